@@ -1,0 +1,72 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "sitter/core/exit_status.hpp"
+#include "sitter/core/time.hpp"
+
+namespace sitter {
+
+/// Why a child is over.
+enum class EndReason {
+  /// It could not be started at all; `why` names the reason of the system.
+  not_executed,
+  /// It ended by itself before it had answered its opening.
+  ended_in_opening,
+  /// It was taken down because its opening took longer than --startup-timeout.
+  opening_timed_out,
+  /// It answered its opening with an error or with something unusable; `why` says what.
+  opening_refused,
+  /// It ended by itself with exit code 0.
+  exited,
+  /// It ended by itself with another exit code or by a signal of its own making.
+  crashed,
+  /// Somebody else ended it with a signal that asks for it.
+  ended_from_outside,
+  /// sitter_kill ended it.
+  killed_by_sitter,
+  /// It closed its stdout while it lived, and was taken down.
+  closed_stdout,
+  /// It wrote something that made it unusable, and was taken down; `why` says what.
+  wrote_rubbish,
+  /// It could not be ended, so it was let go; `why` says what stood against it.
+  given_up,
+  /// The bridge itself ends.
+  shut_down,
+};
+
+/// How and why a child ended.
+struct ChildEnd {
+  EndReason reason = EndReason::exited;
+  ExitStatus status;
+  /// From its start to its exit.
+  Milliseconds lifetime{};
+  /// A few words for the reasons that need them, without a full stop; else empty.
+  std::string why;
+
+  friend bool operator==(const ChildEnd&, const ChildEnd&) = default;
+};
+
+/// The reason of an end that nobody in the bridge asked for, after a finished opening: exited,
+/// crashed or ended_from_outside.
+EndReason unasked_end(const ExitStatus& status);
+
+/// "exit 3" or "SIGSEGV"; what is known of SIGKILL is said: "SIGKILL, from outside or out of
+/// memory".
+std::string status_words(const ExitStatus& status);
+
+/// Whether the child never got so far as to serve.
+bool is_failed_start(EndReason reason);
+
+/// A short name for a list of ends: "crashed", "killed by sitter_kill".
+std::string_view reason_words(EndReason reason);
+
+/// What the notice says behind "previous: ": "exit 0 after 45s", "⚠ crashed (exit 3) after 2.1s".
+std::string previous_words(const ChildEnd& end);
+
+/// A whole clause with the child as its subject, without a full stop:
+/// "the server crashed (SIGSEGV) after 2.1s", "the server could not be started: no such file".
+std::string end_clause(const ChildEnd& end);
+
+}  // namespace sitter

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sitter/core/catalog.hpp"
+#include "sitter/core/child_end.hpp"
+#include "sitter/core/time.hpp"
+
+namespace sitter {
+
+/// What the model is told after a restart. Texts that come from the child may hold anything; they
+/// are cleaned and shortened where the notice is written.
+struct RestartNotice {
+  struct Change {
+    std::string before;
+    std::string after;
+  };
+
+  int spawn = 0;
+  std::int64_t pid = 0;
+  Milliseconds startup{};
+  /// Left out when empty.
+  std::string path;
+  std::string version;
+  std::optional<Milliseconds> build_age;
+  std::optional<ChildEnd> previous;
+
+  /// How many restarts this one notice stands for.
+  int restarts = 1;
+  CatalogDiff tools;
+  CatalogDiff prompts;
+  CatalogDiff resources;
+  std::vector<CatalogKind> not_compared;
+
+  std::optional<Change> protocol_version;
+  /// Name and version of the server.
+  std::optional<Change> server_info;
+  std::vector<std::string> capabilities_added;
+  std::vector<std::string> capabilities_removed;
+  bool instructions_changed = false;
+
+  /// Starts that failed since the last notice, and what the last of them died of.
+  int failed_starts = 0;
+  std::optional<ChildEnd> last_failure;
+
+  /// Lines on stdout that were no messages, and the first of them.
+  std::size_t stdout_line_count = 0;
+  std::string stdout_line;
+
+  /// Uris whose subscription the new child refused.
+  std::vector<std::string> subscriptions_lost;
+  /// Further sentences, one line each.
+  std::vector<std::string> remarks;
+
+  /// The tool to ask for what does not fit.
+  std::string status_tool = "sitter_status";
+};
+
+inline constexpr std::size_t kNoticeBytesMax = 4 * 1024;
+
+/// The text of the notice: the line that readers of mcp-sitter 0.2.0 know, then one line for each
+/// further thing there is to say, never more than `bytes_max` (512 at least) bytes in all.
+std::string notice_text(const RestartNotice& notice, std::size_t bytes_max = kNoticeBytesMax);
+
+}  // namespace sitter

@@ -1,0 +1,143 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sitter/core/catalog.hpp"
+#include "sitter/core/child_end.hpp"
+#include "sitter/core/generation.hpp"
+#include "sitter/core/time.hpp"
+
+namespace sitter {
+
+/// What sitter_status shows, in its order. Texts may hold anything; they are made valid here.
+struct StatusFacts {
+  struct Failure {
+    /// One clause, as end_clause gives it.
+    std::string what;
+    std::optional<int> exit_code;
+    /// Empty where no signal ended it.
+    std::string signal;
+    std::string stderr_tail;
+  };
+
+  /// One generation. `lifetime` of a living one is its age; it has no `end`.
+  struct Life {
+    Generation gen = kNoGeneration;
+    std::int64_t pid = 0;
+    WallTime started;
+    Milliseconds lifetime{};
+    std::optional<ChildEnd> end;
+  };
+
+  struct Pollution {
+    Generation gen = kNoGeneration;
+    std::int64_t line_count = 0;
+    std::string first_line;
+  };
+
+  std::string child_command;
+  std::vector<std::string> child_args;
+  std::optional<std::string> working_directory;
+  std::optional<std::string> binary_path;
+  std::optional<std::string> binary_version;
+  std::string child_state;
+  bool child_alive = false;
+  bool child_ready = false;
+  std::optional<std::int64_t> child_pid;
+  std::int64_t child_tool_count = 0;
+  std::int64_t spawn_count = 0;
+  std::int64_t kill_count = 0;
+  std::optional<WallTime> last_kill;
+  std::optional<std::string> last_kill_reason;
+  std::optional<Milliseconds> last_startup;
+  std::optional<Milliseconds> child_uptime;
+  std::optional<int> previous_exit_code;
+  std::optional<Milliseconds> previous_lifetime;
+  /// Shown twice: as the summary that 0.2.0 has, and whole.
+  std::optional<CatalogDiff> tools_diff;
+  Milliseconds sitter_uptime{};
+
+  std::string sitter_version;
+  /// "legacy" or "modern".
+  std::optional<std::string> protocol_era;
+  std::optional<std::string> protocol_version;
+  /// The raw JSON text of the child's serverInfo.
+  std::optional<std::string> server_info;
+  std::optional<bool> binary_stale;
+  std::int64_t requests_in_flight = 0;
+  std::int64_t requests_waiting = 0;
+  std::optional<Failure> last_failure;
+  /// The last 10 generations, the oldest first.
+  std::vector<Life> history;
+  std::optional<Pollution> stdout_pollution;
+};
+
+std::string status_text(const StatusFacts& facts);
+
+/// The word that 0.2.0 uses for lastKillReason: "sitter_kill", "external (exit 0)",
+/// "external/crash (exit 3)".
+std::string kill_reason_words(const ChildEnd& end);
+
+/// What sitter_kill did.
+struct KillReport {
+  struct Killed {
+    std::int64_t pid = 0;
+    /// "child", "descendant" or "same-path".
+    std::string relation;
+    std::string command;
+    /// What made it end: "stdin closed", "SIGTERM", "SIGKILL".
+    std::string how;
+  };
+
+  std::vector<Killed> killed;
+  std::optional<std::string> path;
+  /// What else the caller should know, in one sentence; left out when empty.
+  std::string note;
+};
+
+std::string kill_text(const KillReport& report);
+
+/// What sitter_binary_info shows.
+struct BinaryFacts {
+  /// The version resource of a Windows executable.
+  struct VersionResource {
+    std::string file_version;
+    std::string product_version;
+    std::string product_name;
+    std::string file_description;
+    std::string company_name;
+    std::string copyright;
+    bool is_debug = false;
+  };
+
+  struct File {
+    std::string path;
+    std::optional<std::int64_t> size;
+    std::optional<WallTime> modified;
+  };
+
+  /// The file as it was when the running child was started.
+  struct Loaded {
+    std::optional<WallTime> modified;
+    std::optional<std::int64_t> size;
+    WallTime since;
+  };
+
+  std::optional<std::string> path;
+  bool exists = false;
+  std::optional<std::int64_t> size;
+  std::optional<WallTime> modified;
+  std::optional<VersionResource> version;
+  std::optional<File> interpreter;
+  std::optional<std::string> build_id;
+  std::optional<Loaded> loaded;
+  std::optional<bool> stale;
+};
+
+/// `now` is what the ages are counted from.
+std::string binary_text(const BinaryFacts& facts, WallTime now);
+
+}  // namespace sitter

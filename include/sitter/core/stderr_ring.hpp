@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sitter/core/generation.hpp"
+
+namespace sitter {
+
+/// The last lines that the children wrote to stderr, over all generations.
+///
+/// What goes in is cleaned at once, so every text that comes out is valid UTF-8 without control
+/// sequences. Both the lines and their bytes are bounded; the oldest lines go first.
+class StderrRing {
+ public:
+  static constexpr std::size_t kLinesDefault = 1000;
+  static constexpr std::size_t kBytesMax = 1024 * 1024;
+  static constexpr std::size_t kLineBytesMax = 8 * 1024;
+
+  struct Query {
+    /// How many of the newest matching lines.
+    std::size_t lines = 200;
+    /// Only lines of the newest generation.
+    bool since_spawn = false;
+    std::optional<Generation> generation;
+    /// A pattern in RE2 syntax; empty matches every line.
+    std::string grep;
+  };
+
+  struct Answer {
+    std::string text;
+    /// The text is a sentence about a wrong pattern.
+    bool is_error = false;
+
+    friend bool operator==(const Answer&, const Answer&) = default;
+  };
+
+  /// `lines_max` of 0 counts as 1.
+  explicit StderrRing(std::size_t lines_max = kLinesDefault);
+
+  /// Lines of another generation are set apart by a mark; call it at every start that worked.
+  void child_started(Generation gen, std::int64_t pid);
+
+  /// A line without its line end. `bytes_cut` are those at its end that its reader has dropped.
+  void add(Generation gen, std::string_view line, std::size_t bytes_cut = 0);
+
+  /// A line that the child wrote to its stdout although it is no message; marked "[stdout] ".
+  void add_stdout(Generation gen, std::string_view line, std::size_t bytes_cut = 0);
+
+  /// Lines with "\n" between them, the oldest first; a sentence in parentheses if there are none.
+  Answer text(const Query& query) const;
+
+  /// The last words of one child: its newest lines, at most so many and so many bytes (more only by
+  /// the mark of a cut line); empty if there are none.
+  std::string tail(Generation gen, std::size_t lines_max = 20,
+                   std::size_t bytes_max = 4 * 1024) const;
+
+ private:
+  struct Entry {
+    Generation gen = kNoGeneration;
+    /// Set on the mark between generations.
+    bool is_mark = false;
+    std::string text;
+  };
+
+  void push(Entry entry);
+
+  const std::size_t lines_max_;
+  std::deque<Entry> entries_;
+  std::size_t bytes_ = 0;
+  std::size_t line_count_ = 0;
+  Generation newest_ = kNoGeneration;
+};
+
+}  // namespace sitter

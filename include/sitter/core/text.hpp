@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "sitter/core/time.hpp"
+
+namespace sitter {
+
+/// The same text as surely valid UTF-8 (what is ill-formed becomes U+FFFD) without control
+/// sequences: terminal escapes, C0 but tab and newline, DEL and C1 are left out. A carriage return
+/// that no newline follows becomes a newline.
+std::string readable(std::string_view bytes);
+
+/// `readable` on one line: line breaks of every kind become spaces, those at the ends are dropped.
+std::string one_line(std::string_view bytes);
+
+/// At most `bytes_max` bytes of valid UTF-8, cut between characters. Where something was cut, a
+/// mark that says how many bytes are missing comes on top; it takes less than 48 bytes.
+std::string shortened(std::string_view text, std::size_t bytes_max);
+
+/// The mark that `shortened` appends: "… [12 bytes cut]".
+std::string cut_mark(std::size_t bytes_cut);
+
+/// "0.04s", "2.1s", "45s", "12m", "1.5h".
+std::string duration_text(Milliseconds duration);
+
+/// "just now", "12s ago", "2 min ago", "3.5 hours ago", "12.0 days ago". An age below zero, which a
+/// clock set back makes, is "just now".
+std::string age_text(Milliseconds age);
+
+/// ISO 8601 in UTC with seven digits: "2025-11-25T08:30:00.1234567Z".
+std::string utc_text(WallTime time);
+
+/// A JSON string with its quotes. Printable text is kept as it is, what is not UTF-8 becomes
+/// U+FFFD.
+std::string json_string(std::string_view text);
+
+}  // namespace sitter
