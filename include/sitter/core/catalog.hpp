@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,7 +31,7 @@ struct CatalogDiff {
   std::vector<std::string> added;
   std::vector<std::string> removed;
   std::vector<Change> changed;
-  /// For each added one, in the same order, its parameters on one line:
+  /// For each added tool or prompt, in the same order, its parameters on one line:
   /// "search_index: query (string, required), limit (integer, optional)".
   std::vector<std::string> signatures;
 
@@ -67,21 +69,24 @@ class Catalog {
   /// What items are told apart by (name, or uri of a resource), decoded, in order, without those
   /// that have none.
   std::vector<std::string> names() const;
-  std::size_t count() const { return latest_.size(); }
+  std::size_t count() const { return latest_->size(); }
 
   CatalogDiff diff_since_told() const;
   void mark_told() { told_ = latest_; }
 
  private:
   struct Item {
-    std::string name;
+    std::optional<std::string> name;
     std::string raw;
   };
 
+  using Items = std::vector<Item>;
+
   CatalogKind kind_;
   bool known_ = false;
-  std::vector<Item> latest_;
-  std::vector<Item> told_;
+  // Never null; most of the time both are the same list.
+  std::shared_ptr<const Items> latest_ = std::make_shared<const Items>();
+  std::shared_ptr<const Items> told_ = latest_;
 };
 
 }  // namespace sitter

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sitter {
+
+/// One member of an object as it is written: the key decoded, the value raw.
+struct JsonMember {
+  std::string key;
+  std::string_view value;
+};
+
+/// The raw texts of the elements of an array. They are views into `raw`. Of text that is no array
+/// there are none, of an array that breaks off those before the break. Depth does not matter.
+std::vector<std::string_view> json_elements(std::string_view raw);
+
+/// The members of an object, under the same terms. A key that is written twice is there twice.
+std::vector<JsonMember> json_members(std::string_view raw);
+
+/// The text that a raw JSON string stands for; nothing if it is no string, or not a valid one.
+std::optional<std::string> json_decoded(std::string_view raw);
+
+/// Whether arrays and objects stand within each other more than `depth_max` times.
+bool is_nested_deeper(std::string_view raw, std::size_t depth_max);
+
+/// Whether two values mean the same: key order, whitespace, escapes and the spelling of numbers do
+/// not count, nor does the order in the arrays `required` and `type` of a schema. Integers of any
+/// size stay apart. Values that are not valid JSON or nested deeper than 100 are compared as they
+/// are written.
+bool json_same(std::string_view left, std::string_view right);
+
+}  // namespace sitter

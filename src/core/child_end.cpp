@@ -1,0 +1,157 @@
+#include "sitter/core/child_end.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "sitter/core/text.hpp"
+
+namespace sitter {
+namespace {
+
+constexpr std::size_t kWhyBytesMax = 300;
+
+std::string why_words(const ChildEnd& end) {
+  if (end.why.empty()) return "no reason known";
+  return shortened(one_line(end.why), kWhyBytesMax);
+}
+
+}  // namespace
+
+EndReason unasked_end(const ExitStatus& status) {
+  if (!status.by_signal()) return status.code == 0 ? EndReason::exited : EndReason::crashed;
+  for (const std::string_view polite : {"SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"}) {
+    if (status.signal == polite) return EndReason::ended_from_outside;
+  }
+  return EndReason::crashed;
+}
+
+std::string status_words(const ExitStatus& status) {
+  if (!status.by_signal()) return fmt::format("exit {}", status.code);
+  if (status.signal == "SIGKILL") return "SIGKILL, from outside or out of memory";
+  return status.signal;
+}
+
+bool is_failed_start(EndReason reason) {
+  switch (reason) {
+    case EndReason::not_executed:
+    case EndReason::ended_in_opening:
+    case EndReason::opening_timed_out:
+    case EndReason::opening_refused:
+      return true;
+    case EndReason::exited:
+    case EndReason::crashed:
+    case EndReason::ended_from_outside:
+    case EndReason::killed_by_sitter:
+    case EndReason::closed_stdout:
+    case EndReason::wrote_rubbish:
+    case EndReason::given_up:
+    case EndReason::shut_down:
+      break;
+  }
+  return false;
+}
+
+std::string_view reason_words(EndReason reason) {
+  switch (reason) {
+    case EndReason::not_executed:
+      return "could not be executed";
+    case EndReason::ended_in_opening:
+      return "ended in its opening";
+    case EndReason::opening_timed_out:
+      return "timed out in its opening";
+    case EndReason::opening_refused:
+      return "refused its opening";
+    case EndReason::exited:
+      return "exited by itself";
+    case EndReason::crashed:
+      return "crashed";
+    case EndReason::ended_from_outside:
+      return "ended from outside";
+    case EndReason::killed_by_sitter:
+      return "killed by sitter_kill";
+    case EndReason::closed_stdout:
+      return "closed its stdout";
+    case EndReason::wrote_rubbish:
+      return "wrote rubbish";
+    case EndReason::given_up:
+      return "given up";
+    case EndReason::shut_down:
+      return "shut down";
+  }
+  return "over";
+}
+
+std::string previous_words(const ChildEnd& end) {
+  const std::string status = status_words(end.status);
+  const std::string after = " after " + duration_text(end.lifetime);
+  switch (end.reason) {
+    case EndReason::not_executed:
+      return fmt::format("⚠ not started ({})", why_words(end));
+    case EndReason::ended_in_opening:
+      return fmt::format("⚠ ended in its opening ({}){}", status, after);
+    case EndReason::opening_timed_out:
+      return "⚠ timed out in its opening" + after;
+    case EndReason::opening_refused:
+      return fmt::format("⚠ refused its opening ({}){}", why_words(end), after);
+    case EndReason::exited:
+      return status + after;
+    case EndReason::crashed:
+      return fmt::format("⚠ crashed ({}){}", status, after);
+    case EndReason::ended_from_outside:
+      return fmt::format("ended from outside ({}){}", status, after);
+    case EndReason::killed_by_sitter:
+      return "killed by sitter_kill" + after;
+    case EndReason::closed_stdout:
+      return "⚠ taken down (it had closed its stdout)" + after;
+    case EndReason::wrote_rubbish:
+      return fmt::format("⚠ taken down ({}){}", why_words(end), after);
+    case EndReason::given_up:
+      return fmt::format("⚠ given up ({}){}", why_words(end), after);
+    case EndReason::shut_down:
+      return "shut down" + after;
+  }
+  return status + after;
+}
+
+std::string end_clause(const ChildEnd& end) {
+  const std::string status = status_words(end.status);
+  const std::string after = duration_text(end.lifetime);
+  switch (end.reason) {
+    case EndReason::not_executed:
+      return "the server could not be started: " + why_words(end);
+    case EndReason::ended_in_opening:
+      return fmt::format(
+          "the server could not be started: it ended ({}) after {}, before it had answered its "
+          "opening",
+          status, after);
+    case EndReason::opening_timed_out:
+      return fmt::format(
+          "the server could not be started: it had not answered its opening after {} and was taken "
+          "down",
+          after);
+    case EndReason::opening_refused:
+      return "the server could not be started: " + why_words(end);
+    case EndReason::exited:
+      return fmt::format("the server exited by itself ({}) after {}", status, after);
+    case EndReason::crashed:
+      return fmt::format("the server crashed ({}) after {}", status, after);
+    case EndReason::ended_from_outside:
+      return fmt::format("the server was ended from outside ({}) after {}", status, after);
+    case EndReason::killed_by_sitter:
+      return fmt::format("the server was killed by sitter_kill after {}", after);
+    case EndReason::closed_stdout:
+      return fmt::format("the server closed its stdout and was taken down after {}", after);
+    case EndReason::wrote_rubbish:
+      return fmt::format("the server was taken down after {}: {}", after, why_words(end));
+    case EndReason::given_up:
+      return fmt::format("the server could not be ended and was given up after {}: {}", after,
+                         why_words(end));
+    case EndReason::shut_down:
+      return fmt::format("the server was shut down with the session after {}", after);
+  }
+  return fmt::format("the server ended ({}) after {}", status, after);
+}
+
+}  // namespace sitter
