@@ -34,13 +34,13 @@ std::string joined(const std::vector<std::string_view>& newest_first) {
 
 std::string cleaned(std::string_view line, std::size_t bytes_cut) {
   if (line.ends_with('\r')) line.remove_suffix(1);
-  const std::string_view kept = line.substr(0, StderrRing::kLineBytesMax);
+  const std::string_view kept = line.substr(0, limits::kStderrLineMax);
   std::string text = readable(kept);
   std::replace(text.begin(), text.end(), '\n', ' ');
   std::size_t missing = bytes_cut + line.size() - kept.size();
   // What a cut tore apart at the end of `kept`, and every other ill-formed byte, has become three.
   std::string_view whole = text;
-  std::size_t end = std::min(whole.size(), StderrRing::kLineBytesMax);
+  std::size_t end = std::min(whole.size(), limits::kStderrLineMax);
   while (end < whole.size() && (static_cast<unsigned char>(whole[end]) & 0xC0) == 0x80) --end;
   missing += whole.size() - end;
   text.resize(end);
@@ -128,7 +128,7 @@ void StderrRing::push(Entry entry) {
   bytes_ += entry.text.size();
   if (!entry.is_mark) ++line_count_;
   entries_.push_back(std::move(entry));
-  while (line_count_ > lines_max_ || bytes_ > kBytesMax) {
+  while (line_count_ > lines_max_ || bytes_ > limits::kStderrBytesMax) {
     bytes_ -= entries_.front().text.size();
     if (!entries_.front().is_mark) --line_count_;
     entries_.pop_front();

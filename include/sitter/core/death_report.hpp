@@ -37,7 +37,7 @@ std::string report_text(const DeathReport& report);
 std::string error_message(const DeathReport& report);
 
 /// The `data` of that error as JSON text: {"reason", "delivered", "exitCode", "signal",
-/// "lifetimeMs", "stderr"}; members that are not known are left out.
+/// "lifetimeMs", "why", "stderr"}; members that are not known are left out.
 std::string error_data(const DeathReport& report);
 
 }  // namespace sitter

@@ -8,6 +8,7 @@
 
 #include "sitter/core/catalog.hpp"
 #include "sitter/core/child_end.hpp"
+#include "sitter/core/limits.hpp"
 #include "sitter/core/time.hpp"
 
 namespace sitter {
@@ -43,7 +44,7 @@ struct RestartNotice {
   std::vector<std::string> capabilities_removed;
   bool instructions_changed = false;
 
-  /// Starts that failed since the last notice, and what the last of them died of.
+  /// Starts that failed before this one, and what the last of them died of.
   int failed_starts = 0;
   std::optional<ChildEnd> last_failure;
 
@@ -60,10 +61,9 @@ struct RestartNotice {
   std::string status_tool = "sitter_status";
 };
 
-inline constexpr std::size_t kNoticeBytesMax = 4 * 1024;
-
 /// The text of the notice: the line that readers of mcp-sitter 0.2.0 know, then one line for each
 /// further thing there is to say, never more than `bytes_max` (512 at least) bytes in all.
-std::string notice_text(const RestartNotice& notice, std::size_t bytes_max = kNoticeBytesMax);
+std::string notice_text(const RestartNotice& notice,
+                        std::size_t bytes_max = limits::kNoticeBytesMax);
 
 }  // namespace sitter

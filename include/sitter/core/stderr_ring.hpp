@@ -8,18 +8,17 @@
 #include <string_view>
 
 #include "sitter/core/generation.hpp"
+#include "sitter/core/limits.hpp"
 
 namespace sitter {
 
 /// The last lines that the children wrote to stderr, over all generations.
 ///
 /// What goes in is cleaned at once, so every text that comes out is valid UTF-8 without control
-/// sequences. Both the lines and their bytes are bounded; the oldest lines go first.
+/// sequences. The lines, their bytes and the bytes of each are bounded; the oldest lines go first.
 class StderrRing {
  public:
   static constexpr std::size_t kLinesDefault = 1000;
-  static constexpr std::size_t kBytesMax = 1024 * 1024;
-  static constexpr std::size_t kLineBytesMax = 8 * 1024;
 
   struct Query {
     /// How many of the newest matching lines.
@@ -56,8 +55,8 @@ class StderrRing {
 
   /// The last words of one child: its newest lines, at most so many and so many bytes (more only by
   /// the mark of a cut line); empty if there are none.
-  std::string tail(Generation gen, std::size_t lines_max = 20,
-                   std::size_t bytes_max = 4 * 1024) const;
+  std::string tail(Generation gen, std::size_t lines_max = limits::kReportLinesMax,
+                   std::size_t bytes_max = limits::kReportBytesMax) const;
 
  private:
   struct Entry {

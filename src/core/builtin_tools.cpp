@@ -1,0 +1,268 @@
+#include "sitter/core/builtin_tools.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "sitter/core/text.hpp"
+
+namespace sitter {
+namespace {
+
+using nlohmann::json;
+
+/// Far more than the tools have use for; deep nesting in it costs next to nothing.
+constexpr std::size_t kArgumentsBytesMax = 64 * 1024;
+constexpr std::int64_t kLinesMax = 1000;
+
+struct Text {
+  std::string_view description;
+  /// Raw JSON.
+  std::string_view properties;
+  bool changes_things;
+};
+
+const Text& text_of(Builtin builtin) {
+  static constexpr Text kStatus = {
+      "State of the MCP server under development: whether it runs, its pid, how often it was "
+      "started and what it last died of, how its tools changed, requests in flight.",
+      "{}", false};
+  static constexpr Text kKill = {
+      "Stops the MCP server under development with all its descendants, so that it can be rebuilt "
+      "and its binary is unlocked. The next request starts it again.",
+      R"json({"scope":{"type":"string","enum":["auto","child","same-executable"],"default":"auto",)json"
+      R"json("description":"What else is stopped: other processes of the same executable (same-executable), )json"
+      R"json(none (child), or those unless the executable is an interpreter or runner (auto)."}})json",
+      true};
+  static constexpr Text kBinaryInfo = {
+      "The file of the MCP server under development: path, size, time of build, version, and "
+      "whether the running server is older than the file.",
+      "{}", false};
+  static constexpr Text kChildStderr = {
+      "The newest lines that the MCP server under development wrote to stderr, also before its "
+      "last restarts. Lines on its stdout that were no MCP messages are marked [stdout].",
+      R"json({"lines":{"type":"integer","minimum":1,"maximum":1000,"default":200,)json"
+      R"json("description":"How many of the newest matching lines."},)json"
+      R"json("since_spawn":{"type":"boolean","default":false,)json"
+      R"json("description":"Only lines since the last start."},)json"
+      R"json("grep":{"type":"string","description":"Only lines that match this pattern (RE2 syntax)."},)json"
+      R"json("generation":{"type":"integer","minimum":1,)json"
+      R"json("description":"Only lines of the server with this spawn number."}})json",
+      false};
+  switch (builtin) {
+    case Builtin::status:
+      return kStatus;
+    case Builtin::kill:
+      return kKill;
+    case Builtin::binary_info:
+      return kBinaryInfo;
+    case Builtin::child_stderr:
+      break;
+  }
+  return kChildStderr;
+}
+
+std::size_t index_of(Builtin builtin) { return static_cast<std::size_t>(builtin); }
+
+std::string printable(std::string_view name) { return shortened(one_line(name), 64); }
+
+/// Reads members one after the other and keeps the first complaint.
+class Arguments {
+ public:
+  explicit Arguments(std::string_view raw) {
+    if (raw.empty()) return;
+    if (raw.size() > kArgumentsBytesMax) {
+      complain(fmt::format("arguments are larger than {} bytes", kArgumentsBytesMax));
+      return;
+    }
+    members_ = json::parse(raw.begin(), raw.end(), nullptr, false);
+    if (members_.is_null()) return;
+    if (!members_.is_object()) complain("arguments must be a valid JSON object");
+  }
+
+  void allow_only(std::initializer_list<std::string_view> names) {
+    if (!members_.is_object()) return;
+    for (const auto& [name, value] : members_.items()) {
+      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+      complain(fmt::format("unknown argument {}; known: {}", printable(name),
+                           names.size() == 0 ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+    }
+  }
+
+  template <typename Value>
+  void read_whole(std::string_view name, std::int64_t min, std::int64_t max, Value& value) {
+    const json* member = find(name);
+    if (!member) return;
+    const auto number = whole(*member);
+    if (number && *number >= min && *number <= max) {
+      value = static_cast<Value>(*number);
+    } else {
+      complain(fmt::format("{} must be a whole number from {} to {}", name, min, max));
+    }
+  }
+
+  void read_bool(std::string_view name, bool& value) {
+    const json* member = find(name);
+    if (!member) return;
+    if (member->is_boolean()) {
+      value = member->get<bool>();
+    } else if (*member == "true" || *member == "false") {
+      value = *member == "true";
+    } else {
+      complain(fmt::format("{} must be true or false", name));
+    }
+  }
+
+  void read_string(std::string_view name, std::string& value) {
+    const json* member = find(name);
+    if (!member) return;
+    if (member->is_string()) {
+      value = member->get<std::string>();
+    } else {
+      complain(fmt::format("{} must be a string", name));
+    }
+  }
+
+  void complain(std::string sentence) {
+    if (error_.empty()) error_ = std::move(sentence);
+  }
+
+  const std::string& error() const { return error_; }
+
+ private:
+  /// Null counts as left out: some clients send every argument that the schema names.
+  const json* find(std::string_view name) const {
+    if (!members_.is_object()) return nullptr;
+    const auto found = members_.find(name);
+    return found == members_.end() || found->is_null() ? nullptr : &*found;
+  }
+
+  static std::optional<std::int64_t> whole(const json& value) {
+    if (value.is_number_unsigned()) {
+      const auto number = value.get<std::uint64_t>();
+      if (number > std::numeric_limits<std::int64_t>::max()) return std::nullopt;
+      return static_cast<std::int64_t>(number);
+    }
+    if (value.is_number_integer()) return value.get<std::int64_t>();
+    if (value.is_number_float()) {
+      constexpr double kExactMax = 9007199254740992.0;
+      const double number = value.get<double>();
+      if (std::trunc(number) != number || std::abs(number) > kExactMax) return std::nullopt;
+      return static_cast<std::int64_t>(number);
+    }
+    if (!value.is_string()) return std::nullopt;
+    const json inner = json::parse(value.get<std::string>(), nullptr, false);
+    return inner.is_number() ? whole(inner) : std::nullopt;
+  }
+
+  json members_;
+  std::string error_;
+};
+
+}  // namespace
+
+std::string_view plain_name(Builtin builtin) {
+  switch (builtin) {
+    case Builtin::status:
+      return "sitter_status";
+    case Builtin::kill:
+      return "sitter_kill";
+    case Builtin::binary_info:
+      return "sitter_binary_info";
+    case Builtin::child_stderr:
+      break;
+  }
+  return "sitter_child_stderr";
+}
+
+std::string definition(Builtin builtin, std::string_view name) {
+  const Text& text = text_of(builtin);
+  return fmt::format(
+      R"json({{"name":{},"description":{},"inputSchema":{{"type":"object","properties":{},)json"
+      R"json("additionalProperties":false}},"annotations":{{"readOnlyHint":{},"destructiveHint":{},)json"
+      R"json("idempotentHint":true,"openWorldHint":false}}}})json",
+      json_string(name), json_string(text.description), text.properties, !text.changes_things,
+      text.changes_things);
+}
+
+BuiltinNames::BuiltinNames() { make_way_for({}); }
+
+void BuiltinNames::make_way_for(std::span<const std::string> child_names) {
+  for (const Builtin builtin : kBuiltins) {
+    std::string name(plain_name(builtin));
+    while (std::find(child_names.begin(), child_names.end(), name) != child_names.end()) {
+      name.insert(0, "outer_");
+    }
+    names_[index_of(builtin)] = std::move(name);
+  }
+}
+
+const std::string& BuiltinNames::name(Builtin builtin) const { return names_[index_of(builtin)]; }
+
+std::optional<Builtin> BuiltinNames::find(std::string_view name) const {
+  for (const Builtin builtin : kBuiltins) {
+    if (names_[index_of(builtin)] == name) return builtin;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> BuiltinNames::definitions() const {
+  std::vector<std::string> definitions;
+  for (const Builtin builtin : kBuiltins) {
+    definitions.push_back(definition(builtin, name(builtin)));
+  }
+  return definitions;
+}
+
+std::string BuiltinNames::instructions() const {
+  return fmt::format(
+      "This server is under development and runs behind mcp-sitter: {} stops it for a rebuild (the "
+      "next call starts it again), {}, {} and {} tell about it, and text that begins with "
+      "[mcp-sitter] in a result reports restarts and crashes.",
+      name(Builtin::kill), name(Builtin::status), name(Builtin::child_stderr),
+      name(Builtin::binary_info));
+}
+
+std::variant<KillArguments, ArgumentError> parse_kill_arguments(std::string_view raw) {
+  Arguments arguments(raw);
+  arguments.allow_only({"scope"});
+  std::string scope = "auto";
+  arguments.read_string("scope", scope);
+  KillArguments kill;
+  if (scope == "child") {
+    kill.scope = KillScope::child;
+  } else if (scope == "same-executable") {
+    kill.scope = KillScope::same_executable;
+  } else if (scope != "auto") {
+    arguments.complain("scope must be auto, child or same-executable");
+  }
+  if (!arguments.error().empty()) return arguments.error();
+  return kill;
+}
+
+std::variant<StderrRing::Query, ArgumentError> parse_stderr_arguments(std::string_view raw) {
+  Arguments arguments(raw);
+  arguments.allow_only({"lines", "since_spawn", "grep", "generation"});
+  StderrRing::Query query;
+  arguments.read_whole("lines", 1, kLinesMax, query.lines);
+  arguments.read_bool("since_spawn", query.since_spawn);
+  arguments.read_string("grep", query.grep);
+  Generation gen = kNoGeneration;
+  arguments.read_whole("generation", 1, std::numeric_limits<Generation>::max(), gen);
+  if (gen != kNoGeneration) query.generation = gen;
+  if (!arguments.error().empty()) return arguments.error();
+  return query;
+}
+
+std::variant<NoArguments, ArgumentError> parse_no_arguments(std::string_view raw) {
+  Arguments arguments(raw);
+  arguments.allow_only({});
+  if (!arguments.error().empty()) return arguments.error();
+  return NoArguments{};
+}
+
+}  // namespace sitter
