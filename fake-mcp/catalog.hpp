@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "options.hpp"
+
+namespace sitter::fake {
+
+/// The lists that this server offers: raw JSON definitions, built in or from files that are read
+/// once, so that a changed file is a changed list in the next life.
+class Catalog {
+ public:
+  /// Ends the process with 1 and a sentence on stderr if a file is no JSON array. The options must
+  /// live as long as this.
+  explicit Catalog(const Options& options);
+
+  /// The tools/list result that begins at a raw cursor (empty: the first page), or nothing if there
+  /// is no such page.
+  std::optional<std::string> tools_page(std::string_view cursor) const;
+  std::string resources() const;
+  std::string prompts() const;
+  bool has_tool(std::string_view name) const;
+
+  /// Reads the tools again from their file; without a file, one more tool is there.
+  void change_tools();
+
+ private:
+  const Options& options_;
+  std::vector<std::string> tools_;
+  std::vector<std::string> resources_;
+  std::vector<std::string> prompts_;
+  int added_count_ = 0;
+};
+
+}  // namespace sitter::fake

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// JSON is handled here as the text it came in. A value that is only echoed keeps its spelling, and
+// since nothing recurses, depth and size of what a test sends have no limit. Only brackets and
+// quotes are understood: what is inside a scalar is not checked.
+
+namespace sitter::fake {
+
+/// The first position from `at` on that is not white space, or the size of the text.
+std::size_t next_token(std::string_view json, std::size_t at);
+
+/// The position behind the value that begins at `at`; npos if the text ends within it.
+std::size_t value_end(std::string_view json, std::size_t at);
+
+/// Whether a key as it stands between its quotes spells `name`, escapes included.
+bool is_key(std::string_view raw_key, std::string_view name);
+
+/// Calls `visit(key, value)` for each member of an object (`open` is '{') or each element of an
+/// array (`open` is '[', the key is empty). Both are raw, the key without its quotes. False if the
+/// text is not one such value from end to end; what came before the fault has been visited then.
+template <class Visit>
+bool each_item(std::string_view json, char open, Visit visit) {
+  const bool keyed = open == '{';
+  const char close = keyed ? '}' : ']';
+  std::size_t at = next_token(json, 0);
+  if (at == json.size() || json[at] != open) return false;
+  at = next_token(json, at + 1);
+  if (at < json.size() && json[at] == close) return next_token(json, at + 1) == json.size();
+  while (at < json.size()) {
+    std::string_view key;
+    if (keyed) {
+      if (json[at] != '"') return false;
+      const std::size_t key_end = value_end(json, at);
+      if (key_end == std::string_view::npos) return false;
+      key = json.substr(at + 1, key_end - at - 2);
+      at = next_token(json, key_end);
+      if (at == json.size() || json[at] != ':') return false;
+      at = next_token(json, at + 1);
+    }
+    const std::size_t end = value_end(json, at);
+    if (end == std::string_view::npos || end == at) return false;
+    visit(key, json.substr(at, end - at));
+    at = next_token(json, end);
+    if (at == json.size()) return false;
+    if (json[at] == close) return next_token(json, at + 1) == json.size();
+    if (json[at] != ',') return false;
+    at = next_token(json, at + 1);
+  }
+  return false;
+}
+
+/// The raw value of a member, empty if there is none. Of duplicate keys the last one counts.
+std::string_view member(std::string_view object, std::string_view name);
+
+/// The text of a JSON string; empty if `raw` is anything else. A lone surrogate becomes U+FFFD.
+std::string text_of(std::string_view raw);
+
+/// A number cut to an integer; `fallback` if `raw` is no number.
+long long integer_of(std::string_view raw, long long fallback);
+
+/// The text as a JSON string. Bytes from 0x80 on pass unchanged, valid UTF-8 or not.
+std::string quoted(std::string_view text);
+
+/// `{"key":value,...}` and `[value,...]` of raw values. Keys must not need escapes.
+std::string object_of(std::initializer_list<std::pair<std::string_view, std::string_view>> members);
+std::string array_of(const std::vector<std::string>& values);
+
+}  // namespace sitter::fake

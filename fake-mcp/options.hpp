@@ -1,0 +1,93 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace sitter::fake {
+
+struct ErrorAnswer {
+  long long code = -32603;
+  std::string message;
+};
+
+/// A file that counts starts, and how many of them fail.
+struct FailingStarts {
+  std::string file;
+  long long count = 0;
+};
+
+/// What the command line says. Methods are the keys of the faults "on a method".
+struct Options {
+  std::vector<std::string> argv;
+
+  bool fast = false;
+  std::size_t result_bytes = 2;
+  std::string name = "fake-mcp";
+  std::string server_version = "1.0.0";
+  std::optional<std::string> protocol;
+  std::optional<std::string> instructions;
+
+  bool tools = true;
+  std::optional<std::string> tools_file;
+  std::size_t pages = 1;
+  bool resources = false;
+  std::optional<std::string> resources_file;
+  bool prompts = false;
+  std::optional<std::string> prompts_file;
+  bool tools_list_changed = false;
+  bool resources_list_changed = false;
+  bool prompts_list_changed = false;
+  bool subscribe = false;
+  bool logging = false;
+  bool completions = false;
+
+  bool strict = false;
+  std::vector<std::string> ask;
+  bool ask_before_initialized = false;
+  std::vector<std::string> notify;
+
+  std::optional<FailingStarts> failing_starts;
+  std::vector<std::string> stderr_lines;
+  std::size_t flood_stderr = 0;
+  std::vector<std::string> stdout_lines;
+  bool grandchild = false;
+  bool grandchild_session = false;
+  std::chrono::milliseconds slow_start{0};
+  std::optional<int> signal_at_start;
+  std::optional<int> exit_at_start;
+
+  std::set<std::string> never_answer;
+  std::map<std::string, ErrorAnswer> error_on;
+  std::map<std::string, std::string> raw_answer;
+  std::map<std::string, int> exit_on;
+  std::map<std::string, int> signal_on;
+  std::map<std::string, int> answer_and_exit;
+  std::set<std::string> close_stdout_on;
+  std::optional<std::size_t> stop_reading_after;
+
+  std::string prefix_answers;
+  bool two_per_line = false;
+  bool answer_as_array = false;
+  bool id_last = false;
+  std::size_t endless_line = 0;
+  bool crlf = false;
+  bool bom = false;
+  bool blank_lines = false;
+  bool invalid_utf8 = false;
+
+  bool ignore_eof = false;
+  bool ignore_term = false;
+  std::optional<std::chrono::milliseconds> exit_when_idle;
+  std::chrono::seconds life_limit{60};
+};
+
+/// Reads the command line. Ends the process with 0 after --help, and with 2 and one sentence on
+/// stderr if a flag is unknown, has a bad value, or asks --fast for what it does not do.
+Options parse_options(int argc, char** argv);
+
+}  // namespace sitter::fake

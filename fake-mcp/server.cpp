@@ -1,0 +1,153 @@
+#include "server.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <utility>
+
+#include "json.hpp"
+#include "process.hpp"
+
+namespace sitter::fake {
+namespace {
+
+constexpr long long kParseError = -32700;
+constexpr std::size_t kReadSize = std::size_t{1} << 16;
+
+/// The value under a key, or nullptr.
+template <class Map>
+auto find(const Map& map, const std::string& key) {
+  const auto found = map.find(key);
+  return found == map.end() ? nullptr : &found->second;
+}
+
+std::string with_id(std::string text, std::string_view id) {
+  constexpr std::string_view kId = "%ID%";
+  for (std::size_t at = text.find(kId); at != std::string::npos; at = text.find(kId, at)) {
+    text.replace(at, kId.size(), id);
+    at += id.size();
+  }
+  return text;
+}
+
+}  // namespace
+
+int Server::run() {
+  if (options_.stop_reading_after == 0) stop_reading();
+  while (true) {
+    using std::chrono::milliseconds;
+    std::optional<milliseconds> wait;
+    bool idle = false;
+    if (const auto next = session_.agenda.next()) {
+      wait = std::chrono::ceil<milliseconds>(*next - Agenda::Clock::now());
+    } else if (options_.exit_when_idle) {
+      wait = options_.exit_when_idle;
+      idle = true;
+    }
+    const bool listening = session_.reading && !at_end_;
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    const int ready = ::poll(&input, listening ? 1 : 0,
+                             wait ? static_cast<int>(std::max<long long>(wait->count(), 0)) : -1);
+    if (ready == 0 && idle) return 0;
+    if (ready > 0 && !read_input() && !options_.ignore_eof) return 0;
+    session_.agenda.do_what_is_due();
+    session_.output.end_of_read();
+  }
+}
+
+/// False at the end of input.
+bool Server::read_input() {
+  const std::size_t seen = input_.size();
+  input_.resize(seen + kReadSize);
+  const ssize_t count = ::read(STDIN_FILENO, input_.data() + seen, kReadSize);
+  input_.resize(seen + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return true;
+  at_end_ = count <= 0;
+  if (at_end_) return false;
+
+  std::size_t begin = 0;
+  std::size_t end = input_.find('\n', seen);
+  while (end != std::string::npos && session_.reading) {
+    on_line(std::string_view(input_).substr(begin, end - begin));
+    begin = end + 1;
+    end = input_.find('\n', begin);
+  }
+  input_.erase(0, begin);
+  return true;
+}
+
+void Server::on_line(std::string_view line) {
+  if (next_token(line, 0) == line.size()) return;
+  std::string_view id;
+  std::string_view method;
+  std::string_view params;
+  std::string_view outcome;
+  const bool is_object = each_item(line, '{', [&](std::string_view key, std::string_view value) {
+    if (is_key(key, "id")) id = value;
+    if (is_key(key, "method")) method = value;
+    if (is_key(key, "params")) params = value;
+    if (is_key(key, "result") || is_key(key, "error")) outcome = value;
+  });
+  if (!is_object) {
+    ++session_.record.bad_line_count;
+    return session_.output.error("null", kParseError, "Parse error");
+  }
+  if (method.empty()) return session_.questions.on_answer(id, outcome);
+
+  const std::string name = text_of(method);
+  session_.record.methods.push_back(name);
+  if (!id.empty()) return on_request(id, name, params);
+  if (!swallowed(id, name)) legacy_.on_notification(name, params);
+}
+
+void Server::on_request(std::string_view id, const std::string& method, std::string_view params) {
+  ++session_.record.request_count;
+  if (!swallowed(id, method)) legacy_.on_request(id, method, params);
+  if (const int* code = find(options_.answer_and_exit, method)) {
+    session_.output.end_of_read();
+    ::_exit(*code);
+  }
+  if (options_.stop_reading_after == session_.record.request_count) session_.reading = false;
+  if (!session_.reading) stop_reading();
+}
+
+/// Does the fault that is wanted on this method. The id is empty for a notification, which can only
+/// end or silence the process.
+bool Server::swallowed(std::string_view id, const std::string& method) {
+  if (const int* code = find(options_.exit_on, method)) ::_exit(*code);
+  if (const int* signal = find(options_.signal_on, method)) {
+    die_of(*signal);
+    return true;
+  }
+  if (options_.close_stdout_on.contains(method)) {
+    session_.output.close();
+    return true;
+  }
+  if (id.empty()) return false;
+  if (options_.never_answer.contains(method)) return true;
+  if (const std::string* text = find(options_.raw_answer, method)) {
+    session_.output.line(with_id(*text, id));
+    return true;
+  }
+  if (const ErrorAnswer* error = find(options_.error_on, method)) {
+    session_.output.error(id, error->code, error->message);
+    return true;
+  }
+  if (options_.endless_line > 0 && method == "tools/call" &&
+      !std::exchange(wrote_endless_line_, true)) {
+    session_.output.endless_line(options_.endless_line);
+    return true;
+  }
+  return false;
+}
+
+void Server::stop_reading() {
+  session_.reading = false;
+  // The end of input goes unseen from here on.
+  limit_life(options_.life_limit);
+}
+
+}  // namespace sitter::fake

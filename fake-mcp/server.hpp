@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "legacy.hpp"
+#include "options.hpp"
+#include "session.hpp"
+
+namespace sitter::fake {
+
+/// Reads lines from stdin, does the faults that are wanted on a method, and hands the rest on.
+class Server {
+ public:
+  /// The options must live as long as this.
+  explicit Server(const Options& options) : options_(options), session_(options) {}
+
+  /// Serves until the end of input, or for ever where the options say so. Returns the exit code;
+  /// many faults end the process instead.
+  int run();
+
+ private:
+  bool read_input();
+  void on_line(std::string_view line);
+  void on_request(std::string_view id, const std::string& method, std::string_view params);
+  bool swallowed(std::string_view id, const std::string& method);
+  void stop_reading();
+
+  const Options& options_;
+  Session session_;
+  Legacy legacy_{session_};
+  std::string input_;
+  bool at_end_ = false;
+  bool wrote_endless_line_ = false;
+};
+
+}  // namespace sitter::fake

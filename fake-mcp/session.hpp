@@ -1,0 +1,94 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catalog.hpp"
+#include "options.hpp"
+#include "output.hpp"
+
+namespace sitter::fake {
+
+/// What this process has been told so far. The tool `state` shows it, so that a test can see what
+/// was said to a new process in the name of a client that opened the session long ago.
+struct Record {
+  std::string initialize_params = "null";
+  bool initialized = false;
+  std::string level;
+  std::set<std::string> subscriptions;
+  std::size_t request_count = 0;
+  std::size_t bad_line_count = 0;
+  std::vector<std::string> methods;    ///< of requests and notifications, in order
+  std::vector<std::string> cancelled;  ///< raw ids, in order
+  bool wrote_invalid_utf8 = false;
+};
+
+/// Work for later, each piece in the name of a request that may be cancelled.
+class Agenda {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using Work = std::function<void()>;
+
+  /// Work for the same time is done in the order in which it was put down.
+  void after(std::chrono::milliseconds delay, std::string_view id, Work work);
+  void cancel(std::string_view id);
+  void do_what_is_due();
+  std::optional<Clock::time_point> next() const;
+
+ private:
+  struct Entry {
+    std::string id;
+    Work work;
+  };
+  std::multimap<Clock::time_point, Entry> entries_;
+};
+
+/// Requests of our own to the client. Their ids are integers from 0 on.
+class Questions {
+ public:
+  /// Gets the raw answer: the result, or the error if there is no result.
+  using OnAnswer = std::function<void(std::string_view answer)>;
+
+  explicit Questions(Output& output) : output_(output) {}
+
+  /// Without params, the usual methods get small ones that are valid.
+  void ask(std::string_view method, std::string_view params, OnAnswer on_answer = {});
+  void on_answer(std::string_view id, std::string_view answer);
+
+  /// All that was asked so far, as a JSON array of {id, method, answer}; answer is null until it
+  /// comes.
+  std::string text() const;
+
+ private:
+  struct Question {
+    std::string method;
+    std::string answer;
+    OnAnswer on_answer;
+  };
+  Output& output_;
+  std::vector<Question> questions_;
+};
+
+/// All that one life of this server consists of. Both the methods of an era of the protocol and the
+/// tools work on it.
+struct Session {
+  explicit Session(const Options& given)
+      : options(given), catalog(given), output(given), questions(output) {}
+
+  const Options& options;
+  Catalog catalog;
+  Output output;
+  Questions questions;
+  Agenda agenda;
+  Record record;
+  bool reading = true;  ///< false: no input is read any more
+};
+
+}  // namespace sitter::fake
