@@ -1,0 +1,36 @@
+#pragma once
+
+#include <utility>
+
+namespace sitter {
+
+/// The only owner of one open file descriptor, which it closes at its end. Empty when default-made,
+/// moved from or closed.
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int number) : number_(number) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : number_(other.release()) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    if (this != &other) {
+      close();
+      number_ = other.release();
+    }
+    return *this;
+  }
+  ~FileDescriptor() { close(); }
+
+  bool is_open() const { return number_ >= 0; }
+  int number() const { return number_; }
+
+  /// Gives the descriptor away; the caller closes it.
+  int release() { return std::exchange(number_, -1); }
+
+  /// Harmless when there is nothing to close.
+  void close();
+
+ private:
+  int number_ = -1;
+};
+
+}  // namespace sitter

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+
+#include "sitter/io/file_descriptor.hpp"
+
+namespace sitter {
+
+/// A process that outlives the bridge by a moment, to kill what the bridge could not: it waits on a
+/// pipe that only the bridge writes, and when the pipe ends it sends SIGKILL to every unit that it
+/// still knows of, and exits. Nothing but SIGKILL ends it earlier. It holds none of the bridge's
+/// descriptors, so that a client sees the end of the bridge's output when the bridge ends.
+///
+/// Every two seconds, while a child is known, it looks at the processes, because sessions that the
+/// child's descendants opened can't be found any more when the process between has ended.
+class Keeper {
+ public:
+  /// Forks the keeper. To be called before the first thread and before anything registers
+  /// descriptors or signals. Empty if there was no process or pipe to be had.
+  static std::optional<Keeper> start();
+
+  Keeper(Keeper&&) = default;
+  Keeper& operator=(Keeper&&) = delete;
+  /// Lets the keeper end, and waits a moment until it has.
+  ~Keeper();
+
+  long pid() const { return pid_; }
+
+  /// `leader` has just been launched. False if the keeper is gone. SIGPIPE must be ignored.
+  bool child_started(long leader);
+
+  /// The whole unit of `leader` is gone; its number may be used by strangers from now on.
+  bool child_over(long leader);
+
+ private:
+  Keeper(long pid, FileDescriptor pipe) : pid_(pid), pipe_(std::move(pipe)) {}
+
+  long pid_;
+  FileDescriptor pipe_;
+};
+
+}  // namespace sitter

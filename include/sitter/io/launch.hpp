@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "sitter/io/file_descriptor.hpp"
+#include "sitter/io/launch_plan.hpp"
+
+namespace sitter {
+
+/// A process that was started, and the bridge's ends of its three pipes. The ends are non-blocking
+/// and not inherited by later children.
+struct Launched {
+  /// Also its session and its process group.
+  long pid = 0;
+  FileDescriptor input;
+  FileDescriptor output;
+  FileDescriptor error;
+  /// Absolute path of what was executed.
+  std::string program;
+};
+
+/// Starts a child in a session of its own, with no descriptor but its three pipes, default signal
+/// dispositions and no signal blocked. It returns when the program runs, or did not come to run.
+/// A child that could not be executed is already reaped; the exit of one that could is reported by
+/// `reap()` and by nothing else.
+///
+/// To be called on the main thread only: on Linux the child is killed when the thread that started
+/// it ends.
+std::variant<Launched, LaunchFailure> launch(const LaunchRequest& request);
+
+}  // namespace sitter

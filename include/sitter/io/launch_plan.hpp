@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace sitter {
+
+/// What the user asked to be run.
+struct LaunchRequest {
+  /// With a slash: a path, looked up from `cwd`. Without: a name to search in PATH.
+  std::string command;
+  std::vector<std::string> arguments;
+  /// Empty: the bridge's own.
+  std::string cwd;
+  /// NAME=VALUE, in order; later entries win, and all of them win over the file's.
+  std::vector<std::string> environment;
+  /// Read anew at every launch. Empty: none.
+  std::string env_file;
+};
+
+/// Why nothing was started: one sentence that names what is wrong and what to do.
+struct LaunchFailure {
+  std::string reason;
+};
+
+/// What a request comes to on this system at this moment.
+struct LaunchPlan {
+  /// Absolute path of what will be executed.
+  std::string program;
+  /// Absolute path of the child's working directory.
+  std::string cwd;
+  /// The child's whole environment, NAME=VALUE, each name once.
+  std::vector<std::string> environment;
+};
+
+/// Reads the env file and finds the program, as the platform's shell would: PATH is that of the
+/// child's environment, relative entries of it count from the child's directory, a hit that can't
+/// be executed is skipped. Empty entries, which would mean the current directory, are skipped too.
+/// Whether the program can really be executed shows only at the launch.
+std::variant<LaunchPlan, LaunchFailure> plan_launch(const LaunchRequest& request);
+
+/// The absolute path of `name` in the PATH of `plan`, or empty.
+std::string find_in_path(const LaunchPlan& plan, const std::string& name);
+
+}  // namespace sitter

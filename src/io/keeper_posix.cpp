@@ -1,0 +1,146 @@
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <thread>
+#include <vector>
+
+#include "platform.hpp"
+#include "sitter/io/keeper.hpp"
+#include "sitter/io/process_tree.hpp"
+
+namespace sitter {
+namespace {
+
+constexpr int kLookEveryMilliseconds = 2000;
+
+enum class Event : std::int64_t { started, over };
+
+/// What goes through the pipe; written and read whole, because it is far below PIPE_BUF.
+struct Record {
+  Event event;
+  std::int64_t leader;
+  std::uint64_t leader_start;
+};
+
+class KeptUnits {
+ public:
+  explicit KeptUnits(long bridge) : bridge_(bridge) {}
+
+  bool empty() const { return units_.empty(); }
+
+  void take(const Record& record) {
+    std::erase_if(units_, [&](const ProcessUnit& unit) { return unit.leader() == record.leader; });
+    if (record.event == Event::started) {
+      units_.emplace_back(static_cast<long>(record.leader), record.leader_start, bridge_);
+    }
+  }
+
+  void look() {
+    for (ProcessUnit& unit : units_) unit.look(leaders_beside(unit));
+  }
+
+  void kill() {
+    for (ProcessUnit& unit : units_) unit.signal(UnitSignal::kill, leaders_beside(unit));
+  }
+
+ private:
+  std::vector<long> leaders_beside(const ProcessUnit& unit) const {
+    std::vector<long> others;
+    for (const ProcessUnit& other : units_) {
+      if (other.leader() != unit.leader()) others.push_back(other.leader());
+    }
+    return others;
+  }
+
+  long bridge_;
+  std::vector<ProcessUnit> units_;
+};
+
+void leave_the_bridge(int pipe) {
+  setsid();
+  // What the bridge is told is not meant for its keeper, which ends with the bridge anyway.
+  for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2}) {
+    std::signal(signal, SIG_IGN);
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  platform::set_process_title("sitter-keeper");
+  if (chdir("/") != 0) _exit(1);
+
+  constexpr int kPipe = STDERR_FILENO + 1;
+  // Above all that is overwritten below.
+  int high = fcntl(pipe, F_DUPFD, kPipe + 1);
+  int null = open("/dev/null", O_RDWR);
+  for (int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(null, standard);
+  if (dup2(high, kPipe) < 0) _exit(1);
+  platform::close_from(kPipe + 1);
+}
+
+[[noreturn]] void keep(long bridge) {
+  constexpr int kPipe = STDERR_FILENO + 1;
+  KeptUnits units(bridge);
+  while (true) {
+    pollfd readable{kPipe, POLLIN, 0};
+    int ready = poll(&readable, 1, units.empty() ? -1 : kLookEveryMilliseconds);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready == 0) {
+      units.look();
+      continue;
+    }
+    Record record{};
+    ssize_t count = read(kPipe, &record, sizeof record);
+    if (count < 0 && errno == EINTR) continue;
+    if (count != sizeof record) break;
+    units.take(record);
+  }
+  units.kill();
+  // The bridge's destructors and buffers are not the keeper's.
+  _exit(0);
+}
+
+}  // namespace
+
+std::optional<Keeper> Keeper::start() {
+  auto pipe = platform::open_pipe();
+  if (!pipe) return std::nullopt;
+  pid_t bridge = getpid();
+  pid_t pid = fork();
+  if (pid < 0) return std::nullopt;
+  if (pid == 0) {
+    leave_the_bridge(pipe->read_end.number());
+    keep(bridge);
+  }
+  // A keeper that was stopped must not stop the bridge.
+  fcntl(pipe->write_end.number(), F_SETFL, O_NONBLOCK);
+  return Keeper(pid, std::move(pipe->write_end));
+}
+
+Keeper::~Keeper() {
+  if (!pipe_.is_open()) return;
+  pipe_.close();
+  using namespace std::chrono_literals;
+  for (auto waited = 0ms; waited < 100ms; waited += 1ms) {
+    if (waitpid(static_cast<pid_t>(pid_), nullptr, WNOHANG) != 0) return;
+    std::this_thread::sleep_for(1ms);
+  }
+}
+
+bool Keeper::child_started(long leader) {
+  std::uint64_t start = find_process(leader).value_or(ProcessRecord()).start;
+  Record record{Event::started, leader, start};
+  return write(pipe_.number(), &record, sizeof record) == sizeof record;
+}
+
+bool Keeper::child_over(long leader) {
+  Record record{Event::over, leader, 0};
+  return write(pipe_.number(), &record, sizeof record) == sizeof record;
+}
+
+}  // namespace sitter

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+
+#include "sitter/io/file_descriptor.hpp"
+
+/// The few calls that Linux and macOS do not share. All may be used between fork and exec, except
+/// open_pipe.
+namespace sitter::platform {
+
+struct Pipe {
+  FileDescriptor read_end;
+  FileDescriptor write_end;
+};
+
+/// Both ends are closed at an exec. Empty: errno says why.
+std::optional<Pipe> open_pipe();
+
+/// Lets the pipe hold more, where the system allows it.
+void enlarge_pipe(int descriptor);
+
+/// Marks every descriptor from `first` on to be closed at an exec.
+void close_from_at_exec(int first);
+
+void close_from(int first);
+
+/// Has this process killed when `parent` ends. False if `parent` has ended already.
+bool die_with_parent(int parent);
+
+bool become_subreaper();
+
+/// What a list of processes shows for this one; at most 15 bytes are sure to be seen.
+void set_process_title(const char* title);
+
+}  // namespace sitter::platform

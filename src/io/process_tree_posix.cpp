@@ -1,0 +1,138 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "sitter/io/process_tree.hpp"
+
+namespace sitter {
+namespace {
+
+// Each round finds what was forked during the one before; only a fork bomb needs more.
+constexpr int kRoundsMax = 50;
+
+using Table = std::unordered_map<long, ProcessRecord>;
+
+bool is_same(const ProcessRecord& a, const ProcessRecord& b) {
+  return a.pid == b.pid && a.start == b.start;
+}
+
+bool contains(const std::vector<ProcessRecord>& processes, const ProcessRecord& process) {
+  return std::any_of(processes.begin(), processes.end(),
+                     [&](const ProcessRecord& other) { return is_same(process, other); });
+}
+
+Table read_table() {
+  Table table;
+  for (const ProcessRecord& process : all_processes()) table.emplace(process.pid, process);
+  return table;
+}
+
+}  // namespace
+
+ProcessUnit::ProcessUnit(long leader)
+    : ProcessUnit(leader, find_process(leader).value_or(ProcessRecord()).start, getpid()) {}
+
+ProcessUnit::ProcessUnit(long leader, std::uint64_t leader_start, long adopter)
+    : leader_(leader),
+      leader_start_(leader_start),
+      adopter_(adopter),
+      adopter_session_(find_process(adopter).value_or(ProcessRecord()).session) {}
+
+// What belongs to the unit whatever its parent is.
+bool ProcessUnit::is_member_by_itself(const ProcessRecord& process) const {
+  // What is older than the leader, or in the bridge's own session, can't have come of it: the
+  // bridge may have children from before its exec.
+  if (process.start < leader_start_ || process.session == adopter_session_) return false;
+  if (process.session == leader_ || process.parent == adopter_) return true;
+  return std::any_of(known_.begin(), known_.end(), [&](const ProcessRecord& known) {
+    return is_same(process, known) || process.session == known.session;
+  });
+}
+
+std::vector<ProcessRecord> ProcessUnit::scan(const std::vector<long>& not_ours) {
+  Table table = read_table();
+  auto leader = table.find(leader_);
+  bool number_reused = leader != table.end() && leader->second.start != leader_start_;
+  auto is_of_stranger = [&](long session) {
+    return (number_reused && session == leader_) ||
+           std::find(not_ours.begin(), not_ours.end(), session) != not_ours.end();
+  };
+
+  enum class Side { unknown, member, stranger };
+  std::unordered_map<long, Side> sides;
+  sides[getpid()] = Side::stranger;
+  sides[adopter_] = Side::stranger;
+  for (long pid : not_ours) sides[pid] = Side::stranger;
+
+  // A process is what it is by itself, else what its parent is.
+  std::vector<long> way;
+  for (const auto& [pid, process] : table) {
+    way.clear();
+    Side side = Side::unknown;
+    for (auto next = table.find(pid); side == Side::unknown;) {
+      // The table is not of one moment, so the way up may end or go round.
+      if (next == table.end() || way.size() > table.size()) {
+        side = Side::stranger;
+        break;
+      }
+      const ProcessRecord& current = next->second;
+      side = sides[current.pid];
+      if (side != Side::unknown) break;
+      way.push_back(current.pid);
+      if (is_of_stranger(current.session)) {
+        side = Side::stranger;
+      } else if (is_member_by_itself(current)) {
+        side = Side::member;
+      } else {
+        next = table.find(current.parent);
+      }
+    }
+    for (long passed : way) sides[passed] = side;
+  }
+
+  known_.clear();
+  for (const auto& [pid, process] : table) {
+    if (sides[pid] == Side::member && !process.zombie) known_.push_back(process);
+  }
+  std::sort(known_.begin(), known_.end(), [&](const ProcessRecord& a, const ProcessRecord& b) {
+    if ((a.pid == leader_) != (b.pid == leader_)) return a.pid == leader_;
+    return a.start != b.start ? a.start < b.start : a.pid < b.pid;
+  });
+  return known_;
+}
+
+void ProcessUnit::look(const std::vector<long>& not_ours) { scan(not_ours); }
+
+std::vector<ProcessInfo> ProcessUnit::members(const std::vector<long>& not_ours) {
+  std::vector<ProcessInfo> result;
+  for (const ProcessRecord& process : scan(not_ours)) {
+    result.push_back({process.pid, command_of(process.pid)});
+  }
+  return result;
+}
+
+std::vector<Signalled> ProcessUnit::signal(UnitSignal signal, const std::vector<long>& not_ours) {
+  int number = signal == UnitSignal::kill ? SIGKILL : SIGTERM;
+  std::vector<Signalled> result;
+  std::vector<ProcessRecord> done;
+  for (int round = 0; round < kRoundsMax; ++round) {
+    bool found_new = false;
+    for (const ProcessRecord& process : scan(not_ours)) {
+      if (contains(done, process)) continue;
+      found_new = true;
+      done.push_back(process);
+      std::string command = command_of(process.pid);
+      Delivery delivery = send_signal(process, number);
+      if (delivery != Delivery::gone) {
+        result.push_back({{process.pid, std::move(command)}, delivery});
+      }
+    }
+    if (!found_new) break;
+  }
+  return result;
+}
+
+}  // namespace sitter
