@@ -1,0 +1,35 @@
+# Keeps the core free of the world: no threads, files, processes, clocks or logs.
+# Run as: cmake -D ROOT=<project> -P core_includes.cmake
+
+set(forbidden
+  "boost/.*"
+  "spdlog/.*"
+  "sitter/io/.*"
+  "sys/.*"
+  "atomic|barrier|condition_variable|future|latch|mutex|semaphore|shared_mutex|stop_token|thread"
+  "cstdio|filesystem|fstream|iostream|stdio\\.h|syncstream"
+  "csignal|dirent\\.h|fcntl\\.h|poll\\.h|pthread\\.h|signal\\.h|spawn\\.h|unistd\\.h"
+  "[Ww]in[a-z0-9]*\\.h|io\\.h|process\\.h")
+list(JOIN forbidden "|" forbidden)
+
+file(REAL_PATH ${ROOT} ROOT)
+file(GLOB_RECURSE files ${ROOT}/include/sitter/core/*.hpp ${ROOT}/src/core/*.[ch]pp)
+if(NOT files)
+  message(FATAL_ERROR "no core files below ${ROOT}")
+endif()
+
+set(found 0)
+foreach(file IN LISTS files)
+  file(STRINGS ${file} includes REGEX "^[ \t]*#[ \t]*include[ \t]*[<\"]")
+  foreach(line IN LISTS includes)
+    string(REGEX REPLACE "^[^<\"]*[<\"]([^>\"]*)[>\"].*$" "\\1" header "${line}")
+    if(header MATCHES "^(${forbidden})$" OR header MATCHES "(^|/)io/")
+      file(RELATIVE_PATH name ${ROOT} ${file})
+      message(SEND_ERROR "${name} includes ${header}, which the core may not use")
+      math(EXPR found "${found} + 1")
+    endif()
+  endforeach()
+endforeach()
+
+list(LENGTH files count)
+message(STATUS "${count} core files, ${found} forbidden includes")
