@@ -1,0 +1,48 @@
+// Where the programs are that the tests put together.
+import { existsSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const testsDir = dirname(dirname(fileURLToPath(import.meta.url)));
+const modules = join(testsDir, 'node_modules');
+export const binDir = join(modules, '.bin');
+export const nodeDir = dirname(process.execPath);
+
+function programFrom(variable) {
+  const path = process.env[variable];
+  if (!path) throw new Error(`${variable} has to hold the absolute path of the program`);
+  if (!isAbsolute(path)) throw new Error(`${variable} has to be an absolute path: ${path}`);
+  if (!existsSync(path)) throw new Error(`${variable} names a file that does not exist: ${path}`);
+  return path;
+}
+
+/** The program under test. Throws when MCP_SITTER does not name it. */
+export const sitterPath = () => programFrom('MCP_SITTER');
+
+/** The server with one flag per fault. Throws when FAKE_MCP does not name it. */
+export const fakeMcpPath = () => programFrom('FAKE_MCP');
+
+/** The command line of a reference server, as a list of words. */
+export const server = (name, ...args) => [
+  process.execPath,
+  join(modules, '@modelcontextprotocol', `server-${name}`, 'dist', 'index.js'),
+  ...args,
+];
+
+/** The command line of the server whose tools are what `planFile` says; see workshop.mjs. */
+export const workshop = (planFile) => [
+  process.execPath,
+  join(testsDir, 'support', 'workshop.mjs'),
+  planFile,
+];
+
+/** The same server with the bridge before it. */
+export const sitting = (command, ...options) => [sitterPath(), ...options, '--', ...command];
+
+// The umbrella package finds its binary in a script at installation, and no scripts are run here.
+export const claude = () => [
+  join(modules, '@anthropic-ai', `claude-code-${process.platform}-${process.arch}`, 'claude'),
+];
+export const codex = () => [process.execPath, join(modules, '@openai', 'codex', 'bin', 'codex.js')];
+export const gemini = () => [process.execPath, join(binDir, 'gemini')];
+export const inspector = () => [process.execPath, join(binDir, 'mcp-inspector')];

@@ -1,0 +1,61 @@
+// The official client, with a record of what the server sent without being asked.
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { createInterface } from 'node:readline';
+import { Mailbox } from './waiting.mjs';
+
+export class Session {
+  /** Every message in the order in which it came. */
+  messages = new Mailbox();
+  /** The notifications among them, but progress. */
+  notifications = new Mailbox();
+  stderr = new Mailbox();
+
+  static async open(box, [command, ...args], { capabilities = {}, env, handlers = [], ...options } = {}) {
+    const session = new Session();
+    session.transport = new StdioClientTransport({
+      command,
+      args,
+      env: { ...box.env, ...env },
+      cwd: box.project,
+      stderr: 'pipe',
+    });
+    createInterface({ input: session.transport.stderr }).on('line', (line) =>
+      session.stderr.push(line),
+    );
+    session.client = new Client({ name: 'real-tests', version: '1.0.0' }, { capabilities, ...options });
+    // The client sets its own handler besides.
+    session.transport.onmessage = (message) => {
+      session.messages.push(message);
+      const isNotification = message.method !== undefined && message.id === undefined;
+      if (isNotification && message.method !== 'notifications/progress') {
+        session.notifications.push(message);
+      }
+    };
+    for (const [schema, handler] of handlers) session.client.setRequestHandler(schema, handler);
+    box.atEnd(() => session.client.close());
+    await session.client.connect(session.transport);
+    return session;
+  }
+
+  async toolNames() {
+    return (await this.client.listTools()).tools.map((tool) => tool.name);
+  }
+
+  call(name, args = {}, options) {
+    return this.client.callTool({ name, arguments: args }, undefined, options);
+  }
+
+  async status() {
+    return JSON.parse(textOf(await this.call('sitter_status')));
+  }
+
+  /** Waits for a notification of this method; `from` is a former length of the record. */
+  notified(method, from = 0) {
+    return this.notifications.find((message) => message.method === method, method, from);
+  }
+}
+
+/** All text of a tool's result. */
+export const textOf = (result) =>
+  result.content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');

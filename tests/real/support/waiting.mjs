@@ -1,0 +1,55 @@
+// Waiting for facts. The limits are generous: only what never comes reaches them.
+const limit = 30_000;
+
+/** The promise's value, or an error that says what did not come. */
+export async function within(promise, what) {
+  let timer;
+  const tooLate = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what()} did not come`)), limit);
+  });
+  try {
+    return await Promise.race([promise, tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Asks again until the answer is not empty. Only for what the system tells nobody. */
+export async function until(question, what) {
+  const end = Date.now() + limit;
+  for (;;) {
+    const answer = question();
+    if (answer) return answer;
+    if (Date.now() > end) throw new Error(`${what()} did not come`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** What has arrived, in order, and those who wait for more. */
+export class Mailbox {
+  items = [];
+  #waiting = new Set();
+
+  push(item) {
+    this.items.push(item);
+    for (const look of [...this.#waiting]) look();
+  }
+
+  /** The first item at or after `from` that matches, now or later. */
+  async find(matches, what, from = 0) {
+    let look;
+    const found = new Promise((resolve) => {
+      look = () => {
+        const item = this.items.slice(from).find(matches);
+        if (item !== undefined) resolve(item);
+      };
+    });
+    this.#waiting.add(look);
+    look();
+    try {
+      return await within(found, () => `${what}, after ${JSON.stringify(this.items.slice(-5))}`);
+    } finally {
+      this.#waiting.delete(look);
+    }
+  }
+}
