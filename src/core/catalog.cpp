@@ -262,8 +262,9 @@ std::string names_words(const std::vector<std::string>& names, std::size_t bytes
   std::size_t shown = 0;
   for (; shown < names.size(); ++shown) {
     const std::string name = printable(names[shown]);
-    if (words.size() + name.size() + 2 > bytes_max) break;
-    if (shown > 0) words += ", ";
+    const std::string_view comma = shown > 0 ? ", " : "";
+    if (words.size() + comma.size() + name.size() > bytes_max) break;
+    words += comma;
     words += name;
   }
   if (shown == names.size()) return words;
@@ -299,7 +300,7 @@ std::string summary(const CatalogDiff& diff, std::size_t names_bytes_max) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-void Catalog::take(std::span<const std::string> pages) {
+CatalogDiff Catalog::take(std::span<const std::string> pages) {
   auto items = std::make_shared<Items>();
   const std::string_view key = kind_ == CatalogKind::resources ? "uri" : "name";
   for (const std::string& page : pages) {
@@ -308,8 +309,10 @@ void Catalog::take(std::span<const std::string> pages) {
       items->push_back({std::move(name), std::string(raw)});
     }
   }
-  latest_ = std::move(items);
-  if (!std::exchange(known_, true)) told_ = latest_;
+  const auto before = std::exchange(latest_, std::move(items));
+  if (std::exchange(known_, true)) return diff(*before, *latest_);
+  told_ = latest_;
+  return {};
 }
 
 std::vector<std::string_view> Catalog::items() const {
@@ -327,8 +330,11 @@ std::vector<std::string> Catalog::names() const {
 }
 
 CatalogDiff Catalog::diff_since_told() const {
+  return latest_ == told_ ? CatalogDiff() : diff(*told_, *latest_);
+}
+
+CatalogDiff Catalog::diff(const Items& old_items, const Items& new_items) const {
   CatalogDiff diff;
-  if (latest_ == told_) return diff;
   const auto by_name = [](const Items& items) {
     std::map<std::string_view, std::string_view> index;
     for (const Item& item : items) {
@@ -336,8 +342,8 @@ CatalogDiff Catalog::diff_since_told() const {
     }
     return index;
   };
-  const auto before = by_name(*told_);
-  const auto after = by_name(*latest_);
+  const auto before = by_name(old_items);
+  const auto after = by_name(new_items);
   for (const auto& [name, raw] : after) {
     const auto old_one = before.find(name);
     if (old_one == before.end()) {

@@ -61,8 +61,9 @@ class Catalog {
 
   /// Takes a complete list: the raw text of the array of each page, in order. The first list is
   /// also taken as told, since there is nothing it could differ from; take an empty one first where
-  /// the client was told that there is nothing.
-  void take(std::span<const std::string> pages);
+  /// the client was told that there is nothing. Returns what differs from the list before it,
+  /// nothing for the first.
+  CatalogDiff take(std::span<const std::string> pages);
 
   /// The raw texts of the latest list, byte for byte, in order.
   std::vector<std::string_view> items() const;
@@ -81,6 +82,8 @@ class Catalog {
   };
 
   using Items = std::vector<Item>;
+
+  CatalogDiff diff(const Items& old_items, const Items& new_items) const;
 
   CatalogKind kind_;
   bool known_ = false;

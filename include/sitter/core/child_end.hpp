@@ -39,11 +39,11 @@ enum class EndReason {
 /// How and why a child ended.
 struct ChildEnd {
   EndReason reason = EndReason::exited;
-  ExitStatus status;
+  ExitStatus status{};
   /// From its start to its exit.
   Milliseconds lifetime{};
   /// A few words for the reasons that need them, without a full stop; else empty.
-  std::string why;
+  std::string why = {};
 
   friend bool operator==(const ChildEnd&, const ChildEnd&) = default;
 };

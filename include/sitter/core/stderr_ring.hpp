@@ -25,9 +25,9 @@ class StderrRing {
     std::size_t lines = 200;
     /// Only lines of the newest generation.
     bool since_spawn = false;
-    std::optional<Generation> generation;
+    std::optional<Generation> generation = std::nullopt;
     /// A pattern in RE2 syntax; empty matches every line.
-    std::string grep;
+    std::string grep = {};
   };
 
   struct Answer {

@@ -1,0 +1,196 @@
+#include "sitter/core/builtin_tools.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace sitter {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::vector<std::string> names(const BuiltinNames& names) {
+  std::vector<std::string> all;
+  for (const Builtin builtin : kBuiltins) all.push_back(names.name(builtin));
+  return all;
+}
+
+std::string kill_error(std::string_view raw) {
+  const auto parsed = parse_kill_arguments(raw);
+  const auto* error = std::get_if<ArgumentError>(&parsed);
+  return error ? *error : "";
+}
+
+std::string stderr_error(std::string_view raw) {
+  const auto parsed = parse_stderr_arguments(raw);
+  const auto* error = std::get_if<ArgumentError>(&parsed);
+  return error ? *error : "";
+}
+
+StderrRing::Query query(std::string_view raw) {
+  const auto parsed = parse_stderr_arguments(raw);
+  const auto* query = std::get_if<StderrRing::Query>(&parsed);
+  if (!query) ADD_FAILURE() << std::get<ArgumentError>(parsed);
+  return query ? *query : StderrRing::Query{.lines = 0};
+}
+
+KillScope scope(std::string_view raw) {
+  const auto parsed = parse_kill_arguments(raw);
+  const auto* arguments = std::get_if<KillArguments>(&parsed);
+  if (!arguments) ADD_FAILURE() << std::get<ArgumentError>(parsed);
+  return arguments ? arguments->scope : KillScope::child;
+}
+
+TEST(BuiltinDefinitionTest, CarriesWhatEveryRevisionKnowsAndNoMore) {
+  for (const Builtin builtin : kBuiltins) {
+    const json tool = json::parse(definition(builtin, "x\"y"), nullptr, false);
+    ASSERT_TRUE(tool.is_object());
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : tool.items()) keys.push_back(key);
+    EXPECT_THAT(keys, ElementsAre("annotations", "description", "inputSchema", "name"));
+    EXPECT_EQ(tool["name"], "x\"y");
+    EXPECT_EQ(tool["inputSchema"]["type"], "object");
+    EXPECT_EQ(tool["inputSchema"]["additionalProperties"], false);
+  }
+}
+
+TEST(BuiltinDefinitionTest, OnlyKillChangesThings) {
+  for (const Builtin builtin : kBuiltins) {
+    const bool kills = builtin == Builtin::kill;
+    const json expected = {{"readOnlyHint", !kills},
+                           {"destructiveHint", kills},
+                           {"idempotentHint", true},
+                           {"openWorldHint", false}};
+    EXPECT_EQ(json::parse(definition(builtin, "x"))["annotations"], expected);
+  }
+}
+
+TEST(BuiltinDefinitionTest, NamesTheArguments) {
+  const auto properties = [](Builtin builtin) {
+    std::vector<std::string> keys;
+    const json tool = json::parse(definition(builtin, "x"));
+    for (const auto& [key, value] : tool["inputSchema"]["properties"].items()) keys.push_back(key);
+    return keys;
+  };
+  EXPECT_THAT(properties(Builtin::status), ElementsAre());
+  EXPECT_THAT(properties(Builtin::binary_info), ElementsAre());
+  EXPECT_THAT(properties(Builtin::kill), ElementsAre("scope"));
+  EXPECT_THAT(properties(Builtin::child_stderr),
+              ElementsAre("generation", "grep", "lines", "since_spawn"));
+}
+
+TEST(BuiltinNamesTest, ArePlainUntilTheChildIsKnown) {
+  EXPECT_THAT(names(BuiltinNames()), ElementsAre("sitter_status", "sitter_kill",
+                                                 "sitter_binary_info", "sitter_child_stderr"));
+}
+
+TEST(BuiltinNamesTest, MakeWayForTheChildsOwnToolUntilANameIsFree) {
+  BuiltinNames offered;
+  offered.make_way_for(
+      std::vector<std::string>{"sitter_status", "sitter_kill", "outer_sitter_kill"});
+  EXPECT_THAT(names(offered), ElementsAre("outer_sitter_status", "outer_outer_sitter_kill",
+                                          "sitter_binary_info", "sitter_child_stderr"));
+  EXPECT_EQ(offered.find("sitter_status"), std::nullopt);
+  EXPECT_EQ(offered.find("outer_sitter_kill"), std::nullopt);
+  EXPECT_EQ(offered.find("outer_outer_sitter_kill"), Builtin::kill);
+  EXPECT_EQ(offered.find("sitter_child_stderr"), Builtin::child_stderr);
+  EXPECT_EQ(json::parse(offered.definitions()[0])["name"], "outer_sitter_status");
+  EXPECT_THAT(offered.instructions(), HasSubstr("outer_outer_sitter_kill"));
+}
+
+TEST(BuiltinNamesTest, ArePlainAgainWhenTheChildsToolIsGone) {
+  BuiltinNames offered;
+  offered.make_way_for(std::vector<std::string>{"sitter_status"});
+  offered.make_way_for({});
+  EXPECT_EQ(offered.find("sitter_status"), Builtin::status);
+}
+
+TEST(KillArgumentsTest, AutoIsTheDefault) {
+  for (const char* raw :
+       {"", "null", "{}", R"json({"scope":null})json", R"json({"scope":"auto"})json"}) {
+    EXPECT_EQ(scope(raw), KillScope::automatic) << raw;
+  }
+}
+
+TEST(KillArgumentsTest, ScopesAreNamed) {
+  EXPECT_EQ(scope(R"json({"scope":"child"})json"), KillScope::child);
+  EXPECT_EQ(scope(R"json({"scope":"same-executable"})json"), KillScope::same_executable);
+  EXPECT_EQ(kill_error(R"json({"scope":"all"})json"),
+            "scope must be auto, child or same-executable");
+  EXPECT_EQ(kill_error(R"json({"scope":1})json"), "scope must be a string");
+}
+
+TEST(KillArgumentsTest, AnUnknownArgumentIsNamed) {
+  EXPECT_EQ(kill_error(R"json({"force\n":true})json"), "unknown argument force; known: scope");
+}
+
+TEST(StderrArgumentsTest, DefaultsHold) {
+  const StderrRing::Query plain = query("");
+  EXPECT_EQ(plain.lines, 200u);
+  EXPECT_FALSE(plain.since_spawn);
+  EXPECT_EQ(plain.generation, std::nullopt);
+  EXPECT_EQ(plain.grep, "");
+}
+
+TEST(StderrArgumentsTest, AllAreRead) {
+  const auto all = query(R"json({"lines":7,"since_spawn":true,"grep":"a\\d","generation":3})json");
+  EXPECT_EQ(all.lines, 7u);
+  EXPECT_TRUE(all.since_spawn);
+  EXPECT_EQ(all.generation, 3);
+  EXPECT_EQ(all.grep, "a\\d");
+}
+
+TEST(StderrArgumentsTest, AWholeNumberMayBeSpelledInAnyWay) {
+  for (const char* spelling : {"2", "2.0", "0.2e1", "\"2\"", "\"2.0\""}) {
+    EXPECT_EQ(query(std::string(R"json({"lines":)json") + spelling + "}").lines, 2u) << spelling;
+  }
+  EXPECT_TRUE(query(R"json({"since_spawn":"true"})json").since_spawn);
+}
+
+TEST(StderrArgumentsTest, LinesAreBounded) {
+  EXPECT_EQ(query(R"json({"lines":1})json").lines, 1u);
+  EXPECT_EQ(query(R"json({"lines":1000})json").lines, 1000u);
+  for (const char* wrong : {"0", "1001", "-1", "2.5", "\"\"", "\"x\"", "[]", "true", "1e300",
+                            "18446744073709551615", "\"[[[[\""}) {
+    EXPECT_EQ(stderr_error(std::string(R"json({"lines":)json") + wrong + "}"),
+              "lines must be a whole number from 1 to 1000")
+        << wrong;
+  }
+}
+
+TEST(StderrArgumentsTest, OtherWrongTypesAreNamed) {
+  EXPECT_EQ(stderr_error(R"json({"since_spawn":1})json"), "since_spawn must be true or false");
+  EXPECT_EQ(stderr_error(R"json({"grep":["a"]})json"), "grep must be a string");
+  EXPECT_EQ(stderr_error(R"json({"generation":0})json"),
+            "generation must be a whole number from 1 to 2147483647");
+  EXPECT_EQ(stderr_error(R"json({"line":5})json"),
+            "unknown argument line; known: lines, since_spawn, grep, generation");
+}
+
+TEST(NoArgumentsTest, OnlyAnEmptyObjectOrNothingIsRight) {
+  EXPECT_EQ(parse_no_arguments(""), (std::variant<NoArguments, ArgumentError>(NoArguments())));
+  EXPECT_EQ(parse_no_arguments("{}"), (std::variant<NoArguments, ArgumentError>(NoArguments())));
+  EXPECT_EQ(std::get<ArgumentError>(parse_no_arguments(R"json({"a":1})json")),
+            "unknown argument a; known: none");
+  for (const char* raw : {"[]", "1", "\"\"", "{", "false"}) {
+    EXPECT_EQ(std::get<ArgumentError>(parse_no_arguments(raw)),
+              "arguments must be a valid JSON object")
+        << raw;
+  }
+}
+
+TEST(NoArgumentsTest, WhatIsTooLargeIsNotRead) {
+  const std::string deep(65'536, '[');
+  EXPECT_EQ(std::get<ArgumentError>(parse_no_arguments(deep)),
+            "arguments must be a valid JSON object");
+  EXPECT_EQ(std::get<ArgumentError>(parse_no_arguments(deep + "[")),
+            "arguments are larger than 65536 bytes");
+}
+
+}  // namespace
+}  // namespace sitter

@@ -1,0 +1,116 @@
+#include "sitter/core/death_report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace sitter {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+DeathReport report(EndReason reason, ExitStatus status = {}, std::string why = "") {
+  DeathReport report;
+  report.end = ChildEnd{reason, std::move(status), seconds(2), std::move(why)};
+  return report;
+}
+
+TEST(DeathReportTest, ACrashInACallTellsAllThatHelps) {
+  DeathReport crash = report(EndReason::crashed, {139, "SIGSEGV"});
+  crash.stderr_tail = "one\ntwo";
+  EXPECT_EQ(
+      report_text(crash),
+      "[mcp-sitter] the server crashed (SIGSEGV) after 2s. This call was running then and may "
+      "or may not have taken effect.\n"
+      "Its last words on stderr:\n"
+      "one\n"
+      "two\n"
+      "Fix it if need be and call again: the next request starts it again. "
+      "sitter_child_stderr shows more.");
+}
+
+TEST(DeathReportTest, SilenceIsSaidToo) {
+  EXPECT_THAT(report_text(report(EndReason::crashed, {3, ""})),
+              AllOf(HasSubstr("crashed (exit 3)"), HasSubstr("\nIt wrote nothing to stderr.\n"),
+                    Not(HasSubstr("sitter_child_stderr"))));
+}
+
+TEST(DeathReportTest, ACallThatOnlyWaitedHadNoEffect) {
+  DeathReport failed = report(EndReason::not_executed, {}, "no such file");
+  failed.progress = DeathReport::Progress::not_delivered;
+  EXPECT_EQ(report_text(failed),
+            "[mcp-sitter] the server could not be started: no such file. This call was not "
+            "delivered to it and had no effect.\n"
+            "Fix it and call again: the next request starts it again.");
+}
+
+TEST(DeathReportTest, ADeliberateKillIsNoCrash) {
+  const std::string text = report_text(report(EndReason::killed_by_sitter, {137, "SIGKILL"}));
+  EXPECT_THAT(text, StartsWith("[mcp-sitter] the server was killed by sitter_kill after 2s."));
+  EXPECT_THAT(text, Not(HasSubstr("crash")));
+  EXPECT_THAT(text, Not(HasSubstr("SIGKILL")));
+}
+
+TEST(DeathReportTest, ATimedOutOpeningNamesTheOption) {
+  DeathReport failed = report(EndReason::opening_timed_out);
+  failed.startup_timeout = seconds(50);
+  EXPECT_THAT(report_text(failed), HasSubstr("the limit is 50s, set by --startup-timeout"));
+}
+
+TEST(DeathReportTest, EveryOtherEndHasItsOwnWords) {
+  EXPECT_THAT(report_text(report(EndReason::exited, {0, ""})),
+              HasSubstr("the server exited by itself (exit 0) after 2s"));
+  EXPECT_THAT(report_text(report(EndReason::ended_from_outside, {143, "SIGTERM"})),
+              HasSubstr("the server was ended from outside (SIGTERM) after 2s"));
+  EXPECT_THAT(report_text(report(EndReason::closed_stdout)),
+              HasSubstr("the server closed its stdout and was taken down after 2s"));
+  EXPECT_THAT(report_text(report(EndReason::wrote_rubbish, {}, "a line of 300 MB")),
+              HasSubstr("the server was taken down after 2s: a line of 300 MB."));
+  EXPECT_THAT(
+      report_text(report(EndReason::given_up, {}, "not permitted")),
+      AllOf(HasSubstr("was given up after 2s: not permitted."), HasSubstr("end it by hand")));
+  EXPECT_THAT(report_text(report(EndReason::ended_in_opening, {7, ""})),
+              HasSubstr("could not be started: it ended (exit 7) after 2s"));
+  EXPECT_THAT(report_text(report(EndReason::shut_down)), HasSubstr("The session is ending."));
+}
+
+TEST(DeathReportTest, AChildThatStoppedReadingIsStillThere) {
+  DeathReport deaf;
+  deaf.progress = DeathReport::Progress::not_delivered;
+  EXPECT_EQ(report_text(deaf),
+            "[mcp-sitter] the server has stopped reading its input, but it is still running. This "
+            "call was not delivered to it and had no effect.\n"
+            "Take it down with sitter_kill; the next request starts it again.");
+}
+
+TEST(DeathReportTest, OtherRequestsGetTheSameOnOneLine) {
+  DeathReport crash = report(EndReason::crashed, {3, ""});
+  crash.stderr_tail = "one\ntwo";
+  EXPECT_EQ(error_message(crash),
+            "[mcp-sitter] the server crashed (exit 3) after 2s. This request was running then and "
+            "may or may not have taken effect. Fix it if need be and call again: the next request "
+            "starts it again.");
+}
+
+TEST(DeathReportTest, TheDataOfAnErrorIsJson) {
+  DeathReport crash = report(EndReason::crashed, {139, "SIGSEGV"});
+  crash.stderr_tail = "ü\n\xFF";
+  EXPECT_EQ(error_data(crash),
+            R"json({"reason":"crashed","delivered":true,"exitCode":139,"signal":"SIGSEGV",)json"
+            R"json("lifetimeMs":2000,"stderr":"ü\n)json"
+            "\uFFFD\"}");
+  DeathReport failed = report(EndReason::not_executed, {}, "no such file");
+  failed.progress = DeathReport::Progress::not_delivered;
+  EXPECT_EQ(error_data(failed),
+            R"json({"reason":"could not be executed","delivered":false,"why":"no such file"})json");
+  EXPECT_EQ(error_data(DeathReport()), R"json({"reason":"stopped reading","delivered":true})json");
+}
+
+}  // namespace
+}  // namespace sitter

@@ -1,0 +1,280 @@
+#include "sitter/core/status.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace sitter {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+WallTime at(int second) { return WallTime(seconds(second)); }
+
+TEST(StatusTextTest, BeforeTheFirstStartEveryFieldIsThere) {
+  StatusFacts facts;
+  facts.child_command = "./dîr ü/server";
+  facts.child_args = {"--x", "a+b"};
+  facts.child_state = "not-started";
+  facts.sitter_uptime = milliseconds(1999);
+  facts.sitter_version = "1.0.0";
+  EXPECT_EQ(status_text(facts), R"json({
+  "childCommand": "./dîr ü/server",
+  "childArgs": [
+    "--x",
+    "a+b"
+  ],
+  "workingDirectory": null,
+  "binaryPath": null,
+  "binaryVersion": null,
+  "childState": "not-started",
+  "childAlive": false,
+  "childReady": false,
+  "childPid": null,
+  "childToolCount": 0,
+  "spawnCount": 0,
+  "killCount": 0,
+  "lastKillUtc": null,
+  "lastKillReason": null,
+  "lastStartupMs": null,
+  "childUptimeSeconds": null,
+  "previousExitCode": null,
+  "previousLifetimeSeconds": null,
+  "lastToolsDiff": null,
+  "sitterUptimeSeconds": 1,
+  "sitterVersion": "1.0.0",
+  "protocolEra": null,
+  "protocolVersion": null,
+  "serverInfo": null,
+  "binaryStale": null,
+  "requestsInFlight": 0,
+  "requestsWaiting": 0,
+  "lastFailure": null,
+  "history": [],
+  "toolsDiff": null,
+  "stdoutPollution": null
+})json");
+}
+
+TEST(StatusTextTest, InALongSessionEveryFieldIsFilled) {
+  StatusFacts facts;
+  facts.child_command = "node";
+  facts.working_directory = "/w";
+  facts.binary_path = "/w/server.js";
+  facts.binary_version = "1.2.3";
+  facts.child_state = "ready";
+  facts.child_alive = true;
+  facts.child_ready = true;
+  facts.child_pid = 200;
+  facts.child_tool_count = 5;
+  facts.spawn_count = 2;
+  facts.kill_count = 1;
+  facts.last_kill = at(10);
+  facts.last_kill_reason = "sitter_kill";
+  facts.last_startup = milliseconds(1800);
+  facts.child_uptime = milliseconds(2500);
+  facts.previous_exit_code = 139;
+  facts.previous_lifetime = seconds(45);
+  facts.tools_diff =
+      CatalogDiff{{"big"}, {"old"}, {{"t", {"path now required"}, false}}, {"big: no parameters"}};
+  facts.sitter_uptime = seconds(100);
+  facts.sitter_version = "1.0.0";
+  facts.protocol_era = "legacy";
+  facts.protocol_version = "2025-11-25";
+  facts.server_info = R"json({"version":"2","name":"demo"})json";
+  facts.binary_stale = false;
+  facts.requests_in_flight = 3;
+  facts.requests_waiting = 4;
+  facts.last_failure = StatusFacts::Failure{"the server crashed", 139, "SIGSEGV", "boom\nend"};
+  facts.history = {{1, 100, at(0), seconds(45), ChildEnd{EndReason::crashed, {139, "SIGSEGV"}}},
+                   {2, 200, at(50), milliseconds(2500), std::nullopt}};
+  facts.stdout_pollution = StatusFacts::Pollution{1, 7, "Listening"};
+  EXPECT_EQ(status_text(facts), R"json({
+  "childCommand": "node",
+  "childArgs": [],
+  "workingDirectory": "/w",
+  "binaryPath": "/w/server.js",
+  "binaryVersion": "1.2.3",
+  "childState": "ready",
+  "childAlive": true,
+  "childReady": true,
+  "childPid": 200,
+  "childToolCount": 5,
+  "spawnCount": 2,
+  "killCount": 1,
+  "lastKillUtc": "1970-01-01T00:00:10.0000000Z",
+  "lastKillReason": "sitter_kill",
+  "lastStartupMs": 1800,
+  "childUptimeSeconds": 2,
+  "previousExitCode": 139,
+  "previousLifetimeSeconds": 45,
+  "lastToolsDiff": "+1 added (big), -1 removed (old), 1 schema changed (t)",
+  "sitterUptimeSeconds": 100,
+  "sitterVersion": "1.0.0",
+  "protocolEra": "legacy",
+  "protocolVersion": "2025-11-25",
+  "serverInfo": {
+    "version": "2",
+    "name": "demo"
+  },
+  "binaryStale": false,
+  "requestsInFlight": 3,
+  "requestsWaiting": 4,
+  "lastFailure": {
+    "what": "the server crashed",
+    "exitCode": 139,
+    "signal": "SIGSEGV",
+    "stderrTail": "boom\nend"
+  },
+  "history": [
+    {
+      "number": 1,
+      "pid": 100,
+      "started": "1970-01-01T00:00:00.0000000Z",
+      "lifetimeSeconds": 45,
+      "exit": "SIGSEGV",
+      "reason": "crashed"
+    },
+    {
+      "number": 2,
+      "pid": 200,
+      "started": "1970-01-01T00:00:50.0000000Z",
+      "lifetimeSeconds": 2,
+      "exit": null,
+      "reason": null
+    }
+  ],
+  "toolsDiff": {
+    "added": [
+      "big"
+    ],
+    "removed": [
+      "old"
+    ],
+    "changed": {
+      "t": [
+        "path now required"
+      ]
+    },
+    "signatures": [
+      "big: no parameters"
+    ]
+  },
+  "stdoutPollution": {
+    "generation": 1,
+    "lines": 7,
+    "first": "Listening"
+  }
+})json");
+}
+
+TEST(StatusTextTest, ServerInfoThatIsTooDeepOrWrongIsShownAsText) {
+  StatusFacts facts;
+  for (const std::string& raw : {std::string(100'000, '['), std::string("{\"a\":")}) {
+    facts.server_info = raw;
+    const std::string text = status_text(facts);
+    EXPECT_NE(text.find(raw == "{\"a\":" ? R"json("serverInfo": "{\"a\":")json"
+                                         : R"json("serverInfo": "[[[[)json"),
+              std::string::npos);
+  }
+}
+
+TEST(StatusTextTest, WhatIsNotUtf8IsReplaced) {
+  StatusFacts facts;
+  facts.child_command = "a\xFF";
+  EXPECT_NE(status_text(facts).find("\"a\uFFFD\""), std::string::npos);
+}
+
+TEST(KillReasonWordsTest, AreThoseThatAreKnown) {
+  EXPECT_EQ(kill_reason_words({EndReason::killed_by_sitter, {137, "SIGKILL"}}), "sitter_kill");
+  EXPECT_EQ(kill_reason_words({EndReason::exited, {0, ""}}), "external (exit 0)");
+  EXPECT_EQ(kill_reason_words({EndReason::crashed, {3, ""}}), "external/crash (exit 3)");
+}
+
+TEST(KillTextTest, ListsWhatWasKilled) {
+  KillReport report;
+  report.path = "/w/server";
+  report.killed = {{10, "child", "server --x", "SIGTERM"}};
+  EXPECT_EQ(kill_text(report), R"json({
+  "killed": [
+    {
+      "pid": 10,
+      "relation": "child",
+      "command": "server --x",
+      "how": "SIGTERM"
+    }
+  ],
+  "path": "/w/server",
+  "count": 1
+})json");
+}
+
+TEST(KillTextTest, NothingToKillIsAnEmptyListWithItsReason) {
+  KillReport report;
+  report.note = "nothing was running";
+  EXPECT_EQ(kill_text(report), R"json({
+  "killed": [],
+  "path": null,
+  "count": 0,
+  "note": "nothing was running"
+})json");
+}
+
+TEST(BinaryTextTest, AMissingFileIsSaidToBeMissing) {
+  BinaryFacts facts;
+  facts.path = "/w/server";
+  EXPECT_EQ(binary_text(facts, at(0)), R"json({
+  "path": "/w/server",
+  "exists": false,
+  "sizeBytes": null,
+  "mtime": null,
+  "mtimeHuman": null,
+  "buildId": null,
+  "loaded": null,
+  "stale": null
+})json");
+}
+
+TEST(BinaryTextTest, EverythingKnownIsShownInOrder) {
+  BinaryFacts facts;
+  facts.path = "/w/server.js";
+  facts.exists = true;
+  facts.size = 5'000'000'000;
+  facts.modified = at(60);
+  facts.version = BinaryFacts::VersionResource{"1.0", "1", "P", "D", "C", "(c)", true};
+  facts.interpreter = BinaryFacts::File{"/usr/bin/node", 90, at(0)};
+  facts.build_id = "abc";
+  facts.loaded = BinaryFacts::Loaded{at(30), 80, at(40)};
+  facts.stale = true;
+  EXPECT_EQ(binary_text(facts, at(60) + hours(3)), R"json({
+  "path": "/w/server.js",
+  "exists": true,
+  "sizeBytes": 5000000000,
+  "mtime": "1970-01-01T00:01:00.0000000Z",
+  "mtimeHuman": "3.0 hours ago",
+  "fileVersion": "1.0",
+  "productVersion": "1",
+  "productName": "P",
+  "fileDescription": "D",
+  "companyName": "C",
+  "copyright": "(c)",
+  "isDebug": true,
+  "interpreter": {
+    "path": "/usr/bin/node",
+    "sizeBytes": 90,
+    "mtime": "1970-01-01T00:00:00.0000000Z"
+  },
+  "buildId": "abc",
+  "loaded": {
+    "mtime": "1970-01-01T00:00:30.0000000Z",
+    "sizeBytes": 80,
+    "since": "1970-01-01T00:00:40.0000000Z"
+  },
+  "stale": true
+})json");
+}
+
+}  // namespace
+}  // namespace sitter

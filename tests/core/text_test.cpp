@@ -1,0 +1,142 @@
+#include "sitter/core/text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace sitter {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+TEST(ReadableTest, PlainTextTabsAndNewlinesStay) {
+  EXPECT_EQ(readable("a\tb\nüñ€😀"), "a\tb\nüñ€😀");
+}
+
+TEST(ReadableTest, ColoursAndCursorMovesAreLeftOut) {
+  EXPECT_EQ(readable("\x1b[1;31mred\x1b[0m \x1b[2Kline\x1b[?25l"), "red line");
+  EXPECT_EQ(readable("\x1b(Bplain\x1b"
+                     "7saved"),
+            "plainsaved");
+  EXPECT_EQ(readable("\xC2\x9B"
+                     "31mred"),
+            "red");
+}
+
+TEST(ReadableTest, TitlesAndLinksAreLeftOutWithTheirText) {
+  EXPECT_EQ(readable("a\x1b]0;title\x07"
+                     "b"),
+            "ab");
+  EXPECT_EQ(readable("a\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\b"), "alinkb");
+  EXPECT_EQ(readable("a\x1bPq#0\x1b\\b"), "ab");
+  EXPECT_EQ(readable("a\xC2\x9D"
+                     "0;title\xC2\x9C"
+                     "b"),
+            "ab");
+}
+
+TEST(ReadableTest, SequencesThatNeverEndCostNoText) {
+  EXPECT_EQ(readable("a\x1b]0;not a title"), "a0;not a title");
+  EXPECT_EQ(readable("a\x1b[31"), "a");
+  EXPECT_EQ(readable("a\x1b[31\nb"), "a\nb");
+  EXPECT_EQ(readable("a\x1b"), "a");
+  EXPECT_EQ(readable("a\x1b]x\x1b[1mb"), "axb");
+}
+
+TEST(ReadableTest, ManyOpenSequencesTakeLinearTime) {
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += "\x1b]\xC2\x9D";
+  EXPECT_EQ(readable(text), "");
+}
+
+TEST(ReadableTest, ControlCharactersAreLeftOut) {
+  EXPECT_EQ(readable(std::string("a\0b\x01\x08\x7f"
+                                 "c\xC2\x85"
+                                 "d",
+                                 10)),
+            "abcd");
+}
+
+TEST(ReadableTest, ALoneCarriageReturnIsALineEnd) {
+  EXPECT_EQ(readable("10%\r20%\r\nend\r"), "10%\n20%\nend\n");
+}
+
+TEST(ReadableTest, IllFormedBytesBecomeReplacementCharacters) {
+  EXPECT_EQ(readable("a\xFFz"), "a\uFFFDz");
+  EXPECT_EQ(readable("a\xE2\x82"), "a\uFFFD");
+  EXPECT_EQ(readable("\xC0\xAF"), "\uFFFD\uFFFD");                      // overlong
+  EXPECT_EQ(readable("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD");            // surrogate
+  EXPECT_EQ(readable("\xF4\x90\x80\x80"), "\uFFFD\uFFFD\uFFFD\uFFFD");  // beyond U+10FFFF
+  EXPECT_EQ(readable("\xF0\x9F\x98x"), "\uFFFDx");
+}
+
+TEST(OneLineTest, EveryKindOfLineBreakBecomesASpace) {
+  EXPECT_EQ(one_line("a\nb\rc\r\nd\u2028e\u2029f"), "a b c d e f");
+}
+
+TEST(OneLineTest, NothingButSpaceStandsAtNeitherEnd) {
+  EXPECT_EQ(one_line("\n \ta b\n\n"), "a b");
+  EXPECT_EQ(one_line(" \n"), "");
+}
+
+TEST(ShortenedTest, TextOfTheLimitIsWholeAndOneByteMoreIsCut) {
+  EXPECT_EQ(shortened("12345", 5), "12345");
+  EXPECT_EQ(shortened("123456", 5), "12345… [1 bytes cut]");
+}
+
+TEST(ShortenedTest, CutsBetweenCharacters) {
+  EXPECT_EQ(shortened("ab€d", 4), "ab… [4 bytes cut]");
+  EXPECT_EQ(shortened("ab€d", 5), "ab€… [1 bytes cut]");
+}
+
+TEST(DurationTextTest, SecondsHaveAtMostOneDigitBehindThePoint) {
+  EXPECT_EQ(duration_text(milliseconds(1800)), "1.8s");
+  EXPECT_EQ(duration_text(milliseconds(2149)), "2.1s");
+  EXPECT_EQ(duration_text(seconds(45)), "45s");
+  EXPECT_EQ(duration_text(milliseconds(59'999)), "59.9s");
+}
+
+TEST(DurationTextTest, LessThanATenthOfASecondIsNotNothing) {
+  EXPECT_EQ(duration_text(milliseconds(0)), "0s");
+  EXPECT_EQ(duration_text(milliseconds(4)), "0.004s");
+  EXPECT_EQ(duration_text(milliseconds(99)), "0.099s");
+  EXPECT_EQ(duration_text(milliseconds(100)), "0.1s");
+}
+
+TEST(DurationTextTest, MinutesAndHoursFollow) {
+  EXPECT_EQ(duration_text(seconds(60)), "1m");
+  EXPECT_EQ(duration_text(seconds(3599)), "59m");
+  EXPECT_EQ(duration_text(seconds(3600)), "1h");
+  EXPECT_EQ(duration_text(seconds(5400)), "1.5h");
+}
+
+TEST(AgeTextTest, SpeaksAsTheFirstVersionsDid) {
+  EXPECT_EQ(age_text(milliseconds(999)), "just now");
+  EXPECT_EQ(age_text(seconds(1)), "1s ago");
+  EXPECT_EQ(age_text(seconds(59)), "59s ago");
+  EXPECT_EQ(age_text(seconds(120)), "2 min ago");
+  EXPECT_EQ(age_text(hours(1)), "1.0 hours ago");
+  EXPECT_EQ(age_text(hours(23)), "23.0 hours ago");
+  EXPECT_EQ(age_text(hours(36)), "1.5 days ago");
+}
+
+TEST(AgeTextTest, AClockSetBackIsJustNow) { EXPECT_EQ(age_text(seconds(-5)), "just now"); }
+
+TEST(UtcTextTest, HasSevenDigits) {
+  EXPECT_EQ(utc_text(WallTime(seconds(0))), "1970-01-01T00:00:00.0000000Z");
+  const WallTime time{std::chrono::duration_cast<WallTime::duration>(
+      seconds(1764059400) + std::chrono::microseconds(123456))};
+  EXPECT_EQ(utc_text(time), "2025-11-25T08:30:00.1234560Z");
+}
+
+TEST(JsonStringTest, PrintableTextIsKept) { EXPECT_EQ(json_string("dîr+'<ü>😀"), "\"dîr+'<ü>😀\""); }
+
+TEST(JsonStringTest, IsValidWhateverGoesIn) {
+  EXPECT_EQ(json_string(std::string("\"\\\n\0\x1b\xFF", 6)), R"("\"\\\n\u0000\u001b)"
+                                                             "\uFFFD\"");
+}
+
+}  // namespace
+}  // namespace sitter
