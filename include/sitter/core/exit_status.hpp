@@ -4,7 +4,8 @@
 
 namespace sitter {
 
-/// How a child ended. The shell fills it in, because numbers and names of signals differ per system.
+/// How a child ended. The shell fills it in, because numbers and names of signals differ per
+/// system.
 struct ExitStatus {
   /// The exit code, or 128 + the signal's number, as a shell would report it.
   int code = 0;

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sitter/core/actions.hpp"
+#include "sitter/core/child_end.hpp"
+#include "sitter/core/generation.hpp"
+#include "sitter/core/input.hpp"
+#include "sitter/core/status.hpp"
+#include "sitter/core/time.hpp"
+
+namespace sitter {
+
+/// One child from its start to the moment when nothing can come from it any more.
+///
+/// Over means exit *and* end of both outputs, since the last answer may still be in the pipe; but a
+/// grandchild may hold the pipes, so the wait for their end is bounded.
+///
+///     starting --> up --take_down--> closing --> terminating --> killing
+///         |         |                   |             |             | |
+///      (failed)     +------exit---------+-------------+-------------+ (given up)
+///         |                             v                             |
+///         |                          draining                         |
+///         v                             v                             v
+///        over                          over                          over
+class ChildLifecycle {
+ public:
+  enum class State {
+    starting,     ///< ordered, not yet there
+    up,           ///< it runs
+    closing,      ///< its stdin is closed, it has time to end
+    terminating,  ///< SIGTERM was sent to its unit
+    killing,      ///< SIGKILL was sent to its unit
+    draining,     ///< it has exited, its output may not be at the end
+    over,         ///< nothing can come from it
+  };
+
+  /// How long each rung of the ladder lasts: from closed stdin to SIGTERM, from there to SIGKILL.
+  struct Ladder {
+    Milliseconds close{};
+    Milliseconds terminate{};
+    /// The second rung of a program that passes its end on to another machine or daemon.
+    Milliseconds terminate_remote{};
+  };
+
+  ChildLifecycle(Generation gen, Now now) : gen_(gen), started_(now) {}
+
+  void on_started(const input::ChildStarted& fact, Now now, Actions& out);
+  void on_start_failed(std::string reason);
+  void on_output_ended(Ladder ladder, Now now, Actions& out);
+  void on_error_ended(Actions& out);
+  void on_exited(ExitStatus status, Now now, Actions& out);
+  void on_unit_signalled(const input::UnitSignalled& fact, Actions& out);
+  void on_orphan_ended(Actions& out);
+  void on_timeout(Now now, Actions& out);
+
+  /// Takes it down because of `reason`, or faster than it already is. The first reason stays.
+  void take_down(EndReason reason, std::string why, Ladder ladder, Now now, Actions& out);
+
+  Generation gen() const { return gen_; }
+  State state() const { return state_; }
+  std::int64_t pid() const { return pid_; }
+  Now started() const { return started_; }
+  bool is_over() const { return state_ == State::over; }
+  /// It runs and nobody wants it to end.
+  bool is_up() const { return state_ == State::up; }
+  /// The bridge has asked it to end, and for what.
+  std::optional<EndReason> taken_down_for() const { return reason_; }
+  std::optional<Instant> deadline() const { return deadline_; }
+
+  /// Why and how it ended. Only when it is over. `was_opened`: its opening had been finished.
+  ChildEnd end(bool was_opened) const;
+  /// What the ladder has ended, and how.
+  std::vector<KillReport::Killed> killed() const;
+
+ private:
+  struct Process {
+    std::int64_t pid = 0;
+    bool is_leader = false;
+    std::string command;
+    const char* how = "stdin closed";
+  };
+
+  Milliseconds terminate_rung() const;
+  void climb(Now now, Actions& out);
+  void settle(Actions& out);
+  void become_over(Actions& out);
+
+  Generation gen_;
+  State state_ = State::starting;
+  Now started_;
+  std::int64_t pid_ = 0;
+  bool is_remote_runner_ = false;
+
+  std::optional<EndReason> reason_;
+  std::string why_;
+  Ladder ladder_;
+  std::optional<Instant> deadline_;
+  std::vector<Process> processes_;
+
+  std::optional<ExitStatus> exit_;
+  Milliseconds lifetime_{};
+  bool output_ended_ = false;
+  bool error_ended_ = false;
+  bool unit_empty_ = false;
+};
+
+}  // namespace sitter

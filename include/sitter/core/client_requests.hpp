@@ -1,0 +1,161 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "sitter/core/generation.hpp"
+#include "sitter/core/line.hpp"
+#include "sitter/core/message.hpp"
+
+namespace sitter {
+
+/// A request of the client that has no answer yet.
+struct ClientRequest {
+  enum class State : std::uint8_t {
+    /// No child has seen it.
+    waiting,
+    /// A child has it.
+    sent,
+    /// Its answer is there, and waits until the client has listed the changed tools.
+    held,
+    /// The bridge itself works on the answer.
+    ours,
+  };
+
+  State state = State::waiting;
+  Method method = Method::other;
+  bool is_cancelled = false;
+  /// It went to a child that died, and may go to one more.
+  bool is_retried = false;
+  /// A list from its beginning.
+  bool is_first_page = false;
+  /// It asks for progress under a token that is `extra->progress_token`, or its id.
+  bool wants_progress = false;
+  /// It asks for a task, so an error must be a JSON-RPC error.
+  bool wants_task = false;
+  Generation gen = kNoGeneration;
+  std::uint64_t order = 0;
+
+  /// What only few requests need.
+  struct Extra {
+    /// The line, where it may have to be sent once more.
+    OwnedLine line;
+    /// The raw id where it differs from the key.
+    std::string id;
+    /// Raw; empty when it is the same as the id, as the official TypeScript client chooses it.
+    std::string progress_token;
+    std::string method_text;
+    /// The answer that is held.
+    OwnedLine answer;
+  };
+  std::unique_ptr<Extra> extra;
+  /// Of a tools/call.
+  std::string tool;
+
+  Extra& more() {
+    if (!extra) extra = std::make_unique<Extra>();
+    return *extra;
+  }
+};
+
+/// Who has not been answered yet. A request stands here from its line until its answer takes it
+/// out, so that each gets exactly one. Two requests with the same id are both owed an answer; the
+/// earlier gets the first.
+///
+///     waiting --> sent --> (taken)         answered by a child
+///        ^         |  \--> held --> (taken)
+///        \--retry--/
+///     ours --> (taken)                     answered by the bridge
+class ClientRequests {
+ public:
+  using Entry = std::pair<const std::string, ClientRequest>;
+
+  /// Adds a request in state waiting. The reference stays valid until the request is taken.
+  Entry& add(std::string_view raw_id);
+
+  /// The request that an answer with this raw id belongs to: of those in state sent with `gen`, the
+  /// one with the same spelling, else the oldest with the same meaning. Null if none.
+  Entry* find_sent(std::string_view raw_id, Generation gen);
+  /// The youngest that is not cancelled, in whatever state: what a cancellation means.
+  Entry* find_open(std::string_view raw_id);
+
+  /// The id as the client has spelled it.
+  static std::string_view id_of(const Entry& entry) {
+    const auto& extra = entry.second.extra;
+    return extra && !extra->id.empty() ? std::string_view(extra->id) : entry.first;
+  }
+
+  /// A line that waits for a child: a request, or a notification, which has no entry.
+  struct Waiting {
+    Entry* entry = nullptr;
+    std::uint64_t order = 0;
+    OwnedLine line;
+  };
+
+  /// The raw token under which its progress comes; empty when it wants none.
+  static std::string_view progress_token_of(const Entry& entry) {
+    const auto& extra = entry.second.extra;
+    if (!entry.second.wants_progress) return {};
+    return extra && !extra->progress_token.empty() ? std::string_view(extra->progress_token)
+                                                   : id_of(entry);
+  }
+
+  /// Puts a line behind all that wait. It is copied.
+  void enqueue(Entry& entry, std::string_view line);
+  void enqueue_notification(std::string_view line);
+  /// Takes the first that waits out of the queue. A request must then be passed to `sent` or
+  /// `take`. Only to be called while something waits.
+  Waiting next_waiting();
+  void drop_waiting_notifications();
+  /// A child has got it. `line` is what to send to another, where that is allowed, else empty.
+  void sent(Entry& entry, Generation gen, OwnedLine line);
+  /// A child died with it: it waits again, before all that came later.
+  void retry(Entry& entry);
+  void cancel(Entry& entry);
+
+  /// Takes a request out, for good.
+  void take(Entry& entry);
+
+  /// All in this state (of this generation, unless it is kNoGeneration), in the order in which they
+  /// came.
+  std::vector<Entry*> all(ClientRequest::State state, Generation gen = kNoGeneration);
+
+  /// Requests and notifications.
+  std::size_t waiting_count() const { return waiting_.size(); }
+  bool has_waiting_request() const;
+  std::size_t waiting_bytes() const { return waiting_bytes_; }
+  /// Sent and not cancelled.
+  std::size_t in_flight_count() const { return sent_count_; }
+  /// Not cancelled, in any state.
+  std::size_t owed_count() const { return owed_count_; }
+
+  bool uses(std::string_view raw_id) const;
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>()(text);
+    }
+  };
+  using Map = std::unordered_multimap<std::string, ClientRequest, Hash, std::equal_to<>>;
+
+  std::pair<Map::iterator, Map::iterator> same_meaning(std::string_view raw_id);
+
+  Map map_;
+  std::deque<Waiting> waiting_;
+  /// The oldest first; their answers are hardly ever met.
+  std::deque<Entry*> cancelled_;
+  std::size_t waiting_bytes_ = 0;
+  std::size_t sent_count_ = 0;
+  std::size_t owed_count_ = 0;
+  std::uint64_t next_order_ = 0;
+};
+
+}  // namespace sitter

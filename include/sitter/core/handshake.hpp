@@ -1,0 +1,91 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sitter/core/actions.hpp"
+#include "sitter/core/list_survey.hpp"
+#include "sitter/core/message.hpp"
+#include "sitter/core/session.hpp"
+#include "sitter/core/time.hpp"
+
+namespace sitter {
+
+/// Opens one child: asks it the client's opening, tells it again what the client has set up, and
+/// takes its lists. Only the legacy era has a handshake; what a child of the stateless era needs
+/// would stand beside this.
+///
+///     idle --> opening --> opened --> settling --> done
+///                 \--> refused
+class Handshake {
+ public:
+  enum class State {
+    idle,      ///< nothing was sent
+    opening,   ///< `initialize` was sent
+    refused,   ///< it was answered with an error, or with something unusable
+    opened,    ///< it was answered; the client has not sent `initialized`
+    settling,  ///< `initialized` was sent, and what the client had set up, and the lists are taken
+    done,      ///< the child serves the client
+  };
+
+  Handshake(Generation gen, MakeId make_id) : gen_(gen), make_id_(std::move(make_id)) {}
+
+  /// Sends the opening: the client's own line with its id, or a replay under an id of ours.
+  void open_with_clients(std::string_view line, std::string_view raw_id, Actions& out);
+  void open_again(const Session& session, Actions& out);
+
+  /// After `opened`, as soon as the client has sent `initialized`. `restore`: what the client had
+  /// set up is told again, and `done` comes after that; else the child serves at once and the lists
+  /// are merely a baseline.
+  void settle(const Session& session, bool restore, Now now, Actions& out);
+
+  /// Takes the lists again, of a child that serves.
+  void survey_again(CatalogKind kind, Now now, Actions& out);
+
+  /// Whether the answer belonged to the handshake. An answer to the opening changes the state.
+  bool on_answer(const Message& answer, Actions& out);
+  void on_timeout(Now now);
+  std::optional<Instant> deadline() const;
+
+  State state() const { return state_; }
+  /// The raw id that the opening was sent under.
+  const std::string& opening_id() const { return opening_id_; }
+  /// What the child said of itself. From `opened` on.
+  const OpeningResult& opened_with() const { return result_; }
+  /// Why it was refused, as a clause for a person.
+  const std::string& refusal() const { return refusal_; }
+  /// The refusal is that of a server that speaks only the stateless revision.
+  bool is_refused_by_modern() const { return modern_only_; }
+
+  /// The lists, when all of them are there or were given up; once for each survey.
+  std::optional<std::vector<ListSurvey::List>> take_lists();
+  /// Raw URIs whose subscription the child refused or did not answer.
+  std::vector<std::string> lost_subscriptions() const;
+
+ private:
+  /// A request that tells the child again what the client had set up.
+  struct Restore {
+    std::string id;
+    std::string uri;
+    bool is_answered = false;
+    bool is_lost = false;
+  };
+
+  void on_opening_answer(const Message& answer);
+  void finish_if_done();
+
+  Generation gen_;
+  MakeId make_id_;
+  State state_ = State::idle;
+  std::string opening_id_;
+  OpeningResult result_;
+  std::string refusal_;
+  bool modern_only_ = false;
+  std::vector<Restore> restores_;
+  std::optional<Instant> restore_deadline_;
+  std::optional<ListSurvey> survey_;
+};
+
+}  // namespace sitter

@@ -1,0 +1,128 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "sitter/core/exit_status.hpp"
+#include "sitter/core/generation.hpp"
+#include "sitter/core/line.hpp"
+#include "sitter/core/status.hpp"
+
+namespace sitter {
+
+/// The facts that the shell reports. Lines and texts are views that live until `handle` returns and
+/// all its actions are done.
+namespace input {
+
+struct ClientLine {
+  Line line;
+};
+/// A line over the limit, of which only the two ends were kept.
+struct ClientLineTooLong {
+  std::string_view head, tail;
+  std::uint64_t size = 0;
+};
+/// The end of our stdin: no line will follow.
+struct ClientClosedInput {};
+/// Nobody reads our stdout any more.
+struct ClientClosedOutput {};
+/// A signal asks the bridge to end. `exit_code` is 128 + its number.
+struct StopSignalled {
+  int exit_code = 0;
+};
+
+struct ChildStarted {
+  Generation gen = kNoGeneration;
+  std::int64_t pid = 0;
+  /// The program passes its end on to another machine or daemon (docker, ssh), which takes time.
+  bool is_remote_runner = false;
+};
+/// `reason` is a sentence for a person, without a full stop.
+struct ChildStartFailed {
+  Generation gen = kNoGeneration;
+  std::string reason;
+};
+struct ChildLine {
+  Generation gen = kNoGeneration;
+  Line line;
+};
+struct ChildLineTooLong {
+  Generation gen = kNoGeneration;
+  std::string_view head, tail;
+  std::uint64_t size = 0;
+};
+struct ChildErrorLine {
+  Generation gen = kNoGeneration;
+  std::string_view line;
+  /// Bytes at its end that the reader has dropped.
+  std::uint64_t bytes_cut = 0;
+};
+struct ChildOutputEnded {
+  Generation gen = kNoGeneration;
+};
+struct ChildErrorEnded {
+  Generation gen = kNoGeneration;
+};
+struct ChildExited {
+  Generation gen = kNoGeneration;
+  ExitStatus status;
+};
+
+/// The queue to the child has reached its bound, has moved while it was there, has room again.
+struct ChildInputFull {
+  Generation gen = kNoGeneration;
+};
+struct ChildInputMoved {
+  Generation gen = kNoGeneration;
+};
+struct ChildInputDrained {
+  Generation gen = kNoGeneration;
+};
+
+/// The answer to `action::SignalUnit`: the processes of the unit that were alive just before.
+struct UnitSignalled {
+  struct Process {
+    std::int64_t pid = 0;
+    bool is_leader = false;
+    std::string command;
+    /// Why it could not be signalled; empty if it was.
+    std::string refused;
+  };
+  Generation gen = kNoGeneration;
+  std::vector<Process> processes;
+};
+/// A process that had lost its parent to us has ended.
+struct OrphanEnded {};
+
+/// The answer to `action::SweepImage`.
+struct ImageSwept {
+  struct Process {
+    std::int64_t pid = 0;
+    std::string command;
+  };
+  std::vector<Process> processes;
+};
+/// The answer to `action::InspectBinary`.
+struct BinaryInspected {
+  BinaryFacts facts;
+};
+/// The answer to `action::CheckCommandFiles`.
+struct CommandFilesChecked {
+  /// Since the last start.
+  bool changed = false;
+};
+
+}  // namespace input
+
+using Input = std::variant<input::ClientLine, input::ClientLineTooLong, input::ClientClosedInput,
+                           input::ClientClosedOutput, input::StopSignalled, input::ChildStarted,
+                           input::ChildStartFailed, input::ChildLine, input::ChildLineTooLong,
+                           input::ChildErrorLine, input::ChildOutputEnded, input::ChildErrorEnded,
+                           input::ChildExited, input::ChildInputFull, input::ChildInputMoved,
+                           input::ChildInputDrained, input::UnitSignalled, input::OrphanEnded,
+                           input::ImageSwept, input::BinaryInspected, input::CommandFilesChecked>;
+
+}  // namespace sitter

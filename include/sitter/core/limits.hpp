@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sitter/core/time.hpp"
+
+/// Every bound of the bridge, each with the reason for its number.
+namespace sitter::limits {
+
+inline constexpr std::size_t kKiB = 1024;
+inline constexpr std::size_t kMiB = 1024 * kKiB;
+
+/// simdjson reads whole vectors, so this many bytes behind a line must be readable.
+inline constexpr std::size_t kLinePadding = 64;
+
+/// The protocol knows no size limit. The official TypeScript clients end at 10 MiB, so this is far
+/// above anything that works elsewhere, and still fits into a developer's memory six times.
+inline constexpr std::size_t kLineMax = 256 * kMiB;
+
+/// What is kept of each end of a longer line: the id stands at one of them.
+inline constexpr std::size_t kLineEndKept = 4 * kKiB;
+
+/// Bytes queued in one direction before the other side is not read any more.
+inline constexpr std::size_t kQueueBytesMax = 16 * kMiB;
+
+/// A child that takes nothing for so long with a full queue is not merely slow.
+inline constexpr Milliseconds kDeafAfter{1000};
+
+/// Requests and notifications that wait while no child serves.
+inline constexpr std::size_t kWaitingCountMax = 1000;
+inline constexpr std::size_t kWaitingBytesMax = 16 * kMiB;
+
+/// Requests that a child may have unanswered. At about 160 bytes each this stays near 20 MiB.
+inline constexpr std::size_t kInFlightCountMax = 131072;
+
+/// Cancelled requests that are remembered in case that the child answers them all the same. A
+/// server of the official SDKs never does, so without a bound they would pile up.
+inline constexpr std::size_t kCancelledCountMax = 1000;
+
+/// Questions of the child that the client has not answered. A client shows them to a person.
+inline constexpr std::size_t kChildRequestsMax = 1000;
+
+/// A grandchild may hold the pipes of a child that has exited.
+inline constexpr Milliseconds kDrain{300};
+
+/// Neither a process in uninterruptible sleep nor one of another user ends after SIGKILL.
+inline constexpr Milliseconds kGiveUpAfterKill{2000};
+
+/// docker, podman, kubectl and ssh pass the end on to another machine or daemon first.
+inline constexpr Milliseconds kRemoteTermGrace{5000};
+
+/// Clients send SIGTERM 2 s after they have closed our stdin, so a long --kill-grace must not count
+/// at the end: two rungs of this length end a stubborn child in time.
+inline constexpr Milliseconds kShutdownRungMax{500};
+
+/// After a signal there is no time: Claude Code kills 0.5 s after its first signal.
+inline constexpr Milliseconds kSignalKillAfter{200};
+inline constexpr Milliseconds kSignalExitAfter{280};
+
+/// How long answers that are owed are waited for after the client has closed our stdin.
+inline constexpr Milliseconds kOwedWait{10000};
+
+/// Lists that are compared after a respawn: pages of each, and time.
+inline constexpr int kListPagesMax = 100;
+inline constexpr Milliseconds kToolsListWait{2000};
+inline constexpr Milliseconds kOtherListWait{1000};
+
+/// How long an answer waits for the client to list again. The official TypeScript clients wait 300
+/// ms before they do.
+inline constexpr Milliseconds kRelistWait{750};
+
+/// A client that did not list again after so many announcements is not waited for any more.
+inline constexpr int kUnheededMax = 2;
+
+/// The official TypeScript clients lose progress that arrives in one read with its answer.
+inline constexpr Milliseconds kProgressGap{1};
+
+/// From this failed start in a row on, starts are kept apart.
+inline constexpr int kFailedStartsFree = 3;
+inline constexpr Milliseconds kStartInterval{1000};
+
+/// Subscriptions that are made again with the next child.
+inline constexpr std::size_t kSubscriptionsMax = 10000;
+
+/// Stderr of the child in memory.
+inline constexpr std::size_t kStderrBytesMax = kMiB;
+inline constexpr std::size_t kStderrLineMax = 8 * kKiB;
+
+/// What a crash report quotes of it.
+inline constexpr std::size_t kReportLinesMax = 20;
+inline constexpr std::size_t kReportBytesMax = 4 * kKiB;
+
+/// A notice has to leave room for the result that it precedes.
+inline constexpr std::size_t kNoticeBytesMax = 4 * kKiB;
+
+/// Generations that sitter_status lists.
+inline constexpr std::size_t kHistoryMax = 10;
+
+}  // namespace sitter::limits

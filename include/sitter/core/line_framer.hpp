@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sitter/core/limits.hpp"
+#include "sitter/core/line.hpp"
+
+namespace sitter {
+
+/// Bytes to lines. The shell reads straight into the framer's buffer and takes the lines out;
+/// nothing is copied but the beginning of a line that a read has cut. Blank lines, a carriage
+/// return before the line end and a byte order mark at the start are skipped.
+///
+/// A line over the limit is not kept: only its two ends come out, when its end comes or when it has
+/// become twice as long as the limit.
+class LineFramer {
+ public:
+  struct Frame {
+    Line line;                ///< empty when the line was too long
+    std::uint64_t size = 0;   ///< 0, or the size of a line that was too long, in bytes
+    std::string_view head{};  ///< its first bytes
+    std::string_view tail{};  ///< its last bytes; do not overlap with the first
+  };
+
+  explicit LineFramer(std::size_t line_max = limits::kLineMax) : line_max_(line_max) {}
+
+  /// Where the next read may put bytes; never empty. Invalidates the lines that were given out.
+  std::span<char> space();
+  /// `count` bytes were put at the beginning of `space()`.
+  void filled(std::size_t count);
+
+  /// The next complete line. Valid until `space()` is called.
+  std::optional<Frame> next();
+
+  /// After the end of input: what stands behind the last line end, if it is not blank.
+  std::optional<Frame> rest();
+
+ private:
+  struct Free {
+    void operator()(char* bytes) const { std::free(bytes); }
+  };
+
+  void resize(std::size_t capacity);
+  void discard(std::size_t end);
+  std::optional<Frame> framed(std::size_t end);
+
+  std::size_t line_max_;
+  std::unique_ptr<char, Free> buffer_;
+  std::size_t capacity_ = 0;  // without the padding
+  std::size_t begin_ = 0;     // of the line that is being read
+  std::size_t scanned_ = 0;   // no line end before this
+  std::size_t end_ = 0;       // of what was read
+  bool at_start_ = true;      // a byte order mark may follow
+
+  // Of the line that is too long. Its size is 0 while there is none.
+  std::uint64_t long_size_ = 0;
+  bool long_told_ = false;
+  std::string long_head_;
+  std::string long_tail_;
+};
+
+}  // namespace sitter

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sitter/core/actions.hpp"
+#include "sitter/core/catalog.hpp"
+#include "sitter/core/generation.hpp"
+#include "sitter/core/line.hpp"
+#include "sitter/core/message.hpp"
+#include "sitter/core/time.hpp"
+
+namespace sitter {
+
+/// Makes the raw id for a request of the bridge's own.
+using MakeId = std::function<std::string()>;
+
+/// The method that lists things of this kind.
+Method list_method(CatalogKind kind);
+
+/// Takes the lists of one child, all pages, with requests of the bridge's own. Pages and time are
+/// bounded, since a server may page in a circle or never answer.
+class ListSurvey {
+ public:
+  struct List {
+    enum class State { asking, complete, failed };
+
+    CatalogKind kind = CatalogKind::tools;
+    State state = State::asking;
+    /// The raw text of the array of each page.
+    std::vector<std::string> pages;
+    std::string id;
+    Instant deadline;
+    std::set<std::string> cursors;
+  };
+
+  ListSurvey(Generation gen, MakeId make_id) : gen_(gen), make_id_(std::move(make_id)) {}
+
+  void begin(CatalogKind kind, Now now, Actions& out);
+
+  /// Whether the answer belonged to the survey.
+  bool on_answer(const Message& answer, Actions& out);
+  void on_timeout(Now now);
+  std::optional<Instant> deadline() const;
+
+  bool is_done() const;
+  const std::vector<List>& lists() const { return lists_; }
+
+ private:
+  void ask(List& list, std::string_view cursor, Actions& out);
+
+  Generation gen_;
+  MakeId make_id_;
+  std::vector<List> lists_;
+};
+
+}  // namespace sitter

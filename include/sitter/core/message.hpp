@@ -1,0 +1,138 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sitter/core/line.hpp"
+
+namespace sitter {
+
+/// The methods that the bridge treats differently from the rest.
+enum class Method : std::uint8_t {
+  other,
+  initialize,
+  ping,
+  tools_list,
+  tools_call,
+  prompts_list,
+  prompts_get,
+  resources_list,
+  resource_templates_list,
+  resources_read,
+  resources_subscribe,
+  resources_unsubscribe,
+  completion_complete,
+  logging_set_level,
+  initialized,
+  cancelled,
+  progress,
+  roots_list_changed,
+  tools_list_changed,
+  prompts_list_changed,
+  resources_list_changed,
+};
+
+Method method_of(std::string_view name);
+
+/// The name of a method as it stands on the wire; empty for `other`.
+std::string_view method_name(Method method);
+
+/// The top level of a JSON-RPC message, and what the bridge needs of its params. Views point into
+/// the line or into the reader and live until the next read. Raw values are JSON text as it was
+/// sent.
+struct Message {
+  enum class Kind : std::uint8_t { request, notification, result, error };
+
+  /// The members of params that the bridge looks at, whatever the method. Raw unless said
+  /// otherwise.
+  struct Params {
+    std::string_view name_text;  ///< unescaped
+    std::string_view arguments;
+    std::string_view meta_progress_token;
+    std::string_view progress_token;
+    std::string_view request_id;
+    std::string_view cursor;
+    std::string_view uri;
+    std::string_view level;
+    std::string_view protocol_version;
+    bool has_task = false;
+  };
+
+  Kind kind = Kind::notification;
+  Method method = Method::other;
+  std::string_view method_text;  ///< unescaped
+  std::string_view id;
+  std::string_view params_raw;
+  std::string_view result;
+  std::string_view error;
+  Params params;
+
+  bool is_answer() const { return kind == Kind::result || kind == Kind::error; }
+};
+
+/// Why a line is no message.
+struct Defect {
+  enum class Kind : std::uint8_t { not_utf8, not_json, batch, not_an_object, not_json_rpc };
+
+  Kind kind;
+  /// A clause for a person: "the member id is neither a string nor a number".
+  std::string what;
+  /// The raw id, where one can be read.
+  std::string id;
+};
+
+/// Reads the top level of lines. The only module beside `json_view` that knows simdjson. Skipped
+/// values are not checked beyond what the structural index needs: UTF-8 and the ends of strings.
+class MessageReader {
+ public:
+  MessageReader();
+  ~MessageReader();
+  MessageReader(const MessageReader&) = delete;
+  MessageReader& operator=(const MessageReader&) = delete;
+
+  /// The message, or null; then `defect()` says why.
+  const Message* read(Line line);
+  const Defect& defect() const { return defect_; }
+
+ private:
+  struct Parser;
+
+  const Message* refuse(Defect::Kind kind, std::string what, Line line);
+
+  std::unique_ptr<Parser> parser_;
+  Message message_;
+  Defect defect_;
+};
+
+/// The raw id of a line that cannot be read as a whole: the value of a member "id" at the top
+/// level, as far as braces and strings can be followed from the start. Empty when there is none.
+std::string_view lenient_id(std::string_view text);
+
+/// The raw id at the very end of a line whose middle is missing, as in `..."id":5}`. Empty when
+/// there is none.
+std::string_view lenient_id_at_end(std::string_view tail);
+
+/// Two spellings of the same id have the same key: 1 and 1.0, "\u00fc" and "ü". Numbers beyond the
+/// exact range of a double share the key of that double, since most servers read them so.
+std::string id_key(std::string_view raw_id);
+
+/// Two raw ids that mean the same.
+bool same_id(std::string_view a, std::string_view b);
+
+/// True when `raw_id` is its own key, which spares the copy for nearly all ids.
+bool is_plain_id(std::string_view raw_id);
+
+/// The objects that stand in a line that is not one object: several in a row, in an array, or
+/// behind other text. Braces are matched outside strings; what is not closed is left out.
+struct SplitLine {
+  std::vector<std::string_view> objects;
+  /// What stood before the first object, trimmed; empty when there was nothing but white space.
+  std::string_view before;
+};
+SplitLine split_objects(std::string_view text);
+
+}  // namespace sitter

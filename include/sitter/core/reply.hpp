@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace sitter {
+
+/// Lines of our own. Ids, params, results and data are raw JSON text; other texts are made into
+/// JSON strings here. The members stand in the order jsonrpc, id, result or error.
+
+/// Error codes that the bridge uses (JSON-RPC 2.0, section 5.1).
+enum class ErrorCode {
+  parse_error = -32700,
+  invalid_request = -32600,
+  method_not_found = -32601,
+  invalid_params = -32602,
+  internal_error = -32603,
+};
+
+std::string result_line(std::string_view id, std::string_view result);
+
+/// An empty id leaves the member out, which is valid from 2025-11-25 on; before, pass "null".
+std::string error_line(std::string_view id, ErrorCode code, std::string_view message,
+                       std::string_view data = {});
+
+/// The answer to a tools/call: one block of text.
+std::string tool_text_line(std::string_view id, std::string_view text, bool is_error);
+
+/// Empty params leave the member out.
+std::string request_line(std::string_view id, std::string_view method,
+                         std::string_view params = {});
+std::string notification_line(std::string_view method, std::string_view params = {});
+
+/// {"type":"text","text":...}
+std::string text_block(std::string_view text);
+
+}  // namespace sitter

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sitter/core/line.hpp"
+
+namespace sitter {
+
+/// What a child says of itself in its answer to `initialize`.
+struct OpeningResult {
+  std::string protocol_version;
+  /// Raw; empty where the child left it out.
+  std::string server_info;
+  std::string capabilities;
+  std::string instructions;
+
+  static OpeningResult of(std::string_view result);
+
+  bool declares(std::string_view capability) const;
+  /// "name 1.2.3", for a person.
+  std::string server_name() const;
+  std::string server_version() const;
+
+  friend bool operator==(const OpeningResult&, const OpeningResult&) = default;
+};
+
+/// How the client opened the session and what it has set up since: what the next child has to be
+/// told. Legacy revisions only; a session of the stateless revision needs none of this.
+struct Session {
+  /// Raw params of the client's `initialize`; empty before it.
+  std::string opening_params;
+  std::string requested_version;
+  /// The version that the client was answered; empty before.
+  std::string negotiated_version;
+  /// The bridge answered the opening itself, with capabilities that the child may lack.
+  bool answered_by_us = false;
+  /// The client's `notifications/initialized`; empty before it.
+  std::string initialized_line;
+  /// Raw level of the last logging/setLevel that succeeded; empty if none did.
+  std::string log_level;
+  /// Raw URIs, in the order of subscription.
+  std::vector<std::string> subscriptions;
+
+  bool is_asked() const { return !opening_params.empty(); }
+  bool is_answered() const { return !negotiated_version.empty(); }
+  bool is_initialized() const { return !initialized_line.empty(); }
+
+  /// The client's params, with the version that was negotiated: the child must not choose another.
+  std::string replayed_params() const;
+
+  void subscribe(std::string_view raw_uri);
+  void unsubscribe(std::string_view raw_uri);
+};
+
+/// Revisions that open with `initialize`.
+bool is_legacy_version(std::string_view version);
+
+/// The child's answer to `initialize` as the client gets it: with what the bridge adds to
+/// capabilities and instructions, all else as it was.
+std::string amended_opening(Line line, std::string_view result, std::string_view instructions);
+
+/// The result of an opening that the bridge answers itself.
+std::string own_opening_result(std::string_view protocol_version, std::string_view sitter_version,
+                               std::string_view instructions);
+
+}  // namespace sitter

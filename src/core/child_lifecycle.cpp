@@ -1,0 +1,195 @@
+#include "sitter/core/child_lifecycle.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+
+#include "sitter/core/limits.hpp"
+
+namespace sitter {
+
+using action::CloseChildInput;
+using action::ReleaseChild;
+using action::SignalUnit;
+
+void ChildLifecycle::on_started(const input::ChildStarted& fact, Now now, Actions& out) {
+  if (state_ != State::starting) return;
+  pid_ = fact.pid;
+  started_ = now;
+  is_remote_runner_ = fact.is_remote_runner;
+  state_ = State::up;
+  if (reason_) climb(now, out);
+}
+
+void ChildLifecycle::on_start_failed(std::string reason) {
+  if (state_ != State::starting) return;
+  reason_ = EndReason::not_executed;
+  why_ = std::move(reason);
+  state_ = State::over;
+}
+
+void ChildLifecycle::on_output_ended(Ladder ladder, Now now, Actions& out) {
+  output_ended_ = true;
+  // It can't answer any more. Often this is just the beginning of its exit, and then the first rung
+  // does no harm.
+  if (state_ == State::up) take_down(EndReason::closed_stdout, {}, ladder, now, out);
+  settle(out);
+}
+
+void ChildLifecycle::on_error_ended(Actions& out) {
+  error_ended_ = true;
+  settle(out);
+}
+
+void ChildLifecycle::on_exited(ExitStatus status, Now now, Actions& out) {
+  if (exit_ || state_ == State::starting || is_over()) return;
+  exit_ = std::move(status);
+  lifetime_ = std::chrono::duration_cast<Milliseconds>(now.steady - started_.steady);
+  // It closed its stdout on the way out and was not asked to end by anything stronger.
+  if (reason_ == EndReason::closed_stdout && state_ == State::closing) reason_.reset();
+  const bool was_killing = state_ == State::killing;
+  state_ = State::draining;
+  deadline_ = now.steady + limits::kDrain;
+  // What it leaves behind has lost its purpose; what ignores this is killed when the child is over.
+  out.push(SignalUnit{gen_, was_killing ? SignalUnit::How::kill : SignalUnit::How::terminate});
+  settle(out);
+}
+
+void ChildLifecycle::on_unit_signalled(const input::UnitSignalled& fact, Actions& out) {
+  if (is_over()) return;
+  for (const auto& process : fact.processes) {
+    auto known = std::find_if(processes_.begin(), processes_.end(),
+                              [&](const Process& p) { return p.pid == process.pid; });
+    if (known == processes_.end()) {
+      processes_.push_back({process.pid, process.is_leader, process.command});
+      known = processes_.end() - 1;
+    }
+    if (state_ == State::terminating || (state_ == State::draining && reason_)) {
+      known->how = "SIGTERM";
+    }
+    if (state_ == State::killing) known->how = "SIGKILL";
+    if (!process.refused.empty() && process.is_leader && state_ == State::killing) {
+      why_ = process.refused;
+      reason_ = EndReason::given_up;
+      become_over(out);
+      return;
+    }
+  }
+  unit_empty_ = fact.processes.empty();
+  settle(out);
+}
+
+void ChildLifecycle::on_orphan_ended(Actions& out) {
+  if (state_ == State::draining && !unit_empty_) out.push(SignalUnit{gen_, SignalUnit::How::look});
+}
+
+void ChildLifecycle::on_timeout(Now now, Actions& out) {
+  if (!deadline_ || now.steady < *deadline_) return;
+  deadline_.reset();
+  switch (state_) {
+    case State::closing:
+    case State::terminating:
+      climb(now, out);
+      break;
+    case State::killing:
+      why_ = fmt::format("it did not end within {} s after SIGKILL",
+                         limits::kGiveUpAfterKill.count() / 1000);
+      reason_ = EndReason::given_up;
+      become_over(out);
+      break;
+    case State::draining:
+      become_over(out);
+      break;
+    case State::starting:
+    case State::up:
+    case State::over:
+      break;
+  }
+}
+
+void ChildLifecycle::take_down(EndReason reason, std::string why, Ladder ladder, Now now,
+                               Actions& out) {
+  if (state_ == State::draining || is_over()) return;
+  const bool first = !reason_;
+  if (first) {
+    reason_ = reason;
+    why_ = std::move(why);
+    ladder_ = ladder;
+  }
+  if (state_ == State::starting) return;
+  if (first) {
+    climb(now, out);
+    return;
+  }
+  if (reason == EndReason::killed_by_sitter && reason_ == EndReason::closed_stdout) {
+    reason_ = reason;
+  }
+  // A later order may only hurry the ladder.
+  ladder_.close = std::min(ladder_.close, ladder.close);
+  ladder_.terminate = std::min(ladder_.terminate, ladder.terminate);
+  ladder_.terminate_remote = std::min(ladder_.terminate_remote, ladder.terminate_remote);
+  const auto rung = state_ == State::closing       ? ladder_.close
+                    : state_ == State::terminating ? terminate_rung()
+                                                   : limits::kGiveUpAfterKill;
+  if (deadline_) deadline_ = std::min(*deadline_, now.steady + rung);
+  on_timeout(now, out);
+}
+
+Milliseconds ChildLifecycle::terminate_rung() const {
+  return is_remote_runner_ ? ladder_.terminate_remote : ladder_.terminate;
+}
+
+/// The next rung of the ladder.
+void ChildLifecycle::climb(Now now, Actions& out) {
+  if (state_ == State::up) {
+    state_ = State::closing;
+    out.push(SignalUnit{gen_, SignalUnit::How::look});
+    out.push(CloseChildInput{gen_});
+    deadline_ = now.steady + ladder_.close;
+    if (ladder_.close == Milliseconds::zero()) climb(now, out);
+  } else if (state_ == State::closing) {
+    state_ = State::terminating;
+    out.push(SignalUnit{gen_, SignalUnit::How::terminate});
+    deadline_ = now.steady + terminate_rung();
+  } else if (state_ == State::terminating) {
+    state_ = State::killing;
+    out.push(SignalUnit{gen_, SignalUnit::How::kill});
+    deadline_ = now.steady + limits::kGiveUpAfterKill;
+  }
+}
+
+void ChildLifecycle::settle(Actions& out) {
+  if (state_ == State::draining && output_ended_ && error_ended_ && unit_empty_) become_over(out);
+}
+
+void ChildLifecycle::become_over(Actions& out) {
+  state_ = State::over;
+  deadline_.reset();
+  out.push(ReleaseChild{gen_});
+}
+
+ChildEnd ChildLifecycle::end(bool was_opened) const {
+  assert(is_over());
+  ChildEnd end;
+  end.status = exit_.value_or(ExitStatus{});
+  end.lifetime = lifetime_;
+  end.why = why_;
+  if (reason_) {
+    end.reason = *reason_;
+  } else {
+    end.reason = was_opened ? unasked_end(end.status) : EndReason::ended_in_opening;
+  }
+  return end;
+}
+
+std::vector<KillReport::Killed> ChildLifecycle::killed() const {
+  std::vector<KillReport::Killed> killed;
+  for (const Process& process : processes_) {
+    killed.push_back(
+        {process.pid, process.is_leader ? "child" : "descendant", process.command, process.how});
+  }
+  return killed;
+}
+
+}  // namespace sitter

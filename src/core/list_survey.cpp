@@ -1,0 +1,83 @@
+#include "sitter/core/list_survey.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sitter/core/json_view.hpp"
+#include "sitter/core/limits.hpp"
+#include "sitter/core/reply.hpp"
+
+namespace sitter {
+
+using State = ListSurvey::List::State;
+
+Method list_method(CatalogKind kind) {
+  switch (kind) {
+    case CatalogKind::tools:
+      return Method::tools_list;
+    case CatalogKind::prompts:
+      return Method::prompts_list;
+    case CatalogKind::resources:
+      return Method::resources_list;
+  }
+  return Method::other;
+}
+
+void ListSurvey::begin(CatalogKind kind, Now now, Actions& out) {
+  List& list = lists_.emplace_back();
+  list.kind = kind;
+  list.deadline =
+      now.steady + (kind == CatalogKind::tools ? limits::kToolsListWait : limits::kOtherListWait);
+  ask(list, {}, out);
+}
+
+void ListSurvey::ask(List& list, std::string_view cursor, Actions& out) {
+  list.id = make_id_();
+  const std::string params =
+      cursor.empty() ? "{}" : fmt::format(R"json({{"cursor":{}}})json", cursor);
+  out.push(action::SendToChild{
+      gen_, Outgoing::own(request_line(list.id, method_name(list_method(list.kind)), params))});
+}
+
+bool ListSurvey::on_answer(const Message& answer, Actions& out) {
+  const auto list = std::find_if(lists_.begin(), lists_.end(),
+                                 [&](const List& l) { return same_id(l.id, answer.id); });
+  if (list == lists_.end()) return false;
+  if (list->state != State::asking) return true;
+  const auto [items, cursor] = members<2>(answer.result, {catalog_name(list->kind), "nextCursor"});
+  if (answer.kind == Message::Kind::error || !is_array(items)) {
+    list->state = State::failed;
+    return true;
+  }
+  list->pages.emplace_back(items);
+  if (!cursor.starts_with('"')) {
+    list->state = State::complete;
+  } else if (list->pages.size() == limits::kListPagesMax || !list->cursors.emplace(cursor).second) {
+    list->state = State::failed;
+  } else {
+    ask(*list, cursor, out);
+  }
+  return true;
+}
+
+void ListSurvey::on_timeout(Now now) {
+  for (List& list : lists_) {
+    if (list.state == State::asking && list.deadline <= now.steady) list.state = State::failed;
+  }
+}
+
+std::optional<Instant> ListSurvey::deadline() const {
+  std::optional<Instant> first;
+  for (const List& list : lists_) {
+    if (list.state == State::asking && (!first || list.deadline < *first)) first = list.deadline;
+  }
+  return first;
+}
+
+bool ListSurvey::is_done() const {
+  return std::none_of(lists_.begin(), lists_.end(),
+                      [](const List& list) { return list.state == State::asking; });
+}
+
+}  // namespace sitter

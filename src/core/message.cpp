@@ -1,0 +1,417 @@
+#include "sitter/core/message.hpp"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <array>
+#include <cassert>
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace sitter {
+namespace {
+
+using simdjson::ondemand::field;
+using simdjson::ondemand::object;
+using simdjson::ondemand::value;
+
+constexpr std::array kMethods = {
+    std::pair{Method::tools_call, std::string_view("tools/call")},
+    std::pair{Method::progress, std::string_view("notifications/progress")},
+    std::pair{Method::ping, std::string_view("ping")},
+    std::pair{Method::tools_list, std::string_view("tools/list")},
+    std::pair{Method::cancelled, std::string_view("notifications/cancelled")},
+    std::pair{Method::initialize, std::string_view("initialize")},
+    std::pair{Method::initialized, std::string_view("notifications/initialized")},
+    std::pair{Method::prompts_list, std::string_view("prompts/list")},
+    std::pair{Method::prompts_get, std::string_view("prompts/get")},
+    std::pair{Method::resources_list, std::string_view("resources/list")},
+    std::pair{Method::resource_templates_list, std::string_view("resources/templates/list")},
+    std::pair{Method::resources_read, std::string_view("resources/read")},
+    std::pair{Method::resources_subscribe, std::string_view("resources/subscribe")},
+    std::pair{Method::resources_unsubscribe, std::string_view("resources/unsubscribe")},
+    std::pair{Method::completion_complete, std::string_view("completion/complete")},
+    std::pair{Method::logging_set_level, std::string_view("logging/setLevel")},
+    std::pair{Method::roots_list_changed, std::string_view("notifications/roots/list_changed")},
+    std::pair{Method::tools_list_changed, std::string_view("notifications/tools/list_changed")},
+    std::pair{Method::prompts_list_changed, std::string_view("notifications/prompts/list_changed")},
+    std::pair{Method::resources_list_changed,
+              std::string_view("notifications/resources/list_changed")},
+};
+
+/// A parser keeps four bytes of index per byte of its largest line. Beyond this size it is made
+/// anew.
+constexpr std::size_t kParserKeptMax = limits::kMiB;
+
+/// Braces without an end that are tried as the beginning of an object, one after the other.
+constexpr int kUnclosedMax = 16;
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+bool is_number(std::string_view token) {
+  std::size_t at = 0;
+  const auto digits = [&] {
+    const std::size_t first = at;
+    while (at < token.size() && token[at] >= '0' && token[at] <= '9') ++at;
+    return at - first;
+  };
+  if (at < token.size() && token[at] == '-') ++at;
+  const bool leading_zero = at < token.size() && token[at] == '0';
+  const std::size_t whole = digits();
+  if (whole == 0 || (leading_zero && whole > 1)) return false;
+  if (at < token.size() && token[at] == '.') {
+    ++at;
+    if (digits() == 0) return false;
+  }
+  if (at < token.size() && (token[at] == 'e' || token[at] == 'E')) {
+    ++at;
+    if (at < token.size() && (token[at] == '+' || token[at] == '-')) ++at;
+    if (digits() == 0) return false;
+  }
+  return at == token.size();
+}
+
+bool is_string(std::string_view token) {
+  return token.size() >= 2 && token.front() == '"' && token.back() == '"';
+}
+
+/// The text of a raw string without escapes; with escapes it is decoded into the parser's buffer.
+simdjson::error_code text_of(value& v, std::string_view& out) {
+  std::string_view raw = trimmed(v.raw_json_token());
+  if (is_string(raw) && raw.find('\\') == raw.npos) {
+    out = raw.substr(1, raw.size() - 2);
+    return simdjson::SUCCESS;
+  }
+  return v.get_string().get(out);
+}
+
+simdjson::error_code key_of(field& f, std::string_view& key) {
+  const char* const begin = f.key().raw();
+  const char* end = begin;
+  while (*end != '"' && *end != '\\') ++end;
+  if (*end == '"') {
+    key = {begin, static_cast<std::size_t>(end - begin)};
+    return simdjson::SUCCESS;
+  }
+  return f.unescaped_key().get(key);
+}
+
+/// Calls `on_member(key, value)` for each member; stops at the first error.
+template <class OnMember>
+simdjson::error_code each_member(object members, OnMember on_member) {
+  for (auto item : members) {
+    field f;
+    if (const auto error = std::move(item).get(f)) return error;
+    std::string_view key;
+    if (const auto error = key_of(f, key)) return error;
+    if (const auto error = on_member(key, f.value())) return error;
+  }
+  return simdjson::SUCCESS;
+}
+
+simdjson::error_code read_meta(value& meta, Message::Params& params) {
+  object members;
+  if (meta.get_object().get(members)) return simdjson::SUCCESS;
+  return each_member(members, [&](std::string_view key, value& v) {
+    if (key == "progressToken") params.meta_progress_token = trimmed(v.raw_json_token());
+    return simdjson::SUCCESS;
+  });
+}
+
+simdjson::error_code raw_of(value& v, std::string_view& out) {
+  simdjson::ondemand::json_type type;
+  if (const auto error = v.type().get(type)) return error;
+  if (type == simdjson::ondemand::json_type::object) {
+    object members;
+    if (const auto error = v.get_object().get(members)) return error;
+    return members.raw_json().get(out);
+  }
+  if (type == simdjson::ondemand::json_type::array) {
+    simdjson::ondemand::array items;
+    if (const auto error = v.get_array().get(items)) return error;
+    return items.raw_json().get(out);
+  }
+  out = trimmed(v.raw_json_token());
+  return simdjson::SUCCESS;
+}
+
+simdjson::error_code read_params(object members, Message::Params& params) {
+  params = {};
+  return each_member(members, [&](std::string_view key, value& member) -> simdjson::error_code {
+    const std::string_view token = trimmed(member.raw_json_token());
+    if (key == "name") {
+      if (token.front() == '"') return text_of(member, params.name_text);
+    } else if (key == "_meta") {
+      if (token.front() == '{') return read_meta(member, params);
+    } else if (key == "arguments") {
+      return raw_of(member, params.arguments);
+    } else if (key == "progressToken") {
+      params.progress_token = token;
+    } else if (key == "requestId") {
+      params.request_id = token;
+    } else if (key == "cursor") {
+      params.cursor = token;
+    } else if (key == "uri") {
+      params.uri = token;
+    } else if (key == "level") {
+      params.level = token;
+    } else if (key == "protocolVersion") {
+      params.protocol_version = token;
+    } else if (key == "task") {
+      params.has_task = true;
+    }
+    return simdjson::SUCCESS;
+  });
+}
+
+/// The value of the token that begins `text`: a string or a number, as an id may be.
+std::string_view id_token(std::string_view text) {
+  text = trimmed(text);
+  if (text.empty()) return {};
+  std::size_t end = 1;
+  if (text.front() == '"') {
+    while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
+    if (end >= text.size()) return {};
+    return text.substr(0, end + 1);
+  }
+  end = text.find_first_of(",}] \t\r\n");
+  const std::string_view number = text.substr(0, end);
+  return is_number(number) ? number : std::string_view();
+}
+
+/// The position behind the string that begins at `at`, or npos when it does not end.
+std::size_t behind_string(std::string_view text, std::size_t at) {
+  for (++at; at < text.size(); ++at) {
+    if (text[at] == '\\') {
+      ++at;
+    } else if (text[at] == '"') {
+      return at + 1;
+    }
+  }
+  return std::string_view::npos;
+}
+
+/// The position behind the brace that closes the one at `at`, or npos.
+std::size_t behind_object(std::string_view text, std::size_t at) {
+  std::size_t depth = 0;
+  while (at < text.size()) {
+    const char c = text[at];
+    if (c == '"') {
+      at = behind_string(text, at);
+      if (at == std::string_view::npos) return at;
+      continue;
+    }
+    if (c == '{') ++depth;
+    if (c == '}' && --depth == 0) return at + 1;
+    ++at;
+  }
+  return std::string_view::npos;
+}
+
+}  // namespace
+
+Method method_of(std::string_view name) {
+  for (const auto& [method, text] : kMethods) {
+    if (text == name) return method;
+  }
+  return Method::other;
+}
+
+std::string_view method_name(Method method) {
+  for (const auto& [known, text] : kMethods) {
+    if (known == method) return text;
+  }
+  return {};
+}
+
+struct MessageReader::Parser {
+  simdjson::ondemand::parser json;
+};
+
+MessageReader::MessageReader() : parser_(std::make_unique<Parser>()) {}
+MessageReader::~MessageReader() = default;
+
+const Message* MessageReader::refuse(Defect::Kind kind, std::string what, Line line) {
+  defect_ = {kind, std::move(what), {}};
+  if (kind != Defect::Kind::batch) defect_.id = std::string(lenient_id(line.text()));
+  return nullptr;
+}
+
+const Message* MessageReader::read(Line line) {
+  const std::string_view text = line.text();
+  const auto not_json = [&](simdjson::error_code error) {
+    if (error == simdjson::UTF8_ERROR) {
+      return refuse(Defect::Kind::not_utf8, "the line is not valid UTF-8", line);
+    }
+    return refuse(Defect::Kind::not_json,
+                  fmt::format("the line is not valid JSON ({})", simdjson::error_message(error)),
+                  line);
+  };
+  if (parser_->json.capacity() > kParserKeptMax && text.size() <= kParserKeptMax) {
+    parser_ = std::make_unique<Parser>();
+  }
+  message_ = {};
+
+  simdjson::ondemand::document document;
+  const simdjson::padded_string_view padded(text.data(), text.size(),
+                                            text.size() + limits::kLinePadding);
+  if (const auto error = parser_->json.iterate(padded).get(document)) return not_json(error);
+
+  const std::string_view start = trimmed(text);
+  if (start.front() != '{') {
+    if (start.front() == '[') {
+      return refuse(Defect::Kind::batch, "the line is an array and not an object", line);
+    }
+    return refuse(Defect::Kind::not_an_object, "the line is not a JSON object", line);
+  }
+
+  std::string_view version;
+  bool has_id = false, has_method = false, has_result = false, has_error = false;
+  object members;
+  if (const auto error = document.get_object().get(members)) return not_json(error);
+  const auto error =
+      each_member(members, [&](std::string_view key, value& v) -> simdjson::error_code {
+        if (key == "id") {
+          has_id = true;
+          message_.id = trimmed(v.raw_json_token());
+        } else if (key == "method") {
+          has_method = true;
+          if (trimmed(v.raw_json_token()).front() == '"') {
+            return text_of(v, message_.method_text);
+          }
+        } else if (key == "params") {
+          const char* const begin = v.raw_json_token().data();
+          if (*begin != '{') return raw_of(v, message_.params_raw);
+          object params;
+          if (const auto wrong = v.get_object().get(params)) return wrong;
+          if (const auto wrong = read_params(params, message_.params)) return wrong;
+          const char* end = nullptr;
+          if (const auto wrong = document.current_location().get(end)) return wrong;
+          message_.params_raw = trimmed({begin, static_cast<std::size_t>(end - begin)});
+        } else if (key == "result") {
+          has_result = true;
+          return raw_of(v, message_.result);
+        } else if (key == "error") {
+          has_error = true;
+          return raw_of(v, message_.error);
+        } else if (key == "jsonrpc") {
+          version = trimmed(v.raw_json_token());
+        }
+        return simdjson::SUCCESS;
+      });
+  if (error) return not_json(error);
+  if (const char* rest = nullptr; !document.current_location().get(rest)) {
+    return refuse(Defect::Kind::not_json, "something follows the JSON object", line);
+  }
+
+  const auto not_rpc = [&](std::string what) {
+    return refuse(Defect::Kind::not_json_rpc, std::move(what), line);
+  };
+  if (version != "\"2.0\"") return not_rpc("the member jsonrpc is not \"2.0\"");
+  const bool null_id = message_.id == "null";
+  if (has_id && !null_id && !is_string(message_.id) && !is_number(message_.id)) {
+    return not_rpc("the member id is neither a string nor a number");
+  }
+  if (has_method) {
+    if (message_.method_text.data() == nullptr) return not_rpc("the member method is not a string");
+    if (null_id) return not_rpc("the member id is null");
+    message_.method = method_of(message_.method_text);
+    message_.kind = has_id ? Message::Kind::request : Message::Kind::notification;
+    return &message_;
+  }
+  if (!has_result && !has_error) {
+    return not_rpc("there is neither a method nor a result nor an error");
+  }
+  if (has_result && (!has_id || null_id)) return not_rpc("the result has no id");
+  message_.kind = has_result ? Message::Kind::result : Message::Kind::error;
+  if (null_id) message_.id = {};
+  return &message_;
+}
+
+std::string_view lenient_id(std::string_view text) {
+  std::size_t at = text.find('{');
+  int depth = 0;
+  while (at < text.size()) {
+    const char c = text[at];
+    if (c == '"') {
+      const std::size_t end = behind_string(text, at);
+      if (end == text.npos) return {};
+      const bool is_id = depth == 1 && text.substr(at, end - at) == "\"id\"";
+      at = end;
+      while (at < text.size() && is_space(text[at])) ++at;
+      if (is_id && at < text.size() && text[at] == ':') return id_token(text.substr(at + 1));
+      continue;
+    }
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    ++at;
+  }
+  return {};
+}
+
+std::string_view lenient_id_at_end(std::string_view tail) {
+  const std::size_t key = tail.rfind("\"id\"");
+  if (key == tail.npos || key == 0) return {};
+  const std::string_view before = trimmed(tail.substr(0, key));
+  if (before.empty() || (before.back() != ',' && before.back() != '{')) return {};
+  std::string_view rest = trimmed(tail.substr(key + 4));
+  if (rest.empty() || rest.front() != ':') return {};
+  rest.remove_prefix(1);
+  const std::string_view id = id_token(rest);
+  if (id.empty()) return {};
+  const std::size_t end = static_cast<std::size_t>(id.data() + id.size() - rest.data());
+  return trimmed(rest.substr(end)) == "}" ? id : std::string_view();
+}
+
+bool is_plain_id(std::string_view raw_id) {
+  if (raw_id.front() == '"') return raw_id.find('\\') == raw_id.npos;
+  const std::string_view digits = raw_id.front() == '-' ? raw_id.substr(1) : raw_id;
+  return digits.size() <= 15 && digits.find_first_not_of("0123456789") == digits.npos &&
+         raw_id != "-0";
+}
+
+std::string id_key(std::string_view raw_id) {
+  if (is_plain_id(raw_id)) return std::string(raw_id);
+  if (raw_id.front() == '"') {
+    const auto text = nlohmann::json::parse(raw_id, nullptr, false);
+    if (!text.is_string()) return std::string(raw_id);
+    return fmt::format("\"{}\"", text.get_ref<const std::string&>());
+  }
+  const double number = std::strtod(std::string(raw_id).c_str(), nullptr);
+  if (number == std::trunc(number) && std::abs(number) < 1e15) {
+    return fmt::format("{}", static_cast<std::int64_t>(number));
+  }
+  return fmt::format("{:.17g}", number);
+}
+
+bool same_id(std::string_view a, std::string_view b) { return a == b || id_key(a) == id_key(b); }
+
+SplitLine split_objects(std::string_view text) {
+  SplitLine split;
+  std::size_t at = 0;
+  int unclosed = 0;
+  while ((at = text.find('{', at)) != text.npos) {
+    const std::size_t end = behind_object(text, at);
+    if (end == text.npos) {
+      // Each brace that is never closed costs a look at all the rest.
+      if (++unclosed == kUnclosedMax) break;
+      ++at;
+      continue;
+    }
+    if (split.objects.empty()) split.before = trimmed(text.substr(0, at));
+    split.objects.push_back(text.substr(at, end - at));
+    at = end;
+  }
+  if (split.before == "[") split.before = {};
+  return split;
+}
+
+}  // namespace sitter

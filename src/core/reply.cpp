@@ -1,0 +1,43 @@
+#include "sitter/core/reply.hpp"
+
+#include <fmt/format.h>
+
+#include "sitter/core/text.hpp"
+
+namespace sitter {
+
+std::string result_line(std::string_view id, std::string_view result) {
+  return fmt::format(R"json({{"jsonrpc":"2.0","id":{},"result":{}}})json", id, result);
+}
+
+std::string error_line(std::string_view id, ErrorCode code, std::string_view message,
+                       std::string_view data) {
+  std::string line = R"json({"jsonrpc":"2.0",)json";
+  if (!id.empty()) line += fmt::format(R"json("id":{},)json", id);
+  line += fmt::format(R"json("error":{{"code":{},"message":{})json", static_cast<int>(code),
+                      json_string(message));
+  if (!data.empty()) line += fmt::format(R"json(,"data":{})json", data);
+  line += "}}";
+  return line;
+}
+
+std::string tool_text_line(std::string_view id, std::string_view text, bool is_error) {
+  return result_line(id, fmt::format(R"json({{"content":[{}]{}}})json", text_block(text),
+                                     is_error ? R"json(,"isError":true)json" : ""));
+}
+
+std::string request_line(std::string_view id, std::string_view method, std::string_view params) {
+  return fmt::format(R"json({{"jsonrpc":"2.0","id":{},"method":"{}"{}{}}})json", id, method,
+                     params.empty() ? "" : R"json(,"params":)json", params);
+}
+
+std::string notification_line(std::string_view method, std::string_view params) {
+  return fmt::format(R"json({{"jsonrpc":"2.0","method":"{}"{}{}}})json", method,
+                     params.empty() ? "" : R"json(,"params":)json", params);
+}
+
+std::string text_block(std::string_view text) {
+  return fmt::format(R"json({{"type":"text","text":{}}})json", json_string(text));
+}
+
+}  // namespace sitter

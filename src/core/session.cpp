@@ -1,0 +1,120 @@
+#include "sitter/core/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "sitter/core/json_view.hpp"
+#include "sitter/core/limits.hpp"
+#include "sitter/core/text.hpp"
+
+namespace sitter {
+namespace {
+
+constexpr std::array<std::string_view, 5> kLegacyVersions = {
+    "2024-10-07", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"};
+
+constexpr std::string_view kListChanged = R"json("listChanged":true)json";
+
+/// Makes sure that the feature is declared with `listChanged: true`. Features that the child lacks
+/// are left out unless `add`.
+void declare_list_changed(Line line, std::string_view capabilities, std::string_view feature,
+                          bool add, Edits& edits) {
+  const std::string_view declared = member(capabilities, feature);
+  if (!is_object(declared)) {
+    if (!add) return;
+    if (!declared.empty()) {
+      edits.replace(declared, fmt::format("{{{}}}", kListChanged));
+    } else {
+      edits.append(capabilities, fmt::format(R"json("{}":{{{}}})json", feature, kListChanged));
+    }
+    return;
+  }
+  const std::string_view list_changed = member(declared, "listChanged");
+  if (list_changed.empty()) {
+    edits.append(declared, std::string(kListChanged));
+  } else if (list_changed != "true") {
+    edits.replace(list_changed, "true");
+  }
+}
+
+}  // namespace
+
+OpeningResult OpeningResult::of(std::string_view result) {
+  const auto [version, info, capabilities, instructions] =
+      members<4>(result, {"protocolVersion", "serverInfo", "capabilities", "instructions"});
+  return {string_value(version), std::string(info), std::string(capabilities),
+          string_value(instructions)};
+}
+
+bool OpeningResult::declares(std::string_view capability) const {
+  return is_object(member(capabilities, capability));
+}
+
+std::string OpeningResult::server_name() const { return string_value(member(server_info, "name")); }
+
+std::string OpeningResult::server_version() const {
+  return string_value(member(server_info, "version"));
+}
+
+std::string Session::replayed_params() const {
+  const OwnedLine owned{std::string_view(opening_params)};
+  const std::string_view version = member(owned.line(), "protocolVersion");
+  if (negotiated_version.empty() || version.empty()) return opening_params;
+  Edits edits(owned.line());
+  edits.replace(version, json_string(negotiated_version));
+  return edits.apply();
+}
+
+void Session::subscribe(std::string_view raw_uri) {
+  if (std::find(subscriptions.begin(), subscriptions.end(), raw_uri) != subscriptions.end()) return;
+  if (subscriptions.size() < limits::kSubscriptionsMax) subscriptions.emplace_back(raw_uri);
+}
+
+void Session::unsubscribe(std::string_view raw_uri) { std::erase(subscriptions, raw_uri); }
+
+bool is_legacy_version(std::string_view version) {
+  return std::find(kLegacyVersions.begin(), kLegacyVersions.end(), version) !=
+         kLegacyVersions.end();
+}
+
+std::string amended_opening(Line line, std::string_view result, std::string_view instructions) {
+  Edits edits(line);
+  const auto [capabilities, said] = members<2>(result, {"capabilities", "instructions"});
+  if (is_object(capabilities)) {
+    declare_list_changed(line, capabilities, "tools", true, edits);
+    declare_list_changed(line, capabilities, "prompts", false, edits);
+    declare_list_changed(line, capabilities, "resources", false, edits);
+  } else {
+    const std::string only_tools = fmt::format(R"json({{"tools":{{{}}}}})json", kListChanged);
+    if (capabilities.empty()) {
+      edits.append(result, fmt::format(R"json("capabilities":{})json", only_tools));
+    } else {
+      edits.replace(capabilities, only_tools);
+    }
+  }
+  const std::string ours = json_string(instructions);
+  if (said.size() >= 2 && said.front() == '"') {
+    const std::string_view between = said.size() == 2 ? "" : "\\n\\n";
+    edits.replace(said.substr(said.size() - 1, 0),
+                  fmt::format("{}{}", between, std::string_view(ours).substr(1, ours.size() - 2)));
+  } else if (said.empty()) {
+    edits.append(result, fmt::format(R"json("instructions":{})json", ours));
+  } else if (said == "null") {
+    edits.replace(said, ours);
+  }
+  return edits.apply();
+}
+
+std::string own_opening_result(std::string_view protocol_version, std::string_view sitter_version,
+                               std::string_view instructions) {
+  return fmt::format(
+      R"json({{"protocolVersion":{},"capabilities":{{"tools":{{{}}},"prompts":{{{}}},)json"
+      R"json("resources":{{{}}},"logging":{{}},"completions":{{}}}},)json"
+      R"json("serverInfo":{{"name":"mcp-sitter","version":{}}},"instructions":{}}})json",
+      json_string(protocol_version), kListChanged, kListChanged, kListChanged,
+      json_string(sitter_version), json_string(instructions));
+}
+
+}  // namespace sitter
