@@ -19,8 +19,8 @@ constexpr std::string_view kListChanged = R"json("listChanged":true)json";
 
 /// Makes sure that the feature is declared with `listChanged: true`. Features that the child lacks
 /// are left out unless `add`.
-void declare_list_changed(Line line, std::string_view capabilities, std::string_view feature,
-                          bool add, Edits& edits) {
+void declare_list_changed(std::string_view capabilities, std::string_view feature, bool add,
+                          Edits& edits) {
   const std::string_view declared = member(capabilities, feature);
   if (!is_object(declared)) {
     if (!add) return;
@@ -60,7 +60,7 @@ std::string OpeningResult::server_version() const {
 
 std::string Session::replayed_params() const {
   const OwnedLine owned{std::string_view(opening_params)};
-  const std::string_view version = member(owned.line(), "protocolVersion");
+  const std::string_view version = member(owned.text(), "protocolVersion");
   if (negotiated_version.empty() || version.empty()) return opening_params;
   Edits edits(owned.line());
   edits.replace(version, json_string(negotiated_version));
@@ -83,9 +83,9 @@ std::string amended_opening(Line line, std::string_view result, std::string_view
   Edits edits(line);
   const auto [capabilities, said] = members<2>(result, {"capabilities", "instructions"});
   if (is_object(capabilities)) {
-    declare_list_changed(line, capabilities, "tools", true, edits);
-    declare_list_changed(line, capabilities, "prompts", false, edits);
-    declare_list_changed(line, capabilities, "resources", false, edits);
+    declare_list_changed(capabilities, "tools", true, edits);
+    declare_list_changed(capabilities, "prompts", false, edits);
+    declare_list_changed(capabilities, "resources", false, edits);
   } else {
     const std::string only_tools = fmt::format(R"json({{"tools":{{{}}}}})json", kListChanged);
     if (capabilities.empty()) {

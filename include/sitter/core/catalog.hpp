@@ -85,8 +85,6 @@ class Catalog {
 
   CatalogDiff diff(const Items& old_items, const Items& new_items) const;
 
-  CatalogDiff diff(const Items& old_items, const Items& new_items) const;
-
   CatalogKind kind_;
   bool known_ = false;
   // Never null; most of the time both are the same list.
