@@ -1,0 +1,58 @@
+#!/usr/bin/env node
+// Becomes the program for this platform, which a package of its own holds.
+import { spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { createRequire } from 'node:module';
+
+const programs = {
+  'linux x64': 'mcp-sitter-native-linux-x64/bin/mcp-sitter',
+};
+
+function fail(sentence) {
+  process.stderr.write(`mcp-sitter: ${sentence}\n`);
+  process.exit(1);
+}
+
+function findProgram() {
+  const platform = `${process.platform} ${process.arch}`;
+  const program = programs[platform];
+  if (!program) {
+    fail(`there is no program for ${platform} yet, only for ${Object.keys(programs).join(', ')}.`);
+  }
+  try {
+    const path = createRequire(import.meta.url).resolve(program);
+    accessSync(path, constants.X_OK);
+    return path;
+  } catch (error) {
+    if (error.code !== 'MODULE_NOT_FOUND') {
+      fail(`its program cannot be run: ${error.message}.`);
+    }
+    const [name] = program.split('/');
+    fail(`the package ${name} is missing; install again without omitting optional dependencies.`);
+  }
+}
+
+// Stands between the client and the program, and is to be noticed by neither.
+function run(program, words) {
+  // The handlers come first: a signal that found none would end this process and leave the program.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => child.kill(signal));
+  }
+  const child = spawn(program, words, { stdio: 'inherit', windowsHide: true });
+  child.on('error', (error) => fail(`its program cannot be run: ${error.message}.`));
+  child.on('exit', (code, signal) => {
+    if (signal === null) {
+      process.exit(code);
+    }
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}
+
+const program = findProgram();
+const words = process.argv.slice(2);
+if (process.execve && process.platform !== 'win32') {
+  process.execve(program, [program, ...words], process.env);
+} else {
+  run(program, words);
+}
