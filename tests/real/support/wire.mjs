@@ -17,7 +17,8 @@ export class Wire {
     createInterface({ input: this.process.stdout }).on('line', (line) => this.lines.push(line));
     createInterface({ input: this.process.stderr }).on('line', (line) => this.stderr.push(line));
     this.#closed = once(this.process, 'close');
-    box.atEnd(() => this.end());
+    // The sandbox waits for the end, and makes one if need be.
+    box.atEnd(() => this.process.stdin.end());
   }
 
   send(line) {

@@ -1,0 +1,153 @@
+// Claude Code itself, with an empty HOME and without network, and with a model that plays a script.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MessagesApi, offline } from './support/model_api.mjs';
+import { claude, sitting, workshop } from './support/programs.mjs';
+import { Sandbox } from './support/sandbox.mjs';
+import { runToEnd } from './support/wire.mjs';
+
+const { resultIn, toolsOf } = MessagesApi;
+const planOf = (...tools) => JSON.stringify({ tools });
+const echo = { name: 'echo', does: { answer: 'an echo' } };
+
+class Claude {
+  constructor(t) {
+    this.box = new Sandbox(t);
+    this.env = {
+      ...offline,
+      ANTHROPIC_API_KEY: 'none',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      DISABLE_AUTOUPDATER: '1',
+      DISABLE_ERROR_REPORTING: '1',
+      DISABLE_TELEMETRY: '1',
+      ANTHROPIC_BASE_URL: 'http://127.0.0.1:1',
+    };
+  }
+
+  async run(...args) {
+    const { status, stdout, stderr } = await runToEnd(this.box, [...claude(), ...args], {
+      env: this.env,
+    });
+    assert.equal(status, 0, `${stdout}\n${stderr}`);
+    return stdout;
+  }
+
+  /** Registers the bridge before a server with these tools. */
+  add(...tools) {
+    const plan = this.box.write('plan.json', planOf(...tools));
+    return this.run('mcp', 'add', 'dev', '--', ...sitting(workshop(plan)));
+  }
+
+  /** Plays a whole conversation and returns the model's side of it: what it got to read. */
+  async converse(...turns) {
+    const api = await new MessagesApi(turns).start(this.box);
+    this.env.ANTHROPIC_BASE_URL = api.url;
+    const said = await this.run('-p', 'begin', '--allowedTools', 'mcp__dev');
+    assert.equal(said, 'done');
+    assert.equal(api.requests.length, turns.length + 1);
+    await this.box.nothingLeft();
+    return api.requests;
+  }
+}
+
+const calls = (tool, input) => () => ({ tool, input });
+
+test('claude mcp add and claude mcp list: connected', async (t) => {
+  const agent = new Claude(t);
+
+  await agent.add(echo);
+  assert.match(await agent.run('mcp', 'list'), /^dev: .* - ✔ Connected$/m);
+  await agent.box.nothingLeft();
+});
+
+test('claude mcp list: connected although the server does not start', async (t) => {
+  const agent = new Claude(t);
+
+  await agent.run('mcp', 'add', 'dev', '--', ...sitting([agent.box.path('not built yet')]));
+  assert.match(await agent.run('mcp', 'list'), /^dev: .* - ✔ Connected$/m);
+  await agent.box.nothingLeft();
+});
+
+test('a tool that a rebuild added is callable in the very next turn', async (t) => {
+  const agent = new Claude(t);
+  agent.env.ENABLE_TOOL_SEARCH = 'false';
+  const added = { name: 'added', does: { answer: 'just built' } };
+
+  await agent.add(echo);
+  const requests = await agent.converse(
+    calls('mcp__dev__sitter_kill'),
+    () => {
+      agent.box.write('plan.json', planOf(echo, added));
+      return { tool: 'mcp__dev__echo' };
+    },
+    calls('mcp__dev__added'),
+  );
+  assert.ok(!toolsOf(requests[1]).includes('mcp__dev__added'));
+  const restarted = resultIn(requests[2]);
+  assert.match(restarted.text, /^\[mcp-sitter\] server restarted \(spawn #2, /);
+  assert.match(restarted.text, /previous: killed by sitter_kill after .*\+1 added \(added\)/);
+  assert.match(restarted.text, /an echo$/);
+  assert.ok(toolsOf(requests[2]).includes('mcp__dev__added'));
+  assert.deepEqual(resultIn(requests[3]), { isError: false, text: 'just built' });
+});
+
+test('a tool that a rebuild added is found by tool search in the very next turn', async (t) => {
+  const agent = new Claude(t);
+  const added = { name: 'added', does: { answer: 'just built' } };
+  const search = (...names) =>
+    calls('ToolSearch', { query: `select:${names.map((name) => `mcp__dev__${name}`)}` });
+
+  await agent.add(echo);
+  const requests = await agent.converse(
+    search('sitter_kill', 'echo'),
+    calls('mcp__dev__sitter_kill'),
+    () => {
+      agent.box.write('plan.json', planOf(echo, added));
+      return { tool: 'mcp__dev__echo' };
+    },
+    search('added'),
+    calls('mcp__dev__added'),
+  );
+  assert.match(resultIn(requests[3]).text, /\+1 added \(added\)/);
+  assert.deepEqual(resultIn(requests[5]), { isError: false, text: 'just built' });
+});
+
+test('a crash in mid-call is read by the model at once', async (t) => {
+  const agent = new Claude(t);
+  agent.env.ENABLE_TOOL_SEARCH = 'false';
+  const stderr = ['loading the index', 'fatal: index of row 17 is out of range'];
+
+  await agent.add(echo, { name: 'fail', does: { stderr, exit: 3 } });
+  const requests = await agent.converse(
+    calls('mcp__dev__fail'),
+    calls('mcp__dev__sitter_child_stderr', { lines: 5 }),
+    calls('mcp__dev__echo'),
+  );
+  const crash = resultIn(requests[1]);
+  assert.equal(crash.isError, true);
+  assert.match(crash.text, /exit(ed)?( with)?( code)? 3/);
+  assert.match(crash.text, /fatal: index of row 17 is out of range/);
+  assert.match(resultIn(requests[2]).text, /loading the index/);
+  const restarted = resultIn(requests[3]);
+  assert.match(restarted.text, /^\[mcp-sitter\] server restarted .*⚠ crashed \(exit 3\)/);
+  assert.match(restarted.text, /an echo$/);
+});
+
+test('a server that was not built yet can be built in the conversation', async (t) => {
+  const agent = new Claude(t);
+  agent.env.ENABLE_TOOL_SEARCH = 'false';
+  const { box } = agent;
+  const words = workshop(box.path('plan.json')).map((word) => `'${word}'`);
+
+  await agent.run('mcp', 'add', 'dev', '--', ...sitting([box.path('server')]));
+  const requests = await agent.converse(
+    calls('mcp__dev__sitter_status'),
+    () => {
+      box.write('plan.json', planOf(echo));
+      box.write('server', `#!/bin/sh\nexec ${words.join(' ')}\n`, 0o755);
+      return { tool: 'mcp__dev__sitter_binary_info' };
+    },
+  );
+  assert.match(JSON.parse(resultIn(requests[1]).text).lastFailure.what, /no such file/i);
+  assert.equal(JSON.parse(resultIn(requests[2]).text).exists, true);
+});

@@ -1,0 +1,109 @@
+// Stand-ins on loopback for the services that the agents ask for the model's next turn.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+
+/** Environment that keeps a program from every network but loopback. */
+export const offline = {
+  HTTP_PROXY: 'http://127.0.0.1:1',
+  HTTPS_PROXY: 'http://127.0.0.1:1',
+  http_proxy: 'http://127.0.0.1:1',
+  https_proxy: 'http://127.0.0.1:1',
+  NO_PROXY: '127.0.0.1,localhost',
+  no_proxy: '127.0.0.1,localhost',
+};
+
+async function bodyOf(request) {
+  const chunks = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+/**
+ * A service that plays a script. Each turn of the script is a function that gets the request and
+ * returns what the model says: {text} or {tool, input}. After the last turn it says 'done'.
+ */
+class ModelApi {
+  /** The requests for turns, as they came. */
+  requests = [];
+  #turns;
+  #http = createServer((request, response) => this.#serve(request, response));
+
+  constructor(turns) {
+    this.#turns = turns;
+  }
+
+  async start(box) {
+    this.#http.listen(0, '127.0.0.1');
+    await once(this.#http, 'listening');
+    this.url = `http://127.0.0.1:${this.#http.address().port}`;
+    box.atEnd(() => {
+      this.#http.close();
+      this.#http.closeAllConnections();
+    });
+    return this;
+  }
+
+  async #serve(request, response) {
+    const text = await bodyOf(request);
+    if (request.method !== 'POST' || !this.serves(request.url)) {
+      response.writeHead(404, { 'content-type': 'application/json' });
+      response.end('{"type":"error","error":{"type":"not_found_error","message":"not here"}}');
+      return;
+    }
+    const body = JSON.parse(text);
+    let says = { text: 'done' };
+    // Agents also ask for titles and the like, and offer no tools then.
+    if (body.tools?.length > 0) {
+      this.requests.push(body);
+      const turn = this.#turns[this.requests.length - 1];
+      if (turn) says = await turn(body);
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const event of this.eventsOf(says, body, `turn${this.requests.length}`)) {
+      response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    }
+    response.end();
+  }
+}
+
+/** The Messages API, as far as Claude Code needs it. */
+export class MessagesApi extends ModelApi {
+  serves(url) {
+    return url.startsWith('/v1/messages') && !url.startsWith('/v1/messages/');
+  }
+
+  *eventsOf({ text, tool, input }, { model }, id) {
+    const usage = { input_tokens: 1, output_tokens: 1 };
+    const message = { id: `msg_${id}`, type: 'message', role: 'assistant', model, content: [] };
+    yield { type: 'message_start', message: { ...message, stop_reason: null, usage } };
+    const block = tool
+      ? { type: 'tool_use', id: `toolu_${id}`, name: tool, input: {} }
+      : { type: 'text', text: '' };
+    const delta = tool
+      ? { type: 'input_json_delta', partial_json: JSON.stringify(input ?? {}) }
+      : { type: 'text_delta', text };
+    yield { type: 'content_block_start', index: 0, content_block: block };
+    yield { type: 'content_block_delta', index: 0, delta };
+    yield { type: 'content_block_stop', index: 0 };
+    const reason = tool ? 'tool_use' : 'end_turn';
+    yield { type: 'message_delta', delta: { stop_reason: reason, stop_sequence: null }, usage };
+    yield { type: 'message_stop' };
+  }
+
+  /** The names of the tools that the model could call in this turn. */
+  static toolsOf(request) {
+    return request.tools.map(({ name }) => name);
+  }
+
+  /** What the model reads about its last call: {isError, text}. */
+  static resultIn(request) {
+    const blocks = request.messages.flatMap(({ content }) =>
+      Array.isArray(content) ? content : [],
+    );
+    const result = blocks.findLast(({ type }) => type === 'tool_result');
+    const content = Array.isArray(result.content)
+      ? result.content.map(({ text }) => text ?? '').join('\n')
+      : result.content;
+    return { isError: result.is_error ?? false, text: content };
+  }
+}
