@@ -1,6 +1,7 @@
 #include "sitter/core/builtin_tools.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

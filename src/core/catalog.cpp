@@ -1,6 +1,7 @@
 #include "sitter/core/catalog.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,7 @@
 #include "sitter/core/restart_notice.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <ratio>
 

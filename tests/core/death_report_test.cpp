@@ -105,6 +105,8 @@ TEST(DeathReportTest, TheDataOfAnErrorIsJson) {
             R"json({"reason":"crashed","delivered":true,"exitCode":139,"signal":"SIGSEGV",)json"
             R"json("lifetimeMs":2000,"stderr":"ü\n)json"
             "\uFFFD\"}");
+  EXPECT_EQ(error_data(report(EndReason::crashed, {3, ""})),
+            R"json({"reason":"crashed","delivered":true,"exitCode":3,"lifetimeMs":2000})json");
   DeathReport failed = report(EndReason::not_executed, {}, "no such file");
   failed.progress = DeathReport::Progress::not_delivered;
   EXPECT_EQ(error_data(failed),

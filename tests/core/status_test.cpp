@@ -172,7 +172,8 @@ TEST(StatusTextTest, InALongSessionEveryFieldIsFilled) {
 
 TEST(StatusTextTest, ServerInfoThatIsTooDeepOrWrongIsShownAsText) {
   StatusFacts facts;
-  for (const std::string& raw : {std::string(100'000, '['), std::string("{\"a\":")}) {
+  for (const std::string& raw :
+       {std::string(100'000, '[') + std::string(100'000, ']'), std::string("{\"a\":")}) {
     facts.server_info = raw;
     const std::string text = status_text(facts);
     EXPECT_NE(text.find(raw == "{\"a\":" ? R"json("serverInfo": "{\"a\":")json"

@@ -45,6 +45,10 @@ TEST(ReadableTest, SequencesThatNeverEndCostNoText) {
   EXPECT_EQ(readable("a\x1b]x\x1b[1mb"), "axb");
 }
 
+TEST(ReadableTest, ATitleEndsAtTheEndOfItsLine) {
+  EXPECT_EQ(readable("a\x1b]0;b\nc\x07"), "a0;b\nc");
+}
+
 TEST(ReadableTest, ManyOpenSequencesTakeLinearTime) {
   std::string text;
   for (int i = 0; i < 100'000; ++i) text += "\x1b]\xC2\x9D";
