@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <boost/asio/execution.hpp>
 #include <boost/asio/execution_context.hpp>
-#include <boost/process/v2/posix/default_launcher.hpp>
+#include <boost/process/v2/default_launcher.hpp>
 #include <cerrno>
 #include <csignal>
 #include <cstring>

@@ -54,6 +54,7 @@ struct DirectoryCloser {
 // The fields of /proc/PID/stat behind the name, which may hold anything: number 3 is the first.
 std::optional<ProcessRecord> parse_stat(long pid, const std::string& text) {
   constexpr int kParent = 4;
+  constexpr int kGroup = 5;
   constexpr int kSession = 6;
   constexpr int kThreads = 20;
   constexpr int kStart = 22;
@@ -70,6 +71,7 @@ std::optional<ProcessRecord> parse_stat(long pid, const std::string& text) {
     if (end == next) return std::nullopt;
     next = end;
     if (field == kParent) record.parent = static_cast<long>(value);
+    if (field == kGroup) record.group = static_cast<long>(value);
     if (field == kSession) record.session = static_cast<long>(value);
     if (field == kThreads) threads = static_cast<long>(value);
     if (field == kStart) record.start = value;

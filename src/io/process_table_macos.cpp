@@ -19,6 +19,7 @@ ProcessRecord to_record(const kinfo_proc& process) {
   ProcessRecord record;
   record.pid = process.kp_proc.p_pid;
   record.parent = process.kp_eproc.e_ppid;
+  record.group = process.kp_eproc.e_pgid;
   record.session = getsid(process.kp_proc.p_pid);
   record.user = process.kp_eproc.e_ucred.cr_uid;
   record.start = static_cast<std::uint64_t>(process.kp_proc.p_starttime.tv_sec) * kSecond +

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -120,7 +121,9 @@ std::vector<Signalled> ProcessUnit::signal(UnitSignal signal, const std::vector<
   std::vector<ProcessRecord> done;
   for (int round = 0; round < kRoundsMax; ++round) {
     bool found_new = false;
+    std::set<long> groups;
     for (const ProcessRecord& process : scan(not_ours)) {
+      groups.insert(process.group);
       if (contains(done, process)) continue;
       found_new = true;
       done.push_back(process);
@@ -131,6 +134,10 @@ std::vector<Signalled> ProcessUnit::signal(UnitSignal signal, const std::vector<
       }
     }
     if (!found_new) break;
+    if (signal != UnitSignal::kill) continue;
+    // A member that forks and exits all the time is never there when its own signal comes; the
+    // group is hit as a whole.
+    for (long group : groups) ::kill(static_cast<pid_t>(-group), SIGKILL);
   }
   return result;
 }

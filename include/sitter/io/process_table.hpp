@@ -12,6 +12,7 @@ namespace sitter {
 struct ProcessRecord {
   long pid = 0;
   long parent = 0;
+  long group = 0;
   long session = 0;
   long user = 0;
   /// In a unit of the system's own; only good for comparing.

@@ -1,0 +1,153 @@
+#include "sitter/io/image_sweep.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "process_support.hpp"
+
+namespace sitter {
+namespace {
+
+using testing::Child;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using testing::in_another_process;
+using testing::is_alive;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using testing::TemporaryDirectory;
+using ::testing::UnorderedElementsAre;
+
+std::vector<long> pids(const std::vector<ProcessInfo>& processes) {
+  std::vector<long> result;
+  for (const ProcessInfo& process : processes) result.push_back(process.pid);
+  return result;
+}
+
+class ImageSweepTest : public ::testing::Test {
+ protected:
+  TemporaryDirectory dir_;
+  std::string server_ = dir_.copy_program("server", "/bin/sleep");
+};
+
+TEST_F(ImageSweepTest, FindsTheFileUnderAllItsNames) {
+  std::filesystem::create_hard_link(server_, dir_ / "hard");
+  std::filesystem::create_symlink(server_, dir_ / "soft");
+  Child child(server_, {"1000"});
+  Child hard(dir_ / "hard", {"1000"});
+  Child soft(dir_ / "soft", {"1000"});
+  ImageIdentity image = image_of(child.pid());
+  EXPECT_EQ(image.path, server_);
+  EXPECT_THAT(pids(same_image(image, {child.pid()})), UnorderedElementsAre(hard.pid(), soft.pid()));
+  EXPECT_THAT(pids(same_image(image_at(dir_ / "soft"), {})),
+              UnorderedElementsAre(child.pid(), hard.pid(), soft.pid()));
+}
+
+TEST_F(ImageSweepTest, LeavesOtherFilesOfTheSameContentOrNameAlone) {
+  std::string copy = dir_.copy_program("other/server", "/bin/sleep");
+  Child child(server_, {"1000"});
+  Child stranger(copy, {"1000"});
+  Child original("/bin/sleep", {"1000"});
+  ASSERT_TRUE(child.started() && stranger.started() && original.started());
+  EXPECT_THAT(pids(same_image(image_of(child.pid()), {})), ElementsAre(child.pid()));
+}
+
+TEST_F(ImageSweepTest, FindsADeletedFile) {
+  Child child(server_, {"1000"});
+  Child second(server_, {"1000"});
+  ImageIdentity image = image_of(child.pid());
+  std::filesystem::remove(server_);
+  EXPECT_THAT(pids(same_image(image, {})), UnorderedElementsAre(child.pid(), second.pid()));
+  EXPECT_EQ(image_of(second.pid()).path, server_);
+}
+
+TEST_F(ImageSweepTest, FindsOldAndNewProcessesOfAReplacedFile) {
+  Child old(server_, {"1000"});
+  ImageIdentity old_image = image_of(old.pid());
+  std::filesystem::rename(dir_.copy_program("new", "/bin/sleep"), server_);
+  Child child(server_, {"1000"});
+  EXPECT_THAT(pids(same_image(image_of(child.pid()), {})),
+              UnorderedElementsAre(old.pid(), child.pid()));
+  EXPECT_THAT(pids(same_image(old_image, {})), ElementsAre(old.pid()));
+}
+
+TEST_F(ImageSweepTest, FileThatGotTheNumberOfADeletedOneIsAStranger) {
+  Child child(server_, {"1000"});
+  ImageIdentity image = image_of(child.pid());
+  if (image.born == 0) GTEST_SKIP() << "this file system does not say when a file was made";
+  ++image.born;
+  EXPECT_THAT(same_image(image, {}), IsEmpty());
+}
+
+TEST_F(ImageSweepTest, NeverFindsItselfOrItsAncestors) {
+  ImageIdentity ours = image_of(getpid());
+  EXPECT_THAT(pids(same_image(ours, {})), Not(Contains(getpid())));
+  EXPECT_EQ(in_another_process([&] {
+              auto found = pids(same_image(ours, {}));
+              return std::count(found.begin(), found.end(), getppid());
+            }),
+            0);
+}
+
+TEST_F(ImageSweepTest, LeavesOtherUsersAlone) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can be two users";
+  chmod(dir_.path().c_str(), 0755);
+  Child child(server_, {"1000"});
+  ImageIdentity image = image_of(child.pid());
+  constexpr uid_t kNobody = 65534;
+  EXPECT_EQ(in_another_process([&] {
+              if (seteuid(kNobody) != 0) return 2;
+              return same_image(image, {}).empty() ? 0 : 1;
+            }),
+            0);
+}
+
+TEST_F(ImageSweepTest, SignalsOnlyWhatStillRunsTheFile) {
+  Child child(server_, {"1000"});
+  Child stranger("/bin/sleep", {"1000"});
+  ImageIdentity image = image_of(child.pid());
+  EXPECT_EQ(signal_same_image(stranger.pid(), image, UnitSignal::kill), Delivery::gone);
+  EXPECT_TRUE(is_alive(stranger.pid()));
+  EXPECT_EQ(signal_same_image(child.pid(), image, UnitSignal::terminate), Delivery::delivered);
+  EXPECT_EQ(child.wait(), (ExitStatus{143, "SIGTERM"}));
+  EXPECT_EQ(signal_same_image(child.pid(), image, UnitSignal::terminate), Delivery::gone);
+}
+
+TEST_F(ImageSweepTest, UnknownImageFindsNothing) {
+  EXPECT_THAT(same_image(image_at(dir_ / "missing"), {}), IsEmpty());
+  EXPECT_THAT(same_image({}, {}), IsEmpty());
+}
+
+TEST(SharedByStrangers, InterpretersAndRunnersAreProgramsOfOnesOwnAreNot) {
+  for (const char* path : {"/usr/bin/node",
+                           "python3.11",
+                           "/opt/x/bin/python3",
+                           "java",
+                           "dotnet",
+                           "ruby3.1",
+                           "/bin/bash",
+                           "/bin/sh",
+                           "/usr/bin/dash",
+                           "npx",
+                           "uv",
+                           "deno",
+                           "bun",
+                           "perl5.36",
+                           "php8.2",
+                           "docker",
+                           "podman",
+                           "kubectl",
+                           "ssh",
+                           "C:\\nodejs\\Node.exe",
+                           "npx.cmd",
+                           "busybox"}) {
+    EXPECT_TRUE(shared_by_strangers(path)) << path;
+  }
+  for (const char* path : {"/work/server", "./my-node", "node-server", "pythonic",
+                           "target/debug/mcp", "123", "", "/x/sshd"}) {
+    EXPECT_FALSE(shared_by_strangers(path)) << path;
+  }
+}
+
+}  // namespace
+}  // namespace sitter

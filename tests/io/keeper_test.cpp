@@ -1,0 +1,133 @@
+#include "sitter/io/keeper.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "process_support.hpp"
+
+namespace sitter {
+namespace {
+
+using testing::Child;
+using testing::descriptors_of;
+using ::testing::ElementsAre;
+using testing::eventually;
+using testing::is_alive;
+using testing::read_line;
+using testing::shell;
+
+std::string descriptor_target(long pid, int number) {
+  return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/fd/" +
+                                       std::to_string(number))
+      .string();
+}
+
+/// A process with a keeper and one child, that does nothing more.
+class FakeBridge {
+ public:
+  explicit FakeBridge(const std::string& script) {
+    int ends[2];
+    if (pipe(ends) != 0) std::abort();
+    from_bridge_ = FileDescriptor(ends[0]);
+    pid_ = fork();
+    if (pid_ == 0) run(script, ends[1]);
+    close(ends[1]);
+  }
+  FakeBridge(const FakeBridge&) = delete;
+  FakeBridge& operator=(const FakeBridge&) = delete;
+  ~FakeBridge() { die(); }
+
+  /// The keeper's first, then what the script prints.
+  long next_pid() { return std::stol(read_line(from_bridge_)); }
+
+  void die() {
+    if (pid_ == 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+
+ private:
+  [[noreturn]] static void run(const std::string& script, int to_test) {
+    FileDescriptor out(to_test);
+    auto keeper = Keeper::start();
+    auto child = launch({"sh", shell(script), {}, {}, {}});
+    auto& launched = std::get<Launched>(child);
+    if (!keeper || !keeper->child_started(launched.pid)) _exit(1);
+    testing::write_line(out, std::to_string(keeper->pid()));
+    while (true) testing::write_line(out, read_line(launched.output));
+  }
+
+  pid_t pid_ = 0;
+  FileDescriptor from_bridge_;
+};
+
+TEST(Keeper, KillsWhatASigkilledBridgeLeaves) {
+  FakeBridge bridge(
+      "trap '' TERM HUP INT; echo $$; sleep 1000 & echo $!; "
+      "sh -c 'sleep 1000 & echo $!'; while :; do sleep 1000; done");
+  long keeper = bridge.next_pid();
+  long wrapper = bridge.next_pid();
+  long server = bridge.next_pid();
+  long orphan = bridge.next_pid();
+  ASSERT_TRUE(is_alive(keeper) && is_alive(wrapper) && is_alive(server) && is_alive(orphan));
+  bridge.die();
+  for (long pid : {wrapper, server, orphan, keeper}) {
+    EXPECT_TRUE(eventually([&] { return !is_alive(pid); })) << pid;
+  }
+}
+
+TEST(Keeper, IsNotEndedByTheSignalsThatEndTheBridge) {
+  FakeBridge bridge("sleep 1000 & echo $!; wait");
+  long keeper = bridge.next_pid();
+  long server = bridge.next_pid();
+  for (int signal : {SIGTERM, SIGINT, SIGHUP}) kill(static_cast<pid_t>(keeper), signal);
+  EXPECT_NE(getsid(static_cast<pid_t>(keeper)), getsid(0));
+  bridge.die();
+  EXPECT_TRUE(eventually([&] { return !is_alive(server) && !is_alive(keeper); }));
+}
+
+TEST(Keeper, HoldsNothingOfTheBridgeButItsPipe) {
+  FileDescriptor inheritable(open("/dev/zero", O_RDONLY));
+  auto keeper = Keeper::start();
+  ASSERT_TRUE(keeper);
+  EXPECT_TRUE(eventually([&] { return descriptors_of(keeper->pid()) == std::set{0, 1, 2, 3}; }));
+  for (int standard : {0, 1, 2}) {
+    EXPECT_EQ(descriptor_target(keeper->pid(), standard), "/dev/null");
+  }
+  EXPECT_THAT(descriptor_target(keeper->pid(), 3), ::testing::StartsWith("pipe:"));
+}
+
+TEST(Keeper, EndsAtOnceWithNothingToKill) {
+  auto keeper = Keeper::start();
+  ASSERT_TRUE(keeper);
+  long pid = keeper->pid();
+  keeper.reset();
+  EXPECT_TRUE(eventually([&] { return !is_alive(pid); }));
+}
+
+TEST(Keeper, ForgetsAChildThatIsOver) {
+  Child child("sleep", {"1000"});
+  ASSERT_TRUE(child.started()) << child.failure();
+  auto keeper = Keeper::start();
+  ASSERT_TRUE(keeper);
+  EXPECT_TRUE(keeper->child_started(child.pid()));
+  EXPECT_TRUE(keeper->child_over(child.pid()));
+  long pid = keeper->pid();
+  keeper.reset();
+  EXPECT_TRUE(eventually([&] { return !is_alive(pid); }));
+  EXPECT_TRUE(is_alive(child.pid()));
+}
+
+TEST(Keeper, SaysWhenItIsGone) {
+  auto before = std::signal(SIGPIPE, SIG_IGN);
+  auto keeper = Keeper::start();
+  ASSERT_TRUE(keeper);
+  kill(static_cast<pid_t>(keeper->pid()), SIGKILL);
+  EXPECT_TRUE(eventually([&] { return !is_alive(keeper->pid()); }));
+  EXPECT_FALSE(keeper->child_over(1));
+  std::signal(SIGPIPE, before);
+}
+
+}  // namespace
+}  // namespace sitter

@@ -1,0 +1,255 @@
+#include "sitter/io/process_tree.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "process_support.hpp"
+
+namespace sitter {
+namespace {
+
+using testing::Child;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using testing::eventually;
+using testing::in_another_process;
+using testing::is_alive;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using testing::read_all;
+using testing::read_line;
+using testing::shell;
+using ::testing::SizeIs;
+
+/// A pid that a script prints.
+long pid_from(Child& child) { return std::stol(read_line(child->output)); }
+
+std::vector<long> pids(const std::vector<ProcessInfo>& processes) {
+  std::vector<long> result;
+  for (const ProcessInfo& process : processes) result.push_back(process.pid);
+  return result;
+}
+
+class ProcessUnitTest : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(become_subreaper()); }
+
+  void TearDown() override {
+    // Orphans of one test are not to be adopted in the next.
+    EXPECT_TRUE(eventually([] {
+      reap();
+      return waitpid(-1, nullptr, WNOHANG) == -1;
+    }));
+  }
+
+  void end(ProcessUnit& unit) {
+    unit.signal(UnitSignal::kill, {});
+    EXPECT_TRUE(eventually([&] {
+      reap();
+      return unit.members({}).empty();
+    }));
+  }
+};
+
+TEST_F(ProcessUnitTest, HoldsTheLeaderFirstAndItsDescendants) {
+  Child child("sh", shell("sleep 1000 & echo $!; sh -c 'sleep 1000 & echo $!; wait' & wait"));
+  ASSERT_TRUE(child.started()) << child.failure();
+  long one = pid_from(child);
+  long two = pid_from(child);
+  ProcessUnit unit(child.pid());
+  std::vector<ProcessInfo> members = unit.members({});
+  EXPECT_THAT(members, SizeIs(4));
+  EXPECT_EQ(members.front().pid, child.pid());
+  EXPECT_THAT(pids(members), Contains(one));
+  EXPECT_THAT(pids(members), Contains(two));
+  EXPECT_EQ(members.back().command, "sleep 1000");
+  end(unit);
+}
+
+TEST_F(ProcessUnitTest, OutlivesItsLeader) {
+  Child child("sh", shell("sleep 1000 & echo $!"));
+  ASSERT_TRUE(child.started()) << child.failure();
+  long left = pid_from(child);
+  ProcessUnit unit(child.pid());
+  child.wait();
+  EXPECT_THAT(pids(unit.members({})), ElementsAre(left));
+  end(unit);
+  EXPECT_FALSE(is_alive(left));
+}
+
+TEST_F(ProcessUnitTest, HoldsSessionsThatDescendantsOpened) {
+  Child child("sh", shell("setsid sleep 1000 & echo $!; wait"));
+  ASSERT_TRUE(child.started()) << child.failure();
+  long detached = pid_from(child);
+  ASSERT_TRUE(eventually([&] { return getsid(static_cast<pid_t>(detached)) == detached; }));
+  ProcessUnit unit(child.pid());
+  EXPECT_THAT(pids(unit.members({})), ElementsAre(child.pid(), detached));
+  end(unit);
+  EXPECT_FALSE(is_alive(detached));
+}
+
+TEST_F(ProcessUnitTest, HoldsOrphansThatTheBridgeHasAdopted) {
+  Child child("sh", shell("(setsid sleep 1000 & echo $!); exec sleep 1000"));
+  ASSERT_TRUE(child.started()) << child.failure();
+  long orphan = pid_from(child);
+  ASSERT_TRUE(eventually([&] {
+    auto process = find_process(orphan);
+    return process && process->session == orphan && process->parent == getpid();
+  }));
+  ProcessUnit unit(child.pid());
+  EXPECT_THAT(pids(unit.members({})), ElementsAre(child.pid(), orphan));
+  end(unit);
+}
+
+TEST_F(ProcessUnitTest, RemembersASessionWhoseOriginHasEnded) {
+  Child child("sh", shell("setsid sleep 1000 & echo $!; wait"));
+  ASSERT_TRUE(child.started()) << child.failure();
+  long detached = pid_from(child);
+  ASSERT_TRUE(eventually([&] { return getsid(static_cast<pid_t>(detached)) == detached; }));
+  // An observer beside the bridge adopts nothing, so parents do not lead there any more.
+  constexpr long kNobody = 0x7FFFFFF0;
+  ProcessUnit seen(child.pid(), ProcessUnit(child.pid()).leader_start(), kNobody);
+  ProcessUnit unseen = seen;
+  seen.look({});
+  kill(static_cast<pid_t>(child.pid()), SIGKILL);
+  child.wait();
+  EXPECT_THAT(pids(seen.members({})), ElementsAre(detached));
+  EXPECT_THAT(pids(unseen.members({})), IsEmpty());
+  end(seen);
+}
+
+TEST_F(ProcessUnitTest, LeavesOtherUnitsAlone) {
+  Child child("sleep", {"1000"});
+  Child other("sh", shell("setsid sleep 1000 & echo $!; wait"));
+  ASSERT_TRUE(child.started() && other.started());
+  long detached = pid_from(other);
+  ASSERT_TRUE(eventually([&] { return getsid(static_cast<pid_t>(detached)) == detached; }));
+  ProcessUnit unit(child.pid());
+  EXPECT_THAT(pids(unit.members({other.pid()})), ElementsAre(child.pid()));
+  ProcessUnit others(other.pid());
+  EXPECT_THAT(pids(others.members({child.pid()})), ElementsAre(other.pid(), detached));
+  others.signal(UnitSignal::kill, {child.pid()});
+  EXPECT_TRUE(eventually([&] { return !is_alive(detached); }));
+  EXPECT_TRUE(is_alive(child.pid()));
+}
+
+TEST_F(ProcessUnitTest, LeavesChildrenInTheBridgesOwnSessionAlone) {
+  pid_t helper = fork();
+  if (helper == 0) {
+    execlp("sleep", "sleep", "1000", nullptr);
+    _exit(1);
+  }
+  Child child("sleep", {"1000"});
+  ASSERT_TRUE(child.started()) << child.failure();
+  ProcessUnit unit(child.pid());
+  EXPECT_THAT(pids(unit.members({})), ElementsAre(child.pid()));
+  kill(helper, SIGKILL);
+}
+
+TEST_F(ProcessUnitTest, LeavesChildrenAloneThatAreOlderThanTheLeader) {
+  Child stranger("sleep", {"1000"});
+  ASSERT_TRUE(stranger.started()) << stranger.failure();
+  std::uint64_t born = ProcessUnit(stranger.pid()).leader_start();
+  // Two processes can be born within one tick of the system's clock.
+  ASSERT_TRUE(eventually([&] {
+    Child child("sleep", {"1000"});
+    if (!child.started() || ProcessUnit(child.pid()).leader_start() == born) return false;
+    ProcessUnit unit(child.pid());
+    EXPECT_THAT(pids(unit.members({})), ElementsAre(child.pid()));
+    return true;
+  }));
+}
+
+TEST_F(ProcessUnitTest, ZombiesAreNoMembers) {
+  Child child("true", {});
+  ASSERT_TRUE(child.started()) << child.failure();
+  ProcessUnit unit(child.pid());
+  EXPECT_EQ(read_all(child->output), "");
+  EXPECT_TRUE(eventually([&] { return unit.members({}).empty(); }));
+  EXPECT_TRUE(find_process(child.pid())->zombie);
+  EXPECT_THAT(unit.signal(UnitSignal::kill, {}), IsEmpty());
+}
+
+TEST_F(ProcessUnitTest, TerminateReachesEveryMemberOnce) {
+  Child child("sh", shell("trap '' TERM; sh -c 'sleep 1000 & echo; wait' & read line"));
+  ASSERT_TRUE(child.started()) << child.failure();
+  read_line(child->output);
+  ProcessUnit unit(child.pid());
+  std::vector<Signalled> sent = unit.signal(UnitSignal::terminate, {});
+  EXPECT_THAT(sent, SizeIs(3));
+  for (const Signalled& one : sent) EXPECT_EQ(one.delivery, Delivery::delivered);
+  // An ignored disposition is inherited, so all three have to be killed.
+  EXPECT_THAT(unit.members({}), SizeIs(3));
+  EXPECT_THAT(unit.signal(UnitSignal::kill, {}), SizeIs(3));
+  EXPECT_TRUE(eventually([&] { return unit.members({}).empty(); }));
+}
+
+TEST_F(ProcessUnitTest, KillCatchesAProcessThatForksAndExitsAllTheTime) {
+  Child child("sh", shell("hop() { hop & }; echo ready; hop"));
+  ASSERT_TRUE(child.started()) << child.failure();
+  ASSERT_EQ(read_line(child->output), "ready");
+  ProcessUnit unit(child.pid());
+  unit.signal(UnitSignal::kill, {});
+  // The pipe ends with its last holder.
+  EXPECT_EQ(read_all(child->output), "");
+}
+
+TEST_F(ProcessUnitTest, NumberThatWasGivenAwayIsAStranger) {
+  Child child("sleep", {"1000"});
+  ASSERT_TRUE(child.started()) << child.failure();
+  auto record = find_process(child.pid());
+  ASSERT_TRUE(record);
+  ProcessUnit former(child.pid(), record->start - 1, getpid());
+  EXPECT_THAT(former.signal(UnitSignal::kill, {}), IsEmpty());
+  ProcessRecord stale = *record;
+  --stale.start;
+  EXPECT_EQ(send_signal(stale, SIGKILL), Delivery::gone);
+  EXPECT_TRUE(is_alive(child.pid()));
+  EXPECT_EQ(send_signal(*record, SIGKILL), Delivery::delivered);
+  EXPECT_EQ(child.wait(), (ExitStatus{137, "SIGKILL"}));
+}
+
+TEST_F(ProcessUnitTest, SaysWhichMembersMayNotBeSignalled) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can start a process that it then may not signal";
+  Child child("sleep", {"1000"});
+  ASSERT_TRUE(child.started()) << child.failure();
+  ProcessUnit unit(child.pid());
+  constexpr uid_t kNobody = 65534;
+  EXPECT_EQ(in_another_process([&] {
+              if (setuid(kNobody) != 0) return 2;
+              auto sent = unit.signal(UnitSignal::kill, {});
+              bool refused = sent.size() == 1 && sent.front().process.pid == child.pid() &&
+                             sent.front().delivery == Delivery::not_permitted;
+              return refused ? 0 : 1;
+            }),
+            0);
+  EXPECT_TRUE(is_alive(child.pid()));
+}
+
+TEST(ProcessTable, CommandIsOnePrintableShortLine) {
+  Child child("sh", {"-c", "read line", "a\n\tb"});
+  Child wide("sh", {"-c", "read line", "x" + std::string(400, '\xC3') + "\xA4"});
+  std::string accents;
+  for (int i = 0; i < 200; ++i) accents += "\xC3\xA4";
+  Child accented("sh", {"-c", "read line", accents});
+  ASSERT_TRUE(child.started() && wide.started() && accented.started());
+  EXPECT_EQ(command_of(child.pid()), "sh -c read line a  b");
+  EXPECT_THAT(command_of(wide.pid()), SizeIs(::testing::Le(200)));
+  std::string shortened = command_of(accented.pid());
+  EXPECT_TRUE(shortened.ends_with("\xA4..."));
+  EXPECT_LE(shortened.size(), 200U);
+}
+
+TEST(ProcessTable, KnowsThisProcess) {
+  auto self = find_process(getpid());
+  ASSERT_TRUE(self);
+  EXPECT_EQ(self->parent, getppid());
+  EXPECT_EQ(self->group, getpgrp());
+  EXPECT_EQ(self->session, getsid(0));
+  EXPECT_EQ(self->user, static_cast<long>(geteuid()));
+  EXPECT_FALSE(self->zombie);
+  EXPECT_EQ(working_directory_of(getpid()), std::filesystem::current_path().string());
+}
+
+}  // namespace
+}  // namespace sitter

@@ -1,0 +1,79 @@
+#include "sitter/io/runners.hpp"
+
+#include <gtest/gtest.h>
+
+#include "process_support.hpp"
+
+namespace sitter {
+namespace {
+
+using testing::TemporaryDirectory;
+
+class ScriptOfTest : public ::testing::Test {
+ protected:
+  std::string script(const std::vector<std::string>& arguments) {
+    return script_of(arguments, dir_.path()).value_or("none");
+  }
+
+  TemporaryDirectory dir_;
+};
+
+TEST_F(ScriptOfTest, IsTheFirstArgumentThatNamesAFile) {
+  dir_.write("server.js", "");
+  dir_.write("data.js", "");
+  EXPECT_EQ(script({"--inspect", "server.js", "data.js"}), dir_ / "server.js");
+  EXPECT_EQ(script({"run", "-A", "./server.js"}), dir_ / "server.js");
+  EXPECT_EQ(script({dir_ / "server.js"}), dir_ / "server.js");
+  EXPECT_EQ(script({"-e", "1 + 1"}), "none");
+  EXPECT_EQ(script({}), "none");
+}
+
+TEST_F(ScriptOfTest, PassesOverFilesThatHoldNoProgram) {
+  dir_.write("server.ts", "");
+  dir_.write(".env", "");
+  dir_.write(".env.local", "");
+  dir_.write("app.csproj", "");
+  dir_.write("hook.cjs", "");
+  EXPECT_EQ(script({"--env-file", ".env", "--env-file", ".env.local", "server.ts"}),
+            dir_ / "server.ts");
+  EXPECT_EQ(script({"-r", "./hook.cjs", "--import", "./hook.cjs", "server.ts"}),
+            dir_ / "server.ts");
+  EXPECT_EQ(script({"run", "--project", "app.csproj"}), "none");
+}
+
+TEST_F(ScriptOfTest, FindsAPythonModule) {
+  dir_.write("app/__main__.py", "");
+  dir_.write("single.py", "");
+  dir_.write("src/pkg/server/__main__.py", "");
+  dir_.write("argument.py", "");
+  EXPECT_EQ(script({"-u", "-m", "app"}), dir_ / "app/__main__.py");
+  EXPECT_EQ(script({"-m", "single"}), dir_ / "single.py");
+  EXPECT_EQ(script({"-m", "pkg.server"}), dir_ / "src/pkg/server/__main__.py");
+  EXPECT_EQ(script({"-m", "installed", "argument.py"}), "none");
+}
+
+TEST_F(ScriptOfTest, FollowsWhatInterpretersAddToAName) {
+  dir_.write("dist/server.js", "");
+  dir_.write("web/index.js", "");
+  dir_.write("tool/__main__.py", "");
+  EXPECT_EQ(script({"dist/server"}), dir_ / "dist/server.js");
+  EXPECT_EQ(script({"web"}), dir_ / "web/index.js");
+  EXPECT_EQ(script({"tool"}), dir_ / "tool/__main__.py");
+}
+
+TEST_F(ScriptOfTest, FollowsTheDirectoryThatUvChangesTo) {
+  dir_.write("project/weather.py", "");
+  EXPECT_EQ(script({"--directory", dir_ / "project", "run", "weather.py"}),
+            dir_ / "project/weather.py");
+}
+
+TEST(RunnerKind, IsToldByTheName) {
+  EXPECT_EQ(runner_kind("/usr/bin/python3.11"), Runner::interpreter);
+  EXPECT_EQ(runner_kind("/usr/lib/node_modules/npm/bin/npx-cli.js"), Runner::wrapper);
+  EXPECT_EQ(runner_kind("cargo"), Runner::wrapper);
+  EXPECT_EQ(runner_kind("docker"), Runner::remote);
+  EXPECT_EQ(runner_kind("/work/build/server"), Runner::none);
+}
+
+}  // namespace
+}  // namespace sitter
