@@ -70,17 +70,10 @@ ClientRequests::Waiting ClientRequests::next_waiting() {
   return first;
 }
 
-void ClientRequests::drop_waiting_notifications() {
-  std::erase_if(waiting_, [this](const Waiting& waiting) {
-    if (waiting.entry != nullptr) return false;
-    waiting_bytes_ -= waiting.line.size();
-    return true;
-  });
-}
-
-bool ClientRequests::has_waiting_request() const {
-  return std::any_of(waiting_.begin(), waiting_.end(),
-                     [](const Waiting& waiting) { return waiting.entry != nullptr; });
+const ClientRequests::Entry* ClientRequests::first_waiting_request() const {
+  const auto first = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [](const Waiting& waiting) { return waiting.entry != nullptr; });
+  return first == waiting_.end() ? nullptr : first->entry;
 }
 
 void ClientRequests::sent(Entry& entry, Generation gen, OwnedLine line) {
@@ -90,6 +83,13 @@ void ClientRequests::sent(Entry& entry, Generation gen, OwnedLine line) {
   request.state = State::sent;
   request.gen = gen;
   ++sent_count_;
+}
+
+void ClientRequests::hold(Entry& entry, std::string answer) {
+  assert(entry.second.state == State::sent && !entry.second.is_cancelled);
+  entry.second.state = State::held;
+  entry.second.more().answer = OwnedLine(std::move(answer));
+  --sent_count_;
 }
 
 void ClientRequests::retry(Entry& entry) {

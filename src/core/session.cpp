@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sitter/core/json_text.hpp"
 #include "sitter/core/json_view.hpp"
 #include "sitter/core/limits.hpp"
 #include "sitter/core/text.hpp"
@@ -50,6 +51,12 @@ OpeningResult OpeningResult::of(std::string_view result) {
 
 bool OpeningResult::declares(std::string_view capability) const {
   return is_object(member(capabilities, capability));
+}
+
+std::vector<std::string> OpeningResult::capability_names() const {
+  std::vector<std::string> names;
+  for (const JsonMember& member : json_members(capabilities)) names.push_back(member.key);
+  return names;
 }
 
 std::string OpeningResult::server_name() const { return string_value(member(server_info, "name")); }

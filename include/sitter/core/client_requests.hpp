@@ -50,7 +50,6 @@ struct ClientRequest {
     std::string id;
     /// Raw; empty when it is the same as the id, as the official TypeScript client chooses it.
     std::string progress_token;
-    std::string method_text;
     /// The answer that is held.
     OwnedLine answer;
   };
@@ -112,9 +111,10 @@ class ClientRequests {
   /// Takes the first that waits out of the queue. A request must then be passed to `sent` or
   /// `take`. Only to be called while something waits.
   Waiting next_waiting();
-  void drop_waiting_notifications();
   /// A child has got it. `line` is what to send to another, where that is allowed, else empty.
   void sent(Entry& entry, Generation gen, OwnedLine line);
+  /// The child has answered it, and the answer is kept.
+  void hold(Entry& entry, std::string answer);
   /// A child died with it: it waits again, before all that came later.
   void retry(Entry& entry);
   void cancel(Entry& entry);
@@ -128,7 +128,8 @@ class ClientRequests {
 
   /// Requests and notifications.
   std::size_t waiting_count() const { return waiting_.size(); }
-  bool has_waiting_request() const;
+  /// Null if only notifications wait, or nothing.
+  const Entry* first_waiting_request() const;
   std::size_t waiting_bytes() const { return waiting_bytes_; }
   /// Sent and not cancelled.
   std::size_t in_flight_count() const { return sent_count_; }

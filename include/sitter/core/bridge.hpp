@@ -1,0 +1,292 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sitter/core/actions.hpp"
+#include "sitter/core/builtin_tools.hpp"
+#include "sitter/core/catalog.hpp"
+#include "sitter/core/child_lifecycle.hpp"
+#include "sitter/core/child_requests.hpp"
+#include "sitter/core/client_output.hpp"
+#include "sitter/core/client_requests.hpp"
+#include "sitter/core/death_report.hpp"
+#include "sitter/core/handshake.hpp"
+#include "sitter/core/input.hpp"
+#include "sitter/core/internal_ids.hpp"
+#include "sitter/core/json_view.hpp"
+#include "sitter/core/message.hpp"
+#include "sitter/core/relist_wait.hpp"
+#include "sitter/core/reply.hpp"
+#include "sitter/core/restart_notice.hpp"
+#include "sitter/core/session.hpp"
+#include "sitter/core/start_policy.hpp"
+#include "sitter/core/status.hpp"
+#include "sitter/core/stderr_ring.hpp"
+
+namespace sitter {
+
+/// What the user chose on the command line, as far as decisions depend on it.
+struct BridgeConfig {
+  std::string command;
+  std::vector<std::string> arguments;
+  /// As given; empty for the bridge's own.
+  std::string working_directory;
+  /// Zero: never.
+  Milliseconds startup_timeout{50000};
+  Milliseconds answer_within{8000};
+  Milliseconds kill_grace{500};
+  std::size_t stderr_lines = StderrRing::kLinesDefault;
+  /// Whether notices are written into tool results.
+  bool writes_notices = true;
+  std::string sitter_version;
+  /// Random, for the ids of the bridge's own requests.
+  std::uint64_t seed = 0;
+};
+
+/// Decides everything between a client and the child that serves it, and does nothing: it takes one
+/// fact and the time, changes its state, and leaves orders behind. To be used like this, never with
+/// another input between:
+///
+///     bridge.handle(fact, now);
+///     while (auto action = bridge.poll_action()) carry_out(*action);
+///     wait until bridge.next_timeout(), then bridge.handle_timeout(now)
+///
+/// Handlers react to what happened; `settle()`, which runs after each of them, completes what must
+/// hold whatever happened.
+class Bridge {
+ public:
+  Bridge(BridgeConfig config, Now now);
+
+  void handle(const Input& input, Now now);
+  /// Harmless when nothing is due.
+  void handle_timeout(Now now);
+  std::optional<Action> poll_action() { return out_.pop(); }
+  std::optional<Instant> next_timeout() const;
+
+  /// Whether lines of the client should be read now. False while the child's input is full: the
+  /// client waits, as it would without a bridge between.
+  bool reads_client() const;
+
+  /// Requests that are owed an answer.
+  std::size_t owed_count() const { return requests_.owed_count(); }
+
+ private:
+  using Entry = ClientRequests::Entry;
+
+  /// One generation, with all that ends with it.
+  struct Child {
+    enum class Input {
+      open,
+      full,  ///< its queue is at the bound
+      deaf,  ///< and it has taken nothing for a while
+    };
+
+    Child(Generation gen, Now now, MakeId make_id)
+        : life(gen, now), handshake(gen, std::move(make_id)) {}
+
+    Generation gen() const { return life.gen(); }
+
+    ChildLifecycle life;
+    Handshake handshake;
+    /// It was asked the client's own line, not a replay.
+    bool has_clients_opening = false;
+    /// It serves the client; once true it stays true.
+    bool is_ready = false;
+    /// Its lists were taken at least once.
+    bool was_surveyed = false;
+    bool has_tools = false, has_prompts = false, has_resources = false, has_logging = false;
+    std::optional<Instant> opening_deadline;
+    Milliseconds startup{};
+    Input input = Input::open;
+    std::optional<Instant> deaf_at;
+  };
+
+  /// A sitter_kill on its way. Calls that come meanwhile join it.
+  struct Kill {
+    enum class State { ending_child, sweeping, sweeping_last, reporting };
+
+    State state = State::ending_child;
+    KillScope scope = KillScope::automatic;
+    std::vector<Entry*> callers;
+    KillReport report;
+    std::optional<Instant> deadline;
+  };
+
+  enum class Ending {
+    none,
+    owed,      ///< the client closed our stdin; what is owed is waited for
+    stopping,  ///< the children are taken down
+    over,
+  };
+
+  /// What a look at the binary was for.
+  enum class Purpose { notice, status, binary_info, kill };
+  struct Inspection {
+    Purpose purpose;
+    Entry* entry = nullptr;
+  };
+
+  // bridge.cpp: facts that are no lines, time, and what follows from all of them
+  void on(const input::ClientLine& fact);
+  void on(const input::ClientLineTooLong& fact);
+  void on(const input::ClientClosedInput& fact);
+  void on(const input::ClientClosedOutput& fact);
+  void on(const input::StopSignalled& fact);
+  void on(const input::ChildStarted& fact);
+  void on(const input::ChildStartFailed& fact);
+  void on(const input::ChildLine& fact);
+  void on(const input::ChildLineTooLong& fact);
+  void on(const input::ChildErrorLine& fact);
+  void on(const input::ChildOutputEnded& fact);
+  void on(const input::ChildErrorEnded& fact);
+  void on(const input::ChildExited& fact);
+  void on(const input::ChildInputFull& fact);
+  void on(const input::ChildInputMoved& fact);
+  void on(const input::ChildInputDrained& fact);
+  void on(const input::UnitSignalled& fact);
+  void on(const input::OrphanEnded& fact);
+  void on(const input::ImageSwept& fact);
+  void on(const input::BinaryInspected& fact);
+  void on(const input::CommandFilesChecked& fact);
+
+  void settle();
+  void advance(Child& child);
+  void on_opened(Child& child);
+  void on_lists(Child& child, const std::vector<ListSurvey::List>& lists);
+  void on_over(const Child& dead);
+  void release_waiting(Child& child);
+  bool needs_child() const;
+  void start_if_due();
+  void start();
+  void stop(ChildLifecycle::Ladder ladder);
+  void advance_ending();
+
+  ChildLifecycle::Ladder ladder() const;
+  Child* hears(Generation gen);
+  Child* serving();
+
+  // bridge_client.cpp: the client's lines
+  void on_client_request(const Message& message, Line line);
+  void on_client_notification(const Message& message, Line line);
+  void on_client_answer(const Message& message, Line line);
+  void on_initialize(Entry& entry, const Message& message, Line line);
+  void on_cancelled(const Message& message, Line line);
+  void refuse_client_line(std::string_view id, ErrorCode code, std::string_view what);
+  /// Answers what needs no child, or what this child lacks. False: it must be passed on.
+  bool answer_ourselves(Entry& entry, Child* child, std::string_view level);
+  void forward(Entry& entry, Line line, Outgoing outgoing, Child& child);
+
+  void answer(Entry& entry, Outgoing line);
+  void answer_result(Entry& entry, std::string_view result);
+  void answer_error(Entry& entry, ErrorCode code, std::string_view message);
+  void answer_tool_text(Entry& entry, std::string_view text, bool is_error);
+  void answer_last_list(Entry& entry);
+  void on_client_listed();
+  void answer_opening_ourselves(std::string_view why);
+  void fail(Entry& entry, const DeathReport& report);
+  void fail_waiting(const DeathReport& report);
+  /// `end` is empty for a child that lives but does not read.
+  DeathReport report_of(const std::optional<ChildEnd>& end, std::string stderr_tail,
+                        DeathReport::Progress progress) const;
+
+  // bridge_child.cpp: the child's lines
+  void on_child_message(Child& child, const Message& message, Line line);
+  void on_child_request(Child& child, const Message& message, Line line);
+  void on_child_notification(Child& child, const Message& message, Line line);
+  void on_child_answer(Child& child, const Message& message, Line line);
+  void on_unreadable(Child& child, Line line);
+  void answer_unreadable(Child& child, std::string_view id, std::string_view what);
+  void add_noise(Child& child, std::string_view text);
+  void on_opening_answer(Child& child, const Message& message, Line line);
+  void on_setting_accepted(const Entry& entry);
+  void on_second_opening(const Entry& entry, std::string_view result);
+  bool is_to_be_held(const Entry& entry, bool would_carry) const;
+  bool would_carry_notice(const Entry& entry, std::string_view result) const;
+  void put_notice(std::string_view result, Edits& edits);
+  void release_held();
+
+  // bridge_tools.cpp: the built-in tools
+  void inspect(Purpose purpose, Entry* entry = nullptr);
+  void on_builtin(Entry& entry, Builtin builtin, const Message& message);
+  void begin_kill(Entry& entry, KillScope scope);
+  void advance_kill();
+  void finish_kill();
+  std::string version_of(const OpeningResult& opened) const;
+  void describe_changes(const OpeningResult& now_open);
+  StatusFacts status() const;
+  std::string state_word() const;
+
+  Catalog& catalog(CatalogKind kind) { return catalogs_[static_cast<std::size_t>(kind)]; }
+  const Catalog& catalog(CatalogKind kind) const {
+    return catalogs_[static_cast<std::size_t>(kind)];
+  }
+
+  const BridgeConfig config_;
+  const Now begun_;
+  Now now_;
+  Actions out_;
+  ClientOutput output_;
+  MessageReader reader_;
+  /// For lines that were kept, while a message of `reader_` may be in use.
+  MessageReader kept_reader_;
+
+  Ending ending_ = Ending::none;
+  /// A signal came, or nobody reads our output.
+  bool is_hurried_ = false;
+  int exit_code_ = 0;
+  std::optional<Instant> ending_deadline_;
+
+  Session session_;
+  /// The client's `initialize`, while it is owed an answer.
+  Entry* opening_ = nullptr;
+  std::optional<Instant> answer_opening_at_;
+  /// What the client knows of the server.
+  std::optional<OpeningResult> told_opening_;
+
+  ClientRequests requests_;
+  ChildRequests child_requests_;
+  InternalIds ids_;
+
+  std::list<Child> children_;
+  Generation last_gen_ = kNoGeneration;
+  StartPolicy policy_;
+  bool checks_files_ = false;
+
+  std::array<Catalog, 3> catalogs_ = {Catalog(CatalogKind::tools), Catalog(CatalogKind::prompts),
+                                      Catalog(CatalogKind::resources)};
+  std::optional<CatalogDiff> last_tools_diff_;
+  BuiltinNames names_;
+  StderrRing ring_;
+  BinaryFacts binary_;
+  std::deque<Inspection> inspections_;
+
+  /// What the model has still to be told.
+  std::optional<RestartNotice> notice_;
+  bool notice_was_beside_structure_ = false;
+  RelistWait relist_;
+  /// The held answer that carries the notice.
+  const Entry* held_carrier_ = nullptr;
+  int failures_since_notice_ = 0;
+  /// The last child that served.
+  std::optional<ChildEnd> last_served_end_;
+
+  std::optional<Kill> kill_;
+  std::int64_t kill_count_ = 0;
+  std::optional<WallTime> last_end_at_;
+  std::optional<ChildEnd> last_end_;
+  std::optional<Milliseconds> last_startup_;
+  std::deque<StatusFacts::Life> history_;
+  /// Of the last child that wrote to stdout what is no message.
+  std::optional<StatusFacts::Pollution> pollution_;
+  Generation noise_told_of_ = kNoGeneration;
+};
+
+}  // namespace sitter

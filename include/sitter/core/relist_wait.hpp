@@ -1,0 +1,58 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "sitter/core/limits.hpp"
+#include "sitter/core/time.hpp"
+
+namespace sitter {
+
+/// Whether an answer must wait until the client has listed the tools again after a change. A model
+/// that reads of a new tool calls it in its next turn, and a client that has not listed by then has
+/// no such tool; official clients also check results against the output schema that they listed
+/// last.
+///
+///     idle --announced--> waiting --listed--> idle
+///                            \--deadline--> idle, and one more announcement that was not heeded
+class RelistWait {
+ public:
+  /// The client got its list, all pages.
+  void on_listed() {
+    has_listed_ = true;
+    if (deadline_) unheeded_ = 0;
+    deadline_.reset();
+  }
+
+  /// The client was told that the tools have changed. `output_changed`: those with another output
+  /// schema.
+  void on_announced(Now now, std::set<std::string> output_changed) {
+    if (!has_listed_ || unheeded_ >= limits::kUnheededMax) return;
+    deadline_ = now.steady + limits::kRelistWait;
+    output_changed_ = std::move(output_changed);
+  }
+
+  /// True when the wait has just ended without a list.
+  bool on_timeout(Now now) {
+    if (!deadline_ || now.steady < *deadline_) return false;
+    deadline_.reset();
+    ++unheeded_;
+    return true;
+  }
+
+  /// No more waiting: the client won't list any more.
+  void give_up() { deadline_.reset(); }
+
+  bool is_waiting() const { return deadline_.has_value(); }
+  bool has_other_output(const std::string& tool) const { return output_changed_.contains(tool); }
+  std::optional<Instant> deadline() const { return deadline_; }
+
+ private:
+  bool has_listed_ = false;
+  int unheeded_ = 0;  // announcements in a row
+  std::optional<Instant> deadline_;
+  std::set<std::string> output_changed_;
+};
+
+}  // namespace sitter

@@ -1,0 +1,378 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+
+#include "sitter/core/bridge.hpp"
+#include "sitter/core/json_text.hpp"
+#include "sitter/core/limits.hpp"
+#include "sitter/core/text.hpp"
+
+namespace sitter {
+
+using Level = action::Log::Level;
+using State = ClientRequest::State;
+
+namespace {
+
+/// The official TypeScript clients end their connection at a line of this size, with or without a
+/// bridge.
+constexpr std::size_t kTypeScriptLineMax = 10 * limits::kMiB;
+
+/// Whether a line that is no message was probably meant to be an answer, and not a log line in
+/// JSON.
+bool looks_like_answer(std::string_view text) {
+  return text.find("\"jsonrpc\"") != text.npos || text.find("\"result\"") != text.npos ||
+         text.find("\"error\"") != text.npos;
+}
+
+}  // namespace
+
+void Bridge::on(const input::ChildLine& fact) {
+  Child* const child = hears(fact.gen);
+  if (child == nullptr) return;
+  if (const Message* const message = reader_.read(fact.line)) {
+    on_child_message(*child, *message, fact.line);
+  } else {
+    on_unreadable(*child, fact.line);
+  }
+}
+
+void Bridge::on_child_message(Child& child, const Message& message, Line line) {
+  switch (message.kind) {
+    case Message::Kind::request:
+      on_child_request(child, message, line);
+      break;
+    case Message::Kind::notification:
+      on_child_notification(child, message, line);
+      break;
+    case Message::Kind::result:
+    case Message::Kind::error:
+      on_child_answer(child, message, line);
+      break;
+  }
+}
+
+/// A line that is not one message: several on one line, text before a message, or no message at
+/// all.
+void Bridge::on_unreadable(Child& child, Line line) {
+  const std::string what = reader_.defect().what;
+  const SplitLine split = split_objects(line.text());
+  if (!split.before.empty()) add_noise(child, split.before);
+  const bool is_whole = split.objects.size() == 1 && split.objects[0].size() == line.text().size();
+  if (split.objects.empty() || is_whole) {
+    if (split.before.empty() || is_whole) add_noise(child, line.text());
+    if (looks_like_answer(line.text())) answer_unreadable(child, lenient_id(line.text()), what);
+    return;
+  }
+  for (const std::string_view object : split.objects) {
+    const Line part = Line::padded(object);
+    if (const Message* const message = reader_.read(part)) {
+      on_child_message(child, *message, part);
+      continue;
+    }
+    add_noise(child, object);
+    if (looks_like_answer(object)) {
+      answer_unreadable(child, lenient_id(object), reader_.defect().what);
+    }
+  }
+}
+
+void Bridge::on(const input::ChildLineTooLong& fact) {
+  Child* const child = hears(fact.gen);
+  if (child == nullptr) return;
+  const std::string what =
+      fmt::format("the line has {} bytes, and at most {} are taken", fact.size, limits::kLineMax);
+  add_noise(*child, fact.head);
+  out_.log(Level::warn, fmt::format("child {}: {}", fact.gen, what));
+  std::string_view id = lenient_id(fact.head);
+  if (id.empty()) id = lenient_id_at_end(fact.tail);
+  if (!id.empty()) {
+    answer_unreadable(*child, id, what);
+  } else {
+    // Some request may never be answered now, and nobody can tell which.
+    child->life.take_down(EndReason::wrote_rubbish,
+                          fmt::format("it wrote a line of {} bytes that shows no id", fact.size),
+                          ladder(), now_, out_);
+  }
+}
+
+void Bridge::answer_unreadable(Child& child, std::string_view id, std::string_view what) {
+  if (id.empty()) return;
+  if (child.handshake.state() == Handshake::State::opening &&
+      same_id(id, child.handshake.opening_id())) {
+    child.life.take_down(EndReason::opening_refused,
+                         fmt::format("its answer to initialize could not be read: {}", what),
+                         ladder(), now_, out_);
+    return;
+  }
+  Entry* const entry = requests_.find_sent(id, child.gen());
+  if (entry == nullptr) return;
+  if (entry->second.is_cancelled) {
+    requests_.take(*entry);
+    return;
+  }
+  const std::string text = fmt::format(
+      "[mcp-sitter] The server answered this request, but its answer could not be read: {}. What "
+      "the "
+      "server wrote is in {}, marked [stdout].",
+      what, names_.name(Builtin::child_stderr));
+  if (entry->second.method == Method::tools_call && !entry->second.wants_task) {
+    answer_tool_text(*entry, text, true);
+  } else {
+    answer_error(*entry, ErrorCode::internal_error, text);
+  }
+}
+
+/// Text on stdout that is no message. The ring keeps it, since it would break the client.
+void Bridge::add_noise(Child& child, std::string_view text) {
+  constexpr std::size_t kept = limits::kStderrLineMax;
+  ring_.add_stdout(child.gen(), text.substr(0, kept), text.size() - std::min(text.size(), kept));
+  if (!pollution_ || pollution_->gen != child.gen()) {
+    pollution_ = {child.gen(), 0, shortened(one_line(text.substr(0, kept)), 200)};
+    out_.log(Level::warn, fmt::format("child {} writes to stdout what is no message: {}",
+                                      child.gen(), pollution_->first_line));
+  }
+  ++pollution_->line_count;
+}
+
+void Bridge::on_child_request(Child& child, const Message& message, Line line) {
+  if (child_requests_.count() >= limits::kChildRequestsMax) {
+    out_.push(action::SendToChild{
+        child.gen(),
+        Outgoing::own(error_line(
+            message.id, ErrorCode::internal_error,
+            fmt::format("the client has {} requests of the server unanswered, which is the most "
+                        "that mcp-sitter passes on",
+                        limits::kChildRequestsMax)))});
+    return;
+  }
+  const std::string_view token = message.params.meta_progress_token;
+  const std::string id = child_requests_.add(child.gen(), message.id, token);
+  Edits edits(line);
+  edits.replace(message.id, id);
+  if (!token.empty()) edits.replace(token, id);
+  output_.send(edits.outgoing(), out_);
+}
+
+void Bridge::on_child_notification(Child& child, const Message& message, Line line) {
+  switch (message.method) {
+    case Method::progress:
+      output_.on_progress(message.params.progress_token, now_);
+      break;
+    case Method::cancelled: {
+      const std::string id = child_requests_.client_id(child.gen(), message.params.request_id);
+      if (id.empty()) {
+        out_.log(Level::debug, "a cancellation by the child of no open question was dropped");
+        return;
+      }
+      child_requests_.take(id);
+      output_.send(Outgoing::spliced(line, message.params.request_id, id), out_);
+      return;
+    }
+    case Method::tools_list_changed:
+      if (child.is_ready) child.handshake.survey_again(CatalogKind::tools, now_, out_);
+      break;
+    case Method::prompts_list_changed:
+      if (child.is_ready) child.handshake.survey_again(CatalogKind::prompts, now_, out_);
+      break;
+    case Method::resources_list_changed:
+      if (child.is_ready) child.handshake.survey_again(CatalogKind::resources, now_, out_);
+      break;
+    default:
+      break;
+  }
+  output_.send(Outgoing::passed(line), out_);
+}
+
+void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
+  if (message.id.empty()) {
+    out_.log(Level::warn, fmt::format("child {} sent an error without an id: {}", child.gen(),
+                                      one_line(shortened(message.error, 300))));
+    return;
+  }
+  const auto before = child.handshake.state();
+  if (child.handshake.on_answer(message, out_)) {
+    if (before == Handshake::State::opening) on_opening_answer(child, message, line);
+    return;
+  }
+  Entry* const entry = requests_.find_sent(message.id, child.gen());
+  if (entry == nullptr) {
+    out_.log(Level::debug, fmt::format("child {} answered id {}, which nobody waits for",
+                                       child.gen(), one_line(shortened(message.id, 100))));
+    return;
+  }
+  if (line.text().size() > kTypeScriptLineMax) {
+    out_.log(Level::warn, fmt::format("an answer of {} bytes is passed on; the official TypeScript "
+                                      "clients close the connection at {}",
+                                      line.text().size(), kTypeScriptLineMax));
+  }
+  ClientRequest& request = entry->second;
+  const bool is_result = message.kind == Message::Kind::result;
+  Edits edits(line);
+  if (const auto id = ClientRequests::id_of(*entry); id != message.id) {
+    edits.replace(message.id, std::string(id));
+  }
+  if (request.is_cancelled) {
+    output_.send(edits.outgoing(), out_);
+    requests_.take(*entry);
+    return;
+  }
+  switch (request.method) {
+    case Method::tools_call:
+      if (is_result && (notice_ || relist_.is_waiting())) {
+        const bool carries = would_carry_notice(*entry, message.result);
+        if (is_to_be_held(*entry, carries)) {
+          requests_.hold(*entry, edits.apply());
+          if (carries) held_carrier_ = entry;
+          return;
+        }
+        if (carries) put_notice(message.result, edits);
+      }
+      break;
+    case Method::tools_list:
+      if (!request.is_first_page) break;
+      if (is_result) {
+        const auto [tools, cursor] = members<2>(message.result, {"tools", "nextCursor"});
+        if (is_array(tools)) {
+          edits.append(tools, fmt::format("{}", fmt::join(names_.definitions(), ",")));
+        }
+        answer(*entry, edits.outgoing());
+        on_client_listed();
+        return;
+      }
+      if (member(message.error, "code") == "-32601") {
+        answer_last_list(*entry);
+        return;
+      }
+      break;
+    case Method::logging_set_level:
+    case Method::resources_subscribe:
+    case Method::resources_unsubscribe:
+      if (is_result) on_setting_accepted(*entry);
+      break;
+    case Method::initialize:
+      if (is_result) {
+        on_second_opening(*entry, message.result);
+        answer(*entry, Outgoing::own(amended_opening(line, message.result, names_.instructions())));
+        return;
+      }
+      break;
+    default:
+      break;
+  }
+  answer(*entry, edits.outgoing());
+}
+
+/// The answer to the opening: the client's own, or a replay whose answer stays here.
+void Bridge::on_opening_answer(Child& child, const Message& message, Line line) {
+  if (child.handshake.state() != Handshake::State::opened) return;
+  on_opened(child);
+  const OpeningResult& result = child.handshake.opened_with();
+  if (!child.has_clients_opening || opening_ == nullptr) {
+    if (!is_legacy_version(result.protocol_version) &&
+        result.protocol_version != session_.negotiated_version) {
+      child.life.take_down(EndReason::opening_refused,
+                           fmt::format("it answered initialize with protocol version {}, and the "
+                                       "session has {}",
+                                       one_line(shortened(result.protocol_version, 40)),
+                                       session_.negotiated_version),
+                           ladder(), now_, out_);
+    }
+    return;
+  }
+  Entry& entry = *std::exchange(opening_, nullptr);
+  answer_opening_at_.reset();
+  session_.negotiated_version = result.protocol_version;
+  told_opening_ = result;
+  answer(entry, Outgoing::own(amended_opening(line, message.result, names_.instructions())));
+}
+
+void Bridge::on_second_opening(const Entry& entry, std::string_view result) {
+  const Message* const opening = kept_reader_.read(entry.second.extra->line.line());
+  if (opening == nullptr) return;
+  session_ = {};
+  session_.opening_params = opening->params_raw.empty() ? "{}" : opening->params_raw;
+  session_.requested_version = json_decoded(opening->params.protocol_version).value_or("");
+  told_opening_ = OpeningResult::of(result);
+  session_.negotiated_version = told_opening_->protocol_version;
+}
+
+/// What a request has set up is remembered only now, since the child could have refused it.
+void Bridge::on_setting_accepted(const Entry& entry) {
+  const Message* const setting = kept_reader_.read(entry.second.extra->line.line());
+  if (setting == nullptr) return;
+  if (setting->method == Method::logging_set_level) session_.log_level = setting->params.level;
+  if (setting->method == Method::resources_subscribe) session_.subscribe(setting->params.uri);
+  if (setting->method == Method::resources_unsubscribe) session_.unsubscribe(setting->params.uri);
+}
+
+bool Bridge::would_carry_notice(const Entry& entry, std::string_view result) const {
+  if (!notice_ || !config_.writes_notices || entry.second.wants_task) return false;
+  const auto [content, structured, task, type] =
+      members<4>(result, {"content", "structuredContent", "task", "resultType"});
+  if (!is_array(content) || !task.empty()) return false;
+  if (!type.empty() && type != "\"complete\"") return false;
+  return structured.empty() || !notice_was_beside_structure_;
+}
+
+bool Bridge::is_to_be_held(const Entry& entry, bool would_carry) const {
+  if (!relist_.is_waiting()) return false;
+  return (would_carry && held_carrier_ == nullptr) || relist_.has_other_output(entry.second.tool);
+}
+
+/// Puts the notice into a tool result. First, where the model reads it before the result; last
+/// beside structured content, where some clients parse the first block as its copy.
+void Bridge::put_notice(std::string_view result, Edits& edits) {
+  if (held_carrier_ != nullptr) return;
+  RestartNotice& notice = *notice_;
+  notice.tools = catalog(CatalogKind::tools).diff_since_told();
+  notice.prompts = catalog(CatalogKind::prompts).diff_since_told();
+  notice.resources = catalog(CatalogKind::resources).diff_since_told();
+  notice.failed_starts = failures_since_notice_;
+  if (failures_since_notice_ > 0) notice.last_failure = policy_.last_failure()->end;
+  notice.status_tool = names_.name(Builtin::status);
+  if (pollution_ && pollution_->gen != noise_told_of_) {
+    notice.stdout_line_count = static_cast<std::size_t>(pollution_->line_count);
+    notice.stdout_line = pollution_->first_line;
+  }
+  const std::string block = text_block(notice_text(notice));
+  const auto [content, structured] = members<2>(result, {"content", "structuredContent"});
+  if (!structured.empty()) {
+    edits.append(content, block);
+    notice_was_beside_structure_ = true;
+    return;
+  }
+  edits.prepend(content, block);
+  notice_.reset();
+  notice_was_beside_structure_ = false;
+  failures_since_notice_ = 0;
+  if (pollution_) noise_told_of_ = pollution_->gen;
+  for (Catalog& known : catalogs_) known.mark_told();
+  if (Child* const child = serving()) told_opening_ = child->handshake.opened_with();
+}
+
+void Bridge::on_client_listed() {
+  const bool was_waiting = relist_.is_waiting();
+  relist_.on_listed();
+  if (!was_waiting) return;
+  // A client handles the list in a step of its own, after the read that brought it.
+  output_.gap(now_);
+  release_held();
+}
+
+void Bridge::release_held() {
+  const Entry* const carrier = std::exchange(held_carrier_, nullptr);
+  for (Entry* entry : requests_.all(State::held)) {
+    const OwnedLine kept = std::move(entry->second.extra->answer);
+    Edits edits(kept.line());
+    if (entry == carrier && notice_) {
+      if (const Message* const message = kept_reader_.read(kept.line())) {
+        put_notice(message->result, edits);
+      }
+    }
+    answer(*entry, Outgoing::own(edits.apply()));
+  }
+}
+
+}  // namespace sitter

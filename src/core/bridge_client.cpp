@@ -1,0 +1,388 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+
+#include "sitter/core/bridge.hpp"
+#include "sitter/core/json_text.hpp"
+#include "sitter/core/limits.hpp"
+#include "sitter/core/text.hpp"
+
+namespace sitter {
+
+using Level = action::Log::Level;
+using Progress = DeathReport::Progress;
+using State = ClientRequest::State;
+
+namespace {
+
+/// The first revision in which an error may come without an id. Before, an id of null is the lesser
+/// evil.
+constexpr std::string_view kErrorsWithoutId = "2025-11-25";
+
+/// What the bridge answers an opening with when the client asks for a revision that it does not
+/// know.
+constexpr std::string_view kNewestLegacyVersion = "2025-11-25";
+
+bool is_list(Method method) {
+  return method == Method::tools_list || method == Method::prompts_list ||
+         method == Method::resources_list || method == Method::resource_templates_list;
+}
+
+/// What must be kept of a request that a child gets: its line, if it may be sent once more or if
+/// its success changes the session.
+bool is_line_needed_later(const ClientRequest& request) {
+  switch (request.method) {
+    case Method::initialize:
+    case Method::prompts_get:
+    case Method::resources_read:
+    case Method::completion_complete:
+    case Method::logging_set_level:
+    case Method::resources_subscribe:
+    case Method::resources_unsubscribe:
+      return true;
+    default:
+      return is_list(request.method) && request.is_first_page;
+  }
+}
+
+}  // namespace
+
+void Bridge::on(const input::ClientLine& fact) {
+  if (ending_ == Ending::stopping) return;
+  const Message* const message = reader_.read(fact.line);
+  if (message == nullptr) {
+    const Defect& defect = reader_.defect();
+    const bool is_json = defect.kind == Defect::Kind::batch ||
+                         defect.kind == Defect::Kind::not_an_object ||
+                         defect.kind == Defect::Kind::not_json_rpc;
+    refuse_client_line(defect.id, is_json ? ErrorCode::invalid_request : ErrorCode::parse_error,
+                       defect.what);
+    return;
+  }
+  switch (message->kind) {
+    case Message::Kind::request:
+      on_client_request(*message, fact.line);
+      break;
+    case Message::Kind::notification:
+      on_client_notification(*message, fact.line);
+      break;
+    case Message::Kind::result:
+    case Message::Kind::error:
+      on_client_answer(*message, fact.line);
+      break;
+  }
+}
+
+void Bridge::on(const input::ClientLineTooLong& fact) {
+  std::string_view id = lenient_id(fact.head);
+  if (id.empty()) id = lenient_id_at_end(fact.tail);
+  refuse_client_line(
+      id, ErrorCode::invalid_request,
+      fmt::format("the line has {} bytes, and at most {} are taken", fact.size, limits::kLineMax));
+}
+
+void Bridge::refuse_client_line(std::string_view id, ErrorCode code, std::string_view what) {
+  out_.log(Level::warn, fmt::format("a line of the client was refused: {}", what));
+  const bool must_have_id =
+      session_.is_asked() &&
+      (session_.is_answered() ? session_.negotiated_version : session_.requested_version) <
+          kErrorsWithoutId;
+  if (id.empty() && must_have_id) id = "null";
+  output_.send(
+      Outgoing::own(error_line(id, code, fmt::format("mcp-sitter did not pass this on: {}", what))),
+      out_);
+}
+
+void Bridge::on_client_request(const Message& message, Line line) {
+  Entry& entry = requests_.add(message.id);
+  ClientRequest& request = entry.second;
+  const Message::Params& params = message.params;
+  request.method = message.method;
+  request.is_first_page = params.cursor.empty() || params.cursor == "null";
+  request.wants_task = params.has_task;
+  if (!params.meta_progress_token.empty()) {
+    request.wants_progress = true;
+    if (params.meta_progress_token != message.id) {
+      request.more().progress_token = params.meta_progress_token;
+    }
+  }
+  if (message.method == Method::initialize) {
+    on_initialize(entry, message, line);
+    return;
+  }
+  if (message.method == Method::tools_call) {
+    request.tool = params.name_text;
+    if (const auto builtin = names_.find(request.tool)) {
+      on_builtin(entry, *builtin, message);
+      return;
+    }
+  }
+  Child* const child = serving();
+  if (message.method == Method::ping && child == nullptr) {
+    answer_result(entry, "{}");
+    return;
+  }
+  if (!session_.is_asked()) {
+    answer_error(entry, ErrorCode::invalid_request,
+                 fmt::format("{} came before initialize, and was not passed on",
+                             one_line(shortened(message.method_text, 100))));
+    return;
+  }
+  if (child != nullptr && child->input == Child::Input::deaf) {
+    fail(entry, report_of({}, {}, Progress::not_delivered));
+    return;
+  }
+  if (answer_ourselves(entry, child, params.level)) return;
+  if (child != nullptr && requests_.waiting_count() == 0) {
+    forward(entry, line, Outgoing::passed(line), *child);
+    return;
+  }
+  if (requests_.waiting_count() >= limits::kWaitingCountMax ||
+      requests_.waiting_bytes() + line.text().size() > limits::kWaitingBytesMax) {
+    answer_error(
+        entry, ErrorCode::internal_error,
+        fmt::format("the server is not up, and {} requests ({} bytes) already wait for it, "
+                    "so this one was not taken; try again when it is up",
+                    requests_.waiting_count(), requests_.waiting_bytes()));
+    return;
+  }
+  requests_.enqueue(entry, line.text());
+}
+
+void Bridge::on_initialize(Entry& entry, const Message& message, Line line) {
+  ClientRequest& request = entry.second;
+  if (Child* const child = serving(); child != nullptr && requests_.waiting_count() == 0) {
+    forward(entry, line, Outgoing::passed(line), *child);
+    return;
+  }
+  if (opening_ != nullptr) {
+    requests_.enqueue(entry, line.text());
+    return;
+  }
+  session_ = {};
+  session_.opening_params = message.params_raw.empty() ? "{}" : message.params_raw;
+  session_.requested_version = json_decoded(message.params.protocol_version).value_or("");
+  ids_.be_like(message.id);
+  request.state = State::ours;
+  request.more().line = OwnedLine(line.text());
+  opening_ = &entry;
+  answer_opening_at_ = now_.steady + config_.answer_within;
+}
+
+bool Bridge::answer_ourselves(Entry& entry, Child* child, std::string_view level) {
+  ClientRequest& request = entry.second;
+  if (request.method == Method::logging_set_level && session_.answered_by_us &&
+      (child == nullptr || !child->has_logging)) {
+    session_.log_level = level;
+    answer_result(entry, "{}");
+    return true;
+  }
+  if (!is_list(request.method) || !request.is_first_page) return false;
+  if (child == nullptr) {
+    if (!session_.answered_by_us) return false;
+    answer_last_list(entry);
+    if (children_.empty() && !kill_ && ending_ == Ending::none &&
+        policy_.verdict(now_) == StartPolicy::Verdict::start) {
+      start();
+    }
+    return true;
+  }
+  const bool is_lacking = (request.method == Method::tools_list && !child->has_tools) ||
+                          (session_.answered_by_us &&
+                           ((request.method == Method::prompts_list && !child->has_prompts) ||
+                            ((request.method == Method::resources_list ||
+                              request.method == Method::resource_templates_list) &&
+                             !child->has_resources)));
+  if (is_lacking) answer_last_list(entry);
+  return is_lacking;
+}
+
+void Bridge::forward(Entry& entry, Line line, Outgoing outgoing, Child& child) {
+  if (requests_.in_flight_count() >= limits::kInFlightCountMax) {
+    answer_error(entry, ErrorCode::internal_error,
+                 fmt::format("the server has {} requests unanswered, which is the most that "
+                             "mcp-sitter passes on; wait for answers",
+                             limits::kInFlightCountMax));
+    return;
+  }
+  requests_.sent(entry, child.gen(),
+                 is_line_needed_later(entry.second) ? OwnedLine(line.text()) : OwnedLine());
+  out_.push(action::SendToChild{child.gen(), std::move(outgoing)});
+}
+
+void Bridge::on_client_notification(const Message& message, Line line) {
+  if (message.method == Method::cancelled) {
+    on_cancelled(message, line);
+    return;
+  }
+  Child* const child = serving();
+  if (message.method == Method::initialized && !session_.is_initialized() && session_.is_asked()) {
+    // Sent on by the handshake, to this child and to each that follows.
+    session_.initialized_line = line.text();
+    return;
+  }
+  if (!session_.is_asked()) {
+    out_.log(Level::warn, fmt::format("{} came before initialize, and was dropped",
+                                      one_line(shortened(message.method_text, 100))));
+    return;
+  }
+  if (child != nullptr && child->input == Child::Input::deaf) {
+    out_.log(Level::warn, fmt::format("{} was dropped: the child has stopped reading",
+                                      one_line(shortened(message.method_text, 100))));
+    return;
+  }
+  if (message.method == Method::progress) {
+    // About a question of a child, under the number that the client knows it by.
+    const auto* const question = child_requests_.find(message.params.progress_token);
+    Child* const asker = question == nullptr ? nullptr : hears(question->gen);
+    if (asker == nullptr || question->progress_token.empty()) {
+      out_.log(Level::debug, "progress for a question that is no longer open was dropped");
+      return;
+    }
+    out_.push(action::SendToChild{
+        asker->gen(),
+        Outgoing::spliced(line, message.params.progress_token, question->progress_token)});
+    return;
+  }
+  if (child != nullptr && requests_.waiting_count() == 0) {
+    out_.push(action::SendToChild{child->gen(), Outgoing::passed(line)});
+    return;
+  }
+  // The next child asks for the roots itself.
+  if (message.method == Method::roots_list_changed) return;
+  if (requests_.waiting_count() >= limits::kWaitingCountMax ||
+      requests_.waiting_bytes() + line.text().size() > limits::kWaitingBytesMax) {
+    out_.log(Level::warn, fmt::format("{} was dropped: too much waits for the child",
+                                      one_line(shortened(message.method_text, 100))));
+    return;
+  }
+  requests_.enqueue_notification(line.text());
+}
+
+void Bridge::on_cancelled(const Message& message, Line line) {
+  if (message.params.request_id.empty()) return;
+  Entry* const entry = requests_.find_open(message.params.request_id);
+  // A cancellation may cross the answer on its way. The opening can't be cancelled.
+  if (entry == nullptr || entry->second.method == Method::initialize) return;
+  if (entry->second.state == State::sent) {
+    Child* const child = hears(entry->second.gen);
+    if (child != nullptr && child->input != Child::Input::deaf) {
+      out_.push(action::SendToChild{child->gen(), Outgoing::passed(line)});
+    }
+  }
+  if (entry == held_carrier_) held_carrier_ = nullptr;
+  if (kill_) std::erase(kill_->callers, entry);
+  for (Inspection& inspection : inspections_) {
+    if (inspection.entry == entry) inspection.entry = nullptr;
+  }
+  requests_.cancel(*entry);
+}
+
+void Bridge::on_client_answer(const Message& message, Line line) {
+  const auto question = message.id.empty() ? std::nullopt : child_requests_.take(message.id);
+  if (!question) {
+    out_.log(Level::debug, "an answer of the client to no open question was dropped");
+    return;
+  }
+  Child* const child = hears(question->gen);
+  if (child == nullptr) return;
+  if (child->input == Child::Input::deaf) {
+    out_.log(Level::warn, "an answer of the client was dropped: the child has stopped reading");
+    return;
+  }
+  out_.push(action::SendToChild{child->gen(), Outgoing::spliced(line, message.id, question->id)});
+}
+
+void Bridge::answer(Entry& entry, Outgoing line) {
+  output_.before_answer(ClientRequests::progress_token_of(entry), now_);
+  output_.send(std::move(line), out_);
+  requests_.take(entry);
+}
+
+void Bridge::answer_result(Entry& entry, std::string_view result) {
+  answer(entry, Outgoing::own(result_line(ClientRequests::id_of(entry), result)));
+}
+
+void Bridge::answer_error(Entry& entry, ErrorCode code, std::string_view message) {
+  answer(entry, Outgoing::own(error_line(ClientRequests::id_of(entry), code, message)));
+}
+
+void Bridge::answer_tool_text(Entry& entry, std::string_view text, bool is_error) {
+  answer(entry, Outgoing::own(tool_text_line(ClientRequests::id_of(entry), text, is_error)));
+}
+
+/// The last known list of what the request asks for, with the built-in tools where they belong.
+void Bridge::answer_last_list(Entry& entry) {
+  const Method method = entry.second.method;
+  std::vector<std::string> items;
+  std::string_view key = "resourceTemplates";
+  for (const Catalog& known : catalogs_) {
+    if (list_method(known.kind()) != method) continue;
+    key = catalog_name(known.kind());
+    for (const std::string_view item : known.items()) items.emplace_back(item);
+  }
+  if (method == Method::tools_list) {
+    for (std::string& definition : names_.definitions()) items.push_back(std::move(definition));
+  }
+  answer_result(entry, fmt::format(R"json({{"{}":[{}]}})json", key, fmt::join(items, ",")));
+  if (method == Method::tools_list) on_client_listed();
+}
+
+void Bridge::answer_opening_ourselves(std::string_view why) {
+  Entry& entry = *std::exchange(opening_, nullptr);
+  answer_opening_at_.reset();
+  session_.answered_by_us = true;
+  session_.negotiated_version = is_legacy_version(session_.requested_version)
+                                    ? session_.requested_version
+                                    : std::string(kNewestLegacyVersion);
+  // The client is told that there is nothing, so whatever a child brings is new to it.
+  for (Catalog& known : catalogs_) {
+    if (!known.is_known()) known.take({});
+  }
+  out_.log(Level::warn, fmt::format("the opening is answered without the server: {}", why));
+  const std::string instructions = fmt::format(
+      "The MCP server behind mcp-sitter ({}) is not available: {}. Its tools are missing until it "
+      "is. "
+      "Read the reason with {} and {}, mend it, and then call any tool or list the tools again: "
+      "the "
+      "server is started by the next request. {}",
+      one_line(shortened(config_.command, 200)), why, names_.name(Builtin::status),
+      names_.name(Builtin::child_stderr), names_.instructions());
+  answer_result(
+      entry, own_opening_result(session_.negotiated_version, config_.sitter_version, instructions));
+  for (Child& child : children_) child.has_clients_opening = false;
+}
+
+void Bridge::fail(Entry& entry, const DeathReport& report) {
+  if (entry.second.method == Method::tools_call && !entry.second.wants_task) {
+    answer_tool_text(entry, report_text(report), true);
+    return;
+  }
+  answer(entry, Outgoing::own(error_line(ClientRequests::id_of(entry), ErrorCode::internal_error,
+                                         error_message(report), error_data(report))));
+}
+
+void Bridge::fail_waiting(const DeathReport& report) {
+  while (requests_.waiting_count() > 0) {
+    Entry* const entry = requests_.next_waiting().entry;
+    if (entry == nullptr) continue;
+    if (is_list(entry->second.method) && entry->second.is_first_page) {
+      answer_last_list(*entry);
+    } else {
+      fail(*entry, report);
+    }
+  }
+}
+
+DeathReport Bridge::report_of(const std::optional<ChildEnd>& end, std::string stderr_tail,
+                              Progress progress) const {
+  return {progress,
+          end,
+          std::move(stderr_tail),
+          config_.startup_timeout,
+          names_.name(Builtin::child_stderr),
+          names_.name(Builtin::kill)};
+}
+
+}  // namespace sitter

@@ -1,0 +1,254 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sitter/core/bridge.hpp"
+#include "sitter/core/limits.hpp"
+#include "sitter/core/text.hpp"
+
+namespace sitter {
+
+using State = ClientRequest::State;
+
+void Bridge::inspect(Purpose purpose, Entry* entry) {
+  inspections_.push_back({purpose, entry});
+  out_.push(action::InspectBinary{});
+}
+
+void Bridge::on_builtin(Entry& entry, Builtin builtin, const Message& message) {
+  entry.second.state = State::ours;
+  if (message.params.has_task) {
+    answer_error(entry, ErrorCode::method_not_found,
+                 fmt::format("{} can't be run as a task", names_.name(builtin)));
+    return;
+  }
+  const std::string_view arguments = message.params.arguments;
+  const auto refuse = [&](const ArgumentError& error) { answer_tool_text(entry, error, true); };
+  switch (builtin) {
+    case Builtin::status:
+    case Builtin::binary_info: {
+      const auto parsed = parse_no_arguments(arguments);
+      if (const auto* const error = std::get_if<ArgumentError>(&parsed)) {
+        refuse(*error);
+        return;
+      }
+      inspect(builtin == Builtin::status ? Purpose::status : Purpose::binary_info, &entry);
+      return;
+    }
+    case Builtin::kill: {
+      const auto parsed = parse_kill_arguments(arguments);
+      if (const auto* const error = std::get_if<ArgumentError>(&parsed)) {
+        refuse(*error);
+        return;
+      }
+      begin_kill(entry, std::get<KillArguments>(parsed).scope);
+      return;
+    }
+    case Builtin::child_stderr: {
+      const auto parsed = parse_stderr_arguments(arguments);
+      if (const auto* const error = std::get_if<ArgumentError>(&parsed)) {
+        refuse(*error);
+        return;
+      }
+      const auto [text, is_error] = ring_.text(std::get<StderrRing::Query>(parsed));
+      answer_tool_text(entry, text, is_error);
+      return;
+    }
+  }
+}
+
+void Bridge::on(const input::BinaryInspected& fact) {
+  binary_ = fact.facts;
+  if (inspections_.empty()) return;
+  const Inspection inspection = inspections_.front();
+  inspections_.pop_front();
+  if (inspection.purpose == Purpose::notice) {
+    if (!notice_) return;
+    if (binary_.path && binary_.exists) notice_->path = *binary_.path;
+    for (const Child& child : children_) {
+      if (child.gen() != notice_->spawn) continue;
+      const OpeningResult& now_open = child.handshake.opened_with();
+      notice_->version = version_of(now_open);
+      describe_changes(now_open);
+    }
+    if (binary_.modified) {
+      notice_->build_age = std::chrono::duration_cast<Milliseconds>(now_.wall - *binary_.modified);
+    }
+    return;
+  }
+  if (inspection.purpose == Purpose::kill) {
+    finish_kill();
+    return;
+  }
+  if (inspection.entry == nullptr) return;
+  answer_tool_text(*inspection.entry,
+                   inspection.purpose == Purpose::status ? status_text(status())
+                                                         : binary_text(binary_, now_.wall),
+                   false);
+}
+
+std::string Bridge::version_of(const OpeningResult& opened) const {
+  if (binary_.version && !binary_.version->product_version.empty()) {
+    return binary_.version->product_version;
+  }
+  return opened.server_version();
+}
+
+/// What the client was told at the opening and is no longer true; no message of the protocol can
+/// say it.
+void Bridge::describe_changes(const OpeningResult& now_open) {
+  if (!told_opening_) return;
+  const OpeningResult& told = *told_opening_;
+  if (told.protocol_version != now_open.protocol_version) {
+    notice_->protocol_version = {told.protocol_version, now_open.protocol_version};
+  }
+  const auto full_name = [](const OpeningResult& opened) {
+    return fmt::format("{} {}", opened.server_name(), opened.server_version());
+  };
+  if (full_name(told) != full_name(now_open)) {
+    notice_->server_info = {full_name(told), full_name(now_open)};
+  }
+  for (const std::string& name : now_open.capability_names()) {
+    if (!told.declares(name)) notice_->capabilities_added.push_back(name);
+  }
+  for (const std::string& name : told.capability_names()) {
+    if (!now_open.declares(name)) notice_->capabilities_removed.push_back(name);
+  }
+  notice_->instructions_changed = told.instructions != now_open.instructions;
+}
+
+void Bridge::begin_kill(Entry& entry, KillScope scope) {
+  if (kill_) {
+    kill_->callers.push_back(&entry);
+    return;
+  }
+  kill_.emplace();
+  kill_->scope = scope;
+  kill_->callers.push_back(&entry);
+  const ChildEnd end{EndReason::killed_by_sitter, {}, {}, {}};
+  if (opening_ != nullptr) answer_opening_ourselves(end_clause(end));
+  // Somebody is about to build, so nothing that waits may start the child again.
+  fail_waiting(report_of(end, {}, DeathReport::Progress::not_delivered));
+  for (Child& child : children_) {
+    child.life.take_down(EndReason::killed_by_sitter, {}, ladder(), now_, out_);
+  }
+}
+
+void Bridge::advance_kill() {
+  if (kill_->state != Kill::State::ending_child || !children_.empty()) return;
+  if (kill_->scope == KillScope::child) {
+    kill_->state = Kill::State::reporting;
+    inspect(Purpose::kill);
+    return;
+  }
+  kill_->state = Kill::State::sweeping;
+  out_.push(action::SweepImage{kill_->scope, action::SignalUnit::How::terminate});
+}
+
+void Bridge::on(const input::ImageSwept& fact) {
+  if (!kill_) return;
+  std::vector<KillReport::Killed>& killed = kill_->report.killed;
+  for (const auto& process : fact.processes) {
+    const auto known = std::find_if(killed.begin(), killed.end(),
+                                    [&](const auto& k) { return k.pid == process.pid; });
+    if (known == killed.end()) {
+      killed.push_back({process.pid, "same-path", process.command, "SIGTERM"});
+    } else {
+      known->how = "SIGKILL";
+    }
+  }
+  if (kill_->state == Kill::State::sweeping && !fact.processes.empty()) {
+    kill_->deadline = now_.steady + config_.kill_grace;
+    return;
+  }
+  kill_->state = Kill::State::reporting;
+  inspect(Purpose::kill);
+}
+
+void Bridge::finish_kill() {
+  KillReport& report = kill_->report;
+  if (!report.killed.empty()) ++kill_count_;
+  report.path = binary_.path;
+  const std::string text = kill_text(report);
+  const auto callers = std::move(kill_->callers);
+  kill_.reset();
+  for (Entry* caller : callers) answer_tool_text(*caller, text, false);
+}
+
+/// The words of mcp-sitter 0.2.0.
+std::string Bridge::state_word() const {
+  if (kill_) return "killing";
+  if (!children_.empty()) {
+    const Child& child = children_.back();
+    if (child.is_ready && child.life.is_up()) return "ready";
+    return child.life.taken_down_for() ? "killing" : "running";
+  }
+  if (!last_end_) return "not-started";
+  if (last_end_->reason == EndReason::not_executed) {
+    return fmt::format("spawn-failed: {}", last_end_->why);
+  }
+  if (last_end_->reason == EndReason::killed_by_sitter) return "down";
+  return fmt::format("exited ({})", last_end_->status.code);
+}
+
+StatusFacts Bridge::status() const {
+  const auto since = [this](Now then) {
+    return std::chrono::duration_cast<Milliseconds>(now_.steady - then.steady);
+  };
+  StatusFacts facts;
+  facts.child_command = config_.command;
+  facts.child_args = config_.arguments;
+  if (!config_.working_directory.empty()) facts.working_directory = config_.working_directory;
+  facts.binary_path = binary_.path;
+  facts.child_state = state_word();
+  facts.child_tool_count = static_cast<std::int64_t>(catalog(CatalogKind::tools).count());
+  facts.spawn_count = last_gen_;
+  facts.kill_count = kill_count_;
+  facts.last_kill = last_end_at_;
+  if (last_end_) {
+    facts.last_kill_reason = kill_reason_words(*last_end_);
+    if (last_end_->reason != EndReason::not_executed) {
+      facts.previous_exit_code = last_end_->status.code;
+      facts.previous_lifetime = last_end_->lifetime;
+    }
+  }
+  facts.last_startup = last_startup_;
+  facts.tools_diff = last_tools_diff_;
+  facts.sitter_uptime = since(begun_);
+  facts.sitter_version = config_.sitter_version;
+  if (session_.is_asked()) facts.protocol_era = "legacy";
+  if (session_.is_answered()) facts.protocol_version = session_.negotiated_version;
+  facts.binary_stale = binary_.stale;
+  facts.requests_in_flight = static_cast<std::int64_t>(requests_.in_flight_count());
+  facts.requests_waiting = static_cast<std::int64_t>(requests_.waiting_count());
+  if (const auto& failure = policy_.last_failure()) {
+    facts.last_failure = {
+        {end_clause(failure->end), {}, failure->end.status.signal, failure->stderr_tail}};
+    if (failure->end.reason != EndReason::not_executed) {
+      facts.last_failure->exit_code = failure->end.status.code;
+    }
+  }
+  facts.history.assign(history_.begin(), history_.end());
+  facts.stdout_pollution = pollution_;
+  if (children_.empty()) return facts;
+
+  const Child& child = children_.back();
+  if (child.life.pid() != 0) {
+    facts.child_alive = true;
+    facts.child_pid = child.life.pid();
+    facts.child_uptime = since(child.life.started());
+    facts.history.push_back(
+        {child.gen(), child.life.pid(), child.life.started().wall, *facts.child_uptime, {}});
+    if (facts.history.size() > limits::kHistoryMax) facts.history.erase(facts.history.begin());
+  }
+  facts.child_ready = child.is_ready && child.life.is_up();
+  const OpeningResult& opened = child.handshake.opened_with();
+  if (!opened.server_info.empty()) facts.server_info = opened.server_info;
+  if (const std::string version = version_of(opened); !version.empty()) {
+    facts.binary_version = version;
+  }
+  return facts;
+}
+
+}  // namespace sitter
