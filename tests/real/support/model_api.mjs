@@ -60,7 +60,8 @@ class ModelApi {
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const event of this.eventsOf(says, body, `turn${this.requests.length}`)) {
-      response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+      const name = event.type ? `event: ${event.type}\n` : '';
+      response.write(`${name}data: ${JSON.stringify(event)}\n\n`);
     }
     response.end();
   }
@@ -105,5 +106,69 @@ export class MessagesApi extends ModelApi {
       ? result.content.map(({ text }) => text ?? '').join('\n')
       : result.content;
     return { isError: result.is_error ?? false, text: content };
+  }
+}
+
+/** The Responses API, as far as Codex needs it. */
+export class ResponsesApi extends ModelApi {
+  serves(url) {
+    return url === '/v1/responses';
+  }
+
+  *eventsOf({ text, tool, input }, _request, id) {
+    const [namespace, name] = tool?.split('/') ?? [];
+    const item = tool
+      ? {
+          type: 'function_call',
+          id: `fc_${id}`,
+          call_id: `call_${id}`,
+          namespace,
+          name,
+          arguments: JSON.stringify(input ?? {}),
+        }
+      : {
+          type: 'message',
+          id: `msg_${id}`,
+          role: 'assistant',
+          content: [{ type: 'output_text', text }],
+        };
+    const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
+    yield { type: 'response.created', response: { id: `resp_${id}` } };
+    yield { type: 'response.output_item.done', item };
+    yield { type: 'response.completed', response: { id: `resp_${id}`, usage } };
+  }
+
+  /** The names of the tools that the model could call, as namespace/name. */
+  static toolsOf(request) {
+    return request.tools.flatMap(({ name, tools }) =>
+      (tools ?? []).map((tool) => `${name}/${tool.name}`),
+    );
+  }
+
+  /** What the model reads about its last call, as text. */
+  static resultIn(request) {
+    const { output } = request.input.findLast(({ type }) => type === 'function_call_output');
+    return Array.isArray(output) ? output.map(({ text }) => text ?? '').join('\n') : output;
+  }
+}
+
+/** The Gemini API, as far as Gemini CLI needs it. */
+export class GeminiApi extends ModelApi {
+  serves(url) {
+    return url.includes(':streamGenerateContent');
+  }
+
+  *eventsOf({ text, tool, input }) {
+    const part = tool ? { functionCall: { name: tool, args: input ?? {} } } : { text };
+    yield {
+      candidates: [{ index: 0, content: { role: 'model', parts: [part] }, finishReason: 'STOP' }],
+      usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
+    };
+  }
+
+  /** What the model reads about its last call: {output} or {error}. */
+  static resultIn(request) {
+    const parts = request.contents.flatMap((content) => content.parts);
+    return parts.findLast(({ functionResponse }) => functionResponse).functionResponse.response;
   }
 }

@@ -18,7 +18,6 @@ function readOrEmpty(path) {
 
 export class Sandbox {
   #ends = [];
-  #mark;
 
   /** An empty directory that is removed, with every process of the test, when the test is over. */
   constructor(t) {
@@ -27,7 +26,6 @@ export class Sandbox {
     this.project = join(this.dir, 'project');
     mkdirSync(this.home);
     mkdirSync(this.project);
-    this.#mark = `${markName}=${this.dir}`;
     t.after(() => this.#end());
   }
 
@@ -40,6 +38,11 @@ export class Sandbox {
       LANG: 'C.UTF-8',
       [markName]: this.dir,
     };
+  }
+
+  /** NAME=VALUE of what marks a process as this test's, for clients that pass no environment on. */
+  get mark() {
+    return `${markName}=${this.dir}`;
   }
 
   path(name) {
@@ -63,7 +66,7 @@ export class Sandbox {
   processes() {
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
-      .filter((pid) => readOrEmpty(`/proc/${pid}/environ`).split('\0').includes(this.#mark))
+      .filter((pid) => readOrEmpty(`/proc/${pid}/environ`).split('\0').includes(this.mark))
       .map((pid) => ({
         pid: Number(pid),
         command: readOrEmpty(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim(),

@@ -1,0 +1,86 @@
+// Codex itself, with an empty HOME and without network, and with a model that plays a script.
+import assert from 'node:assert/strict';
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ResponsesApi, offline } from './support/model_api.mjs';
+import { codex, sitting, workshop } from './support/programs.mjs';
+import { Sandbox } from './support/sandbox.mjs';
+import { runToEnd } from './support/wire.mjs';
+
+const { resultIn, toolsOf } = ResponsesApi;
+
+async function run(box, ...args) {
+  const { status, stdout, stderr } = await runToEnd(box, [...codex(), ...args], { env: offline });
+  assert.equal(status, 0, `${stdout}\n${stderr}`);
+  return stdout;
+}
+
+/** Registers the bridge before a server with these tools. */
+function add(box, ...tools) {
+  const plan = box.write('plan.json', JSON.stringify({ tools }));
+  // Codex gives a server only the variables that are named for it.
+  return run(box, 'mcp', 'add', 'dev', '--env', box.mark, '--', ...sitting(workshop(plan)));
+}
+
+test('codex mcp add and codex mcp list: the command line is kept as it is', async (t) => {
+  const box = new Sandbox(t);
+
+  await add(box, { name: 'echo' });
+  const [listed] = JSON.parse(await run(box, 'mcp', 'list', '--json'));
+  assert.equal(listed.name, 'dev');
+  assert.deepEqual(
+    [listed.transport.command, ...listed.transport.args],
+    sitting(workshop(box.path('plan.json'))),
+  );
+});
+
+test('a crash in mid-call is read by the model at once, and the next call works', async (t) => {
+  const box = new Sandbox(t);
+  const stderr = ['loading the index', 'fatal: index of row 17 is out of range'];
+  const api = await new ResponsesApi([
+    () => ({ tool: 'mcp__dev/fail' }),
+    () => ({ tool: 'mcp__dev/echo' }),
+  ]).start(box);
+
+  await add(
+    box,
+    { name: 'echo', does: { answer: 'an echo' } },
+    { name: 'fail', does: { stderr, exit: 3 } },
+  );
+  appendFileSync(
+    join(box.home, '.codex', 'config.toml'),
+    `[model_providers.stand-in]
+name = "stand-in"
+base_url = "${api.url}/v1"
+wire_api = "responses"
+`,
+  );
+  const said = await run(
+    box,
+    'exec',
+    '--skip-git-repo-check',
+    '--dangerously-bypass-approvals-and-sandbox',
+    '-c',
+    'model_provider="stand-in"',
+    '-c',
+    'model="a-model"',
+    'begin',
+  );
+  assert.equal(said, 'done');
+
+  const [first, second, third] = api.requests;
+  assert.deepEqual(
+    toolsOf(first)
+      .filter((name) => name.startsWith('mcp__dev/'))
+      .sort(),
+    ['echo', 'fail', 'sitter_binary_info', 'sitter_child_stderr', 'sitter_kill', 'sitter_status'].map(
+      (name) => `mcp__dev/${name}`,
+    ),
+  );
+  assert.match(resultIn(second), /exit(ed)?( with)?( code)? 3/);
+  assert.match(resultIn(second), /fatal: index of row 17 is out of range/);
+  assert.match(resultIn(third), /\[mcp-sitter\] server restarted .*⚠ crashed \(exit 3\)/);
+  assert.match(resultIn(third), /an echo/);
+  await box.nothingLeft();
+});
