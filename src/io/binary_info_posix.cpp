@@ -26,18 +26,6 @@ struct Target {
   std::string interpreter;
 };
 
-// The child of `pid` that has the same standard input; the oldest, because later ones are helpers.
-std::optional<long> heir_of(long pid, const OpenFileIdentity& input,
-                            const std::vector<ProcessRecord>& processes) {
-  const ProcessRecord* heir = nullptr;
-  for (const ProcessRecord& process : processes) {
-    if (process.parent != pid || process.zombie || input_of(process.pid) != input) continue;
-    if (heir == nullptr || process.start < heir->start) heir = &process;
-  }
-  if (heir == nullptr) return std::nullopt;
-  return heir->pid;
-}
-
 // A script that is a runner itself, as npx is one of node, is not what is under development.
 std::optional<Target> interpreted(const std::string& interpreter,
                                   const std::vector<std::string>& arguments,
@@ -47,12 +35,18 @@ std::optional<Target> interpreted(const std::string& interpreter,
   return Target{*script, interpreter};
 }
 
-// The way down from the child, past shells and runners, to the first process that is or runs a
-// program of its own.
-std::optional<Target> running_target(long pid) {
-  std::vector<ProcessRecord> processes = all_processes();
-  auto input = input_of(pid);
-  for (int depth = 0; input && depth < kDepthMax; ++depth) {
+/// The way down from the child, past shells and runners, to the first process that is or runs a
+/// program of its own and has the child's standard input.
+class TargetSearch {
+ public:
+  explicit TargetSearch(long child) : input_(input_of(child)), processes_(all_processes()) {
+    // Of several, the oldest is the server, and later ones are its helpers.
+    std::sort(processes_.begin(), processes_.end(),
+              [](const ProcessRecord& a, const ProcessRecord& b) { return a.start < b.start; });
+  }
+
+  std::optional<Target> below(long pid, int depth = 0) const {
+    if (!input_ || depth > kDepthMax) return std::nullopt;
     std::string image = image_of(pid).path;
     Runner kind = runner_kind(image);
     if (image.empty() || kind == Runner::remote) return std::nullopt;
@@ -63,12 +57,17 @@ std::optional<Target> running_target(long pid) {
       auto target = interpreted(image, arguments, working_directory_of(pid));
       if (target) return target;
     }
-    auto heir = heir_of(pid, *input, processes);
-    if (!heir) return std::nullopt;
-    pid = *heir;
+    for (const ProcessRecord& process : processes_) {
+      if (process.parent != pid || process.zombie || input_of(process.pid) != input_) continue;
+      if (auto target = below(process.pid, depth + 1)) return target;
+    }
+    return std::nullopt;
   }
-  return std::nullopt;
-}
+
+ private:
+  std::optional<OpenFileIdentity> input_;
+  std::vector<ProcessRecord> processes_;
+};
 
 // `#!/usr/bin/env -S python3 -u` names python3.
 std::string interpreter_in(const std::string& script, const LaunchPlan& plan) {
@@ -90,7 +89,7 @@ std::optional<Target> find_target(const LaunchRequest& request, const LaunchPlan
   std::optional<Target> target;
   if (kind == Runner::interpreter) target = interpreted(plan.program, request.arguments, plan.cwd);
   // The arguments of a wrapper may be those of the program behind it, so the process says more.
-  if (!target && pid != 0) target = running_target(pid);
+  if (!target && pid != 0) target = TargetSearch(pid).below(pid);
   if (!target) target = interpreted(plan.program, request.arguments, plan.cwd);
   return target;
 }
@@ -131,7 +130,7 @@ BinaryInfo inspect(const LaunchRequest& request, long pid) {
   if (const auto* plan = std::get_if<LaunchPlan>(&planned)) {
     target = find_target(request, *plan, pid);
   } else if (pid != 0) {
-    target = running_target(pid);
+    target = TargetSearch(pid).below(pid);
   }
   if (target) return describe(*target);
   BinaryInfo unknown;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "platform.hpp"
+#include "signals_blocked.hpp"
 #include "sitter/io/keeper.hpp"
 #include "sitter/io/process_tree.hpp"
 
@@ -111,6 +112,8 @@ std::optional<Keeper> Keeper::start() {
   auto pipe = platform::open_pipe();
   if (!pipe) return std::nullopt;
   pid_t bridge = getpid();
+  // A signal to the bridge's group must not end a keeper that does not ignore it yet.
+  SignalsBlocked blocked;
   pid_t pid = fork();
   if (pid < 0) return std::nullopt;
   if (pid == 0) {

@@ -15,11 +15,11 @@
 #include <string_view>
 
 #include "platform.hpp"
+#include "signals_blocked.hpp"
 #include "sitter/io/launch.hpp"
 #include "sitter/io/shebang.hpp"
 
 namespace sitter {
-namespace {
 
 /// Tells the launcher which execution context to prepare for the fork: one that has nothing
 /// registered. With the bridge's own, the forked child would register every descriptor of the
@@ -35,7 +35,6 @@ struct LaunchExecutor {
   friend bool operator==(const LaunchExecutor&, const LaunchExecutor&) noexcept = default;
 };
 
-}  // namespace
 }  // namespace sitter
 
 BOOST_PROCESS_V2_BEGIN_NAMESPACE
@@ -110,22 +109,6 @@ struct ChildSetup {
   }
 };
 
-/// Keeps handlers from running in the forked child: asio's would write into the bridge's own pipe.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before_);
-  }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-  ~SignalsBlocked() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
-
 /// Takes the places of closed standard descriptors, so that no new pipe gets a number that the
 /// child is to have overwritten.
 class StandardDescriptorsTaken {
@@ -186,6 +169,7 @@ Started start(const LaunchPlan& plan, const LaunchRequest& request, const Pipes&
   launcher.env = environment.data();
   boost::asio::execution_context nothing_registered;
   error_code error;
+  // asio's handlers, run in the forked child, would write into the bridge's own pipe.
   SignalsBlocked blocked;
   try {
     auto child =

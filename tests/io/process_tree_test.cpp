@@ -57,12 +57,14 @@ TEST_F(ProcessUnitTest, HoldsTheLeaderFirstAndItsDescendants) {
   long one = pid_from(child);
   long two = pid_from(child);
   ProcessUnit unit(child.pid());
-  std::vector<ProcessInfo> members = unit.members({});
-  EXPECT_THAT(members, SizeIs(4));
+  std::vector<ProcessInfo> members;
+  EXPECT_TRUE(eventually([&] {
+    members = unit.members({});
+    return members.size() == 4 && members.back().command == "sleep 1000";
+  }));
   EXPECT_EQ(members.front().pid, child.pid());
   EXPECT_THAT(pids(members), Contains(one));
   EXPECT_THAT(pids(members), Contains(two));
-  EXPECT_EQ(members.back().command, "sleep 1000");
   end(unit);
 }
 
