@@ -348,7 +348,8 @@ void Bridge::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) 
   const bool is_listing = cause != nullptr && cause->second.method == Method::tools_list;
   if (changed[static_cast<std::size_t>(CatalogKind::tools)] && !is_listing) {
     output_.send(Outgoing::own(notification_line(method_name(Method::tools_list_changed))), out_);
-    relist_.on_announced(now_, std::move(output_changed));
+    // A client that has closed our input won't list again.
+    if (ending_ == Ending::none) relist_.on_announced(now_, std::move(output_changed));
   }
   if (changed[static_cast<std::size_t>(CatalogKind::prompts)]) {
     output_.send(Outgoing::own(notification_line(method_name(Method::prompts_list_changed))), out_);

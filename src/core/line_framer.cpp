@@ -98,13 +98,13 @@ void LineFramer::discard(std::size_t end) {
     long_tail_.clear();
   }
   long_size_ += text.size();
-  const std::size_t missing = std::min(text.size(), limits::kLineEndKept - long_head_.size());
+  const std::size_t missing = std::min(text.size(), kept_ - long_head_.size());
   long_head_.append(text.substr(0, missing));
   text.remove_prefix(missing);
-  if (text.size() > limits::kLineEndKept) text.remove_prefix(text.size() - limits::kLineEndKept);
+  if (text.size() > kept_) text.remove_prefix(text.size() - kept_);
   long_tail_.append(text);
-  if (long_tail_.size() > limits::kLineEndKept) {
-    long_tail_.erase(0, long_tail_.size() - limits::kLineEndKept);
+  if (long_tail_.size() > kept_) {
+    long_tail_.erase(0, long_tail_.size() - kept_);
   }
 }
 

@@ -29,7 +29,10 @@ class LineFramer {
     std::string_view tail{};  ///< its last bytes; do not overlap with the first
   };
 
-  explicit LineFramer(std::size_t line_max = limits::kLineMax) : line_max_(line_max) {}
+  /// `kept` is what is kept of each end of a longer line.
+  explicit LineFramer(std::size_t line_max = limits::kLineMax,
+                      std::size_t kept = limits::kLineEndKept)
+      : line_max_(line_max), kept_(kept) {}
 
   /// Where the next read may put bytes; never empty. Invalidates the lines that were given out.
   std::span<char> space();
@@ -52,6 +55,7 @@ class LineFramer {
   std::optional<Frame> framed(std::size_t end);
 
   std::size_t line_max_;
+  std::size_t kept_;
   std::unique_ptr<char, Free> buffer_;
   std::size_t capacity_ = 0;  // without the padding
   std::size_t begin_ = 0;     // of the line that is being read

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+
+#include "sitter/core/builtin_tools.hpp"
+#include "sitter/core/status.hpp"
+#include "sitter/io/binary_info.hpp"
+#include "sitter/io/launch_plan.hpp"
+#include "sitter/io/process_table.hpp"
+
+namespace sitter {
+
+/// Knows the file under development over the lives of its processes: what the last child was
+/// started from, and whether that is still what is on disk.
+class BinaryWatch {
+ public:
+  explicit BinaryWatch(LaunchRequest command) : command_(std::move(command)) {}
+
+  /// Just before a launch: takes note of the file as it will be loaded.
+  void before_start();
+  /// The launch worked.
+  void on_started(long pid, WallTime started);
+
+  /// The file as it is now. `pid` is the running child, or 0.
+  BinaryFacts look(long pid);
+
+  /// What the processes that are swept with this scope run. Unknown if nothing may be swept.
+  ImageIdentity image_to_sweep(KillScope scope) const;
+
+ private:
+  LaunchRequest command_;
+  /// As of the last start. A wrapper shows its program only later, and then this is the first look
+  /// at it.
+  BinaryInfo loaded_;
+  WallTime started_;
+  bool was_started_ = false;
+  /// The executable of the last child itself, and of what it turned out to run.
+  ImageIdentity image_;
+  ImageIdentity inner_image_;
+};
+
+}  // namespace sitter

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "sitter/core/generation.hpp"
+#include "sitter/core/line_framer.hpp"
+#include "sitter/io/launch.hpp"
+#include "sitter/io/process_tree.hpp"
+#include "sitter/io/stream_reader.hpp"
+#include "sitter/io/stream_writer.hpp"
+
+namespace sitter {
+
+/// One process of one generation, its unit, and its three pipes.
+class ChildProcess {
+ public:
+  struct Events {
+    std::function<void(LineFramer&)> on_output;
+    std::function<void(LineFramer&)> on_output_end;
+    std::function<void(LineFramer&)> on_error;
+    std::function<void(LineFramer&)> on_error_end;
+    /// Raw bytes of its stderr.
+    std::function<void(std::string_view)> on_error_bytes;
+    /// It has taken something of its input.
+    std::function<void()> on_input_moved;
+  };
+
+  ChildProcess(boost::asio::io_context& io, Generation gen, Launched launched, Events events);
+
+  Generation gen() const { return gen_; }
+  long pid() const { return pid_; }
+  ProcessUnit& unit() { return unit_; }
+  StreamWriter& input() { return input_; }
+
+  /// Its exit was reaped. What is in its pipe is then read whatever the client takes: it is at most
+  /// what a pipe holds, and the wait for it is bounded.
+  void set_exited();
+  void set_output_paused(bool paused);
+
+ private:
+  Generation gen_;
+  long pid_;
+  ProcessUnit unit_;
+  StreamWriter input_;
+  StreamReader output_;
+  StreamReader error_;
+  bool has_exited_ = false;
+};
+
+}  // namespace sitter

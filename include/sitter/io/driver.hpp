@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "sitter/core/bridge.hpp"
+#include "sitter/io/error_output.hpp"
+#include "sitter/io/keeper.hpp"
+#include "sitter/io/launch_plan.hpp"
+#include "sitter/io/log.hpp"
+
+namespace sitter {
+
+/// Everything that the core does not do: it feeds the core with facts and the time, one at a time,
+/// and carries out what the core orders. One thread, one event loop, one timer.
+class Driver {
+ public:
+  struct Parts {
+    BridgeConfig config;
+    LaunchRequest command;
+    /// May be empty: then nothing survives the bridge to clean up after it.
+    std::optional<Keeper>& keeper;
+    Log& log;
+    ErrorOutput& error_output;
+  };
+
+  explicit Driver(Parts parts);
+  Driver(const Driver&) = delete;
+  Driver& operator=(const Driver&) = delete;
+  ~Driver();
+
+  /// Until the end of the bridge. Returns the exit code.
+  int run();
+
+ private:
+  class Loop;
+
+  std::unique_ptr<Loop> loop_;
+};
+
+}  // namespace sitter

@@ -1,0 +1,66 @@
+#include "sitter/io/binary_watch.hpp"
+
+#include "sitter/io/image_sweep.hpp"
+
+namespace sitter {
+namespace {
+
+bool is_same_file(const BinaryInfo& a, const BinaryInfo& b) {
+  return a.exists == b.exists && a.mtime == b.mtime && a.size == b.size && a.inode == b.inode &&
+         a.device == b.device;
+}
+
+}  // namespace
+
+void BinaryWatch::before_start() { loaded_ = inspect(command_, 0); }
+
+void BinaryWatch::on_started(long pid, WallTime started) {
+  started_ = started;
+  was_started_ = true;
+  image_ = image_of(pid);
+  inner_image_ = {};
+}
+
+BinaryFacts BinaryWatch::look(long pid) {
+  BinaryInfo info = inspect(command_, pid);
+  if (pid == 0 && !info.exists && loaded_.exists) {
+    // Behind a wrapper only the last running child has shown which file it is.
+    info = inspect(
+        {.command = loaded_.path, .arguments = {}, .cwd = {}, .environment = {}, .env_file = {}},
+        0);
+  }
+  if (pid != 0 && info.exists && info.path != loaded_.path) loaded_ = info;
+  if (pid != 0 && info.exists && !info.interpreter) inner_image_ = image_at(info.path);
+
+  BinaryFacts facts;
+  facts.path = info.path;
+  facts.exists = info.exists;
+  if (!info.build_id.empty()) facts.build_id = info.build_id;
+  if (info.exists) {
+    facts.size = static_cast<std::int64_t>(info.size);
+    facts.modified = info.mtime;
+  }
+  if (info.interpreter) {
+    facts.interpreter =
+        BinaryFacts::File{info.interpreter->path, static_cast<std::int64_t>(info.interpreter->size),
+                          info.interpreter->mtime};
+  }
+  if (pid != 0 && was_started_) {
+    facts.loaded = BinaryFacts::Loaded{{}, {}, started_};
+    if (loaded_.exists) {
+      facts.loaded->modified = loaded_.mtime;
+      facts.loaded->size = static_cast<std::int64_t>(loaded_.size);
+    }
+    facts.stale = !is_same_file(loaded_, info);
+  }
+  return facts;
+}
+
+ImageIdentity BinaryWatch::image_to_sweep(KillScope scope) const {
+  if (scope == KillScope::child) return {};
+  const ImageIdentity own = image_.is_known() ? image_ : image_at(loaded_.path);
+  if (scope == KillScope::same_executable || !shared_by_strangers(own.path)) return own;
+  return shared_by_strangers(inner_image_.path) ? ImageIdentity{} : inner_image_;
+}
+
+}  // namespace sitter

@@ -1,0 +1,32 @@
+#include "sitter/io/child_process.hpp"
+
+#include <utility>
+
+#include "sitter/core/limits.hpp"
+
+namespace sitter {
+
+ChildProcess::ChildProcess(boost::asio::io_context& io, Generation gen, Launched launched,
+                           Events events)
+    : gen_(gen),
+      pid_(launched.pid),
+      unit_(launched.pid),
+      // An input that nobody reads belongs to a child that ends: its exit follows.
+      input_(io, std::move(launched.input), {std::move(events.on_input_moved), [] {}}),
+      output_(io, std::move(launched.output), LineFramer(),
+              {std::move(events.on_output), std::move(events.on_output_end), {}}),
+      error_(io, std::move(launched.error),
+             LineFramer(limits::kStderrLineMax, limits::kStderrLineMax),
+             {std::move(events.on_error), std::move(events.on_error_end),
+              std::move(events.on_error_bytes)}) {}
+
+void ChildProcess::set_exited() {
+  has_exited_ = true;
+  output_.set_paused(false);
+}
+
+void ChildProcess::set_output_paused(bool paused) {
+  if (!has_exited_) output_.set_paused(paused);
+}
+
+}  // namespace sitter

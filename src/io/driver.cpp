@@ -1,0 +1,433 @@
+#include "sitter/io/driver.hpp"
+
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <csignal>
+#include <deque>
+#include <list>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sitter/io/binary_watch.hpp"
+#include "sitter/io/child_process.hpp"
+#include "sitter/io/client_stdio.hpp"
+#include "sitter/io/command_files.hpp"
+#include "sitter/io/image_sweep.hpp"
+#include "sitter/io/launch.hpp"
+#include "sitter/io/reaper.hpp"
+#include "sitter/io/runners.hpp"
+#include "trace.hpp"
+
+namespace sitter {
+namespace {
+
+using boost::system::error_code;
+
+Now now() { return {std::chrono::steady_clock::now(), std::chrono::system_clock::now()}; }
+
+/// A client that has closed our stdin may still be reading what it is owed.
+constexpr std::chrono::seconds kLastWritesWait{10};
+
+}  // namespace
+
+class Driver::Loop {
+ public:
+  explicit Loop(Parts parts)
+      : parts_(std::move(parts)),
+        bridge_(parts_.config, now()),
+        binary_(parts_.command),
+        timer_(io_),
+        last_writes_(io_),
+        signals_(io_, SIGTERM, SIGINT, SIGHUP),
+        child_signals_(io_, SIGCHLD),
+        client_output_(io_, stdio_.take_output(),
+                       {[this] { turn([] {}); },
+                        [this] { turn([this] { feed(input::ClientClosedOutput{}); }); }}),
+        client_input_(io_, stdio_.take_input(), LineFramer(),
+                      {[this](LineFramer& framer) { turn([&] { on_client_read(framer); }); },
+                       [this](LineFramer& framer) { turn([&] { on_client_end(framer); }); },
+                       {}}) {
+    client_output_.watch();
+    wait_for_signal();
+    wait_for_child_signal();
+  }
+
+  int run() {
+    io_.run();
+    return exit_code_;
+  }
+
+ private:
+  struct Child {
+    Generation gen;
+    std::unique_ptr<ChildProcess> process;
+    bool is_input_full = false;
+  };
+
+  /// Everything that one event of the loop leads to: facts, orders, further facts that these lead
+  /// to, and only then the writes, so that the lines of one read go out in one write.
+  template <class Facts>
+  void turn(Facts facts) {
+    now_ = now();
+    facts();
+    if (const auto due = bridge_.next_timeout(); due && *due <= now_.steady) on_timeout();
+    watch_queues();
+    client_output_.flush();
+    for (Child& child : children_) child.process->input().flush();
+    watch_queues();
+    end_if_written();
+    arm();
+  }
+
+  /// One fact, then every order, then the next fact: those that the orders lead to wait in
+  /// `later_`.
+  void feed(const Input& input) {
+    if (is_deciding_) {
+      later_.push_back(input);
+      return;
+    }
+    is_deciding_ = true;
+    decide(input);
+    while (!later_.empty()) {
+      const Input next = std::move(later_.front());
+      later_.pop_front();
+      decide(next);
+    }
+    is_deciding_ = false;
+  }
+
+  void decide(const Input& input) {
+    if (parts_.log.is_trace()) parts_.log.trace(to_text(input));
+    bridge_.handle(input, now_);
+    carry_out_all();
+  }
+
+  void on_timeout() {
+    is_deciding_ = true;
+    bridge_.handle_timeout(now_);
+    carry_out_all();
+    is_deciding_ = false;
+    if (later_.empty()) return;
+    const Input first = std::move(later_.front());
+    later_.pop_front();
+    feed(first);
+  }
+
+  void carry_out_all() {
+    while (auto action = bridge_.poll_action()) {
+      if (parts_.log.is_trace()) parts_.log.trace(to_text(*action));
+      std::visit([this](auto& order) { carry_out(order); }, *action);
+    }
+  }
+
+  // ---- facts
+
+  void on_client_read(LineFramer& framer) {
+    while (const auto frame = framer.next()) feed_client(*frame);
+  }
+
+  void on_client_end(LineFramer& framer) {
+    if (const auto frame = framer.rest()) feed_client(*frame);
+    feed(input::ClientClosedInput{});
+  }
+
+  void feed_client(const LineFramer::Frame& frame) {
+    if (frame.size == 0) {
+      feed(input::ClientLine{frame.line});
+    } else {
+      feed(input::ClientLineTooLong{frame.head, frame.tail, frame.size});
+    }
+  }
+
+  void feed_child(Generation gen, const LineFramer::Frame& frame) {
+    if (frame.size == 0) {
+      feed(input::ChildLine{gen, frame.line});
+    } else {
+      feed(input::ChildLineTooLong{gen, frame.head, frame.tail, frame.size});
+    }
+  }
+
+  void feed_child_error(Generation gen, const LineFramer::Frame& frame) {
+    if (frame.size == 0) {
+      feed(input::ChildErrorLine{gen, frame.line.text(), 0});
+    } else {
+      feed(input::ChildErrorLine{gen, frame.head, frame.size - frame.head.size()});
+    }
+  }
+
+  void wait_for_signal() {
+    signals_.async_wait([this](error_code error, int signal) {
+      if (error) return;
+      turn([&] {
+        if (is_ending_) may_wait_at_end_ = false;
+        feed(input::StopSignalled{128 + signal});
+      });
+      wait_for_signal();
+    });
+  }
+
+  void wait_for_child_signal() {
+    child_signals_.async_wait([this](error_code error, int) {
+      if (error) return;
+      turn([this] { on_children_ended(); });
+      wait_for_child_signal();
+    });
+  }
+
+  void on_children_ended() {
+    bool is_orphan = false;
+    for (const Reaped& reaped : reap()) {
+      const auto child = std::find_if(children_.begin(), children_.end(), [&](const Child& c) {
+        return c.process->pid() == reaped.pid;
+      });
+      if (child == children_.end()) {
+        is_orphan = true;
+        continue;
+      }
+      child->process->set_exited();
+      feed(input::ChildExited{child->gen, reaped.status});
+    }
+    if (is_orphan) feed(input::OrphanEnded{});
+  }
+
+  /// Tells the core when a queue to a child crosses its bound, and stops reading where the other
+  /// side does not take what it is sent.
+  void watch_queues() {
+    std::vector<Input> changes;
+    for (Child& child : children_) {
+      const bool is_full = child.process->input().queued() >= limits::kQueueBytesMax;
+      if (std::exchange(child.is_input_full, is_full) == is_full) continue;
+      if (is_full) {
+        changes.emplace_back(input::ChildInputFull{child.gen});
+      } else {
+        changes.emplace_back(input::ChildInputDrained{child.gen});
+      }
+    }
+    for (const Input& change : changes) feed(change);
+    // What the client sends makes output too: answers of the bridge itself.
+    const bool is_client_full = client_output_.queued() >= limits::kQueueBytesMax;
+    client_input_.set_paused(is_client_full || !bridge_.reads_client());
+    for (Child& child : children_) child.process->set_output_paused(is_client_full);
+  }
+
+  // ---- orders
+
+  void carry_out(action::SendToClient& order) { put(order.line, client_output_); }
+
+  void carry_out(action::SendToChild& order) {
+    if (Child* const child = find(order.gen)) put(order.line, child->process->input());
+  }
+
+  static void put(const Outgoing& line, StreamWriter& writer) {
+    if (!line.head.empty()) writer.append(line.head);
+    if (!line.middle.empty()) writer.append(line.middle);
+    if (!line.tail.empty()) writer.append(line.tail);
+    writer.append("\n");
+  }
+
+  void carry_out(action::StartChild& order) {
+    const Generation gen = order.gen;
+    started_files_ = command_files(parts_.command);
+    binary_.before_start();
+    auto launched = launch(parts_.command);
+    if (auto* const failure = std::get_if<LaunchFailure>(&launched)) {
+      feed(input::ChildStartFailed{gen, std::move(failure->reason)});
+      return;
+    }
+    Launched& process = std::get<Launched>(launched);
+    const long pid = process.pid;
+    if (parts_.keeper) parts_.keeper->child_started(pid);
+    binary_.on_started(pid, now_.wall);
+    const bool is_remote = runner_kind(process.program) == Runner::remote;
+    children_.push_back(
+        {gen, std::make_unique<ChildProcess>(io_, gen, std::move(process), events_of(gen))});
+    feed(input::ChildStarted{gen, pid, is_remote});
+  }
+
+  ChildProcess::Events events_of(Generation gen) {
+    return {[this, gen](LineFramer& framer) {
+              turn([&] {
+                while (const auto frame = framer.next()) feed_child(gen, *frame);
+              });
+            },
+            [this, gen](LineFramer& framer) {
+              turn([&] {
+                if (const auto frame = framer.rest()) feed_child(gen, *frame);
+                feed(input::ChildOutputEnded{gen});
+              });
+            },
+            [this, gen](LineFramer& framer) {
+              turn([&] {
+                while (const auto frame = framer.next()) feed_child_error(gen, *frame);
+              });
+            },
+            [this, gen](LineFramer& framer) {
+              turn([&] {
+                if (const auto frame = framer.rest()) feed_child_error(gen, *frame);
+                feed(input::ChildErrorEnded{gen});
+              });
+            },
+            [this](std::string_view bytes) { parts_.error_output.write(bytes); },
+            [this, gen] {
+              turn([&] {
+                const Child* const child = find(gen);
+                if (child != nullptr && child->is_input_full) feed(input::ChildInputMoved{gen});
+              });
+            }};
+  }
+
+  void carry_out(action::CloseChildInput& order) {
+    if (Child* const child = find(order.gen)) child->process->input().close();
+  }
+
+  void carry_out(action::SignalUnit& order) {
+    input::UnitSignalled fact;
+    fact.gen = order.gen;
+    Child* const child = find(order.gen);
+    if (child == nullptr) return;
+    ProcessUnit& unit = child->process->unit();
+    const auto add = [&](const ProcessInfo& process, Delivery delivery) {
+      fact.processes.push_back(
+          {process.pid, process.pid == unit.leader(), process.command,
+           delivery == Delivery::not_permitted ? "it may not be signalled (EPERM)" : ""});
+    };
+    const std::vector<long> others = not_of(order.gen);
+    if (order.how == action::SignalUnit::How::look) {
+      for (const ProcessInfo& process : unit.members(others)) add(process, Delivery::delivered);
+    } else {
+      for (const Signalled& signalled : unit.signal(signal_of(order.how), others)) {
+        add(signalled.process, signalled.delivery);
+      }
+    }
+    feed(fact);
+  }
+
+  static UnitSignal signal_of(action::SignalUnit::How how) {
+    return how == action::SignalUnit::How::kill ? UnitSignal::kill : UnitSignal::terminate;
+  }
+
+  /// Processes of ours that do not belong to this child.
+  std::vector<long> not_of(Generation gen) const {
+    std::vector<long> others;
+    if (parts_.keeper) others.push_back(parts_.keeper->pid());
+    for (const Child& child : children_) {
+      if (child.gen != gen) others.push_back(child.process->pid());
+    }
+    return others;
+  }
+
+  void carry_out(action::ReleaseChild& order) {
+    const auto child = std::find_if(children_.begin(), children_.end(),
+                                    [&](const Child& c) { return c.gen == order.gen; });
+    if (child == children_.end()) return;
+    const std::vector<long> others = not_of(order.gen);
+    ProcessUnit& unit = child->process->unit();
+    unit.signal(UnitSignal::kill, others);
+    // What could not be killed stays known to the keeper, which tries again when we are gone.
+    if (parts_.keeper && unit.members(others).empty()) {
+      parts_.keeper->child_over(child->process->pid());
+    }
+    // The order may have come from an event of this very child.
+    boost::asio::post(io_, [gone = std::shared_ptr<ChildProcess>(std::move(child->process))] {});
+    children_.erase(child);
+  }
+
+  void carry_out(action::SweepImage& order) {
+    input::ImageSwept fact;
+    const ImageIdentity image = binary_.image_to_sweep(order.scope);
+    for (const ProcessInfo& process : same_image(image, not_of(kNoGeneration))) {
+      if (signal_same_image(process.pid, image, signal_of(order.how)) == Delivery::delivered) {
+        fact.processes.push_back({process.pid, process.command});
+      }
+    }
+    feed(fact);
+  }
+
+  void carry_out(action::InspectBinary&) {
+    feed(input::BinaryInspected{
+        binary_.look(children_.empty() ? 0 : children_.back().process->pid())});
+  }
+
+  void carry_out(action::CheckCommandFiles&) {
+    feed(input::CommandFilesChecked{command_files(parts_.command) != started_files_});
+  }
+
+  void carry_out(action::Log& order) { parts_.log.write(order.level, order.text); }
+
+  void carry_out(action::Exit& order) {
+    exit_code_ = order.code;
+    is_ending_ = true;
+    may_wait_at_end_ = order.may_wait;
+    last_writes_.expires_after(kLastWritesWait);
+    last_writes_.async_wait([this](error_code error) {
+      if (!error) io_.stop();
+    });
+  }
+
+  void end_if_written() {
+    if (!is_ending_) return;
+    client_output_.flush();
+    if (client_output_.queued() == 0 || !may_wait_at_end_) io_.stop();
+  }
+
+  // ---- time
+
+  void arm() {
+    const auto due = bridge_.next_timeout();
+    if (due == armed_for_) return;
+    armed_for_ = due;
+    if (!due) {
+      timer_.cancel();
+      return;
+    }
+    timer_.expires_at(*due);
+    timer_.async_wait([this](error_code error) {
+      if (error) return;
+      armed_for_.reset();
+      turn([] {});
+    });
+  }
+
+  Child* find(Generation gen) {
+    for (Child& child : children_) {
+      if (child.gen == gen) return &child;
+    }
+    return nullptr;
+  }
+
+  Parts parts_;
+  boost::asio::io_context io_{1};
+  ClientStdio stdio_;
+  Bridge bridge_;
+  Now now_;
+  bool is_deciding_ = false;
+  std::deque<Input> later_;
+  std::list<Child> children_;
+  BinaryWatch binary_;
+  std::string started_files_;
+
+  boost::asio::steady_timer timer_;
+  std::optional<Instant> armed_for_;
+  boost::asio::steady_timer last_writes_;
+  boost::asio::signal_set signals_;
+  boost::asio::signal_set child_signals_;
+
+  int exit_code_ = 0;
+  bool is_ending_ = false;
+  bool may_wait_at_end_ = true;
+
+  // Last, since they begin to work at once.
+  StreamWriter client_output_;
+  StreamReader client_input_;
+};
+
+Driver::Driver(Parts parts) : loop_(std::make_unique<Loop>(std::move(parts))) {}
+Driver::~Driver() = default;
+int Driver::run() { return loop_->run(); }
+
+}  // namespace sitter

@@ -1,0 +1,50 @@
+#include <csignal>
+#include <cstdio>
+#include <optional>
+#include <random>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "options.hpp"
+#include "sitter/io/driver.hpp"
+#include "sitter/io/error_output.hpp"
+#include "sitter/io/keeper.hpp"
+#include "sitter/io/log.hpp"
+#include "sitter/io/reaper.hpp"
+
+int main(int argc, char** argv) {
+  auto parsed = sitter::parse_options(std::vector<std::string>(argv + 1, argv + argc));
+  if (const auto* const refusal = std::get_if<sitter::Refusal>(&parsed)) {
+    std::fputs(refusal->text.c_str(), refusal->exit_code == 0 ? stdout : stderr);
+    return refusal->exit_code;
+  }
+  auto& options = std::get<sitter::Options>(parsed);
+
+  // A write to a child or a client that is gone must fail, and not end the bridge; nor must a log
+  // file that has reached the limit of the user.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  // The keeper is a copy of this process, so it comes before threads and open files.
+  std::optional<sitter::Keeper> keeper = sitter::Keeper::start();
+  sitter::become_subreaper();
+
+  sitter::ErrorOutput error_output;
+  std::string error;
+  const auto log = sitter::Log::open(options.log, error_output, error);
+  if (!log) {
+    std::fprintf(stderr, "mcp-sitter: the log file %s can't be opened: %s\n",
+                 options.log.file.c_str(), error.c_str());
+    return 2;
+  }
+  if (!keeper) {
+    log->write(sitter::action::Log::Level::warn,
+               "no keeper could be started: if mcp-sitter is killed with SIGKILL, parts of the "
+               "server may be left behind");
+  }
+  options.bridge.seed = std::random_device()();
+
+  sitter::Driver driver(
+      {std::move(options.bridge), std::move(options.command), keeper, *log, error_output});
+  return driver.run();
+}

@@ -1,0 +1,200 @@
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "sitter/version.hpp"
+
+namespace sitter {
+namespace {
+
+constexpr int kUsageError = 2;
+
+/// A longer wait is a mistake in the unit; 0 means for ever where that is allowed.
+constexpr double kSecondsMax = 24 * 60 * 60;
+constexpr int kKillGraceMax = 60 * 1000;
+
+/// Lines are bounded by bytes too, so more would never be filled.
+constexpr int kStderrLinesMax = 1000000;
+
+/// What is written by the parser.
+struct Raw {
+  std::string cwd;
+  std::vector<std::string> environment;
+  std::string env_file;
+  double startup_timeout = 50;
+  double answer_within = 8;
+  int kill_grace = 500;
+  int stderr_lines = 1000;
+  std::string log_level = "warn";
+  std::string log_file;
+  bool no_notice = false;
+};
+
+/// The parser does not know that a command follows its options.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "Usage: mcp-sitter [options] [--] <command> [args...]\n";
+  }
+};
+
+void declare(CLI::App& app, Raw& raw) {
+  app.description(
+      "Stands between an MCP client and the MCP server that you are developing, so that the server "
+      "can be\n"
+      "killed, rebuilt and started again while the client stays connected.");
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_help_flag("-h,--help", "print this and exit");
+  app.set_version_flag("--version", std::string(kVersion), "print the version and exit");
+  const auto value = [](CLI::Option* option, const char* name) {
+    return option->type_name(name)->allow_extra_args(false);
+  };
+  value(app.add_option("--cwd", raw.cwd, "working directory of the server"), "DIR")
+      ->check(CLI::ExistingDirectory | CLI::NonexistentPath);
+  value(app.add_option("--env", raw.environment,
+                       "add a variable to the server's environment; may be repeated"),
+        "NAME=VALUE")
+      ->check([](const std::string& text) {
+        return text.find('=') == text.npos || text.front() == '='
+                   ? fmt::format("'{}' is not NAME=VALUE", text)
+                   : std::string();
+      });
+  value(app.add_option("--env-file", raw.env_file,
+                       "file of NAME=VALUE lines for the server, read anew at every start"),
+        "FILE");
+  value(
+      app.add_option("--startup-timeout", raw.startup_timeout,
+                     "a server that has not opened by then is taken down; 0 = never (default 50)"),
+      "SECONDS")
+      ->check(CLI::Range(0.0, kSecondsMax));
+  value(app.add_option("--answer-within", raw.answer_within,
+                       "how long the client's initialize may wait for a slow server before it is\n"
+                       "answered without it (default 8)"),
+        "SECONDS")
+      ->check(CLI::Range(0.0, kSecondsMax));
+  value(app.add_option("--kill-grace", raw.kill_grace,
+                       "time between closing stdin, SIGTERM and SIGKILL (default 500)"),
+        "MILLISECONDS")
+      ->check(CLI::Range(0, kKillGraceMax));
+  value(app.add_option("--stderr-lines", raw.stderr_lines,
+                       "lines of the server's stderr that are kept (default 1000)"),
+        "N")
+      ->check(CLI::Range(1, kStderrLinesMax));
+  value(app.add_option("--log-level", raw.log_level,
+                       "trace, debug, info, warn, error or off (default warn)"),
+        "LEVEL")
+      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
+  value(app.add_option("--log-file", raw.log_file,
+                       "write the log there instead of to stderr; rotates at 10 MiB, 3 files"),
+        "FILE");
+  app.add_flag("--no-notice", raw.no_notice, "never write a notice into a tool result");
+  app.footer(
+      "Protocol revisions: 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25.\n"
+      "Tools that the model gets besides the server's own: sitter_status, sitter_kill,\n"
+      "sitter_binary_info, sitter_child_stderr.");
+}
+
+Refusal usage_error(std::string_view what) {
+  return {fmt::format("mcp-sitter: {}; see mcp-sitter --help\n", what), kUsageError};
+}
+
+/// How many words from the beginning are options and their values, or what is wrong with one of
+/// them. The parser's own way to leave the rest alone takes an unknown option for the command.
+std::variant<std::size_t, Refusal> count_options(const CLI::App& app,
+                                                 const std::vector<std::string>& words) {
+  std::size_t at = 0;
+  while (at < words.size()) {
+    const std::string& word = words[at];
+    if (word == "--" || word.size() < 2 || word.front() != '-') break;
+    const std::string name = word.substr(0, word.find('='));
+    const CLI::Option* const option = app.get_option_no_throw(name);
+    if (option == nullptr) return usage_error(fmt::format("unknown option {}", name));
+    const bool takes_value = option->get_items_expected_max() > 0;
+    const bool has_value = name.size() < word.size();
+    if (has_value && !takes_value) return usage_error(fmt::format("{} takes no value", name));
+    ++at;
+    if (!takes_value || has_value) continue;
+    if (at == words.size()) return usage_error(fmt::format("{} needs a value", name));
+    ++at;
+  }
+  return at;
+}
+
+Milliseconds milliseconds(double seconds) {
+  return Milliseconds(static_cast<std::int64_t>(std::llround(seconds * 1000)));
+}
+
+Log::Options log_options(const Raw& raw) {
+  static const std::map<std::string, action::Log::Level> levels = {
+      {"trace", action::Log::Level::debug}, {"debug", action::Log::Level::debug},
+      {"info", action::Log::Level::info},   {"warn", action::Log::Level::warn},
+      {"error", action::Log::Level::error}, {"off", action::Log::Level::error}};
+  return {levels.at(raw.log_level), raw.log_level == "off", raw.log_level == "trace", raw.log_file};
+}
+
+/// One line, without the parser's own line breaks.
+std::string sentence(const char* text) {
+  std::string line = text;
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  while (!line.empty() && (line.back() == ' ' || line.back() == '.')) line.pop_back();
+  return line;
+}
+
+}  // namespace
+
+std::variant<Options, Refusal> parse_options(const std::vector<std::string>& words) {
+  CLI::App app;
+  Raw raw;
+  declare(app, raw);
+  const auto counted = count_options(app, words);
+  if (const auto* const refusal = std::get_if<Refusal>(&counted)) return *refusal;
+  const std::size_t count = std::get<std::size_t>(counted);
+
+  // The parser takes its words from the back.
+  std::vector<std::string> ours(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count));
+  std::reverse(ours.begin(), ours.end());
+  try {
+    app.parse(std::move(ours));
+  } catch (const CLI::CallForHelp&) {
+    return Refusal{app.help(), 0};
+  } catch (const CLI::CallForVersion&) {
+    return Refusal{fmt::format("mcp-sitter {}\n", kVersion), 0};
+  } catch (const CLI::ParseError& error) {
+    return usage_error(sentence(error.what()));
+  }
+
+  std::vector<std::string> command(words.begin() + static_cast<std::ptrdiff_t>(count), words.end());
+  if (!command.empty() && command.front() == "--") command.erase(command.begin());
+  if (command.empty() || command.front().empty()) {
+    return usage_error(
+        "no command is given: name the server to run, as in mcp-sitter -- ./my-server");
+  }
+
+  Options options;
+  options.command.command = command.front();
+  options.command.arguments.assign(command.begin() + 1, command.end());
+  options.command.cwd = raw.cwd;
+  options.command.environment = raw.environment;
+  options.command.env_file = raw.env_file;
+  options.bridge.command = options.command.command;
+  options.bridge.arguments = options.command.arguments;
+  options.bridge.working_directory = raw.cwd;
+  options.bridge.startup_timeout = milliseconds(raw.startup_timeout);
+  options.bridge.answer_within = milliseconds(raw.answer_within);
+  options.bridge.kill_grace = Milliseconds(raw.kill_grace);
+  options.bridge.stderr_lines = static_cast<std::size_t>(raw.stderr_lines);
+  options.bridge.writes_notices = !raw.no_notice;
+  options.bridge.sitter_version = kVersion;
+  options.log = log_options(raw);
+  return options;
+}
+
+}  // namespace sitter

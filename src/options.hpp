@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sitter/core/bridge.hpp"
+#include "sitter/io/launch_plan.hpp"
+#include "sitter/io/log.hpp"
+
+namespace sitter {
+
+struct Options {
+  BridgeConfig bridge;
+  LaunchRequest command;
+  Log::Options log;
+};
+
+/// Something to print instead of running: help or version on stdout with code 0, a mistake on
+/// stderr with code 2.
+struct Refusal {
+  std::string text;
+  int exit_code = 0;
+};
+
+/// Reads the command line without the program's name. Everything from the first word on that is no
+/// option belongs to the child, exactly as it stands; one `--` before it is dropped.
+std::variant<Options, Refusal> parse_options(const std::vector<std::string>& words);
+
+}  // namespace sitter
