@@ -1,10 +1,12 @@
 // Claude Code itself, with an empty HOME and without network, and with a model that plays a script.
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { MessagesApi, offline } from './support/model_api.mjs';
 import { claude, sitting, workshop } from './support/programs.mjs';
 import { Sandbox } from './support/sandbox.mjs';
-import { runToEnd } from './support/wire.mjs';
+import { until } from './support/waiting.mjs';
+import { Wire, runToEnd } from './support/wire.mjs';
 
 const { resultIn, toolsOf } = MessagesApi;
 const planOf = (...tools) => JSON.stringify({ tools });
@@ -38,11 +40,17 @@ class Claude {
     return this.run('mcp', 'add', 'dev', '--', ...sitting(workshop(plan)));
   }
 
-  /** Plays a whole conversation and returns the model's side of it: what it got to read. */
-  async converse(...turns) {
+  /** A service that plays these turns, and the arguments that begin the conversation with it. */
+  async begin(...turns) {
     const api = await new MessagesApi(turns).start(this.box);
     this.env.ANTHROPIC_BASE_URL = api.url;
-    const said = await this.run('-p', 'begin', '--allowedTools', 'mcp__dev');
+    return { api, args: ['-p', 'begin', '--allowedTools', 'mcp__dev'] };
+  }
+
+  /** Plays a whole conversation and returns the model's side of it: what it got to read. */
+  async converse(...turns) {
+    const { api, args } = await this.begin(...turns);
+    const said = await this.run(...args);
     assert.equal(said, 'done');
     assert.equal(api.requests.length, turns.length + 1);
     await this.box.nothingLeft();
@@ -140,14 +148,31 @@ test('a server that was not built yet can be built in the conversation', async (
   const words = workshop(box.path('plan.json')).map((word) => `'${word}'`);
 
   await agent.run('mcp', 'add', 'dev', '--', ...sitting([box.path('server')]));
-  const requests = await agent.converse(
-    calls('mcp__dev__sitter_status'),
-    () => {
-      box.write('plan.json', planOf(echo));
-      box.write('server', `#!/bin/sh\nexec ${words.join(' ')}\n`, 0o755);
-      return { tool: 'mcp__dev__sitter_binary_info' };
-    },
-  );
+  const requests = await agent.converse(calls('mcp__dev__sitter_status'), () => {
+    box.write('plan.json', planOf(echo));
+    box.write('server', `#!/bin/sh\nexec ${words.join(' ')}\n`, 0o755);
+    return { tool: 'mcp__dev__sitter_binary_info' };
+  });
   assert.match(JSON.parse(resultIn(requests[1]).text).lastFailure.what, /no such file/i);
   assert.equal(JSON.parse(resultIn(requests[2]).text).exists, true);
 });
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL']) {
+  test(`ended by ${signal} in mid-call, nothing is left`, async (t) => {
+    const agent = new Claude(t);
+    const { box } = agent;
+    agent.env.ENABLE_TOOL_SEARCH = 'false';
+
+    await agent.add({ name: 'stall', does: { waits: true } });
+    const { args } = await agent.begin(calls('mcp__dev__stall'));
+    const wire = new Wire(box, [...claude(), ...args], { env: agent.env });
+    wire.process.stdin.end();
+    await until(
+      () => existsSync(box.path('plan.json.calls')),
+      () => 'the call',
+    );
+    wire.process.kill(signal);
+    await wire.exit();
+    await box.nothingLeft();
+  });
+}

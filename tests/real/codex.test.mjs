@@ -74,9 +74,14 @@ wire_api = "responses"
     toolsOf(first)
       .filter((name) => name.startsWith('mcp__dev/'))
       .sort(),
-    ['echo', 'fail', 'sitter_binary_info', 'sitter_child_stderr', 'sitter_kill', 'sitter_status'].map(
-      (name) => `mcp__dev/${name}`,
-    ),
+    [
+      'echo',
+      'fail',
+      'sitter_binary_info',
+      'sitter_child_stderr',
+      'sitter_kill',
+      'sitter_status',
+    ].map((name) => `mcp__dev/${name}`),
   );
   assert.match(resultIn(second), /exit(ed)?( with)?( code)? 3/);
   assert.match(resultIn(second), /fatal: index of row 17 is out of range/);

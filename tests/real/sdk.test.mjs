@@ -113,7 +113,10 @@ describe('a session passes', () => {
           }),
         ],
         [ElicitRequestSchema, () => ({ action: 'accept', content: { name: 'Grace' } })],
-        [ListRootsRequestSchema, () => ({ roots: [{ uri: 'file:///srv/root', name: 'the root' }] })],
+        [
+          ListRootsRequestSchema,
+          () => ({ roots: [{ uri: 'file:///srv/root', name: 'the root' }] }),
+        ],
       ],
     });
     const ask = async () => {
@@ -381,7 +384,11 @@ describe('after a rebuild', () => {
     await session.call('sitter_kill');
     box.write(
       'plan.json',
-      planOf(tool('echo'), readFile({ path, limit: { type: 'integer' } }, ['path']), tool('search')),
+      planOf(
+        tool('echo'),
+        readFile({ path, limit: { type: 'integer' } }, ['path']),
+        tool('search'),
+      ),
     );
     const next = await session.call('echo', { n: 1 });
     const [firstLine, ...details] = next.content[0].text.split('\n');

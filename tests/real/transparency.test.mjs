@@ -174,8 +174,7 @@ async function compare(t, script, command) {
   const isList = (line) => JSON.parse(line).result?.tools;
   assertOpening(lines.find(isOpening), direct.lines.find(isOpening));
   assertTools(lines.find(isList), direct.lines.find(isList));
-  const others = (all) =>
-    all.filter((line) => !isOpening(line) && !isList(line)).map(fromServer);
+  const others = (all) => all.filter((line) => !isOpening(line) && !isList(line)).map(fromServer);
   assert.deepEqual(others(lines), others(direct.lines));
 
   // Towards the server, the bridge adds only lists of its own to what the client sent.

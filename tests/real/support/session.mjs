@@ -11,7 +11,11 @@ export class Session {
   notifications = new Mailbox();
   stderr = new Mailbox();
 
-  static async open(box, [command, ...args], { capabilities = {}, env, handlers = [], ...options } = {}) {
+  static async open(
+    box,
+    [command, ...args],
+    { capabilities = {}, env, handlers = [], ...options } = {},
+  ) {
     const session = new Session();
     session.transport = new StdioClientTransport({
       command,
@@ -23,7 +27,10 @@ export class Session {
     createInterface({ input: session.transport.stderr }).on('line', (line) =>
       session.stderr.push(line),
     );
-    session.client = new Client({ name: 'real-tests', version: '1.0.0' }, { capabilities, ...options });
+    session.client = new Client(
+      { name: 'real-tests', version: '1.0.0' },
+      { capabilities, ...options },
+    );
     // The client sets its own handler besides.
     session.transport.onmessage = (message) => {
       session.messages.push(message);

@@ -6,14 +6,16 @@
 //   exit        ends the process with this code; signal with this signal
 //   waits       never answers, but writes a line to stderr when it starts and when it is cancelled
 //   progress    as many progress notifications before the answer, without a pause
+// The names of the tools that were called are written to a file beside that one, ending in .calls.
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { readFileSync, writeSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeSync } from 'node:fs';
 
 const say = (line) => writeSync(2, `${line}\n`);
 
-const plan = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+const [, , planFile] = process.argv;
+const plan = JSON.parse(readFileSync(planFile, 'utf8'));
 const server = new Server(
   { name: 'workshop', version: plan.version ?? '1.0.0' },
   { capabilities: { tools: {} } },
@@ -28,6 +30,7 @@ server.setRequestHandler(ListToolsRequestSchema, () => ({
 }));
 
 server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
+  appendFileSync(`${planFile}.calls`, `${params.name}\n`);
   const tool = plan.tools.find(({ name }) => name === params.name);
   if (!tool) return { content: [{ type: 'text', text: `no tool ${params.name}` }], isError: true };
   const does = tool.does ?? {};
