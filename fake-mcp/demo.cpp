@@ -1,0 +1,193 @@
+// Plays the main job of mcp-sitter on the screen: a client works with a server that is killed,
+// rebuilt and crashes.
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace {
+
+using nlohmann::json;
+
+constexpr char kToolsBefore[] = R"json([
+  {"name": "echo", "description": "Says it again",
+   "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}},
+  {"name": "crash", "description": "Divides by zero", "inputSchema": {"type": "object"}}
+])json";
+
+constexpr char kToolsAfter[] = R"json([
+  {"name": "echo", "description": "Says it again",
+   "inputSchema": {"type": "object", "required": ["text"],
+                   "properties": {"text": {"type": "string"}, "times": {"type": "integer"}}}},
+  {"name": "crash", "description": "Divides by zero", "inputSchema": {"type": "object"}},
+  {"name": "search", "description": "Finds a note",
+   "inputSchema": {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}}
+])json";
+
+void title(const std::string& text) { std::cout << "\n\033[1m" << text << "\033[0m\n"; }
+
+void show(const char* who, const std::string& text) {
+  std::string line;
+  for (const char c : text + "\n") {
+    if (c != '\n') {
+      line += c;
+      continue;
+    }
+    std::cout << "  " << who << " " << line << "\n";
+    line.clear();
+  }
+}
+
+[[noreturn]] void die(const std::string& what) {
+  std::cerr << "demo: " << what << "\n";
+  std::exit(1);
+}
+
+/// The client's end of a session with mcp-sitter, which is started here and ended by closing its
+/// stdin.
+class Session {
+ public:
+  explicit Session(std::vector<std::string> command) {
+    std::array<int, 2> in{}, out{};
+    if (pipe(in.data()) != 0 || pipe(out.data()) != 0) die("no pipe could be made");
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+    // What the server writes there is shown by the model's own question.
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    for (const int end : {in[0], in[1], out[0], out[1]}) {
+      posix_spawn_file_actions_addclose(&actions, end);
+    }
+    std::vector<char*> arguments;
+    for (std::string& word : command) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    if (posix_spawn(&pid_, arguments[0], &actions, nullptr, arguments.data(), environ) != 0) {
+      die("can't start " + command.front());
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    close(in[0]);
+    close(out[1]);
+    input_ = in[1];
+    output_ = fdopen(out[0], "r");
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  void send(const json& message) {
+    const std::string line = message.dump() + "\n";
+    if (write(input_, line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
+      die("mcp-sitter does not read");
+    }
+  }
+
+  /// The answer; notifications on the way are shown.
+  json request(const std::string& method, const json& params) {
+    const int id = next_id_++;
+    send({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}});
+    while (true) {
+      char* line = nullptr;
+      std::size_t capacity = 0;
+      if (getline(&line, &capacity, output_) < 0) die("mcp-sitter has ended");
+      const json message = json::parse(line);
+      std::free(line);
+      if (message.value("id", 0) == id) return message;
+      show("client  <-", message.value("method", std::string()));
+    }
+  }
+
+  void call(const std::string& tool, const json& arguments) {
+    show("model   ->", tool + " " + arguments.dump());
+    const json answer = request("tools/call", {{"name", tool}, {"arguments", arguments}});
+    for (const json& block : answer["result"]["content"]) {
+      show("model   <-", block["text"].get<std::string>());
+    }
+  }
+
+  int end() {
+    close(input_);
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    std::fclose(output_);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+ private:
+  pid_t pid_ = 0;
+  int input_ = -1;
+  std::FILE* output_ = nullptr;
+  int next_id_ = 1;
+};
+
+/// A directory of the demo's own, gone at its end.
+class Workshop {
+ public:
+  Workshop() {
+    std::string name = (std::filesystem::temp_directory_path() / "sitter-demo-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) die("no directory could be made");
+    directory_ = name;
+  }
+  Workshop(const Workshop&) = delete;
+  Workshop& operator=(const Workshop&) = delete;
+  ~Workshop() {
+    std::error_code ignored;  // nothing depends on it
+    std::filesystem::remove_all(directory_, ignored);
+  }
+
+  std::string tools() const { return (directory_ / "tools.json").string(); }
+  void build(const char* tools_now) const { std::ofstream(tools()) << tools_now; }
+
+ private:
+  std::filesystem::path directory_;
+};
+
+}  // namespace
+
+int main(int, char** argv) {
+  const std::filesystem::path bin = std::filesystem::absolute(argv[0]).parent_path();
+  const Workshop workshop;
+  workshop.build(kToolsBefore);
+
+  title("A client connects: mcp-sitter -- fake-mcp --tools tools.json");
+  Session session({(bin / "mcp-sitter").string(), "--log-level", "off", "--",
+                   (bin / "fake-mcp").string(), "--tools", workshop.tools()});
+  const json opened =
+      session.request("initialize", {{"protocolVersion", "2025-11-25"},
+                                     {"capabilities", json::object()},
+                                     {"clientInfo", {{"name", "demo"}, {"version", "1"}}}});
+  show("client  <-", "connected to " + opened["result"]["serverInfo"].dump());
+  session.send({{"jsonrpc", "2.0"}, {"method", "notifications/initialized"}});
+
+  title("The model calls a tool");
+  session.call("echo", {{"text", "hello"}});
+
+  title("It kills the server, because it is going to build");
+  session.call("sitter_kill", json::object());
+
+  title("It builds a server with a new tool and a changed one, and just goes on");
+  workshop.build(kToolsAfter);
+  session.call("echo", {{"text", "the same conversation, another server"}});
+
+  title("The server crashes in the middle of a call");
+  session.call("crash", {{"signal", "SEGV"}, {"stderr", "notes.cpp:112: index 7 of 5"}});
+
+  title("The model looks for the cause");
+  session.call("sitter_child_stderr", {{"lines", 5}});
+
+  title("It calls again, and the server is back");
+  session.call("search", {{"query", "milk"}});
+
+  title("The client closes the connection");
+  show("client    ", "exit code " + std::to_string(session.end()) + ", nothing is left behind");
+}
