@@ -123,7 +123,8 @@ std::vector<Signalled> ProcessUnit::signal(UnitSignal signal, const std::vector<
     bool found_new = false;
     std::set<long> groups;
     for (const ProcessRecord& process : scan(not_ours)) {
-      groups.insert(process.group);
+      // A group outside of our pid namespace shows as 0, which would mean our own.
+      if (process.group > 1) groups.insert(process.group);
       if (contains(done, process)) continue;
       found_new = true;
       done.push_back(process);

@@ -60,7 +60,10 @@ TEST(Launch, ChildHoldsNoDescriptorButItsPipes) {
 TEST(Launch, WorksWhileTheStandardDescriptorsAreClosed) {
   EXPECT_EQ(in_another_process([] {
               for (int standard : {0, 1, 2}) close(standard);
-              return output_of(request("sh", shell("echo fine"))) == "fine\n" ? 0 : 1;
+              Child child("sh", shell("read line; echo $line; echo $line >&2"));
+              if (!child.started() || !write_line(child->input, "fine")) return 1;
+              bool arrived = read_all(child->output) == "fine\n";
+              return arrived && read_all(child->error) == "fine\n" ? 0 : 2;
             }),
             0);
 }
