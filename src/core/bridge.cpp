@@ -402,8 +402,12 @@ void Bridge::on_over(const Child& dead) {
     ClientRequest& request = entry->second;
     if (request.is_cancelled) {
       requests_.take(*entry);
+    } else if (request.method == Method::ping) {
+      answer_result(*entry, "{}");
     } else if (is_repeatable(request) && !request.is_retried && !is_deliberate &&
                ending_ == Ending::none) {
+      // The next child counts its progress from the beginning, and progress must only grow.
+      if (request.wants_progress) muted_.emplace(ClientRequests::progress_token_of(*entry));
       requests_.retry(*entry);
     } else {
       fail(*entry, report);

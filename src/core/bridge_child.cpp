@@ -158,6 +158,7 @@ void Bridge::on_child_request(Child& child, const Message& message, Line line) {
 void Bridge::on_child_notification(Child& child, const Message& message, Line line) {
   switch (message.method) {
     case Method::progress:
+      if (muted_.contains(message.params.progress_token)) return;
       output_.on_progress(message.params.progress_token, now_);
       break;
     case Method::cancelled: {

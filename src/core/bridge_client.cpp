@@ -119,7 +119,7 @@ void Bridge::on_client_request(const Message& message, Line line) {
     }
   }
   Child* const child = serving();
-  if (message.method == Method::ping && child == nullptr) {
+  if (message.method == Method::ping && (child == nullptr || child->input == Child::Input::deaf)) {
     answer_result(entry, "{}");
     return;
   }
@@ -249,8 +249,10 @@ void Bridge::on_client_notification(const Message& message, Line line) {
     out_.push(action::SendToChild{child->gen(), Outgoing::passed(line)});
     return;
   }
-  // The next child asks for the roots itself.
-  if (message.method == Method::roots_list_changed) return;
+  if (message.method == Method::roots_list_changed) {
+    out_.log(Level::debug, "roots/list_changed was dropped: the next child asks for the roots");
+    return;
+  }
   if (requests_.waiting_count() >= limits::kWaitingCountMax ||
       requests_.waiting_bytes() + line.text().size() > limits::kWaitingBytesMax) {
     out_.log(Level::warn, fmt::format("{} was dropped: too much waits for the child",
@@ -295,7 +297,11 @@ void Bridge::on_client_answer(const Message& message, Line line) {
 }
 
 void Bridge::answer(Entry& entry, Outgoing line) {
-  output_.before_answer(ClientRequests::progress_token_of(entry), now_);
+  const std::string_view token = ClientRequests::progress_token_of(entry);
+  output_.before_answer(token, now_);
+  if (!muted_.empty()) {
+    if (const auto muted = muted_.find(token); muted != muted_.end()) muted_.erase(muted);
+  }
   output_.send(std::move(line), out_);
   requests_.take(entry);
 }

@@ -253,6 +253,8 @@ class Bridge {
 
   ClientRequests requests_;
   ChildRequests child_requests_;
+  /// Raw progress tokens of requests that went to a second child.
+  std::set<std::string, std::less<>> muted_;
   InternalIds ids_;
 
   std::list<Child> children_;
