@@ -274,6 +274,7 @@ void Bridge::on_cancelled(const Message& message, Line line) {
     }
   }
   if (entry == held_carrier_) held_carrier_ = nullptr;
+  unmute(ClientRequests::progress_token_of(*entry));
   if (kill_) std::erase(kill_->callers, entry);
   for (Inspection& inspection : inspections_) {
     if (inspection.entry == entry) inspection.entry = nullptr;
@@ -299,11 +300,14 @@ void Bridge::on_client_answer(const Message& message, Line line) {
 void Bridge::answer(Entry& entry, Outgoing line) {
   const std::string_view token = ClientRequests::progress_token_of(entry);
   output_.before_answer(token, now_);
-  if (!muted_.empty()) {
-    if (const auto muted = muted_.find(token); muted != muted_.end()) muted_.erase(muted);
-  }
+  unmute(token);
   output_.send(std::move(line), out_);
   requests_.take(entry);
+}
+
+void Bridge::unmute(std::string_view progress_token) {
+  if (muted_.empty()) return;
+  if (const auto muted = muted_.find(progress_token); muted != muted_.end()) muted_.erase(muted);
 }
 
 void Bridge::answer_result(Entry& entry, std::string_view result) {

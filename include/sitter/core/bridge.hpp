@@ -185,6 +185,7 @@ class Bridge {
   void forward(Entry& entry, Line line, Outgoing outgoing, Child& child);
 
   void answer(Entry& entry, Outgoing line);
+  void unmute(std::string_view progress_token);
   void answer_result(Entry& entry, std::string_view result);
   void answer_error(Entry& entry, ErrorCode code, std::string_view message);
   void answer_tool_text(Entry& entry, std::string_view text, bool is_error);
