@@ -1,0 +1,85 @@
+#include "support/processes.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <thread>
+
+namespace sitter::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string file_of(long pid, const std::string& name) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/" + name, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::size_t kilobytes(const std::string& field) {
+  return static_cast<std::size_t>(std::atoll(field.c_str())) * 1024;
+}
+
+}  // namespace
+
+bool eventually(const std::function<bool()>& condition) {
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+bool is_alive(long pid) {
+  const std::string state = status_field(pid, "State");
+  return !state.empty() && state.front() != 'Z' && state.front() != 'X';
+}
+
+bool ends(long pid) {
+  return eventually([pid] { return !is_alive(pid); });
+}
+
+std::vector<long> processes_with(const std::string& environment_entry) {
+  std::vector<long> pids;
+  const std::string wanted = environment_entry + '\0';
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const long pid = std::atol(entry.path().filename().c_str());
+    // A process that ends meanwhile has an empty environment, and so has a zombie.
+    const std::string all = pid > 0 ? '\0' + file_of(pid, "environ") : std::string();
+    if (all.find('\0' + wanted) != std::string::npos && is_alive(pid)) pids.push_back(pid);
+  }
+  return pids;
+}
+
+std::string command_line_of(long pid) {
+  std::string line = file_of(pid, "cmdline");
+  std::replace(line.begin(), line.end(), '\0', ' ');
+  return line;
+}
+
+std::set<int> descriptors_of(long pid) {
+  std::set<int> numbers;
+  std::error_code gone;
+  for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(pid) + "/fd", gone)) {
+    numbers.insert(std::atoi(entry.path().filename().c_str()));
+  }
+  return numbers;
+}
+
+std::string status_field(long pid, const std::string& name) {
+  const std::string all = '\n' + file_of(pid, "status");
+  std::size_t at = all.find('\n' + name + ':');
+  if (at == std::string::npos) return {};
+  at = all.find_first_not_of(" \t", at + name.size() + 2);
+  return all.substr(at, all.find('\n', at) - at);
+}
+
+std::size_t resident_bytes(long pid) { return kilobytes(status_field(pid, "VmRSS")); }
+std::size_t resident_bytes_max(long pid) { return kilobytes(status_field(pid, "VmHWM")); }
+
+}  // namespace sitter::testing

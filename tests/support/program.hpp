@@ -1,0 +1,112 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "support/processes.hpp"
+
+namespace sitter::testing {
+
+/// A descriptor that is closed at the end.
+class OwnDescriptor {
+ public:
+  OwnDescriptor() = default;
+  explicit OwnDescriptor(int number) : number_(number) {}
+  OwnDescriptor(OwnDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  OwnDescriptor& operator=(OwnDescriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~OwnDescriptor() { close(); }
+
+  void close();
+  bool is_open() const { return number_ >= 0; }
+  int number() const { return number_; }
+
+ private:
+  int number_ = -1;
+};
+
+/// A program that the test has started, at the other end of its three pipes. Nothing that it does
+/// can block the test: everything is written and read while the test waits for something.
+class Program {
+ public:
+  struct Start {
+    /// A path, and arguments.
+    std::vector<std::string> command;
+    std::string cwd = {};
+    /// NAME=VALUE entries that are added to the environment of the test.
+    std::vector<std::string> environment = {};
+    /// Descriptors to use instead of a pipe; they stay the test's.
+    std::optional<int> input = {};
+    std::optional<int> output = {};
+    /// False: its stderr is never read, as some clients do it.
+    bool reads_stderr = true;
+  };
+
+  /// A line that came instead of the one that was waited for.
+  static constexpr char kNothingCame[] = "[nothing more came]";
+
+  explicit Program(const Start& start);
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  /// Kills it if it still runs.
+  ~Program();
+
+  pid_t pid() const { return pid_; }
+  void signal(int number) const;
+
+  void write(std::string_view bytes);
+  /// After all that was written has been taken.
+  void close_input();
+  void close_output();
+  /// Waits until all that was written has been taken.
+  bool flush();
+
+  /// The next line of stdout; kNothingCame if none comes in time, nothing at its end.
+  std::optional<std::string> read_line();
+  /// All further lines of stdout until its end.
+  std::vector<std::string> read_all();
+  /// Waits until stderr holds this.
+  bool shows_error(const std::string& text);
+  /// The end of what came on stderr.
+  const std::string& error_text() const { return error_text_; }
+
+  /// Waits for its end: its exit code, 128 + N for signal N, -1 if it does not end. What it still
+  /// writes is read meanwhile.
+  int wait();
+  bool has_ended();
+
+ private:
+  using Condition = std::function<bool()>;
+
+  /// Moves bytes until the condition holds; false if it does not in time.
+  bool pump_until(const Condition& condition);
+  void pump();
+  void write_some();
+  static void read_some(OwnDescriptor& from, std::string& to);
+
+  pid_t pid_ = -1;
+  std::optional<int> exit_code_;
+  OwnDescriptor input_, output_, error_;
+  std::string unwritten_;
+  std::size_t written_ = 0;
+  bool closes_input_ = false;
+  std::string output_text_;
+  std::size_t searched_ = 0;
+  bool reads_stderr_;
+  std::string error_text_;
+};
+
+/// The lines of a text, without their ends.
+std::vector<std::string> lines_of(std::string_view text);
+
+}  // namespace sitter::testing

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
+
+namespace sitter::testing {
+
+/// A directory that is gone at the end of the test.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "sitter-XXXXXX").string();
+    path_ = std::filesystem::canonical(mkdtemp(pattern.data())).string();
+  }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  ~TemporaryDirectory() {
+    std::error_code ignored;  // A file left behind is no failure of what is tested.
+    std::filesystem::remove_all(path_, ignored);
+  }
+
+  const std::string& path() const { return path_; }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+  std::string write(const std::string& name, const std::string& text, mode_t mode = 0644) const {
+    const std::string file = place(name);
+    std::ofstream(file, std::ios::binary) << text;
+    chmod(file.c_str(), mode);
+    return file;
+  }
+
+  std::string write_script(const std::string& name, const std::string& commands) const {
+    return write(name, "#!/bin/sh\n" + commands + "\n", 0755);
+  }
+
+  /// A copy of a program: an executable file that nobody else runs.
+  std::string copy_program(const std::string& name, const std::string& program) const {
+    const std::string file = place(name);
+    std::filesystem::copy_file(std::filesystem::canonical(program), file);
+    return file;
+  }
+
+ private:
+  std::string place(const std::string& name) const {
+    const std::string file = *this / name;
+    std::filesystem::create_directories(std::filesystem::path(file).parent_path());
+    return file;
+  }
+
+  std::string path_;
+};
+
+}  // namespace sitter::testing
