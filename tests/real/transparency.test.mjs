@@ -173,7 +173,7 @@ async function compare(t, script, command) {
   const isOpening = (line) => JSON.parse(line).result?.protocolVersion;
   const isList = (line) => JSON.parse(line).result?.tools;
   assertOpening(lines.find(isOpening), direct.lines.find(isOpening));
-  assertTools(lines.find(isList), direct.lines.find(isList));
+  assertTools(fromServer(lines.find(isList)), fromServer(direct.lines.find(isList)));
   const others = (all) => all.filter((line) => !isOpening(line) && !isList(line)).map(fromServer);
   assert.deepEqual(others(lines), others(direct.lines));
 
