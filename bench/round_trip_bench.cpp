@@ -1,0 +1,446 @@
+// Measures the built program from outside: a client of its own, fake-mcp as a child that costs
+// nothing, and between the two nothing, the byte-copying relay, or mcp-sitter. All run on one core,
+// in turn, so that a ratio within a round means something on a machine that does other things too.
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace sitter::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Micros = std::chrono::duration<double, std::micro>;
+using Millis = std::chrono::duration<double, std::milli>;
+
+constexpr std::size_t kMessageBytes = 200;
+constexpr std::size_t kPipelined = 100'000;
+constexpr std::size_t kCallsBeforeIdle = 10'000;
+constexpr std::size_t kLargeResult = 10'000'000;
+/// Ids of one length keep all lines of one size.
+constexpr std::size_t kFirstId = 100'000;
+
+[[noreturn]] void die(std::string_view what) {
+  fmt::print(stderr, "round_trip_bench: {}\n", what);
+  std::exit(1);
+}
+
+// ---- Lines
+
+constexpr std::string_view kInitialize =
+    R"json({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",)json"
+    R"json("capabilities":{},"clientInfo":{"name":"bench","version":"1"}}})json"
+    "\n";
+constexpr std::string_view kInitialized =
+    R"json({"jsonrpc":"2.0","method":"notifications/initialized"})json"
+    "\n";
+
+/// A call of `kMessageBytes` with its line end, in the order of members that the official clients
+/// use.
+std::string call_line(std::size_t id) {
+  std::string line = fmt::format(
+      R"json({{"method":"tools/call","params":{{"name":"echo","arguments":{{"text":"{{}}"}},)json"
+      R"json("_meta":{{"progressToken":{0}}}}},"jsonrpc":"2.0","id":{0}}})json"
+      "\n",
+      id);
+  const std::string filling(kMessageBytes + 2 - line.size(), 'x');
+  return line.replace(line.find("{}"), 2, filling);
+}
+
+/// The size of text that makes an answer of fake-mcp `kMessageBytes` long with its line end.
+std::size_t small_result() {
+  const std::string_view around =
+      R"json({"jsonrpc":"2.0","id":100000,"result":{"content":[{"type":"text","text":""}]}})json"
+      "\n";
+  return kMessageBytes - around.size();
+}
+
+// ---- Processes
+
+/// A started program, spoken to through two pipes, and opened as an MCP client would.
+class Program {
+ public:
+  explicit Program(const std::vector<std::string>& command) {
+    int input[2];
+    int output[2];
+    if (pipe2(input, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0) die("no pipe");
+    std::vector<char*> argv;
+    for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, input[0], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO);
+    if (posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), environ) != 0) {
+      die(fmt::format("{} can't be started", command[0]));
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    close(input[0]);
+    close(output[1]);
+    to_ = input[1];
+    from_ = output[0];
+    write_all(kInitialize);
+    read_answers(1);
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  ~Program() {
+    close(to_);
+    waitpid(pid_, nullptr, 0);
+    close(from_);
+  }
+
+  pid_t pid() const { return pid_; }
+
+  void write_all(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t count = write(to_, bytes.data(), bytes.size());
+      if (count < 0 && errno != EINTR) die("a program does not read any more");
+      if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
+    }
+  }
+
+  /// Reads so many lines, and nothing may follow the last one. Returns their bytes.
+  std::size_t read_answers(std::size_t lines) {
+    std::size_t bytes = 0;
+    while (true) {
+      const ssize_t count = read(from_, buffer_.data(), buffer_.size());
+      if (count <= 0) die("a program has ended");
+      bytes += static_cast<std::size_t>(count);
+      const auto ends = std::count(buffer_.begin(), buffer_.begin() + count, '\n');
+      if (static_cast<std::size_t>(ends) > lines) die("there were more answers than calls");
+      lines -= static_cast<std::size_t>(ends);
+      if (lines == 0) return bytes;
+    }
+  }
+
+  std::size_t call(std::string_view line) {
+    write_all(line);
+    return read_answers(1);
+  }
+
+  /// What a client says next, and calls until nothing is done for the first time any more.
+  void warm_up(std::size_t calls) {
+    write_all(kInitialized);
+    for (std::size_t i = 0; i < calls; ++i) call(call_line(kFirstId + i));
+  }
+
+ private:
+  pid_t pid_ = 0;
+  int to_ = -1;
+  int from_ = -1;
+  std::vector<char> buffer_ = std::vector<char>(256 * 1024);
+};
+
+/// A field of /proc/PID/status that is given in kB, in MB of 1024 kB.
+double memory_of(pid_t pid, std::string_view field) {
+  std::ifstream status(fmt::format("/proc/{}/status", pid));
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(field))
+      return std::strtod(line.c_str() + field.size() + 1, nullptr) / 1024;
+  }
+  die(fmt::format("/proc/{}/status has no {}", pid, field));
+}
+
+/// Time that all threads of a process have spent on a core.
+Micros cpu_time_of(pid_t pid) {
+  double nanoseconds = 0;
+  const std::string tasks = fmt::format("/proc/{}/task", pid);
+  for (const auto& task : std::filesystem::directory_iterator(tasks)) {
+    double on_core = 0;
+    std::ifstream(task.path() / "schedstat") >> on_core;
+    nanoseconds += on_core;
+  }
+  return Micros(nanoseconds / 1000);
+}
+
+/// All that is started from now on stays on this core.
+void stay_on(int core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<std::size_t>(core), &set);
+  if (sched_setaffinity(0, sizeof set, &set) != 0) die(fmt::format("there is no core {}", core));
+}
+
+int last_core() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  sched_getaffinity(0, sizeof set, &set);
+  int core = CPU_SETSIZE - 1;
+  while (core > 0 && !CPU_ISSET(static_cast<std::size_t>(core), &set)) --core;
+  return core;
+}
+
+// ---- Figures
+
+constexpr std::size_t kDirect = 0;
+constexpr std::size_t kRelay = 1;
+constexpr std::size_t kSitter = 2;
+
+/// One value per round for each way between client and child.
+using Figure = std::array<std::vector<double>, 3>;
+
+struct Options {
+  std::string sitter, relay, fake_mcp;
+  int rounds = 20;
+  int core = last_core();
+  std::string only = "abcde";
+  std::size_t calls = 1000;
+
+  bool has(char figure) const { return only.find(figure) != only.npos; }
+
+  std::vector<std::string> command(std::size_t way, std::size_t result_bytes) const {
+    std::vector<std::string> words;
+    if (way == kRelay) words = {relay};
+    if (way == kSitter) words = {sitter, "--"};
+    words.insert(words.end(),
+                 {fake_mcp, "--fast", "--result-bytes", fmt::format("{}", result_bytes)});
+    return words;
+  }
+};
+
+double quantile(std::vector<double> values, double part) {
+  if (values.empty()) return 0;
+  const auto at = static_cast<std::size_t>(part * static_cast<double>(values.size() - 1) + 0.5);
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
+  return values[at];
+}
+
+double median(const std::vector<double>& values) { return quantile(values, 0.5); }
+
+/// Calls `measure(way)` for the three in turn; each round begins with another of them.
+template <class Measure>
+void in_turn(int round, Measure measure) {
+  for (std::size_t i = 0; i < 3; ++i) measure((i + static_cast<std::size_t>(round)) % 3);
+}
+
+class Table {
+ public:
+  enum class Compare { ratio, difference, nothing };
+
+  Table() {
+    row("", {"direct", "relay", "mcp-sitter"}, "against the relay [quartiles]", "goal");
+    row("---", {"---:", "---:", "---:"}, "---", "---");
+  }
+
+  /// Medians over the rounds, and how mcp-sitter and the relay compare within each round.
+  void add(std::string_view what, const Figure& figure, int digits, Compare compare,
+           std::string_view goal) {
+    std::array<std::string, 3> cells;
+    for (std::size_t way = 0; way < 3; ++way) {
+      if (!figure[way].empty()) cells[way] = fmt::format("{:.{}f}", median(figure[way]), digits);
+    }
+    row(what, cells, compared(figure, digits, compare), goal);
+  }
+
+ private:
+  static std::string compared(const Figure& figure, int digits, Compare compare) {
+    if (compare == Compare::nothing) return {};
+    std::vector<double> within;
+    for (std::size_t round = 0; round < figure[kSitter].size(); ++round) {
+      const double sitter = figure[kSitter][round];
+      const double relay = figure[kRelay][round];
+      within.push_back(compare == Compare::ratio ? sitter / relay : sitter - relay);
+    }
+    const auto print = [&](double value) {
+      return compare == Compare::ratio ? fmt::format("{:.2f}", value)
+                                       : fmt::format("{:+.{}f}", value, digits);
+    };
+    return fmt::format("{}{} [{} {}]", compare == Compare::ratio ? "x " : "", print(median(within)),
+                       print(quantile(within, 0.25)), print(quantile(within, 0.75)));
+  }
+
+  static void row(std::string_view what, const std::array<std::string, 3>& cells,
+                  std::string_view compared, std::string_view goal) {
+    fmt::print("| {:<34} | {:>8} | {:>8} | {:>10} | {:<29} | {:<28} |\n", what, cells[0], cells[1],
+               cells[2], compared, goal);
+    std::fflush(stdout);
+  }
+};
+
+/// One call after the other, each when the one before is answered.
+void round_trip(const Options& options, Table& table) {
+  constexpr int kBlocks = 5;
+  constexpr std::size_t kWarmUp = 50;
+  std::vector<std::string> calls;
+  for (std::size_t i = 0; i < options.calls + kWarmUp; ++i) {
+    calls.push_back(call_line(kFirstId + i));
+  }
+  Figure medians, p99s, cpu;
+  for (int round = 0; round < options.rounds; ++round) {
+    std::array<std::optional<Program>, 3> programs;
+    std::array<std::vector<double>, 3> times;
+    std::array<Micros, 3> cpu_before{};
+    in_turn(round, [&](std::size_t way) {
+      programs[way].emplace(options.command(way, small_result()));
+      programs[way]->warm_up(200);
+      cpu_before[way] = cpu_time_of(programs[way]->pid());
+    });
+    // Short blocks in turn, so that a disturbance from outside meets all three.
+    for (int block = 0; block < kBlocks; ++block) {
+      in_turn(round, [&](std::size_t way) {
+        for (std::size_t i = 0; i < calls.size(); ++i) {
+          const auto begin = Clock::now();
+          const std::size_t bytes = programs[way]->call(calls[i]);
+          const auto end = Clock::now();
+          if (bytes != kMessageBytes) die("an answer has the wrong size");
+          if (i >= kWarmUp) times[way].push_back(Micros(end - begin).count());
+        }
+      });
+    }
+    for (std::size_t way = 0; way < 3; ++way) {
+      medians[way].push_back(median(times[way]));
+      p99s[way].push_back(quantile(times[way], 0.99));
+      if (way == kDirect) continue;
+      const Micros spent = cpu_time_of(programs[way]->pid()) - cpu_before[way];
+      cpu[way].push_back(spent.count() / static_cast<double>(kBlocks * calls.size()));
+    }
+  }
+  table.add("round trip, median, us", medians, 1, Table::Compare::ratio, "<= 1.00 x relay");
+  table.add("round trip, p99, us", p99s, 1, Table::Compare::ratio, "<= 1.15 x relay");
+  table.add("  of it on the core, us", cpu, 2, Table::Compare::ratio, "");
+}
+
+/// All calls as fast as they are taken, written in pieces of 64 KiB.
+void pipelined(const Options& options, Table& table) {
+  constexpr std::size_t kPiece = 64 * 1024;
+  std::string calls;
+  for (std::size_t i = 0; i < kPipelined; ++i) calls += call_line(kFirstId + i);
+  Figure rates, cpu;
+  for (int round = 0; round < options.rounds; ++round) {
+    in_turn(round, [&](std::size_t way) {
+      Program program(options.command(way, small_result()));
+      program.warm_up(200);
+      const Micros cpu_before = cpu_time_of(program.pid());
+      const auto begin = Clock::now();
+      std::thread writer([&] {
+        for (std::size_t at = 0; at < calls.size(); at += kPiece) {
+          program.write_all(std::string_view(calls).substr(at, kPiece));
+        }
+      });
+      const std::size_t bytes = program.read_answers(kPipelined);
+      const Micros time = Clock::now() - begin;
+      const Micros spent = cpu_time_of(program.pid()) - cpu_before;
+      writer.join();
+      if (bytes != kPipelined * kMessageBytes) die("an answer has the wrong size");
+      rates[way].push_back(static_cast<double>(kPipelined) / time.count());
+      if (way != kDirect) cpu[way].push_back(spent.count() * 1000 / double{kPipelined});
+    });
+  }
+  table.add("100,000 calls at once, million/s", rates, 2, Table::Compare::ratio,
+            ">= 1.50, or 0.40 x relay");
+  table.add("  of it on the core, ns per call", cpu, 0, Table::Compare::ratio, "");
+}
+
+void start(const Options& options, Table& table) {
+  constexpr int kStarts = 7;
+  Figure times;
+  for (int round = 0; round < options.rounds; ++round) {
+    std::array<std::vector<double>, 3> of_round;
+    for (int i = 0; i < kStarts; ++i) {
+      in_turn(round, [&](std::size_t way) {
+        const auto begin = Clock::now();
+        const Program program(options.command(way, small_result()));
+        of_round[way].push_back(Millis(Clock::now() - begin).count());
+      });
+    }
+    for (std::size_t way = 0; way < 3; ++way) times[way].push_back(median(of_round[way]));
+  }
+  table.add("start to initialize answered, ms", times, 2, Table::Compare::difference,
+            "<= relay + 1.00");
+}
+
+void large_result(const Options& options, Table& table) {
+  constexpr int kCalls = 3;
+  const std::string call = call_line(kFirstId);
+  Figure times, peak, later;
+  for (int round = 0; round < options.rounds; ++round) {
+    in_turn(round, [&](std::size_t way) {
+      Program program(options.command(way, kLargeResult));
+      program.write_all(kInitialized);
+      std::vector<double> of_round;
+      for (int i = 0; i < kCalls; ++i) {
+        const auto begin = Clock::now();
+        if (program.call(call) < kLargeResult) die("an answer has the wrong size");
+        of_round.push_back(Millis(Clock::now() - begin).count());
+      }
+      times[way].push_back(median(of_round));
+      if (way == kDirect) return;
+      peak[way].push_back(memory_of(program.pid(), "VmHWM:"));
+      // A second is long, and once is enough: what is given back does not vary.
+      if (round > 0) return;
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+      later[way].push_back(memory_of(program.pid(), "VmRSS:"));
+    });
+  }
+  table.add("10 MB result, ms", times, 1, Table::Compare::ratio, "<= 2.00 x relay");
+  table.add("  peak resident, MB", peak, 1, Table::Compare::nothing, "<= 32 (static)");
+  table.add("  resident one second later, MB", later, 1, Table::Compare::nothing, "as when idle");
+}
+
+void memory(const Options& options, Table& table) {
+  // After a first call, since the opening is followed by a look at the child's lists.
+  Figure idle, after;
+  for (const std::size_t way : {kRelay, kSitter}) {
+    Program program(options.command(way, small_result()));
+    program.warm_up(1);
+    idle[way].push_back(memory_of(program.pid(), "VmRSS:"));
+    for (std::size_t i = 0; i < kCallsBeforeIdle; ++i) program.call(call_line(kFirstId + i));
+    after[way].push_back(memory_of(program.pid(), "VmRSS:"));
+  }
+  table.add("resident when idle, MB", idle, 2, Table::Compare::nothing, "< 4.00 (static)");
+  table.add("resident after 10,000 calls, MB", after, 2, Table::Compare::nothing, "as when idle");
+}
+
+int run(int argc, char** argv) {
+  const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  Options options{here / "mcp-sitter", here / "relay", here / "fake-mcp"};
+  CLI::App app("Measures mcp-sitter between a client and a child, beside a byte-copying relay.");
+  app.add_option("--sitter", options.sitter, "the mcp-sitter to measure")->capture_default_str();
+  app.add_option("--relay", options.relay, "the yardstick")->capture_default_str();
+  app.add_option("--fake-mcp", options.fake_mcp, "the child")->capture_default_str();
+  app.add_option("--rounds", options.rounds, "rounds of each figure")->capture_default_str();
+  app.add_option("--calls", options.calls, "round trips in a block; a round has five blocks")
+      ->capture_default_str();
+  app.add_option("--core", options.core, "the core that all run on")->capture_default_str();
+  app.add_option("--only", options.only,
+                 "figures: a round trip, b 100,000 calls at once, c start, d 10 MB result, "
+                 "e memory; as in a,b")
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+
+  std::signal(SIGPIPE, SIG_IGN);
+  stay_on(options.core);
+  fmt::print("{}, core {}, {} rounds\n\n", options.sitter, options.core, options.rounds);
+  Table table;
+  if (options.has('a')) round_trip(options, table);
+  if (options.has('b')) pipelined(options, table);
+  if (options.has('c')) start(options, table);
+  if (options.has('d')) large_result(options, table);
+  if (options.has('e')) memory(options, table);
+  return 0;
+}
+
+}  // namespace
+}  // namespace sitter::bench
+
+int main(int argc, char** argv) { return sitter::bench::run(argc, argv); }
