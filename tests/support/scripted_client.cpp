@@ -125,6 +125,15 @@ long ScriptedClient::child_pid() {
   return pid.is_number() ? pid.get<long>() : -1;
 }
 
+Json ScriptedClient::child_state() {
+  // A notice may stand before it.
+  const Json content = result_of("state").value("content", Json::array());
+  const std::string text = content.empty() ? "" : content.back().value("text", "");
+  Json state = Json::parse(text, nullptr, false);
+  EXPECT_TRUE(state.is_object()) << text;
+  return state.is_object() ? state : Json::object();
+}
+
 int ScriptedClient::end() {
   program_.close_input();
   return program_.wait();

@@ -75,7 +75,7 @@ class ScriptedClient {
   Json status() { return Json::parse(text_of_call("sitter_status"), nullptr, false); }
   long child_pid();
   /// What fake-mcp's tool `state` tells.
-  Json child_state() { return Json::parse(text_of_call("state"), nullptr, false); }
+  Json child_state();
 
   /// Closes the bridge's stdin and waits for its end: the exit code.
   int end();
