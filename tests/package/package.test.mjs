@@ -196,7 +196,7 @@ for (const [name, way] of Object.entries(ways)) {
 }
 
 test('Claude Code connects through the installed command', (t) => {
-  const claude = join(real, '.bin/claude');
+  const claude = join(real, '@anthropic-ai', `claude-code-${process.platform}-${process.arch}`, 'claude');
   if (!existsSync(claude)) {
     t.skip('Claude Code is not installed in tests/real');
     return;
