@@ -53,10 +53,14 @@ function launched({ node, options }, ...words) {
   return [node, [...options, join(root, 'prefix/bin/mcp-sitter'), ...words]];
 }
 
-// A client that has opened a session and had one answer from the server.
-async function openSession(way) {
+// A client that has opened a session. It takes its program along when the test fails.
+async function openSession(t, way) {
   const [command, words] = launched(way, '--', ...server);
   const child = spawn(command, words, { stdio: 'pipe' });
+  t.after(() => {
+    child.stdin.destroy();
+    child.kill('SIGKILL');
+  });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const errors = [];
   child.stderr.on('data', (data) => errors.push(data));
@@ -152,8 +156,8 @@ for (const [name, way] of Object.entries(ways)) {
       assert.doesNotMatch(stderr, /Warning/);
     });
 
-    test('the launcher is the program, or has it as its child', async () => {
-      const session = await openSession(way);
+    test('the launcher is the program, or has it as its child', async (t) => {
+      const session = await openSession(t, way);
       const executable = readlinkSync(`/proc/${session.child.pid}/exe`);
       if (name === 'replacing the process') {
         assert.match(executable, /mcp-sitter-native-linux-x64\/bin\/mcp-sitter$/);
@@ -164,8 +168,8 @@ for (const [name, way] of Object.entries(ways)) {
       await session.ended;
     });
 
-    test('carries a session to its end', async () => {
-      const session = await openSession(way);
+    test('carries a session to its end', async (t) => {
+      const session = await openSession(t, way);
       assert.equal(session.opening.result.serverInfo.name, 'tiny');
       session.send({ id: 2, method: 'tools/call', params: { name: 'greet', arguments: {} } });
       assert.equal((await session.answerTo(2)).result.content.at(-1).text, 'hello');
@@ -175,15 +179,15 @@ for (const [name, way] of Object.entries(ways)) {
     });
 
     for (const [signal, code] of Object.entries({ SIGHUP: 129, SIGINT: 130, SIGTERM: 143 })) {
-      test(`${signal} ends the program, and its exit code is passed on`, async () => {
-        const session = await openSession(way);
+      test(`${signal} ends the program, and its exit code is passed on`, async (t) => {
+        const session = await openSession(t, way);
         session.child.kill(signal);
         assert.deepEqual(await session.ended, { code, signal: null });
       });
     }
 
-    test('a program that a signal killed shows as killed by it', async () => {
-      const session = await openSession(way);
+    test('a program that a signal killed shows as killed by it', async (t) => {
+      const session = await openSession(t, way);
       const pid = session.child.pid;
       const program =
         name === 'replacing the process'
