@@ -235,7 +235,9 @@ void Bridge::on(const input::CommandFilesChecked& fact) {
     return;
   }
   const auto& failure = policy_.last_failure();
-  if (opening_ != nullptr) answer_opening_ourselves(end_clause(failure->end));
+  if (opening_ != nullptr) {
+    answer_opening_ourselves(end_clause(failure->end), failure->stderr_tail);
+  }
   fail_waiting(report_of(failure->end, failure->stderr_tail, Progress::not_delivered));
 }
 
@@ -271,7 +273,7 @@ void Bridge::advance(Child& child) {
     return;
   }
   if (handshake.state() == State::refused) {
-    if (opening_ != nullptr) answer_opening_ourselves(handshake.refusal());
+    if (opening_ != nullptr) answer_opening_ourselves(handshake.refusal(), ring_.tail(child.gen()));
     child.life.take_down(EndReason::opening_refused, handshake.refusal(), ladder(), now_, out_);
     return;
   }
@@ -427,7 +429,7 @@ void Bridge::on_over(const Child& dead) {
   // always dies on the way would be started for ever.
   policy_.on_failed({end, tail});
   ++failures_since_notice_;
-  if (opening_ != nullptr) answer_opening_ourselves(end_clause(end));
+  if (opening_ != nullptr) answer_opening_ourselves(end_clause(end), tail);
   fail_waiting(report_of(end, std::move(tail), Progress::not_delivered));
 }
 

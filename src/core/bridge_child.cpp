@@ -255,8 +255,7 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
     case Method::initialize:
       if (is_result) {
         on_second_opening(*entry, message.result);
-        answer(*entry, Outgoing::own(amended_opening(line, message.result, names_.instructions())));
-        return;
+        amend_opening(message.result, names_.instructions(), edits);
       }
       break;
     default:
@@ -286,7 +285,12 @@ void Bridge::on_opening_answer(Child& child, const Message& message, Line line) 
   answer_opening_at_.reset();
   session_.negotiated_version = result.protocol_version;
   told_opening_ = result;
-  answer(entry, Outgoing::own(amended_opening(line, message.result, names_.instructions())));
+  Edits edits(line);
+  if (const auto id = ClientRequests::id_of(entry); id != message.id) {
+    edits.replace(message.id, std::string(id));
+  }
+  amend_opening(message.result, names_.instructions(), edits);
+  answer(entry, edits.outgoing());
 }
 
 void Bridge::on_second_opening(const Entry& entry, std::string_view result) {

@@ -339,7 +339,7 @@ void Bridge::answer_last_list(Entry& entry) {
   if (method == Method::tools_list) on_client_listed();
 }
 
-void Bridge::answer_opening_ourselves(std::string_view why) {
+void Bridge::answer_opening_ourselves(std::string_view why, std::string_view stderr_tail) {
   Entry& entry = *std::exchange(opening_, nullptr);
   answer_opening_at_.reset();
   session_.answered_by_us = true;
@@ -357,8 +357,11 @@ void Bridge::answer_opening_ourselves(std::string_view why) {
       "Read the reason with {} and {}, mend it, and then call any tool or list the tools again: "
       "the "
       "server is started by the next request. {}",
-      one_line(shortened(config_.command, 200)), why, names_.name(Builtin::status),
-      names_.name(Builtin::child_stderr), names_.instructions());
+      one_line(shortened(config_.command, 200)), why,
+      stderr_tail.empty()
+          ? std::string()
+          : fmt::format(" Its last words: {}", shortened(stderr_tail, limits::kOpeningStderrMax)),
+      names_.name(Builtin::status), names_.name(Builtin::child_stderr), names_.instructions());
   answer_result(
       entry, own_opening_result(session_.negotiated_version, config_.sitter_version, instructions));
   for (Child& child : children_) child.has_clients_opening = false;

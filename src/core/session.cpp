@@ -86,8 +86,7 @@ bool is_legacy_version(std::string_view version) {
          kLegacyVersions.end();
 }
 
-std::string amended_opening(Line line, std::string_view result, std::string_view instructions) {
-  Edits edits(line);
+void amend_opening(std::string_view result, std::string_view instructions, Edits& edits) {
   const auto [capabilities, said] = members<2>(result, {"capabilities", "instructions"});
   if (is_object(capabilities)) {
     declare_list_changed(capabilities, "tools", true, edits);
@@ -111,7 +110,6 @@ std::string amended_opening(Line line, std::string_view result, std::string_view
   } else if (said == "null") {
     edits.replace(said, ours);
   }
-  return edits.apply();
 }
 
 std::string own_opening_result(std::string_view protocol_version, std::string_view sitter_version,

@@ -191,7 +191,7 @@ class Bridge {
   void answer_tool_text(Entry& entry, std::string_view text, bool is_error);
   void answer_last_list(Entry& entry);
   void on_client_listed();
-  void answer_opening_ourselves(std::string_view why);
+  void answer_opening_ourselves(std::string_view why, std::string_view stderr_tail = {});
   void fail(Entry& entry, const DeathReport& report);
   void fail_waiting(const DeathReport& report);
   /// `end` is empty for a child that lives but does not read.

@@ -91,6 +91,10 @@ inline constexpr std::size_t kStderrLineMax = 8 * kKiB;
 inline constexpr std::size_t kReportLinesMax = 20;
 inline constexpr std::size_t kReportBytesMax = 4 * kKiB;
 
+/// And what the instructions of an opening without a server quote. They are part of every
+/// prompt, so they stay short.
+inline constexpr std::size_t kOpeningStderrMax = kKiB;
+
 /// A notice has to leave room for the result that it precedes.
 inline constexpr std::size_t kNoticeBytesMax = 4 * kKiB;
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sitter/core/line.hpp"
+#include "sitter/core/json_view.hpp"
 
 namespace sitter {
 
@@ -58,9 +58,9 @@ struct Session {
 /// Revisions that open with `initialize`.
 bool is_legacy_version(std::string_view version);
 
-/// The child's answer to `initialize` as the client gets it: with what the bridge adds to
-/// capabilities and instructions, all else as it was.
-std::string amended_opening(Line line, std::string_view result, std::string_view instructions);
+/// What the bridge adds to the result of the child's answer to `initialize`: its tools and
+/// notifications among the capabilities, and its own instructions behind the child's.
+void amend_opening(std::string_view result, std::string_view instructions, Edits& edits);
 
 /// The result of an opening that the bridge answers itself.
 std::string own_opening_result(std::string_view protocol_version, std::string_view sitter_version,
