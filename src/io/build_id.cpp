@@ -13,6 +13,7 @@ namespace {
 
 // Far more than a linker writes; what is beyond is not looked at.
 constexpr std::size_t kProgramHeadersMax = 256;
+constexpr std::size_t kProgramHeaderMax = 256;
 constexpr std::size_t kNotesMax = 64 * 1024;
 constexpr std::size_t kLoadCommandsMax = 256 * 1024;
 constexpr std::size_t kIdMax = 64;
@@ -106,7 +107,10 @@ std::string elf_build_id(ImageFile& file, const std::string& head) {
   std::uint64_t table_at = wide ? header.number(32, 8) : header.number(28, 4);
   std::size_t entry_size = header.number(wide ? 54 : 42, 2);
   std::size_t count = header.number(wide ? 56 : 44, 2);
-  if (entry_size < (wide ? 56U : 32U) || count > kProgramHeadersMax) return {};
+  if (entry_size < (wide ? 56U : 32U) || entry_size > kProgramHeaderMax ||
+      count > kProgramHeadersMax) {
+    return {};
+  }
   Bytes table(file.read(table_at, entry_size * count), big_endian);
   for (std::size_t entry = 0; entry < table.size(); entry += entry_size) {
     if (table.number(entry, 4) != kNoteSegment) continue;

@@ -14,6 +14,10 @@ namespace {
 // Each round finds what was forked during the one before; only a fork bomb needs more.
 constexpr int kRoundsMax = 50;
 
+// The list of processes is not of one moment: a process whose parent ends while the list is read
+// may be missing in it.
+constexpr int kQuietRounds = 2;
+
 using Table = std::unordered_map<long, ProcessRecord>;
 
 bool is_same(const ProcessRecord& a, const ProcessRecord& b) {
@@ -66,7 +70,6 @@ std::vector<ProcessRecord> ProcessUnit::scan(const std::vector<long>& not_ours) 
   std::unordered_map<long, Side> sides;
   sides[getpid()] = Side::stranger;
   sides[adopter_] = Side::stranger;
-  for (long pid : not_ours) sides[pid] = Side::stranger;
 
   // A process is what it is by itself, else what its parent is.
   std::vector<long> way;
@@ -119,14 +122,15 @@ std::vector<Signalled> ProcessUnit::signal(UnitSignal signal, const std::vector<
   int number = signal == UnitSignal::kill ? SIGKILL : SIGTERM;
   std::vector<Signalled> result;
   std::vector<ProcessRecord> done;
-  for (int round = 0; round < kRoundsMax; ++round) {
-    bool found_new = false;
-    std::set<long> groups;
+  std::set<long> groups;
+  int quiet = 0;
+  for (int round = 0; round < kRoundsMax && quiet < kQuietRounds; ++round) {
+    ++quiet;
     for (const ProcessRecord& process : scan(not_ours)) {
       // A group outside of our pid namespace shows as 0, which would mean our own.
       if (process.group > 1) groups.insert(process.group);
       if (contains(done, process)) continue;
-      found_new = true;
+      quiet = 0;
       done.push_back(process);
       std::string command = command_of(process.pid);
       Delivery delivery = send_signal(process, number);
@@ -134,7 +138,6 @@ std::vector<Signalled> ProcessUnit::signal(UnitSignal signal, const std::vector<
         result.push_back({{process.pid, std::move(command)}, delivery});
       }
     }
-    if (!found_new) break;
     if (signal != UnitSignal::kill) continue;
     // A member that forks and exits all the time is never there when its own signal comes; the
     // group is hit as a whole.
