@@ -1,0 +1,48 @@
+#include <benchmark/benchmark.h>
+
+#include <string>
+#include <vector>
+
+#include "sitter/core/client_requests.hpp"
+
+namespace sitter {
+namespace {
+
+/// Requests that come in, are sent, and are answered in the order in which they came, while so many
+/// others are in flight. The ids are made beforehand, since on the wire they are text.
+void add_send_and_take(benchmark::State& state, const std::string& before,
+                       const std::string& after) {
+  const std::size_t in_flight = static_cast<std::size_t>(state.range(0));
+  std::vector<std::string> ids;
+  for (std::size_t i = 0; i < 2 * in_flight + 1; ++i) {
+    ids.push_back(before + std::to_string(100'000 + i) + after);
+  }
+  ClientRequests requests;
+  const auto send = [&](std::size_t i) {
+    requests.sent(requests.add(ids[i % ids.size()]), 1, OwnedLine());
+  };
+  for (std::size_t i = 0; i < in_flight; ++i) send(i);
+  std::size_t at = 0;
+  for (auto _ : state) {
+    send(at + in_flight);
+    requests.take(*requests.find_sent(ids[at % ids.size()], 1));
+    ++at;
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+
+void BM_RequestWithIntegerId(benchmark::State& state) { add_send_and_take(state, "", ""); }
+BENCHMARK(BM_RequestWithIntegerId)->Arg(0)->Arg(100)->Arg(10'000)->Arg(100'000);
+
+void BM_RequestWithStringId(benchmark::State& state) {
+  // As long as a UUID, so that no small string optimisation helps.
+  add_send_and_take(state, "\"0f8fad5b-d9cb-469f-a165-7086", "\"");
+}
+BENCHMARK(BM_RequestWithStringId)->Arg(0)->Arg(10'000);
+
+// An id that is not its own key: it must be read as a number first.
+void BM_RequestWithOddId(benchmark::State& state) { add_send_and_take(state, "", ".0"); }
+BENCHMARK(BM_RequestWithOddId)->Arg(0);
+
+}  // namespace
+}  // namespace sitter
