@@ -126,18 +126,23 @@ simdjson::error_code read_meta(value& meta, Message::Params& params) {
   });
 }
 
+/// The text of the value alone: simdjson takes white space behind objects and arrays along.
 simdjson::error_code raw_of(value& v, std::string_view& out) {
   simdjson::ondemand::json_type type;
   if (const auto error = v.type().get(type)) return error;
   if (type == simdjson::ondemand::json_type::object) {
     object members;
     if (const auto error = v.get_object().get(members)) return error;
-    return members.raw_json().get(out);
+    if (const auto error = members.raw_json().get(out)) return error;
+    out = trimmed(out);
+    return simdjson::SUCCESS;
   }
   if (type == simdjson::ondemand::json_type::array) {
     simdjson::ondemand::array items;
     if (const auto error = v.get_array().get(items)) return error;
-    return items.raw_json().get(out);
+    if (const auto error = items.raw_json().get(out)) return error;
+    out = trimmed(out);
+    return simdjson::SUCCESS;
   }
   out = trimmed(v.raw_json_token());
   return simdjson::SUCCESS;
@@ -270,7 +275,10 @@ const Message* MessageReader::read(Line line) {
     if (start.front() == '[') {
       return refuse(Defect::Kind::batch, "the line is an array and not an object", line);
     }
-    return refuse(Defect::Kind::not_an_object, "the line is not a JSON object", line);
+    // The parser has not looked at the characters of a scalar yet.
+    const bool is_scalar = nlohmann::json::accept(start.begin(), start.end());
+    return refuse(is_scalar ? Defect::Kind::not_an_object : Defect::Kind::not_json,
+                  "the line is not a JSON object", line);
   }
 
   std::string_view version;
