@@ -1,7 +1,6 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
-#include <cerrno>
 #include <csignal>
 #include <utility>
 
@@ -35,7 +34,6 @@ std::vector<Reaped> reap() {
   while (true) {
     int status = 0;
     pid_t pid = waitpid(-1, &status, WNOHANG);
-    if (pid < 0 && errno == EINTR) continue;
     if (pid <= 0) return ended;
     ended.push_back({pid, to_exit_status(status)});
   }
