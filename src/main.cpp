@@ -11,9 +11,11 @@
 #include "sitter/io/error_output.hpp"
 #include "sitter/io/keeper.hpp"
 #include "sitter/io/log.hpp"
+#include "sitter/io/memory.hpp"
 #include "sitter/io/reaper.hpp"
 
 int main(int argc, char** argv) {
+  sitter::give_back_freed_memory();
   auto parsed = sitter::parse_options(std::vector<std::string>(argv + 1, argv + argc));
   if (const auto* const refusal = std::get_if<sitter::Refusal>(&parsed)) {
     std::fputs(refusal->text.c_str(), refusal->exit_code == 0 ? stdout : stderr);

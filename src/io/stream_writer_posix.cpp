@@ -1,9 +1,11 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/system/error_code.hpp>
 #include <cerrno>
+#include <deque>
 #include <string>
 #include <utility>
 
@@ -20,8 +22,9 @@ namespace {
 /// Copying a smaller piece costs less than a write of its own.
 constexpr std::size_t kWrittenDirectly = 64 * limits::kKiB;
 
-/// A larger queue is given back when it is empty.
-constexpr std::size_t kQueueKept = limits::kMiB;
+/// The queue is a chain of blocks, so that it grows without a copy of what it holds. A block takes
+/// what comes of one read, which then goes out in one write.
+constexpr std::size_t kBlock = 256 * limits::kKiB;
 
 }  // namespace
 
@@ -29,8 +32,6 @@ constexpr std::size_t kQueueKept = limits::kMiB;
 struct StreamWriter::State : std::enable_shared_from_this<State> {
   State(boost::asio::io_context& io, FileDescriptor target, Events told)
       : descriptor(io, target.release()), events(std::move(told)) {}
-
-  std::size_t queued() const { return queue.size() - written; }
 
   /// How much of the piece was taken.
   std::size_t write(std::string_view piece) {
@@ -53,32 +54,38 @@ struct StreamWriter::State : std::enable_shared_from_this<State> {
     if (is_broken || !descriptor.is_open()) return;
     if (piece.size() >= kWrittenDirectly && !is_waiting) {
       flush();
-      if (queued() == 0) piece.remove_prefix(write(piece));
+      if (queued == 0) piece.remove_prefix(write(piece));
       if (is_broken) return;
     }
-    if (queue.capacity() < queue.size() + piece.size()) compact(piece.size());
-    queue.append(piece);
+    if (blocks.empty() || blocks.back().capacity() - blocks.back().size() < piece.size()) {
+      blocks.emplace_back().reserve(std::max(kBlock, piece.size()));
+    }
+    blocks.back().append(piece);
+    queued += piece.size();
   }
 
-  /// Makes room by dropping what was written, before the queue grows.
-  void compact(std::size_t wanted) {
-    if (written > 0) {
-      queue.erase(0, written);
+  /// Writes what is taken without waiting.
+  void write_queue() {
+    while (queued > 0) {
+      const std::string_view first = std::string_view(blocks.front()).substr(written);
+      const std::size_t count = write(first);
+      if (is_broken) return;
+      written += count;
+      queued -= count;
+      if (count < first.size()) return;
       written = 0;
+      if (blocks.size() > 1) blocks.pop_front();
     }
-    queue.reserve(queue.size() + wanted);
+    if (blocks.empty()) return;
+    // One is kept, since there is always a next line.
+    blocks.front().clear();
+    if (blocks.front().capacity() > kBlock) blocks.clear();
   }
 
   void flush() {
     if (is_waiting) return;
-    written += write(std::string_view(queue).substr(written));
-    if (queued() > 0 && !is_broken) {
-      wait();
-      return;
-    }
-    written = 0;
-    queue.clear();
-    if (queue.capacity() > kQueueKept) queue.shrink_to_fit();
+    write_queue();
+    if (queued > 0) wait();
   }
 
   void wait() {
@@ -104,17 +111,23 @@ struct StreamWriter::State : std::enable_shared_from_this<State> {
 
   void become_broken() {
     if (std::exchange(is_broken, true)) return;
-    queue = {};
-    written = 0;
+    drop_queue();
     boost::asio::post(descriptor.get_executor(), [self = shared_from_this()] {
       if (!self->is_over) self->events.on_broken();
     });
   }
 
+  void drop_queue() {
+    blocks.clear();
+    written = 0;
+    queued = 0;
+  }
+
   stream_descriptor descriptor;
   Events events;
-  std::string queue;
-  std::size_t written = 0;  // of the queue
+  std::deque<std::string> blocks;
+  std::size_t written = 0;  // of the first block
+  std::size_t queued = 0;
   bool is_waiting = false;
   bool is_broken = false;
   bool is_over = false;
@@ -130,14 +143,13 @@ StreamWriter::~StreamWriter() {
 
 void StreamWriter::append(std::string_view piece) { state_->append(piece); }
 void StreamWriter::flush() { state_->flush(); }
-std::size_t StreamWriter::queued() const { return state_->queued(); }
+std::size_t StreamWriter::queued() const { return state_->queued; }
 void StreamWriter::watch() { state_->watch(); }
 
 void StreamWriter::close() {
   if (!state_->descriptor.is_open()) return;
-  state_->write(std::string_view(state_->queue).substr(state_->written));
-  state_->queue = {};
-  state_->written = 0;
+  state_->write_queue();
+  state_->drop_queue();
   error_code ignored;  // the descriptor is gone in any case
   state_->descriptor.close(ignored);
 }

@@ -1,0 +1,162 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/scripted_client.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace sitter::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+constexpr std::size_t kMegabyte = 1'000'000;
+constexpr std::size_t kMebibyte = 1024 * 1024;
+
+/// A sanitizer keeps memory of its own.
+bool counts_memory() { return std::string_view(SITTER_SANITIZER).empty(); }
+
+/// Looks at the memory of a bridge from now on.
+class MemoryWatch {
+ public:
+  explicit MemoryWatch(ScriptedClient& client)
+      : pid_(client.program().pid()), idle_(resident_bytes(pid_)) {}
+
+  void expect_bounded(std::size_t largest_message) const {
+    if (!counts_memory()) return;
+    EXPECT_LE(resident_bytes_max(pid_), idle_ + 6 * largest_message + 16 * kMebibyte);
+  }
+
+  void expect_given_back() const {
+    if (!counts_memory()) return;
+    EXPECT_TRUE(eventually([this] { return resident_bytes(pid_) <= idle_ + 4 * kMebibyte; }))
+        << resident_bytes(pid_) << " bytes are resident, idle " << idle_;
+  }
+
+ private:
+  long pid_;
+  std::size_t idle_;
+};
+
+/// Waits until none of these does anything any more.
+void wait_until_stuck(const std::vector<long>& pids) {
+  int still = 0;
+  eventually([&] {
+    const bool sleeps = std::all_of(pids.begin(), pids.end(), [](long pid) {
+      return status_field(pid, "State").starts_with('S');
+    });
+    still = sleeps ? still + 1 : 0;
+    return still == 100;
+  });
+}
+
+TEST(Flood, ChildThatStopsReadingBlocksNobodyElse) {
+  ScriptedClient client({.options = {"--kill-grace", "20"}});
+  client.open();
+  const MemoryWatch memory(client);
+  const long child = client.child_pid();
+  client.text_of_call("stop_reading");
+  const std::string text(kMebibyte, 'x');
+  for (int id = 1; id <= 24; ++id) client.call(id, "echo", {{"text", text}});
+  EXPECT_EQ(client.status()["childState"], "ready");
+
+  client.call(30, "echo");
+  client.request(31, "prompts/get");
+  EXPECT_THAT(text_of(client.answer(30)["result"]), HasSubstr("stopped reading"));
+  const Json error = client.answer(31)["error"];
+  EXPECT_EQ(error["code"], -32603);
+  EXPECT_THAT(error["message"], HasSubstr("stopped reading"));
+
+  client.text_of_call("sitter_kill");
+  EXPECT_FALSE(is_alive(child));
+  for (int id = 1; id <= 24; ++id) EXPECT_EQ(client.answer(id)["result"]["isError"], true);
+  EXPECT_THAT(client.text_of_call("echo", {{"text", "next"}}), HasSubstr("next"));
+  memory.expect_bounded(kMebibyte);
+}
+
+TEST(Flood, DeafChildIsTakenDownAtTheEnd) {
+  ScriptedClient client({.options = {"--kill-grace", "20"}, .command = fake({"--ignore-term"})});
+  client.open();
+  client.text_of_call("stop_reading");
+  EXPECT_EQ(client.end(), 0);
+}
+
+TEST(Flood, ClientThatStopsReadingSlowsTheChildDown) {
+  ScriptedClient client;
+  client.open();
+  const MemoryWatch memory(client);
+  const long child = client.child_pid();
+  const std::size_t size = 2 * kMegabyte;
+  for (int id = 1; id <= 60; ++id) client.call(id, "big", {{"bytes", size}});
+  wait_until_stuck({client.program().pid(), child});
+  for (int id = 1; id <= 60; ++id) {
+    EXPECT_EQ(text_of(client.answer(id)["result"]).size(), size);
+  }
+  memory.expect_bounded(size);
+  memory.expect_given_back();
+  EXPECT_EQ(client.child_pid(), child);
+}
+
+TEST(Flood, StderrThatTheClientNeverReadsBlocksNobody) {
+  ScriptedClient client({.command = fake({"--flood-stderr", "200000"}), .reads_stderr = false});
+  client.open();
+  client.text_of_call("stderr", {{"text", std::string(100, 'y')}, {"lines", 20000}});
+  EXPECT_EQ(client.text_of_call("echo", {{"text", "through"}}), "through");
+  EXPECT_EQ(client.status()["childAlive"], true);
+  client.text_of_call("sitter_kill");
+  EXPECT_THAT(client.text_of_call("echo", {{"text", "again"}}), HasSubstr("again"));
+  EXPECT_EQ(client.end(), 0);
+}
+
+TEST(Flood, StderrOf130MegabytesPasses) {
+  ScriptedClient client({.command = fake({"--flood-stderr", "130000000", "--stderr", "first"})});
+  const MemoryWatch memory(client);
+  client.open();
+  EXPECT_EQ(client.text_of_call("echo", {{"text", "through"}}), "through");
+  EXPECT_EQ(lines_of(client.text_of_call("sitter_child_stderr", {{"lines", 50}})).size(), 50);
+  memory.expect_bounded(0);
+}
+
+TEST(Flood, LongStderrLineIsCut) {
+  ScriptedClient client;
+  client.open();
+  const std::size_t size = 20 * kMegabyte;
+  const MemoryWatch memory(client);
+  client.text_of_call("stderr", {{"text", std::string(size, 'z')}});
+  const std::string text = client.text_of_call("sitter_child_stderr");
+  EXPECT_LT(text.size(), 10'000);
+  EXPECT_THAT(text, HasSubstr("zzzz"));
+  memory.expect_bounded(size);
+  memory.expect_given_back();
+}
+
+TEST(Flood, MemoryOfALargeMessageIsGivenBack) {
+  ScriptedClient client;
+  client.open();
+  const MemoryWatch memory(client);
+  std::string accents;
+  while (accents.size() < 20 * kMegabyte) accents += "é";
+  for (const std::string& text : {std::string(20 * kMegabyte, 'x'), accents}) {
+    EXPECT_EQ(client.text_of_call("echo", {{"text", text}}), text);
+    memory.expect_bounded(20 * kMegabyte);
+    memory.expect_given_back();
+  }
+}
+
+TEST(Flood, FullDiskOfTheLogIsToldOnStderr) {
+  ScriptedClient client({.options = {"--log-file", "/dev/full", "--log-level", "debug"}});
+  client.open();
+  EXPECT_EQ(client.text_of_call("echo", {{"text", "through"}}), "through");
+  EXPECT_TRUE(client.program().shows_error("the log file can't be written"));
+  EXPECT_EQ(client.end(), 0);
+}
+
+}  // namespace
+}  // namespace sitter::testing
