@@ -406,6 +406,13 @@ void Bridge::on_over(const Child& dead) {
       requests_.take(*entry);
     } else if (request.method == Method::ping) {
       answer_result(*entry, "{}");
+    } else if (request.method == Method::initialize && opening_ == nullptr) {
+      // As a first opening that the child dies of.
+      if (const Message* const opening = kept_reader_.read(request.extra->line.line())) {
+        begin_session(*opening);
+      }
+      opening_ = entry;
+      answer_opening_ourselves(end_clause(end), tail);
     } else if (is_repeatable(request) && !request.is_retried && !is_deliberate &&
                ending_ == Ending::none) {
       // The next child counts its progress from the beginning, and progress must only grow.

@@ -65,9 +65,11 @@ void Bridge::on_unreadable(Child& child, Line line) {
     if (looks_like_answer(line.text())) answer_unreadable(child, lenient_id(line.text()), what);
     return;
   }
+  bool has_message = false;
   for (const std::string_view object : split.objects) {
     const Line part = Line::padded(object);
     if (const Message* const message = reader_.read(part)) {
+      has_message = true;
       on_child_message(child, *message, part);
       continue;
     }
@@ -75,6 +77,10 @@ void Bridge::on_unreadable(Child& child, Line line) {
     if (looks_like_answer(object)) {
       answer_unreadable(child, lenient_id(object), reader_.defect().what);
     }
+  }
+  // An answer that breaks off may still hold whole objects.
+  if (!has_message && looks_like_answer(split.before)) {
+    answer_unreadable(child, lenient_id(split.before), what);
   }
 }
 
@@ -296,9 +302,10 @@ void Bridge::on_opening_answer(Child& child, const Message& message, Line line) 
 void Bridge::on_second_opening(const Entry& entry, std::string_view result) {
   const Message* const opening = kept_reader_.read(entry.second.extra->line.line());
   if (opening == nullptr) return;
-  session_ = {};
-  session_.opening_params = opening->params_raw.empty() ? "{}" : opening->params_raw;
-  session_.requested_version = json_decoded(opening->params.protocol_version).value_or("");
+  // Some clients send `initialized` without waiting for this answer.
+  std::string initialized_line = std::move(session_.initialized_line);
+  begin_session(*opening);
+  session_.initialized_line = std::move(initialized_line);
   told_opening_ = OpeningResult::of(result);
   session_.negotiated_version = told_opening_->protocol_version;
 }

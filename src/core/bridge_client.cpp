@@ -160,14 +160,19 @@ void Bridge::on_initialize(Entry& entry, const Message& message, Line line) {
     requests_.enqueue(entry, line.text());
     return;
   }
-  session_ = {};
-  session_.opening_params = message.params_raw.empty() ? "{}" : message.params_raw;
-  session_.requested_version = json_decoded(message.params.protocol_version).value_or("");
+  begin_session(message);
   ids_.be_like(message.id);
   request.state = State::ours;
   request.more().line = OwnedLine(line.text());
   opening_ = &entry;
   answer_opening_at_ = now_.steady + config_.answer_within;
+}
+
+/// What was set up before counts no more.
+void Bridge::begin_session(const Message& opening) {
+  session_ = {};
+  session_.opening_params = opening.params_raw.empty() ? "{}" : opening.params_raw;
+  session_.requested_version = json_decoded(opening.params.protocol_version).value_or("");
 }
 
 bool Bridge::answer_ourselves(Entry& entry, Child* child, std::string_view level) {
@@ -217,10 +222,10 @@ void Bridge::on_client_notification(const Message& message, Line line) {
     return;
   }
   Child* const child = serving();
-  if (message.method == Method::initialized && !session_.is_initialized() && session_.is_asked()) {
-    // Sent on by the handshake, to this child and to each that follows.
+  if (message.method == Method::initialized && session_.is_asked()) {
     session_.initialized_line = line.text();
-    return;
+    // A child that has not had one gets it from its handshake, and so does each that follows.
+    if (child == nullptr || child->handshake.state() == Handshake::State::opened) return;
   }
   if (!session_.is_asked()) {
     out_.log(Level::warn, fmt::format("{} came before initialize, and was dropped",
@@ -351,17 +356,17 @@ void Bridge::answer_opening_ourselves(std::string_view why, std::string_view std
     if (!known.is_known()) known.take({});
   }
   out_.log(Level::warn, fmt::format("the opening is answered without the server: {}", why));
+  const std::string last_words =
+      stderr_tail.empty() ? " "
+                          : fmt::format("\nIts last words on stderr:\n{}\n",
+                                        shortened(stderr_tail, limits::kOpeningStderrMax));
   const std::string instructions = fmt::format(
-      "The MCP server behind mcp-sitter ({}) is not available: {}. Its tools are missing until it "
-      "is. "
-      "Read the reason with {} and {}, mend it, and then call any tool or list the tools again: "
-      "the "
-      "server is started by the next request. {}",
-      one_line(shortened(config_.command, 200)), why,
-      stderr_tail.empty()
-          ? std::string()
-          : fmt::format(" Its last words: {}", shortened(stderr_tail, limits::kOpeningStderrMax)),
-      names_.name(Builtin::status), names_.name(Builtin::child_stderr), names_.instructions());
+      "The MCP server behind mcp-sitter ({}) is not available: {}.{}Its tools are missing until it "
+      "is. Read the reason with {} and {}, mend it, and then call any tool or list the tools "
+      "again: "
+      "the server is started by the next request. {}",
+      one_line(shortened(config_.command, 200)), why, last_words, names_.name(Builtin::status),
+      names_.name(Builtin::child_stderr), names_.instructions());
   answer_result(
       entry, own_opening_result(session_.negotiated_version, config_.sitter_version, instructions));
   for (Child& child : children_) child.has_clients_opening = false;

@@ -393,6 +393,7 @@ std::string id_key(std::string_view raw_id) {
     if (!text.is_string()) return std::string(raw_id);
     return fmt::format("\"{}\"", text.get_ref<const std::string&>());
   }
+  if (!is_number(raw_id)) return std::string(raw_id);
   const double number = std::strtod(std::string(raw_id).c_str(), nullptr);
   if (number == std::trunc(number) && std::abs(number) < 1e15) {
     return fmt::format("{}", static_cast<std::int64_t>(number));

@@ -178,6 +178,7 @@ class Bridge {
   void on_client_notification(const Message& message, Line line);
   void on_client_answer(const Message& message, Line line);
   void on_initialize(Entry& entry, const Message& message, Line line);
+  void begin_session(const Message& opening);
   void on_cancelled(const Message& message, Line line);
   void refuse_client_line(std::string_view id, ErrorCode code, std::string_view what);
   /// Answers what needs no child, or what this child lacks. False: it must be passed on.

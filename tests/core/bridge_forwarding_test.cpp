@@ -1,0 +1,327 @@
+#include "support/bridge_script.hpp"
+
+namespace sitter {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class BridgeForwardingTest : public BridgeTest {
+ protected:
+  void SetUp() override { open_session(); }
+};
+
+// ---- Bytes pass unchanged -----------------------------------------------------------------------
+
+TEST_F(BridgeForwardingTest, ARequestAndItsAnswerPassByteForByte) {
+  const std::string asked =
+      R"json({ "params" : {"arguments":{"b":1.0,"a":1e2,"big":12345678901234567890},"name":"echo",)json"
+      R"json("_meta":{"vendor/x":"\u00e9"}} ,"method":"tools\/call", "id" : 1,"jsonrpc":"2.0", "more":[ ] })json";
+  const std::string answered =
+      R"json({"result" : {"content":[ ],"n":0.10,"s":"\u0041\/"},  "id":1, "jsonrpc":"2.0"})json";
+  client(asked);
+  EXPECT_THAT(done(), ElementsAre("child 1 " + asked));
+  child(1, answered);
+  EXPECT_THAT(done(), ElementsAre("client " + answered));
+}
+
+TEST_F(BridgeForwardingTest, UnknownMethodsPassInBothDirections) {
+  client(request(1, "vendor/do", R"json({"x":[1,2]})json"));
+  child(1, request("\"q\"", "vendor/ask"));
+  client(notification("notifications/vendor", R"json({"a":1})json"));
+  child(1, notification("notifications/vendor/other"));
+  child(1, result(1, R"json({"ok":true})json"));
+  client(result(1, R"json({"yes":1})json"));
+  EXPECT_THAT(done(),
+              ElementsAre("child 1 " + request(1, "vendor/do", R"json({"x":[1,2]})json"),
+                          "client " + request(1, "vendor/ask"),
+                          "child 1 " + notification("notifications/vendor", R"json({"a":1})json"),
+                          "client " + notification("notifications/vendor/other"),
+                          "client " + result(1, R"json({"ok":true})json"),
+                          "child 1 " + result("\"q\"", R"json({"yes":1})json")));
+}
+
+TEST_F(BridgeForwardingTest, ErrorsOfTheChildPassWithTheirCode) {
+  for (const int code : {-32042, -32002, -1, -32601, -32022}) {
+    client(request(1, "resources/read", R"json({"uri":"a:b"})json"));
+    done();
+    child(1, error(1, code, "no"));
+    EXPECT_THAT(done(), ElementsAre("client " + error(1, code, "no")));
+  }
+}
+
+TEST_F(BridgeForwardingTest, AnUnknownToolIsTheChildsAffair) {
+  client(call(1, "nothing_of_this_name"));
+  child(1, error(1, -32602, "Unknown tool"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + call(1, "nothing_of_this_name"),
+                                  "client " + error(1, -32602, "Unknown tool")));
+}
+
+TEST_F(BridgeForwardingTest, AnswersComeInAnyOrder) {
+  client(call(1, "slow"));
+  client(call(2, "fast"));
+  done();
+  child(1, result(2));
+  child(1, result(1));
+  EXPECT_THAT(done(), ElementsAre("client " + result(2), "client " + result(1)));
+}
+
+TEST_F(BridgeForwardingTest, TheOrderOfEachDirectionIsKept) {
+  client(call(1, "echo"));
+  done();
+  const auto message = [](int n) {
+    return notification("notifications/message", R"json({"data":)json" + std::to_string(n) + "}");
+  };
+  std::vector<std::string> expected;
+  for (int n = 0; n < 100; ++n) {
+    child(1, message(n));
+    expected.push_back("client " + message(n));
+  }
+  child(1, result(1));
+  expected.push_back("client " + result(1));
+  EXPECT_EQ(done(), expected);
+}
+
+TEST_F(BridgeForwardingTest, DeepNestingPasses) {
+  // PEERS 9 and 10: nesting deeper than 64 levels.
+  const std::string deep = std::string(100000, '[') + std::string(100000, ']');
+  client(call(1, "echo", R"json({"x":)json" + deep + "}"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + call(1, "echo", R"json({"x":)json" + deep + "}")));
+  child(1, result(1, R"json({"x":)json" + deep + "}"));
+  EXPECT_THAT(done(), ElementsAre("client " + result(1, R"json({"x":)json" + deep + "}")));
+}
+
+TEST_F(BridgeForwardingTest, DuplicateKeysPass) {
+  // PEERS 9 and 10: the same key twice.
+  const std::string asked =
+      R"json({"jsonrpc":"2.0","id":1,"id":1,"method":"tools/call","params":{"name":"a","name":"echo","arguments":{}}})json";
+  client(asked);
+  const std::string answered =
+      R"json({"jsonrpc":"2.0","jsonrpc":"2.0","id":1,"result":{"content":[],"content":[]}})json";
+  child(1, answered);
+  EXPECT_THAT(done(), ElementsAre("child 1 " + asked, "client " + answered));
+}
+
+TEST_F(BridgeForwardingTest, LoneSurrogatesPass) {
+  client(call(1, "echo", R"json({"x":"\ud83d"})json"));
+  child(1, result(1, R"json({"content":[{"type":"text","text":"\ud83d"}]})json"));
+  EXPECT_THAT(done(), ElementsAre(HasSubstr(R"json("x":"\ud83d")json"),
+                                  HasSubstr(R"json("text":"\ud83d")json")));
+}
+
+TEST_F(BridgeForwardingTest, ALineWithCarriageReturnsAsWhiteSpacePasses) {
+  // PEERS 9: a bare CR as JSON white space.
+  const std::string asked = "{\"jsonrpc\":\"2.0\",\r\"id\":1,\r\"method\":\"vendor/x\"}";
+  client(asked);
+  EXPECT_THAT(done(), ElementsAre("child 1 " + asked));
+  child(1, result(1));
+}
+
+// ---- Questions of the child ---------------------------------------------------------------------
+
+TEST_F(BridgeForwardingTest, AQuestionOfTheChildGetsANumberOfItsOwn) {
+  child(1, request("\"abc\"", "sampling/createMessage", R"json({"maxTokens":1})json"));
+  child(1, request(0, "elicitation/create", R"json({"message":"?"})json"));
+  client(result(2, R"json({"action":"accept"})json"));
+  client(error(1, -1, "User rejected"));
+  EXPECT_THAT(
+      done(),
+      ElementsAre("client " + request(1, "sampling/createMessage", R"json({"maxTokens":1})json"),
+                  "client " + request(2, "elicitation/create", R"json({"message":"?"})json"),
+                  "child 1 " + result(0, R"json({"action":"accept"})json"),
+                  "child 1 " + error("\"abc\"", -1, "User rejected")));
+}
+
+TEST_F(BridgeForwardingTest, ProgressForAQuestionOfTheChildComesBackUnderItsToken) {
+  child(1,
+        request(7, "sampling/createMessage", R"json({"_meta":{"progressToken":"tok"},"x":1})json"));
+  EXPECT_THAT(done(),
+              ElementsAre("client " + request(1, "sampling/createMessage",
+                                              R"json({"_meta":{"progressToken":1},"x":1})json")));
+  client(progress(1, 50));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + progress("\"tok\"", 50)));
+  client(result(1));
+  done();
+  client(progress(1, 60));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeForwardingTest, ACancellationByTheChildNamesTheNumberThatTheClientKnows) {
+  child(1, request(7, "sampling/createMessage"));
+  done();
+  child(1, cancelled(7));
+  EXPECT_THAT(done(), ElementsAre("client " + cancelled(1)));
+  client(result(1));
+  child(1, cancelled(7));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeForwardingTest, AnAnswerToNoQuestionIsDropped) {
+  client(result(99));
+  client(error("\"x\"", -1, "no"));
+  client(R"json({"jsonrpc":"2.0","error":{"code":-32700,"message":"what"}})json");
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeForwardingTest, TheChildsQuestionsAreBounded) {
+  for (int n = 0; n < 1000; ++n) child(1, request(n, "ping"));
+  EXPECT_THAT(done(), SizeIs(1000));
+  child(1, request(1000, "ping"));
+  EXPECT_THAT(done(),
+              ElementsAre(AllOf(HasSubstr("child 1 "), HasSubstr(R"json("id":1000,"error")json"),
+                                HasSubstr("-32603"))));
+  client(result(1));
+  child(1, request(1001, "ping"));
+  EXPECT_THAT(done(), SizeIs(2));
+}
+
+// ---- Cancellation -------------------------------------------------------------------------------
+
+TEST_F(BridgeForwardingTest, ACancellationPasses) {
+  client(call(1, "slow"));
+  done();
+  client(cancelled(1));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + cancelled(1)));
+}
+
+TEST_F(BridgeForwardingTest, ALateAnswerToACancelledRequestPasses) {
+  client(call(1, "slow"));
+  client(cancelled(1));
+  done();
+  child(1, result(1));
+  EXPECT_THAT(done(), ElementsAre("client " + result(1)));
+}
+
+TEST_F(BridgeForwardingTest, ACancelledRequestIsOwedNothingWhenTheChildDies) {
+  client(call(1, "slow"));
+  client(cancelled(1));
+  dies(1, 3);
+  EXPECT_THAT(client_got(), IsEmpty());
+}
+
+TEST_F(BridgeForwardingTest, ACancellationOfNothingIsDropped) {
+  client(cancelled(5));
+  client(call(1, "fast"));
+  child(1, result(1));
+  done();
+  client(cancelled(1));
+  client(notification("notifications/cancelled", R"json({"requestId":null})json"));
+  client(notification("notifications/cancelled", R"json({"reason":"none"})json"));
+  client(notification("notifications/cancelled"));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeForwardingTest, ACancellationWithoutAnIdIsNotThatOfRequestZero) {
+  client(call(0, "slow"));
+  done();
+  for (const std::string id : {"null", "{}", "[]", "true", R"json("")json"}) client(cancelled(id));
+  EXPECT_THAT(done(), IsEmpty());
+  child(1, result(0));
+  EXPECT_THAT(done(), ElementsAre("client " + result(0)));
+}
+
+TEST_F(BridgeForwardingTest, CancelledRequestsAreRememberedUpToABound) {
+  for (int n = 1; n <= 1001; ++n) {
+    client(call(n, "slow"));
+    client(cancelled(n));
+  }
+  done();
+  child(1, result(1));
+  EXPECT_THAT(done(), IsEmpty());
+  child(1, result(2));
+  EXPECT_THAT(done(), ElementsAre("client " + result(2)));
+}
+
+// ---- Progress -----------------------------------------------------------------------------------
+
+TEST_F(BridgeForwardingTest, AnAnswerBehindItsProgressStartsAWriteOfItsOwn) {
+  client(call_with_progress(1, "work"));
+  done();
+  child(1, progress(1, 10));
+  child(1, result(1));
+  child(1, notification("notifications/message", R"json({"data":1})json"));
+  EXPECT_THAT(done(), ElementsAre("client " + progress(1, 10)));
+  time_passes(milliseconds(1));
+  EXPECT_THAT(done(), ElementsAre("client " + result(1),
+                                  "client " + notification("notifications/message",
+                                                           R"json({"data":1})json")));
+}
+
+TEST_F(BridgeForwardingTest, AnAnswerLongAfterItsProgressDoesNotWait) {
+  client(call_with_progress(1, "work"));
+  child(1, progress(1, 10));
+  time_passes(milliseconds(1));
+  done();
+  child(1, result(1));
+  EXPECT_THAT(done(), ElementsAre("client " + result(1)));
+}
+
+TEST_F(BridgeForwardingTest, ProgressOfAnotherRequestDelaysNothing) {
+  client(call_with_progress(1, "work"));
+  client(call(2, "fast"));
+  done();
+  child(1, progress(1, 10));
+  child(1, result(2));
+  EXPECT_THAT(done(), ElementsAre("client " + progress(1, 10), "client " + result(2)));
+  child(1, result(1));
+  time_passes(milliseconds(1));
+}
+
+TEST_F(BridgeForwardingTest, ATokenThatIsNotTheIdCountsToo) {
+  client(request(1, "tools/call", R"json({"name":"work","_meta":{"progressToken":"t"}})json"));
+  done();
+  child(1, progress("\"t\"", 10));
+  child(1, result(1));
+  EXPECT_THAT(done(), SizeIs(1));
+  time_passes(milliseconds(1));
+  EXPECT_THAT(done(), ElementsAre("client " + result(1)));
+}
+
+TEST_F(BridgeForwardingTest, AnAnswerAlsoWaitsForProgressThatWaitedItself) {
+  client(call_with_progress(1, "work"));
+  client(call_with_progress(2, "work"));
+  done();
+  child(1, progress(1, 10));
+  child(1, result(1));
+  child(1, progress(2, 10));
+  child(1, result(2));
+  EXPECT_THAT(done(), ElementsAre("client " + progress(1, 10)));
+  next_deadline_comes();
+  EXPECT_THAT(done(), ElementsAre("client " + result(1), "client " + progress(2, 10)));
+  next_deadline_comes();
+  EXPECT_THAT(done(), ElementsAre("client " + result(2)));
+}
+
+TEST_F(BridgeForwardingTest, AnAnswerJustAfterItsProgressWasWrittenWaitsToo) {
+  client(call_with_progress(1, "work"));
+  client(call_with_progress(2, "work"));
+  child(1, progress(1, 10));
+  child(1, result(1));
+  child(1, progress(2, 10));
+  done();
+  next_deadline_comes();
+  EXPECT_THAT(done(), ElementsAre("client " + result(1), "client " + progress(2, 10)));
+  child(1, result(2));
+  EXPECT_THAT(done(), IsEmpty());
+  next_deadline_comes();
+  EXPECT_THAT(done(), ElementsAre("client " + result(2)));
+}
+
+// ---- Bounds -------------------------------------------------------------------------------------
+
+TEST_F(BridgeForwardingTest, AnAnswerThatEndsOfficialClientsIsPassedOnAndLogged) {
+  client(call(1, "big"));
+  done();
+  const std::string big =
+      result(1, R"json({"x":")json" + std::string(10 * limits::kMiB, 'x') + "\"}");
+  child(1, big);
+  EXPECT_EQ(done(), std::vector<std::string>{"client " + big});
+  EXPECT_THAT(logs(), ::testing::Contains(HasSubstr("the official TypeScript clients")));
+}
+
+}  // namespace
+}  // namespace sitter

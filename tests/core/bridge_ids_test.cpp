@@ -1,0 +1,190 @@
+#include "support/bridge_script.hpp"
+
+namespace sitter {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+class BridgeIdsTest : public BridgeTest {};
+
+TEST_F(BridgeIdsTest, IdsOfEverySpellingComeBackAsTheyWereSent) {
+  open_session();
+  for (const std::string id :
+       {"1", "1.0", "\"1\"", "12345678901234567890", R"json("\u00fc")json", "\"\xC3\xBC\"", "-7",
+        "1e3", "0", "\"\"", R"json("a\"b\\")json", "1.5"}) {
+    client(call(id, "echo"));
+    EXPECT_THAT(done(), ElementsAre("child 1 " + call(id, "echo")));
+    child(1, result(id));
+    EXPECT_THAT(done(), ElementsAre("client " + result(id))) << id;
+  }
+}
+
+TEST_F(BridgeIdsTest, AnIdThatTheChildSpellsDifferentlyComesBackAsTheClientDoes) {
+  open_session();
+  client(call("1.0", "echo"));
+  client(call(R"json("\u00fc")json", "echo"));
+  done();
+  child(1, result(1));
+  child(1, result("\"\xC3\xBC\""));
+  EXPECT_THAT(done(),
+              ElementsAre("client " + result("1.0"), "client " + result(R"json("\u00fc")json")));
+}
+
+TEST_F(BridgeIdsTest, ANumberAndAStringAreDifferentIds) {
+  open_session();
+  client(call(1, "a"));
+  client(call("\"1\"", "b"));
+  done();
+  child(1, result("\"1\"", R"json({"of":"b"})json"));
+  child(1, result(1, R"json({"of":"a"})json"));
+  EXPECT_THAT(done(), ElementsAre("client " + result("\"1\"", R"json({"of":"b"})json"),
+                                  "client " + result(1, R"json({"of":"a"})json")));
+}
+
+TEST_F(BridgeIdsTest, TwoRequestsWithTheSameIdAreBothAnswered) {
+  open_session();
+  client(call(1, "a"));
+  client(call(1, "b"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + call(1, "a"), "child 1 " + call(1, "b")));
+  child(1, result(1));
+  child(1, result(1));
+  EXPECT_THAT(done(), ElementsAre("client " + result(1), "client " + result(1)));
+  child(1, result(1));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeIdsTest, TwoRequestsWithTheSameIdAreBothAnsweredWhenTheChildDies) {
+  open_session();
+  client(call(1, "a"));
+  client(request(1, "vendor/x"));
+  client(call(1, "b"));
+  dies(1, 3);
+  EXPECT_THAT(client_got(), SizeIs(3));
+}
+
+TEST_F(BridgeIdsTest, AnIdMayComeBackAfterItsAnswer) {
+  // PEERS 46: tools/list in flight when the child dies, its id reused for a call.
+  open_session();
+  client(request(1, "tools/list", R"json({"cursor":"x"})json"));
+  dies(1, 3);
+  EXPECT_THAT(client_got(), SizeIs(1));
+  client(call(1, "echo"));
+  opens(2);
+  done();
+  child(2, result(1, R"json({"tools":[]})json"));
+  EXPECT_THAT(client_got(), ElementsAre(result(1, R"json({"tools":[]})json")));
+}
+
+TEST_F(BridgeIdsTest, OurIdsAreNumbersForAClientOfNumbers) {
+  open_session();
+  dies(1, 0);
+  client(call(1, "echo"));
+  EXPECT_THAT(done(), Contains(HasSubstr(R"json(child 2 {"jsonrpc":"2.0","id":#2,)json")));
+  opens(2);
+  child(2, result(1));
+}
+
+TEST_F(BridgeIdsTest, OurIdsAreStringsForAClientOfStrings) {
+  client(initialize("\"a\""));
+  opens(1);
+  client(initialized());
+  EXPECT_THAT(done(), Contains(HasSubstr(R"json("id":"mcp-sitter-#1","method":"tools/list")json")));
+  child(1, result(R"json("mcp-sitter-#1")json", Server::list("tools", server.tools)));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeIdsTest, OurIdsSkipThoseInUse) {
+  client(initialize(0));
+  opens(1);
+  done();
+  client(call("1125899906842624", "slow"));
+  client(initialized());
+  EXPECT_THAT(done(), Contains("child 1 " + request("#2", "tools/list", "{}")));
+  opens(1);
+  child(1, result("1125899906842624"));
+  EXPECT_THAT(client_got(), ElementsAre(result("1125899906842624")));
+}
+
+TEST_F(BridgeIdsTest, TheRandomSeedMovesTheNumbers) {
+  config.seed = 41;
+  open_session();
+  dies(1, 0);
+  client(call(1, "echo"));
+  EXPECT_THAT(done(), Contains(HasSubstr(R"json("id":#43,)json")));
+  opens(2);
+  child(2, result(1));
+}
+
+TEST_F(BridgeIdsTest, NothingThatTheClientSendsMatchesOurIds) {
+  client(initialize(0));
+  opens(1);
+  client(initialized());
+  done();
+  client(result("1125899906842624", R"json({"tools":[]})json"));
+  EXPECT_THAT(done(), IsEmpty());
+  opens(1);
+}
+
+TEST_F(BridgeIdsTest, AnAnswerWithAnUnknownIdIsDropped) {
+  open_session();
+  child(1, result(77));
+  child(1, error("\"x\"", -1, "no"));
+  child(1, R"json({"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"what"}})json");
+  child(1, R"json({"jsonrpc":"2.0","error":{"code":-32700,"message":"what"}})json");
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeIdsTest, AnAnswerToADeadChildsQuestionNeverReachesItsSuccessor) {
+  // PEERS 29.
+  open_session();
+  child(1, request(0, "sampling/createMessage"));
+  done();
+  dies(1, 3);
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("notifications/cancelled"),
+                                              HasSubstr(R"json("requestId":1,)json"))));
+  client(call(1, "echo"));
+  opens(2);
+  child(2, request(0, "roots/list"));
+  EXPECT_THAT(done(), Contains("client " + request(2, "roots/list")));
+  client(result(1, R"json({"late":true})json"));
+  client(progress(1, 1));
+  EXPECT_THAT(done(), IsEmpty());
+  client(result(2, R"json({"roots":[]})json"));
+  EXPECT_THAT(done(), ElementsAre("child 2 " + result(0, R"json({"roots":[]})json")));
+  child(2, result(1));
+}
+
+TEST_F(BridgeIdsTest, LateLinesOfADeadChildAreNobodys) {
+  open_session();
+  client(call(1, "echo"));
+  dies(1, 3);
+  client(call(2, "echo"));
+  opens(2);
+  done();
+  child(1, result(2, R"json({"of":"the dead"})json"));
+  child(1, notification("notifications/message"));
+  child_says(1, "late");
+  exits(1, 0);
+  closes_output(1);
+  EXPECT_THAT(done(), IsEmpty());
+  child(2, result(2, R"json({"of":"the living"})json"));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("the living")));
+}
+
+TEST_F(BridgeIdsTest, ProgressOfTheClientForAQuestionWithoutATokenIsDropped) {
+  open_session();
+  child(1, request(3, "sampling/createMessage"));
+  done();
+  client(progress(1, 5));
+  EXPECT_THAT(done(), IsEmpty());
+  client(result(1));
+}
+
+}  // namespace
+}  // namespace sitter

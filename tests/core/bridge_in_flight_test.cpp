@@ -1,0 +1,339 @@
+#include "support/bridge_script.hpp"
+
+namespace sitter {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+class BridgeInFlightTest : public BridgeTest {
+ protected:
+  void SetUp() override { open_session(); }
+};
+
+TEST_F(BridgeInFlightTest, ACallInFlightWhenTheChildIsKilledIsAnswered) {
+  // PEERS 1: request in flight, child killed -9.
+  client(call(5, "work"));
+  child_says(1, "about to work");
+  done();
+  time_passes(milliseconds(2100));
+  exits(1, 137, "SIGKILL");
+  EXPECT_THAT(client_got(), IsEmpty());
+  closes_output(1);
+  const auto line = answer();
+  EXPECT_EQ(line["id"], 5);
+  EXPECT_EQ(line["result"]["isError"], true);
+  EXPECT_EQ(line["result"]["content"][0]["text"],
+            "[mcp-sitter] the server crashed (SIGKILL, from outside or out of memory) after 2.1s. "
+            "This call was running then and may or may not have taken effect.\n"
+            "Its last words on stderr:\n"
+            "about to work\n"
+            "Fix it if need be and call again: the next request starts it again. "
+            "sitter_child_stderr shows more.");
+}
+
+TEST_F(BridgeInFlightTest, AnswerReadAfterTheExitStillCounts) {
+  client(call(5, "last_words"));
+  done();
+  exits(1, 0);
+  EXPECT_THAT(done(), ElementsAre("terminate 1"));
+  child(1, result(5, R"json({"content":[]})json"));
+  closes_output(1);
+  EXPECT_THAT(done(), ElementsAre("client " + result(5, R"json({"content":[]})json"), "release 1"));
+}
+
+TEST_F(BridgeInFlightTest, LastWordsReadAfterTheExitAreInTheReport) {
+  client(call(5, "work"));
+  exits(1, 3);
+  child_says(1, "Segmentation fault");
+  closes_stdout(1);
+  EXPECT_THAT(client_got(), IsEmpty());
+  closes_stderr(1);
+  EXPECT_THAT(answer_text(), HasSubstr("Segmentation fault"));
+}
+
+TEST_F(BridgeInFlightTest, AGrandchildThatHoldsThePipesDelaysTheAnswerForABoundedTime) {
+  client(call(5, "work"));
+  exits(1, 3);
+  done();
+  time_passes(milliseconds(299));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(milliseconds(1));
+  EXPECT_THAT(done(), ElementsAre("release 1", HasSubstr("crashed (exit 3)")));
+}
+
+TEST_F(BridgeInFlightTest, TheEndOfOutputAloneIsNotTheEnd) {
+  client(call(5, "work"));
+  closes_output(1);
+  EXPECT_THAT(client_got(), IsEmpty());
+  exits(1, 3);
+  EXPECT_THAT(answer_text(), HasSubstr("crashed (exit 3)"));
+}
+
+TEST_F(BridgeInFlightTest, OtherRequestsGetAnError) {
+  client(request(5, "vendor/thing"));
+  client(request(6, "tools/list", R"json({"cursor":"2"})json"));
+  child_says(1, "oops");
+  dies(1, 139, "SIGSEGV");
+  const auto got = client_got();
+  ASSERT_THAT(got, SizeIs(2));
+  const auto line = nlohmann::json::parse(got[0]);
+  EXPECT_EQ(line["id"], 5);
+  EXPECT_EQ(line["error"]["code"], -32603);
+  EXPECT_THAT(line["error"]["message"].get<std::string>(),
+              AllOf(HasSubstr("SIGSEGV"), HasSubstr("may or may not have taken effect")));
+  EXPECT_EQ(line["error"]["data"]["signal"], "SIGSEGV");
+  EXPECT_EQ(line["error"]["data"]["stderr"], "oops");
+  EXPECT_THAT(got[1], HasSubstr(R"json("id":6,"error")json"));
+}
+
+TEST_F(BridgeInFlightTest, ACallThatAskedForATaskGetsAnError) {
+  client(request(5, "tools/call", R"json({"name":"work","task":{"ttl":1}})json"));
+  dies(1, 3);
+  EXPECT_EQ(answer()["error"]["code"], -32603);
+}
+
+TEST_F(BridgeInFlightTest, APingInFlightIsAnsweredByTheBridge) {
+  client(request(5, "ping"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + request(5, "ping")));
+  dies(1, 3);
+  EXPECT_THAT(client_got(), ElementsAre(result(5)));
+}
+
+TEST_F(BridgeInFlightTest, ManyRequestsAreAnsweredInTheOrderInWhichTheyCame) {
+  for (int id = 1; id <= 50; ++id) client(call(id, "work"));
+  dies(1, 3);
+  const auto got = client_got();
+  ASSERT_THAT(got, SizeIs(50));
+  for (int id = 1; id <= 50; ++id) {
+    EXPECT_THAT(got[static_cast<std::size_t>(id - 1)],
+                HasSubstr("\"id\":" + std::to_string(id) + ","));
+  }
+}
+
+TEST_F(BridgeInFlightTest, ACallJustAfterTheDeathWaitsForTheNextChild) {
+  // PEERS 3: a call sent within half a millisecond of the child's death.
+  exits(1, 3);
+  done();
+  client(call(5, "echo"));
+  EXPECT_THAT(done(), IsEmpty());
+  closes_output(1);
+  EXPECT_THAT(done(), ElementsAre("release 1", "start 2", HasSubstr("initialize")));
+  opens(2);
+  EXPECT_THAT(done(), Contains("child 2 " + call(5, "echo")));
+  child(2, result(5, text_result("x")));
+}
+
+TEST_F(BridgeInFlightTest, WhatMayHaveRunIsNeverRunAgain) {
+  client(call(5, "pay"));
+  client(request(6, "vendor/thing"));
+  client(request(7, "tasks/cancel", R"json({"taskId":"1"})json"));
+  dies(1, 3);
+  const auto got = done();
+  EXPECT_THAT(got, Not(Contains(StartsWith("start"))));
+}
+
+// ---- Sent once more -----------------------------------------------------------------------------
+
+class BridgeRetryTest : public BridgeInFlightTest,
+                        public ::testing::WithParamInterface<std::pair<const char*, const char*>> {
+};
+
+TEST_P(BridgeRetryTest, APureReadOrASettingIsSentOnceMoreAndOnlyOnce) {
+  const auto [method, params] = GetParam();
+  const std::string line = request(5, method, params);
+  client(line);
+  EXPECT_THAT(done(), ElementsAre("child 1 " + line));
+  dies(1, 3);
+  EXPECT_THAT(done(), ElementsAre("terminate 1", "release 1", "start 2", HasSubstr("initialize")));
+  opens(2);
+  EXPECT_THAT(done(), Contains("child 2 " + line));
+  dies(2, 3);
+  const auto got = done();
+  EXPECT_THAT(got, Contains(HasSubstr(R"json("id":5,"error":{"code":-32603)json")));
+  EXPECT_THAT(got, Not(Contains(StartsWith("start"))));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BridgeRetryTest,
+    ::testing::Values(std::pair("tools/list", ""), std::pair("prompts/list", "{}"),
+                      std::pair("resources/list", R"json({"cursor":null})json"),
+                      std::pair("resources/templates/list", ""),
+                      std::pair("resources/read", R"json({"uri":"a:b"})json"),
+                      std::pair("prompts/get", R"json({"name":"p"})json"),
+                      std::pair("completion/complete", R"json({"ref":{}})json"),
+                      std::pair("logging/setLevel", R"json({"level":"info"})json"),
+                      std::pair("resources/subscribe", R"json({"uri":"a:b"})json"),
+                      std::pair("resources/unsubscribe", R"json({"uri":"a:b"})json")));
+
+TEST_F(BridgeInFlightTest, AReadThatIsSentOnceMoreIsAnswered) {
+  client(request(5, "resources/read", R"json({"uri":"a:b"})json"));
+  dies(1, 3);
+  opens(2);
+  done();
+  child(2, result(5, R"json({"contents":[]})json"));
+  EXPECT_THAT(client_got(), ElementsAre(result(5, R"json({"contents":[]})json")));
+}
+
+TEST_F(BridgeInFlightTest, AListWithACursorIsNotSentOnceMore) {
+  client(request(5, "resources/list", R"json({"cursor":"2"})json"));
+  dies(1, 3);
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("-32603")));
+}
+
+TEST_F(BridgeInFlightTest, ReadsAreSentAgainInTheirOrderAndBeforeWhatCameLater) {
+  client(request(5, "prompts/get", R"json({"name":"a"})json"));
+  client(request(6, "resources/read", R"json({"uri":"b"})json"));
+  exits(1, 3);
+  client(call(7, "echo"));
+  closes_output(1);
+  done();
+  opens(2);
+  const auto got = done();
+  ASSERT_THAT(got, SizeIs(5));
+  EXPECT_THAT(got[2], HasSubstr("\"id\":5"));
+  EXPECT_THAT(got[3], HasSubstr("\"id\":6"));
+  EXPECT_THAT(got[4], HasSubstr("\"id\":7"));
+  for (const int id : {5, 6, 7}) child(2, result(id));
+}
+
+TEST_F(BridgeInFlightTest, AReadThatWasCancelledIsNotSentAgain) {
+  client(request(5, "prompts/get", R"json({"name":"a"})json"));
+  client(cancelled(5));
+  done();
+  dies(1, 3);
+  EXPECT_THAT(done(), ElementsAre("terminate 1", "release 1"));
+}
+
+TEST_F(BridgeInFlightTest, AReadThatWaitsToBeSentAgainCanBeCancelled) {
+  client(request(5, "prompts/get", R"json({"name":"a"})json"));
+  dies(1, 3);
+  done();
+  client(cancelled(5));
+  opens(2);
+  EXPECT_THAT(done(), Not(Contains(HasSubstr("prompts/get"))));
+}
+
+TEST_F(BridgeInFlightTest, AReadThatIsSentAgainAsksForProgressNoMore) {
+  // Its values would start again from below.
+  client(request(5, "resources/read", R"json({"uri":"a:b","_meta":{"progressToken":5}})json"));
+  child(1, progress(5, 50));
+  time_passes(milliseconds(1));
+  dies(1, 3);
+  opens(2);
+  done();
+  child(2, progress(5, 10));
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(2, result(5));
+  EXPECT_THAT(client_got(), ElementsAre(result(5)));
+}
+
+TEST_F(BridgeInFlightTest, AReadWhoseNextStartFailsIsAnswered) {
+  plays.start = false;
+  client(request(5, "resources/read", R"json({"uri":"a:b"})json"));
+  client(request(6, "tools/list"));
+  dies(1, 3);
+  done();
+  start_fails(2, "no such file");
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("-32603"), HasSubstr("no such file")),
+                                        AllOf(HasSubstr("echo"), HasSubstr("sitter_status"))));
+}
+
+// ---- Ends of every kind -------------------------------------------------------------------------
+
+TEST_F(BridgeInFlightTest, AChildThatClosesItsStdoutButLivesIsTakenDown) {
+  // PEERS 34.
+  client(call(5, "work"));
+  done();
+  closes_stdout(1);
+  EXPECT_THAT(done(), ElementsAre("close 1"));
+  time_passes(seconds(1));
+  EXPECT_THAT(done(), ElementsAre("terminate 1", "kill 1"));
+  exits(1, 137, "SIGKILL");
+  closes_stderr(1);
+  EXPECT_THAT(answer_text(), HasSubstr("closed its stdout and was taken down"));
+}
+
+TEST_F(BridgeInFlightTest, AChildThatCannotBeSignalledIsGivenUp) {
+  plays.signal = false;
+  client(call(5, "work"));
+  closes_stdout(1);
+  unit_signalled(1, {{1001, true, "server", ""}});
+  time_passes(milliseconds(500));
+  unit_signalled(1, {{1001, true, "server", "Operation not permitted"}});
+  time_passes(milliseconds(500));
+  done();
+  unit_signalled(1, {{1001, true, "server", "Operation not permitted"}});
+  EXPECT_THAT(done(), ElementsAre("release 1", AllOf(HasSubstr("given up"),
+                                                     HasSubstr("Operation not permitted"))));
+}
+
+TEST_F(BridgeInFlightTest, AChildThatDoesNotEndAfterSigkillIsGivenUp) {
+  client(call(5, "work"));
+  closes_stdout(1);
+  time_passes(seconds(1));
+  done();
+  time_passes(milliseconds(1999));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(milliseconds(1));
+  EXPECT_THAT(done(), ElementsAre("release 1",
+                                  AllOf(HasSubstr("given up"), HasSubstr("2 s after SIGKILL"))));
+}
+
+TEST_F(BridgeInFlightTest, AnExitThatWasAskedForFromOutsideIsNotCalledACrash) {
+  client(call(5, "work"));
+  dies(1, 143, "SIGTERM");
+  EXPECT_THAT(answer_text(),
+              AllOf(HasSubstr("ended from outside (SIGTERM)"), Not(HasSubstr("crash"))));
+}
+
+TEST_F(BridgeInFlightTest, TheReportQuotesABoundedTail) {
+  for (int n = 0; n < 30; ++n) child_says(1, "line " + std::to_string(n));
+  client(call(5, "work"));
+  dies(1, 1);
+  const std::string text = answer_text();
+  EXPECT_THAT(text,
+              AllOf(Not(HasSubstr("line 9\n")), HasSubstr("line 10\n"), HasSubstr("line 29\n")));
+}
+
+TEST(BridgeBoundsTest, HowManyMayBeInFlightIsBounded) {
+  // Without the fixture, which would take its time with so many.
+  const Now now{Instant() + seconds(1), WallTime()};
+  Bridge bridge(BridgeConfig{}, now);
+  std::string last_answer;
+  const auto feed = [&](const Input& fact) {
+    bridge.handle(fact, now);
+    while (const auto action = bridge.poll_action()) {
+      if (const auto* const sent = std::get_if<action::SendToClient>(&*action)) {
+        last_answer = sent->line.text();
+      }
+    }
+  };
+  const auto say = [&](const std::string& text) {
+    const OwnedLine line(text);
+    feed(input::ClientLine{line.line()});
+  };
+  say(initialize(0));
+  feed(input::ChildStarted{1, 1, false});
+  const OwnedLine opening(result(0, Server().opening()));
+  feed(input::ChildLine{1, opening.line()});
+  last_answer.clear();
+  for (std::size_t id = 1; id <= limits::kInFlightCountMax; ++id) {
+    say(R"json({"jsonrpc":"2.0","method":"x","id":)json" + std::to_string(id) + "}");
+  }
+  EXPECT_EQ(last_answer, "");
+  EXPECT_EQ(bridge.owed_count(), 131072u);
+  say(request(R"json("one more")json", "x"));
+  EXPECT_THAT(last_answer, AllOf(HasSubstr("one more"), HasSubstr("131072 requests unanswered")));
+}
+
+}  // namespace
+}  // namespace sitter

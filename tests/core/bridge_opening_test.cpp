@@ -1,0 +1,549 @@
+#include "support/bridge_script.hpp"
+
+namespace sitter {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+class BridgeOpeningTest : public BridgeTest {
+ protected:
+  static std::string instructions() { return BuiltinNames().instructions(); }
+
+  /// What the bridge adds to the opening of a child with tools and listChanged.
+  std::string amended(const std::string& opening) {
+    return opening.substr(0, opening.size() - 1) + R"json(,"instructions":")json" + instructions() +
+           "\"}";
+  }
+};
+
+// ---- The usual way -----------------------------------------------------------------------------
+
+TEST_F(BridgeOpeningTest, NothingIsStartedBeforeALineNeedsIt) {
+  bridge();
+  time_passes(seconds(60));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeOpeningTest, TheChildIsAskedTheClientsOwnOpening) {
+  const std::string opening = initialize(R"json("caf\u00e9")json");
+  client(opening);
+  EXPECT_THAT(done(), ElementsAre("start 1", "child 1 " + opening));
+  opens(1);
+}
+
+TEST_F(BridgeOpeningTest, TheWholeOpeningInOrder) {
+  client(initialize(0));
+  EXPECT_THAT(done(), ElementsAre("start 1", "child 1 " + initialize(0)));
+  child(1, result(0, server.opening()));
+  EXPECT_THAT(done(), ElementsAre("client " + result(0, amended(server.opening()))));
+  client(initialized());
+  EXPECT_THAT(done(), ElementsAre("child 1 " + initialized(),
+                                  "child 1 " + request("#1", "tools/list", "{}")));
+  child(1, result("#1", Server::list("tools", server.tools)));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeOpeningTest, APipelinedOpeningReachesTheChildOnce) {
+  // PEERS 30: a client that does not wait for the answer to initialize.
+  client(initialize(0));
+  client(initialized());
+  client(request(1, "tools/list"));
+  client(call(2, "echo"));
+  EXPECT_THAT(done(), ElementsAre("start 1", "child 1 " + initialize(0)));
+  child(1, result(0, server.opening()));
+  EXPECT_THAT(
+      done(),
+      ElementsAre("client " + result(0, amended(server.opening())), "child 1 " + initialized(),
+                  "child 1 " + request("#1", "tools/list", "{}"),
+                  "child 1 " + request(1, "tools/list"), "child 1 " + call(2, "echo")));
+  child(1, result("#1", Server::list("tools", server.tools)));
+  child(1, result(1, Server::list("tools", server.tools)));
+  child(1, result(2, text_result("x")));
+  EXPECT_THAT(client_got(), SizeIs(2));
+}
+
+TEST_F(BridgeOpeningTest, RequestsBeforeInitializedGoToAnOpenedChild) {
+  client(initialize(0));
+  child(1, result(0, server.opening()));
+  done();
+  client(request(1, "tools/list"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + request(1, "tools/list")));
+  child(1, result(1, Server::list("tools", server.tools)));
+}
+
+TEST_F(BridgeOpeningTest, OnlyTheSplicesAreAddedToTheOpening) {
+  client(initialize(1));
+  done();
+  child(
+      1,
+      R"json({ "result" : {"serverInfo":{"name":"s","version":"1.0","x":12345678901234567890},)json"
+      R"json("capabilities":{"prompts":{},"resources":{"listChanged":false,"subscribe":true},)json"
+      R"json("experimental":{"a":1.0}},"protocolVersion":"2025-06-18","instructions":"Be \u0041."},)json"
+      R"json( "id":1,"jsonrpc":"2.0"})json");
+  EXPECT_THAT(
+      done(),
+      ElementsAre(
+          R"json(client { "result" : {"serverInfo":{"name":"s","version":"1.0","x":12345678901234567890},)json"
+          R"json("capabilities":{"prompts":{"listChanged":true},"resources":{"listChanged":true,"subscribe":true},)json"
+          R"json("experimental":{"a":1.0},"tools":{"listChanged":true}},"protocolVersion":"2025-06-18",)json"
+          R"json("instructions":"Be \u0041.\n\n)json" +
+          instructions() + R"json("}, "id":1,"jsonrpc":"2.0"})json"));
+}
+
+TEST_F(BridgeOpeningTest, PromptsAndResourcesAreNotDeclaredForAChildWithoutThem) {
+  server.capabilities = "{}";
+  client(initialize(0));
+  opens(1);
+  const auto capabilities = answer()["result"]["capabilities"];
+  EXPECT_EQ(capabilities.dump(), R"json({"tools":{"listChanged":true}})json");
+}
+
+TEST_F(BridgeOpeningTest, TheOpeningIdComesBackAsItWasSpelled) {
+  client(initialize("1.0"));
+  done();
+  child(1, result(1, server.opening()));
+  EXPECT_THAT(done(), ElementsAre("client " + result("1.0", amended(server.opening()))));
+}
+
+TEST_F(BridgeOpeningTest, TheOpeningCannotBeCancelled) {
+  client(initialize(0));
+  client(cancelled(0));
+  opens(1);
+  EXPECT_THAT(client_got(), SizeIs(1));
+}
+
+// ---- A child that cannot be opened does not cost the session ------------------------------------
+
+TEST_F(BridgeOpeningTest, AMissingCommandAtTheFirstStartIsSaidAtOnce) {
+  // PEERS 4.
+  plays.start = false;
+  client(initialize(0));
+  start_fails(1, "no such file or directory: server");
+  const auto opening = answer();
+  EXPECT_EQ(opening["result"]["protocolVersion"], "2025-11-25");
+  EXPECT_EQ(opening["result"]["serverInfo"]["name"], "mcp-sitter");
+  EXPECT_EQ(opening["result"]["serverInfo"]["version"], "9.9.9");
+  EXPECT_EQ(opening["result"]["capabilities"].dump(),
+            R"json({"completions":{},"logging":{},"prompts":{"listChanged":true},)json"
+            R"json("resources":{"listChanged":true},"tools":{"listChanged":true}})json");
+  EXPECT_THAT(std::string(opening["result"]["instructions"]),
+              AllOf(HasSubstr("no such file or directory: server"), HasSubstr("sitter_status"),
+                    HasSubstr("sitter_child_stderr")));
+}
+
+TEST_F(BridgeOpeningTest, AChildThatExitsInsideInitializeIsSaidWhenItIsOver) {
+  // PEERS 5.
+  client(initialize(0));
+  child_says(1, "ImportError: no module named x");
+  done();
+  exits(1, 7);
+  EXPECT_THAT(client_got(), IsEmpty());
+  closes_output(1);
+  EXPECT_EQ(answer()["result"]["instructions"],
+            "The MCP server behind mcp-sitter (server) is not available: the server could not be "
+            "started: it ended (exit 7) after 0s, before it had answered its opening.\n"
+            "Its last words on stderr:\n"
+            "ImportError: no module named x\n"
+            "Its tools are missing until it is. Read the reason with sitter_status and "
+            "sitter_child_stderr, mend it, and then call any tool or list the tools again: the "
+            "server is started by the next request. " +
+                instructions());
+}
+
+TEST_F(BridgeOpeningTest, AnErrorToInitializeIsAnsweredWithAnOpeningOfOurs) {
+  client(initialize(0));
+  done();
+  child(1, error(0, -32000, "database is locked"));
+  const auto got = done();
+  ASSERT_THAT(got, SizeIs(2));
+  EXPECT_THAT(got[0], AllOf(StartsWith("client "), HasSubstr("database is locked"),
+                            HasSubstr(R"json("protocolVersion":"2025-11-25")json")));
+  EXPECT_EQ(got[1], "close 1");
+  dies(1, 0);
+  client(request(1, "tools/list"));
+  EXPECT_THAT(done(), AllOf(Contains("start 2"), Contains(HasSubstr("sitter_status"))));
+}
+
+TEST_F(BridgeOpeningTest, ARefusalOfAModernServerIsSaidInSoManyWords) {
+  for (const int code : {-32022, -32601, -32602}) {
+    Handshake handshake(1, [] { return std::string("1"); });
+    Actions out;
+    handshake.open_with_clients(initialize(0), "0", out);
+    MessageReader reader;
+    const OwnedLine line(error(0, code, "no"));
+    handshake.on_answer(*reader.read(line.line()), out);
+    EXPECT_EQ(handshake.state(), Handshake::State::refused);
+    EXPECT_THAT(handshake.refusal(), HasSubstr("2026-07-28"));
+  }
+  client(initialize(0));
+  done();
+  child(1, error(0, -32022, "Unsupported protocol version"));
+  EXPECT_THAT(answer()["result"]["instructions"].get<std::string>(),
+              AllOf(HasSubstr("Unsupported protocol version"), HasSubstr("2026-07-28")));
+  dies(1, 0);
+}
+
+TEST_F(BridgeOpeningTest, AnUnreadableAnswerToInitializeIsARefusal) {
+  client(initialize(0));
+  done();
+  child(1, R"json({"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25",})json");
+  EXPECT_THAT(done(), ElementsAre("close 1"));
+  dies(1, 0);
+  EXPECT_THAT(answer()["result"]["instructions"].get<std::string>(),
+              HasSubstr("could not be read"));
+}
+
+TEST_F(BridgeOpeningTest, AnOpeningWithoutProtocolVersionIsARefusal) {
+  client(initialize(0));
+  done();
+  child(1, result(0, "{}"));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("has no protocolVersion")));
+  dies(1, 0);
+}
+
+TEST_F(BridgeOpeningTest, ASlowChildIsNotWaitedForLongerThanAnswerWithin) {
+  // PEERS 6: the child never answers the first initialize.
+  client(initialize(0));
+  done();
+  time_passes(milliseconds(7999));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(milliseconds(1));
+  EXPECT_THAT(answer()["result"]["instructions"].get<std::string>(),
+              HasSubstr("still starting after 8s"));
+  dies(1, 0);
+}
+
+TEST_F(BridgeOpeningTest, AnswerWithinIsCountedFromTheClientsOpening) {
+  plays.start = false;
+  client(initialize(0));
+  time_passes(seconds(5));
+  started(1);
+  done();
+  time_passes(seconds(3));
+  EXPECT_THAT(client_got(), SizeIs(1));
+}
+
+TEST_F(BridgeOpeningTest, ASlowChildKeepsStartingAndBringsItsLists) {
+  server.capabilities = R"json({"tools":{},"prompts":{}})json";
+  server.prompts = {R"json({"name":"p"})json"};
+  client(initialize(0));
+  time_passes(seconds(8));
+  client(initialized());
+  done();
+  opens(1);
+  EXPECT_THAT(client_got(), ElementsAre(notification("notifications/tools/list_changed"),
+                                        notification("notifications/prompts/list_changed")));
+  client(request(1, "tools/list"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + request(1, "tools/list")));
+  child(1, result(1, Server::list("tools", server.tools)));
+  client(request(2, "resources/list"));
+  client(request(3, "resources/templates/list"));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("echo"), HasSubstr("sitter_status")),
+                                        result(2, R"json({"resources":[]})json"),
+                                        result(3, R"json({"resourceTemplates":[]})json")));
+}
+
+TEST_F(BridgeOpeningTest, AfterAnOpeningOfOursListsNeverWaitForAStart) {
+  client(initialize(0));
+  time_passes(seconds(8));
+  client(initialized());
+  done();
+  client(request(1, "prompts/list"));
+  client(request(2, "tools/list"));
+  EXPECT_THAT(client_got(), ElementsAre(result(1, R"json({"prompts":[]})json"),
+                                        AllOf(HasSubstr("sitter_status"), Not(HasSubstr("echo")))));
+  opens(1);
+}
+
+TEST_F(BridgeOpeningTest, AListAfterAFailedOpeningTriesTheNextStart) {
+  plays.start = false;
+  client(initialize(0));
+  start_fails(1, "no");
+  client(initialized());
+  done();
+  client(request(1, "tools/list"));
+  const auto got = done();
+  ASSERT_THAT(got, SizeIs(2));
+  EXPECT_THAT(got[0], StartsWith("client "));
+  EXPECT_EQ(got[1], "start 2");
+  started(2);
+  opens(2);
+  EXPECT_THAT(client_got(), ElementsAre(notification("notifications/tools/list_changed")));
+}
+
+TEST_F(BridgeOpeningTest, TheLogLevelIsRememberedWhileTheChildIsMissing) {
+  plays.start = false;
+  server.capabilities = R"json({"tools":{},"logging":{}})json";
+  client(initialize(0));
+  start_fails(1, "no");
+  client(initialized());
+  done();
+  client(request(1, "logging/setLevel", R"json({"level":"debug"})json"));
+  EXPECT_THAT(done(), ElementsAre("client " + result(1)));
+  plays.start = true;
+  client(call(2, "echo"));
+  opens(2);
+  EXPECT_THAT(done(), Contains("child 2 " +
+                               request("#2", "logging/setLevel", R"json({"level":"debug"})json")));
+  child(2, result(2, text_result("x")));
+}
+
+TEST_F(BridgeOpeningTest, TheLogLevelIsAnsweredForAChildWithoutLogging) {
+  client(initialize(0));
+  time_passes(seconds(8));
+  client(initialized());
+  opens(1);
+  done();
+  client(request(1, "logging/setLevel", R"json({"level":"debug"})json"));
+  EXPECT_THAT(done(), ElementsAre("client " + result(1)));
+}
+
+TEST_F(BridgeOpeningTest, AnUnknownVersionIsAnsweredWithTheNewestOfTheHandshake) {
+  plays.start = false;
+  client(initialize(0, "2031-01-01"));
+  start_fails(1, "no");
+  EXPECT_EQ(answer()["result"]["protocolVersion"], "2025-11-25");
+}
+
+TEST_F(BridgeOpeningTest, ARequestedLegacyVersionIsAnswered) {
+  plays.start = false;
+  client(initialize(0, "2024-11-05"));
+  start_fails(1, "no");
+  EXPECT_EQ(answer()["result"]["protocolVersion"], "2024-11-05");
+}
+
+TEST_F(BridgeOpeningTest, WhatAChildBringsAfterAnOpeningOfOursIsToldToTheModel) {
+  client(initialize(0));
+  time_passes(seconds(8));
+  client(initialized());
+  opens(1);
+  done();
+  client(call(1, "echo"));
+  done();
+  child(1, result(1, text_result("x")));
+  EXPECT_THAT(answer_text(), HasSubstr("tools: +1 added (echo)"));
+}
+
+// ---- The time limit of the opening --------------------------------------------------------------
+
+TEST_F(BridgeOpeningTest, AChildThatNeverAnswersItsOpeningIsTakenDown) {
+  client(initialize(0));
+  time_passes(milliseconds(49999));
+  done();
+  time_passes(milliseconds(1));
+  EXPECT_THAT(done(), ElementsAre("close 1"));
+  time_passes(milliseconds(1000));
+  EXPECT_THAT(done(), ElementsAre("terminate 1", "kill 1"));
+  dies(1, 137, "SIGKILL");
+  EXPECT_THAT(done(), ElementsAre("kill 1", "release 1"));
+}
+
+TEST_F(BridgeOpeningTest, AStartupTimeoutOfZeroIsNever) {
+  config.startup_timeout = {};
+  client(initialize(0));
+  time_passes(std::chrono::hours(10));
+  EXPECT_THAT(done(), Not(Contains("close 1")));
+  opens(1);
+}
+
+TEST_F(BridgeOpeningTest, RequestsThatWaitedForATimedOutOpeningAreToldTheOption) {
+  client(initialize(0));
+  client(initialized());
+  client(call(1, "echo"));
+  time_passes(seconds(51));
+  done();
+  dies(1, 137, "SIGKILL");
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("--startup-timeout"), HasSubstr("not delivered")));
+}
+
+// ---- Before the opening -------------------------------------------------------------------------
+
+TEST_F(BridgeOpeningTest, RequestsBeforeTheOpeningAreNotForwarded) {
+  // PEERS 49.
+  client(request(1, "tools/list"));
+  client(call(2, "echo"));
+  client(request(3, "vendor/thing"));
+  const auto got = done();
+  ASSERT_THAT(got, SizeIs(3));
+  for (const std::string& word : got) {
+    EXPECT_THAT(word, AllOf(HasSubstr("-32600"), HasSubstr("initialize")));
+  }
+}
+
+TEST_F(BridgeOpeningTest, PingAndBuiltinsBeforeTheOpeningAreAnswered) {
+  client(request(1, "ping"));
+  EXPECT_THAT(done(), ElementsAre("client " + result(1)));
+  client(call(2, "sitter_status"));
+  EXPECT_THAT(answer_text(), HasSubstr(R"json("childState": "not-started")json"));
+  client(call(3, "sitter_child_stderr"));
+  EXPECT_EQ(answer_text(), "(no child stderr in buffer)");
+  client(call(4, "sitter_binary_info"));
+  EXPECT_THAT(answer_text(), HasSubstr(R"json("exists": false)json"));
+  client(call(5, "sitter_kill"));
+  EXPECT_THAT(done(), ElementsAre("sweep auto terminate", HasSubstr(R"json(\"count\": 0)json")));
+}
+
+TEST_F(BridgeOpeningTest, NotificationsBeforeTheOpeningAreDroppedAndLogged) {
+  client(initialized());
+  client(notification("notifications/roots/list_changed"));
+  EXPECT_THAT(done(), IsEmpty());
+  EXPECT_THAT(logs(), SizeIs(2));
+}
+
+// ---- A second opening ---------------------------------------------------------------------------
+
+TEST_F(BridgeOpeningTest, ASecondOpeningIsPassedOnAndReplacesTheFirst) {
+  open_session();
+  client(request(5, "logging/setLevel", R"json({"level":"debug"})json"));
+  child(1, result(5));
+  done();
+  const std::string second = request(
+      7, "initialize",
+      R"json({"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"b","version":"2"}})json");
+  client(second);
+  EXPECT_THAT(done(), ElementsAre("child 1 " + second));
+  server.protocol_version = "2025-06-18";
+  child(1, result(7, server.opening()));
+  EXPECT_THAT(done(), ElementsAre("client " + result(7, amended(server.opening()))));
+  client(initialized());
+  EXPECT_THAT(done(), ElementsAre("child 1 " + initialized()));
+  dies(1, 0);
+  done();
+  client(call(8, "echo"));
+  EXPECT_THAT(done(), ElementsAre("start 2", AllOf(HasSubstr("2025-06-18"),
+                                                   HasSubstr(R"json("name":"b")json"))));
+  opens(2);
+  EXPECT_THAT(done(), AllOf(Contains("child 2 " + initialized()),
+                            Not(Contains(HasSubstr("logging/setLevel")))));
+  child(2, result(8, text_result("x")));
+}
+
+TEST_F(BridgeOpeningTest, APipelinedSecondOpeningIsReplayedWithItsInitialized) {
+  open_session();
+  client(initialize(7));
+  client(initialized());
+  EXPECT_THAT(done(), ElementsAre("child 1 " + initialize(7), "child 1 " + initialized()));
+  child(1, result(7, server.opening()));
+  dies(1, 0);
+  client(call(8, "echo"));
+  opens(2);
+  EXPECT_THAT(done(), Contains("child 2 " + initialized()));
+  child(2, result(8, text_result("x")));
+}
+
+TEST_F(BridgeOpeningTest, ASecondOpeningThatIsRefusedChangesNothing) {
+  open_session();
+  client(initialize(7, "2024-11-05"));
+  done();
+  child(1, error(7, -32600, "already initialized"));
+  EXPECT_THAT(done(), ElementsAre("client " + error(7, -32600, "already initialized")));
+  dies(1, 0);
+  done();
+  client(call(8, "echo"));
+  EXPECT_THAT(done(), ElementsAre("start 2", HasSubstr("2025-11-25")));
+  opens(2);
+  child(2, result(8, text_result("x")));
+}
+
+TEST_F(BridgeOpeningTest, ASecondOpeningWhileTheChildIsDownStartsIt) {
+  open_session();
+  dies(1, 0);
+  done();
+  client(initialize(7));
+  EXPECT_THAT(done(), ElementsAre("start 2", "child 2 " + initialize(7)));
+  child(2, result(7, server.opening()));
+  EXPECT_THAT(done(), ElementsAre("client " + result(7, amended(server.opening()))));
+  client(initialized());
+  EXPECT_THAT(done(), Contains("child 2 " + initialized()));
+}
+
+TEST_F(BridgeOpeningTest, ASecondOpeningInARespawnIsPassedOnWhenTheChildServes) {
+  open_session();
+  dies(1, 0);
+  client(call(6, "echo"));
+  done();
+  client(initialize(7));
+  EXPECT_THAT(done(), IsEmpty());
+  opens(2);
+  EXPECT_THAT(done(), ElementsAre("child 2 " + initialize(7), "child 2 " + call(6, "echo"),
+                                  "client " + result(7, amended(server.opening()))));
+  client(initialized());
+  EXPECT_THAT(done(), Contains("child 2 " + initialized()));
+  child(2, result(6, text_result("x")));
+}
+
+TEST_F(BridgeOpeningTest, TwoOpeningsAtOnceAreBothAnswered) {
+  client(initialize(0));
+  client(initialize(1));
+  EXPECT_THAT(done(), ElementsAre("start 1", "child 1 " + initialize(0)));
+  child(1, result(0, server.opening()));
+  EXPECT_THAT(done(), ElementsAre("client " + result(0, amended(server.opening())),
+                                  "child 1 " + initialize(1)));
+  child(1, result(1, server.opening()));
+  EXPECT_THAT(done(), ElementsAre("client " + result(1, amended(server.opening()))));
+}
+
+TEST_F(BridgeOpeningTest, ASecondOpeningThatTheChildDiesOfDoesNotCostTheSession) {
+  open_session();
+  client(initialize(7));
+  dies(1, 3);
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr(R"json("id":7,"result")json"),
+                                              HasSubstr("crashed (exit 3)"))));
+}
+
+// ---- Kill and end in the first opening ----------------------------------------------------------
+
+TEST_F(BridgeOpeningTest, AKillInTheFirstOpeningAnswersIt) {
+  // PEERS 51.
+  client(initialize(0));
+  done();
+  client(call(1, "sitter_kill"));
+  const auto got = done();
+  ASSERT_THAT(got, SizeIs(2));
+  EXPECT_THAT(got[0],
+              AllOf(HasSubstr(R"json("id":0,"result")json"), HasSubstr("killed by sitter_kill")));
+  EXPECT_EQ(got[1], "close 1");
+  dies(1, 0);
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr(R"json(\"count\": 1)json")));
+}
+
+TEST_F(BridgeOpeningTest, AStatusInTheFirstOpeningIsAnsweredAtOnce) {
+  client(initialize(0));
+  done();
+  client(call(1, "sitter_status"));
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr(R"json("childState": "running")json"),
+                                   HasSubstr(R"json("childReady": false)json")));
+  opens(1);
+}
+
+TEST_F(BridgeOpeningTest, AMessageOfTheChildInItsOpeningPasses) {
+  client(initialize(0));
+  done();
+  const std::string message =
+      notification("notifications/message", R"json({"level":"info","data":"x"})json");
+  child(1, message);
+  EXPECT_THAT(done(), ElementsAre("client " + message));
+  opens(1);
+}
+
+TEST_F(BridgeOpeningTest, AQuestionOfTheChildInItsOpeningIsAnswered) {
+  client(initialize(0));
+  done();
+  child(1, request(0, "roots/list"));
+  EXPECT_THAT(done(), ElementsAre("client " + request(1, "roots/list")));
+  client(result(1, R"json({"roots":[]})json"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + result(0, R"json({"roots":[]})json")));
+  opens(1);
+}
+
+}  // namespace
+}  // namespace sitter
