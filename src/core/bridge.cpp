@@ -229,7 +229,7 @@ void Bridge::on(const input::ChildInputDrained& fact) {
 
 void Bridge::on(const input::CommandFilesChecked& fact) {
   checks_files_ = false;
-  if (!needs_child() || !children_.empty()) return;
+  if (!needs_child() || !children_.empty() || kill_) return;
   if (fact.changed) {
     start();
     return;
@@ -361,6 +361,8 @@ void Bridge::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) 
                  out_);
   }
 
+  restore_subscriptions(child);
+
   const int restarts = notice_ ? notice_->restarts + 1 : 1;
   notice_.emplace();
   notice_was_beside_structure_ = false;
@@ -370,8 +372,20 @@ void Bridge::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) 
   notice_->startup = child.startup;
   notice_->previous = last_served_end_;
   notice_->not_compared = std::move(not_compared);
-  notice_->subscriptions_lost = child.handshake.lost_subscriptions();
+  for (const std::string& uri : child.handshake.lost_subscriptions()) {
+    notice_->subscriptions_lost.push_back(string_value(uri));
+  }
   inspect(Purpose::notice);
+}
+
+void Bridge::restore_subscriptions(const Child& child) {
+  for (const std::string& uri : child.handshake.lost_subscriptions()) session_.unsubscribe(uri);
+  // What changed while nobody served is not told by anybody else.
+  for (const std::string& uri : child.handshake.restored_subscriptions()) {
+    output_.send(Outgoing::own(notification_line("notifications/resources/updated",
+                                                 fmt::format(R"json({{"uri":{}}})json", uri))),
+                 out_);
+  }
 }
 
 void Bridge::on_over(const Child& dead) {
@@ -427,6 +441,7 @@ void Bridge::on_over(const Child& dead) {
     auto killed = dead.life.killed();
     std::move(killed.begin(), killed.end(), std::back_inserter(kill_->report.killed));
   }
+  if (end.reason == EndReason::given_up && kill_) kill_->report.note = end_clause(end);
   if (dead.is_ready) {
     last_served_end_ = end;
     return;

@@ -138,8 +138,10 @@ void Bridge::on_client_request(const Message& message, Line line) {
     forward(entry, line, Outgoing::passed(line), *child);
     return;
   }
-  if (requests_.waiting_count() >= limits::kWaitingCountMax ||
-      requests_.waiting_bytes() + line.text().size() > limits::kWaitingBytesMax) {
+  if (!may_wait(line) && requests_.drop_waiting_notifications() > 0) {
+    out_.log(Level::warn, "notifications that waited for the child were dropped for a request");
+  }
+  if (!may_wait(line)) {
     answer_error(
         entry, ErrorCode::internal_error,
         fmt::format("the server is not up, and {} requests ({} bytes) already wait for it, "
@@ -148,6 +150,13 @@ void Bridge::on_client_request(const Message& message, Line line) {
     return;
   }
   requests_.enqueue(entry, line.text());
+}
+
+/// One alone always may.
+bool Bridge::may_wait(Line line) const {
+  return requests_.waiting_count() == 0 ||
+         (requests_.waiting_count() < limits::kWaitingCountMax &&
+          requests_.waiting_bytes() + line.text().size() <= limits::kWaitingBytesMax);
 }
 
 void Bridge::on_initialize(Entry& entry, const Message& message, Line line) {
@@ -258,8 +267,7 @@ void Bridge::on_client_notification(const Message& message, Line line) {
     out_.log(Level::debug, "roots/list_changed was dropped: the next child asks for the roots");
     return;
   }
-  if (requests_.waiting_count() >= limits::kWaitingCountMax ||
-      requests_.waiting_bytes() + line.text().size() > limits::kWaitingBytesMax) {
+  if (!may_wait(line)) {
     out_.log(Level::warn, fmt::format("{} was dropped: too much waits for the child",
                                       one_line(shortened(message.method_text, 100))));
     return;

@@ -63,6 +63,14 @@ void ClientRequests::enqueue_notification(std::string_view line) {
   waiting_.push_back({nullptr, next_order_++, OwnedLine(line)});
 }
 
+std::size_t ClientRequests::drop_waiting_notifications() {
+  return std::erase_if(waiting_, [&](const Waiting& waiting) {
+    if (waiting.entry != nullptr) return false;
+    waiting_bytes_ -= waiting.line.size();
+    return true;
+  });
+}
+
 ClientRequests::Waiting ClientRequests::next_waiting() {
   Waiting first = std::move(waiting_.front());
   waiting_.pop_front();

@@ -52,8 +52,12 @@ void Handshake::settle(const Session& session, bool restore, Now now, Actions& o
     if (!session.log_level.empty() && result_.declares("logging")) {
       tell(Method::logging_set_level, "level", session.log_level, {});
     }
-    for (const std::string& uri : session.subscriptions) {
-      tell(Method::resources_subscribe, "uri", uri, uri);
+    if (result_.takes_subscriptions()) {
+      for (const std::string& uri : session.subscriptions) {
+        tell(Method::resources_subscribe, "uri", uri, uri);
+      }
+    } else {
+      not_restored_ = session.subscriptions;
     }
     if (!restores_.empty()) restore_deadline_ = now.steady + limits::kToolsListWait;
   }
@@ -78,8 +82,9 @@ bool Handshake::on_answer(const Message& answer, Actions& out) {
   const auto restore = std::find_if(restores_.begin(), restores_.end(),
                                     [&](const Restore& r) { return same_id(r.id, answer.id); });
   if (restore != restores_.end()) {
-    restore->is_answered = true;
-    restore->is_lost = answer.kind == Message::Kind::error;
+    if (!std::exchange(restore->is_answered, true)) {
+      restore->is_lost = answer.kind == Message::Kind::error;
+    }
     finish_if_done();
     return true;
   }
@@ -145,11 +150,19 @@ std::optional<std::vector<ListSurvey::List>> Handshake::take_lists() {
 }
 
 std::vector<std::string> Handshake::lost_subscriptions() const {
-  std::vector<std::string> lost;
+  std::vector<std::string> lost = not_restored_;
   for (const Restore& restore : restores_) {
     if (restore.is_lost && !restore.uri.empty()) lost.push_back(restore.uri);
   }
   return lost;
+}
+
+std::vector<std::string> Handshake::restored_subscriptions() const {
+  std::vector<std::string> restored;
+  for (const Restore& restore : restores_) {
+    if (!restore.is_lost && !restore.uri.empty()) restored.push_back(restore.uri);
+  }
+  return restored;
 }
 
 }  // namespace sitter

@@ -53,6 +53,10 @@ bool OpeningResult::declares(std::string_view capability) const {
   return is_object(member(capabilities, capability));
 }
 
+bool OpeningResult::takes_subscriptions() const {
+  return member(member(capabilities, "resources"), "subscribe") == "true";
+}
+
 std::vector<std::string> OpeningResult::capability_names() const {
   std::vector<std::string> names;
   for (const JsonMember& member : json_members(capabilities)) names.push_back(member.key);

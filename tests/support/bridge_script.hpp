@@ -181,6 +181,7 @@ class BridgeTest : public ::testing::Test {
   }
   void child(Generation gen, const std::string& line) {
     const std::string text = with_numbers(line);
+    note_line_of_child(gen, text);
     const auto kept = padded(text);
     feed(input::ChildLine{gen, Line::padded({kept.get(), text.size()})});
   }
@@ -555,6 +556,15 @@ class BridgeTest : public ::testing::Test {
     if (open == open_.end() || open->second.owed == 0 || open->first == "0") return;
     --open->second.owed;
     ++open->second.cancelled;
+  }
+
+  void note_line_of_child(Generation gen, const std::string& line) {
+    for (auto& [asked, is_answered] : children_[gen].inbox) {
+      const std::size_t id = asked.find("\"id\":");
+      if (is_answered || id == asked.npos) continue;
+      const std::string member = asked.substr(id, asked.find(',', id) - id);
+      is_answered = line.starts_with(R"json({"jsonrpc":"2.0",)json" + member + ",");
+    }
   }
 
   void note_line_to_client(const std::string& line) {

@@ -161,6 +161,7 @@ class Bridge {
   void advance(Child& child);
   void on_opened(Child& child);
   void on_lists(Child& child, const std::vector<ListSurvey::List>& lists);
+  void restore_subscriptions(const Child& child);
   void on_over(const Child& dead);
   void release_waiting(Child& child);
   bool needs_child() const;
@@ -177,6 +178,7 @@ class Bridge {
   void on_client_request(const Message& message, Line line);
   void on_client_notification(const Message& message, Line line);
   void on_client_answer(const Message& message, Line line);
+  bool may_wait(Line line) const;
   void on_initialize(Entry& entry, const Message& message, Line line);
   void begin_session(const Message& opening);
   void on_cancelled(const Message& message, Line line);

@@ -108,6 +108,8 @@ class ClientRequests {
   /// Puts a line behind all that wait. It is copied.
   void enqueue(Entry& entry, std::string_view line);
   void enqueue_notification(std::string_view line);
+  /// Returns how many there were.
+  std::size_t drop_waiting_notifications();
   /// Takes the first that waits out of the queue. A request must then be passed to `sent` or
   /// `take`. Only to be called while something waits.
   Waiting next_waiting();

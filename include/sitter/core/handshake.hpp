@@ -61,8 +61,10 @@ class Handshake {
 
   /// The lists, when all of them are there or were given up; once for each survey.
   std::optional<std::vector<ListSurvey::List>> take_lists();
-  /// Raw URIs whose subscription the child refused or did not answer.
+  /// Raw URIs whose subscription the child refused, did not answer or could not be asked for.
   std::vector<std::string> lost_subscriptions() const;
+  /// Raw URIs whose subscription the child has accepted again.
+  std::vector<std::string> restored_subscriptions() const;
 
  private:
   /// A request that tells the child again what the client had set up.
@@ -84,6 +86,8 @@ class Handshake {
   std::string refusal_;
   bool modern_only_ = false;
   std::vector<Restore> restores_;
+  /// Raw URIs that a child without subscriptions was not asked for.
+  std::vector<std::string> not_restored_;
   std::optional<Instant> restore_deadline_;
   std::optional<ListSurvey> survey_;
 };

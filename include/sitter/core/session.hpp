@@ -19,6 +19,7 @@ struct OpeningResult {
   static OpeningResult of(std::string_view result);
 
   bool declares(std::string_view capability) const;
+  bool takes_subscriptions() const;
   std::vector<std::string> capability_names() const;
   /// "name 1.2.3", for a person.
   std::string server_name() const;
