@@ -427,7 +427,7 @@ void Bridge::on_over(const Child& dead) {
       }
       opening_ = entry;
       answer_opening_ourselves(end_clause(end), tail);
-    } else if (is_repeatable(request) && !request.is_retried && !is_deliberate &&
+    } else if (is_repeatable(request) && !request.is_retried && !is_deliberate && !kill_ &&
                ending_ == Ending::none) {
       // The next child counts its progress from the beginning, and progress must only grow.
       if (request.wants_progress) muted_.emplace(ClientRequests::progress_token_of(*entry));
@@ -505,7 +505,7 @@ void Bridge::stop(ChildLifecycle::Ladder ladder) {
 }
 
 void Bridge::advance_ending() {
-  if (ending_ == Ending::owed && requests_.owed_count() == 0 && !kill_) stop(ladder());
+  if (ending_ == Ending::owed && requests_.owed_count() == 0) stop(ladder());
   if (ending_ != Ending::stopping || !children_.empty()) return;
   for (Entry* entry : requests_.all(ClientRequest::State::ours)) {
     answer_error(*entry, ErrorCode::internal_error, "mcp-sitter is ending");

@@ -144,6 +144,7 @@ void Bridge::add_noise(Child& child, std::string_view text) {
 
 void Bridge::on_child_request(Child& child, const Message& message, Line line) {
   if (child_requests_.count() >= limits::kChildRequestsMax) {
+    if (!child.life.is_up()) return;
     out_.push(action::SendToChild{
         child.gen(),
         Outgoing::own(error_line(
@@ -178,18 +179,25 @@ void Bridge::on_child_notification(Child& child, const Message& message, Line li
       return;
     }
     case Method::tools_list_changed:
-      if (child.is_ready) child.handshake.survey_again(CatalogKind::tools, now_, out_);
+      survey_again(child, CatalogKind::tools);
       break;
     case Method::prompts_list_changed:
-      if (child.is_ready) child.handshake.survey_again(CatalogKind::prompts, now_, out_);
+      survey_again(child, CatalogKind::prompts);
       break;
     case Method::resources_list_changed:
-      if (child.is_ready) child.handshake.survey_again(CatalogKind::resources, now_, out_);
+      survey_again(child, CatalogKind::resources);
       break;
     default:
       break;
   }
   output_.send(Outgoing::passed(line), out_);
+}
+
+void Bridge::survey_again(Child& child, CatalogKind kind) {
+  if (!child.is_ready || !child.life.is_up()) return;
+  // Nothing of our own is asked before `initialized`, and then all lists are taken anyway.
+  if (child.handshake.state() == Handshake::State::opened) return;
+  child.handshake.survey_again(kind, now_, out_);
 }
 
 void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
@@ -199,7 +207,9 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
     return;
   }
   const auto before = child.handshake.state();
-  if (child.handshake.on_answer(message, out_)) {
+  // A child that is on its way out can't be asked for the next page.
+  if ((child.life.is_up() || before == Handshake::State::opening) &&
+      child.handshake.on_answer(message, out_)) {
     if (before == Handshake::State::opening) on_opening_answer(child, message, line);
     return;
   }
@@ -231,7 +241,7 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
         const bool carries = would_carry_notice(*entry, message.result);
         if (is_to_be_held(*entry, carries)) {
           requests_.hold(*entry, edits.apply());
-          if (carries) held_carrier_ = entry;
+          if (carries && held_carrier_ == nullptr) held_carrier_ = entry;
           return;
         }
         if (carries) put_notice(message.result, edits);

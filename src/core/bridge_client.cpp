@@ -250,7 +250,7 @@ void Bridge::on_client_notification(const Message& message, Line line) {
     // About a question of a child, under the number that the client knows it by.
     const auto* const question = child_requests_.find(message.params.progress_token);
     Child* const asker = question == nullptr ? nullptr : hears(question->gen);
-    if (asker == nullptr || question->progress_token.empty()) {
+    if (asker == nullptr || !asker->life.is_up() || question->progress_token.empty()) {
       out_.log(Level::debug, "progress for a question that is no longer open was dropped");
       return;
     }
@@ -282,7 +282,7 @@ void Bridge::on_cancelled(const Message& message, Line line) {
   if (entry == nullptr || entry->second.method == Method::initialize) return;
   if (entry->second.state == State::sent) {
     Child* const child = hears(entry->second.gen);
-    if (child != nullptr && child->input != Child::Input::deaf) {
+    if (child != nullptr && child->life.is_up() && child->input != Child::Input::deaf) {
       out_.push(action::SendToChild{child->gen(), Outgoing::passed(line)});
     }
   }
@@ -302,7 +302,7 @@ void Bridge::on_client_answer(const Message& message, Line line) {
     return;
   }
   Child* const child = hears(question->gen);
-  if (child == nullptr) return;
+  if (child == nullptr || !child->life.is_up()) return;
   if (child->input == Child::Input::deaf) {
     out_.log(Level::warn, "an answer of the client was dropped: the child has stopped reading");
     return;
@@ -370,8 +370,7 @@ void Bridge::answer_opening_ourselves(std::string_view why, std::string_view std
                                         shortened(stderr_tail, limits::kOpeningStderrMax));
   const std::string instructions = fmt::format(
       "The MCP server behind mcp-sitter ({}) is not available: {}.{}Its tools are missing until it "
-      "is. Read the reason with {} and {}, mend it, and then call any tool or list the tools "
-      "again: "
+      "is. Read the reason with {} and {}, mend it, and then call any tool or list the tools again: "
       "the server is started by the next request. {}",
       one_line(shortened(config_.command, 200)), why, last_words, names_.name(Builtin::status),
       names_.name(Builtin::child_stderr), names_.instructions());

@@ -119,12 +119,7 @@ void Bridge::describe_changes(const OpeningResult& now_open) {
 }
 
 void Bridge::begin_kill(Entry& entry, KillScope scope) {
-  if (kill_) {
-    kill_->callers.push_back(&entry);
-    return;
-  }
-  kill_.emplace();
-  kill_->scope = scope;
+  if (!kill_) kill_.emplace().scope = scope;
   kill_->callers.push_back(&entry);
   const ChildEnd end{EndReason::killed_by_sitter, {}, {}, {}};
   if (opening_ != nullptr) answer_opening_ourselves(end_clause(end));

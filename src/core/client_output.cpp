@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "sitter/core/limits.hpp"
-
 namespace sitter {
 
 void ClientOutput::send(Outgoing line, Actions& out) {
   if (opens_at_) {
     line.keep();
-    waiting_.push_back(std::move(line));
+    writes_.back().push_back(std::move(line));
     return;
   }
   out.push(action::SendToClient{std::move(line)});
@@ -18,9 +16,14 @@ void ClientOutput::send(Outgoing line, Actions& out) {
 
 void ClientOutput::on_progress(std::string_view token, Now now) {
   std::erase_if(recent_, [&](const Progress& progress) {
-    return progress.token == token || progress.at + limits::kProgressGap <= now.steady;
+    return progress.token == token ||
+           (progress.at && *progress.at + limits::kProgressGap <= now.steady);
   });
-  recent_.push_back({std::string(token), now.steady});
+  if (opens_at_) {
+    recent_.push_back({std::string(token), last_write(), {}});
+  } else {
+    recent_.push_back({std::string(token), 0, now.steady});
+  }
 }
 
 void ClientOutput::before_answer(std::string_view token, Now now) {
@@ -28,20 +31,47 @@ void ClientOutput::before_answer(std::string_view token, Now now) {
   const auto progress = std::find_if(recent_.begin(), recent_.end(),
                                      [&](const Progress& p) { return p.token == token; });
   if (progress == recent_.end()) return;
-  const Instant until = progress->at + limits::kProgressGap;
-  if (until > now.steady && (!opens_at_ || *opens_at_ < until)) opens_at_ = until;
+  if (!progress->at) {
+    if (progress->write == last_write()) gap(now);
+  } else if (const Instant until = *progress->at + limits::kProgressGap; until > now.steady) {
+    close_until(until);
+  }
   recent_.erase(progress);
 }
 
+void ClientOutput::gap(Now now) {
+  if (!opens_at_) {
+    close_until(now.steady + limits::kProgressGap);
+  } else if (writes_.size() < limits::kWaitingWritesMax) {
+    writes_.emplace_back();
+  }
+}
+
+void ClientOutput::close_until(Instant until) {
+  if (!opens_at_) writes_.emplace_back();
+  if (!opens_at_ || *opens_at_ < until) opens_at_ = until;
+}
+
 void ClientOutput::on_timeout(Now now, Actions& out) {
-  if (opens_at_ && *opens_at_ <= now.steady) flush(out);
+  if (!opens_at_ || now.steady < *opens_at_) return;
+  for (Progress& progress : recent_) {
+    if (!progress.at && progress.write == first_write_) progress.at = now.steady;
+  }
+  let_out_first(out);
+  opens_at_.reset();
+  if (!writes_.empty()) opens_at_ = now.steady + limits::kProgressGap;
 }
 
 void ClientOutput::flush(Actions& out) {
   opens_at_.reset();
-  for (Outgoing& line : std::exchange(waiting_, {})) {
-    out.push(action::SendToClient{std::move(line)});
-  }
+  recent_.clear();
+  while (!writes_.empty()) let_out_first(out);
+}
+
+void ClientOutput::let_out_first(Actions& out) {
+  for (Outgoing& line : writes_.front()) out.push(action::SendToClient{std::move(line)});
+  writes_.pop_front();
+  ++first_write_;
 }
 
 }  // namespace sitter

@@ -205,6 +205,7 @@ class Bridge {
   void on_child_message(Child& child, const Message& message, Line line);
   void on_child_request(Child& child, const Message& message, Line line);
   void on_child_notification(Child& child, const Message& message, Line line);
+  void survey_again(Child& child, CatalogKind kind);
   void on_child_answer(Child& child, const Message& message, Line line);
   void on_unreadable(Child& child, Line line);
   void answer_unreadable(Child& child, std::string_view id, std::string_view what);

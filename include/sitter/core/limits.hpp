@@ -76,6 +76,10 @@ inline constexpr int kUnheededMax = 2;
 /// The official TypeScript clients lose progress that arrives in one read with its answer.
 inline constexpr Milliseconds kProgressGap{1};
 
+/// Writes that wait for such gaps. A server that answers faster than this, each answer right behind
+/// its progress, would otherwise be ever further behind.
+inline constexpr std::size_t kWaitingWritesMax = 50;
+
 /// From this failed start in a row on, starts are kept apart.
 inline constexpr int kFailedStartsFree = 3;
 inline constexpr Milliseconds kStartInterval{1000};
