@@ -20,6 +20,9 @@ namespace {
 
 constexpr int kLookEveryMilliseconds = 2000;
 
+// Only a fork bomb needs more.
+constexpr int kRoundsMax = 50;
+
 enum class Event : std::int64_t { started, over };
 
 /// What goes through the pipe; written and read whole, because it is far below PIPE_BUF.
@@ -31,14 +34,14 @@ struct Record {
 
 class KeptUnits {
  public:
-  explicit KeptUnits(long bridge) : bridge_(bridge) {}
+  explicit KeptUnits(const ProcessRecord& bridge) : bridge_(bridge) {}
 
   bool empty() const { return units_.empty(); }
 
   void take(const Record& record) {
     std::erase_if(units_, [&](const ProcessUnit& unit) { return unit.leader() == record.leader; });
     if (record.event == Event::started) {
-      units_.emplace_back(static_cast<long>(record.leader), record.leader_start, bridge_);
+      units_.emplace_back(static_cast<long>(record.leader), record.leader_start, bridge_.pid);
     }
   }
 
@@ -48,6 +51,10 @@ class KeptUnits {
 
   void kill() {
     for (ProcessUnit& unit : units_) unit.signal(UnitSignal::kill, leaders_beside(unit));
+    if (units_.empty()) return;
+    // A round may find what was forked during the one before.
+    for (int round = 0; round < kRoundsMax && kill_marked(); ++round) {
+    }
   }
 
  private:
@@ -59,7 +66,19 @@ class KeptUnits {
     return others;
   }
 
-  long bridge_;
+  /// What had left its parents and its session since the last look. False if there was none.
+  bool kill_marked() const {
+    const std::string mark = unit_mark(bridge_);
+    bool found = false;
+    for (const ProcessRecord& process : all_processes()) {
+      if (process.zombie || process.start < bridge_.start) continue;
+      if (!has_environment_entry(process.pid, mark)) continue;
+      found = send_signal(process, SIGKILL) == Delivery::delivered || found;
+    }
+    return found;
+  }
+
+  ProcessRecord bridge_;
   std::vector<ProcessUnit> units_;
 };
 
@@ -84,7 +103,7 @@ void leave_the_bridge(int pipe) {
   platform::close_from(kPipe + 1);
 }
 
-[[noreturn]] void keep(long bridge) {
+[[noreturn]] void keep(const ProcessRecord& bridge) {
   constexpr int kPipe = STDERR_FILENO + 1;
   KeptUnits units(bridge);
   while (true) {
@@ -111,7 +130,7 @@ void leave_the_bridge(int pipe) {
 std::optional<Keeper> Keeper::start() {
   auto pipe = platform::open_pipe();
   if (!pipe) return std::nullopt;
-  pid_t bridge = getpid();
+  const ProcessRecord bridge = find_process(getpid()).value_or(ProcessRecord());
   // A signal to the bridge's group must not end a keeper that does not ignore it yet.
   SignalsBlocked blocked;
   pid_t pid = fork();

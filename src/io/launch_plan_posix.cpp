@@ -12,6 +12,7 @@
 #include "sitter/io/env_file.hpp"
 #include "sitter/io/file_descriptor.hpp"
 #include "sitter/io/launch_plan.hpp"
+#include "sitter/io/process_tree.hpp"
 
 extern char** environ;  // NOLINT: the system's name
 
@@ -195,6 +196,7 @@ std::variant<LaunchPlan, LaunchFailure> plan_launch(const LaunchRequest& request
     for (const auto& entry : std::get<std::vector<std::string>>(entries)) environment.set(entry);
   }
   for (const auto& entry : request.environment) environment.set(entry);
+  environment.set(unit_mark(find_process(getpid()).value_or(ProcessRecord())));
   plan.environment = environment.take();
 
   if (request.command.empty()) return LaunchFailure{"the command is empty"};

@@ -41,6 +41,18 @@ std::string read_some(int descriptor, std::size_t size_max) {
   return text;
 }
 
+// For files that may be large, but seldom are.
+std::string read_all(int descriptor, std::size_t size_max) {
+  constexpr std::size_t kPiece = 64 * 1024;
+  std::string text;
+  while (text.size() < size_max) {
+    const std::string piece = read_some(descriptor, kPiece);
+    text += piece;
+    if (piece.size() < kPiece) break;
+  }
+  return text;
+}
+
 std::string read_link(const std::string& path) {
   char target[PATH_MAX];
   ssize_t length = readlink(path.c_str(), target, sizeof target);
@@ -145,6 +157,14 @@ std::vector<std::string> arguments_of(long pid) {
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return words;
+}
+
+bool has_environment_entry(long pid, const std::string& entry) {
+  constexpr std::size_t kEnvironmentMax = 4 * 1024 * 1024;
+  FileDescriptor file(open(proc_path(pid, "environ").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return false;
+  const std::string all = '\0' + read_all(file.number(), kEnvironmentMax);
+  return all.find('\0' + entry + '\0') != std::string::npos;
 }
 
 std::string working_directory_of(long pid) { return read_link(proc_path(pid, "cwd")); }

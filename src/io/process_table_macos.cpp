@@ -41,6 +41,21 @@ std::vector<kinfo_proc> query(int what, int argument) {
   return processes;
 }
 
+// How many arguments there are, the executable's path, NUL bytes, then the arguments and the
+// environment, each entry ended by a NUL.
+std::string start_text_of(long pid) {
+  int argument_max = 0;
+  std::size_t size = sizeof argument_max;
+  int max_name[] = {CTL_KERN, KERN_ARGMAX};
+  if (sysctl(max_name, 2, &argument_max, &size, nullptr, 0) != 0) return {};
+  std::string text(static_cast<std::size_t>(argument_max), '\0');
+  size = text.size();
+  int name[] = {CTL_KERN, KERN_PROCARGS2, static_cast<int>(pid)};
+  if (sysctl(name, 3, text.data(), &size, nullptr, 0) != 0) return {};
+  text.resize(size);
+  return text;
+}
+
 ImageIdentity identity_at(const std::string& path) {
   struct stat facts {};
   if (path.empty() || stat(path.c_str(), &facts) != 0) return {};
@@ -70,18 +85,10 @@ std::optional<ProcessRecord> find_process(long pid) {
 }
 
 std::vector<std::string> arguments_of(long pid) {
-  int argument_max = 0;
-  std::size_t size = sizeof argument_max;
-  int max_name[] = {CTL_KERN, KERN_ARGMAX};
-  if (sysctl(max_name, 2, &argument_max, &size, nullptr, 0) != 0) return {};
-  std::string text(static_cast<std::size_t>(argument_max), '\0');
-  size = text.size();
-  int name[] = {CTL_KERN, KERN_PROCARGS2, static_cast<int>(pid)};
+  const std::string text = start_text_of(pid);
   int count = 0;
-  if (sysctl(name, 3, text.data(), &size, nullptr, 0) != 0 || size < sizeof count) return {};
-  text.resize(size);
+  if (text.size() < sizeof count) return {};
   std::memcpy(&count, text.data(), sizeof count);
-  // The count, the executable's path, NUL bytes, then the arguments, each ended by a NUL.
   std::size_t at = text.find('\0', sizeof count);
   at = text.find_first_not_of('\0', at);
   std::vector<std::string> words;
@@ -91,6 +98,10 @@ std::vector<std::string> arguments_of(long pid) {
     at = end + 1;
   }
   return words;
+}
+
+bool has_environment_entry(long pid, const std::string& entry) {
+  return start_text_of(pid).find('\0' + entry + '\0') != std::string::npos;
 }
 
 std::string working_directory_of(long pid) {

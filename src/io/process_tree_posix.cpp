@@ -37,6 +37,12 @@ Table read_table() {
 
 }  // namespace
 
+// The name is unlike that of any other bridge, so that a bridge behind a bridge does not hide it.
+std::string unit_mark(const ProcessRecord& bridge) {
+  return "MCP_SITTER_UNIT_" + std::to_string(bridge.pid) + "_" + std::to_string(bridge.start) +
+         "=1";
+}
+
 ProcessUnit::ProcessUnit(long leader)
     : ProcessUnit(leader, find_process(leader).value_or(ProcessRecord()).start, getpid()) {}
 

@@ -77,6 +77,15 @@ TEST(Keeper, KillsWhatASigkilledBridgeLeaves) {
   }
 }
 
+TEST(Keeper, KillsADaemonThatWasMadeSinceItsLastLook) {
+  FakeBridge bridge("setsid sh -c 'trap \"\" TERM; sleep 1000 & echo $!'; sleep 1000 & wait");
+  bridge.next_pid();
+  long daemon = bridge.next_pid();
+  ASSERT_TRUE(is_alive(daemon));
+  bridge.die();
+  EXPECT_TRUE(eventually([&] { return !is_alive(daemon); }));
+}
+
 TEST(Keeper, IsNotEndedByTheSignalsThatEndTheBridge) {
   FakeBridge bridge("sleep 1000 & echo $!; wait");
   long keeper = bridge.next_pid();

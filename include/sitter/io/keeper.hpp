@@ -12,7 +12,8 @@ namespace sitter {
 /// descriptors, so that a client sees the end of the bridge's output when the bridge ends.
 ///
 /// Every two seconds, while a child is known, it looks at the processes, because sessions that the
-/// child's descendants opened can't be found any more when the process between has ended.
+/// child's descendants opened can't be found any more when the process between has ended. What
+/// opened one since is found by the mark in its environment.
 class Keeper {
  public:
   /// Forks the keeper. To be called before the first thread and before anything registers

@@ -30,7 +30,7 @@ struct LaunchPlan {
   std::string program;
   /// Absolute path of the child's working directory.
   std::string cwd;
-  /// The child's whole environment, NAME=VALUE, each name once.
+  /// The child's whole environment, NAME=VALUE, each name once; with the mark of its unit.
   std::vector<std::string> environment;
 };
 

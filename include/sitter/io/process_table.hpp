@@ -55,6 +55,10 @@ std::vector<std::string> arguments_of(long pid);
 /// The command line of a process on one printable line, at most 200 bytes.
 std::string command_of(long pid);
 
+/// Whether the environment that a process was started with holds this NAME=VALUE. False if it can't
+/// be read.
+bool has_environment_entry(long pid, const std::string& entry);
+
 /// Empty if it can't be read.
 std::string working_directory_of(long pid);
 

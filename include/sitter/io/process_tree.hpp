@@ -23,6 +23,10 @@ struct Signalled {
 
 enum class UnitSignal { terminate, kill };
 
+/// An entry that the environment of every child of `bridge` gets, and of no other process. It still
+/// names what a daemon's double fork has taken out of the unit unseen.
+std::string unit_mark(const ProcessRecord& bridge);
+
 /// A child and all that came of it: the session that it leads, the descendants of these, sessions
 /// that they opened, and (Linux) orphans among them that the bridge has adopted. It outlives its
 /// leader: a wrapper that has ended, reaped or not, leaves the rest of the unit in place.
