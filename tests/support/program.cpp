@@ -129,6 +129,8 @@ bool Program::shows_error(const std::string& text) {
 
 int Program::wait() {
   pump_until([this] { return has_ended(); });
+  // Its last words may still be in the pipes.
+  pump();
   return exit_code_.value_or(-1);
 }
 

@@ -1,0 +1,294 @@
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "support/scripted_client.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace sitter::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kOpening =
+    R"json({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+)json";
+
+/// As hard to end as can be: it ignores everything, and so do its children, one of them a daemon.
+std::vector<std::string> stubborn() {
+  return fake({"--ignore-eof", "--ignore-term", "--grandchild", "--grandchild-session"});
+}
+
+// ---- the client closes stdin
+
+TEST(End, AllAnswersOfAPipedSessionArePrinted) {
+  for (int round = 1; round <= 20; ++round) {
+    ScriptedClient client;
+    for (int id = 1; id <= 4; ++id) client.owe(id);
+    client.program().write(kOpening +
+                           R"json({"jsonrpc":"2.0","id":2,"method":"tools/list"}
+{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"echo","arguments":{"text":"three"}}}
+{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"sleep","arguments":{"ms":10}}})json");
+    client.program().close_input();
+    for (int id = 1; id <= 4; ++id) EXPECT_TRUE(client.answer(id).contains("result"));
+    EXPECT_EQ(client.program().wait(), 0);
+  }
+}
+
+TEST(End, AnswersAlreadyMadeAreWrittenToASlowReader) {
+  ScriptedClient client;
+  client.open();
+  for (int id = 1; id <= 10; ++id) client.call(id, "big", {{"bytes", 1'000'000}});
+  client.program().close_input();
+  EXPECT_EQ(client.program().wait(), 0);
+  for (int id = 1; id <= 10; ++id) {
+    EXPECT_EQ(text_of(client.answer(id)["result"]).size(), 1'000'000);
+  }
+}
+
+TEST(End, ASignalCutsTheWaitForOwedAnswersShort) {
+  ScriptedClient client({.command = stubborn()});
+  client.open();
+  client.call(1, "hang");
+  client.text_of_call("echo");
+  client.program().close_input();
+  client.program().signal(SIGTERM);
+  EXPECT_THAT(text_of(client.answer(1)["result"]), HasSubstr("shut down with the session"));
+  EXPECT_EQ(client.program().wait(), 128 + SIGTERM);
+  EXPECT_TRUE(client.leaves_nothing());
+}
+
+TEST(End, AnswerThatNeverComesGetsItsError) {
+  ScriptedClient client;
+  client.open();
+  client.call(1, "hang");
+  client.program().close_input();
+  EXPECT_THAT(text_of(client.answer(1)["result"]), HasSubstr("shut down with the session"));
+  EXPECT_EQ(client.program().wait(), 0);
+}
+
+TEST(End, NothingIsLeftOfAStubbornServer) {
+  ScriptedClient client({.command = stubborn()});
+  client.open();
+  // The bridge, its keeper, the child and two grandchildren.
+  EXPECT_EQ(client.living().size(), 5);
+  EXPECT_EQ(client.end(), 0);
+  EXPECT_TRUE(client.leaves_nothing());
+}
+
+TEST(End, NothingIsLeftOfAWrappedServer) {
+  ScriptedClient client(
+      {.command = {"sh", "-c", fake_in_shell("--ignore-eof --ignore-term --grandchild") + "; :"}});
+  client.open();
+  EXPECT_EQ(client.living().size(), 5);
+  EXPECT_EQ(client.end(), 0);
+  EXPECT_TRUE(client.leaves_nothing());
+}
+
+TEST(End, BridgeThatStartedNothingEnds) {
+  ScriptedClient client;
+  EXPECT_EQ(client.end(), 0);
+}
+
+TEST(End, ChildIsToldByTheEndOfItsInputFirst) {
+  TemporaryDirectory directory;
+  const std::string trace = directory / "trace";
+  ScriptedClient client({.command = {"sh", "-c", fake_in_shell() + "; echo $? >'" + trace + "'"}});
+  client.open();
+  client.text_of_call("echo");
+  EXPECT_EQ(client.end(), 0);
+  std::string code;
+  std::ifstream(trace) >> code;
+  EXPECT_EQ(code, "0");
+}
+
+// ---- signals
+
+class EndBySignal : public ::testing::TestWithParam<int> {};
+
+TEST_P(EndBySignal, LeavesNothingOfAStubbornServer) {
+  ScriptedClient client({.options = {"--kill-grace", "30000"}, .command = stubborn()});
+  client.open();
+  client.call(1, "hang");
+  client.text_of_call("echo");
+  EXPECT_EQ(client.living().size(), 5);
+  client.program().signal(GetParam());
+  EXPECT_THAT(text_of(client.answer(1)["result"]), HasSubstr("shut down with the session"));
+  EXPECT_EQ(client.program().wait(), 128 + GetParam());
+  EXPECT_TRUE(client.leaves_nothing());
+}
+
+TEST_P(EndBySignal, InTheMiddleOfASlowStartAnswersTheOpening) {
+  ScriptedClient client({.command = fake({"--slow-start", "50000", "--ignore-term"})});
+  client.request(0, "initialize", {{"protocolVersion", "2025-11-25"}});
+  EXPECT_TRUE(eventually([&] { return client.living().size() == 3; }));
+  client.program().signal(GetParam());
+  client.answer(0);
+  EXPECT_EQ(client.program().wait(), 128 + GetParam());
+  EXPECT_TRUE(client.leaves_nothing());
+}
+
+TEST_P(EndBySignal, WithoutAChildIsAtOnce) {
+  ScriptedClient client;
+  client.request(1, "ping");
+  client.answer(1);
+  client.program().signal(GetParam());
+  EXPECT_EQ(client.program().wait(), 128 + GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(, EndBySignal, ::testing::Values(SIGTERM, SIGINT, SIGHUP),
+                         [](const auto& one) {
+                           return std::string("SIG") + sigabbrev_np(one.param);
+                         });
+
+TEST(End, ASecondSignalChangesNothing) {
+  ScriptedClient client({.command = stubborn()});
+  client.open();
+  client.program().signal(SIGINT);
+  client.program().signal(SIGTERM);
+  client.program().signal(SIGINT);
+  // They may be delivered in another order.
+  EXPECT_THAT(client.program().wait(), ::testing::AnyOf(128 + SIGINT, 128 + SIGTERM));
+  EXPECT_TRUE(client.leaves_nothing());
+}
+
+/// Signals that nothing can be done about in the bridge, or that it does not handle.
+class SuddenEnd : public ::testing::TestWithParam<int> {};
+
+TEST_P(SuddenEnd, LeavesNothingOfAStubbornServer) {
+  ScriptedClient client({.command = stubborn()});
+  client.open();
+  EXPECT_EQ(client.living().size(), 5);
+  client.program().signal(GetParam());
+  EXPECT_EQ(client.program().wait(), 128 + GetParam());
+  EXPECT_TRUE(client.leaves_nothing());
+}
+
+TEST_P(SuddenEnd, LeavesNothingOfAWrappedServer) {
+  ScriptedClient client(
+      {.command = {"sh", "-c", fake_in_shell("--ignore-eof --ignore-term") + "; exit 1"}});
+  client.open();
+  client.text_of_call("spawn", {{"session", true}, {"ignore_term", true}});
+  EXPECT_EQ(client.living().size(), 5);
+  client.program().signal(GetParam());
+  EXPECT_EQ(client.program().wait(), 128 + GetParam());
+  EXPECT_TRUE(client.leaves_nothing());
+}
+
+INSTANTIATE_TEST_SUITE_P(, SuddenEnd, ::testing::Values(SIGKILL, SIGQUIT, SIGUSR1, SIGSEGV),
+                         [](const auto& one) {
+                           return std::string("SIG") + sigabbrev_np(one.param);
+                         });
+
+// ---- the client closes our stdout
+
+TEST(End, ClosedStdoutEndsTheBridge) {
+  ScriptedClient client({.command = stubborn()});
+  client.open();
+  client.program().close_output();
+  EXPECT_EQ(client.program().wait(), 0);
+  EXPECT_TRUE(client.leaves_nothing());
+}
+
+TEST(End, ClosedStdoutEndsTheBridgeInTheMiddleOfAFlood) {
+  ScriptedClient client;
+  client.open();
+  client.call(1, "big", {{"bytes", 50'000'000}});
+  client.program().close_output();
+  EXPECT_EQ(client.program().wait(), 0);
+  EXPECT_TRUE(client.leaves_nothing());
+}
+
+// ---- what the child inherits, and what the client gets back
+
+TEST(End, ChildHasNoDescriptorButItsPipes) {
+  // Neither those of the bridge nor those that it was started with.
+  const OwnDescriptor inherited(open("/dev/null", O_RDONLY));
+  ScriptedClient client;
+  client.open();
+  EXPECT_THAT(descriptors_of(client.child_pid()), ElementsAre(0, 1, 2));
+  EXPECT_THAT(descriptors_of(client.program().pid()), Contains(inherited.number()));
+}
+
+TEST(End, ChildHasDefaultSignalDispositions) {
+  ScriptedClient client({.command = {"sleep", "30"}});
+  client.request(0, "initialize", {{"protocolVersion", "2025-11-25"}});
+  const long pid = client.child_pid();
+  // The command's own, once it has been executed.
+  EXPECT_TRUE(eventually([&] { return command_line_of(pid).starts_with("sleep"); }));
+  for (const char* field : {"SigBlk", "SigIgn", "SigCgt"}) {
+    EXPECT_EQ(status_field(pid, field), "0000000000000000") << field;
+  }
+  client.text_of_call("sitter_kill");
+  client.answer(0);
+}
+
+TEST(End, FlagsOfInheritedStreamsAreAsBefore) {
+  for (const int signal : {0, SIGTERM}) {
+    int input[2], output[2];
+    ASSERT_EQ(pipe2(input, O_CLOEXEC), 0);
+    ASSERT_EQ(pipe2(output, O_CLOEXEC), 0);
+    const OwnDescriptor bridge_reads(input[0]), bridge_writes(output[1]), reads(output[0]);
+    OwnDescriptor writes(input[1]);
+    ScriptedClient client({.input = bridge_reads.number(), .output = bridge_writes.number()});
+    ASSERT_EQ(write(writes.number(), kOpening.data(), kOpening.size()),
+              static_cast<ssize_t>(kOpening.size()));
+    char answer[4096];
+    ASSERT_GT(read(reads.number(), answer, sizeof answer), 0);
+    if (signal == 0) {
+      writes.close();
+      EXPECT_EQ(client.program().wait(), 0);
+    } else {
+      client.program().signal(signal);
+      EXPECT_EQ(client.program().wait(), 128 + signal);
+    }
+    EXPECT_EQ(fcntl(bridge_reads.number(), F_GETFL) & O_NONBLOCK, 0);
+    EXPECT_EQ(fcntl(bridge_writes.number(), F_GETFL) & O_NONBLOCK, 0);
+  }
+}
+
+TEST(End, ATerminalAsStdinIsLeftAsItWas) {
+  int master = -1, terminal = -1;
+  ASSERT_EQ(openpty(&master, &terminal, nullptr, nullptr, nullptr), 0);
+  const OwnDescriptor screen(master), keyboard(terminal);
+  for (const int end : {master, terminal}) fcntl(end, F_SETFD, FD_CLOEXEC);
+  termios before{}, after{};
+  tcgetattr(terminal, &before);
+  const int flags = fcntl(terminal, F_GETFL);
+
+  ScriptedClient client({.input = terminal});
+  client.owe(1);
+  ASSERT_EQ(write(master, kOpening.data(), kOpening.size()), static_cast<ssize_t>(kOpening.size()));
+  EXPECT_TRUE(client.answer(1).contains("result"));
+  // Its description is shared with the shell that started us.
+  EXPECT_EQ(fcntl(terminal, F_GETFL), flags);
+  const char end_of_input = before.c_cc[VEOF];
+  ASSERT_EQ(write(master, &end_of_input, 1), 1);
+  EXPECT_EQ(client.program().wait(), 0);
+  EXPECT_EQ(fcntl(terminal, F_GETFL), flags);
+  tcgetattr(terminal, &after);
+  EXPECT_EQ(std::memcmp(&before, &after, sizeof before), 0);
+}
+
+TEST(End, ClosedStandardStreamsAreNoHarm) {
+  Program program({.command = {"/bin/sh", "-c", "exec '" + sitter_program() + "' -- cat <&- >&-"}});
+  EXPECT_EQ(program.wait(), 0);
+}
+
+}  // namespace
+}  // namespace sitter::testing

@@ -1,0 +1,207 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "support/scripted_client.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace sitter::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// A run with nothing to serve.
+struct ShortRun {
+  explicit ShortRun(std::vector<std::string> words) {
+    words.insert(words.begin(), sitter_program());
+    Program program({.command = std::move(words)});
+    program.close_input();
+    output = program.read_all();
+    exit_code = program.wait();
+    error = lines_of(program.error_text());
+  }
+
+  int exit_code = -1;
+  std::vector<std::string> output;
+  std::vector<std::string> error;
+};
+
+std::string contents_of(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+TEST(Options, HelpGoesToStdout) {
+  for (const std::string word : {"--help", "-h"}) {
+    const ShortRun run({word});
+    EXPECT_EQ(run.exit_code, 0);
+    EXPECT_TRUE(run.error.empty());
+    std::string text;
+    for (const std::string& line : run.output) text += line + "\n";
+    for (const char* option :
+         {"--cwd", "--env", "--env-file", "--startup-timeout", "--answer-within", "--kill-grace",
+          "--stderr-lines", "--log-level", "--log-file", "--no-notice", "--version", "--help"}) {
+      EXPECT_THAT(text, HasSubstr(option));
+    }
+  }
+}
+
+TEST(Options, VersionGoesToStdout) {
+  const ShortRun run({"--version"});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_THAT(run.output, ElementsAre(::testing::StartsWith("mcp-sitter ")));
+}
+
+struct Mistake {
+  std::vector<std::string> words;
+  std::string named;
+
+  friend void PrintTo(const Mistake& mistake, std::ostream* out) { *out << mistake.named; }
+};
+
+class OptionMistake : public ::testing::TestWithParam<Mistake> {};
+
+TEST_P(OptionMistake, IsOneSentenceAndExit2) {
+  const ShortRun run(GetParam().words);
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_TRUE(run.output.empty());
+  EXPECT_THAT(run.error,
+              ElementsAre(AllOf(HasSubstr("mcp-sitter: "), HasSubstr(GetParam().named))));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , OptionMistake,
+    ::testing::Values(Mistake{{}, "no command"}, Mistake{{"--"}, "no command"},
+                      Mistake{{"--no-notice"}, "no command"}, Mistake{{"--", ""}, "no command"},
+                      Mistake{{"--frobnicate", "x"}, "--frobnicate"},
+                      Mistake{{"-x", "server"}, "-x"}, Mistake{{"--cwd"}, "--cwd"},
+                      Mistake{{"--env", "NOVALUE", "x"}, "NOVALUE"},
+                      Mistake{{"--env", "=x", "x"}, "=x"},
+                      Mistake{{"--startup-timeout", "soon", "x"}, "--startup-timeout"},
+                      Mistake{{"--startup-timeout", "-1", "x"}, "--startup-timeout"},
+                      Mistake{{"--answer-within", "1h", "x"}, "--answer-within"},
+                      Mistake{{"--kill-grace", "1.5", "x"}, "--kill-grace"},
+                      Mistake{{"--stderr-lines", "0", "x"}, "--stderr-lines"},
+                      Mistake{{"--log-level", "loud", "x"}, "loud"},
+                      Mistake{{"--no-notice=1", "x"}, "--no-notice"},
+                      Mistake{{"--log-file", "/dev/null/log", "--", "x"}, "/dev/null/log"}));
+
+TEST(Options, ACommandAfterTheDashesIsACommandWhateverItsName) {
+  TemporaryDirectory directory;
+  directory.write_script("ctl", "exec " + fake_in_shell("--name ctl"));
+  directory.write_script("--version", "exec " + fake_in_shell("--name odd"));
+  for (const auto& [command, name] : {std::pair("ctl", "ctl"), std::pair("--version", "odd")}) {
+    ScriptedClient client(
+        {.options = {"--env", "PATH=" + directory.path() + ":/bin"}, .command = {command}});
+    EXPECT_EQ(client.open()["serverInfo"]["name"], name);
+  }
+}
+
+TEST(Options, AllAfterTheCommandBelongsToIt) {
+  TemporaryDirectory directory;
+  const std::string seen = directory / "seen";
+  const std::string server =
+      directory.write_script("server", "for word; do printf '[%s]' \"$word\"; done >'" + seen +
+                                           "'; exec " + fake_in_shell());
+  const std::vector<std::string> words = {"--help", "--", "-x", "", "a b", "--cwd", "*", "é"};
+  {
+    ScriptedClient client({.command = [&] {
+      std::vector<std::string> command = {server};
+      command.insert(command.end(), words.begin(), words.end());
+      return command;
+    }()});
+    client.open();
+    EXPECT_EQ(client.status()["childArgs"], Json(words));
+  }
+  EXPECT_EQ(contents_of(seen), "[--help][--][-x][][a b][--cwd][*][é]");
+
+  // Without the dashes too.
+  Program program({.command = {sitter_program(), "--no-notice", server, "--help", "--version"}});
+  program.write(
+      R"json({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}})json"
+      "\n");
+  EXPECT_THAT(program.read_line().value_or(""), HasSubstr("fake-mcp"));
+  program.close_input();
+  EXPECT_EQ(program.wait(), 0);
+  EXPECT_EQ(contents_of(seen), "[--help][--version]");
+}
+
+TEST(Options, ValuesMayStandBehindAnEqualsSign) {
+  ScriptedClient client({.options = {"--env=SITTER_X=a=b", "--kill-grace=20"}});
+  client.open();
+  EXPECT_EQ(client.text_of_call("env", {{"name", "SITTER_X"}}), "a=b");
+}
+
+TEST(Options, EnvironmentIsAddedInOrder) {
+  TemporaryDirectory directory;
+  const std::string file = directory.write(
+      "env", "\n# comment\nSITTER_A=file\nSITTER_B=\"quoted $HOME\"\nexport SITTER_C=exported\n");
+  ScriptedClient client({.options = {"--env", "SITTER_A=first", "--env-file", file, "--env",
+                                     "SITTER_A=option", "--env", "SITTER_D="},
+                         .environment = {"SITTER_A=inherited", "SITTER_E=inherited"}});
+  client.open();
+  EXPECT_EQ(client.text_of_call("env", {{"name", "SITTER_A"}}), "option");
+  EXPECT_EQ(client.text_of_call("env", {{"name", "SITTER_B"}}), "quoted $HOME");
+  EXPECT_EQ(client.text_of_call("env", {{"name", "SITTER_D"}}), "");
+  EXPECT_EQ(client.text_of_call("env", {{"name", "SITTER_E"}}), "inherited");
+}
+
+TEST(Options, WorkingDirectoryIsThatOfTheChild) {
+  TemporaryDirectory directory;
+  ScriptedClient client({.options = {"--cwd", directory.path()}});
+  client.open();
+  EXPECT_EQ(client.child_state()["cwd"], directory.path());
+}
+
+TEST(Options, LogGoesToTheFile) {
+  TemporaryDirectory directory;
+  const std::string file = directory / "log";
+  ScriptedClient client({.options = {"--log-file", file, "--log-level", "info"}});
+  client.open();
+  client.result_of("crash", {{"code", 9}});
+  EXPECT_EQ(client.end(), 0);
+  EXPECT_THAT(contents_of(file), AllOf(HasSubstr("child 1 started"), HasSubstr("exit 9")));
+  EXPECT_EQ(client.program().error_text(), "");
+}
+
+TEST(Options, LogGoesToStderrFromWarningsOn) {
+  ScriptedClient client;
+  client.open();
+  client.result_of("crash", {{"code", 9}});
+  EXPECT_TRUE(client.program().shows_error("[mcp-sitter] warning: child 1"));
+  EXPECT_THAT(client.program().error_text(), Not(HasSubstr("info")));
+}
+
+TEST(Options, LogCanBeSwitchedOff) {
+  ScriptedClient client({.options = {"--log-level", "off"}});
+  client.open();
+  client.text_of_call("stderr", {{"text", "of the child"}});
+  client.result_of("crash", {{"code", 9}});
+  EXPECT_EQ(client.end(), 0);
+  EXPECT_EQ(client.program().error_text(), "of the child\n");
+}
+
+TEST(Options, TraceShowsEveryLine) {
+  ScriptedClient client({.options = {"--log-level", "trace"}});
+  client.open();
+  client.text_of_call("echo", {{"text", "look at this"}});
+  EXPECT_TRUE(client.program().shows_error("look at this"));
+}
+
+TEST(Options, StderrRingHasTheWantedSize) {
+  ScriptedClient client({.options = {"--stderr-lines", "5"}});
+  client.open();
+  client.text_of_call("stderr", {{"text", "line"}, {"lines", 50}});
+  const std::string text = client.text_of_call("sitter_child_stderr");
+  EXPECT_THAT(text, AllOf(HasSubstr("line 46"), HasSubstr("line 50"), Not(HasSubstr("line 45"))));
+}
+
+}  // namespace
+}  // namespace sitter::testing
