@@ -28,7 +28,22 @@ namespace {
 
 using boost::system::error_code;
 
-Now now() { return {std::chrono::steady_clock::now(), std::chrono::system_clock::now()}; }
+/// Both clocks for the price of one: the wall clock is looked at once a second, and counted on from
+/// there.
+class Clock {
+ public:
+  Now now() {
+    const Instant steady = std::chrono::steady_clock::now();
+    if (steady - seen_.steady >= std::chrono::seconds(1)) {
+      seen_ = {steady, std::chrono::system_clock::now()};
+    }
+    return {steady,
+            seen_.wall + std::chrono::duration_cast<WallTime::duration>(steady - seen_.steady)};
+  }
+
+ private:
+  Now seen_{};
+};
 
 /// A client that has closed our stdin may still be reading what it is owed.
 constexpr std::chrono::seconds kLastWritesWait{10};
@@ -39,7 +54,7 @@ class Driver::Loop {
  public:
   explicit Loop(Parts parts)
       : parts_(std::move(parts)),
-        bridge_(parts_.config, now()),
+        bridge_(parts_.config, clock_.now()),
         binary_(parts_.command),
         timer_(io_),
         last_writes_(io_),
@@ -73,7 +88,7 @@ class Driver::Loop {
   /// to, and only then the writes, so that the lines of one read go out in one write.
   template <class Facts>
   void turn(Facts facts) {
-    now_ = now();
+    now_ = clock_.now();
     facts();
     if (const auto due = bridge_.next_timeout(); due && *due <= now_.steady) on_timeout();
     watch_queues();
@@ -401,8 +416,10 @@ class Driver::Loop {
   }
 
   Parts parts_;
-  boost::asio::io_context io_{1};
+  // One thread: no locks are needed.
+  boost::asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};
   ClientStdio stdio_;
+  Clock clock_;
   Bridge bridge_;
   Now now_;
   bool is_deciding_ = false;

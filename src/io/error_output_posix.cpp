@@ -4,12 +4,12 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
 
+#include "signals_blocked.hpp"
 #include "sitter/core/limits.hpp"
 #include "sitter/io/error_output.hpp"
 
@@ -48,44 +48,38 @@ struct ErrorOutput::State {
   std::size_t lost = 0;
   bool is_writing = false;
   bool is_over = false;
+
+  void write_queue();
 };
 
-ErrorOutput::ErrorOutput() : state_(std::make_shared<State>()) {
-  // Signals are for the main thread.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread([state = state_] {
-    std::unique_lock lock(state->mutex);
-    while (true) {
-      state->changed.wait(lock, [&] { return !state->queue.empty() || state->is_over; });
-      if (state->is_over && state->queue.empty()) return;
-      std::string bytes = std::exchange(state->queue, {});
-      if (const std::size_t lost = std::exchange(state->lost, 0); lost > 0) {
-        bytes += "\n[mcp-sitter] " + std::to_string(lost) +
-                 " bytes of stderr were not written: nobody was reading it\n";
-      }
-      state->is_writing = true;
-      lock.unlock();
-      const bool is_open = write_all(bytes);
-      bytes = {};
-      lock.lock();
-      state->is_writing = false;
-      state->changed.notify_all();
-      if (!is_open) state->is_over = true;
-      if (!is_open) return;
+/// The thread: writes until nothing is left, and ends. While nothing is written there is no second
+/// thread, which would make every system call of the first one a little slower.
+void ErrorOutput::State::write_queue() {
+  std::unique_lock lock(mutex);
+  while (!queue.empty()) {
+    std::string bytes = std::exchange(queue, {});
+    if (const std::size_t dropped = std::exchange(lost, 0); dropped > 0) {
+      bytes += "\n[mcp-sitter] " + std::to_string(dropped) +
+               " bytes of stderr were not written: nobody was reading it\n";
     }
-  }).detach();
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    lock.unlock();
+    const bool is_open = write_all(bytes);
+    lock.lock();
+    if (!is_open) {
+      is_over = true;
+      break;
+    }
+  }
+  is_writing = false;
+  changed.notify_all();
 }
+
+ErrorOutput::ErrorOutput() : state_(std::make_shared<State>()) {}
 
 ErrorOutput::~ErrorOutput() {
   std::unique_lock lock(state_->mutex);
-  state_->changed.wait_for(lock, kFlushWait, [&] {
-    return state_->is_over || (state_->queue.empty() && !state_->is_writing);
-  });
+  state_->changed.wait_for(lock, kFlushWait, [&] { return !state_->is_writing; });
   state_->is_over = true;
-  state_->changed.notify_all();
 }
 
 void ErrorOutput::write(std::string_view bytes) {
@@ -96,7 +90,10 @@ void ErrorOutput::write(std::string_view bytes) {
     return;
   }
   state_->queue.append(bytes);
-  state_->changed.notify_all();
+  if (std::exchange(state_->is_writing, true)) return;
+  // Signals are for the main thread.
+  const SignalsBlocked blocked;
+  std::thread([state = state_] { state->write_queue(); }).detach();
 }
 
 }  // namespace sitter

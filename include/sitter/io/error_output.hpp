@@ -5,9 +5,9 @@
 
 namespace sitter {
 
-/// Our stderr, written by a thread of its own: a client that never reads it would block the bridge
-/// otherwise, and it may be shared with programs that could not bear it to be non-blocking. What
-/// comes while 1 MiB waits is lost, and the loss is told.
+/// Our stderr, written by a thread of its own while there is something to write: a client that
+/// never reads it would block the bridge otherwise, and it may be shared with programs that could
+/// not bear it to be non-blocking. What comes while 1 MiB waits is lost, and the loss is told.
 class ErrorOutput {
  public:
   ErrorOutput();
