@@ -425,6 +425,9 @@ int run(int argc, char** argv) {
   app.add_option("--only", options.only,
                  "figures: a round trip, b 100,000 calls at once, c start, d 10 MB result, "
                  "e memory; as in a,b")
+      ->check([](const std::string& only) {
+        return only.find_first_not_of("abcde,") == only.npos ? "" : "figures are a, b, c, d and e";
+      })
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
