@@ -133,7 +133,10 @@ TEST(Session, ChildsOwnSitterStatusKeepsItsName) {
 }
 
 TEST(Session, BridgesMayStandBehindEachOther) {
-  ScriptedClient client({.command = {sitter_program(), "--", fake_mcp()}});
+  // A copy, so that the kill does not find the bridges of other tests.
+  TemporaryDirectory directory;
+  ScriptedClient client(
+      {.command = {directory.copy_program("mcp-sitter", sitter_program()), "--", fake_mcp()}});
   client.open();
   client.request(1, "tools/list");
   EXPECT_THAT(names_of(client.answer(1)["result"]["tools"]),

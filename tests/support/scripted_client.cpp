@@ -7,6 +7,8 @@
 #include <csignal>
 #include <utility>
 
+#include "support/temporary_directory.hpp"
+
 namespace sitter::testing {
 namespace {
 
@@ -24,7 +26,12 @@ std::string shown(const std::string& line) {
 }  // namespace
 
 std::string sitter_program() { return SITTER_PROGRAM; }
-std::string fake_mcp() { return SITTER_FAKE_MCP; }
+
+std::string fake_mcp() {
+  static const TemporaryDirectory directory;
+  static const std::string copy = directory.copy_program("fake-mcp", SITTER_FAKE_MCP);
+  return copy;
+}
 
 std::vector<std::string> fake(std::vector<std::string> flags) {
   flags.insert(flags.begin(), fake_mcp());

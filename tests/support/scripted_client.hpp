@@ -14,8 +14,10 @@ namespace sitter::testing {
 
 using Json = nlohmann::json;
 
-/// The built programs.
+/// The built program.
 std::string sitter_program();
+/// A copy of the built one that only this process uses, because sitter_kill takes down whatever runs
+/// the same file, and other tests run at the same time.
 std::string fake_mcp();
 
 /// The command that runs fake-mcp with these flags.

@@ -1,0 +1,167 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "support/scripted_client.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace sitter::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+using ::testing::HasSubstr;
+
+/// Files that sitter_kill may look for: copies, so that nobody else on this machine runs them.
+class Strangers : public ::testing::Test {
+ protected:
+  /// A process that the bridge did not start, ready to be found.
+  static bool runs(const Program& stranger, const std::string& program) {
+    return eventually([&] { return command_line_of(stranger.pid()).starts_with(program + " "); });
+  }
+
+  Json kill(ScriptedClient& client, const Json& arguments = Json::object()) {
+    return Json::parse(client.text_of_call("sitter_kill", arguments), nullptr, false);
+  }
+
+  static bool names(const Json& report, long pid) {
+    for (const Json& killed : report["killed"]) {
+      if (killed["pid"] == pid && killed["relation"] == "same-path") return true;
+    }
+    return false;
+  }
+
+  TemporaryDirectory directory_;
+  const std::string server_ = directory_.copy_program("server", fake_mcp());
+  /// An interpreter by its name.
+  const std::string shell_ = directory_.copy_program("sh", "/bin/sh");
+};
+
+TEST_F(Strangers, OthersThatRunTheSameFileAreTakenDown) {
+  Program stranger({.command = {server_, "--ignore-eof"}});
+  Program stubborn({.command = {server_, "--ignore-eof", "--ignore-term"}});
+  ASSERT_TRUE(runs(stranger, server_) && runs(stubborn, server_));
+  ScriptedClient client({.options = {"--kill-grace", "50"}, .command = {server_}});
+  client.open();
+  const Json report = kill(client);
+  EXPECT_EQ(report["count"], 3) << report.dump();
+  EXPECT_TRUE(names(report, stranger.pid()));
+  EXPECT_TRUE(names(report, stubborn.pid()));
+  EXPECT_EQ(report["path"], server_);
+  EXPECT_EQ(stranger.wait(), 128 + SIGTERM);
+  EXPECT_EQ(stubborn.wait(), 128 + SIGKILL);
+}
+
+TEST_F(Strangers, AreSparedOnDemand) {
+  Program stranger({.command = {server_, "--ignore-eof"}});
+  ASSERT_TRUE(runs(stranger, server_));
+  ScriptedClient client({.command = {server_}});
+  client.open();
+  EXPECT_EQ(kill(client, {{"scope", "child"}})["count"], 1);
+  EXPECT_TRUE(is_alive(stranger.pid()));
+}
+
+TEST_F(Strangers, AreFoundThroughLinksAndPath) {
+  const std::string hard = directory_ / "hard";
+  const std::string soft = directory_ / "soft";
+  fs::create_hard_link(server_, hard);
+  fs::create_symlink(server_, soft);
+  for (const std::string& command : {hard, soft, std::string("soft")}) {
+    Program by_hard_link({.command = {hard, "--ignore-eof"}});
+    Program by_its_name({.command = {server_, "--ignore-eof"}});
+    ASSERT_TRUE(runs(by_hard_link, hard) && runs(by_its_name, server_));
+    ScriptedClient client(
+        {.options = {"--env", "PATH=" + directory_.path()}, .command = {command}});
+    client.open();
+    EXPECT_EQ(kill(client)["count"], 3) << command;
+    EXPECT_EQ(by_hard_link.wait(), 128 + SIGTERM);
+    EXPECT_EQ(by_its_name.wait(), 128 + SIGTERM);
+  }
+}
+
+TEST_F(Strangers, AreFoundWhenTheFileWasReplaced) {
+  Program old({.command = {server_, "--ignore-eof"}});
+  ASSERT_TRUE(runs(old, server_));
+  ScriptedClient client({.command = {server_}});
+  client.open();
+  directory_.copy_program("new", fake_mcp());
+  fs::rename(directory_ / "new", server_);
+  EXPECT_EQ(client.status()["binaryStale"], true);
+  EXPECT_TRUE(names(kill(client), old.pid()));
+  EXPECT_EQ(old.wait(), 128 + SIGTERM);
+  EXPECT_THAT(client.text_of_call("echo", {{"text", "new"}}), HasSubstr("new"));
+  EXPECT_EQ(client.status()["binaryStale"], false);
+}
+
+TEST_F(Strangers, AreFoundWhenTheFileWasDeleted) {
+  Program old({.command = {server_, "--ignore-eof"}});
+  ASSERT_TRUE(runs(old, server_));
+  ScriptedClient client({.command = {server_}});
+  client.open();
+  fs::remove(server_);
+  EXPECT_TRUE(names(kill(client), old.pid()));
+  EXPECT_EQ(old.wait(), 128 + SIGTERM);
+}
+
+TEST_F(Strangers, OfANameThatDiffersInCaseOnlySurvive) {
+  const std::string other = directory_.copy_program("SERVER", fake_mcp());
+  Program stranger({.command = {other, "--ignore-eof"}});
+  ASSERT_TRUE(runs(stranger, other));
+  ScriptedClient client({.command = {server_}});
+  client.open();
+  EXPECT_EQ(kill(client)["count"], 1);
+  EXPECT_TRUE(is_alive(stranger.pid()));
+}
+
+TEST_F(Strangers, OfTheSameInterpreterSurvive) {
+  const std::string node = directory_.copy_program("node", "/bin/sh");
+  const std::string script = directory_.write("server.js", fake_in_shell() + "\nexit 1\n");
+  for (const std::string& interpreter : {shell_, node}) {
+    Program stranger({.command = {interpreter, "-c", "read line; exit 0"}});
+    ASSERT_TRUE(runs(stranger, interpreter));
+    ScriptedClient other({.command = {interpreter, script}});
+    other.open();
+    const long others_child = other.child_pid();
+    ScriptedClient client({.command = {interpreter, script}});
+    client.open();
+    // The interpreter and the server below it.
+    EXPECT_EQ(kill(client)["count"], 2);
+    EXPECT_TRUE(is_alive(stranger.pid()));
+    EXPECT_EQ(other.child_pid(), others_child);
+    EXPECT_EQ(client.status()["binaryPath"], script);
+
+    EXPECT_TRUE(names(kill(client, {{"scope", "same-executable"}}), stranger.pid()));
+    EXPECT_EQ(stranger.wait(), 128 + SIGTERM);
+  }
+}
+
+TEST_F(Strangers, ABridgeIsNeverItsOwnTarget) {
+  // One bridge behind another of the same file; the outermost is the one that the client talks to.
+  const std::string bridge = directory_.copy_program("mcp-sitter", sitter_program());
+  ScriptedClient client({.command = {bridge, "--", bridge, "--", fake_mcp()}});
+  client.open();
+  client.request(1, "tools/list");
+  client.answer(1);
+  const Json report = Json::parse(client.text_of_call("outer_sitter_kill"));
+  // The inner bridge, its keeper and the server.
+  EXPECT_EQ(report["count"], 3) << report.dump();
+  EXPECT_THAT(client.text_of_call("echo", {{"text", "up"}}), HasSubstr("up"));
+  EXPECT_EQ(Json::parse(client.text_of_call("outer_outer_sitter_status"))["spawnCount"], 1);
+}
+
+TEST_F(Strangers, KillLeavesTheFileFreeToBeWritten) {
+  ScriptedClient client({.command = {server_, "--ignore-eof"}});
+  client.open();
+  kill(client);
+  // A file that runs can't be opened for writing.
+  std::ofstream file(server_, std::ios::app);
+  EXPECT_TRUE(file.is_open());
+}
+
+}  // namespace
+}  // namespace sitter::testing
