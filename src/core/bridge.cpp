@@ -347,7 +347,8 @@ void Bridge::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) 
   }
 
   const Entry* const cause = requests_.first_waiting_request();
-  const bool is_listing = cause != nullptr && cause->second.method == Method::tools_list;
+  const bool is_listing =
+      cause != nullptr && cause->second.method == Method::tools_list && cause->second.is_first_page;
   if (changed[static_cast<std::size_t>(CatalogKind::tools)] && !is_listing) {
     output_.send(Outgoing::own(notification_line(method_name(Method::tools_list_changed))), out_);
     // A client that has closed our input won't list again.
@@ -463,9 +464,7 @@ void Bridge::release_waiting(Child& child) {
       continue;
     }
     const Message* const message = kept_reader_.read(line.line());
-    if (answer_ourselves(*entry, &child, message == nullptr ? "" : message->params.level)) {
-      continue;
-    }
+    if (message != nullptr && answer_ourselves(*entry, &child, message->params)) continue;
     forward(*entry, line.line(), Outgoing::own(line.text()), child);
   }
 }

@@ -194,10 +194,10 @@ void Bridge::on_child_notification(Child& child, const Message& message, Line li
 }
 
 void Bridge::survey_again(Child& child, CatalogKind kind) {
-  if (!child.is_ready || !child.life.is_up()) return;
   // Nothing of our own is asked before `initialized`, and then all lists are taken anyway.
-  if (child.handshake.state() == Handshake::State::opened) return;
-  child.handshake.survey_again(kind, now_, out_);
+  const auto state = child.handshake.state();
+  if (state != Handshake::State::settling && state != Handshake::State::done) return;
+  if (child.life.is_up()) child.handshake.survey_again(kind, now_, out_);
 }
 
 void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
@@ -248,20 +248,26 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
       }
       break;
     case Method::tools_list:
-      if (!request.is_first_page) break;
       if (is_result) {
         const auto [tools, cursor] = members<2>(message.result, {"tools", "nextCursor"});
-        if (is_array(tools)) {
+        if (request.is_first_page && is_array(tools)) {
+          make_way_for_page(tools);
           edits.append(tools, fmt::format("{}", fmt::join(names_.definitions(), ",")));
         }
+        keep_cursor(child, cursor);
         answer(*entry, edits.outgoing());
-        on_client_listed();
+        on_client_listed(!cursor.starts_with('"'));
         return;
       }
-      if (member(message.error, "code") == "-32601") {
+      if (request.is_first_page && member(message.error, "code") == "-32601") {
         answer_last_list(*entry);
         return;
       }
+      break;
+    case Method::prompts_list:
+    case Method::resources_list:
+    case Method::resource_templates_list:
+      if (is_result) keep_cursor(child, member(message.result, "nextCursor"));
       break;
     case Method::logging_set_level:
     case Method::resources_subscribe:
@@ -278,6 +284,21 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
       break;
   }
   answer(*entry, edits.outgoing());
+}
+
+/// The client may be answered before the bridge has taken the list itself.
+void Bridge::make_way_for_page(std::string_view tools) {
+  std::vector<std::string> names = catalog(CatalogKind::tools).names();
+  for (const std::string_view item : json_elements(tools)) {
+    names.push_back(string_value(member(item, "name")));
+  }
+  names_.make_way_for(names);
+}
+
+void Bridge::keep_cursor(Child& child, std::string_view cursor) {
+  if (cursor.starts_with('"') && child.cursors.size() < limits::kCursorsMax) {
+    child.cursors.insert(string_value(cursor));
+  }
 }
 
 /// The answer to the opening: the client's own, or a replay whose answer stays here.
@@ -374,10 +395,10 @@ void Bridge::put_notice(std::string_view result, Edits& edits) {
   if (Child* const child = serving()) told_opening_ = child->handshake.opened_with();
 }
 
-void Bridge::on_client_listed() {
+void Bridge::on_client_listed(bool is_last_page) {
   const bool was_waiting = relist_.is_waiting();
-  relist_.on_listed();
-  if (!was_waiting) return;
+  relist_.on_listed(is_last_page);
+  if (!was_waiting || relist_.is_waiting()) return;
   // A client handles the list in a step of its own, after the read that brought it.
   output_.gap(now_);
   release_held();

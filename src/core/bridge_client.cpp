@@ -133,7 +133,7 @@ void Bridge::on_client_request(const Message& message, Line line) {
     fail(entry, report_of({}, {}, Progress::not_delivered));
     return;
   }
-  if (answer_ourselves(entry, child, params.level)) return;
+  if (answer_ourselves(entry, child, params)) return;
   if (child != nullptr && requests_.waiting_count() == 0) {
     forward(entry, line, Outgoing::passed(line), *child);
     return;
@@ -184,15 +184,21 @@ void Bridge::begin_session(const Message& opening) {
   session_.requested_version = json_decoded(opening.params.protocol_version).value_or("");
 }
 
-bool Bridge::answer_ourselves(Entry& entry, Child* child, std::string_view level) {
+bool Bridge::answer_ourselves(Entry& entry, Child* child, const Message::Params& params) {
   ClientRequest& request = entry.second;
   if (request.method == Method::logging_set_level && session_.answered_by_us &&
       (child == nullptr || !child->has_logging)) {
-    session_.log_level = level;
+    session_.log_level = params.level;
     answer_result(entry, "{}");
     return true;
   }
-  if (!is_list(request.method) || !request.is_first_page) return false;
+  if (!is_list(request.method)) return false;
+  if (!request.is_first_page) {
+    if (!is_stale_cursor(params.cursor, child)) return false;
+    answer_error(entry, ErrorCode::invalid_params,
+                 "the server that gave this cursor is gone, list again from the beginning");
+    return true;
+  }
   if (child == nullptr) {
     if (!session_.answered_by_us) return false;
     answer_last_list(entry);
@@ -210,6 +216,14 @@ bool Bridge::answer_ourselves(Entry& entry, Child* child, std::string_view level
                              !child->has_resources)));
   if (is_lacking) answer_last_list(entry);
   return is_lacking;
+}
+
+/// A cursor means something to the child that gave it, and may mean something else to the next.
+bool Bridge::is_stale_cursor(std::string_view cursor, const Child* child) const {
+  if (!last_served_end_) return false;
+  if (child == nullptr) return true;
+  return child->cursors.size() < limits::kCursorsMax &&
+         !child->cursors.contains(string_value(cursor));
 }
 
 void Bridge::forward(Entry& entry, Line line, Outgoing outgoing, Child& child) {
@@ -349,7 +363,7 @@ void Bridge::answer_last_list(Entry& entry) {
     for (std::string& definition : names_.definitions()) items.push_back(std::move(definition));
   }
   answer_result(entry, fmt::format(R"json({{"{}":[{}]}})json", key, fmt::join(items, ",")));
-  if (method == Method::tools_list) on_client_listed();
+  if (method == Method::tools_list) on_client_listed(true);
 }
 
 void Bridge::answer_opening_ourselves(std::string_view why, std::string_view stderr_tail) {
@@ -370,7 +384,8 @@ void Bridge::answer_opening_ourselves(std::string_view why, std::string_view std
                                         shortened(stderr_tail, limits::kOpeningStderrMax));
   const std::string instructions = fmt::format(
       "The MCP server behind mcp-sitter ({}) is not available: {}.{}Its tools are missing until it "
-      "is. Read the reason with {} and {}, mend it, and then call any tool or list the tools again: "
+      "is. Read the reason with {} and {}, mend it, and then call any tool or list the tools "
+      "again: "
       "the server is started by the next request. {}",
       one_line(shortened(config_.command, 200)), why, last_words, names_.name(Builtin::status),
       names_.name(Builtin::child_stderr), names_.instructions());

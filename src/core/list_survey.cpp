@@ -25,6 +25,15 @@ Method list_method(CatalogKind kind) {
 }
 
 void ListSurvey::begin(CatalogKind kind, Now now, Actions& out) {
+  const auto known = std::find_if(lists_.begin(), lists_.end(),
+                                  [&](const List& list) { return list.kind == kind; });
+  if (known != lists_.end()) {
+    known->state = State::asking;
+    known->pages.clear();
+    known->cursors.clear();
+    ask(*known, {}, out);
+    return;
+  }
   List& list = lists_.emplace_back();
   list.kind = kind;
   list.deadline =

@@ -105,6 +105,8 @@ class Bridge {
     bool has_tools = false, has_prompts = false, has_resources = false, has_logging = false;
     std::optional<Instant> opening_deadline;
     Milliseconds startup{};
+    /// Those that the client got from it.
+    std::set<std::string> cursors;
     Input input = Input::open;
     std::optional<Instant> deaf_at;
   };
@@ -184,7 +186,8 @@ class Bridge {
   void on_cancelled(const Message& message, Line line);
   void refuse_client_line(std::string_view id, ErrorCode code, std::string_view what);
   /// Answers what needs no child, or what this child lacks. False: it must be passed on.
-  bool answer_ourselves(Entry& entry, Child* child, std::string_view level);
+  bool answer_ourselves(Entry& entry, Child* child, const Message::Params& params);
+  bool is_stale_cursor(std::string_view cursor, const Child* child) const;
   void forward(Entry& entry, Line line, Outgoing outgoing, Child& child);
 
   void answer(Entry& entry, Outgoing line);
@@ -193,7 +196,7 @@ class Bridge {
   void answer_error(Entry& entry, ErrorCode code, std::string_view message);
   void answer_tool_text(Entry& entry, std::string_view text, bool is_error);
   void answer_last_list(Entry& entry);
-  void on_client_listed();
+  void on_client_listed(bool is_last_page);
   void answer_opening_ourselves(std::string_view why, std::string_view stderr_tail = {});
   void fail(Entry& entry, const DeathReport& report);
   void fail_waiting(const DeathReport& report);
@@ -210,6 +213,8 @@ class Bridge {
   void on_unreadable(Child& child, Line line);
   void answer_unreadable(Child& child, std::string_view id, std::string_view what);
   void add_noise(Child& child, std::string_view text);
+  void make_way_for_page(std::string_view tools);
+  void keep_cursor(Child& child, std::string_view cursor);
   void on_opening_answer(Child& child, const Message& message, Line line);
   void on_setting_accepted(const Entry& entry);
   void on_second_opening(const Entry& entry, std::string_view result);

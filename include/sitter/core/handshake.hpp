@@ -41,7 +41,7 @@ class Handshake {
   /// are merely a baseline.
   void settle(const Session& session, bool restore, Now now, Actions& out);
 
-  /// Takes the lists again, of a child that serves.
+  /// Takes a list again. Only after `initialized` was sent.
   void survey_again(CatalogKind kind, Now now, Actions& out);
 
   /// Whether the answer belonged to the handshake. An answer to the opening changes the state.

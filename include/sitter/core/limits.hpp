@@ -66,6 +66,9 @@ inline constexpr int kListPagesMax = 100;
 inline constexpr Milliseconds kToolsListWait{2000};
 inline constexpr Milliseconds kOtherListWait{1000};
 
+/// Cursors of one child that are told from those of its predecessors.
+inline constexpr std::size_t kCursorsMax = 10000;
+
 /// How long an answer waits for the client to list again. The official TypeScript clients wait 300
 /// ms before they do.
 inline constexpr Milliseconds kRelistWait{750};

@@ -39,6 +39,7 @@ class ListSurvey {
 
   ListSurvey(Generation gen, MakeId make_id) : gen_(gen), make_id_(std::move(make_id)) {}
 
+  /// A list that is already being taken begins anew, within the time that it had.
   void begin(CatalogKind kind, Now now, Actions& out);
 
   /// Whether the answer belonged to the survey.

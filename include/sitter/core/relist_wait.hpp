@@ -14,23 +14,27 @@ namespace sitter {
 /// no such tool; official clients also check results against the output schema that they listed
 /// last.
 ///
-///     idle --announced--> waiting --listed--> idle
+///     idle --announced--> waiting --last page listed--> idle
 ///                            \--deadline--> idle, and one more announcement that was not heeded
 class RelistWait {
  public:
-  /// The client got its list, all pages.
-  void on_listed() {
+  /// The client got a page of its list. It has heeded the announcement then, even if it never asks
+  /// for the last page, but only with that one it knows all tools.
+  void on_listed(bool is_last_page) {
     has_listed_ = true;
     if (deadline_) unheeded_ = 0;
-    deadline_.reset();
+    if (is_last_page) deadline_.reset();
   }
 
   /// The client was told that the tools have changed. `output_changed`: those with another output
-  /// schema.
+  /// schema. A wait that has begun gets no longer by that.
   void on_announced(Now now, std::set<std::string> output_changed) {
     if (!has_listed_ || unheeded_ >= limits::kUnheededMax) return;
-    deadline_ = now.steady + limits::kRelistWait;
-    output_changed_ = std::move(output_changed);
+    if (!deadline_) {
+      deadline_ = now.steady + limits::kRelistWait;
+      output_changed_.clear();
+    }
+    output_changed_.merge(output_changed);
   }
 
   /// True when the wait has just ended without a list.

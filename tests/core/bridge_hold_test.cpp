@@ -1,0 +1,257 @@
+#include "support/bridge_script.hpp"
+
+namespace sitter {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+class BridgeHoldTest : public BridgeTest {
+ protected:
+  /// A respawn with a tool more, announced to the client, and a call with the id 1 in flight.
+  void respawn_with_news(const std::string& line = call(1, "echo")) {
+    dies(last_, 0);
+    server.tools.push_back(tool("tool" + std::to_string(last_)));
+    client(line);
+    opens(++last_);
+    EXPECT_THAT(client_got(), Contains(notification("notifications/tools/list_changed")));
+  }
+  void lists(int id) {
+    client(request(id, "tools/list"));
+    child(last_, result(id, Server::list("tools", server.tools)));
+  }
+
+  Generation last_ = 1;
+};
+
+TEST_F(BridgeHoldTest, TheAnswerWithTheNoticeWaitsUntilTheClientHasListed) {
+  open_listed_session();
+  respawn_with_news();
+  child(2, result(1, text_result("x")));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(milliseconds(300));
+  lists(2);
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("tool1")));
+  // The list and the answer must not arrive in one read.
+  time_passes(milliseconds(1));
+  EXPECT_THAT(client_got(),
+              ElementsAre(AllOf(HasSubstr("\"id\":1,"), HasSubstr("+1 added (tool1)"))));
+}
+
+TEST_F(BridgeHoldTest, ItWaitsForABoundedTime) {
+  open_listed_session();
+  respawn_with_news();
+  time_passes(milliseconds(100));
+  child(2, result(1, text_result("x")));
+  time_passes(milliseconds(649));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(milliseconds(1));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("+1 added (tool1)")));
+}
+
+TEST_F(BridgeHoldTest, AClientThatHasNeverListedIsNotWaitedFor) {
+  open_session();
+  respawn_with_news();
+  child(2, result(1, text_result("x")));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("+1 added (tool1)")));
+}
+
+TEST_F(BridgeHoldTest, AClientThatDoesNotHeedTwoAnnouncementsIsNotWaitedForAnyMore) {
+  open_listed_session();
+  for (int round = 1; round <= 2; ++round) {
+    respawn_with_news(call(round, "echo"));
+    child(last_, result(round, text_result("x")));
+    EXPECT_THAT(done(), IsEmpty());
+    time_passes(milliseconds(750));
+    EXPECT_THAT(client_got(), SizeIs(1));
+  }
+  respawn_with_news(call(3, "echo"));
+  child(last_, result(3, text_result("x")));
+  EXPECT_THAT(client_got(), SizeIs(1));
+}
+
+TEST_F(BridgeHoldTest, AHeededAnnouncementEndsTheRow) {
+  open_listed_session();
+  for (int round = 1; round <= 5; ++round) {
+    respawn_with_news(call(round, "echo"));
+    child(last_, result(round, text_result("x")));
+    EXPECT_THAT(done(), IsEmpty()) << round;
+    if (round % 2 == 0) lists(100 + round);
+    time_passes(milliseconds(750));
+    done();
+  }
+}
+
+TEST_F(BridgeHoldTest, AListThatCausedTheRespawnHoldsNothing) {
+  open_listed_session();
+  dies(1, 0);
+  server.tools.push_back(tool("more"));
+  client(request(1, "tools/list"));
+  opens(2);
+  child(2, result(1, Server::list("tools", server.tools)));
+  client(call(2, "echo"));
+  done();
+  child(2, result(2, text_result("x")));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("+1 added (more)")));
+}
+
+TEST_F(BridgeHoldTest, OtherMessagesPassMeanwhile) {
+  open_listed_session();
+  respawn_with_news();
+  client(call(2, "echo"));
+  client(request(3, "vendor/x"));
+  child(2, result(1, text_result("held")));
+  done();
+  child(2, result(3));
+  child(2, notification("notifications/message"));
+  client(call(4, "sitter_child_stderr"));
+  EXPECT_THAT(client_got(), ElementsAre(result(3), notification("notifications/message"),
+                                        HasSubstr("\"id\":4,")));
+  // A second result does not carry the notice, so it need not wait.
+  child(2, result(2, text_result("free")));
+  EXPECT_THAT(client_got(), ElementsAre(result(2, text_result("free"))));
+  time_passes(seconds(1));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("held"), HasSubstr("server restarted"))));
+}
+
+TEST_F(BridgeHoldTest, TheEndOfInputEndsTheHold) {
+  open_listed_session();
+  respawn_with_news();
+  child(2, result(1, text_result("x")));
+  done();
+  client_closes_input();
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("server restarted")));
+}
+
+TEST_F(BridgeHoldTest, ASignalEndsTheHold) {
+  open_listed_session();
+  respawn_with_news();
+  child(2, result(1, text_result("x")));
+  done();
+  signal(143);
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("server restarted")));
+}
+
+TEST_F(BridgeHoldTest, ACancellationDropsTheAnswerAndTheNoticeGoesToTheNext) {
+  open_listed_session();
+  respawn_with_news();
+  child(2, result(1, text_result("x")));
+  client(cancelled(1));
+  done();
+  time_passes(seconds(1));
+  EXPECT_THAT(done(), IsEmpty());
+  client(call(2, "echo"));
+  child(2, result(2, text_result("y")));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("server restarted")));
+}
+
+TEST_F(BridgeHoldTest, AHeldAnswerOutlivesItsChild) {
+  open_listed_session();
+  respawn_with_news();
+  child(2, result(1, text_result("held")));
+  dies(2, 3);
+  EXPECT_THAT(client_got(), IsEmpty());
+  time_passes(milliseconds(750));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("held")));
+}
+
+TEST_F(BridgeHoldTest, AnAnswerIsHeldNoLongerBecauseOfASecondRespawn) {
+  open_listed_session();
+  respawn_with_news();
+  child(2, result(1, text_result("held")));
+  time_passes(milliseconds(500));
+  respawn_with_news(request(2, "vendor/x"));
+  child(3, result(2));
+  done();
+  time_passes(milliseconds(250));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("held")));
+}
+
+TEST_F(BridgeHoldTest, AHeldAnswerSurvivesAKill) {
+  open_listed_session();
+  respawn_with_news();
+  child(2, result(1, text_result("held")));
+  client(call(2, "sitter_kill"));
+  dies(2, 0);
+  done();
+  time_passes(milliseconds(750));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("held")));
+}
+
+TEST_F(BridgeHoldTest, TheListIsThereWithItsLastPage) {
+  open_listed_session();
+  respawn_with_news();
+  child(2, result(1, text_result("x")));
+  client(request(2, "tools/list"));
+  child(2, result(2, R"json({"tools":[],"nextCursor":"2"})json"));
+  time_passes(milliseconds(5));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"id\":2,")));
+  client(request(3, "tools/list", R"json({"cursor":"2"})json"));
+  child(2, result(3, R"json({"tools":[]})json"));
+  time_passes(milliseconds(1));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"id\":3,"), HasSubstr("\"id\":1,")));
+}
+
+TEST_F(BridgeHoldTest, AClientThatReadsOnePageOnlyHeedsTheAnnouncement) {
+  open_listed_session();
+  for (int round = 1; round <= 4; ++round) {
+    respawn_with_news(call(round, "echo"));
+    child(last_, result(round, text_result("x")));
+    client(request(100 + round, "tools/list"));
+    child(last_, result(100 + round, R"json({"tools":[],"nextCursor":"2"})json"));
+    EXPECT_THAT(client_got(), SizeIs(1)) << round;
+    time_passes(milliseconds(750));
+    EXPECT_THAT(client_got(), SizeIs(1));
+  }
+}
+
+TEST_F(BridgeHoldTest, ResultsOfToolsWithAnotherOutputSchemaWaitToo) {
+  const auto typed = [](const std::string& type) {
+    return tool("typed", R"json(,"outputSchema":{"type":"object","properties":{"x":{"type":")json" +
+                             type + "\"}}}");
+  };
+  server.tools = {tool("echo"), typed("string")};
+  open_listed_session();
+  dies(1, 0);
+  server.tools = {tool("echo"), typed("integer")};
+  client(call(1, "echo"));
+  client(call(2, "typed"));
+  client(call(3, "typed"));
+  opens(2);
+  EXPECT_THAT(client_got(), ElementsAre(notification("notifications/tools/list_changed")));
+  child(2, result(1, text_result("x")));
+  child(2, result(2, R"json({"content":[],"structuredContent":{"x":1}})json"));
+  child(2, result(3, R"json({"content":[],"structuredContent":{"x":2}})json"));
+  EXPECT_THAT(client_got(), IsEmpty());
+  client(request(4, "tools/list"));
+  child(2, result(4, Server::list("tools", server.tools)));
+  time_passes(milliseconds(1));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"id\":4,"),
+                                        AllOf(HasSubstr("\"id\":1,"), HasSubstr("restarted")),
+                                        HasSubstr("\"id\":2,"), HasSubstr("\"id\":3,")));
+}
+
+TEST_F(BridgeHoldTest, AnErrorIsNotHeld) {
+  open_listed_session();
+  respawn_with_news();
+  child(2, error(1, -32602, "no"));
+  EXPECT_THAT(client_got(), ElementsAre(error(1, -32602, "no")));
+}
+
+TEST_F(BridgeHoldTest, WithoutNoticesOnlyOtherOutputSchemasAreWaitedFor) {
+  config.writes_notices = false;
+  open_listed_session();
+  respawn_with_news();
+  child(2, result(1, text_result("x")));
+  EXPECT_THAT(client_got(), ElementsAre(result(1, text_result("x"))));
+}
+
+}  // namespace
+}  // namespace sitter

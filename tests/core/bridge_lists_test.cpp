@@ -1,0 +1,352 @@
+#include "support/bridge_script.hpp"
+
+namespace sitter {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+class BridgeListsTest : public BridgeTest {
+ protected:
+  static std::string builtins() {
+    std::string joined;
+    for (const std::string& definition : BuiltinNames().definitions()) joined += "," + definition;
+    return joined;
+  }
+  static std::vector<std::string> names(const nlohmann::json& line) {
+    std::vector<std::string> names;
+    for (const auto& item : line["result"]["tools"]) names.push_back(item["name"]);
+    return names;
+  }
+};
+
+// ---- The built-in tools among the child's -------------------------------------------------------
+
+TEST_F(BridgeListsTest, TheBuiltinToolsComeBehindTheChildsInAFixedOrder) {
+  open_session();
+  client(request(1, "tools/list"));
+  done();
+  child(
+      1,
+      R"json({"id":1,"result":{ "tools" : [ {"name":"b"}, {"name":"a"} ] ,"_meta":{"x":1.0}},"jsonrpc":"2.0"})json");
+  EXPECT_THAT(
+      done(),
+      ElementsAre(R"json(client {"id":1,"result":{ "tools" : [ {"name":"b"}, {"name":"a"} )json" +
+                  builtins() + R"json(] ,"_meta":{"x":1.0}},"jsonrpc":"2.0"})json"));
+}
+
+TEST_F(BridgeListsTest, ALoneSurrogateInADescriptionPasses) {
+  // PEERS 12.
+  open_session();
+  client(request(1, "tools/list"));
+  done();
+  child(1, result(1, R"json({"tools":[{"name":"a","description":"\ud83d"}]})json"));
+  EXPECT_THAT(client_got(),
+              ElementsAre(AllOf(HasSubstr(R"json("\ud83d")json"), HasSubstr("sitter_kill"))));
+}
+
+TEST_F(BridgeListsTest, TheyComeOnTheFirstPageOnly) {
+  // PEERS 31.
+  open_session();
+  client(request(1, "tools/list", "{}"));
+  done();
+  child(1, result(1, R"json({"tools":[{"name":"a"}],"nextCursor":"2"})json"));
+  const auto first = answer();
+  EXPECT_THAT(names(first), ElementsAre("a", "sitter_status", "sitter_kill", "sitter_binary_info",
+                                        "sitter_child_stderr"));
+  EXPECT_EQ(first["result"]["nextCursor"], "2");
+  client(request(2, "tools/list", R"json({"cursor":"2"})json"));
+  done();
+  child(1, result(2, R"json({"tools":[{"name":"b"}]})json"));
+  EXPECT_THAT(done(), ElementsAre("client " + result(2, R"json({"tools":[{"name":"b"}]})json")));
+}
+
+TEST_F(BridgeListsTest, ACursorOfNullIsTheFirstPage) {
+  open_session();
+  client(request(1, "tools/list", R"json({"cursor":null})json"));
+  child(1, result(1, R"json({"tools":[]})json"));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("sitter_status")));
+}
+
+TEST_F(BridgeListsTest, ATakenNameMovesOurs) {
+  // PEERS 32: the child has its own sitter_status.
+  server.tools = {tool("sitter_status"), tool("outer_sitter_status")};
+  open_session();
+  client(request(1, "tools/list"));
+  done();
+  child(1, result(1, Server::list("tools", server.tools)));
+  EXPECT_THAT(names(answer()),
+              ElementsAre("sitter_status", "outer_sitter_status", "outer_outer_sitter_status",
+                          "sitter_kill", "sitter_binary_info", "sitter_child_stderr"));
+  client(call(2, "sitter_status"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + call(2, "sitter_status")));
+  child(1, result(2));
+  done();
+  client(call(3, "outer_outer_sitter_status"));
+  EXPECT_THAT(answer_text(), HasSubstr("childCommand"));
+}
+
+TEST_F(BridgeListsTest, ATakenNameMovesOursAlsoWhenTheClientIsAnsweredFirst) {
+  server.tools = {tool("sitter_kill")};
+  client(initialize(0));
+  child(1, result(0, server.opening()));
+  client(initialized());
+  client(request(1, "tools/list"));
+  done();
+  child(1, result(1, Server::list("tools", server.tools)));
+  EXPECT_THAT(names(answer()), ElementsAre("sitter_kill", "sitter_status", "outer_sitter_kill",
+                                           "sitter_binary_info", "sitter_child_stderr"));
+  opens(1);
+}
+
+TEST_F(BridgeListsTest, AFreedNameComesBack) {
+  server.tools = {tool("sitter_status")};
+  open_session();
+  dies(1, 0);
+  server.tools = {tool("echo")};
+  client(request(1, "tools/list"));
+  opens(2);
+  done();
+  child(2, result(1, Server::list("tools", server.tools)));
+  EXPECT_THAT(names(answer()), ElementsAre("echo", "sitter_status", "sitter_kill",
+                                           "sitter_binary_info", "sitter_child_stderr"));
+}
+
+TEST_F(BridgeListsTest, AChildWithoutToolsStillHasOurs) {
+  // PEERS 33.
+  server.capabilities = R"json({"prompts":{}})json";
+  open_session();
+  client(request(1, "tools/list"));
+  EXPECT_THAT(names(answer()), ElementsAre("sitter_status", "sitter_kill", "sitter_binary_info",
+                                           "sitter_child_stderr"));
+}
+
+TEST_F(BridgeListsTest, AChildThatDoesNotKnowToolsListStillHasOurs) {
+  // PEERS 33.
+  client(initialize(0));
+  child(1, result(0, server.opening()));
+  client(initialized());
+  child(1, error("#1", -32601, "Method not found"));
+  client(request(1, "tools/list"));
+  done();
+  child(1, error(1, -32601, "Method not found"));
+  EXPECT_THAT(names(answer()), ElementsAre("sitter_status", "sitter_kill", "sitter_binary_info",
+                                           "sitter_child_stderr"));
+}
+
+TEST_F(BridgeListsTest, OtherErrorsOfAListPass) {
+  open_session();
+  client(request(1, "tools/list"));
+  done();
+  child(1, error(1, -32603, "database is locked"));
+  EXPECT_THAT(done(), ElementsAre("client " + error(1, -32603, "database is locked")));
+}
+
+TEST_F(BridgeListsTest, AListThatIsNoneIsPassedOn) {
+  open_session();
+  client(request(1, "tools/list"));
+  done();
+  child(1, result(1, R"json({"tools":null})json"));
+  EXPECT_THAT(done(), ElementsAre("client " + result(1, R"json({"tools":null})json")));
+}
+
+TEST_F(BridgeListsTest, OtherListsOfAChildWithoutThemAreItsAffair) {
+  open_session();
+  client(request(1, "prompts/list"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + request(1, "prompts/list")));
+  child(1, error(1, -32601, "Method not found"));
+  EXPECT_THAT(done(), ElementsAre("client " + error(1, -32601, "Method not found")));
+}
+
+// ---- The baseline and the diff ------------------------------------------------------------------
+
+TEST_F(BridgeListsTest, TheBaselineHoldsNothing) {
+  client(initialize(0));
+  child(1, result(0, server.opening()));
+  client(initialized());
+  done();
+  client(call(1, "echo"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + call(1, "echo")));
+  child(1, result(1));
+  opens(1);
+}
+
+TEST_F(BridgeListsTest, AllPagesAreTaken) {
+  client(initialize(0));
+  child(1, result(0, server.opening()));
+  client(initialized());
+  done();
+  child(1, result("#1", R"json({"tools":[{"name":"a"}],"nextCursor":""})json"));
+  EXPECT_THAT(done(),
+              ElementsAre("child 1 " + request("#2", "tools/list", R"json({"cursor":""})json")));
+  child(1, result("#2", R"json({"tools":[{"name":"b"}],"nextCursor":"\u00e9"})json"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " +
+                                  request("#3", "tools/list", R"json({"cursor":"\u00e9"})json")));
+  child(1, result("#3", R"json({"tools":[{"name":"c"}],"nextCursor":null})json"));
+  EXPECT_THAT(done(), IsEmpty());
+  client(call(1, "sitter_status"));
+  EXPECT_THAT(answer_text(), HasSubstr(R"json("childToolCount": 3)json"));
+}
+
+TEST_F(BridgeListsTest, AnUnchangedListIsNotAnnounced) {
+  server.tools = {R"json({"name":"a","inputSchema":{"type":"object","x":1}})json"};
+  open_session();
+  dies(1, 0);
+  server.tools = {R"json({ "inputSchema":{"x":1.0,"type":"object"}, "name":"\u0061"})json"};
+  client(request(1, "vendor/x"));
+  opens(2);
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(2, result(1));
+}
+
+TEST_F(BridgeListsTest, AListThatCausedTheRespawnIsNotAnnounced) {
+  open_session();
+  dies(1, 0);
+  server.tools = {tool("new")};
+  client(request(1, "tools/list"));
+  opens(2);
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(2, result(1, Server::list("tools", server.tools)));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"new\"")));
+}
+
+TEST_F(BridgeListsTest, APageThatCausedAStartDoesNotCarryTheNewList) {
+  plays.start = false;
+  client(initialize(0));
+  start_fails(1, "no");
+  client(initialized());
+  plays.start = true;
+  client(request(1, "tools/list", R"json({"cursor":"2"})json"));
+  done();
+  opens(2);
+  EXPECT_THAT(client_got(), ElementsAre(notification("notifications/tools/list_changed")));
+  child(2, error(1, -32602, "Invalid cursor"));
+}
+
+TEST_F(BridgeListsTest, AChildThatLostAFeatureHasAnEmptyList) {
+  server.capabilities = R"json({"tools":{},"prompts":{}})json";
+  server.prompts = {R"json({"name":"p"})json"};
+  open_session();
+  dies(1, 0);
+  server.capabilities = R"json({"tools":{}})json";
+  client(call(1, "echo"));
+  opens(2);
+  EXPECT_THAT(client_got(), ElementsAre(notification("notifications/prompts/list_changed")));
+  child(2, result(1, text_result("x")));
+  EXPECT_THAT(answer_text(), HasSubstr("prompts: -1 removed (p)"));
+}
+
+TEST_F(BridgeListsTest, PagesThatGoInACircleAreGivenUp) {
+  open_session();
+  dies(1, 0);
+  client(call(1, "echo"));
+  child(2, result("#2", server.opening()));
+  child(2, result("#3", R"json({"tools":[],"nextCursor":"a"})json"));
+  child(2, result("#4", R"json({"tools":[],"nextCursor":"b"})json"));
+  done();
+  child(2, result("#5", R"json({"tools":[],"nextCursor":"a"})json"));
+  EXPECT_THAT(done(), ElementsAre("child 2 " + call(1, "echo")));
+  child(2, result(1));
+}
+
+// ---- Changes that the child announces itself ----------------------------------------------------
+
+TEST_F(BridgeListsTest, AChangeThatTheChildAnnouncesPassesAndIsTaken) {
+  open_session();
+  child(1, notification("notifications/tools/list_changed"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + request("#2", "tools/list", "{}"),
+                                  "client " + notification("notifications/tools/list_changed")));
+  server.tools.push_back(tool("more"));
+  opens(1);
+  EXPECT_THAT(done(), IsEmpty());
+  dies(1, 0);
+  client(call(1, "echo"));
+  opens(2);
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(2, result(1));
+}
+
+TEST_F(BridgeListsTest, ChangesDuringATakingAreTakenAnew) {
+  open_session();
+  child(1, notification("notifications/tools/list_changed"));
+  child(1, notification("notifications/tools/list_changed"));
+  EXPECT_THAT(done(), SizeIs(4));
+  child(1, result("#3", Server::list("tools", {tool("echo"), tool("newest")})));
+  child(1, result("#2", Server::list("tools", {tool("echo")})));
+  dies(1, 0);
+  server.tools = {tool("echo"), tool("newest")};
+  client(call(1, "echo"));
+  opens(2);
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(2, result(1));
+}
+
+TEST_F(BridgeListsTest, AChangeInTheMiddleOfARespawnIsTakenAnew) {
+  open_session();
+  dies(1, 0);
+  client(call(1, "echo"));
+  child(2, result("#2", server.opening()));
+  done();
+  child(2, notification("notifications/tools/list_changed"));
+  EXPECT_THAT(done(), ElementsAre("child 2 " + request("#4", "tools/list", "{}"),
+                                  "client " + notification("notifications/tools/list_changed")));
+  child(2, result("#3", Server::list("tools", {})));
+  child(2, result("#4", Server::list("tools", server.tools)));
+  EXPECT_THAT(done(), ElementsAre("child 2 " + call(1, "echo")));
+  child(2, result(1));
+}
+
+// ---- Cursors ------------------------------------------------------------------------------------
+
+TEST_F(BridgeListsTest, ACursorOfADeadChildIsNotShownToItsSuccessor) {
+  open_session();
+  client(request(1, "resources/list"));
+  child(1, result(1, R"json({"resources":[],"nextCursor":"page2"})json"));
+  dies(1, 0);
+  done();
+  client(request(2, "resources/list", R"json({"cursor":"page2"})json"));
+  EXPECT_THAT(done(), ElementsAre(AllOf(HasSubstr("\"id\":2,"), HasSubstr("-32602"))));
+  client(call(3, "echo"));
+  opens(2);
+  child(2, result(3));
+  done();
+  client(request(4, "resources/list", R"json({"cursor":"page2"})json"));
+  EXPECT_THAT(done(), ElementsAre(AllOf(HasSubstr("\"id\":4,"), HasSubstr("-32602"))));
+}
+
+TEST_F(BridgeListsTest, ACursorOfTheLivingChildPasses) {
+  open_session();
+  dies(1, 0);
+  client(call(1, "echo"));
+  opens(2);
+  child(2, result(1));
+  int id = 1;
+  for (const std::string method : {"tools", "prompts", "resources", "resources/templates"}) {
+    client(request(++id, method + "/list"));
+    child(2, result(id, R"json({"nextCursor":"\u00e9)json" + method + "\"}"));
+    done();
+    const std::string next =
+        request(++id, method + "/list", R"json({"cursor":"é)json" + method + "\"}");
+    client(next);
+    EXPECT_THAT(done(), ElementsAre("child 2 " + next));
+    child(2, result(id));
+  }
+}
+
+TEST_F(BridgeListsTest, ACursorThatTheOnlyChildNeverGaveIsItsAffair) {
+  open_session();
+  const std::string list = request(1, "resources/list", R"json({"cursor":"made up"})json");
+  client(list);
+  EXPECT_THAT(done(), ElementsAre("child 1 " + list));
+  child(1, error(1, -32602, "Invalid cursor"));
+}
+
+}  // namespace
+}  // namespace sitter

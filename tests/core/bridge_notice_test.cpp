@@ -1,0 +1,374 @@
+#include "support/bridge_script.hpp"
+
+namespace sitter {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+constexpr char kNotice[] =
+    "[mcp-sitter] server restarted (spawn #2, pid 1002, startup 0s). binary v1.0.0. ";
+
+class BridgeNoticeTest : public BridgeTest {
+ protected:
+  /// A session whose child has died and whose successor has a call with the id 1.
+  void respawn_with_call(const std::string& line = call(1, "echo")) {
+    open_session();
+    dies(1, 0);
+    client(line);
+    opens(2);
+    done();
+  }
+  static std::string block(const std::string& text) {
+    return R"json({"type":"text","text":)json" + nlohmann::json(text).dump() + "}";
+  }
+};
+
+TEST_F(BridgeNoticeTest, TheFirstResultAfterARespawnCarriesTheNoticeAtItsHead) {
+  respawn_with_call();
+  child(
+      2,
+      R"json({"jsonrpc":"2.0","id":1,"result":{ "content" : [ {"type":"text","text":"x"} ], "n":1.0}})json");
+  EXPECT_THAT(done(),
+              ElementsAre(R"json(client {"jsonrpc":"2.0","id":1,"result":{ "content" : [)json" +
+                          block(std::string(kNotice) + "previous: exit 0 after 0s.") +
+                          R"json(, {"type":"text","text":"x"} ], "n":1.0}})json"));
+}
+
+TEST_F(BridgeNoticeTest, OnlyTheFirst) {
+  respawn_with_call();
+  child(2, result(1, text_result("x")));
+  done();
+  client(call(2, "echo"));
+  done();
+  child(2, result(2, text_result("y")));
+  EXPECT_THAT(done(), ElementsAre("client " + result(2, text_result("y"))));
+}
+
+TEST_F(BridgeNoticeTest, AnEmptyContentTakesIt) {
+  respawn_with_call();
+  child(2, result(1, R"json({"content":[]})json"));
+  EXPECT_THAT(done(), ElementsAre("client " + result(1, R"json({"content":[)json" +
+                                                            block(std::string(kNotice) +
+                                                                  "previous: exit 0 after 0s.") +
+                                                            "]}")));
+}
+
+TEST_F(BridgeNoticeTest, AnErrorResultOfTheChildTakesIt) {
+  respawn_with_call();
+  child(2, result(1, R"json({"content":[],"isError":true})json"));
+  EXPECT_THAT(answer_text(), StartsWith(kNotice));
+}
+
+TEST_F(BridgeNoticeTest, TheFirstChildHasNone) {
+  open_session();
+  client(call(1, "echo"));
+  done();
+  child(1, result(1, text_result("x")));
+  EXPECT_THAT(done(), ElementsAre("client " + result(1, text_result("x"))));
+}
+
+TEST_F(BridgeNoticeTest, AnErrorDoesNotTakeIt) {
+  respawn_with_call();
+  child(2, error(1, -32602, "Unknown tool"));
+  EXPECT_THAT(done(), ElementsAre("client " + error(1, -32602, "Unknown tool")));
+  client(call(2, "echo"));
+  child(2, result(2, text_result("x")));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("server restarted")));
+}
+
+TEST_F(BridgeNoticeTest, WhatIsNoPlainResultDoesNotTakeIt) {
+  respawn_with_call();
+  int id = 1;
+  for (const std::string json :
+       {R"json({"content":[],"resultType":"input_required"})json",
+        R"json({"content":[],"task":{"taskId":"1"}})json", R"json({"task":{"taskId":"1"}})json",
+        R"json({"content":"text"})json", "{}", "null", "[]", "7"}) {
+    child(2, result(id, json));
+    EXPECT_THAT(done(), ElementsAre("client " + result(id, json)));
+    client(call(++id, "echo"));
+    done();
+  }
+  child(2, result(id, R"json({"content":[],"resultType":"complete"})json"));
+  EXPECT_THAT(answer_text(), StartsWith(kNotice));
+}
+
+TEST_F(BridgeNoticeTest, ACallThatAskedForATaskDoesNotTakeIt) {
+  respawn_with_call(request(1, "tools/call", R"json({"name":"echo","task":{}})json"));
+  child(2, result(1, R"json({"content":[]})json"));
+  EXPECT_THAT(done(), ElementsAre("client " + result(1, R"json({"content":[]})json")));
+}
+
+TEST_F(BridgeNoticeTest, OtherMethodsDoNotTakeIt) {
+  respawn_with_call(request(1, "resources/read", R"json({"uri":"a:b"})json"));
+  child(2, result(1, R"json({"content":[]})json"));
+  EXPECT_THAT(done(), ElementsAre("client " + result(1, R"json({"content":[]})json")));
+}
+
+TEST_F(BridgeNoticeTest, ABuiltinDoesNotTakeIt) {
+  respawn_with_call();
+  client(call(2, "sitter_child_stderr"));
+  EXPECT_EQ(answer_text(), "(no child stderr in buffer)");
+  child(2, result(1, text_result("x")));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("server restarted")));
+}
+
+TEST_F(BridgeNoticeTest, ACancelledCallDoesNotTakeIt) {
+  respawn_with_call();
+  client(cancelled(1));
+  done();
+  child(2, result(1, text_result("x")));
+  EXPECT_THAT(done(), ElementsAre("client " + result(1, text_result("x"))));
+}
+
+TEST_F(BridgeNoticeTest, TheCrashReportOfTheBridgeDoesNotTakeIt) {
+  respawn_with_call();
+  dies(2, 3);
+  EXPECT_THAT(answer_text(), Not(HasSubstr("server restarted")));
+  client(call(2, "echo"));
+  opens(3);
+  child(3, result(2, text_result("x")));
+  EXPECT_THAT(client_got(),
+              ElementsAre(AllOf(HasSubstr("spawn #3"), HasSubstr("previous: ⚠ crashed (exit 3)"),
+                                HasSubstr("2 restarts since the last notice"))));
+}
+
+TEST_F(BridgeNoticeTest, BesideStructuredContentItGoesLastAndOnceMoreIntoTheNextWithout) {
+  const std::string structured =
+      R"json({"content":[{"type":"text","text":"{}"}],"structuredContent":{}})json";
+  respawn_with_call();
+  child(2, result(1, structured));
+  const auto first = answer()["result"]["content"];
+  ASSERT_EQ(first.size(), 2u);
+  EXPECT_EQ(first[0]["text"], "{}");
+  EXPECT_THAT(first[1]["text"].get<std::string>(), StartsWith(kNotice));
+  client(call(2, "echo"));
+  done();
+  child(2, result(2, structured));
+  EXPECT_THAT(done(), ElementsAre("client " + result(2, structured)));
+  client(call(3, "echo"));
+  done();
+  child(2, result(3, text_result("x")));
+  EXPECT_THAT(answer_text(), StartsWith(kNotice));
+  client(call(4, "echo"));
+  done();
+  child(2, result(4, text_result("x")));
+  EXPECT_THAT(done(), ElementsAre("client " + result(4, text_result("x"))));
+}
+
+TEST_F(BridgeNoticeTest, AnAnswerWithALoneSurrogateCarriesIt) {
+  // PEERS 11.
+  respawn_with_call();
+  child(2, result(1, R"json({"content":[{"type":"text","text":"\ud83d"}],"x":1,"x":2})json"));
+  EXPECT_THAT(client_got(),
+              ElementsAre(AllOf(HasSubstr("server restarted"), HasSubstr(R"json("\ud83d")json"),
+                                HasSubstr(R"json("x":1,"x":2)json"))));
+}
+
+TEST_F(BridgeNoticeTest, AnIdThatIsSpelledDifferentlyIsMendedToo) {
+  respawn_with_call(call("1.0", "echo"));
+  child(2, result(1, text_result("x")));
+  EXPECT_THAT(client_got(),
+              ElementsAre(AllOf(HasSubstr("server restarted"), HasSubstr("\"id\":1.0,"))));
+}
+
+TEST_F(BridgeNoticeTest, WithoutNoticesNothingIsAddedButChangesAreAnnounced) {
+  config.writes_notices = false;
+  open_session();
+  dies(1, 0);
+  server.tools.push_back(tool("more"));
+  client(call(1, "echo"));
+  opens(2);
+  EXPECT_THAT(client_got(), ElementsAre(notification("notifications/tools/list_changed")));
+  child(2, result(1, text_result("x")));
+  EXPECT_THAT(done(), ElementsAre("client " + result(1, text_result("x"))));
+}
+
+// ---- What it says -------------------------------------------------------------------------------
+
+TEST_F(BridgeNoticeTest, TheFirstLineInItsOrder) {
+  binary.path = "/abs/path/server";
+  binary.exists = true;
+  binary.modified = now.wall - std::chrono::minutes(1);
+  open_session();
+  time_passes(seconds(45));
+  server.tools = {tool("search_index")};
+  dies(1, 0);
+  client(call(1, "search_index"));
+  time_passes(milliseconds(1800));
+  opens(2);
+  done();
+  child(2, result(1, text_result("x")));
+  EXPECT_THAT(
+      answer_text(),
+      StartsWith("[mcp-sitter] server restarted (spawn #2, pid 1002, startup 1.8s). path: "
+                 "/abs/path/server. binary v1.0.0 built 1 min ago. previous: exit 0 after 45s. "
+                 "tools: +1 added (search_index), -1 removed (echo)."));
+}
+
+TEST_F(BridgeNoticeTest, EndsAreCalledByTheirNames) {
+  open_session();
+  const std::vector<std::tuple<int, std::string, std::string>> ends = {
+      {3, "", "⚠ crashed (exit 3) after 0s"},
+      {139, "SIGSEGV", "⚠ crashed (SIGSEGV) after 0s"},
+      {137, "SIGKILL", "⚠ crashed (SIGKILL, from outside or out of memory) after 0s"},
+      {143, "SIGTERM", "ended from outside (SIGTERM) after 0s"},
+      {0, "", "exit 0 after 0s"}};
+  Generation gen = 1;
+  for (const auto& [code, name, words] : ends) {
+    dies(gen, code, name);
+    client(call(++gen, "echo"));
+    opens(gen);
+    done();
+    child(gen, result(gen, text_result("x")));
+    EXPECT_THAT(answer_text(), HasSubstr("previous: " + words + "."));
+  }
+}
+
+TEST_F(BridgeNoticeTest, ChangedToolsSayWhatChanged) {
+  server.tools = {
+      R"json({"name":"read_file","inputSchema":{"type":"object","properties":{"path":{"type":"string"}}}})json"};
+  open_session();
+  dies(1, 0);
+  server.tools = {
+      R"json({"name":"read_file","inputSchema":{"type":"object","required":["path"],)json"
+      R"json("properties":{"limit":{"type":"integer"},"path":{"type":"string"}}}})json"};
+  client(call(1, "read_file"));
+  opens(2);
+  done();
+  child(2, result(1, text_result("x")));
+  EXPECT_THAT(answer_text(),
+              AllOf(HasSubstr("tools: 1 schema changed (read_file)."),
+                    HasSubstr("\nread_file: +limit (integer, optional), path now required")));
+}
+
+TEST_F(BridgeNoticeTest, ChangesOfTheOpeningAreTold) {
+  // PEERS 41: another serverInfo, capabilities, instructions.
+  server.instructions = "old";
+  server.capabilities = R"json({"tools":{},"prompts":{}})json";
+  open_session();
+  dies(1, 0);
+  server.name = "renamed";
+  server.version = "2.0.0";
+  server.instructions = "new";
+  server.capabilities = R"json({"tools":{},"resources":{}})json";
+  client(call(1, "echo"));
+  opens(2);
+  done();
+  child(2, result(1, text_result("x")));
+  const std::string first = answer_text();
+  EXPECT_THAT(
+      first, AllOf(HasSubstr("binary v2.0.0"), HasSubstr("\nserver: server 1.0.0 -> renamed 2.0.0"),
+                   HasSubstr("\ncapabilities: +resources, -prompts"),
+                   HasSubstr("\ninstructions changed")));
+  // Once told, it is no news.
+  dies(2, 0);
+  client(call(2, "echo"));
+  opens(3);
+  done();
+  child(3, result(2, text_result("x")));
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("server restarted"), Not(HasSubstr("renamed")),
+                                   Not(HasSubstr("capabilities"))));
+}
+
+TEST_F(BridgeNoticeTest, SeveralRestartsMakeOneDiff) {
+  open_session();
+  dies(1, 0);
+  server.tools = {tool("echo"), tool("a")};
+  client(request(1, "vendor/x"));
+  opens(2);
+  child(2, result(1));
+  dies(2, 0);
+  server.tools = {tool("echo"), tool("b")};
+  client(call(2, "echo"));
+  opens(3);
+  done();
+  child(3, result(2, text_result("x")));
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("tools: +1 added (b)."), Not(HasSubstr("(a)"))));
+}
+
+TEST_F(BridgeNoticeTest, PromptsAndResourcesAreTold) {
+  server.capabilities = R"json({"tools":{},"prompts":{},"resources":{}})json";
+  open_session();
+  dies(1, 0);
+  server.prompts = {R"json({"name":"p"})json"};
+  server.resources = {R"json({"uri":"a:b","name":"r"})json"};
+  client(call(1, "echo"));
+  opens(2);
+  EXPECT_THAT(client_got(), ElementsAre(notification("notifications/prompts/list_changed"),
+                                        notification("notifications/resources/list_changed")));
+  child(2, result(1, text_result("x")));
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("\nprompts: +1 added (p)"),
+                                   HasSubstr("\nresources: +1 added (a:b)")));
+}
+
+TEST_F(BridgeNoticeTest, StdoutPollutionIsToldInTheNextNoticeAndOnce) {
+  // PEERS 39.
+  open_session();
+  child(1, "Listening on port 3000");
+  child(1, "Ready");
+  dies(1, 0);
+  client(call(1, "echo"));
+  opens(2);
+  done();
+  child(2, result(1, text_result("x")));
+  EXPECT_THAT(answer_text(),
+              HasSubstr("2 lines that are no MCP message (log to stderr instead), first: "
+                        "Listening on port 3000"));
+  dies(2, 0);
+  client(call(2, "echo"));
+  opens(3);
+  done();
+  child(3, result(2, text_result("x")));
+  EXPECT_THAT(answer_text(), Not(HasSubstr("Listening")));
+}
+
+TEST_F(BridgeNoticeTest, ListsThatCouldNotBeTakenAreNamed) {
+  server.capabilities = R"json({"tools":{},"prompts":{}})json";
+  open_session();
+  dies(1, 0);
+  client(call(1, "echo"));
+  child(2, result("#3", server.opening()));
+  done();
+  time_passes(milliseconds(1999));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(milliseconds(1));
+  EXPECT_THAT(done(), ElementsAre("child 2 " + call(1, "echo")));
+  child(2, result(1, text_result("x")));
+  EXPECT_THAT(
+      answer_text(),
+      HasSubstr("not compared, since the server did not list them in time: tools, prompts"));
+}
+
+TEST_F(BridgeNoticeTest, AnOrderToInspectThatIsAnsweredLateStillWorks) {
+  plays.inspect = false;
+  open_session();
+  dies(1, 0);
+  client(call(1, "echo"));
+  opens(2);
+  EXPECT_THAT(done(), Contains("inspect"));
+  child(2, result(1, text_result("x")));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("server restarted")));
+  binary_inspected();
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeNoticeTest, ABridgeBehindABridgeNamesItsOwnTools) {
+  server.tools = {tool("sitter_status"), tool("sitter_child_stderr")};
+  open_session();
+  child_says(1, "oops");
+  client(call(1, "work"));
+  dies(1, 3);
+  EXPECT_THAT(answer_text(), HasSubstr("outer_sitter_child_stderr shows more"));
+}
+
+}  // namespace
+}  // namespace sitter
