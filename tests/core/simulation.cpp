@@ -1,0 +1,137 @@
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "support/simulation_world.hpp"
+
+/// Plays seeds, each the whole life of a bridge between a client, children and a clock that are
+/// chosen at random, and ends at the first promise that is broken.
+namespace {
+
+using sitter::sim::Broken;
+using sitter::sim::World;
+
+constexpr std::uint64_t kFirstSeed = 1;
+
+struct Options {
+  /// Only this one, with its story.
+  std::optional<std::uint64_t> seed;
+  std::uint64_t first = kFirstSeed;
+  std::uint64_t count = 20'000;
+  /// Instead of a count.
+  std::optional<std::uint64_t> seconds;
+};
+
+/// Of this program, for the command that plays a seed again.
+std::string program = "sitter_sim";
+std::uint64_t current_seed = 0;
+
+void print_command(std::FILE* out) {
+  std::fprintf(out, "play it again: %s --seed %llu\n", program.c_str(),
+               static_cast<unsigned long long>(current_seed));
+}
+
+/// An assertion of the core or a crash: at least the seed must be known.
+void on_crash(int signal) {
+  std::printf("seed %llu ended with signal %d\n", static_cast<unsigned long long>(current_seed),
+              signal);
+  print_command(stdout);
+  std::fflush(stdout);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+/// What is wrong with it; nothing when every promise was kept.
+std::optional<std::string> play(std::uint64_t seed, std::FILE* story) {
+  current_seed = seed;
+  try {
+    World(seed, story).play();
+  } catch (const Broken& broken) {
+    return broken.what();
+  }
+  return std::nullopt;
+}
+
+int play_one(std::uint64_t seed) {
+  const auto wrong = play(seed, stdout);
+  if (!wrong) {
+    std::printf("seed %llu: every promise was kept\n", static_cast<unsigned long long>(seed));
+    return EXIT_SUCCESS;
+  }
+  std::printf("BROKEN: %s\n", wrong->c_str());
+  return EXIT_FAILURE;
+}
+
+int play_many(const Options& options) {
+  using Clock = std::chrono::steady_clock;
+  const auto begun = Clock::now();
+  const auto is_left = [&](std::uint64_t count) {
+    return options.seconds ? Clock::now() < begun + std::chrono::seconds(*options.seconds)
+                           : count < options.count;
+  };
+  std::uint64_t count = 0;
+  for (; is_left(count); ++count) {
+    const std::uint64_t seed = options.first + count;
+    if (!play(seed, nullptr)) continue;
+    const auto wrong = play(seed, stdout);
+    std::printf("BROKEN by seed %llu: %s\n", static_cast<unsigned long long>(seed),
+                wrong ? wrong->c_str() : "only without its story");
+    print_command(stdout);
+    return EXIT_FAILURE;
+  }
+  const double took = std::chrono::duration<double>(Clock::now() - begun).count();
+  std::printf("%llu seeds from %llu on kept every promise, in %.1f s\n",
+              static_cast<unsigned long long>(count),
+              static_cast<unsigned long long>(options.first), took);
+  return EXIT_SUCCESS;
+}
+
+std::optional<Options> parsed(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string_view name = argv[i];
+    const std::string_view text = argv[i + 1];
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    if (name == "--seed") {
+      options.seed = number;
+    } else if (name == "--seeds") {
+      options.count = number;
+    } else if (name == "--first") {
+      options.first = number;
+    } else if (name == "--seconds") {
+      options.seconds = number;
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (argc % 2 == 0) return std::nullopt;
+  return options;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  program = argv[0];
+  const auto options = parsed(argc, argv);
+  if (!options) {
+    std::fprintf(stderr,
+                 "usage: %s [--seed N | [--first N] [--seeds N | --seconds S]]\n"
+                 "  --seed N     play one seed and tell its whole story\n"
+                 "  --seeds N    play so many (20000)\n"
+                 "  --first N    from this one on (1)\n"
+                 "  --seconds S  play for so long instead\n",
+                 argv[0]);
+    return 2;
+  }
+  for (const int signal : {SIGABRT, SIGSEGV}) std::signal(signal, on_crash);
+  return options->seed ? play_one(*options->seed) : play_many(*options);
+}

@@ -1,0 +1,478 @@
+#include "support/simulation_child.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace sitter::sim {
+
+using Kind = ChildSaid::Kind;
+using Opening = Character::Opening;
+
+ExitStatus random_exit(Random& random) {
+  switch (random.below(6)) {
+    case 0:
+      return {0, ""};
+    case 1:
+      return {1, ""};
+    case 2:
+      return {3, ""};
+    case 3:
+      return {139, "SIGSEGV"};
+    case 4:
+      return {137, "SIGKILL"};
+    default:
+      return {143, "SIGTERM"};
+  }
+}
+
+Character random_character(Random& random, int wildness, bool may_have_outer_tools,
+                           const Character* predecessor) {
+  // Much of what can go wrong can go wrong only when nearly everything goes right.
+  const int w = random.chance(30) ? 0 : wildness;
+  if (predecessor != nullptr && random.chance(50)) {
+    Character same = *predecessor;
+    if (random.chance(50)) same.tools = random.below(8);
+    return same;
+  }
+  static constexpr std::array<std::string_view, 3> versions = {"2025-06-18", "2025-11-25",
+                                                               "2024-11-05"};
+  Character c;
+  if (random.chance(w / 2)) {
+    c.opening = random.pick(std::array{Opening::never, Opening::refuses, Opening::refuses_as_modern,
+                                       Opening::has_no_version, Opening::is_unreadable,
+                                       Opening::has_a_strange_version, Opening::exits});
+  }
+  c.version = random.pick(versions);
+  c.has_tools = !random.chance(w / 8);
+  c.has_prompts = random.chance(40);
+  c.has_resources = random.chance(40);
+  c.has_logging = random.chance(40);
+  c.tools = random.below(8);
+  c.has_outer_tools = may_have_outer_tools && random.chance(40);
+  c.page_count = random.chance(80) ? 1 : random.between(2, 3);
+  c.pages_in_a_circle = random.chance(w / 15);
+
+  c.keeps_order = random.chance(60);
+  c.answers = random.chance(w / 8) ? 0 : random.between(20, 90);
+  c.answers_twice = random.chance(w / 4) ? 20 : 0;
+  c.answers_unreadably = random.chance(w / 6) ? 15 : 0;
+  c.refuses = random.chance(40) ? random.between(2, 20) : 0;
+  c.shows_progress = random.chance(50) ? random.between(20, 100) : 0;
+  c.has_structure = random.chance(30) ? random.between(20, 100) : 0;
+  c.respells_ids = random.chance(20);
+  c.heeds_cancellations = random.pick(std::array{0, 50, 100});
+
+  c.asks = random.chance(40) ? random.between(2, 15) : 0;
+  c.notifies = random.between(0, 10);
+  c.changes_lists = random.chance(20) ? random.between(1, 5) : 0;
+  c.writes_errors = random.between(0, 10);
+  c.writes_noise = random.chance(w / 3) ? random.between(2, 15) : 0;
+  c.glues_lines = random.chance(w / 4) ? 30 : 0;
+  c.exits = random.chance(20 + w / 2) ? random.between(2, 12) : 0;
+  c.closes_output = random.chance(w / 10) ? 4 : 0;
+  c.floods = random.chance(w / 50) ? 3 : 0;
+
+  c.is_remote_runner = random.chance(5);
+  c.ignores_closed_input = random.chance(w / 3);
+  c.ignores_terminate = random.chance(w / 4);
+  c.ignores_kill = random.chance(w / 20);
+  c.refuses_signals = random.chance(w / 30);
+  c.grandchildren = random.chance(w / 3) ? random.between(1, 2) : 0;
+  c.grandchildren_hold_pipes = random.chance(50);
+  c.grandchildren_ignore_terminate = random.chance(50);
+  if (random.chance(w / 8)) c.deaf_after = random.between(1, 20);
+  return c;
+}
+
+Child::Child(Generation generation, Character its_character, Random& random, Said& said)
+    : gen(generation), character(std::move(its_character)), random_(random), said_(said) {
+  const std::int64_t pid = 1000 * gen;
+  processes.push_back({pid, true, true, true, character.ignores_terminate, character.ignores_kill});
+  for (int i = 1; i <= character.grandchildren; ++i) {
+    processes.push_back({pid + i, false, true, character.grandchildren_hold_pipes,
+                         character.grandchildren_ignore_terminate, false});
+  }
+}
+
+bool Child::are_pipes_held() const {
+  return std::any_of(processes.begin(), processes.end(),
+                     [](const Process& process) { return process.lives && process.holds_pipes; });
+}
+
+void Child::read() {
+  while (!inbox_.empty() && !is_deaf()) {
+    Asked asked = std::move(inbox_.front());
+    inbox_.pop_front();
+    ++lines_read_;
+    if (asked.method == "notifications/cancelled" &&
+        random_.chance(character.heeds_cancellations)) {
+      std::erase_if(todo_, [&](const Asked& a) { return a.mark != 0 && a.id == asked.id; });
+    }
+    if (!asked.id.empty() && asked.method != "notifications/cancelled") {
+      todo_.push_back(std::move(asked));
+    }
+  }
+}
+
+void Child::act() {
+  if (!lives()) return;
+  read();
+  if (!is_open_) {
+    if (random_.chance(character.exits / 2)) {
+      exits = random_exit(random_);
+      return;
+    }
+    if (random_.chance(character.writes_noise)) make_noise();
+    if (random_.chance(character.asks / 3)) ask();
+    if (!todo_.empty() && random_.chance(70)) act_on_opening(std::exchange(todo_, {}).front());
+    return;
+  }
+  const Character& c = character;
+  switch (random_.weighted({5, todo_.empty() ? 0 : c.answers, c.asks, questions_.empty() ? 0 : 3,
+                            c.notifies, c.changes_lists, c.writes_noise, c.writes_errors, c.exits,
+                            c.closes_output, c.floods})) {
+    case 0:
+      break;
+    case 1:
+      answer();
+      if (random_.chance(c.exits / 2)) exits = random_exit(random_);
+      break;
+    case 2:
+      ask();
+      break;
+    case 3:
+      cancel_question();
+      break;
+    case 4:
+      notify(random_.chance(50) ? "notifications/message" : "notifications/vendor");
+      break;
+    case 5:
+      // Now and then without a change, as some servers do all the time.
+      if (random_.chance(70)) character.tools = random_.below(8);
+      notify(random_.chance(70) ? "notifications/tools/list_changed"
+                                : "notifications/resources/list_changed");
+      break;
+    case 6:
+      make_noise();
+      break;
+    case 7:
+      errors.push_back(fmt::format("trace {} \"sim\":1", random_.below(100)));
+      break;
+    case 8:
+      exits = random_exit(random_);
+      break;
+    case 9:
+      closes_output = true;
+      break;
+    default:
+      flood();
+  }
+}
+
+void Child::act_on_opening(const Asked& asked) {
+  std::string version = character.version;
+  switch (character.opening) {
+    case Opening::never:
+      return;
+    case Opening::exits:
+      exits = random_exit(random_);
+      return;
+    case Opening::refuses:
+      error(asked, -32000);
+      return;
+    case Opening::refuses_as_modern:
+      error(asked, -32022);
+      return;
+    case Opening::has_no_version:
+      result(asked, R"json("capabilities":{})json");
+      return;
+    case Opening::has_a_strange_version:
+      version = "1999-01-01";
+      break;
+    case Opening::is_unreadable:
+    case Opening::answers:
+      break;
+  }
+  is_open_ = true;
+  std::vector<std::string> capabilities;
+  if (character.has_tools) capabilities.push_back(R"json("tools":{"listChanged":false})json");
+  if (character.has_prompts) capabilities.push_back(R"json("prompts":{})json");
+  if (character.has_resources) capabilities.push_back(R"json("resources":{"subscribe":true})json");
+  if (character.has_logging) capabilities.push_back(R"json("logging":{})json");
+  if (character.opening == Opening::is_unreadable) character.answers_unreadably = 100;
+  result(asked, fmt::format(R"json("protocolVersion":"{}","capabilities":{{{}}},)json"
+                            R"json("serverInfo":{{"name":"sim","version":"{}"}}{})json",
+                            version, fmt::join(capabilities, ","), gen,
+                            random_.chance(50) ? R"json(,"instructions":"Be nice.")json" : ""));
+}
+
+void Child::answer() {
+  const auto at =
+      todo_.begin() + (character.keeps_order ? 0 : random_.below(static_cast<int>(todo_.size())));
+  const Asked asked = *at;
+  todo_.erase(at);
+  if (!asked.token.empty() && random_.chance(character.shows_progress)) {
+    for (int i = random_.between(1, 2); i > 0; --i) show_progress(asked);
+  }
+  for (int i = random_.chance(character.answers_twice) ? 2 : 1; i > 0; --i) {
+    if (asked.method == "initialize") {
+      result(asked, fmt::format(R"json("protocolVersion":"{}","capabilities":{{"tools":{{}}}},)json"
+                                R"json("serverInfo":{{"name":"sim","version":"2"}})json",
+                                character.version));
+    } else if (random_.chance(character.refuses)) {
+      error(asked, random_.chance(50) ? -32602 : -32601);
+    } else {
+      result(asked, answer_to(asked));
+    }
+  }
+}
+
+/// The members of a result, without braces.
+std::string Child::answer_to(const Asked& asked) {
+  if (asked.method == "tools/list") return page_of("tools", tool_items(), asked.cursor);
+  if (asked.method == "prompts/list") return page_of("prompts", {R"json({"name":"p"})json"}, "");
+  if (asked.method == "resources/list") {
+    return page_of("resources", {R"json({"uri":"file:///a","name":"a"})json"}, "");
+  }
+  if (asked.method != "tools/call") return R"json("x":1.0)json";
+  if (asked.wants_task) return R"json("task":{"taskId":"7"},"content":[])json";
+  if (random_.chance(4)) return R"json("nothing":true)json";
+  const std::string_view content =
+      random_.chance(80) ? R"json([{"type":"text","text":"1e2 \u00fc"}])json" : "[ ]";
+  return fmt::format(R"json("content":{}{}{})json", content,
+                     random_.chance(character.has_structure)
+                         ? R"json(,"structuredContent":{"n":12345678901234567890})json"
+                         : "",
+                     random_.chance(10) ? R"json(,"isError":true)json" : "");
+}
+
+std::vector<std::string> Child::tool_items() const {
+  std::vector<std::string> items = {
+      fmt::format(R"json({{"name":"echo","inputSchema":{{"type":"object"}}{}}})json",
+                  (character.tools & 4) != 0 ? R"json(,"outputSchema":{"type":"object"})json" : ""),
+      fmt::format(
+          R"json({{"name":"add","inputSchema":{{"type":"object","properties":{{"x":{{"type":"{}"}}}}}}}})json",
+          (character.tools & 2) != 0 ? "integer" : "string")};
+  if ((character.tools & 1) != 0) items.push_back(R"json({"name":"extra","inputSchema":{}})json");
+  if (character.has_outer_tools) {
+    items.push_back(R"json({"name":"sitter_status","inputSchema":{}})json");
+    if ((character.tools & 1) != 0) {
+      items.push_back(R"json({"name":"outer_sitter_status","inputSchema":{}})json");
+    }
+  }
+  return items;
+}
+
+/// Pages are numbered by their cursors: the first holds all but as many items as pages follow.
+std::string Child::page_of(std::string_view key, const std::vector<std::string>& items,
+                           const std::string& cursor) const {
+  const int page = cursor.empty() ? 0 : std::max(0, std::atoi(cursor.c_str() + 1));
+  const int item_count = static_cast<int>(items.size());
+  const int last = std::min(character.page_count, item_count) - 1;
+  const int first_count = item_count - last;
+  std::string list;
+  if (page == 0) {
+    list = fmt::format("{}", fmt::join(items.begin(), items.begin() + first_count, ","));
+  } else if (page <= last) {
+    list = items[static_cast<std::size_t>(first_count + page - 1)];
+  }
+  std::string next;
+  if (character.pages_in_a_circle) {
+    next = R"json(,"nextCursor":"0")json";
+  } else if (page < last) {
+    next = fmt::format(R"json(,"nextCursor":"{}")json", page + 1);
+  }
+  return fmt::format(R"json("{}":[{}]{})json", key, list, next);
+}
+
+ChildSaid& Child::add(Kind kind) {
+  ChildSaid& said = said_.child.emplace_back();
+  said.kind = kind;
+  said.gen = gen;
+  said.number = static_cast<int>(said_.child.size()) - 1;
+  return said;
+}
+
+void Child::result(const Asked& asked, std::string_view members) {
+  ChildSaid& said = add(Kind::result);
+  said.mark = asked.mark;
+  said.id = respelled(asked.id);
+  said.is_unreadable = random_.chance(character.answers_unreadably);
+  said.has_content = members.find("\"content\":[") != members.npos && !asked.wants_task;
+  said.has_structure = members.find("\"structuredContent\"") != members.npos;
+  said.has_tools = members.find("\"tools\":[") != members.npos;
+  const std::string body = fmt::format(R"json({{"sim":{},{}{}}})json", said.number, members,
+                                       said.is_unreadable ? ",\"bad\":\"\xff\"" : "");
+  switch (random_.below(3)) {
+    case 0:
+      said.before = R"json({"jsonrpc":"2.0","id":)json";
+      said.after = fmt::format(R"json(,"result":{}}})json", body);
+      break;
+    case 1:
+      said.before = fmt::format(R"json({{"result":{},"jsonrpc":"2.0","id":)json", body);
+      said.after = "}";
+      break;
+    default:
+      said.before = R"json({ "jsonrpc" : "2.0", "id" : )json";
+      said.after = fmt::format(R"json( , "result" : {} }})json", body);
+  }
+  write(said);
+}
+
+void Child::error(const Asked& asked, int code) {
+  ChildSaid& said = add(Kind::error);
+  said.mark = asked.mark;
+  said.id = respelled(asked.id);
+  said.is_method_not_found = code == -32601;
+  said.before = R"json({"jsonrpc":"2.0","id":)json";
+  said.after = fmt::format(R"json(,"error":{{"code":{},"message":"no","data":{{"sim":{}}}}}}})json",
+                           code, said.number);
+  write(said);
+}
+
+void Child::show_progress(const Asked& asked) {
+  ChildSaid& said = add(Kind::progress);
+  said.mark = asked.mark;
+  said.before = fmt::format(
+      R"json({{"jsonrpc":"2.0","method":"notifications/progress","params":{{"sim":{},"progressToken":)json",
+      said.number);
+  said.token = asked.token;
+  said.after = R"json(,"progress":1}})json";
+  write(said);
+}
+
+void Child::ask() {
+  ChildSaid& said = add(Kind::question);
+  // Every generation counts from zero again.
+  said.id = random_.chance(70) ? fmt::format("{}", next_question_++)
+                               : fmt::format("\"q{}\"", next_question_++);
+  said.before = R"json({"jsonrpc":"2.0","id":)json";
+  said.middle =
+      fmt::format(R"json(,"method":"{}","params":{{"sim":{})json",
+                  random_.chance(50) ? "roots/list" : "sampling/createMessage", said.number);
+  if (random_.chance(40)) {
+    said.middle += R"json(,"_meta":{"progressToken":)json";
+    said.token = random_.chance(50) ? said.id : "\"t\"";
+    said.after = "}}}";
+  } else {
+    said.after = "}}";
+  }
+  questions_.push_back(said.number);
+  write(said);
+}
+
+void Child::cancel_question() {
+  const std::size_t at =
+      static_cast<std::size_t>(random_.below(static_cast<int>(questions_.size())));
+  const int question = questions_[at];
+  questions_.erase(questions_.begin() + static_cast<std::ptrdiff_t>(at));
+  ChildSaid& said = add(Kind::cancelled);
+  said.question = question;
+  said.id = said_.child[static_cast<std::size_t>(question)].id;
+  said.before = fmt::format(
+      R"json({{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"sim":{},"requestId":)json",
+      said.number);
+  said.after = "}}";
+  write(said);
+}
+
+void Child::notify(std::string_view method) {
+  ChildSaid& said = add(Kind::notification);
+  said.before = fmt::format(R"json({{"jsonrpc":"2.0","method":"{}","params":{{"sim":{}}}}})json",
+                            method, said.number);
+  write(said);
+}
+
+void Child::make_noise() {
+  switch (random_.below(9)) {
+    case 0:
+      output.push_back({"listening on port 3000", {}, 0});
+      break;
+    case 1:
+      output.push_back({R"json({"level":"info","msg":"ready"})json", {}, 0});
+      break;
+    case 2:
+      output.push_back({"{", {}, 0});
+      break;
+    case 3:
+      output.push_back({"\xff\xfe\xfd", {}, 0});
+      break;
+    case 4:
+      output.push_back({R"json({"jsonrpc":"2.0","id":987654,"result":)json", {}, 0});
+      break;
+    case 5:
+      output.push_back({R"json([1,"}",null])json", {}, 0});
+      break;
+    case 6: {
+      // An answer that nobody waits for.
+      ChildSaid& said = add(Kind::result);
+      said.before = R"json({"jsonrpc":"2.0","id":)json";
+      said.id = "424242424";
+      said.after = fmt::format(R"json(,"result":{{"sim":{}}}}})json", said.number);
+      write(said);
+      break;
+    }
+    case 7:
+      output.push_back(
+          {R"json({"jsonrpc":"2.0","error":{"code":-32700,"message":"what?"}})json", {}, 0});
+      break;
+    default: {
+      Written line{"{\"jsonrpc\":\"2.0\",", {}, 300 * 1024 * 1024};
+      if (!todo_.empty() && random_.chance(60)) {
+        ChildSaid& said = add(Kind::result);
+        said.mark = todo_.front().mark;
+        said.is_unreadable = true;
+        line.text += fmt::format(R"json("id":{},"result":{{"x":")json", todo_.front().id);
+        line.numbers.push_back(said.number);
+        todo_.pop_front();
+      }
+      output.push_back(std::move(line));
+    }
+  }
+}
+
+void Child::flood() {
+  character.floods = 0;
+  const int kind = random_.below(3);
+  for (int i = 0; i < 1100; ++i) {
+    if (kind == 0) {
+      ask();
+    } else {
+      notify(kind == 1 ? "notifications/message" : "notifications/tools/list_changed");
+    }
+  }
+}
+
+/// Servers may write an id that they got in their own way.
+std::string Child::respelled(const std::string& id) const {
+  if (!character.respells_ids) return id;
+  if (id.ends_with(".0")) return id.substr(0, id.size() - 2);
+  if (const std::size_t at = id.find("\\u00fc"); at != id.npos) {
+    return std::string(id).replace(at, 6, "\u00fc");
+  }
+  return id;
+}
+
+void Child::write(const ChildSaid& said) {
+  const bool is_glued =
+      !output.empty() && output.back().size == 0 && random_.chance(character.glues_lines);
+  if (is_glued && !output.back().numbers.empty()) {
+    output.back().text += random_.chance(50) ? " " : "";
+    output.back().text += said.text();
+    output.back().numbers.push_back(said.number);
+    return;
+  }
+  std::string text = said.text();
+  if (random_.chance(character.glues_lines / 3)) {
+    text = "INFO: " + text;
+  } else if (random_.chance(character.glues_lines / 3)) {
+    text = "[" + text + "]";
+  }
+  output.push_back({std::move(text), {said.number}, 0});
+}
+
+}  // namespace sitter::sim

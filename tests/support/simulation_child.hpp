@@ -1,0 +1,150 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sitter/core/exit_status.hpp"
+#include "support/simulation_random.hpp"
+#include "support/simulation_said.hpp"
+
+namespace sitter::sim {
+
+/// What kind of a server a child is. Numbers are percentages of what it does when it does
+/// something, or of the times when it could.
+struct Character {
+  enum class Opening {
+    answers,
+    never,
+    refuses,
+    refuses_as_modern,
+    has_no_version,
+    is_unreadable,
+    has_a_strange_version,
+    exits,
+  };
+
+  Opening opening = Opening::answers;
+  std::string version;
+  bool has_tools = true, has_prompts = false, has_resources = false, has_logging = false;
+  int tools = 0;  ///< which of the tools it has
+  bool has_outer_tools = false;
+  int page_count = 1;
+  bool pages_in_a_circle = false;
+
+  bool keeps_order = true;
+  int answers = 60;
+  int answers_twice = 0;
+  int answers_unreadably = 0;
+  int refuses = 0;
+  int shows_progress = 0;
+  int has_structure = 0;
+  bool respells_ids = false;
+  int heeds_cancellations = 50;
+
+  int asks = 0;
+  int notifies = 5;
+  int changes_lists = 0;
+  int writes_errors = 5;
+  int writes_noise = 0;
+  int glues_lines = 0;
+  int exits = 0;
+  int closes_output = 0;
+  int floods = 0;
+
+  bool is_remote_runner = false;
+  bool ignores_closed_input = false;
+  bool ignores_terminate = false;
+  bool ignores_kill = false;     ///< it hangs in the kernel
+  bool refuses_signals = false;  ///< it belongs to another user
+  int grandchildren = 0;
+  bool grandchildren_hold_pipes = false;
+  bool grandchildren_ignore_terminate = false;
+  /// After so many lines it reads no more.
+  int deaf_after = 1'000'000;
+};
+
+/// One server process and what it leaves in its pipes. It decides what it does; when its facts
+/// reach the bridge is the world's business.
+class Child {
+ public:
+  struct Process {
+    std::int64_t pid = 0;
+    bool is_leader = false;
+    bool lives = true;
+    bool holds_pipes = true;
+    bool ignores_terminate = false;
+    bool ignores_kill = false;
+  };
+
+  /// A line in the pipe, with the messages that the bridge should find in it.
+  struct Written {
+    std::string text;
+    std::vector<int> numbers;
+    /// Of a line that is too long; then `text` is its beginning.
+    std::uint64_t size = 0;
+  };
+
+  Child(Generation gen, Character character, Random& random, Said& said);
+
+  /// A line has arrived. It is not read before the child reads on.
+  void hears(Asked asked) { inbox_.push_back(std::move(asked)); }
+  bool is_deaf() const { return lines_read_ >= character.deaf_after; }
+
+  /// Does one thing that suits its character.
+  void act();
+
+  bool lives() const { return processes.front().lives; }
+  bool are_pipes_held() const;
+
+  const Generation gen;
+  Character character;
+  std::vector<Process> processes;
+  std::deque<Written> output;
+  std::deque<std::string> errors;
+  /// What it has just decided; the world takes it.
+  std::optional<ExitStatus> exits;
+  bool closes_output = false;
+  bool has_output_ended = false;
+
+ private:
+  void read();
+  void act_on_opening(const Asked& asked);
+  void answer();
+  void result(const Asked& asked, std::string_view members);
+  void error(const Asked& asked, int code);
+  void show_progress(const Asked& asked);
+  void ask();
+  void cancel_question();
+  void notify(std::string_view method);
+  void make_noise();
+  void flood();
+  std::string answer_to(const Asked& asked);
+  std::string page_of(std::string_view key, const std::vector<std::string>& items,
+                      const std::string& cursor) const;
+  std::vector<std::string> tool_items() const;
+
+  ChildSaid& add(ChildSaid::Kind kind);
+  void write(const ChildSaid& said);
+  std::string respelled(const std::string& id) const;
+
+  Random& random_;
+  Said& said_;
+  bool is_open_ = false;
+  int lines_read_ = 0;
+  int next_question_ = 0;
+  std::deque<Asked> inbox_;
+  std::deque<Asked> todo_;
+  std::vector<int> questions_;
+};
+
+/// A child as `wildness` makes them. `predecessor` may be null; often the next one is like it.
+Character random_character(Random& random, int wildness, bool may_have_outer_tools,
+                           const Character* predecessor);
+
+ExitStatus random_exit(Random& random);
+
+}  // namespace sitter::sim

@@ -1,0 +1,402 @@
+#include "support/simulation_promises.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "sitter/core/limits.hpp"
+#include "sitter/core/message.hpp"
+
+namespace sitter::sim {
+
+using json = nlohmann::json;
+
+namespace {
+
+/// What a few late timers may add to any wait.
+constexpr Milliseconds kLate{150};
+
+/// What may be asked of a second child, after the first has died with it.
+bool is_repeatable(const ClientSaid& said) {
+  if (said.method.ends_with("/list")) return said.is_first_page;
+  for (const std::string_view method :
+       {"prompts/get", "resources/read", "resources/subscribe", "resources/unsubscribe",
+        "completion/complete", "logging/setLevel"}) {
+    if (said.method == method) return true;
+  }
+  return false;
+}
+
+/// `line` with the value behind `key` exchanged.
+std::string with_value(std::string line, std::string_view key, const std::string& old_value,
+                       const std::string& new_value) {
+  const std::string old_text = fmt::format("\"{}\":{}", key, old_value);
+  const std::size_t at = line.find(old_text);
+  if (at == line.npos) return line;
+  return line.replace(at, old_text.size(), fmt::format("\"{}\":{}", key, new_value));
+}
+
+}  // namespace
+
+Promises::Promises(const BridgeConfig& config, const Said& said, bool meets_outer_tools)
+    : config_(config), said_(said), meets_outer_tools_(meets_outer_tools) {}
+
+Promises::Life& Promises::life(Generation gen) {
+  const auto found = lives_.find(gen);
+  if (found == lives_.end()) throw Broken(fmt::format("there is no child {}", gen));
+  return found->second;
+}
+
+Milliseconds Promises::ladder_max() const {
+  const bool is_remote = std::any_of(lives_.begin(), lives_.end(), [](const auto& life) {
+    return life.second.is_remote_runner && !life.second.is_over;
+  });
+  const Milliseconds terminate =
+      is_remote ? std::max(config_.kill_grace, limits::kRemoteTermGrace) : config_.kill_grace;
+  return config_.kill_grace + terminate + limits::kGiveUpAfterKill + limits::kDrain + kLate;
+}
+
+/// How long a request may wait before it is sent or answered: the child before may have to be taken
+/// down, its successor may fail as late as it can.
+std::optional<Milliseconds> Promises::waiting_max() const {
+  if (config_.startup_timeout == Milliseconds::zero()) return std::nullopt;
+  const Milliseconds any_ladder = 2 * config_.kill_grace + limits::kRemoteTermGrace +
+                                  limits::kGiveUpAfterKill + limits::kDrain + kLate;
+  return 2 * any_ladder + config_.kill_grace + config_.startup_timeout + limits::kToolsListWait;
+}
+
+void Promises::waits_again(Request& request) {
+  const auto wait = waiting_max();
+  request.due = wait ? std::optional(now_ + *wait) : std::nullopt;
+}
+
+bool Promises::is_in_flight(const Request& request) const {
+  return !request.sent_to.empty() && !lives_.at(request.sent_to.back()).is_over;
+}
+
+/// The bridge has its answer, which may carry a notice, and the client does not.
+bool Promises::is_held(const Request& request) const {
+  if (request.answer_read == 0 || request.is_answered || request.is_cancelled) return false;
+  const ChildSaid& answer = said_.child[static_cast<std::size_t>(request.answer_read)];
+  return answer.has_content && !answer.is_unreadable;
+}
+
+/// Whether it reads what it is sent, as far as can be seen from here.
+bool Promises::listens(Generation gen) const {
+  const Life& its_life = lives_.at(gen);
+  return its_life.is_up && !its_life.is_input_closed && !its_life.full_since;
+}
+
+void Promises::on_client_closed() {
+  if (!closed_at_) closed_at_ = now_;
+}
+
+void Promises::on_stop() {
+  if (!stopped_at_) stopped_at_ = now_;
+}
+
+void Promises::on_child_started(Generation gen, bool is_remote_runner, bool can_be_killed) {
+  Life& its_life = life(gen);
+  its_life.is_up = true;
+  its_life.is_remote_runner = is_remote_runner;
+  its_life.can_be_killed = can_be_killed;
+}
+
+void Promises::on_start_failed(Generation gen) {
+  life(gen).is_over = true;
+  ++failures_in_row_;
+}
+
+void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
+  Life& its_life = life(gen);
+  if (its_life.is_over) return;
+  for (const int number : numbers) {
+    const ChildSaid& said = said_.child[static_cast<std::size_t>(number)];
+    read_order_[number] = static_cast<int>(read_order_.size()) + 1;
+    if (said.question != 0) cancelled_questions_.insert(said.question);
+    if (said.kind == ChildSaid::Kind::progress) output_may_be_closed_until_ = now_ + kLate;
+    if (said.kind != ChildSaid::Kind::result && said.kind != ChildSaid::Kind::error) continue;
+    if (!its_life.is_open && said.kind == ChildSaid::Kind::result && !said.is_unreadable &&
+        same_id(said.id, its_life.opening_id)) {
+      its_life.is_open = true;
+    }
+    const auto found = requests_.find(said.mark);
+    if (found == requests_.end()) continue;
+    Request& request = found->second;
+    if (said.has_tools) output_may_be_closed_until_ = now_ + kLate;
+    // Of two with the same id either may carry the notice.
+    if (request.is_doubled) its_life.owes_notice = false;
+    if (request.is_answered || request.is_cancelled || request.is_doubled || stopped_at_) continue;
+    if (request.sent_to.empty() || request.sent_to.back() != gen || request.answer_read != 0) {
+      continue;
+    }
+    // An earlier one that is held may carry the notice of a later restart too.
+    const bool may_be_carried = std::any_of(open_.begin(), open_.end(),
+                                            [&](int mark) { return is_held(requests_.at(mark)); });
+    request.answer_read = number;
+    request.due = now_ + limits::kRelistWait + kLate;
+    if (its_life.owes_notice && is_held(request) && !said.has_structure && !may_be_carried) {
+      its_life.owes_notice = false;
+      request.must_carry_notice = true;
+    }
+  }
+}
+
+void Promises::on_child_exited(Generation gen) {
+  Life& its_life = life(gen);
+  its_life.has_exited = true;
+  its_life.is_up = false;
+}
+
+void Promises::on_child_full(Generation gen) { life(gen).full_since = now_; }
+
+void Promises::on_child_moved(Generation gen) {
+  if (life(gen).full_since) life(gen).full_since = now_;
+}
+
+void Promises::on_child_drained(Generation gen) { life(gen).full_since.reset(); }
+
+Asked Promises::on_send_to_child(Generation gen, const std::string& line) {
+  if (has_exited_) throw Broken("a line to a child after the end");
+  if (line.find('\n') != line.npos) throw Broken("a line to a child has two lines");
+  Life& its_life = life(gen);
+  if (!its_life.is_up) throw Broken(fmt::format("a line to child {}, which is not up", gen));
+  if (its_life.is_input_closed) {
+    throw Broken(fmt::format("a line to child {}, whose input is closed", gen));
+  }
+  ++its_life.line_count;
+  const ClientSaid& said = said_.client[static_cast<std::size_t>(mark_in(line))];
+  if (said.mark != 0 && said.text == line) {
+    check_passed_to_child(its_life, gen, said);
+    return {said.method, said.kind == ClientSaid::Kind::cancelled ? said.about : said.id,
+            "",          said.token,
+            said.mark,   said.wants_task};
+  }
+  if (said.kind == ClientSaid::Kind::answer || said.kind == ClientSaid::Kind::progress) {
+    const bool is_answer = said.kind == ClientSaid::Kind::answer;
+    auto& questions = is_answer ? answered_questions_ : questions_;
+    const auto question = questions.find(said.about);
+    if (question == questions.end()) throw Broken("a question that is not open is answered");
+    const ChildSaid& asked = said_.child[static_cast<std::size_t>(question->second.number)];
+    if (asked.gen != gen) throw Broken("an answer reaches another child than the one that asked");
+    if (line != with_value(said.text, is_answer ? "id" : "progressToken", said.about,
+                           is_answer ? asked.id : asked.token)) {
+      throw Broken("an answer of the client was changed");
+    }
+    if (is_answer) {
+      questions.erase(question);
+      must_reach_child_ = 0;
+    }
+    return {};
+  }
+  const json message = json::parse(line, nullptr, false);
+  if (!message.is_object()) throw Broken("a line to a child is no JSON object");
+  check_own_to_child(its_life, line, message);
+  Asked asked{message.value("method", ""), "", "", "", 0};
+  if (message.contains("id")) asked.id = message["id"].dump();
+  if (message.contains("params") && message["params"].contains("cursor")) {
+    asked.cursor = message["params"]["cursor"].dump();
+  }
+  return asked;
+}
+
+void Promises::check_passed_to_child(Life& its_life, Generation gen, const ClientSaid& said) {
+  if (its_life.line_count == 1) {
+    if (said.method != "initialize") throw Broken("the first line to a child is not initialize");
+    its_life.opening_id = said.id;
+    request_sent(its_life, gen, requests_.at(said.mark));
+    return;
+  }
+  if (!its_life.is_open) throw Broken("a child gets a line before it is open");
+  if (said.kind == ClientSaid::Kind::initialized) {
+    // A client that opens the session again says it again.
+    if (++its_life.initialized_count > initialize_count_) {
+      throw Broken("a child gets initialized twice");
+    }
+    its_life.owes_notice = its_life.is_replay && config_.writes_notices && !its_life.has_served;
+    return;
+  }
+  if (said.kind == ClientSaid::Kind::cancelled) {
+    if (must_reach_child_ == said.mark) {
+      must_reach_child_ = 0;
+      return;
+    }
+    const bool is_meant = std::any_of(requests_.begin(), requests_.end(), [&](const auto& entry) {
+      const Request& request = entry.second;
+      return request.key == id_key(said.about) && !request.sent_to.empty() &&
+             request.sent_to.back() == gen;
+    });
+    if (!is_meant) throw Broken("a child is told to cancel what it does not have");
+    return;
+  }
+  if (said.method != "initialize") {
+    if (said.mark < its_life.last_mark) throw Broken("lines of the client changed places");
+    its_life.last_mark = said.mark;
+  }
+  if (said.kind == ClientSaid::Kind::request) {
+    request_sent(its_life, gen, requests_.at(said.mark));
+    if (said.method == "initialize") {
+      its_life.owes_notice = false;
+      return;
+    }
+    its_life.has_served = true;
+    if (is_initialized_ && its_life.initialized_count == 0) {
+      throw Broken("a child serves that was not told initialized");
+    }
+  }
+}
+
+void Promises::request_sent(Life&, Generation gen, Request& request) {
+  const ClientSaid& said = *request.said;
+  if (request.is_cancelled) throw Broken("a cancelled request is sent to a child");
+  if (request.is_answered && !request.is_doubled) throw Broken("an answered request is sent");
+  if (!request.sent_to.empty()) {
+    if (!is_repeatable(said)) throw Broken(fmt::format("{} is sent a second time", said.method));
+    if (request.sent_to.size() > 1) throw Broken("a request is sent a third time");
+    if (request.sent_to.back() == gen) throw Broken("a request is sent twice to the same child");
+  }
+  request.sent_to.push_back(gen);
+  // The opening of a session is answered without the child where it takes too long.
+  if (!request.is_opening || life(gen).line_count > 1) request.due.reset();
+}
+
+void Promises::check_own_to_child(Life& its_life, const std::string& line, const json& message) {
+  if (message.value("jsonrpc", "") != "2.0") throw Broken("a line to a child is not JSON-RPC");
+  if (!message.contains("method")) {
+    const bool is_full = questions_.size() >= limits::kChildRequestsMax || may_be_closed();
+    if (!message.contains("error") || !is_full) {
+      throw Broken("the bridge answers a question of the child");
+    }
+    return;
+  }
+  const std::string method = message["method"];
+  if (!message.contains("id")) throw Broken("the bridge notifies the child of something");
+  const std::string id = message["id"].dump();
+  if (open_with(id) != nullptr) throw Broken("an id of the bridge is one of the client's");
+  if (its_life.line_count == 1) {
+    if (method != "initialize") throw Broken("the first line to a child is not initialize");
+    const ClientSaid& said = said_.client[static_cast<std::size_t>(mark_in(line))];
+    if (said.method != "initialize") throw Broken("the opening is not the client's");
+    its_life.opening_id = id;
+    its_life.is_replay = true;
+    return;
+  }
+  if (its_life.initialized_count == 0) throw Broken("the bridge asks a child before initialized");
+  for (const std::string_view known : {"tools/list", "prompts/list", "resources/list",
+                                       "logging/setLevel", "resources/subscribe"}) {
+    if (method == known) return;
+  }
+  throw Broken(fmt::format("the bridge asks a child for {}", method));
+}
+
+void Promises::on_start_child(Generation gen) {
+  if (has_exited_ || stopped_at_) throw Broken("a start at the end");
+  if (gen != last_gen_ + 1) throw Broken("generations are not counted one by one");
+  for (const auto& [other, its_life] : lives_) {
+    if (!its_life.is_over) throw Broken(fmt::format("a second child beside child {}", other));
+  }
+  int cause = list_answered_ ? list_answered_mark_ : 0;
+  for (const int mark : open_) {
+    const Request& request = requests_.at(mark);
+    const bool is_waiting = !request.is_cancelled && !request.is_builtin &&
+                            !request.is_due_at_once && request.said->method != "ping";
+    if (is_waiting) cause = std::max(cause, mark);
+  }
+  if (cause == 0) throw Broken("a start that nobody needs");
+  if (cause < last_kill_) throw Broken("a start after sitter_kill that nobody has asked for since");
+  if (++starts_ > 2 * requests_for_child_) throw Broken("more starts than requests account for");
+  const bool is_early = now_ < last_start_ + limits::kStartInterval;
+  if (failures_in_row_ >= limits::kFailedStartsFree && is_early && !files_changed_) {
+    throw Broken("a start too early after several failed ones");
+  }
+  files_changed_ = false;
+  last_gen_ = gen;
+  last_start_ = now_;
+  lives_[gen];
+}
+
+void Promises::on_close_input(Generation gen) { life(gen).is_input_closed = true; }
+
+void Promises::on_release(Generation gen) {
+  Life& its_life = life(gen);
+  if (std::exchange(its_life.is_over, true)) throw Broken("a child is released twice");
+  its_life.is_up = false;
+  const bool is_shut_down = stopped_at_ || closed_at_;
+  if (!its_life.is_open && !its_life.was_meant_by_kill && !is_shut_down) {
+    ++failures_in_row_;
+  } else if (its_life.is_open) {
+    failures_in_row_ = 0;
+  }
+  for (auto& [id, question] : questions_) {
+    if (question.gen == gen) question.void_due = now_ + kLate;
+  }
+  for (const int mark : std::vector(open_)) {
+    Request& request = requests_.at(mark);
+    if (request.sent_to.empty() || request.sent_to.back() != gen) continue;
+    if (request.is_cancelled) {
+      forget(request);
+      continue;
+    }
+    if (request.answer_read != 0) continue;
+    if (is_repeatable(*request.said) && request.sent_to.size() == 1) {
+      waits_again(request);
+    } else {
+      request.due = now_ + kLate;
+    }
+  }
+}
+
+void Promises::on_exit() {
+  if (std::exchange(has_exited_, true)) throw Broken("the program ends twice");
+  if (!stopped_at_ && !closed_at_) throw Broken("the program ends without a reason");
+  wrong_unless_exit_.clear();
+  check_counts();
+}
+
+void Promises::on_settled(const Bridge& bridge) {
+  list_answered_ = false;
+  list_answered_mark_ = 0;
+  if (has_exited_) return;
+  if (!wrong_unless_exit_.empty()) throw Broken(wrong_unless_exit_);
+  if (must_reach_child_ != 0) throw Broken("a line of the client was not passed on");
+  check_requests();
+  check_end(bridge);
+}
+
+void Promises::check_end(const Bridge& bridge) {
+  const std::size_t owed =
+      static_cast<std::size_t>(std::count_if(open_.begin(), open_.end(), [&](int mark) {
+        const Request& request = requests_.at(mark);
+        return !request.is_cancelled && request.said->kind == ClientSaid::Kind::request;
+      }));
+  const bool has_doubles = std::any_of(open_.begin(), open_.end(),
+                                       [&](int mark) { return requests_.at(mark).is_doubled; });
+  if (!may_be_closed() && !has_doubles && owed != bridge.owed_count()) {
+    std::string ids;
+    for (const int mark : open_) ids += " " + requests_.at(mark).said->id;
+    throw Broken(fmt::format("{} requests are open, and the bridge counts {}; open are:{}", owed,
+                             bridge.owed_count(), ids));
+  }
+  if (stopped_at_ && now_ > *stopped_at_ + Milliseconds(300)) {
+    throw Broken("the program lives more than 300 ms after a signal");
+  }
+  if (!closed_at_) return;
+  const Milliseconds rung = std::min(config_.kill_grace, limits::kShutdownRungMax);
+  const Milliseconds last = 2 * rung + limits::kGiveUpAfterKill + limits::kDrain + kLate;
+  if (now_ > *closed_at_ + limits::kOwedWait + last) throw Broken("the end takes too long");
+  if (now_ == *closed_at_) owed_nothing_when_closed_ = owed == 0 && bridge.owed_count() == 0;
+  const bool can_be_killed = std::all_of(lives_.begin(), lives_.end(), [](const auto& entry) {
+    return entry.second.can_be_killed || entry.second.is_over;
+  });
+  if (owed_nothing_when_closed_ && can_be_killed && now_ > *closed_at_ + Milliseconds(1500)) {
+    throw Broken("the end takes too long although nothing is owed");
+  }
+}
+
+void Promises::on_timeout_handled(std::optional<Instant> next) {
+  if (next && *next < now_) throw Broken("the next timeout lies in the past");
+}
+
+}  // namespace sitter::sim

@@ -1,0 +1,200 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sitter/core/action.hpp"
+#include "sitter/core/bridge.hpp"
+#include "sitter/core/time.hpp"
+#include "support/simulation_said.hpp"
+
+namespace sitter::sim {
+
+/// The bridge has broken a promise. What it says is a sentence for a person.
+class Broken : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Watches what goes into the bridge and what comes out of it, knows nothing of its inside, and
+/// throws `Broken` at the first thing that must not be.
+class Promises {
+ public:
+  /// `meets_outer_tools`: children may have tools named as the bridge's, so that nobody outside can
+  /// tell whose a call is.
+  Promises(const BridgeConfig& config, const Said& said, bool meets_outer_tools);
+
+  // What the bridge is about to be told.
+  void set_now(Now now) { now_ = now.steady; }
+  void on_client_line(const ClientSaid& said);
+  void on_client_closed();
+  void on_stop();
+  void on_child_started(Generation gen, bool is_remote_runner, bool can_be_killed);
+  void on_start_failed(Generation gen);
+  void on_child_line(Generation gen, const std::vector<int>& numbers);
+  void on_child_exited(Generation gen);
+  void on_child_full(Generation gen);
+  void on_child_moved(Generation gen);
+  void on_child_drained(Generation gen);
+  void on_files_checked(bool changed) { files_changed_ = changed; }
+
+  // What the bridge has ordered.
+  Heard on_send_to_client(const std::string& line);
+  Asked on_send_to_child(Generation gen, const std::string& line);
+  void on_start_child(Generation gen);
+  void on_close_input(Generation gen);
+  void on_release(Generation gen);
+  void on_exit();
+
+  /// After one input and all that followed from it.
+  void on_settled(const Bridge& bridge);
+  /// After a timeout and all that followed from it.
+  void on_timeout_handled(std::optional<Instant> next);
+
+  bool has_exited() const { return has_exited_; }
+
+ private:
+  struct Request {
+    const ClientSaid* said = nullptr;
+    std::string key;
+    Instant came;
+    bool is_doubled = false;
+    bool is_cancelled = false;
+    bool is_answered = false;
+    bool is_opening = false;
+    bool is_builtin = false;
+    /// Nothing may stand between it and its answer.
+    bool is_due_at_once = false;
+    bool must_carry_notice = false;
+    std::vector<Generation> sent_to;
+    /// The child's answer that the bridge has read.
+    int answer_read = 0;
+    std::optional<Instant> due;
+  };
+
+  struct Life {
+    bool is_up = false;
+    bool is_over = false;
+    bool is_remote_runner = false;
+    bool can_be_killed = true;
+    bool has_exited = false;
+    bool is_input_closed = false;
+    bool was_meant_by_kill = false;
+    bool is_killed = false;  ///< by sitter_kill, and nothing else had begun to end it
+    bool is_open = false;    ///< it has answered its opening
+    bool is_replay = false;
+    int line_count = 0;
+    int initialized_count = 0;
+    int last_mark = 0;
+    int first_mark_after = 0;
+    bool has_served = false;
+    /// No result without structured content has carried the notice.
+    bool owes_notice = false;
+    std::string opening_id;
+    std::optional<Instant> full_since;
+    std::optional<Instant> over_at;
+    int passed_order = 0;
+  };
+
+  struct Question {
+    int number = 0;
+    Generation gen = kNoGeneration;
+    /// From when on it must have been declared void, after its child has died.
+    std::optional<Instant> void_due;
+  };
+
+  struct Count {
+    int asked = 0, answered = 0, cancelled = 0;
+  };
+
+  // promises_client.cpp: what the client gets
+  void on_request(const ClientSaid& said);
+  void on_cancellation(const ClientSaid& said);
+  void on_answer_to_question(const ClientSaid& said);
+  Heard passed(const std::string& line, const ChildSaid& said);
+  Heard passed_answer(const std::string& line, const ChildSaid& said);
+  std::string taken_question(int number);
+  Heard passed_question(const std::string& line, const ChildSaid& said);
+  bool was_subscribed(std::string_view update) const;
+  Heard own(const std::string& line);
+  void check_opening(const std::string& line, const ChildSaid& said, const Request& request) const;
+  void check_inserted(std::string_view item, const ChildSaid& said, Request& request);
+  void check_own_answer(const Request& request, const std::string& line,
+                        const nlohmann::json& message) const;
+  void answered(Request& request, std::string_view raw_id);
+  void forget(Request& request);
+  Request* open_with(std::string_view raw_id);
+
+  // promises_child.cpp: what children get, and their lives
+  void check_passed_to_child(Life& life, Generation gen, const ClientSaid& said);
+  void check_own_to_child(Life& life, const std::string& line, const nlohmann::json& message);
+  void request_sent(Life& life, Generation gen, Request& request);
+  void waits_again(Request& request);
+  bool is_in_flight(const Request& request) const;
+  bool is_held(const Request& request) const;
+  bool listens(Generation gen) const;
+  Life& life(Generation gen);
+  /// Whether lines to the client may be held back for a moment, because of progress.
+  bool may_be_closed() const {
+    return output_may_be_closed_until_ && now_ <= *output_may_be_closed_until_;
+  }
+  std::optional<Milliseconds> waiting_max() const;
+  Milliseconds ladder_max() const;
+
+  void check_requests();
+  void check_end(const Bridge& bridge);
+  void check_counts() const;
+
+  const BridgeConfig& config_;
+  const Said& said_;
+  const bool meets_outer_tools_;
+  Instant now_;
+
+  std::map<int, Request> requests_;          // by mark
+  std::vector<int> open_;                    // marks of those without an answer
+  std::map<std::string, Count> counts_;      // by key
+  std::map<std::string, Count> raw_counts_;  // by spelling
+  int errors_without_id_owed_ = 0;
+  bool is_asked_ = false;
+  bool is_initialized_ = false;
+  int initialize_count_ = 0;
+  std::map<std::string, Instant> progress_at_;  // by raw token
+  std::optional<Instant> output_may_be_closed_until_;
+  /// Wrong unless the bridge ends in this very moment.
+  std::string wrong_unless_exit_;
+
+  std::map<int, int> read_order_;  // of what a child has said, by number
+  std::set<int> passed_;
+  std::map<std::string, Question> questions_;  // by the id that the client knows
+  /// Answered by the client; the answer may be on its way to the child.
+  std::map<std::string, Question> answered_questions_;
+  /// By their children; the client may not know it yet.
+  std::set<int> cancelled_questions_;
+  std::set<std::string> question_ids_;
+  std::map<Generation, std::array<bool, 2>> notices_;  // without and with structured content
+
+  std::map<Generation, Life> lives_;
+  Generation last_gen_ = kNoGeneration;
+  Instant last_start_;
+  int failures_in_row_ = 0;
+  bool files_changed_ = false;
+  int last_kill_ = 0;
+  bool list_answered_ = false;
+  int list_answered_mark_ = 0;
+  int starts_ = 0, requests_for_child_ = 0;
+  /// The mark of the line that a child must have got when all is settled.
+  int must_reach_child_ = 0;
+
+  std::optional<Instant> closed_at_, stopped_at_;
+  bool owed_nothing_when_closed_ = false;
+  bool has_exited_ = false;
+};
+
+}  // namespace sitter::sim

@@ -1,0 +1,533 @@
+#include "support/simulation_world.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace sitter::sim {
+
+using std::chrono::duration_cast;
+using std::chrono::microseconds;
+
+namespace {
+
+/// More orders than this from one input never end.
+constexpr int kOrdersMax = 100'000;
+/// More timeouts than this in one moment never end.
+constexpr int kTimeoutsMax = 50;
+
+/// Padded as the shell's lines are.
+OwnedLine padded(const std::string& text) { return OwnedLine(std::string_view(text)); }
+
+std::string_view how_word(action::SignalUnit::How how) {
+  switch (how) {
+    case action::SignalUnit::How::look:
+      return "look at";
+    case action::SignalUnit::How::terminate:
+      return "terminate";
+    case action::SignalUnit::How::kill:
+      break;
+  }
+  return "kill";
+}
+
+}  // namespace
+
+BridgeConfig World::random_config(Random& random) {
+  BridgeConfig config;
+  config.command = "./server";
+  config.arguments = {"--verbose"};
+  config.startup_timeout = random.pick(
+      std::array{Milliseconds(50000), Milliseconds(3000), Milliseconds(20000), Milliseconds(0)});
+  config.answer_within = random.pick(std::array{Milliseconds(8000), Milliseconds(500)});
+  config.kill_grace = random.pick(
+      std::array{Milliseconds(500), Milliseconds(50), Milliseconds(3000), Milliseconds(0)});
+  config.writes_notices = !random.chance(10);
+  config.sitter_version = "0.3.0";
+  config.seed = random.next();
+  return config;
+}
+
+World::World(std::uint64_t seed, std::FILE* story)
+    : random_(seed),
+      story_(story),
+      wildness_(random_.pick(std::array{0, 20, 50, 100})),
+      meets_outer_tools_(random_.chance(5)),
+      start_failures_(random_.chance(30) ? random_.between(5, 60) : 0),
+      config_(random_config(random_)),
+      now_{Instant(std::chrono::hours(100)), WallTime(std::chrono::hours(480'000))},
+      begun_(now_.steady),
+      promises_(config_, said_, meets_outer_tools_),
+      bridge_(config_, now_),
+      client_(random_, said_, wildness_, meets_outer_tools_) {
+  if (!tells()) return;
+  tell("config", fmt::format("wildness {}, startup timeout {}, answer within {}, kill grace {}",
+                             wildness_, config_.startup_timeout.count(),
+                             config_.answer_within.count(), config_.kill_grace.count()));
+}
+
+void World::play() {
+  promises_.set_now(now_);
+  for (int steps = random_.between(80, 250); steps > 0 && !promises_.has_exited(); --steps) step();
+  while (!promises_.has_exited()) end();
+  // Whatever still comes in, nothing may come out.
+  feed(input::OrphanEnded{});
+  bridge_.handle_timeout(now_);
+  carry_out_all();
+  if (bridge_.next_timeout()) throw Broken("a timeout after the end");
+}
+
+void World::step() {
+  const bool may_speak = !is_input_closed_ && !is_stopped_ && bridge_.reads_client();
+  switch (random_.weighted({may_speak ? 30 : 0, 30, 30, 20, 3})) {
+    case 0:
+      client_acts();
+      break;
+    case 1:
+      child_acts();
+      break;
+    case 2:
+      child_is_read();
+      break;
+    case 3:
+      time_passes();
+      break;
+    default:
+      system_acts();
+  }
+}
+
+/// One step of the end, which is begun if need be.
+void World::end() {
+  if (!is_input_closed_ && !is_stopped_) {
+    if (random_.chance(60)) {
+      tell("client", "closes stdin");
+      is_input_closed_ = true;
+      promises_.on_client_closed();
+      feed(input::ClientClosedInput{});
+    } else {
+      is_stopped_ = true;
+      promises_.on_stop();
+      if (random_.chance(50)) {
+        tell("client", "closes stdout");
+        feed(input::ClientClosedOutput{});
+      } else {
+        tell("system", "SIGTERM");
+        feed(input::StopSignalled{143});
+      }
+    }
+    return;
+  }
+  step();
+}
+
+void World::client_acts() {
+  const bool is_flood = random_.chance(1) && random_.chance(wildness_ / 8);
+  for (int count = is_flood ? 1100 : random_.between(1, 3); count > 0; --count) {
+    if (!bridge_.reads_client()) return;
+    const int mark = is_flood ? client_.says_one_of_many() : client_.says();
+    if (mark == 0) return;
+    const ClientSaid& said = said_.client[static_cast<std::size_t>(mark)];
+    if (tells()) tell("client", said.text);
+    promises_.on_client_line(said);
+    if (said.kind == ClientSaid::Kind::too_long) {
+      feed(input::ClientLineTooLong{said.text, "xxxx", 300 * limits::kMiB});
+    } else {
+      const OwnedLine line = padded(said.text);
+      feed(input::ClientLine{line.line()});
+    }
+  }
+}
+
+void World::child_acts() {
+  Child* const child = any_child();
+  if (child == nullptr) return;
+  for (int count = random_.between(1, 4); count > 0; --count) {
+    child->act();
+    decisions_of(*child);
+  }
+}
+
+/// What the child has decided happens a little later, as with a real process.
+void World::decisions_of(Child& child) {
+  if (const auto status = std::exchange(child.exits, std::nullopt)) {
+    kill_process(child, child.processes.front().pid, *status, 2);
+  }
+  if (std::exchange(child.closes_output, false)) {
+    later({Event::Kind::output_ends, child.gen, 0, {}}, 2);
+  }
+  const bool is_full = child.is_deaf() && child.lives();
+  if (is_full && random_.chance(30)) {
+    if (tells()) tell(fmt::format("child {}", child.gen), "its input is full");
+    promises_.on_child_full(child.gen);
+    feed(input::ChildInputFull{child.gen});
+  }
+}
+
+void World::child_is_read() {
+  Child* const child = any_child();
+  if (child == nullptr) return;
+  // Lines of one read reach the bridge in one moment.
+  if (child->has_output_ended) child->output.clear();
+  for (int count = random_.between(1, 5); count > 0 && !child->output.empty(); --count) {
+    read_line(*child);
+    if (find(child->gen) == nullptr) return;
+  }
+  if (child->output.size() > 100) {
+    const Generation gen = child->gen;
+    while (find(gen) != nullptr && !child->output.empty()) read_line(*child);
+    return;
+  }
+  if (child->errors.empty()) return;
+  const std::string text = std::move(child->errors.front());
+  child->errors.pop_front();
+  feed(input::ChildErrorLine{child->gen, text, 0});
+}
+
+void World::read_line(Child& child) {
+  const Child::Written written = std::move(child.output.front());
+  child.output.pop_front();
+  if (tells()) tell(fmt::format("child {}", child.gen), written.text);
+  promises_.on_child_line(child.gen, written.numbers);
+  if (written.size > 0) {
+    feed(input::ChildLineTooLong{child.gen, written.text, "\"}}", written.size});
+    return;
+  }
+  const OwnedLine line = padded(written.text);
+  feed(input::ChildLine{child.gen, line.line()});
+}
+
+void World::system_acts() {
+  Child* const child = any_child();
+  switch (random_.below(6)) {
+    case 0:
+      tell("system", "the command's file changes");
+      files_changed_ = true;
+      failing_starts_ = 0;
+      break;
+    case 1:
+      stray_fact();
+      break;
+    case 2:
+      if (child == nullptr || !child->is_deaf()) break;
+      tell("system", "the child reads on");
+      child->character.deaf_after = 1'000'000;
+      promises_.on_child_drained(child->gen);
+      feed(input::ChildInputDrained{child->gen});
+      break;
+    case 3:
+      if (child == nullptr || !child->is_deaf()) break;
+      promises_.on_child_moved(child->gen);
+      feed(input::ChildInputMoved{child->gen});
+      break;
+    case 4:
+      if (random_.chance(20) && !is_input_closed_ && !is_stopped_) end();
+      break;
+    default:
+      if (!is_input_closed_ || is_stopped_ || !random_.chance(20)) break;
+      tell("system", "SIGTERM");
+      is_stopped_ = true;
+      promises_.on_stop();
+      feed(input::StopSignalled{143});
+  }
+}
+
+/// Something of a child that is long forgotten.
+void World::stray_fact() {
+  if (last_gen_ < 2) return;
+  const Generation gen = random_.between(1, last_gen_);
+  if (find(gen) != nullptr) return;
+  const OwnedLine line = padded(R"json({"jsonrpc":"2.0","id":1,"result":{}})json");
+  tell("system", "a stray fact of a forgotten child");
+  switch (random_.below(4)) {
+    case 0:
+      feed(input::ChildLine{gen, line.line()});
+      break;
+    case 1:
+      feed(input::ChildExited{gen, {1, ""}});
+      break;
+    case 2:
+      feed(input::ChildOutputEnded{gen});
+      break;
+    default:
+      feed(input::OrphanEnded{});
+  }
+}
+
+void World::time_passes() {
+  const auto next = bridge_.next_timeout();
+  switch (random_.weighted({30, 25, 15, next ? 25 : 0, 6, 1})) {
+    case 0:
+      pass_until(now_.steady + microseconds(random_.below(1500)));
+      break;
+    case 1:
+      pass(Milliseconds(random_.below(30)));
+      break;
+    case 2:
+      pass(Milliseconds(random_.below(800)));
+      break;
+    case 3:
+      pass_until(std::max(now_.steady, *next));
+      break;
+    case 4:
+      pass(Milliseconds(random_.below(5000)));
+      break;
+    default:
+      pass(Milliseconds(random_.below(60000)));
+  }
+}
+
+void World::pass(Milliseconds time) { pass_until(now_.steady + time); }
+
+void World::pass_until(Instant until) {
+  int timeouts = 0;
+  Instant moment = now_.steady;
+  while (!promises_.has_exited()) {
+    const auto timeout = bridge_.next_timeout();
+    const bool is_event = !events_.empty() && events_.begin()->first <= until &&
+                          (!timeout || events_.begin()->first <= *timeout);
+    if (!is_event && (!timeout || *timeout > until)) break;
+    const Instant at = std::max(now_.steady, is_event ? events_.begin()->first : *timeout);
+    now_.wall += duration_cast<WallTime::duration>(at - now_.steady);
+    now_.steady = at;
+    promises_.set_now(now_);
+    if (is_event) {
+      const Event event = events_.begin()->second;
+      events_.erase(events_.begin());
+      happen(event);
+      continue;
+    }
+    if (at != std::exchange(moment, at)) timeouts = 0;
+    if (++timeouts > kTimeoutsMax) throw Broken("a timeout is due again and again");
+    bridge_.handle_timeout(now_);
+    carry_out_all();
+    promises_.on_settled(bridge_);
+    if (!promises_.has_exited()) promises_.on_timeout_handled(bridge_.next_timeout());
+    while (!later_.empty()) {
+      const Input next = std::move(later_.front());
+      later_.pop_front();
+      decide(next);
+    }
+  }
+  if (promises_.has_exited()) return;
+  if (until > now_.steady) {
+    now_.wall += duration_cast<WallTime::duration>(until - now_.steady);
+    now_.steady = until;
+    promises_.set_now(now_);
+  }
+}
+
+void World::happen(const Event& event) {
+  Child* const child = find(event.gen);
+  if (event.kind == Event::Kind::orphan_ends) {
+    feed(input::OrphanEnded{});
+    return;
+  }
+  if (child == nullptr) return;
+  const std::string who = tells() ? fmt::format("child {}", event.gen) : "";
+  switch (event.kind) {
+    case Event::Kind::process_dies: {
+      const auto process =
+          std::find_if(child->processes.begin(), child->processes.end(),
+                       [&](const Child::Process& p) { return p.pid == event.pid; });
+      if (!std::exchange(process->lives, false)) return;
+      if (process->is_leader) later({Event::Kind::child_exits, event.gen, 0, event.status}, 3);
+      if (!process->is_leader && !child->lives())
+        later({Event::Kind::orphan_ends, event.gen, 0, {}}, 3);
+      if (child->are_pipes_held()) return;
+      later({Event::Kind::output_ends, event.gen, 0, {}}, 3);
+      later({Event::Kind::error_ends, event.gen, 0, {}}, 3);
+      break;
+    }
+    case Event::Kind::child_exits:
+      if (tells()) {
+        tell(who, fmt::format("exits with {} {}", event.status.code, event.status.signal));
+      }
+      promises_.on_child_exited(event.gen);
+      feed(input::ChildExited{event.gen, event.status});
+      break;
+    case Event::Kind::output_ends:
+      while (find(event.gen) != nullptr && !child->output.empty()) read_line(*child);
+      if (find(event.gen) == nullptr || std::exchange(child->has_output_ended, true)) return;
+      tell(who, "its output ends");
+      feed(input::ChildOutputEnded{event.gen});
+      break;
+    case Event::Kind::error_ends:
+      feed(input::ChildErrorEnded{event.gen});
+      break;
+    case Event::Kind::orphan_ends:
+      break;
+  }
+}
+
+void World::feed(const Input& input) {
+  decide(input);
+  while (!later_.empty()) {
+    const Input next = std::move(later_.front());
+    later_.pop_front();
+    decide(next);
+  }
+}
+
+void World::decide(const Input& input) {
+  bridge_.handle(input, now_);
+  carry_out_all();
+  // Answers that the shell gives at once belong to the same moment.
+  if (later_.empty()) promises_.on_settled(bridge_);
+}
+
+void World::carry_out_all() {
+  int count = 0;
+  while (auto action = bridge_.poll_action()) {
+    if (++count > kOrdersMax) throw Broken("orders without end");
+    if (promises_.has_exited()) throw Broken("an order after the end");
+    std::visit([this](auto& order) { carry_out(order); }, *action);
+  }
+}
+
+void World::carry_out(action::SendToClient& order) {
+  const std::string line = order.line.text();
+  if (tells()) tell("  to client", line);
+  client_.hears(promises_.on_send_to_client(line));
+}
+
+void World::carry_out(action::SendToChild& order) {
+  const std::string line = order.line.text();
+  if (tells()) tell(fmt::format("  to child {}", order.gen), line);
+  Asked asked = promises_.on_send_to_child(order.gen, line);
+  if (Child* const child = find(order.gen)) child->hears(std::move(asked));
+}
+
+void World::carry_out(action::StartChild& order) {
+  if (tells()) tell("  bridge", fmt::format("starts child {}", order.gen));
+  promises_.on_start_child(order.gen);
+  last_gen_ = order.gen;
+  files_changed_ = false;
+  // Failures come in rows, as long as a build takes.
+  if (failing_starts_ == 0 && random_.chance(start_failures_)) {
+    failing_starts_ = random_.between(1, 8);
+  }
+  if (failing_starts_ > 0) {
+    --failing_starts_;
+    promises_.on_start_failed(order.gen);
+    later_.push_back(input::ChildStartFailed{order.gen, "no such file"});
+    return;
+  }
+  Character character = random_character(random_, wildness_, meets_outer_tools_,
+                                         last_character_ ? &*last_character_ : nullptr);
+  last_character_ = character;
+  const bool is_remote = character.is_remote_runner;
+  const bool can_be_killed = !character.ignores_kill && !character.refuses_signals;
+  children_.try_emplace(order.gen, order.gen, std::move(character), random_, said_);
+  promises_.on_child_started(order.gen, is_remote, can_be_killed);
+  later_.push_back(input::ChildStarted{order.gen, 1000 * order.gen, is_remote});
+}
+
+void World::carry_out(action::CloseChildInput& order) {
+  if (tells()) tell("  bridge", fmt::format("closes the input of child {}", order.gen));
+  promises_.on_close_input(order.gen);
+  Child* const child = find(order.gen);
+  if (child == nullptr || child->character.ignores_closed_input) return;
+  kill_process(*child, child->processes.front().pid, {0, ""}, 100);
+}
+
+void World::carry_out(action::SignalUnit& order) {
+  using How = action::SignalUnit::How;
+  if (tells()) tell("  bridge", fmt::format("{} child {}", how_word(order.how), order.gen));
+  Child* const child = find(order.gen);
+  if (child == nullptr) throw Broken("a signal to a child that is not there");
+  input::UnitSignalled fact{order.gen, {}};
+  for (const Child::Process& process : child->processes) {
+    if (!process.lives) continue;
+    const bool is_refused = child->character.refuses_signals && order.how != How::look;
+    fact.processes.push_back(
+        {process.pid, process.is_leader, "server", is_refused ? "operation not permitted" : ""});
+    if (is_refused || order.how == How::look) continue;
+    if (order.how == How::terminate && !process.ignores_terminate) {
+      kill_process(*child, process.pid, {143, "SIGTERM"}, 100);
+    }
+    if (order.how == How::kill && !process.ignores_kill) {
+      kill_process(*child, process.pid, {137, "SIGKILL"}, 1);
+    }
+  }
+  later_.push_back(std::move(fact));
+}
+
+void World::carry_out(action::ReleaseChild& order) {
+  if (tells()) tell("  bridge", fmt::format("releases child {}", order.gen));
+  promises_.on_release(order.gen);
+  forget_events_of(order.gen);
+  released_.insert(order.gen);
+}
+
+void World::carry_out(action::SweepImage& order) {
+  using How = action::SignalUnit::How;
+  if (tells()) tell("  bridge", fmt::format("sweeps the image: {}", how_word(order.how)));
+  input::ImageSwept fact;
+  if (order.how == How::terminate) swept_ = random_.chance(70) ? 0 : random_.between(1, 2);
+  if (order.how == How::kill && random_.chance(50)) swept_ = 0;
+  for (int i = 0; i < swept_; ++i) fact.processes.push_back({9000 + i, "stranger"});
+  later_.push_back(std::move(fact));
+}
+
+void World::carry_out(action::InspectBinary&) {
+  input::BinaryInspected fact;
+  fact.facts.path = "/work/server";
+  fact.facts.exists = random_.chance(90);
+  if (fact.facts.exists) fact.facts.modified = now_.wall;
+  later_.push_back(std::move(fact));
+}
+
+void World::carry_out(action::CheckCommandFiles&) {
+  const bool changed = std::exchange(files_changed_, false);
+  if (tells()) {
+    tell("  bridge", fmt::format("checks the command's files: {}", changed ? "changed" : "same"));
+  }
+  promises_.on_files_checked(changed);
+  later_.push_back(input::CommandFilesChecked{changed});
+}
+
+void World::carry_out(action::Log& order) {
+  if (tells()) tell("  log", order.text);
+}
+
+void World::carry_out(action::Exit& order) {
+  if (tells()) tell("  bridge", fmt::format("exits with {}", order.code));
+  promises_.on_exit();
+}
+
+void World::kill_process(Child& child, std::int64_t pid, ExitStatus status, int after_max) {
+  later({Event::Kind::process_dies, child.gen, pid, std::move(status)}, after_max);
+}
+
+void World::later(Event event, int milliseconds_max) {
+  events_.emplace(now_.steady + microseconds(random_.below(1000 * milliseconds_max + 1)),
+                  std::move(event));
+}
+
+void World::forget_events_of(Generation gen) {
+  std::erase_if(events_, [&](const auto& entry) { return entry.second.gen == gen; });
+}
+
+/// A child that the bridge has not released; there is hardly ever more than one.
+Child* World::any_child() { return children_.empty() ? nullptr : find(children_.rbegin()->first); }
+
+Child* World::find(Generation gen) {
+  const auto found = children_.find(gen);
+  return found == children_.end() || released_.contains(gen) ? nullptr : &found->second;
+}
+
+void World::tell(std::string_view who, std::string_view what) {
+  if (!tells()) return;
+  constexpr std::size_t width = 600;
+  const double at = std::chrono::duration<double>(now_.steady - begun_).count();
+  fmt::print(story_, "{:>10.4f}  {:<12} {}{}\n", at, who, what.substr(0, width),
+             what.size() > width ? "..." : "");
+  std::fflush(story_);
+}
+
+}  // namespace sitter::sim

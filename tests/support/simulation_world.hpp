@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "sitter/core/action.hpp"
+#include "sitter/core/bridge.hpp"
+#include "sitter/core/input.hpp"
+#include "support/simulation_child.hpp"
+#include "support/simulation_client.hpp"
+#include "support/simulation_promises.hpp"
+#include "support/simulation_random.hpp"
+#include "support/simulation_said.hpp"
+
+namespace sitter::sim {
+
+/// A client, a row of children, the system and its clock around one bridge, all chosen at random
+/// from a seed, with the shell between them: one input, then every action, then the inputs that
+/// these have led to, and only then the next.
+class World {
+ public:
+  /// Tells every event in a line of its own where `story` is not null.
+  World(std::uint64_t seed, std::FILE* story);
+
+  /// From the first line to the exit. Throws `Broken`.
+  void play();
+
+ private:
+  /// What the system will do of itself.
+  struct Event {
+    enum class Kind { process_dies, child_exits, output_ends, error_ends, orphan_ends };
+
+    Kind kind = Kind::process_dies;
+    Generation gen = kNoGeneration;
+    std::int64_t pid = 0;
+    ExitStatus status;
+  };
+
+  static BridgeConfig random_config(Random& random);
+
+  void step();
+  void end();
+  void client_acts();
+  void child_acts();
+  void child_is_read();
+  void system_acts();
+  void time_passes();
+  void pass(Milliseconds time);
+  void pass_until(Instant until);
+  void happen(const Event& event);
+  void read_line(Child& child);
+  void stray_fact();
+
+  void feed(const Input& input);
+  void decide(const Input& input);
+  void carry_out_all();
+  void carry_out(action::SendToClient& order);
+  void carry_out(action::SendToChild& order);
+  void carry_out(action::StartChild& order);
+  void carry_out(action::CloseChildInput& order);
+  void carry_out(action::SignalUnit& order);
+  void carry_out(action::ReleaseChild& order);
+  void carry_out(action::SweepImage& order);
+  void carry_out(action::InspectBinary& order);
+  void carry_out(action::CheckCommandFiles& order);
+  void carry_out(action::Log& order);
+  void carry_out(action::Exit& order);
+
+  void decisions_of(Child& child);
+  void kill_process(Child& child, std::int64_t pid, ExitStatus status, int after_max);
+  void later(Event event, int milliseconds_max);
+  void forget_events_of(Generation gen);
+  Child* any_child();
+  Child* find(Generation gen);
+
+  void tell(std::string_view who, std::string_view what);
+  bool tells() const { return story_ != nullptr; }
+
+  Random random_;
+  std::FILE* story_;
+  const int wildness_;
+  const bool meets_outer_tools_;
+  const int start_failures_;
+  const BridgeConfig config_;
+  Now now_;
+  const Instant begun_;
+  Said said_;
+  Promises promises_;
+  Bridge bridge_;
+  Client client_;
+
+  std::map<Generation, Child> children_;
+  std::set<Generation> released_;
+  std::optional<Character> last_character_;
+  Generation last_gen_ = kNoGeneration;
+  std::multimap<Instant, Event> events_;
+  std::deque<Input> later_;
+  bool is_input_closed_ = false;
+  bool is_stopped_ = false;
+  bool files_changed_ = false;
+  int failing_starts_ = 0;
+  int swept_ = 0;
+};
+
+}  // namespace sitter::sim
