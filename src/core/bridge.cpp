@@ -70,6 +70,12 @@ void Bridge::handle_timeout(Now now) {
     child.handshake.on_timeout(now);
     if (is_due(child.opening_deadline, now)) {
       child.opening_deadline.reset();
+      if (opening_ != nullptr) {
+        const auto age =
+            std::chrono::duration_cast<Milliseconds>(now.steady - child.life.started().steady);
+        answer_opening_ourselves(end_clause({EndReason::opening_timed_out, {}, age, {}}),
+                                 ring_.tail(child.gen()));
+      }
       child.life.take_down(EndReason::opening_timed_out, {}, ladder(), now, out_);
     }
     if (is_due(child.deaf_at, now)) {
@@ -347,8 +353,8 @@ void Bridge::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) 
   }
 
   const Entry* const cause = requests_.first_waiting_request();
-  const bool is_listing =
-      cause != nullptr && cause->second.method == Method::tools_list && cause->second.is_first_page;
+  const bool is_listing = cause != nullptr && cause->second.method == Method::tools_list &&
+                          cause->second.is_first_page;
   if (changed[static_cast<std::size_t>(CatalogKind::tools)] && !is_listing) {
     output_.send(Outgoing::own(notification_line(method_name(Method::tools_list_changed))), out_);
     // A client that has closed our input won't list again.
@@ -424,7 +430,7 @@ void Bridge::on_over(const Child& dead) {
     } else if (request.method == Method::initialize && opening_ == nullptr) {
       // As a first opening that the child dies of.
       if (const Message* const opening = kept_reader_.read(request.extra->line.line())) {
-        begin_session(*opening);
+        begin_session_again(*opening);
       }
       opening_ = entry;
       answer_opening_ourselves(end_clause(end), tail);

@@ -58,13 +58,7 @@ void Bridge::on_child_message(Child& child, const Message& message, Line line) {
 void Bridge::on_unreadable(Child& child, Line line) {
   const std::string what = reader_.defect().what;
   const SplitLine split = split_objects(line.text());
-  if (!split.before.empty()) add_noise(child, split.before);
-  const bool is_whole = split.objects.size() == 1 && split.objects[0].size() == line.text().size();
-  if (split.objects.empty() || is_whole) {
-    if (split.before.empty() || is_whole) add_noise(child, line.text());
-    if (looks_like_answer(line.text())) answer_unreadable(child, lenient_id(line.text()), what);
-    return;
-  }
+  for (const std::string_view text : split.texts) add_noise(child, text);
   bool has_message = false;
   for (const std::string_view object : split.objects) {
     const Line part = Line::padded(object);
@@ -79,8 +73,8 @@ void Bridge::on_unreadable(Child& child, Line line) {
     }
   }
   // An answer that breaks off may still hold whole objects.
-  if (!has_message && looks_like_answer(split.before)) {
-    answer_unreadable(child, lenient_id(split.before), what);
+  if (!has_message && !split.texts.empty() && looks_like_answer(split.texts.front())) {
+    answer_unreadable(child, lenient_id(split.texts.front()), what);
   }
 }
 
@@ -107,9 +101,9 @@ void Bridge::answer_unreadable(Child& child, std::string_view id, std::string_vi
   if (id.empty()) return;
   if (child.handshake.state() == Handshake::State::opening &&
       same_id(id, child.handshake.opening_id())) {
-    child.life.take_down(EndReason::opening_refused,
-                         fmt::format("its answer to initialize could not be read: {}", what),
-                         ladder(), now_, out_);
+    std::string why = fmt::format("its answer to initialize could not be read: {}", what);
+    if (opening_ != nullptr) answer_opening_ourselves(why, ring_.tail(child.gen()));
+    child.life.take_down(EndReason::opening_refused, std::move(why), ladder(), now_, out_);
     return;
   }
   Entry* const entry = requests_.find_sent(id, child.gen());
@@ -333,10 +327,7 @@ void Bridge::on_opening_answer(Child& child, const Message& message, Line line) 
 void Bridge::on_second_opening(const Entry& entry, std::string_view result) {
   const Message* const opening = kept_reader_.read(entry.second.extra->line.line());
   if (opening == nullptr) return;
-  // Some clients send `initialized` without waiting for this answer.
-  std::string initialized_line = std::move(session_.initialized_line);
-  begin_session(*opening);
-  session_.initialized_line = std::move(initialized_line);
+  begin_session_again(*opening);
   told_opening_ = OpeningResult::of(result);
   session_.negotiated_version = told_opening_->protocol_version;
 }

@@ -49,7 +49,6 @@ bool is_line_needed_later(const ClientRequest& request) {
 }  // namespace
 
 void Bridge::on(const input::ClientLine& fact) {
-  if (ending_ == Ending::stopping) return;
   const Message* const message = reader_.read(fact.line);
   if (message == nullptr) {
     const Defect& defect = reader_.defect();
@@ -107,6 +106,11 @@ void Bridge::on_client_request(const Message& message, Line line) {
       request.more().progress_token = params.meta_progress_token;
     }
   }
+  if (ending_ == Ending::stopping) {
+    fail(entry,
+         report_of(ChildEnd{EndReason::shut_down, {}, {}, {}}, {}, Progress::not_delivered));
+    return;
+  }
   if (message.method == Method::initialize) {
     on_initialize(entry, message, line);
     return;
@@ -162,7 +166,11 @@ bool Bridge::may_wait(Line line) const {
 void Bridge::on_initialize(Entry& entry, const Message& message, Line line) {
   ClientRequest& request = entry.second;
   if (Child* const child = serving(); child != nullptr && requests_.waiting_count() == 0) {
-    forward(entry, line, Outgoing::passed(line), *child);
+    if (child->input == Child::Input::deaf) {
+      fail(entry, report_of({}, {}, Progress::not_delivered));
+    } else {
+      forward(entry, line, Outgoing::passed(line), *child);
+    }
     return;
   }
   if (opening_ != nullptr) {
@@ -182,6 +190,14 @@ void Bridge::begin_session(const Message& opening) {
   session_ = {};
   session_.opening_params = opening.params_raw.empty() ? "{}" : opening.params_raw;
   session_.requested_version = json_decoded(opening.params.protocol_version).value_or("");
+}
+
+/// The client has opened a second time, and is being answered now.
+void Bridge::begin_session_again(const Message& opening) {
+  // Some clients send `initialized` without waiting for the answer.
+  std::string initialized_line = std::move(session_.initialized_line);
+  begin_session(opening);
+  session_.initialized_line = std::move(initialized_line);
 }
 
 bool Bridge::answer_ourselves(Entry& entry, Child* child, const Message::Params& params) {
@@ -384,8 +400,7 @@ void Bridge::answer_opening_ourselves(std::string_view why, std::string_view std
                                         shortened(stderr_tail, limits::kOpeningStderrMax));
   const std::string instructions = fmt::format(
       "The MCP server behind mcp-sitter ({}) is not available: {}.{}Its tools are missing until it "
-      "is. Read the reason with {} and {}, mend it, and then call any tool or list the tools "
-      "again: "
+      "is. Read the reason with {} and {}, mend it, and then call any tool or list the tools again: "
       "the server is started by the next request. {}",
       one_line(shortened(config_.command, 200)), why, last_words, names_.name(Builtin::status),
       names_.name(Builtin::child_stderr), names_.instructions());

@@ -183,6 +183,7 @@ class Bridge {
   bool may_wait(Line line) const;
   void on_initialize(Entry& entry, const Message& message, Line line);
   void begin_session(const Message& opening);
+  void begin_session_again(const Message& opening);
   void on_cancelled(const Message& message, Line line);
   void refuse_client_line(std::string_view id, ErrorCode code, std::string_view what);
   /// Answers what needs no child, or what this child lacks. False: it must be passed on.

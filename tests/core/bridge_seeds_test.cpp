@@ -1,0 +1,172 @@
+#include "support/bridge_script.hpp"
+
+namespace sitter {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+/// What seeds of the simulation have shown, told in order.
+class BridgeSeedsTest : public BridgeTest {};
+
+TEST_F(BridgeSeedsTest, AChildOnItsWayOutIsSentNothingMore) {
+  open_session();
+  client(call(1, "work"));
+  child(1, request(0, "roots/list"));
+  child(1, request(1, "sampling/createMessage", R"json({"_meta":{"progressToken":7}})json"));
+  client(call(2, "sitter_kill"));
+  done();
+  client(cancelled(1));
+  client(result(1, R"json({"roots":[]})json"));
+  client(progress(2, 1));
+  child(1, notification("notifications/tools/list_changed"));
+  EXPECT_THAT(done(), ElementsAre("client " + notification("notifications/tools/list_changed")));
+}
+
+TEST_F(BridgeSeedsTest, AChildOnItsWayOutIsAskedForNoFurtherPage) {
+  client(initialize(0));
+  child(1, result(0, server.opening()));
+  client(initialized());
+  client(call(1, "sitter_kill"));
+  done();
+  child(1, result("#1", R"json({"tools":[],"nextCursor":"more"})json"));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeSeedsTest, ASitterKillAfterACrashSendsNothingToTheNextChild) {
+  open_session();
+  client(request(1, "resources/read", R"json({"uri":"file:///a"})json"));
+  exits(1, 3);
+  client(call(2, "sitter_kill"));
+  done();
+  closes_output(1);
+  EXPECT_THAT(done(), AllOf(Contains(HasSubstr("\"id\":1,\"error\"")),
+                            Contains(HasSubstr("\"id\":2,\"result\"")), Not(Contains("start 2"))));
+}
+
+TEST_F(BridgeSeedsTest, ASecondSitterKillAnswersWhatHasComeSinceTheFirst) {
+  open_session();
+  client(call(1, "sitter_kill"));
+  client(call(2, "work"));
+  done();
+  client(call(3, "sitter_kill"));
+  EXPECT_THAT(done(), ElementsAre(AllOf(HasSubstr("\"id\":2,"), HasSubstr("was not delivered"))));
+  dies(1, 0);
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"id\":1,"), HasSubstr("\"id\":3,")));
+  time_passes(seconds(10));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeSeedsTest, AnAnswerBehindProgressThatStillWaitsGetsAWriteOfItsOwn) {
+  open_session();
+  client(call_with_progress(1, "a"));
+  client(call_with_progress(2, "b"));
+  done();
+  child(1, progress(1, 1));
+  child(1, result(1));
+  child(1, progress(2, 1));
+  child(1, result(2));
+  EXPECT_THAT(client_got(), ElementsAre(progress(1, 1)));
+  next_deadline_comes();
+  EXPECT_THAT(client_got(), ElementsAre(result(1), progress(2, 1)));
+  next_deadline_comes();
+  EXPECT_THAT(client_got(), ElementsAre(result(2)));
+}
+
+TEST_F(BridgeSeedsTest, OutputIsNotHeldBackForEverByAnswersBehindTheirProgress) {
+  open_session();
+  for (int id = 1; id <= 200; ++id) client(call_with_progress(id, "a"));
+  done();
+  for (int id = 1; id <= 200; ++id) {
+    child(1, progress(id, 1));
+    child(1, result(id));
+  }
+  time_passes(milliseconds(50));
+  EXPECT_THAT(client_got(), SizeIs(400));
+}
+
+TEST_F(BridgeSeedsTest, OfTwoHeldResultsTheFirstCarriesTheNotice) {
+  open_listed_session();
+  dies(1, 0);
+  server.tools = {tool("echo", R"json(,"outputSchema":{"type":"object"})json")};
+  client(call(1, "other"));
+  client(call(2, "echo"));
+  opens(2);
+  done();
+  child(2, result(1, text_result("first")));
+  child(2, result(2, text_result("second")));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(milliseconds(750));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("first"), HasSubstr("server restarted")),
+                                        result(2, text_result("second"))));
+}
+
+TEST_F(BridgeSeedsTest, ACancelledSitterKillDoesNotDelayTheEnd) {
+  config.kill_grace = seconds(3);
+  open_session();
+  client(call(1, "sitter_kill"));
+  client(cancelled(1));
+  done();
+  client_closes_input();
+  time_passes(seconds(1));
+  EXPECT_THAT(done(), ElementsAre("terminate 1", "kill 1"));
+}
+
+TEST_F(BridgeSeedsTest, NoListIsTakenBeforeTheClientHasSentInitialized) {
+  client(initialize(0));
+  child(1, result(0, server.opening()));
+  done();
+  child(1, notification("notifications/tools/list_changed"));
+  EXPECT_THAT(done(), ElementsAre("client " + notification("notifications/tools/list_changed")));
+}
+
+TEST_F(BridgeSeedsTest, WhiteSpaceBehindAResultIsNoPartOfIt) {
+  client(initialize(0));
+  done();
+  child(1, R"json({ "jsonrpc" : "2.0", "id" : 0 , "result" : )json" + server.opening() + " }");
+  const auto opening = answer();
+  EXPECT_EQ(opening.size(), 3u);
+  EXPECT_TRUE(opening["result"]["instructions"].is_string());
+}
+
+TEST_F(BridgeSeedsTest, AnUnreadableOpeningIsAnsweredAtOnce) {
+  client(initialize(0));
+  done();
+  child(1, "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"x\":\"\xff\"}}");
+  EXPECT_THAT(done(),
+              ElementsAre(AllOf(HasSubstr("\"id\":0,\"result\""),
+                                HasSubstr("could not be read: the line is not valid UTF-8")),
+                          "close 1"));
+}
+
+TEST_F(BridgeSeedsTest, AnOpeningThatTimesOutIsAnsweredAtOnce) {
+  config.startup_timeout = seconds(3);
+  client(initialize(0));
+  done();
+  time_passes(seconds(3));
+  EXPECT_THAT(done(), ElementsAre(AllOf(HasSubstr("\"id\":0,\"result\""),
+                                        HasSubstr("had not answered its opening after 3s")),
+                                  "close 1"));
+}
+
+TEST_F(BridgeSeedsTest, InitializedThatCameBeforeASecondOpeningWasAnsweredCountsForTheNextChild) {
+  open_session();
+  client(initialize(1));
+  client(initialized());
+  done();
+  dies(1, 3);
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"id\":1,\"result\"")));
+  client(call(2, "work"));
+  child(2, result("#2", server.opening()));
+  EXPECT_THAT(done(), Contains("child 2 " + initialized()));
+}
+
+}  // namespace
+}  // namespace sitter
