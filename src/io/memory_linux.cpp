@@ -5,11 +5,11 @@
 
 namespace sitter {
 
-// Left alone, the C library keeps blocks of up to 32 MiB once it has seen one of that size freed.
+// Left alone, the C library keeps blocks of up to 32 MiB once it has seen one of that size freed. A
+// block with pages of its own goes back whatever was allocated behind it; the others wait for that.
 void give_back_freed_memory() {
-  constexpr int kLarge = limits::kMiB;
-  mallopt(M_MMAP_THRESHOLD, kLarge);
-  mallopt(M_TRIM_THRESHOLD, kLarge);
+  mallopt(M_MMAP_THRESHOLD, 256 * limits::kKiB);
+  mallopt(M_TRIM_THRESHOLD, limits::kMiB);
 }
 
 }  // namespace sitter

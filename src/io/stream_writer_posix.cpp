@@ -5,7 +5,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/system/error_code.hpp>
 #include <cerrno>
-#include <deque>
+#include <list>
 #include <string>
 #include <utility>
 
@@ -58,6 +58,7 @@ struct StreamWriter::State : std::enable_shared_from_this<State> {
       if (is_broken) return;
     }
     if (blocks.empty() || blocks.back().capacity() - blocks.back().size() < piece.size()) {
+      has_grown = !blocks.empty() || piece.size() > kBlock;
       blocks.emplace_back().reserve(std::max(kBlock, piece.size()));
     }
     blocks.back().append(piece);
@@ -77,9 +78,10 @@ struct StreamWriter::State : std::enable_shared_from_this<State> {
       if (blocks.size() > 1) blocks.pop_front();
     }
     if (blocks.empty()) return;
-    // One is kept, since there is always a next line.
+    // One is kept, since there is always a next line; but not the last one of a long chain, which
+    // would stand in the way of giving the rest back.
     blocks.front().clear();
-    if (blocks.front().capacity() > kBlock) blocks.clear();
+    if (std::exchange(has_grown, false)) blocks.clear();
   }
 
   void flush() {
@@ -125,9 +127,10 @@ struct StreamWriter::State : std::enable_shared_from_this<State> {
 
   stream_descriptor descriptor;
   Events events;
-  std::deque<std::string> blocks;
+  std::list<std::string> blocks;
   std::size_t written = 0;  // of the first block
   std::size_t queued = 0;
+  bool has_grown = false;  // beyond its first block
   bool is_waiting = false;
   bool is_broken = false;
   bool is_over = false;

@@ -130,6 +130,18 @@ TEST(Death, AKilledChildIsNeverCalledCrashed) {
   EXPECT_EQ(client.status()["killCount"], 10);
 }
 
+TEST(Death, CallBehindAKillWaitsForItsEndAndStartsTheNext) {
+  ScriptedClient client({.options = {"--kill-grace", "20"}, .command = fake({"--ignore-eof"})});
+  client.open();
+  for (int round = 1; round <= 5; ++round) {
+    client.call(1, "sitter_kill");
+    client.call(2, "echo", {{"text", "next"}});
+    EXPECT_THAT(text_of_answer(client.answer(1)), HasSubstr("SIGTERM"));
+    EXPECT_THAT(text_of_answer(client.answer(2)),
+                AllOf(HasSubstr("previous: killed by sitter_kill"), HasSubstr("\nnext")));
+  }
+}
+
 TEST(Death, KillTakesAChildThatIgnoresEverything) {
   ScriptedClient client(
       {.options = {"--kill-grace", "20"}, .command = fake({"--ignore-eof", "--ignore-term"})});

@@ -167,6 +167,18 @@ TEST(End, ASecondSignalChangesNothing) {
   EXPECT_TRUE(client.leaves_nothing());
 }
 
+TEST(End, AKillRightBehindASignalLeavesNothing) {
+  for (int round = 1; round <= 5; ++round) {
+    ScriptedClient client({.command = stubborn()});
+    client.open();
+    client.text_of_call("spawn", {{"session", true}, {"ignore_term", true}});
+    client.program().signal(SIGTERM);
+    client.program().signal(SIGKILL);
+    client.program().wait();
+    EXPECT_TRUE(client.leaves_nothing());
+  }
+}
+
 /// Signals that nothing can be done about in the bridge, or that it does not handle.
 class SuddenEnd : public ::testing::TestWithParam<int> {};
 

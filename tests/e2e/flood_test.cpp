@@ -104,6 +104,50 @@ TEST(Flood, ClientThatStopsReadingSlowsTheChildDown) {
   EXPECT_EQ(client.child_pid(), child);
 }
 
+TEST(Flood, ClientThatStopsReadingAnswersOfTheBridgeIsNotReadEither) {
+  ScriptedClient client({.options = {"--log-level", "off"}});
+  client.open();
+  const MemoryWatch memory(client);
+  constexpr int kLines = 200'000;
+  std::string lines;
+  for (int line = 0; line < kLines; ++line) lines += "x\n";
+  client.program().write(lines);
+  wait_until_stuck({client.program().pid()});
+  for (int line = 0; line < kLines; ++line) {
+    ASSERT_THAT(client.program().read_line().value_or(""), HasSubstr("-32700"));
+  }
+  memory.expect_bounded(kMebibyte);
+  memory.expect_given_back();
+}
+
+TEST(Flood, LineOf300MegabytesOfTheChildEndsItIfItShowsNoId) {
+  ScriptedClient client({.command = fake({"--endless-line", "314572800"})});
+  client.open();
+  const MemoryWatch memory(client);
+  EXPECT_THAT(client.text_of_call("echo"), HasSubstr("314572800 bytes"));
+  EXPECT_THAT(client.text_of_call("echo", {{"text", "next"}}), HasSubstr("next"));
+  memory.expect_bounded(256 * kMebibyte);
+  memory.expect_given_back();
+}
+
+TEST(Flood, LineOf300MegabytesOfTheClientIsRefusedWithItsId) {
+  ScriptedClient client;
+  client.open();
+  const MemoryWatch memory(client);
+  client.owe(7);
+  client.program().write(R"json({"jsonrpc":"2.0","id":7,"method":"x","params":{"text":")json");
+  const std::string piece(kMebibyte, 'x');
+  for (int count = 0; count < 300; ++count) {
+    client.program().write(piece);
+    ASSERT_TRUE(client.program().flush());
+  }
+  client.send("\"}}");
+  EXPECT_EQ(client.answer(7)["error"]["code"], -32600);
+  EXPECT_EQ(client.child_state()["badLines"], 0);
+  memory.expect_bounded(256 * kMebibyte);
+  memory.expect_given_back();
+}
+
 TEST(Flood, StderrThatTheClientNeverReadsBlocksNobody) {
   ScriptedClient client({.command = fake({"--flood-stderr", "200000"}), .reads_stderr = false});
   client.open();
