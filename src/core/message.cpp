@@ -406,7 +406,12 @@ bool same_id(std::string_view a, std::string_view b) { return a == b || id_key(a
 SplitLine split_objects(std::string_view text) {
   SplitLine split;
   std::size_t at = 0;
+  std::size_t last_end = 0;
   int unclosed = 0;
+  const auto add_text = [&](std::size_t end) {
+    const std::string_view piece = trimmed(text.substr(last_end, end - last_end));
+    if (piece.find_first_not_of("[], \t\r\n") != piece.npos) split.texts.push_back(piece);
+  };
   while ((at = text.find('{', at)) != text.npos) {
     const std::size_t end = behind_object(text, at);
     if (end == text.npos) {
@@ -415,11 +420,15 @@ SplitLine split_objects(std::string_view text) {
       ++at;
       continue;
     }
-    if (split.objects.empty()) split.before = trimmed(text.substr(0, at));
+    add_text(at);
     split.objects.push_back(text.substr(at, end - at));
-    at = end;
+    at = last_end = end;
   }
-  if (split.before == "[") split.before = {};
+  if (split.objects.empty()) {
+    split.texts.push_back(trimmed(text));
+  } else {
+    add_text(text.size());
+  }
   return split;
 }
 

@@ -127,11 +127,11 @@ bool same_id(std::string_view a, std::string_view b);
 bool is_plain_id(std::string_view raw_id);
 
 /// The objects that stand in a line that is not one object: several in a row, in an array, or
-/// behind other text. Braces are matched outside strings; what is not closed is left out.
+/// among other text. Braces are matched outside strings; what is not closed is text.
 struct SplitLine {
   std::vector<std::string_view> objects;
-  /// What stood before the first object, trimmed; empty when there was nothing but white space.
-  std::string_view before;
+  /// What stands around them, trimmed, without the brackets and commas of an array.
+  std::vector<std::string_view> texts;
 };
 SplitLine split_objects(std::string_view text);
 

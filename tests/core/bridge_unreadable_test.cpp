@@ -1,0 +1,312 @@
+#include "support/bridge_script.hpp"
+
+namespace sitter {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+class BridgeUnreadableTest : public BridgeTest {
+ protected:
+  void SetUp() override { may_answer_unasked = true; }
+
+  std::string ring(int id = 800) {
+    client(call(id, "sitter_child_stderr"));
+    return answer_text();
+  }
+};
+
+// ---- From the client ----------------------------------------------------------------------------
+
+struct BadLine {
+  std::string line;
+  int code;
+  std::string id;
+};
+
+TEST_F(BridgeUnreadableTest, EachBadLineOfTheClientGetsItsError) {
+  // PEERS 9: a client line that is not a JSON object or trips the parser.
+  open_session();
+  const std::vector<BadLine> lines = {
+      {"rubbish", -32700, ""},
+      {R"json({"jsonrpc":"2.0","id":5,"method":"x")json", -32700, "5"},
+      {R"json({"jsonrpc":"2.0","id":"a","method":"x",})json", -32700, "\"a\""},
+      {R"json({"jsonrpc":"2.0","id":6,"method":"x"} {"jsonrpc":"2.0","id":7,"method":"x"})json",
+       -32700, "6"},
+      {"[]", -32600, ""},
+      {"[" + request(1, "ping") + "]", -32600, ""},
+      {"7", -32600, ""},
+      {"\"text\"", -32600, ""},
+      {"null", -32600, ""},
+      {"{}", -32600, ""},
+      {R"json({"jsonrpc":"2.0","id":8})json", -32600, "8"},
+      {R"json({"jsonrpc":"2.0","id":9,"method":7})json", -32600, "9"},
+      {R"json({"jsonrpc":"1.0","id":10,"method":"x"})json", -32600, "10"},
+      {R"json({"id":11,"method":"x"})json", -32600, "11"},
+      {R"json({"jsonrpc":"2.0","id":null,"method":"x"})json", -32600, ""},
+      {R"json({"jsonrpc":"2.0","id":{},"method":"x"})json", -32600, ""},
+      {R"json({"jsonrpc":"2.0","id":[1],"method":"x"})json", -32600, ""},
+      {R"json({"jsonrpc":"2.0","id":true,"method":"x"})json", -32600, ""},
+      {R"json({"jsonrpc":"2.0","result":{}})json", -32600, ""},
+      {"{\"jsonrpc\":\"2.0\",\"id\":12,\"method\":\"x\xff\"}", -32700, "12"},
+      {std::string("{\"jsonrpc\":\"2.0\",\"id\":13,\"method\":\"x\"}\0", 40), -32700, "13"},
+  };
+  for (const BadLine& bad : lines) {
+    client(bad.line);
+    const auto line = answer();
+    EXPECT_EQ(line["error"]["code"], bad.code) << bad.line;
+    EXPECT_EQ(line.contains("id") ? line["id"].dump() : "", bad.id) << bad.line;
+  }
+}
+
+TEST_F(BridgeUnreadableTest, InvalidUtf8IsSaidSo) {
+  open_session();
+  client("{\"jsonrpc\":\"2.0\",\"id\":12,\"method\":\"x\xff\"}");
+  EXPECT_THAT(answer()["error"]["message"].get<std::string>(), HasSubstr("UTF-8"));
+}
+
+TEST_F(BridgeUnreadableTest, BeforeTheNewestRevisionAnErrorHasAnIdOfNull) {
+  open_session("2025-06-18");
+  server.protocol_version = "2025-06-18";
+  client(initialize(1, "2025-06-18"));
+  child(1, result(1, server.opening()));
+  done();
+  client("rubbish");
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr(R"json("id":null,"error":{"code":-32700)json")));
+}
+
+TEST_F(BridgeUnreadableTest, TheRevisionThatWasAskedForCountsWhileNoneIsAgreed) {
+  client(initialize(0, "2024-11-05"));
+  done();
+  client("rubbish");
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr(R"json("id":null,)json")));
+  opens(1);
+}
+
+TEST_F(BridgeUnreadableTest, InAnOldSessionABatchIsRefusedWithAnIdOfNull) {
+  server.protocol_version = "2024-11-05";
+  open_session("2024-11-05");
+  client("[" + request(1, "ping") + "]");
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr(R"json("id":null,"error":{"code":-32600)json")));
+}
+
+TEST_F(BridgeUnreadableTest, ALineThatIsTooLongIsRefusedWithItsId) {
+  open_session();
+  client_line_too_long(R"json({"jsonrpc":"2.0","id":5,"method":"x","params":{)json", "}}",
+                       300000000);
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr(R"json("id":5,"error":{"code":-32600)json"),
+                                              HasSubstr("300000000 bytes"))));
+  client_line_too_long(R"json({"jsonrpc":"2.0","method":"x","params":{)json",
+                       R"json(},"id":"z"})json", 300000000);
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr(R"json("id":"z","error":{"code":-32600)json")));
+  client_line_too_long("{", "", 300000000);
+  EXPECT_THAT(client_got(),
+              ElementsAre(HasSubstr(R"json({"jsonrpc":"2.0","error":{"code":-32600)json")));
+}
+
+TEST_F(BridgeUnreadableTest, ABadLineDoesNotStartTheChild) {
+  open_session();
+  dies(1, 0);
+  done();
+  client("rubbish");
+  client("[]");
+  EXPECT_THAT(done(), SizeIs(2));
+}
+
+// ---- From the child -----------------------------------------------------------------------------
+
+TEST_F(BridgeUnreadableTest, WhatIsNoMessageNeverReachesTheClient) {
+  open_session();
+  for (const std::string line :
+       {"Listening on port 3000", R"json({"level":"info"})json", "[]", "7", "null", "{}",
+        "{\"a\":\xff}", R"json({"jsonrpc":"2.0","id":77})json",
+        R"json({"jsonrpc":"2.0","result":{}})json"}) {
+    child(1, line);
+    EXPECT_THAT(done(), IsEmpty()) << line;
+  }
+  EXPECT_THAT(ring(), AllOf(HasSubstr("[stdout] Listening on port 3000\n"),
+                            HasSubstr("[stdout] {\"level\":\"info\"}\n[stdout] []\n[stdout] 7")));
+}
+
+TEST_F(BridgeUnreadableTest, PollutionIsCountedInTheStatus) {
+  open_session();
+  child(1, "one");
+  child(1, "two");
+  client(call(1, "sitter_status"));
+  const auto status = nlohmann::json::parse(answer_text());
+  EXPECT_EQ(status["stdoutPollution"].dump(),
+            R"json({"first":"one","generation":1,"lines":2})json");
+}
+
+TEST_F(BridgeUnreadableTest, SeveralMessagesOnOneLineAreSplit) {
+  // PEERS 10: two messages on one line.
+  open_session();
+  client(call(1, "a"));
+  client(call(2, "b"));
+  done();
+  child(1, result(1) + result(2, R"json({"s":"}{"})json") + " " +
+               notification("notifications/message"));
+  EXPECT_THAT(done(),
+              ElementsAre("client " + result(1), "client " + result(2, R"json({"s":"}{"})json"),
+                          "client " + notification("notifications/message")));
+  EXPECT_EQ(ring(), "(no child stderr in buffer)");
+}
+
+TEST_F(BridgeUnreadableTest, AnArrayOfTheChildIsSplit) {
+  // PEERS 10: a batch array.
+  open_session();
+  client(call(1, "a"));
+  client(call(2, "b"));
+  done();
+  child(1, " [ " + result(1) + " , " + result(2) + " ] ");
+  EXPECT_THAT(done(), ElementsAre("client " + result(1), "client " + result(2)));
+  EXPECT_EQ(ring(), "(no child stderr in buffer)");
+}
+
+TEST_F(BridgeUnreadableTest, TextBeforeAMessageGoesToTheRing) {
+  // PEERS 10: text before the JSON.
+  open_session();
+  client(call(1, "a"));
+  done();
+  child(1, "DEBUG answering: " + result(1));
+  EXPECT_THAT(done(), ElementsAre("client " + result(1)));
+  EXPECT_EQ(ring(), "[stdout] DEBUG answering:");
+}
+
+TEST_F(BridgeUnreadableTest, TextBehindAndBetweenMessagesGoesToTheRing) {
+  open_session();
+  client(call(1, "a"));
+  client(call(2, "b"));
+  done();
+  child(1, result(1) + "between" + result(2) + " behind");
+  EXPECT_THAT(done(), ElementsAre("client " + result(1), "client " + result(2)));
+  EXPECT_THAT(ring(), HasSubstr("[stdout] between\n[stdout] behind"));
+}
+
+TEST_F(BridgeUnreadableTest, TextWithBracesBeforeAMessageIsNoObstacle) {
+  open_session();
+  client(call(1, "a"));
+  done();
+  child(1, "state {x} and { unclosed " + result(1));
+  EXPECT_THAT(done(), ElementsAre("client " + result(1)));
+}
+
+TEST_F(BridgeUnreadableTest, AnUnreadableAnswerIsAnsweredByItsId) {
+  open_session();
+  client(call(1, "a"));
+  done();
+  child(1, R"json({"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"a)json");
+  const auto line = answer();
+  EXPECT_EQ(line["id"], 1);
+  EXPECT_EQ(line["result"]["isError"], true);
+  EXPECT_THAT(line["result"]["content"][0]["text"].get<std::string>(),
+              AllOf(HasSubstr("not valid JSON"), HasSubstr("sitter_child_stderr")));
+}
+
+TEST_F(BridgeUnreadableTest, AnUnreadableAnswerWithWholeObjectsInItIsAnsweredByItsId) {
+  open_session();
+  client(call(1, "a"));
+  done();
+  child(1,
+        R"json({"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"a"}],"x":)json");
+  EXPECT_EQ(answer()["result"]["isError"], true);
+}
+
+TEST_F(BridgeUnreadableTest, AnUnreadableAnswerToAnotherRequestIsAnError) {
+  open_session();
+  client(request(1, "resources/read", R"json({"uri":"a:b"})json"));
+  done();
+  child(1, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"text\":\"\xff\"}}");
+  const auto line = answer();
+  EXPECT_EQ(line["error"]["code"], -32603);
+  EXPECT_THAT(line["error"]["message"].get<std::string>(), HasSubstr("UTF-8"));
+}
+
+TEST_F(BridgeUnreadableTest, AnAnswerWithoutJsonrpcIsAnsweredByItsId) {
+  open_session();
+  client(call(1, "a"));
+  done();
+  child(1, R"json({"id":1,"result":{"content":[]}})json");
+  EXPECT_THAT(answer_text(), HasSubstr("jsonrpc"));
+}
+
+TEST_F(BridgeUnreadableTest, ALogLineInJsonIsNoAnswer) {
+  open_session();
+  client(call(1, "a"));
+  done();
+  child(1, R"json({"level":"info","id":1,"msg":"x"})json");
+  EXPECT_THAT(done(), IsEmpty());
+  child(1, result(1));
+  EXPECT_THAT(done(), ElementsAre("client " + result(1)));
+}
+
+TEST_F(BridgeUnreadableTest, AnUnreadableAnswerToACancelledRequestIsDropped) {
+  open_session();
+  client(call(1, "a"));
+  client(cancelled(1));
+  done();
+  child(1, R"json({"jsonrpc":"2.0","id":1,"result":{"content":[)json");
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeUnreadableTest, AnUnreadableAnswerThatNobodyWaitsForIsNoise) {
+  open_session();
+  child(1, R"json({"jsonrpc":"2.0","id":1,"result":{"content":[)json");
+  EXPECT_THAT(done(), IsEmpty());
+  EXPECT_THAT(ring(), HasSubstr("[stdout]"));
+}
+
+TEST_F(BridgeUnreadableTest, AnOwedLineThatIsTooLongIsAnsweredWithItsSize) {
+  open_session();
+  client(request(5, "vendor/x"));
+  client(call(6, "a"));
+  done();
+  child_line_too_long(1, R"json({"jsonrpc":"2.0","id":5,"result":{"x":")json", "\"}}", 300000000);
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr(R"json("id":5,"error":{"code":-32603)json"),
+                                              HasSubstr("300000000 bytes"))));
+  child_line_too_long(1, R"json({"jsonrpc":"2.0","result":{"x":")json", R"json("},"id":6})json",
+                      300000000);
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr(R"json("id":6,"result")json")));
+}
+
+TEST_F(BridgeUnreadableTest, ALineThatIsTooLongAndShowsNoIdEndsTheChild) {
+  open_session();
+  client(call(5, "a"));
+  done();
+  child_line_too_long(1, "xxxx", "xxxx", 300000000);
+  EXPECT_THAT(done(), ElementsAre("close 1"));
+  dies(1, 0);
+  EXPECT_THAT(answer_text(), HasSubstr("300000000 bytes"));
+}
+
+TEST_F(BridgeUnreadableTest, ANoiseOfAnySizeIsCutInTheRing) {
+  open_session();
+  child(1, std::string(100000, 'x'));
+  EXPECT_THAT(ring(),
+              AllOf(HasSubstr("xxx… [91808 bytes cut]"), Not(HasSubstr(std::string(9000, 'x')))));
+}
+
+TEST_F(BridgeUnreadableTest, ManyBracesThatNeverCloseCostNoTime) {
+  open_session();
+  child(1, std::string(1000000, '{'));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeUnreadableTest, AMessageInPartsOfALineEndsNothingTwice) {
+  // The first part opens the child, the second asks it something.
+  client(initialize(0));
+  client(initialized());
+  done();
+  child(1, result(0, server.opening()) + request("\"q\"", "roots/list"));
+  EXPECT_THAT(done(), ElementsAre(HasSubstr("\"id\":0,"), "client " + request(1, "roots/list"),
+                                  "child 1 " + initialized(), HasSubstr("tools/list")));
+  opens(1);
+}
+
+}  // namespace
+}  // namespace sitter
