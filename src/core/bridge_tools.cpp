@@ -119,7 +119,11 @@ void Bridge::describe_changes(const OpeningResult& now_open) {
 }
 
 void Bridge::begin_kill(Entry& entry, KillScope scope) {
-  if (!kill_) kill_.emplace().scope = scope;
+  if (!kill_) {
+    Kill kill;
+    kill.scope = scope;
+    kill_ = std::move(kill);
+  }
   kill_->callers.push_back(&entry);
   const ChildEnd end{EndReason::killed_by_sitter, {}, {}, {}};
   if (opening_ != nullptr) answer_opening_ourselves(end_clause(end));
