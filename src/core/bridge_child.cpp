@@ -65,6 +65,8 @@ void Bridge::on_unreadable(Child& child, Line line) {
     if (const Message* const message = reader_.read(part)) {
       has_message = true;
       on_child_message(child, *message, part);
+      // As if it had stood on a line of its own.
+      advance(child);
       continue;
     }
     add_noise(child, object);

@@ -168,5 +168,18 @@ TEST_F(BridgeSeedsTest, InitializedThatCameBeforeASecondOpeningWasAnsweredCounts
   EXPECT_THAT(done(), Contains("child 2 " + initialized()));
 }
 
+TEST_F(BridgeSeedsTest, ListChangedOnOneLineWithTheLastListDoesNotCostTheNotice) {
+  open_session();
+  dies(1, 0);
+  client(call(1, "work"));
+  child(2, result("#2", server.opening()));
+  done();
+  child(2, result("#3", Server::list("tools", server.tools)) +
+               notification("notifications/tools/list_changed"));
+  EXPECT_THAT(done(), Contains("child 2 " + call(1, "work")));
+  child(2, result(1, text_result("x")));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("server restarted (spawn #2")));
+}
+
 }  // namespace
 }  // namespace sitter

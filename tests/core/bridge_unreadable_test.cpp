@@ -303,8 +303,8 @@ TEST_F(BridgeUnreadableTest, AMessageInPartsOfALineEndsNothingTwice) {
   client(initialized());
   done();
   child(1, result(0, server.opening()) + request("\"q\"", "roots/list"));
-  EXPECT_THAT(done(), ElementsAre(HasSubstr("\"id\":0,"), "client " + request(1, "roots/list"),
-                                  "child 1 " + initialized(), HasSubstr("tools/list")));
+  EXPECT_THAT(done(), ElementsAre(HasSubstr("\"id\":0,"), "child 1 " + initialized(),
+                                  HasSubstr("tools/list"), "client " + request(1, "roots/list")));
   opens(1);
 }
 

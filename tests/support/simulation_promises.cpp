@@ -76,8 +76,10 @@ bool Promises::is_in_flight(const Request& request) const {
   return !request.sent_to.empty() && !lives_.at(request.sent_to.back()).is_over;
 }
 
-/// The bridge has its answer, which may carry a notice, and the client does not.
+/// The bridge has its answer, which may carry a notice, and the client does not. Of requests with
+/// the same id nobody outside can tell.
 bool Promises::is_held(const Request& request) const {
+  if (request.is_doubled) return true;
   if (request.answer_read == 0 || request.is_answered || request.is_cancelled) return false;
   const ChildSaid& answer = said_.child[static_cast<std::size_t>(request.answer_read)];
   return answer.has_content && !answer.is_unreadable;
@@ -302,7 +304,8 @@ void Promises::on_start_child(Generation gen) {
     const Request& request = requests_.at(mark);
     const bool is_waiting = !request.is_cancelled && !request.is_builtin &&
                             !request.is_due_at_once && request.said->method != "ping";
-    if (is_waiting) cause = std::max(cause, mark);
+    // Which of two with the same id is still open, nobody outside can tell.
+    if (is_waiting || request.is_doubled) cause = std::max(cause, mark);
   }
   if (cause == 0) throw Broken("a start that nobody needs");
   if (cause < last_kill_) throw Broken("a start after sitter_kill that nobody has asked for since");

@@ -351,7 +351,8 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
     return;
   }
   if (item.empty()) {
-    if (request.must_carry_notice) throw Broken("the result after a restart has no notice");
+    if (request.must_carry_notice && !request.is_doubled)
+      throw Broken("the result after a restart has no notice");
     return;
   }
   if (request.is_doubled && item.starts_with(kToolStart)) return;
@@ -469,7 +470,8 @@ void Promises::check_own_answer(const Request& request, const std::string& line,
 /// The request that an answer of the bridge with this id is probably for.
 Promises::Request* Promises::open_with(std::string_view raw_id) {
   const auto rank = [](const Request& request) {
-    return (request.is_cancelled ? 0 : 2) + (request.is_builtin || request.is_due_at_once ? 1 : 0);
+    return (request.is_cancelled ? 0 : 4) + (request.is_due_at_once ? 2 : 0) +
+           (request.is_builtin ? 1 : 0);
   };
   Request* best = nullptr;
   for (const int mark : open_) {
@@ -506,9 +508,11 @@ void Promises::answered(Request& request, std::string_view raw_id) {
 }
 
 void Promises::check_requests() {
+  std::size_t waiting_count = 0;
   for (const int mark : open_) {
     const Request& request = requests_.at(mark);
     if (request.is_cancelled || request.is_doubled) continue;
+    if (request.sent_to.empty() && !request.is_builtin && !request.is_opening) ++waiting_count;
     if (request.is_due_at_once && !may_be_closed()) {
       throw Broken(fmt::format("request {} ({} {}) was not answered at once", request.said->id,
                                request.said->method, request.said->tool));
@@ -517,6 +521,9 @@ void Promises::check_requests() {
       throw Broken(fmt::format("request {} ({} {}) waits too long for its answer", request.said->id,
                                request.said->method, request.said->tool));
     }
+  }
+  if (waiting_count > limits::kWaitingCountMax && !may_be_closed()) {
+    throw Broken("more requests wait than may");
   }
   if (errors_without_id_owed_ > 0 && !may_be_closed()) {
     throw Broken("a line of the client was dropped in silence");
