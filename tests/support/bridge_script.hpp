@@ -288,7 +288,7 @@ class BridgeTest : public ::testing::Test {
   /// answer.
   void opens(Generation gen) {
     for (std::size_t i = 0; i < children_[gen].inbox.size(); ++i) {
-      const auto line = nlohmann::json::parse(children_[gen].inbox[i].first);
+      const auto line = parsed(children_[gen].inbox[i].first);
       if (!line.contains("method") || !line.contains("id")) continue;
       if (std::exchange(children_[gen].inbox[i].second, true)) continue;
       const std::string id = line["id"].dump();
@@ -520,16 +520,30 @@ class BridgeTest : public ::testing::Test {
     return child;
   }
 
-  /// Lone surrogates may pass, though strict parsers refuse them.
+  /// Lone surrogates may pass, though strict parsers refuse them. Of a large line only the top
+  /// level is read, since more would take seconds.
   static nlohmann::json parsed(std::string line) {
+    if (line.size() > 64 * limits::kKiB) return top_level(line);
     for (std::size_t at = 0; (at = line.find("\\ud8", at)) != line.npos; ++at) {
       line.replace(at, 6, "\\u0041");
     }
     return nlohmann::json::parse(line, nullptr, false);
   }
 
+  static nlohmann::json top_level(const std::string& text) {
+    MessageReader reader;
+    const OwnedLine line{std::string_view(text)};
+    const Message* const message = reader.read(line.line());
+    if (message == nullptr) return nlohmann::json();
+    nlohmann::json top = {{"jsonrpc", "2.0"}};
+    if (!message->id.empty()) top["id"] = nlohmann::json::parse(message->id);
+    if (!message->is_answer()) top["method"] = message->method_text;
+    if (message->is_answer()) top[message->kind == Message::Kind::result ? "result" : "error"] = 0;
+    return top;
+  }
+
   static nlohmann::json expect_message(const std::string& line) {
-    EXPECT_EQ(line.find('\n'), line.npos) << line;
+    EXPECT_EQ(line.find('\n'), line.npos);
     auto message = parsed(line);
     const bool is_message =
         message.is_object() && message.value("jsonrpc", "") == "2.0" &&

@@ -1,0 +1,211 @@
+#include "sitter/core/client_requests.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sitter {
+namespace {
+
+using State = ClientRequest::State;
+using Entry = ClientRequests::Entry;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class ClientRequestsTest : public ::testing::Test {
+ protected:
+  Entry& sent(std::string_view id, Generation gen = 1) {
+    Entry& entry = requests_.add(id);
+    requests_.sent(entry, gen, OwnedLine(std::string("line of ") + std::string(id)));
+    return entry;
+  }
+
+  ClientRequests requests_;
+};
+
+TEST_F(ClientRequestsTest, ARequestIsOwedFromItsLineToItsAnswer) {
+  Entry& entry = requests_.add("7");
+  EXPECT_EQ(requests_.owed_count(), 1u);
+  EXPECT_EQ(requests_.in_flight_count(), 0u);
+  requests_.sent(entry, 1, {});
+  EXPECT_EQ(requests_.in_flight_count(), 1u);
+  requests_.take(entry);
+  EXPECT_EQ(requests_.owed_count(), 0u);
+  EXPECT_EQ(requests_.in_flight_count(), 0u);
+  EXPECT_FALSE(requests_.uses("7"));
+}
+
+TEST_F(ClientRequestsTest, TheSpellingIsKept) {
+  EXPECT_EQ(ClientRequests::id_of(requests_.add("1.0")), "1.0");
+  EXPECT_EQ(ClientRequests::id_of(requests_.add(R"json("\u00fc")json")), R"json("\u00fc")json");
+  EXPECT_EQ(ClientRequests::id_of(requests_.add("12345678901234567890")), "12345678901234567890");
+}
+
+TEST_F(ClientRequestsTest, AnAnswerFindsItsRequestByMeaning) {
+  Entry& entry = sent("1.0");
+  EXPECT_EQ(requests_.find_sent("1", 1), &entry);
+  EXPECT_EQ(requests_.find_sent("1e0", 1), &entry);
+  EXPECT_EQ(requests_.find_sent("\"1\"", 1), nullptr);
+  EXPECT_EQ(requests_.find_sent("1", 2), nullptr);
+}
+
+TEST_F(ClientRequestsTest, OfTheSameMeaningTheSameSpellingComesFirstThenTheOldest) {
+  Entry& first = sent("1");
+  Entry& spelled = sent("1.0");
+  Entry& second = sent("1");
+  EXPECT_EQ(requests_.find_sent("1.0", 1), &spelled);
+  EXPECT_EQ(requests_.find_sent("1", 1), &first);
+  requests_.take(first);
+  EXPECT_EQ(requests_.find_sent("1", 1), &second);
+  requests_.take(second);
+  EXPECT_EQ(requests_.find_sent("1", 1), &spelled);
+}
+
+TEST_F(ClientRequestsTest, OnlyWhatWasSentIsFoundByAnAnswer) {
+  Entry& waiting = requests_.add("1");
+  EXPECT_EQ(requests_.find_sent("1", 1), nullptr);
+  requests_.sent(waiting, 1, {});
+  requests_.hold(waiting, "{}");
+  EXPECT_EQ(requests_.find_sent("1", 1), nullptr);
+  Entry& ours = requests_.add("2");
+  ours.second.state = State::ours;
+  EXPECT_EQ(requests_.find_sent("2", 1), nullptr);
+}
+
+TEST_F(ClientRequestsTest, ACancellationMeansTheYoungestThatIsOpen) {
+  Entry& first = sent("1");
+  Entry& second = sent("1");
+  EXPECT_EQ(requests_.find_open("1"), &second);
+  requests_.cancel(second);
+  EXPECT_EQ(requests_.find_open("1"), &first);
+  requests_.cancel(first);
+  EXPECT_EQ(requests_.find_open("1"), nullptr);
+}
+
+TEST_F(ClientRequestsTest, ACancelledRequestIsOwedNothingButRemembered) {
+  Entry& entry = sent("1");
+  requests_.cancel(entry);
+  EXPECT_EQ(requests_.owed_count(), 0u);
+  EXPECT_EQ(requests_.in_flight_count(), 0u);
+  EXPECT_EQ(requests_.find_sent("1", 1), &entry);
+  requests_.take(entry);
+  EXPECT_EQ(requests_.owed_count(), 0u);
+  EXPECT_EQ(requests_.find_sent("1", 1), nullptr);
+}
+
+TEST_F(ClientRequestsTest, WhatNobodyHasSeenIsForgottenWhenItIsCancelled) {
+  Entry& waiting = requests_.add("1");
+  requests_.enqueue(waiting, "line");
+  requests_.cancel(waiting);
+  EXPECT_EQ(requests_.waiting_count(), 0u);
+  EXPECT_EQ(requests_.waiting_bytes(), 0u);
+  EXPECT_FALSE(requests_.uses("1"));
+  Entry& ours = requests_.add("2");
+  ours.second.state = State::ours;
+  requests_.cancel(ours);
+  EXPECT_FALSE(requests_.uses("2"));
+  Entry& held = sent("3");
+  requests_.hold(held, "{}");
+  requests_.cancel(held);
+  EXPECT_FALSE(requests_.uses("3"));
+  EXPECT_EQ(requests_.owed_count(), 0u);
+}
+
+TEST_F(ClientRequestsTest, CancelledRequestsAreForgottenTheOldestFirst) {
+  for (std::size_t n = 0; n <= limits::kCancelledCountMax; ++n) {
+    requests_.cancel(sent(std::to_string(n)));
+  }
+  EXPECT_EQ(limits::kCancelledCountMax, 1000u);
+  EXPECT_FALSE(requests_.uses("0"));
+  EXPECT_TRUE(requests_.uses("1"));
+  EXPECT_THAT(requests_.all(State::sent), SizeIs(1000));
+}
+
+TEST_F(ClientRequestsTest, WhatWaitsComesOutInItsOrder) {
+  Entry& a = requests_.add("1");
+  requests_.enqueue(a, "first");
+  requests_.enqueue_notification("second");
+  Entry& b = requests_.add("2");
+  requests_.enqueue(b, "third");
+  EXPECT_EQ(requests_.waiting_count(), 3u);
+  EXPECT_EQ(requests_.waiting_bytes(), 16u);
+  EXPECT_EQ(requests_.first_waiting_request(), &a);
+  auto waiting = requests_.next_waiting();
+  EXPECT_EQ(waiting.entry, &a);
+  EXPECT_EQ(waiting.line.text(), "first");
+  requests_.sent(a, 1, {});
+  EXPECT_EQ(requests_.first_waiting_request(), &b);
+  EXPECT_EQ(requests_.next_waiting().entry, nullptr);
+  EXPECT_EQ(requests_.next_waiting().line.text(), "third");
+  EXPECT_EQ(requests_.waiting_bytes(), 0u);
+}
+
+TEST_F(ClientRequestsTest, NotificationsAloneAreNoRequest) {
+  requests_.enqueue_notification("x");
+  EXPECT_EQ(requests_.first_waiting_request(), nullptr);
+}
+
+TEST_F(ClientRequestsTest, NotificationsCanBeDropped) {
+  requests_.enqueue_notification("first");
+  Entry& entry = requests_.add("1");
+  requests_.enqueue(entry, "line");
+  requests_.enqueue_notification("last");
+  EXPECT_EQ(requests_.drop_waiting_notifications(), 2u);
+  EXPECT_EQ(requests_.waiting_bytes(), 4u);
+  EXPECT_EQ(requests_.next_waiting().entry, &entry);
+  EXPECT_EQ(requests_.drop_waiting_notifications(), 0u);
+}
+
+TEST_F(ClientRequestsTest, ARequestThatIsSentAgainWaitsBeforeWhatCameLater) {
+  Entry& first = sent("1");
+  Entry& second = sent("2");
+  requests_.enqueue_notification("note");
+  Entry& third = requests_.add("3");
+  requests_.enqueue(third, "line of 3");
+  requests_.retry(second);
+  requests_.retry(first);
+  EXPECT_TRUE(first.second.is_retried);
+  EXPECT_EQ(requests_.in_flight_count(), 0u);
+  EXPECT_EQ(requests_.owed_count(), 3u);
+  EXPECT_EQ(requests_.waiting_bytes(), 31u);
+  std::vector<std::string> lines;
+  while (requests_.waiting_count() > 0) lines.push_back(requests_.next_waiting().line.text());
+  EXPECT_THAT(lines, ElementsAre("line of 1", "line of 2", "note", "line of 3"));
+}
+
+TEST_F(ClientRequestsTest, AHeldAnswerIsKept) {
+  Entry& entry = sent("1");
+  requests_.hold(entry, "answer");
+  EXPECT_EQ(requests_.in_flight_count(), 0u);
+  EXPECT_EQ(requests_.owed_count(), 1u);
+  EXPECT_EQ(entry.second.extra->answer.text(), "answer");
+  requests_.take(entry);
+  EXPECT_EQ(requests_.owed_count(), 0u);
+}
+
+TEST_F(ClientRequestsTest, AllComeInTheOrderInWhichTheyCame) {
+  std::vector<Entry*> expected;
+  for (int n = 0; n < 100; ++n) expected.push_back(&sent(std::to_string(n), n % 2 + 1));
+  EXPECT_EQ(requests_.all(State::sent), expected);
+  EXPECT_THAT(requests_.all(State::sent, 2), SizeIs(50));
+  EXPECT_THAT(requests_.all(State::waiting), IsEmpty());
+}
+
+TEST_F(ClientRequestsTest, AReferenceStaysValidWhileOthersComeAndGo) {
+  Entry& entry = sent("\"mine\"");
+  for (int n = 0; n < 1000; ++n) sent(std::to_string(n));
+  for (int n = 0; n < 1000; ++n) requests_.take(*requests_.find_sent(std::to_string(n), 1));
+  EXPECT_EQ(requests_.find_sent("\"mine\"", 1), &entry);
+}
+
+TEST_F(ClientRequestsTest, TheTokenOfItsProgress) {
+  Entry& entry = requests_.add("1.0");
+  EXPECT_EQ(ClientRequests::progress_token_of(entry), "");
+  entry.second.wants_progress = true;
+  EXPECT_EQ(ClientRequests::progress_token_of(entry), "1.0");
+  entry.second.more().progress_token = "\"t\"";
+  EXPECT_EQ(ClientRequests::progress_token_of(entry), "\"t\"");
+}
+
+}  // namespace
+}  // namespace sitter

@@ -1,0 +1,237 @@
+#include "sitter/core/handshake.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/bridge_script.hpp"
+
+namespace sitter {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using State = Handshake::State;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class HandshakeTest : public ::testing::Test {
+ protected:
+  HandshakeTest() {
+    session_.opening_params = R"json({"protocolVersion":"2025-11-25"})json";
+    session_.negotiated_version = "2025-11-25";
+    session_.initialized_line = initialized();
+  }
+
+  std::vector<std::string> sent() {
+    std::vector<std::string> lines;
+    while (const auto action = out_.pop()) {
+      lines.push_back(std::get<action::SendToChild>(*action).line.text());
+    }
+    return lines;
+  }
+  bool answer(const std::string& text) {
+    const OwnedLine line(text);
+    return handshake_.on_answer(*reader_.read(line.line()), out_);
+  }
+  /// Until `opened`, as a replay under the id 1.
+  void open(const std::string& capabilities) {
+    Server server;
+    server.capabilities = capabilities;
+    handshake_.open_again(session_, out_);
+    answer(result(1, server.opening()));
+    sent();
+    ASSERT_EQ(handshake_.state(), State::opened);
+  }
+
+  int id_ = 0;
+  Handshake handshake_{2, [this] { return std::to_string(++id_); }};
+  Session session_;
+  Actions out_;
+  MessageReader reader_;
+  Now now_{Instant() + seconds(10), {}};
+};
+
+TEST_F(HandshakeTest, FromIdleToOpeningWithTheClientsLine) {
+  EXPECT_EQ(handshake_.state(), State::idle);
+  EXPECT_FALSE(answer(result(0)));
+  handshake_.open_with_clients(initialize(0), "0", out_);
+  EXPECT_EQ(handshake_.state(), State::opening);
+  EXPECT_EQ(handshake_.opening_id(), "0");
+  EXPECT_THAT(sent(), ElementsAre(initialize(0)));
+}
+
+TEST_F(HandshakeTest, FromIdleToOpeningWithAReplay) {
+  handshake_.open_again(session_, out_);
+  EXPECT_EQ(handshake_.state(), State::opening);
+  EXPECT_THAT(sent(), ElementsAre(request(1, "initialize", session_.opening_params)));
+}
+
+TEST_F(HandshakeTest, FromOpeningToOpened) {
+  handshake_.open_again(session_, out_);
+  EXPECT_FALSE(answer(result(77, Server().opening())));
+  EXPECT_EQ(handshake_.state(), State::opening);
+  EXPECT_TRUE(answer(result("1.0", Server().opening())));
+  EXPECT_EQ(handshake_.state(), State::opened);
+  EXPECT_EQ(handshake_.opened_with().server_name(), "server");
+}
+
+TEST_F(HandshakeTest, FromOpeningToRefused) {
+  handshake_.open_again(session_, out_);
+  EXPECT_TRUE(answer(error(1, -32000, "database\nis locked")));
+  EXPECT_EQ(handshake_.state(), State::refused);
+  EXPECT_EQ(handshake_.refusal(), "it answered initialize with error -32000: database is locked");
+}
+
+TEST_F(HandshakeTest, AnAnswerWithoutAVersionIsRefused) {
+  handshake_.open_again(session_, out_);
+  EXPECT_TRUE(answer(result(1, R"json({"capabilities":{}})json")));
+  EXPECT_EQ(handshake_.state(), State::refused);
+}
+
+TEST_F(HandshakeTest, ASecondAnswerToTheOpeningIsNotTheHandshakes) {
+  open("{}");
+  EXPECT_FALSE(answer(error(1, -1, "no")));
+  EXPECT_EQ(handshake_.state(), State::opened);
+  EXPECT_EQ(Handshake(1, [] { return "1"; }).take_lists(), std::nullopt);
+}
+
+TEST_F(HandshakeTest, ARefusedOneStaysRefused) {
+  handshake_.open_again(session_, out_);
+  answer(error(1, -1, "no"));
+  EXPECT_FALSE(answer(result(1, Server().opening())));
+  handshake_.on_timeout(now_);
+  EXPECT_EQ(handshake_.state(), State::refused);
+  EXPECT_FALSE(handshake_.take_lists());
+}
+
+TEST_F(HandshakeTest, FromOpenedToDoneWithoutAnythingToTell) {
+  open("{}");
+  handshake_.settle(session_, true, now_, out_);
+  EXPECT_THAT(sent(), ElementsAre(initialized()));
+  EXPECT_EQ(handshake_.state(), State::done);
+  const auto lists = handshake_.take_lists();
+  ASSERT_TRUE(lists);
+  EXPECT_THAT(*lists, IsEmpty());
+  EXPECT_FALSE(handshake_.take_lists());
+}
+
+TEST_F(HandshakeTest, ARestoreIsSettlingUntilTheListsAreThere) {
+  open(R"json({"tools":{},"resources":{}})json");
+  handshake_.settle(session_, true, now_, out_);
+  EXPECT_EQ(handshake_.state(), State::settling);
+  EXPECT_THAT(sent(), ElementsAre(initialized(), request(2, "tools/list", "{}"),
+                                  request(3, "resources/list", "{}")));
+  EXPECT_TRUE(answer(result(3, R"json({"resources":[]})json")));
+  EXPECT_FALSE(handshake_.take_lists());
+  EXPECT_TRUE(answer(result(2, R"json({"tools":[]})json")));
+  EXPECT_EQ(handshake_.state(), State::done);
+  EXPECT_THAT(*handshake_.take_lists(), SizeIs(2));
+}
+
+TEST_F(HandshakeTest, ABaselineServesAtOnce) {
+  open(R"json({"tools":{}})json");
+  handshake_.settle(session_, false, now_, out_);
+  EXPECT_EQ(handshake_.state(), State::done);
+  EXPECT_FALSE(handshake_.take_lists());
+  answer(result(2, R"json({"tools":[]})json"));
+  EXPECT_TRUE(handshake_.take_lists());
+}
+
+TEST_F(HandshakeTest, ABaselineTellsNothingAgain) {
+  session_.log_level = "\"debug\"";
+  session_.subscribe("\"a\"");
+  open(R"json({"logging":{},"resources":{"subscribe":true}})json");
+  handshake_.settle(session_, false, now_, out_);
+  EXPECT_THAT(sent(), ElementsAre(initialized(), HasSubstr("resources/list")));
+}
+
+TEST_F(HandshakeTest, WhatTheClientHadSetUpIsToldAgain) {
+  session_.log_level = "\"debug\"";
+  session_.subscribe("\"a\"");
+  session_.subscribe("\"b\"");
+  open(R"json({"logging":{},"resources":{"subscribe":true}})json");
+  handshake_.settle(session_, true, now_, out_);
+  EXPECT_THAT(sent(), ElementsAre(initialized(),
+                                  request(2, "logging/setLevel", R"json({"level":"debug"})json"),
+                                  request(3, "resources/subscribe", R"json({"uri":"a"})json"),
+                                  request(4, "resources/subscribe", R"json({"uri":"b"})json"),
+                                  request(5, "resources/list", "{}")));
+  answer(result(5, R"json({"resources":[]})json"));
+  answer(error(2, -1, "no level"));
+  answer(error(3, -32002, "gone"));
+  answer(result(3));
+  EXPECT_EQ(handshake_.state(), State::settling);
+  answer(result(4));
+  EXPECT_EQ(handshake_.state(), State::done);
+  EXPECT_THAT(handshake_.lost_subscriptions(), ElementsAre("\"a\""));
+  EXPECT_THAT(handshake_.restored_subscriptions(), ElementsAre("\"b\""));
+}
+
+TEST_F(HandshakeTest, WhatTheChildCannotTakeIsNotTold) {
+  session_.log_level = "\"debug\"";
+  session_.subscribe("\"a\"");
+  open("{}");
+  handshake_.settle(session_, true, now_, out_);
+  EXPECT_THAT(sent(), ElementsAre(initialized()));
+  EXPECT_EQ(handshake_.state(), State::done);
+  EXPECT_THAT(handshake_.lost_subscriptions(), ElementsAre("\"a\""));
+}
+
+TEST_F(HandshakeTest, TheWaitForAnswersIsBounded) {
+  session_.subscribe("\"a\"");
+  open(R"json({"tools":{},"resources":{"subscribe":true}})json");
+  handshake_.settle(session_, true, now_, out_);
+  EXPECT_EQ(handshake_.deadline(), now_.steady + milliseconds(1000));
+  now_.steady += milliseconds(1000);
+  handshake_.on_timeout(now_);
+  EXPECT_EQ(handshake_.state(), State::settling);
+  EXPECT_EQ(handshake_.deadline(), now_.steady + milliseconds(1000));
+  now_.steady += milliseconds(1000);
+  handshake_.on_timeout(now_);
+  EXPECT_EQ(handshake_.state(), State::done);
+  EXPECT_FALSE(handshake_.deadline());
+  EXPECT_THAT(handshake_.lost_subscriptions(), ElementsAre("\"a\""));
+  const auto lists = handshake_.take_lists();
+  ASSERT_TRUE(lists);
+  for (const auto& list : *lists) EXPECT_EQ(list.state, ListSurvey::List::State::failed);
+}
+
+TEST_F(HandshakeTest, AnAnswerAfterItsTimeIsStillTheHandshakes) {
+  session_.subscribe("\"a\"");
+  open(R"json({"resources":{"subscribe":true}})json");
+  handshake_.settle(session_, true, now_, out_);
+  now_.steady += seconds(2);
+  handshake_.on_timeout(now_);
+  EXPECT_TRUE(answer(result(2)));
+  EXPECT_THAT(handshake_.lost_subscriptions(), ElementsAre("\"a\""));
+}
+
+TEST_F(HandshakeTest, ListsAreTakenAgain) {
+  open("{}");
+  handshake_.settle(session_, true, now_, out_);
+  handshake_.take_lists();
+  sent();
+  handshake_.survey_again(CatalogKind::tools, now_, out_);
+  EXPECT_THAT(sent(), ElementsAre(request(2, "tools/list", "{}")));
+  EXPECT_EQ(handshake_.state(), State::done);
+  EXPECT_FALSE(handshake_.take_lists());
+  answer(result(2, R"json({"tools":[]})json"));
+  EXPECT_THAT(*handshake_.take_lists(), SizeIs(1));
+}
+
+TEST_F(HandshakeTest, RefusalsOfAModernServerAreKnown) {
+  for (const int code : {-32022, -32601, -32602, -32600, -32000}) {
+    Handshake handshake(1, [] { return std::string("1"); });
+    handshake.open_again(session_, out_);
+    const OwnedLine line(error(1, code, "no"));
+    handshake.on_answer(*reader_.read(line.line()), out_);
+    EXPECT_EQ(handshake.is_refused_by_modern(), code != -32600 && code != -32000) << code;
+    EXPECT_EQ(handshake.refusal().find("2026-07-28") != std::string::npos,
+              handshake.is_refused_by_modern());
+  }
+}
+
+}  // namespace
+}  // namespace sitter

@@ -1,0 +1,186 @@
+#include "sitter/core/line_framer.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace sitter {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class LineFramerTest : public ::testing::Test {
+ protected:
+  static constexpr std::size_t kWhole = static_cast<std::size_t>(-1);
+
+  /// Reads `bytes` in pieces of at most `piece`, and says what comes out.
+  std::vector<std::string> read(std::string_view bytes, std::size_t piece = kWhole) {
+    std::vector<std::string> lines;
+    while (!bytes.empty()) {
+      const auto space = framer_.space();
+      const std::size_t count = std::min({piece, space.size(), bytes.size()});
+      std::memcpy(space.data(), bytes.data(), count);
+      framer_.filled(count);
+      bytes.remove_prefix(count);
+      while (const auto frame = framer_.next()) lines.push_back(word(*frame));
+    }
+    return lines;
+  }
+  static std::string word(const LineFramer::Frame& frame) {
+    if (frame.size == 0) return std::string(frame.line.text());
+    return "too long: " + std::to_string(frame.size);
+  }
+
+  LineFramer framer_{64 * limits::kKiB};
+};
+
+TEST_F(LineFramerTest, LinesComeOutWithoutTheirEnds) {
+  EXPECT_THAT(read("a\nbc\n\n  \nd"), ElementsAre("a", "bc"));
+  EXPECT_THAT(read("e\n"), ElementsAre("de"));
+}
+
+TEST_F(LineFramerTest, EveryWayToCutTheBytesGivesTheSameLines) {
+  const std::string bytes = "{\"a\":1}\r\n\n \t\r\n{\"b\":\"\xC3\xBC\"}\nlast\n";
+  for (std::size_t piece = 1; piece <= bytes.size(); ++piece) {
+    EXPECT_THAT(read(bytes, piece), ElementsAre("{\"a\":1}", "{\"b\":\"\xC3\xBC\"}", "last"))
+        << piece;
+  }
+}
+
+TEST_F(LineFramerTest, OnlyTheLastCarriageReturnBelongsToTheLineEnd) {
+  EXPECT_THAT(read("a\rb\r\nc\r\r\n"), ElementsAre("a\rb", "c\r"));
+}
+
+TEST_F(LineFramerTest, AByteOrderMarkAtTheStartIsSkipped) {
+  // PEERS 47 is about other marks: these are a line like any other.
+  EXPECT_THAT(read("\xEF\xBB\xBF{}\n\xEF\xBB\xBF{}\n", 1), ElementsAre("{}", "\xEF\xBB\xBF{}"));
+}
+
+TEST_F(LineFramerTest, AStreamThatStartsLikeUtf16IsReadAsItIs) {
+  EXPECT_THAT(read("\xFF\xFE{}\n{}\n"), ElementsAre("\xFF\xFE{}", "{}"));
+}
+
+TEST_F(LineFramerTest, AByteOrderMarkAloneIsBlank) {
+  EXPECT_THAT(read("\xEF\xBB\xBF\n{}\n"), ElementsAre("{}"));
+}
+
+TEST_F(LineFramerTest, TheRestIsALineToo) {
+  read("a\nbc");
+  const auto rest = framer_.rest();
+  ASSERT_TRUE(rest);
+  EXPECT_EQ(rest->line.text(), "bc");
+  EXPECT_FALSE(framer_.rest());
+}
+
+TEST_F(LineFramerTest, ThereIsNoRestOfBlanks) {
+  EXPECT_FALSE(framer_.rest());
+  read("a\n \r");
+  EXPECT_FALSE(framer_.rest());
+}
+
+TEST_F(LineFramerTest, TheDefaultLimitIsThatOfTheContract) {
+  EXPECT_EQ(limits::kLineMax, 256u * 1024 * 1024);
+}
+
+TEST_F(LineFramerTest, ALineAtTheLimitPassesAndOneMoreByteDoesNot) {
+  const std::string at_limit(64 * limits::kKiB, 'x');
+  EXPECT_THAT(read(at_limit + "\n"), ElementsAre(at_limit));
+  EXPECT_THAT(read(at_limit + "x\nnext\n"), ElementsAre("too long: 65537", "next"));
+  EXPECT_THAT(read(at_limit + "\n", 1000), ElementsAre(at_limit));
+  EXPECT_THAT(read(at_limit + "x\nnext\n", 1000), ElementsAre("too long: 65537", "next"));
+}
+
+TEST_F(LineFramerTest, OfALineThatIsTooLongTheEndsAreKept) {
+  std::string line(100 * limits::kKiB, '-');
+  line.replace(0, 5, "begin");
+  line.replace(line.size() - 3, 3, "end");
+  line[limits::kLineEndKept - 1] = '<';
+  line[line.size() - limits::kLineEndKept] = '>';
+  for (const std::size_t piece : {std::size_t{777}, kWhole}) {
+    LineFramer framer(64 * limits::kKiB);
+    std::string_view bytes = line;
+    while (!bytes.empty()) {
+      const auto space = framer.space();
+      const std::size_t count = std::min({piece, space.size(), bytes.size()});
+      std::memcpy(space.data(), bytes.data(), count);
+      framer.filled(count);
+      bytes.remove_prefix(count);
+      EXPECT_FALSE(framer.next());
+    }
+    framer.space()[0] = '\n';
+    framer.filled(1);
+    const auto frame = framer.next();
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(frame->size, line.size());
+    EXPECT_EQ(frame->head, line.substr(0, limits::kLineEndKept));
+    EXPECT_EQ(frame->tail, line.substr(line.size() - limits::kLineEndKept));
+  }
+}
+
+TEST_F(LineFramerTest, TheEndsOfAShortExcessDoNotOverlap) {
+  LineFramer framer(5 * limits::kKiB);
+  const std::string line = std::string(5 * limits::kKiB, 'a') + "b";
+  std::memcpy(framer.space().data(), line.data(), line.size());
+  framer.filled(line.size());
+  const auto rest = framer.rest();
+  ASSERT_TRUE(rest);
+  EXPECT_EQ(rest->size, line.size());
+  EXPECT_EQ(rest->head.size() + rest->tail.size(), line.size());
+}
+
+TEST_F(LineFramerTest, ALineWithoutEndIsToldOnceItIsTwiceTheLimit) {
+  EXPECT_THAT(read(std::string(128 * limits::kKiB, 'x'), 1000), IsEmpty());
+  const auto lines = read(std::string(64 * limits::kKiB, 'x'), 1000);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_TRUE(lines[0].starts_with("too long: 13")) << lines[0];
+  EXPECT_THAT(read(std::string(512 * limits::kKiB, 'x')), IsEmpty());
+  EXPECT_THAT(read("\nnext\n"), ElementsAre("next"));
+}
+
+TEST_F(LineFramerTest, TheLinesOfOneReadStayValidTogether) {
+  const auto space = framer_.space();
+  std::memcpy(space.data(), "ab\ncd\n", 6);
+  framer_.filled(6);
+  const auto first = framer_.next();
+  const auto second = framer_.next();
+  EXPECT_EQ(first->line.text(), "ab");
+  EXPECT_EQ(second->line.text(), "cd");
+}
+
+TEST_F(LineFramerTest, ThePaddingBehindALineIsReadable) {
+  const auto space = framer_.space();
+  std::fill(space.begin(), space.end() - 1, 'x');
+  space.back() = '\n';
+  framer_.filled(space.size());
+  const auto frame = framer_.next();
+  ASSERT_TRUE(frame);
+  char sum = 0;
+  const char* const end = frame->line.text().data() + frame->line.text().size();
+  for (std::size_t i = 0; i < limits::kLinePadding; ++i) sum = static_cast<char>(sum ^ end[i]);
+  // The address sanitizer has the word.
+  (void)sum;
+}
+
+TEST_F(LineFramerTest, TheBufferShrinksAgain) {
+  LineFramer framer;
+  std::string_view bytes;
+  const std::string line = std::string(limits::kMiB, 'x') + "\n";
+  bytes = line;
+  while (!bytes.empty()) {
+    const auto space = framer.space();
+    const std::size_t count = std::min(space.size(), bytes.size());
+    std::memcpy(space.data(), bytes.data(), count);
+    framer.filled(count);
+    bytes.remove_prefix(count);
+  }
+  ASSERT_TRUE(framer.next());
+  EXPECT_LE(framer.space().size(), 64 * limits::kKiB);
+}
+
+}  // namespace
+}  // namespace sitter

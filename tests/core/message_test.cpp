@@ -1,0 +1,332 @@
+#include "sitter/core/message.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace sitter {
+namespace {
+
+using Kind = Message::Kind;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class MessageTest : public ::testing::Test {
+ protected:
+  const Message* read(std::string_view text) {
+    owned_ = OwnedLine(text);
+    return reader_.read(owned_.line());
+  }
+
+  /// The kind of defect and the id that was found all the same.
+  std::pair<Defect::Kind, std::string> defect(std::string_view text) {
+    EXPECT_EQ(read(text), nullptr) << text;
+    EXPECT_NE(reader_.defect().what, "");
+    return {reader_.defect().kind, reader_.defect().id};
+  }
+
+  OwnedLine owned_;
+  MessageReader reader_;
+};
+
+// ---- What a message is --------------------------------------------------------------------------
+
+TEST_F(MessageTest, ARequest) {
+  const Message* const message =
+      read(R"json({"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x"}})json");
+  ASSERT_NE(message, nullptr);
+  EXPECT_EQ(message->kind, Kind::request);
+  EXPECT_EQ(message->method, Method::tools_call);
+  EXPECT_EQ(message->method_text, "tools/call");
+  EXPECT_EQ(message->id, "7");
+  EXPECT_EQ(message->params_raw, R"json({"name":"x"})json");
+  EXPECT_EQ(message->params.name_text, "x");
+  EXPECT_FALSE(message->is_answer());
+}
+
+TEST_F(MessageTest, ANotification) {
+  const Message* const message =
+      read(R"json({"method":"notifications/vendor","jsonrpc":"2.0"})json");
+  ASSERT_NE(message, nullptr);
+  EXPECT_EQ(message->kind, Kind::notification);
+  EXPECT_EQ(message->method, Method::other);
+  EXPECT_EQ(message->params_raw, "");
+}
+
+TEST_F(MessageTest, AResultAndAnError) {
+  const Message* message = read(R"json({"result" : [1, 2] , "id":"a", "jsonrpc":"2.0"})json");
+  ASSERT_NE(message, nullptr);
+  EXPECT_EQ(message->kind, Kind::result);
+  EXPECT_EQ(message->result, "[1, 2]");
+  EXPECT_EQ(message->id, "\"a\"");
+  EXPECT_TRUE(message->is_answer());
+  message = read(R"json({"jsonrpc":"2.0","error":{"code":-1},"id":null})json");
+  ASSERT_NE(message, nullptr);
+  EXPECT_EQ(message->kind, Kind::error);
+  EXPECT_EQ(message->error, "{\"code\":-1}");
+  EXPECT_EQ(message->id, "");
+}
+
+TEST_F(MessageTest, WhatIsRawHasNoWhiteSpaceAroundIt) {
+  const Message* message = read(
+      "{ \"params\" : { \"arguments\" : { } , \"cursor\" : \"c\" }\t, \"id\" : 7 , \"method\" : "
+      "\"x\" ,"
+      " \"jsonrpc\" : \"2.0\" }");
+  ASSERT_NE(message, nullptr);
+  EXPECT_EQ(message->id, "7");
+  EXPECT_EQ(message->params_raw, "{ \"arguments\" : { } , \"cursor\" : \"c\" }");
+  EXPECT_EQ(message->params.arguments, "{ }");
+  EXPECT_EQ(message->params.cursor, "\"c\"");
+  message = read("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{ } \t}");
+  ASSERT_NE(message, nullptr);
+  EXPECT_EQ(message->result, "{ }");
+  message = read("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":[ ] \t}");
+  ASSERT_NE(message, nullptr);
+  EXPECT_EQ(message->result, "[ ]");
+  message = read("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\": 7 \t}");
+  ASSERT_NE(message, nullptr);
+  EXPECT_EQ(message->result, "7");
+}
+
+TEST_F(MessageTest, TheParamsThatAreLookedAt) {
+  const Message* const message = read(
+      R"json({"jsonrpc":"2.0","id":1,"method":"x","params":{"name":"a\u00fc","arguments":[1],)json"
+      R"json("_meta":{"progressToken":1.0,"more":{}},"progressToken":"p","requestId":9,"cursor":null,)json"
+      R"json("uri":"a:b","level":"info","protocolVersion":"v","task":null,"other":{"name":"no"}}})json");
+  ASSERT_NE(message, nullptr);
+  const Message::Params& params = message->params;
+  EXPECT_EQ(params.name_text, "a\xC3\xBC");
+  EXPECT_EQ(params.arguments, "[1]");
+  EXPECT_EQ(params.meta_progress_token, "1.0");
+  EXPECT_EQ(params.progress_token, "\"p\"");
+  EXPECT_EQ(params.request_id, "9");
+  EXPECT_EQ(params.cursor, "null");
+  EXPECT_EQ(params.uri, "\"a:b\"");
+  EXPECT_EQ(params.level, "\"info\"");
+  EXPECT_EQ(params.protocol_version, "\"v\"");
+  EXPECT_TRUE(params.has_task);
+}
+
+TEST_F(MessageTest, ParamsOfAnyTypePass) {
+  for (const std::string params : {"[]", "\"text\"", "7", "null", "[{\"name\":\"x\"}]"}) {
+    const Message* const message =
+        read(R"json({"jsonrpc":"2.0","id":1,"method":"x","params":)json" + params + "}");
+    ASSERT_NE(message, nullptr) << params;
+    EXPECT_EQ(message->params_raw, params);
+    EXPECT_EQ(message->params.name_text, "");
+  }
+}
+
+TEST_F(MessageTest, ParamsOfAnotherTypeThanExpectedPass) {
+  const Message* const message = read(
+      R"json({"jsonrpc":"2.0","id":1,"method":"x","params":{"name":7,"_meta":[],"cursor":{"a":1}}})json");
+  ASSERT_NE(message, nullptr);
+  EXPECT_EQ(message->params.name_text, "");
+}
+
+TEST_F(MessageTest, NothingOfTheMessageBeforeStays) {
+  read(R"json({"jsonrpc":"2.0","id":1,"method":"x","params":{"name":"a","task":{}}})json");
+  const Message* const message = read(R"json({"jsonrpc":"2.0","id":2,"result":1})json");
+  ASSERT_NE(message, nullptr);
+  EXPECT_EQ(message->method_text, "");
+  EXPECT_EQ(message->params.name_text, "");
+  EXPECT_FALSE(message->params.has_task);
+}
+
+TEST_F(MessageTest, OfDuplicateKeysTheLastCounts) {
+  const Message* const message = read(
+      R"json({"jsonrpc":"2.0","id":1,"method":"y","id":2,"method":"x","params":{"name":"a","name":"b"}})json");
+  ASSERT_NE(message, nullptr);
+  EXPECT_EQ(message->id, "2");
+  EXPECT_EQ(message->method_text, "x");
+  EXPECT_EQ(message->params.name_text, "b");
+}
+
+TEST_F(MessageTest, EscapedKeysAreKeys) {
+  const Message* const message =
+      read(R"json({"jsonrpc":"2.0","\u0069d":5,"m\u0065thod":"tools\/list"})json");
+  ASSERT_NE(message, nullptr);
+  EXPECT_EQ(message->id, "5");
+  EXPECT_EQ(message->method, Method::tools_list);
+}
+
+TEST_F(MessageTest, DepthDoesNotMatter) {
+  const std::string deep = std::string(100000, '[') + std::string(100000, ']');
+  EXPECT_NE(
+      read(R"json({"jsonrpc":"2.0","id":1,"method":"x","params":{"arguments":)json" + deep + "}}"),
+      nullptr);
+  EXPECT_NE(read(R"json({"jsonrpc":"2.0","id":1,"result":)json" + deep + "}"), nullptr);
+  EXPECT_NE(read(R"json({"x":)json" + deep + R"json(,"jsonrpc":"2.0","id":1,"result":1})json"),
+            nullptr);
+}
+
+TEST_F(MessageTest, NumbersOfAnyLengthAndLoneSurrogatesPass) {
+  EXPECT_NE(
+      read(
+          R"json({"jsonrpc":"2.0","id":1,"result":{"n":1234567890123456789012345678901234567890e-999,"s":"\ud83d"}})json"),
+      nullptr);
+}
+
+TEST_F(MessageTest, AReaderThatReadALargeLineReadsSmallOnes) {
+  EXPECT_NE(read(R"json({"jsonrpc":"2.0","id":1,"result":")json" +
+                 std::string(2 * limits::kMiB, 'x') + "\"}"),
+            nullptr);
+  EXPECT_NE(read(R"json({"jsonrpc":"2.0","id":1,"result":1})json"), nullptr);
+}
+
+// ---- What is none -------------------------------------------------------------------------------
+
+TEST_F(MessageTest, DefectsAreToldApart) {
+  using K = Defect::Kind;
+  EXPECT_EQ(defect("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}"),
+            std::pair(K::not_utf8, std::string("1")));
+  EXPECT_EQ(defect("hello"), std::pair(K::not_json, std::string()));
+  EXPECT_EQ(defect(R"json({"jsonrpc":"2.0","id":1)json"), std::pair(K::not_json, std::string("1")));
+  EXPECT_EQ(defect("{} {}"), std::pair(K::not_json, std::string()));
+  EXPECT_EQ(defect("[{\"id\":1}]"), std::pair(K::batch, std::string()));
+  EXPECT_EQ(defect("7"), std::pair(K::not_an_object, std::string()));
+  EXPECT_EQ(defect("\"x\""), std::pair(K::not_an_object, std::string()));
+  EXPECT_EQ(defect("null"), std::pair(K::not_an_object, std::string()));
+  EXPECT_EQ(defect(R"json({"id":1,"method":"x"})json"),
+            std::pair(K::not_json_rpc, std::string("1")));
+  EXPECT_EQ(defect(R"json({"jsonrpc":2.0,"id":1,"method":"x"})json"),
+            std::pair(K::not_json_rpc, std::string("1")));
+  EXPECT_EQ(defect(R"json({"jsonrpc":"2.0","id":1,"method":{}})json"),
+            std::pair(K::not_json_rpc, std::string("1")));
+  EXPECT_EQ(defect(R"json({"jsonrpc":"2.0","id":1})json"),
+            std::pair(K::not_json_rpc, std::string("1")));
+  EXPECT_EQ(defect(R"json({"jsonrpc":"2.0","id":null,"method":"x"})json"),
+            std::pair(K::not_json_rpc, std::string()));
+  EXPECT_EQ(defect(R"json({"jsonrpc":"2.0","id":null,"result":1})json"),
+            std::pair(K::not_json_rpc, std::string()));
+  EXPECT_EQ(defect(R"json({"jsonrpc":"2.0","result":1})json"),
+            std::pair(K::not_json_rpc, std::string()));
+}
+
+TEST_F(MessageTest, AnIdIsAStringOrANumber) {
+  for (const std::string id :
+       {"true", "{}", "[]", "[1]", "01", "1.", ".5", "+1", "-", "1e", "0x1", "nan"}) {
+    EXPECT_EQ(read(R"json({"jsonrpc":"2.0","id":)json" + id + R"json(,"method":"x"})json"), nullptr)
+        << id;
+  }
+  for (const std::string id :
+       {"0", "-1", "1.5", "1e400", "-0", "\"\"", "12345678901234567890", "1E+2"}) {
+    const Message* const message =
+        read(R"json({"jsonrpc":"2.0","id":)json" + id + R"json(,"method":"x"})json");
+    ASSERT_NE(message, nullptr) << id;
+    EXPECT_EQ(message->id, id);
+  }
+}
+
+// ---- Methods ------------------------------------------------------------------------------------
+
+TEST_F(MessageTest, EveryMethodHasOneName) {
+  for (int number = 1; number <= static_cast<int>(Method::resources_list_changed); ++number) {
+    const Method method = static_cast<Method>(number);
+    EXPECT_NE(method_name(method), "") << number;
+    EXPECT_EQ(method_of(method_name(method)), method);
+  }
+  EXPECT_EQ(method_of("tools/List"), Method::other);
+  EXPECT_EQ(method_name(Method::other), "");
+}
+
+// ---- Ids ----------------------------------------------------------------------------------------
+
+TEST(IdTest, SpellingsOfTheSameIdHaveTheSameKey) {
+  for (const auto& [a, b] : std::vector<std::pair<std::string, std::string>>{
+           {"1", "1.0"},
+           {"1", "1e0"},
+           {"100", "1E2"},
+           {"0", "-0"},
+           {"0", "0.0"},
+           {R"json("\u00fc")json", "\"\xC3\xBC\""},
+           {R"json("a\/b")json", "\"a/b\""},
+           {"12345678901234567890", "12345678901234567891"}}) {
+    EXPECT_EQ(id_key(a), id_key(b)) << a;
+    EXPECT_TRUE(same_id(a, b)) << a;
+  }
+}
+
+TEST(IdTest, DifferentIdsHaveDifferentKeys) {
+  for (const auto& [a, b] :
+       std::vector<std::pair<std::string, std::string>>{{"1", "\"1\""},
+                                                        {"1", "2"},
+                                                        {"1", "-1"},
+                                                        {"1.5", "1"},
+                                                        {"\"a\"", "\"A\""},
+                                                        {"0", "null"},
+                                                        {"0", "{}"},
+                                                        {"0", "true"},
+                                                        {"999999999999999", "1000000000000000"},
+                                                        {"9007199254740991", "9007199254740992"}}) {
+    EXPECT_FALSE(same_id(a, b)) << a << " " << b;
+  }
+}
+
+TEST(IdTest, APlainIdIsItsOwnKey) {
+  for (const std::string id : {"0", "7", "-7", "123456789012345", "\"abc\"", "\"\xC3\xBC\""}) {
+    EXPECT_TRUE(is_plain_id(id)) << id;
+    EXPECT_EQ(id_key(id), id);
+  }
+  for (const std::string id : {"1.0", "1e2", "-0", "1234567890123456", R"json("\u0061")json"}) {
+    EXPECT_FALSE(is_plain_id(id)) << id;
+  }
+}
+
+TEST(IdTest, ABrokenStringIsItsOwnKey) {
+  EXPECT_EQ(id_key(R"json("\ud83d")json"), R"json("\ud83d")json");
+}
+
+TEST(LenientIdTest, TheIdOfTheTopLevelIsFoundFromTheStart) {
+  EXPECT_EQ(lenient_id(R"json({"jsonrpc":"2.0","id":7,"result":{"a)json"), "7");
+  EXPECT_EQ(lenient_id(R"json(xx { "id" : "a\"b" , )json"), R"json("a\"b")json");
+  EXPECT_EQ(lenient_id(R"json({"params":{"id":1,"x":[{"id":2}]},"id":3)json"), "3");
+  EXPECT_EQ(lenient_id(R"json({"x":"\"id\":9","id":4)json"), "4");
+  EXPECT_EQ(lenient_id(R"json({"x":"id","id":5})json"), "5");
+}
+
+TEST(LenientIdTest, WhereThereIsNoneNoneIsFound) {
+  for (const std::string text : {"", "id", "{", "{\"id\"", "{\"id\":", "{\"id\":}", "{\"id\":null}",
+                                 "{\"id\":tru", "{\"id\":{}}", "{\"id\":\"unclosed",
+                                 "{\"params\":{\"id\":1", "{\"x\":\"unclosed\\\",\"id\":1}"}) {
+    EXPECT_EQ(lenient_id(text), "") << text;
+  }
+}
+
+TEST(LenientIdTest, TheIdAtTheVeryEndIsFound) {
+  EXPECT_EQ(lenient_id_at_end(R"json(xxx"},"id":5})json"), "5");
+  EXPECT_EQ(lenient_id_at_end(R"json(xxx"},"id" : "a" } )json"), "\"a\"");
+  for (const std::string text : {"", "5}", "\"id\":5}", "x\"id\":5}", ",\"id\":5,\"x\":1}",
+                                 ",\"id\":5}}", ",\"id\":5", ",\"id\":{}}"}) {
+    EXPECT_EQ(lenient_id_at_end(text), "") << text;
+  }
+}
+
+// ---- Several on a line --------------------------------------------------------------------------
+
+TEST(SplitTest, ObjectsAndTheTextAroundThem) {
+  const SplitLine split = split_objects(" a {\"x\":\"}\"} b{}, [c] {\"y\":{}} ");
+  EXPECT_THAT(split.objects, ElementsAre("{\"x\":\"}\"}", "{}", "{\"y\":{}}"));
+  EXPECT_THAT(split.texts, ElementsAre("a", "b", ", [c]"));
+}
+
+TEST(SplitTest, TheMarksOfAnArrayAreNoText) {
+  const SplitLine split = split_objects(" [ {} , {}\t] ");
+  EXPECT_THAT(split.objects, ElementsAre("{}", "{}"));
+  EXPECT_THAT(split.texts, IsEmpty());
+}
+
+TEST(SplitTest, WithoutAnObjectAllIsText) {
+  EXPECT_THAT(split_objects(" [] ").texts, ElementsAre("[]"));
+  EXPECT_THAT(split_objects("{ {").texts, ElementsAre("{ {"));
+  EXPECT_THAT(split_objects("{ {").objects, IsEmpty());
+}
+
+TEST(SplitTest, BracesThatNeverCloseAreTriedUpToABound) {
+  EXPECT_THAT(split_objects(std::string(15, '{') + "{}").objects, ElementsAre("{}"));
+  EXPECT_THAT(split_objects(std::string(16, '{') + "{}").objects, IsEmpty());
+}
+
+}  // namespace
+}  // namespace sitter

@@ -1,0 +1,114 @@
+#include "sitter/core/relist_wait.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sitter {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+class RelistWaitTest : public ::testing::Test {
+ protected:
+  bool passes(milliseconds time) {
+    now_.steady += time;
+    return wait_.on_timeout(now_);
+  }
+
+  RelistWait wait_;
+  Now now_{Instant() + seconds(10), {}};
+};
+
+TEST_F(RelistWaitTest, AClientThatNeverListsIsNotWaitedFor) {
+  wait_.on_announced(now_, {});
+  EXPECT_FALSE(wait_.is_waiting());
+  EXPECT_FALSE(wait_.deadline());
+}
+
+TEST_F(RelistWaitTest, TheWaitEndsWithTheList) {
+  wait_.on_listed(true);
+  wait_.on_announced(now_, {});
+  EXPECT_TRUE(wait_.is_waiting());
+  EXPECT_EQ(wait_.deadline(), now_.steady + milliseconds(750));
+  wait_.on_listed(true);
+  EXPECT_FALSE(wait_.is_waiting());
+  EXPECT_FALSE(passes(seconds(1)));
+}
+
+TEST_F(RelistWaitTest, TheWaitEndsWithItsTime) {
+  wait_.on_listed(true);
+  wait_.on_announced(now_, {});
+  EXPECT_FALSE(passes(milliseconds(749)));
+  EXPECT_TRUE(wait_.is_waiting());
+  EXPECT_TRUE(passes(milliseconds(1)));
+  EXPECT_FALSE(wait_.is_waiting());
+  EXPECT_FALSE(passes(seconds(1)));
+}
+
+TEST_F(RelistWaitTest, TwoAnnouncementsThatAreNotHeededAreTheLast) {
+  wait_.on_listed(true);
+  for (int n = 0; n < 2; ++n) {
+    wait_.on_announced(now_, {});
+    EXPECT_TRUE(wait_.is_waiting());
+    passes(milliseconds(750));
+  }
+  wait_.on_announced(now_, {});
+  EXPECT_FALSE(wait_.is_waiting());
+}
+
+TEST_F(RelistWaitTest, AHeededOneEndsTheRow) {
+  wait_.on_listed(true);
+  for (int n = 0; n < 5; ++n) {
+    wait_.on_announced(now_, {});
+    passes(milliseconds(750));
+    wait_.on_announced(now_, {});
+    EXPECT_TRUE(wait_.is_waiting());
+    wait_.on_listed(true);
+  }
+}
+
+TEST_F(RelistWaitTest, AListLongAfterwardsHeedsNothing) {
+  wait_.on_listed(true);
+  for (int n = 0; n < 2; ++n) {
+    wait_.on_announced(now_, {});
+    passes(milliseconds(750));
+    wait_.on_listed(true);
+  }
+  wait_.on_announced(now_, {});
+  EXPECT_FALSE(wait_.is_waiting());
+}
+
+TEST_F(RelistWaitTest, APageThatIsNotTheLastHeedsButDoesNotEnd) {
+  wait_.on_listed(false);
+  for (int n = 0; n < 5; ++n) {
+    wait_.on_announced(now_, {});
+    EXPECT_TRUE(wait_.is_waiting());
+    wait_.on_listed(false);
+    EXPECT_TRUE(wait_.is_waiting());
+    EXPECT_TRUE(passes(milliseconds(750)));
+  }
+}
+
+TEST_F(RelistWaitTest, ASecondAnnouncementProlongsNothingAndAddsItsTools) {
+  wait_.on_listed(true);
+  wait_.on_announced(now_, {"a"});
+  passes(milliseconds(500));
+  wait_.on_announced(now_, {"b"});
+  EXPECT_TRUE(wait_.has_other_output("a"));
+  EXPECT_TRUE(wait_.has_other_output("b"));
+  EXPECT_TRUE(passes(milliseconds(250)));
+  wait_.on_announced(now_, {"c"});
+  EXPECT_FALSE(wait_.has_other_output("a"));
+  EXPECT_TRUE(wait_.has_other_output("c"));
+}
+
+TEST_F(RelistWaitTest, ItCanBeGivenUp) {
+  wait_.on_listed(true);
+  wait_.on_announced(now_, {});
+  wait_.give_up();
+  EXPECT_FALSE(wait_.is_waiting());
+  EXPECT_FALSE(passes(seconds(1)));
+}
+
+}  // namespace
+}  // namespace sitter

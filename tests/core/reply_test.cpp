@@ -1,0 +1,48 @@
+#include "sitter/core/reply.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sitter {
+namespace {
+
+TEST(ReplyTest, MembersStandInTheUsualOrder) {
+  EXPECT_EQ(result_line("7", "{}"), R"json({"jsonrpc":"2.0","id":7,"result":{}})json");
+  EXPECT_EQ(error_line("\"a\"", ErrorCode::internal_error, "no"),
+            R"json({"jsonrpc":"2.0","id":"a","error":{"code":-32603,"message":"no"}})json");
+  EXPECT_EQ(request_line("7", "tools/list", "{}"),
+            R"json({"jsonrpc":"2.0","id":7,"method":"tools/list","params":{}})json");
+  EXPECT_EQ(request_line("7", "ping"), R"json({"jsonrpc":"2.0","id":7,"method":"ping"})json");
+  EXPECT_EQ(notification_line("notifications/x"),
+            R"json({"jsonrpc":"2.0","method":"notifications/x"})json");
+  EXPECT_EQ(notification_line("notifications/x", "[]"),
+            R"json({"jsonrpc":"2.0","method":"notifications/x","params":[]})json");
+}
+
+TEST(ReplyTest, AnErrorMayBeWithoutAnIdAndWithData) {
+  EXPECT_EQ(error_line("", ErrorCode::parse_error, "no", "{\"a\":1}"),
+            R"json({"jsonrpc":"2.0","error":{"code":-32700,"message":"no","data":{"a":1}}})json");
+}
+
+TEST(ReplyTest, TheCodesAreThoseOfTheProtocol) {
+  EXPECT_EQ(static_cast<int>(ErrorCode::parse_error), -32700);
+  EXPECT_EQ(static_cast<int>(ErrorCode::invalid_request), -32600);
+  EXPECT_EQ(static_cast<int>(ErrorCode::method_not_found), -32601);
+  EXPECT_EQ(static_cast<int>(ErrorCode::invalid_params), -32602);
+  EXPECT_EQ(static_cast<int>(ErrorCode::internal_error), -32603);
+}
+
+TEST(ReplyTest, ATextIsOneBlock) {
+  EXPECT_EQ(tool_text_line("1", "a\n\"b\" \xC3\xBC", false),
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\","
+            "\"text\":\"a\\n\\\"b\\\" \xC3\xBC\"}]}}");
+  EXPECT_EQ(
+      tool_text_line("1", "", true),
+      R"json({"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":""}],"isError":true}})json");
+}
+
+TEST(ReplyTest, ATextThatIsNoUtf8BecomesValid) {
+  EXPECT_EQ(text_block("\xff"), "{\"type\":\"text\",\"text\":\"\xEF\xBF\xBD\"}");
+}
+
+}  // namespace
+}  // namespace sitter
