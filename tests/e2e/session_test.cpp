@@ -268,7 +268,7 @@ TEST(Session, AnswerBehindItsProgressIsAWriteOfItsOwn) {
       progress += packet;
     }
     EXPECT_EQ(lines_of(progress).size(), 3);
-    EXPECT_THAT(progress, Not(HasSubstr("3 steps")));
+    ASSERT_THAT(progress, Not(HasSubstr("3 steps")));
     const std::string answer = packets.next();
     EXPECT_EQ(lines_of(answer).size(), 1);
     EXPECT_THAT(answer, HasSubstr("3 steps"));
