@@ -127,7 +127,7 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     const auto found = requests_.find(said.mark);
     if (found == requests_.end()) continue;
     Request& request = found->second;
-    if (said.has_tools) output_may_be_closed_until_ = now_ + kLate;
+    if (said.has_tools || request.is_doubled) output_may_be_closed_until_ = now_ + kLate;
     // Of two with the same id either may carry the notice.
     if (request.is_doubled) its_life.owes_notice = false;
     if (request.is_answered || request.is_cancelled || request.is_doubled || stopped_at_) continue;
@@ -239,11 +239,11 @@ void Promises::check_passed_to_child(Life& its_life, Generation gen, const Clien
   }
   if (said.kind == ClientSaid::Kind::request) {
     request_sent(its_life, gen, requests_.at(said.mark));
+    its_life.has_served = true;
     if (said.method == "initialize") {
       its_life.owes_notice = false;
       return;
     }
-    its_life.has_served = true;
     if (is_initialized_ && its_life.initialized_count == 0) {
       throw Broken("a child serves that was not told initialized");
     }

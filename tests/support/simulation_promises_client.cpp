@@ -62,6 +62,11 @@ std::optional<std::string> inserted_into(std::string_view original, std::string_
   }
 }
 
+bool has_id(std::string_view line, const std::string& raw_id) {
+  const json message = json::parse(line, nullptr, false);
+  return message.contains("id") && message["id"].dump() == json::parse(raw_id).dump();
+}
+
 /// The raw id of a line that the bridge has made itself; empty for none.
 std::string_view own_id(std::string_view line) {
   constexpr std::string_view start = R"json({"jsonrpc":"2.0","id":)json";
@@ -218,7 +223,7 @@ Heard Promises::on_send_to_client(const std::string& line) {
   if (!passed_.insert(number).second) throw Broken("the client gets a line of the child twice");
   const auto asked = requests_.find(said.mark);
   const bool may_be_held = said.kind == ChildSaid::Kind::result && asked != requests_.end() &&
-                           asked->second.said->method == "tools/call";
+                           (asked->second.said->method == "tools/call" || asked->second.is_doubled);
   int& last = life(said.gen).passed_order;
   if (!may_be_held && read->second < last) throw Broken("lines of the child changed places");
   if (!may_be_held) last = read->second;
@@ -311,7 +316,7 @@ Heard Promises::passed_answer(const std::string& line, const ChildSaid& said) {
   for (Request* candidate : candidates) {
     const std::string expected = said.before + candidate->said->id + said.after;
     auto inserted = inserted_into(expected, line);
-    if (may_be_opening) inserted = "";
+    if (may_be_opening && has_id(line, candidate->said->id)) inserted = "";
     if (!inserted) continue;
     if (!inserted->empty() && !json::accept(line)) throw Broken("the line is not valid JSON");
     check_inserted(*inserted, said, *candidate);
