@@ -148,6 +148,16 @@ ChildLifecycle::Ladder Bridge::ladder() const {
   return {short_rung, short_rung, short_rung};
 }
 
+/// How the child ends that is being taken down now.
+ChildEnd Bridge::end_for(EndReason reason) const {
+  ChildEnd end{reason, {}, {}, {}};
+  if (!children_.empty()) {
+    const Instant started = children_.back().life.started().steady;
+    end.lifetime = std::chrono::duration_cast<Milliseconds>(now_.steady - started);
+  }
+  return end;
+}
+
 void Bridge::on(const input::ClientClosedInput&) {
   if (ending_ != Ending::none) return;
   ending_ = Ending::owed;
@@ -166,7 +176,7 @@ void Bridge::on(const input::StopSignalled& fact) {
   stop({Milliseconds::zero(), limits::kSignalKillAfter, limits::kSignalKillAfter});
   // Nothing that is owed is waited for.
   const DeathReport report =
-      report_of(ChildEnd{EndReason::shut_down, {}, {}, {}}, {}, Progress::in_flight);
+      report_of(end_for(EndReason::shut_down), {}, Progress::in_flight);
   for (Entry* entry : requests_.all(ClientRequest::State::sent)) {
     if (!entry->second.is_cancelled) fail(*entry, report);
   }
@@ -205,7 +215,7 @@ void Bridge::on(const input::ChildExited& fact) {
 }
 
 void Bridge::on(const input::UnitSignalled& fact) {
-  if (Child* const child = hears(fact.gen)) child->life.on_unit_signalled(fact, out_);
+  if (Child* const child = hears(fact.gen)) child->life.on_unit_signalled(fact, now_, out_);
 }
 
 void Bridge::on(const input::OrphanEnded&) {
@@ -504,7 +514,7 @@ void Bridge::stop(ChildLifecycle::Ladder ladder) {
   for (Child& child : children_) {
     child.life.take_down(EndReason::shut_down, {}, ladder, now_, out_);
   }
-  const ChildEnd end{EndReason::shut_down, {}, {}, {}};
+  const ChildEnd end = end_for(EndReason::shut_down);
   if (opening_ != nullptr) answer_opening_ourselves(end_clause(end));
   fail_waiting(report_of(end, {}, Progress::not_delivered));
 }

@@ -107,8 +107,7 @@ void Bridge::on_client_request(const Message& message, Line line) {
     }
   }
   if (ending_ == Ending::stopping) {
-    fail(entry,
-         report_of(ChildEnd{EndReason::shut_down, {}, {}, {}}, {}, Progress::not_delivered));
+    fail(entry, report_of(end_for(EndReason::shut_down), {}, Progress::not_delivered));
     return;
   }
   if (message.method == Method::initialize) {

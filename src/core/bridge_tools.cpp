@@ -125,7 +125,7 @@ void Bridge::begin_kill(Entry& entry, KillScope scope) {
     kill_ = std::move(kill);
   }
   kill_->callers.push_back(&entry);
-  const ChildEnd end{EndReason::killed_by_sitter, {}, {}, {}};
+  const ChildEnd end = end_for(EndReason::killed_by_sitter);
   if (opening_ != nullptr) answer_opening_ourselves(end_clause(end));
   // Somebody is about to build, so nothing that waits may start the child again.
   fail_waiting(report_of(end, {}, DeathReport::Progress::not_delivered));

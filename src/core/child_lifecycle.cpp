@@ -56,7 +56,7 @@ void ChildLifecycle::on_exited(ExitStatus status, Now now, Actions& out) {
   settle(out);
 }
 
-void ChildLifecycle::on_unit_signalled(const input::UnitSignalled& fact, Actions& out) {
+void ChildLifecycle::on_unit_signalled(const input::UnitSignalled& fact, Now now, Actions& out) {
   if (is_over()) return;
   for (const auto& process : fact.processes) {
     auto known = std::find_if(processes_.begin(), processes_.end(),
@@ -70,9 +70,7 @@ void ChildLifecycle::on_unit_signalled(const input::UnitSignalled& fact, Actions
     }
     if (state_ == State::killing) known->how = "SIGKILL";
     if (!process.refused.empty() && process.is_leader && state_ == State::killing) {
-      why_ = process.refused;
-      reason_ = EndReason::given_up;
-      become_over(out);
+      give_up(process.refused, now, out);
       return;
     }
   }
@@ -93,10 +91,9 @@ void ChildLifecycle::on_timeout(Now now, Actions& out) {
       climb(now, out);
       break;
     case State::killing:
-      why_ = fmt::format("it did not end within {} s after SIGKILL",
-                         limits::kGiveUpAfterKill.count() / 1000);
-      reason_ = EndReason::given_up;
-      become_over(out);
+      give_up(fmt::format("it did not end within {} s after SIGKILL",
+                          limits::kGiveUpAfterKill.count() / 1000),
+              now, out);
       break;
     case State::draining:
       become_over(out);
@@ -161,6 +158,13 @@ void ChildLifecycle::climb(Now now, Actions& out) {
 
 void ChildLifecycle::settle(Actions& out) {
   if (state_ == State::draining && output_ended_ && error_ended_ && unit_empty_) become_over(out);
+}
+
+void ChildLifecycle::give_up(std::string why, Now now, Actions& out) {
+  reason_ = EndReason::given_up;
+  why_ = std::move(why);
+  lifetime_ = std::chrono::duration_cast<Milliseconds>(now.steady - started_.steady);
+  become_over(out);
 }
 
 void ChildLifecycle::become_over(Actions& out) {

@@ -248,12 +248,14 @@ TEST_F(BridgeKillTest, AKillWhileTheListsAreTakenAnswersWhatWaited) {
   client(call(1, "echo"));
   client(request(2, "vendor/x"));
   client(request(3, "tools/list"));
+  time_passes(seconds(3));
   child(2, result("#2", server.opening()));
   done();
   client(call(4, "sitter_kill"));
   const auto got = done();
   ASSERT_THAT(got, SizeIs(4));
-  EXPECT_THAT(got[0], AllOf(HasSubstr("\"id\":1,"), HasSubstr("not delivered")));
+  EXPECT_THAT(got[0], AllOf(HasSubstr("\"id\":1,"), HasSubstr("killed by sitter_kill after 3s"),
+                            HasSubstr("not delivered")));
   EXPECT_THAT(got[1], AllOf(HasSubstr("\"id\":2,"), HasSubstr("-32603")));
   EXPECT_THAT(got[2], AllOf(HasSubstr("\"id\":3,"), HasSubstr("sitter_status")));
   EXPECT_EQ(got[3], "close 2");
@@ -305,7 +307,7 @@ TEST_F(BridgeKillTest, AChildThatCannotBeEndedIsSaidSo) {
   time_passes(seconds(3));
   const auto got = client_got();
   ASSERT_THAT(got, SizeIs(2));
-  EXPECT_THAT(got[0], AllOf(HasSubstr("\"id\":1,"), HasSubstr("given up")));
+  EXPECT_THAT(got[0], AllOf(HasSubstr("\"id\":1,"), HasSubstr("given up after 3s")));
   EXPECT_THAT(got[1], AllOf(HasSubstr(R"json(\"count\": 0)json"), HasSubstr("2 s after SIGKILL")));
 }
 

@@ -26,7 +26,7 @@ class ChildLifecycleTest : public ::testing::Test {
     life_.on_error_ended(out_);
   }
   void unit(std::vector<Process> processes) {
-    life_.on_unit_signalled({1, std::move(processes)}, out_);
+    life_.on_unit_signalled({1, std::move(processes)}, now_, out_);
   }
   void take_down(EndReason reason = EndReason::killed_by_sitter) {
     life_.take_down(reason, "", ladder_, now_, out_);
@@ -141,7 +141,7 @@ TEST_F(ChildLifecycleTest, TheOrderOfTheEndsDoesNotMatter) {
       if (part == 1) life.on_output_ended(ladder_, now_, out_);
       if (part == 2) life.on_error_ended(out_);
     }
-    life.on_unit_signalled({1, {}}, out_);
+    life.on_unit_signalled({1, {}}, now_, out_);
     EXPECT_TRUE(life.is_over());
     EXPECT_EQ(life.end(true).reason, EndReason::exited);
   }
@@ -210,6 +210,7 @@ TEST_F(ChildLifecycleTest, FromUpThroughClosingTerminatingKilling) {
   EXPECT_THAT(done(), ElementsAre("release"));
   EXPECT_EQ(reason(), EndReason::given_up);
   EXPECT_EQ(life_.end(true).why, "it did not end within 2 s after SIGKILL");
+  EXPECT_EQ(life_.end(true).lifetime, seconds(3));
 }
 
 TEST_F(ChildLifecycleTest, FromEachRungToDraining) {

@@ -46,7 +46,7 @@ TEST_F(Strangers, OthersThatRunTheSameFileAreTakenDown) {
   Program stranger({.command = {server_, "--ignore-eof"}});
   Program stubborn({.command = {server_, "--ignore-eof", "--ignore-term"}});
   ASSERT_TRUE(runs(stranger, server_) && runs(stubborn, server_));
-  ScriptedClient client({.options = {"--kill-grace", "50"}, .command = {server_}});
+  ScriptedClient client({.command = {server_}});
   client.open();
   const Json report = kill(client);
   EXPECT_EQ(report["count"], 3) << report.dump();

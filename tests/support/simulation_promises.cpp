@@ -197,7 +197,7 @@ Asked Promises::on_send_to_child(Generation gen, const std::string& line) {
   if (!message.is_object()) throw Broken("a line to a child is no JSON object");
   check_own_to_child(its_life, line, message);
   Asked asked{message.value("method", ""), "", "", "", 0};
-  if (message.contains("id")) asked.id = message["id"].dump();
+  if (!asked.method.empty() && message.contains("id")) asked.id = message["id"].dump();
   if (message.contains("params") && message["params"].contains("cursor")) {
     asked.cursor = message["params"]["cursor"].dump();
   }

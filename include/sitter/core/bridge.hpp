@@ -173,6 +173,7 @@ class Bridge {
   void advance_ending();
 
   ChildLifecycle::Ladder ladder() const;
+  ChildEnd end_for(EndReason reason) const;
   Child* hears(Generation gen);
   Child* serving();
 

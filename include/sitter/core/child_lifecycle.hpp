@@ -53,7 +53,7 @@ class ChildLifecycle {
   void on_output_ended(Ladder ladder, Now now, Actions& out);
   void on_error_ended(Actions& out);
   void on_exited(ExitStatus status, Now now, Actions& out);
-  void on_unit_signalled(const input::UnitSignalled& fact, Actions& out);
+  void on_unit_signalled(const input::UnitSignalled& fact, Now now, Actions& out);
   void on_orphan_ended(Actions& out);
   void on_timeout(Now now, Actions& out);
 
@@ -87,6 +87,7 @@ class ChildLifecycle {
   Milliseconds terminate_rung() const;
   void climb(Now now, Actions& out);
   void settle(Actions& out);
+  void give_up(std::string why, Now now, Actions& out);
   void become_over(Actions& out);
 
   Generation gen_;
