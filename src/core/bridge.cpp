@@ -175,10 +175,9 @@ void Bridge::on(const input::StopSignalled& fact) {
   release_held();
   stop({Milliseconds::zero(), limits::kSignalKillAfter, limits::kSignalKillAfter});
   // Nothing that is owed is waited for.
-  const DeathReport report =
-      report_of(end_for(EndReason::shut_down), {}, Progress::in_flight);
-  for (Entry* entry : requests_.all(ClientRequest::State::sent)) {
-    if (!entry->second.is_cancelled) fail(*entry, report);
+  const DeathReport report = report_of(end_for(EndReason::shut_down), {}, Progress::in_flight);
+  for (ClientRequest* request : requests_.all(ClientRequest::State::sent)) {
+    if (!request->is_cancelled) fail(*request, report);
   }
   ending_deadline_ = now_.steady + limits::kSignalExitAfter;
 }
@@ -281,8 +280,7 @@ void Bridge::advance(Child& child) {
   if (handshake.state() == State::idle) {
     if (opening_ != nullptr) {
       child.has_clients_opening = true;
-      handshake.open_with_clients(opening_->second.extra->line.text(),
-                                  ClientRequests::id_of(*opening_), out_);
+      handshake.open_with_clients(opening_->extra->line.text(), opening_->id(), out_);
     } else {
       handshake.open_again(session_, out_);
     }
@@ -304,11 +302,11 @@ void Bridge::advance(Child& child) {
   if (!child.is_ready) return;
   if (opening_ != nullptr) {
     // The client opens a second time, to a child that is open already.
-    Entry& entry = *std::exchange(opening_, nullptr);
+    ClientRequest& request = *std::exchange(opening_, nullptr);
     answer_opening_at_.reset();
-    entry.second.state = ClientRequest::State::waiting;
-    const OwnedLine line = entry.second.extra->line;
-    forward(entry, line.line(), Outgoing::own(line.text()), child);
+    request.state = ClientRequest::State::waiting;
+    const OwnedLine line = request.extra->line;
+    forward(request, line.line(), Outgoing::own(line.text()), child);
   }
   if (requests_.waiting_count() > 0) release_waiting(child);
 }
@@ -362,9 +360,9 @@ void Bridge::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) 
     return;
   }
 
-  const Entry* const cause = requests_.first_waiting_request();
-  const bool is_listing = cause != nullptr && cause->second.method == Method::tools_list &&
-                          cause->second.is_first_page;
+  const ClientRequest* const cause = requests_.first_waiting_request();
+  const bool is_listing =
+      cause != nullptr && cause->method == Method::tools_list && cause->is_first_page;
   if (changed[static_cast<std::size_t>(CatalogKind::tools)] && !is_listing) {
     output_.send(Outgoing::own(notification_line(method_name(Method::tools_list_changed))), out_);
     // A client that has closed our input won't list again.
@@ -431,26 +429,25 @@ void Bridge::on_over(const Child& dead) {
   }
 
   const DeathReport report = report_of(end, tail, Progress::in_flight);
-  for (Entry* entry : requests_.all(ClientRequest::State::sent, gen)) {
-    ClientRequest& request = entry->second;
-    if (request.is_cancelled) {
-      requests_.take(*entry);
-    } else if (request.method == Method::ping) {
-      answer_result(*entry, "{}");
-    } else if (request.method == Method::initialize && opening_ == nullptr) {
+  for (ClientRequest* request : requests_.all(ClientRequest::State::sent, gen)) {
+    if (request->is_cancelled) {
+      requests_.take(*request);
+    } else if (request->method == Method::ping) {
+      answer_result(*request, "{}");
+    } else if (request->method == Method::initialize && opening_ == nullptr) {
       // As a first opening that the child dies of.
-      if (const Message* const opening = kept_reader_.read(request.extra->line.line())) {
+      if (const Message* const opening = kept_reader_.read(request->extra->line.line())) {
         begin_session_again(*opening);
       }
-      opening_ = entry;
+      opening_ = request;
       answer_opening_ourselves(end_clause(end), tail);
-    } else if (is_repeatable(request) && !request.is_retried && !is_deliberate && !kill_ &&
+    } else if (is_repeatable(*request) && !request->is_retried && !is_deliberate && !kill_ &&
                ending_ == Ending::none) {
       // The next child counts its progress from the beginning, and progress must only grow.
-      if (request.wants_progress) muted_.emplace(ClientRequests::progress_token_of(*entry));
-      requests_.retry(*entry);
+      if (request->wants_progress) muted_.emplace(request->progress_token());
+      requests_.retry(*request);
     } else {
-      fail(*entry, report);
+      fail(*request, report);
     }
   }
 
@@ -474,14 +471,14 @@ void Bridge::on_over(const Child& dead) {
 
 void Bridge::release_waiting(Child& child) {
   while (requests_.waiting_count() > 0) {
-    auto [entry, order, line] = requests_.next_waiting();
-    if (entry == nullptr) {
+    auto [request, order, line] = requests_.next_waiting();
+    if (request == nullptr) {
       out_.push(action::SendToChild{child.gen(), Outgoing::own(line.text())});
       continue;
     }
     const Message* const message = kept_reader_.read(line.line());
-    if (message != nullptr && answer_ourselves(*entry, &child, message->params)) continue;
-    forward(*entry, line.line(), Outgoing::own(line.text()), child);
+    if (message != nullptr && answer_ourselves(*request, &child, message->params)) continue;
+    forward(*request, line.line(), Outgoing::own(line.text()), child);
   }
 }
 
@@ -522,8 +519,8 @@ void Bridge::stop(ChildLifecycle::Ladder ladder) {
 void Bridge::advance_ending() {
   if (ending_ == Ending::owed && requests_.owed_count() == 0) stop(ladder());
   if (ending_ != Ending::stopping || !children_.empty()) return;
-  for (Entry* entry : requests_.all(ClientRequest::State::ours)) {
-    answer_error(*entry, ErrorCode::internal_error, "mcp-sitter is ending");
+  for (ClientRequest* request : requests_.all(ClientRequest::State::ours)) {
+    answer_error(*request, ErrorCode::internal_error, "mcp-sitter is ending");
   }
   output_.flush(out_);
   out_.push(action::Exit{exit_code_, !is_hurried_});

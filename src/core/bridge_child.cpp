@@ -108,10 +108,10 @@ void Bridge::answer_unreadable(Child& child, std::string_view id, std::string_vi
     child.life.take_down(EndReason::opening_refused, std::move(why), ladder(), now_, out_);
     return;
   }
-  Entry* const entry = requests_.find_sent(id, child.gen());
-  if (entry == nullptr) return;
-  if (entry->second.is_cancelled) {
-    requests_.take(*entry);
+  ClientRequest* const request = requests_.find_sent(id, child.gen());
+  if (request == nullptr) return;
+  if (request->is_cancelled) {
+    requests_.take(*request);
     return;
   }
   const std::string text = fmt::format(
@@ -119,10 +119,10 @@ void Bridge::answer_unreadable(Child& child, std::string_view id, std::string_vi
       "the "
       "server wrote is in {}, marked [stdout].",
       what, names_.name(Builtin::child_stderr));
-  if (entry->second.method == Method::tools_call && !entry->second.wants_task) {
-    answer_tool_text(*entry, text, true);
+  if (request->method == Method::tools_call && !request->wants_task) {
+    answer_tool_text(*request, text, true);
   } else {
-    answer_error(*entry, ErrorCode::internal_error, text);
+    answer_error(*request, ErrorCode::internal_error, text);
   }
 }
 
@@ -209,8 +209,8 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
     if (before == Handshake::State::opening) on_opening_answer(child, message, line);
     return;
   }
-  Entry* const entry = requests_.find_sent(message.id, child.gen());
-  if (entry == nullptr) {
+  ClientRequest* const request = requests_.find_sent(message.id, child.gen());
+  if (request == nullptr) {
     out_.log(Level::debug, fmt::format("child {} answered id {}, which nobody waits for",
                                        child.gen(), one_line(shortened(message.id, 100))));
     return;
@@ -220,24 +220,23 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
                                       "clients close the connection at {}",
                                       line.text().size(), kTypeScriptLineMax));
   }
-  ClientRequest& request = entry->second;
   const bool is_result = message.kind == Message::Kind::result;
   Edits edits(line);
-  if (const auto id = ClientRequests::id_of(*entry); id != message.id) {
+  if (const auto id = request->id(); id != message.id) {
     edits.replace(message.id, std::string(id));
   }
-  if (request.is_cancelled) {
+  if (request->is_cancelled) {
     output_.send(edits.outgoing(), out_);
-    requests_.take(*entry);
+    requests_.take(*request);
     return;
   }
-  switch (request.method) {
+  switch (request->method) {
     case Method::tools_call:
       if (is_result && (notice_ || relist_.is_waiting())) {
-        const bool carries = would_carry_notice(*entry, message.result);
-        if (is_to_be_held(*entry, carries)) {
-          requests_.hold(*entry, edits.apply());
-          if (carries && held_carrier_ == nullptr) held_carrier_ = entry;
+        const bool carries = would_carry_notice(*request, message.result);
+        if (is_to_be_held(*request, carries)) {
+          requests_.hold(*request, edits.apply());
+          if (carries && held_carrier_ == nullptr) held_carrier_ = request;
           return;
         }
         if (carries) put_notice(message.result, edits);
@@ -246,17 +245,17 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
     case Method::tools_list:
       if (is_result) {
         const auto [tools, cursor] = members<2>(message.result, {"tools", "nextCursor"});
-        if (request.is_first_page && is_array(tools)) {
+        if (request->is_first_page && is_array(tools)) {
           make_way_for_page(tools);
           edits.append(tools, fmt::format("{}", fmt::join(names_.definitions(), ",")));
         }
         keep_cursor(child, cursor);
-        answer(*entry, edits.outgoing());
+        answer(*request, edits.outgoing());
         on_client_listed(!cursor.starts_with('"'));
         return;
       }
-      if (request.is_first_page && member(message.error, "code") == "-32601") {
-        answer_last_list(*entry);
+      if (request->is_first_page && member(message.error, "code") == "-32601") {
+        answer_last_list(*request);
         return;
       }
       break;
@@ -268,18 +267,18 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
     case Method::logging_set_level:
     case Method::resources_subscribe:
     case Method::resources_unsubscribe:
-      if (is_result) on_setting_accepted(*entry);
+      if (is_result) on_setting_accepted(*request);
       break;
     case Method::initialize:
       if (is_result) {
-        on_second_opening(*entry, message.result);
+        on_second_opening(*request, message.result);
         amend_opening(message.result, names_.instructions(), edits);
       }
       break;
     default:
       break;
   }
-  answer(*entry, edits.outgoing());
+  answer(*request, edits.outgoing());
 }
 
 /// The client may be answered before the bridge has taken the list itself.
@@ -314,20 +313,20 @@ void Bridge::on_opening_answer(Child& child, const Message& message, Line line) 
     }
     return;
   }
-  Entry& entry = *std::exchange(opening_, nullptr);
+  ClientRequest& request = *std::exchange(opening_, nullptr);
   answer_opening_at_.reset();
   session_.negotiated_version = result.protocol_version;
   told_opening_ = result;
   Edits edits(line);
-  if (const auto id = ClientRequests::id_of(entry); id != message.id) {
+  if (const auto id = request.id(); id != message.id) {
     edits.replace(message.id, std::string(id));
   }
   amend_opening(message.result, names_.instructions(), edits);
-  answer(entry, edits.outgoing());
+  answer(request, edits.outgoing());
 }
 
-void Bridge::on_second_opening(const Entry& entry, std::string_view result) {
-  const Message* const opening = kept_reader_.read(entry.second.extra->line.line());
+void Bridge::on_second_opening(const ClientRequest& request, std::string_view result) {
+  const Message* const opening = kept_reader_.read(request.extra->line.line());
   if (opening == nullptr) return;
   begin_session_again(*opening);
   told_opening_ = OpeningResult::of(result);
@@ -335,16 +334,16 @@ void Bridge::on_second_opening(const Entry& entry, std::string_view result) {
 }
 
 /// What a request has set up is remembered only now, since the child could have refused it.
-void Bridge::on_setting_accepted(const Entry& entry) {
-  const Message* const setting = kept_reader_.read(entry.second.extra->line.line());
+void Bridge::on_setting_accepted(const ClientRequest& request) {
+  const Message* const setting = kept_reader_.read(request.extra->line.line());
   if (setting == nullptr) return;
   if (setting->method == Method::logging_set_level) session_.log_level = setting->params.level;
   if (setting->method == Method::resources_subscribe) session_.subscribe(setting->params.uri);
   if (setting->method == Method::resources_unsubscribe) session_.unsubscribe(setting->params.uri);
 }
 
-bool Bridge::would_carry_notice(const Entry& entry, std::string_view result) const {
-  if (!notice_ || !config_.writes_notices || entry.second.wants_task) return false;
+bool Bridge::would_carry_notice(const ClientRequest& request, std::string_view result) const {
+  if (!notice_ || !config_.writes_notices || request.wants_task) return false;
   const auto [content, structured, task, type] =
       members<4>(result, {"content", "structuredContent", "task", "resultType"});
   if (!is_array(content) || !task.empty()) return false;
@@ -352,9 +351,9 @@ bool Bridge::would_carry_notice(const Entry& entry, std::string_view result) con
   return structured.empty() || !notice_was_beside_structure_;
 }
 
-bool Bridge::is_to_be_held(const Entry& entry, bool would_carry) const {
+bool Bridge::is_to_be_held(const ClientRequest& request, bool would_carry) const {
   if (!relist_.is_waiting()) return false;
-  return (would_carry && held_carrier_ == nullptr) || relist_.has_other_output(entry.second.tool);
+  return (would_carry && held_carrier_ == nullptr) || relist_.has_other_output(request.tool);
 }
 
 /// Puts the notice into a tool result. First, where the model reads it before the result; last
@@ -398,16 +397,16 @@ void Bridge::on_client_listed(bool is_last_page) {
 }
 
 void Bridge::release_held() {
-  const Entry* const carrier = std::exchange(held_carrier_, nullptr);
-  for (Entry* entry : requests_.all(State::held)) {
-    const OwnedLine kept = std::move(entry->second.extra->answer);
+  const ClientRequest* const carrier = std::exchange(held_carrier_, nullptr);
+  for (ClientRequest* request : requests_.all(State::held)) {
+    const OwnedLine kept = std::move(request->extra->answer);
     Edits edits(kept.line());
-    if (entry == carrier && notice_) {
+    if (request == carrier && notice_) {
       if (const Message* const message = kept_reader_.read(kept.line())) {
         put_notice(message->result, edits);
       }
     }
-    answer(*entry, Outgoing::own(edits.apply()));
+    answer(*request, Outgoing::own(edits.apply()));
   }
 }
 

@@ -94,8 +94,7 @@ void Bridge::refuse_client_line(std::string_view id, ErrorCode code, std::string
 }
 
 void Bridge::on_client_request(const Message& message, Line line) {
-  Entry& entry = requests_.add(message.id);
-  ClientRequest& request = entry.second;
+  ClientRequest& request = requests_.add(message.id);
   const Message::Params& params = message.params;
   request.method = message.method;
   request.is_first_page = params.cursor.empty() || params.cursor == "null";
@@ -107,38 +106,38 @@ void Bridge::on_client_request(const Message& message, Line line) {
     }
   }
   if (ending_ == Ending::stopping) {
-    fail(entry, report_of(end_for(EndReason::shut_down), {}, Progress::not_delivered));
+    fail(request, report_of(end_for(EndReason::shut_down), {}, Progress::not_delivered));
     return;
   }
   if (message.method == Method::initialize) {
-    on_initialize(entry, message, line);
+    on_initialize(request, message, line);
     return;
   }
   if (message.method == Method::tools_call) {
     request.tool = params.name_text;
     if (const auto builtin = names_.find(request.tool)) {
-      on_builtin(entry, *builtin, message);
+      on_builtin(request, *builtin, message);
       return;
     }
   }
   Child* const child = serving();
   if (message.method == Method::ping && (child == nullptr || child->input == Child::Input::deaf)) {
-    answer_result(entry, "{}");
+    answer_result(request, "{}");
     return;
   }
   if (!session_.is_asked()) {
-    answer_error(entry, ErrorCode::invalid_request,
+    answer_error(request, ErrorCode::invalid_request,
                  fmt::format("{} came before initialize, and was not passed on",
                              one_line(shortened(message.method_text, 100))));
     return;
   }
   if (child != nullptr && child->input == Child::Input::deaf) {
-    fail(entry, report_of({}, {}, Progress::not_delivered));
+    fail(request, report_of({}, {}, Progress::not_delivered));
     return;
   }
-  if (answer_ourselves(entry, child, params)) return;
+  if (answer_ourselves(request, child, params)) return;
   if (child != nullptr && requests_.waiting_count() == 0) {
-    forward(entry, line, Outgoing::passed(line), *child);
+    forward(request, line, Outgoing::passed(line), *child);
     return;
   }
   if (!may_wait(line) && requests_.drop_waiting_notifications() > 0) {
@@ -146,13 +145,13 @@ void Bridge::on_client_request(const Message& message, Line line) {
   }
   if (!may_wait(line)) {
     answer_error(
-        entry, ErrorCode::internal_error,
+        request, ErrorCode::internal_error,
         fmt::format("the server is not up, and {} requests ({} bytes) already wait for it, "
                     "so this one was not taken; try again when it is up",
                     requests_.waiting_count(), requests_.waiting_bytes()));
     return;
   }
-  requests_.enqueue(entry, line.text());
+  requests_.enqueue(request, line.text());
 }
 
 /// One alone always may.
@@ -162,25 +161,24 @@ bool Bridge::may_wait(Line line) const {
           requests_.waiting_bytes() + line.text().size() <= limits::kWaitingBytesMax);
 }
 
-void Bridge::on_initialize(Entry& entry, const Message& message, Line line) {
-  ClientRequest& request = entry.second;
+void Bridge::on_initialize(ClientRequest& request, const Message& message, Line line) {
   if (Child* const child = serving(); child != nullptr && requests_.waiting_count() == 0) {
     if (child->input == Child::Input::deaf) {
-      fail(entry, report_of({}, {}, Progress::not_delivered));
+      fail(request, report_of({}, {}, Progress::not_delivered));
     } else {
-      forward(entry, line, Outgoing::passed(line), *child);
+      forward(request, line, Outgoing::passed(line), *child);
     }
     return;
   }
   if (opening_ != nullptr) {
-    requests_.enqueue(entry, line.text());
+    requests_.enqueue(request, line.text());
     return;
   }
   begin_session(message);
   ids_.be_like(message.id);
   request.state = State::ours;
   request.more().line = OwnedLine(line.text());
-  opening_ = &entry;
+  opening_ = &request;
   answer_opening_at_ = now_.steady + config_.answer_within;
 }
 
@@ -199,24 +197,23 @@ void Bridge::begin_session_again(const Message& opening) {
   session_.initialized_line = std::move(initialized_line);
 }
 
-bool Bridge::answer_ourselves(Entry& entry, Child* child, const Message::Params& params) {
-  ClientRequest& request = entry.second;
+bool Bridge::answer_ourselves(ClientRequest& request, Child* child, const Message::Params& params) {
   if (request.method == Method::logging_set_level && session_.answered_by_us &&
       (child == nullptr || !child->has_logging)) {
     session_.log_level = params.level;
-    answer_result(entry, "{}");
+    answer_result(request, "{}");
     return true;
   }
   if (!is_list(request.method)) return false;
   if (!request.is_first_page) {
     if (!is_stale_cursor(params.cursor, child)) return false;
-    answer_error(entry, ErrorCode::invalid_params,
+    answer_error(request, ErrorCode::invalid_params,
                  "the server that gave this cursor is gone, list again from the beginning");
     return true;
   }
   if (child == nullptr) {
     if (!session_.answered_by_us) return false;
-    answer_last_list(entry);
+    answer_last_list(request);
     if (children_.empty() && !kill_ && ending_ == Ending::none &&
         policy_.verdict(now_) == StartPolicy::Verdict::start) {
       start();
@@ -229,7 +226,7 @@ bool Bridge::answer_ourselves(Entry& entry, Child* child, const Message::Params&
                             ((request.method == Method::resources_list ||
                               request.method == Method::resource_templates_list) &&
                              !child->has_resources)));
-  if (is_lacking) answer_last_list(entry);
+  if (is_lacking) answer_last_list(request);
   return is_lacking;
 }
 
@@ -241,16 +238,16 @@ bool Bridge::is_stale_cursor(std::string_view cursor, const Child* child) const 
          !child->cursors.contains(string_value(cursor));
 }
 
-void Bridge::forward(Entry& entry, Line line, Outgoing outgoing, Child& child) {
+void Bridge::forward(ClientRequest& request, Line line, Outgoing outgoing, Child& child) {
   if (requests_.in_flight_count() >= limits::kInFlightCountMax) {
-    answer_error(entry, ErrorCode::internal_error,
+    answer_error(request, ErrorCode::internal_error,
                  fmt::format("the server has {} requests unanswered, which is the most that "
                              "mcp-sitter passes on; wait for answers",
                              limits::kInFlightCountMax));
     return;
   }
-  requests_.sent(entry, child.gen(),
-                 is_line_needed_later(entry.second) ? OwnedLine(line.text()) : OwnedLine());
+  requests_.sent(request, child.gen(),
+                 is_line_needed_later(request) ? OwnedLine(line.text()) : OwnedLine());
   out_.push(action::SendToChild{child.gen(), std::move(outgoing)});
 }
 
@@ -306,22 +303,22 @@ void Bridge::on_client_notification(const Message& message, Line line) {
 
 void Bridge::on_cancelled(const Message& message, Line line) {
   if (message.params.request_id.empty()) return;
-  Entry* const entry = requests_.find_open(message.params.request_id);
+  ClientRequest* const request = requests_.find_open(message.params.request_id);
   // A cancellation may cross the answer on its way. The opening can't be cancelled.
-  if (entry == nullptr || entry->second.method == Method::initialize) return;
-  if (entry->second.state == State::sent) {
-    Child* const child = hears(entry->second.gen);
+  if (request == nullptr || request->method == Method::initialize) return;
+  if (request->state == State::sent) {
+    Child* const child = hears(request->gen);
     if (child != nullptr && child->life.is_up() && child->input != Child::Input::deaf) {
       out_.push(action::SendToChild{child->gen(), Outgoing::passed(line)});
     }
   }
-  if (entry == held_carrier_) held_carrier_ = nullptr;
-  unmute(ClientRequests::progress_token_of(*entry));
-  if (kill_) std::erase(kill_->callers, entry);
+  if (request == held_carrier_) held_carrier_ = nullptr;
+  unmute(request->progress_token());
+  if (kill_) std::erase(kill_->callers, request);
   for (Inspection& inspection : inspections_) {
-    if (inspection.entry == entry) inspection.entry = nullptr;
+    if (inspection.request == request) inspection.request = nullptr;
   }
-  requests_.cancel(*entry);
+  requests_.cancel(*request);
 }
 
 void Bridge::on_client_answer(const Message& message, Line line) {
@@ -339,12 +336,12 @@ void Bridge::on_client_answer(const Message& message, Line line) {
   out_.push(action::SendToChild{child->gen(), Outgoing::spliced(line, message.id, question->id)});
 }
 
-void Bridge::answer(Entry& entry, Outgoing line) {
-  const std::string_view token = ClientRequests::progress_token_of(entry);
+void Bridge::answer(ClientRequest& request, Outgoing line) {
+  const std::string_view token = request.progress_token();
   output_.before_answer(token, now_);
   unmute(token);
   output_.send(std::move(line), out_);
-  requests_.take(entry);
+  requests_.take(request);
 }
 
 void Bridge::unmute(std::string_view progress_token) {
@@ -352,21 +349,21 @@ void Bridge::unmute(std::string_view progress_token) {
   if (const auto muted = muted_.find(progress_token); muted != muted_.end()) muted_.erase(muted);
 }
 
-void Bridge::answer_result(Entry& entry, std::string_view result) {
-  answer(entry, Outgoing::own(result_line(ClientRequests::id_of(entry), result)));
+void Bridge::answer_result(ClientRequest& request, std::string_view result) {
+  answer(request, Outgoing::own(result_line(request.id(), result)));
 }
 
-void Bridge::answer_error(Entry& entry, ErrorCode code, std::string_view message) {
-  answer(entry, Outgoing::own(error_line(ClientRequests::id_of(entry), code, message)));
+void Bridge::answer_error(ClientRequest& request, ErrorCode code, std::string_view message) {
+  answer(request, Outgoing::own(error_line(request.id(), code, message)));
 }
 
-void Bridge::answer_tool_text(Entry& entry, std::string_view text, bool is_error) {
-  answer(entry, Outgoing::own(tool_text_line(ClientRequests::id_of(entry), text, is_error)));
+void Bridge::answer_tool_text(ClientRequest& request, std::string_view text, bool is_error) {
+  answer(request, Outgoing::own(tool_text_line(request.id(), text, is_error)));
 }
 
 /// The last known list of what the request asks for, with the built-in tools where they belong.
-void Bridge::answer_last_list(Entry& entry) {
-  const Method method = entry.second.method;
+void Bridge::answer_last_list(ClientRequest& request) {
+  const Method method = request.method;
   std::vector<std::string> items;
   std::string_view key = "resourceTemplates";
   for (const Catalog& known : catalogs_) {
@@ -377,12 +374,12 @@ void Bridge::answer_last_list(Entry& entry) {
   if (method == Method::tools_list) {
     for (std::string& definition : names_.definitions()) items.push_back(std::move(definition));
   }
-  answer_result(entry, fmt::format(R"json({{"{}":[{}]}})json", key, fmt::join(items, ",")));
+  answer_result(request, fmt::format(R"json({{"{}":[{}]}})json", key, fmt::join(items, ",")));
   if (method == Method::tools_list) on_client_listed(true);
 }
 
 void Bridge::answer_opening_ourselves(std::string_view why, std::string_view stderr_tail) {
-  Entry& entry = *std::exchange(opening_, nullptr);
+  ClientRequest& request = *std::exchange(opening_, nullptr);
   answer_opening_at_.reset();
   session_.answered_by_us = true;
   session_.negotiated_version = is_legacy_version(session_.requested_version)
@@ -399,32 +396,33 @@ void Bridge::answer_opening_ourselves(std::string_view why, std::string_view std
                                         shortened(stderr_tail, limits::kOpeningStderrMax));
   const std::string instructions = fmt::format(
       "The MCP server behind mcp-sitter ({}) is not available: {}.{}Its tools are missing until it "
-      "is. Read the reason with {} and {}, mend it, and then call any tool or list the tools again: "
+      "is. Read the reason with {} and {}, mend it, and then call any tool or list the tools "
+      "again: "
       "the server is started by the next request. {}",
       one_line(shortened(config_.command, 200)), why, last_words, names_.name(Builtin::status),
       names_.name(Builtin::child_stderr), names_.instructions());
-  answer_result(
-      entry, own_opening_result(session_.negotiated_version, config_.sitter_version, instructions));
+  answer_result(request, own_opening_result(session_.negotiated_version, config_.sitter_version,
+                                            instructions));
   for (Child& child : children_) child.has_clients_opening = false;
 }
 
-void Bridge::fail(Entry& entry, const DeathReport& report) {
-  if (entry.second.method == Method::tools_call && !entry.second.wants_task) {
-    answer_tool_text(entry, report_text(report), true);
+void Bridge::fail(ClientRequest& request, const DeathReport& report) {
+  if (request.method == Method::tools_call && !request.wants_task) {
+    answer_tool_text(request, report_text(report), true);
     return;
   }
-  answer(entry, Outgoing::own(error_line(ClientRequests::id_of(entry), ErrorCode::internal_error,
-                                         error_message(report), error_data(report))));
+  answer(request, Outgoing::own(error_line(request.id(), ErrorCode::internal_error,
+                                           error_message(report), error_data(report))));
 }
 
 void Bridge::fail_waiting(const DeathReport& report) {
   while (requests_.waiting_count() > 0) {
-    Entry* const entry = requests_.next_waiting().entry;
-    if (entry == nullptr) continue;
-    if (is_list(entry->second.method) && entry->second.is_first_page) {
-      answer_last_list(*entry);
+    ClientRequest* const request = requests_.next_waiting().request;
+    if (request == nullptr) continue;
+    if (is_list(request->method) && request->is_first_page) {
+      answer_last_list(*request);
     } else {
-      fail(*entry, report);
+      fail(*request, report);
     }
   }
 }

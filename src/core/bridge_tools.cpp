@@ -11,20 +11,20 @@ namespace sitter {
 
 using State = ClientRequest::State;
 
-void Bridge::inspect(Purpose purpose, Entry* entry) {
-  inspections_.push_back({purpose, entry});
+void Bridge::inspect(Purpose purpose, ClientRequest* request) {
+  inspections_.push_back({purpose, request});
   out_.push(action::InspectBinary{});
 }
 
-void Bridge::on_builtin(Entry& entry, Builtin builtin, const Message& message) {
-  entry.second.state = State::ours;
+void Bridge::on_builtin(ClientRequest& request, Builtin builtin, const Message& message) {
+  request.state = State::ours;
   if (message.params.has_task) {
-    answer_error(entry, ErrorCode::method_not_found,
+    answer_error(request, ErrorCode::method_not_found,
                  fmt::format("{} can't be run as a task", names_.name(builtin)));
     return;
   }
   const std::string_view arguments = message.params.arguments;
-  const auto refuse = [&](const ArgumentError& error) { answer_tool_text(entry, error, true); };
+  const auto refuse = [&](const ArgumentError& error) { answer_tool_text(request, error, true); };
   switch (builtin) {
     case Builtin::status:
     case Builtin::binary_info: {
@@ -33,7 +33,7 @@ void Bridge::on_builtin(Entry& entry, Builtin builtin, const Message& message) {
         refuse(*error);
         return;
       }
-      inspect(builtin == Builtin::status ? Purpose::status : Purpose::binary_info, &entry);
+      inspect(builtin == Builtin::status ? Purpose::status : Purpose::binary_info, &request);
       return;
     }
     case Builtin::kill: {
@@ -42,7 +42,7 @@ void Bridge::on_builtin(Entry& entry, Builtin builtin, const Message& message) {
         refuse(*error);
         return;
       }
-      begin_kill(entry, std::get<KillArguments>(parsed).scope);
+      begin_kill(request, std::get<KillArguments>(parsed).scope);
       return;
     }
     case Builtin::child_stderr: {
@@ -52,7 +52,7 @@ void Bridge::on_builtin(Entry& entry, Builtin builtin, const Message& message) {
         return;
       }
       const auto [text, is_error] = ring_.text(std::get<StderrRing::Query>(parsed));
-      answer_tool_text(entry, text, is_error);
+      answer_tool_text(request, text, is_error);
       return;
     }
   }
@@ -81,8 +81,8 @@ void Bridge::on(const input::BinaryInspected& fact) {
     finish_kill();
     return;
   }
-  if (inspection.entry == nullptr) return;
-  answer_tool_text(*inspection.entry,
+  if (inspection.request == nullptr) return;
+  answer_tool_text(*inspection.request,
                    inspection.purpose == Purpose::status ? status_text(status())
                                                          : binary_text(binary_, now_.wall),
                    false);
@@ -118,13 +118,13 @@ void Bridge::describe_changes(const OpeningResult& now_open) {
   notice_->instructions_changed = told.instructions != now_open.instructions;
 }
 
-void Bridge::begin_kill(Entry& entry, KillScope scope) {
+void Bridge::begin_kill(ClientRequest& request, KillScope scope) {
   if (!kill_) {
     Kill kill;
     kill.scope = scope;
     kill_ = std::move(kill);
   }
-  kill_->callers.push_back(&entry);
+  kill_->callers.push_back(&request);
   const ChildEnd end = end_for(EndReason::killed_by_sitter);
   if (opening_ != nullptr) answer_opening_ourselves(end_clause(end));
   // Somebody is about to build, so nothing that waits may start the child again.
@@ -172,7 +172,7 @@ void Bridge::finish_kill() {
   const std::string text = kill_text(report);
   const auto callers = std::move(kill_->callers);
   kill_.reset();
-  for (Entry* caller : callers) answer_tool_text(*caller, text, false);
+  for (ClientRequest* caller : callers) answer_tool_text(*caller, text, false);
 }
 
 /// The words of mcp-sitter 0.2.0.

@@ -1,7 +1,11 @@
 #include "sitter/core/client_requests.hpp"
 
 #include <algorithm>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cassert>
+#include <functional>
+#include <iterator>
+#include <list>
 
 #include "sitter/core/limits.hpp"
 
@@ -9,53 +13,141 @@ namespace sitter {
 
 using State = ClientRequest::State;
 
-std::pair<ClientRequests::Map::iterator, ClientRequests::Map::iterator>
-ClientRequests::same_meaning(std::string_view raw_id) {
-  return is_plain_id(raw_id) ? map_.equal_range(raw_id) : map_.equal_range(id_key(raw_id));
-}
+namespace {
 
-ClientRequests::Entry& ClientRequests::add(std::string_view raw_id) {
-  const bool plain = is_plain_id(raw_id);
-  Entry& entry = *map_.emplace(plain ? std::string(raw_id) : id_key(raw_id), ClientRequest());
-  entry.second.order = next_order_++;
-  if (!plain && entry.first != raw_id) entry.second.more().id = raw_id;
+/// A table of more slots is given back when nothing is in it.
+constexpr std::size_t kTableKeptMax = 1024;
+
+/// The key of a raw id, which nearly always is the raw id itself.
+class Key {
+ public:
+  explicit Key(std::string_view raw_id)
+      : made_(is_plain_id(raw_id) ? std::string() : id_key(raw_id)),
+        text_(made_.empty() ? raw_id : made_) {}
+  Key(const Key&) = delete;
+  Key& operator=(const Key&) = delete;
+
+  std::string_view text() const { return text_; }
+
+ private:
+  const std::string made_;
+  const std::string_view text_;
+};
+
+}  // namespace
+
+/// Requests whose keys have the same hash form a ring, the oldest first.
+struct ClientRequests::Node : ClientRequest {
+  std::size_t hash = 0;
+  Node* next = this;
+  Node* previous = this;
+  std::list<Node>::iterator place;
+};
+
+struct ClientRequests::Index {
+  /// A hash is as good a key as can be had.
+  struct Identity {
+    using is_avalanching = void;
+    std::size_t operator()(std::size_t hash) const { return hash; }
+  };
+
+  /// In the order in which they came.
+  std::list<Node> requests;
+  /// The oldest of each ring. So the table stays small, and nothing of a request is looked at when
+  /// another is added or the table grows: with many in flight, each look is a cache miss.
+  boost::unordered_flat_map<std::size_t, Node*, Identity> by_hash;
+
+  /// The oldest with this key that passes the test, or null.
+  template <class Test>
+  Node* oldest(std::string_view key, Test test) const {
+    const auto ring = by_hash.find(hash_of(key));
+    if (ring == by_hash.end()) return nullptr;
+    Node* node = ring->second;
+    do {
+      if (node->key == key && test(*node)) return node;
+      node = node->next;
+    } while (node != ring->second);
+    return nullptr;
+  }
+
+  template <class Test>
+  Node* youngest(std::string_view key, Test test) const {
+    const auto ring = by_hash.find(hash_of(key));
+    if (ring == by_hash.end()) return nullptr;
+    Node* node = ring->second;
+    do {
+      node = node->previous;
+      if (node->key == key && test(*node)) return node;
+    } while (node != ring->second);
+    return nullptr;
+  }
+
+  Node& add(std::string_view key) {
+    Node& node = requests.emplace_back();
+    node.place = std::prev(requests.end());
+    node.hash = hash_of(key);
+    node.key = key;
+    const auto [ring, is_new] = by_hash.try_emplace(node.hash, &node);
+    if (!is_new) {
+      node.next = ring->second;
+      node.previous = node.next->previous;
+      node.previous->next = &node;
+      node.next->previous = &node;
+    }
+    return node;
+  }
+
+  void erase(Node& node) {
+    const auto ring = by_hash.find(node.hash);
+    if (node.next == &node) {
+      by_hash.erase(ring);
+    } else {
+      if (ring->second == &node) ring->second = node.next;
+      node.next->previous = node.previous;
+      node.previous->next = node.next;
+    }
+    requests.erase(node.place);
+    if (by_hash.empty() && by_hash.bucket_count() > kTableKeptMax) by_hash = {};
+  }
+
+  static std::size_t hash_of(std::string_view key) { return std::hash<std::string_view>()(key); }
+};
+
+ClientRequests::ClientRequests() : index_(std::make_unique<Index>()) {}
+ClientRequests::~ClientRequests() = default;
+
+ClientRequest& ClientRequests::add(std::string_view raw_id) {
+  Node& request = index_->add(Key(raw_id).text());
+  request.order = next_order_++;
+  if (request.key != raw_id) request.more().id = raw_id;
   ++owed_count_;
-  return entry;
+  return request;
 }
 
-ClientRequests::Entry* ClientRequests::find_sent(std::string_view raw_id, Generation gen) {
-  const auto [begin, end] = same_meaning(raw_id);
-  Entry* best = nullptr;
-  bool best_is_exact = false;
-  for (auto it = begin; it != end; ++it) {
-    ClientRequest& request = it->second;
-    if (request.state != State::sent || request.gen != gen) continue;
-    const bool exact = id_of(*it) == raw_id;
-    const bool better = best == nullptr || (exact && !best_is_exact) ||
-                        (exact == best_is_exact && request.order < best->second.order);
-    if (!better) continue;
-    best = &*it;
-    best_is_exact = exact;
-  }
-  return best;
+ClientRequest* ClientRequests::find_sent(std::string_view raw_id, Generation gen) {
+  const Key key(raw_id);
+  const auto is_sent = [&](const ClientRequest& request) {
+    return request.state == State::sent && request.gen == gen;
+  };
+  Node* const same_spelling = index_->oldest(key.text(), [&](const ClientRequest& request) {
+    return is_sent(request) && request.id() == raw_id;
+  });
+  return same_spelling != nullptr ? same_spelling : index_->oldest(key.text(), is_sent);
 }
 
-ClientRequests::Entry* ClientRequests::find_open(std::string_view raw_id) {
-  const auto [begin, end] = same_meaning(raw_id);
-  Entry* best = nullptr;
-  for (auto it = begin; it != end; ++it) {
-    if (it->second.is_cancelled) continue;
-    if (best == nullptr || it->second.order > best->second.order) best = &*it;
-  }
-  return best;
+ClientRequest* ClientRequests::find_open(std::string_view raw_id) {
+  return index_->youngest(Key(raw_id).text(),
+                          [](const ClientRequest& request) { return !request.is_cancelled; });
 }
 
-bool ClientRequests::uses(std::string_view raw_id) const { return map_.contains(id_key(raw_id)); }
+bool ClientRequests::uses(std::string_view raw_id) const {
+  return index_->oldest(Key(raw_id).text(), [](const ClientRequest&) { return true; }) != nullptr;
+}
 
-void ClientRequests::enqueue(Entry& entry, std::string_view line) {
-  assert(entry.second.state == State::waiting);
+void ClientRequests::enqueue(ClientRequest& request, std::string_view line) {
+  assert(request.state == State::waiting);
   waiting_bytes_ += line.size();
-  waiting_.push_back({&entry, entry.second.order, OwnedLine(line)});
+  waiting_.push_back({&request, request.order, OwnedLine(line)});
 }
 
 void ClientRequests::enqueue_notification(std::string_view line) {
@@ -65,7 +157,7 @@ void ClientRequests::enqueue_notification(std::string_view line) {
 
 std::size_t ClientRequests::drop_waiting_notifications() {
   return std::erase_if(waiting_, [&](const Waiting& waiting) {
-    if (waiting.entry != nullptr) return false;
+    if (waiting.request != nullptr) return false;
     waiting_bytes_ -= waiting.line.size();
     return true;
   });
@@ -78,14 +170,14 @@ ClientRequests::Waiting ClientRequests::next_waiting() {
   return first;
 }
 
-const ClientRequests::Entry* ClientRequests::first_waiting_request() const {
-  const auto first = std::find_if(waiting_.begin(), waiting_.end(),
-                                  [](const Waiting& waiting) { return waiting.entry != nullptr; });
-  return first == waiting_.end() ? nullptr : first->entry;
+const ClientRequest* ClientRequests::first_waiting_request() const {
+  const auto first = std::find_if(waiting_.begin(), waiting_.end(), [](const Waiting& waiting) {
+    return waiting.request != nullptr;
+  });
+  return first == waiting_.end() ? nullptr : first->request;
 }
 
-void ClientRequests::sent(Entry& entry, Generation gen, OwnedLine line) {
-  ClientRequest& request = entry.second;
+void ClientRequests::sent(ClientRequest& request, Generation gen, OwnedLine line) {
   assert(request.state == State::waiting);
   if (line.size() > 0) request.more().line = std::move(line);
   request.state = State::sent;
@@ -93,15 +185,14 @@ void ClientRequests::sent(Entry& entry, Generation gen, OwnedLine line) {
   ++sent_count_;
 }
 
-void ClientRequests::hold(Entry& entry, std::string answer) {
-  assert(entry.second.state == State::sent && !entry.second.is_cancelled);
-  entry.second.state = State::held;
-  entry.second.more().answer = OwnedLine(std::move(answer));
+void ClientRequests::hold(ClientRequest& request, std::string answer) {
+  assert(request.state == State::sent && !request.is_cancelled);
+  request.state = State::held;
+  request.more().answer = OwnedLine(std::move(answer));
   --sent_count_;
 }
 
-void ClientRequests::retry(Entry& entry) {
-  ClientRequest& request = entry.second;
+void ClientRequests::retry(ClientRequest& request) {
   assert(request.state == State::sent && !request.is_cancelled);
   request.state = State::waiting;
   request.is_retried = true;
@@ -110,56 +201,46 @@ void ClientRequests::retry(Entry& entry) {
     return other.order > request.order;
   });
   waiting_bytes_ += request.extra->line.size();
-  waiting_.insert(later, {&entry, request.order, std::move(request.extra->line)});
+  waiting_.insert(later, {&request, request.order, std::move(request.extra->line)});
 }
 
-void ClientRequests::cancel(Entry& entry) {
-  ClientRequest& request = entry.second;
+void ClientRequests::cancel(ClientRequest& request) {
   assert(!request.is_cancelled);
   if (request.state != State::sent) {
-    take(entry);
+    take(request);
     return;
   }
   request.is_cancelled = true;
   --owed_count_;
   --sent_count_;
-  cancelled_.push_back(&entry);
+  cancelled_.push_back(&request);
   if (cancelled_.size() > limits::kCancelledCountMax) take(*cancelled_.front());
 }
 
-void ClientRequests::take(Entry& entry) {
-  ClientRequest& request = entry.second;
+void ClientRequests::take(ClientRequest& request) {
   if (request.state == State::waiting) {
     std::erase_if(waiting_, [&](const Waiting& waiting) {
-      if (waiting.entry != &entry) return false;
+      if (waiting.request != &request) return false;
       waiting_bytes_ -= waiting.line.size();
       return true;
     });
   }
   if (request.is_cancelled) {
-    std::erase(cancelled_, &entry);
+    std::erase(cancelled_, &request);
   } else {
     --owed_count_;
     if (request.state == State::sent) --sent_count_;
   }
-  const auto [begin, end] = map_.equal_range(entry.first);
-  for (auto it = begin; it != end; ++it) {
-    if (&*it != &entry) continue;
-    map_.erase(it);
-    return;
-  }
-  assert(false);
+  index_->erase(static_cast<Node&>(request));
 }
 
-std::vector<ClientRequests::Entry*> ClientRequests::all(State state, Generation gen) {
-  std::vector<Entry*> found;
-  for (Entry& entry : map_) {
-    if (entry.second.state != state) continue;
-    if (gen != kNoGeneration && entry.second.gen != gen) continue;
-    found.push_back(&entry);
+std::vector<ClientRequest*> ClientRequests::all(State state, Generation gen) {
+  std::vector<ClientRequest*> found;
+  for (Node& request : index_->requests) {
+    if (request.state != state) continue;
+    if (gen != kNoGeneration && request.gen != gen) continue;
+    found.push_back(&request);
   }
-  std::sort(found.begin(), found.end(),
-            [](const Entry* a, const Entry* b) { return a->second.order < b->second.order; });
   return found;
 }
 

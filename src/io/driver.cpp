@@ -90,11 +90,11 @@ class Driver::Loop {
   void turn(Facts facts) {
     now_ = clock_.now();
     facts();
-    if (const auto due = bridge_.next_timeout(); due && *due <= now_.steady) on_timeout();
-    watch_queues();
-    client_output_.flush();
-    for (Child& child : children_) child.process->input().flush();
-    watch_queues();
+    do {
+      client_output_.flush();
+      for (Child& child : children_) child.process->input().flush();
+    } while (tell_of_queues());
+    pause_readers();
     end_if_written();
     arm();
   }
@@ -210,20 +210,23 @@ class Driver::Loop {
     if (is_orphan) feed(input::OrphanEnded{});
   }
 
-  /// Tells the core when a queue to a child crosses its bound, and stops reading where the other
-  /// side does not take what it is sent.
-  void watch_queues() {
-    std::vector<Input> changes;
+  /// Tells the core when a queue to a child has crossed its bound; false if none has.
+  bool tell_of_queues() {
     for (Child& child : children_) {
       const bool is_full = child.process->input().queued() >= limits::kQueueBytesMax;
       if (std::exchange(child.is_input_full, is_full) == is_full) continue;
       if (is_full) {
-        changes.emplace_back(input::ChildInputFull{child.gen});
+        feed(input::ChildInputFull{child.gen});
       } else {
-        changes.emplace_back(input::ChildInputDrained{child.gen});
+        feed(input::ChildInputDrained{child.gen});
       }
+      return true;
     }
-    for (const Input& change : changes) feed(change);
+    return false;
+  }
+
+  /// Stops reading where the other side does not take what it is sent.
+  void pause_readers() {
     // What the client sends makes output too: answers of the bridge itself.
     const bool is_client_full = client_output_.queued() >= limits::kQueueBytesMax;
     client_input_.set_paused(is_client_full || !bridge_.reads_client());

@@ -7,15 +7,14 @@ namespace sitter {
 namespace {
 
 using State = ClientRequest::State;
-using Entry = ClientRequests::Entry;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 class ClientRequestsTest : public ::testing::Test {
  protected:
-  Entry& sent(std::string_view id, Generation gen = 1) {
-    Entry& entry = requests_.add(id);
+  ClientRequest& sent(std::string_view id, Generation gen = 1) {
+    ClientRequest& entry = requests_.add(id);
     requests_.sent(entry, gen, OwnedLine(std::string("line of ") + std::string(id)));
     return entry;
   }
@@ -24,7 +23,7 @@ class ClientRequestsTest : public ::testing::Test {
 };
 
 TEST_F(ClientRequestsTest, ARequestIsOwedFromItsLineToItsAnswer) {
-  Entry& entry = requests_.add("7");
+  ClientRequest& entry = requests_.add("7");
   EXPECT_EQ(requests_.owed_count(), 1u);
   EXPECT_EQ(requests_.in_flight_count(), 0u);
   requests_.sent(entry, 1, {});
@@ -42,7 +41,7 @@ TEST_F(ClientRequestsTest, TheSpellingIsKept) {
 }
 
 TEST_F(ClientRequestsTest, AnAnswerFindsItsRequestByMeaning) {
-  Entry& entry = sent("1.0");
+  ClientRequest& entry = sent("1.0");
   EXPECT_EQ(requests_.find_sent("1", 1), &entry);
   EXPECT_EQ(requests_.find_sent("1e0", 1), &entry);
   EXPECT_EQ(requests_.find_sent("\"1\"", 1), nullptr);
@@ -50,9 +49,9 @@ TEST_F(ClientRequestsTest, AnAnswerFindsItsRequestByMeaning) {
 }
 
 TEST_F(ClientRequestsTest, OfTheSameMeaningTheSameSpellingComesFirstThenTheOldest) {
-  Entry& first = sent("1");
-  Entry& spelled = sent("1.0");
-  Entry& second = sent("1");
+  ClientRequest& first = sent("1");
+  ClientRequest& spelled = sent("1.0");
+  ClientRequest& second = sent("1");
   EXPECT_EQ(requests_.find_sent("1.0", 1), &spelled);
   EXPECT_EQ(requests_.find_sent("1", 1), &first);
   requests_.take(first);
@@ -62,19 +61,19 @@ TEST_F(ClientRequestsTest, OfTheSameMeaningTheSameSpellingComesFirstThenTheOldes
 }
 
 TEST_F(ClientRequestsTest, OnlyWhatWasSentIsFoundByAnAnswer) {
-  Entry& waiting = requests_.add("1");
+  ClientRequest& waiting = requests_.add("1");
   EXPECT_EQ(requests_.find_sent("1", 1), nullptr);
   requests_.sent(waiting, 1, {});
   requests_.hold(waiting, "{}");
   EXPECT_EQ(requests_.find_sent("1", 1), nullptr);
-  Entry& ours = requests_.add("2");
-  ours.second.state = State::ours;
+  ClientRequest& ours = requests_.add("2");
+  ours.state = State::ours;
   EXPECT_EQ(requests_.find_sent("2", 1), nullptr);
 }
 
 TEST_F(ClientRequestsTest, ACancellationMeansTheYoungestThatIsOpen) {
-  Entry& first = sent("1");
-  Entry& second = sent("1");
+  ClientRequest& first = sent("1");
+  ClientRequest& second = sent("1");
   EXPECT_EQ(requests_.find_open("1"), &second);
   requests_.cancel(second);
   EXPECT_EQ(requests_.find_open("1"), &first);
@@ -83,7 +82,7 @@ TEST_F(ClientRequestsTest, ACancellationMeansTheYoungestThatIsOpen) {
 }
 
 TEST_F(ClientRequestsTest, ACancelledRequestIsOwedNothingButRemembered) {
-  Entry& entry = sent("1");
+  ClientRequest& entry = sent("1");
   requests_.cancel(entry);
   EXPECT_EQ(requests_.owed_count(), 0u);
   EXPECT_EQ(requests_.in_flight_count(), 0u);
@@ -94,17 +93,17 @@ TEST_F(ClientRequestsTest, ACancelledRequestIsOwedNothingButRemembered) {
 }
 
 TEST_F(ClientRequestsTest, WhatNobodyHasSeenIsForgottenWhenItIsCancelled) {
-  Entry& waiting = requests_.add("1");
+  ClientRequest& waiting = requests_.add("1");
   requests_.enqueue(waiting, "line");
   requests_.cancel(waiting);
   EXPECT_EQ(requests_.waiting_count(), 0u);
   EXPECT_EQ(requests_.waiting_bytes(), 0u);
   EXPECT_FALSE(requests_.uses("1"));
-  Entry& ours = requests_.add("2");
-  ours.second.state = State::ours;
+  ClientRequest& ours = requests_.add("2");
+  ours.state = State::ours;
   requests_.cancel(ours);
   EXPECT_FALSE(requests_.uses("2"));
-  Entry& held = sent("3");
+  ClientRequest& held = sent("3");
   requests_.hold(held, "{}");
   requests_.cancel(held);
   EXPECT_FALSE(requests_.uses("3"));
@@ -122,10 +121,10 @@ TEST_F(ClientRequestsTest, CancelledRequestsAreForgottenTheOldestFirst) {
 }
 
 TEST_F(ClientRequestsTest, WhatWaitsComesOutInItsOrder) {
-  Entry& a = requests_.add("1");
+  ClientRequest& a = requests_.add("1");
   requests_.enqueue(a, "first");
   requests_.enqueue_notification("second");
-  Entry& b = requests_.add("2");
+  ClientRequest& b = requests_.add("2");
   requests_.enqueue(b, "third");
   EXPECT_EQ(requests_.waiting_count(), 3u);
   EXPECT_EQ(requests_.waiting_bytes(), 16u);
@@ -147,7 +146,7 @@ TEST_F(ClientRequestsTest, NotificationsAloneAreNoRequest) {
 
 TEST_F(ClientRequestsTest, NotificationsCanBeDropped) {
   requests_.enqueue_notification("first");
-  Entry& entry = requests_.add("1");
+  ClientRequest& entry = requests_.add("1");
   requests_.enqueue(entry, "line");
   requests_.enqueue_notification("last");
   EXPECT_EQ(requests_.drop_waiting_notifications(), 2u);
@@ -157,14 +156,14 @@ TEST_F(ClientRequestsTest, NotificationsCanBeDropped) {
 }
 
 TEST_F(ClientRequestsTest, ARequestThatIsSentAgainWaitsBeforeWhatCameLater) {
-  Entry& first = sent("1");
-  Entry& second = sent("2");
+  ClientRequest& first = sent("1");
+  ClientRequest& second = sent("2");
   requests_.enqueue_notification("note");
-  Entry& third = requests_.add("3");
+  ClientRequest& third = requests_.add("3");
   requests_.enqueue(third, "line of 3");
   requests_.retry(second);
   requests_.retry(first);
-  EXPECT_TRUE(first.second.is_retried);
+  EXPECT_TRUE(first.is_retried);
   EXPECT_EQ(requests_.in_flight_count(), 0u);
   EXPECT_EQ(requests_.owed_count(), 3u);
   EXPECT_EQ(requests_.waiting_bytes(), 31u);
@@ -174,17 +173,17 @@ TEST_F(ClientRequestsTest, ARequestThatIsSentAgainWaitsBeforeWhatCameLater) {
 }
 
 TEST_F(ClientRequestsTest, AHeldAnswerIsKept) {
-  Entry& entry = sent("1");
+  ClientRequest& entry = sent("1");
   requests_.hold(entry, "answer");
   EXPECT_EQ(requests_.in_flight_count(), 0u);
   EXPECT_EQ(requests_.owed_count(), 1u);
-  EXPECT_EQ(entry.second.extra->answer.text(), "answer");
+  EXPECT_EQ(entry.extra->answer.text(), "answer");
   requests_.take(entry);
   EXPECT_EQ(requests_.owed_count(), 0u);
 }
 
 TEST_F(ClientRequestsTest, AllComeInTheOrderInWhichTheyCame) {
-  std::vector<Entry*> expected;
+  std::vector<ClientRequest*> expected;
   for (int n = 0; n < 100; ++n) expected.push_back(&sent(std::to_string(n), n % 2 + 1));
   EXPECT_EQ(requests_.all(State::sent), expected);
   EXPECT_THAT(requests_.all(State::sent, 2), SizeIs(50));
@@ -192,19 +191,19 @@ TEST_F(ClientRequestsTest, AllComeInTheOrderInWhichTheyCame) {
 }
 
 TEST_F(ClientRequestsTest, AReferenceStaysValidWhileOthersComeAndGo) {
-  Entry& entry = sent("\"mine\"");
+  ClientRequest& entry = sent("\"mine\"");
   for (int n = 0; n < 1000; ++n) sent(std::to_string(n));
   for (int n = 0; n < 1000; ++n) requests_.take(*requests_.find_sent(std::to_string(n), 1));
   EXPECT_EQ(requests_.find_sent("\"mine\"", 1), &entry);
 }
 
 TEST_F(ClientRequestsTest, TheTokenOfItsProgress) {
-  Entry& entry = requests_.add("1.0");
-  EXPECT_EQ(ClientRequests::progress_token_of(entry), "");
-  entry.second.wants_progress = true;
-  EXPECT_EQ(ClientRequests::progress_token_of(entry), "1.0");
-  entry.second.more().progress_token = "\"t\"";
-  EXPECT_EQ(ClientRequests::progress_token_of(entry), "\"t\"");
+  ClientRequest& entry = requests_.add("1.0");
+  EXPECT_EQ(entry.progress_token(), "");
+  entry.wants_progress = true;
+  EXPECT_EQ(entry.progress_token(), "1.0");
+  entry.more().progress_token = "\"t\"";
+  EXPECT_EQ(entry.progress_token(), "\"t\"");
 }
 
 }  // namespace

@@ -79,8 +79,6 @@ class Bridge {
   std::size_t owed_count() const { return requests_.owed_count(); }
 
  private:
-  using Entry = ClientRequests::Entry;
-
   /// One generation, with all that ends with it.
   struct Child {
     enum class Input {
@@ -117,7 +115,7 @@ class Bridge {
 
     State state = State::ending_child;
     KillScope scope = KillScope::automatic;
-    std::vector<Entry*> callers;
+    std::vector<ClientRequest*> callers;
     KillReport report;
     std::optional<Instant> deadline;
   };
@@ -133,7 +131,7 @@ class Bridge {
   enum class Purpose { notice, status, binary_info, kill };
   struct Inspection {
     Purpose purpose;
-    Entry* entry = nullptr;
+    ClientRequest* request = nullptr;
   };
 
   // bridge.cpp: facts that are no lines, time, and what follows from all of them
@@ -182,25 +180,25 @@ class Bridge {
   void on_client_notification(const Message& message, Line line);
   void on_client_answer(const Message& message, Line line);
   bool may_wait(Line line) const;
-  void on_initialize(Entry& entry, const Message& message, Line line);
+  void on_initialize(ClientRequest& request, const Message& message, Line line);
   void begin_session(const Message& opening);
   void begin_session_again(const Message& opening);
   void on_cancelled(const Message& message, Line line);
   void refuse_client_line(std::string_view id, ErrorCode code, std::string_view what);
   /// Answers what needs no child, or what this child lacks. False: it must be passed on.
-  bool answer_ourselves(Entry& entry, Child* child, const Message::Params& params);
+  bool answer_ourselves(ClientRequest& request, Child* child, const Message::Params& params);
   bool is_stale_cursor(std::string_view cursor, const Child* child) const;
-  void forward(Entry& entry, Line line, Outgoing outgoing, Child& child);
+  void forward(ClientRequest& request, Line line, Outgoing outgoing, Child& child);
 
-  void answer(Entry& entry, Outgoing line);
+  void answer(ClientRequest& request, Outgoing line);
   void unmute(std::string_view progress_token);
-  void answer_result(Entry& entry, std::string_view result);
-  void answer_error(Entry& entry, ErrorCode code, std::string_view message);
-  void answer_tool_text(Entry& entry, std::string_view text, bool is_error);
-  void answer_last_list(Entry& entry);
+  void answer_result(ClientRequest& request, std::string_view result);
+  void answer_error(ClientRequest& request, ErrorCode code, std::string_view message);
+  void answer_tool_text(ClientRequest& request, std::string_view text, bool is_error);
+  void answer_last_list(ClientRequest& request);
   void on_client_listed(bool is_last_page);
   void answer_opening_ourselves(std::string_view why, std::string_view stderr_tail = {});
-  void fail(Entry& entry, const DeathReport& report);
+  void fail(ClientRequest& request, const DeathReport& report);
   void fail_waiting(const DeathReport& report);
   /// `end` is empty for a child that lives but does not read.
   DeathReport report_of(const std::optional<ChildEnd>& end, std::string stderr_tail,
@@ -218,17 +216,17 @@ class Bridge {
   void make_way_for_page(std::string_view tools);
   void keep_cursor(Child& child, std::string_view cursor);
   void on_opening_answer(Child& child, const Message& message, Line line);
-  void on_setting_accepted(const Entry& entry);
-  void on_second_opening(const Entry& entry, std::string_view result);
-  bool is_to_be_held(const Entry& entry, bool would_carry) const;
-  bool would_carry_notice(const Entry& entry, std::string_view result) const;
+  void on_setting_accepted(const ClientRequest& request);
+  void on_second_opening(const ClientRequest& request, std::string_view result);
+  bool is_to_be_held(const ClientRequest& request, bool would_carry) const;
+  bool would_carry_notice(const ClientRequest& request, std::string_view result) const;
   void put_notice(std::string_view result, Edits& edits);
   void release_held();
 
   // bridge_tools.cpp: the built-in tools
-  void inspect(Purpose purpose, Entry* entry = nullptr);
-  void on_builtin(Entry& entry, Builtin builtin, const Message& message);
-  void begin_kill(Entry& entry, KillScope scope);
+  void inspect(Purpose purpose, ClientRequest* request = nullptr);
+  void on_builtin(ClientRequest& request, Builtin builtin, const Message& message);
+  void begin_kill(ClientRequest& request, KillScope scope);
   void advance_kill();
   void finish_kill();
   std::string version_of(const OpeningResult& opened) const;
@@ -258,7 +256,7 @@ class Bridge {
 
   Session session_;
   /// The client's `initialize`, while it is owed an answer.
-  Entry* opening_ = nullptr;
+  ClientRequest* opening_ = nullptr;
   std::optional<Instant> answer_opening_at_;
   /// What the client knows of the server.
   std::optional<OpeningResult> told_opening_;
@@ -287,7 +285,7 @@ class Bridge {
   bool notice_was_beside_structure_ = false;
   RelistWait relist_;
   /// The held answer that carries the notice.
-  const Entry* held_carrier_ = nullptr;
+  const ClientRequest* held_carrier_ = nullptr;
   int failures_since_notice_ = 0;
   /// The last child that served.
   std::optional<ChildEnd> last_served_end_;

@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "sitter/core/generation.hpp"
@@ -56,6 +55,18 @@ struct ClientRequest {
   std::unique_ptr<Extra> extra;
   /// Of a tools/call.
   std::string tool;
+  /// `id_key` of the id: the same for all its spellings.
+  std::string key;
+
+  /// The id as the client has spelled it.
+  std::string_view id() const {
+    return extra && !extra->id.empty() ? std::string_view(extra->id) : key;
+  }
+  /// The raw token under which its progress comes; empty when it wants none.
+  std::string_view progress_token() const {
+    if (!wants_progress) return {};
+    return extra && !extra->progress_token.empty() ? std::string_view(extra->progress_token) : id();
+  }
 
   Extra& more() {
     if (!extra) extra = std::make_unique<Extra>();
@@ -73,40 +84,27 @@ struct ClientRequest {
 ///     ours --> (taken)                     answered by the bridge
 class ClientRequests {
  public:
-  using Entry = std::pair<const std::string, ClientRequest>;
+  ClientRequests();
+  ~ClientRequests();
 
   /// Adds a request in state waiting. The reference stays valid until the request is taken.
-  Entry& add(std::string_view raw_id);
+  ClientRequest& add(std::string_view raw_id);
 
   /// The request that an answer with this raw id belongs to: of those in state sent with `gen`, the
   /// one with the same spelling, else the oldest with the same meaning. Null if none.
-  Entry* find_sent(std::string_view raw_id, Generation gen);
+  ClientRequest* find_sent(std::string_view raw_id, Generation gen);
   /// The youngest that is not cancelled, in whatever state: what a cancellation means.
-  Entry* find_open(std::string_view raw_id);
-
-  /// The id as the client has spelled it.
-  static std::string_view id_of(const Entry& entry) {
-    const auto& extra = entry.second.extra;
-    return extra && !extra->id.empty() ? std::string_view(extra->id) : entry.first;
-  }
+  ClientRequest* find_open(std::string_view raw_id);
 
   /// A line that waits for a child: a request, or a notification, which has no entry.
   struct Waiting {
-    Entry* entry = nullptr;
+    ClientRequest* request = nullptr;
     std::uint64_t order = 0;
     OwnedLine line;
   };
 
-  /// The raw token under which its progress comes; empty when it wants none.
-  static std::string_view progress_token_of(const Entry& entry) {
-    const auto& extra = entry.second.extra;
-    if (!entry.second.wants_progress) return {};
-    return extra && !extra->progress_token.empty() ? std::string_view(extra->progress_token)
-                                                   : id_of(entry);
-  }
-
   /// Puts a line behind all that wait. It is copied.
-  void enqueue(Entry& entry, std::string_view line);
+  void enqueue(ClientRequest& request, std::string_view line);
   void enqueue_notification(std::string_view line);
   /// Returns how many there were.
   std::size_t drop_waiting_notifications();
@@ -114,24 +112,24 @@ class ClientRequests {
   /// `take`. Only to be called while something waits.
   Waiting next_waiting();
   /// A child has got it. `line` is what to send to another, where that is allowed, else empty.
-  void sent(Entry& entry, Generation gen, OwnedLine line);
+  void sent(ClientRequest& request, Generation gen, OwnedLine line);
   /// The child has answered it, and the answer is kept.
-  void hold(Entry& entry, std::string answer);
+  void hold(ClientRequest& request, std::string answer);
   /// A child died with it: it waits again, before all that came later.
-  void retry(Entry& entry);
-  void cancel(Entry& entry);
+  void retry(ClientRequest& request);
+  void cancel(ClientRequest& request);
 
   /// Takes a request out, for good.
-  void take(Entry& entry);
+  void take(ClientRequest& request);
 
   /// All in this state (of this generation, unless it is kNoGeneration), in the order in which they
   /// came.
-  std::vector<Entry*> all(ClientRequest::State state, Generation gen = kNoGeneration);
+  std::vector<ClientRequest*> all(ClientRequest::State state, Generation gen = kNoGeneration);
 
   /// Requests and notifications.
   std::size_t waiting_count() const { return waiting_.size(); }
   /// Null if only notifications wait, or nothing.
-  const Entry* first_waiting_request() const;
+  const ClientRequest* first_waiting_request() const;
   std::size_t waiting_bytes() const { return waiting_bytes_; }
   /// Sent and not cancelled.
   std::size_t in_flight_count() const { return sent_count_; }
@@ -141,20 +139,13 @@ class ClientRequests {
   bool uses(std::string_view raw_id) const;
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const {
-      return std::hash<std::string_view>()(text);
-    }
-  };
-  using Map = std::unordered_multimap<std::string, ClientRequest, Hash, std::equal_to<>>;
+  struct Node;
+  struct Index;
 
-  std::pair<Map::iterator, Map::iterator> same_meaning(std::string_view raw_id);
-
-  Map map_;
+  std::unique_ptr<Index> index_;
   std::deque<Waiting> waiting_;
   /// The oldest first; their answers are hardly ever met.
-  std::deque<Entry*> cancelled_;
+  std::deque<ClientRequest*> cancelled_;
   std::size_t waiting_bytes_ = 0;
   std::size_t sent_count_ = 0;
   std::size_t owed_count_ = 0;
