@@ -407,7 +407,7 @@ class Driver::Loop {
     timer_.async_wait([this](error_code error) {
       if (error) return;
       armed_for_.reset();
-      turn([] {});
+      turn([this] { on_timeout(); });
     });
   }
 

@@ -35,9 +35,9 @@ TEST_F(ClientRequestsTest, ARequestIsOwedFromItsLineToItsAnswer) {
 }
 
 TEST_F(ClientRequestsTest, TheSpellingIsKept) {
-  EXPECT_EQ(ClientRequests::id_of(requests_.add("1.0")), "1.0");
-  EXPECT_EQ(ClientRequests::id_of(requests_.add(R"json("\u00fc")json")), R"json("\u00fc")json");
-  EXPECT_EQ(ClientRequests::id_of(requests_.add("12345678901234567890")), "12345678901234567890");
+  EXPECT_EQ(requests_.add("1.0").id(), "1.0");
+  EXPECT_EQ(requests_.add(R"json("\u00fc")json").id(), R"json("\u00fc")json");
+  EXPECT_EQ(requests_.add("12345678901234567890").id(), "12345678901234567890");
 }
 
 TEST_F(ClientRequestsTest, AnAnswerFindsItsRequestByMeaning) {
@@ -130,11 +130,11 @@ TEST_F(ClientRequestsTest, WhatWaitsComesOutInItsOrder) {
   EXPECT_EQ(requests_.waiting_bytes(), 16u);
   EXPECT_EQ(requests_.first_waiting_request(), &a);
   auto waiting = requests_.next_waiting();
-  EXPECT_EQ(waiting.entry, &a);
+  EXPECT_EQ(waiting.request, &a);
   EXPECT_EQ(waiting.line.text(), "first");
   requests_.sent(a, 1, {});
   EXPECT_EQ(requests_.first_waiting_request(), &b);
-  EXPECT_EQ(requests_.next_waiting().entry, nullptr);
+  EXPECT_EQ(requests_.next_waiting().request, nullptr);
   EXPECT_EQ(requests_.next_waiting().line.text(), "third");
   EXPECT_EQ(requests_.waiting_bytes(), 0u);
 }
@@ -151,7 +151,7 @@ TEST_F(ClientRequestsTest, NotificationsCanBeDropped) {
   requests_.enqueue_notification("last");
   EXPECT_EQ(requests_.drop_waiting_notifications(), 2u);
   EXPECT_EQ(requests_.waiting_bytes(), 4u);
-  EXPECT_EQ(requests_.next_waiting().entry, &entry);
+  EXPECT_EQ(requests_.next_waiting().request, &entry);
   EXPECT_EQ(requests_.drop_waiting_notifications(), 0u);
 }
 
