@@ -19,22 +19,44 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 }  // namespace
 
+void LineFramer::shrink() {
+  if (begin_ != end_) return;
+  begin_ = scanned_ = end_ = 0;
+  if (buffer_.use_count() > 1) {
+    leave_to_holder();
+  } else if (capacity_ > kBufferMin) {
+    resize(kBufferMin);
+  }
+}
+
+/// Goes on in a buffer of our own, with what is not taken out yet.
+void LineFramer::leave_to_holder() {
+  const std::shared_ptr<Buffer> held = std::exchange(buffer_, nullptr);
+  const std::size_t size = end_ - begin_;
+  capacity_ = 0;
+  if (size == 0) return;
+  resize(std::max(kBufferMin, size));
+  std::memcpy(buffer_->bytes, held->bytes + begin_, size);
+  scanned_ -= begin_;
+  begin_ = 0;
+  end_ = size;
+}
+
 std::span<char> LineFramer::space() {
   if (end_ - begin_ > line_max_) discard(end_);
-  if (begin_ == end_) {
-    begin_ = scanned_ = end_ = 0;
-    if (capacity_ != kBufferMin) resize(kBufferMin);
-  }
+  shrink();
+  if (buffer_.use_count() > 1) leave_to_holder();
+  if (capacity_ == 0) resize(kBufferMin);
   if (capacity_ - end_ < kReadMin) {
     if (begin_ > 0) {
-      std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+      std::memmove(buffer_->bytes, buffer_->bytes + begin_, end_ - begin_);
       end_ -= begin_;
       scanned_ -= begin_;
       begin_ = 0;
     }
     if (capacity_ - end_ < std::max(kReadMin, capacity_ / 4)) resize(capacity_ * 2);
   }
-  return {buffer_.get() + end_, capacity_ - end_};
+  return {buffer_->bytes + end_, capacity_ - end_};
 }
 
 void LineFramer::filled(std::size_t count) {
@@ -44,7 +66,7 @@ void LineFramer::filled(std::size_t count) {
 
 std::optional<LineFramer::Frame> LineFramer::next() {
   while (true) {
-    const char* const bytes = buffer_.get();
+    const char* const bytes = buffer_->bytes;
     const void* const found =
         end_ > scanned_ ? std::memchr(bytes + scanned_, '\n', end_ - scanned_) : nullptr;
     if (found == nullptr) {
@@ -70,7 +92,7 @@ std::optional<LineFramer::Frame> LineFramer::rest() {
 
 /// Takes the line that ends before `end` out of the buffer; nothing if it is blank.
 std::optional<LineFramer::Frame> LineFramer::framed(std::size_t end) {
-  std::string_view text(buffer_.get() + begin_, end - begin_);
+  std::string_view text(buffer_->bytes + begin_, end - begin_);
   if (long_size_ > 0 || text.size() > line_max_) {
     discard(end);
     begin_ = scanned_;
@@ -84,13 +106,14 @@ std::optional<LineFramer::Frame> LineFramer::framed(std::size_t end) {
     if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   }
   if (!text.empty() && text.back() == '\r') text.remove_suffix(1);
-  if (text.find_first_not_of(" \t\r") == text.npos) return std::nullopt;
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  if (std::all_of(text.begin(), text.end(), is_blank)) return std::nullopt;
   return Frame{Line::padded(text), 0, {}, {}};
 }
 
 /// Lets go of the bytes before `end` of a line that is too long, all but the ends of that line.
 void LineFramer::discard(std::size_t end) {
-  std::string_view text(buffer_.get() + begin_, end - begin_);
+  std::string_view text(buffer_->bytes + begin_, end - begin_);
   begin_ = end;
   scanned_ = std::max(scanned_, end);
   if (long_size_ == 0) {
@@ -109,12 +132,12 @@ void LineFramer::discard(std::size_t end) {
 }
 
 void LineFramer::resize(std::size_t capacity) {
+  if (!buffer_) buffer_ = std::make_shared<Buffer>();
   // realloc moves the pages of a large buffer instead of copying them.
   char* const bytes =
-      static_cast<char*>(std::realloc(buffer_.get(), capacity + limits::kLinePadding));
+      static_cast<char*>(std::realloc(buffer_->bytes, capacity + limits::kLinePadding));
   if (bytes == nullptr) throw std::bad_alloc();
-  (void)buffer_.release();
-  buffer_.reset(bytes);
+  buffer_->bytes = bytes;
   capacity_ = capacity;
 }
 

@@ -54,12 +54,16 @@ bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; 
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-std::string_view trimmed(std::string_view text) {
-  // Nearly always there is nothing to trim.
-  if (!text.empty() && !is_space(text.front()) && !is_space(text.back())) return text;
+std::string_view trim(std::string_view text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   return text;
+}
+
+inline std::string_view trimmed(std::string_view text) {
+  // Nearly always there is nothing to trim.
+  const bool is_trimmed = !text.empty() && !is_space(text.front()) && !is_space(text.back());
+  return is_trimmed ? text : trim(text);
 }
 
 bool is_number(std::string_view token) {

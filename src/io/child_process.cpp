@@ -6,16 +6,15 @@
 
 namespace sitter {
 
-ChildProcess::ChildProcess(boost::asio::io_context& io, Generation gen, Launched launched,
-                           Events events)
+ChildProcess::ChildProcess(EventLoop& loop, Generation gen, Launched launched, Events events)
     : gen_(gen),
       pid_(launched.pid),
       unit_(launched.pid),
       // An input that nobody reads belongs to a child that ends: its exit follows.
-      input_(io, std::move(launched.input), {std::move(events.on_input_moved), [] {}}),
-      output_(io, std::move(launched.output), LineFramer(),
+      input_(loop, std::move(launched.input), {std::move(events.on_input_moved), [] {}}),
+      output_(loop, std::move(launched.output), LineFramer(),
               {std::move(events.on_output), std::move(events.on_output_end), {}}),
-      error_(io, std::move(launched.error),
+      error_(loop, std::move(launched.error),
              LineFramer(limits::kStderrLineMax, limits::kStderrLineMax),
              {std::move(events.on_error), std::move(events.on_error_end),
               std::move(events.on_error_bytes)}) {}

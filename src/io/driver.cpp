@@ -1,8 +1,6 @@
 #include "sitter/io/driver.hpp"
 
 #include <algorithm>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <csignal>
@@ -17,6 +15,7 @@
 #include "sitter/io/child_process.hpp"
 #include "sitter/io/client_stdio.hpp"
 #include "sitter/io/command_files.hpp"
+#include "sitter/io/event_loop.hpp"
 #include "sitter/io/image_sweep.hpp"
 #include "sitter/io/launch.hpp"
 #include "sitter/io/reaper.hpp"
@@ -56,14 +55,14 @@ class Driver::Loop {
       : parts_(std::move(parts)),
         bridge_(parts_.config, clock_.now()),
         binary_(parts_.command),
-        timer_(io_),
-        last_writes_(io_),
-        signals_(io_, SIGTERM, SIGINT, SIGHUP),
-        child_signals_(io_, SIGCHLD),
-        client_output_(io_, stdio_.take_output(),
+        timer_(loop_.io()),
+        last_writes_(loop_.io()),
+        signals_(loop_.io(), SIGTERM, SIGINT, SIGHUP),
+        child_signals_(loop_.io(), SIGCHLD),
+        client_output_(loop_, stdio_.take_output(),
                        {[this] { turn([] {}); },
                         [this] { turn([this] { feed(input::ClientClosedOutput{}); }); }}),
-        client_input_(io_, stdio_.take_input(), LineFramer(),
+        client_input_(loop_, stdio_.take_input(), LineFramer(),
                       {[this](LineFramer& framer) { turn([&] { on_client_read(framer); }); },
                        [this](LineFramer& framer) { turn([&] { on_client_end(framer); }); },
                        {}}) {
@@ -73,7 +72,7 @@ class Driver::Loop {
   }
 
   int run() {
-    io_.run();
+    loop_.run();
     return exit_code_;
   }
 
@@ -143,7 +142,9 @@ class Driver::Loop {
   // ---- facts
 
   void on_client_read(LineFramer& framer) {
+    reading_ = &framer;
     while (const auto frame = framer.next()) feed_client(*frame);
+    reading_ = nullptr;
   }
 
   void on_client_end(LineFramer& framer) {
@@ -241,11 +242,21 @@ class Driver::Loop {
     if (Child* const child = find(order.gen)) put(order.line, child->process->input());
   }
 
-  static void put(const Outgoing& line, StreamWriter& writer) {
-    if (!line.head.empty()) writer.append(line.head);
-    if (!line.middle.empty()) writer.append(line.middle);
-    if (!line.tail.empty()) writer.append(line.tail);
-    writer.append("\n");
+  void put(const Outgoing& line, StreamWriter& writer) const {
+    if (line.middle.empty() && line.tail.empty()) {
+      writer.append_line(line.head, holder_of(line.head));
+      return;
+    }
+    writer.append(line.head, holder_of(line.head));
+    writer.append(line.middle);
+    writer.append_line(line.tail, holder_of(line.tail));
+  }
+
+  /// What keeps a large piece of the line that is passed on.
+  std::shared_ptr<const void> holder_of(std::string_view piece) const {
+    const bool is_passed = piece.size() >= StreamWriter::kLarge && reading_ != nullptr &&
+                           reading_->is_filled_by(piece);
+    return is_passed ? reading_->buffer() : nullptr;
   }
 
   void carry_out(action::StartChild& order) {
@@ -263,14 +274,16 @@ class Driver::Loop {
     binary_.on_started(pid, now_.wall);
     const bool is_remote = runner_kind(process.program) == Runner::remote;
     children_.push_back(
-        {gen, std::make_unique<ChildProcess>(io_, gen, std::move(process), events_of(gen))});
+        {gen, std::make_unique<ChildProcess>(loop_, gen, std::move(process), events_of(gen))});
     feed(input::ChildStarted{gen, pid, is_remote});
   }
 
   ChildProcess::Events events_of(Generation gen) {
     return {[this, gen](LineFramer& framer) {
               turn([&] {
+                reading_ = &framer;
                 while (const auto frame = framer.next()) feed_child(gen, *frame);
+                reading_ = nullptr;
               });
             },
             [this, gen](LineFramer& framer) {
@@ -351,7 +364,7 @@ class Driver::Loop {
       parts_.keeper->child_over(child->process->pid());
     }
     // The order may have come from an event of this very child.
-    boost::asio::post(io_, [gone = std::shared_ptr<ChildProcess>(std::move(child->process))] {});
+    loop_.post([gone = std::shared_ptr<ChildProcess>(std::move(child->process))] {});
     children_.erase(child);
   }
 
@@ -383,14 +396,14 @@ class Driver::Loop {
     may_wait_at_end_ = order.may_wait;
     last_writes_.expires_after(kLastWritesWait);
     last_writes_.async_wait([this](error_code error) {
-      if (!error) io_.stop();
+      if (!error) loop_.stop();
     });
   }
 
   void end_if_written() {
     if (!is_ending_) return;
     client_output_.flush();
-    if (client_output_.queued() == 0 || !may_wait_at_end_) io_.stop();
+    if (client_output_.queued() == 0 || !may_wait_at_end_) loop_.stop();
   }
 
   // ---- time
@@ -419,14 +432,15 @@ class Driver::Loop {
   }
 
   Parts parts_;
-  // One thread: no locks are needed.
-  boost::asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};
+  EventLoop loop_;
   ClientStdio stdio_;
   Clock clock_;
   Bridge bridge_;
   Now now_;
   bool is_deciding_ = false;
   std::deque<Input> later_;
+  /// Whose lines are being fed.
+  const LineFramer* reading_ = nullptr;
   std::list<Child> children_;
   BinaryWatch binary_;
   std::string started_files_;

@@ -1,5 +1,7 @@
-#include <boost/asio/buffer.hpp>
-#include <boost/system/error_code.hpp>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <span>
 #include <utility>
 
@@ -7,63 +9,57 @@
 
 namespace sitter {
 
-using boost::system::error_code;
-
-/// Shared with the read that is under way, which may outlast the reader.
-struct StreamReader::State : std::enable_shared_from_this<State> {
-  State(boost::asio::io_context& io, FileDescriptor source, LineFramer source_framer, Events told)
-      : descriptor(io, source.release()),
+/// Shared with the event that is under way, which may outlast the reader.
+struct StreamReader::State final : EventLoop::Reader, std::enable_shared_from_this<State> {
+  State(EventLoop& of, FileDescriptor read_from, LineFramer source_framer, Events told)
+      : loop(of),
+        source(std::move(read_from)),
         framer(std::move(source_framer)),
         events(std::move(told)) {}
 
-  void read() {
-    if (is_reading || is_paused || is_over) return;
-    is_reading = true;
-    space = framer.space();
-    descriptor.async_read_some(boost::asio::buffer(space.data(), space.size()),
-                               [self = shared_from_this()](error_code error, std::size_t count) {
-                                 self->on_read(error, count);
-                               });
-  }
-
-  void on_read(error_code error, std::size_t count) {
-    is_reading = false;
-    if (is_over) return;
+  Seen on_readable() override {
+    const std::span<char> space = framer.space();
+    const ssize_t count = read(source.number(), space.data(), space.size());
+    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return Seen::nothing;
+    if (count < 0 && errno == EINTR) return Seen::filled;
+    const auto self = shared_from_this();
     // Whatever went wrong, nothing more comes from there.
-    if (error) {
-      is_over = true;
+    if (count <= 0) {
+      close();
       events.on_end(framer);
-      return;
+      return Seen::partly;
     }
-    if (events.on_bytes) events.on_bytes({space.data(), count});
-    framer.filled(count);
+    const auto size = static_cast<std::size_t>(count);
+    if (events.on_bytes) events.on_bytes({space.data(), size});
+    framer.filled(size);
     events.on_read(framer);
-    read();
+    // The next read may be far off.
+    framer.shrink();
+    return size == space.size() ? Seen::filled : Seen::partly;
   }
 
-  boost::asio::posix::stream_descriptor descriptor;
+  void close() {
+    loop.forget(*this);
+    source.close();
+  }
+
+  EventLoop& loop;
+  FileDescriptor source;
   LineFramer framer;
-  std::span<char> space;
   Events events;
-  bool is_reading = false;
   bool is_paused = false;
-  bool is_over = false;
 };
 
-StreamReader::StreamReader(boost::asio::io_context& io, FileDescriptor source, LineFramer framer,
-                           Events events)
-    : state_(std::make_shared<State>(io, std::move(source), std::move(framer), std::move(events))) {
-  state_->read();
+StreamReader::StreamReader(EventLoop& loop, FileDescriptor source, LineFramer framer, Events events)
+    : state_(
+          std::make_shared<State>(loop, std::move(source), std::move(framer), std::move(events))) {
+  loop.watch(state_->source.number(), *state_);
 }
 
-StreamReader::~StreamReader() {
-  state_->is_over = true;
-  error_code ignored;  // the descriptor is gone in any case
-  state_->descriptor.close(ignored);
-}
+StreamReader::~StreamReader() { state_->close(); }
 
 void StreamReader::set_paused(bool paused) {
-  if (std::exchange(state_->is_paused, paused) && !paused) state_->read();
+  if (std::exchange(state_->is_paused, paused) != paused) state_->loop.set_paused(*state_, paused);
 }
 
 }  // namespace sitter

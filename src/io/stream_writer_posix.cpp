@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/system/error_code.hpp>
 #include <cerrno>
 #include <list>
@@ -19,19 +18,26 @@ using boost::system::error_code;
 
 namespace {
 
-/// Copying a smaller piece costs less than a write of its own.
-constexpr std::size_t kWrittenDirectly = 64 * limits::kKiB;
-
-/// The queue is a chain of blocks, so that it grows without a copy of what it holds. A block takes
-/// what comes of one read, which then goes out in one write.
+/// What comes of one read fits, and then goes out in one write.
 constexpr std::size_t kBlock = 256 * limits::kKiB;
+
+/// The queue is a chain of blocks, so that it grows without a copy of what it holds.
+struct Block {
+  std::string own;
+  /// Where it is not null: of the piece that is meant instead.
+  std::shared_ptr<const void> holder;
+  std::string_view held{};
+
+  std::string_view text() const { return holder ? held : std::string_view(own); }
+  bool has_room(std::size_t size) const { return !holder && own.capacity() - own.size() >= size; }
+};
 
 }  // namespace
 
 /// Shared with the wait that is under way, which may outlast the writer.
 struct StreamWriter::State : std::enable_shared_from_this<State> {
-  State(boost::asio::io_context& io, FileDescriptor target, Events told)
-      : descriptor(io, target.release()), events(std::move(told)) {}
+  State(EventLoop& of, FileDescriptor target, Events told)
+      : loop(of), descriptor(of.io(), target.release()), events(std::move(told)) {}
 
   /// How much of the piece was taken.
   std::size_t write(std::string_view piece) {
@@ -50,25 +56,41 @@ struct StreamWriter::State : std::enable_shared_from_this<State> {
     return taken;
   }
 
-  void append(std::string_view piece) {
+  void append(std::string_view piece, const std::shared_ptr<const void>& holder) {
     if (is_broken || !descriptor.is_open()) return;
-    if (piece.size() >= kWrittenDirectly && !is_waiting) {
+    if (piece.size() >= kLarge && !is_waiting) {
       flush();
       if (queued == 0) piece.remove_prefix(write(piece));
       if (is_broken) return;
     }
-    if (blocks.empty() || blocks.back().capacity() - blocks.back().size() < piece.size()) {
-      has_grown = !blocks.empty() || piece.size() > kBlock;
-      blocks.emplace_back().reserve(std::max(kBlock, piece.size()));
+    if (piece.size() >= kLarge && holder) {
+      blocks.push_back({{}, holder, piece});
+    } else {
+      if (!has_room(piece.size())) {
+        has_grown = !blocks.empty() || piece.size() > kBlock;
+        blocks.emplace_back().own.reserve(std::max(kBlock, piece.size()));
+      }
+      blocks.back().own.append(piece);
     }
-    blocks.back().append(piece);
     queued += piece.size();
   }
+
+  void append_line(std::string_view piece, const std::shared_ptr<const void>& holder) {
+    if (is_broken || piece.size() >= kLarge || !has_room(piece.size() + 1)) {
+      append(piece, holder);
+      append("\n", {});
+      return;
+    }
+    blocks.back().own.append(piece).push_back('\n');
+    queued += piece.size() + 1;
+  }
+
+  bool has_room(std::size_t size) const { return !blocks.empty() && blocks.back().has_room(size); }
 
   /// Writes what is taken without waiting.
   void write_queue() {
     while (queued > 0) {
-      const std::string_view first = std::string_view(blocks.front()).substr(written);
+      const std::string_view first = blocks.front().text().substr(written);
       const std::size_t count = write(first);
       if (is_broken) return;
       written += count;
@@ -80,8 +102,8 @@ struct StreamWriter::State : std::enable_shared_from_this<State> {
     if (blocks.empty()) return;
     // One is kept, since there is always a next line; but not the last one of a long chain, which
     // would stand in the way of giving the rest back.
-    blocks.front().clear();
-    if (std::exchange(has_grown, false)) blocks.clear();
+    blocks.front().own.clear();
+    if (blocks.front().holder || std::exchange(has_grown, false)) blocks.clear();
   }
 
   void flush() {
@@ -114,7 +136,7 @@ struct StreamWriter::State : std::enable_shared_from_this<State> {
   void become_broken() {
     if (std::exchange(is_broken, true)) return;
     drop_queue();
-    boost::asio::post(descriptor.get_executor(), [self = shared_from_this()] {
+    loop.post([self = shared_from_this()] {
       if (!self->is_over) self->events.on_broken();
     });
   }
@@ -125,9 +147,10 @@ struct StreamWriter::State : std::enable_shared_from_this<State> {
     queued = 0;
   }
 
+  EventLoop& loop;
   stream_descriptor descriptor;
   Events events;
-  std::list<std::string> blocks;
+  std::list<Block> blocks;
   std::size_t written = 0;  // of the first block
   std::size_t queued = 0;
   bool has_grown = false;  // beyond its first block
@@ -136,16 +159,25 @@ struct StreamWriter::State : std::enable_shared_from_this<State> {
   bool is_over = false;
 };
 
-StreamWriter::StreamWriter(boost::asio::io_context& io, FileDescriptor target, Events events)
-    : state_(std::make_shared<State>(io, std::move(target), std::move(events))) {}
+StreamWriter::StreamWriter(EventLoop& loop, FileDescriptor target, Events events)
+    : state_(std::make_shared<State>(loop, std::move(target), std::move(events))) {}
 
 StreamWriter::~StreamWriter() {
   state_->is_over = true;
   close();
 }
 
-void StreamWriter::append(std::string_view piece) { state_->append(piece); }
-void StreamWriter::flush() { state_->flush(); }
+void StreamWriter::append(std::string_view piece, const std::shared_ptr<const void>& holder) {
+  state_->append(piece, holder);
+}
+
+void StreamWriter::append_line(std::string_view piece, const std::shared_ptr<const void>& holder) {
+  state_->append_line(piece, holder);
+}
+
+void StreamWriter::flush() {
+  if (state_->queued > 0) state_->flush();
+}
 std::size_t StreamWriter::queued() const { return state_->queued; }
 void StreamWriter::watch() { state_->watch(); }
 

@@ -166,6 +166,35 @@ TEST_F(LineFramerTest, ThePaddingBehindALineIsReadable) {
   (void)sum;
 }
 
+TEST_F(LineFramerTest, AHeldBufferStaysAndTheRestGoesOnElsewhere) {
+  const std::string_view bytes = "first\nsec";
+  std::memcpy(framer_.space().data(), bytes.data(), bytes.size());
+  framer_.filled(bytes.size());
+  const auto first = framer_.next();
+  const auto holder = framer_.buffer();
+  framer_.shrink();
+  EXPECT_THAT(read("ond\nthird\n"), ElementsAre("second", "third"));
+  EXPECT_EQ(first->line.text(), "first");
+}
+
+TEST_F(LineFramerTest, ABufferIsFilledByAPieceOfThreeQuartersOfIt) {
+  const std::string_view bytes = "123456\n\n";
+  std::memcpy(framer_.space().data(), bytes.data(), bytes.size());
+  framer_.filled(bytes.size());
+  const std::string_view line = framer_.next()->line.text();
+  EXPECT_TRUE(framer_.is_filled_by(line));
+  EXPECT_FALSE(framer_.is_filled_by(line.substr(1)));
+  EXPECT_FALSE(framer_.is_filled_by("123456"));
+}
+
+TEST_F(LineFramerTest, ABufferIsKeptWhenNobodyHoldsIt) {
+  EXPECT_THAT(read("first\n"), ElementsAre("first"));
+  const void* const before = framer_.buffer().get();
+  framer_.shrink();
+  EXPECT_THAT(read("second\n"), ElementsAre("second"));
+  EXPECT_EQ(framer_.buffer().get(), before);
+}
+
 TEST_F(LineFramerTest, TheBufferShrinksAgain) {
   LineFramer framer;
   std::string_view bytes;

@@ -276,7 +276,9 @@ TEST(End, FlagsOfInheritedStreamsAreAsBefore) {
 
 TEST(End, ATerminalAsStdinIsLeftAsItWas) {
   int master = -1, terminal = -1;
-  ASSERT_EQ(openpty(&master, &terminal, nullptr, nullptr, nullptr), 0);
+  if (openpty(&master, &terminal, nullptr, nullptr, nullptr) != 0) {
+    GTEST_SKIP() << "this system has no terminals: is /dev/pts mounted?";
+  }
   const OwnDescriptor screen(master), keyboard(terminal);
   for (const int end : {master, terminal}) fcntl(end, F_SETFD, FD_CLOEXEC);
   termios before{}, after{};

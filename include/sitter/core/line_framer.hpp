@@ -34,7 +34,21 @@ class LineFramer {
                       std::size_t kept = limits::kLineEndKept)
       : line_max_(line_max), kept_(kept) {}
 
-  /// Where the next read may put bytes; never empty. Invalidates the lines that were given out.
+  /// What the lines that were given out stand in. Whoever holds it keeps them where they are.
+  std::shared_ptr<const void> buffer() const { return buffer_; }
+  /// The piece stands in the buffer, and hardly anything else does, so that holding the buffer
+  /// takes hardly more memory than the piece.
+  bool is_filled_by(std::string_view piece) const {
+    return buffer_ && piece.data() >= buffer_->bytes && piece.data() < buffer_->bytes + end_ &&
+           piece.size() >= end_ - end_ / 4;
+  }
+
+  /// Gives back the memory of a long line that was taken out. Invalidates the lines that were given
+  /// out, unless the buffer is held.
+  void shrink();
+
+  /// Where the next read may put bytes; never empty. Invalidates the lines that were given out,
+  /// unless the buffer is held.
   std::span<char> space();
   /// `count` bytes were put at the beginning of `space()`.
   void filled(std::size_t count);
@@ -46,22 +60,28 @@ class LineFramer {
   std::optional<Frame> rest();
 
  private:
-  struct Free {
-    void operator()(char* bytes) const { std::free(bytes); }
+  struct Buffer {
+    Buffer() = default;
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+    ~Buffer() { std::free(bytes); }
+
+    char* bytes = nullptr;
   };
 
+  void leave_to_holder();
   void resize(std::size_t capacity);
   void discard(std::size_t end);
   std::optional<Frame> framed(std::size_t end);
 
   std::size_t line_max_;
   std::size_t kept_;
-  std::unique_ptr<char, Free> buffer_;
-  std::size_t capacity_ = 0;  // without the padding
-  std::size_t begin_ = 0;     // of the line that is being read
-  std::size_t scanned_ = 0;   // no line end before this
-  std::size_t end_ = 0;       // of what was read
-  bool at_start_ = true;      // a byte order mark may follow
+  std::shared_ptr<Buffer> buffer_;  // null only while there is no capacity
+  std::size_t capacity_ = 0;        // without the padding
+  std::size_t begin_ = 0;           // of the line that is being read
+  std::size_t scanned_ = 0;         // no line end before this
+  std::size_t end_ = 0;             // of what was read
+  bool at_start_ = true;            // a byte order mark may follow
 
   // Of the line that is too long. Its size is 0 while there is none.
   std::uint64_t long_size_ = 0;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/io_context.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -30,7 +29,7 @@ class ChildProcess {
     std::function<void()> on_input_moved;
   };
 
-  ChildProcess(boost::asio::io_context& io, Generation gen, Launched launched, Events events);
+  ChildProcess(EventLoop& loop, Generation gen, Launched launched, Events events);
 
   Generation gen() const { return gen_; }
   long pid() const { return pid_; }

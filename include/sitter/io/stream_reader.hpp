@@ -1,11 +1,10 @@
 #pragma once
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <functional>
 #include <memory>
 
 #include "sitter/core/line_framer.hpp"
+#include "sitter/io/event_loop.hpp"
 #include "sitter/io/file_descriptor.hpp"
 
 namespace sitter {
@@ -22,14 +21,12 @@ class StreamReader {
     std::function<void(std::string_view)> on_bytes;
   };
 
-  StreamReader(boost::asio::io_context& io, FileDescriptor source, LineFramer framer,
-               Events events);
+  StreamReader(EventLoop& loop, FileDescriptor source, LineFramer framer, Events events);
   StreamReader(const StreamReader&) = delete;
   StreamReader& operator=(const StreamReader&) = delete;
   /// May be called from within an event.
   ~StreamReader();
 
-  /// While paused, at most one read that was already waiting still comes.
   void set_paused(bool paused);
 
  private:

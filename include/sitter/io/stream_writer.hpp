@@ -1,11 +1,12 @@
 #pragma once
 
-#include <boost/asio/io_context.hpp>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <string_view>
 
+#include "sitter/core/limits.hpp"
+#include "sitter/io/event_loop.hpp"
 #include "sitter/io/file_descriptor.hpp"
 
 namespace sitter {
@@ -15,6 +16,10 @@ namespace sitter {
 /// `queued()`.
 class StreamWriter {
  public:
+  /// A piece from this size on is large: a copy of a smaller one costs less than a write of its
+  /// own.
+  static constexpr std::size_t kLarge = 64 * limits::kKiB;
+
   struct Events {
     /// The other side has taken something of the queue.
     std::function<void()> on_moved;
@@ -22,14 +27,17 @@ class StreamWriter {
     std::function<void()> on_broken;
   };
 
-  StreamWriter(boost::asio::io_context& io, FileDescriptor target, Events events);
+  StreamWriter(EventLoop& loop, FileDescriptor target, Events events);
   StreamWriter(const StreamWriter&) = delete;
   StreamWriter& operator=(const StreamWriter&) = delete;
   /// May be called from within an event.
   ~StreamWriter();
 
-  /// Small pieces are collected until `flush()`, large ones are written at once.
-  void append(std::string_view piece);
+  /// Small pieces are collected until `flush()`, large ones are written at once. What is not taken
+  /// of a large one is kept by its holder if there is one, and else copied.
+  void append(std::string_view piece, const std::shared_ptr<const void>& holder = {});
+  /// The same, with a line end behind it.
+  void append_line(std::string_view piece, const std::shared_ptr<const void>& holder = {});
   /// Writes what was collected. Events are called later, never from here.
   void flush();
   std::size_t queued() const;

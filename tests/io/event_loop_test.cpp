@@ -1,0 +1,204 @@
+#include "sitter/io/event_loop.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <boost/asio/steady_timer.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sitter/io/stream_reader.hpp"
+#include "sitter/io/stream_writer.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace sitter {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+/// What a pipe holds by default, and a reader takes at once.
+constexpr std::size_t kPipe = 65536;
+
+struct Pipe {
+  Pipe() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
+    output = FileDescriptor(ends[0]);
+    input = FileDescriptor(ends[1]);
+  }
+  void write(const std::string& text) const {
+    ASSERT_EQ(::write(input.number(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+
+  FileDescriptor input;
+  FileDescriptor output;
+};
+
+class EventLoopTest : public ::testing::Test {
+ protected:
+  /// Collects lines, and stops the loop at the end.
+  std::unique_ptr<StreamReader> reader(FileDescriptor source) {
+    return std::make_unique<StreamReader>(
+        loop_, std::move(source), LineFramer(),
+        StreamReader::Events{[this](LineFramer& framer) {
+                               while (const auto frame = framer.next()) {
+                                 lines_.emplace_back(frame->line.text());
+                               }
+                               if (on_lines_) on_lines_();
+                             },
+                             [this](LineFramer&) {
+                               lines_.emplace_back("end");
+                               loop_.stop();
+                             },
+                             {}});
+  }
+
+  EventLoop loop_;
+  std::vector<std::string> lines_;
+  std::function<void()> on_lines_;
+};
+
+TEST_F(EventLoopTest, AnEndThatCameWithTheLastBytesIsNoticed) {
+  Pipe pipe;
+  const auto reading = reader(std::move(pipe.output));
+  pipe.write("one\ntwo\n");
+  pipe.input.close();
+  loop_.run();
+  EXPECT_THAT(lines_, ElementsAre("one", "two", "end"));
+}
+
+TEST_F(EventLoopTest, WhatFillsTheBufferIsReadOn) {
+  Pipe pipe;
+  const auto reading = reader(std::move(pipe.output));
+  pipe.write(std::string(kPipe - 1, 'x') + '\n');
+  bool wrote = false;
+  on_lines_ = [&] {
+    if (std::exchange(wrote, true)) return;
+    pipe.write("more\n");
+    pipe.input.close();
+  };
+  loop_.run();
+  ASSERT_THAT(lines_, SizeIs(3));
+  EXPECT_EQ(lines_[0].size(), kPipe - 1);
+  EXPECT_EQ(lines_[1], "more");
+}
+
+TEST_F(EventLoopTest, WhatComesBetweenTwoEventsIsReadEachTime) {
+  Pipe pipe;
+  const auto reading = reader(std::move(pipe.output));
+  pipe.write("0\n");
+  int count = 0;
+  on_lines_ = [&] {
+    if (++count == 1000) {
+      pipe.input.close();
+    } else {
+      pipe.write(std::to_string(count) + "\n");
+    }
+  };
+  loop_.run();
+  EXPECT_THAT(lines_, SizeIs(1001));
+}
+
+TEST_F(EventLoopTest, WhatCameDuringAPauseIsReadAfterIt) {
+  Pipe pipe;
+  const auto reading = reader(std::move(pipe.output));
+  reading->set_paused(true);
+  pipe.write("early\n");
+  // By then the loop has been told of it.
+  loop_.post([&] {
+    EXPECT_THAT(lines_, IsEmpty());
+    loop_.post([&] {
+      EXPECT_THAT(lines_, IsEmpty());
+      reading->set_paused(false);
+      pipe.input.close();
+    });
+  });
+  loop_.run();
+  EXPECT_THAT(lines_, ElementsAre("early", "end"));
+}
+
+TEST_F(EventLoopTest, AFileIsReadToItsEnd) {
+  const testing::TemporaryDirectory directory;
+  const std::string file = directory.write("input", std::string(3 * kPipe, 'x') + "\nlast\n");
+  const auto reading = reader(FileDescriptor(open(file.c_str(), O_RDONLY | O_CLOEXEC)));
+  loop_.run();
+  ASSERT_THAT(lines_, SizeIs(3));
+  EXPECT_EQ(lines_[0].size(), 3 * kPipe);
+  EXPECT_EQ(lines_[1], "last");
+}
+
+TEST_F(EventLoopTest, NothingToReadFromIsAnEnd) {
+  const auto reading = reader(FileDescriptor());
+  loop_.run();
+  EXPECT_THAT(lines_, ElementsAre("end"));
+}
+
+TEST_F(EventLoopTest, AReaderMayGoInItsOwnEvent) {
+  Pipe gone, other;
+  auto first = reader(std::move(gone.output));
+  const auto second = reader(std::move(other.output));
+  gone.write("of the first\n");
+  on_lines_ = [&] {
+    if (!first) return;
+    first.reset();
+    other.write("of the second\n");
+    other.input.close();
+  };
+  loop_.run();
+  EXPECT_THAT(lines_, ElementsAre("of the first", "of the second", "end"));
+}
+
+TEST_F(EventLoopTest, WhatAReaderPostsIsCalled) {
+  Pipe pipe;
+  const auto reading = reader(std::move(pipe.output));
+  pipe.write("line\n");
+  on_lines_ = [&] { loop_.post([&] { loop_.stop(); }); };
+  loop_.run();
+  EXPECT_THAT(lines_, ElementsAre("line"));
+}
+
+TEST_F(EventLoopTest, ATimerThatAReaderSetsComes) {
+  Pipe pipe;
+  const auto reading = reader(std::move(pipe.output));
+  pipe.write("line\n");
+  boost::asio::steady_timer timer(loop_.io());
+  on_lines_ = [&] {
+    timer.expires_after(std::chrono::milliseconds(1));
+    timer.async_wait([&](boost::system::error_code) { loop_.stop(); });
+  };
+  loop_.run();
+  EXPECT_THAT(lines_, ElementsAre("line"));
+}
+
+TEST_F(EventLoopTest, ALargePieceThatIsNotTakenAtOnceIsHeldAndNotCopied) {
+  Pipe pipe;
+  StreamWriter writer(loop_, std::move(pipe.input), {[] {}, [] {}});
+  auto text = std::make_shared<std::string>(20 * kPipe, 'x');
+  const std::weak_ptr<std::string> held = text;
+  writer.append("before\n");
+  writer.append_line(*text, text);
+  writer.append_line("after", {});
+  writer.flush();
+  text.reset();
+  EXPECT_FALSE(held.expired());
+  EXPECT_GT(writer.queued(), 0u);
+
+  const auto reading = reader(std::move(pipe.output));
+  on_lines_ = [&] {
+    if (lines_.back() == "after") loop_.stop();
+  };
+  loop_.run();
+  ASSERT_THAT(lines_, SizeIs(3));
+  EXPECT_EQ(lines_[0], "before");
+  EXPECT_EQ(lines_[1], std::string(20 * kPipe, 'x'));
+  EXPECT_TRUE(held.expired());
+  EXPECT_EQ(writer.queued(), 0u);
+}
+
+}  // namespace
+}  // namespace sitter
