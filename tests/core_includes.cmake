@@ -1,8 +1,6 @@
 # Keeps the core free of the world: no threads, files, processes, clocks or logs.
 # Run as: cmake -D ROOT=<project> -P core_includes.cmake
 
-# Containers are no part of the world.
-set(allowed "boost/unordered/.*")
 set(forbidden
   "boost/.*"
   "spdlog/.*"
@@ -25,9 +23,6 @@ foreach(file IN LISTS files)
   file(STRINGS ${file} includes REGEX "^[ \t]*#[ \t]*include[ \t]*[<\"]")
   foreach(line IN LISTS includes)
     string(REGEX REPLACE "^[^<\"]*[<\"]([^>\"]*)[>\"].*$" "\\1" header "${line}")
-    if(header MATCHES "^(${allowed})$")
-      continue()
-    endif()
     if(header MATCHES "^(${forbidden})$" OR header MATCHES "(^|/)io/")
       file(RELATIVE_PATH name ${ROOT} ${file})
       message(SEND_ERROR "${name} includes ${header}, which the core may not use")

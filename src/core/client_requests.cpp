@@ -1,11 +1,11 @@
 #include "sitter/core/client_requests.hpp"
 
 #include <algorithm>
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <cassert>
 #include <functional>
 #include <iterator>
 #include <list>
+#include <vector>
 
 #include "sitter/core/limits.hpp"
 
@@ -15,8 +15,8 @@ using State = ClientRequest::State;
 
 namespace {
 
-/// A table of more slots is given back when nothing is in it.
-constexpr std::size_t kTableKeptMax = 1024;
+/// A table of more rings is given back when nothing is in it.
+constexpr std::size_t kRingsMin = 64;
 
 /// The key of a raw id, which nearly always is the raw id itself.
 class Key {
@@ -36,81 +36,84 @@ class Key {
 
 }  // namespace
 
-/// Requests whose keys have the same hash form a ring, the oldest first.
 struct ClientRequests::Node : ClientRequest {
   std::size_t hash = 0;
+  /// In a ring of its own until it is linked.
   Node* next = this;
   Node* previous = this;
   std::list<Node>::iterator place;
 };
 
+/// A hash table in which nothing of the other requests is looked at when one is added: with many in
+/// flight each look is a cache miss, and the table of the standard library takes two or three.
 struct ClientRequests::Index {
-  /// A hash is as good a key as can be had.
-  struct Identity {
-    using is_avalanching = void;
-    std::size_t operator()(std::size_t hash) const { return hash; }
-  };
-
   /// In the order in which they came.
   std::list<Node> requests;
-  /// The oldest of each ring. So the table stays small, and nothing of a request is looked at when
-  /// another is added or the table grows: with many in flight, each look is a cache miss.
-  boost::unordered_flat_map<std::size_t, Node*, Identity> by_hash;
+  /// The oldest request of each ring, or null; a power of two, and at least twice as many as
+  /// requests. A ring holds those whose hashes end alike.
+  std::vector<Node*> rings = std::vector<Node*>(kRingsMin);
+
+  static std::size_t hash_of(std::string_view key) { return std::hash<std::string_view>()(key); }
+
+  std::size_t ring_of(std::size_t hash) const { return hash & (rings.size() - 1); }
 
   /// The oldest with this key that passes the test, or null.
   template <class Test>
   Node* oldest(std::string_view key, Test test) const {
-    const auto ring = by_hash.find(hash_of(key));
-    if (ring == by_hash.end()) return nullptr;
-    Node* node = ring->second;
+    Node* const first = rings[ring_of(hash_of(key))];
+    Node* node = first;
+    if (node == nullptr) return nullptr;
     do {
       if (node->key == key && test(*node)) return node;
       node = node->next;
-    } while (node != ring->second);
+    } while (node != first);
     return nullptr;
   }
 
   template <class Test>
   Node* youngest(std::string_view key, Test test) const {
-    const auto ring = by_hash.find(hash_of(key));
-    if (ring == by_hash.end()) return nullptr;
-    Node* node = ring->second;
+    Node* const first = rings[ring_of(hash_of(key))];
+    Node* node = first;
+    if (node == nullptr) return nullptr;
     do {
       node = node->previous;
       if (node->key == key && test(*node)) return node;
-    } while (node != ring->second);
+    } while (node != first);
     return nullptr;
   }
 
   Node& add(std::string_view key) {
+    if (2 * (requests.size() + 1) > rings.size()) resize(2 * rings.size());
     Node& node = requests.emplace_back();
     node.place = std::prev(requests.end());
     node.hash = hash_of(key);
     node.key = key;
-    const auto [ring, is_new] = by_hash.try_emplace(node.hash, &node);
-    if (!is_new) {
-      node.next = ring->second;
-      node.previous = node.next->previous;
-      node.previous->next = &node;
-      node.next->previous = &node;
-    }
+    link(node);
     return node;
   }
 
   void erase(Node& node) {
-    const auto ring = by_hash.find(node.hash);
-    if (node.next == &node) {
-      by_hash.erase(ring);
-    } else {
-      if (ring->second == &node) ring->second = node.next;
-      node.next->previous = node.previous;
-      node.previous->next = node.next;
-    }
+    Node*& first = rings[ring_of(node.hash)];
+    if (first == &node) first = node.next == &node ? nullptr : node.next;
+    node.next->previous = node.previous;
+    node.previous->next = node.next;
     requests.erase(node.place);
-    if (by_hash.empty() && by_hash.bucket_count() > kTableKeptMax) by_hash = {};
+    if (requests.empty() && rings.size() > kRingsMin) resize(kRingsMin);
   }
 
-  static std::size_t hash_of(std::string_view key) { return std::hash<std::string_view>()(key); }
+  void link(Node& node) {
+    Node*& first = rings[ring_of(node.hash)];
+    if (first == nullptr) first = &node;
+    node.next = first;
+    node.previous = first == &node ? &node : first->previous;
+    node.previous->next = &node;
+    first->previous = &node;
+  }
+
+  void resize(std::size_t count) {
+    rings = std::vector<Node*>(count);
+    for (Node& node : requests) link(node);
+  }
 };
 
 ClientRequests::ClientRequests() : index_(std::make_unique<Index>()) {}
