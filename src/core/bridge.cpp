@@ -67,7 +67,7 @@ void Bridge::handle_timeout(Now now) {
   output_.on_timeout(now, out_);
   for (Child& child : children_) {
     child.life.on_timeout(now, out_);
-    child.handshake.on_timeout(now);
+    child.handshake.on_timeout(now, out_);
     if (is_due(child.opening_deadline, now)) {
       child.opening_deadline.reset();
       if (opening_ != nullptr) {
@@ -242,6 +242,10 @@ void Bridge::on(const input::ChildInputDrained& fact) {
   child->deaf_at.reset();
 }
 
+void Bridge::on(const input::ChildInputBroken& fact) {
+  if (Child* const child = hears(fact.gen)) child->life.on_input_broken(ladder(), now_, out_);
+}
+
 void Bridge::on(const input::CommandFilesChecked& fact) {
   checks_files_ = false;
   if (!needs_child() || !children_.empty() || kill_) return;
@@ -294,7 +298,7 @@ void Bridge::advance(Child& child) {
   if (handshake.state() == State::opened && session_.is_initialized()) {
     handshake.settle(session_, !child.has_clients_opening, now_, out_);
   }
-  if (const auto lists = handshake.take_lists()) on_lists(child, *lists);
+  if (const auto lists = handshake.take_lists(now_)) on_lists(child, *lists);
   if (!child.is_ready && (handshake.state() == State::done || handshake.state() == State::opened)) {
     child.is_ready = true;
     policy_.on_opened();
@@ -442,7 +446,7 @@ void Bridge::on_over(const Child& dead) {
       opening_ = request;
       answer_opening_ourselves(end_clause(end), tail);
     } else if (is_repeatable(*request) && !request->is_retried && !is_deliberate && !kill_ &&
-               ending_ == Ending::none) {
+               ending_ == Ending::none && may_wait(request->extra->line.line())) {
       // The next child counts its progress from the beginning, and progress must only grow.
       if (request->wants_progress) muted_.emplace(request->progress_token());
       requests_.retry(*request);

@@ -33,26 +33,6 @@ std::string status_words(const ExitStatus& status) {
   return status.signal;
 }
 
-bool is_failed_start(EndReason reason) {
-  switch (reason) {
-    case EndReason::not_executed:
-    case EndReason::ended_in_opening:
-    case EndReason::opening_timed_out:
-    case EndReason::opening_refused:
-      return true;
-    case EndReason::exited:
-    case EndReason::crashed:
-    case EndReason::ended_from_outside:
-    case EndReason::killed_by_sitter:
-    case EndReason::closed_stdout:
-    case EndReason::wrote_rubbish:
-    case EndReason::given_up:
-    case EndReason::shut_down:
-      break;
-  }
-  return false;
-}
-
 std::string_view reason_words(EndReason reason) {
   switch (reason) {
     case EndReason::not_executed:
@@ -73,6 +53,8 @@ std::string_view reason_words(EndReason reason) {
       return "killed by sitter_kill";
     case EndReason::closed_stdout:
       return "closed its stdout";
+    case EndReason::closed_stdin:
+      return "closed its stdin";
     case EndReason::wrote_rubbish:
       return "wrote rubbish";
     case EndReason::given_up:
@@ -105,6 +87,8 @@ std::string previous_words(const ChildEnd& end) {
       return "killed by sitter_kill" + after;
     case EndReason::closed_stdout:
       return "⚠ taken down (it had closed its stdout)" + after;
+    case EndReason::closed_stdin:
+      return "⚠ taken down (it had closed its stdin)" + after;
     case EndReason::wrote_rubbish:
       return fmt::format("⚠ taken down ({}){}", why_words(end), after);
     case EndReason::given_up:
@@ -143,6 +127,8 @@ std::string end_clause(const ChildEnd& end) {
       return fmt::format("the server was killed by sitter_kill after {}", after);
     case EndReason::closed_stdout:
       return fmt::format("the server closed its stdout and was taken down after {}", after);
+    case EndReason::closed_stdin:
+      return fmt::format("the server closed its stdin and was taken down after {}", after);
     case EndReason::wrote_rubbish:
       return fmt::format("the server was taken down after {}: {}", after, why_words(end));
     case EndReason::given_up:

@@ -29,10 +29,15 @@ void ChildLifecycle::on_start_failed(std::string reason) {
   state_ = State::over;
 }
 
+// A child that can't be asked or can't answer is of no use. Often this is just the beginning of its
+// exit, and then the first rung does no harm.
+
+void ChildLifecycle::on_input_broken(Ladder ladder, Now now, Actions& out) {
+  if (state_ == State::up) take_down(EndReason::closed_stdin, {}, ladder, now, out);
+}
+
 void ChildLifecycle::on_output_ended(Ladder ladder, Now now, Actions& out) {
   output_ended_ = true;
-  // It can't answer any more. Often this is just the beginning of its exit, and then the first rung
-  // does no harm.
   if (state_ == State::up) take_down(EndReason::closed_stdout, {}, ladder, now, out);
   settle(out);
 }
@@ -46,8 +51,8 @@ void ChildLifecycle::on_exited(ExitStatus status, Now now, Actions& out) {
   if (exit_ || state_ == State::starting || is_over()) return;
   exit_ = std::move(status);
   lifetime_ = std::chrono::duration_cast<Milliseconds>(now.steady - started_.steady);
-  // It closed its stdout on the way out and was not asked to end by anything stronger.
-  if (reason_ == EndReason::closed_stdout && state_ == State::closing) reason_.reset();
+  // It closed its streams on the way out and was not asked to end by anything stronger.
+  if (has_closed_a_stream() && state_ == State::closing) reason_.reset();
   const bool was_killing = state_ == State::killing;
   state_ = State::draining;
   deadline_ = now.steady + limits::kDrain;
@@ -119,9 +124,7 @@ void ChildLifecycle::take_down(EndReason reason, std::string why, Ladder ladder,
     climb(now, out);
     return;
   }
-  if (reason == EndReason::killed_by_sitter && reason_ == EndReason::closed_stdout) {
-    reason_ = reason;
-  }
+  if (reason == EndReason::killed_by_sitter && has_closed_a_stream()) reason_ = reason;
   // A later order may only hurry the ladder.
   ladder_.close = std::min(ladder_.close, ladder.close);
   ladder_.terminate = std::min(ladder_.terminate, ladder.terminate);

@@ -200,11 +200,12 @@ void ClientRequests::retry(ClientRequest& request) {
   request.state = State::waiting;
   request.is_retried = true;
   --sent_count_;
-  const auto later = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& other) {
-    return other.order > request.order;
+  // Of many, each is put behind the one before, and only few came later.
+  const auto earlier = std::find_if(waiting_.rbegin(), waiting_.rend(), [&](const Waiting& other) {
+    return other.order < request.order;
   });
   waiting_bytes_ += request.extra->line.size();
-  waiting_.insert(later, {&request, request.order, std::move(request.extra->line)});
+  waiting_.insert(earlier.base(), {&request, request.order, std::move(request.extra->line)});
 }
 
 void ClientRequests::cancel(ClientRequest& request) {

@@ -50,6 +50,7 @@ std::string next_step(const DeathReport& report) {
       return "Fix it and call again: the next request starts it again";
     case EndReason::crashed:
     case EndReason::closed_stdout:
+    case EndReason::closed_stdin:
     case EndReason::wrote_rubbish:
       break;
   }

@@ -44,9 +44,11 @@ void Handshake::settle(const Session& session, bool restore, Now now, Actions& o
   if (restore) {
     const auto tell = [&](Method method, std::string_view member, const std::string& value,
                           std::string uri) {
-      restores_.push_back({make_id_(), std::move(uri)});
+      const std::string id = make_id_();
+      unanswered_.emplace(id_key(id), restores_.size());
+      restores_.push_back({std::move(uri)});
       out.push(SendToChild{
-          gen_, Outgoing::own(request_line(restores_.back().id, method_name(method),
+          gen_, Outgoing::own(request_line(id, method_name(method),
                                            fmt::format(R"json({{"{}":{}}})json", member, value)))});
     };
     if (!session.log_level.empty() && result_.declares("logging")) {
@@ -70,6 +72,10 @@ void Handshake::settle(const Session& session, bool restore, Now now, Actions& o
 }
 
 void Handshake::survey_again(CatalogKind kind, Now now, Actions& out) {
+  if (!survey_ && now.steady < next_survey_) {
+    outdated_.insert(kind);
+    return;
+  }
   if (!survey_) survey_.emplace(gen_, make_id_);
   survey_->begin(kind, now, out);
 }
@@ -79,12 +85,7 @@ bool Handshake::on_answer(const Message& answer, Actions& out) {
     on_opening_answer(answer);
     return true;
   }
-  const auto restore = std::find_if(restores_.begin(), restores_.end(),
-                                    [&](const Restore& r) { return same_id(r.id, answer.id); });
-  if (restore != restores_.end()) {
-    if (!std::exchange(restore->is_answered, true)) {
-      restore->is_lost = answer.kind == Message::Kind::error;
-    }
+  if (on_restored(answer)) {
     finish_if_done();
     return true;
   }
@@ -93,14 +94,23 @@ bool Handshake::on_answer(const Message& answer, Actions& out) {
   return true;
 }
 
+bool Handshake::on_restored(const Message& answer) {
+  if (unanswered_.empty()) return false;
+  const auto found = unanswered_.find(id_key(answer.id));
+  if (found == unanswered_.end()) return false;
+  // An answer that comes too late changes nothing.
+  if (!is_restored_) restores_[found->second].is_lost = answer.kind == Message::Kind::error;
+  unanswered_.erase(found);
+  return true;
+}
+
 void Handshake::on_opening_answer(const Message& answer) {
   if (answer.kind == Message::Kind::error) {
     state_ = State::refused;
     const auto [code, message] = members<2>(answer.error, {"code", "message"});
-    modern_only_ = is_modern_refusal(code);
     refusal_ = fmt::format("it answered initialize with error {}: {}", code,
                            shortened(one_line(string_value(message)), 300));
-    if (modern_only_) {
+    if (is_modern_refusal(code)) {
       refusal_ +=
           ", as a server does that speaks only the stateless revision of the protocol "
           "(2026-07-28); "
@@ -117,14 +127,15 @@ void Handshake::on_opening_answer(const Message& answer) {
   state_ = State::opened;
 }
 
-void Handshake::on_timeout(Now now) {
+void Handshake::on_timeout(Now now, Actions& out) {
   if (restore_deadline_ && *restore_deadline_ <= now.steady) {
-    restore_deadline_.reset();
-    for (Restore& restore : restores_) {
-      if (!std::exchange(restore.is_answered, true)) restore.is_lost = true;
-    }
+    is_restored_ = true;
+    for (const auto& [id, index] : unanswered_) restores_[index].is_lost = true;
   }
   if (survey_) survey_->on_timeout(now);
+  if (!survey_ && !outdated_.empty() && next_survey_ <= now.steady) {
+    for (const CatalogKind kind : std::exchange(outdated_, {})) survey_again(kind, now, out);
+  }
   finish_if_done();
 }
 
@@ -132,20 +143,26 @@ std::optional<Instant> Handshake::deadline() const {
   auto first = restore_deadline_;
   const auto lists = survey_ ? survey_->deadline() : std::nullopt;
   if (lists && (!first || *lists < *first)) first = lists;
+  if (!survey_ && !outdated_.empty() && (!first || next_survey_ < *first)) first = next_survey_;
   return first;
 }
 
 void Handshake::finish_if_done() {
-  const bool restored = std::all_of(restores_.begin(), restores_.end(),
-                                    [](const Restore& restore) { return restore.is_answered; });
-  if (restored) restore_deadline_.reset();
-  if (state_ == State::settling && restored && survey_->is_done()) state_ = State::done;
+  if (unanswered_.empty()) is_restored_ = true;
+  if (is_restored_) restore_deadline_.reset();
+  if (state_ == State::settling && is_restored_ && survey_->is_done()) state_ = State::done;
 }
 
-std::optional<std::vector<ListSurvey::List>> Handshake::take_lists() {
+std::optional<std::vector<ListSurvey::List>> Handshake::take_lists(Now now) {
   if (!survey_ || !survey_->is_done() || state_ == State::settling) return std::nullopt;
   auto lists = survey_->lists();
   survey_.reset();
+  if (++surveys_ > limits::kListRestartsMax) {
+    next_survey_ = now.steady + limits::kSurveyInterval;
+  }
+  for (const ListSurvey::List& list : lists) {
+    if (list.is_outdated) outdated_.insert(list.kind);
+  }
   return lists;
 }
 

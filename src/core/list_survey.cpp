@@ -28,6 +28,11 @@ void ListSurvey::begin(CatalogKind kind, Now now, Actions& out) {
   const auto known = std::find_if(lists_.begin(), lists_.end(),
                                   [&](const List& list) { return list.kind == kind; });
   if (known != lists_.end()) {
+    if (known->restarts == limits::kListRestartsMax) {
+      known->is_outdated = true;
+      return;
+    }
+    ++known->restarts;
     known->state = State::asking;
     known->pages.clear();
     known->cursors.clear();

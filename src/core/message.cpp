@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -134,11 +133,17 @@ simdjson::error_code each_member(object members, OnMember on_member) {
   return simdjson::SUCCESS;
 }
 
+/// A raw string or number; empty for anything else, of which the token is only the beginning.
+std::string_view scalar_of(value& v) {
+  const std::string_view token = trimmed(v.raw_json_token());
+  return is_string(token) || is_number(token) ? token : std::string_view();
+}
+
 simdjson::error_code read_meta(value& meta, Message::Params& params) {
   object members;
   if (meta.get_object().get(members)) return simdjson::SUCCESS;
   return each_member(members, [&](std::string_view key, value& v) {
-    if (is(key, "progressToken")) params.meta_progress_token = trimmed(v.raw_json_token());
+    if (is(key, "progressToken")) params.meta_progress_token = scalar_of(v);
     return simdjson::SUCCESS;
   });
 }
@@ -176,15 +181,15 @@ simdjson::error_code read_params(object members, Message::Params& params) {
     } else if (is(key, "arguments")) {
       return raw_of(member, params.arguments);
     } else if (is(key, "progressToken")) {
-      params.progress_token = token;
+      params.progress_token = scalar_of(member);
     } else if (is(key, "requestId")) {
-      params.request_id = token;
+      params.request_id = scalar_of(member);
     } else if (is(key, "cursor")) {
       params.cursor = token;
     } else if (is(key, "uri")) {
-      params.uri = token;
+      params.uri = scalar_of(member);
     } else if (is(key, "level")) {
-      params.level = token;
+      params.level = scalar_of(member);
     } else if (is(key, "protocolVersion")) {
       params.protocol_version = token;
     } else if (is(key, "task")) {
@@ -397,6 +402,7 @@ std::string_view lenient_id_at_end(std::string_view tail) {
 }
 
 bool is_plain_id(std::string_view raw_id) {
+  if (raw_id.empty()) return true;
   if (raw_id.front() == '"') return raw_id.find('\\') == raw_id.npos;
   const std::string_view digits = raw_id.front() == '-' ? raw_id.substr(1) : raw_id;
   return digits.size() <= 15 && std::all_of(digits.begin(), digits.end(), is_digit) &&

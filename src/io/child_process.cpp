@@ -6,12 +6,11 @@
 
 namespace sitter {
 
-ChildProcess::ChildProcess(EventLoop& loop, Generation gen, Launched launched, Events events)
-    : gen_(gen),
-      pid_(launched.pid),
+ChildProcess::ChildProcess(EventLoop& loop, Launched launched, Events events)
+    : pid_(launched.pid),
       unit_(launched.pid),
-      // An input that nobody reads belongs to a child that ends: its exit follows.
-      input_(loop, std::move(launched.input), {std::move(events.on_input_moved), [] {}}),
+      input_(loop, std::move(launched.input),
+             {std::move(events.on_input_moved), std::move(events.on_input_broken)}),
       output_(loop, std::move(launched.output), LineFramer(),
               {std::move(events.on_output), std::move(events.on_output_end), {}}),
       error_(loop, std::move(launched.error),

@@ -274,7 +274,7 @@ class Driver::Loop {
     binary_.on_started(pid, now_.wall);
     const bool is_remote = runner_kind(process.program) == Runner::remote;
     children_.push_back(
-        {gen, std::make_unique<ChildProcess>(loop_, gen, std::move(process), events_of(gen))});
+        {gen, std::make_unique<ChildProcess>(loop_, std::move(process), events_of(gen))});
     feed(input::ChildStarted{gen, pid, is_remote});
   }
 
@@ -309,7 +309,8 @@ class Driver::Loop {
                 const Child* const child = find(gen);
                 if (child != nullptr && child->is_input_full) feed(input::ChildInputMoved{gen});
               });
-            }};
+            },
+            [this, gen] { turn([&] { feed(input::ChildInputBroken{gen}); }); }};
   }
 
   void carry_out(action::CloseChildInput& order) {

@@ -70,6 +70,9 @@ struct InputText {
   std::string operator()(const input::ChildInputDrained& i) {
     return fmt::format("child {} input drained", i.gen);
   }
+  std::string operator()(const input::ChildInputBroken& i) {
+    return fmt::format("child {} input broken", i.gen);
+  }
   std::string operator()(const input::UnitSignalled& i) {
     return fmt::format("child {} unit has {} processes", i.gen, i.processes.size());
   }

@@ -62,14 +62,5 @@ TEST(EndClauseTest, WhatTheChildSaidStaysOnOneLine) {
             "the server could not be started: it said no\uFFFD");
 }
 
-TEST(IsFailedStartTest, OnlyWhatNeverServed) {
-  EXPECT_TRUE(is_failed_start(EndReason::not_executed));
-  EXPECT_TRUE(is_failed_start(EndReason::ended_in_opening));
-  EXPECT_TRUE(is_failed_start(EndReason::opening_timed_out));
-  EXPECT_TRUE(is_failed_start(EndReason::opening_refused));
-  EXPECT_FALSE(is_failed_start(EndReason::crashed));
-  EXPECT_FALSE(is_failed_start(EndReason::killed_by_sitter));
-}
-
 }  // namespace
 }  // namespace sitter

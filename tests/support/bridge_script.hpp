@@ -537,8 +537,12 @@ class BridgeTest : public ::testing::Test {
     if (message == nullptr) return nlohmann::json();
     nlohmann::json top = {{"jsonrpc", "2.0"}};
     if (!message->id.empty()) top["id"] = nlohmann::json::parse(message->id);
-    if (!message->is_answer()) top["method"] = message->method_text;
-    if (message->is_answer()) top[message->kind == Message::Kind::result ? "result" : "error"] = 0;
+    const bool is_result = message->kind == Message::Kind::result;
+    if (is_result || message->kind == Message::Kind::error) {
+      top[is_result ? "result" : "error"] = 0;
+    } else {
+      top["method"] = message->method_text;
+    }
     return top;
   }
 

@@ -151,6 +151,7 @@ class Bridge {
   void on(const input::ChildInputFull& fact);
   void on(const input::ChildInputMoved& fact);
   void on(const input::ChildInputDrained& fact);
+  void on(const input::ChildInputBroken& fact);
   void on(const input::UnitSignalled& fact);
   void on(const input::OrphanEnded& fact);
   void on(const input::ImageSwept& fact);

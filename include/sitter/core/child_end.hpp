@@ -28,6 +28,8 @@ enum class EndReason {
   killed_by_sitter,
   /// It closed its stdout while it lived, and was taken down.
   closed_stdout,
+  /// It closed its stdin while it lived, and was taken down.
+  closed_stdin,
   /// It wrote something that made it unusable, and was taken down; `why` says what.
   wrote_rubbish,
   /// It could not be ended, so it was let go; `why` says what stood against it.
@@ -55,9 +57,6 @@ EndReason unasked_end(const ExitStatus& status);
 /// "exit 3" or "SIGSEGV"; what is known of SIGKILL is said: "SIGKILL, from outside or out of
 /// memory".
 std::string status_words(const ExitStatus& status);
-
-/// Whether the child never got so far as to serve.
-bool is_failed_start(EndReason reason);
 
 /// A short name for a list of ends: "crashed", "killed by sitter_kill".
 std::string_view reason_words(EndReason reason);

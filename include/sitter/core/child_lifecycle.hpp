@@ -50,6 +50,7 @@ class ChildLifecycle {
 
   void on_started(const input::ChildStarted& fact, Now now, Actions& out);
   void on_start_failed(std::string reason);
+  void on_input_broken(Ladder ladder, Now now, Actions& out);
   void on_output_ended(Ladder ladder, Now now, Actions& out);
   void on_error_ended(Actions& out);
   void on_exited(ExitStatus status, Now now, Actions& out);
@@ -84,6 +85,9 @@ class ChildLifecycle {
     const char* how = "stdin closed";
   };
 
+  bool has_closed_a_stream() const {
+    return reason_ == EndReason::closed_stdout || reason_ == EndReason::closed_stdin;
+  }
   Milliseconds terminate_rung() const;
   void climb(Now now, Actions& out);
   void settle(Actions& out);

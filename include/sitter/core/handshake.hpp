@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "sitter/core/actions.hpp"
@@ -41,12 +44,12 @@ class Handshake {
   /// are merely a baseline.
   void settle(const Session& session, bool restore, Now now, Actions& out);
 
-  /// Takes a list again. Only after `initialized` was sent.
+  /// Takes a list again, now or in a moment. Only after `initialized` was sent.
   void survey_again(CatalogKind kind, Now now, Actions& out);
 
   /// Whether the answer belonged to the handshake. An answer to the opening changes the state.
   bool on_answer(const Message& answer, Actions& out);
-  void on_timeout(Now now);
+  void on_timeout(Now now, Actions& out);
   std::optional<Instant> deadline() const;
 
   State state() const { return state_; }
@@ -56,11 +59,9 @@ class Handshake {
   const OpeningResult& opened_with() const { return result_; }
   /// Why it was refused, as a clause for a person.
   const std::string& refusal() const { return refusal_; }
-  /// The refusal is that of a server that speaks only the stateless revision.
-  bool is_refused_by_modern() const { return modern_only_; }
 
   /// The lists, when all of them are there or were given up; once for each survey.
-  std::optional<std::vector<ListSurvey::List>> take_lists();
+  std::optional<std::vector<ListSurvey::List>> take_lists(Now now);
   /// Raw URIs whose subscription the child refused, did not answer or could not be asked for.
   std::vector<std::string> lost_subscriptions() const;
   /// Raw URIs whose subscription the child has accepted again.
@@ -69,13 +70,12 @@ class Handshake {
  private:
   /// A request that tells the child again what the client had set up.
   struct Restore {
-    std::string id;
     std::string uri;
-    bool is_answered = false;
     bool is_lost = false;
   };
 
   void on_opening_answer(const Message& answer);
+  bool on_restored(const Message& answer);
   void finish_if_done();
 
   Generation gen_;
@@ -84,12 +84,18 @@ class Handshake {
   std::string opening_id_;
   OpeningResult result_;
   std::string refusal_;
-  bool modern_only_ = false;
   std::vector<Restore> restores_;
+  /// Those that were not answered, by the key of their id; an index of `restores_`.
+  std::unordered_map<std::string, std::size_t> unanswered_;
+  bool is_restored_ = false;
   /// Raw URIs that a child without subscriptions was not asked for.
   std::vector<std::string> not_restored_;
   std::optional<Instant> restore_deadline_;
   std::optional<ListSurvey> survey_;
+  /// Lists that have changed since they were taken, and when they may be taken again.
+  std::set<CatalogKind> outdated_;
+  Instant next_survey_{};
+  int surveys_ = 0;
 };
 
 }  // namespace sitter

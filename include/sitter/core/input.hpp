@@ -82,6 +82,11 @@ struct ChildInputDrained {
   Generation gen = kNoGeneration;
 };
 
+/// Nobody reads the child's stdin any more; what was queued for it is gone.
+struct ChildInputBroken {
+  Generation gen = kNoGeneration;
+};
+
 /// The answer to `action::SignalUnit`: the processes of the unit that were alive just before.
 struct UnitSignalled {
   struct Process {
@@ -117,12 +122,12 @@ struct CommandFilesChecked {
 
 }  // namespace input
 
-using Input = std::variant<input::ClientLine, input::ClientLineTooLong, input::ClientClosedInput,
-                           input::ClientClosedOutput, input::StopSignalled, input::ChildStarted,
-                           input::ChildStartFailed, input::ChildLine, input::ChildLineTooLong,
-                           input::ChildErrorLine, input::ChildOutputEnded, input::ChildErrorEnded,
-                           input::ChildExited, input::ChildInputFull, input::ChildInputMoved,
-                           input::ChildInputDrained, input::UnitSignalled, input::OrphanEnded,
-                           input::ImageSwept, input::BinaryInspected, input::CommandFilesChecked>;
+using Input = std::variant<
+    input::ClientLine, input::ClientLineTooLong, input::ClientClosedInput,
+    input::ClientClosedOutput, input::StopSignalled, input::ChildStarted, input::ChildStartFailed,
+    input::ChildLine, input::ChildLineTooLong, input::ChildErrorLine, input::ChildOutputEnded,
+    input::ChildErrorEnded, input::ChildExited, input::ChildInputFull, input::ChildInputMoved,
+    input::ChildInputDrained, input::ChildInputBroken, input::UnitSignalled, input::OrphanEnded,
+    input::ImageSwept, input::BinaryInspected, input::CommandFilesChecked>;
 
 }  // namespace sitter

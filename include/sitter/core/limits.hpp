@@ -66,6 +66,12 @@ inline constexpr int kListPagesMax = 100;
 inline constexpr Milliseconds kToolsListWait{2000};
 inline constexpr Milliseconds kOtherListWait{1000};
 
+/// A list that changes while it is taken begins anew, so that a server that is still registering
+/// its tools is seen whole; but some announce a change whenever they are listed.
+inline constexpr int kListRestartsMax = 3;
+/// And for the same reason lists are not taken again sooner than this.
+inline constexpr Milliseconds kSurveyInterval{1000};
+
 /// Cursors of one child that are told from those of its predecessors.
 inline constexpr std::size_t kCursorsMax = 10000;
 

@@ -35,11 +35,14 @@ class ListSurvey {
     std::string id;
     Instant deadline;
     std::set<std::string> cursors;
+    int restarts = 0;
+    /// It changed once more than it may begin anew.
+    bool is_outdated = false;
   };
 
   ListSurvey(Generation gen, MakeId make_id) : gen_(gen), make_id_(std::move(make_id)) {}
 
-  /// A list that is already being taken begins anew, within the time that it had.
+  /// A list that is already being taken begins anew, within the time that it had, and not for ever.
   void begin(CatalogKind kind, Now now, Actions& out);
 
   /// Whether the answer belonged to the survey.

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,12 +51,14 @@ struct Message {
   struct Params {
     std::string_view name_text;  ///< unescaped
     std::string_view arguments;
+    /// Strings or numbers; empty when they are anything else.
     std::string_view meta_progress_token;
     std::string_view progress_token;
     std::string_view request_id;
-    std::string_view cursor;
     std::string_view uri;
     std::string_view level;
+    /// The first token of whatever they are.
+    std::string_view cursor;
     std::string_view protocol_version;
     bool has_task = false;
   };
@@ -70,8 +71,6 @@ struct Message {
   std::string_view result;
   std::string_view error;
   Params params;
-
-  bool is_answer() const { return kind == Kind::result || kind == Kind::error; }
 };
 
 /// Why a line is no message.

@@ -1,12 +1,8 @@
 #pragma once
 
 #include <functional>
-#include <memory>
-#include <optional>
 #include <string_view>
-#include <vector>
 
-#include "sitter/core/generation.hpp"
 #include "sitter/core/line_framer.hpp"
 #include "sitter/io/launch.hpp"
 #include "sitter/io/process_tree.hpp"
@@ -27,11 +23,12 @@ class ChildProcess {
     std::function<void(std::string_view)> on_error_bytes;
     /// It has taken something of its input.
     std::function<void()> on_input_moved;
+    /// Nobody reads its input any more.
+    std::function<void()> on_input_broken;
   };
 
-  ChildProcess(EventLoop& loop, Generation gen, Launched launched, Events events);
+  ChildProcess(EventLoop& loop, Launched launched, Events events);
 
-  Generation gen() const { return gen_; }
   long pid() const { return pid_; }
   ProcessUnit& unit() { return unit_; }
   StreamWriter& input() { return input_; }
@@ -42,7 +39,6 @@ class ChildProcess {
   void set_output_paused(bool paused);
 
  private:
-  Generation gen_;
   long pid_;
   ProcessUnit unit_;
   StreamWriter input_;
