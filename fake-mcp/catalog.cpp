@@ -57,7 +57,7 @@ std::optional<std::string> Catalog::tools_page(std::string_view cursor) const {
   };
   const std::string tools = array_of({edge(page), edge(page + 1)});
   if (page + 1 == options_.pages) return object_of({{"tools", tools}});
-  const std::string next = quoted(std::string(kCursor) + std::to_string(page + 1));
+  const std::string next = json_quoted(std::string(kCursor) + std::to_string(page + 1));
   return object_of({{"tools", tools}, {"nextCursor", next}});
 }
 
@@ -75,7 +75,7 @@ void Catalog::change_tools() {
     tools_ = list_in(*options_.tools_file);
     return;
   }
-  tools_.push_back(object_of({{"name", quoted("added_" + std::to_string(++added_count_))},
+  tools_.push_back(object_of({{"name", json_quoted("added_" + std::to_string(++added_count_))},
                               {"inputSchema", R"({"type":"object"})"}}));
 }
 

@@ -143,7 +143,7 @@ long long integer_of(std::string_view raw, long long fallback) {
   return usable ? static_cast<long long>(value) : fallback;
 }
 
-std::string quoted(std::string_view text) {
+std::string json_quoted(std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdef";
   std::string json;
   json.reserve(text.size() + 2);

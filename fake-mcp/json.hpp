@@ -66,7 +66,7 @@ std::string text_of(std::string_view raw);
 long long integer_of(std::string_view raw, long long fallback);
 
 /// The text as a JSON string. Bytes from 0x80 on pass unchanged, valid UTF-8 or not.
-std::string quoted(std::string_view text);
+std::string json_quoted(std::string_view text);
 
 /// `{"key":value,...}` and `[value,...]` of raw values. Keys must not need escapes.
 std::string object_of(std::initializer_list<std::pair<std::string_view, std::string_view>> members);

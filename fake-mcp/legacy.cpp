@@ -27,7 +27,7 @@ std::string capabilities(const Options& options) {
   const auto add = [&](bool offered, std::string_view name, std::string_view value) {
     if (!offered) return;
     if (!members.empty()) members += ',';
-    members.append(quoted(name)).append(":").append(value);
+    members.append(json_quoted(name)).append(":").append(value);
   };
   add(options.tools, "tools", capability(options.tools_list_changed));
   add(options.resources, "resources",
@@ -55,18 +55,18 @@ std::string resource(std::string_view params) {
   const std::string_view uri = member(params, "uri");
   const std::string contents = object_of({{"uri", uri.empty() ? "\"\"" : uri},
                                           {"mimeType", "\"text/plain\""},
-                                          {"text", quoted(params)}});
+                                          {"text", json_quoted(params)}});
   return object_of({{"contents", '[' + contents + ']'}});
 }
 
 std::string prompt(std::string_view params) {
-  const std::string content = object_of({{"type", "\"text\""}, {"text", quoted(params)}});
+  const std::string content = object_of({{"type", "\"text\""}, {"text", json_quoted(params)}});
   const std::string message = object_of({{"role", "\"user\""}, {"content", content}});
   return object_of({{"messages", '[' + message + ']'}});
 }
 
 std::string completion(std::string_view params) {
-  const std::string values = object_of({{"values", '[' + quoted(params) + ']'}});
+  const std::string values = object_of({{"values", '[' + json_quoted(params) + ']'}});
   return object_of({{"completion", values}});
 }
 
@@ -77,14 +77,15 @@ std::string initialize_result(const Options& options, std::string_view params) {
   if (std::find(kVersions.begin(), kVersions.end(), version) == kVersions.end()) {
     version = kVersions.back();
   }
-  const std::string info =
-      object_of({{"name", quoted(options.name)}, {"version", quoted(options.server_version)}});
-  std::string result = object_of({{"protocolVersion", quoted(options.protocol.value_or(version))},
-                                  {"capabilities", capabilities(options)},
-                                  {"serverInfo", info}});
+  const std::string info = object_of(
+      {{"name", json_quoted(options.name)}, {"version", json_quoted(options.server_version)}});
+  std::string result =
+      object_of({{"protocolVersion", json_quoted(options.protocol.value_or(version))},
+                 {"capabilities", capabilities(options)},
+                 {"serverInfo", info}});
   if (options.instructions) {
     result.pop_back();
-    result += ",\"instructions\":" + quoted(*options.instructions) + '}';
+    result += ",\"instructions\":" + json_quoted(*options.instructions) + '}';
   }
   return result;
 }

@@ -16,19 +16,19 @@ void Output::answer(std::string_view id, std::string_view result) {
 
 void Output::error(std::string_view id, long long code, std::string_view message) {
   const std::string error =
-      object_of({{"code", std::to_string(code)}, {"message", quoted(message)}});
+      object_of({{"code", std::to_string(code)}, {"message", json_quoted(message)}});
   finish_answer(id, "\"error\":" + error);
 }
 
 void Output::notify(std::string_view method, std::string_view params) {
-  std::string text = R"({"jsonrpc":"2.0","method":)" + quoted(method);
+  std::string text = R"({"jsonrpc":"2.0","method":)" + json_quoted(method);
   if (!params.empty()) text.append(",\"params\":").append(params);
   line(text += '}');
 }
 
 void Output::ask(std::string_view id, std::string_view method, std::string_view params) {
   std::string text = R"({"jsonrpc":"2.0","id":)";
-  text.append(id).append(",\"method\":").append(quoted(method));
+  text.append(id).append(",\"method\":").append(json_quoted(method));
   if (!params.empty()) text.append(",\"params\":").append(params);
   line(text += '}');
 }

@@ -64,7 +64,7 @@ std::string Questions::text() const {
   std::vector<std::string> rows;
   for (const Question& question : questions_) {
     rows.push_back(object_of({{"id", std::to_string(rows.size())},
-                              {"method", quoted(question.method)},
+                              {"method", json_quoted(question.method)},
                               {"answer", question.answer.empty() ? "null" : question.answer}}));
   }
   return array_of(rows);

@@ -46,7 +46,7 @@ class Reply {
   }
 
   void text(std::string_view text, std::string_view more_members = {}) const {
-    raw_text(quoted(text), more_members);
+    raw_text(json_quoted(text), more_members);
   }
 
   void error(long long code, std::string_view message) const {
@@ -162,7 +162,7 @@ void log(const Call& call) {
   const std::string level = call.has("level") ? call.text("level") : "info";
   call.session.output.notify(
       "notifications/message",
-      object_of({{"level", quoted(level)}, {"data", quoted(call.text("text"))}}));
+      object_of({{"level", json_quoted(level)}, {"data", json_quoted(call.text("text"))}}));
   call.reply.text("logged");
 }
 
@@ -209,7 +209,7 @@ void rpc_error(const Call& call) {
 
 std::string environment(const std::string& name) {
   const char* value = std::getenv(name.c_str());
-  return value ? quoted(value) : "null";
+  return value ? json_quoted(value) : "null";
 }
 
 void env(const Call& call) {
@@ -221,7 +221,7 @@ void env(const Call& call) {
 template <class Texts>
 std::string strings(const Texts& texts) {
   std::vector<std::string> raw;
-  for (const std::string& text : texts) raw.push_back(quoted(text));
+  for (const std::string& text : texts) raw.push_back(json_quoted(text));
   return array_of(raw);
 }
 
@@ -229,12 +229,12 @@ void state(const Call& call) {
   const Record& record = call.session.record;
   call.reply.text(object_of({{"pid", std::to_string(::getpid())},
                              {"parent", std::to_string(::getppid())},
-                             {"cwd", quoted(working_directory())},
+                             {"cwd", json_quoted(working_directory())},
                              {"argv", strings(call.session.options.argv)},
                              {"env", environment(call.text("env"))},
                              {"initializeParams", record.initialize_params},
                              {"initialized", record.initialized ? "true" : "false"},
-                             {"level", record.level.empty() ? "null" : quoted(record.level)},
+                             {"level", record.level.empty() ? "null" : json_quoted(record.level)},
                              {"subscriptions", strings(record.subscriptions)},
                              {"requests", std::to_string(record.request_count)},
                              {"methods", strings(record.methods)},
@@ -268,7 +268,7 @@ void stop_reading(const Call& call) {
 void meta(const Call& call) {
   const std::string_view received = member(call.params, "_meta");
   const auto block = [](std::string_view text) {
-    return object_of({{"type", "\"text\""}, {"text", quoted(text)}});
+    return object_of({{"type", "\"text\""}, {"text", json_quoted(text)}});
   };
   call.reply.members("\"content\":[" + block(received.empty() ? "null" : received) + ',' +
                      block(call.params) + ']');
@@ -326,8 +326,8 @@ std::vector<std::string> builtin_tools() {
   std::vector<std::string> definitions;
   for (const Tool& tool : kTools) {
     std::string& definition = definitions.emplace_back("{\"name\":");
-    definition.append(quoted(tool.name)).append(",\"description\":");
-    definition.append(quoted(tool.description));
+    definition.append(json_quoted(tool.name)).append(",\"description\":");
+    definition.append(json_quoted(tool.description));
     definition.append(R"(,"inputSchema":{"type":"object","properties":{)");
     definition.append(tool.properties).append("}}").append(tool.more_members).append("}");
   }

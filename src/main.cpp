@@ -1,5 +1,6 @@
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <optional>
 #include <random>
 #include <string>
@@ -13,8 +14,13 @@
 #include "sitter/io/log.hpp"
 #include "sitter/io/memory.hpp"
 #include "sitter/io/reaper.hpp"
+#include "sitter/io/startup.hpp"
 
-int main(int argc, char** argv) {
+namespace {
+
+int run(int argc, char** argv) {
+  sitter::open_standard_streams();
+  sitter::unblock_signals();
   sitter::give_back_freed_memory();
   auto parsed = sitter::parse_options(std::vector<std::string>(argv + 1, argv + argc));
   if (const auto* const refusal = std::get_if<sitter::Refusal>(&parsed)) {
@@ -40,13 +46,22 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (!keeper) {
-    log->write(sitter::action::Log::Level::warn,
-               "no keeper could be started: if mcp-sitter is killed with SIGKILL, parts of the "
-               "server may be left behind");
+    log->write(sitter::action::Log::Level::warn, std::string(sitter::kNoKeeper));
   }
   options.bridge.seed = std::random_device()();
 
   sitter::Driver driver(
       {std::move(options.bridge), std::move(options.command), keeper, *log, error_output});
   return driver.run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "mcp-sitter: it cannot go on: %s\n", error.what());
+    return 1;
+  }
 }

@@ -70,16 +70,23 @@ void declare(CLI::App& app, Raw& raw) {
   value(app.add_option("--env-file", raw.env_file,
                        "file of NAME=VALUE lines for the server, read anew at every start"),
         "FILE");
+  // What is no number is not outside of a range either.
+  const auto is_a_number = [](const std::string& text) {
+    return std::isnan(std::strtod(text.c_str(), nullptr)) ? fmt::format("'{}' is no number", text)
+                                                          : std::string();
+  };
   value(
       app.add_option("--startup-timeout", raw.startup_timeout,
                      "a server that has not opened by then is taken down; 0 = never (default 50)"),
       "SECONDS")
-      ->check(CLI::Range(0.0, kSecondsMax));
+      ->check(CLI::Range(0.0, kSecondsMax))
+      ->check(is_a_number);
   value(app.add_option("--answer-within", raw.answer_within,
                        "how long the client's initialize may wait for a slow server before it is\n"
                        "answered without it (default 8)"),
         "SECONDS")
-      ->check(CLI::Range(0.0, kSecondsMax));
+      ->check(CLI::Range(0.0, kSecondsMax))
+      ->check(is_a_number);
   value(app.add_option("--kill-grace", raw.kill_grace,
                        "time between closing stdin, SIGTERM and SIGKILL (default 500)"),
         "MILLISECONDS")

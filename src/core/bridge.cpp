@@ -67,7 +67,7 @@ void Bridge::handle_timeout(Now now) {
   output_.on_timeout(now, out_);
   for (Child& child : children_) {
     child.life.on_timeout(now, out_);
-    child.handshake.on_timeout(now, out_);
+    if (child.life.is_up()) child.handshake.on_timeout(now, out_);
     if (is_due(child.opening_deadline, now)) {
       child.opening_deadline.reset();
       if (opening_ != nullptr) {
@@ -111,7 +111,8 @@ std::optional<Instant> Bridge::next_timeout() const {
   std::optional<Instant> first = output_.deadline();
   for (const Child& child : children_) {
     earlier(first, child.life.deadline());
-    earlier(first, child.handshake.deadline());
+    // A child that is on its way out is asked for nothing.
+    if (child.life.is_up()) earlier(first, child.handshake.deadline());
     earlier(first, child.opening_deadline);
     earlier(first, child.deaf_at);
   }

@@ -140,7 +140,8 @@ void Bridge::add_noise(Child& child, std::string_view text) {
 
 void Bridge::on_child_request(Child& child, const Message& message, Line line) {
   if (child_requests_.count() >= limits::kChildRequestsMax) {
-    if (!child.life.is_up()) return;
+    // A child that asks and does not read would fill its queue with these.
+    if (!child.life.is_up() || child.input != Child::Input::open) return;
     out_.push(action::SendToChild{
         child.gen(),
         Outgoing::own(error_line(

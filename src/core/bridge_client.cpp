@@ -55,8 +55,17 @@ void Bridge::on(const input::ClientLine& fact) {
     const bool is_json = defect.kind == Defect::Kind::batch ||
                          defect.kind == Defect::Kind::not_an_object ||
                          defect.kind == Defect::Kind::not_json_rpc;
-    refuse_client_line(defect.id, is_json ? ErrorCode::invalid_request : ErrorCode::parse_error,
-                       defect.what);
+    const ErrorCode code = is_json ? ErrorCode::invalid_request : ErrorCode::parse_error;
+    const SplitLine split = split_objects(fact.line.text());
+    if (is_json || split.objects.size() < 2) {
+      refuse_client_line(defect.id, code, defect.what);
+      return;
+    }
+    // Each of several messages on one line is owed an answer.
+    const std::string what = defect.what;
+    for (const std::string_view object : split.objects) {
+      refuse_client_line(lenient_id(object), code, what);
+    }
     return;
   }
   switch (message->kind) {

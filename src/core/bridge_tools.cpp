@@ -11,6 +11,22 @@ namespace sitter {
 
 using State = ClientRequest::State;
 
+namespace {
+
+int reach(KillScope scope) {
+  switch (scope) {
+    case KillScope::child:
+      return 0;
+    case KillScope::automatic:
+      return 1;
+    case KillScope::same_executable:
+      break;
+  }
+  return 2;
+}
+
+}  // namespace
+
 void Bridge::inspect(Purpose purpose, ClientRequest* request) {
   inspections_.push_back({purpose, request});
   out_.push(action::InspectBinary{});
@@ -77,6 +93,7 @@ void Bridge::on(const input::BinaryInspected& fact) {
     }
     return;
   }
+  if (inspection.purpose == Purpose::sweep) return;
   if (inspection.purpose == Purpose::kill) {
     finish_kill();
     return;
@@ -123,6 +140,12 @@ void Bridge::begin_kill(ClientRequest& request, KillScope scope) {
     Kill kill;
     kill.scope = scope;
     kill_ = std::move(kill);
+    // Only a running child shows which file is behind a wrapper.
+    if (!children_.empty()) inspect(Purpose::sweep);
+  } else if (reach(scope) > reach(kill_->scope)) {
+    kill_->scope = scope;
+    kill_->deadline.reset();
+    kill_->state = Kill::State::ending_child;
   }
   kill_->callers.push_back(&request);
   const ChildEnd end = end_for(EndReason::killed_by_sitter);

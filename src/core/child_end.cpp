@@ -10,7 +10,7 @@
 namespace sitter {
 namespace {
 
-constexpr std::size_t kWhyBytesMax = 300;
+constexpr std::size_t kWhyBytesMax = 1000;
 
 std::string why_words(const ChildEnd& end) {
   if (end.why.empty()) return "no reason known";

@@ -50,7 +50,10 @@ void ChildLifecycle::on_error_ended(Actions& out) {
 void ChildLifecycle::on_exited(ExitStatus status, Now now, Actions& out) {
   if (exit_ || state_ == State::starting || is_over()) return;
   exit_ = std::move(status);
-  lifetime_ = std::chrono::duration_cast<Milliseconds>(now.steady - started_.steady);
+  // How long a child had for its opening does not count the time to take it down.
+  if (reason_ != EndReason::opening_timed_out) {
+    lifetime_ = std::chrono::duration_cast<Milliseconds>(now.steady - started_.steady);
+  }
   // It closed its streams on the way out and was not asked to end by anything stronger.
   if (has_closed_a_stream() && state_ == State::closing) reason_.reset();
   const bool was_killing = state_ == State::killing;
@@ -118,6 +121,7 @@ void ChildLifecycle::take_down(EndReason reason, std::string why, Ladder ladder,
     reason_ = reason;
     why_ = std::move(why);
     ladder_ = ladder;
+    lifetime_ = std::chrono::duration_cast<Milliseconds>(now.steady - started_.steady);
   }
   if (state_ == State::starting) return;
   if (first) {

@@ -157,11 +157,11 @@ std::optional<std::vector<ListSurvey::List>> Handshake::take_lists(Now now) {
   if (!survey_ || !survey_->is_done() || state_ == State::settling) return std::nullopt;
   auto lists = survey_->lists();
   survey_.reset();
-  if (++surveys_ > limits::kListRestartsMax) {
-    next_survey_ = now.steady + limits::kSurveyInterval;
-  }
   for (const ListSurvey::List& list : lists) {
     if (list.is_outdated) outdated_.insert(list.kind);
+  }
+  if (++surveys_ > limits::kListRestartsMax || !outdated_.empty()) {
+    next_survey_ = now.steady + limits::kSurveyInterval;
   }
   return lists;
 }

@@ -66,9 +66,7 @@ void LineFramer::filled(std::size_t count) {
 
 std::optional<LineFramer::Frame> LineFramer::next() {
   while (true) {
-    const char* const bytes = buffer_->bytes;
-    const void* const found =
-        end_ > scanned_ ? std::memchr(bytes + scanned_, '\n', end_ - scanned_) : nullptr;
+    const char* const found = line_end();
     if (found == nullptr) {
       scanned_ = end_;
       if (long_size_ > 0) discard(end_);
@@ -78,9 +76,9 @@ std::optional<LineFramer::Frame> LineFramer::next() {
       }
       return std::nullopt;
     }
-    const std::size_t line_end = static_cast<std::size_t>(static_cast<const char*>(found) - bytes);
-    scanned_ = line_end + 1;
-    if (auto frame = framed(line_end)) return frame;
+    const auto end = static_cast<std::size_t>(found - buffer_->bytes);
+    scanned_ = end + 1;
+    if (auto frame = framed(end)) return frame;
   }
 }
 
@@ -88,6 +86,14 @@ std::optional<LineFramer::Frame> LineFramer::rest() {
   if (begin_ == end_ && long_size_ == 0) return std::nullopt;
   scanned_ = end_;
   return framed(end_);
+}
+
+/// The first that was not looked at, or null.
+const char* LineFramer::line_end() const {
+  if (end_ == scanned_) return nullptr;
+  const std::string_view text(buffer_->bytes + scanned_, end_ - scanned_);
+  const std::size_t at = ends_ == Ends::newlines ? text.find('\n') : text.find_first_of("\n\r");
+  return at == text.npos ? nullptr : text.data() + at;
 }
 
 /// Takes the line that ends before `end` out of the buffer; nothing if it is blank.

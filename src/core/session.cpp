@@ -59,7 +59,10 @@ bool OpeningResult::takes_subscriptions() const {
 
 std::vector<std::string> OpeningResult::capability_names() const {
   std::vector<std::string> names;
-  for (const JsonMember& member : json_members(capabilities)) names.push_back(member.key);
+  for (const JsonMember& member : json_members(capabilities)) {
+    // Some servers write null for what they do not have.
+    if (member.value.starts_with('{')) names.push_back(member.key);
+  }
   return names;
 }
 

@@ -134,6 +134,18 @@ std::string status_text(const StatusFacts& facts) {
 
 std::string kill_reason_words(const ChildEnd& end) {
   if (end.reason == EndReason::killed_by_sitter) return "sitter_kill";
+  switch (end.reason) {
+    case EndReason::not_executed:
+    case EndReason::opening_timed_out:
+    case EndReason::opening_refused:
+    case EndReason::closed_stdout:
+    case EndReason::closed_stdin:
+    case EndReason::wrote_rubbish:
+    case EndReason::given_up:
+      return std::string(reason_words(end.reason));
+    default:
+      break;
+  }
   if (end.status.code == 0) return "external (exit 0)";
   return fmt::format("external/crash (exit {})", end.status.code);
 }

@@ -14,7 +14,8 @@ ChildProcess::ChildProcess(EventLoop& loop, Launched launched, Events events)
       output_(loop, std::move(launched.output), LineFramer(),
               {std::move(events.on_output), std::move(events.on_output_end), {}}),
       error_(loop, std::move(launched.error),
-             LineFramer(limits::kStderrLineMax, limits::kStderrLineMax),
+             LineFramer(limits::kStderrLineMax, limits::kStderrLineMax / 2,
+                        LineFramer::Ends::also_returns),
              {std::move(events.on_error), std::move(events.on_error_end),
               std::move(events.on_error_bytes)}) {}
 

@@ -44,8 +44,9 @@ class Clock {
   Now seen_{};
 };
 
-/// A client that has closed our stdin may still be reading what it is owed.
-constexpr std::chrono::seconds kLastWritesWait{10};
+/// A client that has closed our stdin may still be reading what it is owed, but not one that takes
+/// nothing for so long.
+constexpr std::chrono::seconds kLastWritesWait{1};
 
 }  // namespace
 
@@ -60,7 +61,7 @@ class Driver::Loop {
         signals_(loop_.io(), SIGTERM, SIGINT, SIGHUP),
         child_signals_(loop_.io(), SIGCHLD),
         client_output_(loop_, stdio_.take_output(),
-                       {[this] { turn([] {}); },
+                       {[this] { turn([this] { wait_for_last_writes(); }); },
                         [this] { turn([this] { feed(input::ClientClosedOutput{}); }); }}),
         client_input_(loop_, stdio_.take_input(), LineFramer(),
                       {[this](LineFramer& framer) { turn([&] { on_client_read(framer); }); },
@@ -172,7 +173,9 @@ class Driver::Loop {
     if (frame.size == 0) {
       feed(input::ChildErrorLine{gen, frame.line.text(), 0});
     } else {
-      feed(input::ChildErrorLine{gen, frame.head, frame.size - frame.head.size()});
+      feed(input::ChildErrorLine{gen, frame.head,
+                                 frame.size - frame.head.size() - frame.tail.size()});
+      if (!frame.tail.empty()) feed(input::ChildErrorLine{gen, frame.tail, 0});
     }
   }
 
@@ -270,7 +273,10 @@ class Driver::Loop {
     }
     Launched& process = std::get<Launched>(launched);
     const long pid = process.pid;
-    if (parts_.keeper) parts_.keeper->child_started(pid);
+    if (parts_.keeper && !parts_.keeper->child_started(pid)) {
+      parts_.keeper.reset();
+      parts_.log.write(action::Log::Level::warn, std::string(kNoKeeper));
+    }
     binary_.on_started(pid, now_.wall);
     const bool is_remote = runner_kind(process.program) == Runner::remote;
     children_.push_back(
@@ -395,6 +401,11 @@ class Driver::Loop {
     exit_code_ = order.code;
     is_ending_ = true;
     may_wait_at_end_ = order.may_wait;
+    wait_for_last_writes();
+  }
+
+  void wait_for_last_writes() {
+    if (!is_ending_) return;
     last_writes_.expires_after(kLastWritesWait);
     last_writes_.async_wait([this](error_code error) {
       if (!error) loop_.stop();

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -19,7 +20,7 @@ namespace {
 constexpr std::size_t kQueuedMax = limits::kMiB;
 
 /// A stderr that takes nothing for so long at the end is not waited for.
-constexpr std::chrono::milliseconds kFlushWait{100};
+constexpr std::chrono::milliseconds kFlushWait{20};
 
 /// False when nobody will ever read it.
 bool write_all(std::string_view bytes) {
@@ -93,7 +94,12 @@ void ErrorOutput::write(std::string_view bytes) {
   if (std::exchange(state_->is_writing, true)) return;
   // Signals are for the main thread.
   const SignalsBlocked blocked;
-  std::thread([state = state_] { state->write_queue(); }).detach();
+  try {
+    std::thread([state = state_] { state->write_queue(); }).detach();
+  } catch (const std::system_error&) {
+    // No more threads for us at this moment: the next write tries again.
+    state_->is_writing = false;
+  }
 }
 
 }  // namespace sitter

@@ -45,6 +45,9 @@ struct EventLoop::Watched {
   /// No arrival will tell of the end, since that was told already.
   bool has_hung_up = false;
   bool is_paused = false;
+
+  /// After a hang-up a pause makes no sense: what is left is bounded, and its end must be noticed.
+  bool may_read() const { return reader != nullptr && is_ready && (!is_paused || has_hung_up); }
 };
 
 struct EventLoop::System {
@@ -58,7 +61,7 @@ struct EventLoop::System {
 
   bool has_ready() const {
     return std::any_of(watched.begin(), watched.end(),
-                       [](const Watched& w) { return w.is_ready && !w.is_paused; });
+                       [](const Watched& w) { return w.may_read(); });
   }
 
   static void read(Watched& from) {
@@ -73,7 +76,7 @@ struct EventLoop::System {
 
   void read_ready() {
     for (auto from = watched.begin(); from != watched.end();) {
-      if (from->reader != nullptr && from->is_ready && !from->is_paused) read(*from);
+      if (from->may_read()) read(*from);
       from = from->reader == nullptr ? watched.erase(from) : std::next(from);
     }
   }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "sitter/core/text.hpp"
 #include "sitter/io/env_file.hpp"
 #include "sitter/io/file_descriptor.hpp"
 #include "sitter/io/launch_plan.hpp"
@@ -18,6 +19,8 @@ extern char** environ;  // NOLINT: the system's name
 
 namespace sitter {
 namespace {
+
+constexpr std::size_t kPathBytesMax = 500;
 
 namespace fs = std::filesystem;
 
@@ -169,9 +172,10 @@ std::string not_found(const LaunchPlan& plan, const std::string& name, const std
     return "'" + name + "' was found only as " + skipped + ", which " +
            (is_directory(skipped) ? "is a directory" : "is not executable (try chmod +x)");
   }
-  auto path = variable(plan.environment, "PATH");
+  // A long one must not push out what to do.
+  const auto path = variable(plan.environment, "PATH");
   std::string reason = "no such file: '" + name + "' was not found in PATH (" +
-                       std::string(path.value_or("not set")) + ")";
+                       shortened(path.value_or("not set"), kPathBytesMax) + ")";
   if (exists(tidy(plan.cwd, name))) {
     return reason + "; there is one in " + plan.cwd + ", write ./" + name + " to run that";
   }

@@ -18,7 +18,7 @@ constexpr std::string_view kInterpreters[] = {
     "erl",    "escript", "elixir",    "mono",     "pwsh",   "powershell", "groovy", "scala",
     "kotlin", "clojure", "osascript", "wasmtime", "wasmer", "qemu",       "wine",   "electron",
     "ghci",   "runghc",  "swipl",     "sbcl",     "awk",    "gawk",       "tsx",    "ts-node",
-    "cmd",
+    "cmd",    "csh",     "tcsh",      "elvish",   "nu",     "xonsh",
 };
 
 constexpr std::string_view kWrappers[] = {
@@ -32,7 +32,8 @@ constexpr std::string_view kWrappers[] = {
     "timeout", "stdbuf",    "setsid",    "sudo",       "doas",     "xargs",      "strace",
     "ltrace",  "gdb",       "lldb",      "rr",         "valgrind", "caffeinate", "nodemon",
     "dotenv",  "dotenvx",   "watchexec", "entr",       "firejail", "bwrap",      "coreutils",
-    "tini",    "dumb-init", "zig",       "swift",      "bazel",
+    "tini",    "dumb-init", "zig",       "swift",      "bazel",    "mcp-sitter", "socat",
+    "perf",    "flock",     "nsenter",   "unshare",    "chroot",   "catatonit",
 };
 
 constexpr std::string_view kRemotes[] = {

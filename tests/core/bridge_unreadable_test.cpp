@@ -36,8 +36,6 @@ TEST_F(BridgeUnreadableTest, EachBadLineOfTheClientGetsItsError) {
       {"rubbish", -32700, ""},
       {R"json({"jsonrpc":"2.0","id":5,"method":"x")json", -32700, "5"},
       {R"json({"jsonrpc":"2.0","id":"a","method":"x",})json", -32700, "\"a\""},
-      {R"json({"jsonrpc":"2.0","id":6,"method":"x"} {"jsonrpc":"2.0","id":7,"method":"x"})json",
-       -32700, "6"},
       {"[]", -32600, ""},
       {"[" + request(1, "ping") + "]", -32600, ""},
       {"7", -32600, ""},
@@ -62,6 +60,31 @@ TEST_F(BridgeUnreadableTest, EachBadLineOfTheClientGetsItsError) {
     EXPECT_EQ(line["error"]["code"], bad.code) << bad.line;
     EXPECT_EQ(line.contains("id") ? line["id"].dump() : "", bad.id) << bad.line;
   }
+}
+
+TEST_F(BridgeUnreadableTest, EachOfSeveralMessagesOnALineOfTheClientGetsItsError) {
+  open_session();
+  client(request(6, "x") + " " + request(7, "x"));
+  const auto got = client_got();
+  ASSERT_THAT(got, SizeIs(2));
+  EXPECT_THAT(got[0], AllOf(HasSubstr("\"id\":6,"), HasSubstr("-32700")));
+  EXPECT_THAT(got[1], AllOf(HasSubstr("\"id\":7,"), HasSubstr("-32700")));
+}
+
+TEST_F(BridgeUnreadableTest, NotificationsThatLackWhatTheyAreAboutAreDropped) {
+  open_session();
+  client(R"json({"jsonrpc":"2.0","method":"notifications/progress"})json");
+  client(R"json({"jsonrpc":"2.0","method":"notifications/cancelled","params":{}})json");
+  child(1, R"json({"jsonrpc":"2.0","method":"notifications/cancelled"})json");
+  EXPECT_THAT(done(), Each(HasSubstr("log")));
+}
+
+TEST_F(BridgeUnreadableTest, ATokenThatIsNoScalarPassesAsItIs) {
+  open_session();
+  child(
+      1,
+      R"json({"jsonrpc":"2.0","id":9,"method":"roots/list","params":{"_meta":{"progressToken":{"a":1}}}})json");
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr(R"json("progressToken":{"a":1})json")));
 }
 
 TEST_F(BridgeUnreadableTest, InvalidUtf8IsSaidSo) {

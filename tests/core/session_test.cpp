@@ -23,7 +23,7 @@ TEST(OpeningResultTest, WhatTheChildSaysOfItself) {
   EXPECT_FALSE(opened.declares("prompts"));
   EXPECT_FALSE(opened.declares("logging"));
   EXPECT_TRUE(opened.takes_subscriptions());
-  EXPECT_THAT(opened.capability_names(), ElementsAre("tools", "resources", "logging"));
+  EXPECT_THAT(opened.capability_names(), ElementsAre("tools", "resources"));
 }
 
 TEST(OpeningResultTest, WhatIsLeftOutIsEmpty) {

@@ -128,7 +128,7 @@ class Bridge {
   };
 
   /// What a look at the binary was for.
-  enum class Purpose { notice, status, binary_info, kill };
+  enum class Purpose { notice, status, binary_info, sweep, kill };
   struct Inspection {
     Purpose purpose;
     ClientRequest* request = nullptr;

@@ -29,10 +29,16 @@ class LineFramer {
     std::string_view tail{};  ///< its last bytes; do not overlap with the first
   };
 
+  enum class Ends : std::uint8_t {
+    newlines,
+    /// A progress bar on stderr ends what it writes with carriage returns only.
+    also_returns,
+  };
+
   /// `kept` is what is kept of each end of a longer line.
   explicit LineFramer(std::size_t line_max = limits::kLineMax,
-                      std::size_t kept = limits::kLineEndKept)
-      : line_max_(line_max), kept_(kept) {}
+                      std::size_t kept = limits::kLineEndKept, Ends ends = Ends::newlines)
+      : line_max_(line_max), kept_(kept), ends_(ends) {}
 
   /// What the lines that were given out stand in. Whoever holds it keeps them where they are.
   std::shared_ptr<const void> buffer() const { return buffer_; }
@@ -69,6 +75,7 @@ class LineFramer {
     char* bytes = nullptr;
   };
 
+  const char* line_end() const;
   void leave_to_holder();
   void resize(std::size_t capacity);
   void discard(std::size_t end);
@@ -76,6 +83,7 @@ class LineFramer {
 
   std::size_t line_max_;
   std::size_t kept_;
+  Ends ends_;
   std::shared_ptr<Buffer> buffer_;  // null only while there is no capacity
   std::size_t capacity_ = 0;        // without the padding
   std::size_t begin_ = 0;           // of the line that is being read

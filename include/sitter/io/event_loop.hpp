@@ -42,6 +42,7 @@ class EventLoop {
   void watch(int descriptor, Reader& reader);
   /// Also from within `on_readable`. Nothing happens if it is not watched.
   void forget(Reader& reader);
+  /// A reader whose other side has hung up is told in spite of a pause.
   void set_paused(Reader& reader, bool paused);
 
   /// Calls the function from the loop, soon.

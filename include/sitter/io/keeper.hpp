@@ -1,10 +1,16 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "sitter/io/file_descriptor.hpp"
 
 namespace sitter {
+
+/// What the log says when there is none.
+inline constexpr std::string_view kNoKeeper =
+    "there is no keeper: if mcp-sitter is killed with SIGKILL, parts of the server may be left "
+    "behind";
 
 /// A process that outlives the bridge by a moment, to kill what the bridge could not: it waits on a
 /// pipe that only the bridge writes, and when the pipe ends it sends SIGKILL to every unit that it

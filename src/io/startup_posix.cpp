@@ -1,0 +1,24 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <initializer_list>
+
+#include "sitter/io/startup.hpp"
+
+namespace sitter {
+
+void open_standard_streams() {
+  int opened = 0;
+  while (opened >= 0 && opened <= STDERR_FILENO) opened = open("/dev/null", O_RDWR);
+  if (opened > STDERR_FILENO) close(opened);
+}
+
+void unblock_signals() {
+  sigset_t ours;
+  sigemptyset(&ours);
+  for (const int signal : {SIGCHLD, SIGHUP, SIGINT, SIGTERM}) sigaddset(&ours, signal);
+  pthread_sigmask(SIG_UNBLOCK, &ours, nullptr);
+}
+
+}  // namespace sitter
