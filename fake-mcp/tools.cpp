@@ -265,6 +265,12 @@ void stop_reading(const Call& call) {
   call.session.reading = false;
 }
 
+void close_stdin(const Call& call) {
+  call.reply.text("good bye");
+  call.session.reading = false;
+  ::close(STDIN_FILENO);
+}
+
 void meta(const Call& call) {
   const std::string_view received = member(call.params, "_meta");
   const auto block = [](std::string_view text) {
@@ -318,6 +324,7 @@ constexpr Tool kTools[] = {
     {"args", "Answers its command line.", "", args},
     {"close_stdout", "Closes stdout, unanswered, and lives on.", "", close_stdout},
     {"stop_reading", "Answers, reads nothing more and lives on.", "", stop_reading},
+    {"close_stdin", "Answers, closes its stdin and lives on.", "", close_stdin},
     {"meta", "Answers the received _meta and, in a second block, the raw params.", "", meta}};
 
 }  // namespace

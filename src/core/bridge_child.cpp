@@ -247,7 +247,7 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
       if (is_result) {
         const auto [tools, cursor] = members<2>(message.result, {"tools", "nextCursor"});
         if (request->is_first_page && is_array(tools)) {
-          make_way_for_page(tools);
+          if (tools.size() <= limits::kListBytesMax) make_way_for_page(tools);
           edits.append(tools, fmt::format("{}", fmt::join(names_.definitions(), ",")));
         }
         keep_cursor(child, cursor);

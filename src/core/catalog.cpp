@@ -306,6 +306,7 @@ CatalogDiff Catalog::take(std::span<const std::string> pages) {
   const std::string_view key = kind_ == CatalogKind::resources ? "uri" : "name";
   for (const std::string& page : pages) {
     for (const std::string_view raw : json_elements(page)) {
+      if (!raw.starts_with('{')) continue;
       auto name = json_decoded(value_of(values_of(raw), key));
       items->push_back({std::move(name), std::string(raw)});
     }

@@ -35,6 +35,7 @@ void ListSurvey::begin(CatalogKind kind, Now now, Actions& out) {
     ++known->restarts;
     known->state = State::asking;
     known->pages.clear();
+    known->bytes = 0;
     known->cursors.clear();
     ask(*known, {}, out);
     return;
@@ -62,6 +63,12 @@ bool ListSurvey::on_answer(const Message& answer, Actions& out) {
   const auto [items, cursor] = members<2>(answer.result, {catalog_name(list->kind), "nextCursor"});
   if (answer.kind == Message::Kind::error || !is_array(items)) {
     list->state = State::failed;
+    return true;
+  }
+  list->bytes += items.size();
+  if (list->bytes > limits::kListBytesMax) {
+    list->state = State::failed;
+    list->pages.clear();
     return true;
   }
   list->pages.emplace_back(items);

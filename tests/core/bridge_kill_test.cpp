@@ -210,6 +210,23 @@ TEST_F(BridgeKillTest, ASecondKillAnswersWhatHasComeSinceTheFirst) {
   EXPECT_THAT(done(), Not(Contains("start 2")));
 }
 
+TEST_F(BridgeKillTest, AKillThatJoinsMayReachFurther) {
+  open_session();
+  client(call(1, "sitter_kill", R"json({"scope":"child"})json"));
+  client(call(2, "sitter_kill", R"json({"scope":"same-executable"})json"));
+  client(call(3, "sitter_kill", R"json({"scope":"child"})json"));
+  done();
+  dies(1, 0);
+  EXPECT_THAT(done(), Contains("sweep same-executable terminate"));
+}
+
+TEST_F(BridgeKillTest, TheFileBehindAWrapperIsLookedUpWhileTheChildStillShowsIt) {
+  open_session();
+  plays.inspect = false;
+  client(call(1, "sitter_kill"));
+  EXPECT_THAT(done(), ElementsAre("inspect", "close 1"));
+}
+
 TEST_F(BridgeKillTest, ACancelledKillGoesOnWithoutAnAnswer) {
   open_session();
   client(call(1, "sitter_kill"));

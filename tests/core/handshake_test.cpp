@@ -221,6 +221,33 @@ TEST_F(HandshakeTest, ListsAreTakenAgain) {
   EXPECT_THAT(*handshake_.take_lists(now_), SizeIs(1));
 }
 
+TEST_F(HandshakeTest, AChildThatAnnouncesAChangeWheneverItIsListedIsListedAtABoundedPace) {
+  open("{}");
+  handshake_.settle(session_, true, now_, out_);
+  handshake_.take_lists(now_);
+  sent();
+  int asked = 0;
+  const auto answer_all = [&] {
+    for (const std::string& line : sent()) {
+      ++asked;
+      const OwnedLine request(line);
+      const std::string id(reader_.read(request.line())->id);
+      handshake_.survey_again(CatalogKind::tools, now_, out_);
+      answer(result(id, R"json({"tools":[]})json"));
+    }
+    if (handshake_.take_lists(now_)) handshake_.survey_again(CatalogKind::tools, now_, out_);
+  };
+  handshake_.survey_again(CatalogKind::tools, now_, out_);
+  const Instant until = now_.steady + seconds(10);
+  for (int turn = 0; turn < 1000; ++turn) {
+    answer_all();
+    if (const auto due = handshake_.deadline(); due && *due <= until) now_.steady = *due;
+    handshake_.on_timeout(now_, out_);
+  }
+  EXPECT_GE(asked, 10);
+  EXPECT_LE(asked, 10 * (1 + limits::kListRestartsMax) + 20);
+}
+
 TEST_F(HandshakeTest, RefusalsOfAModernServerAreKnown) {
   for (const int code : {-32022, -32601, -32602, -32600, -32000}) {
     Handshake handshake(1, [] { return std::string("1"); });

@@ -156,5 +156,28 @@ TEST_F(ListSurveyTest, AListThatBeginsAnewForgetsItsPagesAndKeepsItsTime) {
   EXPECT_THAT(survey_.lists()[0].pages, ElementsAre("[]", "[\"new\"]"));
 }
 
+TEST_F(ListSurveyTest, AListBeginsAnewAFewTimesAndIsOutdatedAfterThat) {
+  survey_.begin(CatalogKind::tools, now_, out_);
+  for (int i = 0; i < limits::kListRestartsMax; ++i) survey_.begin(CatalogKind::tools, now_, out_);
+  EXPECT_THAT(sent(), SizeIs(1 + limits::kListRestartsMax));
+  EXPECT_FALSE(survey_.lists()[0].is_outdated);
+  survey_.begin(CatalogKind::tools, now_, out_);
+  EXPECT_THAT(sent(), IsEmpty());
+  EXPECT_TRUE(survey_.lists()[0].is_outdated);
+}
+
+TEST_F(ListSurveyTest, AByteMoreThanTheBoundFailsTheList) {
+  const auto tools_of = [](std::size_t size) {
+    return result(1, R"json({"tools":[")json" + std::string(size - 4, 'x') + "\"]}");
+  };
+  for (const std::size_t more : {0, 1}) {
+    id_ = 0;
+    survey_ = ListSurvey(3, [this] { return std::to_string(++id_); });
+    survey_.begin(CatalogKind::tools, now_, out_);
+    answer(tools_of(limits::kListBytesMax + more));
+    EXPECT_EQ(survey_.lists()[0].state, more == 0 ? ListState::complete : ListState::failed);
+  }
+}
+
 }  // namespace
 }  // namespace sitter

@@ -141,6 +141,16 @@ TEST(Death, CallBehindAKillWaitsForItsEndAndStartsTheNext) {
   }
 }
 
+TEST(Death, ChildThatClosesStdinButLivesIsTakenDown) {
+  ScriptedClient client({.options = {"--kill-grace", "20"}});
+  client.open();
+  const long child = client.child_pid();
+  client.text_of_call("close_stdin");
+  EXPECT_THAT(client.text_of_call("echo"), HasSubstr("closed its stdin"));
+  EXPECT_FALSE(is_alive(child));
+  EXPECT_THAT(client.text_of_call("echo", {{"text", "next"}}), HasSubstr("next"));
+}
+
 TEST(Death, KillAsksBeforeItForces) {
   ScriptedClient client({.options = {"--kill-grace", "1000"}, .command = fake({"--ignore-eof"})});
   client.open();

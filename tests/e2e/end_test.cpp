@@ -300,8 +300,12 @@ TEST(End, ATerminalAsStdinIsLeftAsItWas) {
 }
 
 TEST(End, ClosedStandardStreamsAreNoHarm) {
-  Program program({.command = {"/bin/sh", "-c", "exec '" + sitter_program() + "' -- cat <&- >&-"}});
-  EXPECT_EQ(program.wait(), 0);
+  for (const std::string streams : {"<&- >&-", "<&-", ">&-", "<&- >&- 2>&-"}) {
+    Program program(
+        {.command = {"/bin/sh", "-c", "exec '" + sitter_program() + "' -- cat " + streams}});
+    program.close_input();
+    EXPECT_EQ(program.wait(), 0) << streams;
+  }
 }
 
 }  // namespace

@@ -61,8 +61,9 @@ inline constexpr Milliseconds kSignalExitAfter{280};
 /// How long answers that are owed are waited for after the client has closed our stdin.
 inline constexpr Milliseconds kOwedWait{10000};
 
-/// Lists that are compared after a respawn: pages of each, and time.
+/// Lists that are compared after a respawn: pages of each, bytes (2,000 tools of 2 KiB), and time.
 inline constexpr int kListPagesMax = 100;
+inline constexpr std::size_t kListBytesMax = 4 * kMiB;
 inline constexpr Milliseconds kToolsListWait{2000};
 inline constexpr Milliseconds kOtherListWait{1000};
 

@@ -35,6 +35,7 @@ class ListSurvey {
     std::string id;
     Instant deadline;
     std::set<std::string> cursors;
+    std::size_t bytes = 0;  // of the pages
     int restarts = 0;
     /// It changed once more than it may begin anew.
     bool is_outdated = false;
