@@ -69,7 +69,7 @@ TEST_F(BridgeIdsTest, TwoRequestsWithTheSameIdAreBothAnsweredWhenTheChildDies) {
 }
 
 TEST_F(BridgeIdsTest, AnIdMayComeBackAfterItsAnswer) {
-  // PEERS 46: tools/list in flight when the child dies, its id reused for a call.
+  // A tools/list in flight when the child dies, its id reused for a call.
   open_session();
   client(request(1, "tools/list", R"json({"cursor":"x"})json"));
   dies(1, 3);
@@ -141,7 +141,6 @@ TEST_F(BridgeIdsTest, AnAnswerWithAnUnknownIdIsDropped) {
 }
 
 TEST_F(BridgeIdsTest, AnAnswerToADeadChildsQuestionNeverReachesItsSuccessor) {
-  // PEERS 29.
   open_session();
   child(1, request(0, "sampling/createMessage"));
   done();

@@ -20,7 +20,7 @@ class BridgeInFlightTest : public BridgeTest {
 };
 
 TEST_F(BridgeInFlightTest, ACallInFlightWhenTheChildIsKilledIsAnswered) {
-  // PEERS 1: request in flight, child killed -9.
+  // Request in flight, child killed -9.
   client(call(5, "work"));
   child_says(1, "about to work");
   done();
@@ -120,7 +120,7 @@ TEST_F(BridgeInFlightTest, ManyRequestsAreAnsweredInTheOrderInWhichTheyCame) {
 }
 
 TEST_F(BridgeInFlightTest, ACallJustAfterTheDeathWaitsForTheNextChild) {
-  // PEERS 3: a call sent within half a millisecond of the child's death.
+  // A call sent within half a millisecond of the child's death.
   exits(1, 3);
   done();
   client(call(5, "echo"));
@@ -140,8 +140,6 @@ TEST_F(BridgeInFlightTest, WhatMayHaveRunIsNeverRunAgain) {
   const auto got = done();
   EXPECT_THAT(got, Not(Contains(StartsWith("start"))));
 }
-
-// ---- Sent once more -----------------------------------------------------------------------------
 
 class BridgeRetryTest : public BridgeInFlightTest,
                         public ::testing::WithParamInterface<std::pair<const char*, const char*>> {
@@ -247,10 +245,7 @@ TEST_F(BridgeInFlightTest, AReadWhoseNextStartFailsIsAnswered) {
                                         AllOf(HasSubstr("echo"), HasSubstr("sitter_status"))));
 }
 
-// ---- Ends of every kind -------------------------------------------------------------------------
-
 TEST_F(BridgeInFlightTest, AChildThatClosesItsStdoutButLivesIsTakenDown) {
-  // PEERS 34.
   client(call(5, "work"));
   done();
   closes_stdout(1);

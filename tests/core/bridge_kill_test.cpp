@@ -46,7 +46,7 @@ TEST_F(BridgeKillTest, AChildThatEndsAtTheEndOfItsInputIsNotSignalledItself) {
 }
 
 TEST_F(BridgeKillTest, ACallInFlightIsAnswered) {
-  // PEERS 2: request in flight, sitter_kill.
+  // Request in flight, sitter_kill.
   open_session();
   client(call(1, "work"));
   client(request(2, "tools/list"));
@@ -84,7 +84,7 @@ TEST_F(BridgeKillTest, AReadInFlightOfAChildThatHadJustDiedIsNotSentAgain) {
 }
 
 TEST_F(BridgeKillTest, AChildThatHadJustDiedIsNotReportedAsKilled) {
-  // PEERS 42: sitter_kill when the child is already dead by a crash.
+  // A sitter_kill when the child is already dead by a crash.
   open_session();
   exits(1, 3);
   client(call(1, "sitter_kill"));
@@ -103,7 +103,7 @@ TEST_F(BridgeKillTest, WhenNothingRunsNothingIsKilled) {
 }
 
 TEST_F(BridgeKillTest, TheNextCallStartsTheChildAndTellsThatItWasKilled) {
-  // PEERS 26: a deliberate kill of a server that has to be killed hard.
+  // A deliberate kill of a server that has to be killed hard.
   open_session();
   time_passes(seconds(45));
   client(call(1, "sitter_kill"));
@@ -121,7 +121,7 @@ TEST_F(BridgeKillTest, TheNextCallStartsTheChildAndTellsThatItWasKilled) {
 }
 
 TEST_F(BridgeKillTest, ACallRightBehindTheKillWaitsForItAndTellsOfIt) {
-  // PEERS 27: a call right after sitter_kill, pipelined.
+  // A call right after sitter_kill, pipelined.
   open_session();
   client(call(1, "sitter_kill"));
   client(call(2, "echo"));
@@ -138,7 +138,7 @@ TEST_F(BridgeKillTest, ACallRightBehindTheKillWaitsForItAndTellsOfIt) {
 }
 
 TEST_F(BridgeKillTest, DescendantsAreReportedWithTheirEnd) {
-  // PEERS 25: grandchildren.
+  // Grandchildren.
   plays.signal = false;
   open_session();
   client(call(1, "sitter_kill", R"json({"scope":"child"})json"));
