@@ -200,16 +200,6 @@ TEST_F(BridgeKillTest, KillsAtTheSameTimeShareOneLadder) {
   EXPECT_THAT(answer_text(), HasSubstr(R"json("killCount": 1)json"));
 }
 
-TEST_F(BridgeKillTest, ASecondKillAnswersWhatHasComeSinceTheFirst) {
-  open_session();
-  client(call(1, "sitter_kill"));
-  client(call(2, "echo"));
-  client(call(3, "sitter_kill"));
-  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("\"id\":2,"), HasSubstr("not delivered"))));
-  dies(1, 0);
-  EXPECT_THAT(done(), Not(Contains("start 2")));
-}
-
 TEST_F(BridgeKillTest, ACancelledKillGoesOnWithoutAnAnswer) {
   open_session();
   client(call(1, "sitter_kill"));
@@ -343,21 +333,6 @@ TEST_F(BridgeKillTest, AnAnswerOfAChildThatIsTakenDownStillCounts) {
   done();
   child(1, result(1, text_result("just in time")));
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("just in time")));
-  dies(1, 0);
-}
-
-TEST_F(BridgeKillTest, AChildThatIsTakenDownGetsNoMoreLines) {
-  open_session();
-  client(call(1, "work"));
-  child(1, request(0, "sampling/createMessage", R"json({"_meta":{"progressToken":1}})json"));
-  client(call(2, "sitter_kill"));
-  done();
-  client(cancelled(1));
-  client(progress(1, 1));
-  client(result(1));
-  client(notification("notifications/vendor"));
-  child(1, notification("notifications/tools/list_changed"));
-  EXPECT_THAT(done(), ElementsAre("client " + notification("notifications/tools/list_changed")));
   dies(1, 0);
 }
 
