@@ -50,6 +50,8 @@ class Program {
     std::optional<int> output = {};
     /// False: its stderr is never read, as some clients do it.
     bool reads_stderr = true;
+    /// It and all that it starts share one processor.
+    bool on_one_cpu = false;
   };
 
   /// A line that came instead of the one that was waited for.
