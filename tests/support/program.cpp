@@ -115,6 +115,13 @@ bool Program::flush() {
   return pump_until([this] { return unwritten_.empty(); });
 }
 
+std::size_t Program::offer() {
+  // Even a write of which nothing is taken wakes the reader of a pipe.
+  pollfd writable{input_.number(), POLLOUT, 0};
+  if (poll(&writable, 1, 0) > 0) write_some();
+  return unwritten_.size() - written_;
+}
+
 std::optional<std::string> Program::read_line() {
   std::size_t end = std::string::npos;
   const bool came = pump_until([&] {

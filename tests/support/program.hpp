@@ -72,6 +72,8 @@ class Program {
   void close_output();
   /// Waits until all that was written has been taken.
   bool flush();
+  /// Offers what has not been taken yet once more: how much of it is left. Reads nothing.
+  std::size_t offer();
 
   /// The next line of stdout; kNothingCame if none comes in time, nothing at its end.
   std::optional<std::string> read_line();
