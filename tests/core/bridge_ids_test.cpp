@@ -129,6 +129,8 @@ TEST_F(BridgeIdsTest, NothingThatTheClientSendsMatchesOurIds) {
   client(result("1125899906842624", R"json({"tools":[]})json"));
   EXPECT_THAT(done(), IsEmpty());
   opens(1);
+  client(call(1, "sitter_status"));
+  EXPECT_THAT(answer_text(), HasSubstr(R"json("childToolCount": 1)json"));
 }
 
 TEST_F(BridgeIdsTest, AnAnswerWithAnUnknownIdIsDropped) {
