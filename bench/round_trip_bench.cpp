@@ -43,8 +43,6 @@ constexpr std::size_t kFirstId = 100'000;
   std::exit(1);
 }
 
-// ---- Lines
-
 constexpr std::string_view kInitialize =
     R"json({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",)json"
     R"json("capabilities":{},"clientInfo":{"name":"bench","version":"1"}}})json"
@@ -72,8 +70,6 @@ std::size_t small_result() {
       "\n";
   return kMessageBytes - around.size();
 }
-
-// ---- Processes
 
 /// A started program, spoken to through two pipes, and opened as an MCP client would.
 class Program {
@@ -189,8 +185,6 @@ int last_core() {
   while (core > 0 && !CPU_ISSET(static_cast<std::size_t>(core), &set)) --core;
   return core;
 }
-
-// ---- Figures
 
 constexpr std::size_t kDirect = 0;
 constexpr std::size_t kRelay = 1;

@@ -15,8 +15,6 @@ using ::testing::SizeIs;
 
 class BridgeEndingTest : public BridgeTest {};
 
-// ---- The client closes our stdin ----------------------------------------------------------------
-
 TEST_F(BridgeEndingTest, BeforeAnythingElseItIsTheEnd) {
   client_closes_input();
   EXPECT_THAT(done(), ElementsAre("exit 0"));
@@ -54,7 +52,7 @@ TEST_F(BridgeEndingTest, AShortGraceIsKept) {
 }
 
 TEST_F(BridgeEndingTest, AnswersThatAreOwedAreWaitedFor) {
-  // PEERS 8: client EOF with pending requests.
+  // Client EOF with pending requests.
   open_session();
   client(call(1, "work"));
   done();
@@ -83,7 +81,7 @@ TEST_F(BridgeEndingTest, WhatIsUnansweredAfterTenSecondsGetsItsError) {
 }
 
 TEST_F(BridgeEndingTest, AWholePipedSessionIsAnswered) {
-  // PEERS 8: printf init+initialized+list+call | bridge child.
+  // As in `printf init+initialized+list+call | bridge child`.
   client(initialize(0));
   client(initialized());
   client(request(1, "tools/list"));
@@ -230,10 +228,7 @@ TEST_F(BridgeEndingTest, NothingIsStartedForAChildThatNobodyNeedsAnyMore) {
   EXPECT_THAT(done(), ElementsAre("exit 0"));
 }
 
-// ---- Signals ------------------------------------------------------------------------------------
-
 TEST_F(BridgeEndingTest, ASignalTakesTheChildDownAtOnce) {
-  // PEERS 18 and 19.
   config.kill_grace = seconds(20);
   open_session();
   signal(143);
@@ -360,7 +355,7 @@ TEST_F(BridgeEndingTest, RequestsAfterASignalAreRefused) {
 }
 
 TEST_F(BridgeEndingTest, AClosedOutputIsLikeASignal) {
-  // PEERS 38: the client closes the bridge's stdout only.
+  // The client closes the bridge's stdout only.
   open_session();
   client(call(1, "work"));
   done();

@@ -15,8 +15,6 @@ class BridgeForwardingTest : public BridgeTest {
   void SetUp() override { open_session(); }
 };
 
-// ---- Bytes pass unchanged -----------------------------------------------------------------------
-
 TEST_F(BridgeForwardingTest, ARequestAndItsAnswerPassByteForByte) {
   const std::string asked =
       R"json({ "params" : {"arguments":{"b":1.0,"a":1e2,"big":12345678901234567890},"name":"echo",)json"
@@ -87,7 +85,7 @@ TEST_F(BridgeForwardingTest, TheOrderOfEachDirectionIsKept) {
 }
 
 TEST_F(BridgeForwardingTest, DeepNestingPasses) {
-  // PEERS 9 and 10: nesting deeper than 64 levels.
+  // Nesting deeper than 64 levels.
   const std::string deep = std::string(100000, '[') + std::string(100000, ']');
   client(call(1, "echo", R"json({"x":)json" + deep + "}"));
   EXPECT_THAT(done(), ElementsAre("child 1 " + call(1, "echo", R"json({"x":)json" + deep + "}")));
@@ -96,7 +94,7 @@ TEST_F(BridgeForwardingTest, DeepNestingPasses) {
 }
 
 TEST_F(BridgeForwardingTest, DuplicateKeysPass) {
-  // PEERS 9 and 10: the same key twice.
+  // The same key twice.
   const std::string asked =
       R"json({"jsonrpc":"2.0","id":1,"id":1,"method":"tools/call","params":{"name":"a","name":"echo","arguments":{}}})json";
   client(asked);
@@ -114,14 +112,12 @@ TEST_F(BridgeForwardingTest, LoneSurrogatesPass) {
 }
 
 TEST_F(BridgeForwardingTest, ALineWithCarriageReturnsAsWhiteSpacePasses) {
-  // PEERS 9: a bare CR as JSON white space.
+  // A bare CR as JSON white space.
   const std::string asked = "{\"jsonrpc\":\"2.0\",\r\"id\":1,\r\"method\":\"vendor/x\"}";
   client(asked);
   EXPECT_THAT(done(), ElementsAre("child 1 " + asked));
   child(1, result(1));
 }
-
-// ---- Questions of the child ---------------------------------------------------------------------
 
 TEST_F(BridgeForwardingTest, AQuestionOfTheChildGetsANumberOfItsOwn) {
   child(1, request("\"abc\"", "sampling/createMessage", R"json({"maxTokens":1})json"));
@@ -179,8 +175,6 @@ TEST_F(BridgeForwardingTest, TheChildsQuestionsAreBounded) {
   EXPECT_THAT(done(), SizeIs(2));
 }
 
-// ---- Cancellation -------------------------------------------------------------------------------
-
 TEST_F(BridgeForwardingTest, ACancellationPasses) {
   client(call(1, "slow"));
   done();
@@ -235,8 +229,6 @@ TEST_F(BridgeForwardingTest, CancelledRequestsAreRememberedUpToABound) {
   child(1, result(2));
   EXPECT_THAT(done(), ElementsAre("client " + result(2)));
 }
-
-// ---- Progress -----------------------------------------------------------------------------------
 
 TEST_F(BridgeForwardingTest, AnAnswerBehindItsProgressStartsAWriteOfItsOwn) {
   client(call_with_progress(1, "work"));
@@ -310,8 +302,6 @@ TEST_F(BridgeForwardingTest, AnAnswerJustAfterItsProgressWasWrittenWaitsToo) {
   next_deadline_comes();
   EXPECT_THAT(done(), ElementsAre("client " + result(2)));
 }
-
-// ---- Bounds -------------------------------------------------------------------------------------
 
 TEST_F(BridgeForwardingTest, AnAnswerThatEndsOfficialClientsIsPassedOnAndLogged) {
   client(call(1, "big"));

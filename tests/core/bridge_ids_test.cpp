@@ -69,7 +69,7 @@ TEST_F(BridgeIdsTest, TwoRequestsWithTheSameIdAreBothAnsweredWhenTheChildDies) {
 }
 
 TEST_F(BridgeIdsTest, AnIdMayComeBackAfterItsAnswer) {
-  // PEERS 46: tools/list in flight when the child dies, its id reused for a call.
+  // A tools/list in flight when the child dies, its id reused for a call.
   open_session();
   client(request(1, "tools/list", R"json({"cursor":"x"})json"));
   dies(1, 3);
@@ -129,6 +129,8 @@ TEST_F(BridgeIdsTest, NothingThatTheClientSendsMatchesOurIds) {
   client(result("1125899906842624", R"json({"tools":[]})json"));
   EXPECT_THAT(done(), IsEmpty());
   opens(1);
+  client(call(1, "sitter_status"));
+  EXPECT_THAT(answer_text(), HasSubstr(R"json("childToolCount": 1)json"));
 }
 
 TEST_F(BridgeIdsTest, AnAnswerWithAnUnknownIdIsDropped) {
@@ -141,7 +143,6 @@ TEST_F(BridgeIdsTest, AnAnswerWithAnUnknownIdIsDropped) {
 }
 
 TEST_F(BridgeIdsTest, AnAnswerToADeadChildsQuestionNeverReachesItsSuccessor) {
-  // PEERS 29.
   open_session();
   child(1, request(0, "sampling/createMessage"));
   done();

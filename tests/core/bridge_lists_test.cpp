@@ -27,8 +27,6 @@ class BridgeListsTest : public BridgeTest {
   }
 };
 
-// ---- The built-in tools among the child's -------------------------------------------------------
-
 TEST_F(BridgeListsTest, TheBuiltinToolsComeBehindTheChildsInAFixedOrder) {
   open_session();
   client(request(1, "tools/list"));
@@ -43,7 +41,6 @@ TEST_F(BridgeListsTest, TheBuiltinToolsComeBehindTheChildsInAFixedOrder) {
 }
 
 TEST_F(BridgeListsTest, ALoneSurrogateInADescriptionPasses) {
-  // PEERS 12.
   open_session();
   client(request(1, "tools/list"));
   done();
@@ -53,7 +50,6 @@ TEST_F(BridgeListsTest, ALoneSurrogateInADescriptionPasses) {
 }
 
 TEST_F(BridgeListsTest, TheyComeOnTheFirstPageOnly) {
-  // PEERS 31.
   open_session();
   client(request(1, "tools/list", "{}"));
   done();
@@ -76,7 +72,7 @@ TEST_F(BridgeListsTest, ACursorOfNullIsTheFirstPage) {
 }
 
 TEST_F(BridgeListsTest, ATakenNameMovesOurs) {
-  // PEERS 32: the child has its own sitter_status.
+  // The child has its own sitter_status.
   server.tools = {tool("sitter_status"), tool("outer_sitter_status")};
   open_session();
   client(request(1, "tools/list"));
@@ -120,7 +116,6 @@ TEST_F(BridgeListsTest, AFreedNameComesBack) {
 }
 
 TEST_F(BridgeListsTest, AChildWithoutToolsStillHasOurs) {
-  // PEERS 33.
   server.capabilities = R"json({"prompts":{}})json";
   open_session();
   client(request(1, "tools/list"));
@@ -129,7 +124,6 @@ TEST_F(BridgeListsTest, AChildWithoutToolsStillHasOurs) {
 }
 
 TEST_F(BridgeListsTest, AChildThatDoesNotKnowToolsListStillHasOurs) {
-  // PEERS 33.
   client(initialize(0));
   child(1, result(0, server.opening()));
   client(initialized());
@@ -164,8 +158,6 @@ TEST_F(BridgeListsTest, OtherListsOfAChildWithoutThemAreItsAffair) {
   child(1, error(1, -32601, "Method not found"));
   EXPECT_THAT(done(), ElementsAre("client " + error(1, -32601, "Method not found")));
 }
-
-// ---- The baseline and the diff ------------------------------------------------------------------
 
 TEST_F(BridgeListsTest, TheBaselineHoldsNothing) {
   client(initialize(0));
@@ -256,8 +248,6 @@ TEST_F(BridgeListsTest, PagesThatGoInACircleAreGivenUp) {
   child(2, result(1));
 }
 
-// ---- Changes that the child announces itself ----------------------------------------------------
-
 TEST_F(BridgeListsTest, AChangeThatTheChildAnnouncesPassesAndIsTaken) {
   open_session();
   child(1, notification("notifications/tools/list_changed"));
@@ -302,8 +292,6 @@ TEST_F(BridgeListsTest, AChangeInTheMiddleOfARespawnIsTakenAnew) {
   EXPECT_THAT(done(), ElementsAre("child 2 " + call(1, "echo")));
   child(2, result(1));
 }
-
-// ---- Cursors ------------------------------------------------------------------------------------
 
 TEST_F(BridgeListsTest, ACursorOfADeadChildIsNotShownToItsSuccessor) {
   open_session();

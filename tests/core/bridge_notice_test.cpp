@@ -165,7 +165,6 @@ TEST_F(BridgeNoticeTest, BesideStructuredContentItGoesLastAndOnceMoreIntoTheNext
 }
 
 TEST_F(BridgeNoticeTest, AnAnswerWithALoneSurrogateCarriesIt) {
-  // PEERS 11.
   respawn_with_call();
   child(2, result(1, R"json({"content":[{"type":"text","text":"\ud83d"}],"x":1,"x":2})json"));
   EXPECT_THAT(client_got(),
@@ -191,8 +190,6 @@ TEST_F(BridgeNoticeTest, WithoutNoticesNothingIsAddedButChangesAreAnnounced) {
   child(2, result(1, text_result("x")));
   EXPECT_THAT(done(), ElementsAre("client " + result(1, text_result("x"))));
 }
-
-// ---- What it says -------------------------------------------------------------------------------
 
 TEST_F(BridgeNoticeTest, TheFirstLineInItsOrder) {
   binary.path = "/abs/path/server";
@@ -251,7 +248,7 @@ TEST_F(BridgeNoticeTest, ChangedToolsSayWhatChanged) {
 }
 
 TEST_F(BridgeNoticeTest, ChangesOfTheOpeningAreTold) {
-  // PEERS 41: another serverInfo, capabilities, instructions.
+  // Another serverInfo, capabilities, instructions.
   server.instructions = "old";
   server.capabilities = R"json({"tools":{},"prompts":{}})json";
   open_session();
@@ -311,7 +308,6 @@ TEST_F(BridgeNoticeTest, PromptsAndResourcesAreTold) {
 }
 
 TEST_F(BridgeNoticeTest, StdoutPollutionIsToldInTheNextNoticeAndOnce) {
-  // PEERS 39.
   open_session();
   child(1, "Listening on port 3000");
   child(1, "Ready");

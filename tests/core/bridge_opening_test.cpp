@@ -25,8 +25,6 @@ class BridgeOpeningTest : public BridgeTest {
   }
 };
 
-// ---- The usual way -----------------------------------------------------------------------------
-
 TEST_F(BridgeOpeningTest, NothingIsStartedBeforeALineNeedsIt) {
   bridge();
   time_passes(seconds(60));
@@ -53,7 +51,7 @@ TEST_F(BridgeOpeningTest, TheWholeOpeningInOrder) {
 }
 
 TEST_F(BridgeOpeningTest, APipelinedOpeningReachesTheChildOnce) {
-  // PEERS 30: a client that does not wait for the answer to initialize.
+  // A client that does not wait for the answer to initialize.
   client(initialize(0));
   client(initialized());
   client(request(1, "tools/list"));
@@ -121,10 +119,7 @@ TEST_F(BridgeOpeningTest, TheOpeningCannotBeCancelled) {
   EXPECT_THAT(client_got(), SizeIs(1));
 }
 
-// ---- A child that cannot be opened does not cost the session ------------------------------------
-
 TEST_F(BridgeOpeningTest, AMissingCommandAtTheFirstStartIsSaidAtOnce) {
-  // PEERS 4.
   plays.start = false;
   client(initialize(0));
   start_fails(1, "no such file or directory: server");
@@ -141,7 +136,6 @@ TEST_F(BridgeOpeningTest, AMissingCommandAtTheFirstStartIsSaidAtOnce) {
 }
 
 TEST_F(BridgeOpeningTest, AChildThatExitsInsideInitializeIsSaidWhenItIsOver) {
-  // PEERS 5.
   client(initialize(0));
   child_says(1, "ImportError: no module named x");
   done();
@@ -210,7 +204,7 @@ TEST_F(BridgeOpeningTest, AnOpeningWithoutProtocolVersionIsARefusal) {
 }
 
 TEST_F(BridgeOpeningTest, ASlowChildIsNotWaitedForLongerThanAnswerWithin) {
-  // PEERS 6: the child never answers the first initialize.
+  // The child never answers the first initialize.
   client(initialize(0));
   done();
   time_passes(milliseconds(7999));
@@ -332,8 +326,6 @@ TEST_F(BridgeOpeningTest, WhatAChildBringsAfterAnOpeningOfOursIsToldToTheModel) 
   EXPECT_THAT(answer_text(), HasSubstr("tools: +1 added (echo)"));
 }
 
-// ---- The time limit of the opening --------------------------------------------------------------
-
 TEST_F(BridgeOpeningTest, AChildThatNeverAnswersItsOpeningIsTakenDown) {
   client(initialize(0));
   time_passes(milliseconds(49999));
@@ -364,10 +356,7 @@ TEST_F(BridgeOpeningTest, RequestsThatWaitedForATimedOutOpeningAreToldTheOption)
   EXPECT_THAT(answer_text(), AllOf(HasSubstr("--startup-timeout"), HasSubstr("not delivered")));
 }
 
-// ---- Before the opening -------------------------------------------------------------------------
-
 TEST_F(BridgeOpeningTest, RequestsBeforeTheOpeningAreNotForwarded) {
-  // PEERS 49.
   client(request(1, "tools/list"));
   client(call(2, "echo"));
   client(request(3, "vendor/thing"));
@@ -397,8 +386,6 @@ TEST_F(BridgeOpeningTest, NotificationsBeforeTheOpeningAreDroppedAndLogged) {
   EXPECT_THAT(done(), IsEmpty());
   EXPECT_THAT(logs(), SizeIs(2));
 }
-
-// ---- A second opening ---------------------------------------------------------------------------
 
 TEST_F(BridgeOpeningTest, ASecondOpeningIsPassedOnAndReplacesTheFirst) {
   open_session();
@@ -499,10 +486,7 @@ TEST_F(BridgeOpeningTest, ASecondOpeningThatTheChildDiesOfDoesNotCostTheSession)
                                               HasSubstr("crashed (exit 3)"))));
 }
 
-// ---- Kill and end in the first opening ----------------------------------------------------------
-
 TEST_F(BridgeOpeningTest, AKillInTheFirstOpeningAnswersIt) {
-  // PEERS 51.
   client(initialize(0));
   done();
   client(call(1, "sitter_kill"));

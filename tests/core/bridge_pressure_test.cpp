@@ -32,7 +32,7 @@ TEST_F(BridgePressureTest, TheClientIsReadWhileTheChildTakesLines) {
 }
 
 TEST_F(BridgePressureTest, AChildThatTakesNothingForASecondIsDeaf) {
-  // PEERS 7: the child stops reading stdin.
+  // The child stops reading stdin.
   input_full(1);
   time_passes(milliseconds(999));
   EXPECT_FALSE(bridge().reads_client());

@@ -33,8 +33,6 @@ class BridgeRespawnTest : public BridgeTest {
   }
 };
 
-// ---- Lazy ---------------------------------------------------------------------------------------
-
 TEST_F(BridgeRespawnTest, ADeadChildStaysDown) {
   open_session();
   dies(1, 3);
@@ -44,7 +42,7 @@ TEST_F(BridgeRespawnTest, ADeadChildStaysDown) {
 }
 
 TEST_F(BridgeRespawnTest, ChatterDoesNotStartTheChild) {
-  // PEERS 28: anything while down starts the child in the middle of a build.
+  // It would start the child in the middle of a build.
   open_session();
   child(1, request(0, "roots/list"));
   down();
@@ -80,8 +78,6 @@ TEST_F(BridgeRespawnTest, AnyOtherRequestStartsTheChild) {
     done();
   }
 }
-
-// ---- The order of a respawn ---------------------------------------------------------------------
 
 TEST_F(BridgeRespawnTest, TheWholeRespawnInOrder) {
   server.capabilities =
@@ -217,7 +213,7 @@ TEST_F(BridgeRespawnTest, ASilentSubscriptionDelaysTheRespawnForABoundedTime) {
 }
 
 TEST_F(BridgeRespawnTest, AQuestionOfTheRespawnedChildPassesBeforeItsListsAreThere) {
-  // PEERS 14: a respawned child asks roots/list before it answers tools/list.
+  // A respawned child asks roots/list before it answers tools/list.
   open_session();
   down();
   client(call(1, "echo"));
@@ -233,7 +229,7 @@ TEST_F(BridgeRespawnTest, AQuestionOfTheRespawnedChildPassesBeforeItsListsAreThe
 }
 
 TEST_F(BridgeRespawnTest, ALateListLeaksToNobody) {
-  // PEERS 14 and 16: a late internal answer.
+  // A late internal answer.
   open_session();
   down();
   client(call(1, "echo"));
@@ -259,7 +255,7 @@ TEST_F(BridgeRespawnTest, MessagesOfTheRespawnedChildPassAtOnce) {
 }
 
 TEST_F(BridgeRespawnTest, BuiltinsAreAnsweredWhileTheChildHangsInItsOpening) {
-  // PEERS 15: a respawn with a slow child.
+  // A respawn with a slow child.
   open_session();
   down();
   client(call(1, "echo"));
@@ -275,7 +271,7 @@ TEST_F(BridgeRespawnTest, BuiltinsAreAnsweredWhileTheChildHangsInItsOpening) {
 }
 
 TEST_F(BridgeRespawnTest, ARespawnedChildThatNeverAnswersIsTakenDown) {
-  // PEERS 17, and 16 for a child that is slower than the limit of 0.2.0.
+  // A child that is slower than the limit of 0.2.0.
   open_session();
   down();
   client(call(1, "echo"));
@@ -288,7 +284,7 @@ TEST_F(BridgeRespawnTest, ARespawnedChildThatNeverAnswersIsTakenDown) {
 }
 
 TEST_F(BridgeRespawnTest, ARespawnedChildThatIsSlowServes) {
-  // PEERS 16: more than 15 s for initialize.
+  // More than 15 s for initialize.
   open_session();
   down();
   client(call(1, "echo"));
@@ -299,7 +295,6 @@ TEST_F(BridgeRespawnTest, ARespawnedChildThatIsSlowServes) {
 }
 
 TEST_F(BridgeRespawnTest, AReplayThatIsAnsweredWithAnErrorIsAFailedStart) {
-  // PEERS 35.
   open_session();
   down();
   client(call(1, "echo"));
@@ -330,8 +325,6 @@ TEST_F(BridgeRespawnTest, AnUnknownVersionIsAFailedStart) {
   dies(2, 0);
   EXPECT_THAT(answer_text(), HasSubstr("protocol version 2026-07-28"));
 }
-
-// ---- What waits ---------------------------------------------------------------------------------
 
 TEST_F(BridgeRespawnTest, ARequestThatWaitsCanBeCancelledAndIsNeverSent) {
   open_session();
@@ -405,8 +398,6 @@ TEST_F(BridgeRespawnTest, NotificationsThatWaitLeaveRoomForRequests) {
   child(2, result(1));
 }
 
-// ---- A start that fails -------------------------------------------------------------------------
-
 TEST_F(BridgeRespawnTest, AFailedStartFailsWhatWaitedForIt) {
   plays.start = false;
   open_session_with_start();
@@ -452,7 +443,7 @@ TEST_F(BridgeRespawnTest, AFailedStartIsTriedAgainByTheNextRequest) {
 }
 
 TEST_F(BridgeRespawnTest, StartsThatFailAgainAndAgainAreKeptApart) {
-  // PEERS 40: a crash loop.
+  // A crash loop.
   plays.start = false;
   open_session_with_start();
   for (Generation gen = 2; gen <= 4; ++gen) {

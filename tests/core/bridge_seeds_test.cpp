@@ -26,6 +26,7 @@ TEST_F(BridgeSeedsTest, AChildOnItsWayOutIsSentNothingMore) {
   client(cancelled(1));
   client(result(1, R"json({"roots":[]})json"));
   client(progress(2, 1));
+  client(notification("notifications/vendor"));
   child(1, notification("notifications/tools/list_changed"));
   EXPECT_THAT(done(), ElementsAre("client " + notification("notifications/tools/list_changed")));
 }
@@ -59,7 +60,8 @@ TEST_F(BridgeSeedsTest, ASecondSitterKillAnswersWhatHasComeSinceTheFirst) {
   client(call(3, "sitter_kill"));
   EXPECT_THAT(done(), ElementsAre(AllOf(HasSubstr("\"id\":2,"), HasSubstr("was not delivered"))));
   dies(1, 0);
-  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"id\":1,"), HasSubstr("\"id\":3,")));
+  EXPECT_THAT(done(), ElementsAre("terminate 1", "release 1", "sweep auto terminate",
+                                  HasSubstr("\"id\":1,"), HasSubstr("\"id\":3,")));
   time_passes(seconds(10));
   EXPECT_THAT(done(), IsEmpty());
 }

@@ -21,8 +21,6 @@ class BridgeUnreadableTest : public BridgeTest {
   }
 };
 
-// ---- From the client ----------------------------------------------------------------------------
-
 struct BadLine {
   std::string line;
   int code;
@@ -30,7 +28,7 @@ struct BadLine {
 };
 
 TEST_F(BridgeUnreadableTest, EachBadLineOfTheClientGetsItsError) {
-  // PEERS 9: a client line that is not a JSON object or trips the parser.
+  // A client line that is not a JSON object or trips the parser.
   open_session();
   const std::vector<BadLine> lines = {
       {"rubbish", -32700, ""},
@@ -141,8 +139,6 @@ TEST_F(BridgeUnreadableTest, ABadLineDoesNotStartTheChild) {
   EXPECT_THAT(done(), SizeIs(2));
 }
 
-// ---- From the child -----------------------------------------------------------------------------
-
 TEST_F(BridgeUnreadableTest, WhatIsNoMessageNeverReachesTheClient) {
   open_session();
   for (const std::string line :
@@ -167,7 +163,7 @@ TEST_F(BridgeUnreadableTest, PollutionIsCountedInTheStatus) {
 }
 
 TEST_F(BridgeUnreadableTest, SeveralMessagesOnOneLineAreSplit) {
-  // PEERS 10: two messages on one line.
+  // Two messages on one line.
   open_session();
   client(call(1, "a"));
   client(call(2, "b"));
@@ -181,7 +177,7 @@ TEST_F(BridgeUnreadableTest, SeveralMessagesOnOneLineAreSplit) {
 }
 
 TEST_F(BridgeUnreadableTest, AnArrayOfTheChildIsSplit) {
-  // PEERS 10: a batch array.
+  // A batch array.
   open_session();
   client(call(1, "a"));
   client(call(2, "b"));
@@ -192,7 +188,7 @@ TEST_F(BridgeUnreadableTest, AnArrayOfTheChildIsSplit) {
 }
 
 TEST_F(BridgeUnreadableTest, TextBeforeAMessageGoesToTheRing) {
-  // PEERS 10: text before the JSON.
+  // Text before the JSON.
   open_session();
   client(call(1, "a"));
   done();

@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 CatalogDiff take(Catalog& catalog, std::vector<std::string> pages) { return catalog.take(pages); }
 
@@ -190,7 +191,9 @@ TEST(CatalogTest, SignaturesAreBounded) {
   Catalog catalog(CatalogKind::tools);
   take(catalog, {});
   take(catalog, {R"json([{"name":"t","inputSchema":{"properties":{)json" + properties + "}}}]"});
-  EXPECT_LE(catalog.diff_since_told().signatures.front().size(), 1024u + 48u);
+  const CatalogDiff diff = catalog.diff_since_told();
+  ASSERT_THAT(diff.signatures, ElementsAre(StartsWith("t: p0 ")));
+  EXPECT_LE(diff.signatures.front().size(), 1024u + 48u);
 }
 
 TEST(CatalogTest, PromptsAreComparedByTheirArguments) {

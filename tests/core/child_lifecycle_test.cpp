@@ -61,8 +61,6 @@ class ChildLifecycleTest : public ::testing::Test {
   Actions out_;
 };
 
-// ---- starting -----------------------------------------------------------------------------------
-
 TEST_F(ChildLifecycleTest, FromStartingToUp) {
   EXPECT_EQ(life_.state(), State::starting);
   EXPECT_FALSE(life_.is_up());
@@ -109,8 +107,6 @@ TEST_F(ChildLifecycleTest, TakenDownBeforeItIsThereAndNeverStarted) {
   life_.on_start_failed("no");
   EXPECT_EQ(reason(), EndReason::not_executed);
 }
-
-// ---- up -----------------------------------------------------------------------------------------
 
 TEST_F(ChildLifecycleTest, FromUpToDrainingToOver) {
   starts();
@@ -187,8 +183,6 @@ TEST_F(ChildLifecycleTest, SitterKillExplainsAnEndOfStdoutThatCameBefore) {
   unit({});
   EXPECT_EQ(reason(), EndReason::killed_by_sitter);
 }
-
-// ---- The ladder ---------------------------------------------------------------------------------
 
 TEST_F(ChildLifecycleTest, FromUpThroughClosingTerminatingKilling) {
   starts();
@@ -320,8 +314,6 @@ TEST_F(ChildLifecycleTest, KillingStaysWhatItIs) {
   EXPECT_THAT(done(), IsEmpty());
 }
 
-// ---- draining -----------------------------------------------------------------------------------
-
 TEST_F(ChildLifecycleTest, DrainingEndsWithItsTime) {
   starts();
   exits(0);
@@ -377,8 +369,6 @@ TEST_F(ChildLifecycleTest, ASecondExitIsIgnored) {
   EXPECT_EQ(life_.end(true).status.code, 3);
 }
 
-// ---- over ---------------------------------------------------------------------------------------
-
 TEST_F(ChildLifecycleTest, NothingLeadsOutOfOver) {
   starts();
   exits(0);
@@ -398,8 +388,6 @@ TEST_F(ChildLifecycleTest, NothingLeadsOutOfOver) {
   EXPECT_THAT(done(), IsEmpty());
   EXPECT_EQ(reason(), EndReason::exited);
 }
-
-// ---- What was ended -----------------------------------------------------------------------------
 
 TEST_F(ChildLifecycleTest, WhatEndedWhomIsRemembered) {
   starts();

@@ -195,6 +195,7 @@ TEST_F(HandshakeTest, TheWaitForAnswersIsBounded) {
   EXPECT_THAT(handshake_.lost_subscriptions(), ElementsAre("\"a\""));
   const auto lists = handshake_.take_lists(now_);
   ASSERT_TRUE(lists);
+  EXPECT_THAT(*lists, SizeIs(2));
   for (const auto& list : *lists) EXPECT_EQ(list.state, ListSurvey::List::State::failed);
 }
 

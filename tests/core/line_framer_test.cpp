@@ -57,7 +57,7 @@ TEST_F(LineFramerTest, OnlyTheLastCarriageReturnBelongsToTheLineEnd) {
 }
 
 TEST_F(LineFramerTest, AByteOrderMarkAtTheStartIsSkipped) {
-  // PEERS 47 is about other marks: these are a line like any other.
+  // Further on it is a part of its line.
   EXPECT_THAT(read("\xEF\xBB\xBF{}\n\xEF\xBB\xBF{}\n", 1), ElementsAre("{}", "\xEF\xBB\xBF{}"));
 }
 

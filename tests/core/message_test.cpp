@@ -30,8 +30,6 @@ class MessageTest : public ::testing::Test {
   MessageReader reader_;
 };
 
-// ---- What a message is --------------------------------------------------------------------------
-
 TEST_F(MessageTest, ARequest) {
   const Message* const message =
       read(R"json({"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x"}})json");
@@ -173,8 +171,6 @@ TEST_F(MessageTest, AReaderThatReadALargeLineReadsSmallOnes) {
   EXPECT_NE(read(R"json({"jsonrpc":"2.0","id":1,"result":1})json"), nullptr);
 }
 
-// ---- What is none -------------------------------------------------------------------------------
-
 TEST_F(MessageTest, DefectsAreToldApart) {
   using K = Defect::Kind;
   EXPECT_EQ(defect("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}"),
@@ -217,8 +213,6 @@ TEST_F(MessageTest, AnIdIsAStringOrANumber) {
   }
 }
 
-// ---- Methods ------------------------------------------------------------------------------------
-
 TEST_F(MessageTest, EveryMethodHasOneName) {
   for (int number = 1; number <= static_cast<int>(Method::resources_list_changed); ++number) {
     const Method method = static_cast<Method>(number);
@@ -228,8 +222,6 @@ TEST_F(MessageTest, EveryMethodHasOneName) {
   EXPECT_EQ(method_of("tools/List"), Method::other);
   EXPECT_EQ(method_name(Method::other), "");
 }
-
-// ---- Ids ----------------------------------------------------------------------------------------
 
 TEST(IdTest, SpellingsOfTheSameIdHaveTheSameKey) {
   for (const auto& [a, b] : std::vector<std::pair<std::string, std::string>>{
@@ -300,8 +292,6 @@ TEST(LenientIdTest, TheIdAtTheVeryEndIsFound) {
     EXPECT_EQ(lenient_id_at_end(text), "") << text;
   }
 }
-
-// ---- Several on a line --------------------------------------------------------------------------
 
 TEST(SplitTest, ObjectsAndTheTextAroundThem) {
   const SplitLine split = split_objects(" a {\"x\":\"}\"} b{}, [c] {\"y\":{}} ");

@@ -11,6 +11,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
+using ::testing::AllOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -183,14 +184,17 @@ TEST(RestartNoticeTest, TheBoundHoldsWhateverIsSaid) {
   notice.stdout_line = std::string(100'000, 'o');
   notice.status_tool = std::string(300, 't');
   for (const std::size_t bytes_max : {512u, 700u, 4096u, 5000u}) {
-    EXPECT_LE(notice_text(notice, bytes_max).size(), bytes_max);
+    const std::string text = notice_text(notice, bytes_max);
+    EXPECT_LE(text.size(), bytes_max);
+    EXPECT_THAT(text, StartsWith("[mcp-sitter] "));
   }
 }
 
 TEST(RestartNoticeTest, NothingIsCountedWhenAllFits) {
   RestartNotice notice = bare();
   notice.tools = many_changes(10);
-  EXPECT_THAT(notice_text(notice), Not(HasSubstr("left out")));
+  EXPECT_THAT(notice_text(notice),
+              AllOf(HasSubstr("tool_9: path now required"), Not(HasSubstr("left out"))));
 }
 
 }  // namespace

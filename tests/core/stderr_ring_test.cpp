@@ -98,6 +98,7 @@ TEST(StderrRingTest, RubbishThatGrowsWhenCleanedIsCutAfterwards) {
   StderrRing ring;
   ring.add(1, std::string(limits::kStderrLineMax, '\xFF'));
   EXPECT_LE(all(ring).size(), limits::kStderrLineMax + 48);
+  EXPECT_TRUE(all(ring).starts_with("\uFFFD\uFFFD"));
 }
 
 TEST(StderrRingTest, LinesCountsTheNewestMatchingOnes) {

@@ -29,8 +29,6 @@ void expect_still_works(ScriptedClient& client) {
   EXPECT_THAT(client.text_of_call("echo", {{"text", "still here"}}), HasSubstr("still here"));
 }
 
-// ---- from the client
-
 struct BadLine {
   std::string what;
   std::string line;
@@ -207,8 +205,6 @@ TEST(BadInput, LastLineNeedsNoEnd) {
   EXPECT_TRUE(client.answer(9).contains("result"));
   EXPECT_EQ(client.program().wait(), 0);
 }
-
-// ---- from the child
 
 /// Answers that are not as they should be, but can be made out.
 class OddChild : public ::testing::TestWithParam<std::vector<std::string>> {};

@@ -34,8 +34,6 @@ std::vector<std::string> stubborn() {
   return fake({"--ignore-eof", "--ignore-term", "--grandchild", "--grandchild-session"});
 }
 
-// ---- the client closes stdin
-
 TEST(End, AllAnswersOfAPipedSessionArePrinted) {
   for (int round = 1; round <= 20; ++round) {
     ScriptedClient client;
@@ -117,8 +115,6 @@ TEST(End, ChildIsToldByTheEndOfItsInputFirst) {
   EXPECT_EQ(code, "0");
 }
 
-// ---- signals
-
 class EndBySignal : public ::testing::TestWithParam<int> {};
 
 TEST_P(EndBySignal, LeavesNothingOfAStubbornServer) {
@@ -174,7 +170,7 @@ TEST(End, AKillRightBehindASignalLeavesNothing) {
     client.text_of_call("spawn", {{"session", true}, {"ignore_term", true}});
     client.program().signal(SIGTERM);
     client.program().signal(SIGKILL);
-    client.program().wait();
+    EXPECT_THAT(client.program().wait(), ::testing::AnyOf(128 + SIGTERM, 128 + SIGKILL));
     EXPECT_TRUE(client.leaves_nothing());
   }
 }
@@ -207,8 +203,6 @@ INSTANTIATE_TEST_SUITE_P(, SuddenEnd, ::testing::Values(SIGKILL, SIGQUIT, SIGUSR
                            return std::string("SIG") + sigabbrev_np(one.param);
                          });
 
-// ---- the client closes our stdout
-
 TEST(End, ClosedStdoutEndsTheBridge) {
   ScriptedClient client({.command = stubborn()});
   client.open();
@@ -225,8 +219,6 @@ TEST(End, ClosedStdoutEndsTheBridgeInTheMiddleOfAFlood) {
   EXPECT_EQ(client.program().wait(), 0);
   EXPECT_TRUE(client.leaves_nothing());
 }
-
-// ---- what the child inherits, and what the client gets back
 
 TEST(End, ChildHasNoDescriptorButItsPipes) {
   // Neither those of the bridge nor those that it was started with.

@@ -113,7 +113,7 @@ TEST(Session, BuiltInToolsStandOnTheFirstPageOnly) {
   EXPECT_EQ(client.status()["childToolCount"], count);
   // A respawn compares all pages, so nothing is said to have changed.
   client.text_of_call("sitter_kill");
-  EXPECT_THAT(client.text_of_call("echo"), Not(HasSubstr("tools:")));
+  EXPECT_THAT(client.text_of_call("echo"), AllOf(HasSubstr("spawn #2"), Not(HasSubstr("tools:"))));
   EXPECT_EQ(client.status()["childToolCount"], count);
   EXPECT_FALSE(client.has_heard("notifications/tools/list_changed"));
 }
@@ -253,14 +253,14 @@ TEST(Session, AnswerBehindItsProgressIsAWriteOfItsOwn) {
   client.notify("notifications/initialized");
   for (int round = 1; round <= 10; ++round) {
     client.call(round, "progress", {{"steps", 3}, {"burst", true}});
-    client.program().flush();
+    ASSERT_TRUE(client.program().flush());
     // Without a token there is no progress, and no reason for a second write.
     EXPECT_THAT(packets.next(), HasSubstr("3 steps"));
     client.request(round, "tools/call",
                    {{"name", "progress"},
                     {"arguments", {{"steps", 3}, {"burst", true}}},
                     {"_meta", {{"progressToken", round}}}});
-    client.program().flush();
+    ASSERT_TRUE(client.program().flush());
     std::string progress;
     while (lines_of(progress).size() < 3) {
       const std::string packet = packets.next();

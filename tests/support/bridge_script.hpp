@@ -21,7 +21,6 @@
 
 namespace sitter {
 
-// ---- Lines -------------------------------------------------------------------------------------
 // Ids are raw JSON, so that a story can spell them as it likes; numbers are taken for convenience.
 
 struct Id {
@@ -117,8 +116,6 @@ struct Server {
     return "{\"" + key + "\":[" + joined + "]}";
   }
 };
-
-// ---- The fixture -------------------------------------------------------------------------------
 
 /// Tells a story to a bridge: facts go in, and what it orders comes out of `done()` in short words.
 /// Numbers of the bridge's own requests are written `#1`, `#2` in the order in which they were

@@ -20,6 +20,15 @@ std::string file_of(long pid, const std::string& name) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/// One field of a file whose lines are "name: value"; empty if the process or the field is gone.
+std::string field_of(long pid, const std::string& file, const std::string& name) {
+  const std::string all = '\n' + file_of(pid, file);
+  std::size_t at = all.find('\n' + name + ':');
+  if (at == std::string::npos) return {};
+  at = all.find_first_not_of(" \t", at + name.size() + 2);
+  return all.substr(at, all.find('\n', at) - at);
+}
+
 std::size_t kilobytes(const std::string& field) {
   return static_cast<std::size_t>(std::atoll(field.c_str())) * 1024;
 }
@@ -72,11 +81,35 @@ std::set<int> descriptors_of(long pid) {
 }
 
 std::string status_field(long pid, const std::string& name) {
-  const std::string all = '\n' + file_of(pid, "status");
-  std::size_t at = all.find('\n' + name + ':');
-  if (at == std::string::npos) return {};
-  at = all.find_first_not_of(" \t", at + name.size() + 2);
-  return all.substr(at, all.find('\n', at) - at);
+  return field_of(pid, "status", name);
+}
+
+BytesMoved bytes_moved(long pid) {
+  const auto count = [pid](const char* name) {
+    return static_cast<std::uint64_t>(std::atoll(field_of(pid, "io", name).c_str()));
+  };
+  return {count("rchar"), count("wchar")};
+}
+
+bool come_to_rest(const std::vector<long>& pids, const std::function<void()>& meanwhile) {
+  const auto moved = [&pids] {
+    std::vector<BytesMoved> all;
+    for (const long pid : pids) all.push_back(bytes_moved(pid));
+    return all;
+  };
+  const auto sleeps = [](long pid) { return status_field(pid, "State").starts_with('S'); };
+  // Between two of them a byte may be on its way, so one look says little.
+  constexpr int kLooks = 100;
+  int still = 0;
+  auto before = moved();
+  return eventually([&] {
+    meanwhile();
+    const bool all_sleep = std::all_of(pids.begin(), pids.end(), sleeps);
+    auto now = moved();
+    still = all_sleep && now == before ? still + 1 : 0;
+    before = std::move(now);
+    return still == kLooks;
+  });
 }
 
 std::size_t resident_bytes(long pid) { return kilobytes(status_field(pid, "VmRSS")); }

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <set>
 #include <string>
@@ -30,6 +31,20 @@ std::set<int> descriptors_of(long pid);
 
 /// One field of /proc/PID/status, without its name; empty if the process or the field is gone.
 std::string status_field(long pid, const std::string& name);
+
+/// Bytes that the process has read and written since its start. Both are 0 when it is gone.
+struct BytesMoved {
+  std::uint64_t read = 0;
+  std::uint64_t written = 0;
+
+  bool operator==(const BytesMoved&) const = default;
+};
+BytesMoved bytes_moved(long pid);
+
+/// Waits until all of these sleep and none reads or writes any more: each waits for somebody else.
+/// `meanwhile` is done again and again, and may keep them busy.
+bool come_to_rest(
+    const std::vector<long>& pids, const std::function<void()>& meanwhile = [] {});
 
 /// Resident memory, and the most that it ever was. 0 when the process is gone.
 std::size_t resident_bytes(long pid);

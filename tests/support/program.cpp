@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,6 +36,17 @@ void make_non_blocking(const OwnDescriptor& descriptor) {
   fcntl(descriptor.number(), F_SETFL, fcntl(descriptor.number(), F_GETFL) | O_NONBLOCK);
 }
 
+/// The first of those that the test may use.
+bool stay_on_one_cpu() {
+  cpu_set_t allowed, one;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return false;
+  int cpu = 0;
+  while (cpu < CPU_SETSIZE && !CPU_ISSET(cpu, &allowed)) ++cpu;
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+  return sched_setaffinity(0, sizeof one, &one) == 0;
+}
+
 [[noreturn]] void become(const Program::Start& start, const char* const* command, int input,
                          int output, int error) {
   dup2(input, STDIN_FILENO);
@@ -43,6 +55,7 @@ void make_non_blocking(const OwnDescriptor& descriptor) {
   std::signal(SIGPIPE, SIG_DFL);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
+  if (start.on_one_cpu && !stay_on_one_cpu()) _exit(kExecFailed);
   if (!start.cwd.empty() && chdir(start.cwd.c_str()) != 0) _exit(kExecFailed);
   for (const std::string& entry : start.environment) putenv(const_cast<char*>(entry.c_str()));
   execv(command[0], const_cast<char* const*>(command));
@@ -100,6 +113,13 @@ void Program::close_output() { output_.close(); }
 
 bool Program::flush() {
   return pump_until([this] { return unwritten_.empty(); });
+}
+
+std::size_t Program::offer() {
+  // Even a write of which nothing is taken wakes the reader of a pipe.
+  pollfd writable{input_.number(), POLLOUT, 0};
+  if (poll(&writable, 1, 0) > 0) write_some();
+  return unwritten_.size() - written_;
 }
 
 std::optional<std::string> Program::read_line() {

@@ -50,6 +50,8 @@ class Program {
     std::optional<int> output = {};
     /// False: its stderr is never read, as some clients do it.
     bool reads_stderr = true;
+    /// It and all that it starts share one processor.
+    bool on_one_cpu = false;
   };
 
   /// A line that came instead of the one that was waited for.
@@ -70,6 +72,8 @@ class Program {
   void close_output();
   /// Waits until all that was written has been taken.
   bool flush();
+  /// Offers what has not been taken yet once more: how much of it is left. Reads nothing.
+  std::size_t offer();
 
   /// The next line of stdout; kNothingCame if none comes in time, nothing at its end.
   std::optional<std::string> read_line();
