@@ -16,8 +16,8 @@ using Json = nlohmann::json;
 
 /// The built program.
 std::string sitter_program();
-/// A copy of the built one that only this process uses, because sitter_kill takes down whatever runs
-/// the same file, and other tests run at the same time.
+/// A copy of the built one that only this process uses, because sitter_kill takes down whatever
+/// runs the same file, and other tests run at the same time.
 std::string fake_mcp();
 
 /// The command that runs fake-mcp with these flags.

@@ -46,7 +46,7 @@ class LineFramer {
   /// takes hardly more memory than the piece.
   bool is_filled_by(std::string_view piece) const {
     return buffer_ && piece.data() >= buffer_->bytes && piece.data() < buffer_->bytes + end_ &&
-           piece.size() >= end_ - end_ / 4;
+           piece.size() >= end_ - end_ / 16;
   }
 
   /// Gives back the memory of a long line that was taken out. Invalidates the lines that were given
