@@ -73,7 +73,8 @@ void Bridge::handle_timeout(Now now) {
       if (opening_ != nullptr) {
         const auto age =
             std::chrono::duration_cast<Milliseconds>(now.steady - child.life.started().steady);
-        answer_opening_ourselves(end_clause({EndReason::opening_timed_out, {}, age, {}}),
+        answer_opening_ourselves(end_clause({EndReason::opening_timed_out, {}, age, {}}) +
+                                     " (--startup-timeout sets the limit)",
                                  ring_.tail(child.gen()));
       }
       child.life.take_down(EndReason::opening_timed_out, {}, ladder(), now, out_);

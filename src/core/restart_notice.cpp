@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -132,7 +131,6 @@ std::vector<std::string> other_lines(const RestartNotice& notice) {
         plural(notice.stdout_line_count, "line"), notice.stdout_line_count == 1 ? "is" : "are",
         printable(notice.stdout_line, 200)));
   }
-  lines.insert(lines.end(), notice.remarks.begin(), notice.remarks.end());
   return lines;
 }
 

@@ -4,7 +4,6 @@
 #include <csignal>
 #include <set>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "sitter/io/process_tree.hpp"
 

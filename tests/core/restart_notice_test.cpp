@@ -143,14 +143,12 @@ TEST(RestartNoticeTest, WhatTheServerNamesStaysOnItsLine) {
   notice.tools.changed = {{"t\nx", {"\x1b[31m+a\nb"}, false}};
   notice.stdout_line_count = 2;
   notice.stdout_line = "a\nb\xFF";
-  notice.remarks = {"one\ntwo"};
   EXPECT_EQ(notice_text(notice),
             "[mcp-sitter] server restarted (spawn #3, pid 12345, startup 1.8s). path: /a "
             "[mcp-sitter] b. binary v1 2. tools: 1 schema changed (t x).\n"
             "t x: +a b\n"
             "stdout: the server wrote 2 lines that are no MCP message (log to stderr instead), "
-            "first: a b\uFFFD\n"
-            "one two");
+            "first: a b\uFFFD");
 }
 
 TEST(RestartNoticeTest, WhatDoesNotFitIsCounted) {
@@ -178,7 +176,6 @@ TEST(RestartNoticeTest, TheBoundHoldsWhateverIsSaid) {
     notice.tools.added.push_back(std::string(300, 'a') + std::to_string(i));
     notice.tools.removed.push_back(std::string(300, 'r') + std::to_string(i));
     notice.tools.signatures.push_back(std::string(3000, 's'));
-    notice.remarks.push_back(std::string(300, 'm'));
   }
   notice.stdout_line_count = 1;
   notice.stdout_line = std::string(100'000, 'o');

@@ -54,8 +54,6 @@ struct RestartNotice {
 
   /// Uris whose subscription the new child refused.
   std::vector<std::string> subscriptions_lost;
-  /// Further sentences, one line each.
-  std::vector<std::string> remarks;
 
   /// The tool to ask for what does not fit.
   std::string status_tool = "sitter_status";
