@@ -48,6 +48,10 @@ class Clock {
 /// nothing for so long.
 constexpr std::chrono::seconds kLastWritesWait{1};
 
+/// Lines from this size on are held where they were read until the other side has taken them; of a
+/// smaller one a copy costs little, and its buffer may be larger than itself.
+constexpr std::size_t kHeldFrom = 4 * limits::kMiB;
+
 }  // namespace
 
 class Driver::Loop {
@@ -257,8 +261,8 @@ class Driver::Loop {
 
   /// What keeps a large piece of the line that is passed on.
   std::shared_ptr<const void> holder_of(std::string_view piece) const {
-    const bool is_passed = piece.size() >= StreamWriter::kLarge && reading_ != nullptr &&
-                           reading_->is_filled_by(piece);
+    const bool is_passed =
+        piece.size() >= kHeldFrom && reading_ != nullptr && reading_->is_filled_by(piece);
     return is_passed ? reading_->buffer() : nullptr;
   }
 

@@ -18,6 +18,9 @@ using boost::system::error_code;
 
 namespace {
 
+/// A piece from this size on is large: a copy of a smaller one costs less than a write of its own.
+constexpr std::size_t kLarge = 64 * limits::kKiB;
+
 /// What comes of one read fits, and then goes out in one write.
 constexpr std::size_t kBlock = 256 * limits::kKiB;
 
@@ -68,7 +71,8 @@ struct StreamWriter::State : std::enable_shared_from_this<State> {
     } else {
       if (!has_room(piece.size())) {
         has_grown = !blocks.empty() || piece.size() > kBlock;
-        blocks.emplace_back().own.reserve(std::max(kBlock, piece.size()));
+        // A line end may follow.
+        blocks.emplace_back().own.reserve(std::max(kBlock, piece.size() + 1));
       }
       blocks.back().own.append(piece);
     }

@@ -5,7 +5,6 @@
 #include <memory>
 #include <string_view>
 
-#include "sitter/core/limits.hpp"
 #include "sitter/io/event_loop.hpp"
 #include "sitter/io/file_descriptor.hpp"
 
