@@ -15,10 +15,6 @@ namespace sitter {
 /// `queued()`.
 class StreamWriter {
  public:
-  /// A piece from this size on is large: a copy of a smaller one costs less than a write of its
-  /// own.
-  static constexpr std::size_t kLarge = 64 * limits::kKiB;
-
   struct Events {
     /// The other side has taken something of the queue.
     std::function<void()> on_moved;
