@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sitter/core/bridge.hpp"
+#include "sitter/core/json_view.hpp"
 #include "sitter/core/limits.hpp"
 #include "sitter/core/text.hpp"
 
@@ -39,7 +40,7 @@ void Bridge::on_builtin(ClientRequest& request, Builtin builtin, const Message& 
                  fmt::format("{} can't be run as a task", names_.name(builtin)));
     return;
   }
-  const std::string_view arguments = message.params.arguments;
+  const std::string_view arguments = member(message.params_raw, "arguments");
   const auto refuse = [&](const ArgumentError& error) { answer_tool_text(request, error, true); };
   switch (builtin) {
     case Builtin::status:

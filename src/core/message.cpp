@@ -178,8 +178,6 @@ simdjson::error_code read_params(object members, Message::Params& params) {
       if (token.front() == '"') return text_of(member, params.name_text);
     } else if (is(key, "_meta")) {
       if (token.front() == '{') return read_meta(member, params);
-    } else if (is(key, "arguments")) {
-      return raw_of(member, params.arguments);
     } else if (is(key, "progressToken")) {
       params.progress_token = scalar_of(member);
     } else if (is(key, "requestId")) {

@@ -72,7 +72,6 @@ TEST_F(MessageTest, WhatIsRawHasNoWhiteSpaceAroundIt) {
   ASSERT_NE(message, nullptr);
   EXPECT_EQ(message->id, "7");
   EXPECT_EQ(message->params_raw, "{ \"arguments\" : { } , \"cursor\" : \"c\" }");
-  EXPECT_EQ(message->params.arguments, "{ }");
   EXPECT_EQ(message->params.cursor, "\"c\"");
   message = read("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{ } \t}");
   ASSERT_NE(message, nullptr);
@@ -93,7 +92,6 @@ TEST_F(MessageTest, TheParamsThatAreLookedAt) {
   ASSERT_NE(message, nullptr);
   const Message::Params& params = message->params;
   EXPECT_EQ(params.name_text, "a\xC3\xBC");
-  EXPECT_EQ(params.arguments, "[1]");
   EXPECT_EQ(params.meta_progress_token, "1.0");
   EXPECT_EQ(params.progress_token, "\"p\"");
   EXPECT_EQ(params.request_id, "9");

@@ -50,7 +50,6 @@ struct Message {
   /// otherwise.
   struct Params {
     std::string_view name_text;  ///< unescaped
-    std::string_view arguments;
     /// Strings or numbers; empty when they are anything else.
     std::string_view meta_progress_token;
     std::string_view progress_token;
