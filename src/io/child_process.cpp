@@ -17,7 +17,10 @@ ChildProcess::ChildProcess(EventLoop& loop, Launched launched, Events events)
              LineFramer(limits::kStderrLineMax, limits::kStderrLineMax / 2,
                         LineFramer::Ends::also_returns),
              {std::move(events.on_error), std::move(events.on_error_end),
-              std::move(events.on_error_bytes)}) {}
+              std::move(events.on_error_bytes)}) {
+  // What was written just before its end was closed is lost, and no write tells.
+  input_.watch();
+}
 
 void ChildProcess::set_exited() {
   has_exited_ = true;
