@@ -147,7 +147,7 @@ TEST(SharedByStrangers, InterpretersAndRunnersAreProgramsOfOnesOwnAreNot) {
                            "busybox"}) {
     EXPECT_TRUE(shared_by_strangers(path)) << path;
   }
-  for (const char* path : {"/work/server", "./my-node", "node-server", "pythonic",
+  for (const char* path : {"/srv/server", "./my-node", "node-server", "pythonic",
                            "target/debug/mcp", "123", "", "/x/sshd"}) {
     EXPECT_FALSE(shared_by_strangers(path)) << path;
   }

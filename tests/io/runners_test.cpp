@@ -72,7 +72,7 @@ TEST(RunnerKind, IsToldByTheName) {
   EXPECT_EQ(runner_kind("/usr/lib/node_modules/npm/bin/npx-cli.js"), Runner::wrapper);
   EXPECT_EQ(runner_kind("cargo"), Runner::wrapper);
   EXPECT_EQ(runner_kind("docker"), Runner::remote);
-  EXPECT_EQ(runner_kind("/work/build/server"), Runner::none);
+  EXPECT_EQ(runner_kind("/srv/build/server"), Runner::none);
 }
 
 }  // namespace

@@ -476,7 +476,7 @@ void World::carry_out(action::SweepImage& order) {
 
 void World::carry_out(action::InspectBinary&) {
   input::BinaryInspected fact;
-  fact.facts.path = "/work/server";
+  fact.facts.path = "/srv/server";
   fact.facts.exists = random_.chance(90);
   if (fact.facts.exists) fact.facts.modified = now_.wall;
   later_.push_back(std::move(fact));
