@@ -57,29 +57,27 @@ struct ClientRequests::Index {
 
   std::size_t ring_of(std::size_t hash) const { return hash & (rings.size() - 1); }
 
-  /// The oldest with this key that passes the test, or null.
+  /// The first with this key that passes the test, once around the ring, or null.
+  template <class Test>
+  static Node* find(Node* begin, Node* Node::*direction, std::string_view key, Test test) {
+    Node* node = begin;
+    while (node != nullptr) {
+      if (node->key == key && test(*node)) return node;
+      node = node->*direction;
+      if (node == begin) break;
+    }
+    return nullptr;
+  }
+
   template <class Test>
   Node* oldest(std::string_view key, Test test) const {
-    Node* const first = rings[ring_of(hash_of(key))];
-    Node* node = first;
-    if (node == nullptr) return nullptr;
-    do {
-      if (node->key == key && test(*node)) return node;
-      node = node->next;
-    } while (node != first);
-    return nullptr;
+    return find(rings[ring_of(hash_of(key))], &Node::next, key, test);
   }
 
   template <class Test>
   Node* youngest(std::string_view key, Test test) const {
     Node* const first = rings[ring_of(hash_of(key))];
-    Node* node = first;
-    if (node == nullptr) return nullptr;
-    do {
-      node = node->previous;
-      if (node->key == key && test(*node)) return node;
-    } while (node != first);
-    return nullptr;
+    return find(first == nullptr ? nullptr : first->previous, &Node::previous, key, test);
   }
 
   Node& add(std::string_view key) {
