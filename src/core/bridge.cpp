@@ -366,22 +366,7 @@ void Bridge::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) 
     return;
   }
 
-  const ClientRequest* const cause = requests_.first_waiting_request();
-  const bool is_listing =
-      cause != nullptr && cause->method == Method::tools_list && cause->is_first_page;
-  if (changed[static_cast<std::size_t>(CatalogKind::tools)] && !is_listing) {
-    output_.send(Outgoing::own(notification_line(method_name(Method::tools_list_changed))), out_);
-    // A client that has closed our input won't list again.
-    if (ending_ == Ending::none) relist_.on_announced(now_, std::move(output_changed));
-  }
-  if (changed[static_cast<std::size_t>(CatalogKind::prompts)]) {
-    output_.send(Outgoing::own(notification_line(method_name(Method::prompts_list_changed))), out_);
-  }
-  if (changed[static_cast<std::size_t>(CatalogKind::resources)]) {
-    output_.send(Outgoing::own(notification_line(method_name(Method::resources_list_changed))),
-                 out_);
-  }
-
+  announce(changed, std::move(output_changed));
   restore_subscriptions(child);
 
   const int restarts = notice_ ? notice_->restarts + 1 : 1;
@@ -397,6 +382,23 @@ void Bridge::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) 
     notice_->subscriptions_lost.push_back(string_value(uri));
   }
   inspect(Purpose::notice);
+}
+
+/// Tells the client which lists have changed, by their kinds.
+void Bridge::announce(const std::array<bool, 3>& changed, std::set<std::string> output_changed) {
+  const ClientRequest* const cause = requests_.first_waiting_request();
+  const bool is_listing =
+      cause != nullptr && cause->method == Method::tools_list && cause->is_first_page;
+  for (const Catalog& known : catalogs_) {
+    if (!changed[static_cast<std::size_t>(known.kind())]) continue;
+    if (known.kind() == CatalogKind::tools) {
+      // The answer to the client's own question says it all.
+      if (is_listing) continue;
+      // A client that has closed our input won't list again.
+      if (ending_ == Ending::none) relist_.on_announced(now_, std::move(output_changed));
+    }
+    output_.send(Outgoing::own(notification_line(method_name(changed_method(known.kind())))), out_);
+  }
 }
 
 void Bridge::restore_subscriptions(const Child& child) {
@@ -426,35 +428,10 @@ void Bridge::on_over(const Child& dead) {
   history_.push_back({gen, dead.life.pid(), dead.life.started().wall, end.lifetime, end});
   if (history_.size() > limits::kHistoryMax) history_.pop_front();
 
-  for (const std::string& id : child_requests_.drop(gen)) {
-    output_.send(
-        Outgoing::own(notification_line(method_name(Method::cancelled),
-                                        fmt::format(R"json({{"requestId":{},"reason":{}}})json", id,
-                                                    json_string("the server that asked is gone")))),
-        out_);
-  }
-
+  void_questions(gen);
   const DeathReport report = report_of(end, tail, Progress::in_flight);
   for (ClientRequest* request : requests_.all(ClientRequest::State::sent, gen)) {
-    if (request->is_cancelled) {
-      requests_.take(*request);
-    } else if (request->method == Method::ping) {
-      answer_result(*request, "{}");
-    } else if (request->method == Method::initialize && opening_ == nullptr) {
-      // As a first opening that the child dies of.
-      if (const Message* const opening = kept_reader_.read(request->extra->line.line())) {
-        begin_session_again(*opening);
-      }
-      opening_ = request;
-      answer_opening_ourselves(end_clause(end), tail);
-    } else if (is_repeatable(*request) && !request->is_retried && !is_deliberate && !kill_ &&
-               ending_ == Ending::none && may_wait(request->extra->line.line())) {
-      // The next child counts its progress from the beginning, and progress must only grow.
-      if (request->wants_progress) muted_.emplace(request->progress_token());
-      requests_.retry(*request);
-    } else {
-      fail(*request, report);
-    }
+    on_child_lost(*request, report, is_deliberate);
   }
 
   if (end.reason == EndReason::killed_by_sitter && kill_) {
@@ -473,6 +450,40 @@ void Bridge::on_over(const Child& dead) {
   ++failures_since_notice_;
   if (opening_ != nullptr) answer_opening_ourselves(end_clause(end), tail);
   fail_waiting(report_of(end, std::move(tail), Progress::not_delivered));
+}
+
+/// The client may still show the questions of a child that is gone.
+void Bridge::void_questions(Generation gen) {
+  for (const std::string& id : child_requests_.drop(gen)) {
+    output_.send(
+        Outgoing::own(notification_line(method_name(Method::cancelled),
+                                        fmt::format(R"json({{"requestId":{},"reason":{}}})json", id,
+                                                    json_string("the server that asked is gone")))),
+        out_);
+  }
+}
+
+/// The child that had this request is over.
+void Bridge::on_child_lost(ClientRequest& request, const DeathReport& report, bool is_deliberate) {
+  if (request.is_cancelled) {
+    requests_.take(request);
+  } else if (request.method == Method::ping) {
+    answer_result(request, "{}");
+  } else if (request.method == Method::initialize && opening_ == nullptr) {
+    // As a first opening that the child dies of.
+    if (const Message* const opening = kept_reader_.read(request.extra->line.line())) {
+      begin_session_again(*opening);
+    }
+    opening_ = &request;
+    answer_opening_ourselves(end_clause(*report.end), report.stderr_tail);
+  } else if (is_repeatable(request) && !request.is_retried && !is_deliberate && !kill_ &&
+             ending_ == Ending::none && may_wait(request.extra->line.line())) {
+    // The next child counts its progress from the beginning, and progress must only grow.
+    if (request.wants_progress) muted_.emplace(request.progress_token());
+    requests_.retry(request);
+  } else {
+    fail(request, report);
+  }
 }
 
 void Bridge::release_waiting(Child& child) {

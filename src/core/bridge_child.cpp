@@ -116,8 +116,7 @@ void Bridge::answer_unreadable(Child& child, std::string_view id, std::string_vi
   }
   const std::string text = fmt::format(
       "[mcp-sitter] The server answered this request, but its answer could not be read: {}. What "
-      "the "
-      "server wrote is in {}, marked [stdout].",
+      "the server wrote is in {}, marked [stdout].",
       what, names_.name(Builtin::child_stderr));
   if (request->method == Method::tools_call && !request->wants_task) {
     answer_tool_text(*request, text, true);
@@ -131,7 +130,7 @@ void Bridge::add_noise(Child& child, std::string_view text) {
   constexpr std::size_t kept = limits::kStderrLineMax;
   ring_.add_stdout(child.gen(), text.substr(0, kept), text.size() - std::min(text.size(), kept));
   if (!pollution_ || pollution_->gen != child.gen()) {
-    pollution_ = {child.gen(), 0, shortened(one_line(text.substr(0, kept)), 200)};
+    pollution_ = {child.gen(), 0, brief(text.substr(0, kept), 200)};
     out_.log(Level::warn, fmt::format("child {} writes to stdout what is no message: {}",
                                       child.gen(), pollution_->first_line));
   }
@@ -200,7 +199,7 @@ void Bridge::survey_again(Child& child, CatalogKind kind) {
 void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
   if (message.id.empty()) {
     out_.log(Level::warn, fmt::format("child {} sent an error without an id: {}", child.gen(),
-                                      one_line(shortened(message.error, 300))));
+                                      brief(message.error, 300)));
     return;
   }
   const auto before = child.handshake.state();
@@ -213,7 +212,7 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
   ClientRequest* const request = requests_.find_sent(message.id, child.gen());
   if (request == nullptr) {
     out_.log(Level::debug, fmt::format("child {} answered id {}, which nobody waits for",
-                                       child.gen(), one_line(shortened(message.id, 100))));
+                                       child.gen(), brief(message.id, 100)));
     return;
   }
   if (line.text().size() > kTypeScriptLineMax) {
@@ -221,7 +220,6 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
                                       "clients close the connection at {}",
                                       line.text().size(), kTypeScriptLineMax));
   }
-  const bool is_result = message.kind == Message::Kind::result;
   Edits edits(line);
   if (const auto id = request->id(); id != message.id) {
     edits.replace(message.id, std::string(id));
@@ -229,57 +227,71 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
   if (request->is_cancelled) {
     output_.send(edits.outgoing(), out_);
     requests_.take(*request);
+  } else if (request->method == Method::tools_list) {
+    pass_tools(child, *request, message, edits);
+  } else if (request->method == Method::tools_call) {
+    pass_tool_result(*request, message, edits);
+  } else {
+    if (message.kind == Message::Kind::result) on_success(child, *request, message.result, edits);
+    answer(*request, edits.outgoing());
+  }
+}
+
+void Bridge::pass_tool_result(ClientRequest& request, const Message& message, Edits& edits) {
+  if (message.kind == Message::Kind::result && (notice_ || relist_.is_waiting())) {
+    const bool carries = would_carry_notice(request, message.result);
+    if (is_to_be_held(request, carries)) {
+      requests_.hold(request, edits.apply());
+      if (carries && held_carrier_ == nullptr) held_carrier_ = &request;
+      return;
+    }
+    if (carries) put_notice(message.result, edits);
+  }
+  answer(request, edits.outgoing());
+}
+
+/// A page of the child's tools. Behind those of the first page stand the built-in ones.
+void Bridge::pass_tools(Child& child, ClientRequest& request, const Message& message,
+                        Edits& edits) {
+  if (message.kind == Message::Kind::error) {
+    if (request.is_first_page && member(message.error, "code") == "-32601") {
+      answer_last_list(request);
+    } else {
+      answer(request, edits.outgoing());
+    }
     return;
   }
-  switch (request->method) {
-    case Method::tools_call:
-      if (is_result && (notice_ || relist_.is_waiting())) {
-        const bool carries = would_carry_notice(*request, message.result);
-        if (is_to_be_held(*request, carries)) {
-          requests_.hold(*request, edits.apply());
-          if (carries && held_carrier_ == nullptr) held_carrier_ = request;
-          return;
-        }
-        if (carries) put_notice(message.result, edits);
-      }
-      break;
-    case Method::tools_list:
-      if (is_result) {
-        const auto [tools, cursor] = members<2>(message.result, {"tools", "nextCursor"});
-        if (request->is_first_page && is_array(tools)) {
-          if (tools.size() <= limits::kListBytesMax) make_way_for_page(tools);
-          edits.append(tools, fmt::format("{}", fmt::join(names_.definitions(), ",")));
-        }
-        keep_cursor(child, cursor);
-        answer(*request, edits.outgoing());
-        on_client_listed(!cursor.starts_with('"'));
-        return;
-      }
-      if (request->is_first_page && member(message.error, "code") == "-32601") {
-        answer_last_list(*request);
-        return;
-      }
-      break;
+  const auto [tools, cursor] = members<2>(message.result, {"tools", "nextCursor"});
+  if (request.is_first_page && is_array(tools)) {
+    if (tools.size() <= limits::kListBytesMax) make_way_for_page(tools);
+    edits.append(tools, fmt::format("{}", fmt::join(names_.definitions(), ",")));
+  }
+  keep_cursor(child, cursor);
+  answer(request, edits.outgoing());
+  on_client_listed(!cursor.starts_with('"'));
+}
+
+/// What the result of any other request means to the bridge.
+void Bridge::on_success(Child& child, const ClientRequest& request, std::string_view result,
+                        Edits& edits) {
+  switch (request.method) {
     case Method::prompts_list:
     case Method::resources_list:
     case Method::resource_templates_list:
-      if (is_result) keep_cursor(child, member(message.result, "nextCursor"));
+      keep_cursor(child, member(result, "nextCursor"));
       break;
     case Method::logging_set_level:
     case Method::resources_subscribe:
     case Method::resources_unsubscribe:
-      if (is_result) on_setting_accepted(*request);
+      on_setting_accepted(request);
       break;
     case Method::initialize:
-      if (is_result) {
-        on_second_opening(*request, message.result);
-        amend_opening(message.result, names_.instructions(), edits);
-      }
+      on_second_opening(request, result);
+      amend_opening(result, names_.instructions(), edits);
       break;
     default:
       break;
   }
-  answer(*request, edits.outgoing());
 }
 
 /// The client may be answered before the bridge has taken the list itself.
@@ -305,12 +317,12 @@ void Bridge::on_opening_answer(Child& child, const Message& message, Line line) 
   if (!child.has_clients_opening || opening_ == nullptr) {
     if (!is_legacy_version(result.protocol_version) &&
         result.protocol_version != session_.negotiated_version) {
-      child.life.take_down(EndReason::opening_refused,
-                           fmt::format("it answered initialize with protocol version {}, and the "
-                                       "session has {}",
-                                       one_line(shortened(result.protocol_version, 40)),
-                                       session_.negotiated_version),
-                           ladder(), now_, out_);
+      child.life.take_down(
+          EndReason::opening_refused,
+          fmt::format("it answered initialize with protocol version {}, and the "
+                      "session has {}",
+                      brief(result.protocol_version, 40), session_.negotiated_version),
+          ladder(), now_, out_);
     }
     return;
   }

@@ -137,7 +137,7 @@ void Bridge::on_client_request(const Message& message, Line line) {
   if (!session_.is_asked()) {
     answer_error(request, ErrorCode::invalid_request,
                  fmt::format("{} came before initialize, and was not passed on",
-                             one_line(shortened(message.method_text, 100))));
+                             brief(message.method_text, 100)));
     return;
   }
   if (child != nullptr && child->input == Child::Input::deaf) {
@@ -273,12 +273,12 @@ void Bridge::on_client_notification(const Message& message, Line line) {
   }
   if (!session_.is_asked()) {
     out_.log(Level::warn, fmt::format("{} came before initialize, and was dropped",
-                                      one_line(shortened(message.method_text, 100))));
+                                      brief(message.method_text, 100)));
     return;
   }
   if (child != nullptr && child->input == Child::Input::deaf) {
     out_.log(Level::warn, fmt::format("{} was dropped: the child has stopped reading",
-                                      one_line(shortened(message.method_text, 100))));
+                                      brief(message.method_text, 100)));
     return;
   }
   if (message.method == Method::progress) {
@@ -304,7 +304,7 @@ void Bridge::on_client_notification(const Message& message, Line line) {
   }
   if (!may_wait(line)) {
     out_.log(Level::warn, fmt::format("{} was dropped: too much waits for the child",
-                                      one_line(shortened(message.method_text, 100))));
+                                      brief(message.method_text, 100)));
     return;
   }
   requests_.enqueue_notification(line.text());
@@ -406,9 +406,8 @@ void Bridge::answer_opening_ourselves(std::string_view why, std::string_view std
   const std::string instructions = fmt::format(
       "The MCP server behind mcp-sitter ({}) is not available: {}.{}Its tools are missing until it "
       "is. Read the reason with {} and {}, mend it, and then call any tool or list the tools "
-      "again: "
-      "the server is started by the next request. {}",
-      one_line(shortened(config_.command, 200)), why, last_words, names_.name(Builtin::status),
+      "again: the server is started by the next request. {}",
+      brief(config_.command, 200), why, last_words, names_.name(Builtin::status),
       names_.name(Builtin::child_stderr), names_.instructions());
   answer_result(request, own_opening_result(session_.negotiated_version, config_.sitter_version,
                                             instructions));

@@ -19,6 +19,8 @@ using nlohmann::json;
 /// Far more than the tools have use for; deep nesting in it costs next to nothing.
 constexpr std::size_t kArgumentsBytesMax = 64 * 1024;
 constexpr std::int64_t kLinesMax = 1000;
+/// Of an argument's name in a complaint.
+constexpr std::size_t kNameBytesMax = 64;
 
 struct Text {
   std::string_view description;
@@ -69,8 +71,6 @@ const Text& text_of(Builtin builtin) {
 
 std::size_t index_of(Builtin builtin) { return static_cast<std::size_t>(builtin); }
 
-std::string printable(std::string_view name) { return shortened(one_line(name), 64); }
-
 /// Reads members one after the other and keeps the first complaint.
 class Arguments {
  public:
@@ -89,7 +89,7 @@ class Arguments {
     if (!members_.is_object()) return;
     for (const auto& [name, value] : members_.items()) {
       if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-      complain(fmt::format("unknown argument {}; known: {}", printable(name),
+      complain(fmt::format("unknown argument {}; known: {}", brief(name, kNameBytesMax),
                            names.size() == 0 ? "none" : fmt::format("{}", fmt::join(names, ", "))));
     }
   }

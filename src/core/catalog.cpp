@@ -34,7 +34,7 @@ std::string_view value_of(const Values& values, std::string_view key) {
   return found == values.end() ? std::string_view() : found->second;
 }
 
-std::string printable(std::string_view name) { return shortened(one_line(name), kNameBytesMax); }
+std::string printable(std::string_view name) { return brief(name, kNameBytesMax); }
 
 bool same_or_both_missing(std::string_view left, std::string_view right) {
   return left.empty() || right.empty() ? left.empty() == right.empty() : json_same(left, right);

@@ -14,7 +14,7 @@ constexpr std::size_t kWhyBytesMax = 1000;
 
 std::string why_words(const ChildEnd& end) {
   if (end.why.empty()) return "no reason known";
-  return shortened(one_line(end.why), kWhyBytesMax);
+  return brief(end.why, kWhyBytesMax);
 }
 
 }  // namespace

@@ -109,12 +109,12 @@ void Handshake::on_opening_answer(const Message& answer) {
     state_ = State::refused;
     const auto [code, message] = members<2>(answer.error, {"code", "message"});
     refusal_ = fmt::format("it answered initialize with error {}: {}", code,
-                           shortened(one_line(string_value(message)), 300));
+                           brief(string_value(message), 300));
     if (is_modern_refusal(code)) {
       refusal_ +=
           ", as a server does that speaks only the stateless revision of the protocol "
-          "(2026-07-28); "
-          "this client opened the session with initialize, which that revision does not have";
+          "(2026-07-28); this client opened the session with initialize, which that revision does "
+          "not have";
     }
     return;
   }

@@ -6,14 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "sitter/core/limits.hpp"
 #include "sitter/core/text.hpp"
 
 namespace sitter {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::size_t kDepthMax = 100;
 
 /// Walks over raw JSON text that is taken to be valid; on any other it stops early.
 class Walker {
@@ -36,7 +35,8 @@ class Walker {
     while (at_ < raw_.size()) {
       const char c = raw_[at_];
       if (c == '"') {
-        if (!skip_string()) return {};
+        at_ = behind_json_string(raw_, at_);
+        if (at_ == std::string_view::npos) return {};
       } else if (c == '{' || c == '[') {
         ++depth;
         ++at_;
@@ -52,21 +52,8 @@ class Walker {
   }
 
  private:
-  static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
   void skip_space() {
-    while (at_ < raw_.size() && is_space(raw_[at_])) ++at_;
-  }
-
-  bool skip_string() {
-    for (++at_; at_ < raw_.size(); ++at_) {
-      if (raw_[at_] == '"') {
-        ++at_;
-        return true;
-      }
-      if (raw_[at_] == '\\') ++at_;
-    }
-    return false;
+    while (at_ < raw_.size() && is_json_space(raw_[at_])) ++at_;
   }
 
   std::string_view scalar(std::size_t begin) {
@@ -163,7 +150,7 @@ class Canonical final : public json::json_sax_t {
 
   bool open(bool is_object) {
     // Each level copies what is in it, so depth costs more than its bytes.
-    if (levels_.size() == kDepthMax) return false;
+    if (levels_.size() == limits::kNestingMax) return false;
     levels_.push_back({is_object, {}, {}, {}});
     return true;
   }
@@ -206,6 +193,17 @@ std::optional<std::string> canonical(std::string_view raw) {
 
 }  // namespace
 
+std::size_t behind_json_string(std::string_view raw, std::size_t at) {
+  for (++at; at < raw.size(); ++at) {
+    if (raw[at] == '\\') {
+      ++at;
+    } else if (raw[at] == '"') {
+      return at + 1;
+    }
+  }
+  return std::string_view::npos;
+}
+
 std::vector<std::string_view> json_elements(std::string_view raw) {
   std::vector<std::string_view> elements;
   Walker walker(raw);
@@ -241,19 +239,19 @@ std::optional<std::string> json_decoded(std::string_view raw) {
 
 bool is_nested_deeper(std::string_view raw, std::size_t depth_max) {
   std::size_t depth = 0;
-  bool in_string = false;
-  for (std::size_t at = 0; at < raw.size(); ++at) {
+  std::size_t at = 0;
+  while (at < raw.size()) {
     const char c = raw[at];
-    if (in_string) {
-      if (c == '\\') ++at;
-      if (c == '"') in_string = false;
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '{' || c == '[') {
+    if (c == '"') {
+      at = behind_json_string(raw, at);
+      continue;
+    }
+    if (c == '{' || c == '[') {
       if (++depth > depth_max) return true;
     } else if ((c == '}' || c == ']') && depth > 0) {
       --depth;
     }
+    ++at;
   }
   return false;
 }

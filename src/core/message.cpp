@@ -11,9 +11,12 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "sitter/core/json_text.hpp"
+
 namespace sitter {
 namespace {
 
+using simdjson::ondemand::document;
 using simdjson::ondemand::field;
 using simdjson::ondemand::object;
 using simdjson::ondemand::value;
@@ -49,19 +52,18 @@ constexpr std::size_t kParserKeptMax = limits::kMiB;
 /// Braces without an end that are tried as the beginning of an object, one after the other.
 constexpr int kUnclosedMax = 16;
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view trim(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  while (!text.empty() && is_json_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_json_space(text.back())) text.remove_suffix(1);
   return text;
 }
 
 inline std::string_view trimmed(std::string_view text) {
   // Nearly always there is nothing to trim.
-  const bool is_trimmed = !text.empty() && !is_space(text.front()) && !is_space(text.back());
+  const bool is_trimmed =
+      !text.empty() && !is_json_space(text.front()) && !is_json_space(text.back());
   return is_trimmed ? text : trim(text);
 }
 
@@ -197,31 +199,77 @@ simdjson::error_code read_params(object members, Message::Params& params) {
   });
 }
 
+/// Which of the members that make a message are there.
+struct Shape {
+  bool has_id = false, has_method = false, has_result = false, has_error = false;
+  std::string_view version;
+};
+
+simdjson::error_code read_members(document& document, Message& message, Shape& shape) {
+  object members;
+  if (const auto error = document.get_object().get(members)) return error;
+  return each_member(members, [&](std::string_view key, value& v) -> simdjson::error_code {
+    if (is(key, "id")) {
+      shape.has_id = true;
+      message.id = trimmed(v.raw_json_token());
+    } else if (is(key, "method")) {
+      shape.has_method = true;
+      if (trimmed(v.raw_json_token()).front() == '"') return text_of(v, message.method_text);
+    } else if (is(key, "params")) {
+      const char* const begin = v.raw_json_token().data();
+      if (*begin != '{') return raw_of(v, message.params_raw);
+      object params;
+      if (const auto error = v.get_object().get(params)) return error;
+      if (const auto error = read_params(params, message.params)) return error;
+      const char* end = nullptr;
+      if (const auto error = document.current_location().get(end)) return error;
+      message.params_raw = trimmed({begin, static_cast<std::size_t>(end - begin)});
+    } else if (is(key, "result")) {
+      shape.has_result = true;
+      return raw_of(v, message.result);
+    } else if (is(key, "error")) {
+      shape.has_error = true;
+      return raw_of(v, message.error);
+    } else if (is(key, "jsonrpc")) {
+      shape.version = trimmed(v.raw_json_token());
+    }
+    return simdjson::SUCCESS;
+  });
+}
+
+/// Tells the kind of the message, or returns what is wrong with it.
+std::string_view classify(const Shape& shape, Message& message) {
+  if (shape.version != "\"2.0\"") return "the member jsonrpc is not \"2.0\"";
+  const bool null_id = message.id == "null";
+  if (shape.has_id && !null_id && !is_string(message.id) && !is_number(message.id)) {
+    return "the member id is neither a string nor a number";
+  }
+  if (shape.has_method) {
+    if (message.method_text.data() == nullptr) return "the member method is not a string";
+    if (null_id) return "the member id is null";
+    message.method = method_of(message.method_text);
+    message.kind = shape.has_id ? Message::Kind::request : Message::Kind::notification;
+    return {};
+  }
+  if (!shape.has_result && !shape.has_error) {
+    return "there is neither a method nor a result nor an error";
+  }
+  if (shape.has_result && (!shape.has_id || null_id)) return "the result has no id";
+  message.kind = shape.has_result ? Message::Kind::result : Message::Kind::error;
+  if (null_id) message.id = {};
+  return {};
+}
+
 /// The value of the token that begins `text`: a string or a number, as an id may be.
 std::string_view id_token(std::string_view text) {
   text = trimmed(text);
   if (text.empty()) return {};
-  std::size_t end = 1;
   if (text.front() == '"') {
-    while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
-    if (end >= text.size()) return {};
-    return text.substr(0, end + 1);
+    const std::size_t end = behind_json_string(text, 0);
+    return end == text.npos ? std::string_view() : text.substr(0, end);
   }
-  end = text.find_first_of(",}] \t\r\n");
-  const std::string_view number = text.substr(0, end);
+  const std::string_view number = text.substr(0, text.find_first_of(",}] \t\r\n"));
   return is_number(number) ? number : std::string_view();
-}
-
-/// The position behind the string that begins at `at`, or npos when it does not end.
-std::size_t behind_string(std::string_view text, std::size_t at) {
-  for (++at; at < text.size(); ++at) {
-    if (text[at] == '\\') {
-      ++at;
-    } else if (text[at] == '"') {
-      return at + 1;
-    }
-  }
-  return std::string_view::npos;
 }
 
 /// The position behind the brace that closes the one at `at`, or npos.
@@ -230,7 +278,7 @@ std::size_t behind_object(std::string_view text, std::size_t at) {
   while (at < text.size()) {
     const char c = text[at];
     if (c == '"') {
-      at = behind_string(text, at);
+      at = behind_json_string(text, at);
       if (at == std::string_view::npos) return at;
       continue;
     }
@@ -285,82 +333,29 @@ const Message* MessageReader::read(Line line) {
   }
   message_ = {};
 
-  simdjson::ondemand::document document;
+  document document;
   const simdjson::padded_string_view padded(text.data(), text.size(),
                                             text.size() + limits::kLinePadding);
   if (const auto error = parser_->json.iterate(padded).get(document)) return not_json(error);
-
   const std::string_view start = trimmed(text);
+  if (start.front() == '[') {
+    return refuse(Defect::Kind::batch, "the line is an array and not an object", line);
+  }
   if (start.front() != '{') {
-    if (start.front() == '[') {
-      return refuse(Defect::Kind::batch, "the line is an array and not an object", line);
-    }
     // The parser has not looked at the characters of a scalar yet.
     const bool is_scalar = nlohmann::json::accept(start.begin(), start.end());
     return refuse(is_scalar ? Defect::Kind::not_an_object : Defect::Kind::not_json,
                   "the line is not a JSON object", line);
   }
 
-  std::string_view version;
-  bool has_id = false, has_method = false, has_result = false, has_error = false;
-  object members;
-  if (const auto error = document.get_object().get(members)) return not_json(error);
-  const auto error =
-      each_member(members, [&](std::string_view key, value& v) -> simdjson::error_code {
-        if (is(key, "id")) {
-          has_id = true;
-          message_.id = trimmed(v.raw_json_token());
-        } else if (is(key, "method")) {
-          has_method = true;
-          if (trimmed(v.raw_json_token()).front() == '"') {
-            return text_of(v, message_.method_text);
-          }
-        } else if (is(key, "params")) {
-          const char* const begin = v.raw_json_token().data();
-          if (*begin != '{') return raw_of(v, message_.params_raw);
-          object params;
-          if (const auto wrong = v.get_object().get(params)) return wrong;
-          if (const auto wrong = read_params(params, message_.params)) return wrong;
-          const char* end = nullptr;
-          if (const auto wrong = document.current_location().get(end)) return wrong;
-          message_.params_raw = trimmed({begin, static_cast<std::size_t>(end - begin)});
-        } else if (is(key, "result")) {
-          has_result = true;
-          return raw_of(v, message_.result);
-        } else if (is(key, "error")) {
-          has_error = true;
-          return raw_of(v, message_.error);
-        } else if (is(key, "jsonrpc")) {
-          version = trimmed(v.raw_json_token());
-        }
-        return simdjson::SUCCESS;
-      });
-  if (error) return not_json(error);
+  Shape shape;
+  if (const auto error = read_members(document, message_, shape)) return not_json(error);
   if (const char* rest = nullptr; !document.current_location().get(rest)) {
     return refuse(Defect::Kind::not_json, "something follows the JSON object", line);
   }
-
-  const auto not_rpc = [&](std::string what) {
-    return refuse(Defect::Kind::not_json_rpc, std::move(what), line);
-  };
-  if (version != "\"2.0\"") return not_rpc("the member jsonrpc is not \"2.0\"");
-  const bool null_id = message_.id == "null";
-  if (has_id && !null_id && !is_string(message_.id) && !is_number(message_.id)) {
-    return not_rpc("the member id is neither a string nor a number");
+  if (const std::string_view what = classify(shape, message_); !what.empty()) {
+    return refuse(Defect::Kind::not_json_rpc, std::string(what), line);
   }
-  if (has_method) {
-    if (message_.method_text.data() == nullptr) return not_rpc("the member method is not a string");
-    if (null_id) return not_rpc("the member id is null");
-    message_.method = method_of(message_.method_text);
-    message_.kind = has_id ? Message::Kind::request : Message::Kind::notification;
-    return &message_;
-  }
-  if (!has_result && !has_error) {
-    return not_rpc("there is neither a method nor a result nor an error");
-  }
-  if (has_result && (!has_id || null_id)) return not_rpc("the result has no id");
-  message_.kind = has_result ? Message::Kind::result : Message::Kind::error;
-  if (null_id) message_.id = {};
   return &message_;
 }
 
@@ -370,11 +365,11 @@ std::string_view lenient_id(std::string_view text) {
   while (at < text.size()) {
     const char c = text[at];
     if (c == '"') {
-      const std::size_t end = behind_string(text, at);
+      const std::size_t end = behind_json_string(text, at);
       if (end == text.npos) return {};
       const bool is_id = depth == 1 && text.substr(at, end - at) == "\"id\"";
       at = end;
-      while (at < text.size() && is_space(text[at])) ++at;
+      while (at < text.size() && is_json_space(text[at])) ++at;
       if (is_id && at < text.size() && text[at] == ':') return id_token(text.substr(at + 1));
       continue;
     }

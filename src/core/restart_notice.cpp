@@ -19,14 +19,10 @@ constexpr std::size_t kNamesBytesMax = 500;
 /// What the line that counts the rest takes at most.
 constexpr std::size_t kRestLineBytes = 128;
 
-std::string printable(std::string_view text, std::size_t bytes_max) {
-  return shortened(one_line(text), bytes_max);
-}
-
 std::string binary_words(const RestartNotice& notice) {
   std::string words;
   if (!notice.version.empty()) {
-    const std::string version = printable(notice.version, kVersionBytesMax);
+    const std::string version = brief(notice.version, kVersionBytesMax);
     words += version.starts_with('v') ? " " + version : " v" + version;
   }
   if (notice.build_age) words += " built " + age_text(*notice.build_age);
@@ -38,7 +34,7 @@ std::string first_line(const RestartNotice& notice) {
   std::vector<std::string> parts;
   parts.push_back(fmt::format("[mcp-sitter] server restarted (spawn #{}, pid {}, startup {})",
                               notice.spawn, notice.pid, duration_text(notice.startup)));
-  if (!notice.path.empty()) parts.push_back("path: " + printable(notice.path, kPathBytesMax));
+  if (!notice.path.empty()) parts.push_back("path: " + brief(notice.path, kPathBytesMax));
   if (std::string words = binary_words(notice); !words.empty()) parts.push_back(std::move(words));
   if (notice.previous) parts.push_back("previous: " + previous_words(*notice.previous));
   if (!notice.tools.empty()) parts.push_back("tools: " + summary(notice.tools, kNamesBytesMax));
@@ -61,7 +57,7 @@ std::string joined_names(const std::vector<std::string>& names, char sign = 0) {
   for (const std::string& name : names) {
     if (!text.empty()) text += ", ";
     if (sign != 0) text += sign;
-    text += printable(name, kVersionBytesMax);
+    text += brief(name, kVersionBytesMax);
   }
   return text;
 }
@@ -79,8 +75,8 @@ void add_opening_lines(const RestartNotice& notice, std::vector<std::string>& li
   const auto add_change = [&](std::string_view what,
                               const std::optional<RestartNotice::Change>& change) {
     if (!change) return;
-    lines.push_back(fmt::format("{}: {} -> {}", what, printable(change->before, kVersionBytesMax),
-                                printable(change->after, kVersionBytesMax)));
+    lines.push_back(fmt::format("{}: {} -> {}", what, brief(change->before, kVersionBytesMax),
+                                brief(change->after, kVersionBytesMax)));
   };
   add_change("protocol version", notice.protocol_version);
   add_change("server", notice.server_info);
@@ -129,7 +125,7 @@ std::vector<std::string> other_lines(const RestartNotice& notice) {
     lines.push_back(fmt::format(
         "stdout: the server wrote {} that {} no MCP message (log to stderr instead), first: {}",
         plural(notice.stdout_line_count, "line"), notice.stdout_line_count == 1 ? "is" : "are",
-        printable(notice.stdout_line, 200)));
+        brief(notice.stdout_line, 200)));
   }
   return lines;
 }
@@ -138,7 +134,7 @@ std::vector<std::string> other_lines(const RestartNotice& notice) {
 std::size_t taken(std::vector<std::string>& lines, std::size_t& room) {
   std::size_t count = 0;
   for (; count < lines.size(); ++count) {
-    lines[count] = printable(lines[count], kLineBytesMax);
+    lines[count] = brief(lines[count], kLineBytesMax);
     if (lines[count].size() + 1 > room) break;
     room -= lines[count].size() + 1;
   }
@@ -166,7 +162,7 @@ std::string notice_text(const RestartNotice& notice, std::size_t bytes_max) {
   const std::size_t left_out = details.size() - detail_count + others.size() - other_count;
   if (left_out > 0) {
     text += fmt::format("\n{} left out: {} shows all", plural(left_out, "more line"),
-                        printable(notice.status_tool, kVersionBytesMax));
+                        brief(notice.status_tool, kVersionBytesMax));
   }
   return text;
 }

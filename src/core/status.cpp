@@ -7,15 +7,13 @@
 #include <string_view>
 
 #include "sitter/core/json_text.hpp"
+#include "sitter/core/limits.hpp"
 #include "sitter/core/text.hpp"
 
 namespace sitter {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Printing a document goes one call deeper with each level.
-constexpr std::size_t kDepthMax = 100;
 
 std::string indented(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
@@ -36,7 +34,7 @@ Json whole_seconds(const std::optional<Milliseconds>& duration) {
 /// The document of a raw text from the child, or the text itself where that would not do.
 Json document(const std::optional<std::string>& raw) {
   if (!raw) return Json();
-  if (is_nested_deeper(*raw, kDepthMax)) return *raw;
+  if (is_nested_deeper(*raw, limits::kNestingMax)) return *raw;
   Json parsed = Json::parse(*raw, nullptr, false);
   return parsed.is_discarded() ? Json(*raw) : parsed;
 }

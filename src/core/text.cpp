@@ -148,11 +148,20 @@ std::string one_line(std::string_view bytes) {
   return line.substr(first, last - first + 1);
 }
 
-std::string shortened(std::string_view text, std::size_t bytes_max) {
-  if (text.size() <= bytes_max) return std::string(text);
-  std::size_t end = bytes_max;
+std::size_t cut_between_characters(std::string_view text, std::size_t bytes_max) {
+  std::size_t end = std::min(bytes_max, text.size());
   while (end > 0 && is_between(text, end, 0x80, 0xBF)) --end;
+  return end;
+}
+
+std::string shortened(std::string_view text, std::size_t bytes_max) {
+  const std::size_t end = cut_between_characters(text, bytes_max);
+  if (end == text.size()) return std::string(text);
   return std::string(text.substr(0, end)) + cut_mark(text.size() - end);
+}
+
+std::string brief(std::string_view bytes, std::size_t bytes_max) {
+  return shortened(one_line(bytes), bytes_max);
 }
 
 std::string cut_mark(std::size_t bytes_cut) { return fmt::format("… [{} bytes cut]", bytes_cut); }

@@ -1,11 +1,11 @@
 #include "sitter/io/process_table.hpp"
 
+#include "sitter/core/text.hpp"
+
 namespace sitter {
 namespace {
 
 constexpr std::size_t kCommandMax = 200;
-
-bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 }  // namespace
 
@@ -20,9 +20,7 @@ std::string command_of(long pid) {
     if (static_cast<unsigned char>(c) < ' ' || c == 0x7F) c = ' ';
   }
   if (command.size() <= kCommandMax) return command;
-  std::size_t end = kCommandMax - 3;
-  while (end > 0 && is_continuation(command[end])) --end;
-  return command.substr(0, end) + "...";
+  return command.substr(0, cut_between_characters(command, kCommandMax - 3)) + "...";
 }
 
 }  // namespace sitter

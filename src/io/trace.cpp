@@ -9,9 +9,7 @@ namespace {
 
 constexpr std::size_t kTextMax = 500;
 
-std::string brief(std::string_view text) {
-  return shortened(one_line(text.substr(0, 4 * kTextMax)), kTextMax);
-}
+std::string brief(std::string_view text) { return brief(text.substr(0, 4 * kTextMax), kTextMax); }
 
 const char* word(action::SignalUnit::How how) {
   switch (how) {

@@ -59,6 +59,12 @@ TEST(JsonDecodedTest, OnlyStringsAreDecoded) {
   EXPECT_EQ(json_decoded(R"json("\ud800")json"), std::nullopt);
 }
 
+TEST(BehindJsonStringTest, EscapedQuotesDoNotEndIt) {
+  EXPECT_EQ(behind_json_string(R"json(["a\"\\",1])json", 1), 8u);
+  EXPECT_EQ(behind_json_string(R"json("")json", 0), 2u);
+  EXPECT_EQ(behind_json_string(R"json("a\")json", 0), std::string_view::npos);
+}
+
 TEST(IsNestedDeeperTest, CountsLevelsOutsideOfStrings) {
   EXPECT_FALSE(is_nested_deeper(nested(3), 3));
   EXPECT_TRUE(is_nested_deeper(nested(4), 3));

@@ -95,6 +95,11 @@ TEST(ShortenedTest, CutsBetweenCharacters) {
   EXPECT_EQ(shortened("ab€d", 5), "ab€… [1 bytes cut]");
 }
 
+TEST(BriefTest, CutsWhatIsLeftOnOneLine) {
+  EXPECT_EQ(brief("a\x1B[1mb\nc", 3), "ab … [1 bytes cut]");
+  EXPECT_EQ(brief("\na\n", 1), "a");
+}
+
 TEST(DurationTextTest, SecondsHaveAtMostOneDigitBehindThePoint) {
   EXPECT_EQ(duration_text(milliseconds(1800)), "1.8s");
   EXPECT_EQ(duration_text(milliseconds(2149)), "2.1s");

@@ -162,8 +162,11 @@ class Bridge {
   void advance(Child& child);
   void on_opened(Child& child);
   void on_lists(Child& child, const std::vector<ListSurvey::List>& lists);
+  void announce(const std::array<bool, 3>& changed, std::set<std::string> output_changed);
   void restore_subscriptions(const Child& child);
   void on_over(const Child& dead);
+  void void_questions(Generation gen);
+  void on_child_lost(ClientRequest& request, const DeathReport& report, bool is_deliberate);
   void release_waiting(Child& child);
   bool needs_child() const;
   void start_if_due();
@@ -211,6 +214,10 @@ class Bridge {
   void on_child_notification(Child& child, const Message& message, Line line);
   void survey_again(Child& child, CatalogKind kind);
   void on_child_answer(Child& child, const Message& message, Line line);
+  void pass_tool_result(ClientRequest& request, const Message& message, Edits& edits);
+  void pass_tools(Child& child, ClientRequest& request, const Message& message, Edits& edits);
+  void on_success(Child& child, const ClientRequest& request, std::string_view result,
+                  Edits& edits);
   void on_unreadable(Child& child, Line line);
   void answer_unreadable(Child& child, std::string_view id, std::string_view what);
   void add_noise(Child& child, std::string_view text);

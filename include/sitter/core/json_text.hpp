@@ -8,6 +8,12 @@
 
 namespace sitter {
 
+/// White space between tokens (RFC 8259, section 2).
+constexpr bool is_json_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+/// The position behind the string whose opening quote stands at `at`, or npos when it does not end.
+std::size_t behind_json_string(std::string_view raw, std::size_t at);
+
 /// One member of an object as it is written: the key decoded, the value raw.
 struct JsonMember {
   std::string key;
@@ -29,8 +35,8 @@ bool is_nested_deeper(std::string_view raw, std::size_t depth_max);
 
 /// Whether two values mean the same: key order, whitespace, escapes and the spelling of numbers do
 /// not count, nor does the order in the arrays `required` and `type` of a schema. Integers of any
-/// size stay apart. Values that are not valid JSON or nested deeper than 100 are compared as they
-/// are written.
+/// size stay apart. Values that are not valid JSON or nested deeper than `limits::kNestingMax` are
+/// compared as they are written.
 bool json_same(std::string_view left, std::string_view right);
 
 }  // namespace sitter

@@ -73,6 +73,10 @@ inline constexpr int kListRestartsMax = 3;
 /// And for the same reason lists are not taken again sooner than this.
 inline constexpr Milliseconds kSurveyInterval{1000};
 
+/// Arrays and objects within each other in what is parsed as a whole. Far beyond any schema, and
+/// little for the recursion and the copies that each level costs.
+inline constexpr std::size_t kNestingMax = 100;
+
 /// Cursors of one child that are told from those of its predecessors.
 inline constexpr std::size_t kCursorsMax = 10000;
 

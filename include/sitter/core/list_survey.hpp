@@ -20,6 +20,8 @@ using MakeId = std::function<std::string()>;
 
 /// The method that lists things of this kind.
 Method list_method(CatalogKind kind);
+/// The notification that they have changed.
+Method changed_method(CatalogKind kind);
 
 /// Takes the lists of one child, all pages, with requests of the bridge's own. Pages and time are
 /// bounded, since a server may page in a circle or never answer.

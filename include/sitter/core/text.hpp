@@ -16,9 +16,16 @@ std::string readable(std::string_view bytes);
 /// `readable` on one line: line breaks of every kind become spaces, those at the ends are dropped.
 std::string one_line(std::string_view bytes);
 
+/// The end of the longest piece of `text` that has at most `bytes_max` bytes and does not cut a
+/// character.
+std::size_t cut_between_characters(std::string_view text, std::size_t bytes_max);
+
 /// At most `bytes_max` bytes of valid UTF-8, cut between characters. Where something was cut, a
 /// mark that says how many bytes are missing comes on top; it takes less than 48 bytes.
 std::string shortened(std::string_view text, std::size_t bytes_max);
+
+/// `one_line` and then `shortened`: a name or a message of somebody else, for a text of ours.
+std::string brief(std::string_view bytes, std::size_t bytes_max);
 
 /// The mark that `shortened` appends: "… [12 bytes cut]".
 std::string cut_mark(std::size_t bytes_cut);
