@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kTextMax = 500;
 
-std::string quoted(std::string_view text) {
+std::string abridged(std::string_view text) {
   return brief(text.substr(0, 4 * kTextMax), kTextMax);
 }
 
@@ -27,7 +27,7 @@ const char* word(action::SignalUnit::How how) {
 
 struct InputText {
   std::string operator()(const input::ClientLine& i) {
-    return "client line " + quoted(i.line.text());
+    return "client line " + abridged(i.line.text());
   }
   std::string operator()(const input::ClientLineTooLong& i) {
     return fmt::format("client line of {} bytes", i.size);
@@ -41,16 +41,16 @@ struct InputText {
     return fmt::format("child {} started, pid {}", i.gen, i.pid);
   }
   std::string operator()(const input::ChildStartFailed& i) {
-    return fmt::format("child {} not started: {}", i.gen, quoted(i.reason));
+    return fmt::format("child {} not started: {}", i.gen, abridged(i.reason));
   }
   std::string operator()(const input::ChildLine& i) {
-    return fmt::format("child {} line {}", i.gen, quoted(i.line.text()));
+    return fmt::format("child {} line {}", i.gen, abridged(i.line.text()));
   }
   std::string operator()(const input::ChildLineTooLong& i) {
     return fmt::format("child {} line of {} bytes", i.gen, i.size);
   }
   std::string operator()(const input::ChildErrorLine& i) {
-    return fmt::format("child {} stderr {}", i.gen, quoted(i.line));
+    return fmt::format("child {} stderr {}", i.gen, abridged(i.line));
   }
   std::string operator()(const input::ChildOutputEnded& i) {
     return fmt::format("child {} output ended", i.gen);
@@ -90,10 +90,10 @@ struct InputText {
 
 struct ActionText {
   std::string operator()(const action::SendToClient& a) {
-    return "send to client " + quoted(a.line.text());
+    return "send to client " + abridged(a.line.text());
   }
   std::string operator()(const action::SendToChild& a) {
-    return fmt::format("send to child {} {}", a.gen, quoted(a.line.text()));
+    return fmt::format("send to child {} {}", a.gen, abridged(a.line.text()));
   }
   std::string operator()(const action::StartChild& a) {
     return fmt::format("start child {}", a.gen);
@@ -112,7 +112,7 @@ struct ActionText {
   }
   std::string operator()(const action::InspectBinary&) { return "inspect binary"; }
   std::string operator()(const action::CheckCommandFiles&) { return "check command files"; }
-  std::string operator()(const action::Log& a) { return "log " + quoted(a.text); }
+  std::string operator()(const action::Log& a) { return "log " + abridged(a.text); }
   std::string operator()(const action::Exit& a) { return fmt::format("exit {}", a.code); }
 };
 
