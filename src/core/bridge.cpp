@@ -25,6 +25,7 @@ bool is_repeatable(const ClientRequest& request) {
     case Method::resources_list:
     case Method::resource_templates_list:
       return request.is_first_page;
+    case Method::server_discover:
     case Method::prompts_get:
     case Method::resources_read:
     case Method::completion_complete:
@@ -90,6 +91,7 @@ void Bridge::handle_timeout(Now now) {
         fmt::format("it is still starting after {}", duration_text(config_.answer_within)));
   }
   if (relist_.on_timeout(now)) release_held();
+  on_listens_timeout();
   if (kill_ && is_due(kill_->deadline, now)) {
     kill_->deadline.reset();
     kill_->state = Kill::State::sweeping_last;
@@ -119,6 +121,7 @@ std::optional<Instant> Bridge::next_timeout() const {
   }
   earlier(first, answer_opening_at_);
   earlier(first, relist_.deadline());
+  earlier(first, listens_.deadline());
   if (kill_) earlier(first, kill_->deadline);
   earlier(first, ending_deadline_);
   return first;
@@ -189,9 +192,6 @@ void Bridge::on(const input::ChildStarted& fact) {
   if (child == nullptr) return;
   child->life.on_started(fact, now_, out_);
   ring_.child_started(fact.gen, fact.pid);
-  if (config_.startup_timeout > Milliseconds::zero()) {
-    child->opening_deadline = now_.steady + config_.startup_timeout;
-  }
   out_.log(Level::info, fmt::format("child {} started, pid {}", fact.gen, fact.pid));
 }
 
@@ -256,10 +256,7 @@ void Bridge::on(const input::CommandFilesChecked& fact) {
     return;
   }
   const auto& failure = policy_.last_failure();
-  if (opening_ != nullptr) {
-    answer_opening_ourselves(end_clause(failure->end), failure->stderr_tail);
-  }
-  fail_waiting(report_of(failure->end, failure->stderr_tail, Progress::not_delivered));
+  on_start_failed(failure->end, failure->stderr_tail);
 }
 
 void Bridge::settle() {
@@ -283,12 +280,11 @@ void Bridge::advance(Child& child) {
   using State = Handshake::State;
   Handshake& handshake = child.handshake;
   if (!child.life.is_up()) return;
-  if (handshake.state() == State::idle) {
-    if (opening_ != nullptr) {
-      child.has_clients_opening = true;
-      handshake.open_with_clients(opening_->extra->line.text(), opening_->id(), out_);
+  if (handshake.state() == State::idle || handshake.state() == State::unopened) {
+    if (opening_ != nullptr || session_.is_asked()) {
+      open(child);
     } else {
-      handshake.open_again(session_, out_);
+      advance_unopened(child);
     }
     return;
   }
@@ -302,7 +298,7 @@ void Bridge::advance(Child& child) {
   }
   if (const auto lists = handshake.take_lists(now_)) on_lists(child, *lists);
   if (!child.is_ready && (handshake.state() == State::done || handshake.state() == State::opened)) {
-    child.is_ready = true;
+    child.is_ready = child.has_served = true;
     policy_.on_opened();
   }
   if (!child.is_ready) return;
@@ -315,6 +311,39 @@ void Bridge::advance(Child& child) {
     forward(request, line.line(), Outgoing::own(line.text()), child);
   }
   if (requests_.waiting_count() > 0) release_waiting(child);
+}
+
+void Bridge::open(Child& child) {
+  // A client that has probed opens the same child.
+  child.is_ready = false;
+  if (config_.startup_timeout > Milliseconds::zero()) {
+    child.opening_deadline = now_.steady + config_.startup_timeout;
+  }
+  if (opening_ != nullptr) {
+    child.has_clients_opening = true;
+    child.handshake.open_with_clients(opening_->extra->line.text(), opening_->id(), out_);
+  } else {
+    child.handshake.open_again(session_, out_);
+  }
+}
+
+/// A child for a client that has not opened a session: it speaks the stateless revision, or only
+/// probes so far.
+void Bridge::advance_unopened(Child& child) {
+  child.has_tools = child.has_prompts = child.has_resources = child.has_logging = true;
+  child.handshake.leave_unopened();
+  if (has_lost_stateless_) {
+    child.handshake.list(true, now_, out_);
+    for (Listens::Stream& stream : listens_.all()) ask_for(stream, child);
+    return;
+  }
+  child.is_ready = true;
+  for (Listens::Stream& stream : listens_.all()) {
+    if (stream.gen == kNoGeneration) ask_for(stream, child);
+  }
+  if (requests_.waiting_count() > 0) release_waiting(child);
+  // Behind the client's first request, so that a server of both eras takes the client's.
+  if (envelope_.is_known()) child.handshake.list(false, now_, out_);
 }
 
 void Bridge::on_opened(Child& child) {
@@ -335,7 +364,8 @@ void Bridge::on_opened(Child& child) {
 
 void Bridge::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) {
   const bool is_first = !std::exchange(child.was_surveyed, true);
-  const bool is_respawn = is_first && !child.has_clients_opening;
+  const bool is_respawn = is_first && !child.has_clients_opening &&
+                          (child.handshake.was_opened() || has_lost_stateless_);
   std::set<std::string> output_changed;
   std::array<bool, 3> changed{};
   std::vector<CatalogKind> not_compared;
@@ -366,8 +396,9 @@ void Bridge::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) 
     return;
   }
 
-  announce(changed, std::move(output_changed));
+  announce(changed, output_changed);
   restore_subscriptions(child);
+  tell_updated();
 
   const int restarts = notice_ ? notice_->restarts + 1 : 1;
   notice_.emplace();
@@ -385,7 +416,8 @@ void Bridge::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) 
 }
 
 /// Tells the client which lists have changed, by their kinds.
-void Bridge::announce(const std::array<bool, 3>& changed, std::set<std::string> output_changed) {
+void Bridge::announce(const std::array<bool, 3>& changed,
+                      const std::set<std::string>& output_changed) {
   const ClientRequest* const cause = requests_.first_waiting_request();
   const bool is_listing =
       cause != nullptr && cause->method == Method::tools_list && cause->is_first_page;
@@ -394,10 +426,12 @@ void Bridge::announce(const std::array<bool, 3>& changed, std::set<std::string> 
     if (known.kind() == CatalogKind::tools) {
       // The answer to the client's own question says it all.
       if (is_listing) continue;
-      // A client that has closed our input won't list again.
-      if (ending_ == Ending::none) relist_.on_announced(now_, std::move(output_changed));
     }
-    output_.send(Outgoing::own(notification_line(method_name(changed_method(known.kind())))), out_);
+    const bool was_told = tell_changed(known.kind());
+    // A client that has closed our input won't list again.
+    if (was_told && known.kind() == CatalogKind::tools && ending_ == Ending::none) {
+      relist_.on_announced(now_, output_changed, listens_.wants(CatalogKind::tools));
+    }
   }
 }
 
@@ -405,7 +439,7 @@ void Bridge::restore_subscriptions(const Child& child) {
   for (const std::string& uri : child.handshake.lost_subscriptions()) session_.unsubscribe(uri);
   // What changed while nobody served is not told by anybody else.
   for (const std::string& uri : child.handshake.restored_subscriptions()) {
-    output_.send(Outgoing::own(notification_line("notifications/resources/updated",
+    output_.send(Outgoing::own(notification_line(method_name(Method::resources_updated),
                                                  fmt::format(R"json({{"uri":{}}})json", uri))),
                  out_);
   }
@@ -419,9 +453,15 @@ void Bridge::on_over(const Child& dead) {
   const ChildEnd end = dead.life.end(was_opened);
   const bool is_deliberate =
       end.reason == EndReason::killed_by_sitter || end.reason == EndReason::shut_down;
+  // A server of an earlier revision may well exit when it is only probed.
+  const bool was_probed = !is_open() && !dead.has_served;
   std::string tail = ring_.tail(gen);
-  out_.log(is_deliberate ? Level::info : Level::warn,
-           fmt::format("child {}: {}", gen, end_clause(end)));
+  if (was_probed) {
+    out_.log(Level::info, fmt::format("child {} has ended; it was only probed", gen));
+  } else {
+    out_.log(is_deliberate ? Level::info : Level::warn,
+             fmt::format("child {}: {}", gen, end_clause(end)));
+  }
 
   last_end_ = end;
   last_end_at_ = now_.wall;
@@ -429,6 +469,8 @@ void Bridge::on_over(const Child& dead) {
   if (history_.size() > limits::kHistoryMax) history_.pop_front();
 
   void_questions(gen);
+  on_streams_lost(gen);
+  if (envelope_.is_known()) has_lost_stateless_ = true;
   const DeathReport report = report_of(end, tail, Progress::in_flight);
   for (ClientRequest* request : requests_.all(ClientRequest::State::sent, gen)) {
     on_child_lost(*request, report, is_deliberate);
@@ -439,17 +481,24 @@ void Bridge::on_over(const Child& dead) {
     std::move(killed.begin(), killed.end(), std::back_inserter(kill_->report.killed));
   }
   if (end.reason == EndReason::given_up && kill_) kill_->report.note = end_clause(end);
-  if (dead.is_ready) {
+  if (dead.has_served) {
     last_served_end_ = end;
     return;
   }
   if (is_deliberate) return;
   // It never came to serve, so what waited for it has waited in vain; otherwise a child that
   // always dies on the way would be started for ever.
-  policy_.on_failed({end, tail});
-  ++failures_since_notice_;
-  if (opening_ != nullptr) answer_opening_ourselves(end_clause(end), tail);
-  fail_waiting(report_of(end, std::move(tail), Progress::not_delivered));
+  if (!was_probed) {
+    policy_.on_failed({end, tail});
+    ++failures_since_notice_;
+  }
+  on_start_failed(end, tail);
+}
+
+/// Answers all that waited for a child that did not come to serve.
+void Bridge::on_start_failed(const ChildEnd& end, const std::string& stderr_tail) {
+  if (opening_ != nullptr) answer_opening_ourselves(end_clause(end), stderr_tail);
+  fail_waiting(report_of(end, stderr_tail, Progress::not_delivered));
 }
 
 /// The client may still show the questions of a child that is gone.
@@ -476,6 +525,8 @@ void Bridge::on_child_lost(ClientRequest& request, const DeathReport& report, bo
     }
     opening_ = &request;
     answer_opening_ourselves(end_clause(*report.end), report.stderr_tail);
+  } else if (request.method == Method::server_discover && !envelope_.is_known()) {
+    fail(request, report);
   } else if (is_repeatable(request) && !request.is_retried && !is_deliberate && !kill_ &&
              ending_ == Ending::none && may_wait(request.extra->line.line())) {
     // The next child counts its progress from the beginning, and progress must only grow.
@@ -500,7 +551,8 @@ void Bridge::release_waiting(Child& child) {
 }
 
 bool Bridge::needs_child() const {
-  return opening_ != nullptr || requests_.first_waiting_request() != nullptr;
+  return opening_ != nullptr || requests_.first_waiting_request() != nullptr ||
+         listens_.is_waiting();
 }
 
 void Bridge::start_if_due() {
@@ -517,7 +569,9 @@ void Bridge::start_if_due() {
 void Bridge::start() {
   policy_.on_start(now_);
   const Generation gen = ++last_gen_;
-  children_.emplace_back(gen, now_, [this] { return ids_.next(requests_); });
+  children_.emplace_back(
+      gen, now_, [this] { return ids_.next(requests_); },
+      [this] { return session_.is_asked() ? std::string() : envelope_.meta(); });
   out_.push(action::StartChild{gen});
 }
 

@@ -138,6 +138,13 @@ void Bridge::add_noise(Child& child, std::string_view text) {
 }
 
 void Bridge::on_child_request(Child& child, const Message& message, Line line) {
+  if (!session_.is_asked()) {
+    // No client of the stateless revision would answer.
+    out_.log(Level::warn, fmt::format("child {} sent a request ({}) outside of a session that was "
+                                      "opened with initialize; it was dropped",
+                                      child.gen(), brief(message.method_text, 100)));
+    return;
+  }
   if (child_requests_.count() >= limits::kChildRequestsMax) {
     // A child that asks and does not read would fill its queue with these.
     if (!child.life.is_up() || child.input != Child::Input::open) return;
@@ -165,6 +172,10 @@ void Bridge::on_child_notification(Child& child, const Message& message, Line li
       output_.on_progress(message.params.progress_token, now_);
       break;
     case Method::cancelled: {
+      if (auto* const stream = listens_.find(message.params.request_id, child.gen())) {
+        on_stream_ended(*stream, line);
+        return;
+      }
       const std::string id = child_requests_.client_id(child.gen(), message.params.request_id);
       if (id.empty()) {
         out_.log(Level::debug, "a cancellation by the child of no open question was dropped");
@@ -176,13 +187,22 @@ void Bridge::on_child_notification(Child& child, const Message& message, Line li
     }
     case Method::tools_list_changed:
       survey_again(child, CatalogKind::tools);
-      break;
+      pass_change(child, message, line);
+      return;
     case Method::prompts_list_changed:
       survey_again(child, CatalogKind::prompts);
-      break;
+      pass_change(child, message, line);
+      return;
     case Method::resources_list_changed:
       survey_again(child, CatalogKind::resources);
-      break;
+      pass_change(child, message, line);
+      return;
+    case Method::resources_updated:
+      pass_change(child, message, line);
+      return;
+    case Method::subscriptions_acknowledged:
+      on_acknowledged(child, message, line);
+      return;
     default:
       break;
   }
@@ -192,7 +212,10 @@ void Bridge::on_child_notification(Child& child, const Message& message, Line li
 void Bridge::survey_again(Child& child, CatalogKind kind) {
   // Nothing of our own is asked before `initialized`, and then all lists are taken anyway.
   const auto state = child.handshake.state();
-  if (state != Handshake::State::settling && state != Handshake::State::done) return;
+  if (state != Handshake::State::settling && state != Handshake::State::listing &&
+      state != Handshake::State::done) {
+    return;
+  }
   if (child.life.is_up()) child.handshake.survey_again(kind, now_, out_);
 }
 
@@ -205,10 +228,15 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
   const auto before = child.handshake.state();
   // A child that is on its way out can't be asked for the next page.
   if ((child.life.is_up() || before == Handshake::State::opening) &&
-      child.handshake.on_answer(message, out_)) {
+      child.handshake.on_answer(message, now_, out_)) {
     if (before == Handshake::State::opening) on_opening_answer(child, message, line);
     return;
   }
+  if (!child.has_served) {
+    child.has_served = true;
+    policy_.on_opened();
+  }
+  if (on_stream_answer(child, message, line)) return;
   ClientRequest* const request = requests_.find_sent(message.id, child.gen());
   if (request == nullptr) {
     out_.log(Level::debug, fmt::format("child {} answered id {}, which nobody waits for",
@@ -224,8 +252,11 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
   if (const auto id = request->id(); id != message.id) {
     edits.replace(message.id, std::string(id));
   }
+  if (request->is_stateless && message.kind == Message::Kind::result) envelope_.on_served();
   if (request->is_cancelled) {
-    output_.send(edits.outgoing(), out_);
+    // The stateless revision forbids it, and no batch may have it twice.
+    const bool may_pass = !request->is_stateless && !(request->extra && request->extra->batch);
+    if (may_pass) output_.send(edits.outgoing(), out_);
     requests_.take(*request);
   } else if (request->method == Method::tools_list) {
     pass_tools(child, *request, message, edits);
@@ -233,6 +264,7 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
     pass_tool_result(*request, message, edits);
   } else {
     if (message.kind == Message::Kind::result) on_success(child, *request, message.result, edits);
+    if (member(message.error, "code") == "-32022") envelope_.on_refused();
     answer(*request, edits.outgoing());
   }
 }
@@ -266,6 +298,7 @@ void Bridge::pass_tools(Child& child, ClientRequest& request, const Message& mes
     if (tools.size() <= limits::kListBytesMax) make_way_for_page(tools);
     edits.append(tools, fmt::format("{}", fmt::join(names_.definitions(), ",")));
   }
+  if (request.is_stateless) expire(message.result, edits);
   keep_cursor(child, cursor);
   answer(request, edits.outgoing());
   on_client_listed(!cursor.starts_with('"'));
@@ -279,6 +312,13 @@ void Bridge::on_success(Child& child, const ClientRequest& request, std::string_
     case Method::resources_list:
     case Method::resource_templates_list:
       keep_cursor(child, member(result, "nextCursor"));
+      if (request.is_stateless) expire(result, edits);
+      break;
+    case Method::resources_read:
+      if (request.is_stateless) expire(result, edits);
+      break;
+    case Method::server_discover:
+      on_discovered(child, result, edits);
       break;
     case Method::logging_set_level:
     case Method::resources_subscribe:
@@ -292,6 +332,26 @@ void Bridge::on_success(Child& child, const ClientRequest& request, std::string_
     default:
       break;
   }
+}
+
+/// No client may keep what the next build changes.
+void Bridge::expire(std::string_view result, Edits& edits) {
+  const std::string_view kept_for = member(result, "ttlMs");
+  if (!kept_for.empty() && kept_for != "0") edits.replace(kept_for, "0");
+}
+
+void Bridge::on_discovered(Child& child, std::string_view result, Edits& edits) {
+  if (!is_array(member(result, "supportedVersions"))) {
+    out_.log(Level::warn,
+             fmt::format("child {} answered server/discover without supportedVersions, "
+                         "which no client can use",
+                         child.gen()));
+    return;
+  }
+  told_opening_ = OpeningResult::of_discovery(result);
+  child.handshake.on_discovered(*told_opening_);
+  amend_opening(result, names_.instructions(), edits);
+  expire(result, edits);
 }
 
 /// The client may be answered before the bridge has taken the list itself.

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "sitter/core/bridge.hpp"
@@ -20,10 +21,6 @@ namespace {
 /// evil.
 constexpr std::string_view kErrorsWithoutId = "2025-11-25";
 
-/// What the bridge answers an opening with when the client asks for a revision that it does not
-/// know.
-constexpr std::string_view kNewestLegacyVersion = "2025-11-25";
-
 bool is_list(Method method) {
   return method == Method::tools_list || method == Method::prompts_list ||
          method == Method::resources_list || method == Method::resource_templates_list;
@@ -34,6 +31,7 @@ bool is_list(Method method) {
 bool is_line_needed_later(const ClientRequest& request) {
   switch (request.method) {
     case Method::initialize:
+    case Method::server_discover:
     case Method::prompts_get:
     case Method::resources_read:
     case Method::completion_complete:
@@ -52,6 +50,10 @@ void Bridge::on(const input::ClientLine& fact) {
   const Message* const message = reader_.read(fact.line);
   if (message == nullptr) {
     const Defect& defect = reader_.defect();
+    if (defect.kind == Defect::Kind::batch && takes_batches()) {
+      on_batch(fact.line);
+      return;
+    }
     const bool is_json = defect.kind == Defect::Kind::batch ||
                          defect.kind == Defect::Kind::not_an_object ||
                          defect.kind == Defect::Kind::not_json_rpc;
@@ -68,18 +70,75 @@ void Bridge::on(const input::ClientLine& fact) {
     }
     return;
   }
-  switch (message->kind) {
+  on_client_message(*message, fact.line);
+}
+
+void Bridge::on_client_message(const Message& message, Line line) {
+  switch (message.kind) {
     case Message::Kind::request:
-      on_client_request(*message, fact.line);
+      on_client_request(message, line);
       break;
     case Message::Kind::notification:
-      on_client_notification(*message, fact.line);
+      on_client_notification(message, line);
       break;
     case Message::Kind::result:
     case Message::Kind::error:
-      on_client_answer(*message, fact.line);
+      on_client_answer(message, line);
       break;
   }
+}
+
+/// Splits a batch: the child gets one message after the other, and the client all answers in one
+/// array.
+void Bridge::on_batch(Line line) {
+  const std::string_view text = line.text();
+  if (!nlohmann::json::accept(text.begin(), text.end())) {
+    refuse_client_line({}, ErrorCode::parse_error, "the line is not valid JSON");
+    return;
+  }
+  const std::vector<std::string_view> elements = json_elements(text);
+  const auto read = [&](std::string_view element) {
+    // What follows it on the line is padding enough.
+    const Line part = Line::padded(element);
+    return std::pair{reader_.read(part), part};
+  };
+  std::size_t owed = 0;
+  for (const std::string_view element : elements) {
+    const Message* const message = read(element).first;
+    if (message == nullptr || message->kind == Message::Kind::request) ++owed;
+  }
+  if (elements.empty()) {
+    refuse_client_line({}, ErrorCode::invalid_request, "the batch is empty");
+    return;
+  }
+  const Batches::Number batch = owed > 0 ? batches_.open(owed) : Batches::kNone;
+  const auto refuse = [&](std::string_view id, std::string_view what) {
+    const std::string_view raw_id = id.empty() ? "null" : id;
+    send_whole(batches_.add(batch, error_line(raw_id, ErrorCode::invalid_request, what)));
+  };
+  for (const std::string_view element : elements) {
+    const auto [message, part] = read(element);
+    if (message == nullptr) {
+      refuse(reader_.defect().id, reader_.defect().what);
+    } else if (message->kind == Message::Kind::request && message->method == Method::initialize) {
+      refuse(message->id, "initialize must not be part of a batch");
+    } else {
+      batch_ = batch;
+      on_client_message(*message, part);
+      batch_ = Batches::kNone;
+    }
+  }
+}
+
+bool Bridge::takes_batches() const {
+  return session_.is_asked() &&
+         (session_.is_answered() ? session_.negotiated_version : session_.requested_version) ==
+             kBatchVersion;
+}
+
+/// An answer to a batch that is complete now.
+void Bridge::send_whole(std::optional<std::string> answers) {
+  if (answers) output_.send(Outgoing::own(std::move(*answers)), out_);
 }
 
 void Bridge::on(const input::ClientLineTooLong& fact) {
@@ -108,6 +167,12 @@ void Bridge::on_client_request(const Message& message, Line line) {
   request.method = message.method;
   request.is_first_page = params.cursor.empty() || params.cursor == "null";
   request.wants_task = params.has_task;
+  request.is_stateless = params.has_envelope();
+  if (batch_ != Batches::kNone) request.more().batch = batch_;
+  if (request.is_stateless && message.method != Method::server_discover) {
+    if (!is_open()) ids_.be_like(message.id);
+    envelope_.note(params);
+  }
   if (!params.meta_progress_token.empty()) {
     request.wants_progress = true;
     if (params.meta_progress_token != message.id) {
@@ -134,7 +199,8 @@ void Bridge::on_client_request(const Message& message, Line line) {
     answer_result(request, "{}");
     return;
   }
-  if (!session_.is_asked()) {
+  // A probe comes before anything is known.
+  if (!is_open() && message.method != Method::server_discover) {
     answer_error(request, ErrorCode::invalid_request,
                  fmt::format("{} came before initialize, and was not passed on",
                              brief(message.method_text, 100)));
@@ -144,6 +210,7 @@ void Bridge::on_client_request(const Message& message, Line line) {
     fail(request, report_of({}, {}, Progress::not_delivered));
     return;
   }
+  if (message.method == Method::subscriptions_listen && on_listen(request, message, line)) return;
   if (answer_ourselves(request, child, params)) return;
   if (child != nullptr && requests_.waiting_count() == 0) {
     forward(request, line, Outgoing::passed(line), *child);
@@ -171,7 +238,10 @@ bool Bridge::may_wait(Line line) const {
 }
 
 void Bridge::on_initialize(ClientRequest& request, const Message& message, Line line) {
-  if (Child* const child = serving(); child != nullptr && requests_.waiting_count() == 0) {
+  Child* const child = serving();
+  const bool was_opened =
+      child != nullptr && child->handshake.state() != Handshake::State::unopened;
+  if (was_opened && requests_.waiting_count() == 0) {
     if (child->input == Child::Input::deaf) {
       fail(request, report_of({}, {}, Progress::not_delivered));
     } else {
@@ -271,7 +341,7 @@ void Bridge::on_client_notification(const Message& message, Line line) {
     // A child that has not had one gets it from its handshake, and so does each that follows.
     if (child == nullptr || child->handshake.state() == Handshake::State::opened) return;
   }
-  if (!session_.is_asked()) {
+  if (!is_open()) {
     out_.log(Level::warn, fmt::format("{} came before initialize, and was dropped",
                                       brief(message.method_text, 100)));
     return;
@@ -312,6 +382,7 @@ void Bridge::on_client_notification(const Message& message, Line line) {
 
 void Bridge::on_cancelled(const Message& message, Line line) {
   if (message.params.request_id.empty()) return;
+  if (on_stream_cancelled(message.params.request_id, line)) return;
   ClientRequest* const request = requests_.find_open(message.params.request_id);
   // A cancellation may cross the answer on its way. The opening can't be cancelled.
   if (request == nullptr || request->method == Method::initialize) return;
@@ -323,6 +394,7 @@ void Bridge::on_cancelled(const Message& message, Line line) {
   }
   if (request == held_carrier_) held_carrier_ = nullptr;
   unmute(request->progress_token());
+  leave_batch(*request);
   if (kill_) std::erase(kill_->callers, request);
   for (Inspection& inspection : inspections_) {
     if (inspection.request == request) inspection.request = nullptr;
@@ -349,8 +421,19 @@ void Bridge::answer(ClientRequest& request, Outgoing line) {
   const std::string_view token = request.progress_token();
   output_.before_answer(token, now_);
   unmute(token);
-  output_.send(std::move(line), out_);
+  if (request.extra && request.extra->batch != Batches::kNone) {
+    send_whole(batches_.add(request.extra->batch, line.text()));
+  } else {
+    output_.send(std::move(line), out_);
+  }
   requests_.take(request);
+}
+
+/// The request is owed nothing any more.
+void Bridge::leave_batch(const ClientRequest& request) {
+  if (request.extra && request.extra->batch != Batches::kNone) {
+    send_whole(batches_.drop(request.extra->batch));
+  }
 }
 
 void Bridge::unmute(std::string_view progress_token) {
@@ -359,7 +442,8 @@ void Bridge::unmute(std::string_view progress_token) {
 }
 
 void Bridge::answer_result(ClientRequest& request, std::string_view result) {
-  answer(request, Outgoing::own(result_line(request.id(), result)));
+  answer(request, Outgoing::own(request.is_stateless ? result_line(request.id(), complete(result))
+                                                     : result_line(request.id(), result)));
 }
 
 void Bridge::answer_error(ClientRequest& request, ErrorCode code, std::string_view message) {
@@ -367,7 +451,7 @@ void Bridge::answer_error(ClientRequest& request, ErrorCode code, std::string_vi
 }
 
 void Bridge::answer_tool_text(ClientRequest& request, std::string_view text, bool is_error) {
-  answer(request, Outgoing::own(tool_text_line(request.id(), text, is_error)));
+  answer_result(request, tool_text(text, is_error));
 }
 
 /// The last known list of what the request asks for, with the built-in tools where they belong.
@@ -375,15 +459,19 @@ void Bridge::answer_last_list(ClientRequest& request) {
   const Method method = request.method;
   std::vector<std::string> items;
   std::string_view key = "resourceTemplates";
-  for (const Catalog& known : catalogs_) {
+  for (Catalog& known : catalogs_) {
     if (list_method(known.kind()) != method) continue;
+    // From now on the client knows this list.
+    if (!known.is_known()) known.take({});
     key = catalog_name(known.kind());
     for (const std::string_view item : known.items()) items.emplace_back(item);
   }
   if (method == Method::tools_list) {
     for (std::string& definition : names_.definitions()) items.push_back(std::move(definition));
   }
-  answer_result(request, fmt::format(R"json({{"{}":[{}]}})json", key, fmt::join(items, ",")));
+  const std::string list = fmt::format(R"json({{"{}":[{}]}})json", key, fmt::join(items, ","));
+  answer(request, Outgoing::own(result_line(request.id(),
+                                            request.is_stateless ? complete_list(list) : list)));
   if (method == Method::tools_list) on_client_listed(true);
 }
 
@@ -419,11 +507,17 @@ void Bridge::fail(ClientRequest& request, const DeathReport& report) {
     answer_tool_text(request, report_text(report), true);
     return;
   }
+  if (request.method == Method::server_discover && !envelope_.is_known()) {
+    // The codes of the stateless revision would prove to some clients that the server speaks it.
+    answer_error(request, ErrorCode::method_not_found, error_message(report));
+    return;
+  }
   answer(request, Outgoing::own(error_line(request.id(), ErrorCode::internal_error,
                                            error_message(report), error_data(report))));
 }
 
 void Bridge::fail_waiting(const DeathReport& report) {
+  grant_waiting();
   while (requests_.waiting_count() > 0) {
     ClientRequest* const request = requests_.next_waiting().request;
     if (request == nullptr) continue;

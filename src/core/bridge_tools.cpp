@@ -240,8 +240,13 @@ StatusFacts Bridge::status() const {
   facts.tools_diff = last_tools_diff_;
   facts.sitter_uptime = since(begun_);
   facts.sitter_version = config_.sitter_version;
-  if (session_.is_asked()) facts.protocol_era = "legacy";
-  if (session_.is_answered()) facts.protocol_version = session_.negotiated_version;
+  if (session_.is_asked()) {
+    facts.protocol_era = "legacy";
+    if (session_.is_answered()) facts.protocol_version = session_.negotiated_version;
+  } else if (envelope_.is_known()) {
+    facts.protocol_era = "modern";
+    facts.protocol_version = envelope_.version();
+  }
   facts.binary_stale = binary_.stale;
   facts.requests_in_flight = static_cast<std::int64_t>(requests_.in_flight_count());
   facts.requests_waiting = static_cast<std::int64_t>(requests_.waiting_count());

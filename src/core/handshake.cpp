@@ -63,12 +63,36 @@ void Handshake::settle(const Session& session, bool restore, Now now, Actions& o
     }
     if (!restores_.empty()) restore_deadline_ = now.steady + limits::kToolsListWait;
   }
-  survey_.emplace(gen_, make_id_);
+  survey_.emplace(gen_, make_id_, make_meta_);
   if (result_.declares("tools")) survey_->begin(CatalogKind::tools, now, out);
   if (result_.declares("prompts")) survey_->begin(CatalogKind::prompts, now, out);
   if (result_.declares("resources")) survey_->begin(CatalogKind::resources, now, out);
   if (!restore) state_ = State::done;
-  finish_if_done();
+  finish_if_done(now, out);
+}
+
+void Handshake::list(bool before_requests, Now now, Actions& out) {
+  state_ = before_requests ? State::listing : State::done;
+  is_restored_ = true;
+  survey_.emplace(gen_, make_id_, make_meta_);
+  for (const CatalogKind kind :
+       {CatalogKind::tools, CatalogKind::prompts, CatalogKind::resources}) {
+    survey_->begin(kind, now, out);
+  }
+}
+
+/// A server of an earlier revision may answer anything to a request that comes without an opening,
+/// but only to `initialize` it answers with a version.
+void Handshake::doubt(Now now, Actions& out) {
+  state_ = State::doubted;
+  doubt_id_ = make_id_();
+  doubt_deadline_ = now.steady + limits::kOtherListWait;
+  out.push(SendToChild{
+      gen_, Outgoing::own(request_line(
+                doubt_id_, method_name(Method::initialize),
+                fmt::format(R"json({{"protocolVersion":"{}","capabilities":{{}},)json"
+                            R"json("clientInfo":{{"name":"mcp-sitter","version":"1"}}}})json",
+                            kNewestLegacyVersion)))});
 }
 
 void Handshake::survey_again(CatalogKind kind, Now now, Actions& out) {
@@ -76,22 +100,23 @@ void Handshake::survey_again(CatalogKind kind, Now now, Actions& out) {
     outdated_.insert(kind);
     return;
   }
-  if (!survey_) survey_.emplace(gen_, make_id_);
+  if (!survey_) survey_.emplace(gen_, make_id_, make_meta_);
   survey_->begin(kind, now, out);
 }
 
-bool Handshake::on_answer(const Message& answer, Actions& out) {
+bool Handshake::on_answer(const Message& answer, Now now, Actions& out) {
   if (state_ == State::opening && same_id(answer.id, opening_id_)) {
     on_opening_answer(answer);
     return true;
   }
-  if (on_restored(answer)) {
-    finish_if_done();
+  // Also too late: it is nobody else's.
+  if (!doubt_id_.empty() && same_id(answer.id, doubt_id_)) {
+    if (state_ == State::doubted) on_doubt_answer(answer);
     return true;
   }
-  if (!survey_ || !survey_->on_answer(answer, out)) return false;
-  finish_if_done();
-  return true;
+  const bool is_ours = on_restored(answer) || (survey_ && survey_->on_answer(answer, out));
+  if (is_ours) finish_if_done(now, out);
+  return is_ours;
 }
 
 bool Handshake::on_restored(const Message& answer) {
@@ -114,7 +139,8 @@ void Handshake::on_opening_answer(const Message& answer) {
       refusal_ +=
           ", as a server does that speaks only the stateless revision of the protocol "
           "(2026-07-28); this client opened the session with initialize, which that revision does "
-          "not have";
+          "not have; reconnect the client to the server, so that it finds out anew which revision "
+          "to speak";
     }
     return;
   }
@@ -127,7 +153,26 @@ void Handshake::on_opening_answer(const Message& answer) {
   state_ = State::opened;
 }
 
+void Handshake::on_doubt_answer(const Message& answer) {
+  doubt_deadline_.reset();
+  const std::string version = string_value(member(answer.result, "protocolVersion"));
+  if (version.empty()) {
+    state_ = State::done;
+    return;
+  }
+  state_ = State::refused;
+  refusal_ = fmt::format(
+      "it is now a server of revision {}, which a session opens with initialize, and this client "
+      "speaks the stateless revision of the protocol (2026-07-28) with it; reconnect the client to "
+      "the server, so that it finds out anew which revision to speak",
+      brief(version, 40));
+}
+
 void Handshake::on_timeout(Now now, Actions& out) {
+  if (doubt_deadline_ && *doubt_deadline_ <= now.steady) {
+    doubt_deadline_.reset();
+    state_ = State::done;
+  }
   if (restore_deadline_ && *restore_deadline_ <= now.steady) {
     is_restored_ = true;
     for (const auto& [id, index] : unanswered_) restores_[index].is_lost = true;
@@ -136,25 +181,37 @@ void Handshake::on_timeout(Now now, Actions& out) {
   if (!survey_ && !outdated_.empty() && next_survey_ <= now.steady) {
     for (const CatalogKind kind : std::exchange(outdated_, {})) survey_again(kind, now, out);
   }
-  finish_if_done();
+  finish_if_done(now, out);
 }
 
 std::optional<Instant> Handshake::deadline() const {
-  auto first = restore_deadline_;
+  auto first = restore_deadline_ ? restore_deadline_ : doubt_deadline_;
   const auto lists = survey_ ? survey_->deadline() : std::nullopt;
   if (lists && (!first || *lists < *first)) first = lists;
   if (!survey_ && !outdated_.empty() && (!first || next_survey_ < *first)) first = next_survey_;
   return first;
 }
 
-void Handshake::finish_if_done() {
+void Handshake::finish_if_done(Now now, Actions& out) {
   if (unanswered_.empty()) is_restored_ = true;
   if (is_restored_) restore_deadline_.reset();
-  if (state_ == State::settling && is_restored_ && survey_->is_done()) state_ = State::done;
+  if (!is_restored_ || !survey_ || !survey_->is_done()) return;
+  if (state_ == State::settling) state_ = State::done;
+  if (state_ != State::listing) return;
+  const auto& lists = survey_->lists();
+  const auto tools = std::find_if(lists.begin(), lists.end(), [](const ListSurvey::List& list) {
+    return list.kind == CatalogKind::tools;
+  });
+  if (tools->is_stateless) {
+    state_ = State::done;
+  } else {
+    doubt(now, out);
+  }
 }
 
 std::optional<std::vector<ListSurvey::List>> Handshake::take_lists(Now now) {
-  if (!survey_ || !survey_->is_done() || state_ == State::settling) return std::nullopt;
+  if (!survey_ || !survey_->is_done()) return std::nullopt;
+  if (state_ != State::done && state_ != State::opened) return std::nullopt;
   auto lists = survey_->lists();
   survey_.reset();
   for (const ListSurvey::List& list : lists) {

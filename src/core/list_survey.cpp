@@ -61,8 +61,11 @@ void ListSurvey::begin(CatalogKind kind, Now now, Actions& out) {
 
 void ListSurvey::ask(List& list, std::string_view cursor, Actions& out) {
   list.id = make_id_();
+  const std::string meta = make_meta_();
   const std::string params =
-      cursor.empty() ? "{}" : fmt::format(R"json({{"cursor":{}}})json", cursor);
+      fmt::format("{{{}{}{}}}", cursor.empty() ? "" : fmt::format(R"json("cursor":{})json", cursor),
+                  cursor.empty() || meta.empty() ? "" : ",",
+                  meta.empty() ? "" : fmt::format(R"json("_meta":{})json", meta));
   out.push(action::SendToChild{
       gen_, Outgoing::own(request_line(list.id, method_name(list_method(list.kind)), params))});
 }
@@ -72,8 +75,17 @@ bool ListSurvey::on_answer(const Message& answer, Actions& out) {
                                  [&](const List& l) { return same_id(l.id, answer.id); });
   if (list == lists_.end()) return false;
   if (list->state != State::asking) return true;
-  const auto [items, cursor] = members<2>(answer.result, {catalog_name(list->kind), "nextCursor"});
-  if (answer.kind == Message::Kind::error || !is_array(items)) {
+  if (answer.kind == Message::Kind::error) {
+    // Without a handshake the answer alone tells that a server has no such things.
+    list->is_stateless = member(answer.error, "code") == "-32601" && !make_meta_().empty();
+    list->state = list->is_stateless ? State::complete : State::failed;
+    return true;
+  }
+  const auto [items, cursor, type, meta] =
+      members<4>(answer.result, {catalog_name(list->kind), "nextCursor", "resultType", "_meta"});
+  list->is_stateless = !type.empty();
+  list->server_info = member(meta, "io.modelcontextprotocol/serverInfo");
+  if (!is_array(items)) {
     list->state = State::failed;
     return true;
   }

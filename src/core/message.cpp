@@ -28,6 +28,8 @@ constexpr std::array kMethods = {
     std::pair{Method::tools_list, std::string_view("tools/list")},
     std::pair{Method::cancelled, std::string_view("notifications/cancelled")},
     std::pair{Method::initialize, std::string_view("initialize")},
+    std::pair{Method::server_discover, std::string_view("server/discover")},
+    std::pair{Method::subscriptions_listen, std::string_view("subscriptions/listen")},
     std::pair{Method::initialized, std::string_view("notifications/initialized")},
     std::pair{Method::prompts_list, std::string_view("prompts/list")},
     std::pair{Method::prompts_get, std::string_view("prompts/get")},
@@ -43,7 +45,13 @@ constexpr std::array kMethods = {
     std::pair{Method::prompts_list_changed, std::string_view("notifications/prompts/list_changed")},
     std::pair{Method::resources_list_changed,
               std::string_view("notifications/resources/list_changed")},
+    std::pair{Method::resources_updated, std::string_view("notifications/resources/updated")},
+    std::pair{Method::subscriptions_acknowledged,
+              std::string_view("notifications/subscriptions/acknowledged")},
 };
+
+/// Of the members of `_meta` that the protocol itself defines.
+constexpr std::string_view kProtocolPrefix = "io.modelcontextprotocol/";
 
 /// A parser keeps four bytes of index per byte of its largest line. Beyond this size it is made
 /// anew.
@@ -141,15 +149,6 @@ std::string_view scalar_of(value& v) {
   return is_string(token) || is_number(token) ? token : std::string_view();
 }
 
-simdjson::error_code read_meta(value& meta, Message::Params& params) {
-  object members;
-  if (meta.get_object().get(members)) return simdjson::SUCCESS;
-  return each_member(members, [&](std::string_view key, value& v) {
-    if (is(key, "progressToken")) params.meta_progress_token = scalar_of(v);
-    return simdjson::SUCCESS;
-  });
-}
-
 /// The text of the value alone: simdjson takes white space behind objects and arrays along.
 simdjson::error_code raw_of(value& v, std::string_view& out) {
   simdjson::ondemand::json_type type;
@@ -170,6 +169,28 @@ simdjson::error_code raw_of(value& v, std::string_view& out) {
   }
   out = trimmed(v.raw_json_token());
   return simdjson::SUCCESS;
+}
+
+simdjson::error_code read_meta(value& meta, Message::Params& params) {
+  object members;
+  if (meta.get_object().get(members)) return simdjson::SUCCESS;
+  return each_member(members, [&](std::string_view key, value& v) -> simdjson::error_code {
+    if (is(key, "progressToken")) {
+      params.meta_progress_token = scalar_of(v);
+    } else if (key.starts_with(kProtocolPrefix)) {
+      key.remove_prefix(kProtocolPrefix.size());
+      if (is(key, "protocolVersion")) {
+        params.envelope_version = trimmed(v.raw_json_token());
+      } else if (is(key, "clientInfo")) {
+        return raw_of(v, params.envelope_client);
+      } else if (is(key, "clientCapabilities")) {
+        return raw_of(v, params.envelope_capabilities);
+      } else if (is(key, "subscriptionId")) {
+        params.subscription_id = scalar_of(v);
+      }
+    }
+    return simdjson::SUCCESS;
+  });
 }
 
 simdjson::error_code read_params(object members, Message::Params& params) {
@@ -194,6 +215,8 @@ simdjson::error_code read_params(object members, Message::Params& params) {
       params.protocol_version = token;
     } else if (is(key, "task")) {
       params.has_task = true;
+    } else if (is(key, "notifications")) {
+      return raw_of(member, params.notifications);
     }
     return simdjson::SUCCESS;
   });

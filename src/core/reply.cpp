@@ -21,9 +21,19 @@ std::string error_line(std::string_view id, ErrorCode code, std::string_view mes
   return line;
 }
 
-std::string tool_text_line(std::string_view id, std::string_view text, bool is_error) {
-  return result_line(id, fmt::format(R"json({{"content":[{}]{}}})json", text_block(text),
-                                     is_error ? R"json(,"isError":true)json" : ""));
+std::string tool_text(std::string_view text, bool is_error) {
+  return fmt::format(R"json({{"content":[{}]{}}})json", text_block(text),
+                     is_error ? R"json(,"isError":true)json" : "");
+}
+
+std::string complete(std::string_view result) {
+  return fmt::format(R"json({{"resultType":"complete"{}{})json", result == "{}" ? "" : ",",
+                     result.substr(1));
+}
+
+std::string complete_list(std::string_view result) {
+  return fmt::format(R"json({{"resultType":"complete","ttlMs":0,"cacheScope":"private",{})json",
+                     result.substr(1));
 }
 
 std::string request_line(std::string_view id, std::string_view method, std::string_view params) {

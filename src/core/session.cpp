@@ -49,6 +49,15 @@ OpeningResult OpeningResult::of(std::string_view result) {
           string_value(instructions)};
 }
 
+OpeningResult OpeningResult::of_discovery(std::string_view result) {
+  const auto [meta, capabilities, instructions] =
+      members<3>(result, {"_meta", "capabilities", "instructions"});
+  return {{},
+          std::string(member(meta, "io.modelcontextprotocol/serverInfo")),
+          std::string(capabilities),
+          string_value(instructions)};
+}
+
 bool OpeningResult::declares(std::string_view capability) const {
   return is_object(member(capabilities, capability));
 }

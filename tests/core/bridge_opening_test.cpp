@@ -169,12 +169,12 @@ TEST_F(BridgeOpeningTest, AnErrorToInitializeIsAnsweredWithAnOpeningOfOurs) {
 
 TEST_F(BridgeOpeningTest, ARefusalOfAModernServerIsSaidInSoManyWords) {
   for (const int code : {-32022, -32601, -32602}) {
-    Handshake handshake(1, [] { return std::string("1"); });
+    Handshake handshake(1, [] { return std::string("1"); }, [] { return std::string(); });
     Actions out;
     handshake.open_with_clients(initialize(0), "0", out);
     MessageReader reader;
     const OwnedLine line(error(0, code, "no"));
-    handshake.on_answer(*reader.read(line.line()), out);
+    handshake.on_answer(*reader.read(line.line()), now, out);
     EXPECT_EQ(handshake.state(), Handshake::State::refused);
     EXPECT_THAT(handshake.refusal(), HasSubstr("2026-07-28"));
   }

@@ -33,7 +33,7 @@ class HandshakeTest : public ::testing::Test {
   }
   bool answer(const std::string& text) {
     const OwnedLine line(text);
-    return handshake_.on_answer(*reader_.read(line.line()), out_);
+    return handshake_.on_answer(*reader_.read(line.line()), now_, out_);
   }
   /// Until `opened`, as a replay under the id 1.
   void open(const std::string& capabilities) {
@@ -46,7 +46,8 @@ class HandshakeTest : public ::testing::Test {
   }
 
   int id_ = 0;
-  Handshake handshake_{2, [this] { return std::to_string(++id_); }};
+  std::string meta_;
+  Handshake handshake_{2, [this] { return std::to_string(++id_); }, [this] { return meta_; }};
   Session session_;
   Actions out_;
   MessageReader reader_;
@@ -94,7 +95,7 @@ TEST_F(HandshakeTest, ASecondAnswerToTheOpeningIsNotTheHandshakes) {
   open("{}");
   EXPECT_FALSE(answer(error(1, -1, "no")));
   EXPECT_EQ(handshake_.state(), State::opened);
-  EXPECT_EQ(Handshake(1, [] { return "1"; }).take_lists(Now{}), std::nullopt);
+  EXPECT_EQ(Handshake(1, [] { return "1"; }, [] { return ""; }).take_lists(Now{}), std::nullopt);
 }
 
 TEST_F(HandshakeTest, ARefusedOneStaysRefused) {
@@ -251,10 +252,11 @@ TEST_F(HandshakeTest, AChildThatAnnouncesAChangeWheneverItIsListedIsListedAtABou
 
 TEST_F(HandshakeTest, RefusalsOfAModernServerAreKnown) {
   for (const int code : {-32022, -32601, -32602, -32600, -32000}) {
-    Handshake handshake(1, [] { return std::string("1"); });
+    Handshake handshake(
+        1, [] { return std::string("1"); }, [] { return std::string(); });
     handshake.open_again(session_, out_);
     const OwnedLine line(error(1, code, "no"));
-    handshake.on_answer(*reader_.read(line.line()), out_);
+    handshake.on_answer(*reader_.read(line.line()), now_, out_);
     EXPECT_EQ(handshake.refusal().find("2026-07-28") != std::string::npos,
               (code != -32600 && code != -32000));
   }

@@ -32,12 +32,17 @@ TEST(ReplyTest, TheCodesAreThoseOfTheProtocol) {
 }
 
 TEST(ReplyTest, ATextIsOneBlock) {
-  EXPECT_EQ(tool_text_line("1", "a\n\"b\" \xC3\xBC", false),
-            "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\","
-            "\"text\":\"a\\n\\\"b\\\" \xC3\xBC\"}]}}");
-  EXPECT_EQ(
-      tool_text_line("1", "", true),
-      R"json({"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":""}],"isError":true}})json");
+  EXPECT_EQ(tool_text("a\n\"b\" \xC3\xBC", false),
+            "{\"content\":[{\"type\":\"text\",\"text\":\"a\\n\\\"b\\\" \xC3\xBC\"}]}");
+  EXPECT_EQ(tool_text("", true),
+            R"json({"content":[{"type":"text","text":""}],"isError":true})json");
+}
+
+TEST(ReplyTest, AResultOfTheStatelessRevisionSaysThatItIsComplete) {
+  EXPECT_EQ(complete("{}"), R"json({"resultType":"complete"})json");
+  EXPECT_EQ(complete(R"json({"a":1})json"), R"json({"resultType":"complete","a":1})json");
+  EXPECT_EQ(complete_list(R"json({"tools":[]})json"),
+            R"json({"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[]})json");
 }
 
 TEST(ReplyTest, ATextThatIsNoUtf8BecomesValid) {

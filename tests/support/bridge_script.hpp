@@ -85,6 +85,40 @@ inline std::string initialize(const Id& id, const std::string& version = "2025-1
                      R"json(","capabilities":{},"clientInfo":{"name":"story","version":"1"}})json");
 }
 
+/// What a client of the stateless revision says of itself in each request.
+inline std::string envelope(const std::string& version = "2026-07-28") {
+  return R"json("_meta":{"io.modelcontextprotocol/protocolVersion":")json" + version +
+         R"json(","io.modelcontextprotocol/clientInfo":{"name":"story","version":"1"},)json"
+         R"json("io.modelcontextprotocol/clientCapabilities":{}})json";
+}
+
+/// A request of the stateless revision; `params` are raw members.
+inline std::string enveloped(const Id& id, const std::string& method,
+                             const std::string& params = "",
+                             const std::string& version = "2026-07-28") {
+  return request(id, method, "{" + params + (params.empty() ? "" : ",") + envelope(version) + "}");
+}
+
+inline std::string enveloped_call(const Id& id, const std::string& tool) {
+  return enveloped(id, "tools/call", R"json("name":")json" + tool + "\"");
+}
+
+inline std::string listen(const Id& id, const std::string& filter) {
+  return enveloped(id, "subscriptions/listen", R"json("notifications":)json" + filter);
+}
+
+/// A notification to a stream; `more` are raw members of its params.
+inline std::string to_stream(const Id& id, const std::string& method,
+                             const std::string& more = "") {
+  return notification(method, R"json({"_meta":{"io.modelcontextprotocol/subscriptionId":)json" +
+                                  id.raw + "}" + (more.empty() ? "" : ",") + more + "}");
+}
+
+inline std::string acknowledged(const Id& id, const std::string& filter) {
+  return to_stream(id, "notifications/subscriptions/acknowledged",
+                   R"json("notifications":)json" + filter);
+}
+
 inline std::string initialized() { return notification("notifications/initialized"); }
 
 inline std::string tool(const std::string& name, const std::string& more = "") {
@@ -94,6 +128,8 @@ inline std::string tool(const std::string& name, const std::string& more = "") {
 
 /// What the child says of itself. A story changes it before a child opens.
 struct Server {
+  /// It speaks 2026-07-28 and nothing else.
+  bool is_stateless = false;
   std::string protocol_version = "2025-11-25";
   std::string name = "server";
   std::string version = "1.0.0";
@@ -108,6 +144,15 @@ struct Server {
            capabilities + R"json(,"serverInfo":{"name":")json" + name + R"json(","version":")json" +
            version + "\"}" +
            (instructions.empty() ? "" : ",\"instructions\":\"" + instructions + "\"") + "}";
+  }
+
+  /// As this server answers.
+  std::string page(const std::string& key, const std::vector<std::string>& items) const {
+    std::string result = list(key, items);
+    if (is_stateless) {
+      result.insert(1, R"json("resultType":"complete","ttlMs":60000,"cacheScope":"private",)json");
+    }
+    return result;
   }
 
   static std::string list(const std::string& key, const std::vector<std::string>& items) {
@@ -290,16 +335,18 @@ class BridgeTest : public ::testing::Test {
       if (std::exchange(children_[gen].inbox[i].second, true)) continue;
       const std::string id = line["id"].dump();
       const std::string method = line["method"];
-      if (method == "initialize") {
+      if (method == "initialize" && server.is_stateless) {
+        child(gen, error(id, -32022, "Unsupported protocol version"));
+      } else if (method == "initialize") {
         child(gen, result(id, server.opening()));
       } else if (!is_internal(id)) {
         children_[gen].inbox[i].second = false;
       } else if (method == "tools/list") {
-        child(gen, result(id, Server::list("tools", server.tools)));
+        child(gen, result(id, server.page("tools", server.tools)));
       } else if (method == "prompts/list") {
-        child(gen, result(id, Server::list("prompts", server.prompts)));
+        child(gen, result(id, server.page("prompts", server.prompts)));
       } else if (method == "resources/list") {
-        child(gen, result(id, Server::list("resources", server.resources)));
+        child(gen, result(id, server.page("resources", server.resources)));
       } else {
         child(gen, result(id));
       }
@@ -556,11 +603,19 @@ class BridgeTest : public ::testing::Test {
   }
 
   void note_client_line(const std::string& line) {
+    if (line.starts_with('[')) {
+      for (const auto& message : nlohmann::json::parse(line, nullptr, false)) {
+        note_client_line(message.dump());
+      }
+      return;
+    }
     const auto message = parsed(line);
     if (!message.is_object() || !message.contains("method")) return;
     if (message.contains("id")) {
-      if (message["id"].is_string() || message["id"].is_number())
-        ++open_[message["id"].dump()].owed;
+      if (!message["id"].is_string() && !message["id"].is_number()) return;
+      Open& open = open_[message["id"].dump()];
+      // A stream may end with an answer, and need not.
+      ++(message["method"] == "subscriptions/listen" ? open.cancelled : open.owed);
       return;
     }
     if (message["method"] != "notifications/cancelled") return;
@@ -583,6 +638,12 @@ class BridgeTest : public ::testing::Test {
   }
 
   void note_line_to_client(const std::string& line) {
+    if (line.starts_with('[')) {
+      for (const auto& answer : nlohmann::json::parse(line, nullptr, false)) {
+        note_line_to_client(answer.dump());
+      }
+      return;
+    }
     const auto message = expect_message(line);
     if (!message.contains("id") || message.contains("method") || message["id"].is_null()) return;
     Open& open = open_[message["id"].dump()];

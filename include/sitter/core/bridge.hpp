@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "sitter/core/actions.hpp"
+#include "sitter/core/batches.hpp"
 #include "sitter/core/builtin_tools.hpp"
 #include "sitter/core/catalog.hpp"
 #include "sitter/core/child_lifecycle.hpp"
 #include "sitter/core/child_requests.hpp"
+#include "sitter/core/client_envelope.hpp"
 #include "sitter/core/client_output.hpp"
 #include "sitter/core/client_requests.hpp"
 #include "sitter/core/death_report.hpp"
@@ -22,6 +24,7 @@
 #include "sitter/core/input.hpp"
 #include "sitter/core/internal_ids.hpp"
 #include "sitter/core/json_view.hpp"
+#include "sitter/core/listens.hpp"
 #include "sitter/core/message.hpp"
 #include "sitter/core/relist_wait.hpp"
 #include "sitter/core/reply.hpp"
@@ -87,8 +90,8 @@ class Bridge {
       deaf,  ///< and it has taken nothing for a while
     };
 
-    Child(Generation gen, Now now, MakeId make_id)
-        : life(gen, now), handshake(gen, std::move(make_id)) {}
+    Child(Generation gen, Now now, MakeId make_id, MakeMeta make_meta)
+        : life(gen, now), handshake(gen, std::move(make_id), std::move(make_meta)) {}
 
     Generation gen() const { return life.gen(); }
 
@@ -96,8 +99,10 @@ class Bridge {
     Handshake handshake;
     /// It was asked the client's own line, not a replay.
     bool has_clients_opening = false;
-    /// It serves the client; once true it stays true.
+    /// It serves the client. That ends only when a client that has merely probed opens it.
     bool is_ready = false;
+    /// It was opened, or has answered something without that: it can be started.
+    bool has_served = false;
     /// Its lists were taken at least once.
     bool was_surveyed = false;
     bool has_tools = false, has_prompts = false, has_resources = false, has_logging = false;
@@ -160,11 +165,14 @@ class Bridge {
 
   void settle();
   void advance(Child& child);
+  void advance_unopened(Child& child);
+  void open(Child& child);
   void on_opened(Child& child);
   void on_lists(Child& child, const std::vector<ListSurvey::List>& lists);
-  void announce(const std::array<bool, 3>& changed, std::set<std::string> output_changed);
+  void announce(const std::array<bool, 3>& changed, const std::set<std::string>& output_changed);
   void restore_subscriptions(const Child& child);
   void on_over(const Child& dead);
+  void on_start_failed(const ChildEnd& end, const std::string& stderr_tail);
   void void_questions(Generation gen);
   void on_child_lost(ClientRequest& request, const DeathReport& report, bool is_deliberate);
   void release_waiting(Child& child);
@@ -176,10 +184,15 @@ class Bridge {
 
   ChildLifecycle::Ladder ladder() const;
   ChildEnd end_for(EndReason reason) const;
+  /// Whether the client has shown how it speaks with the server.
+  bool is_open() const { return session_.is_asked() || envelope_.is_known(); }
   Child* hears(Generation gen);
   Child* serving();
 
   // bridge_client.cpp: the client's lines
+  void on_client_message(const Message& message, Line line);
+  bool takes_batches() const;
+  void on_batch(Line line);
   void on_client_request(const Message& message, Line line);
   void on_client_notification(const Message& message, Line line);
   void on_client_answer(const Message& message, Line line);
@@ -195,6 +208,8 @@ class Bridge {
   void forward(ClientRequest& request, Line line, Outgoing outgoing, Child& child);
 
   void answer(ClientRequest& request, Outgoing line);
+  void leave_batch(const ClientRequest& request);
+  void send_whole(std::optional<std::string> answers);
   void unmute(std::string_view progress_token);
   void answer_result(ClientRequest& request, std::string_view result);
   void answer_error(ClientRequest& request, ErrorCode code, std::string_view message);
@@ -218,6 +233,8 @@ class Bridge {
   void pass_tools(Child& child, ClientRequest& request, const Message& message, Edits& edits);
   void on_success(Child& child, const ClientRequest& request, std::string_view result,
                   Edits& edits);
+  void expire(std::string_view result, Edits& edits);
+  void on_discovered(Child& child, std::string_view result, Edits& edits);
   void on_unreadable(Child& child, Line line);
   void answer_unreadable(Child& child, std::string_view id, std::string_view what);
   void add_noise(Child& child, std::string_view text);
@@ -230,6 +247,23 @@ class Bridge {
   bool would_carry_notice(const ClientRequest& request, std::string_view result) const;
   void put_notice(std::string_view result, Edits& edits);
   void release_held();
+
+  // bridge_listens.cpp: the streams of the stateless revision
+  bool on_listen(ClientRequest& request, const Message& message, Line line);
+  void ask_for(Listens::Stream& stream, Child& child);
+  ListenFilter own_grant(const Listens::Stream& stream) const;
+  void grant_ourselves(Listens::Stream& stream);
+  void grant_waiting();
+  void end_stream(const Listens::Stream& stream, std::string_view why);
+  void on_acknowledged(Child& child, const Message& message, Line line);
+  bool on_stream_answer(Child& child, const Message& message, Line line);
+  void on_stream_ended(Listens::Stream& stream, Line line);
+  void on_listens_timeout();
+  void on_streams_lost(Generation gen);
+  bool on_stream_cancelled(std::string_view raw_id, Line line);
+  void pass_change(Child& child, const Message& message, Line line);
+  bool tell_changed(CatalogKind kind);
+  void tell_updated();
 
   // bridge_tools.cpp: the built-in tools
   void inspect(Purpose purpose, ClientRequest* request = nullptr);
@@ -268,6 +302,15 @@ class Bridge {
   std::optional<Instant> answer_opening_at_;
   /// What the client knows of the server.
   std::optional<OpeningResult> told_opening_;
+
+  /// The client speaks the stateless revision, beside a session of its own or without one.
+  ClientEnvelope envelope_;
+  /// And a child was lost since, so that the next one is news to the client.
+  bool has_lost_stateless_ = false;
+  Listens listens_;
+  Batches batches_;
+  /// The batch whose messages are being read.
+  Batches::Number batch_ = Batches::kNone;
 
   ClientRequests requests_;
   ChildRequests child_requests_;

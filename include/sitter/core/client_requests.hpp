@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sitter/core/batches.hpp"
 #include "sitter/core/generation.hpp"
 #include "sitter/core/line.hpp"
 #include "sitter/core/message.hpp"
@@ -38,6 +39,8 @@ struct ClientRequest {
   bool wants_progress = false;
   /// It asks for a task, so an error must be a JSON-RPC error.
   bool wants_task = false;
+  /// It has the envelope of the stateless revision, and so must its answer.
+  bool is_stateless = false;
   Generation gen = kNoGeneration;
   std::uint64_t order = 0;
 
@@ -51,6 +54,8 @@ struct ClientRequest {
     std::string progress_token;
     /// The answer that is held.
     OwnedLine answer;
+    /// The batch that it came in.
+    Batches::Number batch = Batches::kNone;
   };
   std::unique_ptr<Extra> extra;
   /// Of a tools/call.

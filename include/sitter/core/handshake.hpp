@@ -16,47 +16,66 @@
 
 namespace sitter {
 
-/// Opens one child: asks it the client's opening, tells it again what the client has set up, and
-/// takes its lists. Only the legacy era has a handshake; what a child of the stateless era needs
-/// would stand beside this.
+/// Brings one child to where it serves the client: asks it the client's opening, tells it again
+/// what the client has set up, and takes its lists. In the stateless revision there is no opening
+/// and nothing to tell again, only the lists; if their answers are not of that revision, the child
+/// is asked `initialize` to know whether it has changed its era.
 ///
 ///     idle --> opening --> opened --> settling --> done
-///                 \--> refused
+///       \      ^  \--> refused            ^
+///        \     |                          |
+///         --> unopened -------------------/
+///                  \--> listing --> doubted --> done
+///                              \           \--> refused
+///                               \--> done
 class Handshake {
  public:
   enum class State {
     idle,      ///< nothing was sent
+    unopened,  ///< it gets what needs no opening: requests with an envelope, and a probe
     opening,   ///< `initialize` was sent
     refused,   ///< it was answered with an error, or with something unusable
     opened,    ///< it was answered; the client has not sent `initialized`
     settling,  ///< `initialized` was sent, and what the client had set up, and the lists are taken
+    listing,   ///< without an opening: the lists are taken before the client's requests go on
+    doubted,   ///< they were answered as by a server of another era, and it was asked `initialize`
     done,      ///< the child serves the client
   };
 
-  Handshake(Generation gen, MakeId make_id) : gen_(gen), make_id_(std::move(make_id)) {}
+  Handshake(Generation gen, MakeId make_id, MakeMeta make_meta)
+      : gen_(gen), make_id_(std::move(make_id)), make_meta_(std::move(make_meta)) {}
 
   /// Sends the opening: the client's own line with its id, or a replay under an id of ours.
   void open_with_clients(std::string_view line, std::string_view raw_id, Actions& out);
   void open_again(const Session& session, Actions& out);
+  /// No opening is needed as far as is known. From here either of the above may still follow.
+  void leave_unopened() { state_ = State::unopened; }
 
   /// After `opened`, as soon as the client has sent `initialized`. `restore`: what the client had
   /// set up is told again, and `done` comes after that; else the child serves at once and the lists
   /// are merely a baseline.
   void settle(const Session& session, bool restore, Now now, Actions& out);
 
-  /// Takes a list again, now or in a moment. Only after `initialized` was sent.
+  /// Takes the lists of a child that has no opening. `before_requests`: `done` comes after that.
+  void list(bool before_requests, Now now, Actions& out);
+
+  /// Takes a list again, now or in a moment. Only after `initialized` was sent, or without an
+  /// opening.
   void survey_again(CatalogKind kind, Now now, Actions& out);
 
   /// Whether the answer belonged to the handshake. An answer to the opening changes the state.
-  bool on_answer(const Message& answer, Actions& out);
+  bool on_answer(const Message& answer, Now now, Actions& out);
   void on_timeout(Now now, Actions& out);
   std::optional<Instant> deadline() const;
 
   State state() const { return state_; }
+  bool was_opened() const { return !result_.protocol_version.empty(); }
   /// The raw id that the opening was sent under.
   const std::string& opening_id() const { return opening_id_; }
-  /// What the child said of itself. From `opened` on.
+  /// What the child said of itself. From `opened` on; without an opening as far as it is known.
   const OpeningResult& opened_with() const { return result_; }
+  /// The child has answered server/discover.
+  void on_discovered(OpeningResult result) { result_ = std::move(result); }
   /// Why it was refused, as a clause for a person.
   const std::string& refusal() const { return refusal_; }
 
@@ -75,11 +94,14 @@ class Handshake {
   };
 
   void on_opening_answer(const Message& answer);
+  void on_doubt_answer(const Message& answer);
   bool on_restored(const Message& answer);
-  void finish_if_done();
+  void finish_if_done(Now now, Actions& out);
+  void doubt(Now now, Actions& out);
 
   Generation gen_;
   MakeId make_id_;
+  MakeMeta make_meta_;
   State state_ = State::idle;
   std::string opening_id_;
   OpeningResult result_;
@@ -91,6 +113,9 @@ class Handshake {
   /// Raw URIs that a child without subscriptions was not asked for.
   std::vector<std::string> not_restored_;
   std::optional<Instant> restore_deadline_;
+  /// Of the `initialize` that tells the era.
+  std::string doubt_id_;
+  std::optional<Instant> doubt_deadline_;
   std::optional<ListSurvey> survey_;
   /// Lists that have changed since they were taken, and when they may be taken again.
   std::set<CatalogKind> outdated_;

@@ -98,6 +98,18 @@ inline constexpr std::size_t kWaitingWritesMax = 50;
 inline constexpr int kFailedStartsFree = 3;
 inline constexpr Milliseconds kStartInterval{1000};
 
+/// How long a child may take to acknowledge a stream before the bridge does. Far below the 60 s
+/// that the official TypeScript client waits.
+inline constexpr Milliseconds kListenAckWait{5000};
+
+/// A server that exits ends its streams first, and the client would not open them again.
+inline constexpr Milliseconds kListenEndWait{1000};
+
+/// Streams that are open at the same time, as many as the official TypeScript servers allow, and
+/// the bytes of one request for them, which is kept.
+inline constexpr std::size_t kListensMax = 1024;
+inline constexpr std::size_t kListenBytesMax = kMiB;
+
 /// Subscriptions that are made again with the next child.
 inline constexpr std::size_t kSubscriptionsMax = 10000;
 

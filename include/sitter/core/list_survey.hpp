@@ -17,6 +17,8 @@ namespace sitter {
 
 /// Makes the raw id for a request of the bridge's own.
 using MakeId = std::function<std::string()>;
+/// Makes its raw `_meta`, which is empty in a session that was opened with `initialize`.
+using MakeMeta = std::function<std::string()>;
 
 /// The method that lists things of this kind.
 Method list_method(CatalogKind kind);
@@ -41,9 +43,14 @@ class ListSurvey {
     int restarts = 0;
     /// It changed once more than it may begin anew.
     bool is_outdated = false;
+    /// It was answered as a server of the stateless revision does.
+    bool is_stateless = false;
+    /// Raw, where the answer names the server.
+    std::string server_info;
   };
 
-  ListSurvey(Generation gen, MakeId make_id) : gen_(gen), make_id_(std::move(make_id)) {}
+  ListSurvey(Generation gen, MakeId make_id, MakeMeta make_meta)
+      : gen_(gen), make_id_(std::move(make_id)), make_meta_(std::move(make_meta)) {}
 
   /// A list that is already being taken begins anew, within the time that it had, and not for ever.
   void begin(CatalogKind kind, Now now, Actions& out);
@@ -61,6 +68,7 @@ class ListSurvey {
 
   Generation gen_;
   MakeId make_id_;
+  MakeMeta make_meta_;
   std::vector<List> lists_;
 };
 

@@ -14,6 +14,8 @@ namespace sitter {
 enum class Method : std::uint8_t {
   other,
   initialize,
+  server_discover,
+  subscriptions_listen,
   ping,
   tools_list,
   tools_call,
@@ -33,6 +35,8 @@ enum class Method : std::uint8_t {
   tools_list_changed,
   prompts_list_changed,
   resources_list_changed,
+  resources_updated,
+  subscriptions_acknowledged,
 };
 
 Method method_of(std::string_view name);
@@ -59,7 +63,18 @@ struct Message {
     /// The first token of whatever they are.
     std::string_view cursor;
     std::string_view protocol_version;
+    /// What a client of the stateless revision says of itself in `_meta`. Without a version there
+    /// is no envelope.
+    std::string_view envelope_version;
+    std::string_view envelope_client;
+    std::string_view envelope_capabilities;
+    /// The stream that a notification belongs to: the id of the subscriptions/listen.
+    std::string_view subscription_id;
+    /// What a subscriptions/listen asks for, or its acknowledgement grants.
+    std::string_view notifications;
     bool has_task = false;
+
+    bool has_envelope() const { return !envelope_version.empty(); }
   };
 
   Kind kind = Kind::notification;

@@ -27,9 +27,10 @@ class RelistWait {
   }
 
   /// The client was told that the tools have changed. `output_changed`: those with another output
-  /// schema. A wait that has begun gets no longer by that.
-  void on_announced(Now now, std::set<std::string> output_changed) {
-    if (!has_listed_ || unheeded_ >= limits::kUnheededMax) return;
+  /// schema. `listens`: it has asked to be told, so it will list. A wait that has begun gets no
+  /// longer by that.
+  void on_announced(Now now, std::set<std::string> output_changed, bool listens = false) {
+    if (!(has_listed_ || listens) || unheeded_ >= limits::kUnheededMax) return;
     if (!deadline_) {
       deadline_ = now.steady + limits::kRelistWait;
       output_changed_.clear();

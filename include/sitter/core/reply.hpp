@@ -23,8 +23,13 @@ std::string result_line(std::string_view id, std::string_view result);
 std::string error_line(std::string_view id, ErrorCode code, std::string_view message,
                        std::string_view data = {});
 
-/// The answer to a tools/call: one block of text.
-std::string tool_text_line(std::string_view id, std::string_view text, bool is_error);
+/// The result of a tools/call: one block of text.
+std::string tool_text(std::string_view text, bool is_error);
+
+/// The same result, an object, as the stateless revision has it.
+std::string complete(std::string_view result);
+/// And a list, which must say how long it may be kept: not at all.
+std::string complete_list(std::string_view result);
 
 /// Empty params leave the member out.
 std::string request_line(std::string_view id, std::string_view method,

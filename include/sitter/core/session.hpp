@@ -17,6 +17,8 @@ struct OpeningResult {
   std::string instructions;
 
   static OpeningResult of(std::string_view result);
+  /// What server/discover says of it. It names the versions that it takes, not the one in use.
+  static OpeningResult of_discovery(std::string_view result);
 
   bool declares(std::string_view capability) const;
   bool takes_subscriptions() const;
@@ -29,7 +31,7 @@ struct OpeningResult {
 };
 
 /// How the client opened the session and what it has set up since: what the next child has to be
-/// told. Legacy revisions only; a session of the stateless revision needs none of this.
+/// told. Only for revisions that open with `initialize`; the stateless one needs none of this.
 struct Session {
   /// Raw params of the client's `initialize`; empty before it.
   std::string opening_params;
@@ -56,11 +58,17 @@ struct Session {
   void unsubscribe(std::string_view raw_uri);
 };
 
+/// The newest revision that opens with `initialize`.
+inline constexpr std::string_view kNewestLegacyVersion = "2025-11-25";
+
+/// The only revision in which a client may send several messages in an array.
+inline constexpr std::string_view kBatchVersion = "2025-03-26";
+
 /// Revisions that open with `initialize`.
 bool is_legacy_version(std::string_view version);
 
-/// What the bridge adds to the result of the child's answer to `initialize`: its tools and
-/// notifications among the capabilities, and its own instructions behind the child's.
+/// What the bridge adds to the result of the child's answer to `initialize` or server/discover: its
+/// tools and notifications among the capabilities, and its own instructions behind the child's.
 void amend_opening(std::string_view result, std::string_view instructions, Edits& edits);
 
 /// The result of an opening that the bridge answers itself.

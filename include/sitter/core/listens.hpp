@@ -1,0 +1,87 @@
+#pragma once
+
+#include <array>
+#include <list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sitter/core/catalog.hpp"
+#include "sitter/core/generation.hpp"
+#include "sitter/core/json_view.hpp"
+#include "sitter/core/line.hpp"
+#include "sitter/core/time.hpp"
+
+namespace sitter {
+
+/// What a stream carries: the lists whose changes are told, and the resources.
+struct ListenFilter {
+  /// By CatalogKind.
+  std::array<bool, 3> lists{};
+  /// Raw URIs.
+  std::vector<std::string> uris;
+
+  /// Nothing if `raw` is no object.
+  static std::optional<ListenFilter> of(std::string_view raw);
+
+  bool has(CatalogKind kind) const { return lists[static_cast<std::size_t>(kind)]; }
+  void add(CatalogKind kind) { lists[static_cast<std::size_t>(kind)] = true; }
+  bool has_uri(std::string_view raw_uri) const;
+  /// Whether it carries all that `other` does.
+  bool covers(const ListenFilter& other) const;
+  std::string text() const;
+
+  friend bool operator==(const ListenFilter&, const ListenFilter&) = default;
+};
+
+/// The streams that the client has opened with subscriptions/listen (2026-07-28,
+/// basic/subscriptions). They outlive the children: each child is asked for them anew under the
+/// client's own id, and the client hears of it only where it gets less than it was granted.
+///
+///     waiting --acknowledged--> granted --cancelled, refused, ended--> (closed)
+class Listens {
+ public:
+  struct Stream {
+    /// Raw, as the client has spelled it.
+    std::string id;
+    /// The client's request.
+    OwnedLine line;
+    ListenFilter wanted;
+    /// What the client was told that it gets; empty before the acknowledgement.
+    std::optional<ListenFilter> granted;
+    /// The child that was asked for it last and still lives.
+    Generation gen = kNoGeneration;
+    /// The child has ended it with this line, perhaps because it is about to exit.
+    OwnedLine ending;
+    /// When the bridge acknowledges it itself, or passes the child's end of it on.
+    std::optional<Instant> deadline;
+  };
+
+  Stream& open(std::string_view raw_id, std::string_view line, ListenFilter wanted);
+  void close(const Stream& stream);
+
+  /// By the meaning of the id. Null if there is none.
+  Stream* find(std::string_view raw_id);
+  /// And only if this child was asked for it.
+  Stream* find(std::string_view raw_id, Generation gen);
+
+  /// In the order in which they were opened.
+  std::list<Stream>& all() { return streams_; }
+  /// Whether the client waits for an acknowledgement.
+  bool is_waiting() const;
+  /// Whether changes of these lists have to be told to a stream.
+  bool wants(CatalogKind kind) const;
+  std::optional<Instant> deadline() const;
+
+ private:
+  std::list<Stream> streams_;
+};
+
+/// Puts the id of a stream into a notification of the child that lacks it.
+std::string tagged(Line notification, std::string_view params_raw, std::string_view stream_id);
+
+/// The raw `_meta` member of a notification to a stream.
+std::string stream_meta(std::string_view stream_id);
+
+}  // namespace sitter

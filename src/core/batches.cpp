@@ -1,0 +1,28 @@
+#include "sitter/core/batches.hpp"
+
+#include <utility>
+
+namespace sitter {
+
+Batches::Number Batches::open(std::size_t owed) {
+  open_[++last_].owed = owed;
+  return last_;
+}
+
+std::optional<std::string> Batches::add(Number number, std::string_view answer) {
+  std::string& answers = open_[number].answers;
+  answers += answers.empty() ? '[' : ',';
+  answers += answer;
+  return drop(number);
+}
+
+std::optional<std::string> Batches::drop(Number number) {
+  const auto found = open_.find(number);
+  if (--found->second.owed > 0) return std::nullopt;
+  std::string answers = std::move(found->second.answers);
+  open_.erase(found);
+  if (answers.empty()) return std::nullopt;
+  return answers += ']';
+}
+
+}  // namespace sitter

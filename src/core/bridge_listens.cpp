@@ -1,0 +1,255 @@
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "sitter/core/bridge.hpp"
+#include "sitter/core/limits.hpp"
+#include "sitter/core/text.hpp"
+
+namespace sitter {
+
+using Level = action::Log::Level;
+using Stream = Listens::Stream;
+
+namespace {
+
+/// Which list a notification of the child is about, if about one.
+std::optional<CatalogKind> changed_kind(Method method) {
+  for (const CatalogKind kind :
+       {CatalogKind::tools, CatalogKind::prompts, CatalogKind::resources}) {
+    if (changed_method(kind) == method) return kind;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+/// False: it is no valid request for a stream, and the child says so better.
+bool Bridge::on_listen(ClientRequest& request, const Message& message, Line line) {
+  auto wanted = ListenFilter::of(message.params.notifications);
+  if (!wanted || !request.is_stateless) return false;
+  if (listens_.find(message.id) != nullptr) {
+    answer_error(request, ErrorCode::invalid_request,
+                 fmt::format("a stream with the id {} is open already", brief(message.id, 100)));
+    return true;
+  }
+  if (listens_.all().size() == limits::kListensMax ||
+      line.text().size() > limits::kListenBytesMax) {
+    answer_error(request, ErrorCode::internal_error,
+                 fmt::format("mcp-sitter keeps at most {} streams open, each with a request of at "
+                             "most {} bytes",
+                             limits::kListensMax, limits::kListenBytesMax));
+    return true;
+  }
+  Stream& stream = listens_.open(message.id, line.text(), std::move(*wanted));
+  // It has no answer as long as it is open.
+  requests_.take(request);
+  Child* const child = serving();
+  if (child != nullptr && child->input != Child::Input::deaf) ask_for(stream, *child);
+  return true;
+}
+
+void Bridge::ask_for(Stream& stream, Child& child) {
+  stream.gen = child.gen();
+  if (!stream.granted) stream.deadline = now_.steady + limits::kListenAckWait;
+  out_.push(action::SendToChild{child.gen(), Outgoing::own(stream.line.text())});
+}
+
+/// The bridge tells of every change that it finds after a restart, so it can grant that much alone.
+ListenFilter Bridge::own_grant(const Stream& stream) const {
+  ListenFilter grant;
+  for (const CatalogKind kind :
+       {CatalogKind::tools, CatalogKind::prompts, CatalogKind::resources}) {
+    const bool is_ours =
+        kind == CatalogKind::tools || !told_opening_ || told_opening_->declares(catalog_name(kind));
+    if (is_ours && stream.wanted.has(kind)) grant.add(kind);
+  }
+  return grant;
+}
+
+void Bridge::grant_ourselves(Stream& stream) {
+  stream.granted = own_grant(stream);
+  stream.deadline.reset();
+  output_.send(
+      Outgoing::own(notification_line(method_name(Method::subscriptions_acknowledged),
+                                      fmt::format(R"json({{{},"notifications":{}}})json",
+                                                  stream_meta(stream.id), stream.granted->text()))),
+      out_);
+}
+
+/// Streams for which no child is there to be asked.
+void Bridge::grant_waiting() {
+  for (Stream& stream : listens_.all()) {
+    if (!stream.granted && stream.gen == kNoGeneration) grant_ourselves(stream);
+  }
+}
+
+/// The client gets less than it was granted. Of the ways to end a stream this is the one after
+/// which it opens a new one.
+void Bridge::end_stream(const Stream& stream, std::string_view why) {
+  output_.send(
+      Outgoing::own(notification_line(
+          method_name(Method::cancelled),
+          fmt::format(R"json({{"requestId":{},"reason":{}}})json", stream.id, json_string(why)))),
+      out_);
+  listens_.close(stream);
+}
+
+void Bridge::on_acknowledged(Child& child, const Message& message, Line line) {
+  Stream* const stream = listens_.find(message.params.subscription_id, child.gen());
+  const auto granted = ListenFilter::of(message.params.notifications);
+  if (stream == nullptr || !granted) {
+    out_.log(Level::warn,
+             fmt::format("child {} acknowledged a stream that nobody waits for", child.gen()));
+    return;
+  }
+  ListenFilter all = *granted;
+  for (const CatalogKind kind :
+       {CatalogKind::tools, CatalogKind::prompts, CatalogKind::resources}) {
+    if (own_grant(*stream).has(kind)) all.add(kind);
+  }
+  if (stream->granted) {
+    if (all.covers(*stream->granted)) return;
+    out_.push(action::SendToChild{child.gen(),
+                                  Outgoing::own(notification_line(
+                                      method_name(Method::cancelled),
+                                      fmt::format(R"json({{"requestId":{}}})json", stream->id)))});
+    end_stream(*stream, "the restarted server grants less of this stream");
+    return;
+  }
+  stream->deadline.reset();
+  Edits edits(line);
+  if (!(all == *granted)) edits.replace(message.params.notifications, all.text());
+  stream->granted = std::move(all);
+  output_.send(edits.outgoing(), out_);
+}
+
+/// An error, or the end of a stream. False: the id is no stream's.
+bool Bridge::on_stream_answer(Child& child, const Message& message, Line line) {
+  Stream* const stream = listens_.find(message.id, child.gen());
+  if (stream == nullptr) return false;
+  if (message.kind == Message::Kind::result) {
+    on_stream_ended(*stream, line);
+    return true;
+  }
+  stream->gen = kNoGeneration;
+  stream->deadline.reset();
+  const bool is_unknown_method = member(message.error, "code") == "-32601";
+  if (!stream->granted && !is_unknown_method) {
+    output_.send(Outgoing::passed(line), out_);
+    listens_.close(*stream);
+  } else if (!stream->granted) {
+    grant_ourselves(*stream);
+  } else if (!own_grant(*stream).covers(*stream->granted)) {
+    end_stream(*stream, "the restarted server refuses this stream");
+  }
+  return true;
+}
+
+/// The child has ended a stream in good order. One that is about to exit does so with all of them,
+/// and the next one serves them again.
+void Bridge::on_stream_ended(Stream& stream, Line line) {
+  stream.ending = OwnedLine(line.text());
+  stream.deadline = now_.steady + limits::kListenEndWait;
+}
+
+void Bridge::on_listens_timeout() {
+  std::vector<Stream*> due;
+  for (Stream& stream : listens_.all()) {
+    if (stream.deadline && *stream.deadline <= now_.steady) due.push_back(&stream);
+  }
+  for (Stream* const stream : due) {
+    stream->deadline.reset();
+    if (stream->ending.size() == 0) {
+      out_.log(Level::warn, fmt::format("child {} did not acknowledge a stream, so mcp-sitter does",
+                                        stream->gen));
+      grant_ourselves(*stream);
+      continue;
+    }
+    Child* const child = hears(stream->gen);
+    if (child != nullptr && child->life.is_up()) {
+      output_.send(Outgoing::own(stream->ending.text()), out_);
+      listens_.close(*stream);
+    }
+  }
+}
+
+/// The child is over. A stream that it has not acknowledged must not start the next one, which
+/// might die of it too.
+void Bridge::on_streams_lost(Generation gen) {
+  for (Stream& stream : listens_.all()) {
+    if (stream.gen != gen) continue;
+    stream.gen = kNoGeneration;
+    stream.ending = {};
+    stream.deadline.reset();
+    if (!stream.granted) grant_ourselves(stream);
+  }
+}
+
+/// The client ends a stream. False: the id is no stream's.
+bool Bridge::on_stream_cancelled(std::string_view raw_id, Line line) {
+  Stream* const stream = listens_.find(raw_id);
+  if (stream == nullptr) return false;
+  Child* const child = hears(stream->gen);
+  if (child != nullptr && child->life.is_up() && child->input != Child::Input::deaf) {
+    out_.push(action::SendToChild{child->gen(), Outgoing::passed(line)});
+  }
+  listens_.close(*stream);
+  return true;
+}
+
+/// A change that the child tells of. In the stateless revision it belongs to a stream, and nobody
+/// else may hear of it.
+void Bridge::pass_change(Child& child, const Message& message, Line line) {
+  const std::string_view id = message.params.subscription_id;
+  if (!id.empty()) {
+    const Stream* const stream = listens_.find(id, child.gen());
+    if (stream != nullptr && stream->granted) {
+      output_.send(Outgoing::passed(line), out_);
+    } else {
+      out_.log(Level::debug, "a change for a stream that is not open was dropped");
+    }
+    return;
+  }
+  if (session_.is_asked()) {
+    output_.send(Outgoing::passed(line), out_);
+    return;
+  }
+  const auto kind = changed_kind(message.method);
+  const std::string_view uri = message.params.uri;
+  for (const Stream& stream : listens_.all()) {
+    if (!stream.granted) continue;
+    if (kind ? stream.granted->has(*kind) : stream.granted->has_uri(uri)) {
+      output_.send(Outgoing::own(tagged(line, message.params_raw, stream.id)), out_);
+    }
+  }
+}
+
+/// Tells the client that a list has changed, in each way in which it wants to hear of it. False if
+/// it does not.
+bool Bridge::tell_changed(CatalogKind kind) {
+  const std::string_view method = method_name(changed_method(kind));
+  if (session_.is_asked()) output_.send(Outgoing::own(notification_line(method)), out_);
+  for (const Stream& stream : listens_.all()) {
+    if (!stream.granted || !stream.granted->has(kind)) continue;
+    output_.send(
+        Outgoing::own(notification_line(method, fmt::format("{{{}}}", stream_meta(stream.id)))),
+        out_);
+  }
+  return session_.is_asked() || listens_.wants(kind);
+}
+
+/// What changed while no child served is not told by anybody else.
+void Bridge::tell_updated() {
+  for (const Stream& stream : listens_.all()) {
+    if (!stream.granted) continue;
+    for (const std::string& uri : stream.granted->uris) {
+      output_.send(Outgoing::own(notification_line(
+                       method_name(Method::resources_updated),
+                       fmt::format(R"json({{{},"uri":{}}})json", stream_meta(stream.id), uri))),
+                   out_);
+    }
+  }
+}
+
+}  // namespace sitter

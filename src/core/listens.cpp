@@ -1,0 +1,122 @@
+#include "sitter/core/listens.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "sitter/core/json_text.hpp"
+#include "sitter/core/message.hpp"
+
+namespace sitter {
+namespace {
+
+constexpr std::array<std::string_view, 3> kListMembers = {"toolsListChanged", "promptsListChanged",
+                                                          "resourcesListChanged"};
+
+}  // namespace
+
+std::optional<ListenFilter> ListenFilter::of(std::string_view raw) {
+  if (!is_object(raw)) return std::nullopt;
+  ListenFilter filter;
+  const auto lists = members<3>(raw, kListMembers);
+  for (std::size_t i = 0; i < lists.size(); ++i) filter.lists[i] = lists[i] == "true";
+  for (const std::string_view uri : json_elements(member(raw, "resourceSubscriptions"))) {
+    if (uri.starts_with('"')) filter.uris.emplace_back(uri);
+  }
+  return filter;
+}
+
+bool ListenFilter::has_uri(std::string_view raw_uri) const {
+  return std::any_of(uris.begin(), uris.end(),
+                     [&](const std::string& uri) { return json_same(uri, raw_uri); });
+}
+
+bool ListenFilter::covers(const ListenFilter& other) const {
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    if (other.lists[i] && !lists[i]) return false;
+  }
+  return std::all_of(other.uris.begin(), other.uris.end(),
+                     [&](const std::string& uri) { return has_uri(uri); });
+}
+
+std::string ListenFilter::text() const {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    if (lists[i]) parts.push_back(fmt::format(R"json("{}":true)json", kListMembers[i]));
+  }
+  if (!uris.empty()) {
+    parts.push_back(fmt::format(R"json("resourceSubscriptions":[{}])json", fmt::join(uris, ",")));
+  }
+  return fmt::format("{{{}}}", fmt::join(parts, ","));
+}
+
+Listens::Stream& Listens::open(std::string_view raw_id, std::string_view line,
+                               ListenFilter wanted) {
+  Stream& stream = streams_.emplace_back();
+  stream.id = raw_id;
+  stream.line = OwnedLine(line);
+  stream.wanted = std::move(wanted);
+  return stream;
+}
+
+void Listens::close(const Stream& stream) {
+  streams_.remove_if([&](const Stream& other) { return &other == &stream; });
+}
+
+Listens::Stream* Listens::find(std::string_view raw_id) {
+  const auto found = std::find_if(streams_.begin(), streams_.end(),
+                                  [&](const Stream& stream) { return same_id(stream.id, raw_id); });
+  return found == streams_.end() ? nullptr : &*found;
+}
+
+Listens::Stream* Listens::find(std::string_view raw_id, Generation gen) {
+  if (streams_.empty() || raw_id.empty()) return nullptr;
+  Stream* const stream = find(raw_id);
+  return stream != nullptr && stream->gen == gen ? stream : nullptr;
+}
+
+bool Listens::is_waiting() const {
+  return std::any_of(streams_.begin(), streams_.end(),
+                     [](const Stream& stream) { return !stream.granted; });
+}
+
+bool Listens::wants(CatalogKind kind) const {
+  return std::any_of(streams_.begin(), streams_.end(), [&](const Stream& stream) {
+    return stream.granted && stream.granted->has(kind);
+  });
+}
+
+std::optional<Instant> Listens::deadline() const {
+  std::optional<Instant> first;
+  for (const Stream& stream : streams_) {
+    if (stream.deadline && (!first || *stream.deadline < *first)) first = stream.deadline;
+  }
+  return first;
+}
+
+std::string stream_meta(std::string_view stream_id) {
+  return fmt::format(R"json("_meta":{{"io.modelcontextprotocol/subscriptionId":{}}})json",
+                     stream_id);
+}
+
+std::string tagged(Line notification, std::string_view params_raw, std::string_view stream_id) {
+  Edits edits(notification);
+  const std::string meta = stream_meta(stream_id);
+  if (!is_object(params_raw)) {
+    if (params_raw.empty()) {
+      edits.append(notification.text(), fmt::format(R"json("params":{{{}}})json", meta));
+    } else {
+      edits.replace(params_raw, fmt::format("{{{}}}", meta));
+    }
+  } else if (const std::string_view present = member(params_raw, "_meta"); is_object(present)) {
+    // Without its key and braces: what is left is the member alone.
+    const std::size_t begin = meta.find('{') + 1;
+    edits.append(present, meta.substr(begin, meta.size() - begin - 1));
+  } else {
+    edits.append(params_raw, meta);
+  }
+  return edits.apply();
+}
+
+}  // namespace sitter

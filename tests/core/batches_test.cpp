@@ -1,0 +1,39 @@
+#include "sitter/core/batches.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sitter {
+namespace {
+
+TEST(BatchesTest, TheLastAnswerCompletesTheArray) {
+  Batches batches;
+  const auto batch = batches.open(2);
+  EXPECT_NE(batch, Batches::kNone);
+  EXPECT_EQ(batches.add(batch, "1"), std::nullopt);
+  EXPECT_EQ(batches.add(batch, "2"), "[1,2]");
+}
+
+TEST(BatchesTest, SeveralAreKeptApart) {
+  Batches batches;
+  const auto first = batches.open(2);
+  const auto second = batches.open(1);
+  EXPECT_EQ(batches.add(first, "1"), std::nullopt);
+  EXPECT_EQ(batches.add(second, "2"), "[2]");
+  EXPECT_EQ(batches.add(first, "3"), "[1,3]");
+}
+
+TEST(BatchesTest, WhatIsOwedNoMoreIsNotWaitedFor) {
+  Batches batches;
+  const auto batch = batches.open(3);
+  EXPECT_EQ(batches.drop(batch), std::nullopt);
+  EXPECT_EQ(batches.add(batch, "1"), std::nullopt);
+  EXPECT_EQ(batches.drop(batch), "[1]");
+}
+
+TEST(BatchesTest, WithoutAnyAnswerThereIsNoArray) {
+  Batches batches;
+  EXPECT_EQ(batches.drop(batches.open(1)), std::nullopt);
+}
+
+}  // namespace
+}  // namespace sitter

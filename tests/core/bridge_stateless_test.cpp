@@ -1,0 +1,420 @@
+#include "support/bridge_script.hpp"
+
+namespace sitter {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+std::string complete_text(const std::string& text) {
+  return R"json({"resultType":"complete","content":[{"type":"text","text":")json" + text +
+         R"json("}]})json";
+}
+
+/// Clients of 2026-07-28, which has no opening, and clients that first find out.
+class BridgeStatelessTest : public BridgeTest {
+ protected:
+  BridgeStatelessTest() { server.is_stateless = true; }
+
+  /// A child has answered a call, and its lists are known.
+  void serve_session() {
+    client(enveloped_call(1, "echo"));
+    opens(1);
+    child(1, result(1, complete_text("a")));
+    done();
+  }
+
+  static std::string discovered(const std::string& more = "") {
+    return R"json({"resultType":"complete","supportedVersions":["2026-07-28"],"ttlMs":60000,)json"
+           R"json("cacheScope":"public","capabilities":{"tools":{}})json" +
+           more + "}";
+  }
+};
+
+/// A server of the revisions with an opening, and a client that probes it.
+class BridgeProbeTest : public BridgeTest {};
+
+TEST_F(BridgeStatelessTest, AnyFirstRequestStartsTheChildAndReachesItAtOnce) {
+  client(enveloped_call(1, "echo"));
+  const auto words = done();
+  ASSERT_GE(words.size(), 2u);
+  EXPECT_EQ(words[0], "start 1");
+  EXPECT_EQ(words[1], "child 1 " + enveloped_call(1, "echo"));
+  opens(1);
+  child(1, result(1, complete_text("a")));
+  EXPECT_THAT(client_got(), ElementsAre(result(1, complete_text("a"))));
+}
+
+TEST_F(BridgeStatelessTest, RequestsOfOurOwnCarryTheLastEnvelope) {
+  client(enveloped_call(1, "echo"));
+  EXPECT_THAT(done(), Contains("child 1 " + request("#1", "tools/list", "{" + envelope() + "}")));
+  opens(1);
+  child(1, result(1, complete_text("a")));
+  const std::string other =
+      R"json("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)json"
+      R"json("io.modelcontextprotocol/clientInfo":{"name":"b"}})json";
+  client(request(2, "x", "{" + other + "}"));
+  child(1, result(2, R"json({"resultType":"complete"})json"));
+  dies(1, 0);
+  client(enveloped_call(3, "echo"));
+  // The last one, also where it is not that of the request that causes the respawn.
+  EXPECT_THAT(done(), Contains("child 2 " + request("#4", "tools/list", "{" + envelope() + "}")));
+  opens(2);
+  child(2, result(3, complete_text("b")));
+}
+
+TEST_F(BridgeStatelessTest, NothingIsReplayedAtARespawnButTheListsAreTakenFirst) {
+  serve_session();
+  dies(1, 3);
+  done();
+  client(enveloped_call(2, "echo"));
+  EXPECT_THAT(
+      done(),
+      ElementsAre("start 2", "child 2 " + request("#4", "tools/list", "{" + envelope() + "}"),
+                  "child 2 " + request("#5", "prompts/list", "{" + envelope() + "}"),
+                  "child 2 " + request("#6", "resources/list", "{" + envelope() + "}")));
+  opens(2);
+  EXPECT_THAT(done(), ElementsAre("child 2 " + enveloped_call(2, "echo")));
+  child(2, result(2, complete_text("b")));
+  EXPECT_THAT(answer()["result"]["content"][0]["text"],
+              HasSubstr("server restarted (spawn #2, pid 1002"));
+}
+
+TEST_F(BridgeStatelessTest, WithoutAStreamNobodyIsToldOfAChangedList) {
+  serve_session();
+  dies(1, 0);
+  server.tools = {tool("other")};
+  client(enveloped_call(2, "echo"));
+  opens(2);
+  child(2, result(2, complete_text("b")));
+  const auto lines = client_got();
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_THAT(lines[0], HasSubstr("+1 added (other), -1 removed (echo)"));
+}
+
+TEST_F(BridgeStatelessTest, ResultsOfOurOwnSayThatTheyAreComplete) {
+  client(enveloped_call(1, "sitter_child_stderr"));
+  EXPECT_THAT(client_got(), ElementsAre(result(1, complete_text("(no child stderr in buffer)"))));
+  client(enveloped_call(2, "echo"));
+  opens(1);
+  done();
+  dies(1, 3);
+  const auto crash = answer();
+  EXPECT_EQ(crash["result"]["resultType"], "complete");
+  EXPECT_EQ(crash["result"]["isError"], true);
+}
+
+TEST_F(BridgeStatelessTest, ListsOfOurOwnMustNotBeKept) {
+  plays.start = false;
+  client(enveloped(1, "tools/list"));
+  start_fails(1, "no such file");
+  const auto list = answer()["result"];
+  EXPECT_EQ(list["resultType"], "complete");
+  EXPECT_EQ(list["ttlMs"], 0);
+  EXPECT_EQ(list["cacheScope"], "private");
+  EXPECT_THAT(list["tools"], SizeIs(4));
+}
+
+TEST_F(BridgeStatelessTest, ListsOfTheChildMustNotBeKeptEither) {
+  serve_session();
+  for (const auto& [method, key] :
+       {std::pair{"prompts/list", "prompts"}, std::pair{"resources/list", "resources"},
+        std::pair{"resources/templates/list", "resourceTemplates"},
+        std::pair{"resources/read", "contents"}}) {
+    client(enveloped(2, method));
+    child(1, result(2, R"json({"resultType":"complete","ttlMs": 60000 ,")json" + std::string(key) +
+                           R"json(":[],"cacheScope":"public"})json"));
+    EXPECT_THAT(
+        client_got(),
+        ElementsAre(result(2, R"json({"resultType":"complete","ttlMs": 0 ,")json" +
+                                  std::string(key) + R"json(":[],"cacheScope":"public"})json")));
+  }
+}
+
+TEST_F(BridgeStatelessTest, BuiltInToolsStandInTheFirstPage) {
+  serve_session();
+  client(enveloped(2, "tools/list"));
+  child(1, result(2, server.page("tools", server.tools)));
+  const auto list = answer()["result"];
+  EXPECT_THAT(list["tools"], SizeIs(5));
+  EXPECT_EQ(list["ttlMs"], 0);
+}
+
+TEST_F(BridgeStatelessTest, TheAnswerToDiscoverHasWhatTheBridgeAdds) {
+  client(enveloped(1, "server/discover"));
+  EXPECT_THAT(done(), ElementsAre("start 1", "child 1 " + enveloped(1, "server/discover")));
+  child(1, result(1, discovered(R"json(,"instructions":"Hello.")json")));
+  const auto found = answer()["result"];
+  EXPECT_EQ(found["capabilities"]["tools"]["listChanged"], true);
+  EXPECT_EQ(found["ttlMs"], 0);
+  EXPECT_THAT(found["instructions"], AllOf(HasSubstr("Hello."), HasSubstr("sitter_kill")));
+  EXPECT_EQ(found["supportedVersions"], nlohmann::json({"2026-07-28"}));
+}
+
+TEST_F(BridgeStatelessTest, ADiscoverAnswerWithoutVersionsPassesAsItIs) {
+  client(enveloped(1, "server/discover"));
+  child(1, result(1, R"json({"resultType":"complete","capabilities":{}})json"));
+  EXPECT_THAT(client_got(),
+              ElementsAre(result(1, R"json({"resultType":"complete","capabilities":{}})json")));
+  EXPECT_THAT(logs(), Contains(HasSubstr("without supportedVersions")));
+}
+
+TEST_F(BridgeStatelessTest, DiscoverIsReadOnlyAndGoesToTheNextChildOnceTheEraIsKnown) {
+  serve_session();
+  client(enveloped(2, "server/discover"));
+  dies(1, 3);
+  opens(2);
+  EXPECT_THAT(done(), Contains("child 2 " + enveloped(2, "server/discover")));
+  child(2, result(2, discovered()));
+  EXPECT_THAT(client_got(), SizeIs(1));
+}
+
+TEST_F(BridgeStatelessTest, AnUnknownVersionIsTheChildsToRefuse) {
+  client(enveloped(1, "tools/list", "", "2099-01-01"));
+  const std::string refusal = error(1, -32022, "Unsupported protocol version");
+  child(1, refusal);
+  EXPECT_THAT(client_got(), ElementsAre(refusal));
+}
+
+TEST_F(BridgeStatelessTest, ARequestWithoutAnEnvelopePassesOnceTheEraIsKnown) {
+  serve_session();
+  client(request(2, "tools/call"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + request(2, "tools/call")));
+  child(1, error(2, -32602, "no envelope"));
+}
+
+TEST_F(BridgeStatelessTest, AnAnswerToACancelledRequestIsNotPassedOn) {
+  serve_session();
+  client(enveloped_call(2, "echo"));
+  client(cancelled(2));
+  child(1, result(2, complete_text("b")));
+  EXPECT_THAT(client_got(), IsEmpty());
+}
+
+TEST_F(BridgeStatelessTest, InputRequiredAndTaskResultsPassAndDoNotUseUpANotice) {
+  serve_session();
+  dies(1, 3);
+  client(enveloped_call(2, "ask"));
+  opens(2);
+  done();
+  const std::string asks =
+      R"json({"resultType":"input_required","content":[],"inputRequests":{},"requestState":"s"})json";
+  child(2, result(2, asks));
+  EXPECT_THAT(client_got(), ElementsAre(result(2, asks)));
+  client(enveloped_call(3, "task"));
+  const std::string task = R"json({"resultType":"task","content":[],"task":{"taskId":"t"}})json";
+  done();
+  child(2, result(3, task));
+  EXPECT_THAT(client_got(), ElementsAre(result(3, task)));
+  client(enveloped_call(4, "echo"));
+  done();
+  child(2, result(4, complete_text("b")));
+  EXPECT_THAT(answer()["result"]["content"][0]["text"], HasSubstr("crashed (exit 3)"));
+}
+
+TEST_F(BridgeStatelessTest, ARequestOfTheChildIsDropped) {
+  serve_session();
+  child(1, request(0, "roots/list"));
+  EXPECT_THAT(done(), IsEmpty());
+  EXPECT_THAT(logs(), Contains(HasSubstr("roots/list")));
+}
+
+TEST_F(BridgeStatelessTest, CursorsOfADeadChildAreStale) {
+  serve_session();
+  client(enveloped(2, "tools/list"));
+  child(1, result(2, R"json({"resultType":"complete","tools":[],"nextCursor":"c"})json"));
+  dies(1, 0);
+  done();
+  client(enveloped(3, "tools/list", R"json("cursor":"c")json"));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("-32602")));
+}
+
+TEST_F(BridgeStatelessTest, AChildThatDiesBeforeItAnswersAnythingIsAFailedStart) {
+  for (int id = 1; id <= 3; ++id) {
+    client(enveloped_call(id, "echo"));
+    dies(static_cast<Generation>(id), 1);
+    done();
+  }
+  client(enveloped_call(4, "echo"));
+  EXPECT_THAT(done(), ElementsAre("check files", HasSubstr(R"json("isError":true)json")));
+}
+
+TEST_F(BridgeStatelessTest, InitializeAfterStatelessRequestsIsTheChildsToRefuse) {
+  serve_session();
+  client(initialize("\"i\""));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + initialize("\"i\"")));
+  const std::string refusal = error("\"i\"", -32022, "Unsupported protocol version");
+  child(1, refusal);
+  EXPECT_THAT(client_got(), ElementsAre(refusal));
+}
+
+TEST_F(BridgeStatelessTest, StatusShowsTheEra) {
+  serve_session();
+  client(enveloped_call(2, "sitter_status"));
+  const auto status = nlohmann::json::parse(answer_text());
+  EXPECT_EQ(status["protocolEra"], "modern");
+  EXPECT_EQ(status["protocolVersion"], "2026-07-28");
+}
+
+TEST_F(BridgeStatelessTest, KillAnswersWhatIsInFlightAndTheNextRequestStartsAgain) {
+  serve_session();
+  client(enveloped_call(2, "echo"));
+  client(enveloped_call(3, "sitter_kill"));
+  dies(1, 0);
+  const auto lines = client_got();
+  EXPECT_THAT(lines, Each(HasSubstr(R"json("resultType":"complete")json")));
+  EXPECT_THAT(lines, SizeIs(2));
+  client(enveloped_call(4, "echo"));
+  opens(2);
+  child(2, result(4, complete_text("b")));
+  EXPECT_THAT(answer()["result"]["content"][0]["text"], HasSubstr("killed by sitter_kill"));
+}
+
+// A rebuilt server of another era.
+
+TEST_F(BridgeStatelessTest, AServerThatNowNeedsAnOpeningIsRecognised) {
+  serve_session();
+  dies(1, 0);
+  server.is_stateless = false;
+  client(enveloped_call(2, "echo"));
+  opens(2);
+  EXPECT_THAT(done(), Contains(AllOf(HasSubstr("child 2"), HasSubstr("\"initialize\""))));
+  dies(2, 0);
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("2025-11-25"), HasSubstr("reconnect"),
+                                   HasSubstr("was not delivered")));
+}
+
+TEST_F(BridgeStatelessTest, AServerThatRefusesListsWithoutAnOpeningIsRecognised) {
+  serve_session();
+  dies(1, 0);
+  client(enveloped_call(2, "echo"));
+  child(2, error("#4", -32600, "not initialized"));
+  child(2, error("#5", -32600, "not initialized"));
+  child(2, error("#6", -32600, "not initialized"));
+  server.is_stateless = false;
+  opens(2);
+  dies(2, 0);
+  EXPECT_THAT(answer_text(), HasSubstr("reconnect"));
+}
+
+TEST_F(BridgeStatelessTest, AServerOfTheSameEraWhoseListsFailServes) {
+  serve_session();
+  dies(1, 0);
+  client(enveloped_call(2, "echo"));
+  child(2, error("#4", -32603, "no database"));
+  child(2, error("#5", -32601, "unknown"));
+  child(2, error("#6", -32601, "unknown"));
+  opens(2);
+  EXPECT_THAT(done(), Contains("child 2 " + enveloped_call(2, "echo")));
+  child(2, result(2, complete_text("b")));
+  EXPECT_THAT(answer_text(), HasSubstr("not compared"));
+}
+
+TEST_F(BridgeStatelessTest, AServerThatSaysNothingAtAllServesAfterABoundedTime) {
+  serve_session();
+  dies(1, 0);
+  client(enveloped_call(2, "echo"));
+  done();
+  time_passes(limits::kToolsListWait + limits::kOtherListWait);
+  EXPECT_THAT(done(), Contains("child 2 " + enveloped_call(2, "echo")));
+  child(2, result(2, complete_text("b")));
+}
+
+// Probes.
+
+TEST_F(BridgeProbeTest, AnErrorIsPassedOnAndTheSameChildIsOpened) {
+  client(enveloped("\"p\"", "server/discover"));
+  EXPECT_THAT(done(), ElementsAre("start 1", "child 1 " + enveloped("\"p\"", "server/discover")));
+  const std::string unknown = error("\"p\"", -32601, "Method not found");
+  child(1, unknown);
+  EXPECT_THAT(client_got(), ElementsAre(unknown));
+  client(initialize(0));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + initialize(0)));
+  opens(1);
+  EXPECT_THAT(client_got(), SizeIs(1));
+  client(initialized());
+  opens(1);
+  client(call(1, "echo"));
+  child(1, result(1, text_result("a")));
+  EXPECT_THAT(client_got(), ElementsAre(result(1, text_result("a"))));
+}
+
+TEST_F(BridgeProbeTest, ASilentChildIsOpenedAllTheSame) {
+  client(enveloped("\"p\"", "server/discover"));
+  time_passes(seconds(60));
+  EXPECT_THAT(client_got(), IsEmpty());
+  client(initialize(0));
+  opens(1);
+  EXPECT_THAT(client_got(), SizeIs(1));
+  client(cancelled("\"p\""));
+}
+
+TEST_F(BridgeProbeTest, AChildThatExitsOnItHasNotCrashed) {
+  client(enveloped("\"p\"", "server/discover"));
+  done();
+  dies(1, 1);
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr(R"json("id":"p","error":{"code":-32601)json")));
+  client(initialize(0));
+  EXPECT_THAT(done(), ElementsAre("start 2", "child 2 " + initialize(0)));
+  opens(2);
+  client(initialized());
+  opens(2);
+  done();
+  client(call(1, "echo"));
+  child(2, result(1, text_result("a")));
+  EXPECT_THAT(client_got(), ElementsAre(result(1, text_result("a"))));
+  EXPECT_THAT(logs(), Each(Not(HasSubstr("crashed"))));
+}
+
+TEST_F(BridgeProbeTest, AChildThatCannotBeStartedIsNoServerOfTheNewEra) {
+  plays.start = false;
+  client(enveloped("\"p\"", "server/discover"));
+  start_fails(1, "no such file");
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("-32601"), HasSubstr("no such file"))));
+  client(initialize(0));
+  start_fails(2, "no such file");
+  EXPECT_THAT(answer()["result"]["instructions"], HasSubstr("no such file"));
+}
+
+TEST_F(BridgeProbeTest, AProbeAloneDoesNotProveTheEra) {
+  client(enveloped("\"p\"", "server/discover"));
+  child(1, result("\"p\"", R"json({"supportedVersions":["2026-07-28"],"capabilities":{}})json"));
+  done();
+  client(call(1, "sitter_status"));
+  EXPECT_EQ(nlohmann::json::parse(answer_text())["protocolEra"], nullptr);
+  client(request(2, "tools/list"));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("before initialize")));
+}
+
+TEST_F(BridgeProbeTest, ASecondProbeOfADeadChildStartsAnother) {
+  client(enveloped("\"p\"", "server/discover"));
+  dies(1, 1);
+  client(enveloped("\"q\"", "server/discover"));
+  EXPECT_THAT(done(), Contains("start 2"));
+  dies(2, 1);
+}
+
+TEST_F(BridgeProbeTest, ASlowChildIsWaitedForAsLongAsAnyOpening) {
+  client(enveloped("\"p\"", "server/discover"));
+  child(1, error("\"p\"", -32601, "Method not found"));
+  time_passes(seconds(100));
+  done();
+  client(initialize(0));
+  done();
+  time_passes(config.answer_within);
+  EXPECT_THAT(answer()["result"]["instructions"], HasSubstr("still starting after 8s"));
+  time_passes(config.startup_timeout);
+  EXPECT_THAT(done(), Contains("close 1"));
+  dies(1, 0);
+}
+
+}  // namespace
+}  // namespace sitter

@@ -1,0 +1,311 @@
+#include "support/bridge_script.hpp"
+
+namespace sitter {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const std::string kTools = R"json({"toolsListChanged":true})json";
+const std::string kChanged = "notifications/tools/list_changed";
+const Id kStream("\"s\"");
+
+/// Streams of 2026-07-28, which outlive the children.
+class BridgeStreamsTest : public BridgeTest {
+ protected:
+  BridgeStreamsTest() { server.is_stateless = true; }
+
+  void open_stream(const std::string& wanted, const std::string& granted) {
+    client(listen(kStream, wanted));
+    opens(1);
+    child(1, acknowledged(kStream, granted));
+    done();
+  }
+
+  /// The request that starts the next child, which serves with the tools that it has now.
+  void respawn(Generation gen) {
+    client(enveloped(90 + gen, "x"));
+    opens(gen);
+  }
+  void answers_x(Generation gen) {
+    child(gen, result(90 + gen, R"json({"resultType":"complete"})json"));
+  }
+};
+
+TEST_F(BridgeStreamsTest, AStreamMayBeTheFirstRequest) {
+  client(listen(kStream, kTools));
+  const auto words = done();
+  ASSERT_GE(words.size(), 2u);
+  EXPECT_EQ(words[0], "start 1");
+  EXPECT_EQ(words[1], "child 1 " + listen(kStream, kTools));
+  opens(1);
+  child(1, acknowledged(kStream, kTools));
+  EXPECT_THAT(client_got(), ElementsAre(acknowledged(kStream, kTools)));
+}
+
+TEST_F(BridgeStreamsTest, ItIsOpenedAgainUnderItsIdAndTheSecondAcknowledgementIsSwallowed) {
+  open_stream(kTools, kTools);
+  dies(1, 3);
+  EXPECT_THAT(done(), ElementsAre("terminate 1", "release 1"));
+  respawn(2);
+  const auto words = done();
+  EXPECT_THAT(words, Contains("child 2 " + listen(kStream, kTools)));
+  EXPECT_EQ(words.back(), "child 2 " + enveloped(92, "x"));
+  child(2, acknowledged(kStream, kTools));
+  EXPECT_THAT(done(), IsEmpty());
+  answers_x(2);
+}
+
+TEST_F(BridgeStreamsTest, AChangedListIsToldToTheStreamsThatAskedAndToNobodyElse) {
+  open_stream(kTools, kTools);
+  client(listen(7, R"json({"promptsListChanged":true})json"));
+  child(1, acknowledged(7, R"json({"promptsListChanged":true})json"));
+  dies(1, 0);
+  server.tools = {tool("other")};
+  done();
+  respawn(2);
+  EXPECT_THAT(client_got(), ElementsAre(to_stream(kStream, kChanged)));
+  answers_x(2);
+}
+
+TEST_F(BridgeStreamsTest, WhatTheAcknowledgementLeavesOutOfTheToolsTheBridgeOwns) {
+  client(listen(kStream, R"json({"toolsListChanged":true,"resourcesListChanged":true})json"));
+  opens(1);
+  done();
+  child(1, acknowledged(kStream, R"json({"resourcesListChanged":true})json"));
+  EXPECT_THAT(client_got(),
+              ElementsAre(acknowledged(
+                  kStream, R"json({"toolsListChanged":true,"resourcesListChanged":true})json")));
+}
+
+TEST_F(BridgeStreamsTest, AStreamThatTheChildDoesNotKnowTheBridgeOwns) {
+  client(listen(kStream, kTools));
+  opens(1);
+  done();
+  child(1, error(kStream, -32601, "Method not found"));
+  EXPECT_THAT(client_got(), ElementsAre(acknowledged(kStream, kTools)));
+  dies(1, 0);
+  server.tools = {tool("other")};
+  done();
+  respawn(2);
+  EXPECT_THAT(client_got(), ElementsAre(to_stream(kStream, kChanged)));
+  child(2, error(kStream, -32601, "Method not found"));
+  EXPECT_THAT(client_got(), IsEmpty());
+  answers_x(2);
+}
+
+TEST_F(BridgeStreamsTest, AnyOtherErrorIsTheClients) {
+  client(listen(kStream, kTools));
+  opens(1);
+  done();
+  const std::string full = error(kStream, -32603, "Subscription limit reached");
+  child(1, full);
+  EXPECT_THAT(client_got(), ElementsAre(full));
+}
+
+TEST_F(BridgeStreamsTest, WithoutAChildTheBridgeAcknowledges) {
+  plays.start = false;
+  client(listen(kStream, kTools));
+  start_fails(1, "no such file");
+  EXPECT_THAT(client_got(), ElementsAre(acknowledged(kStream, kTools)));
+  plays.start = true;
+  respawn(2);
+  EXPECT_THAT(done(), Contains("child 2 " + listen(kStream, kTools)));
+  child(2, acknowledged(kStream, kTools));
+  EXPECT_THAT(client_got(), IsEmpty());
+  answers_x(2);
+}
+
+TEST_F(BridgeStreamsTest, AnAcknowledgementThatNeverComesIsMadeUpFor) {
+  client(listen(kStream, kTools));
+  opens(1);
+  done();
+  time_passes(limits::kListenAckWait - Milliseconds(1));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(Milliseconds(1));
+  EXPECT_THAT(client_got(), ElementsAre(acknowledged(kStream, kTools)));
+  // And swallowed when it comes after all.
+  child(1, acknowledged(kStream, kTools));
+  EXPECT_THAT(client_got(), IsEmpty());
+}
+
+TEST_F(BridgeStreamsTest, AChildThatDiesBeforeItAcknowledgesDoesNotStartTheNext) {
+  client(listen(kStream, kTools));
+  opens(1);
+  done();
+  dies(1, 3);
+  EXPECT_THAT(done(),
+              ElementsAre("terminate 1", "release 1", "client " + acknowledged(kStream, kTools)));
+}
+
+TEST_F(BridgeStreamsTest, ARespawnedChildThatGrantsLessEndsTheStream) {
+  const std::string more = R"json({"toolsListChanged":true,"resourceSubscriptions":["a:/b"]})json";
+  open_stream(more, more);
+  dies(1, 0);
+  done();
+  respawn(2);
+  done();
+  child(2, acknowledged(kStream, kTools));
+  EXPECT_THAT(
+      done(),
+      ElementsAre(HasSubstr("child 2 " + cancelled(kStream)),
+                  HasSubstr(R"json(client {"jsonrpc":"2.0","method":)json"
+                            R"json("notifications/cancelled","params":{"requestId":"s")json")));
+  answers_x(2);
+}
+
+TEST_F(BridgeStreamsTest, ARespawnedChildThatRefusesAStreamThatItAloneCanServeEndsIt) {
+  const std::string resource = R"json({"resourceSubscriptions":["a:/b"]})json";
+  open_stream(resource, resource);
+  dies(1, 0);
+  done();
+  respawn(2);
+  done();
+  child(2, error(kStream, -32602, "no"));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("notifications/cancelled")));
+  answers_x(2);
+}
+
+TEST_F(BridgeStreamsTest, ResourcesMayHaveChangedWhileNoChildServed) {
+  const std::string resource = R"json({"resourceSubscriptions":["a:/b"]})json";
+  open_stream(resource, resource);
+  dies(1, 0);
+  done();
+  respawn(2);
+  EXPECT_THAT(client_got(), ElementsAre(to_stream(kStream, "notifications/resources/updated",
+                                                  R"json("uri":"a:/b")json")));
+  answers_x(2);
+}
+
+TEST_F(BridgeStreamsTest, AChangeThatTheChildTellsReachesItsStream) {
+  open_stream(kTools, kTools);
+  child(1, to_stream(kStream, kChanged));
+  EXPECT_THAT(done(),
+              ElementsAre(HasSubstr("\"tools/list\""), "client " + to_stream(kStream, kChanged)));
+  child(1, to_stream("\"t\"", kChanged));
+  EXPECT_THAT(client_got(), IsEmpty());
+}
+
+TEST_F(BridgeStreamsTest, AChangeWithoutAStreamsIdGoesToTheStreamsThatAsked) {
+  open_stream(kTools, kTools);
+  child(1, notification(kChanged));
+  EXPECT_THAT(client_got(), ElementsAre(to_stream(kStream, kChanged)));
+  child(1, notification("notifications/prompts/list_changed"));
+  EXPECT_THAT(client_got(), IsEmpty());
+}
+
+TEST_F(BridgeStreamsTest, TheClientEndsIt) {
+  open_stream(kTools, kTools);
+  client(cancelled(kStream));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + cancelled(kStream)));
+  child(1, to_stream(kStream, kChanged));
+  EXPECT_THAT(client_got(), IsEmpty());
+  dies(1, 0);
+  respawn(2);
+  for (const std::string& word : done()) EXPECT_THAT(word, ::testing::Not(HasSubstr("listen")));
+  answers_x(2);
+}
+
+TEST_F(BridgeStreamsTest, ItsEndReachesTheClientIfTheChildLivesOn) {
+  open_stream(kTools, kTools);
+  const std::string end = result(kStream, R"json({"resultType":"complete"})json");
+  child(1, end);
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(limits::kListenEndWait);
+  EXPECT_THAT(client_got(), ElementsAre(end));
+  client(listen(kStream, kTools));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + listen(kStream, kTools)));
+}
+
+TEST_F(BridgeStreamsTest, AChildThatExitsMayEndItInGoodOrder) {
+  open_stream(kTools, kTools);
+  child(1, result(kStream, R"json({"resultType":"complete"})json"));
+  dies(1, 0);
+  time_passes(limits::kListenEndWait);
+  EXPECT_THAT(client_got(), IsEmpty());
+  respawn(2);
+  EXPECT_THAT(done(), Contains("child 2 " + listen(kStream, kTools)));
+  answers_x(2);
+}
+
+TEST_F(BridgeStreamsTest, AChildMayEndItWithACancellationToo) {
+  open_stream(kTools, kTools);
+  child(1, cancelled(kStream));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(limits::kListenEndWait);
+  EXPECT_THAT(client_got(), ElementsAre(cancelled(kStream)));
+}
+
+TEST_F(BridgeStreamsTest, TwoStreamsWithTheSameIdCannotBeToldApart) {
+  open_stream(kTools, kTools);
+  client(listen(kStream, kTools));
+  EXPECT_THAT(done(), ElementsAre(AllOf(HasSubstr("-32600"), HasSubstr("is open already"))));
+}
+
+TEST_F(BridgeStreamsTest, ARequestWithoutAFilterIsTheChildsToRefuse) {
+  client(enveloped(1, "subscriptions/listen"));
+  opens(1);
+  const std::string refusal = error(1, -32602, "notifications is required");
+  done();
+  child(1, refusal);
+  EXPECT_THAT(client_got(), ElementsAre(refusal));
+}
+
+TEST_F(BridgeStreamsTest, ItIsNotOwedAnAnswer) {
+  open_stream(kTools, kTools);
+  client_closes_input();
+  EXPECT_THAT(done(), ElementsAre("close 1"));
+  dies(1, 0);
+}
+
+TEST_F(BridgeStreamsTest, TheNoticeWaitsForTheListOfAClientThatListens) {
+  open_stream(kTools, kTools);
+  dies(1, 0);
+  server.tools = {tool("other")};
+  client(enveloped_call(2, "other"));
+  opens(2);
+  done();
+  child(2, result(2, R"json({"resultType":"complete","content":[]})json"));
+  EXPECT_THAT(client_got(), IsEmpty());
+  client(enveloped(3, "tools/list"));
+  child(2, result(3, server.page("tools", server.tools)));
+  next_deadline_comes();
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"id\":3,"), HasSubstr("server restarted")));
+}
+
+TEST_F(BridgeStreamsTest, TheirNumberIsBounded) {
+  client(enveloped_call(1, "echo"));
+  opens(1);
+  child(1, result(1, R"json({"resultType":"complete","content":[]})json"));
+  for (std::size_t i = 0; i < limits::kListensMax; ++i) {
+    client(listen(static_cast<int>(1000 + i), kTools));
+  }
+  done();
+  client(listen(2, kTools));
+  EXPECT_THAT(done(), ElementsAre(AllOf(HasSubstr("-32603"), HasSubstr("1024 streams"))));
+}
+
+TEST_F(BridgeStreamsTest, TheSizeOfTheirRequestsIsBounded) {
+  client(enveloped_call(1, "echo"));
+  opens(1);
+  child(1, result(1, R"json({"resultType":"complete","content":[]})json"));
+  done();
+  const auto of_size = [](std::size_t size) {
+    const std::string small =
+        listen(2, R"json({"toolsListChanged":true,"resourceSubscriptions":[""]})json");
+    std::string line = small;
+    line.insert(line.find("[\"") + 2, size - small.size(), 'x');
+    return line;
+  };
+  client(of_size(limits::kListenBytesMax + 1));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("-32603")));
+  client(of_size(limits::kListenBytesMax));
+  EXPECT_THAT(done(), SizeIs(1));
+}
+
+}  // namespace
+}  // namespace sitter

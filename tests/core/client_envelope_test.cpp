@@ -1,0 +1,66 @@
+#include "sitter/core/client_envelope.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sitter {
+namespace {
+
+class ClientEnvelopeTest : public ::testing::Test {
+ protected:
+  void note(std::string_view version, std::string_view client = R"json({"name":"a"})json") {
+    Message::Params params;
+    params.envelope_version = version;
+    params.envelope_client = client;
+    params.envelope_capabilities = "{}";
+    envelope_.note(params);
+  }
+
+  ClientEnvelope envelope_;
+};
+
+TEST_F(ClientEnvelopeTest, IsUnknownAtFirst) {
+  EXPECT_FALSE(envelope_.is_known());
+  EXPECT_EQ(envelope_.meta(), "");
+}
+
+TEST_F(ClientEnvelopeTest, SaysAgainWhatTheLastRequestSaid) {
+  note(R"json("2026-07-28")json");
+  EXPECT_TRUE(envelope_.is_known());
+  EXPECT_EQ(envelope_.version(), "2026-07-28");
+  note(R"json("2026-07-28")json", R"json({"name":"b"})json");
+  EXPECT_EQ(envelope_.meta(), R"json({"io.modelcontextprotocol/protocolVersion":"2026-07-28",)json"
+                              R"json("io.modelcontextprotocol/clientInfo":{"name":"b"},)json"
+                              R"json("io.modelcontextprotocol/clientCapabilities":{}})json");
+}
+
+TEST_F(ClientEnvelopeTest, LeavesOutWhatTheClientLeavesOut) {
+  Message::Params params;
+  params.envelope_version = R"json("2026-07-28")json";
+  envelope_.note(params);
+  EXPECT_EQ(envelope_.meta(),
+            R"json({"io.modelcontextprotocol/protocolVersion":"2026-07-28"})json");
+}
+
+TEST_F(ClientEnvelopeTest, ARefusedVersionGivesWayToTheServedOne) {
+  note(R"json("2026-07-28")json");
+  envelope_.on_served();
+  note(R"json("2099-01-01")json");
+  envelope_.on_refused();
+  EXPECT_EQ(envelope_.version(), "2026-07-28");
+}
+
+TEST_F(ClientEnvelopeTest, ARefusedFirstVersionProvesNothing) {
+  note(R"json("2099-01-01")json");
+  envelope_.on_refused();
+  EXPECT_FALSE(envelope_.is_known());
+}
+
+TEST_F(ClientEnvelopeTest, AServedVersionIsNotLostByALateRefusal) {
+  note(R"json("2026-07-28")json");
+  envelope_.on_served();
+  envelope_.on_refused();
+  EXPECT_EQ(envelope_.version(), "2026-07-28");
+}
+
+}  // namespace
+}  // namespace sitter
