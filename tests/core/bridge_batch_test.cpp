@@ -14,6 +14,7 @@ class BridgeBatchTest : public BridgeTest {
   void SetUp() override {
     server.protocol_version = "2025-03-26";
     open_session("2025-03-26");
+    takes_batches = true;
   }
 
   static std::string batch(const std::vector<std::string>& messages) {

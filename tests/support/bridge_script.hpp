@@ -603,7 +603,7 @@ class BridgeTest : public ::testing::Test {
   }
 
   void note_client_line(const std::string& line) {
-    if (line.starts_with('[')) {
+    if (line.starts_with('[') && takes_batches) {
       for (const auto& message : nlohmann::json::parse(line, nullptr, false)) {
         note_client_line(message.dump());
       }
@@ -658,6 +658,8 @@ class BridgeTest : public ::testing::Test {
   }
 
  protected:
+  /// For stories of the revision with batches.
+  bool takes_batches = false;
   /// For stories in which a line that was refused has an id.
   bool may_answer_unasked = false;
 
