@@ -166,7 +166,7 @@ constexpr Flag kFlags[] = {
     {"--prompts-list-changed", "", "declares listChanged for prompts",
      [](Options& o, std::string_view) { o.prompts_list_changed = true; }},
 
-    {"How it talks", "", ""},
+    {"How it talks in the legacy era", "", ""},
     {"--strict", "", "-32602 to any request but initialize and ping before initialized",
      [](Options& o, std::string_view) { o.strict = true; }},
     {"--ask", "METHOD", "asks the client this after notifications/initialized (repeatable)",
