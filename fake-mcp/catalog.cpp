@@ -40,7 +40,7 @@ std::vector<std::string> list_in(const std::string& file) {
 
 Catalog::Catalog(const Options& options)
     : options_(options),
-      tools_(options.tools_file ? list_in(*options.tools_file) : builtin_tools()),
+      tools_(options.tools_file ? list_in(*options.tools_file) : builtin_tools(options)),
       resources_(options.resources_file ? list_in(*options.resources_file) : kResources),
       prompts_(options.prompts_file ? list_in(*options.prompts_file) : kPrompts) {}
 

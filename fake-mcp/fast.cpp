@@ -7,12 +7,15 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "catalog.hpp"
 #include "json.hpp"
 #include "legacy.hpp"
+#include "modern.hpp"
 #include "process.hpp"
+#include "results.hpp"
 
 namespace sitter::fake {
 namespace {
@@ -55,10 +58,13 @@ Head head_of(std::string_view line) {
 
 class FastServer {
  public:
-  explicit FastServer(const Options& options) : options_(options), catalog_(options) {
+  explicit FastServer(const Options& options)
+      : options_(options), is_modern_(options.era != Era::legacy), catalog_(options) {
     output_.reserve(kPendingMax + options.result_bytes);
-    result_ = R"(,"result":{"content":[{"type":"text","text":")" +
-              std::string(options.result_bytes, 'x') + "\"}]}}\n";
+    std::string result =
+        R"({"content":[{"type":"text","text":")" + std::string(options.result_bytes, 'x') + "\"}]}";
+    if (is_modern_) result = modern_result(options, std::move(result));
+    result_ = ",\"result\":" + result + "}\n";
   }
 
   void on_line(std::string_view line) {
@@ -85,8 +91,11 @@ class FastServer {
     if (method == "initialize") return append_result(initialize_result(options_, params));
     if (method == "tools/list") {
       if (const auto page = catalog_.tools_page(member(params, "cursor"))) {
-        return append_result(*page);
+        return append_result(is_modern_ ? cacheable_result(options_, *page) : *page);
       }
+    }
+    if (method == "server/discover" && is_modern_) {
+      return append_result(discover_result(options_));
     }
     if (method == "ping") return append_result("{}");
     output_.append(result_);
@@ -97,6 +106,7 @@ class FastServer {
   }
 
   const Options& options_;
+  const bool is_modern_;  ///< dual counts as modern: what it adds to a result hurts nobody
   Catalog catalog_;
   std::string result_;
   std::string output_;

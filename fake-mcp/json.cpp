@@ -190,4 +190,10 @@ std::string array_of(const std::vector<std::string>& values) {
   return json;
 }
 
+std::string with_members(std::string object, std::string_view members) {
+  object.pop_back();
+  if (object.size() > 1) object += ',';
+  return object.append(members).append("}");
+}
+
 }  // namespace sitter::fake

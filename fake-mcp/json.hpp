@@ -72,4 +72,7 @@ std::string json_quoted(std::string_view text);
 std::string object_of(std::initializer_list<std::pair<std::string_view, std::string_view>> members);
 std::string array_of(const std::vector<std::string>& values);
 
+/// The raw object with more raw members at its end.
+std::string with_members(std::string object, std::string_view members);
+
 }  // namespace sitter::fake

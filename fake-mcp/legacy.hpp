@@ -12,7 +12,7 @@ namespace sitter::fake {
 std::string initialize_result(const Options& options, std::string_view params);
 
 /// The methods of the revisions up to 2025-11-25, which open a session with initialize. The server
-/// hands on what no fault has swallowed; a later era of the protocol can stand beside this one.
+/// hands on what no fault has swallowed.
 class Legacy {
  public:
   /// The session must live as long as this.
@@ -22,7 +22,7 @@ class Legacy {
   void on_notification(std::string_view method, std::string_view params);
 
  private:
-  void on_list(std::string_view id, std::string_view name, const std::string& list);
+  bool keeps_state(std::string_view method, std::string_view params);
   void ask_client();
 
   Session& session_;

@@ -1,6 +1,7 @@
 #include "options.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <limits>
@@ -87,6 +88,26 @@ void set_list(bool& offered, std::optional<std::string>& file, std::string_view 
   if (value != "builtin") file = value;
 }
 
+void set_era(Options& options, std::string_view value) {
+  if (value == "legacy") {
+    options.era = Era::legacy;
+  } else if (value == "modern") {
+    options.era = Era::modern;
+  } else if (value == "dual") {
+    options.era = Era::dual;
+  } else {
+    throw BadValue("needs legacy, modern or dual");
+  }
+}
+
+void add_listen_without(Options& options, std::string_view value) {
+  constexpr std::array<std::string_view, 4> kKinds = {"tools", "prompts", "resources", "uris"};
+  if (std::find(kKinds.begin(), kKinds.end(), value) == kKinds.end()) {
+    throw BadValue("needs tools, prompts, resources or uris");
+  }
+  options.listen_without.emplace(value);
+}
+
 using Set = void (*)(Options&, std::string_view);
 
 /// One flag. A row without `set` is a heading. A flag without `value` stands alone.
@@ -110,9 +131,11 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view v) { o.name = v; }, kWithFast},
     {"--server-version", "TEXT", "serverInfo.version (default 1.0.0)",
      [](Options& o, std::string_view v) { o.server_version = v; }, kWithFast},
+    {"--era", "ERA", "legacy (default), modern, or dual: the first request decides", set_era,
+     kWithFast},
     {"--protocol", "VERSION", "initialize answers this version whatever was asked",
      [](Options& o, std::string_view v) { o.protocol = v; }, kWithFast},
-    {"--instructions", "TEXT", "instructions in the initialize result",
+    {"--instructions", "TEXT", "instructions in the initialize or discover result",
      [](Options& o, std::string_view v) { o.instructions = v; }, kWithFast},
 
     {"What it offers", "", ""},
@@ -143,7 +166,7 @@ constexpr Flag kFlags[] = {
     {"--prompts-list-changed", "", "declares listChanged for prompts",
      [](Options& o, std::string_view) { o.prompts_list_changed = true; }},
 
-    {"How it talks", "", ""},
+    {"How it talks in the legacy era", "", ""},
     {"--strict", "", "-32602 to any request but initialize and ping before initialized",
      [](Options& o, std::string_view) { o.strict = true; }},
     {"--ask", "METHOD", "asks the client this after notifications/initialized (repeatable)",
@@ -152,6 +175,24 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view) { o.ask_before_initialized = true; }},
     {"--notify", "METHOD", "sends this after notifications/initialized (repeatable)",
      [](Options& o, std::string_view v) { o.notify.emplace_back(v); }},
+
+    {"How it talks in the modern era", "", ""},
+    {"--ttl", "MS", "ttlMs of what may be cached (default 60000)",
+     [](Options& o, std::string_view v) { o.ttl = milliseconds(v); }, kWithFast},
+    {"--no-listen", "", "subscriptions/listen gets -32601",
+     [](Options& o, std::string_view) { o.listen = false; }},
+    {"--listen-without", "KIND", "does not honour tools, prompts, resources or uris (repeatable)",
+     add_listen_without},
+    {"--never-acknowledge", "", "opens streams without a word",
+     [](Options& o, std::string_view) { o.acknowledge = false; }},
+    {"--untagged", "", "changes are sent once, without subscriptionId, whoever asked or not",
+     [](Options& o, std::string_view) { o.untagged = true; }},
+    {"--no-result-type", "", "complete results lack resultType",
+     [](Options& o, std::string_view) { o.result_type = false; }, kWithFast},
+    {"--discover-without-versions", "", "the discover result lacks supportedVersions",
+     [](Options& o, std::string_view) { o.discover_versions = false; }, kWithFast},
+    {"--no-graceful-end", "", "open streams get no result at the end",
+     [](Options& o, std::string_view) { o.graceful_end = false; }},
 
     {"Faults at start, in the order in which they happen", "", ""},
     {"--fail-times", "FILE:N", "exits with 1 the first N times, counted in FILE",

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -9,6 +10,10 @@
 #include <vector>
 
 namespace sitter::fake {
+
+/// Which revisions are spoken: those that open with initialize, 2026-07-28, or whichever the client
+/// begins with.
+enum class Era { legacy, modern, dual };
 
 struct ErrorAnswer {
   long long code = -32603;
@@ -31,6 +36,16 @@ struct Options {
   std::string server_version = "1.0.0";
   std::optional<std::string> protocol;
   std::optional<std::string> instructions;
+
+  Era era = Era::legacy;
+  std::chrono::milliseconds ttl{60'000};
+  bool listen = true;
+  std::set<std::string, std::less<>> listen_without;
+  bool acknowledge = true;
+  bool untagged = false;
+  bool result_type = true;
+  bool discover_versions = true;
+  bool graceful_end = true;
 
   bool tools = true;
   std::optional<std::string> tools_file;

@@ -14,9 +14,11 @@ void Output::answer(std::string_view id, std::string_view result) {
   finish_answer(id, "\"result\":" + std::string(result));
 }
 
-void Output::error(std::string_view id, long long code, std::string_view message) {
-  const std::string error =
+void Output::error(std::string_view id, long long code, std::string_view message,
+                   std::string_view data) {
+  std::string error =
       object_of({{"code", std::to_string(code)}, {"message", json_quoted(message)}});
+  if (!data.empty()) error = with_members(std::move(error), "\"data\":" + std::string(data));
   finish_answer(id, "\"error\":" + error);
 }
 

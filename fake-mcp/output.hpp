@@ -19,7 +19,8 @@ class Output {
   explicit Output(const Options& options) : options_(options), at_begin_(options.bom) {}
 
   void answer(std::string_view id, std::string_view result);
-  void error(std::string_view id, long long code, std::string_view message);
+  void error(std::string_view id, long long code, std::string_view message,
+             std::string_view data = {});
   void notify(std::string_view method, std::string_view params);
   void ask(std::string_view id, std::string_view method, std::string_view params);
 

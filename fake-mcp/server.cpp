@@ -33,6 +33,12 @@ std::string with_id(std::string text, std::string_view id) {
   return text;
 }
 
+void keep_envelope(Record& record, const std::string& method, std::string_view meta) {
+  if (meta.empty()) return;
+  record.last_envelope = meta;
+  record.envelopes[method] = meta;
+}
+
 }  // namespace
 
 int Server::run() {
@@ -51,8 +57,8 @@ int Server::run() {
     pollfd input{STDIN_FILENO, POLLIN, 0};
     const int ready = ::poll(&input, listening ? 1 : 0,
                              wait ? static_cast<int>(std::max<long long>(wait->count(), 0)) : -1);
-    if (ready == 0 && idle) return 0;
-    if (ready > 0 && !read_input() && !options_.ignore_eof) return 0;
+    if (ready == 0 && idle) return end();
+    if (ready > 0 && !read_input() && !options_.ignore_eof) return end();
     session_.agenda.do_what_is_due();
     session_.output.end_of_read();
   }
@@ -99,19 +105,45 @@ void Server::on_line(std::string_view line) {
 
   const std::string name = text_of(method);
   session_.record.methods.push_back(name);
+  if (session_.era != Era::legacy) keep_envelope(session_.record, name, member(params, "_meta"));
   if (!id.empty()) return on_request(id, name, params);
-  if (!swallowed(id, name)) legacy_.on_notification(name, params);
+  if (swallowed(id, name)) return;
+  if (session_.era == Era::legacy) {
+    legacy_.on_notification(name, params);
+  } else {
+    modern_.on_notification(name, params);
+  }
 }
 
 void Server::on_request(std::string_view id, const std::string& method, std::string_view params) {
   ++session_.record.request_count;
-  if (!swallowed(id, method)) legacy_.on_request(id, method, params);
+  if (!swallowed(id, method)) {
+    decide_era(method, params);
+    if (session_.era == Era::legacy) {
+      legacy_.on_request(id, method, params);
+    } else {
+      modern_.on_request(id, method, params);
+    }
+  }
   if (const int* code = find(options_.answer_and_exit, method)) {
     session_.output.end_of_read();
     ::_exit(*code);
   }
   if (options_.stop_reading_after == session_.record.request_count) session_.reading = false;
   if (!session_.reading) stop_reading();
+}
+
+/// A dual server is of one era for good from the first request on that shows which. While it is not
+/// decided the modern era answers: server/discover, which clients send before they know either, and
+/// a refusal where another modern version is named.
+void Server::decide_era(const std::string& method, std::string_view params) {
+  if (session_.era != Era::dual || method == "server/discover") return;
+  const std::string_view version = envelope_version(params);
+  if (version.empty()) {
+    session_.era = Era::legacy;
+  } else if (text_of(version) == kModernVersion) {
+    session_.era = Era::modern;
+  }
 }
 
 /// Does the fault that is wanted on this method. The id is empty for a notification, which can only
@@ -148,6 +180,13 @@ void Server::stop_reading() {
   session_.reading = false;
   // The end of input goes unseen from here on.
   limit_life(options_.life_limit);
+}
+
+/// The last words. Returns the exit code.
+int Server::end() {
+  if (options_.graceful_end) session_.streams.end();
+  session_.output.end_of_read();
+  return 0;
 }
 
 }  // namespace sitter::fake

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "legacy.hpp"
+#include "modern.hpp"
 #include "options.hpp"
 #include "session.hpp"
 
@@ -23,12 +24,15 @@ class Server {
   bool read_input();
   void on_line(std::string_view line);
   void on_request(std::string_view id, const std::string& method, std::string_view params);
+  void decide_era(const std::string& method, std::string_view params);
   bool swallowed(std::string_view id, const std::string& method);
   void stop_reading();
+  int end();
 
   const Options& options_;
   Session session_;
   Legacy legacy_{session_};
+  Modern modern_{session_};
   std::string input_;
   bool at_end_ = false;
   bool wrote_endless_line_ = false;

@@ -6,20 +6,6 @@
 #include "json.hpp"
 
 namespace sitter::fake {
-namespace {
-
-std::string_view usual_params(std::string_view method) {
-  if (method == "sampling/createMessage") {
-    return R"json({"messages":[{"role":"user","content":{"type":"text","text":"Say hello."}}],"maxTokens":16})json";
-  }
-  if (method == "elicitation/create") {
-    return R"json({"message":"Who are you?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}})json";
-  }
-  return {};
-}
-
-}  // namespace
-
 void Agenda::after(std::chrono::milliseconds delay, std::string_view id, Work work) {
   entries_.emplace(Clock::now() + delay, Entry{std::string(id), std::move(work)});
 }
@@ -40,6 +26,16 @@ void Agenda::do_what_is_due() {
 std::optional<Agenda::Clock::time_point> Agenda::next() const {
   if (entries_.empty()) return std::nullopt;
   return entries_.begin()->first;
+}
+
+std::string_view usual_params(std::string_view method) {
+  if (method == "sampling/createMessage") {
+    return R"json({"messages":[{"role":"user","content":{"type":"text","text":"Say hello."}}],"maxTokens":16})json";
+  }
+  if (method == "elicitation/create") {
+    return R"json({"message":"Who are you?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}})json";
+  }
+  return {};
 }
 
 void Questions::ask(std::string_view method, std::string_view params, OnAnswer on_answer) {
@@ -68,6 +64,17 @@ std::string Questions::text() const {
                               {"answer", question.answer.empty() ? "null" : question.answer}}));
   }
   return array_of(rows);
+}
+
+void Session::cancel(std::string_view id) {
+  record.cancelled.emplace_back(id);
+  agenda.cancel(id);
+  streams.cancel(id);
+}
+
+void Session::notify(std::string_view method, std::string_view params) {
+  if (era == Era::modern && streams.notify(method, params)) return;
+  output.notify(method, params);
 }
 
 }  // namespace sitter::fake

@@ -13,6 +13,7 @@
 #include "catalog.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "streams.hpp"
 
 namespace sitter::fake {
 
@@ -28,6 +29,11 @@ struct Record {
   std::vector<std::string> methods;    ///< of requests and notifications, in order
   std::vector<std::string> cancelled;  ///< raw ids, in order
   bool wrote_invalid_utf8 = false;
+
+  /// The raw `_meta` of the last message that had one, and of the last one of each method. Not kept
+  /// by a server of the legacy era alone.
+  std::string last_envelope = "null";
+  std::map<std::string, std::string> envelopes;
 };
 
 /// Work for later, each piece in the name of a request that may be cancelled.
@@ -50,6 +56,9 @@ class Agenda {
   std::multimap<Clock::time_point, Entry> entries_;
 };
 
+/// Small params that are valid for a request to the client; empty where none are needed.
+std::string_view usual_params(std::string_view method);
+
 /// Requests of our own to the client. Their ids are integers from 0 on.
 class Questions {
  public:
@@ -58,7 +67,7 @@ class Questions {
 
   explicit Questions(Output& output) : output_(output) {}
 
-  /// Without params, the usual methods get small ones that are valid.
+  /// Without params, the usual methods get usual_params().
   void ask(std::string_view method, std::string_view params, OnAnswer on_answer = {});
   void on_answer(std::string_view id, std::string_view answer);
 
@@ -80,12 +89,25 @@ class Questions {
 /// tools work on it.
 struct Session {
   explicit Session(const Options& given)
-      : options(given), catalog(given), output(given), questions(output) {}
+      : options(given),
+        era(given.era),
+        catalog(given),
+        output(given),
+        questions(output),
+        streams(given, output) {}
+
+  /// Drops what is still to come for the request of this raw id.
+  void cancel(std::string_view id);
+
+  /// Sends a notification. In the modern era a change goes to the streams that asked for it.
+  void notify(std::string_view method, std::string_view params);
 
   const Options& options;
+  Era era;  ///< dual: not decided yet
   Catalog catalog;
   Output output;
   Questions questions;
+  Streams streams;
   Agenda agenda;
   Record record;
   bool reading = true;  ///< false: no input is read any more

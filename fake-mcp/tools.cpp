@@ -8,14 +8,14 @@
 #include <cstdlib>
 #include <iterator>
 #include <optional>
+#include <utility>
 
 #include "json.hpp"
 #include "process.hpp"
+#include "results.hpp"
 
 namespace sitter::fake {
 namespace {
-
-constexpr long long kInvalidParams = -32602;
 
 using std::chrono::milliseconds;
 
@@ -36,8 +36,13 @@ class Reply {
         session_.record.wrote_invalid_utf8 = true;
       }
     }
-    session_.output.answer(id_, '{' + members + '}');
+    std::string result = '{' + members + '}';
+    if (session_.era != Era::legacy) result = modern_result(session_.options, std::move(result));
+    raw_result(result);
   }
+
+  /// A result that is not complete, raw.
+  void raw_result(std::string_view result) const { session_.output.answer(id_, result); }
 
   /// One block of text, given as a JSON string.
   void raw_text(std::string_view json_string, std::string_view more_members = {}) const {
@@ -181,7 +186,7 @@ void print(const Call& call) {
 }
 
 void notify(const Call& call) {
-  call.session.output.notify(call.text("method"), call.raw("params"));
+  call.session.notify(call.text("method"), call.raw("params"));
   call.reply.text("sent");
 }
 
@@ -225,29 +230,45 @@ std::string strings(const Texts& texts) {
   return array_of(raw);
 }
 
+/// What `state` shows besides in the modern era: raw members.
+std::string modern_state(const Session& session) {
+  std::string envelopes = "{}";
+  for (const auto& [method, meta] : session.record.envelopes) {
+    envelopes = with_members(std::move(envelopes), json_quoted(method) + ':' + meta);
+  }
+  return "\"lastEnvelope\":" + session.record.last_envelope + ",\"envelopes\":" + envelopes +
+         ",\"listens\":" + array_of(session.streams.ids()) +
+         ",\"listenCount\":" + std::to_string(session.streams.opened_count());
+}
+
 void state(const Call& call) {
   const Record& record = call.session.record;
-  call.reply.text(object_of({{"pid", std::to_string(::getpid())},
-                             {"parent", std::to_string(::getppid())},
-                             {"cwd", json_quoted(working_directory())},
-                             {"argv", strings(call.session.options.argv)},
-                             {"env", environment(call.text("env"))},
-                             {"initializeParams", record.initialize_params},
-                             {"initialized", record.initialized ? "true" : "false"},
-                             {"level", record.level.empty() ? "null" : json_quoted(record.level)},
-                             {"subscriptions", strings(record.subscriptions)},
-                             {"requests", std::to_string(record.request_count)},
-                             {"methods", strings(record.methods)},
-                             {"cancelled", array_of(record.cancelled)},
-                             {"badLines", std::to_string(record.bad_line_count)},
-                             {"asked", call.session.questions.text()}}));
+  std::string shown =
+      object_of({{"pid", std::to_string(::getpid())},
+                 {"parent", std::to_string(::getppid())},
+                 {"cwd", json_quoted(working_directory())},
+                 {"argv", strings(call.session.options.argv)},
+                 {"env", environment(call.text("env"))},
+                 {"initializeParams", record.initialize_params},
+                 {"initialized", record.initialized ? "true" : "false"},
+                 {"level", record.level.empty() ? "null" : json_quoted(record.level)},
+                 {"subscriptions", strings(record.subscriptions)},
+                 {"requests", std::to_string(record.request_count)},
+                 {"methods", strings(record.methods)},
+                 {"cancelled", array_of(record.cancelled)},
+                 {"badLines", std::to_string(record.bad_line_count)},
+                 {"asked", call.session.questions.text()}});
+  if (call.session.era == Era::modern) {
+    shown = with_members(std::move(shown), modern_state(call.session));
+  }
+  call.reply.text(shown);
 }
 
 void args(const Call& call) { call.reply.text(strings(call.session.options.argv)); }
 
 void change_tools(const Call& call) {
   call.session.catalog.change_tools();
-  call.session.output.notify("notifications/tools/list_changed", {});
+  call.session.notify("notifications/tools/list_changed", {});
   call.reply.text("changed");
 }
 
@@ -280,12 +301,33 @@ void meta(const Call& call) {
                      block(call.params) + ']');
 }
 
+void input_required(const Call& call) {
+  const std::string_view responses = member(call.params, "inputResponses");
+  if (!responses.empty()) {
+    const std::string_view state = member(call.params, "requestState");
+    return call.reply.text(object_of(
+        {{"inputResponses", responses}, {"requestState", state.empty() ? "null" : state}}));
+  }
+  const std::string question = object_of(
+      {{"method", R"("elicitation/create")"}, {"params", usual_params("elicitation/create")}});
+  const std::string state = call.has("state") ? call.text("state") : "state-1";
+  call.reply.raw_result(object_of({{"resultType", R"("input_required")"},
+                                   {"inputRequests", object_of({{"q", question}})},
+                                   {"requestState", json_quoted(state)}}));
+}
+
+void task(const Call& call) {
+  call.reply.raw_result(
+      R"({"resultType":"task","taskId":"task-1","status":"working","createdAt":"2026-07-28T00:00:00Z","lastUpdatedAt":"2026-07-28T00:00:00Z","ttlMs":60000,"pollIntervalMs":1000})");
+}
+
 struct Tool {
   std::string_view name;
   std::string_view description;
   std::string_view properties;
   void (*run)(const Call&);
   std::string_view more_members = {};
+  bool beyond_legacy = false;  ///< there only if more than the legacy era is spoken
 };
 
 constexpr Tool kTools[] = {
@@ -325,13 +367,21 @@ constexpr Tool kTools[] = {
     {"close_stdout", "Closes stdout, unanswered, and lives on.", "", close_stdout},
     {"stop_reading", "Answers, reads nothing more and lives on.", "", stop_reading},
     {"close_stdin", "Answers, closes its stdin and lives on.", "", close_stdin},
-    {"meta", "Answers the received _meta and, in a second block, the raw params.", "", meta}};
+    {"meta", "Answers the received _meta and, in a second block, the raw params.", "", meta},
+    {"input_required", "Asks for input first; answers what a retry brings.",
+     R"("state":{"type":"string"})", input_required, "", true},
+    {"task", "Answers a task.", "", task, "", true}};
+
+bool is_there(const Tool& tool, const Options& options) {
+  return !tool.beyond_legacy || options.era != Era::legacy;
+}
 
 }  // namespace
 
-std::vector<std::string> builtin_tools() {
+std::vector<std::string> builtin_tools(const Options& options) {
   std::vector<std::string> definitions;
   for (const Tool& tool : kTools) {
+    if (!is_there(tool, options)) continue;
     std::string& definition = definitions.emplace_back("{\"name\":");
     definition.append(json_quoted(tool.name)).append(",\"description\":");
     definition.append(json_quoted(tool.description));
@@ -344,8 +394,9 @@ std::vector<std::string> builtin_tools() {
 void run_tool(Session& session, std::string_view id, std::string_view params) {
   const std::string name = text_of(member(params, "name"));
   const Call call{session, Reply(session, id), params, member(params, "arguments")};
-  const auto* const known = std::find_if(std::begin(kTools), std::end(kTools),
-                                         [&](const Tool& tool) { return tool.name == name; });
+  const auto* const known = std::find_if(
+      std::begin(kTools), std::end(kTools),
+      [&](const Tool& tool) { return tool.name == name && is_there(tool, session.options); });
   if (known != std::end(kTools)) return known->run(call);
   if (session.catalog.has_tool(name)) return call.reply.text(call.arguments);
   call.reply.error(kInvalidParams, "Unknown tool: " + name);

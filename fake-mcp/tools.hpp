@@ -8,8 +8,9 @@
 
 namespace sitter::fake {
 
-/// The definitions of the built-in tools.
-std::vector<std::string> builtin_tools();
+/// The definitions of the built-in tools. Some are there only if more than the legacy era is
+/// spoken.
+std::vector<std::string> builtin_tools(const Options& options);
 
 /// Runs the tool that the raw params of a tools/call name, and sees to its answer. A built-in tool
 /// runs whether it is listed or not; a tool that is only listed answers its arguments as text.
