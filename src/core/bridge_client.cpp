@@ -68,6 +68,11 @@ void Bridge::on(const input::ClientLine& fact) {
     }
     return;
   }
+  // A server may skip what it can't read, and then the request would never be answered.
+  if (!has_json_grammar(fact.line.text())) {
+    refuse_client_line(message->id, ErrorCode::parse_error, "the line is not valid JSON");
+    return;
+  }
   switch (message->kind) {
     case Message::Kind::request:
       on_client_request(*message, fact.line);
@@ -375,6 +380,7 @@ void Bridge::answer_last_list(ClientRequest& request) {
   const Method method = request.method;
   std::vector<std::string> items;
   std::string_view key = "resourceTemplates";
+  if (method == Method::resource_templates_list) items = last_templates_;
   for (const Catalog& known : catalogs_) {
     if (list_method(known.kind()) != method) continue;
     key = catalog_name(known.kind());

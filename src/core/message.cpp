@@ -52,7 +52,9 @@ constexpr std::size_t kParserKeptMax = limits::kMiB;
 /// Braces without an end that are tried as the beginning of an object, one after the other.
 constexpr int kUnclosedMax = 16;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_hex_digit(char c) {
+  return is_json_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
 
 std::string_view trim(std::string_view text) {
   while (!text.empty() && is_json_space(text.front())) text.remove_prefix(1);
@@ -65,29 +67,6 @@ inline std::string_view trimmed(std::string_view text) {
   const bool is_trimmed =
       !text.empty() && !is_json_space(text.front()) && !is_json_space(text.back());
   return is_trimmed ? text : trim(text);
-}
-
-bool is_number(std::string_view token) {
-  std::size_t at = 0;
-  const auto digits = [&] {
-    const std::size_t first = at;
-    while (at < token.size() && is_digit(token[at])) ++at;
-    return at - first;
-  };
-  if (at < token.size() && token[at] == '-') ++at;
-  const bool leading_zero = at < token.size() && token[at] == '0';
-  const std::size_t whole = digits();
-  if (whole == 0 || (leading_zero && whole > 1)) return false;
-  if (at < token.size() && token[at] == '.') {
-    ++at;
-    if (digits() == 0) return false;
-  }
-  if (at < token.size() && (token[at] == 'e' || token[at] == 'E')) {
-    ++at;
-    if (at < token.size() && (token[at] == '+' || token[at] == '-')) ++at;
-    if (digits() == 0) return false;
-  }
-  return at == token.size();
 }
 
 bool is_string(std::string_view token) {
@@ -138,7 +117,7 @@ simdjson::error_code each_member(object members, OnMember on_member) {
 /// A raw string or number; empty for anything else, of which the token is only the beginning.
 std::string_view scalar_of(value& v) {
   const std::string_view token = trimmed(v.raw_json_token());
-  return is_string(token) || is_number(token) ? token : std::string_view();
+  return is_string(token) || is_json_number(token) ? token : std::string_view();
 }
 
 simdjson::error_code read_meta(value& meta, Message::Params& params) {
@@ -199,6 +178,26 @@ simdjson::error_code read_params(object members, Message::Params& params) {
   });
 }
 
+/// simdjson checks the escapes of those strings only that are asked for.
+bool has_bad_escape(std::string_view text) {
+  constexpr std::string_view kSimple = "\"\\/bfnrt";
+  std::size_t at = 0;
+  while ((at = text.find('\\', at)) != text.npos) {
+    const char c = at + 1 < text.size() ? text[at + 1] : '\0';
+    if (c == 'u') {
+      for (std::size_t digit = at + 2; digit < at + 6; ++digit) {
+        if (digit >= text.size() || !is_hex_digit(text[digit])) return true;
+      }
+      at += 6;
+    } else if (kSimple.find(c) != kSimple.npos) {
+      at += 2;
+    } else {
+      return true;
+    }
+  }
+  return false;
+}
+
 /// Which of the members that make a message are there.
 struct Shape {
   bool has_id = false, has_method = false, has_result = false, has_error = false;
@@ -241,7 +240,7 @@ simdjson::error_code read_members(document& document, Message& message, Shape& s
 std::string_view classify(const Shape& shape, Message& message) {
   if (shape.version != "\"2.0\"") return "the member jsonrpc is not \"2.0\"";
   const bool null_id = message.id == "null";
-  if (shape.has_id && !null_id && !is_string(message.id) && !is_number(message.id)) {
+  if (shape.has_id && !null_id && !is_string(message.id) && !is_json_number(message.id)) {
     return "the member id is neither a string nor a number";
   }
   if (shape.has_method) {
@@ -269,7 +268,13 @@ std::string_view id_token(std::string_view text) {
     return end == text.npos ? std::string_view() : text.substr(0, end);
   }
   const std::string_view number = text.substr(0, text.find_first_of(",}] \t\r\n"));
-  return is_number(number) ? number : std::string_view();
+  return is_json_number(number) ? number : std::string_view();
+}
+
+/// Whether what stands at `at` is a value of an object or array around it.
+bool is_value(std::string_view text, std::size_t at) {
+  const std::string_view before = trimmed(text.substr(0, at));
+  return before.ends_with(':') || before.ends_with(',') || before.ends_with('[');
 }
 
 /// The position behind the brace that closes the one at `at`, or npos.
@@ -287,6 +292,28 @@ std::size_t behind_object(std::string_view text, std::size_t at) {
     ++at;
   }
   return std::string_view::npos;
+}
+
+/// The id at the top level, as far as braces and strings can be followed.
+std::string_view id_from_start(std::string_view text) {
+  std::size_t at = text.find('{');
+  int depth = 0;
+  while (at < text.size()) {
+    const char c = text[at];
+    if (c == '"') {
+      const std::size_t end = behind_json_string(text, at);
+      if (end == text.npos) return {};
+      const bool is_id = depth == 1 && text.substr(at, end - at) == "\"id\"";
+      at = end;
+      while (at < text.size() && is_json_space(text[at])) ++at;
+      if (is_id && at < text.size() && text[at] == ':') return id_token(text.substr(at + 1));
+      continue;
+    }
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    ++at;
+  }
+  return {};
 }
 
 }  // namespace
@@ -348,6 +375,9 @@ const Message* MessageReader::read(Line line) {
                   "the line is not a JSON object", line);
   }
 
+  if (has_bad_escape(text)) {
+    return refuse(Defect::Kind::not_json, "a string has an escape that JSON does not have", line);
+  }
   Shape shape;
   if (const auto error = read_members(document, message_, shape)) return not_json(error);
   if (const char* rest = nullptr; !document.current_location().get(rest)) {
@@ -360,24 +390,8 @@ const Message* MessageReader::read(Line line) {
 }
 
 std::string_view lenient_id(std::string_view text) {
-  std::size_t at = text.find('{');
-  int depth = 0;
-  while (at < text.size()) {
-    const char c = text[at];
-    if (c == '"') {
-      const std::size_t end = behind_json_string(text, at);
-      if (end == text.npos) return {};
-      const bool is_id = depth == 1 && text.substr(at, end - at) == "\"id\"";
-      at = end;
-      while (at < text.size() && is_json_space(text[at])) ++at;
-      if (is_id && at < text.size() && text[at] == ':') return id_token(text.substr(at + 1));
-      continue;
-    }
-    if (c == '{' || c == '[') ++depth;
-    if (c == '}' || c == ']') --depth;
-    ++at;
-  }
-  return {};
+  const std::string_view id = id_from_start(text);
+  return id.empty() ? lenient_id_at_end(text) : id;
 }
 
 std::string_view lenient_id_at_end(std::string_view tail) {
@@ -398,7 +412,7 @@ bool is_plain_id(std::string_view raw_id) {
   if (raw_id.empty()) return true;
   if (raw_id.front() == '"') return raw_id.find('\\') == raw_id.npos;
   const std::string_view digits = raw_id.front() == '-' ? raw_id.substr(1) : raw_id;
-  return digits.size() <= 15 && std::all_of(digits.begin(), digits.end(), is_digit) &&
+  return digits.size() <= 15 && std::all_of(digits.begin(), digits.end(), is_json_digit) &&
          raw_id != "-0";
 }
 
@@ -409,7 +423,7 @@ std::string id_key(std::string_view raw_id) {
     if (!text.is_string()) return std::string(raw_id);
     return fmt::format("\"{}\"", text.get_ref<const std::string&>());
   }
-  if (!is_number(raw_id)) return std::string(raw_id);
+  if (!is_json_number(raw_id)) return std::string(raw_id);
   const double number = std::strtod(std::string(raw_id).c_str(), nullptr);
   if (number == std::trunc(number) && std::abs(number) < 1e15) {
     return fmt::format("{}", static_cast<std::int64_t>(number));
@@ -434,6 +448,10 @@ SplitLine split_objects(std::string_view text) {
       // Each brace that is never closed costs a look at all the rest.
       if (++unclosed == kUnclosedMax) break;
       ++at;
+      continue;
+    }
+    if (unclosed > 0 && is_value(text, at)) {
+      at = end;
       continue;
     }
     add_text(at);

@@ -324,7 +324,7 @@ TEST(BridgeBoundsTest, HowManyMayBeInFlightIsBounded) {
     feed(input::ClientLine{line.line()});
   };
   say(initialize(0));
-  feed(input::ChildStarted{1, 1, false});
+  feed(input::ChildStarted{1, 1});
   const OwnedLine opening(result(0, Server().opening()));
   feed(input::ChildLine{1, opening.line()});
   last_answer.clear();

@@ -222,6 +222,7 @@ class Bridge {
   void answer_unreadable(Child& child, std::string_view id, std::string_view what);
   void add_noise(Child& child, std::string_view text);
   void make_way_for_page(std::string_view tools);
+  void keep_templates(const ClientRequest& request, std::string_view result);
   void keep_cursor(Child& child, std::string_view cursor);
   void on_opening_answer(Child& child, const Message& message, Line line);
   void on_setting_accepted(const ClientRequest& request);
@@ -282,6 +283,8 @@ class Bridge {
 
   std::array<Catalog, 3> catalogs_ = {Catalog(CatalogKind::tools), Catalog(CatalogKind::prompts),
                                       Catalog(CatalogKind::resources)};
+  /// Raw, as the client was told last.
+  std::vector<std::string> last_templates_;
   std::optional<CatalogDiff> last_tools_diff_;
   BuiltinNames names_;
   StderrRing ring_;

@@ -107,7 +107,8 @@ class MessageReader {
 };
 
 /// The raw id of a line that cannot be read as a whole: the value of a member "id" at the top
-/// level, as far as braces and strings can be followed from the start. Empty when there is none.
+/// level, as far as braces and strings can be followed from the start, else the one at the end.
+/// Empty when there is none.
 std::string_view lenient_id(std::string_view text);
 
 /// The raw id at the very end of a line whose middle is missing, as in `..."id":5}`. Empty when
@@ -125,7 +126,8 @@ bool same_id(std::string_view a, std::string_view b);
 bool is_plain_id(std::string_view raw_id);
 
 /// The objects that stand in a line that is not one object: several in a row, in an array, or
-/// among other text. Braces are matched outside strings; what is not closed is text.
+/// among other text. Braces are matched outside strings; what is not closed is text, and so are the
+/// values in it.
 struct SplitLine {
   std::vector<std::string_view> objects;
   /// What stands around them, trimmed, without the brackets and commas of an array.
