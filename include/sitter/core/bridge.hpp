@@ -305,6 +305,8 @@ class Bridge {
   std::int64_t kill_count_ = 0;
   std::optional<WallTime> last_end_at_;
   std::optional<ChildEnd> last_end_;
+  /// The last child that could not be started, crashed, or had to be taken down.
+  std::optional<StartPolicy::Failure> last_failure_;
   std::optional<Milliseconds> last_startup_;
   std::deque<StatusFacts::Life> history_;
   /// Of the last child that wrote to stdout what is no message.
