@@ -49,7 +49,8 @@ bool is_line_needed_later(const ClientRequest& request) {
 }  // namespace
 
 void Bridge::on(const input::ClientLine& fact) {
-  const Message* const message = reader_.read(fact.line);
+  // A server may skip a line that it can't read, and then the request would never be answered.
+  const Message* const message = reader_.read(fact.line, MessageReader::Values::checked);
   if (message == nullptr) {
     const Defect& defect = reader_.defect();
     const bool is_json = defect.kind == Defect::Kind::batch ||
@@ -66,11 +67,6 @@ void Bridge::on(const input::ClientLine& fact) {
     for (const std::string_view object : split.objects) {
       refuse_client_line(lenient_id(object), code, what);
     }
-    return;
-  }
-  // A server may skip what it can't read, and then the request would never be answered.
-  if (!has_json_grammar(fact.line.text())) {
-    refuse_client_line(message->id, ErrorCode::parse_error, "the line is not valid JSON");
     return;
   }
   switch (message->kind) {

@@ -1,6 +1,7 @@
 #include "sitter/core/json_text.hpp"
 
 #include <algorithm>
+#include <bitset>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -74,7 +75,7 @@ class Grammar {
   bool is_value() {
     do {
       if (!reads_value()) return false;
-    } while (!levels_.empty());
+    } while (depth_ > 0);
     skip_space();
     return at_ == raw_.size();
   }
@@ -89,7 +90,7 @@ class Grammar {
       const bool is_object = c == '{';
       ++at_;
       if (!takes(is_object ? '}' : ']')) {
-        levels_.push_back(is_object);
+        enter(is_object);
         return !is_object || reads_key();
       }
     } else if (c == '"') {
@@ -102,10 +103,11 @@ class Grammar {
   }
 
   bool reads_ends() {
-    while (!levels_.empty()) {
-      if (takes(',')) return !levels_.back() || reads_key();
-      if (!takes(levels_.back() ? '}' : ']')) return false;
-      levels_.pop_back();
+    while (depth_ > 0) {
+      const bool is_object = is_in_object();
+      if (takes(',')) return !is_object || reads_key();
+      if (!takes(is_object ? '}' : ']')) return false;
+      leave();
     }
     return true;
   }
@@ -135,10 +137,31 @@ class Grammar {
     while (at_ < raw_.size() && is_json_space(raw_[at_])) ++at_;
   }
 
+  bool is_in_object() const {
+    return depth_ <= kNearMax ? near_[depth_ - 1] : far_[depth_ - 1 - kNearMax];
+  }
+
+  void enter(bool is_object) {
+    if (depth_ < kNearMax) {
+      near_[depth_] = is_object;
+    } else {
+      far_.push_back(is_object);
+    }
+    ++depth_;
+  }
+
+  void leave() {
+    if (depth_ > kNearMax) far_.pop_back();
+    --depth_;
+  }
+
   std::string_view raw_;
   std::size_t at_ = 0;
-  /// The containers around: true for an object.
-  std::vector<bool> levels_;
+  std::size_t depth_ = 0;
+  /// The containers around, true for an object: those that nearly all values have, and the rest.
+  static constexpr std::size_t kNearMax = 64;
+  std::bitset<kNearMax> near_;
+  std::vector<bool> far_;
 };
 
 /// The same number always in the same spelling: digits without zeros at either end, then the power
@@ -292,14 +315,14 @@ bool is_json_number(std::string_view token) {
 }
 
 std::size_t behind_json_string(std::string_view raw, std::size_t at) {
-  for (++at; at < raw.size(); ++at) {
-    if (raw[at] == '\\') {
-      ++at;
-    } else if (raw[at] == '"') {
-      return at + 1;
-    }
+  const std::size_t begin = at + 1;
+  while ((at = raw.find('"', at + 1)) != raw.npos) {
+    // Escaped by an odd number of backslashes before it.
+    std::size_t unescaped = at;
+    while (unescaped > begin && raw[unescaped - 1] == '\\') --unescaped;
+    if ((at - unescaped) % 2 == 0) return at + 1;
   }
-  return std::string_view::npos;
+  return raw.npos;
 }
 
 bool has_json_grammar(std::string_view raw) { return Grammar(raw).is_value(); }

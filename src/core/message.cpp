@@ -115,18 +115,8 @@ simdjson::error_code each_member(object members, OnMember on_member) {
 }
 
 /// A raw string or number; empty for anything else, of which the token is only the beginning.
-std::string_view scalar_of(value& v) {
-  const std::string_view token = trimmed(v.raw_json_token());
+std::string_view scalar(std::string_view token) {
   return is_string(token) || is_json_number(token) ? token : std::string_view();
-}
-
-simdjson::error_code read_meta(value& meta, Message::Params& params) {
-  object members;
-  if (meta.get_object().get(members)) return simdjson::SUCCESS;
-  return each_member(members, [&](std::string_view key, value& v) {
-    if (is(key, "progressToken")) params.meta_progress_token = scalar_of(v);
-    return simdjson::SUCCESS;
-  });
 }
 
 /// The text of the value alone: simdjson takes white space behind objects and arrays along.
@@ -151,30 +141,56 @@ simdjson::error_code raw_of(value& v, std::string_view& out) {
   return simdjson::SUCCESS;
 }
 
-simdjson::error_code read_params(object members, Message::Params& params) {
+using Values = MessageReader::Values;
+
+simdjson::error_code raw_checked(value& v, std::string_view& raw, Values values) {
+  if (const auto error = raw_of(v, raw)) return error;
+  const bool is_good = values == Values::skipped || has_json_grammar(raw);
+  return is_good ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
+}
+
+/// Checks a value that nobody reads. A string has been checked already.
+simdjson::error_code check(value& v, Values values) {
+  if (values == Values::skipped || v.raw_json_token().front() == '"') return simdjson::SUCCESS;
+  std::string_view raw;
+  return raw_checked(v, raw, values);
+}
+
+simdjson::error_code read_meta(value& meta, Message::Params& params, Values values) {
+  object members;
+  if (const auto error = meta.get_object().get(members)) return error;
+  return each_member(members, [&](std::string_view key, value& v) {
+    if (is(key, "progressToken")) {
+      params.meta_progress_token = scalar(trimmed(v.raw_json_token()));
+    }
+    return check(v, values);
+  });
+}
+
+simdjson::error_code read_params(object members, Message::Params& params, Values values) {
   params = {};
   return each_member(members, [&](std::string_view key, value& member) -> simdjson::error_code {
     const std::string_view token = trimmed(member.raw_json_token());
     if (is(key, "name")) {
       if (token.front() == '"') return text_of(member, params.name_text);
     } else if (is(key, "_meta")) {
-      if (token.front() == '{') return read_meta(member, params);
+      if (token.front() == '{') return read_meta(member, params, values);
     } else if (is(key, "progressToken")) {
-      params.progress_token = scalar_of(member);
+      params.progress_token = scalar(token);
     } else if (is(key, "requestId")) {
-      params.request_id = scalar_of(member);
+      params.request_id = scalar(token);
     } else if (is(key, "cursor")) {
       params.cursor = token;
     } else if (is(key, "uri")) {
-      params.uri = scalar_of(member);
+      params.uri = scalar(token);
     } else if (is(key, "level")) {
-      params.level = scalar_of(member);
+      params.level = scalar(token);
     } else if (is(key, "protocolVersion")) {
       params.protocol_version = token;
     } else if (is(key, "task")) {
       params.has_task = true;
     }
-    return simdjson::SUCCESS;
+    return check(member, values);
   });
 }
 
@@ -204,7 +220,8 @@ struct Shape {
   std::string_view version;
 };
 
-simdjson::error_code read_members(document& document, Message& message, Shape& shape) {
+simdjson::error_code read_members(document& document, Message& message, Shape& shape,
+                                  Values values) {
   object members;
   if (const auto error = document.get_object().get(members)) return error;
   return each_member(members, [&](std::string_view key, value& v) -> simdjson::error_code {
@@ -216,21 +233,23 @@ simdjson::error_code read_members(document& document, Message& message, Shape& s
       if (trimmed(v.raw_json_token()).front() == '"') return text_of(v, message.method_text);
     } else if (is(key, "params")) {
       const char* const begin = v.raw_json_token().data();
-      if (*begin != '{') return raw_of(v, message.params_raw);
+      if (*begin != '{') return raw_checked(v, message.params_raw, values);
       object params;
       if (const auto error = v.get_object().get(params)) return error;
-      if (const auto error = read_params(params, message.params)) return error;
+      if (const auto error = read_params(params, message.params, values)) return error;
       const char* end = nullptr;
       if (const auto error = document.current_location().get(end)) return error;
       message.params_raw = trimmed({begin, static_cast<std::size_t>(end - begin)});
     } else if (is(key, "result")) {
       shape.has_result = true;
-      return raw_of(v, message.result);
+      return raw_checked(v, message.result, values);
     } else if (is(key, "error")) {
       shape.has_error = true;
-      return raw_of(v, message.error);
+      return raw_checked(v, message.error, values);
     } else if (is(key, "jsonrpc")) {
       shape.version = trimmed(v.raw_json_token());
+    } else {
+      return check(v, values);
     }
     return simdjson::SUCCESS;
   });
@@ -345,7 +364,7 @@ const Message* MessageReader::refuse(Defect::Kind kind, std::string what, Line l
   return nullptr;
 }
 
-const Message* MessageReader::read(Line line) {
+const Message* MessageReader::read(Line line, Values values) {
   const std::string_view text = line.text();
   const auto not_json = [&](simdjson::error_code error) {
     if (error == simdjson::UTF8_ERROR) {
@@ -379,7 +398,7 @@ const Message* MessageReader::read(Line line) {
     return refuse(Defect::Kind::not_json, "a string has an escape that JSON does not have", line);
   }
   Shape shape;
-  if (const auto error = read_members(document, message_, shape)) return not_json(error);
+  if (const auto error = read_members(document, message_, shape, values)) return not_json(error);
   if (const char* rest = nullptr; !document.current_location().get(rest)) {
     return refuse(Defect::Kind::not_json, "something follows the JSON object", line);
   }

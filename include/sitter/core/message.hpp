@@ -83,17 +83,19 @@ struct Defect {
   std::string id;
 };
 
-/// Reads the top level of lines. The only module beside `json_view` that knows simdjson. Skipped
-/// values are not checked beyond what the structural index needs: UTF-8 and the ends of strings.
+/// Reads the top level of lines. The only module that knows simdjson. UTF-8 and strings are checked
+/// everywhere, values that the bridge skips on demand only.
 class MessageReader {
  public:
+  enum class Values : std::uint8_t { skipped, checked };
+
   MessageReader();
   ~MessageReader();
   MessageReader(const MessageReader&) = delete;
   MessageReader& operator=(const MessageReader&) = delete;
 
   /// The message, or null; then `defect()` says why.
-  const Message* read(Line line);
+  const Message* read(Line line, Values values = Values::skipped);
   const Defect& defect() const { return defect_; }
 
  private:
