@@ -48,7 +48,7 @@ class OpenBridge {
     std::vector<OwnedLine> answers;
     while (auto action = bridge_.poll_action()) {
       if (const auto* start = std::get_if<action::StartChild>(&*action)) {
-        facts.emplace_back(input::ChildStarted{start->gen, 4711, false});
+        facts.emplace_back(input::ChildStarted{start->gen, 4711});
       } else if (const auto* sent = std::get_if<action::SendToChild>(&*action)) {
         if (auto answer = answer_to(sent->line.text())) answers.emplace_back(std::move(*answer));
       } else if (std::holds_alternative<action::InspectBinary>(*action)) {

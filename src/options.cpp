@@ -56,8 +56,7 @@ void declare(CLI::App& app, Raw& raw) {
   const auto value = [](CLI::Option* option, const char* name) {
     return option->type_name(name)->allow_extra_args(false);
   };
-  value(app.add_option("--cwd", raw.cwd, "working directory of the server"), "DIR")
-      ->check(CLI::ExistingDirectory | CLI::NonexistentPath);
+  value(app.add_option("--cwd", raw.cwd, "working directory of the server"), "DIR");
   value(app.add_option("--env", raw.environment,
                        "add a variable to the server's environment; may be repeated"),
         "NAME=VALUE")

@@ -465,6 +465,10 @@ void Bridge::on_over(const Child& dead) {
 
   last_end_ = end;
   last_end_at_ = now_.wall;
+  if (!is_deliberate && end.reason != EndReason::exited &&
+      end.reason != EndReason::ended_from_outside) {
+    last_failure_ = {end, tail};
+  }
   history_.push_back({gen, dead.life.pid(), dead.life.started().wall, end.lifetime, end});
   if (history_.size() > limits::kHistoryMax) history_.pop_front();
 

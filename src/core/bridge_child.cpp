@@ -308,9 +308,11 @@ void Bridge::pass_tools(Child& child, ClientRequest& request, const Message& mes
 void Bridge::on_success(Child& child, const ClientRequest& request, std::string_view result,
                         Edits& edits) {
   switch (request.method) {
+    case Method::resource_templates_list:
+      keep_templates(request, result);
+      [[fallthrough]];
     case Method::prompts_list:
     case Method::resources_list:
-    case Method::resource_templates_list:
       keep_cursor(child, member(result, "nextCursor"));
       if (request.is_stateless) expire(result, edits);
       break;
@@ -361,6 +363,16 @@ void Bridge::make_way_for_page(std::string_view tools) {
     names.push_back(string_value(member(item, "name")));
   }
   names_.make_way_for(names);
+}
+
+/// Templates are not compared, so only the client's own question shows them.
+void Bridge::keep_templates(const ClientRequest& request, std::string_view result) {
+  if (request.is_first_page) last_templates_.clear();
+  const std::string_view templates = member(result, "resourceTemplates");
+  if (templates.size() > limits::kListBytesMax) return;
+  for (const std::string_view item : json_elements(templates)) {
+    if (last_templates_.size() < limits::kTemplatesMax) last_templates_.emplace_back(item);
+  }
 }
 
 void Bridge::keep_cursor(Child& child, std::string_view cursor) {

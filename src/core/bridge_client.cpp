@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "sitter/core/bridge.hpp"
@@ -47,7 +46,8 @@ bool is_line_needed_later(const ClientRequest& request) {
 }  // namespace
 
 void Bridge::on(const input::ClientLine& fact) {
-  const Message* const message = reader_.read(fact.line);
+  // A server may skip a line that it can't read, and then the request would never be answered.
+  const Message* const message = reader_.read(fact.line, MessageReader::Values::checked);
   if (message == nullptr) {
     const Defect& defect = reader_.defect();
     if (defect.kind == Defect::Kind::batch && takes_batches()) {
@@ -92,7 +92,7 @@ void Bridge::on_client_message(const Message& message, Line line) {
 /// array.
 void Bridge::on_batch(Line line) {
   const std::string_view text = line.text();
-  if (!nlohmann::json::accept(text.begin(), text.end())) {
+  if (!has_json_grammar(text)) {
     refuse_client_line({}, ErrorCode::parse_error, "the line is not valid JSON");
     return;
   }
@@ -100,7 +100,7 @@ void Bridge::on_batch(Line line) {
   const auto read = [&](std::string_view element) {
     // What follows it on the line is padding enough.
     const Line part = Line::padded(element);
-    return std::pair{reader_.read(part), part};
+    return std::pair{reader_.read(part, MessageReader::Values::checked), part};
   };
   std::size_t owed = 0;
   for (const std::string_view element : elements) {
@@ -459,6 +459,7 @@ void Bridge::answer_last_list(ClientRequest& request) {
   const Method method = request.method;
   std::vector<std::string> items;
   std::string_view key = "resourceTemplates";
+  if (method == Method::resource_templates_list) items = last_templates_;
   for (Catalog& known : catalogs_) {
     if (list_method(known.kind()) != method) continue;
     // From now on the client knows this list.

@@ -212,6 +212,7 @@ std::string Bridge::state_word() const {
     return fmt::format("spawn-failed: {}", last_end_->why);
   }
   if (last_end_->reason == EndReason::killed_by_sitter) return "down";
+  if (last_end_->reason == EndReason::given_up) return "given up";
   return fmt::format("exited ({})", last_end_->status.code);
 }
 
@@ -231,8 +232,8 @@ StatusFacts Bridge::status() const {
   facts.last_kill = last_end_at_;
   if (last_end_) {
     facts.last_kill_reason = kill_reason_words(*last_end_);
+    if (has_exited(*last_end_)) facts.previous_exit_code = last_end_->status.code;
     if (last_end_->reason != EndReason::not_executed) {
-      facts.previous_exit_code = last_end_->status.code;
       facts.previous_lifetime = last_end_->lifetime;
     }
   }
@@ -250,12 +251,10 @@ StatusFacts Bridge::status() const {
   facts.binary_stale = binary_.stale;
   facts.requests_in_flight = static_cast<std::int64_t>(requests_.in_flight_count());
   facts.requests_waiting = static_cast<std::int64_t>(requests_.waiting_count());
-  if (const auto& failure = policy_.last_failure()) {
-    facts.last_failure = {
-        {end_clause(failure->end), {}, failure->end.status.signal, failure->stderr_tail}};
-    if (failure->end.reason != EndReason::not_executed) {
-      facts.last_failure->exit_code = failure->end.status.code;
-    }
+  if (last_failure_) {
+    const ChildEnd& end = last_failure_->end;
+    facts.last_failure = {{end_clause(end), {}, end.status.signal, last_failure_->stderr_tail}};
+    if (has_exited(end)) facts.last_failure->exit_code = end.status.code;
   }
   facts.history.assign(history_.begin(), history_.end());
   facts.stdout_pollution = pollution_;

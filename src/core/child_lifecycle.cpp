@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 #include "sitter/core/limits.hpp"
 
@@ -17,7 +18,6 @@ void ChildLifecycle::on_started(const input::ChildStarted& fact, Now now, Action
   if (state_ != State::starting) return;
   pid_ = fact.pid;
   started_ = now;
-  is_remote_runner_ = fact.is_remote_runner;
   state_ = State::up;
   if (reason_) climb(now, out);
 }
@@ -56,11 +56,17 @@ void ChildLifecycle::on_exited(ExitStatus status, Now now, Actions& out) {
   }
   // It closed its streams on the way out and was not asked to end by anything stronger.
   if (has_closed_a_stream() && state_ == State::closing) reason_.reset();
-  const bool was_killing = state_ == State::killing;
-  state_ = State::draining;
-  deadline_ = now.steady + limits::kDrain;
-  // What it leaves behind has lost its purpose; what ignores this is killed when the child is over.
-  out.push(SignalUnit{gen_, was_killing ? SignalUnit::How::kill : SignalUnit::How::terminate});
+  const State before = std::exchange(state_, State::draining);
+  rest_is_killed_ = before == State::killing;
+  drained_at_ = now.steady + limits::kDrain;
+  // A wrapper may die of the first signal, and then the server behind it still has its time.
+  if (!reason_ || before == State::killing) {
+    deadline_ = drained_at_;
+  } else if (before == State::closing) {
+    deadline_ = now.steady + terminate_rung();
+  }
+  // What it leaves behind has lost its purpose.
+  out.push(SignalUnit{gen_, rest_is_killed_ ? SignalUnit::How::kill : SignalUnit::How::terminate});
   settle(out);
 }
 
@@ -73,16 +79,18 @@ void ChildLifecycle::on_unit_signalled(const input::UnitSignalled& fact, Now now
       processes_.push_back({process.pid, process.is_leader, process.command});
       known = processes_.end() - 1;
     }
+    is_remote_runner_ = is_remote_runner_ || process.is_remote_runner;
     if (state_ == State::terminating || (state_ == State::draining && reason_)) {
       known->how = "SIGTERM";
     }
-    if (state_ == State::killing) known->how = "SIGKILL";
+    if (state_ == State::killing || rest_is_killed_) known->how = "SIGKILL";
     if (!process.refused.empty() && process.is_leader && state_ == State::killing) {
       give_up(process.refused, now, out);
       return;
     }
   }
   unit_empty_ = fact.processes.empty();
+  if (state_ == State::draining && unit_empty_) deadline_ = drained_at_;
   settle(out);
 }
 
@@ -104,7 +112,14 @@ void ChildLifecycle::on_timeout(Now now, Actions& out) {
               now, out);
       break;
     case State::draining:
-      become_over(out);
+      if (reason_ && !unit_empty_ && !rest_is_killed_) {
+        rest_is_killed_ = true;
+        out.push(SignalUnit{gen_, SignalUnit::How::kill});
+        drained_at_ = std::max(drained_at_, now.steady + limits::kDrain);
+        deadline_ = drained_at_;
+      } else {
+        become_over(out);
+      }
       break;
     case State::starting:
     case State::up:
@@ -115,7 +130,7 @@ void ChildLifecycle::on_timeout(Now now, Actions& out) {
 
 void ChildLifecycle::take_down(EndReason reason, std::string why, Ladder ladder, Now now,
                                Actions& out) {
-  if (state_ == State::draining || is_over()) return;
+  if (is_over() || (state_ == State::draining && !reason_)) return;
   const bool first = !reason_;
   if (first) {
     reason_ = reason;
@@ -133,10 +148,12 @@ void ChildLifecycle::take_down(EndReason reason, std::string why, Ladder ladder,
   ladder_.close = std::min(ladder_.close, ladder.close);
   ladder_.terminate = std::min(ladder_.terminate, ladder.terminate);
   ladder_.terminate_remote = std::min(ladder_.terminate_remote, ladder.terminate_remote);
-  const auto rung = state_ == State::closing       ? ladder_.close
-                    : state_ == State::terminating ? terminate_rung()
-                                                   : limits::kGiveUpAfterKill;
-  if (deadline_) deadline_ = std::min(*deadline_, now.steady + rung);
+  const auto rung = state_ == State::closing   ? ladder_.close
+                    : state_ == State::killing ? limits::kGiveUpAfterKill
+                                               : terminate_rung();
+  // What is drained only waits for its output any more.
+  const bool is_hurried = state_ != State::draining || (!unit_empty_ && !rest_is_killed_);
+  if (deadline_ && is_hurried) deadline_ = std::min(*deadline_, now.steady + rung);
   on_timeout(now, out);
 }
 

@@ -82,9 +82,11 @@ std::string error_data(const DeathReport& report) {
   data["reason"] = report.end ? reason_words(report.end->reason) : "stopped reading";
   data["delivered"] = is_delivered(report);
   if (report.end) {
-    if (report.end->reason != EndReason::not_executed) {
+    if (has_exited(*report.end)) {
       data["exitCode"] = report.end->status.code;
       if (report.end->status.by_signal()) data["signal"] = report.end->status.signal;
+    }
+    if (report.end->reason != EndReason::not_executed) {
       data["lifetimeMs"] = report.end->lifetime.count();
     }
     if (!report.end->why.empty()) data["why"] = report.end->why;

@@ -1,6 +1,7 @@
 #include "sitter/core/json_text.hpp"
 
 #include <algorithm>
+#include <bitset>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -64,6 +65,103 @@ class Walker {
 
   std::string_view raw_;
   std::size_t at_ = 0;
+};
+
+/// Reads one value by the grammar. The way back to the top is one bit for each level.
+class Grammar {
+ public:
+  explicit Grammar(std::string_view raw) : raw_(raw) {}
+
+  bool is_value() {
+    do {
+      if (!reads_value()) return false;
+    } while (depth_ > 0);
+    skip_space();
+    return at_ == raw_.size();
+  }
+
+ private:
+  /// Reads a scalar, or the beginning of a container, and then whatever is closed behind it.
+  bool reads_value() {
+    skip_space();
+    if (at_ == raw_.size()) return false;
+    const char c = raw_[at_];
+    if (c == '{' || c == '[') {
+      const bool is_object = c == '{';
+      ++at_;
+      if (!takes(is_object ? '}' : ']')) {
+        enter(is_object);
+        return !is_object || reads_key();
+      }
+    } else if (c == '"') {
+      at_ = behind_json_string(raw_, at_);
+      if (at_ == std::string_view::npos) return false;
+    } else if (!reads_scalar()) {
+      return false;
+    }
+    return reads_ends();
+  }
+
+  bool reads_ends() {
+    while (depth_ > 0) {
+      const bool is_object = is_in_object();
+      if (takes(',')) return !is_object || reads_key();
+      if (!takes(is_object ? '}' : ']')) return false;
+      leave();
+    }
+    return true;
+  }
+
+  bool reads_key() {
+    skip_space();
+    if (at_ == raw_.size() || raw_[at_] != '"') return false;
+    at_ = behind_json_string(raw_, at_);
+    return at_ != std::string_view::npos && takes(':');
+  }
+
+  bool reads_scalar() {
+    const std::size_t end = std::min(raw_.find_first_of(",]} \t\r\n", at_), raw_.size());
+    const std::string_view token = raw_.substr(at_, end - at_);
+    at_ = end;
+    return token == "true" || token == "false" || token == "null" || is_json_number(token);
+  }
+
+  bool takes(char expected) {
+    skip_space();
+    if (at_ == raw_.size() || raw_[at_] != expected) return false;
+    ++at_;
+    return true;
+  }
+
+  void skip_space() {
+    while (at_ < raw_.size() && is_json_space(raw_[at_])) ++at_;
+  }
+
+  bool is_in_object() const {
+    return depth_ <= kNearMax ? near_[depth_ - 1] : far_[depth_ - 1 - kNearMax];
+  }
+
+  void enter(bool is_object) {
+    if (depth_ < kNearMax) {
+      near_[depth_] = is_object;
+    } else {
+      far_.push_back(is_object);
+    }
+    ++depth_;
+  }
+
+  void leave() {
+    if (depth_ > kNearMax) far_.pop_back();
+    --depth_;
+  }
+
+  std::string_view raw_;
+  std::size_t at_ = 0;
+  std::size_t depth_ = 0;
+  /// The containers around, true for an object: those that nearly all values have, and the rest.
+  static constexpr std::size_t kNearMax = 64;
+  std::bitset<kNearMax> near_;
+  std::vector<bool> far_;
 };
 
 /// The same number always in the same spelling: digits without zeros at either end, then the power
@@ -193,16 +291,41 @@ std::optional<std::string> canonical(std::string_view raw) {
 
 }  // namespace
 
-std::size_t behind_json_string(std::string_view raw, std::size_t at) {
-  for (++at; at < raw.size(); ++at) {
-    if (raw[at] == '\\') {
-      ++at;
-    } else if (raw[at] == '"') {
-      return at + 1;
-    }
+bool is_json_number(std::string_view token) {
+  std::size_t at = 0;
+  const auto digits = [&] {
+    const std::size_t first = at;
+    while (at < token.size() && is_json_digit(token[at])) ++at;
+    return at - first;
+  };
+  if (at < token.size() && token[at] == '-') ++at;
+  const bool leading_zero = at < token.size() && token[at] == '0';
+  const std::size_t whole = digits();
+  if (whole == 0 || (leading_zero && whole > 1)) return false;
+  if (at < token.size() && token[at] == '.') {
+    ++at;
+    if (digits() == 0) return false;
   }
-  return std::string_view::npos;
+  if (at < token.size() && (token[at] == 'e' || token[at] == 'E')) {
+    ++at;
+    if (at < token.size() && (token[at] == '+' || token[at] == '-')) ++at;
+    if (digits() == 0) return false;
+  }
+  return at == token.size();
 }
+
+std::size_t behind_json_string(std::string_view raw, std::size_t at) {
+  const std::size_t begin = at + 1;
+  while ((at = raw.find('"', at + 1)) != raw.npos) {
+    // Escaped by an odd number of backslashes before it.
+    std::size_t unescaped = at;
+    while (unescaped > begin && raw[unescaped - 1] == '\\') --unescaped;
+    if ((at - unescaped) % 2 == 0) return at + 1;
+  }
+  return raw.npos;
+}
+
+bool has_json_grammar(std::string_view raw) { return Grammar(raw).is_value(); }
 
 std::vector<std::string_view> json_elements(std::string_view raw) {
   std::vector<std::string_view> elements;

@@ -60,7 +60,9 @@ constexpr std::size_t kParserKeptMax = limits::kMiB;
 /// Braces without an end that are tried as the beginning of an object, one after the other.
 constexpr int kUnclosedMax = 16;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_hex_digit(char c) {
+  return is_json_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
 
 std::string_view trim(std::string_view text) {
   while (!text.empty() && is_json_space(text.front())) text.remove_prefix(1);
@@ -73,29 +75,6 @@ inline std::string_view trimmed(std::string_view text) {
   const bool is_trimmed =
       !text.empty() && !is_json_space(text.front()) && !is_json_space(text.back());
   return is_trimmed ? text : trim(text);
-}
-
-bool is_number(std::string_view token) {
-  std::size_t at = 0;
-  const auto digits = [&] {
-    const std::size_t first = at;
-    while (at < token.size() && is_digit(token[at])) ++at;
-    return at - first;
-  };
-  if (at < token.size() && token[at] == '-') ++at;
-  const bool leading_zero = at < token.size() && token[at] == '0';
-  const std::size_t whole = digits();
-  if (whole == 0 || (leading_zero && whole > 1)) return false;
-  if (at < token.size() && token[at] == '.') {
-    ++at;
-    if (digits() == 0) return false;
-  }
-  if (at < token.size() && (token[at] == 'e' || token[at] == 'E')) {
-    ++at;
-    if (at < token.size() && (token[at] == '+' || token[at] == '-')) ++at;
-    if (digits() == 0) return false;
-  }
-  return at == token.size();
 }
 
 bool is_string(std::string_view token) {
@@ -144,9 +123,8 @@ simdjson::error_code each_member(object members, OnMember on_member) {
 }
 
 /// A raw string or number; empty for anything else, of which the token is only the beginning.
-std::string_view scalar_of(value& v) {
-  const std::string_view token = trimmed(v.raw_json_token());
-  return is_string(token) || is_number(token) ? token : std::string_view();
+std::string_view scalar(std::string_view token) {
+  return is_string(token) || is_json_number(token) ? token : std::string_view();
 }
 
 /// The text of the value alone: simdjson takes white space behind objects and arrays along.
@@ -171,55 +149,91 @@ simdjson::error_code raw_of(value& v, std::string_view& out) {
   return simdjson::SUCCESS;
 }
 
-simdjson::error_code read_meta(value& meta, Message::Params& params) {
+using Values = MessageReader::Values;
+
+simdjson::error_code raw_checked(value& v, std::string_view& raw, Values values) {
+  if (const auto error = raw_of(v, raw)) return error;
+  const bool is_good = values == Values::skipped || has_json_grammar(raw);
+  return is_good ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
+}
+
+/// Checks a value that nobody reads. A string has been checked already.
+simdjson::error_code check(value& v, Values values) {
+  if (values == Values::skipped || v.raw_json_token().front() == '"') return simdjson::SUCCESS;
+  std::string_view raw;
+  return raw_checked(v, raw, values);
+}
+
+simdjson::error_code read_meta(value& meta, Message::Params& params, Values values) {
   object members;
-  if (meta.get_object().get(members)) return simdjson::SUCCESS;
+  if (const auto error = meta.get_object().get(members)) return error;
   return each_member(members, [&](std::string_view key, value& v) -> simdjson::error_code {
+    const std::string_view token = trimmed(v.raw_json_token());
     if (is(key, "progressToken")) {
-      params.meta_progress_token = scalar_of(v);
+      params.meta_progress_token = scalar(token);
     } else if (key.starts_with(kProtocolPrefix)) {
       key.remove_prefix(kProtocolPrefix.size());
       if (is(key, "protocolVersion")) {
-        params.envelope_version = trimmed(v.raw_json_token());
+        params.envelope_version = token;
       } else if (is(key, "clientInfo")) {
-        return raw_of(v, params.envelope_client);
+        return raw_checked(v, params.envelope_client, values);
       } else if (is(key, "clientCapabilities")) {
-        return raw_of(v, params.envelope_capabilities);
+        return raw_checked(v, params.envelope_capabilities, values);
       } else if (is(key, "subscriptionId")) {
-        params.subscription_id = scalar_of(v);
+        params.subscription_id = scalar(token);
       }
     }
-    return simdjson::SUCCESS;
+    return check(v, values);
   });
 }
 
-simdjson::error_code read_params(object members, Message::Params& params) {
+simdjson::error_code read_params(object members, Message::Params& params, Values values) {
   params = {};
   return each_member(members, [&](std::string_view key, value& member) -> simdjson::error_code {
     const std::string_view token = trimmed(member.raw_json_token());
     if (is(key, "name")) {
       if (token.front() == '"') return text_of(member, params.name_text);
     } else if (is(key, "_meta")) {
-      if (token.front() == '{') return read_meta(member, params);
+      if (token.front() == '{') return read_meta(member, params, values);
     } else if (is(key, "progressToken")) {
-      params.progress_token = scalar_of(member);
+      params.progress_token = scalar(token);
     } else if (is(key, "requestId")) {
-      params.request_id = scalar_of(member);
+      params.request_id = scalar(token);
     } else if (is(key, "cursor")) {
       params.cursor = token;
     } else if (is(key, "uri")) {
-      params.uri = scalar_of(member);
+      params.uri = scalar(token);
     } else if (is(key, "level")) {
-      params.level = scalar_of(member);
+      params.level = scalar(token);
     } else if (is(key, "protocolVersion")) {
       params.protocol_version = token;
     } else if (is(key, "task")) {
       params.has_task = true;
     } else if (is(key, "notifications")) {
-      return raw_of(member, params.notifications);
+      return raw_checked(member, params.notifications, values);
     }
-    return simdjson::SUCCESS;
+    return check(member, values);
   });
+}
+
+/// simdjson checks the escapes of those strings only that are asked for.
+bool has_bad_escape(std::string_view text) {
+  constexpr std::string_view kSimple = "\"\\/bfnrt";
+  std::size_t at = 0;
+  while ((at = text.find('\\', at)) != text.npos) {
+    const char c = at + 1 < text.size() ? text[at + 1] : '\0';
+    if (c == 'u') {
+      for (std::size_t digit = at + 2; digit < at + 6; ++digit) {
+        if (digit >= text.size() || !is_hex_digit(text[digit])) return true;
+      }
+      at += 6;
+    } else if (kSimple.find(c) != kSimple.npos) {
+      at += 2;
+    } else {
+      return true;
+    }
+  }
+  return false;
 }
 
 /// Which of the members that make a message are there.
@@ -228,7 +242,8 @@ struct Shape {
   std::string_view version;
 };
 
-simdjson::error_code read_members(document& document, Message& message, Shape& shape) {
+simdjson::error_code read_members(document& document, Message& message, Shape& shape,
+                                  Values values) {
   object members;
   if (const auto error = document.get_object().get(members)) return error;
   return each_member(members, [&](std::string_view key, value& v) -> simdjson::error_code {
@@ -240,21 +255,23 @@ simdjson::error_code read_members(document& document, Message& message, Shape& s
       if (trimmed(v.raw_json_token()).front() == '"') return text_of(v, message.method_text);
     } else if (is(key, "params")) {
       const char* const begin = v.raw_json_token().data();
-      if (*begin != '{') return raw_of(v, message.params_raw);
+      if (*begin != '{') return raw_checked(v, message.params_raw, values);
       object params;
       if (const auto error = v.get_object().get(params)) return error;
-      if (const auto error = read_params(params, message.params)) return error;
+      if (const auto error = read_params(params, message.params, values)) return error;
       const char* end = nullptr;
       if (const auto error = document.current_location().get(end)) return error;
       message.params_raw = trimmed({begin, static_cast<std::size_t>(end - begin)});
     } else if (is(key, "result")) {
       shape.has_result = true;
-      return raw_of(v, message.result);
+      return raw_checked(v, message.result, values);
     } else if (is(key, "error")) {
       shape.has_error = true;
-      return raw_of(v, message.error);
+      return raw_checked(v, message.error, values);
     } else if (is(key, "jsonrpc")) {
       shape.version = trimmed(v.raw_json_token());
+    } else {
+      return check(v, values);
     }
     return simdjson::SUCCESS;
   });
@@ -264,7 +281,7 @@ simdjson::error_code read_members(document& document, Message& message, Shape& s
 std::string_view classify(const Shape& shape, Message& message) {
   if (shape.version != "\"2.0\"") return "the member jsonrpc is not \"2.0\"";
   const bool null_id = message.id == "null";
-  if (shape.has_id && !null_id && !is_string(message.id) && !is_number(message.id)) {
+  if (shape.has_id && !null_id && !is_string(message.id) && !is_json_number(message.id)) {
     return "the member id is neither a string nor a number";
   }
   if (shape.has_method) {
@@ -292,7 +309,13 @@ std::string_view id_token(std::string_view text) {
     return end == text.npos ? std::string_view() : text.substr(0, end);
   }
   const std::string_view number = text.substr(0, text.find_first_of(",}] \t\r\n"));
-  return is_number(number) ? number : std::string_view();
+  return is_json_number(number) ? number : std::string_view();
+}
+
+/// Whether what stands at `at` is a value of an object or array around it.
+bool is_value(std::string_view text, std::size_t at) {
+  const std::string_view before = trimmed(text.substr(0, at));
+  return before.ends_with(':') || before.ends_with(',') || before.ends_with('[');
 }
 
 /// The position behind the brace that closes the one at `at`, or npos.
@@ -310,6 +333,28 @@ std::size_t behind_object(std::string_view text, std::size_t at) {
     ++at;
   }
   return std::string_view::npos;
+}
+
+/// The id at the top level, as far as braces and strings can be followed.
+std::string_view id_from_start(std::string_view text) {
+  std::size_t at = text.find('{');
+  int depth = 0;
+  while (at < text.size()) {
+    const char c = text[at];
+    if (c == '"') {
+      const std::size_t end = behind_json_string(text, at);
+      if (end == text.npos) return {};
+      const bool is_id = depth == 1 && text.substr(at, end - at) == "\"id\"";
+      at = end;
+      while (at < text.size() && is_json_space(text[at])) ++at;
+      if (is_id && at < text.size() && text[at] == ':') return id_token(text.substr(at + 1));
+      continue;
+    }
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    ++at;
+  }
+  return {};
 }
 
 }  // namespace
@@ -341,7 +386,7 @@ const Message* MessageReader::refuse(Defect::Kind kind, std::string what, Line l
   return nullptr;
 }
 
-const Message* MessageReader::read(Line line) {
+const Message* MessageReader::read(Line line, Values values) {
   const std::string_view text = line.text();
   const auto not_json = [&](simdjson::error_code error) {
     if (error == simdjson::UTF8_ERROR) {
@@ -371,8 +416,11 @@ const Message* MessageReader::read(Line line) {
                   "the line is not a JSON object", line);
   }
 
+  if (has_bad_escape(text)) {
+    return refuse(Defect::Kind::not_json, "a string has an escape that JSON does not have", line);
+  }
   Shape shape;
-  if (const auto error = read_members(document, message_, shape)) return not_json(error);
+  if (const auto error = read_members(document, message_, shape, values)) return not_json(error);
   if (const char* rest = nullptr; !document.current_location().get(rest)) {
     return refuse(Defect::Kind::not_json, "something follows the JSON object", line);
   }
@@ -383,24 +431,8 @@ const Message* MessageReader::read(Line line) {
 }
 
 std::string_view lenient_id(std::string_view text) {
-  std::size_t at = text.find('{');
-  int depth = 0;
-  while (at < text.size()) {
-    const char c = text[at];
-    if (c == '"') {
-      const std::size_t end = behind_json_string(text, at);
-      if (end == text.npos) return {};
-      const bool is_id = depth == 1 && text.substr(at, end - at) == "\"id\"";
-      at = end;
-      while (at < text.size() && is_json_space(text[at])) ++at;
-      if (is_id && at < text.size() && text[at] == ':') return id_token(text.substr(at + 1));
-      continue;
-    }
-    if (c == '{' || c == '[') ++depth;
-    if (c == '}' || c == ']') --depth;
-    ++at;
-  }
-  return {};
+  const std::string_view id = id_from_start(text);
+  return id.empty() ? lenient_id_at_end(text) : id;
 }
 
 std::string_view lenient_id_at_end(std::string_view tail) {
@@ -421,7 +453,7 @@ bool is_plain_id(std::string_view raw_id) {
   if (raw_id.empty()) return true;
   if (raw_id.front() == '"') return raw_id.find('\\') == raw_id.npos;
   const std::string_view digits = raw_id.front() == '-' ? raw_id.substr(1) : raw_id;
-  return digits.size() <= 15 && std::all_of(digits.begin(), digits.end(), is_digit) &&
+  return digits.size() <= 15 && std::all_of(digits.begin(), digits.end(), is_json_digit) &&
          raw_id != "-0";
 }
 
@@ -432,7 +464,7 @@ std::string id_key(std::string_view raw_id) {
     if (!text.is_string()) return std::string(raw_id);
     return fmt::format("\"{}\"", text.get_ref<const std::string&>());
   }
-  if (!is_number(raw_id)) return std::string(raw_id);
+  if (!is_json_number(raw_id)) return std::string(raw_id);
   const double number = std::strtod(std::string(raw_id).c_str(), nullptr);
   if (number == std::trunc(number) && std::abs(number) < 1e15) {
     return fmt::format("{}", static_cast<std::int64_t>(number));
@@ -457,6 +489,10 @@ SplitLine split_objects(std::string_view text) {
       // Each brace that is never closed costs a look at all the rest.
       if (++unclosed == kUnclosedMax) break;
       ++at;
+      continue;
+    }
+    if (unclosed > 0 && is_value(text, at)) {
+      at = end;
       continue;
     }
     add_text(at);

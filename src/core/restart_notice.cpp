@@ -98,8 +98,9 @@ void add_list_lines(const RestartNotice& notice, std::vector<std::string>& lines
   if (!notice.not_compared.empty()) {
     std::vector<std::string_view> names;
     for (const CatalogKind kind : notice.not_compared) names.push_back(catalog_name(kind));
-    lines.push_back(fmt::format("not compared, since the server did not list them in time: {}",
-                                fmt::join(names, ", ")));
+    lines.push_back(fmt::format(
+        "not compared, since the server did not list them in time or they were too many: {}",
+        fmt::join(names, ", ")));
   }
   if (!notice.subscriptions_lost.empty()) {
     lines.push_back("resource subscriptions refused by the server: " +

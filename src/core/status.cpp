@@ -55,7 +55,7 @@ Json life_json(const StatusFacts::Life& life) {
   json["pid"] = life.pid;
   json["started"] = utc_text(life.started);
   json["lifetimeSeconds"] = whole_seconds(life.lifetime);
-  json["exit"] = life.end ? Json(status_words(life.end->status)) : Json();
+  json["exit"] = life.end && has_exited(*life.end) ? Json(status_words(life.end->status)) : Json();
   json["reason"] = life.end ? Json(reason_words(life.end->reason)) : Json();
   return json;
 }

@@ -131,6 +131,9 @@ BinaryInfo inspect(const LaunchRequest& request, long pid) {
     target = find_target(request, *plan, pid);
   } else if (pid != 0) {
     target = TargetSearch(pid).below(pid);
+  } else if (request.command.starts_with('/')) {
+    // It stands where it stands, whatever else keeps it from being started.
+    target = Target{request.command, {}};
   }
   if (target) return describe(*target);
   BinaryInfo unknown;

@@ -58,7 +58,10 @@ BinaryFacts BinaryWatch::look(long pid) {
 
 ImageIdentity BinaryWatch::image_to_sweep(KillScope scope) const {
   if (scope == KillScope::child) return {};
-  const ImageIdentity own = image_.is_known() ? image_ : image_at(loaded_.path);
+  // Before the first start nothing was loaded yet.
+  const ImageIdentity own =
+      image_.is_known() ? image_
+                        : image_at(loaded_.exists ? loaded_.path : inspect(command_, 0).path);
   if (scope == KillScope::same_executable || !shared_by_strangers(own.path)) return own;
   return shared_by_strangers(inner_image_.path) ? ImageIdentity{} : inner_image_;
 }

@@ -282,10 +282,9 @@ class Driver::Loop {
       parts_.log.write(action::Log::Level::warn, std::string(kNoKeeper));
     }
     binary_.on_started(pid, now_.wall);
-    const bool is_remote = runner_kind(process.program) == Runner::remote;
     children_.push_back(
         {gen, std::make_unique<ChildProcess>(loop_, std::move(process), events_of(gen))});
-    feed(input::ChildStarted{gen, pid, is_remote});
+    feed(input::ChildStarted{gen, pid});
   }
 
   ChildProcess::Events events_of(Generation gen) {
@@ -334,9 +333,11 @@ class Driver::Loop {
     if (child == nullptr) return;
     ProcessUnit& unit = child->process->unit();
     const auto add = [&](const ProcessInfo& process, Delivery delivery) {
+      const auto words = arguments_of(process.pid);
       fact.processes.push_back(
           {process.pid, process.pid == unit.leader(), process.command,
-           delivery == Delivery::not_permitted ? "it may not be signalled (EPERM)" : ""});
+           delivery == Delivery::not_permitted ? "it may not be signalled (EPERM)" : "",
+           !words.empty() && runner_kind(words.front()) == Runner::remote});
     };
     const std::vector<long> others = not_of(order.gen);
     if (order.how == action::SignalUnit::How::look) {

@@ -324,7 +324,7 @@ TEST(BridgeBoundsTest, HowManyMayBeInFlightIsBounded) {
     feed(input::ClientLine{line.line()});
   };
   say(initialize(0));
-  feed(input::ChildStarted{1, 1, false});
+  feed(input::ChildStarted{1, 1});
   const OwnedLine opening(result(0, Server().opening()));
   feed(input::ChildLine{1, opening.line()});
   last_answer.clear();
@@ -335,6 +335,39 @@ TEST(BridgeBoundsTest, HowManyMayBeInFlightIsBounded) {
   EXPECT_EQ(bridge.owed_count(), 131072u);
   say(request(R"json("one more")json", "x"));
   EXPECT_THAT(last_answer, AllOf(HasSubstr("one more"), HasSubstr("131072 requests unanswered")));
+}
+
+TEST_F(BridgeInFlightTest, ACrashIsTheLastFailure) {
+  open_session();
+  child_says(1, "no memory");
+  dies(1, 139, "SIGSEGV");
+  done();
+  client(call(1, "sitter_status"));
+  const auto failure = nlohmann::json::parse(answer_text())["lastFailure"];
+  EXPECT_THAT(failure["what"], HasSubstr("crashed (SIGSEGV)"));
+  EXPECT_EQ(failure["exitCode"], 139);
+  EXPECT_EQ(failure["stderrTail"], "no memory");
+}
+
+TEST_F(BridgeInFlightTest, AnEndInGoodOrderIsNoFailure) {
+  open_session();
+  dies(1, 0);
+  done();
+  client(call(1, "sitter_status"));
+  EXPECT_EQ(nlohmann::json::parse(answer_text())["lastFailure"], nullptr);
+}
+
+TEST_F(BridgeInFlightTest, AChildThatWasGivenUpHasNoExitCode) {
+  open_session();
+  client(call(1, "sitter_kill"));
+  time_passes(seconds(3));
+  done();
+  client(call(2, "sitter_status"));
+  const auto status = nlohmann::json::parse(answer_text());
+  EXPECT_EQ(status["childState"], "given up");
+  EXPECT_EQ(status["previousExitCode"], nullptr);
+  EXPECT_EQ(status["lastFailure"]["exitCode"], nullptr);
+  EXPECT_EQ(status["history"][0]["exit"], nullptr);
 }
 
 }  // namespace

@@ -323,14 +323,13 @@ TEST_F(BridgeKillTest, AChildThatCannotBeEndedIsSaidSo) {
 }
 
 TEST_F(BridgeKillTest, ARemoteRunnerGetsTimeBeforeSigkill) {
-  plays.start = false;
-  client(initialize(0));
-  started(1, true);
-  opens(1);
-  done();
+  open_session();
+  plays.signal = false;
   client(call(1, "sitter_kill"));
+  EXPECT_THAT(done(), ElementsAre("look 1", "close 1"));
+  unit_signalled(1, {{pid_of(1), true, "sh", ""}, {7, false, "docker", "", true}});
   time_passes(milliseconds(500));
-  EXPECT_THAT(done(), ElementsAre("close 1", "terminate 1"));
+  EXPECT_THAT(done(), ElementsAre("terminate 1"));
   time_passes(milliseconds(4999));
   EXPECT_THAT(done(), IsEmpty());
   time_passes(milliseconds(1));

@@ -293,6 +293,51 @@ TEST_F(BridgeListsTest, AChangeInTheMiddleOfARespawnIsTakenAnew) {
   child(2, result(1));
 }
 
+TEST_F(BridgeListsTest, TemplatesAreAnsweredFromTheLastListWhenAStartFails) {
+  open_session();
+  client(request(1, "resources/templates/list"));
+  child(1, result(1, R"json({"resourceTemplates":[{"name":"a"}],"nextCursor":"c"})json"));
+  client(request(2, "resources/templates/list", R"json({"cursor":"c"})json"));
+  child(1, result(2, R"json({"resourceTemplates":[{"name":"b"}]})json"));
+  dies(1, 0);
+  plays.start = false;
+  client(request(3, "resources/templates/list"));
+  done();
+  start_fails(2, "no such file");
+  EXPECT_THAT(
+      client_got(),
+      ElementsAre(result(3, R"json({"resourceTemplates":[{"name":"a"},{"name":"b"}]})json")));
+}
+
+TEST_F(BridgeListsTest, TheNumberOfTemplatesThatAreKeptIsBounded) {
+  open_session();
+  std::string items;
+  for (std::size_t i = 0; i <= limits::kTemplatesMax; ++i) items += items.empty() ? "{}" : ",{}";
+  client(request(1, "resources/templates/list"));
+  child(1, result(1, R"json({"resourceTemplates":[)json" + items + "]}"));
+  dies(1, 0);
+  plays.start = false;
+  client(request(3, "resources/templates/list"));
+  done();
+  start_fails(2, "no such file");
+  EXPECT_THAT(answer()["result"]["resourceTemplates"], SizeIs(limits::kTemplatesMax));
+}
+
+TEST_F(BridgeListsTest, AnIdThatWasListedBeforeADeathIsAnOrdinaryOneAfterIt) {
+  open_session();
+  client(request(1, "tools/list"));
+  dies(1, 3);
+  opens(2);
+  child(2, result(1, Server::list("tools", server.tools)));
+  done();
+  client(call(1, "echo"));
+  const std::string with_tools = R"json({"content":[],"tools":[]})json";
+  child(2, result(1, with_tools));
+  const auto lines = client_got();
+  ASSERT_THAT(lines, SizeIs(1));
+  EXPECT_THAT(lines[0], AllOf(HasSubstr(R"json("tools":[])json"), Not(HasSubstr("sitter_kill"))));
+}
+
 TEST_F(BridgeListsTest, ACursorOfADeadChildIsNotShownToItsSuccessor) {
   open_session();
   client(request(1, "resources/list"));

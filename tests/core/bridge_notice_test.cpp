@@ -339,9 +339,8 @@ TEST_F(BridgeNoticeTest, ListsThatCouldNotBeTakenAreNamed) {
   time_passes(milliseconds(1));
   EXPECT_THAT(done(), ElementsAre("child 2 " + call(1, "echo")));
   child(2, result(1, text_result("x")));
-  EXPECT_THAT(
-      answer_text(),
-      HasSubstr("not compared, since the server did not list them in time: tools, prompts"));
+  EXPECT_THAT(answer_text(), HasSubstr("not compared, since the server did not list them in time "
+                                       "or they were too many: tools, prompts"));
 }
 
 TEST_F(BridgeNoticeTest, AnOrderToInspectThatIsAnsweredLateStillWorks) {

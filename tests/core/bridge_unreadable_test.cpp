@@ -50,6 +50,11 @@ TEST_F(BridgeUnreadableTest, EachBadLineOfTheClientGetsItsError) {
       {R"json({"jsonrpc":"2.0","id":true,"method":"x"})json", -32600, ""},
       {R"json({"jsonrpc":"2.0","result":{}})json", -32600, ""},
       {"{\"jsonrpc\":\"2.0\",\"id\":12,\"method\":\"x\xff\"}", -32700, "12"},
+      {R"json({"jsonrpc":"2.0","id":14,"method":"x","params":{"a":nul}})json", -32700, "14"},
+      {R"json({"jsonrpc":"2.0","id":15,"method":"x","params":{"a":[1,]}})json", -32700, "15"},
+      {R"json({"jsonrpc":"2.0","id":16,"method":"x","params":{"a":"C:\q"}})json", -32700, "16"},
+      {R"json({"params":{"a":[1,2},"method":"x","jsonrpc":"2.0","id":17})json", -32700, "17"},
+      {R"json({"params":{}},"method":"x","jsonrpc":"2.0","id":18})json", -32700, "18"},
       {std::string("{\"jsonrpc\":\"2.0\",\"id\":13,\"method\":\"x\"}\0", 40), -32700, "13"},
   };
   for (const BadLine& bad : lines) {
@@ -234,6 +239,41 @@ TEST_F(BridgeUnreadableTest, AnUnreadableAnswerWithWholeObjectsInItIsAnsweredByI
   child(1,
         R"json({"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"a"}],"x":)json");
   EXPECT_EQ(answer()["result"]["isError"], true);
+}
+
+TEST_F(BridgeUnreadableTest, AnUnreadableAnswerIsAnsweredWhereverItsIdStands) {
+  open_session();
+  int id = 1;
+  for (
+      const std::string broken :
+      {R"json({"result":{"content":[]},"jsonrpc":"2.0","id":%)json",
+       R"json({"result":{"content":[]},"id":%,"jsonrpc":"2.0")json",
+       R"json({"result":{"content":[{"type":"text","text":"a"}},"jsonrpc":"2.0","id":%})json",
+       R"json({"result":{"content":[]}},"jsonrpc":"2.0","id":%})json",
+       R"json({"jsonrpc":"2.0","result":{"a":[1,2},"id":%})json",
+       R"json({"jsonrpc":"2.0","result":{"a":1,"id":%})json",
+       R"json({"result":{"a":"x},"jsonrpc":"2.0","id":%})json",
+       R"json(y"},"jsonrpc":"2.0","id":%})json",
+       R"json({"result":{"content":[{"type":"text","text":"C:\q"}]},"jsonrpc":"2.0","id":%})json"}) {
+    client(call(++id, "x"));
+    done();
+    std::string line = broken;
+    child(1, line.replace(line.find('%'), 1, std::to_string(id)));
+    EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr(R"json("isError":true)json"),
+                                                HasSubstr("could not be read"))))
+        << line;
+  }
+}
+
+TEST_F(BridgeUnreadableTest, AMessageInsideABrokenAnswerIsNoMessage) {
+  open_session();
+  client(call(1, "victim"));
+  client(call(2, "log"));
+  done();
+  child(1, R"json({"jsonrpc":"2.0","id":2,"result":{"structuredContent":)json" + result(1));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr(R"json("id":2,"result":{"content")json")));
+  child(1, result(1));
+  EXPECT_THAT(client_got(), ElementsAre(result(1)));
 }
 
 TEST_F(BridgeUnreadableTest, AnUnreadableAnswerToAnotherRequestIsAnError) {

@@ -17,7 +17,7 @@ class ChildLifecycleTest : public ::testing::Test {
  protected:
   using Process = input::UnitSignalled::Process;
 
-  void starts() { life_.on_started({1, 100, false}, now_, out_); }
+  void starts() { life_.on_started({1, 100}, now_, out_); }
   void exits(int code, const std::string& signal = "") {
     life_.on_exited({code, signal}, now_, out_);
   }
@@ -82,7 +82,7 @@ TEST_F(ChildLifecycleTest, FromStartingToOver) {
 TEST_F(ChildLifecycleTest, AStartCountsOnce) {
   starts();
   life_.on_start_failed("late");
-  life_.on_started({1, 200, true}, now_, out_);
+  life_.on_started({1, 200}, now_, out_);
   EXPECT_EQ(life_.state(), State::up);
   EXPECT_EQ(life_.pid(), 100);
 }
@@ -128,7 +128,7 @@ TEST_F(ChildLifecycleTest, FromUpToDrainingToOver) {
 TEST_F(ChildLifecycleTest, TheOrderOfTheEndsDoesNotMatter) {
   for (int order = 0; order < 6; ++order) {
     ChildLifecycle life(1, now_);
-    life.on_started({1, 100, false}, now_, out_);
+    life.on_started({1, 100}, now_, out_);
     std::vector<int> parts = {0, 1, 2};
     for (int n = 0; n < order; ++n) std::next_permutation(parts.begin(), parts.end());
     for (const int part : parts) {
@@ -210,7 +210,7 @@ TEST_F(ChildLifecycleTest, FromUpThroughClosingTerminatingKilling) {
 TEST_F(ChildLifecycleTest, FromEachRungToDraining) {
   for (const int rungs : {0, 1, 2}) {
     ChildLifecycle life(1, now_);
-    life.on_started({1, 100, false}, now_, out_);
+    life.on_started({1, 100}, now_, out_);
     life.take_down(EndReason::killed_by_sitter, "", ladder_, now_, out_);
     for (int n = 0; n < rungs; ++n) {
       now_.steady += milliseconds(500);
@@ -221,8 +221,70 @@ TEST_F(ChildLifecycleTest, FromEachRungToDraining) {
     EXPECT_EQ(life.state(), State::draining);
     // What it leaves behind is treated no more gently than itself.
     EXPECT_THAT(done(), ElementsAre(rungs == 2 ? "kill" : "terminate"));
+    life.on_unit_signalled({1, {}}, now_, out_);
     EXPECT_EQ(life.deadline(), now_.steady + milliseconds(300));
   }
+}
+
+TEST_F(ChildLifecycleTest, AServerHasItsRungWhenTheWrapperAroundItDiesOfTheFirstSignal) {
+  ladder_ = {milliseconds(500), milliseconds(3000), milliseconds(5000)};
+  starts();
+  take_down();
+  passes(milliseconds(500));
+  exits(143, "SIGTERM");
+  closes_output();
+  unit({grandchild_});
+  done();
+  passes(milliseconds(2999));
+  EXPECT_THAT(done(), IsEmpty());
+  passes(milliseconds(1));
+  EXPECT_EQ(life_.state(), State::draining);
+  EXPECT_THAT(done(), ElementsAre("kill"));
+  unit({grandchild_});
+  life_.on_orphan_ended(out_);
+  unit({});
+  EXPECT_TRUE(life_.is_over());
+  EXPECT_THAT(life_.killed(), SizeIs(1));
+  EXPECT_EQ(life_.killed()[0].how, "SIGKILL");
+}
+
+TEST_F(ChildLifecycleTest, AServerHasItsRungWhenTheWrapperAroundItEndsWithItsInput) {
+  starts();
+  take_down();
+  exits(0);
+  unit({grandchild_});
+  done();
+  EXPECT_EQ(life_.deadline(), now_.steady + milliseconds(500));
+  passes(milliseconds(500));
+  EXPECT_THAT(done(), ElementsAre("kill"));
+  // What does not even end of that is given up.
+  passes(milliseconds(300));
+  EXPECT_THAT(done(), ElementsAre("release"));
+}
+
+TEST_F(ChildLifecycleTest, TheRestOfAUnitIsHurriedToo) {
+  ladder_ = {milliseconds(500), milliseconds(3000), milliseconds(5000)};
+  starts();
+  take_down();
+  exits(0);
+  unit({grandchild_});
+  done();
+  ladder_ = {milliseconds(0), milliseconds(200), milliseconds(200)};
+  take_down(EndReason::shut_down);
+  EXPECT_EQ(life_.deadline(), now_.steady + milliseconds(200));
+  passes(milliseconds(200));
+  EXPECT_THAT(done(), ElementsAre("kill"));
+}
+
+TEST_F(ChildLifecycleTest, AHurryDoesNotCutOffTheOutput) {
+  starts();
+  take_down();
+  exits(0);
+  unit({});
+  ladder_ = {};
+  take_down(EndReason::shut_down);
+  EXPECT_FALSE(life_.is_over());
+  EXPECT_EQ(life_.deadline(), now_.steady + milliseconds(300));
 }
 
 TEST_F(ChildLifecycleTest, AProcessThatMayNotBeSignalledIsGivenUp) {
@@ -297,8 +359,9 @@ TEST_F(ChildLifecycleTest, ARungOfNoLengthIsSteppedOver) {
 }
 
 TEST_F(ChildLifecycleTest, ARemoteRunnerHasItsOwnSecondRung) {
-  life_.on_started({1, 100, true}, now_, out_);
+  starts();
   take_down();
+  unit({leader_, {101, false, "docker", "", true}});
   passes(milliseconds(500));
   EXPECT_EQ(life_.deadline(), now_.steady + milliseconds(5000));
 }

@@ -59,6 +59,47 @@ TEST(JsonDecodedTest, OnlyStringsAreDecoded) {
   EXPECT_EQ(json_decoded(R"json("\ud800")json"), std::nullopt);
 }
 
+TEST(HasJsonGrammarTest, OneValueAndNothingElse) {
+  for (const std::string text :
+       {"1", " -0.5e+3 ", "true", "null", R"json("a\"]")json", "[]", " [ ] ", "{}",
+        "[1,[2,{}],\"\"]", R"json({"a":{"b":[null,{}]},"c":-1})json"}) {
+    EXPECT_TRUE(has_json_grammar(text)) << text;
+  }
+  for (const std::string text : {"",
+                                 " ",
+                                 "nul",
+                                 "truex",
+                                 "01",
+                                 "+1",
+                                 "1 2",
+                                 "[",
+                                 "[1",
+                                 "[1,]",
+                                 "[,1]",
+                                 "[1 2]",
+                                 "]",
+                                 "{",
+                                 R"json({"a"})json",
+                                 R"json({"a":})json",
+                                 R"json({"a" 1})json",
+                                 R"json({"a":1,})json",
+                                 R"json({,"a":1})json",
+                                 R"json({a:1})json",
+                                 R"json({"a":1]})json",
+                                 R"json({"a":[1})json",
+                                 R"json({"a":1}})json",
+                                 R"json(["a)json",
+                                 "[1:2]",
+                                 "{1:2}"}) {
+    EXPECT_FALSE(has_json_grammar(text)) << text;
+  }
+}
+
+TEST(HasJsonGrammarTest, DepthDoesNotMatter) {
+  EXPECT_TRUE(has_json_grammar(nested(100000)));
+  EXPECT_FALSE(has_json_grammar(nested(100000) + "]"));
+}
+
 TEST(BehindJsonStringTest, EscapedQuotesDoNotEndIt) {
   EXPECT_EQ(behind_json_string(R"json(["a\"\\",1])json", 1), 8u);
   EXPECT_EQ(behind_json_string(R"json("")json", 0), 2u);

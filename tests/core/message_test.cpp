@@ -266,6 +266,22 @@ TEST(IdTest, ABrokenStringIsItsOwnKey) {
   EXPECT_EQ(id_key(R"json("\ud83d")json"), R"json("\ud83d")json");
 }
 
+TEST(MessageReaderTest, EscapesAreChecked) {
+  for (const std::string escape :
+       {R"(\")", R"(\\)", R"(\/)", R"(\b\f\n\r\t)", R"(\u00fC)", R"(\ud83d)"}) {
+    const OwnedLine line(R"json({"jsonrpc":"2.0","id":1,"result":{"a":")json" + escape + "\"}}");
+    MessageReader reader;
+    EXPECT_NE(reader.read(line.line()), nullptr) << escape;
+  }
+  for (const std::string escape : {R"(\q)", R"(\u12)", R"(\u12g4)", R"(\\\q)"}) {
+    const OwnedLine line(R"json({"jsonrpc":"2.0","id":1,"result":{"a":")json" + escape + "\"}}");
+    MessageReader reader;
+    EXPECT_EQ(reader.read(line.line()), nullptr) << escape;
+    EXPECT_EQ(reader.defect().kind, Defect::Kind::not_json);
+    EXPECT_EQ(reader.defect().id, "1");
+  }
+}
+
 TEST(LenientIdTest, TheIdOfTheTopLevelIsFoundFromTheStart) {
   EXPECT_EQ(lenient_id(R"json({"jsonrpc":"2.0","id":7,"result":{"a)json"), "7");
   EXPECT_EQ(lenient_id(R"json(xx { "id" : "a\"b" , )json"), R"json("a\"b")json");
@@ -275,11 +291,18 @@ TEST(LenientIdTest, TheIdOfTheTopLevelIsFoundFromTheStart) {
 }
 
 TEST(LenientIdTest, WhereThereIsNoneNoneIsFound) {
-  for (const std::string text : {"", "id", "{", "{\"id\"", "{\"id\":", "{\"id\":}", "{\"id\":null}",
-                                 "{\"id\":tru", "{\"id\":{}}", "{\"id\":\"unclosed",
-                                 "{\"params\":{\"id\":1", "{\"x\":\"unclosed\\\",\"id\":1}"}) {
+  for (const std::string text :
+       {"", "id", "{", "{\"id\"", "{\"id\":", "{\"id\":}", "{\"id\":null}", "{\"id\":tru",
+        "{\"id\":{}}", "{\"id\":\"unclosed", "{\"params\":{\"id\":1"}) {
     EXPECT_EQ(lenient_id(text), "") << text;
   }
+}
+
+TEST(LenientIdTest, WhereTheStartLeadsNowhereTheEndIsLookedAt) {
+  EXPECT_EQ(lenient_id(R"json({"result":{"a":"x},"jsonrpc":"2.0","id":1})json"), "1");
+  EXPECT_EQ(lenient_id(R"json({"result":{"a":[1,2},"jsonrpc":"2.0","id":"b"})json"), "\"b\"");
+  EXPECT_EQ(lenient_id(R"json({"result":{}},"jsonrpc":"2.0","id":3})json"), "3");
+  EXPECT_EQ(lenient_id(R"json(y"},"jsonrpc":"2.0","id":4})json"), "4");
 }
 
 TEST(LenientIdTest, TheIdAtTheVeryEndIsFound) {
@@ -307,6 +330,15 @@ TEST(SplitTest, WithoutAnObjectAllIsText) {
   EXPECT_THAT(split_objects(" [] ").texts, ElementsAre("[]"));
   EXPECT_THAT(split_objects("{ {").texts, ElementsAre("{ {"));
   EXPECT_THAT(split_objects("{ {").objects, IsEmpty());
+}
+
+TEST(SplitTest, AValueInWhatIsNotClosedIsNoObjectOfItsOwn) {
+  for (const std::string line :
+       {R"json({"id":1,"result":{"a":{}})json", R"json({"a":[{},{})json"}) {
+    EXPECT_THAT(split_objects(line).objects, IsEmpty()) << line;
+    EXPECT_THAT(split_objects(line).texts, ElementsAre(line));
+  }
+  EXPECT_THAT(split_objects("{mode {\"a\":1}").objects, ElementsAre("{\"a\":1}"));
 }
 
 TEST(SplitTest, BracesThatNeverCloseAreTriedUpToABound) {

@@ -122,7 +122,8 @@ TEST(RestartNoticeTest, OtherListsAreTold) {
             "prompt greet: name (required)\n"
             "prompts: +1 added (greet)\n"
             "resources: -1 removed (file:///a)\n"
-            "not compared, since the server did not list them in time: tools, resources\n"
+            "not compared, since the server did not list them in time or they were too many: "
+            "tools, resources\n"
             "resource subscriptions refused by the server: file:///b, file:///c");
 }
 

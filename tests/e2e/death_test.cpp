@@ -256,8 +256,10 @@ TEST(Death, AWrapperNeverLeavesTheServerBehind) {
   client.open();
   const long server = client.child_state()["pid"].get<long>();
   EXPECT_NE(server, client.child_pid());
-  client.text_of_call("sitter_kill");
+  const Json report = Json::parse(client.text_of_call("sitter_kill", {{"scope", "child"}}));
   EXPECT_FALSE(is_alive(server));
+  EXPECT_EQ(report["killed"][1]["pid"], server) << report.dump();
+  EXPECT_EQ(report["killed"][1]["how"], "SIGKILL");
 
   const long second = client.child_state()["pid"].get<long>();
   kill_now(client.child_pid());

@@ -57,6 +57,16 @@ TEST_F(Strangers, OthersThatRunTheSameFileAreTakenDown) {
   EXPECT_EQ(stubborn.wait(), 128 + SIGKILL);
 }
 
+TEST_F(Strangers, AreTakenDownAlsoBeforeTheFirstStart) {
+  Program stranger({.command = {server_, "--ignore-eof"}});
+  ASSERT_TRUE(runs(stranger, server_));
+  ScriptedClient client({.command = {server_}});
+  const Json report = kill(client);
+  EXPECT_EQ(report["count"], 1) << report.dump();
+  EXPECT_TRUE(names(report, stranger.pid()));
+  EXPECT_EQ(stranger.wait(), 128 + SIGTERM);
+}
+
 TEST_F(Strangers, AreSparedOnDemand) {
   Program stranger({.command = {server_, "--ignore-eof"}});
   ASSERT_TRUE(runs(stranger, server_));

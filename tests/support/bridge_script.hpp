@@ -213,9 +213,9 @@ class BridgeTest : public ::testing::Test {
   void signal(int exit_code) { feed(input::StopSignalled{exit_code}); }
 
   // Facts from a child.
-  void started(Generation gen, bool is_remote_runner = false) {
+  void started(Generation gen) {
     children_[gen].is_started = true;
-    feed(input::ChildStarted{gen, pid_of(gen), is_remote_runner});
+    feed(input::ChildStarted{gen, pid_of(gen)});
   }
   void start_fails(Generation gen, const std::string& reason) {
     children_[gen].is_released = true;

@@ -424,7 +424,7 @@ void World::carry_out(action::StartChild& order) {
   const bool can_be_killed = !character.ignores_kill && !character.refuses_signals;
   children_.try_emplace(order.gen, order.gen, std::move(character), random_, said_);
   promises_.on_child_started(order.gen, is_remote, can_be_killed);
-  later_.push_back(input::ChildStarted{order.gen, 1000 * order.gen, is_remote});
+  later_.push_back(input::ChildStarted{order.gen, 1000 * order.gen});
 }
 
 void World::carry_out(action::CloseChildInput& order) {
@@ -444,8 +444,9 @@ void World::carry_out(action::SignalUnit& order) {
   for (const Child::Process& process : child->processes) {
     if (!process.lives) continue;
     const bool is_refused = child->character.refuses_signals && order.how != How::look;
-    fact.processes.push_back(
-        {process.pid, process.is_leader, "server", is_refused ? "operation not permitted" : ""});
+    fact.processes.push_back({process.pid, process.is_leader, "server",
+                              is_refused ? "operation not permitted" : "",
+                              child->character.is_remote_runner});
     if (is_refused || order.how == How::look) continue;
     if (order.how == How::terminate && !process.ignores_terminate) {
       kill_process(*child, process.pid, {143, "SIGTERM"}, 100);

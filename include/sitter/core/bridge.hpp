@@ -239,6 +239,7 @@ class Bridge {
   void answer_unreadable(Child& child, std::string_view id, std::string_view what);
   void add_noise(Child& child, std::string_view text);
   void make_way_for_page(std::string_view tools);
+  void keep_templates(const ClientRequest& request, std::string_view result);
   void keep_cursor(Child& child, std::string_view cursor);
   void on_opening_answer(Child& child, const Message& message, Line line);
   void on_setting_accepted(const ClientRequest& request);
@@ -325,6 +326,8 @@ class Bridge {
 
   std::array<Catalog, 3> catalogs_ = {Catalog(CatalogKind::tools), Catalog(CatalogKind::prompts),
                                       Catalog(CatalogKind::resources)};
+  /// Raw, as the client was told last.
+  std::vector<std::string> last_templates_;
   std::optional<CatalogDiff> last_tools_diff_;
   BuiltinNames names_;
   StderrRing ring_;
@@ -345,6 +348,8 @@ class Bridge {
   std::int64_t kill_count_ = 0;
   std::optional<WallTime> last_end_at_;
   std::optional<ChildEnd> last_end_;
+  /// The last child that could not be started, crashed, or had to be taken down.
+  std::optional<StartPolicy::Failure> last_failure_;
   std::optional<Milliseconds> last_startup_;
   std::deque<StatusFacts::Life> history_;
   /// Of the last child that wrote to stdout what is no message.

@@ -50,6 +50,11 @@ struct ChildEnd {
   friend bool operator==(const ChildEnd&, const ChildEnd&) = default;
 };
 
+/// Whether an exit of it was seen. One that was never there or was let go has none.
+inline bool has_exited(const ChildEnd& end) {
+  return end.reason != EndReason::not_executed && end.reason != EndReason::given_up;
+}
+
 /// The reason of an end that nobody in the bridge asked for, after a finished opening: exited,
 /// crashed or ended_from_outside.
 EndReason unasked_end(const ExitStatus& status);

@@ -34,7 +34,7 @@ class ChildLifecycle {
     closing,      ///< its stdin is closed, it has time to end
     terminating,  ///< SIGTERM was sent to its unit
     killing,      ///< SIGKILL was sent to its unit
-    draining,     ///< it has exited, its output may not be at the end
+    draining,     ///< it has exited; its output may not be at the end, nor the rest of its unit
     over,         ///< nothing can come from it
   };
 
@@ -107,6 +107,9 @@ class ChildLifecycle {
   std::vector<Process> processes_;
 
   std::optional<ExitStatus> exit_;
+  /// While draining: when the output is waited for no more, and the rest of the unit was killed.
+  Instant drained_at_;
+  bool rest_is_killed_ = false;
   Milliseconds lifetime_{};
   bool output_ended_ = false;
   bool error_ended_ = false;

@@ -37,8 +37,6 @@ struct StopSignalled {
 struct ChildStarted {
   Generation gen = kNoGeneration;
   std::int64_t pid = 0;
-  /// The program passes its end on to another machine or daemon (docker, ssh), which takes time.
-  bool is_remote_runner = false;
 };
 /// `reason` is a sentence for a person, without a full stop.
 struct ChildStartFailed {
@@ -95,6 +93,8 @@ struct UnitSignalled {
     std::string command;
     /// Why it could not be signalled; empty if it was.
     std::string refused;
+    /// It passes its end on to another machine or daemon (docker, ssh), which takes time.
+    bool is_remote_runner = false;
   };
   Generation gen = kNoGeneration;
   std::vector<Process> processes;

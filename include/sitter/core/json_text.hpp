@@ -11,8 +11,15 @@ namespace sitter {
 /// White space between tokens (RFC 8259, section 2).
 constexpr bool is_json_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
+constexpr bool is_json_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_json_number(std::string_view token);
+
 /// The position behind the string whose opening quote stands at `at`, or npos when it does not end.
 std::size_t behind_json_string(std::string_view raw, std::size_t at);
+
+/// Whether it is one JSON value by the grammar of RFC 8259, whatever its depth. UTF-8, escapes and
+/// control characters in strings are not looked at.
+bool has_json_grammar(std::string_view raw);
 
 /// One member of an object as it is written: the key decoded, the value raw.
 struct JsonMember {

@@ -77,6 +77,9 @@ inline constexpr Milliseconds kSurveyInterval{1000};
 /// little for the recursion and the copies that each level costs.
 inline constexpr std::size_t kNestingMax = 100;
 
+/// Resource templates that are known while no child serves. A server has a handful.
+inline constexpr std::size_t kTemplatesMax = 1000;
+
 /// Cursors of one child that are told from those of its predecessors.
 inline constexpr std::size_t kCursorsMax = 10000;
 

@@ -98,17 +98,19 @@ struct Defect {
   std::string id;
 };
 
-/// Reads the top level of lines. The only module beside `json_view` that knows simdjson. Skipped
-/// values are not checked beyond what the structural index needs: UTF-8 and the ends of strings.
+/// Reads the top level of lines. The only module that knows simdjson. UTF-8 and strings are checked
+/// everywhere, values that the bridge skips on demand only.
 class MessageReader {
  public:
+  enum class Values : std::uint8_t { skipped, checked };
+
   MessageReader();
   ~MessageReader();
   MessageReader(const MessageReader&) = delete;
   MessageReader& operator=(const MessageReader&) = delete;
 
   /// The message, or null; then `defect()` says why.
-  const Message* read(Line line);
+  const Message* read(Line line, Values values = Values::skipped);
   const Defect& defect() const { return defect_; }
 
  private:
@@ -122,7 +124,8 @@ class MessageReader {
 };
 
 /// The raw id of a line that cannot be read as a whole: the value of a member "id" at the top
-/// level, as far as braces and strings can be followed from the start. Empty when there is none.
+/// level, as far as braces and strings can be followed from the start, else the one at the end.
+/// Empty when there is none.
 std::string_view lenient_id(std::string_view text);
 
 /// The raw id at the very end of a line whose middle is missing, as in `..."id":5}`. Empty when
@@ -140,7 +143,8 @@ bool same_id(std::string_view a, std::string_view b);
 bool is_plain_id(std::string_view raw_id);
 
 /// The objects that stand in a line that is not one object: several in a row, in an array, or
-/// among other text. Braces are matched outside strings; what is not closed is text.
+/// among other text. Braces are matched outside strings; what is not closed is text, and so are the
+/// values in it.
 struct SplitLine {
   std::vector<std::string_view> objects;
   /// What stands around them, trimmed, without the brackets and commas of an array.
