@@ -298,7 +298,8 @@ void Bridge::advance(Child& child) {
   }
   if (const auto lists = handshake.take_lists(now_)) on_lists(child, *lists);
   if (!child.is_ready && (handshake.state() == State::done || handshake.state() == State::opened)) {
-    child.is_ready = child.has_served = true;
+    begin_serving(child);
+    child.has_served = true;
     policy_.on_opened();
   }
   if (!child.is_ready) return;
@@ -334,24 +335,31 @@ void Bridge::advance_unopened(Child& child) {
   child.handshake.leave_unopened();
   if (has_lost_stateless_) {
     child.handshake.list(true, now_, out_);
-    for (Listens::Stream& stream : listens_.all()) ask_for(stream, child);
+    ask_for_streams(child);
     return;
   }
-  child.is_ready = true;
-  for (Listens::Stream& stream : listens_.all()) {
-    if (stream.gen == kNoGeneration) ask_for(stream, child);
-  }
+  begin_serving(child);
   if (requests_.waiting_count() > 0) release_waiting(child);
   // Behind the client's first request, so that a server of both eras takes the client's.
   if (envelope_.is_known()) child.handshake.list(false, now_, out_);
 }
 
-void Bridge::on_opened(Child& child) {
-  const OpeningResult& result = child.handshake.opened_with();
-  child.opening_deadline.reset();
+void Bridge::begin_serving(Child& child) {
+  child.is_ready = true;
+  if (!child.handshake.was_opened()) note_startup(child);
+  ask_for_streams(child);
+}
+
+void Bridge::note_startup(Child& child) {
   child.startup =
       std::chrono::duration_cast<Milliseconds>(now_.steady - child.life.started().steady);
   last_startup_ = child.startup;
+}
+
+void Bridge::on_opened(Child& child) {
+  const OpeningResult& result = child.handshake.opened_with();
+  child.opening_deadline.reset();
+  note_startup(child);
   child.has_tools = result.declares("tools");
   child.has_prompts = result.declares("prompts");
   child.has_resources = result.declares("resources");
@@ -388,6 +396,7 @@ void Bridge::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) 
     }
   }
   names_.make_way_for(catalog(CatalogKind::tools).names());
+  if (!session_.is_asked()) note_era(child, lists);
   if (!is_respawn) {
     // The child has told the client itself, or the client has not listed yet.
     if (!notice_) {
@@ -413,6 +422,20 @@ void Bridge::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) 
     notice_->subscriptions_lost.push_back(string_value(uri));
   }
   inspect(Purpose::notice);
+}
+
+/// What the answer to our tools/list tells of a child that has no opening.
+void Bridge::note_era(Child& child, const std::vector<ListSurvey::List>& lists) {
+  for (const ListSurvey::List& list : lists) {
+    if (list.kind != CatalogKind::tools) continue;
+    child.handshake.on_named(list.server_info);
+    child.is_of_other_era = !list.is_stateless && list.state != ListSurvey::List::State::complete;
+    if (child.is_of_other_era) {
+      out_.log(Level::warn, fmt::format("child {} answers as a server that has to be opened with "
+                                        "initialize, and this client speaks the stateless revision",
+                                        child.gen()));
+    }
+  }
 }
 
 /// Tells the client which lists have changed, by their kinds.

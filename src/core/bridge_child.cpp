@@ -19,6 +19,12 @@ namespace {
 /// bridge.
 constexpr std::size_t kTypeScriptLineMax = 10 * limits::kMiB;
 
+/// Before the text of an error, so without anything that JSON would escape.
+constexpr std::string_view kOtherEra =
+    "[mcp-sitter] This server has to be opened with initialize, and this client speaks the "
+    "stateless revision of the protocol (2026-07-28) with it; set the client to an earlier "
+    "revision or to find out by itself. The server says: ";
+
 /// Whether a line that is no message was probably meant to be an answer, and not a log line in
 /// JSON.
 bool looks_like_answer(std::string_view text) {
@@ -226,15 +232,15 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
     return;
   }
   const auto before = child.handshake.state();
+  if (child.is_ready && !child.has_served) {
+    child.has_served = true;
+    policy_.on_opened();
+  }
   // A child that is on its way out can't be asked for the next page.
   if ((child.life.is_up() || before == Handshake::State::opening) &&
       child.handshake.on_answer(message, now_, out_)) {
     if (before == Handshake::State::opening) on_opening_answer(child, message, line);
     return;
-  }
-  if (!child.has_served) {
-    child.has_served = true;
-    policy_.on_opened();
   }
   if (on_stream_answer(child, message, line)) return;
   ClientRequest* const request = requests_.find_sent(message.id, child.gen());
@@ -252,7 +258,7 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
   if (const auto id = request->id(); id != message.id) {
     edits.replace(message.id, std::string(id));
   }
-  if (request->is_stateless && message.kind == Message::Kind::result) envelope_.on_served();
+  if (request->is_stateless) note_version(message);
   if (request->is_cancelled) {
     // The stateless revision forbids it, and no batch may have it twice.
     const bool may_pass = !request->is_stateless && !(request->extra && request->extra->batch);
@@ -261,15 +267,28 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
   } else if (request->method == Method::tools_list) {
     pass_tools(child, *request, message, edits);
   } else if (request->method == Method::tools_call) {
-    pass_tool_result(*request, message, edits);
+    pass_tool_result(child, *request, message, edits);
   } else {
     if (message.kind == Message::Kind::result) on_success(child, *request, message.result, edits);
-    if (member(message.error, "code") == "-32022") envelope_.on_refused();
     answer(*request, edits.outgoing());
   }
 }
 
-void Bridge::pass_tool_result(ClientRequest& request, const Message& message, Edits& edits) {
+/// Whether the child knows the version that the client speaks.
+void Bridge::note_version(const Message& answer) {
+  if (answer.kind == Message::Kind::result) {
+    envelope_.on_served();
+  } else if (member(answer.error, "code") == "-32022") {
+    envelope_.on_refused();
+  }
+}
+
+void Bridge::pass_tool_result(Child& child, ClientRequest& request, const Message& message,
+                              Edits& edits) {
+  if (message.kind == Message::Kind::error && child.is_of_other_era) {
+    const std::string_view text = member(message.error, "message");
+    if (text.starts_with('"')) edits.replace(text.substr(1, 0), std::string(kOtherEra));
+  }
   if (message.kind == Message::Kind::result && (notice_ || relist_.is_waiting())) {
     const bool carries = would_carry_notice(request, message.result);
     if (is_to_be_held(request, carries)) {

@@ -44,9 +44,15 @@ bool Bridge::on_listen(ClientRequest& request, const Message& message, Line line
   Stream& stream = listens_.open(message.id, line.text(), std::move(*wanted));
   // It has no answer as long as it is open.
   requests_.take(request);
-  Child* const child = serving();
-  if (child != nullptr && child->input != Child::Input::deaf) ask_for(stream, *child);
+  if (Child* const child = serving()) ask_for(stream, *child);
   return true;
+}
+
+/// The streams that this child was not asked for yet.
+void Bridge::ask_for_streams(Child& child) {
+  for (Stream& stream : listens_.all()) {
+    if (stream.gen != child.gen()) ask_for(stream, child);
+  }
 }
 
 void Bridge::ask_for(Stream& stream, Child& child) {
@@ -132,7 +138,6 @@ bool Bridge::on_stream_answer(Child& child, const Message& message, Line line) {
     on_stream_ended(*stream, line);
     return true;
   }
-  stream->gen = kNoGeneration;
   stream->deadline.reset();
   const bool is_unknown_method = member(message.error, "code") == "-32601";
   if (!stream->granted && !is_unknown_method) {

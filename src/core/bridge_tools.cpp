@@ -85,9 +85,8 @@ void Bridge::on(const input::BinaryInspected& fact) {
     if (binary_.path && binary_.exists) notice_->path = *binary_.path;
     for (const Child& child : children_) {
       if (child.gen() != notice_->spawn) continue;
-      const OpeningResult& now_open = child.handshake.opened_with();
-      notice_->version = version_of(now_open);
-      describe_changes(now_open);
+      notice_->version = version_of(child.handshake.opened_with());
+      describe_changes(child.handshake);
     }
     if (binary_.modified) {
       notice_->build_age = std::chrono::duration_cast<Milliseconds>(now_.wall - *binary_.modified);
@@ -115,18 +114,22 @@ std::string Bridge::version_of(const OpeningResult& opened) const {
 
 /// What the client was told at the opening and is no longer true; no message of the protocol can
 /// say it.
-void Bridge::describe_changes(const OpeningResult& now_open) {
+void Bridge::describe_changes(const Handshake& handshake) {
   if (!told_opening_) return;
   const OpeningResult& told = *told_opening_;
+  const OpeningResult& now_open = handshake.opened_with();
   if (told.protocol_version != now_open.protocol_version) {
     notice_->protocol_version = {told.protocol_version, now_open.protocol_version};
   }
   const auto full_name = [](const OpeningResult& opened) {
     return fmt::format("{} {}", opened.server_name(), opened.server_version());
   };
-  if (full_name(told) != full_name(now_open)) {
+  const bool are_named = !told.server_info.empty() && !now_open.server_info.empty();
+  if ((handshake.was_opened() || are_named) && full_name(told) != full_name(now_open)) {
     notice_->server_info = {full_name(told), full_name(now_open)};
   }
+  // Without an opening nobody has asked this child for the rest.
+  if (!handshake.was_opened()) return;
   for (const std::string& name : now_open.capability_names()) {
     if (!told.declares(name)) notice_->capabilities_added.push_back(name);
   }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "sitter/core/json_text.hpp"
 #include "sitter/core/message.hpp"
@@ -28,16 +29,19 @@ std::optional<ListenFilter> ListenFilter::of(std::string_view raw) {
 }
 
 bool ListenFilter::has_uri(std::string_view raw_uri) const {
-  return std::any_of(uris.begin(), uris.end(),
-                     [&](const std::string& uri) { return json_same(uri, raw_uri); });
+  return std::any_of(uris.begin(), uris.end(), [&](const std::string& uri) {
+    return uri == raw_uri || string_value(uri) == string_value(raw_uri);
+  });
 }
 
 bool ListenFilter::covers(const ListenFilter& other) const {
   for (std::size_t i = 0; i < lists.size(); ++i) {
     if (other.lists[i] && !lists[i]) return false;
   }
+  std::set<std::string> ours;
+  for (const std::string& uri : uris) ours.insert(string_value(uri));
   return std::all_of(other.uris.begin(), other.uris.end(),
-                     [&](const std::string& uri) { return has_uri(uri); });
+                     [&](const std::string& uri) { return ours.contains(string_value(uri)); });
 }
 
 std::string ListenFilter::text() const {

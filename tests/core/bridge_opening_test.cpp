@@ -169,7 +169,8 @@ TEST_F(BridgeOpeningTest, AnErrorToInitializeIsAnsweredWithAnOpeningOfOurs) {
 
 TEST_F(BridgeOpeningTest, ARefusalOfAModernServerIsSaidInSoManyWords) {
   for (const int code : {-32022, -32601, -32602}) {
-    Handshake handshake(1, [] { return std::string("1"); }, [] { return std::string(); });
+    Handshake handshake(
+        1, [] { return std::string("1"); }, [] { return std::string(); });
     Actions out;
     handshake.open_with_clients(initialize(0), "0", out);
     MessageReader reader;

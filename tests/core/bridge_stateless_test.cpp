@@ -32,6 +32,9 @@ class BridgeStatelessTest : public BridgeTest {
     done();
   }
 
+  /// The first block of the only answer.
+  std::string answer_text_of_first() { return answer()["result"]["content"][0]["text"]; }
+
   static std::string discovered(const std::string& more = "") {
     return R"json({"resultType":"complete","supportedVersions":["2026-07-28"],"ttlMs":60000,)json"
            R"json("cacheScope":"public","capabilities":{"tools":{}})json" +
@@ -276,6 +279,53 @@ TEST_F(BridgeStatelessTest, KillAnswersWhatIsInFlightAndTheNextRequestStartsAgai
   opens(2);
   child(2, result(4, complete_text("b")));
   EXPECT_THAT(answer()["result"]["content"][0]["text"], HasSubstr("killed by sitter_kill"));
+}
+
+TEST_F(BridgeStatelessTest, WhatTheClientDiscoveredIsNoChangeUnlessItIsKnown) {
+  client(enveloped(1, "server/discover"));
+  child(1, result(1, discovered(R"json(,"instructions":"Hello.","_meta":)json"
+                                R"json({"io.modelcontextprotocol/serverInfo":)json"
+                                R"json({"name":"a","version":"1"}})json")));
+  client(enveloped_call(2, "echo"));
+  opens(1);
+  child(1, result(2, complete_text("a")));
+  dies(1, 0);
+  client(enveloped_call(3, "echo"));
+  opens(2);
+  done();
+  child(2, result(3, complete_text("b")));
+  const auto notice = answer_text_of_first();
+  EXPECT_THAT(notice, Not(HasSubstr("capabilities")));
+  EXPECT_THAT(notice, Not(HasSubstr("instructions")));
+  EXPECT_THAT(notice, Not(HasSubstr("server:")));
+}
+
+TEST_F(BridgeStatelessTest, ARenamedServerIsToldWhereItsAnswersNameIt) {
+  client(enveloped(1, "server/discover"));
+  child(1, result(1, discovered(R"json(,"_meta":{"io.modelcontextprotocol/serverInfo":)json"
+                                R"json({"name":"a","version":"1"}})json")));
+  client(enveloped_call(2, "echo"));
+  opens(1);
+  child(1, result(2, complete_text("a")));
+  dies(1, 0);
+  done();
+  client(enveloped_call(3, "echo"));
+  child(2, result("#4",
+                  R"json({"resultType":"complete","tools":[],"_meta":)json"
+                  R"json({"io.modelcontextprotocol/serverInfo":{"name":"a","version":"2"}}})json"));
+  opens(2);
+  done();
+  child(2, result(3, complete_text("b")));
+  EXPECT_THAT(answer_text_of_first(), AllOf(HasSubstr("a 1 -> a 2"), HasSubstr("v2")));
+}
+
+TEST_F(BridgeStatelessTest, AServerThatHasNeverSpokenTheRevisionSaysSoInItsErrors) {
+  client(enveloped_call(1, "echo"));
+  for (const char* id : {"#1", "#2", "#3"}) child(1, error(id, -32600, "not initialized"));
+  child(1, error(1, -32600, "not initialized"));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("opened with initialize"),
+                                              HasSubstr("The server says: not initialized"))));
+  EXPECT_THAT(logs(), Contains(HasSubstr("opened with initialize")));
 }
 
 // A rebuilt server of another era.

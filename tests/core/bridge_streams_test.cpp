@@ -60,6 +60,19 @@ TEST_F(BridgeStreamsTest, ItIsOpenedAgainUnderItsIdAndTheSecondAcknowledgementIs
   answers_x(2);
 }
 
+TEST_F(BridgeStreamsTest, OneThatComesDuringARespawnReachesTheNewChildToo) {
+  open_stream(kTools, kTools);
+  dies(1, 0);
+  client(enveloped(92, "x"));
+  client(listen(7, kTools));
+  done();
+  opens(2);
+  EXPECT_THAT(done(), ElementsAre("child 2 " + listen(7, kTools), "child 2 " + enveloped(92, "x")));
+  child(2, acknowledged(7, kTools));
+  EXPECT_THAT(client_got(), ElementsAre(acknowledged(7, kTools)));
+  answers_x(2);
+}
+
 TEST_F(BridgeStreamsTest, AChangedListIsToldToTheStreamsThatAskedAndToNobodyElse) {
   open_stream(kTools, kTools);
   client(listen(7, R"json({"promptsListChanged":true})json"));

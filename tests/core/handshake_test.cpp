@@ -95,7 +95,10 @@ TEST_F(HandshakeTest, ASecondAnswerToTheOpeningIsNotTheHandshakes) {
   open("{}");
   EXPECT_FALSE(answer(error(1, -1, "no")));
   EXPECT_EQ(handshake_.state(), State::opened);
-  EXPECT_EQ(Handshake(1, [] { return "1"; }, [] { return ""; }).take_lists(Now{}), std::nullopt);
+  EXPECT_EQ(Handshake(
+                1, [] { return "1"; }, [] { return ""; })
+                .take_lists(Now{}),
+            std::nullopt);
 }
 
 TEST_F(HandshakeTest, ARefusedOneStaysRefused) {

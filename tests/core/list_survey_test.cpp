@@ -78,7 +78,8 @@ TEST_F(ListSurveyTest, AnErrorOrAnythingUnusableFailsTheList) {
        {error(1, -1, "no"), result(1, "{}"), result(1, R"json({"tools":{}})json"), result(1, "[]"),
         result(1, "null")}) {
     id_ = 0;
-    survey_ = ListSurvey(3, [this] { return std::to_string(++id_); }, [this] { return meta_; });
+    survey_ = ListSurvey(
+        3, [this] { return std::to_string(++id_); }, [this] { return meta_; });
     survey_.begin(CatalogKind::tools, now_, out_);
     EXPECT_TRUE(answer(line));
     EXPECT_TRUE(survey_.is_done());
@@ -173,7 +174,8 @@ TEST_F(ListSurveyTest, AByteMoreThanTheBoundFailsTheList) {
   };
   for (const std::size_t more : {0, 1}) {
     id_ = 0;
-    survey_ = ListSurvey(3, [this] { return std::to_string(++id_); }, [this] { return meta_; });
+    survey_ = ListSurvey(
+        3, [this] { return std::to_string(++id_); }, [this] { return meta_; });
     survey_.begin(CatalogKind::tools, now_, out_);
     answer(tools_of(limits::kListBytesMax + more));
     EXPECT_EQ(survey_.lists()[0].state, more == 0 ? ListState::complete : ListState::failed);

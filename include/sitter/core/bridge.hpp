@@ -103,6 +103,8 @@ class Bridge {
     bool is_ready = false;
     /// It was opened, or has answered something without that: it can be started.
     bool has_served = false;
+    /// It answers requests of the stateless revision as an earlier server would.
+    bool is_of_other_era = false;
     /// Its lists were taken at least once.
     bool was_surveyed = false;
     bool has_tools = false, has_prompts = false, has_resources = false, has_logging = false;
@@ -166,6 +168,9 @@ class Bridge {
   void settle();
   void advance(Child& child);
   void advance_unopened(Child& child);
+  void begin_serving(Child& child);
+  void note_startup(Child& child);
+  void note_era(Child& child, const std::vector<ListSurvey::List>& lists);
   void open(Child& child);
   void on_opened(Child& child);
   void on_lists(Child& child, const std::vector<ListSurvey::List>& lists);
@@ -229,7 +234,8 @@ class Bridge {
   void on_child_notification(Child& child, const Message& message, Line line);
   void survey_again(Child& child, CatalogKind kind);
   void on_child_answer(Child& child, const Message& message, Line line);
-  void pass_tool_result(ClientRequest& request, const Message& message, Edits& edits);
+  void note_version(const Message& answer);
+  void pass_tool_result(Child& child, ClientRequest& request, const Message& message, Edits& edits);
   void pass_tools(Child& child, ClientRequest& request, const Message& message, Edits& edits);
   void on_success(Child& child, const ClientRequest& request, std::string_view result,
                   Edits& edits);
@@ -251,6 +257,7 @@ class Bridge {
 
   // bridge_listens.cpp: the streams of the stateless revision
   bool on_listen(ClientRequest& request, const Message& message, Line line);
+  void ask_for_streams(Child& child);
   void ask_for(Listens::Stream& stream, Child& child);
   ListenFilter own_grant(const Listens::Stream& stream) const;
   void grant_ourselves(Listens::Stream& stream);
@@ -273,7 +280,7 @@ class Bridge {
   void advance_kill();
   void finish_kill();
   std::string version_of(const OpeningResult& opened) const;
-  void describe_changes(const OpeningResult& now_open);
+  void describe_changes(const Handshake& handshake);
   StatusFacts status() const;
   std::string state_word() const;
 

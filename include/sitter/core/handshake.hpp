@@ -76,6 +76,10 @@ class Handshake {
   const OpeningResult& opened_with() const { return result_; }
   /// The child has answered server/discover.
   void on_discovered(OpeningResult result) { result_ = std::move(result); }
+  /// Another answer has said who the child is; raw, and empty if it did not.
+  void on_named(const std::string& server_info) {
+    if (!server_info.empty()) result_.server_info = server_info;
+  }
   /// Why it was refused, as a clause for a person.
   const std::string& refusal() const { return refusal_; }
 
