@@ -96,7 +96,14 @@ void ScriptedClient::send(const std::string& line) { program_.write(line + "\n")
 
 void ScriptedClient::request(const Json& id, const std::string& method, const Json& params) {
   owe(id);
-  send(Json{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}}.dump());
+  Json request{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}};
+  if (is_stateless_) {
+    request["params"]["_meta"] = {
+        {"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
+        {"io.modelcontextprotocol/clientInfo", {{"name", "script"}, {"version", "1"}}},
+        {"io.modelcontextprotocol/clientCapabilities", Json::object()}};
+  }
+  send(request.dump());
 }
 
 void ScriptedClient::call(const Json& id, const std::string& tool, const Json& arguments) {

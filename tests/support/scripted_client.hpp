@@ -51,6 +51,8 @@ class ScriptedClient {
 
   Program& program() { return program_; }
 
+  /// From now on each request carries the envelope of 2026-07-28.
+  void speak_stateless() { is_stateless_ = true; }
   /// `initialize` and its answer's result, then `notifications/initialized`.
   Json open(const std::string& version = "2025-11-25");
 
@@ -100,6 +102,7 @@ class ScriptedClient {
   Json take(const std::string& what);
   std::string story() const;
 
+  bool is_stateless_ = false;
   std::string mark_;
   Program program_;
   std::multiset<std::string> owed_;
