@@ -102,7 +102,8 @@ void declare(CLI::App& app, Raw& raw) {
         "FILE");
   app.add_flag("--no-notice", raw.no_notice, "never write a notice into a tool result");
   app.footer(
-      "Protocol revisions: 2024-10-07, 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25.\n"
+      "Protocol revisions: 2024-10-07, 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, "
+      "2026-07-28.\n"
       "Tools that the model gets besides the server's own: sitter_status, sitter_kill,\n"
       "sitter_binary_info, sitter_child_stderr.");
 }

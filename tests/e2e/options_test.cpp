@@ -47,7 +47,8 @@ TEST(Options, HelpGoesToStdout) {
     for (const std::string& line : run.output) text += line + "\n";
     for (const char* option :
          {"--cwd", "--env", "--env-file", "--startup-timeout", "--answer-within", "--kill-grace",
-          "--stderr-lines", "--log-level", "--log-file", "--no-notice", "--version", "--help"}) {
+          "--stderr-lines", "--log-level", "--log-file", "--no-notice", "--version", "--help",
+          "2024-11-05", "2025-11-25", "2026-07-28"}) {
       EXPECT_THAT(text, HasSubstr(option));
     }
   }
