@@ -16,28 +16,6 @@ using Progress = DeathReport::Progress;
 
 namespace {
 
-/// What may be done twice without harm: reads, and settings that say the same again. A tool may say
-/// so of itself too, but its hints are not to be trusted.
-bool is_repeatable(const ClientRequest& request) {
-  switch (request.method) {
-    case Method::tools_list:
-    case Method::prompts_list:
-    case Method::resources_list:
-    case Method::resource_templates_list:
-      return request.is_first_page;
-    case Method::server_discover:
-    case Method::prompts_get:
-    case Method::resources_read:
-    case Method::completion_complete:
-    case Method::logging_set_level:
-    case Method::resources_subscribe:
-    case Method::resources_unsubscribe:
-      return true;
-    default:
-      return false;
-  }
-}
-
 void earlier(std::optional<Instant>& first, const std::optional<Instant>& other) {
   if (other && (!first || *other < *first)) first = other;
 }
@@ -554,7 +532,7 @@ void Bridge::on_child_lost(ClientRequest& request, const DeathReport& report, bo
     answer_opening_ourselves(end_clause(*report.end), report.stderr_tail);
   } else if (request.method == Method::server_discover && !envelope_.is_known()) {
     fail(request, report);
-  } else if (is_repeatable(request) && !request.is_retried && !is_deliberate && !kill_ &&
+  } else if (request.is_repeatable() && !request.is_retried && !is_deliberate && !kill_ &&
              ending_ == Ending::none && may_wait(request.extra->line.line())) {
     // The next child counts its progress from the beginning, and progress must only grow.
     if (request.wants_progress) muted_.emplace(request.progress_token());

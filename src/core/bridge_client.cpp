@@ -20,27 +20,10 @@ namespace {
 /// evil.
 constexpr std::string_view kErrorsWithoutId = "2025-11-25";
 
-bool is_list(Method method) {
-  return method == Method::tools_list || method == Method::prompts_list ||
-         method == Method::resources_list || method == Method::resource_templates_list;
-}
-
 /// What must be kept of a request that a child gets: its line, if it may be sent once more or if
 /// its success changes the session.
 bool is_line_needed_later(const ClientRequest& request) {
-  switch (request.method) {
-    case Method::initialize:
-    case Method::server_discover:
-    case Method::prompts_get:
-    case Method::resources_read:
-    case Method::completion_complete:
-    case Method::logging_set_level:
-    case Method::resources_subscribe:
-    case Method::resources_unsubscribe:
-      return true;
-    default:
-      return is_list(request.method) && request.is_first_page;
-  }
+  return request.method == Method::initialize || request.is_repeatable();
 }
 
 }  // namespace

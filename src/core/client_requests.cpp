@@ -36,6 +36,21 @@ class Key {
 
 }  // namespace
 
+bool ClientRequest::is_repeatable() const {
+  switch (method) {
+    case Method::server_discover:
+    case Method::prompts_get:
+    case Method::resources_read:
+    case Method::completion_complete:
+    case Method::logging_set_level:
+    case Method::resources_subscribe:
+    case Method::resources_unsubscribe:
+      return true;
+    default:
+      return is_list(method) && is_first_page;
+  }
+}
+
 struct ClientRequests::Node : ClientRequest {
   std::size_t hash = 0;
   /// In a ring of its own until it is linked.

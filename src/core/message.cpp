@@ -373,6 +373,11 @@ std::string_view method_name(Method method) {
   return {};
 }
 
+bool is_list(Method method) {
+  return method == Method::tools_list || method == Method::prompts_list ||
+         method == Method::resources_list || method == Method::resource_templates_list;
+}
+
 struct MessageReader::Parser {
   simdjson::ondemand::parser json;
 };

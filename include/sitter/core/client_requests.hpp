@@ -73,6 +73,10 @@ struct ClientRequest {
     return extra && !extra->progress_token.empty() ? std::string_view(extra->progress_token) : id();
   }
 
+  /// Whether it may be done twice without harm: reads, and settings that say the same again. A tool
+  /// may say so of itself too, but its hints are not to be trusted.
+  bool is_repeatable() const;
+
   Extra& more() {
     if (!extra) extra = std::make_unique<Extra>();
     return *extra;

@@ -44,6 +44,9 @@ Method method_of(std::string_view name);
 /// The name of a method as it stands on the wire; empty for `other`.
 std::string_view method_name(Method method);
 
+/// Whether it asks for a page of tools, prompts, resources or resource templates.
+bool is_list(Method method);
+
 /// The top level of a JSON-RPC message, and what the bridge needs of its params. Views point into
 /// the line or into the reader and live until the next read. Raw values are JSON text as it was
 /// sent.
