@@ -277,8 +277,7 @@ void Bridge::advance(Child& child) {
   if (const auto lists = handshake.take_lists(now_)) on_lists(child, *lists);
   if (!child.is_ready && (handshake.state() == State::done || handshake.state() == State::opened)) {
     begin_serving(child);
-    child.has_served = true;
-    policy_.on_opened();
+    note_served(child);
   }
   if (!child.is_ready) return;
   if (opening_ != nullptr) {
@@ -293,8 +292,8 @@ void Bridge::advance(Child& child) {
 }
 
 void Bridge::open(Child& child) {
-  // A client that has probed opens the same child.
-  child.is_ready = false;
+  // A client that has probed opens the same child, which has to come to serve once more.
+  child.is_ready = child.has_served = false;
   if (config_.startup_timeout > Milliseconds::zero()) {
     child.opening_deadline = now_.steady + config_.startup_timeout;
   }
@@ -326,6 +325,14 @@ void Bridge::begin_serving(Child& child) {
   child.is_ready = true;
   if (!child.handshake.was_opened()) note_startup(child);
   ask_for_streams(child);
+}
+
+/// It was opened, or has answered without that. An answer that came before it serves, or that
+/// nobody waits for, does not count.
+void Bridge::note_served(Child& child) {
+  if (!child.is_ready || child.has_served) return;
+  child.has_served = true;
+  policy_.on_opened();
 }
 
 void Bridge::note_startup(Child& child) {
@@ -486,16 +493,15 @@ void Bridge::on_over(const Child& dead) {
     std::move(killed.begin(), killed.end(), std::back_inserter(kill_->report.killed));
   }
   if (end.reason == EndReason::given_up && kill_) kill_->report.note = end_clause(end);
-  if (dead.has_served) {
-    last_served_end_ = end;
-    return;
-  }
-  if (is_deliberate) return;
+  // Without an opening it may have had requests before it could show that it works.
+  const bool had_requests = dead.is_ready && !was_probed;
+  if (had_requests) last_served_end_ = end;
+  if (dead.has_served || is_deliberate) return;
   // It never came to serve, so what waited for it has waited in vain; otherwise a child that
   // always dies on the way would be started for ever.
   if (!was_probed) {
     policy_.on_failed({end, tail});
-    ++failures_since_notice_;
+    if (!had_requests) ++failures_since_notice_;
   }
   on_start_failed(end, tail);
 }

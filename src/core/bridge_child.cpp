@@ -232,14 +232,11 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
     return;
   }
   const auto before = child.handshake.state();
-  if (child.is_ready && !child.has_served) {
-    child.has_served = true;
-    policy_.on_opened();
-  }
   // A child that is on its way out can't be asked for the next page.
   if ((child.life.is_up() || before == Handshake::State::opening) &&
       child.handshake.on_answer(message, now_, out_)) {
     if (before == Handshake::State::opening) on_opening_answer(child, message, line);
+    note_served(child);
     return;
   }
   if (on_stream_answer(child, message, line)) return;
@@ -249,6 +246,7 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
                                        child.gen(), brief(message.id, 100)));
     return;
   }
+  note_served(child);
   if (line.text().size() > kTypeScriptLineMax) {
     out_.log(Level::warn, fmt::format("an answer of {} bytes is passed on; the official TypeScript "
                                       "clients close the connection at {}",

@@ -115,7 +115,8 @@ void Bridge::on_acknowledged(Child& child, const Message& message, Line line) {
     if (own_grant(*stream).has(kind)) all.add(kind);
   }
   if (stream->granted) {
-    if (all.covers(*stream->granted)) return;
+    // One that is on its way out can't be told, and the next one may grant more.
+    if (all.covers(*stream->granted) || !child.life.is_up()) return;
     out_.push(action::SendToChild{child.gen(),
                                   Outgoing::own(notification_line(
                                       method_name(Method::cancelled),
@@ -134,6 +135,7 @@ void Bridge::on_acknowledged(Child& child, const Message& message, Line line) {
 bool Bridge::on_stream_answer(Child& child, const Message& message, Line line) {
   Stream* const stream = listens_.find(message.id, child.gen());
   if (stream == nullptr) return false;
+  note_served(child);
   if (message.kind == Message::Kind::result) {
     on_stream_ended(*stream, line);
     return true;
@@ -154,6 +156,12 @@ bool Bridge::on_stream_answer(Child& child, const Message& message, Line line) {
 /// The child has ended a stream in good order. One that is about to exit does so with all of them,
 /// and the next one serves them again.
 void Bridge::on_stream_ended(Stream& stream, Line line) {
+  if (ending_ != Ending::none) {
+    // There is no next one.
+    output_.send(Outgoing::passed(line), out_);
+    listens_.close(stream);
+    return;
+  }
   stream.ending = OwnedLine(line.text());
   stream.deadline = now_.steady + limits::kListenEndWait;
 }
@@ -206,13 +214,18 @@ bool Bridge::on_stream_cancelled(std::string_view raw_id, Line line) {
 /// A change that the child tells of. In the stateless revision it belongs to a stream, and nobody
 /// else may hear of it.
 void Bridge::pass_change(Child& child, const Message& message, Line line) {
+  const auto kind = changed_kind(message.method);
+  const std::string_view uri = message.params.uri;
+  const auto carries = [&](const Stream& stream) {
+    return stream.granted && (kind ? stream.granted->has(*kind) : stream.granted->has_uri(uri));
+  };
   const std::string_view id = message.params.subscription_id;
   if (!id.empty()) {
     const Stream* const stream = listens_.find(id, child.gen());
-    if (stream != nullptr && stream->granted) {
+    if (stream != nullptr && carries(*stream)) {
       output_.send(Outgoing::passed(line), out_);
     } else {
-      out_.log(Level::debug, "a change for a stream that is not open was dropped");
+      out_.log(Level::debug, "a change for a stream that does not carry it was dropped");
     }
     return;
   }
@@ -220,11 +233,8 @@ void Bridge::pass_change(Child& child, const Message& message, Line line) {
     output_.send(Outgoing::passed(line), out_);
     return;
   }
-  const auto kind = changed_kind(message.method);
-  const std::string_view uri = message.params.uri;
   for (const Stream& stream : listens_.all()) {
-    if (!stream.granted) continue;
-    if (kind ? stream.granted->has(*kind) : stream.granted->has_uri(uri)) {
+    if (carries(stream)) {
       output_.send(Outgoing::own(tagged(line, message.params_raw, stream.id)), out_);
     }
   }

@@ -77,8 +77,9 @@ bool ListSurvey::on_answer(const Message& answer, Actions& out) {
   if (list->state != State::asking) return true;
   if (answer.kind == Message::Kind::error) {
     // Without a handshake the answer alone tells that a server has no such things.
-    list->is_stateless = member(answer.error, "code") == "-32601" && !make_meta_().empty();
-    list->state = list->is_stateless ? State::complete : State::failed;
+    const bool has_none = member(answer.error, "code") == "-32601" && !make_meta_().empty();
+    list->is_stateless = list->is_stateless || has_none;
+    list->state = has_none ? State::complete : State::failed;
     return true;
   }
   const auto [items, cursor, type, meta] =

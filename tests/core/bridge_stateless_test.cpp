@@ -250,6 +250,18 @@ TEST_F(BridgeStatelessTest, AChildThatDiesBeforeItAnswersAnythingIsAFailedStart)
   EXPECT_THAT(done(), ElementsAre("check files", HasSubstr(R"json("isError":true)json")));
 }
 
+TEST_F(BridgeStatelessTest, ACrashInTheFirstRequestIsToldAsACrash) {
+  client(enveloped_call(1, "crash"));
+  dies(1, 3);
+  done();
+  client(enveloped_call(2, "echo"));
+  opens(2);
+  done();
+  child(2, result(2, complete_text("b")));
+  EXPECT_THAT(answer_text_of_first(),
+              AllOf(HasSubstr("previous: ⚠ crashed (exit 3)"), Not(HasSubstr("start failed"))));
+}
+
 TEST_F(BridgeStatelessTest, InitializeAfterStatelessRequestsIsTheChildsToRefuse) {
   serve_session();
   client(initialize("\"i\""));

@@ -203,6 +203,27 @@ TEST_F(BridgeStreamsTest, AChangeThatTheChildTellsReachesItsStream) {
   EXPECT_THAT(client_got(), IsEmpty());
 }
 
+TEST_F(BridgeStreamsTest, AChangeThatAStreamDoesNotCarryIsDropped) {
+  open_stream(kTools, kTools);
+  child(1, to_stream(kStream, "notifications/prompts/list_changed"));
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(1, to_stream(kStream, "notifications/resources/updated", R"json("uri":"a:/b")json"));
+  EXPECT_THAT(client_got(), IsEmpty());
+}
+
+TEST_F(BridgeStreamsTest, AChildOnItsWayOutIsNotToldOfAnEnd) {
+  const std::string resource = R"json({"resourceSubscriptions":["a:/b"]})json";
+  open_stream(resource, resource);
+  dies(1, 0);
+  respawn(2);
+  client(enveloped_call(3, "sitter_kill"));
+  done();
+  child(2, acknowledged(kStream, "{}"));
+  EXPECT_THAT(done(), IsEmpty());
+  dies(2, 0);
+  done();
+}
+
 TEST_F(BridgeStreamsTest, AChangeWithoutAStreamsIdGoesToTheStreamsThatAsked) {
   open_stream(kTools, kTools);
   child(1, notification(kChanged));
@@ -243,6 +264,16 @@ TEST_F(BridgeStreamsTest, AChildThatExitsMayEndItInGoodOrder) {
   respawn(2);
   EXPECT_THAT(done(), Contains("child 2 " + listen(kStream, kTools)));
   answers_x(2);
+}
+
+TEST_F(BridgeStreamsTest, AtTheEndOfTheSessionItsEndPassesAtOnce) {
+  open_stream(kTools, kTools);
+  client_closes_input();
+  done();
+  const std::string end = result(kStream, R"json({"resultType":"complete"})json");
+  child(1, end);
+  EXPECT_THAT(client_got(), ElementsAre(end));
+  dies(1, 0);
 }
 
 TEST_F(BridgeStreamsTest, AChildMayEndItWithACancellationToo) {

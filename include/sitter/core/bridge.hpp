@@ -169,6 +169,7 @@ class Bridge {
   void advance(Child& child);
   void advance_unopened(Child& child);
   void begin_serving(Child& child);
+  void note_served(Child& child);
   void note_startup(Child& child);
   void note_era(Child& child, const std::vector<ListSurvey::List>& lists);
   void open(Child& child);
