@@ -56,7 +56,8 @@ for (const era of ['legacy', 'auto']) {
     });
 
     test('tools/call: a built-in one', async (t) => {
-      const result = await inspect(t, everything, era, 'tools/call', '--tool-name', 'sitter_status');
+      const args = ['tools/call', '--tool-name', 'sitter_status'];
+      const result = await inspect(t, everything, era, ...args);
       const status = JSON.parse(result.content[0].text);
       assert.equal(status.childCommand, process.execPath);
       assert.equal(status.childAlive, true);
@@ -123,7 +124,7 @@ for (const [serverName, serverOf, eras] of [
   }
 }
 
-test('mcp-inspector --cli --protocol-era auto, a server that cannot start: the built-in tools', async (t) => {
+test('with a server that cannot start, auto finds the built-in tools', async (t) => {
   const notThere = (box) => [box.path('not-built')];
   const { tools } = await inspect(t, notThere, 'auto', 'tools/list');
   assert.deepEqual(

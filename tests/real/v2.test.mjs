@@ -11,6 +11,7 @@ const sitterTools = ['sitter_status', 'sitter_kill', 'sitter_binary_info', 'sitt
 const listChanged = 'notifications/tools/list_changed';
 const acknowledged = 'notifications/subscriptions/acknowledged';
 const revision = '2026-07-28';
+const restarted = /^\[mcp-sitter\] server restarted \(spawn #2, pid \d+, /;
 
 const modes = {
   legacy: undefined,
@@ -107,7 +108,7 @@ for (const [serverName, { of, eras }] of Object.entries(servers)) {
         assert.match(textOf(result), /may or may not have taken effect/);
 
         const next = await session.call('say', { n: 1 });
-        assert.match(next.content[0].text, /^\[mcp-sitter\] server restarted \(spawn #2, pid \d+, /);
+        assert.match(next.content[0].text, restarted);
         assert.match(next.content[0].text, /previous: ⚠ crashed \(SIGKILL, /);
         assert.equal(next.content[1].text, '{"n":1}');
       });
@@ -120,7 +121,7 @@ for (const [serverName, { of, eras }] of Object.entries(servers)) {
         assert.equal(killed.count, 1);
         assert.equal((await session.status()).childPid, null);
         const next = await session.call('say', { n: 1 });
-        assert.match(next.content[0].text, /^\[mcp-sitter\] server restarted \(spawn #2, pid \d+, /);
+        assert.match(next.content[0].text, restarted);
         assert.match(next.content[0].text, /previous: killed by sitter_kill after /);
         assert.doesNotMatch(next.content[0].text, /crash|tools:/);
         assert.equal(next.content[1].text, '{"n":1}');
@@ -178,7 +179,7 @@ describe('a crash in the first call is told as a crash', () => {
 });
 
 describe('a server of the other era', () => {
-  test('does not cost a legacy client its session: it is told that the server is modern', async (t) => {
+  test('does not cost a legacy client its session, and it is told', async (t) => {
     const session = await open(t, servers['fake-mcp --era modern'].of, modes.legacy);
 
     assert.match(session.client.getInstructions(), new RegExp(revision));
@@ -288,7 +289,7 @@ describe('a call that needs input', () => {
     ],
   };
   for (const era of ['modern', 'dual']) {
-    test(`fake-mcp --era ${era}: the question does not use up the notice, its answer has it`, async (t) => {
+    test(`of fake-mcp --era ${era}: its answer has the notice, not the question`, async (t) => {
       const session = await open(t, fake('--era', era), modes.auto, asked);
       await session.call('say');
       await session.call('sitter_kill');
@@ -303,7 +304,7 @@ describe('a call that needs input', () => {
       assert.doesNotMatch(JSON.stringify(question), /\[mcp-sitter\]/);
       assert.equal(answer.result.resultType, 'complete');
       assert.deepEqual(more, []);
-      assert.match(done.content[0].text, /^\[mcp-sitter\] server restarted \(spawn #2, /);
+      assert.match(done.content[0].text, restarted);
       assert.match(textOf({ content: done.content.slice(1) }), /the \\?"state/);
       assert.doesNotMatch(textOf(await session.call('say')), /\[mcp-sitter\]/);
     });

@@ -37,7 +37,9 @@ export class Plan {
   async call(params, signal, notify) {
     appendFileSync(`${this.#file}.calls`, `${params.name}\n`);
     const tool = this.#tools.find(({ name }) => name === params.name);
-    if (!tool) return { content: [{ type: 'text', text: `no tool ${params.name}` }], isError: true };
+    if (!tool) {
+      return { content: [{ type: 'text', text: `no tool ${params.name}` }], isError: true };
+    }
     const does = tool.does ?? {};
     for (const line of does.stderr ?? []) say(line);
     if (does.exit !== undefined) process.exit(does.exit);

@@ -12,7 +12,7 @@ export class SessionV2 extends Session {
   }
 }
 
-/** This client asks a second process for its era. With a transport of another class it asks the one. */
+/** This client asks a second process for the era; with another class of transport, the same one. */
 export class SessionInPlace extends SessionV2 {
   static Transport = class extends StdioClientTransport {};
 }
