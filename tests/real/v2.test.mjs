@@ -162,6 +162,115 @@ for (const [serverName, { of, eras }] of Object.entries(servers)) {
   }
 }
 
+for (const [mode, negotiation] of Object.entries(modes)) {
+  describe(`the client ${mode}`, () => {
+    const { of } = servers['a server on the second official SDK'];
+
+    test('a list is never kept: without a handler the client sees the new one too', async (t) => {
+      const session = await open(t, fake('--era', 'dual', '--ttl', '3600000'), negotiation);
+      assert.deepEqual(await session.toolNames(), [...common, ...sitterTools]);
+
+      await session.call('sitter_kill');
+      session.build([...common, 'added']);
+      await session.call('say');
+      assert.deepEqual(await session.toolNames(), [...common, 'added', ...sitterTools]);
+    });
+
+    test('a cancellation: the server hears of it and the session goes on', async (t) => {
+      const session = await open(t, of, negotiation);
+      const cancel = new AbortController();
+
+      const call = session.call('hang', {}, { signal: cancel.signal });
+      call.catch(() => {});
+      await session.stderr.find((line) => line === 'hang waits', 'the call');
+      cancel.abort('no longer needed');
+      await assert.rejects(call, /no longer needed/);
+      await session.stderr.find((line) => line === 'hang was cancelled', 'the cancellation');
+      assert.equal(textOf(await session.call('say', { n: 1 })), '{"n":1}');
+    });
+
+    test('a cancelled call is not what the notice of its end is given to', async (t) => {
+      const session = await open(t, of, negotiation);
+      const cancel = new AbortController();
+      const call = session.call('hang', {}, { signal: cancel.signal });
+      call.catch(() => {});
+      await session.stderr.find((line) => line === 'hang waits', 'the call');
+      cancel.abort();
+      await session.stderr.find((line) => line === 'hang was cancelled', 'the cancellation');
+
+      await session.call('sitter_kill');
+      const next = await session.call('say', { n: 1 });
+      assert.match(next.content[0].text, restarted);
+      const ids = session.messages.items.map(({ id }) => id).filter((id) => id !== undefined);
+      assert.equal(new Set(ids).size, ids.length);
+    });
+
+    // This client takes the schema for its check before it sends the call, so the first result of
+    // a changed tool is lost to it, however long the bridge holds it.
+    test('a changed output schema costs one result, and not the notice', async (t) => {
+      const { options } = relisting();
+      const session = await open(t, of, negotiation, options);
+      const build = (key, value) => {
+        const properties = { [key]: { type: typeof value } };
+        const outputSchema = { type: 'object', properties, required: [key] };
+        const measure = { name: 'measure', outputSchema, does: { structured: { [key]: value } } };
+        session.box.write('tools.json', JSON.stringify({ tools: [measure, { name: 'say' }] }));
+      };
+      await session.call('say');
+      await session.call('sitter_kill');
+      build('metres', 3);
+      await session.call('say');
+      await session.toolNames();
+      assert.deepEqual((await session.call('measure')).structuredContent, { metres: 3 });
+
+      await session.call('sitter_kill');
+      build('length', 'three metres');
+      await assert.rejects(session.call('measure'), /output schema/);
+      const next = await session.call('measure');
+      assert.deepEqual(next.structuredContent, { length: 'three metres' });
+      const noticed = await session.call('say', { n: 1 });
+      assert.match(noticed.content[0].text, /^\[mcp-sitter\] server restarted \(spawn #3, /);
+      assert.match(noticed.content[0].text, /1 schema changed \(measure\)/);
+    });
+  });
+}
+
+describe('a rebuild that speaks only the other era', () => {
+  const changing = (box) => {
+    const script = 'exec "$0" --era $(cat "$1")';
+    return {
+      build: (era) => box.write('era', era),
+      command: ['/bin/sh', '-c', script, fakeMcpPath(), box.path('era')],
+    };
+  };
+  for (const [era, other, negotiation] of [
+    ['legacy', 'modern', modes.legacy],
+    ['modern', 'legacy', modes.auto],
+  ]) {
+    test(`${era}, then ${other}: it is said in so many words, and can be undone`, async (t) => {
+      const box = new Sandbox(t);
+      const { build, command } = changing(box);
+      build(era);
+      const session = await SessionV2.open(box, sitting(command), {
+        versionNegotiation: negotiation,
+      });
+      await session.call('echo', { text: 'hello' });
+
+      await session.call('sitter_kill');
+      build(other);
+      const failed = await session.call('echo', { text: 'hello' });
+      assert.equal(failed.isError, true);
+      assert.match(textOf(failed), new RegExp(revision));
+      assert.equal((await session.status()).protocolEra, era);
+      build(era);
+      await session.call('sitter_kill');
+      const repaired = await session.call('echo', { text: 'hello' });
+      assert.match(repaired.content[0].text, /^\[mcp-sitter\] server restarted/);
+      assert.equal(repaired.content[1].text, 'hello');
+    });
+  }
+});
+
 // Nothing opens a session of the stateless era, so the first call may be the first request at all.
 describe('a crash in the first call is told as a crash', () => {
   for (const [mode, negotiation] of Object.entries(modes)) {
