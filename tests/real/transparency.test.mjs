@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { server, sitting } from './support/programs.mjs';
+import { fakeMcpPath, server, sitting, workshopV2 } from './support/programs.mjs';
 import { Sandbox } from './support/sandbox.mjs';
 import { Wire } from './support/wire.mjs';
 
@@ -70,6 +70,33 @@ const memory = [
   `{"jsonrpc":"2.0","id":"f","method":"tools/call","params":{"name":"delete_entities","arguments":{"entityNames":["n","none"]}}}`,
   `{"jsonrpc":"2.0","id":"g","method":"prompts/list"}`,
   `{"jsonrpc":"2.0","id":"h","method":"resources/read","params":{"uri":"memory://knowledge-graph"}}`,
+];
+
+// The stateless revision: what the opening says stands in every request.
+const envelope = (more = '') =>
+  `"_meta":{"x/y":[1.0,1e2,-0],"io.modelcontextprotocol\\/protocolVersion":"2026\\u002d07-28",` +
+  `"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}},` +
+  `"io.modelcontextprotocol/clientInfo":{"version":"0","name":"odd\\u0020client"}${more}}`;
+
+const stateless = [
+  `{"params":{${envelope()}},"id":"\\u00fc-1","method":"server/discover","jsonrpc":"2.0"}`,
+  `{"method":"tools/list","id":1.0,"jsonrpc":"2.0","params":{${envelope()}}}`,
+  ` { "jsonrpc" : "2.0" , "id" : -7 , "method" : "prompts/list" , "params" : { ${envelope()} } } `,
+  `{"id":9007199254740991,"jsonrpc":"2.0","method":"resources/list","params":{${envelope()}}}`,
+  `{"jsonrpc":"2.0","id":1e2,"method":"resources/templates/list","params":{${envelope()}}}`,
+  `{"jsonrpc":"2.0","id":"","method":"tools/call","params":{"arguments":{"text":"\\ud83d\\ude00 \\u0000 \\/ é \\"tools\\":[]","n":1E400},"name":"echo",${envelope()}}}`,
+  `{"jsonrpc":"2.0","id":"1","method":"tools/call","params":{${envelope(',"progressToken":"\\u0041"')},"name":"progress","arguments":{"steps":3}}}`,
+  `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"input_required","arguments":{"state":"\\u0073"},${envelope()}}}`,
+  `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"input_required","arguments":{},"inputResponses":{"q":{"action":"accept","content":{"n":1.50e1}}},"requestState":"\\u0073",${envelope()}}}`,
+  `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"task",${envelope()}}}`,
+  `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"structured","arguments":{"n":1.50},${envelope()}}}`,
+  `{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"meta",${envelope(',"traceparent":"00-0"')}}}`,
+  `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"no-such-tool",${envelope()}}}`,
+  `{"jsonrpc":"2.0","id":8,"method":"no/such/method","params":{"deep":[[[[[[[[{}]]]]]]]],${envelope()}}}`,
+  `{"jsonrpc":"2.0","id":9,"method":"prompts/get","params":{"name":"args","arguments":{"city":"\\u004fslo"},${envelope()}}}`,
+  `{"jsonrpc":"2.0","id":10,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"x"},"argument":{"name":"y","value":""},${envelope()}}}`,
+  `{"jsonrpc":"2.0","id":11,"method":"tools/call","params":{"name":"echo","_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01"}}}`,
+  `{"jsonrpc":"2.0","id":12,"method":"tools/list","params":{"_meta":{}}}`,
 ];
 
 const answers = {
@@ -144,7 +171,7 @@ function assertOpening(bridged, direct) {
   delete is.result.instructions;
   delete was.result.instructions;
   assert.deepEqual(is, was);
-  const ends = /^(.*?)"capabilities".*("serverInfo":\{[^}]*\})/;
+  const ends = /^(.*?)"capabilities".*(serverInfo":\{[^}]*\})/;
   assert.deepEqual(ends.exec(bridged).slice(1), ends.exec(direct).slice(1));
 }
 
@@ -183,7 +210,39 @@ async function compare(t, script, command) {
   assert.deepEqual(input.filter((line) => !isOwnList(line)).map(toServer), sent.map(toServer));
 }
 
+/** A result that a client might keep for later, as the bridge has it. */
+const uncached = (line) =>
+  line.includes('"cacheScope"') ? line.replace(/"ttlMs":\d+/, '"ttlMs":0') : line;
+
+async function compareStateless(t, command) {
+  const box = new Sandbox(t);
+  const args = command(box);
+  const direct = await play(box, stateless, args);
+  const { lines, sent, input } = await play(box, stateless, args, sitting);
+
+  const isOpening = (line) => JSON.parse(line).result?.supportedVersions;
+  const isList = (line) => JSON.parse(line).result?.tools;
+  const was = direct.lines.map(uncached);
+  assertOpening(lines.find(isOpening), was.find(isOpening));
+  assertTools(fromServer(lines.find(isList)), fromServer(was.find(isList)));
+  const others = (all) => all.filter((line) => !isOpening(line) && !isList(line)).map(fromServer);
+  assert.deepEqual(others(lines), others(was));
+
+  // In the first life of a server the bridge has lists to ask for, and nothing else to say.
+  const isOwnList = (line) => !sent.includes(line) && /"method":"[a-z/]*\/list"/.test(line);
+  const received = input.split('\n').filter((line) => line && !isOwnList(line));
+  assert.deepEqual(received, sent);
+}
+
 test('with server-everything', (t) => compare(t, everything, () => server('everything')));
 test('with server-filesystem', (t) =>
   compare(t, filesystem, ({ project }) => server('filesystem', project)));
 test('with server-memory', (t) => compare(t, memory, () => server('memory')));
+test('with fake-mcp, which is stateless', (t) =>
+  compareStateless(t, () => [fakeMcpPath(), '--era', 'modern', '--everything']));
+test('with a server on the second official SDK, which is stateless', (t) =>
+  compareStateless(t, (box) => {
+    const schema = '"inputSchema":{"type":"object","properties":{"text":{"type":"string"}}}';
+    const tools = `{"name":"echo",${schema}},{"name":"progress","does":{"progress":3}}`;
+    return workshopV2(box.write('plan.json', `{"tools":[${tools}]}`));
+  }));

@@ -29,14 +29,21 @@ export const server = (name, ...args) => [
   ...args,
 ];
 
-/** The command line of the server whose tools are what `planFile` says; see workshop.mjs. */
+/** The command line of the server whose tools are what `planFile` says; see plan.mjs. */
 export const workshop = (planFile) => [
   process.execPath,
   join(testsDir, 'support', 'workshop.mjs'),
   planFile,
 ];
 
-/** The same server with the bridge before it. */
+/** The same on the second official SDK, which speaks both eras. */
+export const workshopV2 = (planFile) => [
+  process.execPath,
+  join(testsDir, 'support', 'workshop_v2.mjs'),
+  planFile,
+];
+
+/** A server with the bridge before it. */
 export const sitting = (command, ...options) => [sitterPath(), ...options, '--', ...command];
 
 // The umbrella package finds its binary in a script at installation, and no scripts are run here.

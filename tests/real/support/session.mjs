@@ -11,13 +11,16 @@ export class Session {
   notifications = new Mailbox();
   stderr = new Mailbox();
 
+  static Client = Client;
+  static Transport = StdioClientTransport;
+
   static async open(
     box,
     [command, ...args],
     { capabilities = {}, env, handlers = [], ...options } = {},
   ) {
-    const session = new Session();
-    session.transport = new StdioClientTransport({
+    const session = new this();
+    session.transport = new this.Transport({
       command,
       args,
       env: { ...box.env, ...env },
@@ -27,7 +30,7 @@ export class Session {
     createInterface({ input: session.transport.stderr }).on('line', (line) =>
       session.stderr.push(line),
     );
-    session.client = new Client(
+    session.client = new this.Client(
       { name: 'real-tests', version: '1.0.0' },
       { capabilities, ...options },
     );
@@ -39,7 +42,7 @@ export class Session {
         session.notifications.push(message);
       }
     };
-    for (const [schema, handler] of handlers) session.client.setRequestHandler(schema, handler);
+    for (const [asked, handler] of handlers) session.client.setRequestHandler(asked, handler);
     box.atEnd(() => session.client.close());
     await session.client.connect(session.transport);
     return session;

@@ -1,0 +1,70 @@
+// What a workshop makes of its plan, whichever SDK it stands on. The plan is a file; a tool there
+// has name, description and inputSchema, and in `does`
+//   answer      the text of its result
+//   structured  structured content instead, with the tool's outputSchema
+//   stderr      lines that it writes first
+//   exit        ends the process with this code; signal with this signal
+//   waits       never answers, but writes a line to stderr when it starts and when it is cancelled
+//   progress    as many progress notifications before the answer, without a pause
+// The names of the tools that were called are written to a file beside that one, ending in .calls.
+import { appendFileSync, readFileSync, writeSync } from 'node:fs';
+
+export const say = (line) => writeSync(2, `${line}\n`);
+
+export class Plan {
+  #file;
+  #tools;
+
+  constructor(file) {
+    const { version = '1.0.0', tools } = JSON.parse(readFileSync(file, 'utf8'));
+    this.#file = file;
+    this.#tools = tools;
+    this.info = { name: 'workshop', version };
+  }
+
+  /** The result of tools/list. */
+  list() {
+    return {
+      tools: this.#tools.map(({ does, ...tool }) => ({
+        description: `The tool ${tool.name}`,
+        inputSchema: { type: 'object' },
+        ...tool,
+      })),
+    };
+  }
+
+  /** The result of tools/call, for a call that has this signal and sends with this function. */
+  async call(params, signal, notify) {
+    appendFileSync(`${this.#file}.calls`, `${params.name}\n`);
+    const tool = this.#tools.find(({ name }) => name === params.name);
+    if (!tool) {
+      return { content: [{ type: 'text', text: `no tool ${params.name}` }], isError: true };
+    }
+    const does = tool.does ?? {};
+    for (const line of does.stderr ?? []) say(line);
+    if (does.exit !== undefined) process.exit(does.exit);
+    if (does.signal) process.kill(process.pid, does.signal);
+    if (does.waits || does.signal) {
+      say(`${tool.name} waits`);
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      say(`${tool.name} was cancelled`);
+      return { content: [] };
+    }
+    const sent = [];
+    for (let progress = 1; progress <= (does.progress ?? 0); ++progress) {
+      const { progressToken } = params._meta;
+      sent.push(
+        notify({
+          method: 'notifications/progress',
+          params: { progressToken, progress, total: does.progress },
+        }),
+      );
+    }
+    await Promise.all(sent);
+    const text = does.answer ?? JSON.stringify(does.structured ?? params.arguments);
+    return {
+      content: [{ type: 'text', text }],
+      ...(does.structured && { structuredContent: does.structured }),
+    };
+  }
+}
