@@ -179,7 +179,7 @@ void Bridge::on_child_notification(Child& child, const Message& message, Line li
       break;
     case Method::cancelled: {
       if (auto* const stream = listens_.find(message.params.request_id, child.gen())) {
-        on_stream_ended(*stream, line);
+        on_stream_ended(*stream, Outgoing::passed(line));
         return;
       }
       const std::string id = child_requests_.client_id(child.gen(), message.params.request_id);

@@ -136,14 +136,16 @@ bool Bridge::on_stream_answer(Child& child, const Message& message, Line line) {
   Stream* const stream = listens_.find(message.id, child.gen());
   if (stream == nullptr) return false;
   note_served(child);
+  Edits edits(line);
+  if (stream->id != message.id) edits.replace(message.id, stream->id);
   if (message.kind == Message::Kind::result) {
-    on_stream_ended(*stream, line);
+    on_stream_ended(*stream, edits.outgoing());
     return true;
   }
   stream->deadline.reset();
   const bool is_unknown_method = member(message.error, "code") == "-32601";
   if (!stream->granted && !is_unknown_method) {
-    output_.send(Outgoing::passed(line), out_);
+    output_.send(edits.outgoing(), out_);
     listens_.close(*stream);
   } else if (!stream->granted) {
     grant_ourselves(*stream);
@@ -155,10 +157,10 @@ bool Bridge::on_stream_answer(Child& child, const Message& message, Line line) {
 
 /// The child has ended a stream in good order. One that is about to exit does so with all of them,
 /// and the next one serves them again.
-void Bridge::on_stream_ended(Stream& stream, Line line) {
+void Bridge::on_stream_ended(Stream& stream, Outgoing line) {
   if (ending_ != Ending::none) {
     // There is no next one.
-    output_.send(Outgoing::passed(line), out_);
+    output_.send(std::move(line), out_);
     listens_.close(stream);
     return;
   }

@@ -266,6 +266,16 @@ TEST_F(BridgeStreamsTest, AChildThatExitsMayEndItInGoodOrder) {
   answers_x(2);
 }
 
+TEST_F(BridgeStreamsTest, ItsEndHasTheIdAsTheClientSpellsIt) {
+  client(listen("7.0", kTools));
+  opens(1);
+  child(1, acknowledged("7.0", kTools));
+  done();
+  child(1, result(7, R"json({"resultType":"complete"})json"));
+  time_passes(limits::kListenEndWait);
+  EXPECT_THAT(client_got(), ElementsAre(result("7.0", R"json({"resultType":"complete"})json")));
+}
+
 TEST_F(BridgeStreamsTest, AtTheEndOfTheSessionItsEndPassesAtOnce) {
   open_stream(kTools, kTools);
   client_closes_input();

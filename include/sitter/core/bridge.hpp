@@ -266,7 +266,7 @@ class Bridge {
   void end_stream(const Listens::Stream& stream, std::string_view why);
   void on_acknowledged(Child& child, const Message& message, Line line);
   bool on_stream_answer(Child& child, const Message& message, Line line);
-  void on_stream_ended(Listens::Stream& stream, Line line);
+  void on_stream_ended(Listens::Stream& stream, Outgoing line);
   void on_listens_timeout();
   void on_streams_lost(Generation gen);
   bool on_stream_cancelled(std::string_view raw_id, Line line);
