@@ -11,6 +11,45 @@ namespace sitter::sim {
 
 using Kind = ChildSaid::Kind;
 using Opening = Character::Opening;
+using Era = Character::Era;
+using Unopened = Character::Unopened;
+using Acknowledges = Character::Acknowledges;
+
+namespace {
+
+constexpr std::string_view kToolsChanged = "notifications/tools/list_changed";
+constexpr std::array<std::string_view, 3> kListChanges = {
+    kToolsChanged, "notifications/prompts/list_changed", "notifications/resources/list_changed"};
+
+bool is_list(std::string_view method) { return method.ends_with("/list"); }
+
+/// Mostly of the client's own, so that there is something to see.
+Era random_era(Random& random, Scene::Client client) {
+  switch (client) {
+    case Scene::Client::legacy:
+      return random.chance(95) ? Era::legacy : random.pick(std::array{Era::modern, Era::dual});
+    case Scene::Client::modern:
+      return random.chance(75) ? Era::modern : random.pick(std::array{Era::legacy, Era::dual});
+    case Scene::Client::dual:
+    case Scene::Client::mixed:
+      break;
+  }
+  return random.pick(std::array{Era::legacy, Era::modern, Era::dual});
+}
+
+void choose_for_streams(Random& random, int w, Character& c) {
+  c.acknowledges =
+      random.chance(60)
+          ? Acknowledges::fully
+          : random.pick(std::array{Acknowledges::partly, Acknowledges::never,
+                                   Acknowledges::does_not_know_streams, Acknowledges::refuses});
+  c.tells_changes = random.chance(60) ? random.between(2, 15) : 0;
+  c.misdirects_changes = random.chance(w / 2) ? random.between(5, 40) : 0;
+  c.ends_streams = random.chance(30) ? random.between(1, 6) : 0;
+  c.is_incomplete = random.chance(40) ? random.between(5, 40) : 0;
+}
+
+}  // namespace
 
 ExitStatus random_exit(Random& random) {
   switch (random.below(6)) {
@@ -29,30 +68,35 @@ ExitStatus random_exit(Random& random) {
   }
 }
 
-Character random_character(Random& random, int wildness, bool may_have_outer_tools,
-                           const Character* predecessor) {
+Character random_character(Random& random, const Scene& scene, const Character* predecessor) {
   // Much of what can go wrong can go wrong only when nearly everything goes right.
-  const int w = random.chance(30) ? 0 : wildness;
+  const int w = random.chance(30) ? 0 : scene.wildness;
   if (predecessor != nullptr && random.chance(50)) {
     Character same = *predecessor;
+    if (random.chance(10)) same.era = random_era(random, scene.client);
     if (random.chance(50)) same.tools = random.below(8);
     return same;
   }
   static constexpr std::array<std::string_view, 3> versions = {"2025-06-18", "2025-11-25",
                                                                "2024-11-05"};
   Character c;
+  c.era = random_era(random, scene.client);
+  c.at_probe = random.pick(
+      std::array{Unopened::refuses, Unopened::refuses, Unopened::ignores, Unopened::exits});
+  c.at_request = random.pick(std::array{Unopened::refuses, Unopened::serves, Unopened::ignores});
+  choose_for_streams(random, w, c);
   if (random.chance(w / 2)) {
     c.opening = random.pick(std::array{Opening::never, Opening::refuses, Opening::refuses_as_modern,
                                        Opening::has_no_version, Opening::is_unreadable,
                                        Opening::has_a_strange_version, Opening::exits});
   }
-  c.version = random.pick(versions);
+  c.version = scene.has_batches && random.chance(90) ? kBatchRevision : random.pick(versions);
   c.has_tools = !random.chance(w / 8);
   c.has_prompts = random.chance(40);
   c.has_resources = random.chance(40);
   c.has_logging = random.chance(40);
   c.tools = random.below(8);
-  c.has_outer_tools = may_have_outer_tools && random.chance(40);
+  c.has_outer_tools = scene.has_outer_tools && random.chance(40);
   c.page_count = random.chance(80) ? 1 : random.between(2, 3);
   c.pages_in_a_circle = random.chance(w / 15);
 
@@ -89,7 +133,11 @@ Character random_character(Random& random, int wildness, bool may_have_outer_too
 }
 
 Child::Child(Generation generation, Character its_character, Random& random, Said& said)
-    : gen(generation), character(std::move(its_character)), random_(random), said_(said) {
+    : gen(generation),
+      character(std::move(its_character)),
+      random_(random),
+      said_(said),
+      is_open_(is_stateless()) {
   const std::int64_t pid = 1000 * gen;
   processes.push_back({pid, true, true, true, character.ignores_terminate, character.ignores_kill});
   for (int i = 1; i <= character.grandchildren; ++i) {
@@ -111,6 +159,7 @@ void Child::read() {
     if (asked.method == "notifications/cancelled" &&
         random_.chance(character.heeds_cancellations)) {
       std::erase_if(todo_, [&](const Asked& a) { return a.mark != 0 && a.id == asked.id; });
+      std::erase_if(streams_, [&](const Stream& stream) { return stream.id == asked.id; });
     }
     if (!asked.id.empty() && asked.method != "notifications/cancelled") {
       todo_.push_back(std::move(asked));
@@ -128,13 +177,14 @@ void Child::act() {
     }
     if (random_.chance(character.writes_noise)) make_noise();
     if (random_.chance(character.asks / 3)) ask();
-    if (!todo_.empty() && random_.chance(70)) act_on_opening(std::exchange(todo_, {}).front());
+    if (!todo_.empty() && random_.chance(70)) act_unopened();
     return;
   }
   const Character& c = character;
   switch (random_.weighted({5, todo_.empty() ? 0 : c.answers, c.asks, questions_.empty() ? 0 : 3,
                             c.notifies, c.changes_lists, c.writes_noise, c.writes_errors, c.exits,
-                            c.closes_output, c.floods})) {
+                            c.closes_output, streams_.empty() ? 0 : c.tells_changes,
+                            streams_.empty() ? 0 : c.ends_streams, c.floods})) {
     case 0:
       break;
     case 1:
@@ -153,8 +203,7 @@ void Child::act() {
     case 5:
       // Now and then without a change, as some servers do all the time.
       if (random_.chance(70)) character.tools = random_.below(8);
-      notify(random_.chance(70) ? "notifications/tools/list_changed"
-                                : "notifications/resources/list_changed");
+      tell_change(std::string(random_.chance(70) ? kListChanges[0] : kListChanges[2]), "");
       break;
     case 6:
       make_noise();
@@ -163,13 +212,47 @@ void Child::act() {
       errors.push_back(fmt::format("trace {} \"sim\":1", random_.below(100)));
       break;
     case 8:
+      // A server that ends its streams in good order may be about to exit.
+      if (random_.chance(50)) end_streams();
       exits = random_exit(random_);
       break;
     case 9:
       closes_output = true;
       break;
+    case 10:
+      tell_change();
+      break;
+    case 11:
+      if (random_.chance(20)) {
+        end_streams();
+      } else {
+        end_stream(random_.pick(streams_));
+      }
+      break;
     default:
       flood();
+  }
+}
+
+/// Of all that waits the first, by a child that needs an opening.
+void Child::act_unopened() {
+  const Asked asked = std::move(todo_.front());
+  todo_.pop_front();
+  if (asked.method == "initialize") {
+    act_on_opening(asked);
+    return;
+  }
+  switch (asked.method == "server/discover" ? character.at_probe : character.at_request) {
+    case Unopened::refuses:
+      error(asked, random_.pick(std::array{-32601, -32600, -32602, -32000}));
+      break;
+    case Unopened::serves:
+      result(asked, answer_to(asked));
+      break;
+    case Unopened::ignores:
+      break;
+    case Unopened::exits:
+      exits = random_exit(random_);
   }
 }
 
@@ -198,16 +281,20 @@ void Child::act_on_opening(const Asked& asked) {
       break;
   }
   is_open_ = true;
-  std::vector<std::string> capabilities;
-  if (character.has_tools) capabilities.push_back(R"json("tools":{"listChanged":false})json");
-  if (character.has_prompts) capabilities.push_back(R"json("prompts":{})json");
-  if (character.has_resources) capabilities.push_back(R"json("resources":{"subscribe":true})json");
-  if (character.has_logging) capabilities.push_back(R"json("logging":{})json");
   if (character.opening == Opening::is_unreadable) character.answers_unreadably = 100;
   result(asked, fmt::format(R"json("protocolVersion":"{}","capabilities":{{{}}},)json"
                             R"json("serverInfo":{{"name":"sim","version":"{}"}}{})json",
-                            version, fmt::join(capabilities, ","), gen,
+                            version, capabilities(), gen,
                             random_.chance(50) ? R"json(,"instructions":"Be nice.")json" : ""));
+}
+
+std::string Child::capabilities() const {
+  std::vector<std::string> members;
+  if (character.has_tools) members.push_back(R"json("tools":{"listChanged":false})json");
+  if (character.has_prompts) members.push_back(R"json("prompts":{})json");
+  if (character.has_resources) members.push_back(R"json("resources":{"subscribe":true})json");
+  if (character.has_logging) members.push_back(R"json("logging":{})json");
+  return fmt::format("{}", fmt::join(members, ","));
 }
 
 void Child::answer() {
@@ -219,7 +306,14 @@ void Child::answer() {
     for (int i = random_.between(1, 2); i > 0; --i) show_progress(asked);
   }
   for (int i = random_.chance(character.answers_twice) ? 2 : 1; i > 0; --i) {
-    if (asked.method == "initialize") {
+    if (asked.is_of_unknown_version && is_stateless()) {
+      error(asked, -32022);
+    } else if (asked.is_listen) {
+      act_on_listen(asked);
+      return;
+    } else if (asked.method == "initialize" && character.era == Era::modern) {
+      error(asked, random_.pick(std::array{-32022, -32601, -32602}));
+    } else if (asked.method == "initialize") {
       result(asked, fmt::format(R"json("protocolVersion":"{}","capabilities":{{"tools":{{}}}},)json"
                                 R"json("serverInfo":{{"name":"sim","version":"2"}})json",
                                 character.version));
@@ -233,6 +327,27 @@ void Child::answer() {
 
 /// The members of a result, without braces.
 std::string Child::answer_to(const Asked& asked) {
+  if (!asked.has_envelope || !is_stateless()) return answer_to_call(asked);
+  if (asked.method == "server/discover") {
+    return fmt::format(R"json("resultType":"complete","supportedVersions":["2026-07-28"],)json"
+                       R"json("ttlMs":60000,"cacheScope":"public","capabilities":{{{}}}{})json",
+                       capabilities(),
+                       random_.chance(50) ? R"json(,"instructions":"Be nice.")json" : "");
+  }
+  const bool is_call = asked.method == "tools/call";
+  std::string_view type = "complete";
+  if (is_call && random_.chance(character.is_incomplete)) {
+    type = random_.chance(50) ? "input_required" : "task";
+  }
+  return fmt::format(R"json("resultType":"{}",{}{})json", type,
+                     is_list(asked.method) || asked.method == "resources/read"
+                         ? R"json("ttlMs":60000,"cacheScope":"public",)json"
+                         : "",
+                     answer_to_call(asked));
+}
+
+/// As every revision answers it.
+std::string Child::answer_to_call(const Asked& asked) {
   if (asked.method == "tools/list") return page_of("tools", tool_items(), asked.cursor);
   if (asked.method == "prompts/list") return page_of("prompts", {R"json({"name":"p"})json"}, "");
   if (asked.method == "resources/list") {
@@ -298,11 +413,17 @@ ChildSaid& Child::add(Kind kind) {
 }
 
 void Child::result(const Asked& asked, std::string_view members) {
-  ChildSaid& said = add(Kind::result);
+  ChildSaid& said = add(asked.is_listen ? Kind::stream_end : Kind::result);
   said.mark = asked.mark;
+  said.is_answer = true;
   said.id = respelled(asked.id);
   said.is_unreadable = random_.chance(character.answers_unreadably);
-  said.has_content = members.find("\"content\":[") != members.npos && !asked.wants_task;
+  const bool has_type = members.find("\"resultType\":") != members.npos;
+  const bool is_complete = members.find("\"resultType\":\"complete\"") != members.npos;
+  said.has_result_type = has_type;
+  said.has_content = members.find("\"content\":[") != members.npos && !asked.wants_task &&
+                     (!has_type || is_complete);
+  said.is_discovery = members.find("\"supportedVersions\":[") != members.npos;
   said.has_structure = members.find("\"structuredContent\"") != members.npos;
   said.has_tools = members.find("\"tools\":[") != members.npos;
   const std::string body = fmt::format(R"json({{"sim":{},{}{}}})json", said.number, members,
@@ -324,14 +445,110 @@ void Child::result(const Asked& asked, std::string_view members) {
 }
 
 void Child::error(const Asked& asked, int code) {
-  ChildSaid& said = add(Kind::error);
+  ChildSaid& said = add(asked.is_listen ? Kind::stream_end : Kind::error);
   said.mark = asked.mark;
+  said.is_answer = said.is_refusal = true;
   said.id = respelled(asked.id);
   said.is_method_not_found = code == -32601;
   said.before = R"json({"jsonrpc":"2.0","id":)json";
   said.after = fmt::format(R"json(,"error":{{"code":{},"message":"no","data":{{"sim":{}}}}}}})json",
                            code, said.number);
   write(said);
+}
+
+void Child::act_on_listen(const Asked& asked) {
+  const bool has_none = character.era == Era::legacy;
+  if (has_none || character.acknowledges == Acknowledges::does_not_know_streams) {
+    error(asked, -32601);
+  } else if (character.acknowledges == Acknowledges::refuses) {
+    error(asked, random_.chance(50) ? -32603 : -32602);
+  } else {
+    streams_.push_back({asked.id, asked.mark, asked.wanted});
+    if (character.acknowledges != Acknowledges::never) acknowledge(streams_.back());
+  }
+}
+
+void Child::acknowledge(Stream& stream) {
+  if (character.acknowledges == Acknowledges::partly) {
+    std::erase_if(stream.wanted, [&](const std::string&) { return random_.chance(40); });
+  }
+  std::vector<std::string> members, uris;
+  for (const std::string& about : stream.wanted) {
+    if (about.starts_with('"')) {
+      uris.push_back(about);
+    } else {
+      // "notifications/tools/list_changed"
+      const std::size_t begin = about.find('/') + 1;
+      members.push_back(fmt::format(R"json("{}ListChanged":true)json",
+                                    about.substr(begin, about.rfind('/') - begin)));
+    }
+  }
+  if (!uris.empty()) {
+    members.push_back(fmt::format(R"json("resourceSubscriptions":[{}])json", fmt::join(uris, ",")));
+  }
+  ChildSaid& said = add(Kind::acknowledgement);
+  said.mark = stream.mark;
+  said.granted = stream.wanted;
+  said.before = fmt::format(
+      R"json({{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{"sim":{},"notifications":{{{}}})json",
+      said.number, fmt::join(members, ","));
+  said.middle = kStreamTag;
+  said.token = stream.id;
+  said.after = "}}}";
+  write(said);
+}
+
+/// Most of the time what a stream was promised.
+void Child::tell_change() {
+  const Stream& stream = random_.pick(streams_);
+  std::string about(random_.pick(kListChanges));
+  if (!stream.wanted.empty() && !random_.chance(character.misdirects_changes)) {
+    about =
+        *std::next(stream.wanted.begin(), random_.below(static_cast<int>(stream.wanted.size())));
+  }
+  if (about == kToolsChanged) character.tools = random_.below(8);
+  if (random_.chance(20)) {
+    tell_change(std::move(about), "");
+  } else {
+    tell_change(std::move(about),
+                random_.chance(character.misdirects_changes) ? "\"nobody\"" : stream.id);
+  }
+}
+
+void Child::tell_change(std::string about, const std::string& stream_id) {
+  ChildSaid& said = add(Kind::change);
+  const bool is_resource = about.starts_with('"');
+  said.before = fmt::format(R"json({{"jsonrpc":"2.0","method":"{}","params":{{"sim":{}{}{})json",
+                            is_resource ? "notifications/resources/updated" : about, said.number,
+                            is_resource ? R"json(,"uri":)json" : "", is_resource ? about : "");
+  said.about = std::move(about);
+  said.token = stream_id;
+  if (!stream_id.empty()) said.middle = kStreamTag;
+  said.after = stream_id.empty() ? "}}" : "}}}";
+  write(said);
+}
+
+void Child::end_stream(Stream stream) {
+  std::erase_if(streams_, [&](const Stream& other) { return other.mark == stream.mark; });
+  ChildSaid& said = add(Kind::stream_end);
+  said.mark = stream.mark;
+  said.id = stream.id;
+  said.is_answer = random_.chance(50);
+  if (said.is_answer) {
+    said.before = R"json({"jsonrpc":"2.0","id":)json";
+    said.after =
+        fmt::format(R"json(,"result":{{"resultType":"complete","sim":{}}}}})json", said.number);
+  } else {
+    said.before = fmt::format(
+        R"json({{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"sim":{},"requestId":)json",
+        said.number);
+    said.after = "}}";
+  }
+  write(said);
+}
+
+void Child::end_streams() {
+  while (!streams_.empty()) end_stream(streams_.back());
 }
 
 void Child::show_progress(const Asked& asked) {
@@ -442,7 +659,7 @@ void Child::flood() {
     if (kind == 0) {
       ask();
     } else {
-      notify(kind == 1 ? "notifications/message" : "notifications/tools/list_changed");
+      kind == 1 ? notify("notifications/message") : tell_change(std::string(kToolsChanged), "");
     }
   }
 }

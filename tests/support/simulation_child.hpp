@@ -27,7 +27,14 @@ struct Character {
     exits,
   };
 
+  enum class Era { legacy, modern, dual };
+  /// What a child does with a request that comes without the opening that it needs.
+  enum class Unopened { refuses, serves, ignores, exits };
+  enum class Acknowledges { fully, partly, never, does_not_know_streams, refuses };
+
+  Era era = Era::legacy;
   Opening opening = Opening::answers;
+  Unopened at_probe = Unopened::refuses, at_request = Unopened::refuses;
   std::string version;
   bool has_tools = true, has_prompts = false, has_resources = false, has_logging = false;
   int tools = 0;  ///< which of the tools it has
@@ -54,6 +61,13 @@ struct Character {
   int exits = 0;
   int closes_output = 0;
   int floods = 0;
+
+  Acknowledges acknowledges = Acknowledges::fully;
+  int tells_changes = 0;
+  int misdirects_changes = 0;
+  int ends_streams = 0;
+  /// Results that are not the last word.
+  int is_incomplete = 0;
 
   bool is_remote_runner = false;
   bool ignores_closed_input = false;
@@ -111,8 +125,23 @@ class Child {
   bool has_output_ended = false;
 
  private:
+  struct Stream {
+    std::string id;
+    int mark = 0;
+    Filter wanted;
+    bool is_acknowledged = false;
+  };
+
+  bool is_stateless() const { return character.era != Character::Era::legacy; }
   void read();
+  void act_unopened();
   void act_on_opening(const Asked& asked);
+  void act_on_listen(const Asked& asked);
+  void acknowledge(Stream& stream);
+  void tell_change();
+  void tell_change(std::string about, const std::string& stream_id);
+  void end_stream(Stream stream);
+  void end_streams();
   void answer();
   void result(const Asked& asked, std::string_view members);
   void error(const Asked& asked, int code);
@@ -123,6 +152,8 @@ class Child {
   void make_noise();
   void flood();
   std::string answer_to(const Asked& asked);
+  std::string answer_to_call(const Asked& asked);
+  std::string capabilities() const;
   std::string page_of(std::string_view key, const std::vector<std::string>& items,
                       const std::string& cursor) const;
   std::vector<std::string> tool_items() const;
@@ -133,17 +164,17 @@ class Child {
 
   Random& random_;
   Said& said_;
-  bool is_open_ = false;
+  bool is_open_;
   int lines_read_ = 0;
   int next_question_ = 0;
   std::deque<Asked> inbox_;
   std::deque<Asked> todo_;
   std::vector<int> questions_;
+  std::vector<Stream> streams_;
 };
 
-/// A child as `wildness` makes them. `predecessor` may be null; often the next one is like it.
-Character random_character(Random& random, int wildness, bool may_have_outer_tools,
-                           const Character* predecessor);
+/// A child as the scene makes them. `predecessor` may be null; often the next one is like it.
+Character random_character(Random& random, const Scene& scene, const Character* predecessor);
 
 ExitStatus random_exit(Random& random);
 

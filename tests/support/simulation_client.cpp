@@ -1,6 +1,7 @@
 #include "support/simulation_client.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -15,18 +16,34 @@ namespace {
 constexpr std::array<std::string_view, 4> kVersions = {"2025-11-25", "2025-06-18", "2024-11-05",
                                                        "2031-01-01"};
 constexpr std::array<std::string_view, 3> kUris = {"file:///a", "file:///b", "file:///\\u00fc"};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kListChanges = {
+    {{"toolsListChanged", "notifications/tools/list_changed"},
+     {"promptsListChanged", "notifications/prompts/list_changed"},
+     {"resourcesListChanged", "notifications/resources/list_changed"}}};
+
+/// A client may say something else of itself from one request to the next.
+constexpr std::array<std::string_view, 3> kSelves = {
+    R"json(,"io.modelcontextprotocol/clientInfo":{"name":"sim","version":"1"},)json"
+    R"json("io.modelcontextprotocol/clientCapabilities":{})json",
+    R"json(,"io.modelcontextprotocol/clientInfo":{"name":"sim","version":"1"},)json"
+    R"json("io.modelcontextprotocol/clientCapabilities":{"elicitation":{}})json",
+    ""};
 
 }  // namespace
 
-Client::Client(Random& random, Said& said, int wildness, bool meets_outer_tools)
+Client::Client(Random& random, Said& said, const Scene& scene)
     : random_(random),
       said_(said),
-      wildness_(wildness),
-      meets_outer_tools_(meets_outer_tools),
-      is_impatient_(random.chance(wildness / 2)),
+      scene_(scene),
+      wildness_(scene.wildness),
+      is_impatient_(random.chance(scene.wildness / 2)),
       lists_again_(random.chance(60)),
       wants_progress_(random.chance(50)),
-      id_style_(random.below(6)) {}
+      id_style_(random.below(6)) {
+  if (scene.client == Scene::Client::modern || scene.client == Scene::Client::mixed) {
+    state_ = State::stateless;
+  }
+}
 
 int Client::says() {
   if (has_to_list_ && random_.chance(50)) {
@@ -39,21 +56,42 @@ int Client::says() {
   }
   switch (state_) {
     case State::silent:
-      if (!random_.chance(wildness_ / 3)) return initialize();
-      break;
+    case State::probing:
     case State::opening:
-      if (is_impatient_ && random_.chance(50)) return initialized();
-      if (!is_impatient_ && !random_.chance(5 + wildness_ / 4)) return 0;
-      break;
     case State::opened:
-      if (!random_.chance(wildness_ / 5)) return initialized();
-      break;
+      return says_opening();
     case State::initialized:
+      return says_anything();
+    case State::stateless:
       break;
   }
+  return says_stateless();
+}
+
+/// What belongs to the opening of a session, most of the time.
+int Client::says_opening() {
+  if (state_ == State::silent && scene_.client == Scene::Client::dual) return discover();
+  if (state_ == State::probing) {
+    if (!random_.chance(6)) return 0;
+    // Enough waited for an answer.
+    state_ = State::silent;
+    return initialize();
+  }
+  if (state_ == State::silent && !random_.chance(wildness_ / 3)) return initialize();
+  if (state_ == State::opening) {
+    if (is_impatient_ && random_.chance(50)) return initialized();
+    if (!is_impatient_ && !random_.chance(5 + wildness_ / 4)) return 0;
+  }
+  if (state_ == State::opened && !random_.chance(wildness_ / 5)) return initialized();
+  return says_anything();
+}
+
+int Client::says_anything() {
   const bool is_asked = !questions_.empty();
+  const bool may_open_again = !scene_.has_batches;
   switch (random_.weighted({30, 8, 14, 8, 3, 8, is_asked ? 14 : 1, is_asked ? 3 : 0, 4,
-                            1 + wildness_ / 20, wildness_ / 40, wildness_ / 50})) {
+                            1 + wildness_ / 20, wildness_ / 40, writes_batches_ ? 25 : 0,
+                            may_open_again ? wildness_ / 50 : 0})) {
     case 0:
       return call();
     case 1:
@@ -76,8 +114,44 @@ int Client::says() {
       return rubbish();
     case 10:
       return too_long();
+    case 11:
+      return batch();
     default:
       return initialize();
+  }
+}
+
+int Client::says_stateless() {
+  const bool is_mixed = scene_.client == Scene::Client::mixed;
+  switch (random_.weighted({30, 8, 10, 8, 3, 8, 8, streams_.empty() ? 0 : 5, 3, 1 + wildness_ / 20,
+                            wildness_ / 40, is_mixed ? 4 : 0, is_mixed ? 2 : 0})) {
+    case 0:
+      return call();
+    case 1:
+      return list();
+    case 2:
+      return other_stateless_request();
+    case 3:
+      return call_builtin();
+    case 4:
+      return kill();
+    case 5:
+      return cancel();
+    case 6:
+      return listen();
+    case 7:
+      return cancel_stream();
+    case 8:
+      return notification();
+    case 9:
+      return rubbish();
+    case 10:
+      return too_long();
+    case 11:
+      return other_request();
+    default:
+      return random_.chance(60) ? initialize()
+                                : notify(Kind::initialized, "notifications/initialized", "");
   }
 }
 
@@ -86,7 +160,16 @@ int Client::says_one_of_many() { return random_.chance(90) ? call() : other_requ
 void Client::hears(const Heard& heard) {
   switch (heard.kind) {
     case Heard::Kind::answer:
-      if (heard.is_opening && state_ == State::opening) state_ = State::opened;
+      if (!heard.is_opening) break;
+      if (state_ == State::opening) state_ = State::opened;
+      writes_batches_ = heard.version == kBatchRevision;
+      break;
+    case Heard::Kind::discovery:
+      // Without an id it was refused.
+      if (state_ == State::probing) state_ = heard.id.empty() ? State::silent : State::stateless;
+      break;
+    case Heard::Kind::stream_ended:
+      std::erase(streams_, heard.id);
       break;
     case Heard::Kind::question:
       questions_.push_back({heard.id, heard.has_token});
@@ -117,10 +200,15 @@ int Client::request(std::string method, std::string params) {
   ClientSaid& said = add(Kind::request);
   said.id = next_id();
   said.method = std::move(method);
+  std::string meta;
   if (wants_progress_ && random_.chance(30)) {
     said.token = random_.chance(50) ? said.id : fmt::format("\"token {}\"", said.mark);
-    params += fmt::format(R"json(,"_meta":{{"progressToken":{}}})json", said.token);
+    meta = fmt::format(R"json("progressToken":{})json", said.token);
   }
+  if (writes_envelope() && said.method != "initialize") {
+    meta += (meta.empty() ? "" : ",") + envelope(said);
+  }
+  if (!meta.empty()) params += fmt::format(R"json(,"_meta":{{{}}})json", meta);
   params = fmt::format(R"json({{"mark":{}{}}})json", said.mark, params);
   switch (random_.below(3)) {
     case 0:
@@ -147,6 +235,22 @@ int Client::notify(Kind kind, std::string_view method, std::string_view params) 
   said.text = fmt::format(R"json({{"jsonrpc":"2.0","method":"{}","params":{{"mark":{}{}}}}})json",
                           method, said.mark, params);
   return said.mark;
+}
+
+bool Client::writes_envelope() {
+  if (state_ == State::probing) return true;
+  if (state_ != State::stateless) return false;
+  return !random_.chance(scene_.client == Scene::Client::mixed ? 30 : wildness_ / 20);
+}
+
+/// The members of `_meta`.
+std::string Client::envelope(ClientSaid& said) {
+  said.is_of_unknown_version = scene_.client == Scene::Client::mixed && random_.chance(10);
+  const std::string members =
+      fmt::format(R"json("io.modelcontextprotocol/protocolVersion":"{}"{})json",
+                  said.is_of_unknown_version ? "2099-01-01" : "2026-07-28", random_.pick(kSelves));
+  said.envelope = fmt::format("{{{}}}", members);
+  return members;
 }
 
 std::string Client::next_id() {
@@ -180,11 +284,18 @@ std::string Client::spelled(int number) {
   }
 }
 
+int Client::discover() {
+  state_ = State::probing;
+  return request("server/discover", "");
+}
+
 int Client::initialize() {
-  if (state_ == State::silent || random_.chance(70)) state_ = State::opening;
-  return request("initialize", fmt::format(R"json(,"protocolVersion":"{}","capabilities":{{}},)json"
-                                           R"json("clientInfo":{{"name":"sim","version":"1"}})json",
-                                           random_.pick(kVersions)));
+  const bool opens = state_ == State::silent || random_.chance(70);
+  if (opens && state_ != State::stateless) state_ = State::opening;
+  return request("initialize",
+                 fmt::format(R"json(,"protocolVersion":"{}","capabilities":{{}},)json"
+                             R"json("clientInfo":{{"name":"sim","version":"1"}})json",
+                             scene_.has_batches ? kBatchRevision : random_.pick(kVersions)));
 }
 
 int Client::initialized() {
@@ -196,7 +307,7 @@ int Client::call() {
   static constexpr std::array<std::string_view, 5> names = {"echo", "add", "extra", "sitter_status",
                                                             "sitter_kill"};
   const std::string_view name = names[static_cast<std::size_t>(
-      random_.below(meets_outer_tools_ && random_.chance(10) ? 5 : 3))];
+      random_.below(scene_.has_outer_tools && random_.chance(10) ? 5 : 3))];
   const bool wants_task = random_.chance(4);
   const int mark = request(
       "tools/call", fmt::format(R"json(,"name":"{}","arguments":{{"x":{}}}{})json", name,
@@ -211,7 +322,7 @@ int Client::call_builtin() {
   static constexpr std::array<std::string_view, 3> names = {"sitter_status", "sitter_binary_info",
                                                             "sitter_child_stderr"};
   std::string name(random_.pick(names));
-  if (meets_outer_tools_ && random_.chance(20)) name.insert(0, "outer_");
+  if (scene_.has_outer_tools && random_.chance(20)) name.insert(0, "outer_");
   const bool wants_task = random_.chance(5);
   const bool is_wrong = random_.chance(10);
   const int mark =
@@ -272,6 +383,105 @@ int Client::other_request() {
   }
 }
 
+int Client::other_stateless_request() {
+  switch (random_.below(7)) {
+    case 0:
+      return request("server/discover", "");
+    case 1:
+      return request("prompts/get", R"json(,"name":"p")json");
+    case 2:
+      return request("resources/read", fmt::format(R"json(,"uri":"{}")json", random_.pick(kUris)));
+    case 3:
+      return request("completion/complete", R"json(,"ref":{"type":"ref/prompt","name":"p"})json");
+    case 4:
+      // Without what it wants it opens no stream.
+      return request("subscriptions/listen", "");
+    case 5:
+      return request("tasks/get", R"json(,"taskId":"7")json");
+    default:
+      return request("vendor/thing", "");
+  }
+}
+
+/// The ids of streams are no other's while they are open, or nobody could tell what is theirs.
+int Client::listen() {
+  ClientSaid& said = add(Kind::listen);
+  said.id = spelled(next_stream_++);
+  said.method = "subscriptions/listen";
+  std::vector<std::string> members;
+  for (const auto& [name, method] : kListChanges) {
+    if (!random_.chance(50)) continue;
+    members.push_back(fmt::format(R"json("{}":true)json", name));
+    said.wanted.emplace(method);
+  }
+  std::vector<std::string> uris;
+  for (const std::string_view uri : kUris) {
+    if (!random_.chance(20)) continue;
+    uris.push_back(fmt::format("\"{}\"", uri));
+    said.wanted.insert(uris.back());
+  }
+  if (!uris.empty()) {
+    members.push_back(fmt::format(R"json("resourceSubscriptions":[{}])json", fmt::join(uris, ",")));
+  }
+  said.text = fmt::format(
+      R"json({{"jsonrpc":"2.0","id":{},"method":"{}","params":{{"mark":{},"notifications":{{{}}},"_meta":{{{}}}}}}})json",
+      said.id, said.method, said.mark, fmt::join(members, ","), envelope(said));
+  streams_.push_back(said.id);
+  return said.mark;
+}
+
+int Client::cancel_stream() {
+  const auto at = streams_.begin() + random_.below(static_cast<int>(streams_.size()));
+  const std::string id = *at;
+  streams_.erase(at);
+  const int mark = notify(Kind::cancelled, "notifications/cancelled",
+                          fmt::format(R"json(,"requestId":{})json", id));
+  said_.client.back().about = id;
+  return mark;
+}
+
+int Client::batch() {
+  std::vector<int> parts;
+  std::vector<std::string> texts;
+  // Of what was there before, or it would be a riddle what is cancelled when.
+  if (random_.chance(15)) {
+    parts.push_back(cancel());
+    texts.push_back(said_.client.back().text);
+  }
+  for (int count = random_.between(1, 5); count > 0; --count) {
+    switch (random_.weighted({30, 10, 10, 10, 10, 2, 2})) {
+      case 0:
+        parts.push_back(call());
+        break;
+      case 1:
+        parts.push_back(list());
+        break;
+      case 2:
+        parts.push_back(other_request());
+        break;
+      case 3:
+        parts.push_back(call_builtin());
+        break;
+      case 4:
+        parts.push_back(notification());
+        break;
+      case 5:
+        parts.push_back(kill());
+        break;
+      default: {
+        ClientSaid& said = add(Kind::rubbish);
+        said.text = "17";
+        parts.push_back(said.mark);
+      }
+    }
+    texts.push_back(said_.client.back().text);
+  }
+  ClientSaid& said = add(Kind::batch);
+  said.parts = std::move(parts);
+  said.text = fmt::format("[{}]", fmt::join(texts, ","));
+  return said.mark;
+}
+
 int Client::cancel() {
   std::string about;
   if (recent_ids_.empty() || random_.chance(15)) {
@@ -325,7 +535,8 @@ int Client::rubbish() {
       said.text = "rubbish";
       break;
     case 1:
-      said.text = R"json([{"jsonrpc":"2.0","id":1,"method":"ping"}])json";
+      said.text =
+          scene_.has_batches ? "[]" : R"json([{"jsonrpc":"2.0","id":1,"method":"ping"}])json";
       break;
     case 2:
       said.text = "{\"jsonrpc\":\"2.0\",\"method\":\"\xff\"}";

@@ -10,12 +10,11 @@
 
 namespace sitter::sim {
 
-/// A legacy client. It opens a session and then writes whatever comes to its mind; how much of that
-/// is against the protocol depends on its wildness.
+/// A client of any revision. It opens a session where its revision has one, and then writes
+/// whatever comes to its mind; how much of that is against the protocol depends on its wildness.
 class Client {
  public:
-  /// `wildness` in percent. `meets_outer_tools`: the children may have tools named as the bridge's.
-  Client(Random& random, Said& said, int wildness, bool meets_outer_tools);
+  Client(Random& random, Said& said, const Scene& scene);
 
   /// The number of its next line; 0 when it would rather wait.
   int says();
@@ -29,14 +28,27 @@ class Client {
     bool has_token = false;
   };
 
-  enum class State { silent, opening, opened, initialized };
+  enum class State {
+    silent,
+    probing,  ///< it waits for the answer to server/discover
+    opening,
+    opened,
+    initialized,
+    stateless,  ///< there is nothing to open
+  };
 
+  int says_opening();
+  int says_anything();
+  int says_stateless();
   ClientSaid& add(ClientSaid::Kind kind);
   int request(std::string method, std::string params);
   int notify(ClientSaid::Kind kind, std::string_view method, std::string_view params);
+  bool writes_envelope();
+  std::string envelope(ClientSaid& said);
   std::string next_id();
   std::string spelled(int number);
 
+  int discover();
   int initialize();
   int initialized();
   int call();
@@ -44,7 +56,11 @@ class Client {
   int kill();
   int list();
   int other_request();
+  int other_stateless_request();
+  int listen();
+  int cancel_stream();
   int cancel();
+  int batch();
   int answer();
   int progress();
   int notification();
@@ -53,18 +69,22 @@ class Client {
 
   Random& random_;
   Said& said_;
-  int wildness_;
-  bool meets_outer_tools_;
+  const Scene& scene_;
+  const int wildness_;
   bool is_impatient_;
   bool lists_again_;
   bool wants_progress_;
   int id_style_;
   int next_number_ = 1;
+  int next_stream_ = 70'000;
   State state_ = State::silent;
+  bool writes_batches_ = false;
   bool has_to_list_ = false;
   int kills_left_ = 0;
   std::deque<std::string> recent_ids_;
   std::vector<Question> questions_;
+  /// Raw ids.
+  std::vector<std::string> streams_;
 };
 
 }  // namespace sitter::sim

@@ -12,6 +12,7 @@
 namespace sitter::sim {
 
 using json = nlohmann::json;
+using nlohmann::literals::operator""_json_pointer;
 
 namespace {
 
@@ -22,8 +23,8 @@ constexpr Milliseconds kLate{150};
 bool is_repeatable(const ClientSaid& said) {
   if (said.method.ends_with("/list")) return said.is_first_page;
   for (const std::string_view method :
-       {"prompts/get", "resources/read", "resources/subscribe", "resources/unsubscribe",
-        "completion/complete", "logging/setLevel"}) {
+       {"server/discover", "prompts/get", "resources/read", "resources/subscribe",
+        "resources/unsubscribe", "completion/complete", "logging/setLevel"}) {
     if (said.method == method) return true;
   }
   return false;
@@ -40,8 +41,8 @@ std::string with_value(std::string line, std::string_view key, const std::string
 
 }  // namespace
 
-Promises::Promises(const BridgeConfig& config, const Said& said, bool meets_outer_tools)
-    : config_(config), said_(said), meets_outer_tools_(meets_outer_tools) {}
+Promises::Promises(const BridgeConfig& config, const Said& said, const Scene& scene)
+    : config_(config), said_(said), scene_(scene) {}
 
 Promises::Life& Promises::life(Generation gen) {
   const auto found = lives_.find(gen);
@@ -64,7 +65,18 @@ std::optional<Milliseconds> Promises::waiting_max() const {
   if (config_.startup_timeout == Milliseconds::zero()) return std::nullopt;
   const Milliseconds any_ladder = 2 * config_.kill_grace + limits::kRemoteTermGrace +
                                   limits::kGiveUpAfterKill + limits::kDrain + kLate;
-  return 2 * any_ladder + config_.kill_grace + config_.startup_timeout + limits::kToolsListWait;
+  return 2 * any_ladder + config_.kill_grace + config_.startup_timeout + limits::kToolsListWait +
+         limits::kOtherListWait;
+}
+
+/// Whether lines to the client may be held back for a moment, because of progress or of a list.
+bool Promises::may_be_closed() const {
+  if (output_may_be_closed_until_ && now_ <= *output_may_be_closed_until_) return true;
+  // The answer to a list may stand in an array that is not complete.
+  return !batches_.empty() && std::any_of(open_.begin(), open_.end(), [&](int mark) {
+    const Request& request = requests_.at(mark);
+    return request.batch != 0 && request.said->method.ends_with("/list");
+  });
 }
 
 void Promises::waits_again(Request& request) {
@@ -104,11 +116,13 @@ void Promises::on_child_started(Generation gen, bool is_remote_runner, bool can_
   its_life.is_up = true;
   its_life.is_remote_runner = is_remote_runner;
   its_life.can_be_killed = can_be_killed;
+  its_life.started = now_;
 }
 
 void Promises::on_start_failed(Generation gen) {
   life(gen).is_over = true;
-  ++failures_in_row_;
+  if (is_asked_ || is_stateless_) ++failures_in_row_;
+  has_lost_stateless_ |= is_stateless_;
 }
 
 void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
@@ -119,11 +133,20 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     read_order_[number] = static_cast<int>(read_order_.size()) + 1;
     if (said.question != 0) cancelled_questions_.insert(said.question);
     if (said.kind == ChildSaid::Kind::progress) output_may_be_closed_until_ = now_ + kLate;
+    if (Streams::Stream* const stream = streams_.of(said.mark); stream && said.is_refusal) {
+      streams_.on_refused(*stream, gen);
+    }
+    its_life.has_answered |= said.kind == ChildSaid::Kind::stream_end && said.is_answer;
     if (said.kind != ChildSaid::Kind::result && said.kind != ChildSaid::Kind::error) continue;
     if (!its_life.is_open && said.kind == ChildSaid::Kind::result && !said.is_unreadable &&
         same_id(said.id, its_life.opening_id)) {
       its_life.is_open = true;
+    } else if (!its_life.own_ids.contains(id_key(said.id)) &&
+               !same_id(said.id, its_life.opening_id)) {
+      its_life.has_answered = true;
     }
+    its_life.has_shown_era |= !said.is_unreadable && said.has_tools && said.has_result_type &&
+                              same_id(said.id, its_life.tools_list_id);
     const auto found = requests_.find(said.mark);
     if (found == requests_.end()) continue;
     Request& request = found->second;
@@ -139,6 +162,8 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
                                             [&](int mark) { return is_held(requests_.at(mark)); });
     request.answer_read = number;
     request.due = now_ + limits::kRelistWait + kLate;
+    // Its session has changed, or not: a notice may come in the mixture or not.
+    if (is_mixed()) continue;
     if (its_life.owes_notice && is_held(request) && !said.has_structure && !may_be_carried) {
       its_life.owes_notice = false;
       request.must_carry_notice = true;
@@ -170,13 +195,22 @@ Asked Promises::on_send_to_child(Generation gen, const std::string& line) {
   }
   ++its_life.line_count;
   const ClientSaid& said = said_.client[static_cast<std::size_t>(mark_in(line))];
-  if (said.mark != 0 && said.text == line) {
+  const bool is_for_question =
+      said.kind == ClientSaid::Kind::answer || said.kind == ClientSaid::Kind::progress;
+  if (said.mark != 0 && said.text == line && !is_for_question) {
     check_passed_to_child(its_life, gen, said);
-    return {said.method, said.kind == ClientSaid::Kind::cancelled ? said.about : said.id,
-            "",          said.token,
-            said.mark,   said.wants_task};
+    return {said.method,
+            said.kind == ClientSaid::Kind::cancelled ? said.about : said.id,
+            "",
+            said.token,
+            said.mark,
+            said.wants_task,
+            !said.envelope.empty(),
+            said.is_of_unknown_version,
+            said.kind == ClientSaid::Kind::listen,
+            said.wanted};
   }
-  if (said.kind == ClientSaid::Kind::answer || said.kind == ClientSaid::Kind::progress) {
+  if (is_for_question) {
     const bool is_answer = said.kind == ClientSaid::Kind::answer;
     auto& questions = is_answer ? answered_questions_ : questions_;
     const auto question = questions.find(said.about);
@@ -195,26 +229,36 @@ Asked Promises::on_send_to_child(Generation gen, const std::string& line) {
   }
   const json message = json::parse(line, nullptr, false);
   if (!message.is_object()) throw Broken("a line to a child is no JSON object");
-  check_own_to_child(its_life, line, message);
-  Asked asked{message.value("method", ""), "", "", "", 0};
+  check_own_to_child(its_life, gen, line, message);
+  Asked asked;
+  asked.method = message.value("method", "");
   if (!asked.method.empty() && message.contains("id")) asked.id = message["id"].dump();
-  if (message.contains("params") && message["params"].contains("cursor")) {
-    asked.cursor = message["params"]["cursor"].dump();
-  }
+  if (!message.contains("params")) return asked;
+  const json& params = message["params"];
+  if (params.contains("cursor")) asked.cursor = params["cursor"].dump();
+  if (params.contains("requestId")) asked.id = params["requestId"].dump();
+  asked.has_envelope = params.contains("_meta");
   return asked;
 }
 
 void Promises::check_passed_to_child(Life& its_life, Generation gen, const ClientSaid& said) {
-  if (its_life.line_count == 1) {
-    if (said.method != "initialize") throw Broken("the first line to a child is not initialize");
+  if (said.method == "initialize" && its_life.opening_id.empty()) {
     its_life.opening_id = said.id;
     request_sent(its_life, gen, requests_.at(said.mark));
     return;
   }
-  if (!its_life.is_open) throw Broken("a child gets a line before it is open");
+  if (is_asked_ && !is_mixed()) {
+    if (its_life.opening_id.empty()) throw Broken("the first line to a child is not initialize");
+    const bool is_about_probe = scene_.client == Scene::Client::dual && its_life.has_served;
+    if (!its_life.is_open && !is_about_probe) throw Broken("a child gets a line before it is open");
+  }
+  if (Streams::Stream* const stream = streams_.of(said.mark)) {
+    streams_.on_asked(*stream, gen);
+    return;
+  }
   if (said.kind == ClientSaid::Kind::initialized) {
     // A client that opens the session again says it again.
-    if (++its_life.initialized_count > initialize_count_) {
+    if (++its_life.initialized_count > initialize_count_ && !is_mixed()) {
       throw Broken("a child gets initialized twice");
     }
     its_life.owes_notice = its_life.is_replay && config_.writes_notices && !its_life.has_served;
@@ -230,7 +274,11 @@ void Promises::check_passed_to_child(Life& its_life, Generation gen, const Clien
       return request.key == id_key(said.about) && !request.sent_to.empty() &&
              request.sent_to.back() == gen;
     });
-    if (!is_meant) throw Broken("a child is told to cancel what it does not have");
+    Streams::Stream* const stream = streams_.find(said.about, true);
+    const bool is_of_stream = stream != nullptr && stream->gen == gen;
+    if (!is_meant && !is_of_stream) {
+      throw Broken("a child is told to cancel what it does not have");
+    }
     return;
   }
   if (said.method != "initialize") {
@@ -239,12 +287,17 @@ void Promises::check_passed_to_child(Life& its_life, Generation gen, const Clien
   }
   if (said.kind == ClientSaid::Kind::request) {
     request_sent(its_life, gen, requests_.at(said.mark));
-    its_life.has_served = true;
+    const bool is_first = !std::exchange(its_life.has_served, true);
+    if (is_first && is_modern_only() && has_lost_stateless_) {
+      // Its lists were taken first.
+      its_life.owes_notice = config_.writes_notices;
+      its_life.has_answered = true;
+    }
     if (said.method == "initialize") {
       its_life.owes_notice = false;
       return;
     }
-    if (is_initialized_ && its_life.initialized_count == 0) {
+    if (is_initialized_ && its_life.initialized_count == 0 && !is_mixed()) {
       throw Broken("a child serves that was not told initialized");
     }
   }
@@ -264,7 +317,8 @@ void Promises::request_sent(Life&, Generation gen, Request& request) {
   if (!request.is_opening || life(gen).line_count > 1) request.due.reset();
 }
 
-void Promises::check_own_to_child(Life& its_life, const std::string& line, const json& message) {
+void Promises::check_own_to_child(Life& its_life, Generation gen, const std::string& line,
+                                  const json& message) {
   if (message.value("jsonrpc", "") != "2.0") throw Broken("a line to a child is not JSON-RPC");
   if (!message.contains("method")) {
     const bool is_full = questions_.size() >= limits::kChildRequestsMax || may_be_closed();
@@ -274,23 +328,68 @@ void Promises::check_own_to_child(Life& its_life, const std::string& line, const
     return;
   }
   const std::string method = message["method"];
-  if (!message.contains("id")) throw Broken("the bridge notifies the child of something");
-  const std::string id = message["id"].dump();
-  if (open_with(id) != nullptr) throw Broken("an id of the bridge is one of the client's");
-  if (its_life.line_count == 1) {
-    if (method != "initialize") throw Broken("the first line to a child is not initialize");
-    const ClientSaid& said = said_.client[static_cast<std::size_t>(mark_in(line))];
-    if (said.method != "initialize") throw Broken("the opening is not the client's");
-    its_life.opening_id = id;
-    its_life.is_replay = true;
+  if (method == "notifications/cancelled") {
+    check_own_cancellation(gen, message);
     return;
   }
-  if (its_life.initialized_count == 0) throw Broken("the bridge asks a child before initialized");
+  if (!message.contains("id")) throw Broken("the bridge notifies the child of something");
+  const std::string id = message["id"].dump();
+  if (open_with(id) != nullptr || streams_.find(id) != nullptr) {
+    throw Broken("an id of the bridge is one of the client's");
+  }
+  its_life.own_ids.insert(id_key(id));
+  if (method == "tools/list") its_life.tools_list_id = id;
+  if (method == "initialize") {
+    its_life.own_ids.erase(id_key(id));
+    its_life.opening_id = id;
+    check_own_opening(its_life, line);
+    return;
+  }
+  if (!is_asked_) {
+    check_envelope(message);
+  } else if (its_life.initialized_count == 0 && !is_mixed()) {
+    throw Broken("the bridge asks a child before initialized");
+  }
   for (const std::string_view known : {"tools/list", "prompts/list", "resources/list",
                                        "logging/setLevel", "resources/subscribe"}) {
     if (method == known) return;
   }
   throw Broken(fmt::format("the bridge asks a child for {}", method));
+}
+
+/// The bridge replays an opening, or wants to know the era of a child that was started anew.
+void Promises::check_own_opening(Life& its_life, const std::string& line) {
+  const ClientSaid& said = said_.client[static_cast<std::size_t>(mark_in(line))];
+  if (is_asked_ && said.method == "initialize") {
+    if (its_life.line_count != 1 && !is_mixed() && scene_.client != Scene::Client::dual) {
+      throw Broken("the opening is not the first line to a child");
+    }
+    its_life.is_replay = true;
+    return;
+  }
+  if (is_asked_ && !is_mixed()) throw Broken("the opening is not the client's");
+  if (std::exchange(its_life.is_doubted, true)) throw Broken("a child is doubted twice");
+  if (!has_lost_stateless_) throw Broken("a child is doubted that was not started anew");
+  if (its_life.has_shown_era) throw Broken("a child is doubted that has shown its era");
+  if (its_life.has_served) throw Broken("a child is doubted that serves already");
+}
+
+/// A restarted child grants less of a stream than the client was told.
+void Promises::check_own_cancellation(Generation gen, const json& message) {
+  const std::string id = message.at("params").at("requestId").dump();
+  Streams::Stream* const stream = streams_.find(id);
+  if (stream == nullptr || stream->gen != gen || !stream->granted) {
+    throw Broken("the bridge takes back what a child was not asked for");
+  }
+  taken_back_.insert(stream->said->mark);
+}
+
+/// A server of the stateless revision must refuse a request without it.
+void Promises::check_envelope(const json& message) const {
+  const json meta = message.value("/params/_meta"_json_pointer, json());
+  if (!envelopes_.contains(meta.dump())) {
+    throw Broken("the bridge says of the client what the client has not said");
+  }
 }
 
 void Promises::on_start_child(Generation gen) {
@@ -307,8 +406,14 @@ void Promises::on_start_child(Generation gen) {
     // Which of two with the same id is still open, nobody outside can tell.
     if (is_waiting || request.is_doubled) cause = std::max(cause, mark);
   }
-  if (cause == 0) throw Broken("a start that nobody needs");
-  if (cause < last_kill_) throw Broken("a start after sitter_kill that nobody has asked for since");
+  if (cause == 0 && !streams_.is_waiting()) throw Broken("a start that nobody needs");
+  streams_.on_start(cause != 0);
+  cause = std::max(cause, streams_.last_waiting());
+  // In a batch it stands beside requests that may have been answered before it.
+  const bool is_kill_in_batch = last_kill_ != 0 && requests_.at(last_kill_).batch != 0;
+  if (cause < last_kill_ && !is_kill_in_batch) {
+    throw Broken("a start after sitter_kill that nobody has asked for since");
+  }
   if (++starts_ > 2 * requests_for_child_) throw Broken("more starts than requests account for");
   const bool is_early = now_ < last_start_ + limits::kStartInterval;
   if (failures_in_row_ >= limits::kFailedStartsFree && is_early && !files_changed_) {
@@ -327,11 +432,16 @@ void Promises::on_release(Generation gen) {
   if (std::exchange(its_life.is_over, true)) throw Broken("a child is released twice");
   its_life.is_up = false;
   const bool is_shut_down = stopped_at_ || closed_at_;
-  if (!its_life.is_open && !its_life.was_meant_by_kill && !is_shut_down) {
+  // Without an opening a child that says nothing at all counts after a while.
+  const bool is_open =
+      its_life.is_open || its_life.has_answered || is_mixed() ||
+      (!is_asked_ && (!is_stateless_ || now_ > its_life.started + limits::kOtherListWait));
+  if (!is_open && !its_life.was_meant_by_kill && !is_shut_down) {
     ++failures_in_row_;
-  } else if (its_life.is_open) {
+  } else if (is_open) {
     failures_in_row_ = 0;
   }
+  has_lost_stateless_ |= is_stateless_;
   for (auto& [id, question] : questions_) {
     if (question.gen == gen) question.void_due = now_ + kLate;
   }
@@ -364,6 +474,10 @@ void Promises::on_settled(const Bridge& bridge) {
   if (has_exited_) return;
   if (!wrong_unless_exit_.empty()) throw Broken(wrong_unless_exit_);
   if (must_reach_child_ != 0) throw Broken("a line of the client was not passed on");
+  if (!taken_back_.empty() && !may_be_closed()) {
+    throw Broken("a stream was taken back from the child, and the client does not know");
+  }
+  streams_.check(now_);
   check_requests();
   check_end(bridge);
 }
@@ -374,8 +488,11 @@ void Promises::check_end(const Bridge& bridge) {
         const Request& request = requests_.at(mark);
         return !request.is_cancelled && request.said->kind == ClientSaid::Kind::request;
       }));
-  const bool has_doubles = std::any_of(open_.begin(), open_.end(),
-                                       [&](int mark) { return requests_.at(mark).is_doubled; });
+  // Which answers of a batch are known already, nobody outside can tell either.
+  const bool has_doubles = std::any_of(open_.begin(), open_.end(), [&](int mark) {
+    const Request& request = requests_.at(mark);
+    return request.is_doubled || (request.batch != 0 && !request.is_cancelled);
+  });
   if (!may_be_closed() && !has_doubles && owed != bridge.owed_count()) {
     std::string ids;
     for (const int mark : open_) ids += " " + requests_.at(mark).said->id;

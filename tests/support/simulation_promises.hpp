@@ -5,7 +5,6 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,22 +13,15 @@
 #include "sitter/core/bridge.hpp"
 #include "sitter/core/time.hpp"
 #include "support/simulation_said.hpp"
+#include "support/simulation_streams.hpp"
 
 namespace sitter::sim {
-
-/// The bridge has broken a promise. What it says is a sentence for a person.
-class Broken : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// Watches what goes into the bridge and what comes out of it, knows nothing of its inside, and
 /// throws `Broken` at the first thing that must not be.
 class Promises {
  public:
-  /// `meets_outer_tools`: children may have tools named as the bridge's, so that nobody outside can
-  /// tell whose a call is.
-  Promises(const BridgeConfig& config, const Said& said, bool meets_outer_tools);
+  Promises(const BridgeConfig& config, const Said& said, const Scene& scene);
 
   // What the bridge is about to be told.
   void set_now(Now now) { now_ = now.steady; }
@@ -46,7 +38,7 @@ class Promises {
   void on_files_checked(bool changed) { files_changed_ = changed; }
 
   // What the bridge has ordered.
-  Heard on_send_to_client(const std::string& line);
+  std::vector<Heard> on_send_to_client(const std::string& line);
   Asked on_send_to_child(Generation gen, const std::string& line);
   void on_start_child(Generation gen);
   void on_close_input(Generation gen);
@@ -73,6 +65,10 @@ class Promises {
     /// Nothing may stand between it and its answer.
     bool is_due_at_once = false;
     bool must_carry_notice = false;
+    /// The mark of the batch that it came in; 0 for none.
+    int batch = 0;
+    /// It was cancelled before any answer to it can have been known.
+    bool is_withdrawn = false;
     std::vector<Generation> sent_to;
     /// The child's answer that the bridge has read.
     int answer_read = 0;
@@ -87,9 +83,16 @@ class Promises {
     bool has_exited = false;
     bool is_input_closed = false;
     bool was_meant_by_kill = false;
-    bool is_killed = false;  ///< by sitter_kill, and nothing else had begun to end it
-    bool is_open = false;    ///< it has answered its opening
+    bool is_killed = false;     ///< by sitter_kill, and nothing else had begun to end it
+    bool is_open = false;       ///< it has answered its opening
+    bool has_answered = false;  ///< something else than the opening and the bridge's own requests
+    bool is_doubted = false;    ///< it was asked `initialize` to know its era
+    bool has_shown_era = false;
     bool is_replay = false;
+    Instant started;
+    std::set<std::string> own_ids;  // by key
+    /// Under which the bridge has asked for its tools last.
+    std::string tools_list_id;
     int line_count = 0;
     int initialized_count = 0;
     int last_mark = 0;
@@ -114,37 +117,56 @@ class Promises {
     int asked = 0, answered = 0, cancelled = 0;
   };
 
+  /// A session of which the client has shown that it has no opening.
+  bool is_modern_only() const { return is_stateless_ && !is_asked_; }
+  /// A session with both kinds of requests, of which less is promised.
+  bool is_mixed() const { return scene_.client == Scene::Client::mixed; }
+
   // promises_client.cpp: what the client gets
+  void on_said(const ClientSaid& said, int batch);
+  void on_listen(const ClientSaid& said);
   void on_request(const ClientSaid& said);
   void on_cancellation(const ClientSaid& said);
   void on_answer_to_question(const ClientSaid& said);
+  Heard heard(const std::string& line);
+  std::vector<Heard> heard_batch(const std::string& line);
   Heard passed(const std::string& line, const ChildSaid& said);
+  Heard passed_to_stream(const std::string& line, const ChildSaid& said);
+  void check_order(const ChildSaid& said);
   Heard passed_answer(const std::string& line, const ChildSaid& said);
   std::string taken_question(int number);
   Heard passed_question(const std::string& line, const ChildSaid& said);
   bool was_subscribed(std::string_view update) const;
   Heard own(const std::string& line);
+  Heard own_notification(const std::string& line, const nlohmann::json& message);
+  Heard own_cancellation(const std::string& id);
   void check_opening(const std::string& line, const ChildSaid& said, const Request& request) const;
+  void check_discovery(const std::string& line, const ChildSaid& said,
+                       const Request& request) const;
   void check_inserted(std::string_view item, const ChildSaid& said, Request& request);
   void check_own_answer(const Request& request, const std::string& line,
                         const nlohmann::json& message) const;
+  void check_stateless_result(const Request& request, const nlohmann::json& result) const;
+  void check_batch_of(const Request& request) const;
   void answered(Request& request, std::string_view raw_id);
   void forget(Request& request);
   Request* open_with(std::string_view raw_id);
 
   // promises_child.cpp: what children get, and their lives
   void check_passed_to_child(Life& life, Generation gen, const ClientSaid& said);
-  void check_own_to_child(Life& life, const std::string& line, const nlohmann::json& message);
+  void check_own_to_child(Life& life, Generation gen, const std::string& line,
+                          const nlohmann::json& message);
+  void check_own_opening(Life& life, const std::string& line);
+  void check_own_cancellation(Generation gen, const nlohmann::json& message);
+  void check_envelope(const nlohmann::json& message) const;
+  bool is_late(const Request& request) const;
   void request_sent(Life& life, Generation gen, Request& request);
   void waits_again(Request& request);
   bool is_in_flight(const Request& request) const;
   bool is_held(const Request& request) const;
   bool listens(Generation gen) const;
   Life& life(Generation gen);
-  /// Whether lines to the client may be held back for a moment, because of progress.
-  bool may_be_closed() const {
-    return output_may_be_closed_until_ && now_ <= *output_may_be_closed_until_;
-  }
+  bool may_be_closed() const;
   std::optional<Milliseconds> waiting_max() const;
   Milliseconds ladder_max() const;
 
@@ -154,7 +176,7 @@ class Promises {
 
   const BridgeConfig& config_;
   const Said& said_;
-  const bool meets_outer_tools_;
+  const Scene& scene_;
   Instant now_;
 
   std::map<int, Request> requests_;          // by mark
@@ -162,7 +184,21 @@ class Promises {
   std::map<std::string, Count> counts_;      // by key
   std::map<std::string, Count> raw_counts_;  // by spelling
   int errors_without_id_owed_ = 0;
+  Streams streams_;
+  /// Streams that the bridge has taken back from a child; the client must hear of it.
+  std::set<int> taken_back_;
+  /// Of each batch, by mark: errors without an id that are owed in it.
+  std::map<int, int> batches_;
+  /// The mark of the batch whose answers are being looked at; 0 while the first is unknown, and
+  /// nothing outside of an array.
+  std::optional<int> batch_heard_;
+  /// What the client has said of itself, parsed and written again.
+  std::set<std::string> envelopes_;
   bool is_asked_ = false;
+  /// An envelope came with anything but a probe.
+  bool is_stateless_ = false;
+  /// And a child was lost since.
+  bool has_lost_stateless_ = false;
   bool is_initialized_ = false;
   int initialize_count_ = 0;
   std::map<std::string, Instant> progress_at_;  // by raw token

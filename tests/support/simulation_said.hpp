@@ -2,23 +2,57 @@
 
 #include <charconv>
 #include <deque>
+#include <set>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sitter/core/generation.hpp"
 
 namespace sitter::sim {
+
+/// The bridge has broken a promise. What it says is a sentence for a person.
+class Broken : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What a seed has chosen for all that play in it.
+struct Scene {
+  enum class Client {
+    legacy,  ///< opens with `initialize`
+    modern,  ///< speaks the stateless revision from the first line on
+    dual,    ///< probes, and goes on as the answer says
+    mixed,   ///< is of no revision at all
+  };
+
+  Client client = Client::legacy;
+  /// In percent; how much of what is done is against the protocol.
+  int wildness = 0;
+  /// Children may have tools named as the bridge's.
+  bool has_outer_tools = false;
+  /// The session may be of the only revision with batches.
+  bool has_batches = false;
+};
+
+inline constexpr std::string_view kBatchRevision = "2025-03-26";
+
+/// What a stream carries: methods that tell of a changed list, and raw URIs of resources.
+using Filter = std::set<std::string>;
 
 /// What the client wrote, as it was meant. Every line carries its number in a member "mark", so
 /// that it is known again wherever it turns up.
 struct ClientSaid {
   enum class Kind {
     request,
+    listen,  ///< opens a stream, and is owed no answer
     initialized,
     cancelled,
     notification,
     progress,
     answer,   ///< to a question of a child
+    batch,    ///< of others
     rubbish,  ///< owed an error, with `id` where one can be read
     too_long,
   };
@@ -34,31 +68,57 @@ struct ClientSaid {
   std::string token;
   /// Raw id or token that an answer, a cancellation or progress is about.
   std::string about;
+  /// Raw; what the client says of itself in a request of the stateless revision.
+  std::string envelope;
+  bool is_of_unknown_version = false;
   bool is_first_page = false;
   bool wants_task = false;
   bool has_wrong_arguments = false;
+  /// What a stream is asked for.
+  Filter wanted;
+  /// Marks of the messages of a batch.
+  std::vector<int> parts;
 };
 
 /// What a child wrote: `before id middle token after`, where only the two ids may be exchanged.
 /// Every message carries its number in a member "sim".
 struct ChildSaid {
-  enum class Kind { result, error, question, progress, cancelled, notification };
+  enum class Kind {
+    result,
+    error,
+    question,
+    progress,
+    cancelled,
+    notification,
+    change,           ///< of a list or a resource; `token` is the stream that it was sent to
+    acknowledgement,  ///< of the stream `token`
+    stream_end,       ///< by a result, an error or a cancellation
+  };
 
   Kind kind = Kind::notification;
   Generation gen = kNoGeneration;
   int number = 0;
   std::string before, id, middle, token, after;
-  /// The client's request that it answers; 0 for one of the bridge's own.
+  /// The client's request that it answers, or stream; 0 for one of the bridge's own.
   int mark = 0;
   /// The question that it cancels.
   int question = 0;
+  /// The member of a `Filter` that a change is about.
+  std::string about;
+  Filter granted;
   bool is_unreadable = false;
   /// Of a tool result: it has room for a notice, and structured content besides.
   bool has_content = false;
   bool has_structure = false;
   /// A result of tools/list with an array of tools.
   bool has_tools = false;
+  bool has_result_type = false;
   bool is_method_not_found = false;
+  /// A result of server/discover that names versions.
+  bool is_discovery = false;
+  /// Of the end of a stream: by an answer, and that an error.
+  bool is_answer = false;
+  bool is_refusal = false;
 
   std::string text() const { return before + id + middle + token + after; }
 };
@@ -82,6 +142,10 @@ inline int number_behind(std::string_view text, std::string_view key) {
 inline int mark_in(std::string_view text) { return number_behind(text, "\"mark\":"); }
 inline int sim_number_in(std::string_view text) { return number_behind(text, "\"sim\":"); }
 
+/// How a notification says which stream it belongs to; the id and two braces follow.
+inline constexpr std::string_view kStreamTag =
+    R"json(,"_meta":{"io.modelcontextprotocol/subscriptionId":)json";
+
 /// A line that a child got.
 struct Asked {
   std::string method;
@@ -91,17 +155,31 @@ struct Asked {
   std::string token;
   int mark = 0;
   bool wants_task = false;
+  bool has_envelope = false;
+  bool is_of_unknown_version = false;
+  bool is_listen = false;
+  Filter wanted = {};
 };
 
-/// A line that the client got.
+/// A line that the client got, or a part of a batch.
 struct Heard {
-  enum class Kind { answer, question, question_cancelled, tools_changed, other };
+  enum class Kind {
+    answer,
+    discovery,
+    question,
+    question_cancelled,
+    stream_ended,
+    tools_changed,
+    other
+  };
 
   Kind kind = Kind::other;
-  /// Raw, of the answer or the question.
+  /// Raw, of the answer, the question or the stream.
   std::string id = {};
   bool has_token = false;
   bool is_opening = false;
+  /// Of the opening, as it was answered.
+  std::string version = {};
 };
 
 }  // namespace sitter::sim

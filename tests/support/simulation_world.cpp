@@ -23,6 +23,20 @@ constexpr int kTimeoutsMax = 50;
 /// Padded as the shell's lines are.
 OwnedLine padded(const std::string& text) { return OwnedLine(std::string_view(text)); }
 
+std::string_view client_word(Scene::Client client) {
+  switch (client) {
+    case Scene::Client::legacy:
+      return "legacy";
+    case Scene::Client::modern:
+      return "modern";
+    case Scene::Client::dual:
+      return "dual";
+    case Scene::Client::mixed:
+      break;
+  }
+  return "mixed";
+}
+
 std::string_view how_word(action::SignalUnit::How how) {
   switch (how) {
     case action::SignalUnit::How::look:
@@ -36,6 +50,18 @@ std::string_view how_word(action::SignalUnit::How how) {
 }
 
 }  // namespace
+
+Scene World::random_scene(Random& random) {
+  using Kind = Scene::Client;
+  Scene scene;
+  scene.client =
+      std::array{Kind::legacy, Kind::modern, Kind::dual,
+                 Kind::mixed}[static_cast<std::size_t>(random.weighted({45, 30, 17, 8}))];
+  scene.wildness = random.pick(std::array{0, 20, 50, 100});
+  scene.has_outer_tools = random.chance(5);
+  scene.has_batches = scene.client == Kind::legacy && random.chance(20);
+  return scene;
+}
 
 BridgeConfig World::random_config(Random& random) {
   BridgeConfig config;
@@ -55,19 +81,19 @@ BridgeConfig World::random_config(Random& random) {
 World::World(std::uint64_t seed, std::FILE* story)
     : random_(seed),
       story_(story),
-      wildness_(random_.pick(std::array{0, 20, 50, 100})),
-      meets_outer_tools_(random_.chance(5)),
+      scene_(random_scene(random_)),
       start_failures_(random_.chance(30) ? random_.between(5, 60) : 0),
       config_(random_config(random_)),
       now_{Instant(std::chrono::hours(100)), WallTime(std::chrono::hours(480'000))},
       begun_(now_.steady),
-      promises_(config_, said_, meets_outer_tools_),
+      promises_(config_, said_, scene_),
       bridge_(config_, now_),
-      client_(random_, said_, wildness_, meets_outer_tools_) {
+      client_(random_, said_, scene_) {
   if (!tells()) return;
-  tell("config", fmt::format("wildness {}, startup timeout {}, answer within {}, kill grace {}",
-                             wildness_, config_.startup_timeout.count(),
-                             config_.answer_within.count(), config_.kill_grace.count()));
+  tell("config",
+       fmt::format("{} client, wildness {}, startup timeout {}, answer within {}, kill grace {}",
+                   client_word(scene_.client), scene_.wildness, config_.startup_timeout.count(),
+                   config_.answer_within.count(), config_.kill_grace.count()));
 }
 
 void World::play() {
@@ -126,7 +152,7 @@ void World::end() {
 }
 
 void World::client_acts() {
-  const bool is_flood = random_.chance(1) && random_.chance(wildness_ / 8);
+  const bool is_flood = random_.chance(1) && random_.chance(scene_.wildness / 8);
   for (int count = is_flood ? 1100 : random_.between(1, 3); count > 0; --count) {
     if (!bridge_.reads_client()) return;
     const int mark = is_flood ? client_.says_one_of_many() : client_.says();
@@ -392,7 +418,7 @@ void World::carry_out_all() {
 void World::carry_out(action::SendToClient& order) {
   const std::string line = order.line.text();
   if (tells()) tell("  to client", line);
-  client_.hears(promises_.on_send_to_client(line));
+  for (const Heard& heard : promises_.on_send_to_client(line)) client_.hears(heard);
 }
 
 void World::carry_out(action::SendToChild& order) {
@@ -417,8 +443,8 @@ void World::carry_out(action::StartChild& order) {
     later_.push_back(input::ChildStartFailed{order.gen, "no such file"});
     return;
   }
-  Character character = random_character(random_, wildness_, meets_outer_tools_,
-                                         last_character_ ? &*last_character_ : nullptr);
+  Character character =
+      random_character(random_, scene_, last_character_ ? &*last_character_ : nullptr);
   last_character_ = character;
   const bool is_remote = character.is_remote_runner;
   const bool can_be_killed = !character.ignores_kill && !character.refuses_signals;

@@ -42,6 +42,7 @@ class World {
     ExitStatus status;
   };
 
+  static Scene random_scene(Random& random);
   static BridgeConfig random_config(Random& random);
 
   void step();
@@ -84,8 +85,7 @@ class World {
 
   Random random_;
   std::FILE* story_;
-  const int wildness_;
-  const bool meets_outer_tools_;
+  const Scene scene_;
   const int start_failures_;
   const BridgeConfig config_;
   Now now_;

@@ -1,0 +1,173 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "sitter/core/message.hpp"
+#include "sitter/core/time.hpp"
+#include "support/simulation_said.hpp"
+
+namespace sitter::sim {
+
+/// The streams of the client as it knows them, and what it may hear of them. Throws `Broken`.
+class Streams {
+ public:
+  struct Stream {
+    const ClientSaid* said = nullptr;
+    Filter wanted;
+    /// What the client was told that it gets.
+    std::optional<Filter> granted;
+    /// The child that was asked for it last.
+    Generation gen = kNoGeneration;
+    /// It must have been acknowledged, or have ended.
+    std::optional<Instant> due;
+    std::optional<Instant> closed_at;
+    /// Starts of children that nothing but streams needed.
+    int start_count = 0;
+    /// Changes of children, by number.
+    std::set<int> told;
+  };
+
+  void open(const ClientSaid& said, std::optional<Instant> due) {
+    Stream& stream = streams_[said.mark];
+    stream.said = &said;
+    stream.wanted = same_spelling(said.wanted);
+    stream.due = due;
+  }
+
+  /// Null if this is none, or one that is closed. `is_late`: what was written before it was closed
+  /// may still be on its way.
+  Stream* find(std::string_view raw_id, bool is_late = false) {
+    for (auto& [mark, stream] : streams_) {
+      if ((!stream.closed_at || is_late) && same_id(stream.said->id, raw_id)) return &stream;
+    }
+    return nullptr;
+  }
+
+  /// Null if the line with this mark opened none.
+  Stream* of(int mark) {
+    const auto found = streams_.find(mark);
+    return found == streams_.end() ? nullptr : &found->second;
+  }
+
+  void close(Stream& stream, Instant now) {
+    if (!stream.closed_at) stream.closed_at = now;
+  }
+
+  /// The child has been asked for it, or asked again.
+  void on_asked(Stream& stream, Generation gen) {
+    if (stream.closed_at) throw Broken("a child is asked for a stream that is closed");
+    if (stream.gen == gen) throw Broken("a child is asked twice for the same stream");
+    stream.gen = gen;
+  }
+
+  /// The child that was asked for it does not serve it.
+  void on_refused(Stream& stream, Generation gen) {
+    if (stream.gen == gen) stream.gen = kNoGeneration;
+  }
+
+  /// The stream that a line to the client is for.
+  Stream& told_of(const nlohmann::json& message, const std::string& line, bool is_late) {
+    const std::string id = message.at("params").at("_meta").at(std::string(kTagName)).dump();
+    Stream* const stream = find(id, is_late);
+    if (stream == nullptr) throw Broken(fmt::format("a line for stream {}, which is not open", id));
+    const std::string as_sent = fmt::format("{}\":{}", kTagName, stream->said->id);
+    const bool is_childs = sim_number_in(line) != 0;
+    if (!is_childs && line.find(as_sent) == line.npos) {
+      throw Broken("the id of a stream is spelled anew");
+    }
+    return *stream;
+  }
+
+  void on_acknowledged(const nlohmann::json& message, const std::string& line, bool is_late) {
+    Stream& stream = told_of(message, line, is_late);
+    if (stream.granted) throw Broken("a stream is acknowledged a second time");
+    Filter granted;
+    for (const auto& [name, value] : message["params"]["notifications"].items()) {
+      if (name == "resourceSubscriptions") {
+        for (const auto& uri : value) granted.insert(uri.dump());
+      } else if (const std::size_t end = name.find("ListChanged");
+                 end != name.npos && value == true) {
+        granted.insert(fmt::format("notifications/{}/list_changed", name.substr(0, end)));
+      }
+    }
+    if (!std::includes(stream.wanted.begin(), stream.wanted.end(), granted.begin(),
+                       granted.end())) {
+      throw Broken("a stream is granted what it was not asked for");
+    }
+    stream.granted = std::move(granted);
+    stream.due.reset();
+  }
+
+  /// A change of a list or a resource; `number` is 0 for one that the bridge tells itself.
+  void on_change(const nlohmann::json& message, const std::string& line, int number, bool is_late) {
+    Stream& stream = told_of(message, line, is_late);
+    const auto& params = message["params"];
+    const std::string about =
+        params.contains("uri") ? params["uri"].dump() : message["method"].get<std::string>();
+    if (!stream.granted) throw Broken("a stream hears of a change before it is acknowledged");
+    if (!stream.granted->contains(about)) {
+      throw Broken(
+          fmt::format("stream {} hears of {}, which it was not granted", stream.said->id, about));
+    }
+    if (number != 0 && !stream.told.insert(number).second) {
+      throw Broken("a stream hears of the same change twice");
+    }
+  }
+
+  /// A child is started. A stream alone may need one, but not again and again.
+  void on_start(bool is_needed_by_request) {
+    if (is_needed_by_request) return;
+    bool is_needed = false;
+    for (auto& [mark, stream] : streams_) {
+      if (stream.closed_at || stream.granted) continue;
+      if (++stream.start_count == 1) is_needed = true;
+    }
+    if (!is_needed) throw Broken("a stream starts a child again and again");
+  }
+
+  bool is_waiting() const {
+    return std::any_of(streams_.begin(), streams_.end(), [](const auto& entry) {
+      return !entry.second.closed_at && !entry.second.granted;
+    });
+  }
+
+  /// The last one that has waited for a child; 0 for none.
+  int last_waiting() const {
+    int last = 0;
+    for (const auto& [mark, stream] : streams_) {
+      if (!stream.closed_at && !stream.granted) last = mark;
+    }
+    return last;
+  }
+
+  void check(Instant now) const {
+    for (const auto& [mark, stream] : streams_) {
+      if (stream.closed_at || !stream.due || now <= *stream.due) continue;
+      throw Broken(fmt::format("stream {} waits too long to be acknowledged", stream.said->id));
+    }
+  }
+
+ private:
+  static constexpr std::string_view kTagName = "io.modelcontextprotocol/subscriptionId";
+
+  /// URIs as this JSON library spells them.
+  static Filter same_spelling(const Filter& filter) {
+    Filter same;
+    for (const std::string& about : filter) {
+      same.insert(about.starts_with('"') ? nlohmann::json::parse(about).dump() : about);
+    }
+    return same;
+  }
+
+  std::map<int, Stream> streams_;  // by mark
+};
+
+}  // namespace sitter::sim
