@@ -145,8 +145,10 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
                !same_id(said.id, its_life.opening_id)) {
       its_life.has_answered = true;
     }
-    its_life.has_shown_era |= !said.is_unreadable && said.has_tools && said.has_result_type &&
-                              same_id(said.id, its_life.tools_list_id);
+    if (same_id(said.id, its_life.tools_list_id)) {
+      its_life.has_shown_era |= said.has_tools && said.has_result_type && !said.is_unreadable;
+      its_life.tools_list_id.clear();
+    }
     const auto found = requests_.find(said.mark);
     if (found == requests_.end()) continue;
     Request& request = found->second;
@@ -370,7 +372,8 @@ void Promises::check_own_opening(Life& its_life, const std::string& line) {
   if (is_asked_ && !is_mixed()) throw Broken("the opening is not the client's");
   if (std::exchange(its_life.is_doubted, true)) throw Broken("a child is doubted twice");
   if (!has_lost_stateless_) throw Broken("a child is doubted that was not started anew");
-  if (its_life.has_shown_era) throw Broken("a child is doubted that has shown its era");
+  if (its_life.has_shown_era && !is_mixed())
+    throw Broken("a child is doubted that has shown its era");
   if (its_life.has_served) throw Broken("a child is doubted that serves already");
 }
 
@@ -422,7 +425,7 @@ void Promises::on_start_child(Generation gen) {
   files_changed_ = false;
   last_gen_ = gen;
   last_start_ = now_;
-  lives_[gen];
+  lives_[gen].was_meant_by_kill = is_kill_in_batch && !requests_.at(last_kill_).is_answered;
 }
 
 void Promises::on_close_input(Generation gen) { life(gen).is_input_closed = true; }

@@ -216,7 +216,9 @@ void Promises::on_request(const ClientSaid& said) {
 void Promises::on_cancellation(const ClientSaid& said) {
   if (Streams::Stream* const stream = streams_.find(said.about)) {
     const auto asked = lives_.find(stream->gen);
-    if (asked != lives_.end() && !asked->second.is_over && listens(stream->gen)) {
+    const bool is_asked = asked != lives_.end() && !asked->second.is_over;
+    // Its end may be on its way.
+    if (is_asked && listens(stream->gen) && !may_be_closed()) {
       must_reach_child_ = said.mark;
     }
     streams_.close(*stream, now_);
@@ -304,9 +306,11 @@ std::vector<Heard> Promises::heard_batch(const std::string& line) {
       throw Broken(fmt::format("a batch is answered without request {}", request.said->id));
     }
   }
+  // What was cancelled is not heard of any more.
   std::erase_if(open_, [&](int mark) {
-    const Request& request = requests_.at(mark);
-    return request.batch == batch && !request.is_doubled;
+    Request& request = requests_.at(mark);
+    if (request.batch != batch || request.is_doubled) return false;
+    return request.is_answered = true;
   });
   return all;
 }
@@ -316,7 +320,8 @@ void Promises::check_batch_of(const Request& request) const {
   if (request.is_doubled) return;
   if (!batch_heard_ && request.batch != 0) throw Broken("a request of a batch is answered alone");
   if (batch_heard_ && (request.batch == 0 || request.batch != *batch_heard_)) {
-    throw Broken("an answer stands in the array of another batch");
+    throw Broken(
+        fmt::format("the answer to {} stands in the array of another batch", request.said->id));
   }
 }
 
@@ -551,12 +556,15 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
   if (request.is_doubled && item.starts_with(kToolStart)) return;
   if (!item.starts_with(kNoticeStart)) throw Broken("something was put into an answer");
   if (!said.has_content || !config_.writes_notices ||
-      (request.is_cancelled && !request.is_doubled && !may_be_closed())) {
+      (request.is_cancelled && !request.is_doubled && !may_be_closed() &&
+       (request.batch == 0 || request.is_withdrawn))) {
     throw Broken("a notice stands where none may stand");
   }
   const int gen = number_behind(item, kNoticeStart);
   const auto before = lives_.find(gen - 1);
-  if (before != lives_.end() && before->second.is_killed && before->second.has_served &&
+  const bool has_served = before != lives_.end() && before->second.has_served &&
+                          (before->second.initialized_count > 0 || !is_asked_);
+  if (has_served && before->second.is_killed &&
       item.find("previous: \u26a0 crashed") != item.npos) {
     throw Broken("a deliberate kill is called a crash");
   }
@@ -747,10 +755,14 @@ void Promises::answered(Request& request, std::string_view raw_id) {
 
 /// A batch is answered as late as the last of its requests.
 bool Promises::is_late(const Request& request) const {
-  return std::all_of(open_.begin(), open_.end(), [&](int mark) {
-    const Request& other = requests_.at(mark);
-    if (other.batch != request.batch || other.is_cancelled) return true;
-    return !other.is_doubled && (other.is_due_at_once || (other.due && now_ > *other.due));
+  const ClientSaid& batch = said_.client[static_cast<std::size_t>(request.batch)];
+  return std::all_of(batch.parts.begin(), batch.parts.end(), [&](int mark) {
+    const auto found = requests_.find(mark);
+    if (found == requests_.end()) return true;
+    const Request& part = found->second;
+    if (part.is_doubled) return false;
+    const bool is_due = part.is_due_at_once || (part.due && now_ > *part.due);
+    return is_due || part.is_answered || part.is_cancelled;
   });
 }
 
