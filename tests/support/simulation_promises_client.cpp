@@ -386,9 +386,11 @@ Heard Promises::passed(const std::string& line, const ChildSaid& said) {
 
 Heard Promises::passed_to_stream(const std::string& line, const ChildSaid& said) {
   if (said.kind == ChildSaid::Kind::stream_end) {
-    if (line != said.text()) throw Broken("the end of a stream was changed");
     Streams::Stream* const stream = streams_.find(said.id, may_be_closed());
     if (stream == nullptr) throw Broken("a stream ends that is not open");
+    if (line != said.before + stream->said->id + said.after) {
+      throw Broken("the end of a stream was changed, or has another id");
+    }
     streams_.close(*stream, now_);
     return {Heard::Kind::stream_ended, stream->said->id};
   }
