@@ -155,7 +155,11 @@ int Client::says_stateless() {
   }
 }
 
-int Client::says_one_of_many() { return random_.chance(90) ? call() : other_request(); }
+int Client::says_one_of_many() {
+  // One that probes says nothing else.
+  if (state_ == State::probing) return 0;
+  return random_.chance(90) ? call() : other_request();
+}
 
 void Client::hears(const Heard& heard) {
   switch (heard.kind) {

@@ -92,7 +92,9 @@ bool Promises::is_in_flight(const Request& request) const {
 /// the same id nobody outside can tell.
 bool Promises::is_held(const Request& request) const {
   if (request.is_doubled) return true;
-  if (request.answer_read == 0 || request.is_answered || request.is_cancelled) return false;
+  if (request.answer_read == 0 || request.is_answered) return false;
+  // It may stand in an array that is not complete, and be cancelled there in vain.
+  if (request.is_cancelled && (request.batch == 0 || request.is_withdrawn)) return false;
   const ChildSaid& answer = said_.child[static_cast<std::size_t>(request.answer_read)];
   return answer.has_content && !answer.is_unreadable;
 }
@@ -145,6 +147,7 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
                !same_id(said.id, its_life.opening_id)) {
       its_life.has_answered = true;
     }
+    its_life.has_answered_us |= its_life.own_ids.contains(id_key(said.id));
     if (same_id(said.id, its_life.tools_list_id)) {
       its_life.has_shown_era |= said.has_tools && said.has_result_type && !said.is_unreadable;
       its_life.tools_list_id.clear();
@@ -342,9 +345,7 @@ void Promises::check_own_to_child(Life& its_life, Generation gen, const std::str
   its_life.own_ids.insert(id_key(id));
   if (method == "tools/list") its_life.tools_list_id = id;
   if (method == "initialize") {
-    its_life.own_ids.erase(id_key(id));
-    its_life.opening_id = id;
-    check_own_opening(its_life, line);
+    check_own_opening(its_life, id, line);
     return;
   }
   if (!is_asked_) {
@@ -360,13 +361,14 @@ void Promises::check_own_to_child(Life& its_life, Generation gen, const std::str
 }
 
 /// The bridge replays an opening, or wants to know the era of a child that was started anew.
-void Promises::check_own_opening(Life& its_life, const std::string& line) {
+void Promises::check_own_opening(Life& its_life, const std::string& id, const std::string& line) {
   const ClientSaid& said = said_.client[static_cast<std::size_t>(mark_in(line))];
   if (is_asked_ && said.method == "initialize") {
     if (its_life.line_count != 1 && !is_mixed() && scene_.client != Scene::Client::dual) {
       throw Broken("the opening is not the first line to a child");
     }
     its_life.is_replay = true;
+    its_life.opening_id = id;
     return;
   }
   if (is_asked_ && !is_mixed()) throw Broken("the opening is not the client's");
@@ -381,7 +383,8 @@ void Promises::check_own_opening(Life& its_life, const std::string& line) {
 void Promises::check_own_cancellation(Generation gen, const json& message) {
   const std::string id = message.at("params").at("requestId").dump();
   Streams::Stream* const stream = streams_.find(id);
-  if (stream == nullptr || stream->gen != gen || !stream->granted) {
+  const bool is_told = stream != nullptr && (stream->granted || may_be_closed());
+  if (!is_told || stream->gen != gen) {
     throw Broken("the bridge takes back what a child was not asked for");
   }
   taken_back_.insert(stream->said->mark);
@@ -389,6 +392,8 @@ void Promises::check_own_cancellation(Generation gen, const json& message) {
 
 /// A server of the stateless revision must refuse a request without it.
 void Promises::check_envelope(const json& message) const {
+  // A version that the child refuses may be forgotten again.
+  if (is_mixed()) return;
   const json meta = message.value("/params/_meta"_json_pointer, json());
   if (!envelopes_.contains(meta.dump())) {
     throw Broken("the bridge says of the client what the client has not said");
@@ -436,9 +441,10 @@ void Promises::on_release(Generation gen) {
   its_life.is_up = false;
   const bool is_shut_down = stopped_at_ || closed_at_;
   // Without an opening a child that says nothing at all counts after a while.
-  const bool is_open =
-      its_life.is_open || its_life.has_answered || is_mixed() ||
-      (!is_asked_ && (!is_stateless_ || now_ > its_life.started + limits::kOtherListWait));
+  const bool has_shown_itself =
+      its_life.has_answered_us || now_ > its_life.started + limits::kOtherListWait;
+  const bool is_open = its_life.is_open || its_life.has_answered || is_mixed() ||
+                       (!is_asked_ && (!is_stateless_ || has_shown_itself));
   if (!is_open && !its_life.was_meant_by_kill && !is_shut_down) {
     ++failures_in_row_;
   } else if (is_open) {

@@ -86,7 +86,8 @@ class Promises {
     bool is_killed = false;     ///< by sitter_kill, and nothing else had begun to end it
     bool is_open = false;       ///< it has answered its opening
     bool has_answered = false;  ///< something else than the opening and the bridge's own requests
-    bool is_doubted = false;    ///< it was asked `initialize` to know its era
+    bool has_answered_us = false;  ///< a request of the bridge's own
+    bool is_doubted = false;       ///< it was asked `initialize` to know its era
     bool has_shown_era = false;
     bool is_replay = false;
     Instant started;
@@ -156,7 +157,7 @@ class Promises {
   void check_passed_to_child(Life& life, Generation gen, const ClientSaid& said);
   void check_own_to_child(Life& life, Generation gen, const std::string& line,
                           const nlohmann::json& message);
-  void check_own_opening(Life& life, const std::string& line);
+  void check_own_opening(Life& life, const std::string& id, const std::string& line);
   void check_own_cancellation(Generation gen, const nlohmann::json& message);
   void check_envelope(const nlohmann::json& message) const;
   bool is_late(const Request& request) const;

@@ -178,7 +178,8 @@ void Promises::on_request(const ClientSaid& said) {
   const bool is_kill = request.is_builtin && said.tool == "sitter_kill" &&
                        !said.has_wrong_arguments && !said.wants_task;
   const auto serving = std::find_if(lives_.begin(), lives_.end(), [&](const auto& life) {
-    return life.second.is_up && life.second.has_served && !life.second.is_input_closed;
+    return life.second.is_up && life.second.has_served && !life.second.is_input_closed &&
+           (life.second.is_open || !is_asked_);
   });
   const bool is_deaf = serving != lives_.end() && serving->second.full_since &&
                        now_ > *serving->second.full_since + limits::kDeafAfter + kGapsMax;
@@ -564,8 +565,9 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
   }
   const int gen = number_behind(item, kNoticeStart);
   const auto before = lives_.find(gen - 1);
-  const bool has_served = before != lives_.end() && before->second.has_served &&
-                          (before->second.initialized_count > 0 || !is_asked_);
+  const bool has_served =
+      before != lives_.end() && before->second.has_served &&
+      (is_asked_ ? before->second.initialized_count > 0 : before->second.has_answered);
   if (has_served && before->second.is_killed &&
       item.find("previous: \u26a0 crashed") != item.npos) {
     throw Broken("a deliberate kill is called a crash");
