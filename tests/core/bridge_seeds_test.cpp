@@ -183,5 +183,113 @@ TEST_F(BridgeSeedsTest, ListChangedOnOneLineWithTheLastListDoesNotCostTheNotice)
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("server restarted (spawn #2")));
 }
 
+/// The same, of sessions without an opening.
+class BridgeStatelessSeedsTest : public BridgeTest {
+ protected:
+  BridgeStatelessSeedsTest() { server.is_stateless = true; }
+
+  static std::string complete(const std::string& more = "") {
+    return R"json({"resultType":"complete")json" + more + "}";
+  }
+
+  void serve_session() {
+    client(enveloped_call(1, "echo"));
+    opens(1);
+    child(1, result(1, complete()));
+    done();
+  }
+};
+
+const std::string kWantsTools = R"json({"toolsListChanged":true})json";
+
+TEST_F(BridgeStatelessSeedsTest, AStreamThatIsOpenedWhileListsAreTakenIsAskedForAfterwards) {
+  serve_session();
+  dies(1, 0);
+  client(enveloped_call(2, "echo"));
+  client(listen(7, kWantsTools));
+  opens(2);
+  EXPECT_THAT(done(), Contains("child 2 " + listen(7, kWantsTools)));
+  child(2, result(2, complete()));
+  time_passes(limits::kListenAckWait);
+  EXPECT_THAT(client_got(), Contains(acknowledged(7, kWantsTools)));
+}
+
+TEST_F(BridgeStatelessSeedsTest, AStreamHearsOnlyOfWhatTheClientWasGranted) {
+  const std::string wanted =
+      R"json({"toolsListChanged":true,"resourceSubscriptions":["a:/b"]})json";
+  client(listen(7, wanted));
+  opens(1);
+  child(1, error(7, -32601, "Method not found"));
+  EXPECT_THAT(client_got(), ElementsAre(acknowledged(7, kWantsTools)));
+  dies(1, 0);
+  client(enveloped_call(2, "echo"));
+  opens(2);
+  child(2, acknowledged(7, wanted));
+  child(2, result(2, complete()));
+  done();
+  child(2, to_stream(7, "notifications/resources/updated", R"json("uri":"a:/b")json"));
+  EXPECT_THAT(client_got(), IsEmpty());
+}
+
+TEST_F(BridgeStatelessSeedsTest, AChildOnItsWayOutIsNotToldThatItGrantsTooLittle) {
+  client(listen(7, R"json({"resourceSubscriptions":["a:/b"]})json"));
+  opens(1);
+  child(1, acknowledged(7, R"json({"resourceSubscriptions":["a:/b"]})json"));
+  dies(1, 0);
+  client(enveloped_call(2, "echo"));
+  opens(2);
+  client(call(3, "sitter_kill"));
+  done();
+  child(2, acknowledged(7, "{}"));
+  EXPECT_THAT(done(), IsEmpty());
+  dies(2, 0);
+}
+
+TEST_F(BridgeStatelessSeedsTest, AnAnswerThatComesTooLateDoesNotMakeARefusedChildOneThatServed) {
+  serve_session();
+  dies(1, 0);
+  client(enveloped_call(2, "echo"));
+  child(2, result("#4", Server::list("tools", server.tools)));
+  child(2, error("#5", -32600, "not initialized"));
+  time_passes(limits::kOtherListWait);
+  server.is_stateless = false;
+  child(2, result("#7", server.opening()));
+  child(2, error("#6", -32600, "not initialized"));
+  done();
+  dies(2, 0);
+  EXPECT_THAT(done(), AllOf(Contains(HasSubstr("reconnect")), Not(Contains("start 3"))));
+}
+
+TEST_F(BridgeStatelessSeedsTest, AFailingSecondPageDoesNotMakeAChildOfTheEraDoubtful) {
+  serve_session();
+  dies(1, 0);
+  client(enveloped_call(2, "echo"));
+  child(2, result("#4", complete(R"json(,"tools":[],"nextCursor":"c")json")));
+  child(2, error("#5", -32601, "unknown"));
+  child(2, error("#6", -32601, "unknown"));
+  done();
+  child(2, error("#7", -32603, "no database"));
+  EXPECT_THAT(done(), ElementsAre("child 2 " + enveloped_call(2, "echo")));
+  child(2, result(2, complete()));
+}
+
+TEST_F(BridgeStatelessSeedsTest, TheEndOfAStreamHasTheIdAsTheClientHasSpelledIt) {
+  client(listen("7.0", kWantsTools));
+  opens(1);
+  done();
+  child(1, error(7, -32603, "full"));
+  EXPECT_THAT(client_got(), ElementsAre(error("7.0", -32603, "full")));
+}
+
+TEST_F(BridgeSeedsTest, AChildThatAnswersAProbeAndDiesOfTheOpeningCannotBeStarted) {
+  client(enveloped("\"p\"", "server/discover"));
+  child(1, error("\"p\"", -32601, "Method not found"));
+  client(initialize(0));
+  done();
+  dies(1, 3);
+  EXPECT_THAT(done(),
+              AllOf(Contains(HasSubstr(R"json("id":0,"result")json")), Not(Contains("start 2"))));
+}
+
 }  // namespace
 }  // namespace sitter
