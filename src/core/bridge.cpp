@@ -414,12 +414,12 @@ void Bridge::note_era(Child& child, const std::vector<ListSurvey::List>& lists) 
   for (const ListSurvey::List& list : lists) {
     if (list.kind != CatalogKind::tools) continue;
     child.handshake.on_named(list.server_info);
-    child.is_of_other_era = !list.is_stateless && list.state != ListSurvey::List::State::complete;
-    if (child.is_of_other_era) {
-      out_.log(Level::warn, fmt::format("child {} answers as a server that has to be opened with "
-                                        "initialize, and this client speaks the stateless revision",
-                                        child.gen()));
-    }
+    if (list.is_stateless || list.state == ListSurvey::List::State::complete) continue;
+    out_.log(Level::warn,
+             fmt::format("child {} did not list its tools as a server of the stateless "
+                         "revision does, which this client speaks; perhaps it has to be "
+                         "opened with initialize",
+                         child.gen()));
   }
 }
 

@@ -19,12 +19,6 @@ namespace {
 /// bridge.
 constexpr std::size_t kTypeScriptLineMax = 10 * limits::kMiB;
 
-/// Before the text of an error, so without anything that JSON would escape.
-constexpr std::string_view kOtherEra =
-    "[mcp-sitter] This server has to be opened with initialize, and this client speaks the "
-    "stateless revision of the protocol (2026-07-28) with it; set the client to an earlier "
-    "revision or to find out by itself. The server says: ";
-
 /// Whether a line that is no message was probably meant to be an answer, and not a log line in
 /// JSON.
 bool looks_like_answer(std::string_view text) {
@@ -265,7 +259,7 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
   } else if (request->method == Method::tools_list) {
     pass_tools(child, *request, message, edits);
   } else if (request->method == Method::tools_call) {
-    pass_tool_result(child, *request, message, edits);
+    pass_tool_result(*request, message, edits);
   } else {
     if (message.kind == Message::Kind::result) on_success(child, *request, message.result, edits);
     answer(*request, edits.outgoing());
@@ -281,12 +275,7 @@ void Bridge::note_version(const Message& answer) {
   }
 }
 
-void Bridge::pass_tool_result(Child& child, ClientRequest& request, const Message& message,
-                              Edits& edits) {
-  if (message.kind == Message::Kind::error && child.is_of_other_era) {
-    const std::string_view text = member(message.error, "message");
-    if (text.starts_with('"')) edits.replace(text.substr(1, 0), std::string(kOtherEra));
-  }
+void Bridge::pass_tool_result(ClientRequest& request, const Message& message, Edits& edits) {
   if (message.kind == Message::Kind::result && (notice_ || relist_.is_waiting())) {
     const bool carries = would_carry_notice(request, message.result);
     if (is_to_be_held(request, carries)) {

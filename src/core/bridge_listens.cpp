@@ -57,6 +57,7 @@ void Bridge::ask_for_streams(Child& child) {
 
 void Bridge::ask_for(Stream& stream, Child& child) {
   stream.gen = child.gen();
+  stream.is_refused = false;
   if (!stream.granted) stream.deadline = now_.steady + limits::kListenAckWait;
   out_.push(action::SendToChild{child.gen(), Outgoing::own(stream.line.text())});
 }
@@ -143,6 +144,7 @@ bool Bridge::on_stream_answer(Child& child, const Message& message, Line line) {
     return true;
   }
   stream->deadline.reset();
+  stream->is_refused = true;
   const bool is_unknown_method = member(message.error, "code") == "-32601";
   if (!stream->granted && !is_unknown_method) {
     output_.send(edits.outgoing(), out_);
@@ -206,7 +208,8 @@ bool Bridge::on_stream_cancelled(std::string_view raw_id, Line line) {
   Stream* const stream = listens_.find(raw_id);
   if (stream == nullptr) return false;
   Child* const child = hears(stream->gen);
-  if (child != nullptr && child->life.is_up() && child->input != Child::Input::deaf) {
+  if (!stream->is_refused && child != nullptr && child->life.is_up() &&
+      child->input != Child::Input::deaf) {
     out_.push(action::SendToChild{child->gen(), Outgoing::passed(line)});
   }
   listens_.close(*stream);

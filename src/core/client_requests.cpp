@@ -145,10 +145,15 @@ ClientRequest* ClientRequests::find_sent(std::string_view raw_id, Generation gen
   const auto is_sent = [&](const ClientRequest& request) {
     return request.state == State::sent && request.gen == gen;
   };
-  Node* const same_spelling = index_->oldest(key.text(), [&](const ClientRequest& request) {
-    return is_sent(request) && request.id() == raw_id;
+  // The stateless revision forbids the answer to a cancelled request, and lets its id come again.
+  const auto is_owed = [&](const ClientRequest& request) {
+    return is_sent(request) && !(request.is_cancelled && request.is_stateless);
+  };
+  Node* found = index_->oldest(key.text(), [&](const ClientRequest& request) {
+    return is_owed(request) && request.id() == raw_id;
   });
-  return same_spelling != nullptr ? same_spelling : index_->oldest(key.text(), is_sent);
+  if (found == nullptr) found = index_->oldest(key.text(), is_owed);
+  return found != nullptr ? found : index_->oldest(key.text(), is_sent);
 }
 
 ClientRequest* ClientRequests::find_open(std::string_view raw_id) {

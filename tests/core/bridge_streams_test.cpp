@@ -244,6 +244,15 @@ TEST_F(BridgeStreamsTest, TheClientEndsIt) {
   answers_x(2);
 }
 
+TEST_F(BridgeStreamsTest, AChildThatRefusedItIsNotToldOfItsEnd) {
+  client(listen(kStream, kTools));
+  opens(1);
+  child(1, error(kStream, -32601, "Method not found"));
+  done();
+  client(cancelled(kStream));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
 TEST_F(BridgeStreamsTest, ItsEndReachesTheClientIfTheChildLivesOn) {
   open_stream(kTools, kTools);
   const std::string end = result(kStream, R"json({"resultType":"complete"})json");

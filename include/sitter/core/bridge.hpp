@@ -103,8 +103,6 @@ class Bridge {
     bool is_ready = false;
     /// It was opened, or has answered something without that: it can be started.
     bool has_served = false;
-    /// It answers requests of the stateless revision as an earlier server would.
-    bool is_of_other_era = false;
     /// Its lists were taken at least once.
     bool was_surveyed = false;
     bool has_tools = false, has_prompts = false, has_resources = false, has_logging = false;
@@ -236,7 +234,7 @@ class Bridge {
   void survey_again(Child& child, CatalogKind kind);
   void on_child_answer(Child& child, const Message& message, Line line);
   void note_version(const Message& answer);
-  void pass_tool_result(Child& child, ClientRequest& request, const Message& message, Edits& edits);
+  void pass_tool_result(ClientRequest& request, const Message& message, Edits& edits);
   void pass_tools(Child& child, ClientRequest& request, const Message& message, Edits& edits);
   void on_success(Child& child, const ClientRequest& request, std::string_view result,
                   Edits& edits);

@@ -52,6 +52,7 @@ class Listens {
     std::optional<ListenFilter> granted;
     /// The child that was asked for it last and still lives.
     Generation gen = kNoGeneration;
+    bool is_refused = false;  ///< by that child
     /// The child has ended it with this line, perhaps because it is about to exit.
     OwnedLine ending;
     /// When the bridge acknowledges it itself, or passes the child's end of it on.
