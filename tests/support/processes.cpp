@@ -16,8 +16,11 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string file_of(long pid, const std::string& name) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/" + name, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  const std::ifstream file("/proc/" + std::to_string(pid) + "/" + name, std::ios::binary);
+  // Reading fails when the process ends meanwhile, and an iterator would throw then.
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
 }
 
 /// One field of a file whose lines are "name: value"; empty if the process or the field is gone.
