@@ -6,6 +6,8 @@
 #include "sitter/core/bridge.hpp"
 #include "sitter/core/json_text.hpp"
 #include "sitter/core/limits.hpp"
+#include "sitter/core/method.hpp"
+#include "sitter/core/salvage.hpp"
 #include "sitter/core/text.hpp"
 
 namespace sitter {
@@ -117,11 +119,6 @@ bool Bridge::takes_batches() const {
   return session_.is_asked() &&
          (session_.is_answered() ? session_.negotiated_version : session_.requested_version) ==
              kBatchVersion;
-}
-
-/// An answer to a batch that is complete now.
-void Bridge::send_whole(std::optional<std::string> answers) {
-  if (answers) output_.send(Outgoing::own(std::move(*answers)), out_);
 }
 
 void Bridge::on(const input::ClientLineTooLong& fact) {
@@ -398,129 +395,6 @@ void Bridge::on_client_answer(const Message& message, Line line) {
     return;
   }
   out_.push(action::SendToChild{child->gen(), Outgoing::spliced(line, message.id, question->id)});
-}
-
-void Bridge::answer(ClientRequest& request, Outgoing line) {
-  const std::string_view token = request.progress_token();
-  output_.before_answer(token, now_);
-  unmute(token);
-  if (request.extra && request.extra->batch != Batches::kNone) {
-    send_whole(batches_.add(request.extra->batch, line.text()));
-  } else {
-    output_.send(std::move(line), out_);
-  }
-  requests_.take(request);
-}
-
-/// The request is owed nothing any more.
-void Bridge::leave_batch(const ClientRequest& request) {
-  if (request.extra && request.extra->batch != Batches::kNone) {
-    send_whole(batches_.drop(request.extra->batch));
-  }
-}
-
-void Bridge::unmute(std::string_view progress_token) {
-  if (muted_.empty()) return;
-  if (const auto muted = muted_.find(progress_token); muted != muted_.end()) muted_.erase(muted);
-}
-
-void Bridge::answer_result(ClientRequest& request, std::string_view result) {
-  answer(request, Outgoing::own(request.is_stateless ? result_line(request.id(), complete(result))
-                                                     : result_line(request.id(), result)));
-}
-
-void Bridge::answer_error(ClientRequest& request, ErrorCode code, std::string_view message) {
-  answer(request, Outgoing::own(error_line(request.id(), code, message)));
-}
-
-void Bridge::answer_tool_text(ClientRequest& request, std::string_view text, bool is_error) {
-  answer_result(request, tool_text(text, is_error));
-}
-
-/// The last known list of what the request asks for, with the built-in tools where they belong.
-void Bridge::answer_last_list(ClientRequest& request) {
-  const Method method = request.method;
-  std::vector<std::string> items;
-  std::string_view key = "resourceTemplates";
-  if (method == Method::resource_templates_list) items = last_templates_;
-  for (Catalog& known : catalogs_) {
-    if (list_method(known.kind()) != method) continue;
-    // From now on the client knows this list.
-    if (!known.is_known()) known.take({});
-    key = catalog_name(known.kind());
-    for (const std::string_view item : known.items()) items.emplace_back(item);
-  }
-  if (method == Method::tools_list) {
-    for (std::string& definition : names_.definitions()) items.push_back(std::move(definition));
-  }
-  const std::string list = fmt::format(R"json({{"{}":[{}]}})json", key, fmt::join(items, ","));
-  answer(request, Outgoing::own(result_line(request.id(),
-                                            request.is_stateless ? complete_list(list) : list)));
-  if (method == Method::tools_list) on_client_listed(true);
-}
-
-void Bridge::answer_opening_ourselves(std::string_view why, std::string_view stderr_tail) {
-  ClientRequest& request = *std::exchange(opening_, nullptr);
-  answer_opening_at_.reset();
-  session_.answered_by_us = true;
-  session_.negotiated_version = is_legacy_version(session_.requested_version)
-                                    ? session_.requested_version
-                                    : std::string(kNewestLegacyVersion);
-  // The client is told that there is nothing, so whatever a child brings is new to it.
-  for (Catalog& known : catalogs_) {
-    if (!known.is_known()) known.take({});
-  }
-  out_.log(Level::warn, fmt::format("the opening is answered without the server: {}", why));
-  const std::string last_words =
-      stderr_tail.empty() ? " "
-                          : fmt::format("\nIts last words on stderr:\n{}\n",
-                                        shortened(stderr_tail, limits::kOpeningStderrMax));
-  const std::string instructions = fmt::format(
-      "The MCP server behind mcp-sitter ({}) is not available: {}.{}Its tools are missing until it "
-      "is. Read the reason with {} and {}, mend it, and then call any tool or list the tools "
-      "again: the server is started by the next request. {}",
-      brief(config_.command, 200), why, last_words, names_.name(Builtin::status),
-      names_.name(Builtin::child_stderr), names_.instructions());
-  answer_result(request, own_opening_result(session_.negotiated_version, config_.sitter_version,
-                                            instructions));
-  for (Child& child : children_) child.has_clients_opening = false;
-}
-
-void Bridge::fail(ClientRequest& request, const DeathReport& report) {
-  if (request.method == Method::tools_call && !request.wants_task) {
-    answer_tool_text(request, report_text(report), true);
-    return;
-  }
-  if (request.method == Method::server_discover && !envelope_.is_known()) {
-    // The codes of the stateless revision would prove to some clients that the server speaks it.
-    answer_error(request, ErrorCode::method_not_found, error_message(report));
-    return;
-  }
-  answer(request, Outgoing::own(error_line(request.id(), ErrorCode::internal_error,
-                                           error_message(report), error_data(report))));
-}
-
-void Bridge::fail_waiting(const DeathReport& report) {
-  grant_waiting();
-  while (requests_.waiting_count() > 0) {
-    ClientRequest* const request = requests_.next_waiting().request;
-    if (request == nullptr) continue;
-    if (is_list(request->method) && request->is_first_page) {
-      answer_last_list(*request);
-    } else {
-      fail(*request, report);
-    }
-  }
-}
-
-DeathReport Bridge::report_of(const std::optional<ChildEnd>& end, std::string stderr_tail,
-                              Progress progress) const {
-  return {progress,
-          end,
-          std::move(stderr_tail),
-          config_.startup_timeout,
-          names_.name(Builtin::child_stderr),
-          names_.name(Builtin::kill)};
 }
 
 }  // namespace sitter

@@ -4,6 +4,7 @@
 
 #include "sitter/core/bridge.hpp"
 #include "sitter/core/limits.hpp"
+#include "sitter/core/method.hpp"
 #include "sitter/core/text.hpp"
 
 namespace sitter {
@@ -15,8 +16,7 @@ namespace {
 
 /// Which list a notification of the child is about, if about one.
 std::optional<CatalogKind> changed_kind(Method method) {
-  for (const CatalogKind kind :
-       {CatalogKind::tools, CatalogKind::prompts, CatalogKind::resources}) {
+  for (const CatalogKind kind : kCatalogKinds) {
     if (changed_method(kind) == method) return kind;
   }
   return std::nullopt;
@@ -65,8 +65,7 @@ void Bridge::ask_for(Stream& stream, Child& child) {
 /// The bridge tells of every change that it finds after a restart, so it can grant that much alone.
 ListenFilter Bridge::own_grant(const Stream& stream) const {
   ListenFilter grant;
-  for (const CatalogKind kind :
-       {CatalogKind::tools, CatalogKind::prompts, CatalogKind::resources}) {
+  for (const CatalogKind kind : kCatalogKinds) {
     const bool is_ours =
         kind == CatalogKind::tools || !told_opening_ || told_opening_->declares(catalog_name(kind));
     if (is_ours && stream.wanted.has(kind)) grant.add(kind);
@@ -111,8 +110,7 @@ void Bridge::on_acknowledged(Child& child, const Message& message, Line line) {
     return;
   }
   ListenFilter all = *granted;
-  for (const CatalogKind kind :
-       {CatalogKind::tools, CatalogKind::prompts, CatalogKind::resources}) {
+  for (const CatalogKind kind : kCatalogKinds) {
     if (own_grant(*stream).has(kind)) all.add(kind);
   }
   if (stream->granted) {

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "sitter/core/message.hpp"
+#include "sitter/core/raw_id.hpp"
 
 namespace sitter {
 namespace {

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "sitter/core/limits.hpp"
+#include "sitter/core/method.hpp"
+#include "sitter/core/raw_id.hpp"
 
 namespace sitter {
 

@@ -7,6 +7,8 @@
 
 #include "sitter/core/json_view.hpp"
 #include "sitter/core/limits.hpp"
+#include "sitter/core/method.hpp"
+#include "sitter/core/raw_id.hpp"
 #include "sitter/core/reply.hpp"
 #include "sitter/core/text.hpp"
 
@@ -75,8 +77,7 @@ void Handshake::list(bool before_requests, Now now, Actions& out) {
   state_ = before_requests ? State::listing : State::done;
   is_restored_ = true;
   survey_.emplace(gen_, make_id_, make_meta_);
-  for (const CatalogKind kind :
-       {CatalogKind::tools, CatalogKind::prompts, CatalogKind::resources}) {
+  for (const CatalogKind kind : kCatalogKinds) {
     survey_->begin(kind, now, out);
   }
 }

@@ -6,6 +6,8 @@
 
 #include "sitter/core/json_view.hpp"
 #include "sitter/core/limits.hpp"
+#include "sitter/core/method.hpp"
+#include "sitter/core/raw_id.hpp"
 #include "sitter/core/reply.hpp"
 
 namespace sitter {

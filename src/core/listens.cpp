@@ -8,6 +8,7 @@
 
 #include "sitter/core/json_text.hpp"
 #include "sitter/core/message.hpp"
+#include "sitter/core/raw_id.hpp"
 
 namespace sitter {
 namespace {

@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
-#include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "sitter/core/json_text.hpp"
+#include "sitter/core/salvage.hpp"
 
 namespace sitter {
 namespace {
@@ -21,35 +19,6 @@ using simdjson::ondemand::field;
 using simdjson::ondemand::object;
 using simdjson::ondemand::value;
 
-constexpr std::array kMethods = {
-    std::pair{Method::tools_call, std::string_view("tools/call")},
-    std::pair{Method::progress, std::string_view("notifications/progress")},
-    std::pair{Method::ping, std::string_view("ping")},
-    std::pair{Method::tools_list, std::string_view("tools/list")},
-    std::pair{Method::cancelled, std::string_view("notifications/cancelled")},
-    std::pair{Method::initialize, std::string_view("initialize")},
-    std::pair{Method::server_discover, std::string_view("server/discover")},
-    std::pair{Method::subscriptions_listen, std::string_view("subscriptions/listen")},
-    std::pair{Method::initialized, std::string_view("notifications/initialized")},
-    std::pair{Method::prompts_list, std::string_view("prompts/list")},
-    std::pair{Method::prompts_get, std::string_view("prompts/get")},
-    std::pair{Method::resources_list, std::string_view("resources/list")},
-    std::pair{Method::resource_templates_list, std::string_view("resources/templates/list")},
-    std::pair{Method::resources_read, std::string_view("resources/read")},
-    std::pair{Method::resources_subscribe, std::string_view("resources/subscribe")},
-    std::pair{Method::resources_unsubscribe, std::string_view("resources/unsubscribe")},
-    std::pair{Method::completion_complete, std::string_view("completion/complete")},
-    std::pair{Method::logging_set_level, std::string_view("logging/setLevel")},
-    std::pair{Method::roots_list_changed, std::string_view("notifications/roots/list_changed")},
-    std::pair{Method::tools_list_changed, std::string_view("notifications/tools/list_changed")},
-    std::pair{Method::prompts_list_changed, std::string_view("notifications/prompts/list_changed")},
-    std::pair{Method::resources_list_changed,
-              std::string_view("notifications/resources/list_changed")},
-    std::pair{Method::resources_updated, std::string_view("notifications/resources/updated")},
-    std::pair{Method::subscriptions_acknowledged,
-              std::string_view("notifications/subscriptions/acknowledged")},
-};
-
 /// Of the members of `_meta` that the protocol itself defines.
 constexpr std::string_view kProtocolPrefix = "io.modelcontextprotocol/";
 
@@ -57,24 +26,8 @@ constexpr std::string_view kProtocolPrefix = "io.modelcontextprotocol/";
 /// anew.
 constexpr std::size_t kParserKeptMax = limits::kMiB;
 
-/// Braces without an end that are tried as the beginning of an object, one after the other.
-constexpr int kUnclosedMax = 16;
-
 bool is_hex_digit(char c) {
   return is_json_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && is_json_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_json_space(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-inline std::string_view trimmed(std::string_view text) {
-  // Nearly always there is nothing to trim.
-  const bool is_trimmed =
-      !text.empty() && !is_json_space(text.front()) && !is_json_space(text.back());
-  return is_trimmed ? text : trim(text);
 }
 
 bool is_string(std::string_view token) {
@@ -83,7 +36,7 @@ bool is_string(std::string_view token) {
 
 /// The text of a raw string without escapes; with escapes it is decoded into the parser's buffer.
 simdjson::error_code text_of(value& v, std::string_view& out) {
-  std::string_view raw = trimmed(v.raw_json_token());
+  std::string_view raw = json_trimmed(v.raw_json_token());
   if (is_string(raw) && raw.find('\\') == raw.npos) {
     out = raw.substr(1, raw.size() - 2);
     return simdjson::SUCCESS;
@@ -135,17 +88,17 @@ simdjson::error_code raw_of(value& v, std::string_view& out) {
     object members;
     if (const auto error = v.get_object().get(members)) return error;
     if (const auto error = members.raw_json().get(out)) return error;
-    out = trimmed(out);
+    out = json_trimmed(out);
     return simdjson::SUCCESS;
   }
   if (type == simdjson::ondemand::json_type::array) {
     simdjson::ondemand::array items;
     if (const auto error = v.get_array().get(items)) return error;
     if (const auto error = items.raw_json().get(out)) return error;
-    out = trimmed(out);
+    out = json_trimmed(out);
     return simdjson::SUCCESS;
   }
-  out = trimmed(v.raw_json_token());
+  out = json_trimmed(v.raw_json_token());
   return simdjson::SUCCESS;
 }
 
@@ -168,7 +121,7 @@ simdjson::error_code read_meta(value& meta, Message::Params& params, Values valu
   object members;
   if (const auto error = meta.get_object().get(members)) return error;
   return each_member(members, [&](std::string_view key, value& v) -> simdjson::error_code {
-    const std::string_view token = trimmed(v.raw_json_token());
+    const std::string_view token = json_trimmed(v.raw_json_token());
     if (is(key, "progressToken")) {
       params.meta_progress_token = scalar(token);
     } else if (key.starts_with(kProtocolPrefix)) {
@@ -190,7 +143,7 @@ simdjson::error_code read_meta(value& meta, Message::Params& params, Values valu
 simdjson::error_code read_params(object members, Message::Params& params, Values values) {
   params = {};
   return each_member(members, [&](std::string_view key, value& member) -> simdjson::error_code {
-    const std::string_view token = trimmed(member.raw_json_token());
+    const std::string_view token = json_trimmed(member.raw_json_token());
     if (is(key, "name")) {
       if (token.front() == '"') return text_of(member, params.name_text);
     } else if (is(key, "_meta")) {
@@ -249,10 +202,10 @@ simdjson::error_code read_members(document& document, Message& message, Shape& s
   return each_member(members, [&](std::string_view key, value& v) -> simdjson::error_code {
     if (is(key, "id")) {
       shape.has_id = true;
-      message.id = trimmed(v.raw_json_token());
+      message.id = json_trimmed(v.raw_json_token());
     } else if (is(key, "method")) {
       shape.has_method = true;
-      if (trimmed(v.raw_json_token()).front() == '"') return text_of(v, message.method_text);
+      if (json_trimmed(v.raw_json_token()).front() == '"') return text_of(v, message.method_text);
     } else if (is(key, "params")) {
       const char* const begin = v.raw_json_token().data();
       if (*begin != '{') return raw_checked(v, message.params_raw, values);
@@ -261,7 +214,7 @@ simdjson::error_code read_members(document& document, Message& message, Shape& s
       if (const auto error = read_params(params, message.params, values)) return error;
       const char* end = nullptr;
       if (const auto error = document.current_location().get(end)) return error;
-      message.params_raw = trimmed({begin, static_cast<std::size_t>(end - begin)});
+      message.params_raw = json_trimmed({begin, static_cast<std::size_t>(end - begin)});
     } else if (is(key, "result")) {
       shape.has_result = true;
       return raw_checked(v, message.result, values);
@@ -269,7 +222,7 @@ simdjson::error_code read_members(document& document, Message& message, Shape& s
       shape.has_error = true;
       return raw_checked(v, message.error, values);
     } else if (is(key, "jsonrpc")) {
-      shape.version = trimmed(v.raw_json_token());
+      shape.version = json_trimmed(v.raw_json_token());
     } else {
       return check(v, values);
     }
@@ -300,83 +253,7 @@ std::string_view classify(const Shape& shape, Message& message) {
   return {};
 }
 
-/// The value of the token that begins `text`: a string or a number, as an id may be.
-std::string_view id_token(std::string_view text) {
-  text = trimmed(text);
-  if (text.empty()) return {};
-  if (text.front() == '"') {
-    const std::size_t end = behind_json_string(text, 0);
-    return end == text.npos ? std::string_view() : text.substr(0, end);
-  }
-  const std::string_view number = text.substr(0, text.find_first_of(",}] \t\r\n"));
-  return is_json_number(number) ? number : std::string_view();
-}
-
-/// Whether what stands at `at` is a value of an object or array around it.
-bool is_value(std::string_view text, std::size_t at) {
-  const std::string_view before = trimmed(text.substr(0, at));
-  return before.ends_with(':') || before.ends_with(',') || before.ends_with('[');
-}
-
-/// The position behind the brace that closes the one at `at`, or npos.
-std::size_t behind_object(std::string_view text, std::size_t at) {
-  std::size_t depth = 0;
-  while (at < text.size()) {
-    const char c = text[at];
-    if (c == '"') {
-      at = behind_json_string(text, at);
-      if (at == std::string_view::npos) return at;
-      continue;
-    }
-    if (c == '{') ++depth;
-    if (c == '}' && --depth == 0) return at + 1;
-    ++at;
-  }
-  return std::string_view::npos;
-}
-
-/// The id at the top level, as far as braces and strings can be followed.
-std::string_view id_from_start(std::string_view text) {
-  std::size_t at = text.find('{');
-  int depth = 0;
-  while (at < text.size()) {
-    const char c = text[at];
-    if (c == '"') {
-      const std::size_t end = behind_json_string(text, at);
-      if (end == text.npos) return {};
-      const bool is_id = depth == 1 && text.substr(at, end - at) == "\"id\"";
-      at = end;
-      while (at < text.size() && is_json_space(text[at])) ++at;
-      if (is_id && at < text.size() && text[at] == ':') return id_token(text.substr(at + 1));
-      continue;
-    }
-    if (c == '{' || c == '[') ++depth;
-    if (c == '}' || c == ']') --depth;
-    ++at;
-  }
-  return {};
-}
-
 }  // namespace
-
-Method method_of(std::string_view name) {
-  for (const auto& [method, text] : kMethods) {
-    if (text == name) return method;
-  }
-  return Method::other;
-}
-
-std::string_view method_name(Method method) {
-  for (const auto& [known, text] : kMethods) {
-    if (known == method) return text;
-  }
-  return {};
-}
-
-bool is_list(Method method) {
-  return method == Method::tools_list || method == Method::prompts_list ||
-         method == Method::resources_list || method == Method::resource_templates_list;
-}
 
 struct MessageReader::Parser {
   simdjson::ondemand::parser json;
@@ -410,7 +287,7 @@ const Message* MessageReader::read(Line line, Values values) {
   const simdjson::padded_string_view padded(text.data(), text.size(),
                                             text.size() + limits::kLinePadding);
   if (const auto error = parser_->json.iterate(padded).get(document)) return not_json(error);
-  const std::string_view start = trimmed(text);
+  const std::string_view start = json_trimmed(text);
   if (start.front() == '[') {
     return refuse(Defect::Kind::batch, "the line is an array and not an object", line);
   }
@@ -433,83 +310,6 @@ const Message* MessageReader::read(Line line, Values values) {
     return refuse(Defect::Kind::not_json_rpc, std::string(what), line);
   }
   return &message_;
-}
-
-std::string_view lenient_id(std::string_view text) {
-  const std::string_view id = id_from_start(text);
-  return id.empty() ? lenient_id_at_end(text) : id;
-}
-
-std::string_view lenient_id_at_end(std::string_view tail) {
-  const std::size_t key = tail.rfind("\"id\"");
-  if (key == tail.npos || key == 0) return {};
-  const std::string_view before = trimmed(tail.substr(0, key));
-  if (before.empty() || (before.back() != ',' && before.back() != '{')) return {};
-  std::string_view rest = trimmed(tail.substr(key + 4));
-  if (rest.empty() || rest.front() != ':') return {};
-  rest.remove_prefix(1);
-  const std::string_view id = id_token(rest);
-  if (id.empty()) return {};
-  const std::size_t end = static_cast<std::size_t>(id.data() + id.size() - rest.data());
-  return trimmed(rest.substr(end)) == "}" ? id : std::string_view();
-}
-
-bool is_plain_id(std::string_view raw_id) {
-  if (raw_id.empty()) return true;
-  if (raw_id.front() == '"') return raw_id.find('\\') == raw_id.npos;
-  const std::string_view digits = raw_id.front() == '-' ? raw_id.substr(1) : raw_id;
-  return digits.size() <= 15 && std::all_of(digits.begin(), digits.end(), is_json_digit) &&
-         raw_id != "-0";
-}
-
-std::string id_key(std::string_view raw_id) {
-  if (is_plain_id(raw_id)) return std::string(raw_id);
-  if (raw_id.front() == '"') {
-    const auto text = nlohmann::json::parse(raw_id, nullptr, false);
-    if (!text.is_string()) return std::string(raw_id);
-    return fmt::format("\"{}\"", text.get_ref<const std::string&>());
-  }
-  if (!is_json_number(raw_id)) return std::string(raw_id);
-  const double number = std::strtod(std::string(raw_id).c_str(), nullptr);
-  if (number == std::trunc(number) && std::abs(number) < 1e15) {
-    return fmt::format("{}", static_cast<std::int64_t>(number));
-  }
-  return fmt::format("{:.17g}", number);
-}
-
-bool same_id(std::string_view a, std::string_view b) { return a == b || id_key(a) == id_key(b); }
-
-SplitLine split_objects(std::string_view text) {
-  SplitLine split;
-  std::size_t at = 0;
-  std::size_t last_end = 0;
-  int unclosed = 0;
-  const auto add_text = [&](std::size_t end) {
-    const std::string_view piece = trimmed(text.substr(last_end, end - last_end));
-    if (piece.find_first_not_of("[], \t\r\n") != piece.npos) split.texts.push_back(piece);
-  };
-  while ((at = text.find('{', at)) != text.npos) {
-    const std::size_t end = behind_object(text, at);
-    if (end == text.npos) {
-      // Each brace that is never closed costs a look at all the rest.
-      if (++unclosed == kUnclosedMax) break;
-      ++at;
-      continue;
-    }
-    if (unclosed > 0 && is_value(text, at)) {
-      at = end;
-      continue;
-    }
-    add_text(at);
-    split.objects.push_back(text.substr(at, end - at));
-    at = last_end = end;
-  }
-  if (split.objects.empty()) {
-    split.texts.push_back(trimmed(text));
-  } else {
-    add_text(text.size());
-  }
-  return split;
 }
 
 }  // namespace sitter

@@ -183,7 +183,7 @@ bool runs_image(long pid, const ImageIdentity& image) {
   ImageIdentity running = identity_at(link);
   if (!running.is_known()) return false;
   if (running.device == image.device && running.inode == image.inode) {
-    return running.born == image.born || running.born == 0 || image.born == 0;
+    return running.is_same_file(image);
   }
   return !image.path.empty() && read_link(link) == image.path + std::string(kDeleted) &&
          sees_our_files(pid);

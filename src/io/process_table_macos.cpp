@@ -123,8 +123,7 @@ bool runs_image(long pid, const ImageIdentity& image) {
   ImageIdentity running = image_of(pid);
   if (running.path.empty()) return false;
   if (running.path == image.path) return true;
-  return running.is_known() && running.device == image.device && running.inode == image.inode &&
-         running.born == image.born;
+  return running.is_same_file(image);
 }
 
 ImageIdentity image_at(const std::string& path) {

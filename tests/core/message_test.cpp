@@ -1,6 +1,5 @@
 #include "sitter/core/message.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -9,8 +8,6 @@ namespace sitter {
 namespace {
 
 using Kind = Message::Kind;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 class MessageTest : public ::testing::Test {
  protected:
@@ -211,61 +208,6 @@ TEST_F(MessageTest, AnIdIsAStringOrANumber) {
   }
 }
 
-TEST_F(MessageTest, EveryMethodHasOneName) {
-  for (int number = 1; number <= static_cast<int>(Method::resources_list_changed); ++number) {
-    const Method method = static_cast<Method>(number);
-    EXPECT_NE(method_name(method), "") << number;
-    EXPECT_EQ(method_of(method_name(method)), method);
-  }
-  EXPECT_EQ(method_of("tools/List"), Method::other);
-  EXPECT_EQ(method_name(Method::other), "");
-}
-
-TEST(IdTest, SpellingsOfTheSameIdHaveTheSameKey) {
-  for (const auto& [a, b] : std::vector<std::pair<std::string, std::string>>{
-           {"1", "1.0"},
-           {"1", "1e0"},
-           {"100", "1E2"},
-           {"0", "-0"},
-           {"0", "0.0"},
-           {R"json("\u00fc")json", "\"\xC3\xBC\""},
-           {R"json("a\/b")json", "\"a/b\""},
-           {"12345678901234567890", "12345678901234567891"}}) {
-    EXPECT_EQ(id_key(a), id_key(b)) << a;
-    EXPECT_TRUE(same_id(a, b)) << a;
-  }
-}
-
-TEST(IdTest, DifferentIdsHaveDifferentKeys) {
-  for (const auto& [a, b] :
-       std::vector<std::pair<std::string, std::string>>{{"1", "\"1\""},
-                                                        {"1", "2"},
-                                                        {"1", "-1"},
-                                                        {"1.5", "1"},
-                                                        {"\"a\"", "\"A\""},
-                                                        {"0", "null"},
-                                                        {"0", "{}"},
-                                                        {"0", "true"},
-                                                        {"999999999999999", "1000000000000000"},
-                                                        {"9007199254740991", "9007199254740992"}}) {
-    EXPECT_FALSE(same_id(a, b)) << a << " " << b;
-  }
-}
-
-TEST(IdTest, APlainIdIsItsOwnKey) {
-  for (const std::string id : {"0", "7", "-7", "123456789012345", "\"abc\"", "\"\xC3\xBC\""}) {
-    EXPECT_TRUE(is_plain_id(id)) << id;
-    EXPECT_EQ(id_key(id), id);
-  }
-  for (const std::string id : {"1.0", "1e2", "-0", "1234567890123456", R"json("\u0061")json"}) {
-    EXPECT_FALSE(is_plain_id(id)) << id;
-  }
-}
-
-TEST(IdTest, ABrokenStringIsItsOwnKey) {
-  EXPECT_EQ(id_key(R"json("\ud83d")json"), R"json("\ud83d")json");
-}
-
 TEST(MessageReaderTest, EscapesAreChecked) {
   for (const std::string escape :
        {R"(\")", R"(\\)", R"(\/)", R"(\b\f\n\r\t)", R"(\u00fC)", R"(\ud83d)"}) {
@@ -280,70 +222,6 @@ TEST(MessageReaderTest, EscapesAreChecked) {
     EXPECT_EQ(reader.defect().kind, Defect::Kind::not_json);
     EXPECT_EQ(reader.defect().id, "1");
   }
-}
-
-TEST(LenientIdTest, TheIdOfTheTopLevelIsFoundFromTheStart) {
-  EXPECT_EQ(lenient_id(R"json({"jsonrpc":"2.0","id":7,"result":{"a)json"), "7");
-  EXPECT_EQ(lenient_id(R"json(xx { "id" : "a\"b" , )json"), R"json("a\"b")json");
-  EXPECT_EQ(lenient_id(R"json({"params":{"id":1,"x":[{"id":2}]},"id":3)json"), "3");
-  EXPECT_EQ(lenient_id(R"json({"x":"\"id\":9","id":4)json"), "4");
-  EXPECT_EQ(lenient_id(R"json({"x":"id","id":5})json"), "5");
-}
-
-TEST(LenientIdTest, WhereThereIsNoneNoneIsFound) {
-  for (const std::string text :
-       {"", "id", "{", "{\"id\"", "{\"id\":", "{\"id\":}", "{\"id\":null}", "{\"id\":tru",
-        "{\"id\":{}}", "{\"id\":\"unclosed", "{\"params\":{\"id\":1"}) {
-    EXPECT_EQ(lenient_id(text), "") << text;
-  }
-}
-
-TEST(LenientIdTest, WhereTheStartLeadsNowhereTheEndIsLookedAt) {
-  EXPECT_EQ(lenient_id(R"json({"result":{"a":"x},"jsonrpc":"2.0","id":1})json"), "1");
-  EXPECT_EQ(lenient_id(R"json({"result":{"a":[1,2},"jsonrpc":"2.0","id":"b"})json"), "\"b\"");
-  EXPECT_EQ(lenient_id(R"json({"result":{}},"jsonrpc":"2.0","id":3})json"), "3");
-  EXPECT_EQ(lenient_id(R"json(y"},"jsonrpc":"2.0","id":4})json"), "4");
-}
-
-TEST(LenientIdTest, TheIdAtTheVeryEndIsFound) {
-  EXPECT_EQ(lenient_id_at_end(R"json(xxx"},"id":5})json"), "5");
-  EXPECT_EQ(lenient_id_at_end(R"json(xxx"},"id" : "a" } )json"), "\"a\"");
-  for (const std::string text : {"", "5}", "\"id\":5}", "x\"id\":5}", ",\"id\":5,\"x\":1}",
-                                 ",\"id\":5}}", ",\"id\":5", ",\"id\":{}}"}) {
-    EXPECT_EQ(lenient_id_at_end(text), "") << text;
-  }
-}
-
-TEST(SplitTest, ObjectsAndTheTextAroundThem) {
-  const SplitLine split = split_objects(" a {\"x\":\"}\"} b{}, [c] {\"y\":{}} ");
-  EXPECT_THAT(split.objects, ElementsAre("{\"x\":\"}\"}", "{}", "{\"y\":{}}"));
-  EXPECT_THAT(split.texts, ElementsAre("a", "b", ", [c]"));
-}
-
-TEST(SplitTest, TheMarksOfAnArrayAreNoText) {
-  const SplitLine split = split_objects(" [ {} , {}\t] ");
-  EXPECT_THAT(split.objects, ElementsAre("{}", "{}"));
-  EXPECT_THAT(split.texts, IsEmpty());
-}
-
-TEST(SplitTest, WithoutAnObjectAllIsText) {
-  EXPECT_THAT(split_objects(" [] ").texts, ElementsAre("[]"));
-  EXPECT_THAT(split_objects("{ {").texts, ElementsAre("{ {"));
-  EXPECT_THAT(split_objects("{ {").objects, IsEmpty());
-}
-
-TEST(SplitTest, AValueInWhatIsNotClosedIsNoObjectOfItsOwn) {
-  for (const std::string line :
-       {R"json({"id":1,"result":{"a":{}})json", R"json({"a":[{},{})json"}) {
-    EXPECT_THAT(split_objects(line).objects, IsEmpty()) << line;
-    EXPECT_THAT(split_objects(line).texts, ElementsAre(line));
-  }
-  EXPECT_THAT(split_objects("{mode {\"a\":1}").objects, ElementsAre("{\"a\":1}"));
-}
-
-TEST(SplitTest, BracesThatNeverCloseAreTriedUpToABound) {
-  EXPECT_THAT(split_objects(std::string(15, '{') + "{}").objects, ElementsAre("{}"));
-  EXPECT_THAT(split_objects(std::string(16, '{') + "{}").objects, IsEmpty());
 }
 
 }  // namespace

@@ -21,8 +21,6 @@ constexpr std::string_view kToolsChanged = "notifications/tools/list_changed";
 constexpr std::array<std::string_view, 3> kListChanges = {
     kToolsChanged, "notifications/prompts/list_changed", "notifications/resources/list_changed"};
 
-bool is_list(std::string_view method) { return method.ends_with("/list"); }
-
 /// Mostly of the client's own, so that there is something to see.
 Era random_era(Random& random, Scene::Client client) {
   switch (client) {

@@ -8,6 +8,7 @@
 
 #include "sitter/core/limits.hpp"
 #include "sitter/core/message.hpp"
+#include "sitter/core/raw_id.hpp"
 
 namespace sitter::sim {
 

@@ -53,6 +53,9 @@ class Promises {
   bool has_exited() const { return has_exited_; }
 
  private:
+  /// A gap after progress is 1 ms, several may follow each other, and a timer may be late.
+  static constexpr Milliseconds kGapsMax{100};
+
   struct Request {
     const ClientSaid* said = nullptr;
     std::string key;
@@ -123,14 +126,21 @@ class Promises {
   /// A session with both kinds of requests, of which less is promised.
   bool is_mixed() const { return scene_.client == Scene::Client::mixed; }
 
-  // promises_client.cpp: what the client gets
+  // promises_client.cpp: what the client says, and what it is owed
   void on_said(const ClientSaid& said, int batch);
   void on_listen(const ClientSaid& said);
   void on_request(const ClientSaid& said);
   void on_cancellation(const ClientSaid& said);
   void on_answer_to_question(const ClientSaid& said);
+  Request* open_with(std::string_view raw_id);
+  void answered(Request& request, std::string_view raw_id);
+  void forget(Request& request);
+  bool is_late(const Request& request) const;
+  void check_requests();
+  void check_counts() const;
+
+  // promises_heard.cpp: what the client gets of the children
   Heard heard(const std::string& line);
-  std::vector<Heard> heard_batch(const std::string& line);
   Heard passed(const std::string& line, const ChildSaid& said);
   Heard passed_to_stream(const std::string& line, const ChildSaid& said);
   void check_order(const ChildSaid& said);
@@ -138,29 +148,28 @@ class Promises {
   std::string taken_question(int number);
   Heard passed_question(const std::string& line, const ChildSaid& said);
   bool was_subscribed(std::string_view update) const;
-  Heard own(const std::string& line);
-  Heard own_notification(const std::string& line, const nlohmann::json& message);
-  Heard own_cancellation(const std::string& id);
   void check_opening(const std::string& line, const ChildSaid& said, const Request& request) const;
   void check_discovery(const std::string& line, const ChildSaid& said,
                        const Request& request) const;
   void check_inserted(std::string_view item, const ChildSaid& said, Request& request);
+
+  // promises_own.cpp: what the bridge tells the client itself
+  std::vector<Heard> heard_batch(const std::string& line);
+  Heard own(const std::string& line);
+  Heard own_notification(const std::string& line, const nlohmann::json& message);
+  Heard own_cancellation(const std::string& id);
   void check_own_answer(const Request& request, const std::string& line,
                         const nlohmann::json& message) const;
   void check_stateless_result(const Request& request, const nlohmann::json& result) const;
   void check_batch_of(const Request& request) const;
-  void answered(Request& request, std::string_view raw_id);
-  void forget(Request& request);
-  Request* open_with(std::string_view raw_id);
 
-  // promises_child.cpp: what children get, and their lives
+  // promises.cpp: what children get, and their lives
   void check_passed_to_child(Life& life, Generation gen, const ClientSaid& said);
   void check_own_to_child(Life& life, Generation gen, const std::string& line,
                           const nlohmann::json& message);
   void check_own_opening(Life& life, const std::string& id, const std::string& line);
   void check_own_cancellation(Generation gen, const nlohmann::json& message);
   void check_envelope(const nlohmann::json& message) const;
-  bool is_late(const Request& request) const;
   void request_sent(Life& life, Generation gen, Request& request);
   void waits_again(Request& request);
   bool is_in_flight(const Request& request) const;
@@ -171,9 +180,7 @@ class Promises {
   std::optional<Milliseconds> waiting_max() const;
   Milliseconds ladder_max() const;
 
-  void check_requests();
   void check_end(const Bridge& bridge);
-  void check_counts() const;
 
   const BridgeConfig& config_;
   const Said& said_;

@@ -36,6 +36,12 @@ struct Scene {
   bool has_batches = false;
 };
 
+/// Whether it asks for a page of a list.
+inline bool is_list(std::string_view method) {
+  return method == "tools/list" || method == "prompts/list" || method == "resources/list" ||
+         method == "resources/templates/list";
+}
+
 inline constexpr std::string_view kBatchRevision = "2025-03-26";
 
 /// What a stream carries: methods that tell of a changed list, and raw URIs of resources.

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "sitter/core/message.hpp"
+#include "sitter/core/raw_id.hpp"
 #include "sitter/core/time.hpp"
 #include "support/simulation_said.hpp"
 

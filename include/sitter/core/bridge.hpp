@@ -164,25 +164,6 @@ class Bridge {
   void on(const input::CommandFilesChecked& fact);
 
   void settle();
-  void advance(Child& child);
-  void advance_unopened(Child& child);
-  void begin_serving(Child& child);
-  void note_served(Child& child);
-  void note_startup(Child& child);
-  void note_era(Child& child, const std::vector<ListSurvey::List>& lists);
-  void open(Child& child);
-  void on_opened(Child& child);
-  void on_lists(Child& child, const std::vector<ListSurvey::List>& lists);
-  void announce(const std::array<bool, 3>& changed, const std::set<std::string>& output_changed);
-  void restore_subscriptions(const Child& child);
-  void on_over(const Child& dead);
-  void on_start_failed(const ChildEnd& end, const std::string& stderr_tail);
-  void void_questions(Generation gen);
-  void on_child_lost(ClientRequest& request, const DeathReport& report, bool is_deliberate);
-  void release_waiting(Child& child);
-  bool needs_child() const;
-  void start_if_due();
-  void start();
   void stop(ChildLifecycle::Ladder ladder);
   void advance_ending();
 
@@ -192,6 +173,26 @@ class Bridge {
   bool is_open() const { return session_.is_asked() || envelope_.is_known(); }
   Child* hears(Generation gen);
   Child* serving();
+
+  // bridge_generations.cpp: each child on its way from its start to its end
+  bool needs_child() const;
+  void start_if_due();
+  void start();
+  void advance(Child& child);
+  void open(Child& child);
+  void advance_unopened(Child& child);
+  void begin_serving(Child& child);
+  void note_served(Child& child);
+  void note_startup(Child& child);
+  void on_opened(Child& child);
+  void on_lists(Child& child, const std::vector<ListSurvey::List>& lists);
+  void note_era(Child& child, const std::vector<ListSurvey::List>& lists);
+  void restore_subscriptions(const Child& child);
+  void release_waiting(Child& child);
+  void on_over(const Child& dead);
+  void on_start_failed(const ChildEnd& end, const std::string& stderr_tail);
+  void void_questions(Generation gen);
+  void on_child_lost(ClientRequest& request, const DeathReport& report, bool is_deliberate);
 
   // bridge_client.cpp: the client's lines
   void on_client_message(const Message& message, Line line);
@@ -211,6 +212,7 @@ class Bridge {
   bool is_stale_cursor(std::string_view cursor, const Child* child) const;
   void forward(ClientRequest& request, Line line, Outgoing outgoing, Child& child);
 
+  // bridge_answers.cpp: the answers to the client, and those that the bridge makes itself
   void answer(ClientRequest& request, Outgoing line);
   void leave_batch(const ClientRequest& request);
   void send_whole(std::optional<std::string> answers);
@@ -219,7 +221,6 @@ class Bridge {
   void answer_error(ClientRequest& request, ErrorCode code, std::string_view message);
   void answer_tool_text(ClientRequest& request, std::string_view text, bool is_error);
   void answer_last_list(ClientRequest& request);
-  void on_client_listed(bool is_last_page);
   void answer_opening_ourselves(std::string_view why, std::string_view stderr_tail = {});
   void fail(ClientRequest& request, const DeathReport& report);
   void fail_waiting(const DeathReport& report);
@@ -234,7 +235,6 @@ class Bridge {
   void survey_again(Child& child, CatalogKind kind);
   void on_child_answer(Child& child, const Message& message, Line line);
   void note_version(const Message& answer);
-  void pass_tool_result(ClientRequest& request, const Message& message, Edits& edits);
   void pass_tools(Child& child, ClientRequest& request, const Message& message, Edits& edits);
   void on_success(Child& child, const ClientRequest& request, std::string_view result,
                   Edits& edits);
@@ -249,9 +249,14 @@ class Bridge {
   void on_opening_answer(Child& child, const Message& message, Line line);
   void on_setting_accepted(const ClientRequest& request);
   void on_second_opening(const ClientRequest& request, std::string_view result);
-  bool is_to_be_held(const ClientRequest& request, bool would_carry) const;
+
+  // bridge_notices.cpp: what the model is told, and when
+  void announce(const std::array<bool, 3>& changed, const std::set<std::string>& output_changed);
+  void pass_tool_result(ClientRequest& request, const Message& message, Edits& edits);
   bool would_carry_notice(const ClientRequest& request, std::string_view result) const;
+  bool is_to_be_held(const ClientRequest& request, bool would_carry) const;
   void put_notice(std::string_view result, Edits& edits);
+  void on_client_listed(bool is_last_page);
   void release_held();
 
   // bridge_listens.cpp: the streams of the stateless revision

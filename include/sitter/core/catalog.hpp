@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -11,6 +12,9 @@
 namespace sitter {
 
 enum class CatalogKind { tools, prompts, resources };
+
+inline constexpr std::array kCatalogKinds = {CatalogKind::tools, CatalogKind::prompts,
+                                             CatalogKind::resources};
 
 /// "tools", "prompts", "resources".
 std::string_view catalog_name(CatalogKind kind);

@@ -11,6 +11,13 @@ namespace sitter {
 /// White space between tokens (RFC 8259, section 2).
 constexpr bool is_json_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
+/// Without the white space at both ends.
+constexpr std::string_view json_trimmed(std::string_view text) {
+  while (!text.empty() && is_json_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_json_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
 constexpr bool is_json_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_json_number(std::string_view token);
 

@@ -32,6 +32,12 @@ struct ImageIdentity {
   std::uint64_t born = 0;
 
   bool is_known() const { return inode != 0; }
+
+  /// Whatever it is called. A file system that does not say when a file was made is believed.
+  bool is_same_file(const ImageIdentity& other) const {
+    return is_known() && device == other.device && inode == other.inode &&
+           (born == other.born || born == 0 || other.born == 0);
+  }
 };
 
 /// One open file or pipe; only good for comparing.

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace sitter {
+
+/// Two spellings of the same id have the same key: 1 and 1.0, "\u00fc" and "ü". Numbers beyond the
+/// exact range of a double share the key of that double, since most servers read them so.
+std::string id_key(std::string_view raw_id);
+
+/// Two raw ids that mean the same.
+bool same_id(std::string_view a, std::string_view b);
+
+/// True when `raw_id` is its own key, which spares the copy for nearly all ids.
+bool is_plain_id(std::string_view raw_id);
+
+}  // namespace sitter

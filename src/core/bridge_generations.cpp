@@ -1,0 +1,330 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "sitter/core/bridge.hpp"
+#include "sitter/core/limits.hpp"
+#include "sitter/core/method.hpp"
+#include "sitter/core/text.hpp"
+
+namespace sitter {
+
+using Level = action::Log::Level;
+using Progress = DeathReport::Progress;
+
+bool Bridge::needs_child() const {
+  return opening_ != nullptr || requests_.first_waiting_request() != nullptr ||
+         listens_.is_waiting();
+}
+
+void Bridge::start_if_due() {
+  if (kill_ || checks_files_ || ending_ == Ending::stopping || ending_ == Ending::over) return;
+  if (!needs_child()) return;
+  if (policy_.verdict(now_) == StartPolicy::Verdict::start) {
+    start();
+  } else {
+    checks_files_ = true;
+    out_.push(action::CheckCommandFiles{});
+  }
+}
+
+void Bridge::start() {
+  policy_.on_start(now_);
+  const Generation gen = ++last_gen_;
+  children_.emplace_back(
+      gen, now_, [this] { return ids_.next(requests_); },
+      [this] { return session_.is_asked() ? std::string() : envelope_.meta(); });
+  out_.push(action::StartChild{gen});
+}
+
+/// What a child needs next on its way from started to serving.
+void Bridge::advance(Child& child) {
+  using State = Handshake::State;
+  Handshake& handshake = child.handshake;
+  if (!child.life.is_up()) return;
+  if (handshake.state() == State::idle || handshake.state() == State::unopened) {
+    if (opening_ != nullptr || session_.is_asked()) {
+      open(child);
+    } else {
+      advance_unopened(child);
+    }
+    return;
+  }
+  if (handshake.state() == State::refused) {
+    if (opening_ != nullptr) answer_opening_ourselves(handshake.refusal(), ring_.tail(child.gen()));
+    child.life.take_down(EndReason::opening_refused, handshake.refusal(), ladder(), now_, out_);
+    return;
+  }
+  if (handshake.state() == State::opened && session_.is_initialized()) {
+    handshake.settle(session_, !child.has_clients_opening, now_, out_);
+  }
+  if (const auto lists = handshake.take_lists(now_)) on_lists(child, *lists);
+  if (!child.is_ready && (handshake.state() == State::done || handshake.state() == State::opened)) {
+    begin_serving(child);
+    note_served(child);
+  }
+  if (!child.is_ready) return;
+  if (opening_ != nullptr) {
+    // The client opens a second time, to a child that is open already.
+    ClientRequest& request = *std::exchange(opening_, nullptr);
+    answer_opening_at_.reset();
+    request.state = ClientRequest::State::waiting;
+    const OwnedLine line = request.extra->line;
+    forward(request, line.line(), Outgoing::own(line.text()), child);
+  }
+  if (requests_.waiting_count() > 0) release_waiting(child);
+}
+
+void Bridge::open(Child& child) {
+  // A client that has probed opens the same child, which has to come to serve once more.
+  child.is_ready = child.has_served = false;
+  if (config_.startup_timeout > Milliseconds::zero()) {
+    child.opening_deadline = now_.steady + config_.startup_timeout;
+  }
+  if (opening_ != nullptr) {
+    child.has_clients_opening = true;
+    child.handshake.open_with_clients(opening_->extra->line.text(), opening_->id(), out_);
+  } else {
+    child.handshake.open_again(session_, out_);
+  }
+}
+
+/// A child for a client that has not opened a session: it speaks the stateless revision, or only
+/// probes so far.
+void Bridge::advance_unopened(Child& child) {
+  child.has_tools = child.has_prompts = child.has_resources = child.has_logging = true;
+  child.handshake.leave_unopened();
+  if (has_lost_stateless_) {
+    child.handshake.list(true, now_, out_);
+    ask_for_streams(child);
+    return;
+  }
+  begin_serving(child);
+  if (requests_.waiting_count() > 0) release_waiting(child);
+  // Behind the client's first request, so that a server of both eras takes the client's.
+  if (envelope_.is_known()) child.handshake.list(false, now_, out_);
+}
+
+void Bridge::begin_serving(Child& child) {
+  child.is_ready = true;
+  if (!child.handshake.was_opened()) note_startup(child);
+  ask_for_streams(child);
+}
+
+/// It was opened, or has answered without that. An answer that came before it serves, or that
+/// nobody waits for, does not count.
+void Bridge::note_served(Child& child) {
+  if (!child.is_ready || child.has_served) return;
+  child.has_served = true;
+  policy_.on_opened();
+}
+
+void Bridge::note_startup(Child& child) {
+  child.startup =
+      std::chrono::duration_cast<Milliseconds>(now_.steady - child.life.started().steady);
+  last_startup_ = child.startup;
+}
+
+void Bridge::on_opened(Child& child) {
+  const OpeningResult& result = child.handshake.opened_with();
+  child.opening_deadline.reset();
+  note_startup(child);
+  child.has_tools = result.declares("tools");
+  child.has_prompts = result.declares("prompts");
+  child.has_resources = result.declares("resources");
+  child.has_logging = result.declares("logging");
+  out_.log(Level::info,
+           fmt::format("child {} is open after {}: {} {}, protocol {}", child.gen(),
+                       duration_text(child.startup), one_line(result.server_name()),
+                       one_line(result.server_version()), one_line(result.protocol_version)));
+}
+
+void Bridge::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) {
+  const bool is_first = !std::exchange(child.was_surveyed, true);
+  const bool is_respawn = is_first && !child.has_clients_opening &&
+                          (child.handshake.was_opened() || has_lost_stateless_);
+  std::set<std::string> output_changed;
+  std::array<bool, 3> changed{};
+  std::vector<CatalogKind> not_compared;
+  for (const Catalog& known : catalogs_) {
+    const auto list = std::find_if(lists.begin(), lists.end(),
+                                   [&](const auto& l) { return l.kind == known.kind(); });
+    if (list == lists.end() && !is_respawn) continue;
+    if (list != lists.end() && list->state != ListSurvey::List::State::complete) {
+      not_compared.push_back(known.kind());
+      continue;
+    }
+    // A child that does not have the capability has none of them.
+    const CatalogDiff diff =
+        catalog(known.kind()).take(list == lists.end() ? std::vector<std::string>() : list->pages);
+    changed[static_cast<std::size_t>(known.kind())] = !diff.empty();
+    if (known.kind() != CatalogKind::tools) continue;
+    if (is_respawn) last_tools_diff_ = diff;
+    for (const auto& change : diff.changed) {
+      if (change.output_schema_changed) output_changed.insert(change.name);
+    }
+  }
+  names_.make_way_for(catalog(CatalogKind::tools).names());
+  if (!session_.is_asked()) note_era(child, lists);
+  if (!is_respawn) {
+    // The child has told the client itself, or the client has not listed yet.
+    if (!notice_) {
+      for (Catalog& known : catalogs_) known.mark_told();
+    }
+    return;
+  }
+
+  announce(changed, output_changed);
+  restore_subscriptions(child);
+  tell_updated();
+
+  const int restarts = notice_ ? notice_->restarts + 1 : 1;
+  notice_.emplace();
+  notice_was_beside_structure_ = false;
+  notice_->restarts = restarts;
+  notice_->spawn = child.gen();
+  notice_->pid = child.life.pid();
+  notice_->startup = child.startup;
+  notice_->previous = last_served_end_;
+  notice_->not_compared = std::move(not_compared);
+  for (const std::string& uri : child.handshake.lost_subscriptions()) {
+    notice_->subscriptions_lost.push_back(string_value(uri));
+  }
+  inspect(Purpose::notice);
+}
+
+/// What the answer to our tools/list tells of a child that has no opening.
+void Bridge::note_era(Child& child, const std::vector<ListSurvey::List>& lists) {
+  for (const ListSurvey::List& list : lists) {
+    if (list.kind != CatalogKind::tools) continue;
+    child.handshake.on_named(list.server_info);
+    if (list.is_stateless || list.state == ListSurvey::List::State::complete) continue;
+    out_.log(Level::warn,
+             fmt::format("child {} did not list its tools as a server of the stateless "
+                         "revision does, which this client speaks; perhaps it has to be "
+                         "opened with initialize",
+                         child.gen()));
+  }
+}
+
+void Bridge::restore_subscriptions(const Child& child) {
+  for (const std::string& uri : child.handshake.lost_subscriptions()) session_.unsubscribe(uri);
+  // What changed while nobody served is not told by anybody else.
+  for (const std::string& uri : child.handshake.restored_subscriptions()) {
+    output_.send(Outgoing::own(notification_line(method_name(Method::resources_updated),
+                                                 fmt::format(R"json({{"uri":{}}})json", uri))),
+                 out_);
+  }
+}
+
+void Bridge::release_waiting(Child& child) {
+  while (requests_.waiting_count() > 0) {
+    auto [request, order, line] = requests_.next_waiting();
+    if (request == nullptr) {
+      out_.push(action::SendToChild{child.gen(), Outgoing::own(line.text())});
+      continue;
+    }
+    const Message* const message = kept_reader_.read(line.line());
+    if (message != nullptr && answer_ourselves(*request, &child, message->params)) continue;
+    forward(*request, line.line(), Outgoing::own(line.text()), child);
+  }
+}
+
+void Bridge::on_over(const Child& dead) {
+  const Generation gen = dead.gen();
+  const bool was_opened = dead.handshake.state() != Handshake::State::idle &&
+                          dead.handshake.state() != Handshake::State::opening &&
+                          dead.handshake.state() != Handshake::State::refused;
+  const ChildEnd end = dead.life.end(was_opened);
+  const bool is_deliberate =
+      end.reason == EndReason::killed_by_sitter || end.reason == EndReason::shut_down;
+  // A server of an earlier revision may well exit when it is only probed.
+  const bool was_probed = !is_open() && !dead.has_served;
+  std::string tail = ring_.tail(gen);
+  if (was_probed) {
+    out_.log(Level::info, fmt::format("child {} has ended; it was only probed", gen));
+  } else {
+    out_.log(is_deliberate ? Level::info : Level::warn,
+             fmt::format("child {}: {}", gen, end_clause(end)));
+  }
+
+  last_end_ = end;
+  last_end_at_ = now_.wall;
+  if (!is_deliberate && end.reason != EndReason::exited &&
+      end.reason != EndReason::ended_from_outside) {
+    last_failure_ = {end, tail};
+  }
+  history_.push_back({gen, dead.life.pid(), dead.life.started().wall, end.lifetime, end});
+  if (history_.size() > limits::kHistoryMax) history_.pop_front();
+
+  void_questions(gen);
+  on_streams_lost(gen);
+  if (envelope_.is_known()) has_lost_stateless_ = true;
+  const DeathReport report = report_of(end, tail, Progress::in_flight);
+  for (ClientRequest* request : requests_.all(ClientRequest::State::sent, gen)) {
+    on_child_lost(*request, report, is_deliberate);
+  }
+
+  if (end.reason == EndReason::killed_by_sitter && kill_) {
+    auto killed = dead.life.killed();
+    std::move(killed.begin(), killed.end(), std::back_inserter(kill_->report.killed));
+  }
+  if (end.reason == EndReason::given_up && kill_) kill_->report.note = end_clause(end);
+  // Without an opening it may have had requests before it could show that it works.
+  const bool had_requests = dead.is_ready && !was_probed;
+  if (had_requests) last_served_end_ = end;
+  if (dead.has_served || is_deliberate) return;
+  // It never came to serve, so what waited for it has waited in vain; otherwise a child that
+  // always dies on the way would be started for ever.
+  if (!was_probed) {
+    policy_.on_failed({end, tail});
+    if (!had_requests) ++failures_since_notice_;
+  }
+  on_start_failed(end, tail);
+}
+
+/// Answers all that waited for a child that did not come to serve.
+void Bridge::on_start_failed(const ChildEnd& end, const std::string& stderr_tail) {
+  if (opening_ != nullptr) answer_opening_ourselves(end_clause(end), stderr_tail);
+  fail_waiting(report_of(end, stderr_tail, Progress::not_delivered));
+}
+
+/// The client may still show the questions of a child that is gone.
+void Bridge::void_questions(Generation gen) {
+  for (const std::string& id : child_requests_.drop(gen)) {
+    output_.send(
+        Outgoing::own(notification_line(method_name(Method::cancelled),
+                                        fmt::format(R"json({{"requestId":{},"reason":{}}})json", id,
+                                                    json_string("the server that asked is gone")))),
+        out_);
+  }
+}
+
+/// The child that had this request is over.
+void Bridge::on_child_lost(ClientRequest& request, const DeathReport& report, bool is_deliberate) {
+  if (request.is_cancelled) {
+    requests_.take(request);
+  } else if (request.method == Method::ping) {
+    answer_result(request, "{}");
+  } else if (request.method == Method::initialize && opening_ == nullptr) {
+    // As a first opening that the child dies of.
+    if (const Message* const opening = kept_reader_.read(request.extra->line.line())) {
+      begin_session_again(*opening);
+    }
+    opening_ = &request;
+    answer_opening_ourselves(end_clause(*report.end), report.stderr_tail);
+  } else if (request.method == Method::server_discover && !envelope_.is_known()) {
+    fail(request, report);
+  } else if (request.is_repeatable() && !request.is_retried && !is_deliberate && !kill_ &&
+             ending_ == Ending::none && may_wait(request.extra->line.line())) {
+    // The next child counts its progress from the beginning, and progress must only grow.
+    if (request.wants_progress) muted_.emplace(request.progress_token());
+    requests_.retry(request);
+  } else {
+    fail(request, report);
+  }
+}
+
+}  // namespace sitter

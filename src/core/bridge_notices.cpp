@@ -1,0 +1,110 @@
+#include <utility>
+
+#include "sitter/core/bridge.hpp"
+
+namespace sitter {
+
+using State = ClientRequest::State;
+
+/// Tells the client which lists have changed, by their kinds.
+void Bridge::announce(const std::array<bool, 3>& changed,
+                      const std::set<std::string>& output_changed) {
+  const ClientRequest* const cause = requests_.first_waiting_request();
+  const bool is_listing =
+      cause != nullptr && cause->method == Method::tools_list && cause->is_first_page;
+  for (const Catalog& known : catalogs_) {
+    if (!changed[static_cast<std::size_t>(known.kind())]) continue;
+    if (known.kind() == CatalogKind::tools) {
+      // The answer to the client's own question says it all.
+      if (is_listing) continue;
+    }
+    const bool was_told = tell_changed(known.kind());
+    // A client that has closed our input won't list again.
+    if (was_told && known.kind() == CatalogKind::tools && ending_ == Ending::none) {
+      relist_.on_announced(now_, output_changed, listens_.wants(CatalogKind::tools));
+    }
+  }
+}
+
+void Bridge::pass_tool_result(ClientRequest& request, const Message& message, Edits& edits) {
+  if (message.kind == Message::Kind::result && (notice_ || relist_.is_waiting())) {
+    const bool carries = would_carry_notice(request, message.result);
+    if (is_to_be_held(request, carries)) {
+      requests_.hold(request, edits.apply());
+      if (carries && held_carrier_ == nullptr) held_carrier_ = &request;
+      return;
+    }
+    if (carries) put_notice(message.result, edits);
+  }
+  answer(request, edits.outgoing());
+}
+
+bool Bridge::would_carry_notice(const ClientRequest& request, std::string_view result) const {
+  if (!notice_ || !config_.writes_notices || request.wants_task) return false;
+  const auto [content, structured, task, type] =
+      members<4>(result, {"content", "structuredContent", "task", "resultType"});
+  if (!is_array(content) || !task.empty()) return false;
+  if (!type.empty() && type != "\"complete\"") return false;
+  return structured.empty() || !notice_was_beside_structure_;
+}
+
+bool Bridge::is_to_be_held(const ClientRequest& request, bool would_carry) const {
+  if (!relist_.is_waiting()) return false;
+  return (would_carry && held_carrier_ == nullptr) || relist_.has_other_output(request.tool);
+}
+
+/// Puts the notice into a tool result. First, where the model reads it before the result; last
+/// beside structured content, where some clients parse the first block as its copy.
+void Bridge::put_notice(std::string_view result, Edits& edits) {
+  if (held_carrier_ != nullptr) return;
+  RestartNotice& notice = *notice_;
+  notice.tools = catalog(CatalogKind::tools).diff_since_told();
+  notice.prompts = catalog(CatalogKind::prompts).diff_since_told();
+  notice.resources = catalog(CatalogKind::resources).diff_since_told();
+  notice.failed_starts = failures_since_notice_;
+  if (failures_since_notice_ > 0) notice.last_failure = policy_.last_failure()->end;
+  notice.status_tool = names_.name(Builtin::status);
+  if (pollution_ && pollution_->gen != noise_told_of_) {
+    notice.stdout_line_count = static_cast<std::size_t>(pollution_->line_count);
+    notice.stdout_line = pollution_->first_line;
+  }
+  const std::string block = text_block(notice_text(notice));
+  const auto [content, structured] = members<2>(result, {"content", "structuredContent"});
+  if (!structured.empty()) {
+    edits.append(content, block);
+    notice_was_beside_structure_ = true;
+    return;
+  }
+  edits.prepend(content, block);
+  notice_.reset();
+  notice_was_beside_structure_ = false;
+  failures_since_notice_ = 0;
+  if (pollution_) noise_told_of_ = pollution_->gen;
+  for (Catalog& known : catalogs_) known.mark_told();
+  if (Child* const child = serving()) told_opening_ = child->handshake.opened_with();
+}
+
+void Bridge::on_client_listed(bool is_last_page) {
+  const bool was_waiting = relist_.is_waiting();
+  relist_.on_listed(is_last_page);
+  if (!was_waiting || relist_.is_waiting()) return;
+  // A client handles the list in a step of its own, after the read that brought it.
+  output_.gap(now_);
+  release_held();
+}
+
+void Bridge::release_held() {
+  const ClientRequest* const carrier = std::exchange(held_carrier_, nullptr);
+  for (ClientRequest* request : requests_.all(State::held)) {
+    const OwnedLine kept = std::move(request->extra->answer);
+    Edits edits(kept.line());
+    if (request == carrier && notice_) {
+      if (const Message* const message = kept_reader_.read(kept.line())) {
+        put_notice(message->result, edits);
+      }
+    }
+    answer(*request, Outgoing::own(edits.apply()));
+  }
+}
+
+}  // namespace sitter

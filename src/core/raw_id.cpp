@@ -1,0 +1,40 @@
+#include "sitter/core/raw_id.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "sitter/core/json_text.hpp"
+
+namespace sitter {
+
+bool is_plain_id(std::string_view raw_id) {
+  if (raw_id.empty()) return true;
+  if (raw_id.front() == '"') return raw_id.find('\\') == raw_id.npos;
+  const std::string_view digits = raw_id.front() == '-' ? raw_id.substr(1) : raw_id;
+  return digits.size() <= 15 && std::all_of(digits.begin(), digits.end(), is_json_digit) &&
+         raw_id != "-0";
+}
+
+std::string id_key(std::string_view raw_id) {
+  if (is_plain_id(raw_id)) return std::string(raw_id);
+  if (raw_id.front() == '"') {
+    const auto text = nlohmann::json::parse(raw_id, nullptr, false);
+    if (!text.is_string()) return std::string(raw_id);
+    return fmt::format("\"{}\"", text.get_ref<const std::string&>());
+  }
+  if (!is_json_number(raw_id)) return std::string(raw_id);
+  const double number = std::strtod(std::string(raw_id).c_str(), nullptr);
+  if (number == std::trunc(number) && std::abs(number) < 1e15) {
+    return fmt::format("{}", static_cast<std::int64_t>(number));
+  }
+  return fmt::format("{:.17g}", number);
+}
+
+bool same_id(std::string_view a, std::string_view b) { return a == b || id_key(a) == id_key(b); }
+
+}  // namespace sitter

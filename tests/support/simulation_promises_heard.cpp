@@ -1,0 +1,342 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "sitter/core/limits.hpp"
+#include "sitter/core/raw_id.hpp"
+#include "support/simulation_promises.hpp"
+
+namespace sitter::sim {
+
+using json = nlohmann::json;
+using nlohmann::literals::operator""_json_pointer;
+
+namespace {
+
+constexpr std::string_view kNoticeStart =
+    R"json({"type":"text","text":"[mcp-sitter] server restarted (spawn #)json";
+constexpr std::string_view kToolStart = R"json({"name":")json";
+
+/// Without the comma that it needs beside other items.
+std::string_view item(std::string_view inserted) {
+  if (inserted.starts_with(',')) {
+    inserted.remove_prefix(1);
+  } else if (inserted.ends_with(',')) {
+    inserted.remove_suffix(1);
+  }
+  return inserted;
+}
+
+/// The item that makes `line` out of `original` when it is put in at one place; empty when they are
+/// the same, nothing when there is no such item.
+std::optional<std::string> inserted_into(std::string_view original, std::string_view line) {
+  if (line.size() < original.size()) return std::nullopt;
+  const auto same = std::mismatch(original.begin(), original.end(), line.begin());
+  auto at = static_cast<std::size_t>(same.first - original.begin());
+  if (!line.ends_with(original.substr(at))) return std::nullopt;
+  const std::size_t size = line.size() - original.size();
+  if (size == 0) return "";
+  // What follows may begin like the item, and then its place can be read in several ways.
+  for (;; --at) {
+    const std::string_view found = item(line.substr(at, size));
+    if (found.ends_with('}') &&
+        (found.starts_with(kNoticeStart) || found.starts_with(kToolStart))) {
+      return std::string(found);
+    }
+    if (at == 0 || line[at - 1] != line[at - 1 + size]) return std::nullopt;
+  }
+}
+
+bool has_id(std::string_view line, const std::string& raw_id) {
+  const json message = json::parse(line, nullptr, false);
+  return message.contains("id") && message["id"].dump() == json::parse(raw_id).dump();
+}
+
+constexpr std::string_view kExpired = R"json("ttlMs":0)json";
+
+/// A client of the stateless revision must keep no list.
+bool must_expire(const ClientSaid& asked) {
+  return !asked.envelope.empty() && (is_list(asked.method) || asked.method == "resources/read");
+}
+
+std::string expired(std::string line) {
+  constexpr std::string_view kept = R"json("ttlMs":60000)json";
+  const std::size_t at = line.find(kept);
+  return at == line.npos ? line : line.replace(at, kept.size(), kExpired);
+}
+
+}  // namespace
+
+std::vector<Heard> Promises::on_send_to_client(const std::string& line) {
+  if (has_exited_) throw Broken("a line to the client after the end");
+  if (line.find('\n') != line.npos) throw Broken("a line to the client has two lines");
+  if (line.starts_with('[')) return heard_batch(line);
+  return {heard(line)};
+}
+
+Heard Promises::heard(const std::string& line) {
+  const int number = sim_number_in(line);
+  if (number == 0) return own(line);
+  const ChildSaid& said = said_.child[static_cast<std::size_t>(number)];
+  if (!read_order_.contains(number)) {
+    throw Broken("the client gets what the child has not said yet");
+  }
+  // Each stream gets its own copy of a change, and sees to that itself.
+  const bool is_copied = said.kind == ChildSaid::Kind::change && !is_asked_;
+  if (!passed_.insert(number).second && !is_copied && !is_mixed()) {
+    throw Broken("the client gets a line of the child twice");
+  }
+  check_order(said);
+  return passed(line, said);
+}
+
+void Promises::check_order(const ChildSaid& said) {
+  // The end of a stream waits for the exit of the child, and answers for the last of their batch.
+  if (said.kind == ChildSaid::Kind::stream_end || batch_heard_) return;
+  const auto asked = requests_.find(said.mark);
+  const bool may_be_held = said.kind == ChildSaid::Kind::result && asked != requests_.end() &&
+                           (asked->second.said->method == "tools/call" || asked->second.is_doubled);
+  if (may_be_held) return;
+  const int order = read_order_.at(said.number);
+  int& last = life(said.gen).passed_order;
+  if (order < last) throw Broken("lines of the child changed places");
+  last = order;
+}
+
+Heard Promises::passed(const std::string& line, const ChildSaid& said) {
+  switch (said.kind) {
+    case ChildSaid::Kind::result:
+    case ChildSaid::Kind::error:
+      return passed_answer(line, said);
+    case ChildSaid::Kind::question:
+      return passed_question(line, said);
+    case ChildSaid::Kind::cancelled: {
+      const std::string id = taken_question(said.question);
+      if (line != said.before + id + said.after) throw Broken("a cancellation was changed");
+      return {Heard::Kind::question_cancelled, id};
+    }
+    case ChildSaid::Kind::acknowledgement:
+    case ChildSaid::Kind::stream_end:
+      return passed_to_stream(line, said);
+    case ChildSaid::Kind::change:
+      if (line.find(kStreamTag) != line.npos) return passed_to_stream(line, said);
+      if (!is_asked_) throw Broken("a change reaches the client without the stream it is for");
+      [[fallthrough]];
+    case ChildSaid::Kind::notification:
+      if (line != said.text()) throw Broken("a notification was changed");
+      break;
+    case ChildSaid::Kind::progress:
+      progress_at_[said.token] = now_;
+      if (line != said.text()) throw Broken("a notification was changed");
+  }
+  const bool is_list = line.find("tools/list_changed") != line.npos;
+  return {is_list ? Heard::Kind::tools_changed : Heard::Kind::other};
+}
+
+Heard Promises::passed_to_stream(const std::string& line, const ChildSaid& said) {
+  if (said.kind == ChildSaid::Kind::stream_end) {
+    Streams::Stream* const stream = streams_.find(said.id, may_be_closed());
+    if (stream == nullptr) throw Broken("a stream ends that is not open");
+    if (line != said.before + stream->said->id + said.after) {
+      throw Broken("the end of a stream was changed, or has another id");
+    }
+    streams_.close(*stream, now_);
+    return {Heard::Kind::stream_ended, stream->said->id};
+  }
+  const json message = json::parse(line, nullptr, false);
+  if (!message.is_object()) throw Broken("the line is not valid JSON");
+  if (said.kind == ChildSaid::Kind::acknowledgement) {
+    streams_.on_acknowledged(message, line, may_be_closed());
+    return {};
+  }
+  const Streams::Stream& stream = streams_.told_of(message, line, may_be_closed());
+  const std::string tagged = fmt::format("{}{}{}}}}}}}", said.before, kStreamTag, stream.said->id);
+  if (line != (said.token.empty() ? tagged : said.text())) throw Broken("a change was changed");
+  streams_.on_change(message, line, said.number, may_be_closed());
+  const bool is_tools = said.about == "notifications/tools/list_changed";
+  return {is_tools ? Heard::Kind::tools_changed : Heard::Kind::other};
+}
+
+/// The id that the client knows a question by, which is open no more.
+std::string Promises::taken_question(int number) {
+  // The client may have answered it while the cancellation was on its way.
+  for (auto* questions : {&questions_, &answered_questions_}) {
+    for (auto it = questions->begin(); it != questions->end(); ++it) {
+      if (it->second.number == number) return questions->extract(it).key();
+    }
+  }
+  throw Broken("a cancelled question was not open");
+}
+
+Heard Promises::passed_question(const std::string& line, const ChildSaid& said) {
+  if (!is_asked_) throw Broken("a child asks a client that has opened no session");
+  const std::size_t size = said.before.size();
+  const std::size_t end = line.find_first_not_of("0123456789", size);
+  if (!line.starts_with(said.before) || end == line.npos || end == size) {
+    throw Broken("a question of the child has no number as its id");
+  }
+  const std::string id = line.substr(size, end - size);
+  if (line != said.before + id + said.middle + (said.token.empty() ? "" : id) + said.after) {
+    throw Broken("a question of the child was changed");
+  }
+  if (!question_ids_.insert(id).second) throw Broken("the id of a question was used twice");
+  if (questions_.size() >= limits::kChildRequestsMax) throw Broken("too many open questions");
+  questions_[id] = {said.number, said.gen, {}};
+  // It may have waited until its child was over.
+  if (life(said.gen).is_over) questions_[id].void_due = now_ + kGapsMax;
+  return {Heard::Kind::question, id, !said.token.empty()};
+}
+
+Heard Promises::passed_answer(const std::string& line, const ChildSaid& said) {
+  if (said.mark == 0) throw Broken("an answer that is not for the client reaches it");
+  Request* request = &requests_.at(said.mark);
+  if (request->said->id != said.id && request->key != id_key(said.id)) {
+    throw Broken("an answer of the child reaches another request");
+  }
+  // A child that answers twice answers a later request with the same id, if there is one.
+  if (request->is_answered) {
+    for (const int mark : open_) {
+      Request& later = requests_.at(mark);
+      if (later.key == request->key) later.is_doubled = request->is_doubled = true;
+    }
+  }
+  if (request->is_opening && said.kind == ChildSaid::Kind::result && !request->is_doubled) {
+    check_opening(line, said, *request);
+    answered(*request, request->said->id);
+    return {Heard::Kind::answer, request->said->id, false, true,
+            json::parse(line)["result"].value("protocolVersion", "")};
+  }
+  if (said.is_discovery && !request->is_doubled) {
+    check_discovery(line, said, *request);
+    answered(*request, request->said->id);
+    return {Heard::Kind::discovery, request->said->id};
+  }
+  // With the same id twice, either request may get it.
+  std::vector<Request*> candidates = {request};
+  bool may_be_opening = false;
+  if (request->is_doubled) {
+    candidates.clear();
+    for (auto& [mark, other] : requests_) {
+      if (other.key != request->key) continue;
+      if (!other.is_answered) candidates.push_back(&other);
+      may_be_opening |= other.is_opening || said.is_discovery;
+    }
+  } else if (request->is_answered) {
+    throw Broken(fmt::format("request {} gets a second answer", request->said->id));
+  }
+  for (Request* candidate : candidates) {
+    std::string expected = said.before + candidate->said->id + said.after;
+    const bool may_be_of_list = candidate->is_doubled && line.find(kExpired) != line.npos;
+    if (may_be_of_list || must_expire(*candidate->said)) expected = expired(std::move(expected));
+    auto inserted = inserted_into(expected, line);
+    if (may_be_opening && has_id(line, candidate->said->id)) inserted = "";
+    if (!inserted) continue;
+    if (!inserted->empty() && !json::accept(line)) throw Broken("the line is not valid JSON");
+    check_inserted(*inserted, said, *candidate);
+    if (candidate->is_withdrawn && !candidate->is_doubled && !may_be_closed() &&
+        (!candidate->said->envelope.empty() || candidate->batch != 0)) {
+      throw Broken("an answer reaches the client that it has cancelled");
+    }
+    answered(*candidate, candidate->said->id);
+    const bool is_probe = candidate->said->method == "server/discover";
+    if (is_probe) return {Heard::Kind::discovery};
+    return {Heard::Kind::answer, candidate->said->id, false, candidate->is_opening};
+  }
+  throw Broken("an answer was changed, or has another id than its request");
+}
+
+void Promises::check_opening(const std::string& line, const ChildSaid& said,
+                             const Request& request) const {
+  if (request.is_answered) throw Broken("initialize gets a second answer");
+  const json now = json::parse(line, nullptr, false);
+  const json before = json::parse(said.text(), nullptr, false);
+  if (!now.contains("result") || now.size() != before.size())
+    throw Broken("the opening is no answer");
+  if (now["id"] != json::parse(request.said->id)) throw Broken("the opening has another id");
+  const json& result = now["result"];
+  for (const char* const key : {"sim", "protocolVersion", "serverInfo"}) {
+    if (result.value(key, json()) != before["result"].value(key, json())) {
+      throw Broken("the opening was changed");
+    }
+  }
+  if (result.value(json::json_pointer("/capabilities/tools/listChanged"), false) != true) {
+    throw Broken("the opening does not declare listChanged");
+  }
+  if (result.value("instructions", "").empty()) throw Broken("the opening has no instructions");
+}
+
+void Promises::check_discovery(const std::string& line, const ChildSaid& said,
+                               const Request& request) const {
+  if (request.is_answered) throw Broken("server/discover gets a second answer");
+  if (request.is_withdrawn && !may_be_closed()) {
+    throw Broken("an answer reaches the client that it has cancelled");
+  }
+  const json now = json::parse(line, nullptr, false);
+  if (!now.is_object()) throw Broken("the line is not valid JSON");
+  if (now["id"] != json::parse(request.said->id)) throw Broken("server/discover gets another id");
+  json result = now["result"];
+  if (result.value("/capabilities/tools/listChanged"_json_pointer, false) != true) {
+    throw Broken("the answer to server/discover does not declare listChanged");
+  }
+  if (result.value("instructions", "").empty()) {
+    throw Broken("the answer to server/discover has no instructions");
+  }
+  if (result["ttlMs"] != 0) throw Broken("the answer to server/discover may be kept");
+  const json before = json::parse(said.text(), nullptr, false)["result"];
+  for (const char* const key : {"sim", "resultType", "supportedVersions", "cacheScope"}) {
+    if (result.value(key, json()) != before.value(key, json())) {
+      throw Broken("the answer to server/discover was changed");
+    }
+  }
+}
+
+void Promises::check_inserted(std::string_view item, const ChildSaid& said, Request& request) {
+  if (said.has_tools && request.said->is_first_page && !request.is_doubled) {
+    // It may have been cancelled before or after it was answered.
+    if (item.empty() && request.is_cancelled) return;
+    if (!item.starts_with(kToolStart) || item.find("sitter_child_stderr") == item.npos) {
+      throw Broken("a list of tools came without the built-in ones");
+    }
+    return;
+  }
+  if (item.empty()) {
+    if (request.must_carry_notice && !request.is_doubled)
+      throw Broken("the result after a restart has no notice");
+    return;
+  }
+  if (request.is_doubled && item.starts_with(kToolStart)) return;
+  if (!item.starts_with(kNoticeStart)) throw Broken("something was put into an answer");
+  if (!said.has_content || !config_.writes_notices ||
+      (request.is_cancelled && !request.is_doubled && !may_be_closed() &&
+       (request.batch == 0 || request.is_withdrawn))) {
+    throw Broken("a notice stands where none may stand");
+  }
+  const int gen = number_behind(item, kNoticeStart);
+  const auto before = lives_.find(gen - 1);
+  const bool has_served =
+      before != lives_.end() && before->second.has_served &&
+      (is_asked_ ? before->second.initialized_count > 0 : before->second.has_answered);
+  if (has_served && before->second.is_killed &&
+      item.find("previous: \u26a0 crashed") != item.npos) {
+    throw Broken("a deliberate kill is called a crash");
+  }
+  bool& was_told = notices_[gen][said.has_structure ? 1 : 0];
+  if (was_told) throw Broken(fmt::format("the notice of child {} comes twice", gen));
+  was_told = true;
+  if (!said.has_structure) life(gen).owes_notice = false;
+}
+
+/// Whether the client has subscribed to the resource that this update is about.
+bool Promises::was_subscribed(std::string_view update) const {
+  const std::size_t at = update.find("\"uri\":");
+  if (at == update.npos) return false;
+  const std::string_view uri = update.substr(at, update.rfind("}}") - at);
+  return std::any_of(requests_.begin(), requests_.end(), [&](const auto& entry) {
+    const ClientSaid& said = *entry.second.said;
+    return said.method == "resources/subscribe" && said.text.find(uri) != said.text.npos;
+  });
+}
+
+}  // namespace sitter::sim

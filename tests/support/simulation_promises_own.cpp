@@ -1,0 +1,203 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "sitter/core/json_text.hpp"
+#include "support/simulation_promises.hpp"
+
+namespace sitter::sim {
+
+using json = nlohmann::json;
+using nlohmann::literals::operator""_json_pointer;
+
+namespace {
+
+/// The raw id of a line that the bridge has made itself; empty for none.
+std::string_view own_id(std::string_view line) {
+  constexpr std::string_view start = R"json({"jsonrpc":"2.0","id":)json";
+  if (!line.starts_with(start)) return {};
+  line.remove_prefix(start.size());
+  std::size_t end = line.find_first_of(",}");
+  if (line.front() == '"') {
+    end = 1;
+    while (line[end] != '"') end += line[end] == '\\' ? 2 : 1;
+    ++end;
+  }
+  return line.substr(0, end);
+}
+
+}  // namespace
+
+/// The answers to a batch: all of them, of no other, in one array.
+std::vector<Heard> Promises::heard_batch(const std::string& line) {
+  if (!json::accept(line)) throw Broken("the answers to a batch are no valid JSON");
+  batch_heard_ = 0;
+  std::vector<Heard> all;
+  int errors_without_id = 0;
+  for (const std::string_view element : json_elements(line)) {
+    const std::string_view id = own_id(element);
+    if (sim_number_in(element) == 0 && (id.empty() || id == "null")) {
+      ++errors_without_id;
+    } else {
+      all.push_back(heard(std::string(element)));
+    }
+  }
+  const int batch = *std::exchange(batch_heard_, std::nullopt);
+  if (all.empty() && errors_without_id == 0) throw Broken("an empty array");
+  if (batch == 0) return all;
+  if (std::exchange(batches_.at(batch), 0) != errors_without_id) {
+    throw Broken("a batch has not as many errors without an id as it is owed");
+  }
+  for (const int mark : open_) {
+    const Request& request = requests_.at(mark);
+    if (request.batch == batch && !request.is_cancelled && !request.is_doubled) {
+      throw Broken(fmt::format("a batch is answered without request {}", request.said->id));
+    }
+  }
+  // What was cancelled is not heard of any more.
+  std::erase_if(open_, [&](int mark) {
+    Request& request = requests_.at(mark);
+    if (request.batch != batch || request.is_doubled) return false;
+    return request.is_answered = true;
+  });
+  return all;
+}
+
+/// It is answered where it was asked: in the array of its batch, or outside of any.
+void Promises::check_batch_of(const Request& request) const {
+  if (request.is_doubled) return;
+  if (!batch_heard_ && request.batch != 0) throw Broken("a request of a batch is answered alone");
+  if (batch_heard_ && (request.batch == 0 || request.batch != *batch_heard_)) {
+    throw Broken(
+        fmt::format("the answer to {} stands in the array of another batch", request.said->id));
+  }
+}
+
+Heard Promises::own(const std::string& line) {
+  const json message = json::parse(line, nullptr, false);
+  if (!message.is_object() || message.value("jsonrpc", "") != "2.0") {
+    throw Broken("a line to the client is no JSON-RPC object");
+  }
+  if (message.contains("method")) return own_notification(line, message);
+  if (message.contains("result") == message.contains("error")) {
+    throw Broken("a line to the client is neither request nor answer");
+  }
+  // What was held for a list follows in a read of its own.
+  if (message.contains(json::json_pointer("/result/tools"))) {
+    output_may_be_closed_until_ = now_ + kGapsMax;
+  }
+  const std::string_view id = own_id(line);
+  if (id.empty() || id == "null") {
+    if (--errors_without_id_owed_ < 0) throw Broken("an error without an id that nobody is owed");
+    if (!message.contains("error")) throw Broken("a result without an id");
+    return {};
+  }
+  Request* const request = open_with(id);
+  if (Streams::Stream* const stream = streams_.find(id); stream != nullptr && !request) {
+    if (!message.contains("error")) throw Broken("the bridge ends a stream with a result");
+    streams_.close(*stream, now_);
+    return {Heard::Kind::stream_ended, stream->said->id};
+  }
+  if (request == nullptr) {
+    throw Broken(fmt::format("an answer with id {}, which nobody is owed", id));
+  }
+  check_own_answer(*request, line, message);
+  const bool is_opening = request->is_opening;
+  answered(*request, id);
+  // As a refusal, since the bridge has no other answer to it.
+  if (request->said->method == "server/discover") return {Heard::Kind::discovery};
+  return {Heard::Kind::answer, std::string(id), false, is_opening,
+          message.value("/result/protocolVersion"_json_pointer, "")};
+}
+
+Heard Promises::own_notification(const std::string& line, const json& message) {
+  const std::string method = message["method"];
+  if (message.contains("id")) throw Broken("the bridge asks the client something");
+  if (method == "notifications/cancelled") {
+    return own_cancellation(message.at("params").at("requestId").dump());
+  }
+  if (method == "notifications/subscriptions/acknowledged") {
+    streams_.on_acknowledged(message, line, may_be_closed());
+    return {};
+  }
+  const bool is_update = method == "notifications/resources/updated";
+  if (!is_update && !method.ends_with("/list_changed")) {
+    throw Broken("a notification nobody has sent");
+  }
+  if (message.contains("/params/_meta"_json_pointer)) {
+    streams_.on_change(message, line, 0, may_be_closed());
+  } else if (!is_asked_) {
+    throw Broken("the bridge tells of a change without the stream that it is for");
+  } else if (is_update && !was_subscribed(line)) {
+    throw Broken("a notification nobody has sent");
+  }
+  return {method == "notifications/tools/list_changed" ? Heard::Kind::tools_changed
+                                                       : Heard::Kind::other};
+}
+
+/// Of a question whose child is gone, or of a stream.
+Heard Promises::own_cancellation(const std::string& id) {
+  if (Streams::Stream* const stream = streams_.find(id, may_be_closed())) {
+    streams_.close(*stream, now_);
+    taken_back_.erase(stream->said->mark);
+    return {Heard::Kind::stream_ended, stream->said->id};
+  }
+  // The client may have answered it while this was on its way.
+  auto& questions =
+      may_be_closed() && answered_questions_.contains(id) ? answered_questions_ : questions_;
+  const auto question = questions.find(id);
+  if (question == questions.end() || !life(question->second.gen).is_over) {
+    throw Broken("a question is declared void that is not");
+  }
+  questions.erase(question);
+  return {Heard::Kind::question_cancelled, id};
+}
+
+void Promises::check_own_answer(const Request& request, const std::string& line,
+                                const json& message) const {
+  if (request.is_doubled) return;
+  const ClientSaid& said = *request.said;
+  const bool is_result = message.contains("result");
+  if (is_result && said.method != "tools/call" && said.method != "ping" &&
+      said.method != "initialize" && said.method != "logging/setLevel" && !is_list(said.method)) {
+    throw Broken(fmt::format("the bridge invents a result of {}", said.method));
+  }
+  if (is_result && !said.envelope.empty()) check_stateless_result(request, message["result"]);
+  if (request.is_cancelled && !may_be_closed() && (request.batch == 0 || request.is_withdrawn)) {
+    throw Broken("the bridge answers a cancelled request");
+  }
+  if (request.is_builtin || request.is_opening || request.sent_to.empty()) return;
+
+  // It was with a child.
+  if (request.answer_read != 0) {
+    const ChildSaid& answer = said_.child[static_cast<std::size_t>(request.answer_read)];
+    if (!answer.is_unreadable && !(answer.is_method_not_found && said.method == "tools/list")) {
+      throw Broken("the child's answer was exchanged for another");
+    }
+    return;
+  }
+  const Generation gen = request.sent_to.back();
+  const Life& its_life = lives_.at(gen);
+  if (!its_life.is_over && !stopped_at_) {
+    throw Broken("a request was given up although its child lives");
+  }
+  if (its_life.is_killed && line.find("crashed") != line.npos) {
+    throw Broken("a deliberate kill is called a crash");
+  }
+  if (said.method == "tools/call" && is_result == said.wants_task) {
+    throw Broken("a death is told in the wrong form");
+  }
+}
+
+void Promises::check_stateless_result(const Request& request, const json& result) const {
+  if (result.value("resultType", "") != "complete") {
+    throw Broken("a result of the bridge does not say that it is complete");
+  }
+  if (!is_list(request.said->method)) return;
+  if (result.value("ttlMs", -1) != 0 || !result.contains("cacheScope")) {
+    throw Broken("a list of the bridge does not say how long it may be kept");
+  }
+}
+
+}  // namespace sitter::sim
