@@ -453,37 +453,35 @@ int Client::batch() {
     texts.push_back(said_.client.back().text);
   }
   for (int count = random_.between(1, 5); count > 0; --count) {
-    switch (random_.weighted({30, 10, 10, 10, 10, 2, 2})) {
-      case 0:
-        parts.push_back(call());
-        break;
-      case 1:
-        parts.push_back(list());
-        break;
-      case 2:
-        parts.push_back(other_request());
-        break;
-      case 3:
-        parts.push_back(call_builtin());
-        break;
-      case 4:
-        parts.push_back(notification());
-        break;
-      case 5:
-        parts.push_back(kill());
-        break;
-      default: {
-        ClientSaid& said = add(Kind::rubbish);
-        said.text = "17";
-        parts.push_back(said.mark);
-      }
-    }
+    parts.push_back(part_of_batch());
     texts.push_back(said_.client.back().text);
   }
   ClientSaid& said = add(Kind::batch);
   said.parts = std::move(parts);
   said.text = fmt::format("[{}]", fmt::join(texts, ","));
   return said.mark;
+}
+
+int Client::part_of_batch() {
+  switch (random_.weighted({30, 10, 10, 10, 10, 2, 2})) {
+    case 0:
+      return call();
+    case 1:
+      return list();
+    case 2:
+      return other_request();
+    case 3:
+      return call_builtin();
+    case 4:
+      return notification();
+    case 5:
+      return kill();
+    default: {
+      ClientSaid& said = add(Kind::rubbish);
+      said.text = "17";
+      return said.mark;
+    }
+  }
 }
 
 int Client::cancel() {

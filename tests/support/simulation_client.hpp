@@ -61,6 +61,7 @@ class Client {
   int cancel_stream();
   int cancel();
   int batch();
+  int part_of_batch();
   int answer();
   int progress();
   int notification();
