@@ -16,7 +16,7 @@ using Progress = DeathReport::Progress;
 void Bridge::answer(ClientRequest& request, Outgoing line) {
   const std::string_view token = request.progress_token();
   output_.before_answer(token, now_);
-  unmute(token);
+  if (!token.empty()) tokens_.on_answered(token, !request.goes_on);
   if (request.extra && request.extra->batch != Batches::kNone) {
     send_whole(batches_.add(request.extra->batch, line.text()));
   } else {
@@ -35,11 +35,6 @@ void Bridge::leave_batch(const ClientRequest& request) {
 /// An answer to a batch that is complete now.
 void Bridge::send_whole(std::optional<std::string> answers) {
   if (answers) output_.send(Outgoing::own(std::move(*answers)), out_);
-}
-
-void Bridge::unmute(std::string_view progress_token) {
-  if (muted_.empty()) return;
-  if (const auto muted = muted_.find(progress_token); muted != muted_.end()) muted_.erase(muted);
 }
 
 void Bridge::answer_result(ClientRequest& request, std::string_view result) {

@@ -29,6 +29,16 @@ bool looks_like_answer(std::string_view text) {
          text.find("\"error\"") != text.npos;
 }
 
+/// The first result of a task names it and says little more. Longer ones are not searched.
+constexpr std::size_t kTaskResultMax = 64 * limits::kKiB;
+
+/// Whether the request goes on as a task, of which this is only the beginning.
+bool is_task(const ClientRequest& request, std::string_view result) {
+  if (result.size() > kTaskResultMax) return false;
+  return request.is_stateless ? member(result, "resultType") == "\"task\""
+                              : request.wants_task && !member(result, "task").empty();
+}
+
 }  // namespace
 
 void Bridge::on(const input::ChildLine& fact) {
@@ -171,7 +181,10 @@ void Bridge::on_child_request(Child& child, const Message& message, Line line) {
 void Bridge::on_child_notification(Child& child, const Message& message, Line line) {
   switch (message.method) {
     case Method::progress:
-      if (muted_.contains(message.params.progress_token)) return;
+      if (!tokens_.passes(message.params.progress_token)) {
+        out_.log(Level::debug, "progress that may not follow what the client has was dropped");
+        return;
+      }
       output_.on_progress(message.params.progress_token, now_);
       break;
     case Method::cancelled: {
@@ -254,6 +267,7 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
     edits.replace(message.id, std::string(id));
   }
   if (request->is_stateless) note_version(message);
+  if (request->wants_progress) request->goes_on = is_task(*request, message.result);
   if (request->is_cancelled) {
     // The stateless revision forbids it, and no batch may have it twice.
     const bool may_pass = !request->is_stateless && !(request->extra && request->extra->batch);

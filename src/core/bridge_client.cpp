@@ -155,6 +155,7 @@ void Bridge::on_client_request(const Message& message, Line line) {
   }
   if (!params.meta_progress_token.empty()) {
     request.wants_progress = true;
+    tokens_.on_request(params.meta_progress_token);
     if (params.meta_progress_token != message.id) {
       request.more().progress_token = params.meta_progress_token;
     }
@@ -373,7 +374,10 @@ void Bridge::on_cancelled(const Message& message, Line line) {
     }
   }
   if (request == held_carrier_) held_carrier_ = nullptr;
-  unmute(request->progress_token());
+  // The stateless revision wants to hear no more of it.
+  if (request->wants_progress) {
+    tokens_.on_answered(request->progress_token(), request->is_stateless);
+  }
   leave_batch(*request);
   if (kill_) std::erase(kill_->callers, request);
   for (Inspection& inspection : inspections_) {

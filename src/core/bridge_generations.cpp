@@ -320,7 +320,7 @@ void Bridge::on_child_lost(ClientRequest& request, const DeathReport& report, bo
   } else if (request.is_repeatable() && !request.is_retried && !is_deliberate && !kill_ &&
              ending_ == Ending::none && may_wait(request.extra->line.line())) {
     // The next child counts its progress from the beginning, and progress must only grow.
-    if (request.wants_progress) muted_.emplace(request.progress_token());
+    if (request.wants_progress) tokens_.mute(request.progress_token());
     requests_.retry(request);
   } else {
     fail(request, report);

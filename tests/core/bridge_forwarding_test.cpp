@@ -243,6 +243,26 @@ TEST_F(BridgeForwardingTest, AnAnswerBehindItsProgressStartsAWriteOfItsOwn) {
                                                            R"json({"data":1})json")));
 }
 
+TEST_F(BridgeForwardingTest, ProgressBehindItsAnswerIsDropped) {
+  client(call_with_progress(1, "work"));
+  client(call_with_progress(2, "work"));
+  child(1, result(1));
+  child(1, progress(1, 10));
+  child(1, progress(2, 10));
+  EXPECT_THAT(client_got(), ElementsAre(result(1), progress(2, 10)));
+  child(1, result(2));
+  time_passes(milliseconds(1));
+}
+
+TEST_F(BridgeForwardingTest, ATaskGoesOnUnderItsTokenBehindItsFirstResult) {
+  client(
+      request(1, "tools/call", R"json({"name":"work","task":{},"_meta":{"progressToken":1}})json"));
+  child(1, result(1, R"json({"task":{"taskId":"t"}})json"));
+  child(1, progress(1, 10));
+  EXPECT_THAT(client_got(),
+              ElementsAre(result(1, R"json({"task":{"taskId":"t"}})json"), progress(1, 10)));
+}
+
 TEST_F(BridgeForwardingTest, AnAnswerLongAfterItsProgressDoesNotWait) {
   client(call_with_progress(1, "work"));
   child(1, progress(1, 10));

@@ -202,6 +202,19 @@ TEST_F(BridgeStatelessTest, AnAnswerToACancelledRequestIsNotPassedOn) {
   EXPECT_THAT(client_got(), IsEmpty());
 }
 
+TEST_F(BridgeStatelessTest, NoProgressFollowsACancellation) {
+  serve_session();
+  client(request(
+      2, "tools/call",
+      R"json({"name":"slow","_meta":{"progressToken":2,)json" +
+          envelope("2026-07-28").substr(std::string_view(R"json("_meta":{)json").size()) + "}"));
+  done();
+  child(1, progress(2, 10));
+  client(cancelled(2));
+  child(1, progress(2, 20));
+  EXPECT_THAT(client_got(), ElementsAre(progress(2, 10)));
+}
+
 TEST_F(BridgeStatelessTest, AnIdMayComeAgainAfterACancellation) {
   serve_session();
   client(enveloped_call(2, "slow"));

@@ -26,6 +26,7 @@
 #include "sitter/core/json_view.hpp"
 #include "sitter/core/listens.hpp"
 #include "sitter/core/message.hpp"
+#include "sitter/core/progress_tokens.hpp"
 #include "sitter/core/relist_wait.hpp"
 #include "sitter/core/reply.hpp"
 #include "sitter/core/restart_notice.hpp"
@@ -216,7 +217,6 @@ class Bridge {
   void answer(ClientRequest& request, Outgoing line);
   void leave_batch(const ClientRequest& request);
   void send_whole(std::optional<std::string> answers);
-  void unmute(std::string_view progress_token);
   void answer_result(ClientRequest& request, std::string_view result);
   void answer_error(ClientRequest& request, ErrorCode code, std::string_view message);
   void answer_tool_text(ClientRequest& request, std::string_view text, bool is_error);
@@ -326,8 +326,7 @@ class Bridge {
 
   ClientRequests requests_;
   ChildRequests child_requests_;
-  /// Raw progress tokens of requests that went to a second child.
-  std::set<std::string, std::less<>> muted_;
+  ProgressTokens tokens_;
   InternalIds ids_;
 
   std::list<Child> children_;

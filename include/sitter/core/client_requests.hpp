@@ -38,6 +38,8 @@ struct ClientRequest {
   bool is_first_page = false;
   /// It asks for progress under a token that is `extra->progress_token`, or its id.
   bool wants_progress = false;
+  /// Its answer is only the beginning of a task, which goes on under its token.
+  bool goes_on = false;
   /// It asks for a task, so an error must be a JSON-RPC error.
   bool wants_task = false;
   /// It has the envelope of the stateless revision, and so must its answer.

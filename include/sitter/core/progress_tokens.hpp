@@ -1,0 +1,48 @@
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "sitter/core/limits.hpp"
+#include "sitter/core/raw_id.hpp"
+
+namespace sitter {
+
+/// Which progress of the child must not reach the client: values must only grow, and none may
+/// follow the answer (specification, basic/utilities/progress). Tokens are raw, and spellings of
+/// the same one count as one. A token that was never asked for is the client's affair, and passes.
+class ProgressTokens {
+ public:
+  /// A request asks for progress. It may use a token once more.
+  void on_request(std::string_view token) {
+    if (ended_.empty()) return;
+    std::erase(ended_, id_key(token));
+  }
+
+  /// The request goes to a second child, which counts from the beginning.
+  void mute(std::string_view token) { muted_.insert(id_key(token)); }
+
+  /// It was answered or cancelled. `is_over`: a task goes on under its token, and a cancelled
+  /// request may still be told of.
+  void on_answered(std::string_view token, bool is_over) {
+    if (!muted_.empty()) muted_.erase(id_key(token));
+    if (!is_over) return;
+    ended_.push_back(id_key(token));
+    if (ended_.size() > limits::kEndedTokensMax) ended_.pop_front();
+  }
+
+  bool passes(std::string_view token) const {
+    if (muted_.empty() && ended_.empty()) return true;
+    const std::string key = id_key(token);
+    return !muted_.contains(key) && std::find(ended_.rbegin(), ended_.rend(), key) == ended_.rend();
+  }
+
+ private:
+  std::set<std::string> muted_;
+  std::deque<std::string> ended_;
+};
+
+}  // namespace sitter
