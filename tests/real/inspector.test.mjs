@@ -1,18 +1,32 @@
 // The command line of the official inspector.
 import assert from 'node:assert/strict';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { fakeMcpPath, inspector, server, sitting, workshopV2 } from './support/programs.mjs';
+import {
+  fakeMcpPath,
+  inspector,
+  rebuilding,
+  server,
+  sitting,
+  workshop,
+  workshopV2,
+} from './support/programs.mjs';
 import { Sandbox } from './support/sandbox.mjs';
+import { textOf } from './support/session.mjs';
 import { runToEnd } from './support/wire.mjs';
 
 const sitterTools = ['sitter_status', 'sitter_kill', 'sitter_binary_info', 'sitter_child_stderr'];
 
 const revision = '2026-07-28';
+const changed = 'notifications/tools/list_changed';
 
-/** Runs the inspector in front of the bridge and the server; `serverOf` gets the sandbox. */
-async function inspect(t, serverOf, era, method, ...args) {
-  const box = new Sandbox(t);
-  const [command, ...words] = sitting(serverOf(box));
+const namesOf = ({ tools }) => tools.map(({ name }) => name);
+
+// The exit code for a result that is an error; the result is printed nevertheless.
+const toolIsError = 5;
+
+/** The result that the inspector prints, in front of the bridge; it has to exit with `exitCode`. */
+async function printed(box, [command, ...words], exitCode, era, method, ...args) {
   const config = box.write(
     'mcp.json',
     // The inspector gives a server only the variables that are named for it.
@@ -27,9 +41,15 @@ async function inspect(t, serverOf, era, method, ...args) {
     ],
     { env: { MCP_INSPECTOR_SECRET_STORE: 'memory' } },
   );
-  assert.equal(status, 0, `${stdout}\n${stderr}`);
+  assert.equal(status, exitCode, `${stdout}\n${stderr}`);
   await box.nothingLeft();
   return JSON.parse(stdout);
+}
+
+/** Runs the inspector in front of the bridge and the server; `serverOf` gets the sandbox. */
+function inspect(t, serverOf, era, method, ...args) {
+  const box = new Sandbox(t);
+  return printed(box, sitting(serverOf(box)), 0, era, method, ...args);
 }
 
 const everything = () => server('everything');
@@ -38,7 +58,7 @@ const everything = () => server('everything');
 for (const era of ['legacy', 'auto']) {
   describe(`mcp-inspector --cli --protocol-era ${era}`, () => {
     test('tools/list: the tools of the server, then the built-in ones', async (t) => {
-      const names = (await inspect(t, everything, era, 'tools/list')).tools.map(({ name }) => name);
+      const names = namesOf(await inspect(t, everything, era, 'tools/list'));
       assert.ok(names.includes('echo'));
       assert.deepEqual(names.slice(-4), sitterTools);
     });
@@ -76,19 +96,46 @@ for (const era of ['legacy', 'auto']) {
   });
 }
 
-const plan = '{"tools":[{"name":"echo","does":{"answer":"hello"}}]}';
-const onSecondSdk = (box) => workshopV2(box.write('plan.json', plan));
-const fake =
-  (...flags) =>
-  () => [fakeMcpPath(), ...flags];
+const before = [
+  { name: 'echo', inputSchema: { type: 'object' } },
+  { name: 'crash', inputSchema: { type: 'object' } },
+];
+const after = [
+  { name: 'echo', inputSchema: { type: 'object', properties: { text: { type: 'string' } } } },
+  { name: 'crash', inputSchema: { type: 'object' } },
+  { name: 'added', inputSchema: { type: 'object' } },
+];
+const listed = [...namesOf({ tools: before }), ...sitterTools];
+
+// The tools of a server stand in a file: `fileOf` says how, and `commandOf` starts it with that.
+const onSdk = (commandOf) => {
+  const does = {
+    echo: { answer: 'hello' },
+    crash: { stderr: ['last words'], signal: 'SIGKILL' },
+  };
+  const fileOf = (tools) =>
+    JSON.stringify({ tools: tools.map((tool) => ({ ...tool, does: does[tool.name] })) });
+  return { fileOf, commandOf: (box, file) => commandOf(file), crash: 'SIGKILL' };
+};
+const fake = (...flags) => ({
+  fileOf: JSON.stringify,
+  commandOf(box, file) {
+    // sitter_kill ends all that runs the same file, and other tests run theirs meanwhile.
+    const path = box.path('fake-mcp');
+    copyFileSync(fakeMcpPath(), path);
+    return [path, ...flags, '--tools', file];
+  },
+  crash: 'exit 3',
+});
 
 // Which era each server and each choice of the inspector make together.
-for (const [serverName, serverOf, eras] of [
+for (const [serverName, { fileOf, commandOf, crash }, eras] of [
   [
     'a server on the second official SDK',
-    onSecondSdk,
+    onSdk(workshopV2),
     { legacy: 'legacy', auto: 'modern', modern: 'modern' },
   ],
+  ['a server on the first official SDK', onSdk(workshop), { legacy: 'legacy', auto: 'legacy' }],
   [
     'fake-mcp --era dual',
     fake('--era', 'dual'),
@@ -98,14 +145,11 @@ for (const [serverName, serverOf, eras] of [
   ['fake-mcp --era legacy', fake('--era', 'legacy'), { legacy: 'legacy', auto: 'legacy' }],
   ['fake-mcp that exits when probed', fake('--exit-on', 'server/discover=1'), { auto: 'legacy' }],
 ]) {
+  const serverOf = (box) => commandOf(box, box.write('tools.json', fileOf(before)));
   for (const [choice, era] of Object.entries(eras)) {
     describe(`mcp-inspector --cli --protocol-era ${choice}, ${serverName}`, () => {
       test('tools/list: the tools of the server, then the built-in ones', async (t) => {
-        const names = (await inspect(t, serverOf, choice, 'tools/list')).tools.map(
-          ({ name }) => name,
-        );
-        assert.ok(names.includes('echo'));
-        assert.deepEqual(names.slice(-4), sitterTools);
+        assert.deepEqual(namesOf(await inspect(t, serverOf, choice, 'tools/list')), listed);
       });
 
       test('tools/call: of the server', async (t) => {
@@ -120,15 +164,67 @@ for (const [serverName, serverOf, eras] of [
         assert.equal(status.protocolEra, era);
         assert.equal(status.protocolVersion === revision, era === 'modern');
       });
+
+      test('tools/call: sitter_kill says what it has ended', async (t) => {
+        const box = new Sandbox(t);
+        const command = serverOf(box);
+        const args = ['tools/call', '--tool-name', 'sitter_kill'];
+        const result = await printed(box, sitting(command), 0, choice, ...args);
+        const { count, killed } = JSON.parse(textOf(result));
+        assert.equal(count, 1);
+        assert.equal(killed[0].relation, 'child');
+        assert.equal(killed[0].command, command.join(' '));
+      });
+
+      test('tools/call: a crash in mid-call is an error that says why', async (t) => {
+        const box = new Sandbox(t);
+        const args = ['--tool-args-json', '{"code":3,"stderr":"last words"}'];
+        const result = await printed(
+          box,
+          sitting(serverOf(box)),
+          toolIsError,
+          choice,
+          ...['tools/call', '--tool-name', 'crash', ...args],
+        );
+        assert.equal(result.isError, true);
+        const [reason, ...stderr] = textOf(result).split('\n');
+        assert.match(reason, new RegExp(`^\\[mcp-sitter\\] the server crashed \\(${crash}[,)]`));
+        assert.match(reason, /may or may not have taken effect/);
+        assert.ok(stderr.includes('last words'), textOf(result));
+      });
+
+      // The inspector lists the tools before it calls one, and the rebuild comes in between.
+      test('tools/call: the first result after a rebuild names the changed tools', async (t) => {
+        const box = new Sandbox(t);
+        const bridge = sitting(serverOf(box));
+        const next = box.write('next.json', fileOf(after));
+        const command = rebuilding(box.path('traffic'), next, box.path('tools.json'), bridge);
+        const args = ['--tool-name', 'echo', '--tool-arg', 'text=hello'];
+        const result = await printed(box, command, 0, choice, 'tools/call', ...args);
+
+        const [notice, ...answer] = result.content;
+        assert.match(notice.text, /^\[mcp-sitter\] server restarted \(spawn #\d+, pid \d+, /);
+        assert.match(notice.text, /previous: killed by sitter_kill after /);
+        assert.match(notice.text, /tools: \+1 added \(added\), 1 schema changed \(echo\)\./);
+        assert.match(notice.text, /^echo: \+text \(string, optional\)$/m);
+        assert.deepEqual(answer, [{ type: 'text', text: 'hello' }]);
+
+        const lines = readFileSync(box.path('traffic'), 'utf8').trimEnd().split('\n');
+        const traffic = lines.map((line) => JSON.parse(line));
+        const called = traffic.findIndex(({ method }) => method === 'tools/call');
+        const lists = traffic.slice(0, called).filter(({ result }) => result?.tools);
+        assert.deepEqual(
+          lists.map(({ result }) => namesOf(result)),
+          [listed],
+        );
+        const announced = traffic.slice(called).filter(({ method }) => method === changed);
+        assert.equal(announced.length, 1);
+      });
     });
   }
 }
 
 test('with a server that cannot start, auto finds the built-in tools', async (t) => {
   const notThere = (box) => [box.path('not-built')];
-  const { tools } = await inspect(t, notThere, 'auto', 'tools/list');
-  assert.deepEqual(
-    tools.map(({ name }) => name),
-    sitterTools,
-  );
+  assert.deepEqual(namesOf(await inspect(t, notThere, 'auto', 'tools/list')), sitterTools);
 });

@@ -43,6 +43,13 @@ export const workshopV2 = (planFile) => [
   planFile,
 ];
 
+/** The way to this bridge on which the server is rebuilt before a call; see rebuilding.mjs. */
+export const rebuilding = (traffic, next, plan, bridge) => [
+  process.execPath,
+  join(testsDir, 'support', 'rebuilding.mjs'),
+  ...[traffic, next, plan, ...bridge],
+];
+
 /** A server with the bridge before it. */
 export const sitting = (command, ...options) => [sitterPath(), ...options, '--', ...command];
 
