@@ -117,12 +117,16 @@ void Bridge::fail_waiting(const DeathReport& report) {
   grant_waiting();
   while (requests_.waiting_count() > 0) {
     ClientRequest* const request = requests_.next_waiting().request;
-    if (request == nullptr) continue;
-    if (is_list(request->method) && request->is_first_page) {
-      answer_last_list(*request);
-    } else {
-      fail(*request, report);
-    }
+    if (request != nullptr) fail_undone(*request, report);
+  }
+}
+
+/// A request that no child has served.
+void Bridge::fail_undone(ClientRequest& request, const DeathReport& report) {
+  if (is_list(request.method) && request.is_first_page) {
+    answer_last_list(request);
+  } else {
+    fail(request, report);
   }
 }
 

@@ -266,9 +266,12 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
   if (const auto id = request->id(); id != message.id) {
     edits.replace(message.id, std::string(id));
   }
-  if (request->is_stateless) note_version(message);
+  if (request->is_stateless) note_version(child, message);
   if (request->wants_progress) request->goes_on = is_task(*request, message.result);
-  if (request->is_cancelled) {
+  if (message.kind == Message::Kind::error && may_be_refusal(child, *request, message.error)) {
+    requests_.hold(*request, edits.apply());
+    child.has_held_errors = true;
+  } else if (request->is_cancelled) {
     // The stateless revision forbids it, and no batch may have it twice.
     const bool may_pass = !request->is_stateless && !(request->extra && request->extra->batch);
     if (may_pass) output_.send(edits.outgoing(), out_);
@@ -283,12 +286,24 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
   }
 }
 
-/// Whether the child knows the version that the client speaks.
-void Bridge::note_version(const Message& answer) {
-  if (answer.kind == Message::Kind::result) {
-    envelope_.on_served();
-  } else if (member(answer.error, "code") == "-32022") {
-    envelope_.on_refused();
+/// Whether the error may only mean that the child was not opened.
+bool Bridge::may_be_refusal(const Child& child, const ClientRequest& request,
+                            std::string_view error) const {
+  return child.handshake.is_in_doubt() && request.is_stateless && !request.is_cancelled &&
+         !session_.is_asked() && ending_ == Ending::none &&
+         request.method != Method::server_discover && may_mean_unopened(member(error, "code"));
+}
+
+/// What the answer tells of the child: whether it knows the client's version, or the revision at
+/// all.
+void Bridge::note_version(Child& child, const Message& answer) {
+  if (answer.kind == Message::Kind::error) {
+    if (member(answer.error, "code") == "-32022") envelope_.on_refused();
+    return;
+  }
+  envelope_.on_served();
+  if (child.handshake.is_in_doubt() && !member(answer.result, "resultType").empty()) {
+    child.handshake.end_doubt();
   }
 }
 

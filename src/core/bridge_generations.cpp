@@ -54,6 +54,7 @@ void Bridge::advance(Child& child) {
   }
   if (handshake.state() == State::refused) {
     if (opening_ != nullptr) answer_opening_ourselves(handshake.refusal(), ring_.tail(child.gen()));
+    fail_refused(child);
     child.life.take_down(EndReason::opening_refused, handshake.refusal(), ladder(), now_, out_);
     return;
   }
@@ -61,6 +62,10 @@ void Bridge::advance(Child& child) {
     handshake.settle(session_, !child.has_clients_opening, now_, out_);
   }
   if (const auto lists = handshake.take_lists(now_)) on_lists(child, *lists);
+  if (child.has_held_errors && !handshake.is_in_doubt()) {
+    child.has_held_errors = false;
+    release_held();
+  }
   if (!child.is_ready && (handshake.state() == State::done || handshake.state() == State::opened)) {
     begin_serving(child);
     note_served(child);
@@ -75,6 +80,17 @@ void Bridge::advance(Child& child) {
     forward(request, line.line(), Outgoing::own(line.text()), child);
   }
   if (requests_.waiting_count() > 0) release_waiting(child);
+}
+
+/// The child cannot serve this client, which explains the errors that it has answered so far.
+void Bridge::fail_refused(Child& child) {
+  if (!std::exchange(child.has_held_errors, false)) return;
+  ChildEnd end = end_for(EndReason::opening_refused);
+  end.why = child.handshake.refusal();
+  const DeathReport report = report_of(end, ring_.tail(child.gen()), Progress::refused);
+  for (ClientRequest* request : requests_.all(ClientRequest::State::held, child.gen())) {
+    fail_undone(*request, report);
+  }
 }
 
 void Bridge::open(Child& child) {
@@ -259,6 +275,7 @@ void Bridge::on_over(const Child& dead) {
   history_.push_back({gen, dead.life.pid(), dead.life.started().wall, end.lifetime, end});
   if (history_.size() > limits::kHistoryMax) history_.pop_front();
 
+  if (dead.has_held_errors) release_held();
   void_questions(gen);
   on_streams_lost(gen);
   if (envelope_.is_known()) has_lost_stateless_ = true;

@@ -11,7 +11,7 @@ namespace sitter {
 namespace {
 
 bool is_delivered(const DeathReport& report) {
-  return report.progress == DeathReport::Progress::in_flight;
+  return report.progress != DeathReport::Progress::not_delivered;
 }
 
 std::string what_happened(const DeathReport& report) {
@@ -20,8 +20,13 @@ std::string what_happened(const DeathReport& report) {
 }
 
 std::string effect(const DeathReport& report, std::string_view request) {
-  if (is_delivered(report)) {
-    return fmt::format("This {} was running then and may or may not have taken effect", request);
+  switch (report.progress) {
+    case DeathReport::Progress::in_flight:
+      return fmt::format("This {} was running then and may or may not have taken effect", request);
+    case DeathReport::Progress::refused:
+      return fmt::format("It refused this {}, which had no effect", request);
+    case DeathReport::Progress::not_delivered:
+      break;
   }
   return fmt::format("This {} was not delivered to it and had no effect", request);
 }

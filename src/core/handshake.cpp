@@ -74,6 +74,8 @@ void Handshake::settle(const Session& session, bool restore, Now now, Actions& o
 }
 
 void Handshake::list(bool before_requests, Now now, Actions& out) {
+  // Who has answered server/discover has shown its era.
+  is_first_survey_ = !before_requests && result_.capabilities.empty();
   state_ = before_requests ? State::listing : State::done;
   is_restored_ = true;
   survey_.emplace(gen_, make_id_, make_meta_);
@@ -163,9 +165,12 @@ void Handshake::on_doubt_answer(const Message& answer) {
   }
   state_ = State::refused;
   refusal_ = fmt::format(
-      "it is now a server of revision {}, which a session opens with initialize, and this client "
-      "speaks the stateless revision of the protocol (2026-07-28) with it; reconnect the client to "
-      "the server, so that it finds out anew which revision to speak",
+      "it is a server of revision {}, which a session opens with initialize, and this client "
+      "speaks "
+      "the stateless revision of the protocol (2026-07-28) with it; reconnect the client to the "
+      "server, so that it finds out anew which revision to speak, and do not restrict the client "
+      "to "
+      "2026-07-28",
       brief(version, 40));
 }
 
@@ -198,12 +203,13 @@ void Handshake::finish_if_done(Now now, Actions& out) {
   if (is_restored_) restore_deadline_.reset();
   if (!is_restored_ || !survey_ || !survey_->is_done()) return;
   if (state_ == State::settling) state_ = State::done;
-  if (state_ != State::listing) return;
+  const bool serves = std::exchange(is_first_survey_, false);
+  if (state_ != State::listing && !serves) return;
   const auto& lists = survey_->lists();
   const auto tools = std::find_if(lists.begin(), lists.end(), [](const ListSurvey::List& list) {
     return list.kind == CatalogKind::tools;
   });
-  if (tools->is_stateless) {
+  if (tools->is_stateless || (serves && !tools->is_refused)) {
     state_ = State::done;
   } else {
     doubt(now, out);

@@ -9,6 +9,7 @@
 #include "sitter/core/method.hpp"
 #include "sitter/core/raw_id.hpp"
 #include "sitter/core/reply.hpp"
+#include "sitter/core/session.hpp"
 
 namespace sitter {
 
@@ -79,7 +80,9 @@ bool ListSurvey::on_answer(const Message& answer, Actions& out) {
   if (list->state != State::asking) return true;
   if (answer.kind == Message::Kind::error) {
     // Without a handshake the answer alone tells that a server has no such things.
-    const bool has_none = member(answer.error, "code") == "-32601" && !make_meta_().empty();
+    const std::string_view code = member(answer.error, "code");
+    const bool has_none = code == "-32601" && !make_meta_().empty();
+    list->is_refused = may_mean_unopened(code);
     list->is_stateless = list->is_stateless || has_none;
     list->state = has_none ? State::complete : State::failed;
     return true;

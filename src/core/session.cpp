@@ -102,6 +102,12 @@ bool is_legacy_version(std::string_view version) {
          kLegacyVersions.end();
 }
 
+bool may_mean_unopened(std::string_view code) {
+  constexpr std::array<std::string_view, 5> kOthers = {"-32601", "-32603", "-32020", "-32021",
+                                                       "-32022"};
+  return std::find(kOthers.begin(), kOthers.end(), code) == kOthers.end();
+}
+
 void amend_opening(std::string_view result, std::string_view instructions, Edits& edits) {
   const auto [capabilities, said] = members<2>(result, {"capabilities", "instructions"});
   if (is_object(capabilities)) {

@@ -354,12 +354,106 @@ TEST_F(BridgeStatelessTest, ARenamedServerIsToldWhereItsAnswersNameIt) {
   EXPECT_THAT(answer_text_of_first(), AllOf(HasSubstr("a 1 -> a 2"), HasSubstr("v2")));
 }
 
-TEST_F(BridgeStatelessTest, AServerThatHasNeverSpokenTheRevisionIsLogged) {
+// A server that has never spoken the revision.
+
+TEST_F(BridgeStatelessTest, AServerThatMustBeOpenedIsToldInTheAnswerThatItRefuses) {
+  server.is_stateless = false;
   client(enveloped_call(1, "echo"));
-  for (const char* id : {"#1", "#2", "#3"}) child(1, error(id, -32600, "not initialized"));
   child(1, error(1, -32600, "not initialized"));
-  EXPECT_THAT(client_got(), ElementsAre(error(1, -32600, "not initialized")));
-  EXPECT_THAT(logs(), Contains(HasSubstr("opened with initialize")));
+  EXPECT_THAT(client_got(), IsEmpty());
+  for (const char* id : {"#1", "#2", "#3"}) child(1, error(id, -32600, "not initialized"));
+  EXPECT_THAT(done(), ElementsAre(AllOf(HasSubstr("child 1"), HasSubstr("\"initialize\""))));
+  opens(1);
+  const auto words = done();
+  EXPECT_THAT(words, Contains("close 1"));
+  EXPECT_THAT(words, Contains(AllOf(HasSubstr("client"), HasSubstr("\"isError\":true"),
+                                    HasSubstr("It refused this call, which had no effect"),
+                                    HasSubstr("2025-11-25"), HasSubstr("reconnect"))));
+  dies(1, 0);
+}
+
+TEST_F(BridgeStatelessTest, TheListsOfAServerThatMustBeOpenedAreTheBuiltInTools) {
+  server.is_stateless = false;
+  client(enveloped(1, "tools/list"));
+  for (const char* id : {"1", "#1", "#2", "#3"}) child(1, error(id, -32002, "not initialized"));
+  opens(1);
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("sitter_status"),
+                                              HasSubstr("\"resultType\":\"complete\""))));
+  dies(1, 0);
+}
+
+TEST_F(BridgeStatelessTest, AnErrorOfAServerThatListsItsToolsIsItsAnswer) {
+  client(enveloped_call(1, "missing"));
+  child(1, error(1, -32602, "Unknown tool"));
+  EXPECT_THAT(client_got(), IsEmpty());
+  opens(1);
+  EXPECT_THAT(client_got(), ElementsAre(error(1, -32602, "Unknown tool")));
+  client(enveloped_call(2, "missing"));
+  child(1, error(2, -32602, "Unknown tool"));
+  EXPECT_THAT(client_got(), ElementsAre(error(2, -32602, "Unknown tool")));
+}
+
+TEST_F(BridgeStatelessTest, AnErrorThatNoUnopenedServerAnswersDoesNotWait) {
+  for (const int code : {-32601, -32603, -32020, -32021, -32022}) {
+    client(enveloped_call(-code, "echo"));
+    child(1, error(-code, code, "no"));
+    EXPECT_THAT(client_got(), ElementsAre(error(-code, code, "no")));
+  }
+}
+
+TEST_F(BridgeStatelessTest, AServerThatRefusesInitializeTooGivesItsErrors) {
+  client(enveloped_call(1, "echo"));
+  for (const char* id : {"1", "#1", "#2", "#3"}) child(1, error(id, -32602, "no database"));
+  EXPECT_THAT(client_got(), IsEmpty());
+  opens(1);
+  EXPECT_THAT(client_got(), ElementsAre(error(1, -32602, "no database")));
+}
+
+TEST_F(BridgeStatelessTest, ErrorsWaitOnlyABoundedTimeToBeExplained) {
+  client(enveloped_call(1, "echo"));
+  for (const char* id : {"1", "#1", "#2", "#3"}) child(1, error(id, -32600, "no"));
+  done();
+  time_passes(limits::kOtherListWait - milliseconds(1));
+  EXPECT_THAT(client_got(), IsEmpty());
+  time_passes(milliseconds(1));
+  EXPECT_THAT(client_got(), ElementsAre(error(1, -32600, "no")));
+}
+
+TEST_F(BridgeStatelessTest, ErrorsThatWaitToBeExplainedOutliveTheServer) {
+  client(enveloped_call(1, "echo"));
+  child(1, error(1, -32600, "no"));
+  done();
+  dies(1, 1);
+  EXPECT_THAT(client_got(), ElementsAre(error(1, -32600, "no")));
+}
+
+TEST_F(BridgeStatelessTest, AnErrorThatWaitsToBeExplainedIsDroppedByACancellation) {
+  client(enveloped_call(1, "missing"));
+  child(1, error(1, -32602, "Unknown tool"));
+  client(cancelled(1));
+  opens(1);
+  EXPECT_THAT(client_got(), IsEmpty());
+}
+
+TEST_F(BridgeStatelessTest, AnotherAnswerShowsWhatAnErrorMeans) {
+  client(enveloped_call(1, "missing"));
+  client(enveloped_call(2, "echo"));
+  child(1, error(1, -32602, "Unknown tool"));
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(1, result(2, complete_text("a")));
+  EXPECT_THAT(client_got(),
+              ElementsAre(result(2, complete_text("a")), error(1, -32602, "Unknown tool")));
+}
+
+TEST_F(BridgeStatelessTest, AServerThatHasAnsweredDiscoverIsNotDoubted) {
+  client(enveloped(1, "server/discover"));
+  child(1, result(1, discovered()));
+  client(enveloped_call(2, "echo"));
+  client_got();
+  child(1, error(2, -32602, "Unknown tool"));
+  EXPECT_THAT(client_got(), ElementsAre(error(2, -32602, "Unknown tool")));
+  for (const char* id : {"#1", "#2", "#3"}) child(1, error(id, -32602, "no database"));
+  EXPECT_THAT(done(), IsEmpty());
 }
 
 // A rebuilt server of another era.

@@ -1,10 +1,10 @@
 // The command line of the official inspector.
 import assert from 'node:assert/strict';
-import { copyFileSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import {
-  fakeMcpPath,
   inspector,
+  ownFakeMcp,
   rebuilding,
   server,
   sitting,
@@ -120,10 +120,7 @@ const onSdk = (commandOf) => {
 const fake = (...flags) => ({
   fileOf: JSON.stringify,
   commandOf(box, file) {
-    // sitter_kill ends all that runs the same file, and other tests run theirs meanwhile.
-    const path = box.path('fake-mcp');
-    copyFileSync(fakeMcpPath(), path);
-    return [path, ...flags, '--tools', file];
+    return [ownFakeMcp(box), ...flags, '--tools', file];
   },
   crash: 'exit 3',
 });

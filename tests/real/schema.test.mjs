@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { Judge, revisions } from './support/judge.mjs';
-import { fakeMcpPath, sitting } from './support/programs.mjs';
+import { ownFakeMcp, sitting } from './support/programs.mjs';
 import { Sandbox } from './support/sandbox.mjs';
 import { Wire } from './support/wire.mjs';
 
@@ -37,7 +37,7 @@ class Talk {
       'log=$1 flags=$2; shift 2; exec 3<&0; ' +
       'exec "$@" $(cat "$flags") < <(exec tee -a "$log" <&3 3<&- 2>/dev/null) 3<&-';
     const command = ['bash', '-c', copying, 'bash', box.path('input'), box.path('flags')];
-    const talk = new Talk(t, revision, [...command, fakeMcpPath()], box);
+    const talk = new Talk(t, revision, [...command, ownFakeMcp(box)], box);
     talk.setFlags(...(talk.isModern ? ['--era', 'modern'] : []), ...flags);
     return talk;
   }

@@ -1,7 +1,7 @@
 // The second official client in front of the bridge, in every way in which it finds out the era.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { fakeMcpPath, sitting, workshop, workshopV2 } from './support/programs.mjs';
+import { ownFakeMcp, sitting, workshop, workshopV2 } from './support/programs.mjs';
 import { Sandbox } from './support/sandbox.mjs';
 import { textOf } from './support/session.mjs';
 import { SessionInPlace, SessionV2 } from './support/session_v2.mjs';
@@ -38,7 +38,7 @@ const fake =
       const tools = names.map((name) => ({ name, inputSchema: { type: 'object' } }));
       box.write('tools.json', JSON.stringify(tools));
     },
-    command: [fakeMcpPath(), ...flags, '--tools', box.path('tools.json')],
+    command: [ownFakeMcp(box), ...flags, '--tools', box.path('tools.json')],
   });
 
 const servers = {
@@ -240,7 +240,7 @@ describe('a rebuild that speaks only the other era', () => {
     const script = 'exec "$0" --era $(cat "$1")';
     return {
       build: (era) => box.write('era', era),
-      command: ['/bin/sh', '-c', script, fakeMcpPath(), box.path('era')],
+      command: ['/bin/sh', '-c', script, ownFakeMcp(box), box.path('era')],
     };
   };
   for (const [era, other, negotiation] of [
@@ -370,7 +370,7 @@ describe('an open listen stream', () => {
     const box = new Sandbox(t);
     const flags = box.write('flags', '');
     const command = ['/bin/sh', '-c', 'exec "$0" --era modern --everything $(cat "$1")'];
-    const session = await SessionV2.open(box, sitting([...command, fakeMcpPath(), flags]), {
+    const session = await SessionV2.open(box, sitting([...command, ownFakeMcp(box), flags]), {
       versionNegotiation: negotiation,
     });
     const filter = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };

@@ -151,6 +151,8 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     its_life.has_answered_us |= its_life.own_ids.contains(id_key(said.id));
     if (same_id(said.id, its_life.tools_list_id)) {
       its_life.has_shown_era |= said.has_tools && said.has_result_type && !said.is_unreadable;
+      its_life.has_refused_list |=
+          said.kind == ChildSaid::Kind::error && !said.is_unreadable && !said.is_method_not_found;
       its_life.tools_list_id.clear();
     }
     const auto found = requests_.find(said.mark);
@@ -168,6 +170,10 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
                                             [&](int mark) { return is_held(requests_.at(mark)); });
     request.answer_read = number;
     request.due = now_ + limits::kRelistWait + kLate;
+    // It may wait until it is known what it means.
+    if (said.kind == ChildSaid::Kind::error && !request.said->envelope.empty()) {
+      request.due = now_ + limits::kToolsListWait + limits::kOtherListWait + kLate;
+    }
     // Its session has changed, or not: a notice may come in the mixture or not.
     if (is_mixed()) continue;
     if (its_life.owes_notice && is_held(request) && !said.has_structure && !may_be_carried) {
@@ -374,7 +380,8 @@ void Promises::check_own_opening(Life& its_life, const std::string& id, const st
   }
   if (is_asked_ && !is_mixed()) throw Broken("the opening is not the client's");
   if (std::exchange(its_life.is_doubted, true)) throw Broken("a child is doubted twice");
-  if (!has_lost_stateless_) throw Broken("a child is doubted that was not started anew");
+  if (its_life.has_refused_list) return;
+  if (!has_lost_stateless_) throw Broken("a first child is doubted that has refused nothing");
   if (its_life.has_shown_era && !is_mixed())
     throw Broken("a child is doubted that has shown its era");
   if (its_life.has_served) throw Broken("a child is doubted that serves already");

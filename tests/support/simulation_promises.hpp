@@ -92,6 +92,7 @@ class Promises {
     bool has_answered_us = false;  ///< a request of the bridge's own
     bool is_doubted = false;       ///< it was asked `initialize` to know its era
     bool has_shown_era = false;
+    bool has_refused_list = false;  ///< as a server may that has to be opened first
     bool is_replay = false;
     Instant started;
     std::set<std::string> own_ids;  // by key

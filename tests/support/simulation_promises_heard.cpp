@@ -96,9 +96,14 @@ void Promises::check_order(const ChildSaid& said) {
   // The end of a stream waits for the exit of the child, and answers for the last of their batch.
   if (said.kind == ChildSaid::Kind::stream_end || batch_heard_) return;
   const auto asked = requests_.find(said.mark);
-  const bool may_be_held = said.kind == ChildSaid::Kind::result && asked != requests_.end() &&
-                           (asked->second.said->method == "tools/call" || asked->second.is_doubled);
-  if (may_be_held) return;
+  if (asked != requests_.end()) {
+    const Request& request = asked->second;
+    // For a notice, or for what explains an error.
+    const bool may_be_held = said.kind == ChildSaid::Kind::result
+                                 ? request.said->method == "tools/call" || request.is_doubled
+                                 : !request.said->envelope.empty();
+    if (may_be_held) return;
+  }
   const int order = read_order_.at(said.number);
   int& last = life(said.gen).passed_order;
   if (order < last) throw Broken("lines of the child changed places");

@@ -172,7 +172,11 @@ void Promises::check_own_answer(const Request& request, const std::string& line,
   // It was with a child.
   if (request.answer_read != 0) {
     const ChildSaid& answer = said_.child[static_cast<std::size_t>(request.answer_read)];
-    if (!answer.is_unreadable && !(answer.is_method_not_found && said.method == "tools/list")) {
+    // An error that only meant that the child was not opened.
+    const bool is_explained = answer.kind == ChildSaid::Kind::error && !said.envelope.empty() &&
+                              lives_.at(answer.gen).is_doubted;
+    if (!answer.is_unreadable && !is_explained &&
+        !(answer.is_method_not_found && said.method == "tools/list")) {
       throw Broken("the child's answer was exchanged for another");
     }
     return;

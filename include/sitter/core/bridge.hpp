@@ -104,6 +104,8 @@ class Bridge {
     bool is_ready = false;
     /// It was opened, or has answered something without that: it can be started.
     bool has_served = false;
+    /// Errors of it are held until it is known whether it can serve this client at all.
+    bool has_held_errors = false;
     /// Its lists were taken at least once.
     bool was_surveyed = false;
     bool has_tools = false, has_prompts = false, has_resources = false, has_logging = false;
@@ -180,6 +182,7 @@ class Bridge {
   void start_if_due();
   void start();
   void advance(Child& child);
+  void fail_refused(Child& child);
   void open(Child& child);
   void advance_unopened(Child& child);
   void begin_serving(Child& child);
@@ -224,6 +227,7 @@ class Bridge {
   void answer_opening_ourselves(std::string_view why, std::string_view stderr_tail = {});
   void fail(ClientRequest& request, const DeathReport& report);
   void fail_waiting(const DeathReport& report);
+  void fail_undone(ClientRequest& request, const DeathReport& report);
   /// `end` is empty for a child that lives but does not read.
   DeathReport report_of(const std::optional<ChildEnd>& end, std::string stderr_tail,
                         DeathReport::Progress progress) const;
@@ -234,7 +238,9 @@ class Bridge {
   void on_child_notification(Child& child, const Message& message, Line line);
   void survey_again(Child& child, CatalogKind kind);
   void on_child_answer(Child& child, const Message& message, Line line);
-  void note_version(const Message& answer);
+  bool may_be_refusal(const Child& child, const ClientRequest& request,
+                      std::string_view error) const;
+  void note_version(Child& child, const Message& answer);
   void pass_tools(Child& child, ClientRequest& request, const Message& message, Edits& edits);
   void on_success(Child& child, const ClientRequest& request, std::string_view result,
                   Edits& edits);

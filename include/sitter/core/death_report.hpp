@@ -14,6 +14,8 @@ struct DeathReport {
   enum class Progress {
     /// The child had it, so it may have taken effect.
     in_flight,
+    /// The child has answered it with an error, since it did not take it at all.
+    refused,
     /// It only waited, and nothing happened.
     not_delivered,
   };

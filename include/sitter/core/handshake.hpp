@@ -19,15 +19,17 @@ namespace sitter {
 /// Brings one child to where it serves the client: asks it the client's opening, tells it again
 /// what the client has set up, and takes its lists. In the stateless revision there is no opening
 /// and nothing to tell again, only the lists; if their answers are not of that revision, the child
-/// is asked `initialize` to know whether it has changed its era.
+/// is asked `initialize` to know whether it is of another era. One that serves meanwhile is asked
+/// that only if it refuses to list its tools.
 ///
 ///     idle --> opening --> opened --> settling --> done
 ///       \      ^  \--> refused            ^
 ///        \     |                          |
 ///         --> unopened -------------------/
 ///                  \--> listing --> doubted --> done
-///                              \           \--> refused
-///                               \--> done
+///                  |           \      ^    \--> refused
+///                  |            \     |
+///                  \-------------\--> done
 class Handshake {
  public:
   enum class State {
@@ -69,6 +71,13 @@ class Handshake {
   std::optional<Instant> deadline() const;
 
   State state() const { return state_; }
+  /// It serves a client of the stateless revision, and it is not known yet whether it can.
+  bool is_in_doubt() const { return state_ == State::doubted || is_first_survey_; }
+  /// It has answered the client as only a server of the stateless revision does.
+  void end_doubt() {
+    is_first_survey_ = false;
+    if (state_ == State::doubted) state_ = State::done;
+  }
   bool was_opened() const { return !result_.protocol_version.empty(); }
   /// The raw id that the opening was sent under.
   const std::string& opening_id() const { return opening_id_; }
@@ -114,6 +123,8 @@ class Handshake {
   /// Those that were not answered, by the key of their id; an index of `restores_`.
   std::unordered_map<std::string, std::size_t> unanswered_;
   bool is_restored_ = false;
+  /// The lists of a child without an opening are taken while it serves.
+  bool is_first_survey_ = false;
   /// Raw URIs that a child without subscriptions was not asked for.
   std::vector<std::string> not_restored_;
   std::optional<Instant> restore_deadline_;

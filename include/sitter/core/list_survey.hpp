@@ -45,6 +45,8 @@ class ListSurvey {
     bool is_outdated = false;
     /// It was answered as a server of the stateless revision does.
     bool is_stateless = false;
+    /// It was answered as a server may do that has to be opened first.
+    bool is_refused = false;
     /// Raw, where the answer names the server.
     std::string server_info;
   };

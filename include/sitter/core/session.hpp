@@ -67,6 +67,11 @@ inline constexpr std::string_view kBatchVersion = "2025-03-26";
 /// Revisions that open with `initialize`.
 bool is_legacy_version(std::string_view version);
 
+/// Whether an error with this code may mean that the session must be opened first. Of the others
+/// some say that the server has no such method or has failed itself, and some prove that it knows
+/// the stateless revision (specification 2026-07-28, basic/index, error codes).
+bool may_mean_unopened(std::string_view code);
+
 /// What the bridge adds to the result of the child's answer to `initialize` or server/discover: its
 /// tools and notifications among the capabilities, and its own instructions behind the child's.
 void amend_opening(std::string_view result, std::string_view instructions, Edits& edits);

@@ -1,5 +1,5 @@
 // Where the programs are that the tests put together.
-import { existsSync } from 'node:fs';
+import { copyFileSync, existsSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -21,6 +21,13 @@ export const sitterPath = () => programFrom('MCP_SITTER');
 
 /** The server with one flag per fault. Throws when FAKE_MCP does not name it. */
 export const fakeMcpPath = () => programFrom('FAKE_MCP');
+
+/** A fake-mcp of the sandbox's own: sitter_kill ends all that runs the same file. */
+export function ownFakeMcp(box) {
+  const path = box.path('fake-mcp');
+  if (!existsSync(path)) copyFileSync(fakeMcpPath(), path);
+  return path;
+}
 
 /** The command line of a reference server, as a list of words. */
 export const server = (name, ...args) => [
