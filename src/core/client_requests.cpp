@@ -155,7 +155,21 @@ ClientRequest* ClientRequests::find_sent(std::string_view raw_id, Generation gen
     return is_owed(request) && request.id() == raw_id;
   });
   if (found == nullptr) found = index_->oldest(key.text(), is_owed);
-  return found != nullptr ? found : index_->oldest(key.text(), is_sent);
+  if (found == nullptr) found = index_->oldest(key.text(), is_sent);
+  return found != nullptr ? found : find_rounded(raw_id, gen);
+}
+
+/// The only request of which the answer may show a rounded id.
+ClientRequest* ClientRequests::find_rounded(std::string_view raw_id, Generation gen) {
+  const auto rounded = rounded_id(raw_id);
+  if (!rounded) return nullptr;
+  ClientRequest* found = nullptr;
+  for (ClientRequest* request : all(State::sent, gen)) {
+    if (rounded_id(request->key) != rounded) continue;
+    if (found != nullptr) return nullptr;
+    found = request;
+  }
+  return found;
 }
 
 ClientRequest* ClientRequests::find_open(std::string_view raw_id) {

@@ -36,6 +36,39 @@ TEST_F(BridgeIdsTest, AnIdThatTheChildSpellsDifferentlyComesBackAsTheClientDoes)
               ElementsAre("client " + result("1.0"), "client " + result(R"json("\u00fc")json")));
 }
 
+TEST_F(BridgeIdsTest, NeighboursThatADoubleCannotTellApartAreDifferentIds) {
+  open_session();
+  const std::string first = "12345678901234567890", second = "12345678901234567891";
+  client(call(first, "a"));
+  child(1, result(first));
+  client(call(second, "b"));
+  done();
+  client(cancelled(first));
+  EXPECT_THAT(done(), IsEmpty());
+  client(call(first, "c"));
+  done();
+  child(1, result(second));
+  child(1, result(first));
+  EXPECT_THAT(done(), ElementsAre("client " + result(second), "client " + result(first)));
+}
+
+TEST_F(BridgeIdsTest, AnIdThatTheChildHasRoundedIsKnownIfItCanBeOnlyOne) {
+  open_session();
+  const std::string first = "12345678901234567890", second = "12345678901234567891";
+  client(call(first, "a"));
+  done();
+  child(1, result("12345678901234567000"));
+  EXPECT_THAT(done(), ElementsAre("client " + result(first)));
+  client(call(first, "a"));
+  client(call(second, "b"));
+  done();
+  child(1, result("12345678901234567000"));
+  EXPECT_THAT(done(), IsEmpty());
+  child(1, result(first));
+  child(1, result("12345678901234567000"));
+  EXPECT_THAT(done(), ElementsAre("client " + result(first), "client " + result(second)));
+}
+
 TEST_F(BridgeIdsTest, ANumberAndAStringAreDifferentIds) {
   open_session();
   client(call(1, "a"));

@@ -10,43 +10,54 @@ namespace sitter {
 namespace {
 
 TEST(RawIdTest, SpellingsOfTheSameIdHaveTheSameKey) {
-  for (const auto& [a, b] : std::vector<std::pair<std::string, std::string>>{
-           {"1", "1.0"},
-           {"1", "1e0"},
-           {"100", "1E2"},
-           {"0", "-0"},
-           {"0", "0.0"},
-           {R"json("\u00fc")json", "\"\xC3\xBC\""},
-           {R"json("a\/b")json", "\"a/b\""},
-           {"12345678901234567890", "12345678901234567891"}}) {
+  for (const auto& [a, b] :
+       std::vector<std::pair<std::string, std::string>>{{"1", "1.0"},
+                                                        {"1", "1e0"},
+                                                        {"100", "1E2"},
+                                                        {"0", "-0"},
+                                                        {"0", "0.0"},
+                                                        {R"json("\u00fc")json", "\"\xC3\xBC\""},
+                                                        {R"json("a\/b")json", "\"a/b\""},
+                                                        {"1e20", "100000000000000000000.0"}}) {
     EXPECT_EQ(id_key(a), id_key(b)) << a;
     EXPECT_TRUE(same_id(a, b)) << a;
   }
 }
 
 TEST(RawIdTest, DifferentIdsHaveDifferentKeys) {
-  for (const auto& [a, b] :
-       std::vector<std::pair<std::string, std::string>>{{"1", "\"1\""},
-                                                        {"1", "2"},
-                                                        {"1", "-1"},
-                                                        {"1.5", "1"},
-                                                        {"\"a\"", "\"A\""},
-                                                        {"0", "null"},
-                                                        {"0", "{}"},
-                                                        {"0", "true"},
-                                                        {"999999999999999", "1000000000000000"},
-                                                        {"9007199254740991", "9007199254740992"}}) {
+  for (const auto& [a, b] : std::vector<std::pair<std::string, std::string>>{
+           {"1", "\"1\""},
+           {"1", "2"},
+           {"1", "-1"},
+           {"1.5", "1"},
+           {"\"a\"", "\"A\""},
+           {"0", "null"},
+           {"0", "{}"},
+           {"0", "true"},
+           {"999999999999999", "1000000000000000"},
+           {"9007199254740992", "9007199254740993"},
+           {"12345678901234567890", "12345678901234567891"}}) {
     EXPECT_FALSE(same_id(a, b)) << a << " " << b;
   }
 }
 
 TEST(RawIdTest, APlainIdIsItsOwnKey) {
-  for (const std::string id : {"0", "7", "-7", "123456789012345", "\"abc\"", "\"\xC3\xBC\""}) {
+  for (const std::string id : {"0", "7", "-7", "12345678901234567890", "\"abc\"", "\"\xC3\xBC\""}) {
     EXPECT_TRUE(is_plain_id(id)) << id;
     EXPECT_EQ(id_key(id), id);
   }
-  for (const std::string id : {"1.0", "1e2", "-0", "1234567890123456", R"json("\u0061")json"}) {
+  for (const std::string id : {"1.0", "1e2", "-0", R"json("\u0061")json"}) {
     EXPECT_FALSE(is_plain_id(id)) << id;
+  }
+}
+
+TEST(RawIdTest, OnlyLargeNumbersAreRounded) {
+  EXPECT_EQ(rounded_id("9007199254740993"), 9007199254740992.0);
+  EXPECT_EQ(rounded_id("-9007199254740993"), -9007199254740992.0);
+  EXPECT_EQ(rounded_id("12345678901234567891"), rounded_id("12345678901234567890"));
+  EXPECT_EQ(rounded_id("12345678901234567891"), rounded_id("1.234567890123456789e19"));
+  for (const std::string id : {"9007199254740991", "0", "\"12345678901234567890\"", "null"}) {
+    EXPECT_FALSE(rounded_id(id)) << id;
   }
 }
 

@@ -322,6 +322,7 @@ class BridgeTest : public ::testing::Test {
     return line.contains(at) ? line[at].get<std::string>() : "no text in " + line.dump();
   }
 
+  /// Without what is only of interest to who looks for a fault.
   const std::vector<std::string>& logs() const { return logs_; }
 
   // Stories that many others begin with.
@@ -547,7 +548,7 @@ class BridgeTest : public ::testing::Test {
     } else if (std::holds_alternative<action::CheckCommandFiles>(action)) {
       words_.push_back("check files");
     } else if (const auto* const h = std::get_if<action::Log>(&action)) {
-      logs_.push_back(h->text);
+      if (h->level != action::Log::Level::debug) logs_.push_back(h->text);
     } else if (const auto* const i = std::get_if<action::Exit>(&action)) {
       is_over_ = true;
       words_.push_back("exit " + std::to_string(i->code) + (i->may_wait ? "" : " at once"));

@@ -103,7 +103,8 @@ class ClientRequests {
   ClientRequest& add(std::string_view raw_id);
 
   /// The request that an answer with this raw id belongs to: of those in state sent with `gen`, the
-  /// one with the same spelling, else the oldest with the same meaning. Null if none.
+  /// one with the same spelling, else the oldest with the same meaning, else the only one that a
+  /// server may have rounded to this. Null if none.
   ClientRequest* find_sent(std::string_view raw_id, Generation gen);
   /// The youngest that is not cancelled, in whatever state: what a cancellation means.
   ClientRequest* find_open(std::string_view raw_id);
@@ -151,6 +152,7 @@ class ClientRequests {
   bool uses(std::string_view raw_id) const;
 
  private:
+  ClientRequest* find_rounded(std::string_view raw_id, Generation gen);
   struct Node;
   struct Index;
 

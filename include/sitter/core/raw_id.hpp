@@ -1,13 +1,18 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace sitter {
 
-/// Two spellings of the same id have the same key: 1 and 1.0, "\u00fc" and "ü". Numbers beyond the
-/// exact range of a double share the key of that double, since most servers read them so.
+/// Two spellings of the same id have the same key: 1 and 1.0, "\u00fc" and "ü". Integers stay apart
+/// whatever their size.
 std::string id_key(std::string_view raw_id);
+
+/// What a server that reads all numbers as doubles makes of a number from 2^53 on, which it then
+/// answers under another spelling; nothing for any other id.
+std::optional<double> rounded_id(std::string_view raw_id);
 
 /// Two raw ids that mean the same.
 bool same_id(std::string_view a, std::string_view b);
