@@ -426,6 +426,7 @@ void Bridge::on_opening_answer(Child& child, const Message& message, Line line) 
   ClientRequest& request = *std::exchange(opening_, nullptr);
   answer_opening_at_.reset();
   session_.negotiated_version = result.protocol_version;
+  session_.capabilities = result.capabilities;
   told_opening_ = result;
   Edits edits(line);
   if (const auto id = request.id(); id != message.id) {
@@ -441,6 +442,7 @@ void Bridge::on_second_opening(const ClientRequest& request, std::string_view re
   begin_session_again(*opening);
   told_opening_ = OpeningResult::of(result);
   session_.negotiated_version = told_opening_->protocol_version;
+  session_.capabilities = told_opening_->capabilities;
 }
 
 /// What a request has set up is remembered only now, since the child could have refused it.

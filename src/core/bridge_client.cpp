@@ -42,16 +42,10 @@ void Bridge::on(const input::ClientLine& fact) {
     const bool is_json = defect.kind == Defect::Kind::batch ||
                          defect.kind == Defect::Kind::not_an_object ||
                          defect.kind == Defect::Kind::not_json_rpc;
-    const ErrorCode code = is_json ? ErrorCode::invalid_request : ErrorCode::parse_error;
-    const SplitLine split = split_objects(fact.line.text());
-    if (is_json || split.objects.size() < 2) {
-      refuse_client_line(defect.id, code, defect.what);
-      return;
-    }
-    // Each of several messages on one line is owed an answer.
-    const std::string what = defect.what;
-    for (const std::string_view object : split.objects) {
-      refuse_client_line(lenient_id(object), code, what);
+    if (is_json) {
+      refuse_client_line(defect.id, ErrorCode::invalid_request, defect.what);
+    } else {
+      refuse_broken_line(fact.line, defect.what);
     }
     return;
   }
@@ -78,7 +72,7 @@ void Bridge::on_client_message(const Message& message, Line line) {
 void Bridge::on_batch(Line line) {
   const std::string_view text = line.text();
   if (!has_json_grammar(text)) {
-    refuse_client_line({}, ErrorCode::parse_error, "the line is not valid JSON");
+    refuse_broken_line(line, "the line is not valid JSON");
     return;
   }
   const std::vector<std::string_view> elements = json_elements(text);
@@ -129,6 +123,19 @@ void Bridge::on(const input::ClientLineTooLong& fact) {
       fmt::format("the line has {} bytes, and at most {} are taken", fact.size, limits::kLineMax));
 }
 
+/// Each of several messages on one line is owed an answer, and so are those of a broken array.
+void Bridge::refuse_broken_line(Line line, std::string_view what) {
+  const SplitLine split = split_objects(line.text());
+  std::vector<std::string_view> ids;
+  for (const auto* pieces : {&split.objects, &split.texts}) {
+    for (const std::string_view piece : *pieces) {
+      if (const auto id = lenient_id(piece); !id.empty()) ids.push_back(id);
+    }
+  }
+  if (ids.empty()) ids.emplace_back();
+  for (const std::string_view id : ids) refuse_client_line(id, ErrorCode::parse_error, what);
+}
+
 void Bridge::refuse_client_line(std::string_view id, ErrorCode code, std::string_view what) {
   out_.log(Level::warn, fmt::format("a line of the client was refused: {}", what));
   const bool must_have_id =
@@ -162,6 +169,12 @@ void Bridge::on_client_request(const Message& message, Line line) {
   }
   if (ending_ == Ending::stopping) {
     fail(request, report_of(end_for(EndReason::shut_down), {}, Progress::not_delivered));
+    return;
+  }
+  if (listens_.find(message.id) != nullptr) {
+    // Nobody could tell whose answer it is that follows.
+    answer_error(request, ErrorCode::invalid_request,
+                 fmt::format("a stream with the id {} is open already", brief(message.id, 100)));
     return;
   }
   if (message.method == Method::initialize) {

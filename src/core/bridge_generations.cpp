@@ -202,6 +202,7 @@ void Bridge::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) 
   notice_->restarts = restarts;
   notice_->spawn = child.gen();
   notice_->pid = child.life.pid();
+  if (!child.handshake.was_opened()) note_startup(child);
   notice_->startup = child.startup;
   notice_->previous = last_served_end_;
   notice_->not_compared = std::move(not_compared);

@@ -22,17 +22,18 @@ std::optional<CatalogKind> changed_kind(Method method) {
   return std::nullopt;
 }
 
+/// Whether the answer itself says that it is one to a subscriptions/listen.
+bool ends_stream(const Message& answer) {
+  const std::string_view meta = member(answer.result, "_meta");
+  return !member(meta, "io.modelcontextprotocol/subscriptionId").empty();
+}
+
 }  // namespace
 
 /// False: it is no valid request for a stream, and the child says so better.
 bool Bridge::on_listen(ClientRequest& request, const Message& message, Line line) {
   auto wanted = ListenFilter::of(message.params.notifications);
   if (!wanted || !request.is_stateless) return false;
-  if (listens_.find(message.id) != nullptr) {
-    answer_error(request, ErrorCode::invalid_request,
-                 fmt::format("a stream with the id {} is open already", brief(message.id, 100)));
-    return true;
-  }
   if (listens_.all().size() == limits::kListensMax ||
       line.text().size() > limits::kListenBytesMax) {
     answer_error(request, ErrorCode::internal_error,
@@ -105,7 +106,8 @@ void Bridge::on_acknowledged(Child& child, const Message& message, Line line) {
   Stream* const stream = listens_.find(message.params.subscription_id, child.gen());
   const auto granted = ListenFilter::of(message.params.notifications);
   if (stream == nullptr || !granted) {
-    out_.log(Level::warn,
+    const bool is_late = listens_.was_cancelled(message.params.subscription_id);
+    out_.log(is_late ? Level::debug : Level::warn,
              fmt::format("child {} acknowledged a stream that nobody waits for", child.gen()));
     return;
   }
@@ -133,7 +135,7 @@ void Bridge::on_acknowledged(Child& child, const Message& message, Line line) {
 /// An error, or the end of a stream. False: the id is no stream's.
 bool Bridge::on_stream_answer(Child& child, const Message& message, Line line) {
   Stream* const stream = listens_.find(message.id, child.gen());
-  if (stream == nullptr) return false;
+  if (stream == nullptr) return listens_.was_cancelled(message.id) && ends_stream(message);
   note_served(child);
   Edits edits(line);
   if (stream->id != message.id) edits.replace(message.id, stream->id);
@@ -210,7 +212,7 @@ bool Bridge::on_stream_cancelled(std::string_view raw_id, Line line) {
       child->input != Child::Input::deaf) {
     out_.push(action::SendToChild{child->gen(), Outgoing::passed(line)});
   }
-  listens_.close(*stream);
+  listens_.cancel(*stream);
   return true;
 }
 
@@ -247,14 +249,16 @@ void Bridge::pass_change(Child& child, const Message& message, Line line) {
 /// it does not.
 bool Bridge::tell_changed(CatalogKind kind) {
   const std::string_view method = method_name(changed_method(kind));
-  if (session_.is_asked()) output_.send(Outgoing::own(notification_line(method)), out_);
+  const bool hears_session =
+      session_.is_asked() && (kind == CatalogKind::tools || session_.declares(catalog_name(kind)));
+  if (hears_session) output_.send(Outgoing::own(notification_line(method)), out_);
   for (const Stream& stream : listens_.all()) {
     if (!stream.granted || !stream.granted->has(kind)) continue;
     output_.send(
         Outgoing::own(notification_line(method, fmt::format("{{{}}}", stream_meta(stream.id)))),
         out_);
   }
-  return session_.is_asked() || listens_.wants(kind);
+  return hears_session || listens_.wants(kind);
 }
 
 /// What changed while no child served is not told by anybody else.

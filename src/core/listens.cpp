@@ -7,14 +7,32 @@
 #include <set>
 
 #include "sitter/core/json_text.hpp"
+#include "sitter/core/limits.hpp"
 #include "sitter/core/message.hpp"
 #include "sitter/core/raw_id.hpp"
+#include "sitter/core/text.hpp"
 
 namespace sitter {
 namespace {
 
 constexpr std::array<std::string_view, 3> kListMembers = {"toolsListChanged", "promptsListChanged",
                                                           "resourcesListChanged"};
+
+constexpr std::string_view kUris = "resourceSubscriptions";
+
+bool has_element(std::string_view array, std::string_view wanted) {
+  const auto elements = json_elements(array);
+  return std::any_of(elements.begin(), elements.end(),
+                     [&](std::string_view element) { return json_same(element, wanted); });
+}
+
+/// Of two members with the same name.
+bool covers_value(std::string_view ours, std::string_view other) {
+  if (!is_array(ours) || !is_array(other)) return json_same(ours, other);
+  const auto elements = json_elements(other);
+  return std::all_of(elements.begin(), elements.end(),
+                     [&](std::string_view element) { return has_element(ours, element); });
+}
 
 }  // namespace
 
@@ -23,8 +41,13 @@ std::optional<ListenFilter> ListenFilter::of(std::string_view raw) {
   ListenFilter filter;
   const auto lists = members<3>(raw, kListMembers);
   for (std::size_t i = 0; i < lists.size(); ++i) filter.lists[i] = lists[i] == "true";
-  for (const std::string_view uri : json_elements(member(raw, "resourceSubscriptions"))) {
+  for (const std::string_view uri : json_elements(member(raw, kUris))) {
     if (uri.starts_with('"')) filter.uris.emplace_back(uri);
+  }
+  for (JsonMember& other : json_members(raw)) {
+    const bool is_known = other.key == kUris || std::find(kListMembers.begin(), kListMembers.end(),
+                                                          other.key) != kListMembers.end();
+    if (!is_known) filter.others.emplace_back(std::move(other.key), other.value);
   }
   return filter;
 }
@@ -39,6 +62,11 @@ bool ListenFilter::covers(const ListenFilter& other) const {
   for (std::size_t i = 0; i < lists.size(); ++i) {
     if (other.lists[i] && !lists[i]) return false;
   }
+  for (const auto& [key, value] : other.others) {
+    const auto ours = std::find_if(others.begin(), others.end(),
+                                   [&](const auto& entry) { return entry.first == key; });
+    if (ours == others.end() || !covers_value(ours->second, value)) return false;
+  }
   std::set<std::string> ours;
   for (const std::string& uri : uris) ours.insert(string_value(uri));
   return std::all_of(other.uris.begin(), other.uris.end(),
@@ -51,7 +79,10 @@ std::string ListenFilter::text() const {
     if (lists[i]) parts.push_back(fmt::format(R"json("{}":true)json", kListMembers[i]));
   }
   if (!uris.empty()) {
-    parts.push_back(fmt::format(R"json("resourceSubscriptions":[{}])json", fmt::join(uris, ",")));
+    parts.push_back(fmt::format(R"json("{}":[{}])json", kUris, fmt::join(uris, ",")));
+  }
+  for (const auto& [key, value] : others) {
+    parts.push_back(fmt::format("{}:{}", json_string(key), value));
   }
   return fmt::format("{{{}}}", fmt::join(parts, ","));
 }
@@ -67,6 +98,17 @@ Listens::Stream& Listens::open(std::string_view raw_id, std::string_view line,
 
 void Listens::close(const Stream& stream) {
   streams_.remove_if([&](const Stream& other) { return &other == &stream; });
+}
+
+void Listens::cancel(const Stream& stream) {
+  cancelled_.push_back(stream.id);
+  if (cancelled_.size() > limits::kCancelledListensMax) cancelled_.pop_front();
+  close(stream);
+}
+
+bool Listens::was_cancelled(std::string_view raw_id) const {
+  return std::any_of(cancelled_.begin(), cancelled_.end(),
+                     [&](const std::string& id) { return same_id(id, raw_id); });
 }
 
 Listens::Stream* Listens::find(std::string_view raw_id) {

@@ -90,6 +90,10 @@ std::string Session::replayed_params() const {
   return edits.apply();
 }
 
+bool Session::declares(std::string_view feature) const {
+  return answered_by_us || is_object(member(capabilities, feature));
+}
+
 void Session::subscribe(std::string_view raw_uri) {
   if (std::find(subscriptions.begin(), subscriptions.end(), raw_uri) != subscriptions.end()) return;
   if (subscriptions.size() < limits::kSubscriptionsMax) subscriptions.emplace_back(raw_uri);

@@ -58,8 +58,21 @@ TEST_F(BridgeBatchTest, WhatIsNoMessageHasItsErrorInTheArray) {
 }
 
 TEST_F(BridgeBatchTest, ABrokenOneIsAParseError) {
+  may_answer_unasked = true;
   client("[" + request(1, "a"));
   EXPECT_THAT(done(), ElementsAre(HasSubstr(R"json("error":{"code":-32700)json")));
+}
+
+TEST_F(BridgeBatchTest, EachMessageOfABrokenOneHasItsError) {
+  may_answer_unasked = true;
+  client("[" + call(1, "a") + "," + call(2, "b"));
+  EXPECT_THAT(done(), ElementsAre(AllOf(HasSubstr("-32700"), HasSubstr("\"id\":1")),
+                                  AllOf(HasSubstr("-32700"), HasSubstr("\"id\":2"))));
+  client("[" + call(3, "a"));
+  EXPECT_THAT(done(), ElementsAre(AllOf(HasSubstr("-32700"), HasSubstr("\"id\":3"))));
+  client("[" + call(4, "a") + R"json(,{"jsonrpc":"2.0","id":5,"method":"x")json");
+  EXPECT_THAT(done(), ElementsAre(AllOf(HasSubstr("-32700"), HasSubstr("\"id\":4")),
+                                  AllOf(HasSubstr("-32700"), HasSubstr("\"id\":5"))));
 }
 
 TEST_F(BridgeBatchTest, InitializeMustNotBePartOfOne) {
@@ -106,6 +119,19 @@ TEST_F(BridgeTest, InOtherRevisionsABatchIsRefused) {
   open_session();
   client("[" + request(1, "a") + "]");
   EXPECT_THAT(done(), ElementsAre(HasSubstr(R"json("error":{"code":-32600)json")));
+}
+
+TEST_F(BridgeBatchTest, ARespawnedChildOfAnotherRevisionDoesNotCostTheClientItsBatches) {
+  dies(1, 0);
+  server.protocol_version = "2025-06-18";
+  client(batch({request(1, "a"), request(2, "b")}));
+  opens(2);
+  child(2, result(2));
+  child(2, result(1));
+  EXPECT_EQ(client_got().back(), batch({result(2), result(1)}));
+  client(batch({request(3, "c")}));
+  child(2, result(3));
+  EXPECT_EQ(client_got().back(), batch({result(3)}));
 }
 
 }  // namespace

@@ -235,6 +235,23 @@ TEST_F(BridgeListsTest, AChildThatLostAFeatureHasAnEmptyList) {
   EXPECT_THAT(answer_text(), HasSubstr("prompts: -1 removed (p)"));
 }
 
+TEST_F(BridgeListsTest, AFeatureThatTheClientWasNeverToldOfIsNotAnnounced) {
+  // Only what the opening has declared may be used.
+  open_session();
+  dies(1, 0);
+  server.capabilities = R"json({"tools":{},"prompts":{}})json";
+  server.prompts = {R"json({"name":"p"})json"};
+  client(request(1, "vendor/x"));
+  opens(2);
+  child(2, result(1));
+  dies(2, 0);
+  server.prompts = {R"json({"name":"q"})json"};
+  client(request(2, "vendor/x"));
+  opens(3);
+  child(3, result(2));
+  EXPECT_THAT(client_got(), Not(Contains(HasSubstr("prompts/list_changed"))));
+}
+
 TEST_F(BridgeListsTest, PagesThatGoInACircleAreGivenUp) {
   open_session();
   dies(1, 0);
@@ -379,6 +396,62 @@ TEST_F(BridgeListsTest, ACursorThatTheOnlyChildNeverGaveIsItsAffair) {
   client(list);
   EXPECT_THAT(done(), ElementsAre("child 1 " + list));
   child(1, error(1, -32602, "Invalid cursor"));
+}
+
+TEST_F(BridgeListsTest, AChildThatLostItsToolsIsNotAskedForThem) {
+  server.capabilities = R"json({"tools":{},"prompts":{}})json";
+  open_session();
+  dies(1, 0);
+  server.capabilities = R"json({"prompts":{}})json";
+  client(call(1, "echo"));
+  opens(2);
+  const auto got = done();
+  EXPECT_THAT(got, Contains("client " + notification("notifications/tools/list_changed")));
+  EXPECT_THAT(got, Not(Contains(HasSubstr("\"tools/list\""))));
+  child(2, error(1, -32601, "Method not found"));
+  EXPECT_THAT(client_got(), ElementsAre(error(1, -32601, "Method not found")));
+}
+
+TEST_F(BridgeListsTest, ARespawnedChildIsComparedByAllItsPages) {
+  server.tools = {tool("a"), tool("b")};
+  open_session();
+  dies(1, 0);
+  client(call(1, "a"));
+  child(2, result("#2", server.opening()));
+  done();
+  child(2, result("#3", R"json({"tools":[)json" + tool("a") + R"json(],"nextCursor":""})json"));
+  EXPECT_THAT(done(),
+              ElementsAre("child 2 " + request("#4", "tools/list", R"json({"cursor":""})json")));
+  child(2, result("#4", Server::list("tools", {tool("b")})));
+  EXPECT_THAT(done(), ElementsAre("child 2 " + call(1, "a")));
+  child(2, result(1));
+}
+
+TEST_F(BridgeListsTest, AListThatIsNotTheFirstOfThoseThatWaitIsAnnounced) {
+  open_session();
+  dies(1, 0);
+  server.tools.push_back(tool("more"));
+  client(call(1, "echo"));
+  client(request(2, "tools/list"));
+  opens(2);
+  EXPECT_THAT(client_got(), ElementsAre(notification("notifications/tools/list_changed")));
+  child(2, result(1));
+  child(2, result(2, Server::list("tools", server.tools)));
+}
+
+TEST_F(BridgeListsTest, AnOldCursorThatWaitedForTheNextChildIsNotShownToIt) {
+  open_session();
+  client(request(1, "tools/list"));
+  child(1, result(1, R"json({"tools":[],"nextCursor":"page2"})json"));
+  exits(1, 0);
+  client(call(2, "echo"));
+  client(request(3, "tools/list", R"json({"cursor":"page2"})json"));
+  closes_output(1);
+  opens(2);
+  const auto got = done();
+  EXPECT_THAT(got, Contains(AllOf(HasSubstr("\"id\":3,"), HasSubstr("-32602"))));
+  EXPECT_THAT(got, Not(Contains(AllOf(HasSubstr("child 2"), HasSubstr("page2")))));
+  child(2, result(2));
 }
 
 }  // namespace

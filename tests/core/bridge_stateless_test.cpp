@@ -202,6 +202,17 @@ TEST_F(BridgeStatelessTest, AnAnswerToACancelledRequestIsNotPassedOn) {
   EXPECT_THAT(client_got(), IsEmpty());
 }
 
+TEST_F(BridgeStatelessTest, TheNoticeSaysHowLongTheStartTook) {
+  serve_session();
+  dies(1, 0);
+  client(enveloped_call(2, "echo"));
+  done();
+  time_passes(milliseconds(1500));
+  opens(2);
+  child(2, result(2, complete_text("b")));
+  EXPECT_THAT(answer_text_of_first(), HasSubstr("startup 1.5s"));
+}
+
 TEST_F(BridgeStatelessTest, NoProgressFollowsACancellation) {
   serve_session();
   client(request(
@@ -592,6 +603,88 @@ TEST_F(BridgeProbeTest, ASlowChildIsWaitedForAsLongAsAnyOpening) {
   time_passes(config.startup_timeout);
   EXPECT_THAT(done(), Contains("close 1"));
   dies(1, 0);
+}
+
+TEST_F(BridgeStatelessTest, RequestsOfOurOwnAskForNoProgressAndNoLogMessages) {
+  serve_session();
+  client(request(2, "x",
+                 R"json({"_meta":{"progressToken":"t",)json"
+                 R"json("io.modelcontextprotocol/logLevel":"debug",)json" +
+                     envelope().substr(envelope().find('{') + 1) + "}"));
+  child(1, result(2, R"json({"resultType":"complete"})json"));
+  dies(1, 0);
+  done();
+  client(enveloped_call(3, "echo"));
+  EXPECT_THAT(done(), Contains("child 2 " + request("#4", "tools/list", "{" + envelope() + "}")));
+  opens(2);
+  child(2, result(3, complete_text("b")));
+}
+
+TEST_F(BridgeStatelessTest, ACancelledCallDoesNotUseUpANotice) {
+  serve_session();
+  dies(1, 0);
+  client(enveloped_call(2, "echo"));
+  opens(2);
+  client(cancelled(2));
+  child(2, result(2, complete_text("b")));
+  client(enveloped_call(3, "echo"));
+  done();
+  child(2, result(3, complete_text("c")));
+  EXPECT_THAT(answer_text(), HasSubstr("server restarted"));
+}
+
+TEST_F(BridgeStatelessTest, TheSecondHalfOfARequestGoesToWhateverChildRuns) {
+  serve_session();
+  client(enveloped_call(2, "ask"));
+  child(1, result(2, R"json({"resultType":"input_required","inputRequests":{},)json"
+                     R"json("requestState":"s\u0031"})json"));
+  dies(1, 0);
+  done();
+  const std::string again = enveloped(
+      3, "tools/call",
+      R"json("name":"ask","inputResponses":{"q":{"action":"accept"}},"requestState":"s\u0031")json");
+  client(again);
+  opens(2);
+  EXPECT_THAT(done(), Contains("child 2 " + again));
+  child(2, error(3, -32602, "requestState is not valid"));
+  EXPECT_THAT(client_got(), ElementsAre(error(3, -32602, "requestState is not valid")));
+}
+
+TEST_F(BridgeStatelessTest, RequestsAboutTasksReachTheNextChildAndAreNotSentTwice) {
+  serve_session();
+  dies(1, 0);
+  Generation gen = 1;
+  for (const std::string method : {"tasks/get", "tasks/update", "tasks/cancel"}) {
+    const std::string line = enveloped(2, method, R"json("taskId":"t")json");
+    client(line);
+    opens(++gen);
+    EXPECT_THAT(done(), Contains("child " + std::to_string(gen) + " " + line));
+    child(gen, error(2, -32602, "unknown task"));
+    EXPECT_THAT(client_got(), ElementsAre(error(2, -32602, "unknown task")));
+    client(line);
+    dies(gen, 3);
+    EXPECT_THAT(client_got(), ElementsAre(HasSubstr("-32603")));
+  }
+}
+
+TEST_F(BridgeStatelessTest, LogMessagesAndProgressPassByteForByte) {
+  serve_session();
+  client(enveloped_call(2, "work"));
+  done();
+  for (
+      const std::string line :
+      {R"json({"params":{"level":"info","data":{"x":1.0}},"method":"notifications/message","jsonrpc":"2.0"})json",
+       R"json({"params":{"progress":0.10,"progressToken":"\u0074"},"method":"notifications/progress","jsonrpc":"2.0"})json"}) {
+    child(1, line);
+    EXPECT_THAT(client_got(), ElementsAre(line));
+  }
+  child(1, result(2, complete_text("b")));
+}
+
+TEST_F(BridgeStatelessTest, AnAnswerOfTheClientIsDropped) {
+  serve_session();
+  client(result(1, R"json({"roots":[]})json"));
+  EXPECT_THAT(done(), IsEmpty());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 const std::string kTools = R"json({"toolsListChanged":true})json";
@@ -303,6 +304,58 @@ TEST_F(BridgeStreamsTest, AChildMayEndItWithACancellationToo) {
   EXPECT_THAT(client_got(), ElementsAre(cancelled(kStream)));
 }
 
+TEST_F(BridgeStreamsTest, TheEndOfACancelledStreamIsNoAnswerToTheNextRequestWithItsId) {
+  open_stream(kTools, kTools);
+  client(cancelled(kStream));
+  client(enveloped_call(kStream, "echo"));
+  done();
+  child(1, result(kStream, R"json({"resultType":"complete","_meta":)json"
+                           R"json({"io.modelcontextprotocol/subscriptionId":"s"}})json"));
+  EXPECT_THAT(done(), IsEmpty());
+  child(1, result(kStream, R"json({"resultType":"complete","content":[]})json"));
+  EXPECT_THAT(client_got(),
+              ElementsAre(result(kStream, R"json({"resultType":"complete","content":[]})json")));
+}
+
+TEST_F(BridgeStreamsTest, AnAcknowledgementThatCrossesTheCancellationIsNoFaultOfTheChild) {
+  client(enveloped_call(1, "echo"));
+  opens(1);
+  child(1, result(1, R"json({"resultType":"complete","content":[]})json"));
+  client(listen(kStream, kTools));
+  client(cancelled(kStream));
+  done();
+  child(1, acknowledged(kStream, kTools));
+  EXPECT_THAT(client_got(), IsEmpty());
+  EXPECT_THAT(logs(), Not(Contains(HasSubstr("acknowledged a stream"))));
+}
+
+TEST_F(BridgeStreamsTest, ARequestWithTheIdOfAnOpenStreamCannotBeToldFromIt) {
+  open_stream(kTools, kTools);
+  client(enveloped_call(kStream, "echo"));
+  EXPECT_THAT(done(), ElementsAre(AllOf(HasSubstr("-32600"), HasSubstr("is open already"))));
+}
+
+TEST_F(BridgeStreamsTest, WhatElseTheChildGrantsReachesTheClient) {
+  client(listen(kStream, R"json({"toolsListChanged":true,"taskIds":["t"]})json"));
+  opens(1);
+  done();
+  child(1, acknowledged(kStream, R"json({"taskIds":["t"]})json"));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr(R"json("taskIds":["t"])json"),
+                                              HasSubstr(R"json("toolsListChanged":true)json"))));
+}
+
+TEST_F(BridgeStreamsTest, ARespawnedChildThatGrantsLessOfWhatElseWasAskedEndsTheStream) {
+  const std::string more = R"json({"toolsListChanged":true,"taskIds":["t"]})json";
+  open_stream(more, more);
+  dies(1, 0);
+  done();
+  respawn(2);
+  done();
+  child(2, acknowledged(kStream, kTools));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("notifications/cancelled")));
+  answers_x(2);
+}
+
 TEST_F(BridgeStreamsTest, TwoStreamsWithTheSameIdCannotBeToldApart) {
   open_stream(kTools, kTools);
   client(listen(kStream, kTools));
@@ -368,6 +421,56 @@ TEST_F(BridgeStreamsTest, TheSizeOfTheirRequestsIsBounded) {
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("-32603")));
   client(of_size(limits::kListenBytesMax));
   EXPECT_THAT(done(), SizeIs(1));
+}
+
+TEST_F(BridgeStreamsTest, EachStreamIsToldOnceUnderItsOwnId) {
+  open_stream(kTools, kTools);
+  client(listen(7, kTools));
+  child(1, acknowledged(7, kTools));
+  dies(1, 0);
+  server.tools = {tool("other")};
+  done();
+  respawn(2);
+  EXPECT_THAT(client_got(), ElementsAre(to_stream(kStream, kChanged), to_stream(7, kChanged)));
+  answers_x(2);
+}
+
+TEST_F(BridgeStreamsTest, OneThatTheClientEndsWhileNoChildServesIsNotOpenedAgain) {
+  open_stream(kTools, kTools);
+  dies(1, 0);
+  done();
+  client(cancelled(kStream));
+  EXPECT_THAT(done(), IsEmpty());
+  server.tools = {tool("other")};
+  respawn(2);
+  const auto words = done();
+  EXPECT_THAT(words, Not(Contains(HasSubstr("subscriptions/listen"))));
+  EXPECT_THAT(words, Not(Contains(HasSubstr("client "))));
+  answers_x(2);
+}
+
+TEST_F(BridgeStreamsTest, ItIsOpenedAgainWithEachChild) {
+  open_stream(kTools, kTools);
+  for (Generation gen = 2; gen <= 4; ++gen) {
+    dies(gen - 1, 0);
+    done();
+    respawn(gen);
+    EXPECT_THAT(done(), Contains("child " + std::to_string(gen) + " " + listen(kStream, kTools)));
+    child(gen, acknowledged(kStream, kTools));
+    answers_x(gen);
+  }
+}
+
+TEST_F(BridgeStreamsTest, WhatElseAStreamAsksForIsAskedAgain) {
+  const std::string more = R"json({"toolsListChanged":true,"taskIds":["t"]})json";
+  open_stream(more, more);
+  dies(1, 0);
+  done();
+  respawn(2);
+  EXPECT_THAT(done(), Contains("child 2 " + listen(kStream, more)));
+  child(2, acknowledged(kStream, more));
+  EXPECT_THAT(client_got(), IsEmpty());
+  answers_x(2);
 }
 
 }  // namespace

@@ -11,14 +11,18 @@ using ::testing::ElementsAre;
 ListenFilter filter(std::string_view raw) { return ListenFilter::of(raw).value(); }
 
 TEST(ListenFilterTest, ReadsWhatIsAskedFor) {
-  const auto asked =
-      filter(R"json({"toolsListChanged":true,"promptsListChanged":false,"more":1,)json"
-             R"json("resourceSubscriptions":["a:/b",7]})json");
+  const auto asked = filter(R"json({"toolsListChanged":true,"promptsListChanged":false,)json"
+                            R"json("resourceSubscriptions":["a:/b",7]})json");
   EXPECT_TRUE(asked.has(CatalogKind::tools));
   EXPECT_FALSE(asked.has(CatalogKind::prompts));
   EXPECT_FALSE(asked.has(CatalogKind::resources));
   EXPECT_THAT(asked.uris, ElementsAre("\"a:/b\""));
   EXPECT_EQ(asked.text(), R"json({"toolsListChanged":true,"resourceSubscriptions":["a:/b"]})json");
+}
+
+TEST(ListenFilterTest, KeepsWhatItDoesNotKnow) {
+  const auto asked = filter(R"json({"taskIds":["t"],"toolsListChanged":true})json");
+  EXPECT_EQ(asked.text(), R"json({"toolsListChanged":true,"taskIds":["t"]})json");
 }
 
 TEST(ListenFilterTest, AnythingButAnObjectIsNone) {

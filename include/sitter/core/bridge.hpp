@@ -210,6 +210,7 @@ class Bridge {
   void begin_session(const Message& opening);
   void begin_session_again(const Message& opening);
   void on_cancelled(const Message& message, Line line);
+  void refuse_broken_line(Line line, std::string_view what);
   void refuse_client_line(std::string_view id, ErrorCode code, std::string_view what);
   /// Answers what needs no child, or what this child lacks. False: it must be passed on.
   bool answer_ourselves(ClientRequest& request, Child* child, const Message::Params& params);

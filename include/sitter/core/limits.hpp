@@ -38,6 +38,10 @@ inline constexpr std::size_t kInFlightCountMax = 131072;
 /// server of the official SDKs never does, so without a bound they would pile up.
 inline constexpr std::size_t kCancelledCountMax = 1000;
 
+/// Ids of cancelled streams that are remembered, since a server may end them in good order all the
+/// same, and the id may come again. It does so soon.
+inline constexpr std::size_t kCancelledListensMax = 64;
+
 /// Progress tokens of answered requests that are remembered in case that the child tells of them
 /// all the same. One that does so late does it within its last few requests.
 inline constexpr std::size_t kEndedTokensMax = 64;

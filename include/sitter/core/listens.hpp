@@ -1,10 +1,12 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sitter/core/catalog.hpp"
@@ -15,12 +17,15 @@
 
 namespace sitter {
 
-/// What a stream carries: the lists whose changes are told, and the resources.
+/// What a stream carries: the lists whose changes are told, the resources, and what an extension of
+/// the protocol adds.
 struct ListenFilter {
   /// By CatalogKind.
   std::array<bool, 3> lists{};
   /// Raw URIs.
   std::vector<std::string> uris;
+  /// Keys and raw values of all other members.
+  std::vector<std::pair<std::string, std::string>> others;
 
   /// Nothing if `raw` is no object.
   static std::optional<ListenFilter> of(std::string_view raw);
@@ -61,11 +66,17 @@ class Listens {
 
   Stream& open(std::string_view raw_id, std::string_view line, ListenFilter wanted);
   void close(const Stream& stream);
+  /// By the client.
+  void cancel(const Stream& stream);
 
   /// By the meaning of the id. Null if there is none.
   Stream* find(std::string_view raw_id);
   /// And only if this child was asked for it.
   Stream* find(std::string_view raw_id, Generation gen);
+
+  /// Whether a stream with this id was among the last that the client has cancelled. Its child may
+  /// still answer it.
+  bool was_cancelled(std::string_view raw_id) const;
 
   /// In the order in which they were opened.
   std::list<Stream>& all() { return streams_; }
@@ -77,6 +88,7 @@ class Listens {
 
  private:
   std::list<Stream> streams_;
+  std::deque<std::string> cancelled_;
 };
 
 /// Puts the id of a stream into a notification of the child that lacks it.

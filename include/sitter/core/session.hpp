@@ -38,6 +38,8 @@ struct Session {
   std::string requested_version;
   /// The version that the client was answered; empty before.
   std::string negotiated_version;
+  /// Raw, as the child declared them when the client was answered; none can be added later.
+  std::string capabilities;
   /// The bridge answered the opening itself, with capabilities that the child may lack.
   bool answered_by_us = false;
   /// The client's `notifications/initialized`; empty before it.
@@ -50,6 +52,8 @@ struct Session {
   bool is_asked() const { return !opening_params.empty(); }
   bool is_answered() const { return !negotiated_version.empty(); }
   bool is_initialized() const { return !initialized_line.empty(); }
+  /// Whether the client was told of this feature, so that messages about it may be sent.
+  bool declares(std::string_view feature) const;
 
   /// The client's params, with the version that was negotiated: the child must not choose another.
   std::string replayed_params() const;
