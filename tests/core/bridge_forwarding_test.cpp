@@ -8,6 +8,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 class BridgeForwardingTest : public BridgeTest {
@@ -331,6 +332,67 @@ TEST_F(BridgeForwardingTest, AnAnswerThatEndsOfficialClientsIsPassedOnAndLogged)
   child(1, big);
   EXPECT_EQ(done(), std::vector<std::string>{"client " + big});
   EXPECT_THAT(logs(), ::testing::Contains(HasSubstr("the official TypeScript clients")));
+}
+
+TEST_F(BridgeForwardingTest, TokensAndProgressPassByteForByte) {
+  const std::string asked =
+      R"json({"id":1,"jsonrpc":"2.0","method":"tools/call","params":{"_meta":{"progressToken":"\u0074"},"name":"a"}})json";
+  const std::string told =
+      R"json({"params":{"progress":0.10,"total":1e1,"message":"\u00e9","progressToken":"\u0074"},"method":"notifications/progress","jsonrpc":"2.0"})json";
+  client(asked);
+  child(1, told);
+  EXPECT_THAT(done(), ElementsAre("child 1 " + asked, "client " + told));
+  time_passes(milliseconds(1));
+  child(1, result(1));
+}
+
+TEST_F(BridgeForwardingTest, ProgressOfATaskGoesOnBehindTheAnswerThatNamesTheTask) {
+  client(
+      request(1, "tools/call", R"json({"name":"w","task":{},"_meta":{"progressToken":"t"}})json"));
+  child(1, result(1, R"json({"task":{"taskId":"1","status":"working"}})json"));
+  done();
+  child(1, progress("\"t\"", 10));
+  EXPECT_THAT(client_got(), ElementsAre(progress("\"t\"", 10)));
+}
+
+TEST_F(BridgeForwardingTest, ATaskIsCancelledByARequestLikeAnyOther) {
+  client(request(1, "tools/call", R"json({"name":"w","task":{}})json"));
+  done();
+  const std::string line = request(2, "tasks/cancel", R"json({"taskId":"1"})json");
+  client(line);
+  EXPECT_THAT(done(), ElementsAre("child 1 " + line));
+  child(1, result(2, R"json({"taskId":"1","status":"cancelled"})json"));
+  EXPECT_THAT(client_got(), SizeIs(1));
+  child(1, result(1, R"json({"task":{"taskId":"1"}})json"));
+  EXPECT_THAT(client_got(), SizeIs(1));
+}
+
+TEST_F(BridgeForwardingTest, ACancellationOfWhatADeadChildHadIsNotShownToTheNext) {
+  client(call(1, "work"));
+  dies(1, 3);
+  client(call(2, "echo"));
+  client(cancelled(1));
+  opens(2);
+  EXPECT_THAT(done(), Not(Contains(HasSubstr("notifications/cancelled"))));
+  client(cancelled(1));
+  EXPECT_THAT(done(), IsEmpty());
+  child(2, result(2));
+}
+
+TEST_F(BridgeForwardingTest, OpenQuestionsOfADeadChildAreCancelledAndNoOthers) {
+  for (const int id : {5, 6, 7, 8}) child(1, request(id, "elicitation/create"));
+  client(result(1));
+  child(1, cancelled(6));
+  done();
+  dies(1, 3);
+  const auto got = client_got();
+  ASSERT_THAT(got, SizeIs(2));
+  for (const std::size_t i : {0u, 1u}) {
+    const auto line = nlohmann::json::parse(got[i]);
+    EXPECT_EQ(line["method"], "notifications/cancelled");
+    EXPECT_EQ(line["params"]["requestId"], 3 + i);
+    EXPECT_NE(line["params"]["reason"], "");
+  }
 }
 
 }  // namespace

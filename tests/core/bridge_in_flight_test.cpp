@@ -370,5 +370,72 @@ TEST_F(BridgeInFlightTest, AChildThatWasGivenUpHasNoExitCode) {
   EXPECT_EQ(status["history"][0]["exit"], nullptr);
 }
 
+TEST_F(BridgeInFlightTest, WhatAToolSaysOfItselfDoesNotMakeItsCallRepeatable) {
+  // Such hints come from the server and are not to be trusted.
+  dies(1, 0);
+  server.tools = {
+      tool("read", R"json(,"annotations":{"readOnlyHint":true,"idempotentHint":true})json")};
+  client(call(1, "read"));
+  opens(2);
+  done();
+  dies(2, 3);
+  EXPECT_THAT(done(),
+              ElementsAre("terminate 2", "release 2", HasSubstr(R"json("isError":true)json")));
+}
+
+TEST_F(BridgeInFlightTest, RequestsAboutTasksAreNotSentAgain) {
+  int id = 4;
+  for (const std::string method :
+       {"tasks/get", "tasks/list", "tasks/result", "tasks/update", "tasks/cancel"}) {
+    client(request(++id, method, R"json({"taskId":"1"})json"));
+  }
+  done();
+  dies(1, 3);
+  const auto got = done();
+  EXPECT_THAT(got, Not(Contains("start 2")));
+  EXPECT_EQ(std::count_if(got.begin(), got.end(),
+                          [](const std::string& word) { return word.find("-32603") != word.npos; }),
+            5);
+}
+
+TEST_F(BridgeInFlightTest, AListThatIsSentAgainIsNotAnnouncedBesides) {
+  client(request(5, "tools/list"));
+  dies(1, 3);
+  server.tools.push_back(tool("more"));
+  opens(2);
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(2, result(5, Server::list("tools", server.tools)));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"more\"")));
+}
+
+TEST_F(BridgeInFlightTest, ProgressOfALaterRequestWithTheTokenOfOneThatWasSentAgainPasses) {
+  client(request(5, "resources/read", R"json({"uri":"a:b","_meta":{"progressToken":"t"}})json"));
+  dies(1, 3);
+  opens(2);
+  done();
+  child(2, progress("\"t\"", 10));
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(2, result(5));
+  client(request(6, "resources/read", R"json({"uri":"a:b","_meta":{"progressToken":"t"}})json"));
+  done();
+  child(2, progress("\"t\"", 1));
+  EXPECT_THAT(client_got(), ElementsAre(progress("\"t\"", 1)));
+  time_passes(milliseconds(1));
+  child(2, result(6));
+}
+
+TEST_F(BridgeInFlightTest, TheBridgeMakesNoProgressOfItsOwnDuringARespawn) {
+  // The first value of the child has to be a larger one.
+  dies(1, 0);
+  client(call_with_progress(5, "work"));
+  time_passes(seconds(40));
+  EXPECT_THAT(client_got(), IsEmpty());
+  opens(2);
+  child(2, progress(5, 0));
+  EXPECT_THAT(client_got(), ElementsAre(progress(5, 0)));
+  time_passes(milliseconds(1));
+  child(2, result(5));
+}
+
 }  // namespace
 }  // namespace sitter

@@ -365,5 +365,40 @@ TEST_F(BridgeNoticeTest, ABridgeBehindABridgeNamesItsOwnTools) {
   EXPECT_THAT(answer_text(), HasSubstr("outer_sitter_child_stderr shows more"));
 }
 
+TEST_F(BridgeNoticeTest, ACancelledCallLeavesItToTheNext) {
+  respawn_with_call();
+  client(cancelled(1));
+  child(2, result(1, text_result("x")));
+  client(call(2, "echo"));
+  done();
+  child(2, result(2, text_result("y")));
+  EXPECT_THAT(answer_text(), StartsWith(kNotice));
+}
+
+TEST_F(BridgeNoticeTest, AToolThatWasAddedIsToldWithWhatIsNeededToCallIt) {
+  open_session();
+  dies(1, 0);
+  server.tools.push_back(
+      R"json({"name":"search","inputSchema":{"type":"object","required":["query"],)json"
+      R"json("properties":{"query":{"type":"string"},"limit":{"type":"integer"}}}})json");
+  client(call(1, "echo"));
+  opens(2);
+  done();
+  child(2, result(1, text_result("x")));
+  const std::string text = answer_text();
+  EXPECT_THAT(text, AllOf(HasSubstr("tools: +1 added (search)."), HasSubstr("query"),
+                          HasSubstr("string"), HasSubstr("limit"), HasSubstr("integer")));
+}
+
+TEST_F(BridgeNoticeTest, AToolWithAnOutputSchemaMayCarryIt) {
+  server.tools = {tool("typed", R"json(,"outputSchema":{"type":"object"})json")};
+  respawn_with_call(call(1, "typed"));
+  child(2, result(1, R"json({"content":[],"structuredContent":{"x":1}})json"));
+  const auto got = answer()["result"];
+  EXPECT_EQ(got["structuredContent"].dump(), R"json({"x":1})json");
+  EXPECT_FALSE(got.contains("_meta"));
+  EXPECT_EQ(got["content"].size(), 1u);
+}
+
 }  // namespace
 }  // namespace sitter

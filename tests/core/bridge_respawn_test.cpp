@@ -539,5 +539,139 @@ TEST_F(BridgeRespawnTest, AChildThatDiesWhileItsListsAreTakenIsAFailedStart) {
   EXPECT_THAT(answer_text(), AllOf(HasSubstr("exit 9"), HasSubstr("not delivered")));
 }
 
+TEST_F(BridgeRespawnTest, TheNextChildGetsInitializedAsTheClientHasWrittenIt) {
+  const std::string line =
+      R"json({ "method":"notifications/initialized","params":{"_meta":{"x":1.0}},"jsonrpc":"2.0"})json";
+  client(initialize(0));
+  opens(1);
+  client(line);
+  opens(1);
+  down();
+  client(request(1, "vendor/x"));
+  opens(2);
+  EXPECT_THAT(done(), Contains("child 2 " + line));
+  child(2, result(1));
+}
+
+TEST_F(BridgeRespawnTest, InitializedThatComesDuringTheReplayIsSentOnce) {
+  client(initialize(0));
+  opens(1);
+  dies(1, 0);
+  client(request(1, "vendor/x"));
+  client(initialized());
+  opens(2);
+  const auto got = done();
+  EXPECT_EQ(std::count(got.begin(), got.end(), "child 2 " + initialized()), 1);
+  child(2, result(1));
+}
+
+TEST_F(BridgeRespawnTest, TheLastLevelThatTheChildTookIsToldToTheNext) {
+  server.capabilities = R"json({"tools":{},"logging":{}})json";
+  open_session();
+  client(request(1, "logging/setLevel", R"json({"level":"debug"})json"));
+  child(1, result(1));
+  client(request(2, "logging/setLevel", R"json({"level":"error"})json"));
+  child(1, result(2));
+  client(request(3, "logging/setLevel", R"json({"level":"loud"})json"));
+  child(1, error(3, -32602, "no such level"));
+  down();
+  client(request(4, "vendor/x"));
+  opens(2);
+  const auto got = done();
+  EXPECT_THAT(got, Contains(AllOf(HasSubstr("logging/setLevel"),
+                                  HasSubstr(R"json({"level":"error"})json"))));
+  EXPECT_THAT(got, Not(Contains(HasSubstr("debug"))));
+  EXPECT_THAT(got, Not(Contains(HasSubstr("loud"))));
+  child(2, result(4));
+}
+
+TEST_F(BridgeRespawnTest, NoLevelIsToldThatTheClientHasNeverSet) {
+  server.capabilities = R"json({"tools":{},"logging":{}})json";
+  open_session();
+  down();
+  client(request(1, "vendor/x"));
+  opens(2);
+  EXPECT_THAT(done(), Not(Contains(HasSubstr("logging/setLevel"))));
+  child(2, result(1));
+}
+
+TEST_F(BridgeRespawnTest, RootsThatChangedMeanwhileAreNotToldToAChildThatAsksForThemAnew) {
+  open_session();
+  down();
+  client(call(1, "echo"));
+  client(notification("notifications/roots/list_changed"));
+  opens(2);
+  EXPECT_THAT(done(), Not(Contains(HasSubstr("roots"))));
+  child(2, result(1));
+  done();
+  client(notification("notifications/roots/list_changed"));
+  EXPECT_THAT(done(), ElementsAre("child 2 " + notification("notifications/roots/list_changed")));
+}
+
+TEST_F(BridgeRespawnTest, AnswersAndProgressForADeadChildDoNotWaitForTheNext) {
+  open_session();
+  child(1, request(7, "sampling/createMessage", R"json({"_meta":{"progressToken":7}})json"));
+  down();
+  client(call(1, "echo"));
+  client(progress(1, 10));
+  client(result(1, R"json({"late":true})json"));
+  opens(2);
+  const auto got = done();
+  EXPECT_THAT(got, Not(Contains(HasSubstr("late"))));
+  EXPECT_THAT(got, Not(Contains(HasSubstr("notifications/progress"))));
+  child(2, result(1));
+}
+
+TEST_F(BridgeRespawnTest, AChildThatNowSpeaksOnlyTheStatelessRevisionIsRecognised) {
+  open_session();
+  down();
+  server.is_stateless = true;
+  client(call(1, "echo"));
+  client(request(2, "vendor/x"));
+  opens(2);
+  dies(2, 0);
+  const auto got = client_got();
+  ASSERT_THAT(got, SizeIs(2));
+  EXPECT_THAT(got[0], AllOf(HasSubstr(R"json("isError":true)json"), HasSubstr("2026-07-28"),
+                            HasSubstr("reconnect"), HasSubstr("not delivered")));
+  EXPECT_THAT(got[1], AllOf(HasSubstr("-32603"), HasSubstr("2026-07-28")));
+  client(call(3, "sitter_status"));
+  EXPECT_THAT(answer_text(), HasSubstr("2026-07-28"));
+}
+
+TEST_F(BridgeRespawnTest, APingIsAnsweredAtOnceWhileTheChildHangsInItsOpening) {
+  open_session();
+  down();
+  client(call(1, "echo"));
+  done();
+  client(request(2, "ping"));
+  EXPECT_THAT(done(), ElementsAre("client " + result(2)));
+  opens(2);
+  child(2, result(1));
+}
+
+TEST_F(BridgeRespawnTest, ATaskThatWaitedForAFailedStartGetsAnError) {
+  plays.start = false;
+  open_session_with_start();
+  client(request(1, "tools/call", R"json({"name":"work","task":{"ttl":1}})json"));
+  done();
+  start_fails(2, "no such file");
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr(R"json("error":{"code":-32603)json"),
+                                              HasSubstr("no such file"))));
+}
+
+TEST_F(BridgeRespawnTest, ListsAreAnsweredWhileStartsAreKeptApart) {
+  plays.start = false;
+  open_session_with_start();
+  for (Generation gen = 2; gen <= 4; ++gen) {
+    client(call(gen, "echo"));
+    start_fails(gen, "broken");
+  }
+  done();
+  client(request(10, "tools/list"));
+  EXPECT_THAT(done(),
+              ElementsAre("check files", AllOf(HasSubstr("\"echo\""), HasSubstr("sitter_status"))));
+}
+
 }  // namespace
 }  // namespace sitter
