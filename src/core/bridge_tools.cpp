@@ -275,6 +275,7 @@ StatusFacts Bridge::status() const {
   facts.child_ready = child.is_ready && child.life.is_up();
   const OpeningResult& opened = child.handshake.opened_with();
   if (!opened.server_info.empty()) facts.server_info = opened.server_info;
+  if (!opened.protocol_version.empty()) facts.child_protocol_version = opened.protocol_version;
   if (const std::string version = version_of(opened); !version.empty()) {
     facts.binary_version = version;
   }

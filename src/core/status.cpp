@@ -127,6 +127,7 @@ std::string status_text(const StatusFacts& facts) {
   json["history"] = std::move(history);
   json["toolsDiff"] = diff_json(facts.tools_diff);
   json["stdoutPollution"] = pollution_json(facts.stdout_pollution);
+  json["childProtocolVersion"] = or_null(facts.child_protocol_version);
   return indented(json);
 }
 

@@ -312,6 +312,10 @@ TEST_F(BridgeRespawnTest, AnotherLegacyVersionIsTakenAndTold) {
   opens(2);
   child(2, result(1, text_result("x")));
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("protocol version: 2025-11-25 -> 2024-11-05")));
+  client(call(2, "sitter_status"));
+  const auto status = nlohmann::json::parse(answer_text());
+  EXPECT_EQ(status["protocolVersion"], "2025-11-25");
+  EXPECT_EQ(status["childProtocolVersion"], "2024-11-05");
 }
 
 TEST_F(BridgeRespawnTest, AnUnknownVersionIsAFailedStart) {

@@ -54,7 +54,8 @@ TEST(StatusTextTest, BeforeTheFirstStartEveryFieldIsThere) {
   "lastFailure": null,
   "history": [],
   "toolsDiff": null,
-  "stdoutPollution": null
+  "stdoutPollution": null,
+  "childProtocolVersion": null
 })json");
 }
 
@@ -91,6 +92,7 @@ TEST(StatusTextTest, InALongSessionEveryFieldIsFilled) {
   facts.history = {{1, 100, at(0), seconds(45), ChildEnd{EndReason::crashed, {139, "SIGSEGV"}}},
                    {2, 200, at(50), milliseconds(2500), std::nullopt}};
   facts.stdout_pollution = StatusFacts::Pollution{1, 7, "Listening"};
+  facts.child_protocol_version = "2024-11-05";
   EXPECT_EQ(status_text(facts), R"json({
   "childCommand": "node",
   "childArgs": [],
@@ -166,7 +168,8 @@ TEST(StatusTextTest, InALongSessionEveryFieldIsFilled) {
     "generation": 1,
     "lines": 7,
     "first": "Listening"
-  }
+  },
+  "childProtocolVersion": "2024-11-05"
 })json");
 }
 

@@ -71,6 +71,12 @@ TEST(Start, WorkingDirectoryThatDoesNotExist) {
   expect_told_why(client, "/no/such/directory (--cwd)");
 }
 
+TEST(Start, WorkingDirectoryThatIsAFile) {
+  TemporaryDirectory directory;
+  ScriptedClient client({.options = {"--cwd", directory.write("file", "")}});
+  expect_told_why(client, "(--cwd) is not a directory");
+}
+
 TEST(Start, EnvFileThatIsMissing) {
   ScriptedClient client({.options = {"--env-file", "/no/such/file.env"}});
   expect_told_why(client, "/no/such/file.env (--env-file)");

@@ -59,6 +59,14 @@ TEST_F(BinaryInfoTest, MissingProgramIsNamedByItsPath) {
   EXPECT_FALSE(info.exists);
 }
 
+TEST_F(BinaryInfoTest, AnAbsolutePathIsKnownAlsoIfTheWorkingDirectoryIsNot) {
+  LaunchRequest what = request(dir_.write("server", "12345", 0755));
+  what.cwd = "/no/such/directory";
+  BinaryInfo info = inspect(what, 0);
+  EXPECT_EQ(info.path, dir_ / "server");
+  EXPECT_TRUE(info.exists);
+}
+
 TEST_F(BinaryInfoTest, ScriptOfAnInterpreterIsThePathAndTheInterpreterBesides) {
   dir_.write("server.sh", "exit\n");
   BinaryInfo info = inspect(request("sh", {"-e", "server.sh"}), 0);

@@ -73,6 +73,9 @@ struct StatusFacts {
   /// The last 10 generations, the oldest first.
   std::vector<Life> history;
   std::optional<Pollution> stdout_pollution;
+  /// What the running child answered to its opening: a rebuild may have changed it, and the client
+  /// can't be told.
+  std::optional<std::string> child_protocol_version;
 };
 
 std::string status_text(const StatusFacts& facts);
