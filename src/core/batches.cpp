@@ -1,5 +1,6 @@
 #include "sitter/core/batches.hpp"
 
+#include <cassert>
 #include <utility>
 
 namespace sitter {
@@ -9,8 +10,13 @@ Batches::Number Batches::open(std::size_t owed) {
   return last_;
 }
 
+bool Batches::has_room(Number number, std::size_t bytes) const {
+  // With a comma or bracket on both sides.
+  return open_.at(number).answers.size() + bytes + 2 <= bytes_max_;
+}
+
 std::optional<std::string> Batches::add(Number number, std::string_view answer) {
-  std::string& answers = open_[number].answers;
+  std::string& answers = open_.at(number).answers;
   answers += answers.empty() ? '[' : ',';
   answers += answer;
   return drop(number);
@@ -18,6 +24,7 @@ std::optional<std::string> Batches::add(Number number, std::string_view answer) 
 
 std::optional<std::string> Batches::drop(Number number) {
   const auto found = open_.find(number);
+  assert(found != open_.end());
   if (--found->second.owed > 0) return std::nullopt;
   std::string answers = std::move(found->second.answers);
   open_.erase(found);

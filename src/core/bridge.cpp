@@ -148,6 +148,7 @@ void Bridge::on(const input::ClientClosedInput&) {
   ending_deadline_ = now_.steady + limits::kOwedWait;
   relist_.give_up();
   release_held();
+  pass_stream_ends();
 }
 
 void Bridge::on(const input::ClientClosedOutput&) { on(input::StopSignalled{0}); }

@@ -17,8 +17,18 @@ void Bridge::answer(ClientRequest& request, Outgoing line) {
   const std::string_view token = request.progress_token();
   output_.before_answer(token, now_);
   if (!token.empty()) tokens_.on_answered(token, !request.goes_on);
-  if (request.extra && request.extra->batch != Batches::kNone) {
-    send_whole(batches_.add(request.extra->batch, line.text()));
+  if (request.is_in_batch()) {
+    const Batches::Number batch = request.extra->batch;
+    const std::string text = line.text();
+    // One that cannot stand in the same line with the others.
+    send_whole(batches_.add(
+        batch,
+        batches_.has_room(batch, text.size())
+            ? text
+            : error_line(request.id(), ErrorCode::internal_error,
+                         fmt::format("with this answer of {} bytes the batch would have more "
+                                     "than {}; send the request alone",
+                                     text.size(), limits::kLineMax))));
   } else {
     output_.send(std::move(line), out_);
   }
@@ -27,7 +37,7 @@ void Bridge::answer(ClientRequest& request, Outgoing line) {
 
 /// The request is owed nothing any more.
 void Bridge::leave_batch(const ClientRequest& request) {
-  if (request.extra && request.extra->batch != Batches::kNone) {
+  if (request.is_in_batch()) {
     send_whole(batches_.drop(request.extra->batch));
   }
 }
@@ -100,11 +110,11 @@ void Bridge::answer_opening_ourselves(std::string_view why, std::string_view std
 }
 
 void Bridge::fail(ClientRequest& request, const DeathReport& report) {
-  if (request.method == Method::tools_call && !request.wants_task) {
+  if (request.fails_with_result()) {
     answer_tool_text(request, report_text(report), true);
     return;
   }
-  if (request.method == Method::server_discover && !envelope_.is_known()) {
+  if (request.method == Method::server_discover) {
     // The codes of the stateless revision would prove to some clients that the server speaks it.
     answer_error(request, ErrorCode::method_not_found, error_message(report));
     return;

@@ -131,7 +131,7 @@ void Bridge::answer_unreadable(Child& child, std::string_view id, std::string_vi
       "[mcp-sitter] The server answered this request, but its answer could not be read: {}. What "
       "the server wrote is in {}, marked [stdout].",
       what, names_.name(Builtin::child_stderr));
-  if (request->method == Method::tools_call && !request->wants_task) {
+  if (request->fails_with_result()) {
     answer_tool_text(*request, text, true);
   } else {
     answer_error(*request, ErrorCode::internal_error, text);
@@ -235,6 +235,12 @@ void Bridge::survey_again(Child& child, CatalogKind kind) {
   if (child.life.is_up()) child.handshake.survey_again(kind, now_, out_);
 }
 
+/// The lists that could not be taken before, because the child did not know the client's version.
+void Bridge::take_missing_lists(Child& child) {
+  if (!child.was_surveyed || catalog(CatalogKind::tools).is_known()) return;
+  for (const CatalogKind kind : kCatalogKinds) survey_again(child, kind);
+}
+
 void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
   if (message.id.empty()) {
     out_.log(Level::warn, fmt::format("child {} sent an error without an id: {}", child.gen(),
@@ -257,6 +263,7 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
     return;
   }
   note_served(child);
+  if (!std::exchange(child.has_answered, true) && child.life.is_up()) ask_for_streams(child);
   if (line.text().size() > kTypeScriptLineMax) {
     out_.log(Level::warn, fmt::format("an answer of {} bytes is passed on; the official TypeScript "
                                       "clients close the connection at {}",
@@ -266,14 +273,14 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
   if (const auto id = request->id(); id != message.id) {
     edits.replace(message.id, std::string(id));
   }
-  if (request->is_stateless) note_version(child, message);
+  if (request->is_stateless) note_version(child, *request, message);
   if (request->wants_progress) request->goes_on = is_task(*request, message.result);
   if (message.kind == Message::Kind::error && may_be_refusal(child, *request, message.error)) {
-    requests_.hold(*request, edits.apply());
     child.has_held_errors = true;
+    hold(*request, edits);
   } else if (request->is_cancelled) {
     // The stateless revision forbids it, and no batch may have it twice.
-    const bool may_pass = !request->is_stateless && !(request->extra && request->extra->batch);
+    const bool may_pass = !request->is_stateless && !request->is_in_batch();
     if (may_pass) output_.send(edits.outgoing(), out_);
     requests_.take(*request);
   } else if (request->method == Method::tools_list) {
@@ -296,12 +303,12 @@ bool Bridge::may_be_refusal(const Child& child, const ClientRequest& request,
 
 /// What the answer tells of the child: whether it knows the client's version, or the revision at
 /// all.
-void Bridge::note_version(Child& child, const Message& answer) {
+void Bridge::note_version(Child& child, const ClientRequest& request, const Message& answer) {
   if (answer.kind == Message::Kind::error) {
-    if (member(answer.error, "code") == "-32022") envelope_.on_refused();
+    if (member(answer.error, "code") == "-32022") envelope_.on_refused(request.envelope);
     return;
   }
-  envelope_.on_served();
+  if (envelope_.on_served(request.envelope)) take_missing_lists(child);
   if (child.handshake.is_in_doubt() && !member(answer.result, "resultType").empty()) {
     child.handshake.end_doubt();
   }

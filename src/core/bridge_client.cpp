@@ -149,6 +149,8 @@ void Bridge::refuse_client_line(std::string_view id, ErrorCode code, std::string
 }
 
 void Bridge::on_client_request(const Message& message, Line line) {
+  const bool is_asked_already =
+      message.method == Method::subscriptions_listen && requests_.find_open(message.id) != nullptr;
   ClientRequest& request = requests_.add(message.id);
   const Message::Params& params = message.params;
   request.method = message.method;
@@ -158,7 +160,7 @@ void Bridge::on_client_request(const Message& message, Line line) {
   if (batch_ != Batches::kNone) request.more().batch = batch_;
   if (request.is_stateless && message.method != Method::server_discover) {
     if (!is_open()) ids_.be_like(message.id);
-    envelope_.note(params);
+    request.envelope = envelope_.note(params);
   }
   if (!params.meta_progress_token.empty()) {
     request.wants_progress = true;
@@ -171,10 +173,11 @@ void Bridge::on_client_request(const Message& message, Line line) {
     fail(request, report_of(end_for(EndReason::shut_down), {}, Progress::not_delivered));
     return;
   }
-  if (listens_.find(message.id) != nullptr) {
-    // Nobody could tell whose answer it is that follows.
+  // Nobody could tell whose answer it is that follows.
+  if (is_asked_already || listens_.find(message.id) != nullptr) {
     answer_error(request, ErrorCode::invalid_request,
-                 fmt::format("a stream with the id {} is open already", brief(message.id, 100)));
+                 fmt::format("a {} with the id {} is open already",
+                             is_asked_already ? "request" : "stream", brief(message.id, 100)));
     return;
   }
   if (message.method == Method::initialize) {
@@ -194,7 +197,7 @@ void Bridge::on_client_request(const Message& message, Line line) {
     return;
   }
   // A probe comes before anything is known.
-  if (!is_open() && message.method != Method::server_discover) {
+  if (!is_open() && !request.is_stateless) {
     answer_error(request, ErrorCode::invalid_request,
                  fmt::format("{} came before initialize, and was not passed on",
                              brief(message.method_text, 100)));
@@ -247,9 +250,13 @@ void Bridge::on_initialize(ClientRequest& request, const Message& message, Line 
     requests_.enqueue(request, line.text());
     return;
   }
+  // Who has probed in vain does not wait any longer.
+  for (ClientRequest* sent : requests_.all(State::sent)) {
+    if (sent->method == Method::server_discover) requests_.waive(*sent);
+  }
   begin_session(message);
   ids_.be_like(message.id);
-  request.state = State::ours;
+  requests_.keep(request);
   request.more().line = OwnedLine(line.text());
   opening_ = &request;
   answer_opening_at_ = now_.steady + config_.answer_within;
@@ -360,6 +367,7 @@ void Bridge::on_client_notification(const Message& message, Line line) {
   }
   if (child != nullptr && requests_.waiting_count() == 0) {
     out_.push(action::SendToChild{child->gen(), Outgoing::passed(line)});
+    if (message.method == Method::initialized) take_missing_lists(*child);
     return;
   }
   if (message.method == Method::roots_list_changed) {

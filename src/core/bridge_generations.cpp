@@ -52,6 +52,11 @@ void Bridge::advance(Child& child) {
     }
     return;
   }
+  if (handshake.state() == State::refused && child.has_clients_opening && opening_ != nullptr &&
+      envelope_.is_known() && handshake.is_of_stateless_era()) {
+    refuse_opening(child);
+    return;
+  }
   if (handshake.state() == State::refused) {
     if (opening_ != nullptr) answer_opening_ourselves(handshake.refusal(), ring_.tail(child.gen()));
     fail_refused(child);
@@ -75,11 +80,22 @@ void Bridge::advance(Child& child) {
     // The client opens a second time, to a child that is open already.
     ClientRequest& request = *std::exchange(opening_, nullptr);
     answer_opening_at_.reset();
-    request.state = ClientRequest::State::waiting;
+    requests_.give_back(request);
     const OwnedLine line = request.extra->line;
     forward(request, line.line(), Outgoing::own(line.text()), child);
   }
   if (requests_.waiting_count() > 0) release_waiting(child);
+}
+
+/// The child serves this client already, without a session.
+void Bridge::refuse_opening(Child& child) {
+  ClientRequest& request = *std::exchange(opening_, nullptr);
+  answer_opening_at_.reset();
+  child.opening_deadline.reset();
+  child.has_clients_opening = false;
+  session_ = {};
+  answer(request, Outgoing::own(error_line(request.id(), child.handshake.refusal_error())));
+  advance_unopened(child);
 }
 
 /// The child cannot serve this client, which explains the errors that it has answered so far.
@@ -124,8 +140,8 @@ void Bridge::advance_unopened(Child& child) {
 }
 
 void Bridge::begin_serving(Child& child) {
+  if (!child.is_ready && !child.handshake.was_opened()) note_startup(child);
   child.is_ready = true;
-  if (!child.handshake.was_opened()) note_startup(child);
   ask_for_streams(child);
 }
 

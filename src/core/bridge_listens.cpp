@@ -42,6 +42,11 @@ bool Bridge::on_listen(ClientRequest& request, const Message& message, Line line
                              limits::kListensMax, limits::kListenBytesMax));
     return true;
   }
+  if (request.is_in_batch()) {
+    answer_error(request, ErrorCode::invalid_request,
+                 "a stream has no answer while it is open, so it can't be part of a batch");
+    return true;
+  }
   Stream& stream = listens_.open(message.id, line.text(), std::move(*wanted));
   // It has no answer as long as it is open.
   requests_.take(request);
@@ -49,16 +54,18 @@ bool Bridge::on_listen(ClientRequest& request, const Message& message, Line line
   return true;
 }
 
-/// The streams that this child was not asked for yet.
+/// The streams that this child was not asked for yet. One that children die of must not keep the
+/// next from everything else.
 void Bridge::ask_for_streams(Child& child) {
   for (Stream& stream : listens_.all()) {
-    if (stream.gen != child.gen()) ask_for(stream, child);
+    const bool is_deadly = stream.deaths >= limits::kListenDeathsMax && !child.has_answered;
+    if (stream.gen != child.gen() && !is_deadly) ask_for(stream, child);
   }
 }
 
 void Bridge::ask_for(Stream& stream, Child& child) {
   stream.gen = child.gen();
-  stream.is_refused = false;
+  stream.is_acknowledged = stream.is_refused = stream.is_ours = false;
   if (!stream.granted) stream.deadline = now_.steady + limits::kListenAckWait;
   out_.push(action::SendToChild{child.gen(), Outgoing::own(stream.line.text())});
 }
@@ -67,8 +74,9 @@ void Bridge::ask_for(Stream& stream, Child& child) {
 ListenFilter Bridge::own_grant(const Stream& stream) const {
   ListenFilter grant;
   for (const CatalogKind kind : kCatalogKinds) {
-    const bool is_ours =
-        kind == CatalogKind::tools || !told_opening_ || told_opening_->declares(catalog_name(kind));
+    const bool is_ours = kind == CatalogKind::tools || !told_opening_ ||
+                         told_opening_->capabilities.empty() ||
+                         told_opening_->declares(catalog_name(kind));
     if (is_ours && stream.wanted.has(kind)) grant.add(kind);
   }
   return grant;
@@ -76,12 +84,30 @@ ListenFilter Bridge::own_grant(const Stream& stream) const {
 
 void Bridge::grant_ourselves(Stream& stream) {
   stream.granted = own_grant(stream);
+  stream.is_provisional = !stream.granted->covers(stream.wanted);
   stream.deadline.reset();
   output_.send(
       Outgoing::own(notification_line(method_name(Method::subscriptions_acknowledged),
                                       fmt::format(R"json({{{},"notifications":{}}})json",
                                                   stream_meta(stream.id), stream.granted->text()))),
       out_);
+  tell_missed(stream);
+}
+
+/// What changed while the stream was not granted yet.
+void Bridge::tell_missed(Stream& stream) {
+  const auto missed = std::exchange(stream.has_missed, {});
+  for (const CatalogKind kind : kCatalogKinds) {
+    if (missed[static_cast<std::size_t>(kind)] && stream.granted->has(kind)) {
+      tell_changed(kind, stream);
+    }
+  }
+}
+
+void Bridge::tell_changed(CatalogKind kind, const Stream& stream) {
+  output_.send(Outgoing::own(notification_line(method_name(changed_method(kind)),
+                                               fmt::format("{{{}}}", stream_meta(stream.id)))),
+               out_);
 }
 
 /// Streams for which no child is there to be asked.
@@ -111,25 +137,35 @@ void Bridge::on_acknowledged(Child& child, const Message& message, Line line) {
              fmt::format("child {} acknowledged a stream that nobody waits for", child.gen()));
     return;
   }
+  stream->is_acknowledged = true;
+  stream->deaths = 0;
+  stream->is_ours = *granted == ListenFilter{};
   ListenFilter all = *granted;
   for (const CatalogKind kind : kCatalogKinds) {
     if (own_grant(*stream).has(kind)) all.add(kind);
   }
   if (stream->granted) {
     // One that is on its way out can't be told, and the next one may grant more.
-    if (all.covers(*stream->granted) || !child.life.is_up()) return;
+    const bool is_less = !all.covers(*stream->granted);
+    const bool is_more = stream->is_provisional && !stream->granted->covers(all);
+    if (!(is_less || is_more) || !child.life.is_up()) return;
     out_.push(action::SendToChild{child.gen(),
                                   Outgoing::own(notification_line(
                                       method_name(Method::cancelled),
                                       fmt::format(R"json({{"requestId":{}}})json", stream->id)))});
-    end_stream(*stream, "the restarted server grants less of this stream");
+    end_stream(*stream, is_less ? "the restarted server grants less of this stream"
+                                : "the server is there now and grants more of this stream");
     return;
   }
   stream->deadline.reset();
   Edits edits(line);
+  if (stream->id != message.params.subscription_id) {
+    edits.replace(message.params.subscription_id, stream->id);
+  }
   if (!(all == *granted)) edits.replace(message.params.notifications, all.text());
   stream->granted = std::move(all);
   output_.send(edits.outgoing(), out_);
+  tell_missed(*stream);
 }
 
 /// An error, or the end of a stream. False: the id is no stream's.
@@ -140,13 +176,19 @@ bool Bridge::on_stream_answer(Child& child, const Message& message, Line line) {
   Edits edits(line);
   if (stream->id != message.id) edits.replace(message.id, stream->id);
   if (message.kind == Message::Kind::result) {
-    on_stream_ended(*stream, edits.outgoing());
+    if (stream->is_ours && !(*stream->granted == ListenFilter{})) {
+      // The end of nothing: the bridge goes on.
+      stream->is_refused = true;
+    } else {
+      on_stream_ended(*stream, edits.outgoing());
+    }
     return true;
   }
   stream->deadline.reset();
   stream->is_refused = true;
   const bool is_unknown_method = member(message.error, "code") == "-32601";
-  if (!stream->granted && !is_unknown_method) {
+  const bool was_refused = !stream->granted && !is_unknown_method;
+  if (was_refused || stream->is_acknowledged) {
     output_.send(edits.outgoing(), out_);
     listens_.close(*stream);
   } else if (!stream->granted) {
@@ -161,13 +203,24 @@ bool Bridge::on_stream_answer(Child& child, const Message& message, Line line) {
 /// and the next one serves them again.
 void Bridge::on_stream_ended(Stream& stream, Outgoing line) {
   if (ending_ != Ending::none) {
-    // There is no next one.
     output_.send(std::move(line), out_);
     listens_.close(stream);
     return;
   }
   stream.ending = OwnedLine(line.text());
   stream.deadline = now_.steady + limits::kListenEndWait;
+}
+
+/// There is no next child that could serve these streams again.
+void Bridge::pass_stream_ends() {
+  std::vector<Stream*> ended;
+  for (Stream& stream : listens_.all()) {
+    if (stream.ending.size() > 0) ended.push_back(&stream);
+  }
+  for (Stream* const stream : ended) {
+    output_.send(Outgoing::own(stream->ending.text()), out_);
+    listens_.close(*stream);
+  }
 }
 
 void Bridge::on_listens_timeout() {
@@ -196,6 +249,7 @@ void Bridge::on_listens_timeout() {
 void Bridge::on_streams_lost(Generation gen) {
   for (Stream& stream : listens_.all()) {
     if (stream.gen != gen) continue;
+    if (!stream.is_acknowledged) ++stream.deaths;
     stream.gen = kNoGeneration;
     stream.ending = {};
     stream.deadline.reset();
@@ -220,15 +274,16 @@ bool Bridge::on_stream_cancelled(std::string_view raw_id, Line line) {
 /// else may hear of it.
 void Bridge::pass_change(Child& child, const Message& message, Line line) {
   const auto kind = changed_kind(message.method);
-  const std::string_view uri = message.params.uri;
-  const auto carries = [&](const Stream& stream) {
-    return stream.granted && (kind ? stream.granted->has(*kind) : stream.granted->has_uri(uri));
-  };
   const std::string_view id = message.params.subscription_id;
   if (!id.empty()) {
     const Stream* const stream = listens_.find(id, child.gen());
-    if (stream != nullptr && carries(*stream)) {
-      output_.send(Outgoing::passed(line), out_);
+    // A resource may be a part of the one that the client has named.
+    const bool carries = stream != nullptr && stream->granted &&
+                         (kind ? stream->granted->has(*kind) : !stream->granted->uris.empty());
+    if (carries) {
+      Edits edits(line);
+      if (stream->id != id) edits.replace(id, stream->id);
+      output_.send(edits.outgoing(), out_);
     } else {
       out_.log(Level::debug, "a change for a stream that does not carry it was dropped");
     }
@@ -239,7 +294,8 @@ void Bridge::pass_change(Child& child, const Message& message, Line line) {
     return;
   }
   for (const Stream& stream : listens_.all()) {
-    if (carries(stream)) {
+    if (!stream.granted) continue;
+    if (kind ? stream.granted->has(*kind) : stream.granted->has_uri(message.params.uri)) {
       output_.send(Outgoing::own(tagged(line, message.params_raw, stream.id)), out_);
     }
   }
@@ -248,15 +304,17 @@ void Bridge::pass_change(Child& child, const Message& message, Line line) {
 /// Tells the client that a list has changed, in each way in which it wants to hear of it. False if
 /// it does not.
 bool Bridge::tell_changed(CatalogKind kind) {
-  const std::string_view method = method_name(changed_method(kind));
   const bool hears_session =
       session_.is_asked() && (kind == CatalogKind::tools || session_.declares(catalog_name(kind)));
-  if (hears_session) output_.send(Outgoing::own(notification_line(method)), out_);
-  for (const Stream& stream : listens_.all()) {
-    if (!stream.granted || !stream.granted->has(kind)) continue;
-    output_.send(
-        Outgoing::own(notification_line(method, fmt::format("{{{}}}", stream_meta(stream.id)))),
-        out_);
+  if (hears_session) {
+    output_.send(Outgoing::own(notification_line(method_name(changed_method(kind)))), out_);
+  }
+  for (Stream& stream : listens_.all()) {
+    if (!stream.granted) {
+      stream.has_missed[static_cast<std::size_t>(kind)] = true;
+    } else if (stream.granted->has(kind)) {
+      tell_changed(kind, stream);
+    }
   }
   return hears_session || listens_.wants(kind);
 }

@@ -30,8 +30,8 @@ void Bridge::pass_tool_result(ClientRequest& request, const Message& message, Ed
   if (message.kind == Message::Kind::result && (notice_ || relist_.is_waiting())) {
     const bool carries = would_carry_notice(request, message.result);
     if (is_to_be_held(request, carries)) {
-      requests_.hold(request, edits.apply());
       if (carries && held_carrier_ == nullptr) held_carrier_ = &request;
+      hold(request, edits);
       return;
     }
     if (carries) put_notice(message.result, edits);
@@ -81,7 +81,16 @@ void Bridge::put_notice(std::string_view result, Edits& edits) {
   failures_since_notice_ = 0;
   if (pollution_) noise_told_of_ = pollution_->gen;
   for (Catalog& known : catalogs_) known.mark_told();
-  if (Child* const child = serving()) told_opening_ = child->handshake.opened_with();
+  if (Child* const child = serving()) note_told(child->handshake.opened_with());
+}
+
+/// The client knows of the child what the notice said. Without an opening that is a name at most.
+void Bridge::note_told(const OpeningResult& opened) {
+  if (!told_opening_ || !opened.capabilities.empty()) {
+    told_opening_ = opened;
+  } else if (!opened.server_info.empty()) {
+    told_opening_->server_info = opened.server_info;
+  }
 }
 
 void Bridge::on_client_listed(bool is_last_page) {
@@ -93,10 +102,17 @@ void Bridge::on_client_listed(bool is_last_page) {
   release_held();
 }
 
+void Bridge::hold(ClientRequest& request, const Edits& edits) {
+  requests_.hold(request, edits.apply());
+  if (requests_.held_bytes() <= limits::kHeldBytesMax) return;
+  relist_.give_up();
+  release_held();
+}
+
 void Bridge::release_held() {
   const ClientRequest* const carrier = std::exchange(held_carrier_, nullptr);
   for (ClientRequest* request : requests_.all(State::held)) {
-    const OwnedLine kept = std::move(request->extra->answer);
+    const OwnedLine kept = requests_.release(*request);
     Edits edits(kept.line());
     if (request == carrier && notice_) {
       if (const Message* const message = kept_reader_.read(kept.line())) {

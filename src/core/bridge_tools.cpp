@@ -34,7 +34,7 @@ void Bridge::inspect(Purpose purpose, ClientRequest* request) {
 }
 
 void Bridge::on_builtin(ClientRequest& request, Builtin builtin, const Message& message) {
-  request.state = State::ours;
+  requests_.keep(request);
   if (message.params.has_task) {
     answer_error(request, ErrorCode::method_not_found,
                  fmt::format("{} can't be run as a task", names_.name(builtin)));
@@ -174,13 +174,15 @@ void Bridge::advance_kill() {
 
 void Bridge::on(const input::ImageSwept& fact) {
   if (!kill_) return;
+  const bool is_last = kill_->state == Kill::State::sweeping_last;
   std::vector<KillReport::Killed>& killed = kill_->report.killed;
   for (const auto& process : fact.processes) {
     const auto known = std::find_if(killed.begin(), killed.end(),
                                     [&](const auto& k) { return k.pid == process.pid; });
     if (known == killed.end()) {
-      killed.push_back({process.pid, "same-path", process.command, "SIGTERM"});
-    } else {
+      killed.push_back(
+          {process.pid, "same-path", process.command, is_last ? "SIGKILL" : "SIGTERM"});
+    } else if (is_last) {
       known->how = "SIGKILL";
     }
   }

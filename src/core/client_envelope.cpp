@@ -6,24 +6,28 @@
 
 namespace sitter {
 
-void ClientEnvelope::note(const Message::Params& params) {
+ClientEnvelope::Number ClientEnvelope::note(const Message::Params& params) {
+  if (!params.envelope_version.starts_with('"')) return kNone;
   if (last_.version == params.envelope_version && last_.client == params.envelope_client &&
       last_.capabilities == params.envelope_capabilities) {
-    return;
+    return number_;
   }
   last_ = {std::string(params.envelope_version), std::string(params.envelope_client),
            std::string(params.envelope_capabilities)};
-  is_served_ = false;
+  return number_ = ++last_number_;
 }
 
-void ClientEnvelope::on_served() {
-  if (is_served_) return;
+bool ClientEnvelope::on_served(Number number) {
+  if (number != number_ || number == served_number_) return false;
   served_ = last_;
-  is_served_ = true;
+  served_number_ = number;
+  return true;
 }
 
-void ClientEnvelope::on_refused() {
-  if (!is_served_) last_ = served_;
+void ClientEnvelope::on_refused(Number number) {
+  if (number != number_ || number == served_number_) return;
+  last_ = served_;
+  number_ = served_number_;
 }
 
 std::string ClientEnvelope::version() const { return string_value(last_.version); }

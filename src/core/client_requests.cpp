@@ -5,6 +5,7 @@
 #include <functional>
 #include <iterator>
 #include <list>
+#include <utility>
 #include <vector>
 
 #include "sitter/core/limits.hpp"
@@ -201,6 +202,7 @@ std::size_t ClientRequests::drop_waiting_notifications() {
 }
 
 ClientRequests::Waiting ClientRequests::next_waiting() {
+  assert(!waiting_.empty());
   Waiting first = std::move(waiting_.front());
   waiting_.pop_front();
   waiting_bytes_ -= first.line.size();
@@ -222,11 +224,28 @@ void ClientRequests::sent(ClientRequest& request, Generation gen, OwnedLine line
   ++sent_count_;
 }
 
+void ClientRequests::keep(ClientRequest& request) {
+  assert(request.state == State::waiting);
+  request.state = State::ours;
+}
+
+void ClientRequests::give_back(ClientRequest& request) {
+  assert(request.state == State::ours);
+  request.state = State::waiting;
+}
+
 void ClientRequests::hold(ClientRequest& request, std::string answer) {
   assert(request.state == State::sent && !request.is_cancelled);
   request.state = State::held;
+  held_bytes_ += answer.size();
   request.more().answer = OwnedLine(std::move(answer));
   --sent_count_;
+}
+
+OwnedLine ClientRequests::release(ClientRequest& request) {
+  assert(request.state == State::held);
+  held_bytes_ -= request.extra->answer.size();
+  return std::exchange(request.extra->answer, {});
 }
 
 void ClientRequests::retry(ClientRequest& request) {
@@ -248,11 +267,15 @@ void ClientRequests::cancel(ClientRequest& request) {
     take(request);
     return;
   }
+  waive(request);
   request.is_cancelled = true;
-  --owed_count_;
   --sent_count_;
   cancelled_.push_back(&request);
   if (cancelled_.size() > limits::kCancelledCountMax) take(*cancelled_.front());
+}
+
+void ClientRequests::waive(ClientRequest& request) {
+  if (!std::exchange(request.is_waived, true)) --owed_count_;
 }
 
 void ClientRequests::take(ClientRequest& request) {
@@ -263,10 +286,11 @@ void ClientRequests::take(ClientRequest& request) {
       return true;
     });
   }
+  if (request.state == State::held) release(request);
   if (request.is_cancelled) {
     std::erase(cancelled_, &request);
   } else {
-    --owed_count_;
+    waive(request);
     if (request.state == State::sent) --sent_count_;
   }
   index_->erase(static_cast<Node&>(request));

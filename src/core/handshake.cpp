@@ -16,16 +16,6 @@ namespace sitter {
 
 using action::SendToChild;
 
-namespace {
-
-/// How a server that speaks only the stateless revision answers `initialize`: unsupported version,
-/// unknown method, or params that lack its envelope.
-bool is_modern_refusal(std::string_view code) {
-  return code == "-32022" || code == "-32601" || code == "-32602";
-}
-
-}  // namespace
-
 void Handshake::open_with_clients(std::string_view line, std::string_view raw_id, Actions& out) {
   opening_id_ = raw_id;
   state_ = State::opening;
@@ -132,13 +122,20 @@ bool Handshake::on_restored(const Message& answer) {
   return true;
 }
 
+bool Handshake::is_of_stateless_era() const {
+  // Unsupported version, unknown method, or params that lack its envelope.
+  const std::string_view code = member(refusal_error_, "code");
+  return code == "-32022" || code == "-32601" || code == "-32602";
+}
+
 void Handshake::on_opening_answer(const Message& answer) {
   if (answer.kind == Message::Kind::error) {
     state_ = State::refused;
     const auto [code, message] = members<2>(answer.error, {"code", "message"});
     refusal_ = fmt::format("it answered initialize with error {}: {}", code,
                            brief(string_value(message), 300));
-    if (is_modern_refusal(code)) {
+    refusal_error_ = answer.error;
+    if (is_of_stateless_era()) {
       refusal_ +=
           ", as a server does that speaks only the stateless revision of the protocol "
           "(2026-07-28); this client opened the session with initialize, which that revision does "
@@ -209,10 +206,12 @@ void Handshake::finish_if_done(Now now, Actions& out) {
   const auto tools = std::find_if(lists.begin(), lists.end(), [](const ListSurvey::List& list) {
     return list.kind == CatalogKind::tools;
   });
-  if (tools->is_stateless || (serves && !tools->is_refused)) {
-    state_ = State::done;
-  } else {
+  // One that is slow to list may be of both eras, and `initialize` would hold it to the other.
+  const bool is_odd = serves ? tools->is_refused : tools->is_answered && !tools->is_stateless;
+  if (is_odd) {
     doubt(now, out);
+  } else {
+    state_ = State::done;
   }
 }
 

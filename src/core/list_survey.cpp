@@ -78,12 +78,13 @@ bool ListSurvey::on_answer(const Message& answer, Actions& out) {
                                  [&](const List& l) { return same_id(l.id, answer.id); });
   if (list == lists_.end()) return false;
   if (list->state != State::asking) return true;
+  list->is_answered = true;
   if (answer.kind == Message::Kind::error) {
     // Without a handshake the answer alone tells that a server has no such things.
     const std::string_view code = member(answer.error, "code");
     const bool has_none = code == "-32601" && !make_meta_().empty();
     list->is_refused = may_mean_unopened(code);
-    list->is_stateless = list->is_stateless || has_none;
+    list->is_stateless = list->is_stateless || !list->is_refused;
     list->state = has_none ? State::complete : State::failed;
     return true;
   }

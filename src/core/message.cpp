@@ -127,7 +127,8 @@ simdjson::error_code read_meta(value& meta, Message::Params& params, Values valu
     } else if (key.starts_with(kProtocolPrefix)) {
       key.remove_prefix(kProtocolPrefix.size());
       if (is(key, "protocolVersion")) {
-        params.envelope_version = token;
+        // Whatever it is, the child has to refuse it, and nothing may be made of it.
+        params.envelope_version = token.front() == '"' ? token : "null";
       } else if (is(key, "clientInfo")) {
         return raw_checked(v, params.envelope_client, values);
       } else if (is(key, "clientCapabilities")) {

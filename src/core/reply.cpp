@@ -12,13 +12,15 @@ std::string result_line(std::string_view id, std::string_view result) {
 
 std::string error_line(std::string_view id, ErrorCode code, std::string_view message,
                        std::string_view data) {
-  std::string line = R"json({"jsonrpc":"2.0",)json";
-  if (!id.empty()) line += fmt::format(R"json("id":{},)json", id);
-  line += fmt::format(R"json("error":{{"code":{},"message":{})json", static_cast<int>(code),
-                      json_string(message));
-  if (!data.empty()) line += fmt::format(R"json(,"data":{})json", data);
-  line += "}}";
-  return line;
+  std::string error = fmt::format(R"json({{"code":{},"message":{})json", static_cast<int>(code),
+                                  json_string(message));
+  if (!data.empty()) error += fmt::format(R"json(,"data":{})json", data);
+  return error_line(id, error + "}");
+}
+
+std::string error_line(std::string_view id, std::string_view error) {
+  const std::string member = id.empty() ? "" : fmt::format(R"json("id":{},)json", id);
+  return fmt::format(R"json({{"jsonrpc":"2.0",{}"error":{}}})json", member, error);
 }
 
 std::string tool_text(std::string_view text, bool is_error) {

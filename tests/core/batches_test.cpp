@@ -30,6 +30,17 @@ TEST(BatchesTest, WhatIsOwedNoMoreIsNotWaitedFor) {
   EXPECT_EQ(batches.drop(batch), "[1]");
 }
 
+TEST(BatchesTest, AnArrayIsOneLineAndNoLonger) {
+  Batches batches(10);
+  const auto batch = batches.open(2);
+  EXPECT_FALSE(batches.has_room(batch, 9));
+  EXPECT_TRUE(batches.has_room(batch, 8));
+  batches.add(batch, "123");
+  EXPECT_FALSE(batches.has_room(batch, 5));
+  EXPECT_TRUE(batches.has_room(batch, 4));
+  EXPECT_EQ(batches.add(batch, "4567"), "[123,4567]");
+}
+
 TEST(BatchesTest, WithoutAnyAnswerThereIsNoArray) {
   Batches batches;
   EXPECT_EQ(batches.drop(batches.open(1)), std::nullopt);

@@ -3,9 +3,11 @@
 namespace sitter {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
 /// Sessions of 2025-03-26, the only revision with batches.
@@ -73,6 +75,25 @@ TEST_F(BridgeBatchTest, EachMessageOfABrokenOneHasItsError) {
   client("[" + call(4, "a") + R"json(,{"jsonrpc":"2.0","id":5,"method":"x")json");
   EXPECT_THAT(done(), ElementsAre(AllOf(HasSubstr("-32700"), HasSubstr("\"id\":4")),
                                   AllOf(HasSubstr("-32700"), HasSubstr("\"id\":5"))));
+}
+
+TEST_F(BridgeBatchTest, AStreamCannotBePartOfOne) {
+  client(batch({request(1, "ping"), listen(2, R"json({"toolsListChanged":true})json")}));
+  child(1, result(1));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr(R"json("id":2,"error":{"code":-32600)json"),
+                                              HasSubstr(result(1)))));
+}
+
+TEST_F(BridgeBatchTest, AnAnswerThatDoesNotFitIntoItIsAnError) {
+  const std::string half(limits::kLineMax / 2, 'x');
+  client(batch({call(1, "a"), call(2, "b")}));
+  child(1, result(1, text_result(half)));
+  child(1, result(2, text_result(half)));
+  const auto got = client_got();
+  ASSERT_THAT(got, SizeIs(1));
+  EXPECT_LT(got[0].size(), limits::kLineMax);
+  EXPECT_THAT(got[0].substr(got[0].size() - 300),
+              HasSubstr(R"json("id":2,"error":{"code":-32603)json"));
 }
 
 TEST_F(BridgeBatchTest, InitializeMustNotBePartOfOne) {

@@ -238,6 +238,20 @@ TEST_F(BridgeHoldTest, ResultsOfToolsWithAnotherOutputSchemaWaitToo) {
                                         HasSubstr("\"id\":2,"), HasSubstr("\"id\":3,")));
 }
 
+TEST_F(BridgeHoldTest, TheBytesOfAnswersThatWaitAreBounded) {
+  open_listed_session();
+  const std::size_t frame = result(1, text_result("")).size();
+  for (const int over : {0, 1}) {
+    SCOPED_TRACE(over);
+    respawn_with_news(call(over, "echo"));
+    const std::string text(limits::kHeldBytesMax - frame + static_cast<std::size_t>(over), 'x');
+    child(last_, result(over, text_result(text)));
+    EXPECT_THAT(client_got(), SizeIs(over));
+    time_passes(milliseconds(750));
+    done();
+  }
+}
+
 TEST_F(BridgeHoldTest, AnErrorIsNotHeld) {
   open_listed_session();
   respawn_with_news();

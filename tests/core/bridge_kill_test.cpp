@@ -183,6 +183,29 @@ TEST_F(BridgeKillTest, OthersOfTheSameExecutableAreTerminatedAndThenKilled) {
   EXPECT_EQ(killed[2]["how"], "SIGKILL");
 }
 
+TEST_F(BridgeKillTest, EachIsReportedByTheSignalThatItGot) {
+  plays.sweep = false;
+  open_session();
+  client(call(1, "sitter_kill"));
+  dies(1, 0);
+  done();
+  image_swept({{77, "server"}});
+  // One that reaches further begins anew.
+  client(call(2, "sitter_kill", R"json({"scope":"same-executable"})json"));
+  EXPECT_THAT(done(), ElementsAre("sweep same-executable terminate"));
+  image_swept({{77, "server"}});
+  time_passes(milliseconds(500));
+  EXPECT_THAT(done(), ElementsAre("sweep same-executable kill"));
+  image_swept({{79, "server"}});
+  const auto got = client_got();
+  ASSERT_THAT(got, SizeIs(2));
+  const auto text = nlohmann::json::parse(got[1])["result"]["content"][0]["text"];
+  const auto killed = nlohmann::json::parse(text.get<std::string>())["killed"];
+  ASSERT_EQ(killed.size(), 3u);
+  EXPECT_EQ(killed[1]["how"], "SIGTERM");
+  EXPECT_EQ(killed[2]["how"], "SIGKILL");
+}
+
 TEST_F(BridgeKillTest, TheScopeOfTheChildAloneSweepsNothing) {
   open_session();
   client(call(1, "sitter_kill", R"json({"scope":"child"})json"));

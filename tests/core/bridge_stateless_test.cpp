@@ -507,14 +507,92 @@ TEST_F(BridgeStatelessTest, AServerOfTheSameEraWhoseListsFailServes) {
   EXPECT_THAT(answer_text(), HasSubstr("not compared"));
 }
 
-TEST_F(BridgeStatelessTest, AServerThatSaysNothingAtAllServesAfterABoundedTime) {
+TEST_F(BridgeStatelessTest, AServerThatIsSlowToListIsNotAskedToOpen) {
+  // One of both eras would keep to what it is asked last.
   serve_session();
   dies(1, 0);
   client(enveloped_call(2, "echo"));
   done();
-  time_passes(limits::kToolsListWait + limits::kOtherListWait);
-  EXPECT_THAT(done(), Contains("child 2 " + enveloped_call(2, "echo")));
+  time_passes(limits::kToolsListWait);
+  EXPECT_THAT(done(), ElementsAre("child 2 " + enveloped_call(2, "echo")));
   child(2, result(2, complete_text("b")));
+  EXPECT_THAT(answer_text(), HasSubstr("not compared"));
+}
+
+TEST_F(BridgeStatelessTest, AServerThatRefusesTheVersionIsOfThisEra) {
+  serve_session();
+  dies(1, 0);
+  const std::string call = enveloped(2, "tools/call", R"json("name":"echo")json", "2099-01-01");
+  client(call);
+  for (const char* const id : {"#4", "#5", "#6"}) child(2, error(id, -32022, "no such version"));
+  EXPECT_THAT(done(), Contains("child 2 " + call));
+  child(2, error(2, -32022, "no such version"));
+  EXPECT_THAT(client_got(), ElementsAre(error(2, -32022, "no such version")));
+}
+
+TEST_F(BridgeStatelessTest, TheListsAreTakenOnceTheVersionIsKnown) {
+  client(enveloped(1, "tools/list", "", "2099-01-01"));
+  for (const Id id : {Id(1), Id("#1"), Id("#2"), Id("#3")}) {
+    child(1, error(id, -32022, "no such version"));
+  }
+  client(enveloped_call(2, "echo"));
+  done();
+  child(1, result(2, complete_text("a")));
+  EXPECT_THAT(done(), Contains(AllOf(HasSubstr("child 1"), HasSubstr("tools/list"))));
+  opens(1);
+  dies(1, 0);
+  server.tools.push_back(tool("more"));
+  client(enveloped_call(3, "echo"));
+  opens(2);
+  child(2, result(3, complete_text("b")));
+  EXPECT_THAT(answer_text(), HasSubstr("+1 added (more)"));
+}
+
+TEST_F(BridgeStatelessTest, ARefusedVersionDoesNotSpeakForTheNext) {
+  client(enveloped(1, "tools/call", R"json("name":"echo")json", "2099-01-01"));
+  client(enveloped_call(2, "echo"));
+  child(1, error(1, -32022, "no such version"));
+  child(1, result(2, complete_text("a")));
+  opens(1);
+  done();
+  client(enveloped_call(3, "sitter_status"));
+  EXPECT_EQ(nlohmann::json::parse(answer_text())["protocolVersion"], "2026-07-28");
+}
+
+TEST_F(BridgeStatelessTest, AVersionThatIsNoStringIsTheChildsToRefuse) {
+  for (const std::string version : {"7", "null", R"json({"a":1})json", "[1,2]"}) {
+    const std::string line =
+        request(1, "tools/list",
+                R"json({"_meta":{"io.modelcontextprotocol/protocolVersion":)json" + version + "}}");
+    client(line);
+    EXPECT_THAT(done(), Contains("child 1 " + line));
+    child(1, error(1, -32602, "no version"));
+    EXPECT_THAT(client_got(), ElementsAre(error(1, -32602, "no version")));
+  }
+}
+
+TEST_F(BridgeStatelessTest, ARefusedInitializeOfANewChildLeavesTheClientItsEra) {
+  serve_session();
+  dies(1, 0);
+  done();
+  client(initialize("\"i\""));
+  client(enveloped_call(2, "echo"));
+  opens(2);
+  EXPECT_THAT(client_got(), ElementsAre(error("\"i\"", -32022, "Unsupported protocol version")));
+  opens(2);
+  child(2, result(2, complete_text("b")));
+  EXPECT_THAT(answer_text(), HasSubstr("server restarted"));
+  client(enveloped_call(3, "sitter_status"));
+  EXPECT_EQ(nlohmann::json::parse(answer_text())["protocolEra"], "modern");
+}
+
+TEST_F(BridgeStatelessTest, AChildThatExitsOnDiscoverHasNoSuchMethod) {
+  serve_session();
+  client(enveloped(2, "server/discover"));
+  dies(1, 1);
+  opens(2);
+  dies(2, 1);
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr(R"json("id":2,"error":{"code":-32601)json")));
 }
 
 // Probes.
@@ -544,6 +622,25 @@ TEST_F(BridgeProbeTest, ASilentChildIsOpenedAllTheSame) {
   opens(1);
   EXPECT_THAT(client_got(), SizeIs(1));
   client(cancelled("\"p\""));
+}
+
+TEST_F(BridgeProbeTest, AProbeInVainIsNotWaitedForAtTheEnd) {
+  client(enveloped("\"p\"", "server/discover"));
+  client(initialize(0));
+  opens(1);
+  done();
+  client_closes_input();
+  EXPECT_THAT(done(), ElementsAre("close 1"));
+  dies(1, 0);
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr(R"json("id":"p","error")json")));
+}
+
+TEST_F(BridgeProbeTest, TheStartOfAProbedChildIsMeasuredOnce) {
+  client(enveloped("\"p\"", "server/discover"));
+  time_passes(seconds(3));
+  client(call(1, "sitter_status"));
+  EXPECT_EQ(nlohmann::json::parse(answer_text())["lastStartupMs"], 0);
+  child(1, error("\"p\"", -32601, "Method not found"));
 }
 
 TEST_F(BridgeProbeTest, AChildThatExitsOnItHasNotCrashed) {

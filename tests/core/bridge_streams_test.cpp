@@ -195,6 +195,127 @@ TEST_F(BridgeStreamsTest, ResourcesMayHaveChangedWhileNoChildServed) {
   answers_x(2);
 }
 
+TEST_F(BridgeStreamsTest, WhatAStreamCarriesIsTheSameAfterTheNextRespawnToo) {
+  const std::string lists = R"json({"toolsListChanged":true,"promptsListChanged":true})json";
+  open_stream(lists, kTools);
+  for (const Generation gen : {2u, 3u}) {
+    dies(gen - 1, 0);
+    client(enveloped_call(90 + gen, "echo"));
+    opens(gen);
+    child(gen, acknowledged(kStream, kTools));
+    child(gen, result(90 + gen, R"json({"resultType":"complete","content":[]})json"));
+    EXPECT_THAT(client_got(), ElementsAre(HasSubstr("restarted")));
+  }
+}
+
+TEST_F(BridgeStreamsTest, APartOfAResourceIsTold) {
+  const std::string resource = R"json({"resourceSubscriptions":["file:///dir"]})json";
+  open_stream(resource, resource);
+  const std::string part =
+      to_stream(kStream, "notifications/resources/updated", R"json("uri":"file:///dir/a.txt")json");
+  child(1, part);
+  EXPECT_THAT(client_got(), ElementsAre(part));
+}
+
+TEST_F(BridgeStreamsTest, AChildThatCarriesNothingOfItMayEndItAndTheBridgeGoesOn) {
+  client(listen(kStream, kTools));
+  opens(1);
+  done();
+  const std::string end = result(kStream, R"json({"resultType":"complete"})json");
+  child(1, acknowledged(kStream, "{}"));
+  child(1, end);
+  EXPECT_THAT(client_got(), ElementsAre(acknowledged(kStream, kTools)));
+  time_passes(limits::kListenEndWait);
+  EXPECT_THAT(done(), IsEmpty());
+  dies(1, 0);
+  server.tools.push_back(tool("more"));
+  respawn(2);
+  EXPECT_THAT(client_got(), ElementsAre(to_stream(kStream, kChanged)));
+  answers_x(2);
+}
+
+TEST_F(BridgeStreamsTest, AnErrorEndsAnOpenOne) {
+  open_stream(kTools, kTools);
+  child(1, error(kStream, -32603, "no more"));
+  EXPECT_THAT(client_got(), ElementsAre(error(kStream, -32603, "no more")));
+}
+
+TEST_F(BridgeStreamsTest, ALargeIdMayBeRoundedByTheChild) {
+  const Id large("9007199254740993");
+  client(listen(large, kTools));
+  opens(1);
+  done();
+  const Id rounded("9007199254740992");
+  child(1, acknowledged(rounded, kTools));
+  EXPECT_THAT(client_got(), ElementsAre(acknowledged(large, kTools)));
+  child(1, to_stream(rounded, kChanged));
+  EXPECT_THAT(client_got(), ElementsAre(to_stream(large, kChanged)));
+}
+
+TEST_F(BridgeStreamsTest, AnEndThatWaitsPassesWhenTheClientClosesItsInput) {
+  open_stream(kTools, kTools);
+  const std::string end = result(kStream, R"json({"resultType":"complete"})json");
+  child(1, end);
+  EXPECT_THAT(done(), IsEmpty());
+  client_closes_input();
+  EXPECT_THAT(client_got(), ElementsAre(end));
+}
+
+TEST_F(BridgeStreamsTest, WhatOnlyTheChildCanGrantTheClientGetsWithANewStream) {
+  plays.start = false;
+  const std::string more = R"json({"toolsListChanged":true,"resourceSubscriptions":["a:/b"]})json";
+  client(listen(kStream, more));
+  start_fails(1, "no such file");
+  EXPECT_THAT(client_got(), ElementsAre(acknowledged(kStream, kTools)));
+  respawn(2);
+  started(2);
+  opens(2);
+  done();
+  child(2, acknowledged(kStream, more));
+  EXPECT_THAT(done(), ElementsAre("child 2 " + cancelled(kStream),
+                                  AllOf(HasSubstr("notifications/cancelled"),
+                                        HasSubstr("grants more of this stream"))));
+  answers_x(2);
+}
+
+TEST_F(BridgeStreamsTest, OneThatChildrenDieOfIsAskedForBehindAnAnswer) {
+  open_stream(kTools, kTools);
+  dies(1, 0);
+  for (const Generation gen : {2u, 3u}) {
+    respawn(gen);
+    EXPECT_THAT(done(), Contains("child " + std::to_string(gen) + " " + listen(kStream, kTools)));
+    dies(gen, 3);
+    done();
+  }
+  respawn(4);
+  EXPECT_THAT(done(), Not(Contains("child 4 " + listen(kStream, kTools))));
+  answers_x(4);
+  EXPECT_THAT(done(), Contains("child 4 " + listen(kStream, kTools)));
+}
+
+TEST_F(BridgeStreamsTest, OneThatStartsTheChildIsToldOfWhatHasChanged) {
+  client(enveloped(1, "x"));
+  opens(1);
+  child(1, result(1, R"json({"resultType":"complete"})json"));
+  dies(1, 0);
+  server.tools.push_back(tool("more"));
+  client(listen(kStream, kTools));
+  opens(2);
+  done();
+  child(2, acknowledged(kStream, kTools));
+  EXPECT_THAT(client_got(),
+              ElementsAre(acknowledged(kStream, kTools), to_stream(kStream, kChanged)));
+}
+
+TEST_F(BridgeStreamsTest, AStreamWithTheIdOfARunningRequestCannotBeToldFromIt) {
+  client(enveloped(kStream, "x"));
+  client(listen(kStream, kTools));
+  opens(1);
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("-32600"), HasSubstr("is open already"))));
+  child(1, result(kStream, R"json({"resultType":"complete"})json"));
+  EXPECT_THAT(client_got(), SizeIs(1));
+}
+
 TEST_F(BridgeStreamsTest, AChangeThatTheChildTellsReachesItsStream) {
   open_stream(kTools, kTools);
   child(1, to_stream(kStream, kChanged));

@@ -7,12 +7,13 @@ namespace {
 
 class ClientEnvelopeTest : public ::testing::Test {
  protected:
-  void note(std::string_view version, std::string_view client = R"json({"name":"a"})json") {
+  ClientEnvelope::Number note(std::string_view version,
+                              std::string_view client = R"json({"name":"a"})json") {
     Message::Params params;
     params.envelope_version = version;
     params.envelope_client = client;
     params.envelope_capabilities = "{}";
-    envelope_.note(params);
+    return envelope_.note(params);
   }
 
   ClientEnvelope envelope_;
@@ -42,24 +43,39 @@ TEST_F(ClientEnvelopeTest, LeavesOutWhatTheClientLeavesOut) {
 }
 
 TEST_F(ClientEnvelopeTest, ARefusedVersionGivesWayToTheServedOne) {
-  note(R"json("2026-07-28")json");
-  envelope_.on_served();
-  note(R"json("2099-01-01")json");
-  envelope_.on_refused();
+  const auto first = note(R"json("2026-07-28")json");
+  EXPECT_TRUE(envelope_.on_served(first));
+  EXPECT_FALSE(envelope_.on_served(first));
+  envelope_.on_refused(note(R"json("2099-01-01")json"));
   EXPECT_EQ(envelope_.version(), "2026-07-28");
 }
 
 TEST_F(ClientEnvelopeTest, ARefusedFirstVersionProvesNothing) {
-  note(R"json("2099-01-01")json");
-  envelope_.on_refused();
+  envelope_.on_refused(note(R"json("2099-01-01")json"));
   EXPECT_FALSE(envelope_.is_known());
 }
 
 TEST_F(ClientEnvelopeTest, AServedVersionIsNotLostByALateRefusal) {
-  note(R"json("2026-07-28")json");
-  envelope_.on_served();
-  envelope_.on_refused();
+  const auto first = note(R"json("2026-07-28")json");
+  envelope_.on_served(first);
+  envelope_.on_refused(first);
   EXPECT_EQ(envelope_.version(), "2026-07-28");
+}
+
+TEST_F(ClientEnvelopeTest, ARefusalIsAboutTheVersionThatItsRequestHad) {
+  const auto bad = note(R"json("2099-01-01")json");
+  const auto good = note(R"json("2026-07-28")json");
+  envelope_.on_refused(bad);
+  EXPECT_EQ(envelope_.version(), "2026-07-28");
+  EXPECT_TRUE(envelope_.on_served(good));
+  // A number does not come again.
+  envelope_.on_refused(note(R"json("2099-01-01")json"));
+  EXPECT_NE(note(R"json("2098-01-01")json"), bad);
+}
+
+TEST_F(ClientEnvelopeTest, AVersionThatIsNoStringIsNotSaidAgain) {
+  EXPECT_EQ(note("null"), ClientEnvelope::kNone);
+  EXPECT_FALSE(envelope_.is_known());
 }
 
 }  // namespace

@@ -114,7 +114,11 @@ class Streams {
     const std::string about =
         params.contains("uri") ? params["uri"].dump() : message["method"].get<std::string>();
     if (!stream.granted) throw Broken("a stream hears of a change before it is acknowledged");
-    if (!stream.granted->contains(about)) {
+    // A resource that a child tells of may be a part of one that was asked for.
+    const bool is_part = number != 0 && params.contains("uri") &&
+                         std::any_of(stream.granted->begin(), stream.granted->end(),
+                                     [](const std::string& one) { return one.starts_with('"'); });
+    if (!is_part && !stream.granted->contains(about)) {
       throw Broken(
           fmt::format("stream {} hears of {}, which it was not granted", stream.said->id, about));
     }

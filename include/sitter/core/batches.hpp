@@ -5,6 +5,9 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+
+#include "sitter/core/limits.hpp"
 
 namespace sitter {
 
@@ -12,6 +15,9 @@ namespace sitter {
 /// must take an array of messages, and answers its requests in one array (basic/index, "Batching").
 class Batches {
  public:
+  /// `bytes_max`: of the answers to one batch, which go out as one line.
+  explicit Batches(std::size_t bytes_max = limits::kLineMax) : bytes_max_(bytes_max) {}
+
   using Number = std::uint32_t;
   /// No batch has it.
   static constexpr Number kNone = 0;
@@ -19,7 +25,9 @@ class Batches {
   /// Begins one with so many entries owed, at least one.
   Number open(std::size_t owed);
 
-  /// Adds an answer. Returns the whole array with the last of them.
+  /// Whether an answer of this size fits in with those that are there.
+  bool has_room(Number number, std::size_t bytes) const;
+  /// Adds an answer to one that is open. Returns the whole array with the last of them.
   std::optional<std::string> add(Number number, std::string_view answer);
   /// One is owed no answer any more. Returns the array if it was the last, and any other was given.
   std::optional<std::string> drop(Number number);
@@ -30,6 +38,7 @@ class Batches {
     std::string answers;
   };
 
+  std::size_t bytes_max_;
   std::map<Number, Batch> open_;
   Number last_ = kNone;
 };

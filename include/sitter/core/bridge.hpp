@@ -104,6 +104,8 @@ class Bridge {
     bool is_ready = false;
     /// It was opened, or has answered something without that: it can be started.
     bool has_served = false;
+    /// It has answered a request of the client.
+    bool has_answered = false;
     /// Errors of it are held until it is known whether it can serve this client at all.
     bool has_held_errors = false;
     /// Its lists were taken at least once.
@@ -182,6 +184,7 @@ class Bridge {
   void start_if_due();
   void start();
   void advance(Child& child);
+  void refuse_opening(Child& child);
   void fail_refused(Child& child);
   void open(Child& child);
   void advance_unopened(Child& child);
@@ -241,7 +244,8 @@ class Bridge {
   void on_child_answer(Child& child, const Message& message, Line line);
   bool may_be_refusal(const Child& child, const ClientRequest& request,
                       std::string_view error) const;
-  void note_version(Child& child, const Message& answer);
+  void note_version(Child& child, const ClientRequest& request, const Message& answer);
+  void take_missing_lists(Child& child);
   void pass_tools(Child& child, ClientRequest& request, const Message& message, Edits& edits);
   void on_success(Child& child, const ClientRequest& request, std::string_view result,
                   Edits& edits);
@@ -263,7 +267,9 @@ class Bridge {
   bool would_carry_notice(const ClientRequest& request, std::string_view result) const;
   bool is_to_be_held(const ClientRequest& request, bool would_carry) const;
   void put_notice(std::string_view result, Edits& edits);
+  void note_told(const OpeningResult& opened);
   void on_client_listed(bool is_last_page);
+  void hold(ClientRequest& request, const Edits& edits);
   void release_held();
 
   // bridge_listens.cpp: the streams of the stateless revision
@@ -282,6 +288,9 @@ class Bridge {
   bool on_stream_cancelled(std::string_view raw_id, Line line);
   void pass_change(Child& child, const Message& message, Line line);
   bool tell_changed(CatalogKind kind);
+  void tell_changed(CatalogKind kind, const Listens::Stream& stream);
+  void tell_missed(Listens::Stream& stream);
+  void pass_stream_ends();
   void tell_updated();
 
   // bridge_tools.cpp: the built-in tools

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,14 +13,19 @@ namespace sitter {
 /// basic/index, "_meta").
 class ClientEnvelope {
  public:
+  /// Of what the client has said, one for each time that it said something else.
+  using Number = std::uint32_t;
+  /// Nothing was said, or nothing that could be said again.
+  static constexpr Number kNone = 0;
+
   /// A request came with an envelope. Not to be called for server/discover, which proves nothing:
   /// the client may still open the session with `initialize`.
-  void note(const Message::Params& params);
+  Number note(const Message::Params& params);
 
-  /// The child has given a result to such a request.
-  void on_served();
+  /// The child has given a result to such a request. True if that is the first of its kind.
+  bool on_served(Number number);
   /// The child does not know the version. What it has served before counts again.
-  void on_refused();
+  void on_refused(Number number);
 
   /// Whether the client has shown that it speaks the stateless revision.
   bool is_known() const { return !last_.version.empty(); }
@@ -38,7 +44,9 @@ class ClientEnvelope {
 
   Parts last_;
   Parts served_;
-  bool is_served_ = false;
+  Number last_number_ = kNone;
+  Number number_ = kNone;  ///< of `last_`
+  Number served_number_ = kNone;
 };
 
 }  // namespace sitter

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sitter/core/batches.hpp"
+#include "sitter/core/client_envelope.hpp"
 #include "sitter/core/generation.hpp"
 #include "sitter/core/line.hpp"
 #include "sitter/core/message.hpp"
@@ -23,7 +24,8 @@ struct ClientRequest {
     waiting,
     /// A child has it.
     sent,
-    /// Its answer is there, and waits until the client has listed the changed tools.
+    /// Its answer is there, and waits until the client has listed the changed tools, or until it is
+    /// known what an error of the child means.
     held,
     /// The bridge itself works on the answer.
     ours,
@@ -32,6 +34,8 @@ struct ClientRequest {
   State state = State::waiting;
   Method method = Method::other;
   bool is_cancelled = false;
+  /// The client has gone on without its answer, which it may still get.
+  bool is_waived = false;
   /// It went to a child that died, and may go to one more.
   bool is_retried = false;
   /// A list from its beginning.
@@ -40,10 +44,12 @@ struct ClientRequest {
   bool wants_progress = false;
   /// Its answer is only the beginning of a task, which goes on under its token.
   bool goes_on = false;
-  /// It asks for a task, so an error must be a JSON-RPC error.
+  /// Its answer is a task at first, and what fails it must be a JSON-RPC error.
   bool wants_task = false;
   /// It has the envelope of the stateless revision, and so must its answer.
   bool is_stateless = false;
+  /// Which of the client's envelopes it came with.
+  ClientEnvelope::Number envelope = ClientEnvelope::kNone;
   Generation gen = kNoGeneration;
   std::uint64_t order = 0;
 
@@ -80,6 +86,10 @@ struct ClientRequest {
   /// may say so of itself too, but its hints are not to be trusted.
   bool is_repeatable() const;
 
+  /// Whether what fails it is told in a result, which the model reads, and not in an error.
+  bool fails_with_result() const { return method == Method::tools_call && !wants_task; }
+  bool is_in_batch() const { return extra && extra->batch != Batches::kNone; }
+
   Extra& more() {
     if (!extra) extra = std::make_unique<Extra>();
     return *extra;
@@ -90,10 +100,10 @@ struct ClientRequest {
 /// out, so that each gets exactly one. Two requests with the same id are both owed an answer; the
 /// earlier gets the first.
 ///
-///     waiting --> sent --> (taken)         answered by a child
-///        ^         |  \--> held --> (taken)
-///        \--retry--/
-///     ours --> (taken)                     answered by the bridge
+///     waiting --> sent --> (taken)          answered by a child
+///      ^   ^       |  \--> held --> (taken)
+///      |   \-retry-/
+///      \--> ours --> (taken)                answered by the bridge, or given back
 class ClientRequests {
  public:
   ClientRequests();
@@ -126,11 +136,18 @@ class ClientRequests {
   Waiting next_waiting();
   /// A child has got it. `line` is what to send to another, where that is allowed, else empty.
   void sent(ClientRequest& request, Generation gen, OwnedLine line);
+  /// The bridge answers it, or gives it back.
+  void keep(ClientRequest& request);
+  void give_back(ClientRequest& request);
   /// The child has answered it, and the answer is kept.
   void hold(ClientRequest& request, std::string answer);
+  /// Returns the answer of one that is held. It is taken next.
+  OwnedLine release(ClientRequest& request);
   /// A child died with it: it waits again, before all that came later.
   void retry(ClientRequest& request);
   void cancel(ClientRequest& request);
+  /// Nobody waits for its answer any more; it is sent if it comes.
+  void waive(ClientRequest& request);
 
   /// Takes a request out, for good.
   void take(ClientRequest& request);
@@ -146,7 +163,9 @@ class ClientRequests {
   std::size_t waiting_bytes() const { return waiting_bytes_; }
   /// Sent and not cancelled.
   std::size_t in_flight_count() const { return sent_count_; }
-  /// Not cancelled, in any state.
+  /// Of the answers that are held.
+  std::size_t held_bytes() const { return held_bytes_; }
+  /// Neither cancelled nor waived, in any state.
   std::size_t owed_count() const { return owed_count_; }
 
   bool uses(std::string_view raw_id) const;
@@ -161,6 +180,7 @@ class ClientRequests {
   /// The oldest first; their answers are hardly ever met.
   std::deque<ClientRequest*> cancelled_;
   std::size_t waiting_bytes_ = 0;
+  std::size_t held_bytes_ = 0;
   std::size_t sent_count_ = 0;
   std::size_t owed_count_ = 0;
   std::uint64_t next_order_ = 0;

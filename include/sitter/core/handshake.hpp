@@ -91,6 +91,10 @@ class Handshake {
   }
   /// Why it was refused, as a clause for a person.
   const std::string& refusal() const { return refusal_; }
+  /// The raw error that it was refused with; empty if with something else.
+  const std::string& refusal_error() const { return refusal_error_; }
+  /// It was refused as by a server that speaks only the stateless revision.
+  bool is_of_stateless_era() const;
 
   /// The lists, when all of them are there or were given up; once for each survey.
   std::optional<std::vector<ListSurvey::List>> take_lists(Now now);
@@ -119,6 +123,7 @@ class Handshake {
   std::string opening_id_;
   OpeningResult result_;
   std::string refusal_;
+  std::string refusal_error_;
   std::vector<Restore> restores_;
   /// Those that were not answered, by the key of their id; an index of `restores_`.
   std::unordered_map<std::string, std::size_t> unanswered_;

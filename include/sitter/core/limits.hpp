@@ -95,6 +95,9 @@ inline constexpr std::size_t kCursorsMax = 10000;
 /// ms before they do.
 inline constexpr Milliseconds kRelistWait{750};
 
+/// And the bytes of such answers that are kept meanwhile. With more of them, none waits.
+inline constexpr std::size_t kHeldBytesMax = 16 * kMiB;
+
 /// A client that did not list again after so many announcements is not waited for any more.
 inline constexpr int kUnheededMax = 2;
 
@@ -115,6 +118,10 @@ inline constexpr Milliseconds kListenAckWait{5000};
 
 /// A server that exits ends its streams first, and the client would not open them again.
 inline constexpr Milliseconds kListenEndWait{1000};
+
+/// After so many children in a row that died without acknowledging a stream, the next has to answer
+/// a request before it is asked for it. Two, as for a request that is sent once more.
+inline constexpr int kListenDeathsMax = 2;
 
 /// Streams that are open at the same time, as many as the official TypeScript servers allow, and
 /// the bytes of one request for them, which is kept.

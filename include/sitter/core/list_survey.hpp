@@ -43,6 +43,7 @@ class ListSurvey {
     int restarts = 0;
     /// It changed once more than it may begin anew.
     bool is_outdated = false;
+    bool is_answered = false;
     /// It was answered as a server of the stateless revision does.
     bool is_stateless = false;
     /// It was answered as a server may do that has to be opened first.

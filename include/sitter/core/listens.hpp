@@ -57,7 +57,16 @@ class Listens {
     std::optional<ListenFilter> granted;
     /// The child that was asked for it last and still lives.
     Generation gen = kNoGeneration;
-    bool is_refused = false;  ///< by that child
+    bool is_acknowledged = false;  ///< by that child
+    bool is_refused = false;       ///< by that child
+    /// That child carries nothing of it, and what the client was granted the bridge does.
+    bool is_ours = false;
+    /// The client was granted only what the bridge does, before any child could say more.
+    bool is_provisional = false;
+    /// Lists, by CatalogKind, that have changed before it was granted.
+    std::array<bool, kCatalogKinds.size()> has_missed{};
+    /// Children in a row that died without acknowledging it.
+    int deaths = 0;
     /// The child has ended it with this line, perhaps because it is about to exit.
     OwnedLine ending;
     /// When the bridge acknowledges it itself, or passes the child's end of it on.
@@ -71,7 +80,7 @@ class Listens {
 
   /// By the meaning of the id. Null if there is none.
   Stream* find(std::string_view raw_id);
-  /// And only if this child was asked for it.
+  /// And only if this child was asked for it, which may have rounded a large number.
   Stream* find(std::string_view raw_id, Generation gen);
 
   /// Whether a stream with this id was among the last that the client has cancelled. Its child may
@@ -87,6 +96,8 @@ class Listens {
   std::optional<Instant> deadline() const;
 
  private:
+  Stream* find_rounded(std::string_view raw_id);
+
   std::list<Stream> streams_;
   std::deque<std::string> cancelled_;
 };

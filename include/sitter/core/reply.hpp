@@ -23,6 +23,9 @@ std::string result_line(std::string_view id, std::string_view result);
 std::string error_line(std::string_view id, ErrorCode code, std::string_view message,
                        std::string_view data = {});
 
+/// With a raw error object of somebody else's.
+std::string error_line(std::string_view id, std::string_view error);
+
 /// The result of a tools/call: one block of text.
 std::string tool_text(std::string_view text, bool is_error);
 
