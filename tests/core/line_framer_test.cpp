@@ -83,10 +83,6 @@ TEST_F(LineFramerTest, ThereIsNoRestOfBlanks) {
   EXPECT_FALSE(framer_.rest());
 }
 
-TEST_F(LineFramerTest, TheDefaultLimitIsThatOfTheContract) {
-  EXPECT_EQ(limits::kLineMax, 256u * 1024 * 1024);
-}
-
 TEST_F(LineFramerTest, ALineAtTheLimitPassesAndOneMoreByteDoesNot) {
   const std::string at_limit(64 * limits::kKiB, 'x');
   EXPECT_THAT(read(at_limit + "\n"), ElementsAre(at_limit));

@@ -127,7 +127,7 @@ class Promises {
   /// A session with both kinds of requests, of which less is promised.
   bool is_mixed() const { return scene_.client == Scene::Client::mixed; }
 
-  // promises_client.cpp: what the client says, and what it is owed
+  // simulation_promises_client.cpp: what the client says, and what it is owed
   void on_said(const ClientSaid& said, int batch);
   void on_listen(const ClientSaid& said);
   void on_request(const ClientSaid& said);
@@ -140,7 +140,7 @@ class Promises {
   void check_requests();
   void check_counts() const;
 
-  // promises_heard.cpp: what the client gets of the children
+  // simulation_promises_heard.cpp: what the client gets of the children
   Heard heard(const std::string& line);
   Heard passed(const std::string& line, const ChildSaid& said);
   Heard passed_to_stream(const std::string& line, const ChildSaid& said);
@@ -154,7 +154,7 @@ class Promises {
                        const Request& request) const;
   void check_inserted(std::string_view item, const ChildSaid& said, Request& request);
 
-  // promises_own.cpp: what the bridge tells the client itself
+  // simulation_promises_own.cpp: what the bridge tells the client itself
   std::vector<Heard> heard_batch(const std::string& line);
   Heard own(const std::string& line);
   Heard own_notification(const std::string& line, const nlohmann::json& message);
@@ -164,7 +164,7 @@ class Promises {
   void check_stateless_result(const Request& request, const nlohmann::json& result) const;
   void check_batch_of(const Request& request) const;
 
-  // promises.cpp: what children get, and their lives
+  // simulation_promises.cpp: what children get, and their lives
   void check_passed_to_child(Life& life, Generation gen, const ClientSaid& said);
   void check_own_to_child(Life& life, Generation gen, const std::string& line,
                           const nlohmann::json& message);
