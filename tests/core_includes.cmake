@@ -1,4 +1,5 @@
-# Keeps the core free of the world: no threads, files, processes, clocks or logs.
+# Keeps the core free of the world: no threads, files, streams, processes, clocks or logs, neither
+# included nor called through a header that is needed for something else.
 # Run as: cmake -D ROOT=<project> -P core_includes.cmake
 
 set(forbidden
@@ -7,10 +8,14 @@ set(forbidden
   "sitter/io/.*"
   "sys/.*"
   "atomic|barrier|condition_variable|future|latch|mutex|semaphore|shared_mutex|stop_token|thread"
-  "cstdio|filesystem|fstream|iostream|stdio\\.h|syncstream"
+  "cstdio|filesystem|stdio\\.h"
+  "fstream|iomanip|ios|iosfwd|iostream|istream|ostream|print|spanstream|sstream|streambuf|strstream|syncstream"
   "csignal|dirent\\.h|fcntl\\.h|poll\\.h|pthread\\.h|signal\\.h|spawn\\.h|unistd\\.h"
   "[Ww]in[a-z0-9]*\\.h|io\\.h|process\\.h")
 list(JOIN forbidden "|" forbidden)
+
+# The time, the environment, chance and stdout.
+set(calls "(_clock::now *\\(|getenv|random_device|std::(cout|cerr|clog|cin))")
 
 file(REAL_PATH ${ROOT} ROOT)
 file(GLOB_RECURSE files ${ROOT}/include/sitter/core/*.hpp ${ROOT}/src/core/*.[ch]pp)
@@ -29,7 +34,14 @@ foreach(file IN LISTS files)
       math(EXPR found "${found} + 1")
     endif()
   endforeach()
+  file(READ ${file} text)
+  string(REGEX MATCHALL "${calls}" named "${text}")
+  foreach(call IN LISTS named)
+    file(RELATIVE_PATH name ${ROOT} ${file})
+    message(SEND_ERROR "${name} names ${call}, which the core may not use")
+    math(EXPR found "${found} + 1")
+  endforeach()
 endforeach()
 
 list(LENGTH files count)
-message(STATUS "${count} core files, ${found} forbidden includes")
+message(STATUS "${count} core files, ${found} forbidden names")
