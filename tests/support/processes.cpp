@@ -109,7 +109,10 @@ bool come_to_rest(const std::vector<long>& pids, const std::function<void()>& me
     meanwhile();
     const bool all_sleep = std::all_of(pids.begin(), pids.end(), sleeps);
     auto now = moved();
-    still = all_sleep && now == before ? still + 1 : 0;
+    // All of them have read something; else their counts can't be seen.
+    const bool all_count = std::none_of(
+        now.begin(), now.end(), [](const BytesMoved& bytes) { return bytes == BytesMoved(); });
+    still = all_sleep && all_count && now == before ? still + 1 : 0;
     before = std::move(now);
     return still == kLooks;
   });

@@ -42,7 +42,8 @@ struct BytesMoved {
 BytesMoved bytes_moved(long pid);
 
 /// Waits until all of these sleep and none reads or writes any more: each waits for somebody else.
-/// `meanwhile` is done again and again, and may keep them busy.
+/// False if one of them can't be looked at, or has moved nothing yet. `meanwhile` is done again and
+/// again, and may keep them busy.
 bool come_to_rest(
     const std::vector<long>& pids, const std::function<void()>& meanwhile = [] {});
 
