@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -212,19 +211,6 @@ TEST(Start, WaitingRequestsOfASlowRespawnGoOutInOrderAndCanBeCancelled) {
   }
   EXPECT_EQ(client.child_state()["cancelled"], Json::array());
   EXPECT_FALSE(client.has_heard("answer 3"));
-}
-
-TEST(Start, ChildThatAlwaysDiesIsStartedFewTimes) {
-  ScriptedClient client({.command = fake({"--exit-at-start", "1"})});
-  const auto begun = std::chrono::steady_clock::now();
-  client.open();
-  for (int id = 1; id <= 50; ++id) {
-    EXPECT_THAT(client.text_of_call("echo"), HasSubstr("exit 1"));
-  }
-  const auto seconds =
-      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begun);
-  // Three are free, and then there is one a second.
-  EXPECT_LE(client.status()["spawnCount"], 4 + seconds.count());
 }
 
 TEST(Start, ChangedFileIsTriedWithoutWaiting) {
