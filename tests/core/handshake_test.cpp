@@ -14,6 +14,7 @@ using State = Handshake::State;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Optional;
 using ::testing::SizeIs;
 
 class HandshakeTest : public ::testing::Test {
@@ -43,6 +44,27 @@ class HandshakeTest : public ::testing::Test {
     answer(result(1, server.opening()));
     sent();
     ASSERT_EQ(handshake_.state(), State::opened);
+  }
+
+  /// Without an opening, until the lists were asked for under the ids 1, 2 and 3.
+  void list(bool before_requests) {
+    meta_ = "{}";
+    handshake_.leave_unopened();
+    handshake_.list(before_requests, now_, out_);
+    sent();
+  }
+  /// The prompts and the resources.
+  void answer_others_as_stateless() {
+    EXPECT_TRUE(answer(result(2, R"json({"resultType":"complete","prompts":[]})json")));
+    EXPECT_TRUE(answer(result(3, R"json({"resultType":"complete","resources":[]})json")));
+  }
+  /// Until `doubted`, which asks under the id 4.
+  void doubt() {
+    list(true);
+    answer_others_as_stateless();
+    answer(error(1, -32600, "not initialized"));
+    sent();
+    ASSERT_EQ(handshake_.state(), State::doubted);
   }
 
   int id_ = 0;
@@ -263,6 +285,185 @@ TEST_F(HandshakeTest, RefusalsOfAModernServerAreKnown) {
     EXPECT_EQ(handshake.refusal().find("2026-07-28") != std::string::npos,
               (code != -32600 && code != -32000));
   }
+}
+
+TEST_F(HandshakeTest, FromIdleToUnopened) {
+  handshake_.leave_unopened();
+  EXPECT_EQ(handshake_.state(), State::unopened);
+  EXPECT_THAT(sent(), IsEmpty());
+  EXPECT_FALSE(answer(result(0, Server().opening())));
+  handshake_.on_timeout(now_, out_);
+  EXPECT_EQ(handshake_.state(), State::unopened);
+  EXPECT_FALSE(handshake_.deadline());
+  EXPECT_FALSE(handshake_.take_lists(now_));
+}
+
+TEST_F(HandshakeTest, FromUnopenedToOpeningWithTheClientsLine) {
+  handshake_.leave_unopened();
+  handshake_.open_with_clients(initialize(5), "5", out_);
+  EXPECT_EQ(handshake_.state(), State::opening);
+  EXPECT_THAT(sent(), ElementsAre(initialize(5)));
+  EXPECT_TRUE(answer(result(5, Server().opening())));
+  EXPECT_EQ(handshake_.state(), State::opened);
+}
+
+TEST_F(HandshakeTest, FromUnopenedToOpeningWithAReplay) {
+  handshake_.leave_unopened();
+  handshake_.open_again(session_, out_);
+  EXPECT_EQ(handshake_.state(), State::opening);
+  EXPECT_THAT(sent(), ElementsAre(request(1, "initialize", session_.opening_params)));
+}
+
+TEST_F(HandshakeTest, FromUnopenedToListing) {
+  meta_ = R"json({"a":1})json";
+  handshake_.leave_unopened();
+  handshake_.list(true, now_, out_);
+  EXPECT_EQ(handshake_.state(), State::listing);
+  EXPECT_THAT(sent(), ElementsAre(request(1, "tools/list", R"json({"_meta":{"a":1}})json"),
+                                  request(2, "prompts/list", R"json({"_meta":{"a":1}})json"),
+                                  request(3, "resources/list", R"json({"_meta":{"a":1}})json")));
+  EXPECT_FALSE(handshake_.is_in_doubt());
+}
+
+TEST_F(HandshakeTest, FromListingToDoneWhenAllListsAreThere) {
+  list(true);
+  EXPECT_TRUE(answer(result(1, R"json({"resultType":"complete","tools":[]})json")));
+  EXPECT_EQ(handshake_.state(), State::listing);
+  EXPECT_FALSE(handshake_.take_lists(now_));
+  answer_others_as_stateless();
+  EXPECT_EQ(handshake_.state(), State::done);
+  EXPECT_THAT(sent(), IsEmpty());
+  EXPECT_THAT(handshake_.take_lists(now_), Optional(SizeIs(3)));
+}
+
+TEST_F(HandshakeTest, FromListingToDoneWithAServerThatHasNoTools) {
+  list(true);
+  answer_others_as_stateless();
+  EXPECT_TRUE(answer(error(1, -32601, "Method not found")));
+  EXPECT_EQ(handshake_.state(), State::done);
+}
+
+TEST_F(HandshakeTest, FromListingToDoubted) {
+  list(true);
+  EXPECT_TRUE(answer(result(1, R"json({"tools":[]})json")));
+  EXPECT_EQ(handshake_.state(), State::listing);
+  answer_others_as_stateless();
+  EXPECT_EQ(handshake_.state(), State::doubted);
+  EXPECT_TRUE(handshake_.is_in_doubt());
+  EXPECT_THAT(sent(), ElementsAre(HasSubstr(
+                          R"json("id":4,"method":"initialize","params":{"protocolVersion":)json"
+                          R"json("2025-11-25")json")));
+  EXPECT_EQ(handshake_.deadline(), now_.steady + milliseconds(1000));
+  EXPECT_FALSE(handshake_.take_lists(now_));
+}
+
+TEST_F(HandshakeTest, FromListingToDoubtedWhenTheToolsNeverCome) {
+  list(true);
+  answer_others_as_stateless();
+  EXPECT_EQ(handshake_.deadline(), now_.steady + milliseconds(2000));
+  now_.steady += milliseconds(1999);
+  handshake_.on_timeout(now_, out_);
+  EXPECT_EQ(handshake_.state(), State::listing);
+  now_.steady += milliseconds(1);
+  handshake_.on_timeout(now_, out_);
+  EXPECT_EQ(handshake_.state(), State::doubted);
+}
+
+TEST_F(HandshakeTest, FromDoubtedToRefused) {
+  doubt();
+  EXPECT_TRUE(answer(result(4, Server().opening())));
+  EXPECT_EQ(handshake_.state(), State::refused);
+  EXPECT_THAT(handshake_.refusal(), HasSubstr("it is a server of revision 2025-11-25"));
+  EXPECT_FALSE(handshake_.deadline());
+  EXPECT_FALSE(handshake_.take_lists(now_));
+  EXPECT_TRUE(answer(error(4, -32601, "once more")));
+  handshake_.end_doubt();
+  now_.steady += seconds(10);
+  handshake_.on_timeout(now_, out_);
+  EXPECT_EQ(handshake_.state(), State::refused);
+}
+
+TEST_F(HandshakeTest, FromDoubtedToDoneWhenInitializeIsRefused) {
+  doubt();
+  EXPECT_TRUE(answer(error(4, -32022, "Unsupported protocol version")));
+  EXPECT_EQ(handshake_.state(), State::done);
+  EXPECT_FALSE(handshake_.is_in_doubt());
+  EXPECT_FALSE(handshake_.deadline());
+  EXPECT_THAT(handshake_.take_lists(now_), Optional(SizeIs(3)));
+}
+
+TEST_F(HandshakeTest, FromDoubtedToDoneAfterASecond) {
+  doubt();
+  now_.steady += milliseconds(999);
+  handshake_.on_timeout(now_, out_);
+  EXPECT_EQ(handshake_.state(), State::doubted);
+  now_.steady += milliseconds(1);
+  handshake_.on_timeout(now_, out_);
+  EXPECT_EQ(handshake_.state(), State::done);
+  // Too late, and still nobody else's.
+  EXPECT_TRUE(answer(result(4, Server().opening())));
+  EXPECT_EQ(handshake_.state(), State::done);
+}
+
+TEST_F(HandshakeTest, FromDoubtedToDoneByAnAnswerOfTheStatelessRevision) {
+  doubt();
+  handshake_.end_doubt();
+  EXPECT_EQ(handshake_.state(), State::done);
+  EXPECT_TRUE(answer(result(4, Server().opening())));
+  EXPECT_EQ(handshake_.state(), State::done);
+}
+
+TEST_F(HandshakeTest, FromUnopenedToDoneWhereTheListsAreMerelyABaseline) {
+  list(false);
+  EXPECT_EQ(handshake_.state(), State::done);
+  EXPECT_TRUE(handshake_.is_in_doubt());
+  EXPECT_FALSE(handshake_.take_lists(now_));
+  answer_others_as_stateless();
+  EXPECT_TRUE(handshake_.is_in_doubt());
+  EXPECT_TRUE(answer(result(1, R"json({"tools":[]})json")));
+  EXPECT_EQ(handshake_.state(), State::done);
+  EXPECT_FALSE(handshake_.is_in_doubt());
+  EXPECT_THAT(sent(), IsEmpty());
+  EXPECT_THAT(handshake_.take_lists(now_), Optional(SizeIs(3)));
+}
+
+TEST_F(HandshakeTest, FromDoneToDoubtedWhenTheFirstListOfToolsIsRefused) {
+  list(false);
+  EXPECT_TRUE(answer(error(1, -32600, "not initialized")));
+  EXPECT_EQ(handshake_.state(), State::done);
+  answer_others_as_stateless();
+  EXPECT_EQ(handshake_.state(), State::doubted);
+  EXPECT_THAT(sent(), ElementsAre(HasSubstr(R"json("id":4,"method":"initialize")json")));
+}
+
+TEST_F(HandshakeTest, AListOfToolsThatNeverComesIsNoReasonToDoubtOneThatServes) {
+  list(false);
+  answer_others_as_stateless();
+  now_.steady += milliseconds(2000);
+  handshake_.on_timeout(now_, out_);
+  EXPECT_EQ(handshake_.state(), State::done);
+  EXPECT_FALSE(handshake_.is_in_doubt());
+}
+
+TEST_F(HandshakeTest, OneThatHasShownItsEraIsNotDoubted) {
+  list(false);
+  handshake_.end_doubt();
+  EXPECT_FALSE(handshake_.is_in_doubt());
+  answer(error(1, -32600, "no"));
+  answer_others_as_stateless();
+  EXPECT_EQ(handshake_.state(), State::done);
+  EXPECT_THAT(sent(), IsEmpty());
+}
+
+TEST_F(HandshakeTest, OneThatHasAnsweredServerDiscoverIsNotDoubted) {
+  OpeningResult discovered;
+  discovered.capabilities = "{}";
+  handshake_.on_discovered(discovered);
+  list(false);
+  EXPECT_FALSE(handshake_.is_in_doubt());
+  answer(error(1, -32600, "no"));
+  answer_others_as_stateless();
+  EXPECT_EQ(handshake_.state(), State::done);
 }
 
 }  // namespace

@@ -23,13 +23,12 @@ namespace sitter {
 /// that only if it refuses to list its tools.
 ///
 ///     idle --> opening --> opened --> settling --> done
-///       \      ^  \--> refused            ^
-///        \     |                          |
-///         --> unopened -------------------/
-///                  \--> listing --> doubted --> done
-///                  |           \      ^    \--> refused
-///                  |            \     |
-///                  \-------------\--> done
+///       \      ^    \          \--> done
+///        \     |     \--> refused
+///         --> unopened --> listing --> doubted --> done
+///                   \           \       ^   \--> refused
+///                    \           \      |
+///                     \-----------\--> done
 class Handshake {
  public:
   enum class State {
