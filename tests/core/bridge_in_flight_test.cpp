@@ -437,5 +437,39 @@ TEST_F(BridgeInFlightTest, TheBridgeMakesNoProgressOfItsOwnDuringARespawn) {
   child(2, result(5));
 }
 
+TEST_F(BridgeInFlightTest, TheStatusListsTheLastTenGenerations) {
+  int id = 0;
+  const auto generations = [&] {
+    client(call(++id, "sitter_status"));
+    std::vector<int> numbers;
+    const auto status = nlohmann::json::parse(answer_text());
+    for (const auto& life : status["history"]) numbers.push_back(life["number"]);
+    return numbers;
+  };
+  const auto serves = [&](Generation gen) {
+    client(call(++id, "echo"));
+    opens(gen);
+    child(gen, result(id));
+    done();
+  };
+  const auto ends = [&](Generation gen) {
+    dies(gen, 0);
+    done();
+  };
+  ends(1);
+  for (Generation gen = 2; gen < 10; ++gen) {
+    serves(gen);
+    ends(gen);
+  }
+  serves(10);
+  EXPECT_THAT(generations(), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10));
+  ends(10);
+  EXPECT_THAT(generations(), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10));
+  serves(11);
+  EXPECT_THAT(generations(), ElementsAre(2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
+  ends(11);
+  EXPECT_THAT(generations(), ElementsAre(2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
+}
+
 }  // namespace
 }  // namespace sitter

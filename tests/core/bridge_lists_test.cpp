@@ -390,6 +390,63 @@ TEST_F(BridgeListsTest, ACursorOfTheLivingChildPasses) {
   }
 }
 
+TEST(BridgeCursorsTest, ACursorThatTheChildNeverGaveIsRefusedUntil10000AreKnown) {
+  // Without the fixture, which would take its time with so many.
+  const Now now{Instant() + seconds(1), WallTime()};
+  Bridge bridge(BridgeConfig{}, now);
+  std::string to_client;
+  std::string to_child;
+  const auto feed = [&](const Input& fact) {
+    to_client = to_child = "";
+    bridge.handle(fact, now);
+    while (const auto action = bridge.poll_action()) {
+      if (const auto* const a = std::get_if<action::SendToClient>(&*action)) {
+        to_client = a->line.text();
+      } else if (const auto* const b = std::get_if<action::SendToChild>(&*action)) {
+        to_child = b->line.text();
+      }
+    }
+  };
+  const auto client = [&](const std::string& text) {
+    const OwnedLine line(text);
+    feed(input::ClientLine{line.line()});
+  };
+  const auto child = [&](Generation gen, const std::string& text) {
+    const OwnedLine line(text);
+    feed(input::ChildLine{gen, line.line()});
+  };
+  client(initialize(0));
+  feed(input::ChildStarted{1, 1});
+  child(1, result(0, Server().opening()));
+  feed(input::ChildExited{1, {0, ""}});
+  feed(input::ChildOutputEnded{1});
+  feed(input::ChildErrorEnded{1});
+  feed(input::UnitSignalled{1, {}});
+  client(request(1, "resources/list"));
+  feed(input::ChildStarted{2, 2});
+  child(2, result(nlohmann::json::parse(to_child)["id"].dump(), Server().opening()));
+
+  const auto answer_page = [&](std::size_t page) {
+    const std::string id = std::to_string(page);
+    ASSERT_EQ(to_child, request(id, "resources/list"));
+    child(2, result(id, R"json({"resources":[],"nextCursor":")json" + id + "\"}"));
+  };
+  answer_page(1);
+  for (std::size_t page = 2; page < 10000; ++page) {
+    client(request(std::to_string(page), "resources/list"));
+    answer_page(page);
+  }
+  const std::string made_up =
+      request(R"json("one more")json", "resources/list", R"json({"cursor":"made up"})json");
+  client(made_up);
+  EXPECT_EQ(to_child, "");
+  EXPECT_THAT(to_client, HasSubstr("-32602"));
+  client(request(10000, "resources/list"));
+  answer_page(10000);
+  client(made_up);
+  EXPECT_EQ(to_child, made_up);
+}
+
 TEST_F(BridgeListsTest, ACursorThatTheOnlyChildNeverGaveIsItsAffair) {
   open_session();
   const std::string list = request(1, "resources/list", R"json({"cursor":"made up"})json");

@@ -153,6 +153,20 @@ TEST_F(BridgeOpeningTest, AChildThatExitsInsideInitializeIsSaidWhenItIsOver) {
                 instructions());
 }
 
+TEST_F(BridgeOpeningTest, TheInstructionsQuote1024BytesOfLastWordsAndNoMore) {
+  const std::string words(1024, 'x');
+  client(initialize(0));
+  child_says(1, words);
+  dies(1, 7);
+  EXPECT_THAT(answer()["result"]["instructions"].get<std::string>(),
+              HasSubstr("stderr:\n" + words + "\nIts tools"));
+  client(initialize(1));
+  child_says(2, words + "y");
+  dies(2, 7);
+  EXPECT_THAT(answer()["result"]["instructions"].get<std::string>(),
+              HasSubstr("stderr:\n" + words + "… [1 bytes cut]\nIts tools"));
+}
+
 TEST_F(BridgeOpeningTest, AnErrorToInitializeIsAnsweredWithAnOpeningOfOurs) {
   client(initialize(0));
   done();

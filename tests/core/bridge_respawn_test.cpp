@@ -367,14 +367,22 @@ TEST_F(BridgeRespawnTest, TheNumberOfRequestsThatWaitIsBounded) {
   EXPECT_THAT(client_got(), SizeIs(1000));
 }
 
-TEST_F(BridgeRespawnTest, TheBytesOfRequestsThatWaitAreBounded) {
+TEST_F(BridgeRespawnTest, RequestsOf16MiBMayWaitAndOneByteMoreIsRefused) {
   plays.start = false;
   open_session_with_start();
-  const std::string half = "\"" + std::string(8 * limits::kMiB, 'x') + "\"";
-  client(call(1, "echo", half));
-  client(call(2, "echo", half));
-  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"id\":2,")));
-  client(call(3, "echo"));
+  const auto of_size = [](int id, std::size_t size) {
+    const std::size_t empty = call(id, "echo", R"json("")json").size();
+    return call(id, "echo", "\"" + std::string(size - empty, 'x') + "\"");
+  };
+  const std::size_t half = 8 * limits::kMiB;
+  client(of_size(1, half));
+  client(of_size(2, half + 1));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("\"id\":2,"), HasSubstr("8388608 bytes"))));
+  client(of_size(3, half));
+  EXPECT_THAT(client_got(), IsEmpty());
+  client(call(4, "echo"));
+  EXPECT_THAT(client_got(),
+              ElementsAre(AllOf(HasSubstr("\"id\":4,"), HasSubstr("16777216 bytes"))));
   start_fails(2, "no");
   EXPECT_THAT(client_got(), SizeIs(2));
 }

@@ -64,6 +64,20 @@ TEST(ListensTest, WaitUntilTheyAreGranted) {
   EXPECT_FALSE(listens.wants(CatalogKind::prompts));
 }
 
+TEST(ListensTest, TheLast64CancelledOnesAreRemembered) {
+  Listens listens;
+  const auto cancel = [&](int id) {
+    listens.cancel(listens.open(std::to_string(id), "line", filter("{}")));
+  };
+  for (int id = 1; id <= 64; ++id) cancel(id);
+  EXPECT_TRUE(listens.was_cancelled("1"));
+  EXPECT_TRUE(listens.was_cancelled("64.0"));
+  cancel(65);
+  EXPECT_FALSE(listens.was_cancelled("1"));
+  EXPECT_TRUE(listens.was_cancelled("2"));
+  EXPECT_TRUE(listens.was_cancelled("65"));
+}
+
 TEST(TaggedTest, PutsTheStreamsIdWhereItBelongs) {
   const auto tag = [](const std::string& line, std::string_view params) {
     const OwnedLine owned{std::string_view(line)};

@@ -190,5 +190,25 @@ TEST(StderrRingTest, TailHasItsBytesBoundedByWholeLines) {
   EXPECT_EQ(ring.tail(1, 20, 1), "c… [1 bytes cut]");
 }
 
+TEST(StderrRingTest, LastWordsOf4KiBAreWholeAndOneByteMoreTakesTheOldestLineOut) {
+  const auto last_words = [](std::size_t oldest) {
+    StderrRing ring;
+    ring.add(1, std::string(oldest, 'a'));
+    for (int n = 0; n < 3; ++n) ring.add(1, std::string(1023, 'b'));
+    return ring.tail(1);
+  };
+  // With three line ends.
+  EXPECT_EQ(last_words(1024).size(), 4096u);
+  EXPECT_EQ(last_words(1025).size(), 3071u);
+}
+
+TEST(StderrRingTest, ALastLineOf4KiBIsWholeAndOneByteMoreIsCut) {
+  StderrRing ring;
+  ring.add(1, std::string(4096, 'x'));
+  EXPECT_EQ(ring.tail(1), std::string(4096, 'x'));
+  ring.add(1, std::string(4097, 'x'));
+  EXPECT_EQ(ring.tail(1), std::string(4096, 'x') + "… [1 bytes cut]");
+}
+
 }  // namespace
 }  // namespace sitter
