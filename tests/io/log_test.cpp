@@ -1,0 +1,118 @@
+#include "sitter/io/log.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+
+#include "support/temporary_directory.hpp"
+
+namespace sitter {
+namespace {
+
+using Level = action::Log::Level;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::Not;
+
+class LogTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Log> open(Log::Options options) {
+    options.file = file_;
+    auto log = Log::open(options, stderr_output_, error_);
+    EXPECT_TRUE(log) << error_;
+    return log;
+  }
+  static void write_all_levels(Log& log) {
+    log.trace("of trace");
+    log.write(Level::debug, "of debug");
+    log.write(Level::info, "of info");
+    log.write(Level::warn, "of warn");
+    log.write(Level::error, "of error");
+  }
+  static std::string text_of(const std::string& file) {
+    std::ostringstream text;
+    text << std::ifstream(file, std::ios::binary).rdbuf();
+    return text.str();
+  }
+
+  testing::TemporaryDirectory directory_;
+  ErrorOutput stderr_output_;
+  std::string file_ = directory_ / "sitter.log";
+  std::string error_;
+};
+
+TEST_F(LogTest, ALineShowsTimeProcessAndLevelAndIsThereAtOnce) {
+  const auto log = open({});
+  log->write(Level::warn, "child 1 {} %v");
+  EXPECT_THAT(text_of(file_), MatchesRegex("[0-9-]+ [0-9:.]+ " + std::to_string(getpid()) +
+                                           " warning: child 1 \\{\\} %v\n"));
+}
+
+TEST_F(LogTest, WhatIsBelowItsLevelIsLeftOut) {
+  const auto log = open({.level = Level::info});
+  write_all_levels(*log);
+  EXPECT_FALSE(log->is_trace());
+  EXPECT_THAT(text_of(file_),
+              AllOf(Not(HasSubstr("of trace")), Not(HasSubstr("of debug")), HasSubstr("of info"),
+                    HasSubstr("of warn"), HasSubstr("of error")));
+}
+
+TEST_F(LogTest, WithTraceNothingIsLeftOut) {
+  const auto log = open({.is_trace = true});
+  write_all_levels(*log);
+  EXPECT_TRUE(log->is_trace());
+  EXPECT_THAT(text_of(file_), AllOf(HasSubstr("of trace"), HasSubstr("of debug"),
+                                    HasSubstr("of info"), HasSubstr("of error")));
+}
+
+TEST_F(LogTest, OneThatIsOffSaysNothingEvenWithTrace) {
+  const auto log = open({.is_off = true, .is_trace = true});
+  write_all_levels(*log);
+  EXPECT_FALSE(log->is_trace());
+  EXPECT_EQ(text_of(file_), "");
+}
+
+TEST_F(LogTest, AFileThatCannotBeOpenedIsOneSentence) {
+  Log::Options options;
+  options.file = directory_.write("file", "") + "/sitter.log";
+  EXPECT_FALSE(Log::open(options, stderr_output_, error_));
+  EXPECT_THAT(error_, AllOf(HasSubstr(options.file), Not(HasSubstr("\n"))));
+}
+
+TEST_F(LogTest, WhatStoodInTheFileStays) {
+  directory_.write("sitter.log", "of yesterday\n");
+  open({})->write(Level::warn, "of today");
+  EXPECT_THAT(text_of(file_), AllOf(HasSubstr("of yesterday\n"), HasSubstr("of today\n")));
+}
+
+TEST_F(LogTest, ThreeFilesOf10MiBAreKept) {
+  const auto log = open({});
+  const std::string mebibyte(1024 * 1024, 'x');
+  for (int file = 1; file <= 4; ++file) {
+    // Nine, since each line has more than its text.
+    for (int line = 0; line < 9; ++line) {
+      log->write(Level::warn, "file " + std::to_string(file) + " " + mebibyte);
+    }
+  }
+  namespace fs = std::filesystem;
+  int files = 0;
+  for (const auto& entry : fs::directory_iterator(directory_.path())) {
+    EXPECT_LE(entry.file_size(), 10u * 1024 * 1024);
+    ++files;
+  }
+  EXPECT_EQ(files, 3);
+  EXPECT_GT(fs::file_size(directory_ / "sitter.1.log"), 9u * 1024 * 1024);
+  EXPECT_THAT(text_of(file_).substr(0, 100), HasSubstr("file 4"));
+  EXPECT_THAT(text_of(directory_ / "sitter.1.log").substr(0, 100), HasSubstr("file 3"));
+  EXPECT_THAT(text_of(directory_ / "sitter.2.log").substr(0, 100), HasSubstr("file 2"));
+}
+
+}  // namespace
+}  // namespace sitter
