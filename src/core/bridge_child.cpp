@@ -29,12 +29,9 @@ bool looks_like_answer(std::string_view text) {
          text.find("\"error\"") != text.npos;
 }
 
-/// The first result of a task names it and says little more. Longer ones are not searched.
-constexpr std::size_t kTaskResultMax = 64 * limits::kKiB;
-
 /// Whether the request goes on as a task, of which this is only the beginning.
 bool is_task(const ClientRequest& request, std::string_view result) {
-  if (result.size() > kTaskResultMax) return false;
+  if (result.size() > limits::kTaskResultMax) return false;
   return request.is_stateless ? member(result, "resultType") == "\"task\""
                               : request.wants_task && !member(result, "task").empty();
 }

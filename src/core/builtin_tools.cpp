@@ -9,6 +9,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "sitter/core/limits.hpp"
 #include "sitter/core/text.hpp"
 
 namespace sitter {
@@ -16,9 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-/// Far more than the tools have use for; deep nesting in it costs next to nothing.
-constexpr std::size_t kArgumentsBytesMax = 64 * 1024;
-constexpr std::int64_t kLinesMax = 1000;
 /// Of an argument's name in a complaint.
 constexpr std::size_t kNameBytesMax = 64;
 
@@ -76,8 +74,8 @@ class Arguments {
  public:
   explicit Arguments(std::string_view raw) {
     if (raw.empty()) return;
-    if (raw.size() > kArgumentsBytesMax) {
-      complain(fmt::format("arguments are larger than {} bytes", kArgumentsBytesMax));
+    if (raw.size() > limits::kArgumentsBytesMax) {
+      complain(fmt::format("arguments are larger than {} bytes", limits::kArgumentsBytesMax));
       return;
     }
     members_ = json::parse(raw.begin(), raw.end(), nullptr, false);
@@ -249,7 +247,7 @@ std::variant<StderrRing::Query, ArgumentError> parse_stderr_arguments(std::strin
   Arguments arguments(raw);
   arguments.allow_only({"lines", "since_spawn", "grep", "generation"});
   StderrRing::Query query;
-  arguments.read_whole("lines", 1, kLinesMax, query.lines);
+  arguments.read_whole("lines", 1, limits::kShownLinesMax, query.lines);
   arguments.read_bool("since_spawn", query.since_spawn);
   arguments.read_string("grep", query.grep);
   Generation gen = kNoGeneration;

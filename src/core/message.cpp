@@ -22,10 +22,6 @@ using simdjson::ondemand::value;
 /// Of the members of `_meta` that the protocol itself defines.
 constexpr std::string_view kProtocolPrefix = "io.modelcontextprotocol/";
 
-/// A parser keeps four bytes of index per byte of its largest line. Beyond this size it is made
-/// anew.
-constexpr std::size_t kParserKeptMax = limits::kMiB;
-
 bool is_hex_digit(char c) {
   return is_json_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
@@ -279,7 +275,7 @@ const Message* MessageReader::read(Line line, Values values) {
                   fmt::format("the line is not valid JSON ({})", simdjson::error_message(error)),
                   line);
   };
-  if (parser_->json.capacity() > kParserKeptMax && text.size() <= kParserKeptMax) {
+  if (parser_->json.capacity() > limits::kParserKeptMax && text.size() <= limits::kParserKeptMax) {
     parser_ = std::make_unique<Parser>();
   }
   message_ = {};

@@ -1,12 +1,10 @@
 #include "sitter/core/salvage.hpp"
 
 #include "sitter/core/json_text.hpp"
+#include "sitter/core/limits.hpp"
 
 namespace sitter {
 namespace {
-
-/// Braces without an end that are tried as the beginning of an object, one after the other.
-constexpr int kUnclosedMax = 16;
 
 /// The value of the token that begins `text`: a string or a number, as an id may be.
 std::string_view id_token(std::string_view text) {
@@ -99,7 +97,7 @@ SplitLine split_objects(std::string_view text) {
     const std::size_t end = behind_object(text, at);
     if (end == text.npos) {
       // Each brace that is never closed costs a look at all the rest.
-      if (++unclosed == kUnclosedMax) break;
+      if (++unclosed == limits::kUnclosedBracesMax) break;
       ++at;
       continue;
     }

@@ -45,7 +45,7 @@ class Clock {
 };
 
 /// A client that has closed our stdin may still be reading what it is owed, but not one that takes
-/// nothing for so long.
+/// nothing for so long. Official clients send SIGTERM 2 s after they have closed it.
 constexpr std::chrono::seconds kLastWritesWait{1};
 
 /// Lines from this size on are held where they were read until the other side has taken them; of a

@@ -17,9 +17,11 @@
 namespace sitter {
 namespace {
 
+/// As much as is kept of the child's stderr: nobody reads ours, so it is not worth more memory.
 constexpr std::size_t kQueuedMax = limits::kMiB;
 
-/// A stderr that takes nothing for so long at the end is not waited for.
+/// A stderr that takes nothing for so long at the end is not waited for: after SIGTERM there is
+/// hardly any time.
 constexpr std::chrono::milliseconds kFlushWait{20};
 
 /// False when nobody will ever read it.

@@ -52,8 +52,8 @@ std::string summary(const CatalogDiff& diff, std::size_t names_bytes_max = 600);
 /// last told, so that several restarts before a delivered notice make one diff.
 ///
 /// Items are compared by meaning: key order, whitespace and the spelling of numbers are no change.
-/// Items nested deeper than 100 are compared as they were written. Of items with the same name the
-/// first counts; items without a name are kept and not compared.
+/// Items nested deeper than `limits::kNestingMax` are compared as they were written. Of items with
+/// the same name the first counts; items without a name are kept and not compared.
 class Catalog {
  public:
   explicit Catalog(CatalogKind kind) : kind_(kind) {}

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #include "sitter/core/time.hpp"
 
@@ -27,9 +26,11 @@ inline constexpr std::size_t kQueueBytesMax = 16 * kMiB;
 /// A child that takes nothing for so long with a full queue is not merely slow.
 inline constexpr Milliseconds kDeafAfter{1000};
 
-/// Requests and notifications that wait while no child serves.
+/// Requests and notifications that wait while no child serves. A client asks a handful of things at
+/// once, so with a thousand it goes round in a circle.
 inline constexpr std::size_t kWaitingCountMax = 1000;
-inline constexpr std::size_t kWaitingBytesMax = 16 * kMiB;
+/// And their bytes, since a build may take minutes: what one queue to a child may hold.
+inline constexpr std::size_t kWaitingBytesMax = kQueueBytesMax;
 
 /// Requests that a child may have unanswered. At about 160 bytes each this stays near 20 MiB.
 inline constexpr std::size_t kInFlightCountMax = 131072;
@@ -49,7 +50,8 @@ inline constexpr std::size_t kEndedTokensMax = 64;
 /// Questions of the child that the client has not answered. A client shows them to a person.
 inline constexpr std::size_t kChildRequestsMax = 1000;
 
-/// A grandchild may hold the pipes of a child that has exited.
+/// A grandchild may hold the pipes of a child that has exited, so their end is not waited for any
+/// longer. What the child itself wrote is in the pipe by then, and read in a few milliseconds.
 inline constexpr Milliseconds kDrain{300};
 
 /// Neither a process in uninterruptible sleep nor one of another user ends after SIGKILL.
@@ -66,12 +68,19 @@ inline constexpr Milliseconds kShutdownRungMax{500};
 inline constexpr Milliseconds kSignalKillAfter{200};
 inline constexpr Milliseconds kSignalExitAfter{280};
 
-/// How long answers that are owed are waited for after the client has closed our stdin.
+/// How long answers that are owed are waited for after the client has closed our stdin: `printf ...
+/// | mcp-sitter` is to print them all. Official clients send SIGTERM long before.
 inline constexpr Milliseconds kOwedWait{10000};
 
-/// Lists that are compared after a respawn: pages of each, bytes (2,000 tools of 2 KiB), and time.
+/// Lists that are compared after a respawn: pages of each, since a server may page in a circle, and
+/// bytes, which two thousand tools of 2 KiB have.
 inline constexpr int kListPagesMax = 100;
 inline constexpr std::size_t kListBytesMax = 4 * kMiB;
+
+/// What is asked of a child that is not to serve before it has answered. The client's request waits
+/// meanwhile, and one that is never answered must not use up the 60 s that the official TypeScript
+/// clients wait. Of the lists the tools matter most. The settings of the session that are made
+/// again get as long as the tools, and the question for the era as long as the other lists.
 inline constexpr Milliseconds kToolsListWait{2000};
 inline constexpr Milliseconds kOtherListWait{1000};
 
@@ -88,7 +97,8 @@ inline constexpr std::size_t kNestingMax = 100;
 /// Resource templates that are known while no child serves. A server has a handful.
 inline constexpr std::size_t kTemplatesMax = 1000;
 
-/// Cursors of one child that are told from those of its predecessors.
+/// Cursors of one child that are told from those of its predecessors: as many pages as no list has.
+/// Beyond that all cursors pass.
 inline constexpr std::size_t kCursorsMax = 10000;
 
 /// How long an answer waits for the client to list again. The official TypeScript clients wait 300
@@ -128,14 +138,21 @@ inline constexpr int kListenDeathsMax = 2;
 inline constexpr std::size_t kListensMax = 1024;
 inline constexpr std::size_t kListenBytesMax = kMiB;
 
-/// Subscriptions that are made again with the next child.
+/// Subscriptions that are made again with the next child, each with a request of its own. At about
+/// 150 bytes each these take a tenth of the queue to it.
 inline constexpr std::size_t kSubscriptionsMax = 10000;
 
-/// Stderr of the child in memory.
+/// Stderr of the child in memory: a thousand lines of 1 KiB. Of a longer line than the second only
+/// the beginning is kept, or one dump would push out all that was said before it.
 inline constexpr std::size_t kStderrBytesMax = kMiB;
 inline constexpr std::size_t kStderrLineMax = 8 * kKiB;
 
-/// What a crash report quotes of it.
+/// Lines of it that one call of sitter_child_stderr shows at most: as many as are kept unless
+/// --stderr-lines says otherwise, and far more than a model reads.
+inline constexpr std::size_t kShownLinesMax = 1000;
+
+/// What a crash report quotes of it: an assertion or a short stack trace. It is part of each
+/// answer that the crash costs.
 inline constexpr std::size_t kReportLinesMax = 20;
 inline constexpr std::size_t kReportBytesMax = 4 * kKiB;
 
@@ -146,7 +163,24 @@ inline constexpr std::size_t kOpeningStderrMax = kKiB;
 /// A notice has to leave room for the result that it precedes.
 inline constexpr std::size_t kNoticeBytesMax = 4 * kKiB;
 
-/// Generations that sitter_status lists.
+/// Generations that sitter_status lists: enough to see whether it always ends in the same way, and
+/// little to read.
 inline constexpr std::size_t kHistoryMax = 10;
+
+/// The arguments of a built-in tool, as raw text. Far more than the tools have use for; deep
+/// nesting in it costs next to nothing.
+inline constexpr std::size_t kArgumentsBytesMax = 64 * kKiB;
+
+/// A result that is searched for whether it begins a task. That names the task and says little
+/// more.
+inline constexpr std::size_t kTaskResultMax = 64 * kKiB;
+
+/// Braces without an end that are tried as the beginning of an object in a broken line. Each costs
+/// a walk through the rest of the line, and a log line before a message has one or two.
+inline constexpr int kUnclosedBracesMax = 16;
+
+/// A parser keeps four bytes of index per byte of its largest line. Beyond this size it is made
+/// anew.
+inline constexpr std::size_t kParserKeptMax = kMiB;
 
 }  // namespace sitter::limits

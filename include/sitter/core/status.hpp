@@ -70,7 +70,7 @@ struct StatusFacts {
   std::int64_t requests_in_flight = 0;
   std::int64_t requests_waiting = 0;
   std::optional<Failure> last_failure;
-  /// The last 10 generations, the oldest first.
+  /// The last generations, the oldest first.
   std::vector<Life> history;
   std::optional<Pollution> stdout_pollution;
   /// What the running child answered to its opening: a rebuild may have changed it, and the client

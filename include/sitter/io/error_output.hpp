@@ -13,7 +13,7 @@ class ErrorOutput {
   ErrorOutput();
   ErrorOutput(const ErrorOutput&) = delete;
   ErrorOutput& operator=(const ErrorOutput&) = delete;
-  /// Waits a moment for what is queued, then lets go of it.
+  /// Waits at most 20 ms for what is queued, then lets go of it.
   ~ErrorOutput();
 
   /// From any thread. Never waits.
