@@ -7,6 +7,7 @@
 #include "sitter/core/json_text.hpp"
 #include "sitter/core/limits.hpp"
 #include "sitter/core/method.hpp"
+#include "sitter/core/protocol.hpp"
 #include "sitter/core/raw_id.hpp"
 #include "sitter/core/salvage.hpp"
 #include "sitter/core/text.hpp"
@@ -295,14 +296,16 @@ bool Bridge::may_be_refusal(const Child& child, const ClientRequest& request,
                             std::string_view error) const {
   return child.handshake.is_in_doubt() && request.is_stateless && !request.is_cancelled &&
          !session_.is_asked() && ending_ == Ending::none &&
-         request.method != Method::server_discover && may_mean_unopened(member(error, "code"));
+         request.method != Method::server_discover && may_mean_unopened(error);
 }
 
 /// What the answer tells of the child: whether it knows the client's version, or the revision at
 /// all.
 void Bridge::note_version(Child& child, const ClientRequest& request, const Message& answer) {
   if (answer.kind == Message::Kind::error) {
-    if (member(answer.error, "code") == "-32022") envelope_.on_refused(request.envelope);
+    if (has_code(answer.error, ErrorCode::unsupported_version)) {
+      envelope_.on_refused(request.envelope);
+    }
     return;
   }
   if (envelope_.on_served(request.envelope)) take_missing_lists(child);
@@ -315,7 +318,7 @@ void Bridge::note_version(Child& child, const ClientRequest& request, const Mess
 void Bridge::pass_tools(Child& child, ClientRequest& request, const Message& message,
                         Edits& edits) {
   if (message.kind == Message::Kind::error) {
-    if (request.is_first_page && member(message.error, "code") == "-32601") {
+    if (request.is_first_page && has_code(message.error, ErrorCode::method_not_found)) {
       answer_last_list(request);
     } else {
       answer(request, edits.outgoing());

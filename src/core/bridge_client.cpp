@@ -110,9 +110,7 @@ void Bridge::on_batch(Line line) {
 }
 
 bool Bridge::takes_batches() const {
-  return session_.is_asked() &&
-         (session_.is_answered() ? session_.negotiated_version : session_.requested_version) ==
-             kBatchVersion;
+  return session_.is_asked() && session_.version() == kBatchVersion;
 }
 
 void Bridge::on(const input::ClientLineTooLong& fact) {
@@ -138,10 +136,7 @@ void Bridge::refuse_broken_line(Line line, std::string_view what) {
 
 void Bridge::refuse_client_line(std::string_view id, ErrorCode code, std::string_view what) {
   out_.log(Level::warn, fmt::format("a line of the client was refused: {}", what));
-  const bool must_have_id =
-      session_.is_asked() &&
-      (session_.is_answered() ? session_.negotiated_version : session_.requested_version) <
-          kErrorsWithoutId;
+  const bool must_have_id = session_.is_asked() && session_.version() < kErrorsWithoutId;
   if (id.empty() && must_have_id) id = "null";
   output_.send(
       Outgoing::own(error_line(id, code, fmt::format("mcp-sitter did not pass this on: {}", what))),

@@ -178,7 +178,7 @@ void Bridge::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) 
   const bool is_respawn = is_first && !child.has_clients_opening &&
                           (child.handshake.was_opened() || has_lost_stateless_);
   std::set<std::string> output_changed;
-  std::array<bool, 3> changed{};
+  std::array<bool, kCatalogKinds.size()> changed{};
   std::vector<CatalogKind> not_compared;
   for (const Catalog& known : catalogs_) {
     const auto list = std::find_if(lists.begin(), lists.end(),

@@ -25,7 +25,7 @@ std::optional<CatalogKind> changed_kind(Method method) {
 /// Whether the answer itself says that it is one to a subscriptions/listen.
 bool ends_stream(const Message& answer) {
   const std::string_view meta = member(answer.result, "_meta");
-  return !member(meta, "io.modelcontextprotocol/subscriptionId").empty();
+  return !member(meta, kMetaStream).empty();
 }
 
 }  // namespace
@@ -186,7 +186,7 @@ bool Bridge::on_stream_answer(Child& child, const Message& message, Line line) {
   }
   stream->deadline.reset();
   stream->is_refused = true;
-  const bool is_unknown_method = member(message.error, "code") == "-32601";
+  const bool is_unknown_method = has_code(message.error, ErrorCode::method_not_found);
   const bool was_refused = !stream->granted && !is_unknown_method;
   if (was_refused || stream->is_acknowledged) {
     output_.send(edits.outgoing(), out_);

@@ -7,7 +7,7 @@ namespace sitter {
 using State = ClientRequest::State;
 
 /// Tells the client which lists have changed, by their kinds.
-void Bridge::announce(const std::array<bool, 3>& changed,
+void Bridge::announce(const std::array<bool, kCatalogKinds.size()>& changed,
                       const std::set<std::string>& output_changed) {
   const ClientRequest* const cause = requests_.first_waiting_request();
   const bool is_listing =

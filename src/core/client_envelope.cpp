@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sitter/core/json_view.hpp"
+#include "sitter/core/protocol.hpp"
 
 namespace sitter {
 
@@ -34,14 +35,12 @@ std::string ClientEnvelope::version() const { return string_value(last_.version)
 
 std::string ClientEnvelope::meta() const {
   if (!is_known()) return {};
-  std::string meta =
-      fmt::format(R"json({{"io.modelcontextprotocol/protocolVersion":{})json", last_.version);
+  std::string meta = fmt::format(R"json({{"{}":{})json", kMetaVersion, last_.version);
   if (!last_.client.empty()) {
-    meta += fmt::format(R"json(,"io.modelcontextprotocol/clientInfo":{})json", last_.client);
+    meta += fmt::format(R"json(,"{}":{})json", kMetaClientInfo, last_.client);
   }
   if (!last_.capabilities.empty()) {
-    meta += fmt::format(R"json(,"io.modelcontextprotocol/clientCapabilities":{})json",
-                        last_.capabilities);
+    meta += fmt::format(R"json(,"{}":{})json", kMetaClientCapabilities, last_.capabilities);
   }
   return meta + "}";
 }

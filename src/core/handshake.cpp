@@ -8,6 +8,7 @@
 #include "sitter/core/json_view.hpp"
 #include "sitter/core/limits.hpp"
 #include "sitter/core/method.hpp"
+#include "sitter/core/protocol.hpp"
 #include "sitter/core/raw_id.hpp"
 #include "sitter/core/reply.hpp"
 #include "sitter/core/text.hpp"
@@ -124,8 +125,9 @@ bool Handshake::on_restored(const Message& answer) {
 
 bool Handshake::is_of_stateless_era() const {
   // Unsupported version, unknown method, or params that lack its envelope.
-  const std::string_view code = member(refusal_error_, "code");
-  return code == "-32022" || code == "-32601" || code == "-32602";
+  return has_code(refusal_error_, ErrorCode::unsupported_version) ||
+         has_code(refusal_error_, ErrorCode::method_not_found) ||
+         has_code(refusal_error_, ErrorCode::invalid_params);
 }
 
 void Handshake::on_opening_answer(const Message& answer) {

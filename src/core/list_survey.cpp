@@ -7,6 +7,7 @@
 #include "sitter/core/json_view.hpp"
 #include "sitter/core/limits.hpp"
 #include "sitter/core/method.hpp"
+#include "sitter/core/protocol.hpp"
 #include "sitter/core/raw_id.hpp"
 #include "sitter/core/reply.hpp"
 #include "sitter/core/session.hpp"
@@ -81,9 +82,9 @@ bool ListSurvey::on_answer(const Message& answer, Actions& out) {
   list->is_answered = true;
   if (answer.kind == Message::Kind::error) {
     // Without a handshake the answer alone tells that a server has no such things.
-    const std::string_view code = member(answer.error, "code");
-    const bool has_none = code == "-32601" && !make_meta_().empty();
-    list->is_refused = may_mean_unopened(code);
+    const bool has_none =
+        has_code(answer.error, ErrorCode::method_not_found) && !make_meta_().empty();
+    list->is_refused = may_mean_unopened(answer.error);
     list->is_stateless = list->is_stateless || !list->is_refused;
     list->state = has_none ? State::complete : State::failed;
     return true;
@@ -91,7 +92,7 @@ bool ListSurvey::on_answer(const Message& answer, Actions& out) {
   const auto [items, cursor, type, meta] =
       members<4>(answer.result, {catalog_name(list->kind), "nextCursor", "resultType", "_meta"});
   list->is_stateless = !type.empty();
-  list->server_info = member(meta, "io.modelcontextprotocol/serverInfo");
+  list->server_info = member(meta, kMetaServerInfo);
   if (!is_array(items)) {
     list->state = State::failed;
     return true;

@@ -9,14 +9,15 @@
 #include "sitter/core/json_text.hpp"
 #include "sitter/core/limits.hpp"
 #include "sitter/core/message.hpp"
+#include "sitter/core/protocol.hpp"
 #include "sitter/core/raw_id.hpp"
 #include "sitter/core/text.hpp"
 
 namespace sitter {
 namespace {
 
-constexpr std::array<std::string_view, 3> kListMembers = {"toolsListChanged", "promptsListChanged",
-                                                          "resourcesListChanged"};
+constexpr std::array<std::string_view, kCatalogKinds.size()> kListMembers = {
+    "toolsListChanged", "promptsListChanged", "resourcesListChanged"};
 
 constexpr std::string_view kUris = "resourceSubscriptions";
 
@@ -156,8 +157,7 @@ std::optional<Instant> Listens::deadline() const {
 }
 
 std::string stream_meta(std::string_view stream_id) {
-  return fmt::format(R"json("_meta":{{"io.modelcontextprotocol/subscriptionId":{}}})json",
-                     stream_id);
+  return fmt::format(R"json("_meta":{{"{}":{}}})json", kMetaStream, stream_id);
 }
 
 std::string tagged(Line notification, std::string_view params_raw, std::string_view stream_id) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sitter/core/json_text.hpp"
+#include "sitter/core/protocol.hpp"
 #include "sitter/core/salvage.hpp"
 
 namespace sitter {
@@ -18,9 +19,6 @@ using simdjson::ondemand::document;
 using simdjson::ondemand::field;
 using simdjson::ondemand::object;
 using simdjson::ondemand::value;
-
-/// Of the members of `_meta` that the protocol itself defines.
-constexpr std::string_view kProtocolPrefix = "io.modelcontextprotocol/";
 
 bool is_hex_digit(char c) {
   return is_json_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
@@ -120,16 +118,15 @@ simdjson::error_code read_meta(value& meta, Message::Params& params, Values valu
     const std::string_view token = json_trimmed(v.raw_json_token());
     if (is(key, "progressToken")) {
       params.meta_progress_token = scalar(token);
-    } else if (key.starts_with(kProtocolPrefix)) {
-      key.remove_prefix(kProtocolPrefix.size());
-      if (is(key, "protocolVersion")) {
+    } else if (key.starts_with(kMetaPrefix)) {
+      if (key == kMetaVersion) {
         // Whatever it is, the child has to refuse it, and nothing may be made of it.
         params.envelope_version = token.front() == '"' ? token : "null";
-      } else if (is(key, "clientInfo")) {
+      } else if (key == kMetaClientInfo) {
         return raw_checked(v, params.envelope_client, values);
-      } else if (is(key, "clientCapabilities")) {
+      } else if (key == kMetaClientCapabilities) {
         return raw_checked(v, params.envelope_capabilities, values);
-      } else if (is(key, "subscriptionId")) {
+      } else if (key == kMetaStream) {
         params.subscription_id = scalar(token);
       }
     }

@@ -8,6 +8,7 @@
 #include "sitter/core/json_text.hpp"
 #include "sitter/core/json_view.hpp"
 #include "sitter/core/limits.hpp"
+#include "sitter/core/protocol.hpp"
 #include "sitter/core/text.hpp"
 
 namespace sitter {
@@ -53,7 +54,7 @@ OpeningResult OpeningResult::of_discovery(std::string_view result) {
   const auto [meta, capabilities, instructions] =
       members<3>(result, {"_meta", "capabilities", "instructions"});
   return {{},
-          std::string(member(meta, "io.modelcontextprotocol/serverInfo")),
+          std::string(member(meta, kMetaServerInfo)),
           std::string(capabilities),
           string_value(instructions)};
 }
@@ -106,10 +107,12 @@ bool is_legacy_version(std::string_view version) {
          kLegacyVersions.end();
 }
 
-bool may_mean_unopened(std::string_view code) {
-  constexpr std::array<std::string_view, 5> kOthers = {"-32601", "-32603", "-32020", "-32021",
-                                                       "-32022"};
-  return std::find(kOthers.begin(), kOthers.end(), code) == kOthers.end();
+bool may_mean_unopened(std::string_view error) {
+  constexpr std::array kOthers = {ErrorCode::method_not_found, ErrorCode::internal_error,
+                                  ErrorCode::header_mismatch, ErrorCode::missing_client_capability,
+                                  ErrorCode::unsupported_version};
+  return std::none_of(kOthers.begin(), kOthers.end(),
+                      [&](ErrorCode code) { return has_code(error, code); });
 }
 
 void amend_opening(std::string_view result, std::string_view instructions, Edits& edits) {

@@ -262,7 +262,8 @@ class Bridge {
   void on_second_opening(const ClientRequest& request, std::string_view result);
 
   // bridge_notices.cpp: what the model is told, and when
-  void announce(const std::array<bool, 3>& changed, const std::set<std::string>& output_changed);
+  void announce(const std::array<bool, kCatalogKinds.size()>& changed,
+                const std::set<std::string>& output_changed);
   void pass_tool_result(ClientRequest& request, const Message& message, Edits& edits);
   bool would_carry_notice(const ClientRequest& request, std::string_view result) const;
   bool is_to_be_held(const ClientRequest& request, bool would_carry) const;
@@ -350,8 +351,8 @@ class Bridge {
   StartPolicy policy_;
   bool checks_files_ = false;
 
-  std::array<Catalog, 3> catalogs_ = {Catalog(CatalogKind::tools), Catalog(CatalogKind::prompts),
-                                      Catalog(CatalogKind::resources)};
+  std::array<Catalog, kCatalogKinds.size()> catalogs_ = {
+      Catalog(CatalogKind::tools), Catalog(CatalogKind::prompts), Catalog(CatalogKind::resources)};
   /// Raw, as the client was told last.
   std::vector<std::string> last_templates_;
   std::optional<CatalogDiff> last_tools_diff_;

@@ -21,7 +21,7 @@ namespace sitter {
 /// the protocol adds.
 struct ListenFilter {
   /// By CatalogKind.
-  std::array<bool, 3> lists{};
+  std::array<bool, kCatalogKinds.size()> lists{};
   /// Raw URIs.
   std::vector<std::string> uris;
   /// Keys and raw values of all other members.

@@ -3,19 +3,12 @@
 #include <string>
 #include <string_view>
 
+#include "sitter/core/protocol.hpp"
+
 namespace sitter {
 
 /// Lines of our own. Ids, params, results and data are raw JSON text; other texts are made into
 /// JSON strings here. The members stand in the order jsonrpc, id, result or error.
-
-/// Error codes that the bridge uses (JSON-RPC 2.0, section 5.1).
-enum class ErrorCode {
-  parse_error = -32700,
-  invalid_request = -32600,
-  method_not_found = -32601,
-  invalid_params = -32602,
-  internal_error = -32603,
-};
 
 std::string result_line(std::string_view id, std::string_view result);
 

@@ -51,6 +51,10 @@ struct Session {
 
   bool is_asked() const { return !opening_params.empty(); }
   bool is_answered() const { return !negotiated_version.empty(); }
+  /// The revision that is spoken, as far as it is known: until the answer the one asked for.
+  const std::string& version() const {
+    return is_answered() ? negotiated_version : requested_version;
+  }
   bool is_initialized() const { return !initialized_line.empty(); }
   /// Whether the client was told of this feature, so that messages about it may be sent.
   bool declares(std::string_view feature) const;
@@ -71,10 +75,10 @@ inline constexpr std::string_view kBatchVersion = "2025-03-26";
 /// Revisions that open with `initialize`.
 bool is_legacy_version(std::string_view version);
 
-/// Whether an error with this code may mean that the session must be opened first. Of the others
-/// some say that the server has no such method or has failed itself, and some prove that it knows
-/// the stateless revision (specification 2026-07-28, basic/index, error codes).
-bool may_mean_unopened(std::string_view code);
+/// Whether this raw error may mean that the session must be opened first. Those with other codes
+/// say that the server has no such method or has failed itself, and some prove that it knows
+/// the stateless revision.
+bool may_mean_unopened(std::string_view error);
 
 /// What the bridge adds to the result of the child's answer to `initialize` or server/discover: its
 /// tools and notifications among the capabilities, and its own instructions behind the child's.

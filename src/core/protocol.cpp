@@ -1,0 +1,13 @@
+#include "sitter/core/protocol.hpp"
+
+#include <fmt/format.h>
+
+#include "sitter/core/json_view.hpp"
+
+namespace sitter {
+
+bool has_code(std::string_view error, ErrorCode code) {
+  return member(error, "code") == fmt::format("{}", static_cast<int>(code));
+}
+
+}  // namespace sitter
