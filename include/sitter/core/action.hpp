@@ -3,8 +3,8 @@
 #include <string>
 #include <variant>
 
-#include "sitter/core/builtin_tools.hpp"
 #include "sitter/core/generation.hpp"
+#include "sitter/core/kill.hpp"
 #include "sitter/core/line.hpp"
 
 namespace sitter {

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "sitter/core/kill.hpp"
 #include "sitter/core/stderr_ring.hpp"
 
 namespace sitter {
@@ -46,13 +47,6 @@ class BuiltinNames {
 
  private:
   std::array<std::string, kBuiltins.size()> names_;
-};
-
-enum class KillScope {
-  /// As same_executable, unless strangers share the executable, as they do an interpreter.
-  automatic,
-  child,
-  same_executable,
 };
 
 struct KillArguments {

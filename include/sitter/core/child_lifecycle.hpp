@@ -9,7 +9,7 @@
 #include "sitter/core/child_end.hpp"
 #include "sitter/core/generation.hpp"
 #include "sitter/core/input.hpp"
-#include "sitter/core/status.hpp"
+#include "sitter/core/kill.hpp"
 #include "sitter/core/time.hpp"
 
 namespace sitter {

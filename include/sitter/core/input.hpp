@@ -6,10 +6,10 @@
 #include <variant>
 #include <vector>
 
+#include "sitter/core/binary_facts.hpp"
 #include "sitter/core/exit_status.hpp"
 #include "sitter/core/generation.hpp"
 #include "sitter/core/line.hpp"
-#include "sitter/core/status.hpp"
 
 namespace sitter {
 

@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "sitter/core/binary_facts.hpp"
 #include "sitter/core/catalog.hpp"
 #include "sitter/core/child_end.hpp"
 #include "sitter/core/generation.hpp"
+#include "sitter/core/kill.hpp"
 #include "sitter/core/time.hpp"
 
 namespace sitter {
@@ -84,63 +86,10 @@ std::string status_text(const StatusFacts& facts);
 /// "external/crash (exit 3)".
 std::string kill_reason_words(const ChildEnd& end);
 
-/// What sitter_kill did.
-struct KillReport {
-  struct Killed {
-    std::int64_t pid = 0;
-    /// "child", "descendant" or "same-path".
-    std::string relation;
-    std::string command;
-    /// What made it end: "stdin closed", "SIGTERM", "SIGKILL".
-    std::string how;
-  };
-
-  std::vector<Killed> killed;
-  std::optional<std::string> path;
-  /// What else the caller should know, in one sentence; left out when empty.
-  std::string note;
-};
-
+/// What sitter_kill shows.
 std::string kill_text(const KillReport& report);
 
-/// What sitter_binary_info shows.
-struct BinaryFacts {
-  /// The version resource of a Windows executable.
-  struct VersionResource {
-    std::string file_version;
-    std::string product_version;
-    std::string product_name;
-    std::string file_description;
-    std::string company_name;
-    std::string copyright;
-    bool is_debug = false;
-  };
-
-  struct File {
-    std::string path;
-    std::optional<std::int64_t> size;
-    std::optional<WallTime> modified;
-  };
-
-  /// The file as it was when the running child was started.
-  struct Loaded {
-    std::optional<WallTime> modified;
-    std::optional<std::int64_t> size;
-    WallTime since;
-  };
-
-  std::optional<std::string> path;
-  bool exists = false;
-  std::optional<std::int64_t> size;
-  std::optional<WallTime> modified;
-  std::optional<VersionResource> version;
-  std::optional<File> interpreter;
-  std::optional<std::string> build_id;
-  std::optional<Loaded> loaded;
-  std::optional<bool> stale;
-};
-
-/// `now` is what the ages are counted from.
+/// What sitter_binary_info shows. `now` is what the ages are counted from.
 std::string binary_text(const BinaryFacts& facts, WallTime now);
 
 }  // namespace sitter

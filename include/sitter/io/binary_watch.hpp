@@ -1,9 +1,10 @@
 #pragma once
 
-#include <string>
+#include <utility>
 
-#include "sitter/core/builtin_tools.hpp"
-#include "sitter/core/status.hpp"
+#include "sitter/core/binary_facts.hpp"
+#include "sitter/core/kill.hpp"
+#include "sitter/core/time.hpp"
 #include "sitter/io/binary_info.hpp"
 #include "sitter/io/launch_plan.hpp"
 #include "sitter/io/process_table.hpp"
