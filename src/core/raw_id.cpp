@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
 #include "sitter/core/json_text.hpp"
 
@@ -33,9 +32,8 @@ bool is_plain_id(std::string_view raw_id) {
 std::string id_key(std::string_view raw_id) {
   if (is_plain_id(raw_id)) return std::string(raw_id);
   if (raw_id.front() == '"') {
-    const auto text = nlohmann::json::parse(raw_id, nullptr, false);
-    if (!text.is_string()) return std::string(raw_id);
-    return fmt::format("\"{}\"", text.get_ref<const std::string&>());
+    const auto text = json_decoded(raw_id);
+    return text ? fmt::format("\"{}\"", *text) : std::string(raw_id);
   }
   if (!is_json_number(raw_id)) return std::string(raw_id);
   const double number = double_of(raw_id);
