@@ -5,6 +5,7 @@
 #include "sitter/core/bridge.hpp"
 #include "sitter/core/limits.hpp"
 #include "sitter/core/method.hpp"
+#include "sitter/core/protocol.hpp"
 #include "sitter/core/text.hpp"
 
 namespace sitter {

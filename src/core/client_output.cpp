@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sitter/core/limits.hpp"
+
 namespace sitter {
 
 void ClientOutput::send(Outgoing line, Actions& out) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sitter/core/json_text.hpp"
+#include "sitter/core/json_view.hpp"
 #include "sitter/core/limits.hpp"
 #include "sitter/core/message.hpp"
 #include "sitter/core/protocol.hpp"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
-#include <array>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>

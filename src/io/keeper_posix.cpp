@@ -18,10 +18,16 @@
 namespace sitter {
 namespace {
 
-constexpr int kLookEveryMilliseconds = 2000;
+using namespace std::chrono_literals;
 
-// Only a fork bomb needs more.
-constexpr int kRoundsMax = 50;
+/// What leaves its session between two looks is found by its mark; a look costs a few milliseconds.
+constexpr std::chrono::milliseconds kLookInterval = 2s;
+
+/// Without a unit that is left it only has to see the end of its pipe.
+constexpr std::chrono::milliseconds kEndWait = 100ms;
+
+/// Where the keeper has its end of the pipe: behind the standard descriptors.
+constexpr int kPipe = STDERR_FILENO + 1;
 
 enum class Event : std::int64_t { started, over };
 
@@ -53,7 +59,7 @@ class KeptUnits {
     for (ProcessUnit& unit : units_) unit.signal(UnitSignal::kill, leaders_beside(unit));
     if (units_.empty()) return;
     // A round may find what was forked during the one before.
-    for (int round = 0; round < kRoundsMax && kill_marked(); ++round) {
+    for (int round = 0; round < kSignalRoundsMax && kill_marked(); ++round) {
     }
   }
 
@@ -94,7 +100,6 @@ void leave_the_bridge(int pipe) {
   platform::set_process_title("sitter-keeper");
   if (chdir("/") != 0) _exit(1);
 
-  constexpr int kPipe = STDERR_FILENO + 1;
   // Above all that is overwritten below.
   int high = fcntl(pipe, F_DUPFD, kPipe + 1);
   int null = open("/dev/null", O_RDWR);
@@ -104,11 +109,10 @@ void leave_the_bridge(int pipe) {
 }
 
 [[noreturn]] void keep(const ProcessRecord& bridge) {
-  constexpr int kPipe = STDERR_FILENO + 1;
   KeptUnits units(bridge);
   while (true) {
     pollfd readable{kPipe, POLLIN, 0};
-    int ready = poll(&readable, 1, units.empty() ? -1 : kLookEveryMilliseconds);
+    int ready = poll(&readable, 1, units.empty() ? -1 : static_cast<int>(kLookInterval.count()));
     if (ready < 0 && errno == EINTR) continue;
     if (ready == 0) {
       units.look();
@@ -147,8 +151,7 @@ std::optional<Keeper> Keeper::start() {
 Keeper::~Keeper() {
   if (!pipe_.is_open()) return;
   pipe_.close();
-  using namespace std::chrono_literals;
-  for (auto waited = 0ms; waited < 100ms; waited += 1ms) {
+  for (auto waited = 0ms; waited < kEndWait; waited += 1ms) {
     if (waitpid(static_cast<pid_t>(pid_), nullptr, WNOHANG) != 0) return;
     std::this_thread::sleep_for(1ms);
   }

@@ -273,7 +273,7 @@ LaunchFailure diagnose(int error, const LaunchPlan& plan) {
 std::variant<Launched, LaunchFailure> launch(const LaunchRequest& request) {
   auto planned = plan_launch(request);
   if (auto* failure = std::get_if<LaunchFailure>(&planned)) return std::move(*failure);
-  auto& plan = std::get<LaunchPlan>(planned);
+  const auto& plan = std::get<LaunchPlan>(planned);
 
   StandardDescriptorsTaken taken;
   std::optional<Pipes> pipes = open_pipes();
@@ -284,7 +284,7 @@ std::variant<Launched, LaunchFailure> launch(const LaunchRequest& request) {
   Started started = start(plan, request, *pipes);
   if (started.error != 0) return diagnose(started.error, plan);
   return Launched{started.pid, std::move(pipes->input.write_end), std::move(pipes->output.read_end),
-                  std::move(pipes->error.read_end), std::move(plan.program)};
+                  std::move(pipes->error.read_end)};
 }
 
 }  // namespace sitter

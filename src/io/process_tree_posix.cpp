@@ -10,9 +10,6 @@
 namespace sitter {
 namespace {
 
-// Each round finds what was forked during the one before; only a fork bomb needs more.
-constexpr int kRoundsMax = 50;
-
 // The list of processes is not of one moment: a process whose parent ends while the list is read
 // may be missing in it.
 constexpr int kQuietRounds = 2;
@@ -129,7 +126,7 @@ std::vector<Signalled> ProcessUnit::signal(UnitSignal signal, const std::vector<
   std::vector<ProcessRecord> done;
   std::set<long> groups;
   int quiet = 0;
-  for (int round = 0; round < kRoundsMax && quiet < kQuietRounds; ++round) {
+  for (int round = 0; round < kSignalRoundsMax && quiet < kQuietRounds; ++round) {
     ++quiet;
     for (const ProcessRecord& process : scan(not_ours)) {
       // A group outside of our pid namespace shows as 0, which would mean our own.

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "sitter/core/actions.hpp"
-#include "sitter/core/limits.hpp"
 #include "sitter/core/time.hpp"
 
 namespace sitter {

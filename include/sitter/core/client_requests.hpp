@@ -13,7 +13,6 @@
 #include "sitter/core/generation.hpp"
 #include "sitter/core/line.hpp"
 #include "sitter/core/message.hpp"
-#include "sitter/core/raw_id.hpp"
 
 namespace sitter {
 

@@ -11,7 +11,6 @@
 
 #include "sitter/core/catalog.hpp"
 #include "sitter/core/generation.hpp"
-#include "sitter/core/json_view.hpp"
 #include "sitter/core/line.hpp"
 #include "sitter/core/time.hpp"
 

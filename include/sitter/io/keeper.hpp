@@ -28,7 +28,7 @@ class Keeper {
 
   Keeper(Keeper&&) = default;
   Keeper& operator=(Keeper&&) = delete;
-  /// Lets the keeper end, and waits a moment until it has.
+  /// Lets the keeper end, and waits at most 100 ms until it has.
   ~Keeper();
 
   long pid() const { return pid_; }

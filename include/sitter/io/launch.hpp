@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <variant>
 
 #include "sitter/io/file_descriptor.hpp"
@@ -16,8 +15,6 @@ struct Launched {
   FileDescriptor input;
   FileDescriptor output;
   FileDescriptor error;
-  /// Absolute path of what was executed.
-  std::string program;
 };
 
 /// Starts a child in a session of its own, with no descriptor but its three pipes, default signal

@@ -23,6 +23,10 @@ struct Signalled {
 
 enum class UnitSignal { terminate, kill };
 
+/// How often processes are looked for and signalled, since each round finds what was forked during
+/// the one before. Only a fork bomb needs more.
+inline constexpr int kSignalRoundsMax = 50;
+
 /// An entry that the environment of every child of `bridge` gets, and of no other process. It still
 /// names what a daemon's double fork has taken out of the unit unseen.
 std::string unit_mark(const ProcessRecord& bridge);
