@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -23,15 +24,17 @@ constexpr int kKillGraceMax = 60 * 1000;
 /// Lines are bounded by bytes too, so more would never be filled.
 constexpr int kStderrLinesMax = 1000000;
 
-/// What is written by the parser.
+double in_seconds(Milliseconds duration) { return std::chrono::duration<double>(duration).count(); }
+
+/// What is written by the parser; before that what holds without an option.
 struct Raw {
   std::string cwd;
   std::vector<std::string> environment;
   std::string env_file;
-  double startup_timeout = 50;
-  double answer_within = 8;
-  int kill_grace = 500;
-  int stderr_lines = 1000;
+  double startup_timeout = in_seconds(BridgeConfig().startup_timeout);
+  double answer_within = in_seconds(BridgeConfig().answer_within);
+  int kill_grace = static_cast<int>(BridgeConfig().kill_grace.count());
+  int stderr_lines = static_cast<int>(BridgeConfig().stderr_lines);
   std::string log_level = "warn";
   std::string log_file;
   bool no_notice = false;
@@ -73,28 +76,34 @@ void declare(CLI::App& app, Raw& raw) {
     return std::isnan(std::strtod(text.c_str(), nullptr)) ? fmt::format("'{}' is no number", text)
                                                           : std::string();
   };
-  value(
-      app.add_option("--startup-timeout", raw.startup_timeout,
-                     "a server that has not opened by then is taken down; 0 = never (default 50)"),
-      "SECONDS")
+  value(app.add_option("--startup-timeout", raw.startup_timeout,
+                       fmt::format("a server that has not opened by then is taken down; 0 = never "
+                                   "(default {:g})",
+                                   raw.startup_timeout)),
+        "SECONDS")
       ->check(CLI::Range(0.0, kSecondsMax))
       ->check(is_a_number);
-  value(app.add_option("--answer-within", raw.answer_within,
-                       "how long the client's initialize may wait for a slow server before it is\n"
-                       "answered without it (default 8)"),
+  value(app.add_option(
+            "--answer-within", raw.answer_within,
+            fmt::format("how long the client's initialize may wait for a slow server before it "
+                        "is\nanswered without it (default {:g})",
+                        raw.answer_within)),
         "SECONDS")
       ->check(CLI::Range(0.0, kSecondsMax))
       ->check(is_a_number);
   value(app.add_option("--kill-grace", raw.kill_grace,
-                       "time between closing stdin, SIGTERM and SIGKILL (default 500)"),
+                       fmt::format("time between closing stdin, SIGTERM and SIGKILL (default {})",
+                                   raw.kill_grace)),
         "MILLISECONDS")
       ->check(CLI::Range(0, kKillGraceMax));
   value(app.add_option("--stderr-lines", raw.stderr_lines,
-                       "lines of the server's stderr that are kept (default 1000)"),
+                       fmt::format("lines of the server's stderr that are kept (default {})",
+                                   raw.stderr_lines)),
         "N")
       ->check(CLI::Range(1, kStderrLinesMax));
-  value(app.add_option("--log-level", raw.log_level,
-                       "trace, debug, info, warn, error or off (default warn)"),
+  value(app.add_option(
+            "--log-level", raw.log_level,
+            fmt::format("trace, debug, info, warn, error or off (default {})", raw.log_level)),
         "LEVEL")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
   value(app.add_option("--log-file", raw.log_file,

@@ -23,36 +23,37 @@ constexpr std::size_t kNameBytesMax = 64;
 struct Text {
   std::string_view description;
   /// Raw JSON.
-  std::string_view properties;
+  std::string properties;
   bool changes_things;
 };
 
 const Text& text_of(Builtin builtin) {
-  static constexpr Text kStatus = {
+  static const Text kStatus = {
       "State of the MCP server under development: whether it runs, its pid, how often it was "
       "started and what it last died of, how its tools changed, requests in flight.",
       "{}", false};
-  static constexpr Text kKill = {
+  static const Text kKill = {
       "Stops the MCP server under development with all its descendants, so that it can be rebuilt "
       "and its binary is unlocked. The next request starts it again.",
       R"json({"scope":{"type":"string","enum":["auto","child","same-executable"],"default":"auto",)json"
       R"json("description":"What else is stopped: other processes of the same executable (same-executable), )json"
       R"json(none (child), or those unless the executable is an interpreter or runner (auto)."}})json",
       true};
-  static constexpr Text kBinaryInfo = {
+  static const Text kBinaryInfo = {
       "The file of the MCP server under development: path, size, time of build, version, and "
       "whether the running server is older than the file.",
       "{}", false};
-  static constexpr Text kChildStderr = {
+  static const Text kChildStderr = {
       "The newest lines that the MCP server under development wrote to stderr, also before its "
       "last restarts. Lines on its stdout that were no MCP messages are marked [stdout].",
-      R"json({"lines":{"type":"integer","minimum":1,"maximum":1000,"default":200,)json"
-      R"json("description":"How many of the newest matching lines."},)json"
-      R"json("since_spawn":{"type":"boolean","default":false,)json"
-      R"json("description":"Only lines since the last start."},)json"
-      R"json("grep":{"type":"string","description":"Only lines that match this pattern (RE2 syntax)."},)json"
-      R"json("generation":{"type":"integer","minimum":1,)json"
-      R"json("description":"Only lines of the server with this spawn number."}})json",
+      fmt::format(R"json({{"lines":{{"type":"integer","minimum":1,"maximum":{},"default":{},)json",
+                  limits::kShownLinesMax, StderrRing::Query().lines) +
+          R"json("description":"How many of the newest matching lines."},)json"
+          R"json("since_spawn":{"type":"boolean","default":false,)json"
+          R"json("description":"Only lines since the last start."},)json"
+          R"json("grep":{"type":"string","description":"Only lines that match this pattern (RE2 syntax)."},)json"
+          R"json("generation":{"type":"integer","minimum":1,)json"
+          R"json("description":"Only lines of the server with this spawn number."}})json",
       false};
   switch (builtin) {
     case Builtin::status:

@@ -43,10 +43,13 @@ struct BridgeConfig {
   std::vector<std::string> arguments;
   /// As given; empty for the bridge's own.
   std::string working_directory;
-  /// Zero: never.
+  /// From a child's start to its answer to the opening. Zero: it is waited for without end.
   Milliseconds startup_timeout{50000};
+  /// How long the client's opening waits for a slow child. Zero: it is answered at once without it.
   Milliseconds answer_within{8000};
+  /// From closing a child's stdin to SIGTERM, and from there to SIGKILL. Zero: all at once.
   Milliseconds kill_grace{500};
+  /// Lines of the children's stderr that are kept, 1 at least.
   std::size_t stderr_lines = StderrRing::kLinesDefault;
   /// Whether notices are written into tool results.
   bool writes_notices = true;
