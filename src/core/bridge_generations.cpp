@@ -35,7 +35,8 @@ void Bridge::start() {
   const Generation gen = ++last_gen_;
   children_.emplace_back(
       gen, now_, [this] { return ids_.next(requests_); },
-      [this] { return session_.is_asked() ? std::string() : envelope_.meta(); });
+      [this] { return session_.is_asked() ? std::string() : envelope_.meta(); },
+      config_.sitter_version);
   out_.push(action::StartChild{gen});
 }
 

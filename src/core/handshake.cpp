@@ -85,8 +85,8 @@ void Handshake::doubt(Now now, Actions& out) {
       gen_, Outgoing::own(request_line(
                 doubt_id_, method_name(Method::initialize),
                 fmt::format(R"json({{"protocolVersion":"{}","capabilities":{{}},)json"
-                            R"json("clientInfo":{{"name":"mcp-sitter","version":"1"}}}})json",
-                            kNewestLegacyVersion)))});
+                            R"json("clientInfo":{{"name":"mcp-sitter","version":{}}}}})json",
+                            kNewestLegacyVersion, json_string(sitter_version_))))});
 }
 
 void Handshake::survey_again(CatalogKind kind, Now now, Actions& out) {

@@ -184,7 +184,7 @@ TEST_F(BridgeOpeningTest, AnErrorToInitializeIsAnsweredWithAnOpeningOfOurs) {
 TEST_F(BridgeOpeningTest, ARefusalOfAModernServerIsSaidInSoManyWords) {
   for (const int code : {-32022, -32601, -32602}) {
     Handshake handshake(
-        1, [] { return std::string("1"); }, [] { return std::string(); });
+        1, [] { return std::string("1"); }, [] { return std::string(); }, "9.9.9");
     Actions out;
     handshake.open_with_clients(initialize(0), "0", out);
     MessageReader reader;

@@ -373,7 +373,9 @@ TEST_F(BridgeStatelessTest, AServerThatMustBeOpenedIsToldInTheAnswerThatItRefuse
   child(1, error(1, -32600, "not initialized"));
   EXPECT_THAT(client_got(), IsEmpty());
   for (const char* id : {"#1", "#2", "#3"}) child(1, error(id, -32600, "not initialized"));
-  EXPECT_THAT(done(), ElementsAre(AllOf(HasSubstr("child 1"), HasSubstr("\"initialize\""))));
+  EXPECT_THAT(done(),
+              ElementsAre(AllOf(HasSubstr("child 1"), HasSubstr("\"initialize\""),
+                                HasSubstr(R"json({"name":"mcp-sitter","version":"9.9.9"})json"))));
   opens(1);
   const auto words = done();
   EXPECT_THAT(words, Contains("close 1"));

@@ -69,7 +69,8 @@ class HandshakeTest : public ::testing::Test {
 
   int id_ = 0;
   std::string meta_;
-  Handshake handshake_{2, [this] { return std::to_string(++id_); }, [this] { return meta_; }};
+  Handshake handshake_{2, [this] { return std::to_string(++id_); }, [this] { return meta_; },
+                       "9.9.9"};
   Session session_;
   Actions out_;
   MessageReader reader_;
@@ -118,7 +119,7 @@ TEST_F(HandshakeTest, ASecondAnswerToTheOpeningIsNotTheHandshakes) {
   EXPECT_FALSE(answer(error(1, -1, "no")));
   EXPECT_EQ(handshake_.state(), State::opened);
   EXPECT_EQ(Handshake(
-                1, [] { return "1"; }, [] { return ""; })
+                1, [] { return "1"; }, [] { return ""; }, "9.9.9")
                 .take_lists(Now{}),
             std::nullopt);
 }
@@ -278,7 +279,7 @@ TEST_F(HandshakeTest, AChildThatAnnouncesAChangeWheneverItIsListedIsListedAtABou
 TEST_F(HandshakeTest, RefusalsOfAModernServerAreKnown) {
   for (const int code : {-32022, -32601, -32602, -32600, -32000}) {
     Handshake handshake(
-        1, [] { return std::string("1"); }, [] { return std::string(); });
+        1, [] { return std::string("1"); }, [] { return std::string(); }, "9.9.9");
     handshake.open_again(session_, out_);
     const OwnedLine line(error(1, code, "no"));
     handshake.on_answer(*reader_.read(line.line()), now_, out_);

@@ -94,8 +94,10 @@ class Bridge {
       deaf,  ///< and it has taken nothing for a while
     };
 
-    Child(Generation gen, Now now, MakeId make_id, MakeMeta make_meta)
-        : life(gen, now), handshake(gen, std::move(make_id), std::move(make_meta)) {}
+    Child(Generation gen, Now now, MakeId make_id, MakeMeta make_meta,
+          const std::string& sitter_version)
+        : life(gen, now),
+          handshake(gen, std::move(make_id), std::move(make_meta), sitter_version) {}
 
     Generation gen() const { return life.gen(); }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sitter/core/actions.hpp"
@@ -43,8 +44,12 @@ class Handshake {
     done,      ///< the child serves the client
   };
 
-  Handshake(Generation gen, MakeId make_id, MakeMeta make_meta)
-      : gen_(gen), make_id_(std::move(make_id)), make_meta_(std::move(make_meta)) {}
+  /// The version is what the bridge names where it asks the child in its own name.
+  Handshake(Generation gen, MakeId make_id, MakeMeta make_meta, std::string sitter_version)
+      : gen_(gen),
+        make_id_(std::move(make_id)),
+        make_meta_(std::move(make_meta)),
+        sitter_version_(std::move(sitter_version)) {}
 
   /// Sends the opening: the client's own line with its id, or a replay under an id of ours.
   void open_with_clients(std::string_view line, std::string_view raw_id, Actions& out);
@@ -118,6 +123,7 @@ class Handshake {
   Generation gen_;
   MakeId make_id_;
   MakeMeta make_meta_;
+  std::string sitter_version_;
   State state_ = State::idle;
   std::string opening_id_;
   OpeningResult result_;
