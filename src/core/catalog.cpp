@@ -285,7 +285,7 @@ std::string_view catalog_name(CatalogKind kind) {
   return "resources";
 }
 
-std::string summary(const CatalogDiff& diff, std::size_t names_bytes_max) {
+std::string summary(CatalogKind kind, const CatalogDiff& diff, std::size_t names_bytes_max) {
   std::vector<std::string> changed_names;
   for (const CatalogDiff::Change& change : diff.changed) changed_names.push_back(change.name);
   std::vector<std::string> parts;
@@ -296,7 +296,8 @@ std::string summary(const CatalogDiff& diff, std::size_t names_bytes_max) {
   };
   add_part("+{} added", diff.added);
   add_part("-{} removed", diff.removed);
-  add_part("{} schema changed", changed_names);
+  // For a tool the words of 0.2.0, whatever of it has changed.
+  add_part(kind == CatalogKind::tools ? "{} schema changed" : "{} changed", changed_names);
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -37,7 +37,9 @@ std::string first_line(const RestartNotice& notice) {
   if (!notice.path.empty()) parts.push_back("path: " + brief(notice.path, kPathBytesMax));
   if (std::string words = binary_words(notice); !words.empty()) parts.push_back(std::move(words));
   if (notice.previous) parts.push_back("previous: " + previous_words(*notice.previous));
-  if (!notice.tools.empty()) parts.push_back("tools: " + summary(notice.tools, kNamesBytesMax));
+  if (!notice.tools.empty()) {
+    parts.push_back("tools: " + summary(CatalogKind::tools, notice.tools, kNamesBytesMax));
+  }
   return fmt::format("{}.", fmt::join(parts, ". "));
 }
 
@@ -93,8 +95,12 @@ std::string plural(std::size_t count, std::string_view noun) {
 }
 
 void add_list_lines(const RestartNotice& notice, std::vector<std::string>& lines) {
-  if (!notice.prompts.empty()) lines.push_back("prompts: " + summary(notice.prompts, 200));
-  if (!notice.resources.empty()) lines.push_back("resources: " + summary(notice.resources, 200));
+  if (!notice.prompts.empty()) {
+    lines.push_back("prompts: " + summary(CatalogKind::prompts, notice.prompts, 200));
+  }
+  if (!notice.resources.empty()) {
+    lines.push_back("resources: " + summary(CatalogKind::resources, notice.resources, 200));
+  }
   if (!notice.not_compared.empty()) {
     std::vector<std::string_view> names;
     for (const CatalogKind kind : notice.not_compared) names.push_back(catalog_name(kind));

@@ -104,7 +104,7 @@ Json known_status(const StatusFacts& facts) {
   json["previousLifetimeSeconds"] = whole_seconds(facts.previous_lifetime);
   constexpr std::size_t kAllNames = std::numeric_limits<std::size_t>::max();
   json["lastToolsDiff"] = facts.tools_diff && !facts.tools_diff->empty()
-                              ? Json(summary(*facts.tools_diff, kAllNames))
+                              ? Json(summary(CatalogKind::tools, *facts.tools_diff, kAllNames))
                               : Json();
   json["sitterUptimeSeconds"] = whole_seconds(facts.sitter_uptime);
   return json;

@@ -57,8 +57,9 @@ TEST(CatalogTest, TheFirstListIsNoChange) {
 TEST(CatalogTest, TakingTellsWhatDiffersFromTheListBefore) {
   Catalog catalog(CatalogKind::tools);
   take(catalog, {R"json([{"name":"a"}])json"});
-  EXPECT_EQ(summary(take(catalog, {"[]"})), "-1 removed (a)");
-  EXPECT_EQ(summary(take(catalog, {R"json([{"name":"a"}])json"})), "+1 added (a)");
+  EXPECT_EQ(summary(CatalogKind::tools, take(catalog, {"[]"})), "-1 removed (a)");
+  EXPECT_EQ(summary(CatalogKind::tools, take(catalog, {R"json([{"name":"a"}])json"})),
+            "+1 added (a)");
   EXPECT_TRUE(catalog.diff_since_told().empty());
 }
 
@@ -74,7 +75,7 @@ TEST(CatalogTest, AddedRemovedAndChangedAreToldByName) {
   take(catalog, {R"json([{"name":"find"},{"name":"read_file"},{"name":"same"}])json"});
   take(catalog, {R"json([{"name":"read_file","title":"R"},{"name":"search_index"}])json",
                  R"json([{"name":"same"}])json"});
-  EXPECT_EQ(summary(catalog.diff_since_told()),
+  EXPECT_EQ(summary(CatalogKind::tools, catalog.diff_since_told()),
             "+1 added (search_index), -1 removed (find), 1 schema changed (read_file)");
 }
 
@@ -82,7 +83,7 @@ TEST(CatalogTest, NamesAreSorted) {
   Catalog catalog(CatalogKind::tools);
   take(catalog, {});
   take(catalog, {R"json([{"name":"b"},{"name":"a"},{"name":"B"}])json"});
-  EXPECT_EQ(summary(catalog.diff_since_told()), "+3 added (B, a, b)");
+  EXPECT_EQ(summary(CatalogKind::tools, catalog.diff_since_told()), "+3 added (B, a, b)");
 }
 
 TEST(CatalogTest, SeveralListsUntilToldMakeOneDiff) {
@@ -90,7 +91,7 @@ TEST(CatalogTest, SeveralListsUntilToldMakeOneDiff) {
   take(catalog, {R"json([{"name":"a"},{"name":"b"}])json"});
   take(catalog, {R"json([{"name":"a"},{"name":"c"}])json"});
   take(catalog, {R"json([{"name":"a"},{"name":"d"}])json"});
-  EXPECT_EQ(summary(catalog.diff_since_told()), "+1 added (d), -1 removed (b)");
+  EXPECT_EQ(summary(CatalogKind::tools, catalog.diff_since_told()), "+1 added (d), -1 removed (b)");
   catalog.mark_told();
   EXPECT_TRUE(catalog.diff_since_told().empty());
 }
@@ -215,8 +216,8 @@ TEST(CatalogTest, ResourcesAreToldApartByUri) {
   take(catalog, {R"json([{"uri":"file:///a","name":"x"},{"uri":"file:///b","name":"x"}])json"});
   take(catalog, {R"json([{"uri":"file:///a","name":"y"},{"uri":"file:///c","name":"x"}])json"});
   const CatalogDiff diff = catalog.diff_since_told();
-  EXPECT_EQ(summary(diff),
-            "+1 added (file:///c), -1 removed (file:///b), 1 schema changed (file:///a)");
+  EXPECT_EQ(summary(CatalogKind::resources, diff),
+            "+1 added (file:///c), -1 removed (file:///b), 1 changed (file:///a)");
   EXPECT_THAT(diff.changed.front().details, ElementsAre("name changed"));
 }
 
@@ -249,18 +250,18 @@ TEST(CatalogTest, DeepNestingBreaksNothing) {
 TEST(SummaryTest, NamesOverTheBoundAreCounted) {
   CatalogDiff diff;
   diff.added = {"aaaa", "bbbb", "cccc"};
-  EXPECT_EQ(summary(diff, 16), "+3 added (aaaa, bbbb, cccc)");
-  EXPECT_EQ(summary(diff, 15), "+3 added (aaaa, bbbb, 1 more)");
-  EXPECT_EQ(summary(diff, 0), "+3 added (3 more)");
+  EXPECT_EQ(summary(CatalogKind::tools, diff, 16), "+3 added (aaaa, bbbb, cccc)");
+  EXPECT_EQ(summary(CatalogKind::tools, diff, 15), "+3 added (aaaa, bbbb, 1 more)");
+  EXPECT_EQ(summary(CatalogKind::tools, diff, 0), "+3 added (3 more)");
 }
 
 TEST(SummaryTest, NamesStayOnTheLine) {
   CatalogDiff diff;
   diff.removed = {"a\nb\x1b[31m\xFF"};
-  EXPECT_EQ(summary(diff), "-1 removed (a b\uFFFD)");
+  EXPECT_EQ(summary(CatalogKind::tools, diff), "-1 removed (a b\uFFFD)");
 }
 
-TEST(SummaryTest, NoChangeIsNoText) { EXPECT_EQ(summary(CatalogDiff()), ""); }
+TEST(SummaryTest, NoChangeIsNoText) { EXPECT_EQ(summary(CatalogKind::tools, CatalogDiff()), ""); }
 
 }  // namespace
 }  // namespace sitter

@@ -44,9 +44,10 @@ struct CatalogDiff {
   friend bool operator==(const CatalogDiff&, const CatalogDiff&) = default;
 };
 
-/// "+1 added (search_index), -1 removed (find), 1 schema changed (read_file)"; empty for no change.
-/// Each of the three lists of names takes at most `names_bytes_max` bytes, the rest is counted.
-std::string summary(const CatalogDiff& diff, std::size_t names_bytes_max = 600);
+/// "+1 added (search_index), -1 removed (find), 1 schema changed (read_file)"; of prompts and
+/// resources "1 changed (greet)"; empty for no change. Each of the three lists of names takes at
+/// most `names_bytes_max` bytes, the rest is counted.
+std::string summary(CatalogKind kind, const CatalogDiff& diff, std::size_t names_bytes_max = 600);
 
 /// The last known list of the child's tools, prompts or resources, and the one that the model was
 /// last told, so that several restarts before a delivered notice make one diff.
