@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -9,23 +8,16 @@
 #include <string_view>
 #include <vector>
 
+#include "sitter/core/catalog_kind.hpp"
+
 namespace sitter {
-
-enum class CatalogKind { tools, prompts, resources };
-
-inline constexpr std::array kCatalogKinds = {CatalogKind::tools, CatalogKind::prompts,
-                                             CatalogKind::resources};
-
-/// "tools", "prompts", "resources".
-std::string_view catalog_name(CatalogKind kind);
 
 /// What differs between two lists of the same kind. Names are sorted by their bytes, and are as the
 /// server wrote them, so they may hold anything.
 struct CatalogDiff {
   struct Change {
     std::string name;
-    /// One line each: "+limit (integer, optional)", "-old removed", "path now required",
-    /// "limit: string -> integer", "description changed".
+    /// One line each, as `definition_change` gives them.
     std::vector<std::string> details;
     bool output_schema_changed = false;
 
@@ -35,8 +27,7 @@ struct CatalogDiff {
   std::vector<std::string> added;
   std::vector<std::string> removed;
   std::vector<Change> changed;
-  /// For each added tool or prompt, in the same order, its parameters on one line:
-  /// "search_index: query (string, required), limit (integer, optional)".
+  /// For each added tool or prompt, in the same order, its parameters, as `signature` gives them.
   std::vector<std::string> signatures;
 
   bool empty() const { return added.empty() && removed.empty() && changed.empty(); }

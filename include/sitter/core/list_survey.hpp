@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sitter/core/actions.hpp"
-#include "sitter/core/catalog.hpp"
+#include "sitter/core/catalog_kind.hpp"
 #include "sitter/core/generation.hpp"
 #include "sitter/core/line.hpp"
 #include "sitter/core/message.hpp"

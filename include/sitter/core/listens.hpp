@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "sitter/core/catalog.hpp"
+#include "sitter/core/catalog_kind.hpp"
 #include "sitter/core/generation.hpp"
 #include "sitter/core/line.hpp"
 #include "sitter/core/time.hpp"
