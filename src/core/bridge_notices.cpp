@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "sitter/core/bridge.hpp"
@@ -82,6 +84,40 @@ void Bridge::put_notice(std::string_view result, Edits& edits) {
   if (pollution_) noise_told_of_ = pollution_->gen;
   for (Catalog& known : catalogs_) known.mark_told();
   if (Child* const child = serving()) note_told(child->handshake.opened_with());
+}
+
+std::string Bridge::version_of(const OpeningResult& opened) const {
+  if (binary_.version && !binary_.version->product_version.empty()) {
+    return binary_.version->product_version;
+  }
+  return opened.server_version();
+}
+
+/// What the client was told at the opening and is no longer true; no message of the protocol can
+/// say it.
+void Bridge::describe_changes(const Handshake& handshake) {
+  if (!told_opening_) return;
+  const OpeningResult& told = *told_opening_;
+  const OpeningResult& now_open = handshake.opened_with();
+  if (told.protocol_version != now_open.protocol_version) {
+    notice_->protocol_version = {told.protocol_version, now_open.protocol_version};
+  }
+  const auto full_name = [](const OpeningResult& opened) {
+    return fmt::format("{} {}", opened.server_name(), opened.server_version());
+  };
+  const bool are_named = !told.server_info.empty() && !now_open.server_info.empty();
+  if ((handshake.was_opened() || are_named) && full_name(told) != full_name(now_open)) {
+    notice_->server_info = {full_name(told), full_name(now_open)};
+  }
+  // Without an opening nobody has asked this child for the rest.
+  if (!handshake.was_opened()) return;
+  for (const std::string& name : now_open.capability_names()) {
+    if (!told.declares(name)) notice_->capabilities_added.push_back(name);
+  }
+  for (const std::string& name : told.capability_names()) {
+    if (!now_open.declares(name)) notice_->capabilities_removed.push_back(name);
+  }
+  notice_->instructions_changed = told.instructions != now_open.instructions;
 }
 
 /// The client knows of the child what the notice said. Without an opening that is a name at most.

@@ -208,7 +208,6 @@ void Handshake::finish_if_done(Now now, Actions& out) {
   const auto tools = std::find_if(lists.begin(), lists.end(), [](const ListSurvey::List& list) {
     return list.kind == CatalogKind::tools;
   });
-  // One that is slow to list may be of both eras, and `initialize` would hold it to the other.
   const bool is_odd = serves ? tools->is_refused : tools->is_answered && !tools->is_stateless;
   if (is_odd) {
     doubt(now, out);

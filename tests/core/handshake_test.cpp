@@ -358,7 +358,7 @@ TEST_F(HandshakeTest, FromListingToDoubted) {
   EXPECT_FALSE(handshake_.take_lists(now_));
 }
 
-TEST_F(HandshakeTest, FromListingToDoubtedWhenTheToolsNeverCome) {
+TEST_F(HandshakeTest, FromListingToDoneWhenTheToolsNeverCome) {
   list(true);
   answer_others_as_stateless();
   EXPECT_EQ(handshake_.deadline(), now_.steady + milliseconds(2000));
@@ -367,7 +367,7 @@ TEST_F(HandshakeTest, FromListingToDoubtedWhenTheToolsNeverCome) {
   EXPECT_EQ(handshake_.state(), State::listing);
   now_.steady += milliseconds(1);
   handshake_.on_timeout(now_, out_);
-  EXPECT_EQ(handshake_.state(), State::doubted);
+  EXPECT_EQ(handshake_.state(), State::done);
 }
 
 TEST_F(HandshakeTest, FromDoubtedToRefused) {

@@ -139,6 +139,10 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     if (Streams::Stream* const stream = streams_.of(said.mark); stream && said.is_refusal) {
       streams_.on_refused(*stream, gen);
     }
+    if (Streams::Stream* const stream = streams_.find(said.id, true);
+        stream && said.kind == ChildSaid::Kind::stream_end) {
+      stream->has_ended |= stream->gen == gen;
+    }
     its_life.has_answered |= said.kind == ChildSaid::Kind::stream_end && said.is_answer;
     if (said.kind != ChildSaid::Kind::result && said.kind != ChildSaid::Kind::error) continue;
     if (!its_life.is_open && said.kind == ChildSaid::Kind::result && !said.is_unreadable &&

@@ -142,7 +142,7 @@ void Promises::on_cancellation(const ClientSaid& said) {
     const auto asked = lives_.find(stream->gen);
     const bool is_asked = asked != lives_.end() && !asked->second.is_over;
     // Its end may be on its way.
-    if (is_asked && listens(stream->gen) && !may_be_closed()) {
+    if (is_asked && !stream->has_ended && listens(stream->gen) && !may_be_closed()) {
       must_reach_child_ = said.mark;
     }
     streams_.close(*stream, now_);

@@ -27,6 +27,8 @@ class Streams {
     std::optional<Filter> granted;
     /// The child that was asked for it last.
     Generation gen = kNoGeneration;
+    /// That child has ended it.
+    bool has_ended = false;
     /// It must have been acknowledged, or have ended.
     std::optional<Instant> due;
     std::optional<Instant> closed_at;
@@ -67,6 +69,7 @@ class Streams {
     if (stream.closed_at) throw Broken("a child is asked for a stream that is closed");
     if (stream.gen == gen) throw Broken("a child is asked twice for the same stream");
     stream.gen = gen;
+    stream.has_ended = false;
   }
 
   /// The child that was asked for it does not serve it.

@@ -150,15 +150,11 @@ class Bridge {
   };
 
   // bridge.cpp: facts that are no lines, time, and what follows from all of them
-  void on(const input::ClientLine& fact);
-  void on(const input::ClientLineTooLong& fact);
   void on(const input::ClientClosedInput& fact);
   void on(const input::ClientClosedOutput& fact);
   void on(const input::StopSignalled& fact);
   void on(const input::ChildStarted& fact);
   void on(const input::ChildStartFailed& fact);
-  void on(const input::ChildLine& fact);
-  void on(const input::ChildLineTooLong& fact);
   void on(const input::ChildErrorLine& fact);
   void on(const input::ChildOutputEnded& fact);
   void on(const input::ChildErrorEnded& fact);
@@ -169,8 +165,6 @@ class Bridge {
   void on(const input::ChildInputBroken& fact);
   void on(const input::UnitSignalled& fact);
   void on(const input::OrphanEnded& fact);
-  void on(const input::ImageSwept& fact);
-  void on(const input::BinaryInspected& fact);
   void on(const input::CommandFilesChecked& fact);
 
   void settle();
@@ -207,6 +201,8 @@ class Bridge {
   void on_child_lost(ClientRequest& request, const DeathReport& report, bool is_deliberate);
 
   // bridge_client.cpp: the client's lines
+  void on(const input::ClientLine& fact);
+  void on(const input::ClientLineTooLong& fact);
   void on_client_message(const Message& message, Line line);
   bool takes_batches() const;
   void on_batch(Line line);
@@ -242,6 +238,8 @@ class Bridge {
                         DeathReport::Progress progress) const;
 
   // bridge_child.cpp: the child's lines
+  void on(const input::ChildLine& fact);
+  void on(const input::ChildLineTooLong& fact);
   void on_child_message(Child& child, const Message& message, Line line);
   void on_child_request(Child& child, const Message& message, Line line);
   void on_child_notification(Child& child, const Message& message, Line line);
@@ -273,6 +271,8 @@ class Bridge {
   bool would_carry_notice(const ClientRequest& request, std::string_view result) const;
   bool is_to_be_held(const ClientRequest& request, bool would_carry) const;
   void put_notice(std::string_view result, Edits& edits);
+  std::string version_of(const OpeningResult& opened) const;
+  void describe_changes(const Handshake& handshake);
   void note_told(const OpeningResult& opened);
   void on_client_listed(bool is_last_page);
   void hold(ClientRequest& request, const Edits& edits);
@@ -300,13 +300,13 @@ class Bridge {
   void tell_updated();
 
   // bridge_tools.cpp: the built-in tools
+  void on(const input::ImageSwept& fact);
+  void on(const input::BinaryInspected& fact);
   void inspect(Purpose purpose, ClientRequest* request = nullptr);
   void on_builtin(ClientRequest& request, Builtin builtin, const Message& message);
   void begin_kill(ClientRequest& request, KillScope scope);
   void advance_kill();
   void finish_kill();
-  std::string version_of(const OpeningResult& opened) const;
-  void describe_changes(const Handshake& handshake);
   StatusFacts status() const;
   std::string state_word() const;
 

@@ -21,7 +21,8 @@ namespace sitter {
 /// what the client has set up, and takes its lists. In the stateless revision there is no opening
 /// and nothing to tell again, only the lists; if their answers are not of that revision, the child
 /// is asked `initialize` to know whether it is of another era. One that serves meanwhile is asked
-/// that only if it refuses to list its tools.
+/// that only if it refuses to list its tools, and one that is slow never: it may be of both eras,
+/// and would keep to what it is asked last.
 ///
 ///     idle --> opening --> opened --> settling --> done
 ///       \      ^    \          \--> done
