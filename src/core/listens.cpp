@@ -64,10 +64,10 @@ bool ListenFilter::covers(const ListenFilter& other) const {
   for (std::size_t i = 0; i < lists.size(); ++i) {
     if (other.lists[i] && !lists[i]) return false;
   }
-  for (const auto& [key, value] : other.others) {
+  for (const auto& theirs : other.others) {
     const auto ours = std::find_if(others.begin(), others.end(),
-                                   [&](const auto& entry) { return entry.first == key; });
-    if (ours == others.end() || !covers_value(ours->second, value)) return false;
+                                   [&](const auto& entry) { return entry.first == theirs.first; });
+    if (ours == others.end() || !covers_value(ours->second, theirs.second)) return false;
   }
   std::set<std::string> ours;
   for (const std::string& uri : uris) ours.insert(string_value(uri));

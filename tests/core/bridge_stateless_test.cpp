@@ -534,7 +534,7 @@ TEST_F(BridgeStatelessTest, AServerThatRefusesTheVersionIsOfThisEra) {
 
 TEST_F(BridgeStatelessTest, TheListsAreTakenOnceTheVersionIsKnown) {
   client(enveloped(1, "tools/list", "", "2099-01-01"));
-  for (const Id id : {Id(1), Id("#1"), Id("#2"), Id("#3")}) {
+  for (const Id& id : {Id(1), Id("#1"), Id("#2"), Id("#3")}) {
     child(1, error(id, -32022, "no such version"));
   }
   client(enveloped_call(2, "echo"));
