@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <map>
@@ -71,6 +72,17 @@ void declare(CLI::App& app, Raw& raw) {
   value(app.add_option("--env-file", raw.env_file,
                        "file of NAME=VALUE lines for the server, read anew at every start"),
         "FILE");
+  const auto whole_number = [](int min, int max) {
+    return [min, max](const std::string& text) {
+      int number = 0;
+      const char* const end = text.data() + text.size();
+      const auto read = std::from_chars(text.data(), end, number);
+      const bool is_good =
+          read.ec == std::errc() && read.ptr == end && number >= min && number <= max;
+      return is_good ? std::string()
+                     : fmt::format("'{}' is no whole number from {} to {}", text, min, max);
+    };
+  };
   // What is no number is not outside of a range either.
   const auto is_a_number = [](const std::string& text) {
     return std::isnan(std::strtod(text.c_str(), nullptr)) ? fmt::format("'{}' is no number", text)
@@ -95,12 +107,12 @@ void declare(CLI::App& app, Raw& raw) {
                        fmt::format("time between closing stdin, SIGTERM and SIGKILL (default {})",
                                    raw.kill_grace)),
         "MILLISECONDS")
-      ->check(CLI::Range(0, kKillGraceMax));
+      ->check(whole_number(0, kKillGraceMax));
   value(app.add_option("--stderr-lines", raw.stderr_lines,
                        fmt::format("lines of the server's stderr that are kept (default {})",
                                    raw.stderr_lines)),
         "N")
-      ->check(CLI::Range(1, kStderrLinesMax));
+      ->check(whole_number(1, kStderrLinesMax));
   value(app.add_option(
             "--log-level", raw.log_level,
             fmt::format("trace, debug, info, warn, error or off (default {})", raw.log_level)),

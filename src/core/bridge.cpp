@@ -229,13 +229,14 @@ void Bridge::on(const input::ChildInputBroken& fact) {
 
 void Bridge::on(const input::CommandFilesChecked& fact) {
   checks_files_ = false;
-  if (!needs_child() || !children_.empty() || kill_) return;
-  if (fact.changed) {
+  const bool is_for_mended = std::exchange(starts_if_mended_, false);
+  if (!children_.empty() || kill_ || ending_ == Ending::stopping || ending_ == Ending::over) return;
+  if (fact.changed && (needs_child() || is_for_mended)) {
     start();
-    return;
+  } else if (needs_child() && !is_for_mended) {
+    const auto& failure = policy_.last_failure();
+    on_start_failed(failure->end, failure->stderr_tail, true);
   }
-  const auto& failure = policy_.last_failure();
-  on_start_failed(failure->end, failure->stderr_tail);
 }
 
 void Bridge::settle() {

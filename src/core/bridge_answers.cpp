@@ -100,10 +100,10 @@ void Bridge::answer_opening_ourselves(std::string_view why, std::string_view std
                                         shortened(stderr_tail, limits::kOpeningStderrMax));
   const std::string instructions = fmt::format(
       "The MCP server behind mcp-sitter ({}) is not available: {}.{}Its tools are missing until it "
-      "is. Read the reason with {} and {}, mend it, and then call any tool or list the tools "
-      "again: the server is started by the next request. {}",
+      "is. Read the reason with {} and {}, mend it, and then call {}: it starts the server if its "
+      "files have changed, and any other request starts it anyway. {}",
       brief(config_.command, 200), why, last_words, names_.name(Builtin::status),
-      names_.name(Builtin::child_stderr), names_.instructions());
+      names_.name(Builtin::child_stderr), names_.name(Builtin::status), names_.instructions());
   answer_result(request, own_opening_result(session_.negotiated_version, config_.sitter_version,
                                             instructions));
   for (Child& child : children_) child.has_clients_opening = false;

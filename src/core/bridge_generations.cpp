@@ -317,13 +317,26 @@ void Bridge::on_over(const Child& dead) {
     policy_.on_failed({end, tail});
     if (!had_requests) ++failures_since_notice_;
   }
-  on_start_failed(end, tail);
+  on_start_failed(end, tail, false);
 }
 
 /// Answers all that waited for a child that did not come to serve.
-void Bridge::on_start_failed(const ChildEnd& end, const std::string& stderr_tail) {
+void Bridge::on_start_failed(const ChildEnd& end, const std::string& stderr_tail,
+                             bool is_repeated) {
   if (opening_ != nullptr) answer_opening_ourselves(end_clause(end), stderr_tail);
-  fail_waiting(report_of(end, stderr_tail, Progress::not_delivered));
+  DeathReport report = report_of(end, stderr_tail, Progress::not_delivered);
+  report.is_repeated = is_repeated;
+  fail_waiting(report);
+}
+
+/// A client that knows no tool of the server can call nothing but ours, and a model that has mended
+/// the server would never come to use it.
+void Bridge::start_if_mended() {
+  const bool has_tools = catalog(CatalogKind::tools).count() > 0;
+  const bool may_start = children_.empty() && !kill_ && !checks_files_ && ending_ == Ending::none;
+  if (has_tools || !may_start || last_served_end_ || !policy_.last_failure()) return;
+  checks_files_ = starts_if_mended_ = true;
+  out_.push(action::CheckCommandFiles{});
 }
 
 /// The client may still show the questions of a child that is gone.

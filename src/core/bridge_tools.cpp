@@ -51,6 +51,7 @@ void Bridge::on_builtin(ClientRequest& request, Builtin builtin, const Message& 
         return;
       }
       inspect(builtin == Builtin::status ? Purpose::status : Purpose::binary_info, &request);
+      start_if_mended();
       return;
     }
     case Builtin::kill: {
@@ -70,6 +71,7 @@ void Bridge::on_builtin(ClientRequest& request, Builtin builtin, const Message& 
       }
       const auto [text, is_error] = ring_.text(std::get<StderrRing::Query>(parsed));
       answer_tool_text(request, text, is_error);
+      start_if_mended();
       return;
     }
   }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "sitter/core/limits.hpp"
 #include "sitter/core/text.hpp"
 
 namespace sitter {
@@ -35,6 +36,12 @@ std::string next_step(const DeathReport& report) {
   if (!report.end) {
     return fmt::format("Take it down with {}; the next request starts it again", report.kill_tool);
   }
+  if (report.is_repeated) {
+    return fmt::format(
+        "This is how the last start failed, and none was tried now: after several "
+        "failures there is one in {}; call again in a moment",
+        duration_text(limits::kStartInterval));
+  }
   switch (report.end->reason) {
     case EndReason::killed_by_sitter:
     case EndReason::ended_from_outside:
@@ -49,9 +56,10 @@ std::string next_step(const DeathReport& report) {
       return "It may still be running, so end it by hand; the next request starts a new one";
     case EndReason::shut_down:
       return "The session is ending";
+    case EndReason::opening_refused:
+      return "When that is mended, call again: the next request starts it again";
     case EndReason::not_executed:
     case EndReason::ended_in_opening:
-    case EndReason::opening_refused:
       return "Fix it and call again: the next request starts it again";
     case EndReason::crashed:
     case EndReason::closed_stdout:

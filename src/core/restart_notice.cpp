@@ -105,7 +105,7 @@ void add_list_lines(const RestartNotice& notice, std::vector<std::string>& lines
     std::vector<std::string_view> names;
     for (const CatalogKind kind : notice.not_compared) names.push_back(catalog_name(kind));
     lines.push_back(fmt::format(
-        "not compared, since the server did not list them in time or they were too many: {}",
+        "not compared, since the server listed them too late, or too many, or not at all: {}",
         fmt::join(names, ", ")));
   }
   if (!notice.subscriptions_lost.empty()) {

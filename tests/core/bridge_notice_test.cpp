@@ -339,8 +339,9 @@ TEST_F(BridgeNoticeTest, ListsThatCouldNotBeTakenAreNamed) {
   time_passes(milliseconds(1));
   EXPECT_THAT(done(), ElementsAre("child 2 " + call(1, "echo")));
   child(2, result(1, text_result("x")));
-  EXPECT_THAT(answer_text(), HasSubstr("not compared, since the server did not list them in time "
-                                       "or they were too many: tools, prompts"));
+  EXPECT_THAT(answer_text(),
+              HasSubstr("not compared, since the server listed them too late, or too "
+                        "many, or not at all: tools, prompts"));
 }
 
 TEST_F(BridgeNoticeTest, AnOrderToInspectThatIsAnsweredLateStillWorks) {

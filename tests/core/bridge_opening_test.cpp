@@ -142,15 +142,41 @@ TEST_F(BridgeOpeningTest, AChildThatExitsInsideInitializeIsSaidWhenItIsOver) {
   exits(1, 7);
   EXPECT_THAT(client_got(), IsEmpty());
   closes_output(1);
-  EXPECT_EQ(answer()["result"]["instructions"],
-            "The MCP server behind mcp-sitter (server) is not available: the server could not be "
-            "started: it ended (exit 7) after 0s, before it had answered its opening.\n"
-            "Its last words on stderr:\n"
-            "ImportError: no module named x\n"
-            "Its tools are missing until it is. Read the reason with sitter_status and "
-            "sitter_child_stderr, mend it, and then call any tool or list the tools again: the "
-            "server is started by the next request. " +
-                instructions());
+  EXPECT_EQ(
+      answer()["result"]["instructions"],
+      "The MCP server behind mcp-sitter (server) is not available: the server could not be "
+      "started: it ended (exit 7) after 0s, before it had answered its opening.\n"
+      "Its last words on stderr:\n"
+      "ImportError: no module named x\n"
+      "Its tools are missing until it is. Read the reason with sitter_status and "
+      "sitter_child_stderr, mend it, and then call sitter_status: it starts the server if its "
+      "files have changed, and any other request starts it anyway. " +
+          instructions());
+}
+
+TEST_F(BridgeOpeningTest, AMendedServerIsStartedByABuiltInTool) {
+  // Nothing else can be called by a model that sees no tool of the server.
+  plays.start = false;
+  plays.check = false;
+  client(initialize(0));
+  start_fails(1, "no such file");
+  client(initialized());
+  done();
+  client(call(1, "sitter_status"));
+  EXPECT_THAT(done(), Contains("check files"));
+  files_checked(false);
+  EXPECT_THAT(done(), IsEmpty());
+  client(call(2, "sitter_child_stderr"));
+  EXPECT_THAT(done(), Contains("check files"));
+  files_checked(true);
+  EXPECT_THAT(done(), ElementsAre("start 2"));
+  started(2);
+  opens(2);
+  EXPECT_THAT(client_got(), ElementsAre(notification("notifications/tools/list_changed")));
+  dies(2, 3);
+  done();
+  client(call(3, "sitter_status"));
+  EXPECT_THAT(done(), Not(Contains("check files")));
 }
 
 TEST_F(BridgeOpeningTest, TheInstructionsQuote1024BytesOfLastWordsAndNoMore) {

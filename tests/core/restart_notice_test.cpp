@@ -122,7 +122,7 @@ TEST(RestartNoticeTest, OtherListsAreTold) {
             "prompt greet: name (required)\n"
             "prompts: +1 added (greet)\n"
             "resources: -1 removed (file:///a)\n"
-            "not compared, since the server did not list them in time or they were too many: "
+            "not compared, since the server listed them too late, or too many, or not at all: "
             "tools, resources\n"
             "resource subscriptions refused by the server: file:///b, file:///c");
 }

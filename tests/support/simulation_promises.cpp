@@ -426,6 +426,11 @@ void Promises::on_start_child(Generation gen) {
     // Which of two with the same id is still open, nobody outside can tell.
     if (is_waiting || request.is_doubled) cause = std::max(cause, mark);
   }
+  // A client that knows no tool of the server can call nothing else, when somebody has mended it.
+  if (const int builtin = std::exchange(last_builtin_, 0); files_changed_ && builtin > cause) {
+    cause = builtin;
+    ++requests_for_child_;
+  }
   if (cause == 0 && !streams_.is_waiting()) throw Broken("a start that nobody needs");
   streams_.on_start(cause != 0);
   cause = std::max(cause, streams_.last_waiting());

@@ -230,6 +230,8 @@ class Promises {
   Instant last_start_;
   int failures_in_row_ = 0;
   bool files_changed_ = false;
+  /// The mark of the last call of a built-in tool since the last start; 0 for none.
+  int last_builtin_ = 0;
   int last_kill_ = 0;
   bool list_answered_ = false;
   int list_answered_mark_ = 0;

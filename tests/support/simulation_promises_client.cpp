@@ -98,6 +98,7 @@ void Promises::on_request(const ClientSaid& said) {
   request.is_opening = said.method == "initialize";
   request.is_builtin = is_request && is_builtin_name(said.tool) &&
                        (!scene_.has_outer_tools || said.tool == "sitter_kill");
+  if (is_builtin_name(said.tool) && said.tool != "sitter_kill") last_builtin_ = said.mark;
   const bool is_kill = request.is_builtin && said.tool == "sitter_kill" &&
                        !said.has_wrong_arguments && !said.wants_task;
   const auto serving = std::find_if(lives_.begin(), lives_.end(), [&](const auto& life) {

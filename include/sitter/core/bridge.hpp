@@ -196,7 +196,8 @@ class Bridge {
   void restore_subscriptions(const Child& child);
   void release_waiting(Child& child);
   void on_over(const Child& dead);
-  void on_start_failed(const ChildEnd& end, const std::string& stderr_tail);
+  void on_start_failed(const ChildEnd& end, const std::string& stderr_tail, bool is_repeated);
+  void start_if_mended();
   void void_questions(Generation gen);
   void on_child_lost(ClientRequest& request, const DeathReport& report, bool is_deliberate);
 
@@ -355,6 +356,8 @@ class Bridge {
   Generation last_gen_ = kNoGeneration;
   StartPolicy policy_;
   bool checks_files_ = false;
+  /// A change of them is reason enough for a start.
+  bool starts_if_mended_ = false;
 
   std::array<Catalog, kCatalogKinds.size()> catalogs_ = {
       Catalog(CatalogKind::tools), Catalog(CatalogKind::prompts), Catalog(CatalogKind::resources)};

@@ -29,6 +29,8 @@ struct DeathReport {
   Milliseconds startup_timeout{};
   std::string stderr_tool = "sitter_child_stderr";
   std::string kill_tool = "sitter_kill";
+  /// That end was told before, and no start was tried since.
+  bool is_repeated = false;
 };
 
 /// The text of the isError result of a tools/call: what happened, whether the call may have taken

@@ -17,7 +17,7 @@ class Log {
     bool is_off = false;
     bool is_trace = false;
     /// Empty: stderr.
-    std::string file;
+    std::string file = {};
   };
 
   /// Null and a sentence in `error` when the file cannot be opened. A file that can't be written
