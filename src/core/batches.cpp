@@ -11,8 +11,9 @@ Batches::Number Batches::open(std::size_t owed) {
 }
 
 bool Batches::has_room(Number number, std::size_t bytes) const {
+  const std::size_t present = open_.at(number).answers.size();
   // With a comma or bracket on both sides.
-  return open_.at(number).answers.size() + bytes + 2 <= bytes_max_;
+  return present == 0 || present + bytes + 2 <= bytes_max_;
 }
 
 std::optional<std::string> Batches::add(Number number, std::string_view answer) {

@@ -28,7 +28,7 @@ void Bridge::answer(ClientRequest& request, Outgoing line) {
             : error_line(request.id(), ErrorCode::internal_error,
                          fmt::format("with this answer of {} bytes the batch would have more "
                                      "than {}; send the request alone",
-                                     text.size(), limits::kLineMax))));
+                                     text.size(), limits::kBatchBytesMax))));
   } else {
     output_.send(std::move(line), out_);
   }

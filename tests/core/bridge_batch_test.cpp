@@ -85,13 +85,13 @@ TEST_F(BridgeBatchTest, AStreamCannotBePartOfOne) {
 }
 
 TEST_F(BridgeBatchTest, AnAnswerThatDoesNotFitIntoItIsAnError) {
-  const std::string half(limits::kLineMax / 2, 'x');
+  const std::string half(limits::kBatchBytesMax / 2, 'x');
   client(batch({call(1, "a"), call(2, "b")}));
   child(1, result(1, text_result(half)));
   child(1, result(2, text_result(half)));
   const auto got = client_got();
   ASSERT_THAT(got, SizeIs(1));
-  EXPECT_LT(got[0].size(), limits::kLineMax);
+  EXPECT_LT(got[0].size(), limits::kBatchBytesMax);
   EXPECT_THAT(got[0].substr(got[0].size() - 300),
               HasSubstr(R"json("id":2,"error":{"code":-32603)json"));
 }

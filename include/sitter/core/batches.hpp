@@ -15,8 +15,8 @@ namespace sitter {
 /// must take an array of messages, and answers its requests in one array (basic/index, "Batching").
 class Batches {
  public:
-  /// `bytes_max`: of the answers to one batch, which go out as one line.
-  explicit Batches(std::size_t bytes_max = limits::kLineMax) : bytes_max_(bytes_max) {}
+  /// `bytes_max`: of the answers to one batch, if there is more than one.
+  explicit Batches(std::size_t bytes_max = limits::kBatchBytesMax) : bytes_max_(bytes_max) {}
 
   using Number = std::uint32_t;
   /// No batch has it.

@@ -108,6 +108,10 @@ inline constexpr Milliseconds kRelistWait{750};
 /// And the bytes of such answers that are kept meanwhile. With more of them, none waits.
 inline constexpr std::size_t kHeldBytesMax = 16 * kMiB;
 
+/// The answers to one batch, which are kept until the last is there and go out as one line: more
+/// than the official TypeScript clients take of any line. One alone may have any size.
+inline constexpr std::size_t kBatchBytesMax = 16 * kMiB;
+
 /// A client that did not list again after so many announcements is not waited for any more.
 inline constexpr int kUnheededMax = 2;
 
