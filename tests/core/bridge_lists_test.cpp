@@ -3,8 +3,6 @@
 namespace sitter {
 namespace {
 
-using std::chrono::milliseconds;
-using std::chrono::seconds;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -355,106 +353,6 @@ TEST_F(BridgeListsTest, AnIdThatWasListedBeforeADeathIsAnOrdinaryOneAfterIt) {
   EXPECT_THAT(lines[0], AllOf(HasSubstr(R"json("tools":[])json"), Not(HasSubstr("sitter_kill"))));
 }
 
-TEST_F(BridgeListsTest, ACursorOfADeadChildIsNotShownToItsSuccessor) {
-  open_session();
-  client(request(1, "resources/list"));
-  child(1, result(1, R"json({"resources":[],"nextCursor":"page2"})json"));
-  dies(1, 0);
-  done();
-  client(request(2, "resources/list", R"json({"cursor":"page2"})json"));
-  EXPECT_THAT(done(), ElementsAre(AllOf(HasSubstr("\"id\":2,"), HasSubstr("-32602"))));
-  client(call(3, "echo"));
-  opens(2);
-  child(2, result(3));
-  done();
-  client(request(4, "resources/list", R"json({"cursor":"page2"})json"));
-  EXPECT_THAT(done(), ElementsAre(AllOf(HasSubstr("\"id\":4,"), HasSubstr("-32602"))));
-}
-
-TEST_F(BridgeListsTest, ACursorOfTheLivingChildPasses) {
-  open_session();
-  dies(1, 0);
-  client(call(1, "echo"));
-  opens(2);
-  child(2, result(1));
-  int id = 1;
-  for (const std::string method : {"tools", "prompts", "resources", "resources/templates"}) {
-    client(request(++id, method + "/list"));
-    child(2, result(id, R"json({"nextCursor":"\u00e9)json" + method + "\"}"));
-    done();
-    const std::string next =
-        request(++id, method + "/list", R"json({"cursor":"é)json" + method + "\"}");
-    client(next);
-    EXPECT_THAT(done(), ElementsAre("child 2 " + next));
-    child(2, result(id));
-  }
-}
-
-TEST(BridgeCursorsTest, ACursorThatTheChildNeverGaveIsRefusedUntil10000AreKnown) {
-  // Without the fixture, which would take its time with so many.
-  const Now now{Instant() + seconds(1), WallTime()};
-  Bridge bridge(BridgeConfig{}, now);
-  std::string to_client;
-  std::string to_child;
-  const auto feed = [&](const Input& fact) {
-    to_client = to_child = "";
-    bridge.handle(fact, now);
-    while (const auto action = bridge.poll_action()) {
-      if (const auto* const a = std::get_if<action::SendToClient>(&*action)) {
-        to_client = a->line.text();
-      } else if (const auto* const b = std::get_if<action::SendToChild>(&*action)) {
-        to_child = b->line.text();
-      }
-    }
-  };
-  const auto client = [&](const std::string& text) {
-    const OwnedLine line(text);
-    feed(input::ClientLine{line.line()});
-  };
-  const auto child = [&](Generation gen, const std::string& text) {
-    const OwnedLine line(text);
-    feed(input::ChildLine{gen, line.line()});
-  };
-  client(initialize(0));
-  feed(input::ChildStarted{1, 1});
-  child(1, result(0, Server().opening()));
-  feed(input::ChildExited{1, {0, ""}});
-  feed(input::ChildOutputEnded{1});
-  feed(input::ChildErrorEnded{1});
-  feed(input::UnitSignalled{1, {}});
-  client(request(1, "resources/list"));
-  feed(input::ChildStarted{2, 2});
-  child(2, result(nlohmann::json::parse(to_child)["id"].dump(), Server().opening()));
-
-  const auto answer_page = [&](std::size_t page) {
-    const std::string id = std::to_string(page);
-    ASSERT_EQ(to_child, request(id, "resources/list"));
-    child(2, result(id, R"json({"resources":[],"nextCursor":")json" + id + "\"}"));
-  };
-  answer_page(1);
-  for (std::size_t page = 2; page < 10000; ++page) {
-    client(request(std::to_string(page), "resources/list"));
-    answer_page(page);
-  }
-  const std::string made_up =
-      request(R"json("one more")json", "resources/list", R"json({"cursor":"made up"})json");
-  client(made_up);
-  EXPECT_EQ(to_child, "");
-  EXPECT_THAT(to_client, HasSubstr("-32602"));
-  client(request(10000, "resources/list"));
-  answer_page(10000);
-  client(made_up);
-  EXPECT_EQ(to_child, made_up);
-}
-
-TEST_F(BridgeListsTest, ACursorThatTheOnlyChildNeverGaveIsItsAffair) {
-  open_session();
-  const std::string list = request(1, "resources/list", R"json({"cursor":"made up"})json");
-  client(list);
-  EXPECT_THAT(done(), ElementsAre("child 1 " + list));
-  child(1, error(1, -32602, "Invalid cursor"));
-}
-
 TEST_F(BridgeListsTest, AChildThatLostItsToolsIsNotAskedForThem) {
   server.capabilities = R"json({"tools":{},"prompts":{}})json";
   open_session();
@@ -494,21 +392,6 @@ TEST_F(BridgeListsTest, AListThatIsNotTheFirstOfThoseThatWaitIsAnnounced) {
   EXPECT_THAT(client_got(), ElementsAre(notification("notifications/tools/list_changed")));
   child(2, result(1));
   child(2, result(2, Server::list("tools", server.tools)));
-}
-
-TEST_F(BridgeListsTest, AnOldCursorThatWaitedForTheNextChildIsNotShownToIt) {
-  open_session();
-  client(request(1, "tools/list"));
-  child(1, result(1, R"json({"tools":[],"nextCursor":"page2"})json"));
-  exits(1, 0);
-  client(call(2, "echo"));
-  client(request(3, "tools/list", R"json({"cursor":"page2"})json"));
-  closes_output(1);
-  opens(2);
-  const auto got = done();
-  EXPECT_THAT(got, Contains(AllOf(HasSubstr("\"id\":3,"), HasSubstr("-32602"))));
-  EXPECT_THAT(got, Not(Contains(AllOf(HasSubstr("child 2"), HasSubstr("page2")))));
-  child(2, result(2));
 }
 
 }  // namespace

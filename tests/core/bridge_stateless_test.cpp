@@ -1,10 +1,9 @@
-#include "support/bridge_script.hpp"
+#include "support/stateless_script.hpp"
 
 namespace sitter {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::seconds;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
@@ -14,36 +13,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-std::string complete_text(const std::string& text) {
-  return R"json({"resultType":"complete","content":[{"type":"text","text":")json" + text +
-         R"json("}]})json";
-}
-
-/// Clients of 2026-07-28, which has no opening, and clients that first find out.
-class BridgeStatelessTest : public BridgeTest {
- protected:
-  BridgeStatelessTest() { server.is_stateless = true; }
-
-  /// A child has answered a call, and its lists are known.
-  void serve_session() {
-    client(enveloped_call(1, "echo"));
-    opens(1);
-    child(1, result(1, complete_text("a")));
-    done();
-  }
-
-  /// The first block of the only answer.
-  std::string answer_text_of_first() { return answer()["result"]["content"][0]["text"]; }
-
-  static std::string discovered(const std::string& more = "") {
-    return R"json({"resultType":"complete","supportedVersions":["2026-07-28"],"ttlMs":60000,)json"
-           R"json("cacheScope":"public","capabilities":{"tools":{}})json" +
-           more + "}";
-  }
-};
-
-/// A server of the revisions with an opening, and a client that probes it.
-class BridgeProbeTest : public BridgeTest {};
+class BridgeStatelessTest : public StatelessTest {};
 
 TEST_F(BridgeStatelessTest, AnyFirstRequestStartsTheChildAndReachesItAtOnce) {
   client(enveloped_call(1, "echo"));
@@ -365,173 +335,6 @@ TEST_F(BridgeStatelessTest, ARenamedServerIsToldWhereItsAnswersNameIt) {
   EXPECT_THAT(answer_text_of_first(), AllOf(HasSubstr("a 1 -> a 2"), HasSubstr("v2")));
 }
 
-// A server that has never spoken the revision.
-
-TEST_F(BridgeStatelessTest, AServerThatMustBeOpenedIsToldInTheAnswerThatItRefuses) {
-  server.is_stateless = false;
-  client(enveloped_call(1, "echo"));
-  child(1, error(1, -32600, "not initialized"));
-  EXPECT_THAT(client_got(), IsEmpty());
-  for (const char* id : {"#1", "#2", "#3"}) child(1, error(id, -32600, "not initialized"));
-  EXPECT_THAT(done(),
-              ElementsAre(AllOf(HasSubstr("child 1"), HasSubstr("\"initialize\""),
-                                HasSubstr(R"json({"name":"mcp-sitter","version":"9.9.9"})json"))));
-  opens(1);
-  const auto words = done();
-  EXPECT_THAT(words, Contains("close 1"));
-  EXPECT_THAT(words, Contains(AllOf(HasSubstr("client"), HasSubstr("\"isError\":true"),
-                                    HasSubstr("It refused this call, which had no effect"),
-                                    HasSubstr("2025-11-25"), HasSubstr("reconnect"))));
-  dies(1, 0);
-}
-
-TEST_F(BridgeStatelessTest, TheListsOfAServerThatMustBeOpenedAreTheBuiltInTools) {
-  server.is_stateless = false;
-  client(enveloped(1, "tools/list"));
-  for (const char* id : {"1", "#1", "#2", "#3"}) child(1, error(id, -32002, "not initialized"));
-  opens(1);
-  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("sitter_status"),
-                                              HasSubstr("\"resultType\":\"complete\""))));
-  dies(1, 0);
-}
-
-TEST_F(BridgeStatelessTest, AnErrorOfAServerThatListsItsToolsIsItsAnswer) {
-  client(enveloped_call(1, "missing"));
-  child(1, error(1, -32602, "Unknown tool"));
-  EXPECT_THAT(client_got(), IsEmpty());
-  opens(1);
-  EXPECT_THAT(client_got(), ElementsAre(error(1, -32602, "Unknown tool")));
-  client(enveloped_call(2, "missing"));
-  child(1, error(2, -32602, "Unknown tool"));
-  EXPECT_THAT(client_got(), ElementsAre(error(2, -32602, "Unknown tool")));
-}
-
-TEST_F(BridgeStatelessTest, AnErrorThatNoUnopenedServerAnswersDoesNotWait) {
-  for (const int code : {-32601, -32603, -32020, -32021, -32022}) {
-    client(enveloped_call(-code, "echo"));
-    child(1, error(-code, code, "no"));
-    EXPECT_THAT(client_got(), ElementsAre(error(-code, code, "no")));
-  }
-}
-
-TEST_F(BridgeStatelessTest, AServerThatRefusesInitializeTooGivesItsErrors) {
-  client(enveloped_call(1, "echo"));
-  for (const char* id : {"1", "#1", "#2", "#3"}) child(1, error(id, -32602, "no database"));
-  EXPECT_THAT(client_got(), IsEmpty());
-  opens(1);
-  EXPECT_THAT(client_got(), ElementsAre(error(1, -32602, "no database")));
-}
-
-TEST_F(BridgeStatelessTest, ErrorsWaitOnlyABoundedTimeToBeExplained) {
-  client(enveloped_call(1, "echo"));
-  for (const char* id : {"1", "#1", "#2", "#3"}) child(1, error(id, -32600, "no"));
-  done();
-  time_passes(limits::kOtherListWait - milliseconds(1));
-  EXPECT_THAT(client_got(), IsEmpty());
-  time_passes(milliseconds(1));
-  EXPECT_THAT(client_got(), ElementsAre(error(1, -32600, "no")));
-}
-
-TEST_F(BridgeStatelessTest, ErrorsThatWaitToBeExplainedOutliveTheServer) {
-  client(enveloped_call(1, "echo"));
-  child(1, error(1, -32600, "no"));
-  done();
-  dies(1, 1);
-  EXPECT_THAT(client_got(), ElementsAre(error(1, -32600, "no")));
-}
-
-TEST_F(BridgeStatelessTest, AnErrorThatWaitsToBeExplainedIsDroppedByACancellation) {
-  client(enveloped_call(1, "missing"));
-  child(1, error(1, -32602, "Unknown tool"));
-  client(cancelled(1));
-  opens(1);
-  EXPECT_THAT(client_got(), IsEmpty());
-}
-
-TEST_F(BridgeStatelessTest, AnotherAnswerShowsWhatAnErrorMeans) {
-  client(enveloped_call(1, "missing"));
-  client(enveloped_call(2, "echo"));
-  child(1, error(1, -32602, "Unknown tool"));
-  EXPECT_THAT(client_got(), IsEmpty());
-  child(1, result(2, complete_text("a")));
-  EXPECT_THAT(client_got(),
-              ElementsAre(result(2, complete_text("a")), error(1, -32602, "Unknown tool")));
-}
-
-TEST_F(BridgeStatelessTest, AServerThatHasAnsweredDiscoverIsNotDoubted) {
-  client(enveloped(1, "server/discover"));
-  child(1, result(1, discovered()));
-  client(enveloped_call(2, "echo"));
-  client_got();
-  child(1, error(2, -32602, "Unknown tool"));
-  EXPECT_THAT(client_got(), ElementsAre(error(2, -32602, "Unknown tool")));
-  for (const char* id : {"#1", "#2", "#3"}) child(1, error(id, -32602, "no database"));
-  EXPECT_THAT(done(), IsEmpty());
-}
-
-// A rebuilt server of another era.
-
-TEST_F(BridgeStatelessTest, AServerThatNowNeedsAnOpeningIsRecognised) {
-  serve_session();
-  dies(1, 0);
-  server.is_stateless = false;
-  client(enveloped_call(2, "echo"));
-  opens(2);
-  EXPECT_THAT(done(), Contains(AllOf(HasSubstr("child 2"), HasSubstr("\"initialize\""))));
-  dies(2, 0);
-  EXPECT_THAT(answer_text(), AllOf(HasSubstr("2025-11-25"), HasSubstr("reconnect"),
-                                   HasSubstr("was not delivered")));
-}
-
-TEST_F(BridgeStatelessTest, AServerThatRefusesListsWithoutAnOpeningIsRecognised) {
-  serve_session();
-  dies(1, 0);
-  client(enveloped_call(2, "echo"));
-  child(2, error("#4", -32600, "not initialized"));
-  child(2, error("#5", -32600, "not initialized"));
-  child(2, error("#6", -32600, "not initialized"));
-  server.is_stateless = false;
-  opens(2);
-  dies(2, 0);
-  EXPECT_THAT(answer_text(), HasSubstr("reconnect"));
-}
-
-TEST_F(BridgeStatelessTest, AServerOfTheSameEraWhoseListsFailServes) {
-  serve_session();
-  dies(1, 0);
-  client(enveloped_call(2, "echo"));
-  child(2, error("#4", -32603, "no database"));
-  child(2, error("#5", -32601, "unknown"));
-  child(2, error("#6", -32601, "unknown"));
-  opens(2);
-  EXPECT_THAT(done(), Contains("child 2 " + enveloped_call(2, "echo")));
-  child(2, result(2, complete_text("b")));
-  EXPECT_THAT(answer_text(), HasSubstr("not compared"));
-}
-
-TEST_F(BridgeStatelessTest, AServerThatIsSlowToListIsNotAskedToOpen) {
-  // One of both eras would keep to what it is asked last.
-  serve_session();
-  dies(1, 0);
-  client(enveloped_call(2, "echo"));
-  done();
-  time_passes(limits::kToolsListWait);
-  EXPECT_THAT(done(), ElementsAre("child 2 " + enveloped_call(2, "echo")));
-  child(2, result(2, complete_text("b")));
-  EXPECT_THAT(answer_text(), HasSubstr("not compared"));
-}
-
-TEST_F(BridgeStatelessTest, AServerThatRefusesTheVersionIsOfThisEra) {
-  serve_session();
-  dies(1, 0);
-  const std::string call = enveloped(2, "tools/call", R"json("name":"echo")json", "2099-01-01");
-  client(call);
-  for (const char* const id : {"#4", "#5", "#6"}) child(2, error(id, -32022, "no such version"));
-  EXPECT_THAT(done(), Contains("child 2 " + call));
-  child(2, error(2, -32022, "no such version"));
-  EXPECT_THAT(client_got(), ElementsAre(error(2, -32022, "no such version")));
-}
-
 TEST_F(BridgeStatelessTest, TheListsAreTakenOnceTheVersionIsKnown) {
   client(enveloped(1, "tools/list", "", "2099-01-01"));
   for (const Id& id : {Id(1), Id("#1"), Id("#2"), Id("#3")}) {
@@ -573,21 +376,6 @@ TEST_F(BridgeStatelessTest, AVersionThatIsNoStringIsTheChildsToRefuse) {
   }
 }
 
-TEST_F(BridgeStatelessTest, ARefusedInitializeOfANewChildLeavesTheClientItsEra) {
-  serve_session();
-  dies(1, 0);
-  done();
-  client(initialize("\"i\""));
-  client(enveloped_call(2, "echo"));
-  opens(2);
-  EXPECT_THAT(client_got(), ElementsAre(error("\"i\"", -32022, "Unsupported protocol version")));
-  opens(2);
-  child(2, result(2, complete_text("b")));
-  EXPECT_THAT(answer_text(), HasSubstr("server restarted"));
-  client(enveloped_call(3, "sitter_status"));
-  EXPECT_EQ(nlohmann::json::parse(answer_text())["protocolEra"], "modern");
-}
-
 TEST_F(BridgeStatelessTest, AChildThatExitsOnDiscoverHasNoSuchMethod) {
   serve_session();
   client(enveloped(2, "server/discover"));
@@ -595,113 +383,6 @@ TEST_F(BridgeStatelessTest, AChildThatExitsOnDiscoverHasNoSuchMethod) {
   opens(2);
   dies(2, 1);
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr(R"json("id":2,"error":{"code":-32601)json")));
-}
-
-// Probes.
-
-TEST_F(BridgeProbeTest, AnErrorIsPassedOnAndTheSameChildIsOpened) {
-  client(enveloped("\"p\"", "server/discover"));
-  EXPECT_THAT(done(), ElementsAre("start 1", "child 1 " + enveloped("\"p\"", "server/discover")));
-  const std::string unknown = error("\"p\"", -32601, "Method not found");
-  child(1, unknown);
-  EXPECT_THAT(client_got(), ElementsAre(unknown));
-  client(initialize(0));
-  EXPECT_THAT(done(), ElementsAre("child 1 " + initialize(0)));
-  opens(1);
-  EXPECT_THAT(client_got(), SizeIs(1));
-  client(initialized());
-  opens(1);
-  client(call(1, "echo"));
-  child(1, result(1, text_result("a")));
-  EXPECT_THAT(client_got(), ElementsAre(result(1, text_result("a"))));
-}
-
-TEST_F(BridgeProbeTest, ASilentChildIsOpenedAllTheSame) {
-  client(enveloped("\"p\"", "server/discover"));
-  time_passes(seconds(60));
-  EXPECT_THAT(client_got(), IsEmpty());
-  client(initialize(0));
-  opens(1);
-  EXPECT_THAT(client_got(), SizeIs(1));
-  client(cancelled("\"p\""));
-}
-
-TEST_F(BridgeProbeTest, AProbeInVainIsNotWaitedForAtTheEnd) {
-  client(enveloped("\"p\"", "server/discover"));
-  client(initialize(0));
-  opens(1);
-  done();
-  client_closes_input();
-  EXPECT_THAT(done(), ElementsAre("close 1"));
-  dies(1, 0);
-  EXPECT_THAT(client_got(), ElementsAre(HasSubstr(R"json("id":"p","error")json")));
-}
-
-TEST_F(BridgeProbeTest, TheStartOfAProbedChildIsMeasuredOnce) {
-  client(enveloped("\"p\"", "server/discover"));
-  time_passes(seconds(3));
-  client(call(1, "sitter_status"));
-  EXPECT_EQ(nlohmann::json::parse(answer_text())["lastStartupMs"], 0);
-  child(1, error("\"p\"", -32601, "Method not found"));
-}
-
-TEST_F(BridgeProbeTest, AChildThatExitsOnItHasNotCrashed) {
-  client(enveloped("\"p\"", "server/discover"));
-  done();
-  dies(1, 1);
-  EXPECT_THAT(client_got(), ElementsAre(HasSubstr(R"json("id":"p","error":{"code":-32601)json")));
-  client(initialize(0));
-  EXPECT_THAT(done(), ElementsAre("start 2", "child 2 " + initialize(0)));
-  opens(2);
-  client(initialized());
-  opens(2);
-  done();
-  client(call(1, "echo"));
-  child(2, result(1, text_result("a")));
-  EXPECT_THAT(client_got(), ElementsAre(result(1, text_result("a"))));
-  EXPECT_THAT(logs(), Each(Not(HasSubstr("crashed"))));
-}
-
-TEST_F(BridgeProbeTest, AChildThatCannotBeStartedIsNoServerOfTheNewEra) {
-  plays.start = false;
-  client(enveloped("\"p\"", "server/discover"));
-  start_fails(1, "no such file");
-  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("-32601"), HasSubstr("no such file"))));
-  client(initialize(0));
-  start_fails(2, "no such file");
-  EXPECT_THAT(answer()["result"]["instructions"], HasSubstr("no such file"));
-}
-
-TEST_F(BridgeProbeTest, AProbeAloneDoesNotProveTheEra) {
-  client(enveloped("\"p\"", "server/discover"));
-  child(1, result("\"p\"", R"json({"supportedVersions":["2026-07-28"],"capabilities":{}})json"));
-  done();
-  client(call(1, "sitter_status"));
-  EXPECT_EQ(nlohmann::json::parse(answer_text())["protocolEra"], nullptr);
-  client(request(2, "tools/list"));
-  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("before initialize")));
-}
-
-TEST_F(BridgeProbeTest, ASecondProbeOfADeadChildStartsAnother) {
-  client(enveloped("\"p\"", "server/discover"));
-  dies(1, 1);
-  client(enveloped("\"q\"", "server/discover"));
-  EXPECT_THAT(done(), Contains("start 2"));
-  dies(2, 1);
-}
-
-TEST_F(BridgeProbeTest, ASlowChildIsWaitedForAsLongAsAnyOpening) {
-  client(enveloped("\"p\"", "server/discover"));
-  child(1, error("\"p\"", -32601, "Method not found"));
-  time_passes(seconds(100));
-  done();
-  client(initialize(0));
-  done();
-  time_passes(config.answer_within);
-  EXPECT_THAT(answer()["result"]["instructions"], HasSubstr("still starting after 8s"));
-  time_passes(config.startup_timeout);
-  EXPECT_THAT(done(), Contains("close 1"));
-  dies(1, 0);
 }
 
 TEST_F(BridgeStatelessTest, RequestsOfOurOwnAskForNoProgressAndNoLogMessages) {

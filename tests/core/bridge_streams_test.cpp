@@ -1,4 +1,4 @@
-#include "support/bridge_script.hpp"
+#include "support/stateless_script.hpp"
 
 namespace sitter {
 namespace {
@@ -11,31 +11,8 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-const std::string kTools = R"json({"toolsListChanged":true})json";
-const std::string kChanged = "notifications/tools/list_changed";
-const Id kStream("\"s\"");
-
-/// Streams of 2026-07-28, which outlive the children.
-class BridgeStreamsTest : public BridgeTest {
- protected:
-  BridgeStreamsTest() { server.is_stateless = true; }
-
-  void open_stream(const std::string& wanted, const std::string& granted) {
-    client(listen(kStream, wanted));
-    opens(1);
-    child(1, acknowledged(kStream, granted));
-    done();
-  }
-
-  /// The request that starts the next child, which serves with the tools that it has now.
-  void respawn(Generation gen) {
-    client(enveloped(90 + gen, "x"));
-    opens(gen);
-  }
-  void answers_x(Generation gen) {
-    child(gen, result(90 + gen, R"json({"resultType":"complete"})json"));
-  }
-};
+/// How a stream is opened, and opened again with each child.
+class BridgeStreamsTest : public StreamsTest {};
 
 TEST_F(BridgeStreamsTest, AStreamMayBeTheFirstRequest) {
   client(listen(kStream, kTools));
@@ -71,18 +48,6 @@ TEST_F(BridgeStreamsTest, OneThatComesDuringARespawnReachesTheNewChildToo) {
   EXPECT_THAT(done(), ElementsAre("child 2 " + listen(7, kTools), "child 2 " + enveloped(92, "x")));
   child(2, acknowledged(7, kTools));
   EXPECT_THAT(client_got(), ElementsAre(acknowledged(7, kTools)));
-  answers_x(2);
-}
-
-TEST_F(BridgeStreamsTest, AChangedListIsToldToTheStreamsThatAskedAndToNobodyElse) {
-  open_stream(kTools, kTools);
-  client(listen(7, R"json({"promptsListChanged":true})json"));
-  child(1, acknowledged(7, R"json({"promptsListChanged":true})json"));
-  dies(1, 0);
-  server.tools = {tool("other")};
-  done();
-  respawn(2);
-  EXPECT_THAT(client_got(), ElementsAre(to_stream(kStream, kChanged)));
   answers_x(2);
 }
 
@@ -156,45 +121,6 @@ TEST_F(BridgeStreamsTest, AChildThatDiesBeforeItAcknowledgesDoesNotStartTheNext)
               ElementsAre("terminate 1", "release 1", "client " + acknowledged(kStream, kTools)));
 }
 
-TEST_F(BridgeStreamsTest, ARespawnedChildThatGrantsLessEndsTheStream) {
-  const std::string more = R"json({"toolsListChanged":true,"resourceSubscriptions":["a:/b"]})json";
-  open_stream(more, more);
-  dies(1, 0);
-  done();
-  respawn(2);
-  done();
-  child(2, acknowledged(kStream, kTools));
-  EXPECT_THAT(
-      done(),
-      ElementsAre(HasSubstr("child 2 " + cancelled(kStream)),
-                  HasSubstr(R"json(client {"jsonrpc":"2.0","method":)json"
-                            R"json("notifications/cancelled","params":{"requestId":"s")json")));
-  answers_x(2);
-}
-
-TEST_F(BridgeStreamsTest, ARespawnedChildThatRefusesAStreamThatItAloneCanServeEndsIt) {
-  const std::string resource = R"json({"resourceSubscriptions":["a:/b"]})json";
-  open_stream(resource, resource);
-  dies(1, 0);
-  done();
-  respawn(2);
-  done();
-  child(2, error(kStream, -32602, "no"));
-  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("notifications/cancelled")));
-  answers_x(2);
-}
-
-TEST_F(BridgeStreamsTest, ResourcesMayHaveChangedWhileNoChildServed) {
-  const std::string resource = R"json({"resourceSubscriptions":["a:/b"]})json";
-  open_stream(resource, resource);
-  dies(1, 0);
-  done();
-  respawn(2);
-  EXPECT_THAT(client_got(), ElementsAre(to_stream(kStream, "notifications/resources/updated",
-                                                  R"json("uri":"a:/b")json")));
-  answers_x(2);
-}
-
 TEST_F(BridgeStreamsTest, WhatAStreamCarriesIsTheSameAfterTheNextRespawnToo) {
   const std::string lists = R"json({"toolsListChanged":true,"promptsListChanged":true})json";
   open_stream(lists, kTools);
@@ -208,38 +134,6 @@ TEST_F(BridgeStreamsTest, WhatAStreamCarriesIsTheSameAfterTheNextRespawnToo) {
   }
 }
 
-TEST_F(BridgeStreamsTest, APartOfAResourceIsTold) {
-  const std::string resource = R"json({"resourceSubscriptions":["file:///dir"]})json";
-  open_stream(resource, resource);
-  const std::string part =
-      to_stream(kStream, "notifications/resources/updated", R"json("uri":"file:///dir/a.txt")json");
-  child(1, part);
-  EXPECT_THAT(client_got(), ElementsAre(part));
-}
-
-TEST_F(BridgeStreamsTest, AChildThatCarriesNothingOfItMayEndItAndTheBridgeGoesOn) {
-  client(listen(kStream, kTools));
-  opens(1);
-  done();
-  const std::string end = result(kStream, R"json({"resultType":"complete"})json");
-  child(1, acknowledged(kStream, "{}"));
-  child(1, end);
-  EXPECT_THAT(client_got(), ElementsAre(acknowledged(kStream, kTools)));
-  time_passes(limits::kListenEndWait);
-  EXPECT_THAT(done(), IsEmpty());
-  dies(1, 0);
-  server.tools.push_back(tool("more"));
-  respawn(2);
-  EXPECT_THAT(client_got(), ElementsAre(to_stream(kStream, kChanged)));
-  answers_x(2);
-}
-
-TEST_F(BridgeStreamsTest, AnErrorEndsAnOpenOne) {
-  open_stream(kTools, kTools);
-  child(1, error(kStream, -32603, "no more"));
-  EXPECT_THAT(client_got(), ElementsAre(error(kStream, -32603, "no more")));
-}
-
 TEST_F(BridgeStreamsTest, ALargeIdMayBeRoundedByTheChild) {
   const Id large("9007199254740993");
   client(listen(large, kTools));
@@ -250,32 +144,6 @@ TEST_F(BridgeStreamsTest, ALargeIdMayBeRoundedByTheChild) {
   EXPECT_THAT(client_got(), ElementsAre(acknowledged(large, kTools)));
   child(1, to_stream(rounded, kChanged));
   EXPECT_THAT(client_got(), ElementsAre(to_stream(large, kChanged)));
-}
-
-TEST_F(BridgeStreamsTest, AnEndThatWaitsPassesWhenTheClientClosesItsInput) {
-  open_stream(kTools, kTools);
-  const std::string end = result(kStream, R"json({"resultType":"complete"})json");
-  child(1, end);
-  EXPECT_THAT(done(), IsEmpty());
-  client_closes_input();
-  EXPECT_THAT(client_got(), ElementsAre(end));
-}
-
-TEST_F(BridgeStreamsTest, WhatOnlyTheChildCanGrantTheClientGetsWithANewStream) {
-  plays.start = false;
-  const std::string more = R"json({"toolsListChanged":true,"resourceSubscriptions":["a:/b"]})json";
-  client(listen(kStream, more));
-  start_fails(1, "no such file");
-  EXPECT_THAT(client_got(), ElementsAre(acknowledged(kStream, kTools)));
-  respawn(2);
-  started(2);
-  opens(2);
-  done();
-  child(2, acknowledged(kStream, more));
-  EXPECT_THAT(done(), ElementsAre("child 2 " + cancelled(kStream),
-                                  AllOf(HasSubstr("notifications/cancelled"),
-                                        HasSubstr("grants more of this stream"))));
-  answers_x(2);
 }
 
 TEST_F(BridgeStreamsTest, OneThatChildrenDieOfIsAskedForBehindAnAnswer) {
@@ -293,20 +161,6 @@ TEST_F(BridgeStreamsTest, OneThatChildrenDieOfIsAskedForBehindAnAnswer) {
   EXPECT_THAT(done(), Contains("child 4 " + listen(kStream, kTools)));
 }
 
-TEST_F(BridgeStreamsTest, OneThatStartsTheChildIsToldOfWhatHasChanged) {
-  client(enveloped(1, "x"));
-  opens(1);
-  child(1, result(1, R"json({"resultType":"complete"})json"));
-  dies(1, 0);
-  server.tools.push_back(tool("more"));
-  client(listen(kStream, kTools));
-  opens(2);
-  done();
-  child(2, acknowledged(kStream, kTools));
-  EXPECT_THAT(client_got(),
-              ElementsAre(acknowledged(kStream, kTools), to_stream(kStream, kChanged)));
-}
-
 TEST_F(BridgeStreamsTest, AStreamWithTheIdOfARunningRequestCannotBeToldFromIt) {
   client(enveloped(kStream, "x"));
   client(listen(kStream, kTools));
@@ -314,128 +168,6 @@ TEST_F(BridgeStreamsTest, AStreamWithTheIdOfARunningRequestCannotBeToldFromIt) {
   EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("-32600"), HasSubstr("is open already"))));
   child(1, result(kStream, R"json({"resultType":"complete"})json"));
   EXPECT_THAT(client_got(), SizeIs(1));
-}
-
-TEST_F(BridgeStreamsTest, AChangeThatTheChildTellsReachesItsStream) {
-  open_stream(kTools, kTools);
-  child(1, to_stream(kStream, kChanged));
-  EXPECT_THAT(done(),
-              ElementsAre(HasSubstr("\"tools/list\""), "client " + to_stream(kStream, kChanged)));
-  child(1, to_stream("\"t\"", kChanged));
-  EXPECT_THAT(client_got(), IsEmpty());
-}
-
-TEST_F(BridgeStreamsTest, AChangeThatAStreamDoesNotCarryIsDropped) {
-  open_stream(kTools, kTools);
-  child(1, to_stream(kStream, "notifications/prompts/list_changed"));
-  EXPECT_THAT(client_got(), IsEmpty());
-  child(1, to_stream(kStream, "notifications/resources/updated", R"json("uri":"a:/b")json"));
-  EXPECT_THAT(client_got(), IsEmpty());
-}
-
-TEST_F(BridgeStreamsTest, AChildOnItsWayOutIsNotToldOfAnEnd) {
-  const std::string resource = R"json({"resourceSubscriptions":["a:/b"]})json";
-  open_stream(resource, resource);
-  dies(1, 0);
-  respawn(2);
-  client(enveloped_call(3, "sitter_kill"));
-  done();
-  child(2, acknowledged(kStream, "{}"));
-  EXPECT_THAT(done(), IsEmpty());
-  dies(2, 0);
-  done();
-}
-
-TEST_F(BridgeStreamsTest, AChangeWithoutAStreamsIdGoesToTheStreamsThatAsked) {
-  open_stream(kTools, kTools);
-  child(1, notification(kChanged));
-  EXPECT_THAT(client_got(), ElementsAre(to_stream(kStream, kChanged)));
-  child(1, notification("notifications/prompts/list_changed"));
-  EXPECT_THAT(client_got(), IsEmpty());
-}
-
-TEST_F(BridgeStreamsTest, TheClientEndsIt) {
-  open_stream(kTools, kTools);
-  client(cancelled(kStream));
-  EXPECT_THAT(done(), ElementsAre("child 1 " + cancelled(kStream)));
-  child(1, to_stream(kStream, kChanged));
-  EXPECT_THAT(client_got(), IsEmpty());
-  dies(1, 0);
-  respawn(2);
-  for (const std::string& word : done()) EXPECT_THAT(word, ::testing::Not(HasSubstr("listen")));
-  answers_x(2);
-}
-
-TEST_F(BridgeStreamsTest, AChildThatRefusedItIsNotToldOfItsEnd) {
-  client(listen(kStream, kTools));
-  opens(1);
-  child(1, error(kStream, -32601, "Method not found"));
-  done();
-  client(cancelled(kStream));
-  EXPECT_THAT(done(), IsEmpty());
-}
-
-TEST_F(BridgeStreamsTest, ItsEndReachesTheClientIfTheChildLivesOn) {
-  open_stream(kTools, kTools);
-  const std::string end = result(kStream, R"json({"resultType":"complete"})json");
-  child(1, end);
-  EXPECT_THAT(done(), IsEmpty());
-  time_passes(limits::kListenEndWait);
-  EXPECT_THAT(client_got(), ElementsAre(end));
-  client(listen(kStream, kTools));
-  EXPECT_THAT(done(), ElementsAre("child 1 " + listen(kStream, kTools)));
-}
-
-TEST_F(BridgeStreamsTest, AChildThatExitsMayEndItInGoodOrder) {
-  open_stream(kTools, kTools);
-  child(1, result(kStream, R"json({"resultType":"complete"})json"));
-  dies(1, 0);
-  time_passes(limits::kListenEndWait);
-  EXPECT_THAT(client_got(), IsEmpty());
-  respawn(2);
-  EXPECT_THAT(done(), Contains("child 2 " + listen(kStream, kTools)));
-  answers_x(2);
-}
-
-TEST_F(BridgeStreamsTest, ItsEndHasTheIdAsTheClientSpellsIt) {
-  client(listen("7.0", kTools));
-  opens(1);
-  child(1, acknowledged("7.0", kTools));
-  done();
-  child(1, result(7, R"json({"resultType":"complete"})json"));
-  time_passes(limits::kListenEndWait);
-  EXPECT_THAT(client_got(), ElementsAre(result("7.0", R"json({"resultType":"complete"})json")));
-}
-
-TEST_F(BridgeStreamsTest, AtTheEndOfTheSessionItsEndPassesAtOnce) {
-  open_stream(kTools, kTools);
-  client_closes_input();
-  done();
-  const std::string end = result(kStream, R"json({"resultType":"complete"})json");
-  child(1, end);
-  EXPECT_THAT(client_got(), ElementsAre(end));
-  dies(1, 0);
-}
-
-TEST_F(BridgeStreamsTest, AChildMayEndItWithACancellationToo) {
-  open_stream(kTools, kTools);
-  child(1, cancelled(kStream));
-  EXPECT_THAT(done(), IsEmpty());
-  time_passes(limits::kListenEndWait);
-  EXPECT_THAT(client_got(), ElementsAre(cancelled(kStream)));
-}
-
-TEST_F(BridgeStreamsTest, TheEndOfACancelledStreamIsNoAnswerToTheNextRequestWithItsId) {
-  open_stream(kTools, kTools);
-  client(cancelled(kStream));
-  client(enveloped_call(kStream, "echo"));
-  done();
-  child(1, result(kStream, R"json({"resultType":"complete","_meta":)json"
-                           R"json({"io.modelcontextprotocol/subscriptionId":"s"}})json"));
-  EXPECT_THAT(done(), IsEmpty());
-  child(1, result(kStream, R"json({"resultType":"complete","content":[]})json"));
-  EXPECT_THAT(client_got(),
-              ElementsAre(result(kStream, R"json({"resultType":"complete","content":[]})json")));
 }
 
 TEST_F(BridgeStreamsTest, AnAcknowledgementThatCrossesTheCancellationIsNoFaultOfTheChild) {
@@ -465,18 +197,6 @@ TEST_F(BridgeStreamsTest, WhatElseTheChildGrantsReachesTheClient) {
                                               HasSubstr(R"json("toolsListChanged":true)json"))));
 }
 
-TEST_F(BridgeStreamsTest, ARespawnedChildThatGrantsLessOfWhatElseWasAskedEndsTheStream) {
-  const std::string more = R"json({"toolsListChanged":true,"taskIds":["t"]})json";
-  open_stream(more, more);
-  dies(1, 0);
-  done();
-  respawn(2);
-  done();
-  child(2, acknowledged(kStream, kTools));
-  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("notifications/cancelled")));
-  answers_x(2);
-}
-
 TEST_F(BridgeStreamsTest, TwoStreamsWithTheSameIdCannotBeToldApart) {
   open_stream(kTools, kTools);
   client(listen(kStream, kTools));
@@ -497,21 +217,6 @@ TEST_F(BridgeStreamsTest, ItIsNotOwedAnAnswer) {
   client_closes_input();
   EXPECT_THAT(done(), ElementsAre("close 1"));
   dies(1, 0);
-}
-
-TEST_F(BridgeStreamsTest, TheNoticeWaitsForTheListOfAClientThatListens) {
-  open_stream(kTools, kTools);
-  dies(1, 0);
-  server.tools = {tool("other")};
-  client(enveloped_call(2, "other"));
-  opens(2);
-  done();
-  child(2, result(2, R"json({"resultType":"complete","content":[]})json"));
-  EXPECT_THAT(client_got(), IsEmpty());
-  client(enveloped(3, "tools/list"));
-  child(2, result(3, server.page("tools", server.tools)));
-  next_deadline_comes();
-  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"id\":3,"), HasSubstr("server restarted")));
 }
 
 TEST_F(BridgeStreamsTest, TheirNumberIsBounded) {
@@ -542,32 +247,6 @@ TEST_F(BridgeStreamsTest, TheSizeOfTheirRequestsIsBounded) {
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("-32603")));
   client(of_size(limits::kListenBytesMax));
   EXPECT_THAT(done(), SizeIs(1));
-}
-
-TEST_F(BridgeStreamsTest, EachStreamIsToldOnceUnderItsOwnId) {
-  open_stream(kTools, kTools);
-  client(listen(7, kTools));
-  child(1, acknowledged(7, kTools));
-  dies(1, 0);
-  server.tools = {tool("other")};
-  done();
-  respawn(2);
-  EXPECT_THAT(client_got(), ElementsAre(to_stream(kStream, kChanged), to_stream(7, kChanged)));
-  answers_x(2);
-}
-
-TEST_F(BridgeStreamsTest, OneThatTheClientEndsWhileNoChildServesIsNotOpenedAgain) {
-  open_stream(kTools, kTools);
-  dies(1, 0);
-  done();
-  client(cancelled(kStream));
-  EXPECT_THAT(done(), IsEmpty());
-  server.tools = {tool("other")};
-  respawn(2);
-  const auto words = done();
-  EXPECT_THAT(words, Not(Contains(HasSubstr("subscriptions/listen"))));
-  EXPECT_THAT(words, Not(Contains(HasSubstr("client "))));
-  answers_x(2);
 }
 
 TEST_F(BridgeStreamsTest, ItIsOpenedAgainWithEachChild) {

@@ -1,0 +1,219 @@
+#include "support/stateless_script.hpp"
+
+namespace sitter {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+/// A client of one era, and a server of the other.
+class BridgeEraTest : public StatelessTest {};
+
+// A server that has never spoken the revision.
+
+TEST_F(BridgeEraTest, AServerThatMustBeOpenedIsToldInTheAnswerThatItRefuses) {
+  server.is_stateless = false;
+  client(enveloped_call(1, "echo"));
+  child(1, error(1, -32600, "not initialized"));
+  EXPECT_THAT(client_got(), IsEmpty());
+  for (const char* id : {"#1", "#2", "#3"}) child(1, error(id, -32600, "not initialized"));
+  EXPECT_THAT(done(),
+              ElementsAre(AllOf(HasSubstr("child 1"), HasSubstr("\"initialize\""),
+                                HasSubstr(R"json({"name":"mcp-sitter","version":"9.9.9"})json"))));
+  opens(1);
+  const auto words = done();
+  EXPECT_THAT(words, Contains("close 1"));
+  EXPECT_THAT(words, Contains(AllOf(HasSubstr("client"), HasSubstr("\"isError\":true"),
+                                    HasSubstr("It refused this call, which had no effect"),
+                                    HasSubstr("2025-11-25"), HasSubstr("reconnect"))));
+  dies(1, 0);
+}
+
+TEST_F(BridgeEraTest, TheListsOfAServerThatMustBeOpenedAreTheBuiltInTools) {
+  server.is_stateless = false;
+  client(enveloped(1, "tools/list"));
+  for (const char* id : {"1", "#1", "#2", "#3"}) child(1, error(id, -32002, "not initialized"));
+  opens(1);
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("sitter_status"),
+                                              HasSubstr("\"resultType\":\"complete\""))));
+  dies(1, 0);
+}
+
+TEST_F(BridgeEraTest, AnErrorOfAServerThatListsItsToolsIsItsAnswer) {
+  client(enveloped_call(1, "missing"));
+  child(1, error(1, -32602, "Unknown tool"));
+  EXPECT_THAT(client_got(), IsEmpty());
+  opens(1);
+  EXPECT_THAT(client_got(), ElementsAre(error(1, -32602, "Unknown tool")));
+  client(enveloped_call(2, "missing"));
+  child(1, error(2, -32602, "Unknown tool"));
+  EXPECT_THAT(client_got(), ElementsAre(error(2, -32602, "Unknown tool")));
+}
+
+TEST_F(BridgeEraTest, AnErrorThatNoUnopenedServerAnswersDoesNotWait) {
+  for (const int code : {-32601, -32603, -32020, -32021, -32022}) {
+    client(enveloped_call(-code, "echo"));
+    child(1, error(-code, code, "no"));
+    EXPECT_THAT(client_got(), ElementsAre(error(-code, code, "no")));
+  }
+}
+
+TEST_F(BridgeEraTest, AServerThatRefusesInitializeTooGivesItsErrors) {
+  client(enveloped_call(1, "echo"));
+  for (const char* id : {"1", "#1", "#2", "#3"}) child(1, error(id, -32602, "no database"));
+  EXPECT_THAT(client_got(), IsEmpty());
+  opens(1);
+  EXPECT_THAT(client_got(), ElementsAre(error(1, -32602, "no database")));
+}
+
+TEST_F(BridgeEraTest, ErrorsWaitOnlyABoundedTimeToBeExplained) {
+  client(enveloped_call(1, "echo"));
+  for (const char* id : {"1", "#1", "#2", "#3"}) child(1, error(id, -32600, "no"));
+  done();
+  time_passes(limits::kOtherListWait - milliseconds(1));
+  EXPECT_THAT(client_got(), IsEmpty());
+  time_passes(milliseconds(1));
+  EXPECT_THAT(client_got(), ElementsAre(error(1, -32600, "no")));
+}
+
+TEST_F(BridgeEraTest, ErrorsThatWaitToBeExplainedOutliveTheServer) {
+  client(enveloped_call(1, "echo"));
+  child(1, error(1, -32600, "no"));
+  done();
+  dies(1, 1);
+  EXPECT_THAT(client_got(), ElementsAre(error(1, -32600, "no")));
+}
+
+TEST_F(BridgeEraTest, AnErrorThatWaitsToBeExplainedIsDroppedByACancellation) {
+  client(enveloped_call(1, "missing"));
+  child(1, error(1, -32602, "Unknown tool"));
+  client(cancelled(1));
+  opens(1);
+  EXPECT_THAT(client_got(), IsEmpty());
+}
+
+TEST_F(BridgeEraTest, AnotherAnswerShowsWhatAnErrorMeans) {
+  client(enveloped_call(1, "missing"));
+  client(enveloped_call(2, "echo"));
+  child(1, error(1, -32602, "Unknown tool"));
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(1, result(2, complete_text("a")));
+  EXPECT_THAT(client_got(),
+              ElementsAre(result(2, complete_text("a")), error(1, -32602, "Unknown tool")));
+}
+
+TEST_F(BridgeEraTest, AServerThatHasAnsweredDiscoverIsNotDoubted) {
+  client(enveloped(1, "server/discover"));
+  child(1, result(1, discovered()));
+  client(enveloped_call(2, "echo"));
+  client_got();
+  child(1, error(2, -32602, "Unknown tool"));
+  EXPECT_THAT(client_got(), ElementsAre(error(2, -32602, "Unknown tool")));
+  for (const char* id : {"#1", "#2", "#3"}) child(1, error(id, -32602, "no database"));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+// A rebuilt server of another era.
+
+TEST_F(BridgeEraTest, AServerThatNowNeedsAnOpeningIsRecognised) {
+  serve_session();
+  dies(1, 0);
+  server.is_stateless = false;
+  client(enveloped_call(2, "echo"));
+  opens(2);
+  EXPECT_THAT(done(), Contains(AllOf(HasSubstr("child 2"), HasSubstr("\"initialize\""))));
+  dies(2, 0);
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("2025-11-25"), HasSubstr("reconnect"),
+                                   HasSubstr("was not delivered")));
+}
+
+TEST_F(BridgeEraTest, AChildThatNowSpeaksOnlyTheStatelessRevisionIsRecognised) {
+  server.is_stateless = false;
+  open_session();
+  dies(1, 0);
+  done();
+  server.is_stateless = true;
+  client(call(1, "echo"));
+  client(request(2, "vendor/x"));
+  opens(2);
+  dies(2, 0);
+  const auto got = client_got();
+  ASSERT_THAT(got, SizeIs(2));
+  EXPECT_THAT(got[0], AllOf(HasSubstr(R"json("isError":true)json"), HasSubstr("2026-07-28"),
+                            HasSubstr("reconnect"), HasSubstr("not delivered")));
+  EXPECT_THAT(got[1], AllOf(HasSubstr("-32603"), HasSubstr("2026-07-28")));
+  client(call(3, "sitter_status"));
+  EXPECT_THAT(answer_text(), HasSubstr("2026-07-28"));
+}
+
+TEST_F(BridgeEraTest, AServerThatRefusesListsWithoutAnOpeningIsRecognised) {
+  serve_session();
+  dies(1, 0);
+  client(enveloped_call(2, "echo"));
+  child(2, error("#4", -32600, "not initialized"));
+  child(2, error("#5", -32600, "not initialized"));
+  child(2, error("#6", -32600, "not initialized"));
+  server.is_stateless = false;
+  opens(2);
+  dies(2, 0);
+  EXPECT_THAT(answer_text(), HasSubstr("reconnect"));
+}
+
+TEST_F(BridgeEraTest, AServerOfTheSameEraWhoseListsFailServes) {
+  serve_session();
+  dies(1, 0);
+  client(enveloped_call(2, "echo"));
+  child(2, error("#4", -32603, "no database"));
+  child(2, error("#5", -32601, "unknown"));
+  child(2, error("#6", -32601, "unknown"));
+  opens(2);
+  EXPECT_THAT(done(), Contains("child 2 " + enveloped_call(2, "echo")));
+  child(2, result(2, complete_text("b")));
+  EXPECT_THAT(answer_text(), HasSubstr("not compared"));
+}
+
+TEST_F(BridgeEraTest, AServerThatIsSlowToListIsNotAskedToOpen) {
+  // One of both eras would keep to what it is asked last.
+  serve_session();
+  dies(1, 0);
+  client(enveloped_call(2, "echo"));
+  done();
+  time_passes(limits::kToolsListWait);
+  EXPECT_THAT(done(), ElementsAre("child 2 " + enveloped_call(2, "echo")));
+  child(2, result(2, complete_text("b")));
+  EXPECT_THAT(answer_text(), HasSubstr("not compared"));
+}
+
+TEST_F(BridgeEraTest, AServerThatRefusesTheVersionIsOfThisEra) {
+  serve_session();
+  dies(1, 0);
+  const std::string call = enveloped(2, "tools/call", R"json("name":"echo")json", "2099-01-01");
+  client(call);
+  for (const char* const id : {"#4", "#5", "#6"}) child(2, error(id, -32022, "no such version"));
+  EXPECT_THAT(done(), Contains("child 2 " + call));
+  child(2, error(2, -32022, "no such version"));
+  EXPECT_THAT(client_got(), ElementsAre(error(2, -32022, "no such version")));
+}
+
+TEST_F(BridgeEraTest, ARefusedInitializeOfANewChildLeavesTheClientItsEra) {
+  serve_session();
+  dies(1, 0);
+  done();
+  client(initialize("\"i\""));
+  client(enveloped_call(2, "echo"));
+  opens(2);
+  EXPECT_THAT(client_got(), ElementsAre(error("\"i\"", -32022, "Unsupported protocol version")));
+  opens(2);
+  child(2, result(2, complete_text("b")));
+  EXPECT_THAT(answer_text(), HasSubstr("server restarted"));
+  client(enveloped_call(3, "sitter_status"));
+  EXPECT_EQ(nlohmann::json::parse(answer_text())["protocolEra"], "modern");
+}
+
+}  // namespace
+}  // namespace sitter

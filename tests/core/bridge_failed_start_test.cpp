@@ -1,0 +1,209 @@
+#include "support/respawn_script.hpp"
+
+namespace sitter {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+/// A next child that does not come to serve.
+class BridgeFailedStartTest : public RespawnTest {};
+
+TEST_F(BridgeFailedStartTest, ARespawnedChildThatNeverAnswersIsTakenDown) {
+  // A child that is slower than the limit of 0.2.0.
+  open_session();
+  down();
+  client(call(1, "echo"));
+  time_passes(seconds(20));
+  done();
+  time_passes(seconds(30));
+  EXPECT_THAT(done(), ElementsAre("close 2"));
+  dies(2, 0);
+  EXPECT_THAT(answer_text(), HasSubstr("--startup-timeout"));
+}
+
+TEST_F(BridgeFailedStartTest, AReplayThatIsAnsweredWithAnErrorIsAFailedStart) {
+  open_session();
+  down();
+  client(call(1, "echo"));
+  child(2, error("#2", -32000, "license expired"));
+  done();
+  dies(2, 1);
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("license expired"), HasSubstr("not delivered")));
+}
+
+TEST_F(BridgeFailedStartTest, AnUnknownVersionIsAFailedStart) {
+  open_session();
+  down();
+  server.protocol_version = "2026-07-28";
+  client(call(1, "echo"));
+  done();
+  child(2, result("#2", server.opening()));
+  EXPECT_THAT(done(), ElementsAre("close 2"));
+  dies(2, 0);
+  EXPECT_THAT(answer_text(), HasSubstr("protocol version 2026-07-28"));
+}
+
+TEST_F(BridgeFailedStartTest, AFailedStartFailsWhatWaitedForIt) {
+  plays.start = false;
+  open_session_with_start();
+  client(call(1, "echo"));
+  client(request(2, "vendor/x"));
+  client(request(3, "tools/list"));
+  client(request(4, "prompts/list"));
+  client(notification("notifications/vendor"));
+  done();
+  start_fails(2, "no such file or directory: server");
+  const auto got = client_got();
+  ASSERT_THAT(got, SizeIs(4));
+  EXPECT_THAT(got[0],
+              AllOf(HasSubstr(R"json("isError":true)json"),
+                    HasSubstr("no such file or directory: server"), HasSubstr("not delivered")));
+  EXPECT_THAT(got[1], AllOf(HasSubstr("-32603"), HasSubstr("no such file or directory: server")));
+  EXPECT_THAT(got[2], AllOf(HasSubstr(R"json({"name":"echo","inputSchema":{"type":"object"}})json"),
+                            HasSubstr("sitter_status")));
+  EXPECT_EQ(got[3], result(4, R"json({"prompts":[]})json"));
+}
+
+TEST_F(BridgeFailedStartTest, AChildThatDiesInItsOpeningNamesExitCodeAndLastWords) {
+  open_session();
+  down();
+  client(call(1, "echo"));
+  child_says(2, "SyntaxError: line 3");
+  done();
+  dies(2, 1);
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("exit 1"), HasSubstr("SyntaxError: line 3")));
+}
+
+TEST_F(BridgeFailedStartTest, AFailedStartIsTriedAgainByTheNextRequest) {
+  plays.start = false;
+  open_session_with_start();
+  client(call(1, "echo"));
+  start_fails(2, "no");
+  done();
+  time_passes(seconds(100));
+  EXPECT_THAT(done(), IsEmpty());
+  client(call(2, "echo"));
+  EXPECT_THAT(done(), ElementsAre("start 3"));
+  start_fails(3, "no");
+}
+
+TEST_F(BridgeFailedStartTest, StartsThatFailAgainAndAgainAreKeptApart) {
+  // A crash loop.
+  plays.start = false;
+  open_session_with_start();
+  for (Generation gen = 2; gen <= 4; ++gen) {
+    client(call(gen, "echo"));
+    EXPECT_THAT(done(), ElementsAre("start " + std::to_string(gen)));
+    start_fails(gen, "broken");
+    done();
+  }
+  for (int id = 10; id < 60; ++id) {
+    client(call(id, "echo"));
+    EXPECT_THAT(done(), ElementsAre("check files",
+                                    AllOf(HasSubstr("broken"), HasSubstr("none was tried now"))));
+  }
+  time_passes(milliseconds(999));
+  client(call(60, "echo"));
+  EXPECT_THAT(done(), ElementsAre("check files", HasSubstr("broken")));
+  time_passes(milliseconds(1));
+  client(call(61, "echo"));
+  EXPECT_THAT(done(), ElementsAre("start 5"));
+  start_fails(5, "broken");
+  done();
+  client(call(62, "echo"));
+  EXPECT_THAT(done(), ElementsAre("check files", HasSubstr("broken")));
+}
+
+TEST_F(BridgeFailedStartTest, AChangedFileEndsTheBackOff) {
+  plays.start = false;
+  open_session_with_start();
+  for (Generation gen = 2; gen <= 4; ++gen) {
+    client(call(gen, "echo"));
+    start_fails(gen, "broken");
+  }
+  done();
+  files_changed = true;
+  client(call(10, "echo"));
+  EXPECT_THAT(done(), ElementsAre("check files", "start 5"));
+  start_fails(5, "broken");
+}
+
+TEST_F(BridgeFailedStartTest, ManyRequestsAreAnsweredFromOneLookAtTheFiles) {
+  plays.start = plays.check = false;
+  open_session_with_start();
+  for (Generation gen = 2; gen <= 4; ++gen) {
+    client(call(gen, "echo"));
+    start_fails(gen, "broken");
+  }
+  done();
+  client(call(10, "echo"));
+  client(call(11, "echo"));
+  EXPECT_THAT(done(), ElementsAre("check files"));
+  files_checked(false);
+  EXPECT_THAT(client_got(), SizeIs(2));
+}
+
+TEST_F(BridgeFailedStartTest, AChildThatServesEndsTheRowOfFailures) {
+  plays.start = false;
+  open_session_with_start();
+  for (Generation gen = 2; gen <= 4; ++gen) {
+    client(call(gen, "echo"));
+    start_fails(gen, "broken");
+  }
+  time_passes(seconds(1));
+  client(call(10, "echo"));
+  started(5);
+  opens(5);
+  child(5, result(10, text_result("x")));
+  EXPECT_THAT(client_got(),
+              Contains(HasSubstr("3 starts failed before this one, the last: the server could not "
+                                 "be started: broken")));
+  dies(5, 3);
+  done();
+  client(call(11, "echo"));
+  EXPECT_THAT(done(), ElementsAre("start 6"));
+  start_fails(6, "broken");
+}
+
+TEST_F(BridgeFailedStartTest, AChildThatDiesWhileItsListsAreTakenIsAFailedStart) {
+  open_session();
+  down();
+  client(call(1, "echo"));
+  child(2, result("#2", server.opening()));
+  done();
+  dies(2, 9);
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("exit 9"), HasSubstr("not delivered")));
+}
+
+TEST_F(BridgeFailedStartTest, ATaskThatWaitedForAFailedStartGetsAnError) {
+  plays.start = false;
+  open_session_with_start();
+  client(request(1, "tools/call", R"json({"name":"work","task":{"ttl":1}})json"));
+  done();
+  start_fails(2, "no such file");
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr(R"json("error":{"code":-32603)json"),
+                                              HasSubstr("no such file"))));
+}
+
+TEST_F(BridgeFailedStartTest, ListsAreAnsweredWhileStartsAreKeptApart) {
+  plays.start = false;
+  open_session_with_start();
+  for (Generation gen = 2; gen <= 4; ++gen) {
+    client(call(gen, "echo"));
+    start_fails(gen, "broken");
+  }
+  done();
+  client(request(10, "tools/list"));
+  EXPECT_THAT(done(),
+              ElementsAre("check files", AllOf(HasSubstr("\"echo\""), HasSubstr("sitter_status"))));
+}
+
+}  // namespace
+}  // namespace sitter

@@ -1,0 +1,217 @@
+#include "support/stateless_script.hpp"
+
+namespace sitter {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+/// How a stream ends, and what does not end it.
+class BridgeStreamEndsTest : public StreamsTest {};
+
+TEST_F(BridgeStreamEndsTest, ARespawnedChildThatGrantsLessEndsTheStream) {
+  const std::string more = R"json({"toolsListChanged":true,"resourceSubscriptions":["a:/b"]})json";
+  open_stream(more, more);
+  dies(1, 0);
+  done();
+  respawn(2);
+  done();
+  child(2, acknowledged(kStream, kTools));
+  EXPECT_THAT(
+      done(),
+      ElementsAre(HasSubstr("child 2 " + cancelled(kStream)),
+                  HasSubstr(R"json(client {"jsonrpc":"2.0","method":)json"
+                            R"json("notifications/cancelled","params":{"requestId":"s")json")));
+  answers_x(2);
+}
+
+TEST_F(BridgeStreamEndsTest, ARespawnedChildThatRefusesAStreamThatItAloneCanServeEndsIt) {
+  const std::string resource = R"json({"resourceSubscriptions":["a:/b"]})json";
+  open_stream(resource, resource);
+  dies(1, 0);
+  done();
+  respawn(2);
+  done();
+  child(2, error(kStream, -32602, "no"));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("notifications/cancelled")));
+  answers_x(2);
+}
+
+TEST_F(BridgeStreamEndsTest, AChildThatCarriesNothingOfItMayEndItAndTheBridgeGoesOn) {
+  client(listen(kStream, kTools));
+  opens(1);
+  done();
+  const std::string end = result(kStream, R"json({"resultType":"complete"})json");
+  child(1, acknowledged(kStream, "{}"));
+  child(1, end);
+  EXPECT_THAT(client_got(), ElementsAre(acknowledged(kStream, kTools)));
+  time_passes(limits::kListenEndWait);
+  EXPECT_THAT(done(), IsEmpty());
+  dies(1, 0);
+  server.tools.push_back(tool("more"));
+  respawn(2);
+  EXPECT_THAT(client_got(), ElementsAre(to_stream(kStream, kChanged)));
+  answers_x(2);
+}
+
+TEST_F(BridgeStreamEndsTest, AnErrorEndsAnOpenOne) {
+  open_stream(kTools, kTools);
+  child(1, error(kStream, -32603, "no more"));
+  EXPECT_THAT(client_got(), ElementsAre(error(kStream, -32603, "no more")));
+}
+
+TEST_F(BridgeStreamEndsTest, AnEndThatWaitsPassesWhenTheClientClosesItsInput) {
+  open_stream(kTools, kTools);
+  const std::string end = result(kStream, R"json({"resultType":"complete"})json");
+  child(1, end);
+  EXPECT_THAT(done(), IsEmpty());
+  client_closes_input();
+  EXPECT_THAT(client_got(), ElementsAre(end));
+}
+
+TEST_F(BridgeStreamEndsTest, WhatOnlyTheChildCanGrantTheClientGetsWithANewStream) {
+  plays.start = false;
+  const std::string more = R"json({"toolsListChanged":true,"resourceSubscriptions":["a:/b"]})json";
+  client(listen(kStream, more));
+  start_fails(1, "no such file");
+  EXPECT_THAT(client_got(), ElementsAre(acknowledged(kStream, kTools)));
+  respawn(2);
+  started(2);
+  opens(2);
+  done();
+  child(2, acknowledged(kStream, more));
+  EXPECT_THAT(done(), ElementsAre("child 2 " + cancelled(kStream),
+                                  AllOf(HasSubstr("notifications/cancelled"),
+                                        HasSubstr("grants more of this stream"))));
+  answers_x(2);
+}
+
+TEST_F(BridgeStreamEndsTest, AChildOnItsWayOutIsNotToldOfAnEnd) {
+  const std::string resource = R"json({"resourceSubscriptions":["a:/b"]})json";
+  open_stream(resource, resource);
+  dies(1, 0);
+  respawn(2);
+  client(enveloped_call(3, "sitter_kill"));
+  done();
+  child(2, acknowledged(kStream, "{}"));
+  EXPECT_THAT(done(), IsEmpty());
+  dies(2, 0);
+  done();
+}
+
+TEST_F(BridgeStreamEndsTest, TheClientEndsIt) {
+  open_stream(kTools, kTools);
+  client(cancelled(kStream));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + cancelled(kStream)));
+  child(1, to_stream(kStream, kChanged));
+  EXPECT_THAT(client_got(), IsEmpty());
+  dies(1, 0);
+  respawn(2);
+  for (const std::string& word : done()) EXPECT_THAT(word, ::testing::Not(HasSubstr("listen")));
+  answers_x(2);
+}
+
+TEST_F(BridgeStreamEndsTest, AChildThatRefusedItIsNotToldOfItsEnd) {
+  client(listen(kStream, kTools));
+  opens(1);
+  child(1, error(kStream, -32601, "Method not found"));
+  done();
+  client(cancelled(kStream));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeStreamEndsTest, ItsEndReachesTheClientIfTheChildLivesOn) {
+  open_stream(kTools, kTools);
+  const std::string end = result(kStream, R"json({"resultType":"complete"})json");
+  child(1, end);
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(limits::kListenEndWait);
+  EXPECT_THAT(client_got(), ElementsAre(end));
+  client(listen(kStream, kTools));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + listen(kStream, kTools)));
+}
+
+TEST_F(BridgeStreamEndsTest, AChildThatExitsMayEndItInGoodOrder) {
+  open_stream(kTools, kTools);
+  child(1, result(kStream, R"json({"resultType":"complete"})json"));
+  dies(1, 0);
+  time_passes(limits::kListenEndWait);
+  EXPECT_THAT(client_got(), IsEmpty());
+  respawn(2);
+  EXPECT_THAT(done(), Contains("child 2 " + listen(kStream, kTools)));
+  answers_x(2);
+}
+
+TEST_F(BridgeStreamEndsTest, ItsEndHasTheIdAsTheClientSpellsIt) {
+  client(listen("7.0", kTools));
+  opens(1);
+  child(1, acknowledged("7.0", kTools));
+  done();
+  child(1, result(7, R"json({"resultType":"complete"})json"));
+  time_passes(limits::kListenEndWait);
+  EXPECT_THAT(client_got(), ElementsAre(result("7.0", R"json({"resultType":"complete"})json")));
+}
+
+TEST_F(BridgeStreamEndsTest, AtTheEndOfTheSessionItsEndPassesAtOnce) {
+  open_stream(kTools, kTools);
+  client_closes_input();
+  done();
+  const std::string end = result(kStream, R"json({"resultType":"complete"})json");
+  child(1, end);
+  EXPECT_THAT(client_got(), ElementsAre(end));
+  dies(1, 0);
+}
+
+TEST_F(BridgeStreamEndsTest, AChildMayEndItWithACancellationToo) {
+  open_stream(kTools, kTools);
+  child(1, cancelled(kStream));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(limits::kListenEndWait);
+  EXPECT_THAT(client_got(), ElementsAre(cancelled(kStream)));
+}
+
+TEST_F(BridgeStreamEndsTest, TheEndOfACancelledStreamIsNoAnswerToTheNextRequestWithItsId) {
+  open_stream(kTools, kTools);
+  client(cancelled(kStream));
+  client(enveloped_call(kStream, "echo"));
+  done();
+  child(1, result(kStream, R"json({"resultType":"complete","_meta":)json"
+                           R"json({"io.modelcontextprotocol/subscriptionId":"s"}})json"));
+  EXPECT_THAT(done(), IsEmpty());
+  child(1, result(kStream, R"json({"resultType":"complete","content":[]})json"));
+  EXPECT_THAT(client_got(),
+              ElementsAre(result(kStream, R"json({"resultType":"complete","content":[]})json")));
+}
+
+TEST_F(BridgeStreamEndsTest, ARespawnedChildThatGrantsLessOfWhatElseWasAskedEndsTheStream) {
+  const std::string more = R"json({"toolsListChanged":true,"taskIds":["t"]})json";
+  open_stream(more, more);
+  dies(1, 0);
+  done();
+  respawn(2);
+  done();
+  child(2, acknowledged(kStream, kTools));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("notifications/cancelled")));
+  answers_x(2);
+}
+
+TEST_F(BridgeStreamEndsTest, OneThatTheClientEndsWhileNoChildServesIsNotOpenedAgain) {
+  open_stream(kTools, kTools);
+  dies(1, 0);
+  done();
+  client(cancelled(kStream));
+  EXPECT_THAT(done(), IsEmpty());
+  server.tools = {tool("other")};
+  respawn(2);
+  const auto words = done();
+  EXPECT_THAT(words, Not(Contains(HasSubstr("subscriptions/listen"))));
+  EXPECT_THAT(words, Not(Contains(HasSubstr("client "))));
+  answers_x(2);
+}
+
+}  // namespace
+}  // namespace sitter

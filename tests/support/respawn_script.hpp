@@ -1,0 +1,25 @@
+#pragma once
+
+#include <utility>
+
+#include "support/bridge_script.hpp"
+
+namespace sitter {
+
+/// Stories about a child that is down.
+class RespawnTest : public BridgeTest {
+ protected:
+  void down() {
+    dies(1, 0);
+    done();
+  }
+  /// For stories that tell themselves how starts go.
+  void open_session_with_start() {
+    const bool plays_start = std::exchange(plays.start, true);
+    open_session();
+    plays.start = plays_start;
+    down();
+  }
+};
+
+}  // namespace sitter

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <string>
+
+#include "support/bridge_script.hpp"
+
+namespace sitter {
+
+inline std::string complete_text(const std::string& text) {
+  return R"json({"resultType":"complete","content":[{"type":"text","text":")json" + text +
+         R"json("}]})json";
+}
+
+/// Clients of 2026-07-28, which has no opening, and clients that first find out.
+class StatelessTest : public BridgeTest {
+ protected:
+  StatelessTest() { server.is_stateless = true; }
+
+  /// A child has answered a call, and its lists are known.
+  void serve_session() {
+    client(enveloped_call(1, "echo"));
+    opens(1);
+    child(1, result(1, complete_text("a")));
+    done();
+  }
+
+  /// The first block of the only answer.
+  std::string answer_text_of_first() { return answer()["result"]["content"][0]["text"]; }
+
+  static std::string discovered(const std::string& more = "") {
+    return R"json({"resultType":"complete","supportedVersions":["2026-07-28"],"ttlMs":60000,)json"
+           R"json("cacheScope":"public","capabilities":{"tools":{}})json" +
+           more + "}";
+  }
+};
+
+inline const std::string kTools = R"json({"toolsListChanged":true})json";
+inline const std::string kChanged = "notifications/tools/list_changed";
+inline const Id kStream("\"s\"");
+
+/// Streams of 2026-07-28, which outlive the children.
+class StreamsTest : public StatelessTest {
+ protected:
+  void open_stream(const std::string& wanted, const std::string& granted) {
+    client(listen(kStream, wanted));
+    opens(1);
+    child(1, acknowledged(kStream, granted));
+    done();
+  }
+
+  /// The request that starts the next child, which serves with the tools that it has now.
+  void respawn(Generation gen) {
+    client(enveloped(90 + gen, "x"));
+    opens(gen);
+  }
+  void answers_x(Generation gen) {
+    child(gen, result(90 + gen, R"json({"resultType":"complete"})json"));
+  }
+};
+
+}  // namespace sitter
