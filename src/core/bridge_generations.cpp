@@ -271,7 +271,11 @@ void Bridge::on_over(const Child& dead) {
   const bool was_opened = dead.handshake.state() != Handshake::State::idle &&
                           dead.handshake.state() != Handshake::State::opening &&
                           dead.handshake.state() != Handshake::State::refused;
-  const ChildEnd end = dead.life.end(was_opened);
+  ChildEnd end = dead.life.end(was_opened);
+  const bool is_era_open =
+      dead.handshake.is_in_doubt() || dead.handshake.state() == Handshake::State::listing;
+  end.may_be_of_other_era =
+      is_era_open && (end.reason == EndReason::exited || end.reason == EndReason::crashed);
   const bool is_deliberate =
       end.reason == EndReason::killed_by_sitter || end.reason == EndReason::shut_down;
   // A server of an earlier revision may well exit when it is only probed.
@@ -301,6 +305,7 @@ void Bridge::on_over(const Child& dead) {
   for (ClientRequest* request : requests_.all(ClientRequest::State::sent, gen)) {
     on_child_lost(*request, report, is_deliberate);
   }
+  tokens_.on_child_lost();
 
   if (end.reason == EndReason::killed_by_sitter && kill_) {
     auto killed = dead.life.killed();

@@ -33,6 +33,11 @@ std::string effect(const DeathReport& report, std::string_view request) {
 }
 
 std::string next_step(const DeathReport& report) {
+  if (report.end && report.end->may_be_of_other_era) {
+    return "Fix it if need be and call again: the next request starts it again. Some servers of a "
+           "revision of MCP before 2026-07-28 end like this, since such a session begins with "
+           "initialize; if it has become one, reconnect the client to it";
+  }
   if (!report.end) {
     return fmt::format("Take it down with {}; the next request starts it again", report.kill_tool);
   }

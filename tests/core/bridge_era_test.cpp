@@ -9,6 +9,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 /// A client of one era, and a server of the other.
@@ -162,6 +163,22 @@ TEST_F(BridgeEraTest, AServerThatRefusesListsWithoutAnOpeningIsRecognised) {
   opens(2);
   dies(2, 0);
   EXPECT_THAT(answer_text(), HasSubstr("reconnect"));
+}
+
+TEST_F(BridgeEraTest, AServerThatEndsUnopenedMayBeOfTheOtherEra) {
+  serve_session();
+  dies(1, 0);
+  client(enveloped_call(2, "echo"));
+  dies(2, 1);
+  EXPECT_THAT(answer_text(),
+              AllOf(HasSubstr("(exit 1)"), HasSubstr("not delivered"), HasSubstr("reconnect")));
+}
+
+TEST_F(BridgeEraTest, AServerThatCrashesInItsWorkIsOfItsEra) {
+  serve_session();
+  client(enveloped_call(2, "echo"));
+  dies(1, 1);
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("(exit 1)"), Not(HasSubstr("reconnect"))));
 }
 
 TEST_F(BridgeEraTest, AServerOfTheSameEraWhoseListsFailServes) {

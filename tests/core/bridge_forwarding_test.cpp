@@ -255,15 +255,6 @@ TEST_F(BridgeForwardingTest, ProgressBehindItsAnswerIsDropped) {
   time_passes(milliseconds(1));
 }
 
-TEST_F(BridgeForwardingTest, ATaskGoesOnUnderItsTokenBehindItsFirstResult) {
-  client(
-      request(1, "tools/call", R"json({"name":"work","task":{},"_meta":{"progressToken":1}})json"));
-  child(1, result(1, R"json({"task":{"taskId":"t"}})json"));
-  child(1, progress(1, 10));
-  EXPECT_THAT(client_got(),
-              ElementsAre(result(1, R"json({"task":{"taskId":"t"}})json"), progress(1, 10)));
-}
-
 TEST_F(BridgeForwardingTest, AnAnswerLongAfterItsProgressDoesNotWait) {
   client(call_with_progress(1, "work"));
   child(1, progress(1, 10));
@@ -353,6 +344,19 @@ TEST_F(BridgeForwardingTest, ProgressOfATaskGoesOnBehindTheAnswerThatNamesTheTas
   done();
   child(1, progress("\"t\"", 10));
   EXPECT_THAT(client_got(), ElementsAre(progress("\"t\"", 10)));
+}
+
+TEST_F(BridgeForwardingTest, ProgressOfATaskEndsWithItsChild) {
+  client(
+      request(1, "tools/call", R"json({"name":"w","task":{},"_meta":{"progressToken":"t"}})json"));
+  child(1, result(1, R"json({"task":{"taskId":"1","status":"working"}})json"));
+  dies(1, 3);
+  client(call(2, "echo"));
+  opens(2);
+  done();
+  child(2, progress("\"t\"", 20));
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(2, result(2));
 }
 
 TEST_F(BridgeForwardingTest, ATaskIsCancelledByARequestLikeAnyOther) {

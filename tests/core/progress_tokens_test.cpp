@@ -37,16 +37,36 @@ TEST(ProgressTokensTest, AMutedTokenIsSilentUntilTheRequestIsAnswered) {
   EXPECT_TRUE(tokens.passes("\"a\""));
 }
 
-TEST(ProgressTokensTest, OnlyTheLastAreRemembered) {
+TEST(ProgressTokensTest, WhatGoesOnEndsWithItsChild) {
   ProgressTokens tokens;
-  tokens.on_answered("\"first\"", true);
+  tokens.on_answered("1", false);
+  tokens.on_answered("2", false);
+  tokens.on_request("2");
+  tokens.on_child_lost();
+  EXPECT_FALSE(tokens.passes("1"));
+  EXPECT_TRUE(tokens.passes("2"));
+}
+
+/// After so many others the first is forgotten, and no earlier.
+void expect_last_remembered(ProgressTokens& tokens, bool is_over) {
+  tokens.on_answered("\"first\"", is_over);
   for (std::size_t i = 1; i < limits::kEndedTokensMax; ++i) {
-    tokens.on_answered(std::to_string(i), true);
+    tokens.on_answered(std::to_string(i), is_over);
   }
+  ProgressTokens one_more = tokens;
+  tokens.on_child_lost();
   EXPECT_FALSE(tokens.passes("\"first\""));
-  tokens.on_answered("\"last\"", true);
-  EXPECT_TRUE(tokens.passes("\"first\""));
-  EXPECT_FALSE(tokens.passes("\"last\""));
+  one_more.on_answered("\"last\"", is_over);
+  one_more.on_child_lost();
+  EXPECT_TRUE(one_more.passes("\"first\""));
+  EXPECT_FALSE(one_more.passes("\"last\""));
+}
+
+TEST(ProgressTokensTest, OnlyTheLastAreRemembered) {
+  ProgressTokens ended;
+  expect_last_remembered(ended, true);
+  ProgressTokens going_on;
+  expect_last_remembered(going_on, false);
 }
 
 }  // namespace

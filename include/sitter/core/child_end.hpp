@@ -46,6 +46,9 @@ struct ChildEnd {
   Milliseconds lifetime{};
   /// A few words for the reasons that need them, without a full stop; else empty.
   std::string why = {};
+  /// It ended by itself before it had shown that it speaks the client's revision, the stateless
+  /// one.
+  bool may_be_of_other_era = false;
 
   friend bool operator==(const ChildEnd&, const ChildEnd&) = default;
 };
