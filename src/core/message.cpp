@@ -27,16 +27,6 @@ bool is_string(std::string_view token) {
   return token.size() >= 2 && token.front() == '"' && token.back() == '"';
 }
 
-/// The text of a raw string without escapes; with escapes it is decoded into the parser's buffer.
-simdjson::error_code text_of(value& v, std::string_view& out) {
-  std::string_view raw = json_trimmed(v.raw_json_token());
-  if (is_string(raw) && raw.find('\\') == raw.npos) {
-    out = raw.substr(1, raw.size() - 2);
-    return simdjson::SUCCESS;
-  }
-  return v.get_string().get(out);
-}
-
 simdjson::error_code key_of(field& f, std::string_view& key) {
   const char* const begin = f.key().raw();
   const char* end = begin;
@@ -54,7 +44,8 @@ bool is(std::string_view key, const char (&name)[size]) {
   return key.size() == size - 1 && std::memcmp(key.data(), name, size - 1) == 0;
 }
 
-/// Calls `on_member(key, value)` for each member; stops at the first error.
+/// Calls `on_member(key, value, token)` for each member, with the first token of its value; stops at
+/// the first error.
 template <class OnMember>
 simdjson::error_code each_member(object members, OnMember on_member) {
   for (auto item : members) {
@@ -63,7 +54,9 @@ simdjson::error_code each_member(object members, OnMember on_member) {
     field&& f = std::move(item).value_unsafe();
     std::string_view key;
     if (const auto error = key_of(f, key)) return error;
-    if (const auto error = on_member(key, f.value())) return error;
+    value& v = f.value();
+    const std::string_view token = json_trimmed(v.raw_json_token());
+    if (const auto error = on_member(key, v, token)) return error;
   }
   return simdjson::SUCCESS;
 }
@@ -74,47 +67,56 @@ std::string_view scalar(std::string_view token) {
 }
 
 /// The text of the value alone: simdjson takes white space behind objects and arrays along.
-simdjson::error_code raw_of(value& v, std::string_view& out) {
-  simdjson::ondemand::json_type type;
-  if (const auto error = v.type().get(type)) return error;
-  if (type == simdjson::ondemand::json_type::object) {
+simdjson::error_code raw_of(value& v, std::string_view token, std::string_view& out) {
+  out = token;
+  if (token.front() == '{') {
     object members;
     if (const auto error = v.get_object().get(members)) return error;
     if (const auto error = members.raw_json().get(out)) return error;
-    out = json_trimmed(out);
-    return simdjson::SUCCESS;
-  }
-  if (type == simdjson::ondemand::json_type::array) {
+  } else if (token.front() == '[') {
     simdjson::ondemand::array items;
     if (const auto error = v.get_array().get(items)) return error;
     if (const auto error = items.raw_json().get(out)) return error;
-    out = json_trimmed(out);
-    return simdjson::SUCCESS;
+  } else if (constexpr std::string_view kStarts = "\"-0123456789tfn";
+             kStarts.find(token.front()) == kStarts.npos) {
+    return simdjson::TAPE_ERROR;
   }
-  out = json_trimmed(v.raw_json_token());
+  out = json_trimmed(out);
   return simdjson::SUCCESS;
 }
 
 using Values = MessageReader::Values;
 
-simdjson::error_code raw_checked(value& v, std::string_view& raw, Values values) {
-  if (const auto error = raw_of(v, raw)) return error;
-  const bool is_good = values == Values::skipped || has_json_grammar(raw);
-  return is_good ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
-}
+/// How a line is read.
+struct Reading {
+  Values values;
+  bool has_escapes;
 
-/// Checks a value that nobody reads. A string has been checked already.
-simdjson::error_code check(value& v, Values values) {
-  if (values == Values::skipped || v.raw_json_token().front() == '"') return simdjson::SUCCESS;
-  std::string_view raw;
-  return raw_checked(v, raw, values);
-}
+  /// The text of a raw string; with escapes it is decoded into the parser's buffer.
+  simdjson::error_code text_of(value& v, std::string_view token, std::string_view& out) const {
+    if (has_escapes || !is_string(token)) return v.get_string().get(out);
+    out = token.substr(1, token.size() - 2);
+    return simdjson::SUCCESS;
+  }
 
-simdjson::error_code read_meta(value& meta, Message::Params& params, Values values) {
+  simdjson::error_code raw_checked(value& v, std::string_view token, std::string_view& raw) const {
+    if (const auto error = raw_of(v, token, raw)) return error;
+    const bool is_good = values == Values::skipped || has_json_grammar(raw);
+    return is_good ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
+  }
+
+  /// Checks a value that nobody reads. A string has been checked already.
+  simdjson::error_code check(value& v, std::string_view token) const {
+    if (values == Values::skipped || token.front() == '"') return simdjson::SUCCESS;
+    std::string_view raw;
+    return raw_checked(v, token, raw);
+  }
+};
+
+simdjson::error_code read_meta(value& meta, Message::Params& params, const Reading& reading) {
   object members;
   if (const auto error = meta.get_object().get(members)) return error;
-  return each_member(members, [&](std::string_view key, value& v) -> simdjson::error_code {
-    const std::string_view token = json_trimmed(v.raw_json_token());
+  return each_member(members, [&](std::string_view key, value& v, std::string_view token) {
     if (is(key, "progressToken")) {
       params.meta_progress_token = scalar(token);
     } else if (key.starts_with(kMetaPrefix)) {
@@ -122,25 +124,23 @@ simdjson::error_code read_meta(value& meta, Message::Params& params, Values valu
         // Whatever it is, the child has to refuse it, and nothing may be made of it.
         params.envelope_version = token.front() == '"' ? token : "null";
       } else if (key == kMetaClientInfo) {
-        return raw_checked(v, params.envelope_client, values);
+        return reading.raw_checked(v, token, params.envelope_client);
       } else if (key == kMetaClientCapabilities) {
-        return raw_checked(v, params.envelope_capabilities, values);
+        return reading.raw_checked(v, token, params.envelope_capabilities);
       } else if (key == kMetaStream) {
         params.subscription_id = scalar(token);
       }
     }
-    return check(v, values);
+    return reading.check(v, token);
   });
 }
 
-simdjson::error_code read_params(object members, Message::Params& params, Values values) {
-  params = {};
-  return each_member(members, [&](std::string_view key, value& member) -> simdjson::error_code {
-    const std::string_view token = json_trimmed(member.raw_json_token());
+simdjson::error_code read_params(object members, Message::Params& params, const Reading& reading) {
+  return each_member(members, [&](std::string_view key, value& v, std::string_view token) {
     if (is(key, "name")) {
-      if (token.front() == '"') return text_of(member, params.name_text);
+      if (token.front() == '"') return reading.text_of(v, token, params.name_text);
     } else if (is(key, "_meta")) {
-      if (token.front() == '{') return read_meta(member, params, values);
+      if (token.front() == '{') return read_meta(v, params, reading);
     } else if (is(key, "progressToken")) {
       params.progress_token = scalar(token);
     } else if (is(key, "requestId")) {
@@ -156,17 +156,16 @@ simdjson::error_code read_params(object members, Message::Params& params, Values
     } else if (is(key, "task")) {
       params.has_task = true;
     } else if (is(key, "notifications")) {
-      return raw_checked(member, params.notifications, values);
+      return reading.raw_checked(v, token, params.notifications);
     }
-    return check(member, values);
+    return reading.check(v, token);
   });
 }
 
 /// simdjson checks the escapes of those strings only that are asked for.
-bool has_bad_escape(std::string_view text) {
+bool has_bad_escape(std::string_view text, std::size_t at) {
   constexpr std::string_view kSimple = "\"\\/bfnrt";
-  std::size_t at = 0;
-  while ((at = text.find('\\', at)) != text.npos) {
+  for (; at != text.npos; at = text.find('\\', at)) {
     const char c = at + 1 < text.size() ? text[at + 1] : '\0';
     if (c == 'u') {
       for (std::size_t digit = at + 2; digit < at + 6; ++digit) {
@@ -184,40 +183,43 @@ bool has_bad_escape(std::string_view text) {
 
 /// Which of the members that make a message are there.
 struct Shape {
-  bool has_id = false, has_method = false, has_result = false, has_error = false;
+  bool has_id = false, has_method = false, has_params = false, has_result = false,
+       has_error = false;
   std::string_view version;
 };
 
 simdjson::error_code read_members(document& document, Message& message, Shape& shape,
-                                  Values values) {
+                                  const Reading& reading) {
   object members;
   if (const auto error = document.get_object().get(members)) return error;
-  return each_member(members, [&](std::string_view key, value& v) -> simdjson::error_code {
+  return each_member(members, [&](std::string_view key, value& v, std::string_view token) {
     if (is(key, "id")) {
       shape.has_id = true;
-      message.id = json_trimmed(v.raw_json_token());
+      message.id = token;
     } else if (is(key, "method")) {
       shape.has_method = true;
-      if (json_trimmed(v.raw_json_token()).front() == '"') return text_of(v, message.method_text);
+      if (token.front() == '"') return reading.text_of(v, token, message.method_text);
     } else if (is(key, "params")) {
-      const char* const begin = v.raw_json_token().data();
-      if (*begin != '{') return raw_checked(v, message.params_raw, values);
+      // Of two the last one counts.
+      if (std::exchange(shape.has_params, true)) message.params = {};
+      if (token.front() != '{') return reading.raw_checked(v, token, message.params_raw);
       object params;
       if (const auto error = v.get_object().get(params)) return error;
-      if (const auto error = read_params(params, message.params, values)) return error;
+      if (const auto error = read_params(params, message.params, reading)) return error;
       const char* end = nullptr;
       if (const auto error = document.current_location().get(end)) return error;
-      message.params_raw = json_trimmed({begin, static_cast<std::size_t>(end - begin)});
+      message.params_raw =
+          json_trimmed({token.data(), static_cast<std::size_t>(end - token.data())});
     } else if (is(key, "result")) {
       shape.has_result = true;
-      return raw_checked(v, message.result, values);
+      return reading.raw_checked(v, token, message.result);
     } else if (is(key, "error")) {
       shape.has_error = true;
-      return raw_checked(v, message.error, values);
+      return reading.raw_checked(v, token, message.error);
     } else if (is(key, "jsonrpc")) {
-      shape.version = json_trimmed(v.raw_json_token());
+      shape.version = token;
     } else {
-      return check(v, values);
+      return reading.check(v, token);
     }
     return simdjson::SUCCESS;
   });
@@ -291,11 +293,13 @@ const Message* MessageReader::read(Line line, Values values) {
                   "the line is not a JSON object", line);
   }
 
-  if (has_bad_escape(text)) {
+  const std::size_t escape = text.find('\\');
+  if (has_bad_escape(text, escape)) {
     return refuse(Defect::Kind::not_json, "a string has an escape that JSON does not have", line);
   }
   Shape shape;
-  if (const auto error = read_members(document, message_, shape, values)) return not_json(error);
+  const Reading reading{values, escape != text.npos};
+  if (const auto error = read_members(document, message_, shape, reading)) return not_json(error);
   if (const char* rest = nullptr; !document.current_location().get(rest)) {
     return refuse(Defect::Kind::not_json, "something follows the JSON object", line);
   }
