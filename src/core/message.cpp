@@ -44,8 +44,8 @@ bool is(std::string_view key, const char (&name)[size]) {
   return key.size() == size - 1 && std::memcmp(key.data(), name, size - 1) == 0;
 }
 
-/// Calls `on_member(key, value, token)` for each member, with the first token of its value; stops at
-/// the first error.
+/// Calls `on_member(key, value, token)` for each member, with the first token of its value; stops
+/// at the first error.
 template <class OnMember>
 simdjson::error_code each_member(object members, OnMember on_member) {
   for (auto item : members) {

@@ -3,11 +3,6 @@
 namespace sitter {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
 /// Sessions of 2025-03-26, the only revision with batches.

@@ -3,13 +3,6 @@
 namespace sitter {
 namespace {
 
-using std::chrono::seconds;
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
-
 /// Cursors belong to the child that gave them.
 class BridgeCursorsTest : public BridgeTest {};
 

@@ -3,15 +3,6 @@
 namespace sitter {
 namespace {
 
-using std::chrono::milliseconds;
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::SizeIs;
-
 /// A client of one era, and a server of the other.
 class BridgeEraTest : public StatelessTest {};
 

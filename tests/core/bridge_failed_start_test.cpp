@@ -3,23 +3,12 @@
 namespace sitter {
 namespace {
 
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-
 /// A next child that does not come to serve.
 class BridgeFailedStartTest : public RespawnTest {};
 
 TEST_F(BridgeFailedStartTest, ARespawnedChildThatNeverAnswersIsTakenDown) {
   // A child that is slower than the limit of 0.2.0.
-  open_session();
-  down();
-  client(call(1, "echo"));
+  call_while_down();
   time_passes(seconds(20));
   done();
   time_passes(seconds(30));
@@ -29,9 +18,7 @@ TEST_F(BridgeFailedStartTest, ARespawnedChildThatNeverAnswersIsTakenDown) {
 }
 
 TEST_F(BridgeFailedStartTest, AReplayThatIsAnsweredWithAnErrorIsAFailedStart) {
-  open_session();
-  down();
-  client(call(1, "echo"));
+  call_while_down();
   child(2, error("#2", -32000, "license expired"));
   done();
   dies(2, 1);
@@ -72,9 +59,7 @@ TEST_F(BridgeFailedStartTest, AFailedStartFailsWhatWaitedForIt) {
 }
 
 TEST_F(BridgeFailedStartTest, AChildThatDiesInItsOpeningNamesExitCodeAndLastWords) {
-  open_session();
-  down();
-  client(call(1, "echo"));
+  call_while_down();
   child_says(2, "SyntaxError: line 3");
   done();
   dies(2, 1);
@@ -173,9 +158,7 @@ TEST_F(BridgeFailedStartTest, AChildThatServesEndsTheRowOfFailures) {
 }
 
 TEST_F(BridgeFailedStartTest, AChildThatDiesWhileItsListsAreTakenIsAFailedStart) {
-  open_session();
-  down();
-  client(call(1, "echo"));
+  call_while_down();
   child(2, result("#2", server.opening()));
   done();
   dies(2, 9);

@@ -3,14 +3,6 @@
 namespace sitter {
 namespace {
 
-using std::chrono::milliseconds;
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::SizeIs;
-
 class BridgeForwardingTest : public BridgeTest {
  protected:
   void SetUp() override { open_session(); }

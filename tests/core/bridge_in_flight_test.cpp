@@ -3,15 +3,6 @@
 namespace sitter {
 namespace {
 
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::SizeIs;
 using ::testing::StartsWith;
 
 class BridgeInFlightTest : public BridgeTest {

@@ -3,15 +3,7 @@
 namespace sitter {
 namespace {
 
-using std::chrono::seconds;
-using ::testing::AllOf;
-using ::testing::Contains;
 using ::testing::Each;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::SizeIs;
 
 /// A server of the revisions with an opening, and a client that probes it.
 class BridgeProbeTest : public BridgeTest {};

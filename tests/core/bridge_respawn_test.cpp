@@ -3,16 +3,6 @@
 namespace sitter {
 namespace {
 
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::SizeIs;
-
 class BridgeRespawnTest : public RespawnTest {
  protected:
   static std::string replayed(const std::string& id = "#2") {
@@ -115,9 +105,7 @@ TEST_F(BridgeRespawnTest, TheWholeRespawnInOrder) {
 
 TEST_F(BridgeRespawnTest, TheReplayAsksForTheNegotiatedVersion) {
   server.protocol_version = "2025-06-18";
-  open_session();
-  down();
-  client(call(1, "echo"));
+  call_while_down();
   EXPECT_THAT(done(),
               ElementsAre("start 2", HasSubstr(R"json("protocolVersion":"2025-06-18")json")));
   opens(2);
@@ -203,9 +191,7 @@ TEST_F(BridgeRespawnTest, ASilentSubscriptionDelaysTheRespawnForABoundedTime) {
 
 TEST_F(BridgeRespawnTest, AQuestionOfTheRespawnedChildPassesBeforeItsListsAreThere) {
   // A respawned child asks roots/list before it answers tools/list.
-  open_session();
-  down();
-  client(call(1, "echo"));
+  call_while_down();
   child(2, result("#2", server.opening()));
   done();
   child(2, request(0, "roots/list"));
@@ -219,9 +205,7 @@ TEST_F(BridgeRespawnTest, AQuestionOfTheRespawnedChildPassesBeforeItsListsAreThe
 
 TEST_F(BridgeRespawnTest, ALateListLeaksToNobody) {
   // A late internal answer.
-  open_session();
-  down();
-  client(call(1, "echo"));
+  call_while_down();
   child(2, result("#2", server.opening()));
   time_passes(seconds(2));
   EXPECT_THAT(done(), Contains("child 2 " + call(1, "echo")));
@@ -232,9 +216,7 @@ TEST_F(BridgeRespawnTest, ALateListLeaksToNobody) {
 }
 
 TEST_F(BridgeRespawnTest, MessagesOfTheRespawnedChildPassAtOnce) {
-  open_session();
-  down();
-  client(call(1, "echo"));
+  call_while_down();
   done();
   const std::string message = notification("notifications/message", R"json({"data":"up"})json");
   child(2, message);
@@ -245,9 +227,7 @@ TEST_F(BridgeRespawnTest, MessagesOfTheRespawnedChildPassAtOnce) {
 
 TEST_F(BridgeRespawnTest, ARespawnedChildThatIsSlowServes) {
   // More than 15 s for initialize.
-  open_session();
-  down();
-  client(call(1, "echo"));
+  call_while_down();
   time_passes(seconds(20));
   opens(2);
   child(2, result(1, text_result("x")));
@@ -325,9 +305,7 @@ TEST_F(BridgeRespawnTest, NoLevelIsToldThatTheClientHasNeverSet) {
 }
 
 TEST_F(BridgeRespawnTest, RootsThatChangedMeanwhileAreNotToldToAChildThatAsksForThemAnew) {
-  open_session();
-  down();
-  client(call(1, "echo"));
+  call_while_down();
   client(notification("notifications/roots/list_changed"));
   opens(2);
   EXPECT_THAT(done(), Not(Contains(HasSubstr("roots"))));

@@ -3,15 +3,7 @@
 namespace sitter {
 namespace {
 
-using std::chrono::milliseconds;
-using ::testing::AllOf;
-using ::testing::Contains;
 using ::testing::Each;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::SizeIs;
 
 class BridgeStatelessTest : public StatelessTest {};
 

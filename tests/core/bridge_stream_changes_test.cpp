@@ -3,10 +3,6 @@
 namespace sitter {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-
 /// What a stream is told.
 class BridgeStreamChangesTest : public StreamsTest {};
 

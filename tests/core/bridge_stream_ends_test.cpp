@@ -3,13 +3,6 @@
 namespace sitter {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-
 /// How a stream ends, and what does not end it.
 class BridgeStreamEndsTest : public StreamsTest {};
 

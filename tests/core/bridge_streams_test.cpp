@@ -3,14 +3,6 @@
 namespace sitter {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::SizeIs;
-
 /// How a stream is opened, and opened again with each child.
 class BridgeStreamsTest : public StreamsTest {};
 

@@ -3,22 +3,12 @@
 namespace sitter {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::SizeIs;
-
 /// What happens meanwhile, while the next child is on its way.
 class BridgeWaitingTest : public RespawnTest {};
 
 TEST_F(BridgeWaitingTest, BuiltinsAreAnsweredWhileTheChildHangsInItsOpening) {
   // A respawn with a slow child.
-  open_session();
-  down();
-  client(call(1, "echo"));
+  call_while_down();
   done();
   client(call(2, "sitter_status"));
   EXPECT_THAT(answer_text(), AllOf(HasSubstr(R"json("childState": "running")json"),
@@ -31,9 +21,7 @@ TEST_F(BridgeWaitingTest, BuiltinsAreAnsweredWhileTheChildHangsInItsOpening) {
 }
 
 TEST_F(BridgeWaitingTest, ARequestThatWaitsCanBeCancelledAndIsNeverSent) {
-  open_session();
-  down();
-  client(call(1, "echo"));
+  call_while_down();
   client(call(2, "echo"));
   client(cancelled(1));
   opens(2);
@@ -45,9 +33,7 @@ TEST_F(BridgeWaitingTest, ARequestThatWaitsCanBeCancelledAndIsNeverSent) {
 }
 
 TEST_F(BridgeWaitingTest, WhenAllThatWaitedIsCancelledTheStartGoesOn) {
-  open_session();
-  down();
-  client(call(1, "echo"));
+  call_while_down();
   client(cancelled(1));
   opens(2);
   done();
@@ -135,9 +121,7 @@ TEST_F(BridgeWaitingTest, AnswersAndProgressForADeadChildDoNotWaitForTheNext) {
 }
 
 TEST_F(BridgeWaitingTest, APingIsAnsweredAtOnceWhileTheChildHangsInItsOpening) {
-  open_session();
-  down();
-  client(call(1, "echo"));
+  call_while_down();
   done();
   client(request(2, "ping"));
   EXPECT_THAT(done(), ElementsAre("client " + result(2)));

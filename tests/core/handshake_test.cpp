@@ -8,14 +8,8 @@
 namespace sitter {
 namespace {
 
-using std::chrono::milliseconds;
-using std::chrono::seconds;
 using State = Handshake::State;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Optional;
-using ::testing::SizeIs;
 
 class HandshakeTest : public ::testing::Test {
  protected:

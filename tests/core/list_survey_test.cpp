@@ -8,11 +8,6 @@
 namespace sitter {
 namespace {
 
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 using ListState = ListSurvey::List::State;
 
 class ListSurveyTest : public ::testing::Test {

@@ -11,36 +11,21 @@ namespace sitter {
 namespace {
 
 using testing::Child;
-using testing::read_line;
 using testing::shell;
-using testing::TemporaryDirectory;
-using testing::write_line;
 
-class BinaryInfoTest : public ::testing::Test {
+class BinaryInfoTest : public testing::CommandTest {
  protected:
-  LaunchRequest request(std::string command, std::vector<std::string> arguments = {}) {
-    return {std::move(command), std::move(arguments), dir_.path(), {}, {}};
-  }
-
-  /// What is known of a running child whose innermost program is a copy of `cat`.
   BinaryInfo inspect_running(const LaunchRequest& what) {
     Child child(what);
-    if (!child.started()) {
-      ADD_FAILURE() << child.failure();
-      return {};
-    }
-    write_line(child->input, "there");
-    EXPECT_EQ(read_line(child->output), "there");
-    return inspect(what, child.pid());
+    expect_answer(child);
+    return child.started() ? inspect(what, child.pid()) : BinaryInfo{};
   }
-
-  TemporaryDirectory dir_;
 };
 
 TEST_F(BinaryInfoTest, ProgramOfItsOwnIsItself) {
-  dir_.write("server", "12345", 0755);
+  directory_.write("server", "12345", 0755);
   BinaryInfo info = inspect(request("./server"), 0);
-  EXPECT_EQ(info.path, dir_ / "server");
+  EXPECT_EQ(info.path, directory_ / "server");
   EXPECT_TRUE(info.exists);
   EXPECT_EQ(info.size, 5U);
   EXPECT_FALSE(info.interpreter);
@@ -52,7 +37,7 @@ TEST_F(BinaryInfoTest, ProgramOfItsOwnIsItself) {
 
 TEST_F(BinaryInfoTest, MissingProgramIsNamedByItsPath) {
   BinaryInfo info = inspect(request("./server"), 0);
-  EXPECT_EQ(info.path, dir_ / "server");
+  EXPECT_EQ(info.path, directory_ / "server");
   EXPECT_FALSE(info.exists);
   info = inspect(request("no-such-tool"), 0);
   EXPECT_EQ(info.path, "no-such-tool");
@@ -60,17 +45,17 @@ TEST_F(BinaryInfoTest, MissingProgramIsNamedByItsPath) {
 }
 
 TEST_F(BinaryInfoTest, AnAbsolutePathIsKnownAlsoIfTheWorkingDirectoryIsNot) {
-  LaunchRequest what = request(dir_.write("server", "12345", 0755));
+  LaunchRequest what = request(directory_.write("server", "12345", 0755));
   what.cwd = "/no/such/directory";
   BinaryInfo info = inspect(what, 0);
-  EXPECT_EQ(info.path, dir_ / "server");
+  EXPECT_EQ(info.path, directory_ / "server");
   EXPECT_TRUE(info.exists);
 }
 
 TEST_F(BinaryInfoTest, ScriptOfAnInterpreterIsThePathAndTheInterpreterBesides) {
-  dir_.write("server.sh", "exit\n");
+  directory_.write("server.sh", "exit\n");
   BinaryInfo info = inspect(request("sh", {"-e", "server.sh"}), 0);
-  EXPECT_EQ(info.path, dir_ / "server.sh");
+  EXPECT_EQ(info.path, directory_ / "server.sh");
   EXPECT_EQ(info.size, 5U);
   ASSERT_TRUE(info.interpreter);
   EXPECT_EQ(std::filesystem::path(info.interpreter->path).filename(), "sh");
@@ -79,11 +64,11 @@ TEST_F(BinaryInfoTest, ScriptOfAnInterpreterIsThePathAndTheInterpreterBesides) {
 }
 
 TEST_F(BinaryInfoTest, ScriptThatIsRunDirectlyNamesItsInterpreter) {
-  dir_.write("direct", "#!/bin/sh\n", 0755);
-  dir_.write("by_env", "#!/usr/bin/env -S X=1 sh -e\n", 0755);
-  dir_.write("lost", "#!/no/such/runner\n", 0755);
+  directory_.write("direct", "#!/bin/sh\n", 0755);
+  directory_.write("by_env", "#!/usr/bin/env -S X=1 sh -e\n", 0755);
+  directory_.write("lost", "#!/no/such/runner\n", 0755);
   BinaryInfo info = inspect(request("./direct"), 0);
-  EXPECT_EQ(info.path, dir_ / "direct");
+  EXPECT_EQ(info.path, directory_ / "direct");
   ASSERT_TRUE(info.interpreter);
   EXPECT_EQ(info.interpreter->path, "/bin/sh");
   info = inspect(request("./by_env"), 0);
@@ -97,8 +82,8 @@ TEST_F(BinaryInfoTest, ScriptThatIsRunDirectlyNamesItsInterpreter) {
 }
 
 TEST_F(BinaryInfoTest, BehindAShellItIsTheProgramThatHoldsOurPipe) {
-  std::string server = dir_.copy_program("server", "/bin/cat");
-  dir_.copy_program("beside", "/bin/sleep");
+  std::string server = directory_.copy_program("server", "/bin/cat");
+  directory_.copy_program("beside", "/bin/sleep");
   auto what = request("sh", shell("./beside 1000 & ./server; true"));
   BinaryInfo info = inspect_running(what);
   EXPECT_EQ(info.path, server);
@@ -107,24 +92,24 @@ TEST_F(BinaryInfoTest, BehindAShellItIsTheProgramThatHoldsOurPipe) {
 }
 
 TEST_F(BinaryInfoTest, BehindARunnerThatIsAScriptItIsWhatTheRunnerStarted) {
-  dir_.write("bin/npx", "#!/bin/sh\nsh -c 'sh ./server.sh; true' --; true\n", 0755);
-  dir_.write("server.sh", "cat; true\n");
+  directory_.write("bin/npx", "#!/bin/sh\nsh -c 'sh ./server.sh; true' --; true\n", 0755);
+  directory_.write("server.sh", "cat; true\n");
   // Belongs to the server, not to the runner.
-  dir_.write("argument.sh", "");
+  directory_.write("argument.sh", "");
   auto what = request("bin/npx", {"-y", "pkg", "argument.sh"});
   BinaryInfo info = inspect_running(what);
-  EXPECT_EQ(info.path, dir_ / "server.sh");
+  EXPECT_EQ(info.path, directory_ / "server.sh");
   ASSERT_TRUE(info.interpreter);
   // Nothing runs, so the arguments are all there is.
-  EXPECT_EQ(inspect(what, 0).path, dir_ / "argument.sh");
+  EXPECT_EQ(inspect(what, 0).path, directory_ / "argument.sh");
 }
 
 TEST_F(BinaryInfoTest, WithoutAFileItIsTheCommandThatDoesNotExist) {
   BinaryInfo info = inspect(request("sh", {"-c", "exit 0"}), 0);
   EXPECT_EQ(info.path, "sh");
   EXPECT_FALSE(info.exists);
-  dir_.write("docker", "#!/bin/sh\n", 0755);
-  dir_.write("compose.sh", "");
+  directory_.write("docker", "#!/bin/sh\n", 0755);
+  directory_.write("compose.sh", "");
   info = inspect(request("./docker", {"run", "compose.sh"}), 0);
   EXPECT_EQ(info.path, "./docker");
   EXPECT_FALSE(info.exists);
@@ -175,39 +160,39 @@ std::string mach_file() {
 }
 
 TEST_F(BinaryInfoTest, ReadsTheBuildIdOfAnElfFile) {
-  EXPECT_EQ(build_id_of(dir_.write("elf", elf_file())), "dead0bef");
+  EXPECT_EQ(build_id_of(directory_.write("elf", elf_file())), "dead0bef");
 }
 
 TEST_F(BinaryInfoTest, ReadsTheUuidOfAMachFileAlsoWithinAFatOne) {
   constexpr const char* kUuid = "000102030405060708090a0b0c0d0e0f";
-  EXPECT_EQ(build_id_of(dir_.write("thin", mach_file())), kUuid);
+  EXPECT_EQ(build_id_of(directory_.write("thin", mach_file())), kUuid);
   std::string fat(64, '\0');
   fat.replace(0, 4, "\xCA\xFE\xBA\xBE");
   fat[7] = 1;
   fat[19] = 64;
-  EXPECT_EQ(build_id_of(dir_.write("fat", fat + mach_file())), kUuid);
+  EXPECT_EQ(build_id_of(directory_.write("fat", fat + mach_file())), kUuid);
 }
 
 TEST_F(BinaryInfoTest, OtherFilesHaveNoBuildId) {
-  EXPECT_EQ(build_id_of(dir_.write("text", std::string(200, 'x'))), "");
-  EXPECT_EQ(build_id_of(dir_.write("empty", "")), "");
-  EXPECT_EQ(build_id_of(dir_ / "missing"), "");
-  EXPECT_EQ(build_id_of(dir_.path()), "");
-  ASSERT_EQ(mkfifo((dir_ / "fifo").c_str(), 0600), 0);
-  EXPECT_EQ(build_id_of(dir_ / "fifo"), "");
+  EXPECT_EQ(build_id_of(directory_.write("text", std::string(200, 'x'))), "");
+  EXPECT_EQ(build_id_of(directory_.write("empty", "")), "");
+  EXPECT_EQ(build_id_of(directory_ / "missing"), "");
+  EXPECT_EQ(build_id_of(directory_.path()), "");
+  ASSERT_EQ(mkfifo((directory_ / "fifo").c_str(), 0600), 0);
+  EXPECT_EQ(build_id_of(directory_ / "fifo"), "");
 }
 
 TEST_F(BinaryInfoTest, HostileFilesDoNoHarm) {
   std::minstd_rand random(1);
   for (const std::string& whole : {elf_file(), mach_file()}) {
     for (std::size_t length = 0; length < whole.size(); ++length) {
-      build_id_of(dir_.write("cut", whole.substr(0, length)));
+      build_id_of(directory_.write("cut", whole.substr(0, length)));
     }
     for (int round = 0; round < 300; ++round) {
       std::string bytes = whole;
       for (int i = 0; i < 4; ++i)
         bytes[random() % bytes.size()] = static_cast<char>(random() % 3 - 1);
-      build_id_of(dir_.write("changed", bytes));
+      build_id_of(directory_.write("changed", bytes));
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <memory>
 
 #include "process_support.hpp"
 
@@ -10,27 +11,21 @@ namespace sitter {
 namespace {
 
 using testing::Child;
-using testing::read_line;
 using testing::shell;
-using testing::TemporaryDirectory;
-using testing::write_line;
 
-class BinaryWatchTest : public ::testing::Test {
+class BinaryWatchTest : public testing::CommandTest {
  protected:
-  LaunchRequest request(std::string command, std::vector<std::string> arguments = {}) {
-    return {std::move(command), std::move(arguments), directory_.path(), {}, {}};
-  }
-  /// A copy of `cat`, which has begun to run when it has answered.
-  static void expect_answer(Child& child) {
-    ASSERT_TRUE(child.started()) << child.failure();
-    ASSERT_TRUE(write_line(child->input, "there"));
-    ASSERT_EQ(read_line(child->output), "there");
+  std::unique_ptr<Child> start(BinaryWatch& watch, const LaunchRequest& command) {
+    watch.before_start();
+    auto child = std::make_unique<Child>(command);
+    expect_answer(*child);
+    watch.on_started(child->started() ? child->pid() : 0, started_);
+    return child;
   }
   void rebuild(const std::string& name) {
     std::filesystem::rename(directory_.copy_program("next", "/bin/cat"), directory_ / name);
   }
 
-  TemporaryDirectory directory_;
   const WallTime started_{std::chrono::seconds(1'700'000'000)};
 };
 
@@ -49,11 +44,8 @@ TEST_F(BinaryWatchTest, ARebuiltFileMakesTheRunningOneStaleUntilTheNextStart) {
   directory_.copy_program("server", "/bin/cat");
   const LaunchRequest command = request("./server");
   BinaryWatch watch(command);
-  watch.before_start();
-  Child first(command);
-  expect_answer(first);
-  watch.on_started(first.pid(), started_);
-  const BinaryFacts fresh = watch.look(first.pid());
+  const auto first = start(watch, command);
+  const BinaryFacts fresh = watch.look(first->pid());
   ASSERT_TRUE(fresh.loaded);
   EXPECT_EQ(fresh.loaded->since, started_);
   EXPECT_EQ(fresh.loaded->modified, fresh.modified);
@@ -61,27 +53,21 @@ TEST_F(BinaryWatchTest, ARebuiltFileMakesTheRunningOneStaleUntilTheNextStart) {
   EXPECT_EQ(fresh.stale, false);
 
   rebuild("server");
-  EXPECT_EQ(watch.look(first.pid()).stale, true);
+  EXPECT_EQ(watch.look(first->pid()).stale, true);
   // Nothing runs, so nothing is old.
   EXPECT_FALSE(watch.look(0).stale);
 
-  watch.before_start();
-  Child second(command);
-  expect_answer(second);
-  watch.on_started(second.pid(), started_);
-  EXPECT_EQ(watch.look(second.pid()).stale, false);
+  const auto second = start(watch, command);
+  EXPECT_EQ(watch.look(second->pid()).stale, false);
 }
 
 TEST_F(BinaryWatchTest, AFileThatIsGoneMakesTheRunningOneStale) {
   const std::string server = directory_.copy_program("server", "/bin/cat");
   const LaunchRequest command = request("./server");
   BinaryWatch watch(command);
-  watch.before_start();
-  Child child(command);
-  expect_answer(child);
-  watch.on_started(child.pid(), started_);
+  const auto child = start(watch, command);
   std::filesystem::remove(server);
-  const BinaryFacts facts = watch.look(child.pid());
+  const BinaryFacts facts = watch.look(child->pid());
   EXPECT_FALSE(facts.exists);
   EXPECT_FALSE(facts.size);
   EXPECT_EQ(facts.stale, true);
@@ -91,11 +77,8 @@ TEST_F(BinaryWatchTest, WhatIsSweptIsTheFileThatTheChildWasStartedFrom) {
   directory_.copy_program("server", "/bin/cat");
   const LaunchRequest command = request("./server");
   BinaryWatch watch(command);
-  watch.before_start();
-  Child child(command);
-  expect_answer(child);
-  watch.on_started(child.pid(), started_);
-  const ImageIdentity running = image_of(child.pid());
+  const auto child = start(watch, command);
+  const ImageIdentity running = image_of(child->pid());
   rebuild("server");
   for (const KillScope scope : {KillScope::automatic, KillScope::same_executable}) {
     EXPECT_TRUE(watch.image_to_sweep(scope).is_same_file(running));
@@ -107,16 +90,14 @@ TEST_F(BinaryWatchTest, BehindAShellTheProgramIsRememberedAndSweptButNotTheShell
   const std::string server = directory_.copy_program("server", "/bin/cat");
   const LaunchRequest command = request("sh", shell("./server; true"));
   BinaryWatch watch(command);
-  watch.before_start();
-  Child child(command);
-  expect_answer(child);
-  watch.on_started(child.pid(), started_);
+  const auto child = start(watch, command);
   EXPECT_FALSE(watch.image_to_sweep(KillScope::automatic).is_known());
 
-  EXPECT_EQ(watch.look(child.pid()).path, server);
-  EXPECT_EQ(watch.look(child.pid()).stale, false);
+  EXPECT_EQ(watch.look(child->pid()).path, server);
+  EXPECT_EQ(watch.look(child->pid()).stale, false);
   EXPECT_TRUE(watch.image_to_sweep(KillScope::automatic).is_same_file(image_at(server)));
-  EXPECT_TRUE(watch.image_to_sweep(KillScope::same_executable).is_same_file(image_of(child.pid())));
+  EXPECT_TRUE(
+      watch.image_to_sweep(KillScope::same_executable).is_same_file(image_of(child->pid())));
   // The command itself does not show it while nothing runs.
   EXPECT_EQ(watch.look(0).path, server);
 }
@@ -125,13 +106,11 @@ TEST_F(BinaryWatchTest, AnInterpreterIsSweptOnlyWhenThatIsAskedFor) {
   directory_.write("server.sh", "cat; true\n");
   const LaunchRequest command = request("sh", {"server.sh"});
   BinaryWatch watch(command);
-  watch.before_start();
-  Child child(command);
-  expect_answer(child);
-  watch.on_started(child.pid(), started_);
-  EXPECT_EQ(watch.look(child.pid()).path, directory_ / "server.sh");
+  const auto child = start(watch, command);
+  EXPECT_EQ(watch.look(child->pid()).path, directory_ / "server.sh");
   EXPECT_FALSE(watch.image_to_sweep(KillScope::automatic).is_known());
-  EXPECT_TRUE(watch.image_to_sweep(KillScope::same_executable).is_same_file(image_of(child.pid())));
+  EXPECT_TRUE(
+      watch.image_to_sweep(KillScope::same_executable).is_same_file(image_of(child->pid())));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -90,6 +91,22 @@ class Child {
 
  private:
   std::variant<Launched, LaunchFailure> result_;
+};
+
+/// A command in a folder of its own.
+class CommandTest : public ::testing::Test {
+ protected:
+  LaunchRequest request(std::string command, std::vector<std::string> arguments = {}) {
+    return {std::move(command), std::move(arguments), directory_.path(), {}, {}};
+  }
+  /// For a child whose innermost program is a copy of `cat`, which runs when it has answered.
+  static void expect_answer(Child& child) {
+    ASSERT_TRUE(child.started()) << child.failure();
+    ASSERT_TRUE(write_line(child->input, "there"));
+    ASSERT_EQ(read_line(child->output), "there");
+  }
+
+  TemporaryDirectory directory_;
 };
 
 /// Runs `body` in a forked process and tells its exit code, -1 if a signal ended it.

@@ -84,6 +84,12 @@ class StreamWriterTest : public ::testing::Test {
     }
     return text + read_all();
   }
+  /// The piece is the writer's alone.
+  std::weak_ptr<std::string> append_held(std::string text) {
+    const auto piece = std::make_shared<std::string>(std::move(text));
+    writer_->append(*piece, piece);
+    return piece;
+  }
   void fill() {
     writer_->append(std::string(room_, '-'));
     writer_->flush();
@@ -127,10 +133,7 @@ TEST_F(StreamWriterTest, ALargePieceIsWrittenAtOnceBehindWhatWasCollected) {
 TEST_F(StreamWriterTest, OfALargePieceTheRestWaitsAndGoesOutAsRoomIsMade) {
   std::string text;
   while (text.size() < 3 * room_ + kLarge) text += std::to_string(text.size()) + ' ';
-  auto piece = std::make_shared<std::string>(text);
-  const std::weak_ptr<std::string> held = piece;
-  writer_->append(*piece, piece);
-  piece.reset();
+  const auto held = append_held(text);
   std::size_t left = text.size() - room_;
   EXPECT_EQ(writer_->queued(), left);
   writer_->flush();
@@ -181,10 +184,7 @@ TEST_F(StreamWriterTest, AtTheCloseTheQueueIsTriedOnceMore) {
 TEST_F(StreamWriterTest, WhatIsNotTakenAtTheCloseIsLost) {
   writer_->watch();
   fill();
-  auto piece = std::make_shared<std::string>(kLarge, 'x');
-  const std::weak_ptr<std::string> held = piece;
-  writer_->append(*piece, piece);
-  piece.reset();
+  const auto held = append_held(std::string(kLarge, 'x'));
   writer_->flush();
   writer_->close();
   EXPECT_EQ(writer_->queued(), 0u);
@@ -201,10 +201,7 @@ TEST_F(StreamWriterTest, WhatIsNotTakenAtTheCloseIsLost) {
 TEST_F(StreamWriterTest, AReaderThatGoesWhileThereIsAQueueIsToldOnceAndTheQueueIsGone) {
   writer_->watch();
   fill();
-  auto piece = std::make_shared<std::string>(kLarge, 'x');
-  const std::weak_ptr<std::string> held = piece;
-  writer_->append(*piece, piece);
-  piece.reset();
+  const auto held = append_held(std::string(kLarge, 'x'));
   writer_->flush();
   EXPECT_EQ(writer_->queued(), kLarge);
   output_.close();

@@ -21,6 +21,17 @@
 
 namespace sitter {
 
+// The words that nearly every story uses.
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
 // Ids are raw JSON, so that a story can spell them as it likes; numbers are taken for convenience.
 
 struct Id {

@@ -42,6 +42,7 @@ bool eventually(const std::function<bool()>& condition) {
   const auto end = std::chrono::steady_clock::now() + kPatience;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;
+    // Nothing tells of a change in /proc; between two looks the processes get the core.
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return true;

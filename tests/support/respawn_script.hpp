@@ -13,6 +13,12 @@ class RespawnTest : public BridgeTest {
     dies(1, 0);
     done();
   }
+  /// Call 1 waits for child 2.
+  void call_while_down() {
+    open_session();
+    down();
+    client(call(1, "echo"));
+  }
   /// For stories that tell themselves how starts go.
   void open_session_with_start() {
     const bool plays_start = std::exchange(plays.start, true);
