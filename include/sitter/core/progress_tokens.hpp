@@ -1,7 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <deque>
 #include <set>
 #include <string>
 #include <string_view>
@@ -9,6 +7,7 @@
 
 #include "sitter/core/limits.hpp"
 #include "sitter/core/raw_id.hpp"
+#include "sitter/core/recent_keys.hpp"
 
 namespace sitter {
 
@@ -20,10 +19,9 @@ class ProgressTokens {
  public:
   /// A request asks for progress. It may use a token once more.
   void on_request(std::string_view token) {
-    if (ended_.empty() && going_on_.empty()) return;
     const std::string key = id_key(token);
-    std::erase(ended_, key);
-    std::erase(going_on_, key);
+    ended_.remove(key);
+    going_on_.remove(key);
   }
 
   /// The request goes to a second child, which counts from the beginning.
@@ -32,31 +30,27 @@ class ProgressTokens {
   /// It was answered or cancelled. `is_over`: a task goes on under its token, and a cancelled
   /// request may still be told of.
   void on_answered(std::string_view token, bool is_over) {
-    if (!muted_.empty()) muted_.erase(id_key(token));
-    remember(id_key(token), is_over ? ended_ : going_on_);
+    std::string key = id_key(token);
+    if (!muted_.empty()) muted_.erase(key);
+    (is_over ? ended_ : going_on_).add(std::move(key));
   }
 
   /// What its successor tells under the tokens of a lost child is of nothing that the client knows.
   void on_child_lost() {
-    for (std::string& key : going_on_) remember(std::move(key), ended_);
-    going_on_.clear();
+    going_on_.move_to([this](std::string key) { ended_.add(std::move(key)); });
   }
 
   bool passes(std::string_view token) const {
-    if (muted_.empty() && ended_.empty()) return true;
     const std::string key = id_key(token);
-    return !muted_.contains(key) && std::find(ended_.rbegin(), ended_.rend(), key) == ended_.rend();
+    return !muted_.contains(key) && !ended_.contains(key);
   }
 
  private:
-  static void remember(std::string key, std::deque<std::string>& keys) {
-    keys.push_back(std::move(key));
-    if (keys.size() > limits::kEndedTokensMax) keys.pop_front();
-  }
+  using Keys = RecentKeys<limits::kEndedTokensMax>;
 
   std::set<std::string> muted_;
-  std::deque<std::string> ended_;
-  std::deque<std::string> going_on_;
+  Keys ended_;
+  Keys going_on_;
 };
 
 }  // namespace sitter
