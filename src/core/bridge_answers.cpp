@@ -110,7 +110,7 @@ void Bridge::answer_opening_ourselves(std::string_view why, std::string_view std
 }
 
 void Bridge::fail(ClientRequest& request, const DeathReport& report) {
-  if (request.fails_with_result()) {
+  if (report.end && request.fails_with_result()) {
     answer_tool_text(request, report_text(report), true);
     return;
   }

@@ -82,7 +82,7 @@ std::string report_text(const DeathReport& report) {
       fmt::format("[mcp-sitter] {}. {}.", what_happened(report), effect(report, "call"));
   if (!report.stderr_tail.empty()) {
     text += "\nIts last words on stderr:\n" + report.stderr_tail;
-  } else if (report.end && report.end->reason != EndReason::not_executed) {
+  } else if (report.end->reason != EndReason::not_executed) {
     text += "\nIt wrote nothing to stderr.";
   }
   text += "\n" + next_step(report) + ".";

@@ -42,14 +42,14 @@ TEST_F(BridgePressureTest, AChildThatTakesLittleIsNotDeaf) {
   input_drained(1);
 }
 
-TEST_F(BridgePressureTest, RequestsToADeafChildAreAnswered) {
+TEST_F(BridgePressureTest, RequestsToADeafChildGetAnError) {
   become_deaf();
-  client(call(1, "echo"));
-  EXPECT_THAT(answer_text(), AllOf(HasSubstr("the server has stopped reading"),
-                                   HasSubstr("not delivered"), HasSubstr("sitter_kill")));
-  client(request(2, "tools/list"));
-  EXPECT_THAT(client_got(),
-              ElementsAre(AllOf(HasSubstr("-32603"), HasSubstr("has stopped reading"))));
+  for (const std::string& line : {call(1, "echo"), request(1, "tools/list")}) {
+    client(line);
+    EXPECT_THAT(client_got(),
+                ElementsAre(AllOf(HasSubstr("-32603"), HasSubstr("the server has stopped reading"),
+                                  HasSubstr("not delivered"), HasSubstr("sitter_kill"))));
+  }
 }
 
 TEST_F(BridgePressureTest, BuiltinsWorkWithADeafChild) {

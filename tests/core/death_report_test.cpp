@@ -83,10 +83,10 @@ TEST(DeathReportTest, EveryOtherEndHasItsOwnWords) {
 TEST(DeathReportTest, AChildThatStoppedReadingIsStillThere) {
   DeathReport deaf;
   deaf.progress = DeathReport::Progress::not_delivered;
-  EXPECT_EQ(report_text(deaf),
+  EXPECT_EQ(error_message(deaf),
             "[mcp-sitter] the server has stopped reading its input, but it is still running. This "
-            "call was not delivered to it and had no effect.\n"
-            "Take it down with sitter_kill; the next request starts it again.");
+            "request was not delivered to it and had no effect. Take it down with sitter_kill; the "
+            "next request starts it again.");
 }
 
 TEST(DeathReportTest, OtherRequestsGetTheSameOnOneLine) {

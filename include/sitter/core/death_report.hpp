@@ -34,7 +34,8 @@ struct DeathReport {
 };
 
 /// The text of the isError result of a tools/call: what happened, whether the call may have taken
-/// effect, the last lines of stderr and what to do next. Begins with "[mcp-sitter] ".
+/// effect, the last lines of stderr and what to do next. Begins with "[mcp-sitter] ". Only for a
+/// child that is over.
 std::string report_text(const DeathReport& report);
 
 /// The `message` of an error for any other request: the same on one line, without stderr.
