@@ -71,7 +71,11 @@ TEST(Flood, ChildThatStopsReadingBlocksNobodyElse) {
 
   client.text_of_call("sitter_kill");
   EXPECT_FALSE(is_alive(child));
-  for (int id = 1; id <= 24; ++id) EXPECT_EQ(client.answer(id)["result"]["isError"], true);
+  for (int id = 1; id <= 24; ++id) {
+    const Json answer = client.answer(id);
+    if (answer.contains("error")) continue;
+    EXPECT_EQ(answer["result"]["isError"], true);
+  }
   EXPECT_THAT(client.text_of_call("echo", {{"text", "next"}}), HasSubstr("next"));
   memory.expect_bounded(kMebibyte);
 }
