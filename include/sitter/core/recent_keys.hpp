@@ -10,8 +10,8 @@
 
 namespace sitter {
 
-/// The last `size` keys that were added. A look takes the same few nanoseconds whether the key is
-/// there or not, since all hashes are compared and keys only where a hash is the same.
+/// The last `size` keys that were added. Made for keys that are hardly ever there: only hashes are
+/// compared, and keys where a hash is the same.
 template <std::size_t size>
 class RecentKeys {
  public:
