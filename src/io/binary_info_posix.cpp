@@ -111,7 +111,6 @@ BinaryInfo describe(const Target& target) {
     info.mtime = modified(target.path);
     info.device = static_cast<std::uint64_t>(facts.st_dev);
     info.inode = facts.st_ino;
-    info.build_id = build_id_of(target.path);
   }
   if (!target.interpreter.empty()) {
     struct stat runner {};

@@ -35,8 +35,9 @@ BinaryFacts BinaryWatch::look(long pid) {
   BinaryFacts facts;
   facts.path = info.path;
   facts.exists = info.exists;
-  if (!info.build_id.empty()) facts.build_id = info.build_id;
   if (info.exists) {
+    // Not read at a start, which would wait for it.
+    if (std::string id = build_id_of(info.path); !id.empty()) facts.build_id = std::move(id);
     facts.size = static_cast<std::int64_t>(info.size);
     facts.modified = info.mtime;
   }

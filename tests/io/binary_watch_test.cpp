@@ -35,6 +35,7 @@ TEST_F(BinaryWatchTest, BeforeTheFirstStartNothingIsLoaded) {
   const BinaryFacts facts = watch.look(0);
   EXPECT_EQ(facts.path, server);
   EXPECT_TRUE(facts.exists);
+  EXPECT_EQ(facts.build_id.value_or(""), build_id_of(server));
   EXPECT_FALSE(facts.loaded);
   EXPECT_FALSE(facts.stale);
   EXPECT_EQ(watch.image_to_sweep(KillScope::automatic).path, server);

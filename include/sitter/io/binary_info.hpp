@@ -25,8 +25,6 @@ struct BinaryInfo {
   WallTime mtime;
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
-  /// Lower-case hex: the build id of an ELF file, the UUID of a Mach-O file. Empty without one.
-  std::string build_id;
   /// What runs it, when it is not a program of its own.
   std::optional<Interpreter> interpreter;
 };
@@ -35,7 +33,8 @@ struct BinaryInfo {
 /// behind wrappers such as npx or `cargo run` the program shows only while it runs. Never throws.
 BinaryInfo inspect(const LaunchRequest& request, long pid);
 
-/// The build id of the file at `path`, or empty. Reads a bounded part of it, whatever it holds.
+/// Lower-case hex: the build id of the ELF file at `path`, the UUID of a Mach-O file. Empty without
+/// one. Reads a bounded part of it, whatever it holds.
 std::string build_id_of(const std::string& path);
 
 }  // namespace sitter
