@@ -2,7 +2,6 @@
 #include <cstdio>
 #include <exception>
 #include <optional>
-#include <random>
 #include <string>
 #include <variant>
 #include <vector>
@@ -48,7 +47,7 @@ int run(int argc, char** argv) {
   if (!keeper) {
     log->write(sitter::action::Log::Level::warn, std::string(sitter::kNoKeeper));
   }
-  options.bridge.seed = std::random_device()();
+  options.bridge.seed = sitter::random_seed();
 
   sitter::Driver driver(
       {std::move(options.bridge), std::move(options.command), keeper, *log, error_output});

@@ -123,8 +123,7 @@ BinaryInfo describe(const Target& target) {
 
 }  // namespace
 
-BinaryInfo inspect(const LaunchRequest& request, long pid) {
-  auto planned = plan_launch(request);
+BinaryInfo inspect(const LaunchRequest& request, const PlannedLaunch& planned, long pid) {
   std::optional<Target> target;
   if (const auto* plan = std::get_if<LaunchPlan>(&planned)) {
     target = find_target(request, *plan, pid);
@@ -138,6 +137,10 @@ BinaryInfo inspect(const LaunchRequest& request, long pid) {
   BinaryInfo unknown;
   unknown.path = request.command;
   return unknown;
+}
+
+BinaryInfo inspect(const LaunchRequest& request, long pid) {
+  return inspect(request, plan_launch(request), pid);
 }
 
 }  // namespace sitter

@@ -12,7 +12,9 @@ bool is_same_file(const BinaryInfo& a, const BinaryInfo& b) {
 
 }  // namespace
 
-void BinaryWatch::before_start() { loaded_ = inspect(command_, 0); }
+void BinaryWatch::before_start(const PlannedLaunch& planned) {
+  loaded_ = inspect(command_, planned, 0);
+}
 
 void BinaryWatch::on_started(long pid, WallTime started) {
   started_ = started;

@@ -21,8 +21,7 @@ std::string look_of(const std::filesystem::path& file) {
 
 }  // namespace
 
-std::string command_files(const LaunchRequest& request) {
-  const auto planned = plan_launch(request);
+std::string command_files(const LaunchRequest& request, const PlannedLaunch& planned) {
   const std::filesystem::path cwd = request.cwd.empty() ? "." : request.cwd;
   std::string looks;
   if (const auto* const plan = std::get_if<LaunchPlan>(&planned)) {

@@ -268,22 +268,23 @@ class Driver::Loop {
 
   void carry_out(action::StartChild& order) {
     const Generation gen = order.gen;
-    started_files_ = command_files(parts_.command);
-    binary_.before_start();
-    auto launched = launch(parts_.command);
+    const PlannedLaunch planned = plan_launch(parts_.command);
+    started_files_ = command_files(parts_.command, planned);
+    binary_.before_start(planned);
+    auto launched = launch(planned);
     if (auto* const failure = std::get_if<LaunchFailure>(&launched)) {
       feed(input::ChildStartFailed{gen, std::move(failure->reason)});
       return;
     }
     Launched& process = std::get<Launched>(launched);
     const long pid = process.pid;
-    if (parts_.keeper && !parts_.keeper->child_started(pid)) {
+    children_.push_back(
+        {gen, std::make_unique<ChildProcess>(loop_, std::move(process), events_of(gen))});
+    if (parts_.keeper && !parts_.keeper->child_started(children_.back().process->unit())) {
       parts_.keeper.reset();
       parts_.log.write(action::Log::Level::warn, std::string(kNoKeeper));
     }
     binary_.on_started(pid, now_.wall);
-    children_.push_back(
-        {gen, std::make_unique<ChildProcess>(loop_, std::move(process), events_of(gen))});
     feed(input::ChildStarted{gen, pid});
   }
 
@@ -373,7 +374,7 @@ class Driver::Loop {
     unit.signal(UnitSignal::kill, others);
     // What could not be killed stays known to the keeper, which tries again when we are gone.
     if (parts_.keeper && unit.members(others).empty()) {
-      parts_.keeper->child_over(child->process->pid());
+      parts_.keeper->child_over(unit);
     }
     // The order may have come from an event of this very child.
     loop_.post([gone = std::shared_ptr<ChildProcess>(std::move(child->process))] {});
@@ -397,7 +398,8 @@ class Driver::Loop {
   }
 
   void carry_out(action::CheckCommandFiles&) {
-    feed(input::CommandFilesChecked{command_files(parts_.command) != started_files_});
+    feed(input::CommandFilesChecked{command_files(parts_.command, plan_launch(parts_.command)) !=
+                                    started_files_});
   }
 
   void carry_out(action::Log& order) { parts_.log.write(order.level, order.text); }

@@ -13,7 +13,6 @@
 #include "platform.hpp"
 #include "signals_blocked.hpp"
 #include "sitter/io/keeper.hpp"
-#include "sitter/io/process_tree.hpp"
 
 namespace sitter {
 namespace {
@@ -37,6 +36,10 @@ struct Record {
   std::int64_t leader;
   std::uint64_t leader_start;
 };
+
+bool send(const FileDescriptor& pipe, const Record& record) {
+  return write(pipe.number(), &record, sizeof record) == sizeof record;
+}
 
 class KeptUnits {
  public:
@@ -134,7 +137,7 @@ void leave_the_bridge(int pipe) {
 std::optional<Keeper> Keeper::start() {
   auto pipe = platform::open_pipe();
   if (!pipe) return std::nullopt;
-  const ProcessRecord bridge = find_process(getpid()).value_or(ProcessRecord());
+  const ProcessRecord bridge = this_process();
   // A signal to the bridge's group must not end a keeper that does not ignore it yet.
   SignalsBlocked blocked;
   pid_t pid = fork();
@@ -157,15 +160,12 @@ Keeper::~Keeper() {
   }
 }
 
-bool Keeper::child_started(long leader) {
-  std::uint64_t start = find_process(leader).value_or(ProcessRecord()).start;
-  Record record{Event::started, leader, start};
-  return write(pipe_.number(), &record, sizeof record) == sizeof record;
+bool Keeper::child_started(const ProcessUnit& unit) {
+  return send(pipe_, {Event::started, unit.leader(), unit.leader_start()});
 }
 
-bool Keeper::child_over(long leader) {
-  Record record{Event::over, leader, 0};
-  return write(pipe_.number(), &record, sizeof record) == sizeof record;
+bool Keeper::child_over(const ProcessUnit& unit) {
+  return send(pipe_, {Event::over, unit.leader(), unit.leader_start()});
 }
 
 }  // namespace sitter

@@ -184,7 +184,7 @@ std::string not_found(const LaunchPlan& plan, const std::string& name, const std
 
 }  // namespace
 
-std::variant<LaunchPlan, LaunchFailure> plan_launch(const LaunchRequest& request) {
+PlannedLaunch plan_launch(const LaunchRequest& request) {
   LaunchPlan plan;
   auto directory = child_directory(request.cwd);
   if (auto* failure = std::get_if<LaunchFailure>(&directory)) return std::move(*failure);
@@ -200,10 +200,12 @@ std::variant<LaunchPlan, LaunchFailure> plan_launch(const LaunchRequest& request
     for (const auto& entry : std::get<std::vector<std::string>>(entries)) environment.set(entry);
   }
   for (const auto& entry : request.environment) environment.set(entry);
-  environment.set(unit_mark(find_process(getpid()).value_or(ProcessRecord())));
+  environment.set(unit_mark(this_process()));
   plan.environment = environment.take();
 
   if (request.command.empty()) return LaunchFailure{"the command is empty"};
+  plan.arguments = request.arguments;
+  plan.arguments.insert(plan.arguments.begin(), request.command);
   if (request.command.find('/') != std::string::npos) {
     plan.program = tidy(plan.cwd, request.command);
     return plan;

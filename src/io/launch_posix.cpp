@@ -156,10 +156,8 @@ struct Started {
   int error;
 };
 
-Started start(const LaunchPlan& plan, const LaunchRequest& request, const Pipes& pipes) {
-  std::vector<std::string> words = request.arguments;
-  words.insert(words.begin(), request.command);
-  std::vector<const char*> arguments = pointers(words);
+Started start(const LaunchPlan& plan, const Pipes& pipes) {
+  std::vector<const char*> arguments = pointers(plan.arguments);
   std::vector<const char*> environment = pointers(plan.environment);
 
   pid_t parent = getpid();
@@ -270,9 +268,8 @@ LaunchFailure diagnose(int error, const LaunchPlan& plan) {
 
 }  // namespace
 
-std::variant<Launched, LaunchFailure> launch(const LaunchRequest& request) {
-  auto planned = plan_launch(request);
-  if (auto* failure = std::get_if<LaunchFailure>(&planned)) return std::move(*failure);
+std::variant<Launched, LaunchFailure> launch(const PlannedLaunch& planned) {
+  if (const auto* failure = std::get_if<LaunchFailure>(&planned)) return *failure;
   const auto& plan = std::get<LaunchPlan>(planned);
 
   StandardDescriptorsTaken taken;
@@ -281,7 +278,7 @@ std::variant<Launched, LaunchFailure> launch(const LaunchRequest& request) {
     return LaunchFailure{"no pipe could be made for the child: " +
                          std::string(std::strerror(errno))};
   }
-  Started started = start(plan, request, *pipes);
+  Started started = start(plan, *pipes);
   if (started.error != 0) return diagnose(started.error, plan);
   return Launched{started.pid, std::move(pipes->input.write_end), std::move(pipes->output.read_end),
                   std::move(pipes->error.read_end)};

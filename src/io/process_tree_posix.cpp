@@ -33,6 +33,13 @@ Table read_table() {
 
 }  // namespace
 
+const ProcessRecord& this_process() {
+  static ProcessRecord record;
+  // A fork is another process.
+  if (record.pid != getpid()) record = find_process(getpid()).value_or(ProcessRecord());
+  return record;
+}
+
 // The name is unlike that of any other bridge, so that a bridge behind a bridge does not hide it.
 std::string unit_mark(const ProcessRecord& bridge) {
   return "MCP_SITTER_UNIT_" + std::to_string(bridge.pid) + "_" + std::to_string(bridge.start) +
@@ -46,7 +53,7 @@ ProcessUnit::ProcessUnit(long leader, std::uint64_t leader_start, long adopter)
     : leader_(leader),
       leader_start_(leader_start),
       adopter_(adopter),
-      adopter_session_(find_process(adopter).value_or(ProcessRecord()).session) {}
+      adopter_session_(getsid(static_cast<pid_t>(adopter))) {}
 
 // What belongs to the unit whatever its parent is.
 bool ProcessUnit::is_member_by_itself(const ProcessRecord& process) const {

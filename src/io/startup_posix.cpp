@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -19,6 +20,11 @@ void unblock_signals() {
   sigemptyset(&ours);
   for (const int signal : {SIGCHLD, SIGHUP, SIGINT, SIGTERM}) sigaddset(&ours, signal);
   pthread_sigmask(SIG_UNBLOCK, &ours, nullptr);
+}
+
+std::uint64_t random_seed() {
+  std::uint64_t seed = 0;
+  return getentropy(&seed, sizeof seed) == 0 ? seed : 0;
 }
 
 }  // namespace sitter

@@ -16,7 +16,7 @@ using testing::shell;
 class BinaryWatchTest : public testing::CommandTest {
  protected:
   std::unique_ptr<Child> start(BinaryWatch& watch, const LaunchRequest& command) {
-    watch.before_start();
+    watch.before_start(plan_launch(command));
     auto child = std::make_unique<Child>(command);
     expect_answer(*child);
     watch.on_started(child->started() ? child->pid() : 0, started_);

@@ -51,9 +51,9 @@ class FakeBridge {
   [[noreturn]] static void run(const std::string& script, int to_test) {
     FileDescriptor out(to_test);
     auto keeper = Keeper::start();
-    auto child = launch({"sh", shell(script), {}, {}, {}});
+    auto child = testing::launch({"sh", shell(script), {}, {}, {}});
     auto& launched = std::get<Launched>(child);
-    if (!keeper || !keeper->child_started(launched.pid)) _exit(1);
+    if (!keeper || !keeper->child_started(ProcessUnit(launched.pid))) _exit(1);
     testing::write_line(out, std::to_string(keeper->pid()));
     while (true) testing::write_line(out, read_line(launched.output));
   }
@@ -120,8 +120,9 @@ TEST(Keeper, ForgetsAChildThatIsOver) {
   ASSERT_TRUE(child.started()) << child.failure();
   auto keeper = Keeper::start();
   ASSERT_TRUE(keeper);
-  EXPECT_TRUE(keeper->child_started(child.pid()));
-  EXPECT_TRUE(keeper->child_over(child.pid()));
+  const ProcessUnit unit(child.pid());
+  EXPECT_TRUE(keeper->child_started(unit));
+  EXPECT_TRUE(keeper->child_over(unit));
   long pid = keeper->pid();
   keeper.reset();
   EXPECT_TRUE(eventually([&] { return !is_alive(pid); }));
@@ -134,7 +135,7 @@ TEST(Keeper, SaysWhenItIsGone) {
   ASSERT_TRUE(keeper);
   kill(static_cast<pid_t>(keeper->pid()), SIGKILL);
   EXPECT_TRUE(eventually([&] { return !is_alive(keeper->pid()); }));
-  EXPECT_FALSE(keeper->child_over(1));
+  EXPECT_FALSE(keeper->child_over(ProcessUnit(1)));
   std::signal(SIGPIPE, before);
 }
 

@@ -13,6 +13,7 @@ using testing::descriptors_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::in_another_process;
+using testing::launch;
 using testing::read_all;
 using testing::read_line;
 using testing::reason;

@@ -58,6 +58,10 @@ inline std::string reason(const std::variant<Launched, LaunchFailure>& result) {
   return "[it was started]";
 }
 
+inline std::variant<Launched, LaunchFailure> launch(const LaunchRequest& request) {
+  return sitter::launch(plan_launch(request));
+}
+
 /// A child that is started at once, and killed and reaped at the end.
 class Child {
  public:

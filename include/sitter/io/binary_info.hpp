@@ -29,8 +29,10 @@ struct BinaryInfo {
   std::optional<Interpreter> interpreter;
 };
 
-/// Finds the file and reads what there is to know. `pid` is the running child, 0 if there is none:
-/// behind wrappers such as npx or `cargo run` the program shows only while it runs. Never throws.
+/// Finds the file and reads what there is to know. `planned` is what the request comes to now, and
+/// is found out where it is not given. `pid` is the running child, 0 if there is none: behind
+/// wrappers such as npx or `cargo run` the program shows only while it runs. Never throws.
+BinaryInfo inspect(const LaunchRequest& request, const PlannedLaunch& planned, long pid);
 BinaryInfo inspect(const LaunchRequest& request, long pid);
 
 /// Lower-case hex: the build id of the ELF file at `path`, the UUID of a Mach-O file. Empty without

@@ -17,8 +17,8 @@ class BinaryWatch {
  public:
   explicit BinaryWatch(LaunchRequest command) : command_(std::move(command)) {}
 
-  /// Just before a launch: takes note of the file as it will be loaded.
-  void before_start();
+  /// Just before this launch: takes note of the file as it will be loaded.
+  void before_start(const PlannedLaunch& planned);
   /// The launch worked.
   void on_started(long pid, WallTime started);
 

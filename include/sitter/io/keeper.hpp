@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "sitter/io/file_descriptor.hpp"
+#include "sitter/io/process_tree.hpp"
 
 namespace sitter {
 
@@ -33,11 +34,12 @@ class Keeper {
 
   long pid() const { return pid_; }
 
-  /// `leader` has just been launched. False if the keeper is gone. SIGPIPE must be ignored.
-  bool child_started(long leader);
+  /// The leader of `unit` has just been launched. False if the keeper is gone. SIGPIPE must be
+  /// ignored.
+  bool child_started(const ProcessUnit& unit);
 
-  /// The whole unit of `leader` is gone; its number may be used by strangers from now on.
-  bool child_over(long leader);
+  /// The whole unit is gone; the number of its leader may be used by strangers from now on.
+  bool child_over(const ProcessUnit& unit);
 
  private:
   Keeper(long pid, FileDescriptor pipe) : pid_(pid), pipe_(std::move(pipe)) {}

@@ -22,8 +22,10 @@ struct Launched {
 /// A child that could not be executed is already reaped; the exit of one that could is reported by
 /// `reap()` and by nothing else.
 ///
+/// A failed plan is handed back as it is.
+///
 /// To be called on the main thread only: on Linux the child is killed when the thread that started
 /// it ends.
-std::variant<Launched, LaunchFailure> launch(const LaunchRequest& request);
+std::variant<Launched, LaunchFailure> launch(const PlannedLaunch& planned);
 
 }  // namespace sitter

@@ -28,17 +28,21 @@ struct LaunchFailure {
 struct LaunchPlan {
   /// Absolute path of what will be executed.
   std::string program;
+  /// Its arguments; the first is the command as the user named it.
+  std::vector<std::string> arguments;
   /// Absolute path of the child's working directory.
   std::string cwd;
   /// The child's whole environment, NAME=VALUE, each name once; with the mark of its unit.
   std::vector<std::string> environment;
 };
 
+using PlannedLaunch = std::variant<LaunchPlan, LaunchFailure>;
+
 /// Reads the env file and finds the program, as the platform's shell would: PATH is that of the
 /// child's environment, relative entries of it count from the child's directory, a hit that can't
 /// be executed is skipped. Empty entries, which would mean the current directory, are skipped too.
 /// Whether the program can really be executed shows only at the launch.
-std::variant<LaunchPlan, LaunchFailure> plan_launch(const LaunchRequest& request);
+PlannedLaunch plan_launch(const LaunchRequest& request);
 
 /// The absolute path of `name` in the PATH of `plan`, or empty.
 std::string find_in_path(const LaunchPlan& plan, const std::string& name);

@@ -27,6 +27,9 @@ enum class UnitSignal { terminate, kill };
 /// the one before. Only a fork bomb needs more.
 inline constexpr int kSignalRoundsMax = 50;
 
+/// The caller itself, as it was at its first call: its pid and its start stay what they are.
+const ProcessRecord& this_process();
+
 /// An entry that the environment of every child of `bridge` gets, and of no other process. It still
 /// names what a daemon's double fork has taken out of the unit unseen.
 std::string unit_mark(const ProcessRecord& bridge);
