@@ -4,16 +4,21 @@ namespace sitter {
 namespace {
 
 /// How a stream ends, and what does not end it.
-class BridgeStreamEndsTest : public StreamsTest {};
+class BridgeStreamEndsTest : public StreamsTest {
+ protected:
+  /// A child had granted all of this, and the next one grants the tools only.
+  void respawn_grants_less_than(const std::string& granted) {
+    open_stream(granted, granted);
+    dies(1, 0);
+    done();
+    respawn(2);
+    done();
+    child(2, acknowledged(kStream, kTools));
+  }
+};
 
 TEST_F(BridgeStreamEndsTest, ARespawnedChildThatGrantsLessEndsTheStream) {
-  const std::string more = R"json({"toolsListChanged":true,"resourceSubscriptions":["a:/b"]})json";
-  open_stream(more, more);
-  dies(1, 0);
-  done();
-  respawn(2);
-  done();
-  child(2, acknowledged(kStream, kTools));
+  respawn_grants_less_than(R"json({"toolsListChanged":true,"resourceSubscriptions":["a:/b"]})json");
   EXPECT_THAT(
       done(),
       ElementsAre(HasSubstr("child 2 " + cancelled(kStream)),
@@ -181,13 +186,7 @@ TEST_F(BridgeStreamEndsTest, TheEndOfACancelledStreamIsNoAnswerToTheNextRequestW
 }
 
 TEST_F(BridgeStreamEndsTest, ARespawnedChildThatGrantsLessOfWhatElseWasAskedEndsTheStream) {
-  const std::string more = R"json({"toolsListChanged":true,"taskIds":["t"]})json";
-  open_stream(more, more);
-  dies(1, 0);
-  done();
-  respawn(2);
-  done();
-  child(2, acknowledged(kStream, kTools));
+  respawn_grants_less_than(R"json({"toolsListChanged":true,"taskIds":["t"]})json");
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("notifications/cancelled")));
   answers_x(2);
 }

@@ -1,0 +1,436 @@
+#include "support/bridge_script.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sitter {
+namespace {
+
+constexpr std::uint64_t kFirstNumber = std::uint64_t{1} << 50;
+
+/// A copy with nothing behind it but the padding, and that is not what a parser hopes for.
+std::unique_ptr<char[]> padded(const std::string& line) {
+  auto bytes = std::make_unique<char[]>(line.size() + limits::kLinePadding);
+  std::memcpy(bytes.get(), line.data(), line.size());
+  std::memset(bytes.get() + line.size(), '"', limits::kLinePadding);
+  return bytes;
+}
+
+bool is_internal(const std::string& raw_id) {
+  return raw_id.starts_with("\"mcp-sitter-") || raw_id.starts_with("11258999068");
+}
+
+/// "#3" for the number of the third request of the bridge's own.
+std::string without_numbers(std::string text) {
+  for (std::size_t at = 0; (at = text.find("11258999068", at)) != text.npos; ++at) {
+    const std::size_t end = text.find_first_not_of("0123456789", at);
+    const auto number = std::stoull(text.substr(at, end - at)) - kFirstNumber + 1;
+    text.replace(at, end - at, "#" + std::to_string(number));
+  }
+  return text;
+}
+
+std::string with_numbers(std::string text) {
+  for (const std::string before : {"\"id\":#", "\"mcp-sitter-#"}) {
+    for (std::size_t at = 0; (at = text.find(before, at)) != text.npos; ++at) {
+      const std::size_t begin = at + before.size() - 1;
+      const std::size_t end = text.find_first_not_of("0123456789", begin + 1);
+      const auto number = std::stoull(text.substr(begin + 1, end - begin - 1)) + kFirstNumber - 1;
+      text.replace(begin, end - begin, std::to_string(number));
+    }
+  }
+  return text;
+}
+
+/// What the shell has to answer.
+bool is_order(const Action& action) {
+  return std::holds_alternative<action::StartChild>(action) ||
+         std::holds_alternative<action::SignalUnit>(action) ||
+         std::holds_alternative<action::InspectBinary>(action) ||
+         std::holds_alternative<action::SweepImage>(action) ||
+         std::holds_alternative<action::CheckCommandFiles>(action);
+}
+
+nlohmann::json top_level(const std::string& text) {
+  MessageReader reader;
+  const OwnedLine line{std::string_view(text)};
+  const Message* const message = reader.read(line.line());
+  if (message == nullptr) return nlohmann::json();
+  nlohmann::json top = {{"jsonrpc", "2.0"}};
+  if (!message->id.empty()) top["id"] = nlohmann::json::parse(message->id);
+  const bool is_result = message->kind == Message::Kind::result;
+  if (is_result || message->kind == Message::Kind::error) {
+    top[is_result ? "result" : "error"] = 0;
+  } else {
+    top["method"] = message->method_text;
+  }
+  return top;
+}
+
+/// Lone surrogates may pass, though strict parsers refuse them. Of a large line only the top
+/// level is read, since more would take seconds.
+nlohmann::json parsed(std::string line) {
+  if (line.size() > 64 * limits::kKiB) return top_level(line);
+  for (std::size_t at = 0; (at = line.find("\\ud8", at)) != line.npos; ++at) {
+    line.replace(at, 6, "\\u0041");
+  }
+  return nlohmann::json::parse(line, nullptr, false);
+}
+
+nlohmann::json expect_message(const std::string& line) {
+  EXPECT_EQ(line.find('\n'), line.npos);
+  auto message = parsed(line);
+  const bool is_message =
+      message.is_object() && message.value("jsonrpc", "") == "2.0" &&
+      (message.contains("method") + message.contains("result") + message.contains("error") == 1);
+  EXPECT_TRUE(is_message) << "no JSON-RPC message: " << line.substr(0, 1000);
+  // A copy of a deeply nested one would not come back.
+  if (!is_message) message = nlohmann::json::object();
+  return message;
+}
+
+}  // namespace
+
+Bridge& BridgeTest::bridge() {
+  if (!bridge_) bridge_.emplace(config, now);
+  return *bridge_;
+}
+
+void BridgeTest::client(const std::string& line) {
+  note_client_line(line);
+  const auto kept = padded(line);
+  feed(input::ClientLine{Line::padded({kept.get(), line.size()})});
+}
+
+void BridgeTest::client_line_too_long(const std::string& head, const std::string& tail,
+                                      std::uint64_t size) {
+  feed(input::ClientLineTooLong{head, tail, size});
+}
+
+void BridgeTest::started(Generation gen) {
+  children_[gen].is_started = true;
+  feed(input::ChildStarted{gen, pid_of(gen)});
+}
+
+void BridgeTest::start_fails(Generation gen, const std::string& reason) {
+  children_[gen].is_released = true;
+  feed(input::ChildStartFailed{gen, reason});
+}
+
+void BridgeTest::child(Generation gen, const std::string& line) {
+  const std::string text = with_numbers(line);
+  note_line_of_child(gen, text);
+  const auto kept = padded(text);
+  feed(input::ChildLine{gen, Line::padded({kept.get(), text.size()})});
+}
+
+void BridgeTest::child_line_too_long(Generation gen, const std::string& head,
+                                     const std::string& tail, std::uint64_t size) {
+  feed(input::ChildLineTooLong{gen, head, tail, size});
+}
+
+void BridgeTest::child_says(Generation gen, const std::string& line) {
+  feed(input::ChildErrorLine{gen, line, 0});
+}
+
+void BridgeTest::exits(Generation gen, int code, const std::string& signal) {
+  children_[gen].has_exited = true;
+  feed(input::ChildExited{gen, {code, signal}});
+}
+
+void BridgeTest::closes_output(Generation gen) {
+  closes_stdout(gen);
+  closes_stderr(gen);
+}
+
+void BridgeTest::dies(Generation gen, int code, const std::string& signal) {
+  exits(gen, code, signal);
+  closes_output(gen);
+}
+
+void BridgeTest::unit_signalled(Generation gen,
+                                std::vector<input::UnitSignalled::Process> processes) {
+  feed(input::UnitSignalled{gen, std::move(processes)});
+}
+
+void BridgeTest::image_swept(std::vector<input::ImageSwept::Process> processes) {
+  feed(input::ImageSwept{std::move(processes)});
+}
+
+void BridgeTest::time_passes(Milliseconds duration) {
+  const Instant until = now.steady + duration;
+  for (int stops = 0; true; ++stops) {
+    const auto next = bridge().next_timeout();
+    if (!next || *next > until) break;
+    ASSERT_LT(stops, 10000) << "a deadline comes again and again";
+    turn_to(std::max(now.steady, *next));
+    bridge().handle_timeout(now);
+    drain();
+  }
+  turn_to(until);
+  const std::size_t before = words_.size();
+  bridge().handle_timeout(now);
+  drain();
+  EXPECT_EQ(words_.size(), before) << "something was done though nothing was due";
+}
+
+void BridgeTest::next_deadline_comes() {
+  const auto next = bridge().next_timeout();
+  ASSERT_TRUE(next) << "there is no deadline";
+  turn_to(std::max(now.steady, *next));
+  bridge().handle_timeout(now);
+  drain();
+}
+
+std::vector<std::string> BridgeTest::client_got() {
+  std::vector<std::string> lines;
+  for (const std::string& word : done()) {
+    if (word.starts_with("client ")) lines.push_back(word.substr(7));
+  }
+  return lines;
+}
+
+nlohmann::json BridgeTest::answer() {
+  const auto lines = client_got();
+  if (lines.size() != 1) {
+    ADD_FAILURE() << "not one line to the client: " << ::testing::PrintToString(lines);
+    return nlohmann::json();
+  }
+  return nlohmann::json::parse(lines[0], nullptr, false);
+}
+
+std::string BridgeTest::answer_text() {
+  const auto line = answer();
+  const auto at = nlohmann::json::json_pointer("/result/content/0/text");
+  return line.contains(at) ? line[at].get<std::string>() : "no text in " + line.dump();
+}
+
+void BridgeTest::opens(Generation gen) {
+  for (std::size_t i = 0; i < children_[gen].inbox.size(); ++i) {
+    const auto line = parsed(children_[gen].inbox[i].first);
+    if (!line.contains("method") || !line.contains("id")) continue;
+    if (std::exchange(children_[gen].inbox[i].second, true)) continue;
+    const std::string id = line["id"].dump();
+    const std::string method = line["method"];
+    if (method == "initialize" && server.is_stateless) {
+      child(gen, error(id, -32022, "Unsupported protocol version"));
+    } else if (method == "initialize") {
+      child(gen, result(id, server.opening()));
+    } else if (!is_internal(id)) {
+      children_[gen].inbox[i].second = false;
+    } else if (method == "tools/list") {
+      child(gen, result(id, server.page("tools", server.tools)));
+    } else if (method == "prompts/list") {
+      child(gen, result(id, server.page("prompts", server.prompts)));
+    } else if (method == "resources/list") {
+      child(gen, result(id, server.page("resources", server.resources)));
+    } else {
+      child(gen, result(id));
+    }
+  }
+}
+
+void BridgeTest::open_session(const std::string& version) {
+  client(initialize(0, version));
+  opens(1);
+  client(initialized());
+  opens(1);
+  done();
+}
+
+void BridgeTest::open_listed_session() {
+  open_session();
+  client(request(900, "tools/list"));
+  child(1, result(900, Server::list("tools", server.tools)));
+  done();
+}
+
+void BridgeTest::TearDown() {
+  if (HasFatalFailure()) return;
+  plays = {};
+  is_closing_ = true;
+  client_closes_input();
+  for (const auto& [gen, child] : std::map(children_)) {
+    if (!child.is_started && !child.is_released) start_fails(gen, "the story is over");
+  }
+  while (!unanswered_.empty()) {
+    const Action action = unanswered_.front();
+    unanswered_.erase(unanswered_.begin());
+    play(action);
+  }
+  time_passes(std::chrono::seconds(30));
+  EXPECT_TRUE(is_over_) << "the bridge did not end";
+  EXPECT_EQ(bridge().owed_count(), 0u);
+  EXPECT_EQ(bridge().next_timeout(), std::nullopt);
+  for (const auto& [id, open] : open_) {
+    EXPECT_EQ(open.owed, 0) << "the request " << id << " was left unanswered";
+  }
+}
+
+void BridgeTest::turn_to(Instant instant) {
+  now.wall += std::chrono::duration_cast<WallTime::duration>(instant - now.steady);
+  now.steady = instant;
+}
+
+void BridgeTest::feed(const Input& fact) {
+  bridge().handle(fact, now);
+  drain();
+}
+
+void BridgeTest::drain() {
+  std::vector<Action> to_play;
+  while (auto action = bridge().poll_action()) {
+    write_down(*action);
+    if (is_order(*action)) to_play.push_back(std::move(*action));
+  }
+  for (const Action& action : to_play) play(action);
+}
+
+void BridgeTest::play(const Action& action) {
+  if (is_over_) return;
+  if (const auto* const start = std::get_if<action::StartChild>(&action)) {
+    if (plays.start) started(start->gen);
+    return;
+  }
+  const auto later = [&](bool now_played) {
+    if (!now_played) unanswered_.push_back(action);
+    return !now_played;
+  };
+  if (const auto* const order = std::get_if<action::SignalUnit>(&action)) {
+    if (later(plays.signal)) return;
+    ChildSeen& child = children_[order->gen];
+    if (child.is_released) return;
+    const bool is_alive = child.is_started && !child.has_exited;
+    if (is_alive) {
+      unit_signalled(order->gen, {{pid_of(order->gen), true, "server", ""}});
+    } else {
+      unit_signalled(order->gen, {});
+    }
+    if (is_alive && is_closing_ && order->how == action::SignalUnit::How::kill) {
+      dies(order->gen, 137, "SIGKILL");
+    }
+  } else if (std::holds_alternative<action::InspectBinary>(action)) {
+    if (!later(plays.inspect)) binary_inspected();
+  } else if (std::holds_alternative<action::SweepImage>(action)) {
+    if (!later(plays.sweep)) image_swept({});
+  } else if (std::holds_alternative<action::CheckCommandFiles>(action)) {
+    if (!later(plays.check)) files_checked(files_changed);
+  }
+}
+
+void BridgeTest::write_down(const Action& action) {
+  EXPECT_FALSE(is_over_) << "something was done after the end";
+  if (const auto* const a = std::get_if<action::SendToClient>(&action)) {
+    const std::string text = a->line.text();
+    note_line_to_client(text);
+    words_.push_back("client " + text);
+  } else if (const auto* const b = std::get_if<action::SendToChild>(&action)) {
+    const std::string text = b->line.text();
+    expect_message(text);
+    ChildSeen& child = expect_living(b->gen, "a line");
+    EXPECT_TRUE(child.is_started) << "a line to a child that is not up: " << text;
+    EXPECT_FALSE(child.is_closed) << "a line to a child whose input is closed: " << text;
+    EXPECT_FALSE(child.has_exited) << "a line to a child that has exited: " << text;
+    child.inbox.emplace_back(text, false);
+    words_.push_back("child " + std::to_string(b->gen) + " " + without_numbers(text));
+  } else if (const auto* const c = std::get_if<action::StartChild>(&action)) {
+    EXPECT_FALSE(children_.contains(c->gen)) << "the number of a child comes again";
+    children_[c->gen];
+    add_word("start", c->gen);
+  } else if (const auto* const d = std::get_if<action::CloseChildInput>(&action)) {
+    expect_living(d->gen, "an end of input").is_closed = true;
+    add_word("close", d->gen);
+  } else if (const auto* const e = std::get_if<action::SignalUnit>(&action)) {
+    expect_living(e->gen, "a signal");
+    using How = action::SignalUnit::How;
+    if (e->how == How::look && plays.signal) return;
+    add_word(e->how == How::look        ? "look"
+             : e->how == How::terminate ? "terminate"
+                                        : "kill",
+             e->gen);
+  } else if (const auto* const f = std::get_if<action::ReleaseChild>(&action)) {
+    expect_living(f->gen, "a release").is_released = true;
+    add_word("release", f->gen);
+  } else if (const auto* const g = std::get_if<action::SweepImage>(&action)) {
+    const std::string scope = g->scope == KillScope::automatic ? "auto"
+                              : g->scope == KillScope::child   ? "child"
+                                                               : "same-executable";
+    words_.push_back("sweep " + scope +
+                     (g->how == action::SignalUnit::How::kill ? " kill" : " terminate"));
+  } else if (std::holds_alternative<action::InspectBinary>(action)) {
+    if (!plays.inspect) words_.push_back("inspect");
+  } else if (std::holds_alternative<action::CheckCommandFiles>(action)) {
+    words_.push_back("check files");
+  } else if (const auto* const h = std::get_if<action::Log>(&action)) {
+    if (h->level != action::Log::Level::debug) logs_.push_back(h->text);
+  } else if (const auto* const i = std::get_if<action::Exit>(&action)) {
+    is_over_ = true;
+    words_.push_back("exit " + std::to_string(i->code) + (i->may_wait ? "" : " at once"));
+  }
+}
+
+void BridgeTest::add_word(const std::string& word, Generation gen) {
+  words_.push_back(word + " " + std::to_string(gen));
+}
+
+BridgeTest::ChildSeen& BridgeTest::expect_living(Generation gen, const std::string& what) {
+  ChildSeen& child = children_[gen];
+  EXPECT_FALSE(child.is_released) << what << " for child " << gen << ", which is over";
+  return child;
+}
+
+void BridgeTest::note_client_line(const std::string& line) {
+  if (line.starts_with('[') && takes_batches) {
+    for (const auto& message : nlohmann::json::parse(line, nullptr, false)) {
+      note_client_line(message.dump());
+    }
+    return;
+  }
+  const auto message = parsed(line);
+  if (!message.is_object() || !message.contains("method")) return;
+  if (message.contains("id")) {
+    if (!message["id"].is_string() && !message["id"].is_number()) return;
+    Open& open = open_[message["id"].dump()];
+    // A stream may end with an answer, and need not.
+    ++(message["method"] == "subscriptions/listen" ? open.cancelled : open.owed);
+    return;
+  }
+  if (message["method"] != "notifications/cancelled") return;
+  const auto id = nlohmann::json::json_pointer("/params/requestId");
+  if (!message.contains(id)) return;
+  const auto open = open_.find(message[id].dump());
+  // The opening can't be cancelled, and it has the id 0 in these stories.
+  if (open == open_.end() || open->second.owed == 0 || open->first == "0") return;
+  --open->second.owed;
+  ++open->second.cancelled;
+}
+
+void BridgeTest::note_line_of_child(Generation gen, const std::string& line) {
+  for (auto& [asked, is_answered] : children_[gen].inbox) {
+    const std::size_t id = asked.find("\"id\":");
+    if (is_answered || id == asked.npos) continue;
+    const std::string member = asked.substr(id, asked.find(',', id) - id);
+    is_answered = line.starts_with(R"json({"jsonrpc":"2.0",)json" + member + ",");
+  }
+}
+
+void BridgeTest::note_line_to_client(const std::string& line) {
+  if (line.starts_with('[')) {
+    for (const auto& answer : nlohmann::json::parse(line, nullptr, false)) {
+      note_line_to_client(answer.dump());
+    }
+    return;
+  }
+  const auto message = expect_message(line);
+  if (!message.contains("id") || message.contains("method") || message["id"].is_null()) return;
+  Open& open = open_[message["id"].dump()];
+  if (open.owed > 0) {
+    --open.owed;
+  } else if (open.cancelled > 0) {
+    --open.cancelled;
+  } else {
+    EXPECT_TRUE(may_answer_unasked) << "an answer that nobody asked for: " << line.substr(0, 1000);
+  }
+}
+
+}  // namespace sitter

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <string>
+
+#include "sitter/core/exit_status.hpp"
+#include "support/simulation_random.hpp"
+#include "support/simulation_said.hpp"
+
+namespace sitter::sim {
+
+/// What kind of a server a child is. Numbers are percentages of what it does when it does
+/// something, or of the times when it could.
+struct Character {
+  enum class Opening {
+    answers,
+    never,
+    refuses,
+    refuses_as_modern,
+    has_no_version,
+    is_unreadable,
+    has_a_strange_version,
+    exits,
+  };
+
+  enum class Era { legacy, modern, dual };
+  /// What a child does with a request that comes without the opening that it needs.
+  enum class Unopened { refuses, serves, ignores, exits };
+  enum class Acknowledges { fully, partly, never, does_not_know_streams, refuses };
+
+  Era era = Era::legacy;
+  Opening opening = Opening::answers;
+  Unopened at_probe = Unopened::refuses, at_request = Unopened::refuses;
+  std::string version;
+  bool has_tools = true, has_prompts = false, has_resources = false, has_logging = false;
+  int tools = 0;  ///< which of the tools it has
+  bool has_outer_tools = false;
+  int page_count = 1;
+  bool pages_in_a_circle = false;
+
+  bool keeps_order = true;
+  int answers = 60;
+  int answers_twice = 0;
+  int answers_unreadably = 0;
+  int refuses = 0;
+  int shows_progress = 0;
+  int has_structure = 0;
+  bool respells_ids = false;
+  int heeds_cancellations = 50;
+
+  int asks = 0;
+  int notifies = 5;
+  int changes_lists = 0;
+  int writes_errors = 5;
+  int writes_noise = 0;
+  int glues_lines = 0;
+  int exits = 0;
+  int closes_output = 0;
+  int floods = 0;
+
+  Acknowledges acknowledges = Acknowledges::fully;
+  int tells_changes = 0;
+  int misdirects_changes = 0;
+  int ends_streams = 0;
+  /// Results that are not the last word.
+  int is_incomplete = 0;
+
+  bool is_remote_runner = false;
+  bool ignores_closed_input = false;
+  bool ignores_terminate = false;
+  bool ignores_kill = false;     ///< it hangs in the kernel
+  bool refuses_signals = false;  ///< it belongs to another user
+  int grandchildren = 0;
+  bool grandchildren_hold_pipes = false;
+  bool grandchildren_ignore_terminate = false;
+  /// After so many lines it reads no more.
+  int deaf_after = 1'000'000;
+};
+
+/// A child as the scene makes them. `predecessor` may be null; often the next one is like it.
+Character random_character(Random& random, const Scene& scene, const Character* predecessor);
+
+ExitStatus random_exit(Random& random);
+
+}  // namespace sitter::sim
