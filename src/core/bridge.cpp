@@ -47,16 +47,19 @@ void Bridge::handle_timeout(Now now) {
   for (Child& child : children_) {
     child.life.on_timeout(now, out_);
     if (child.life.is_up()) child.handshake.on_timeout(now, out_);
-    if (is_due(child.opening_deadline, now)) {
-      child.opening_deadline.reset();
+    if (is_due(child.startup_deadline, now)) {
+      child.startup_deadline.reset();
+      const EndReason reason = child.handshake.state() == Handshake::State::opening
+                                   ? EndReason::opening_timed_out
+                                   : EndReason::said_nothing;
       if (opening_ != nullptr) {
         const auto age =
             std::chrono::duration_cast<Milliseconds>(now.steady - child.life.started().steady);
-        answer_opening_ourselves(end_clause({EndReason::opening_timed_out, {}, age, {}}) +
-                                     " (--startup-timeout sets the limit)",
-                                 ring_.tail(child.gen()));
+        answer_opening_ourselves(
+            end_clause({reason, {}, age, {}}) + " (--startup-timeout sets the limit)",
+            ring_.tail(child.gen()));
       }
-      child.life.take_down(EndReason::opening_timed_out, {}, ladder(), now, out_);
+      child.life.take_down(reason, {}, ladder(), now, out_);
     }
     if (is_due(child.deaf_at, now)) {
       child.deaf_at.reset();
@@ -94,7 +97,7 @@ std::optional<Instant> Bridge::next_timeout() const {
     earlier(first, child.life.deadline());
     // A child that is on its way out is asked for nothing.
     if (child.life.is_up()) earlier(first, child.handshake.deadline());
-    earlier(first, child.opening_deadline);
+    earlier(first, child.startup_deadline);
     earlier(first, child.deaf_at);
   }
   earlier(first, answer_opening_at_);

@@ -51,6 +51,7 @@ void Bridge::on(const input::ChildLine& fact) {
 }
 
 void Bridge::on_child_message(Child& child, const Message& message, Line line) {
+  if (child.handshake.state() != Handshake::State::opening) child.startup_deadline.reset();
   switch (message.kind) {
     case Message::Kind::request:
       on_child_request(child, message, line);

@@ -49,6 +49,8 @@ void Bridge::advance(Child& child) {
     if (opening_ != nullptr || session_.is_asked()) {
       open(child);
     } else {
+      // The first child may well be silent for as long as the client's first request takes.
+      if (has_lost_stateless_) expect_start(child);
       advance_unopened(child);
     }
     return;
@@ -92,7 +94,7 @@ void Bridge::advance(Child& child) {
 void Bridge::refuse_opening(Child& child) {
   ClientRequest& request = *std::exchange(opening_, nullptr);
   answer_opening_at_.reset();
-  child.opening_deadline.reset();
+  child.startup_deadline.reset();
   child.has_clients_opening = false;
   session_ = {};
   answer(request, Outgoing::own(error_line(request.id(), child.handshake.refusal_error())));
@@ -110,12 +112,15 @@ void Bridge::fail_refused(Child& child) {
   }
 }
 
+void Bridge::expect_start(Child& child) {
+  if (config_.startup_timeout == Milliseconds::zero()) return;
+  child.startup_deadline = now_.steady + config_.startup_timeout;
+}
+
 void Bridge::open(Child& child) {
   // A client that has probed opens the same child, which has to come to serve once more.
   child.is_ready = child.has_served = false;
-  if (config_.startup_timeout > Milliseconds::zero()) {
-    child.opening_deadline = now_.steady + config_.startup_timeout;
-  }
+  expect_start(child);
   if (opening_ != nullptr) {
     child.has_clients_opening = true;
     child.handshake.open_with_clients(opening_->extra->line.text(), opening_->id(), out_);
@@ -162,7 +167,7 @@ void Bridge::note_startup(Child& child) {
 
 void Bridge::on_opened(Child& child) {
   const OpeningResult& result = child.handshake.opened_with();
-  child.opening_deadline.reset();
+  child.startup_deadline.reset();
   note_startup(child);
   child.has_tools = result.declares("tools");
   child.has_prompts = result.declares("prompts");

@@ -41,6 +41,8 @@ std::string_view reason_words(EndReason reason) {
       return "ended in its opening";
     case EndReason::opening_timed_out:
       return "timed out in its opening";
+    case EndReason::said_nothing:
+      return "said nothing";
     case EndReason::opening_refused:
       return "refused its opening";
     case EndReason::exited:
@@ -75,6 +77,8 @@ std::string previous_words(const ChildEnd& end) {
       return fmt::format("⚠ ended in its opening ({}){}", status, after);
     case EndReason::opening_timed_out:
       return "⚠ timed out in its opening" + after;
+    case EndReason::said_nothing:
+      return "⚠ taken down (it had said nothing)" + after;
     case EndReason::opening_refused:
       return fmt::format("⚠ refused its opening ({}){}", why_words(end), after);
     case EndReason::exited:
@@ -115,6 +119,9 @@ std::string end_clause(const ChildEnd& end) {
           "the server could not be started: it had not answered its opening after {} and was taken "
           "down",
           after);
+    case EndReason::said_nothing:
+      return fmt::format("the server had said nothing {} after its start and was taken down",
+                         after);
     case EndReason::opening_refused:
       return "the server could not be started: " + why_words(end);
     case EndReason::exited:

@@ -50,8 +50,8 @@ void ChildLifecycle::on_error_ended(Actions& out) {
 void ChildLifecycle::on_exited(ExitStatus status, Now now, Actions& out) {
   if (exit_ || state_ == State::starting || is_over()) return;
   exit_ = std::move(status);
-  // How long a child had for its opening does not count the time to take it down.
-  if (reason_ != EndReason::opening_timed_out) {
+  // How long a child had to answer does not count the time to take it down.
+  if (reason_ != EndReason::opening_timed_out && reason_ != EndReason::said_nothing) {
     lifetime_ = std::chrono::duration_cast<Milliseconds>(now.steady - started_.steady);
   }
   // It closed its streams on the way out and was not asked to end by anything stronger.

@@ -32,11 +32,25 @@ std::string effect(const DeathReport& report, std::string_view request) {
   return fmt::format("This {} was not delivered to it and had no effect", request);
 }
 
+/// What a server does that has become one of the other era.
+std::string if_of_other_era(std::string_view habit) {
+  return fmt::format(
+      ". Some servers of a revision of MCP before 2026-07-28 {}, since such a session begins with "
+      "initialize; if it has become one, reconnect the client to it",
+      habit);
+}
+
+std::string more_time(const DeathReport& report) {
+  return fmt::format(
+      "Fix it and call again, or give it more time: the limit is {}, set by --startup-timeout "
+      "(0 = none)",
+      duration_text(report.startup_timeout));
+}
+
 std::string next_step(const DeathReport& report) {
   if (report.end && report.end->may_be_of_other_era) {
-    return "Fix it if need be and call again: the next request starts it again. Some servers of a "
-           "revision of MCP before 2026-07-28 end like this, since such a session begins with "
-           "initialize; if it has become one, reconnect the client to it";
+    return "Fix it if need be and call again: the next request starts it again" +
+           if_of_other_era("end like this");
   }
   if (!report.end) {
     return fmt::format("Take it down with {}; the next request starts it again", report.kill_tool);
@@ -53,10 +67,9 @@ std::string next_step(const DeathReport& report) {
     case EndReason::exited:
       return "Call again when it is ready: the next request starts it again";
     case EndReason::opening_timed_out:
-      return fmt::format(
-          "Fix it and call again, or give it more time: the limit is {}, set by --startup-timeout "
-          "(0 = none)",
-          duration_text(report.startup_timeout));
+      return more_time(report);
+    case EndReason::said_nothing:
+      return more_time(report) + if_of_other_era("keep silent like this");
     case EndReason::given_up:
       return "It may still be running, so end it by hand; the next request starts a new one";
     case EndReason::shut_down:

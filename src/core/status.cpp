@@ -136,6 +136,7 @@ std::string kill_reason_words(const ChildEnd& end) {
   switch (end.reason) {
     case EndReason::not_executed:
     case EndReason::opening_timed_out:
+    case EndReason::said_nothing:
     case EndReason::opening_refused:
     case EndReason::closed_stdout:
     case EndReason::closed_stdin:

@@ -165,6 +165,47 @@ TEST_F(BridgeEraTest, AServerThatEndsUnopenedMayBeOfTheOtherEra) {
               AllOf(HasSubstr("(exit 1)"), HasSubstr("not delivered"), HasSubstr("reconnect")));
 }
 
+TEST_F(BridgeEraTest, AServerThatSaysNothingUnopenedMayBeOfTheOtherEra) {
+  serve_session();
+  dies(1, 0);
+  client(enveloped_call(2, "echo"));
+  done();
+  time_passes(config.startup_timeout - milliseconds(1));
+  EXPECT_THAT(done(), Not(Contains("close 2")));
+  time_passes(milliseconds(1));
+  EXPECT_THAT(done(), Contains("close 2"));
+  dies(2, 0);
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("said nothing"), HasSubstr("50s"),
+                                   HasSubstr("--startup-timeout"), HasSubstr("reconnect")));
+  client(enveloped_call(3, "echo"));
+  EXPECT_THAT(done(), Contains("start 3"));
+}
+
+TEST_F(BridgeEraTest, OneMessageShowsThatAServerIsNotSilent) {
+  serve_session();
+  dies(1, 0);
+  client(enveloped_call(2, "echo"));
+  done();
+  child(2, notification("notifications/message", R"json({"level":"info","data":"loading"})json"));
+  time_passes(std::chrono::hours(10));
+  EXPECT_THAT(done(), Not(Contains("close 2")));
+}
+
+TEST_F(BridgeEraTest, TheFirstServerMaySayNothingForAsLongAsItsFirstCallTakes) {
+  client(enveloped_call(1, "echo"));
+  time_passes(std::chrono::hours(10));
+  EXPECT_THAT(done(), Not(Contains("close 1")));
+}
+
+TEST_F(BridgeEraTest, WithoutAStartupTimeoutASilentServerIsLeftAlone) {
+  config.startup_timeout = {};
+  serve_session();
+  dies(1, 0);
+  client(enveloped_call(2, "echo"));
+  time_passes(std::chrono::hours(10));
+  EXPECT_THAT(done(), Not(Contains("close 2")));
+}
+
 TEST_F(BridgeEraTest, AServerThatCrashesInItsWorkIsOfItsEra) {
   serve_session();
   client(enveloped_call(2, "echo"));

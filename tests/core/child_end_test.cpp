@@ -55,6 +55,8 @@ TEST(EndClauseTest, AFailedStartNamesItsReason) {
   EXPECT_EQ(end_clause({EndReason::opening_timed_out, {}, seconds(50), ""}),
             "the server could not be started: it had not answered its opening after 50s and was "
             "taken down");
+  EXPECT_EQ(end_clause({EndReason::said_nothing, {}, seconds(50), ""}),
+            "the server had said nothing 50s after its start and was taken down");
 }
 
 TEST(EndClauseTest, WhatTheChildSaidStaysOnOneLine) {

@@ -63,6 +63,13 @@ TEST(DeathReportTest, ATimedOutOpeningNamesTheOption) {
   EXPECT_THAT(report_text(failed), HasSubstr("the limit is 50s, set by --startup-timeout"));
 }
 
+TEST(DeathReportTest, ASilentServerNamesTheOptionAndTheOtherEra) {
+  DeathReport failed = report(EndReason::said_nothing);
+  failed.startup_timeout = seconds(50);
+  EXPECT_THAT(report_text(failed), AllOf(HasSubstr("the limit is 50s, set by --startup-timeout"),
+                                         HasSubstr("reconnect the client")));
+}
+
 TEST(DeathReportTest, EveryOtherEndHasItsOwnWords) {
   EXPECT_THAT(report_text(report(EndReason::exited, {0, ""})),
               HasSubstr("the server exited by itself (exit 0) after 2s"));

@@ -114,6 +114,24 @@ TEST(Stateless, ARebuildThatChangesTheEraIsSaidInSoManyWords) {
               AllOf(HasSubstr("opens with initialize"), HasSubstr("reconnect")));
 }
 
+TEST(Stateless, ARebuiltServerThatSaysNothingIsTakenDownWithTheReason) {
+  TemporaryDirectory directory;
+  const std::string flags = directory.write("flags", "--era modern");
+  ScriptedClient client(
+      {.options = {"--startup-timeout", "0.2", "--kill-grace", "20"},
+       .command = {"sh", "-c", "exec " + fake_in_shell("$(cat '" + flags + "')")}});
+  client.speak_stateless();
+  client.text_of_call("echo", {{"text", "up"}});
+  client.text_of_call("sitter_kill", {{"scope", "child"}});
+  directory.write("flags",
+                  "--never-answer tools/list --never-answer prompts/list "
+                  "--never-answer resources/list --never-answer tools/call");
+  client.call(1, "echo", {{"text", "hello"}});
+  EXPECT_THAT(
+      text_of(client.answer(1)["result"]),
+      AllOf(HasSubstr("said nothing"), HasSubstr("--startup-timeout"), HasSubstr("reconnect")));
+}
+
 TEST(Stateless, ABatchIsAnsweredInOneArray) {
   ScriptedClient client({.command = fake({"--protocol", "2025-03-26"})});
   client.open("2025-03-26");

@@ -120,6 +120,9 @@ void Promises::on_child_started(Generation gen, bool is_remote_runner, bool can_
   its_life.is_remote_runner = is_remote_runner;
   its_life.can_be_killed = can_be_killed;
   its_life.started = now_;
+  if (has_lost_stateless_ && config_.startup_timeout > Milliseconds::zero()) {
+    its_life.must_speak_by = now_ + config_.startup_timeout + kLate;
+  }
 }
 
 void Promises::on_start_failed(Generation gen) {
@@ -131,6 +134,7 @@ void Promises::on_start_failed(Generation gen) {
 void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
   Life& its_life = life(gen);
   if (its_life.is_over) return;
+  its_life.must_speak_by.reset();
   for (const int number : numbers) {
     const ChildSaid& said = said_.child[static_cast<std::size_t>(number)];
     read_order_[number] = static_cast<int>(read_order_.size()) + 1;
@@ -505,7 +509,19 @@ void Promises::on_settled(const Bridge& bridge) {
   }
   streams_.check(now_);
   check_requests();
+  check_silent();
   check_end(bridge);
+}
+
+/// A server of the other era may wait for its opening for ever.
+void Promises::check_silent() const {
+  if (!is_modern_only()) return;
+  for (const auto& [gen, its_life] : lives_) {
+    if (its_life.is_up && !its_life.is_input_closed && !its_life.has_exited &&
+        its_life.must_speak_by && now_ > *its_life.must_speak_by) {
+      throw Broken(fmt::format("child {} says nothing, and is left alone", gen));
+    }
+  }
 }
 
 void Promises::check_end(const Bridge& bridge) {

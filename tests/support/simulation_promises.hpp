@@ -95,6 +95,8 @@ class Promises {
     bool has_refused_list = false;  ///< as a server may that has to be opened first
     bool is_replay = false;
     Instant started;
+    /// Until when it must have said anything, or be taken down.
+    std::optional<Instant> must_speak_by;
     std::set<std::string> own_ids;  // by key
     /// Under which the bridge has asked for its tools last.
     std::string tools_list_id;
@@ -181,6 +183,7 @@ class Promises {
   std::optional<Milliseconds> waiting_max() const;
   Milliseconds ladder_max() const;
 
+  void check_silent() const;
   void check_end(const Bridge& bridge);
 
   const BridgeConfig& config_;

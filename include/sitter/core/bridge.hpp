@@ -116,7 +116,9 @@ class Bridge {
     /// Its lists were taken at least once.
     bool was_surveyed = false;
     bool has_tools = false, has_prompts = false, has_resources = false, has_logging = false;
-    std::optional<Instant> opening_deadline;
+    /// Until when it must have answered its opening or, if it has none and is a respawn, have said
+    /// anything.
+    std::optional<Instant> startup_deadline;
     Milliseconds startup{};
     /// Those that the client got from it.
     std::set<std::string> cursors;
@@ -186,6 +188,7 @@ class Bridge {
   void refuse_opening(Child& child);
   void fail_refused(Child& child);
   void open(Child& child);
+  void expect_start(Child& child);
   void advance_unopened(Child& child);
   void begin_serving(Child& child);
   void note_served(Child& child);

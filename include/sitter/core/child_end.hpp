@@ -16,6 +16,9 @@ enum class EndReason {
   ended_in_opening,
   /// It was taken down because its opening took longer than --startup-timeout.
   opening_timed_out,
+  /// It was taken down because it, which needs no opening, had not said anything within
+  /// --startup-timeout.
+  said_nothing,
   /// It answered its opening with an error or with something unusable; `why` says what.
   opening_refused,
   /// It ended by itself with exit code 0.
