@@ -104,9 +104,7 @@ std::optional<ProcessRecord> read_record(int proc, long pid) {
   return record;
 }
 
-ImageIdentity identity_at(const std::string& path) {
-  struct statx facts {};
-  if (statx(AT_FDCWD, path.c_str(), 0, STATX_INO | STATX_BTIME, &facts) != 0) return {};
+ImageIdentity identity_of(const struct statx& facts) {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   ImageIdentity image;
   image.device = std::uint64_t{facts.stx_dev_major} << 32 | facts.stx_dev_minor;
@@ -116,6 +114,14 @@ ImageIdentity identity_at(const std::string& path) {
         static_cast<std::uint64_t>(facts.stx_btime.tv_sec) * kSecond + facts.stx_btime.tv_nsec;
   }
   return image;
+}
+
+constexpr unsigned kIdentityFields = STATX_INO | STATX_BTIME;
+
+ImageIdentity identity_at(const std::string& path) {
+  struct statx facts {};
+  if (statx(AT_FDCWD, path.c_str(), 0, kIdentityFields, &facts) != 0) return {};
+  return identity_of(facts);
 }
 
 // A container has files of its own under the same names.
@@ -170,10 +176,15 @@ bool has_environment_entry(long pid, const std::string& entry) {
 std::string working_directory_of(long pid) { return read_link(proc_path(pid, "cwd")); }
 
 ImageIdentity image_of(long pid) {
-  // The link leads to the file itself, whatever became of its name.
-  std::string link = proc_path(pid, "exe");
-  ImageIdentity image = identity_at(link);
-  image.path = read_link(link);
+  // The link leads to the file itself, whatever became of its name. It is followed once, since the
+  // process may run another program or end between two looks.
+  FileDescriptor file(open(proc_path(pid, "exe").c_str(), O_PATH | O_CLOEXEC));
+  struct statx facts {};
+  if (!file.is_open() || statx(file.number(), "", AT_EMPTY_PATH, kIdentityFields, &facts) != 0) {
+    return {};
+  }
+  ImageIdentity image = identity_of(facts);
+  image.path = read_link("/proc/self/fd/" + std::to_string(file.number()));
   if (image.path.ends_with(kDeleted)) image.path.resize(image.path.size() - kDeleted.size());
   return image;
 }

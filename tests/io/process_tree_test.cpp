@@ -251,6 +251,20 @@ TEST_F(ProcessUnitTest, SaysWhichMembersMayNotBeSignalled) {
   EXPECT_TRUE(is_alive(child.pid()));
 }
 
+// The shell's file under the name of the server would take all shells of this machine down.
+TEST(ProcessTable, AnImageIsOfOneMomentWhileItsProcessRunsAnotherProgramAndEnds) {
+  const ImageIdentity shell_image = image_at("/bin/sh");
+  for (int i = 0; i < 50; ++i) {
+    Child child("sh", shell("read line; exec sleep 0"));
+    ASSERT_TRUE(child.started()) << child.failure();
+    ASSERT_TRUE(image_of(child.pid()).is_same_file(shell_image));
+    ASSERT_TRUE(testing::write_line(child->input, "go"));
+    for (ImageIdentity image = shell_image; image.is_known(); image = image_of(child.pid())) {
+      ASSERT_EQ(image.path == shell_image.path, image.is_same_file(shell_image)) << image.path;
+    }
+  }
+}
+
 TEST(ProcessTable, CommandIsOnePrintableShortLine) {
   Child child("sh", {"-c", "read line", "a\n\tb"});
   Child wide("sh", {"-c", "read line", "x" + std::string(400, '\xC3') + "\xA4"});
