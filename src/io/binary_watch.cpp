@@ -66,7 +66,9 @@ ImageIdentity BinaryWatch::image_to_sweep(KillScope scope) const {
       image_.is_known() ? image_
                         : image_at(loaded_.exists ? loaded_.path : inspect(command_, 0).path);
   if (scope == KillScope::same_executable || !shared_by_strangers(own.path)) return own;
-  return shared_by_strangers(inner_image_.path) ? ImageIdentity{} : inner_image_;
+  const std::string& inner = inner_image_.path;
+  return shared_by_strangers(inner) || belongs_to_the_system(inner) ? ImageIdentity{}
+                                                                    : inner_image_;
 }
 
 }  // namespace sitter

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <iterator>
 #include <unordered_map>
 
 #include "sitter/io/image_sweep.hpp"
@@ -9,6 +10,11 @@
 
 namespace sitter {
 namespace {
+
+// Beside /usr.
+constexpr std::string_view kSystemFolders[] = {
+    "/bin/", "/sbin/", "/lib", "/nix/store/", "/opt/homebrew/", "/System/",
+};
 
 std::vector<long> ourselves_and_ancestors(const std::vector<ProcessRecord>& processes) {
   std::unordered_map<long, long> parents;
@@ -48,6 +54,12 @@ Delivery signal_same_image(long pid, const ImageIdentity& image, UnitSignal sign
   auto process = find_process(pid);
   if (!process || !runs_image(pid, image)) return Delivery::gone;
   return send_signal(*process, signal == UnitSignal::kill ? SIGKILL : SIGTERM);
+}
+
+bool belongs_to_the_system(std::string_view path) {
+  if (path.starts_with("/usr/")) return !path.starts_with("/usr/local/");
+  return std::any_of(std::begin(kSystemFolders), std::end(kSystemFolders),
+                     [&](std::string_view folder) { return path.starts_with(folder); });
 }
 
 bool shared_by_strangers(const std::string& path) { return runner_kind(path) != Runner::none; }

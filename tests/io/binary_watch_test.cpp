@@ -103,6 +103,14 @@ TEST_F(BinaryWatchTest, BehindAShellTheProgramIsRememberedAndSweptButNotTheShell
   EXPECT_EQ(watch.look(0).path, server);
 }
 
+TEST_F(BinaryWatchTest, AToolOfTheSystemBehindAShellIsNotSwept) {
+  const LaunchRequest command = request("sh", shell("cat; true"));
+  BinaryWatch watch(command);
+  const auto child = start(watch, command);
+  EXPECT_EQ(watch.look(child->pid()).path, std::filesystem::canonical("/bin/cat"));
+  EXPECT_FALSE(watch.image_to_sweep(KillScope::automatic).is_known());
+}
+
 TEST_F(BinaryWatchTest, AnInterpreterIsSweptOnlyWhenThatIsAskedFor) {
   directory_.write("server.sh", "cat; true\n");
   const LaunchRequest command = request("sh", {"server.sh"});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sitter/io/process_table.hpp"
@@ -18,5 +19,9 @@ Delivery signal_same_image(long pid, const ImageIdentity& image, UnitSignal sign
 /// True if the executable is an interpreter or runner that processes of strangers run too, so that
 /// they must not be swept with it.
 bool shared_by_strangers(const std::string& path);
+
+/// True if it stands in a folder of the system (/usr/bin), where nothing is that is being
+/// developed: behind a shell it is a tool such as cat or tee, and not the server.
+bool belongs_to_the_system(std::string_view path);
 
 }  // namespace sitter
