@@ -47,7 +47,7 @@ void Bridge::handle_timeout(Now now) {
   for (Child& child : children_) {
     child.life.on_timeout(now, out_);
     if (child.life.is_up()) child.handshake.on_timeout(now, out_);
-    if (is_due(child.startup_deadline, now)) {
+    if (child.life.is_up() && is_due(child.startup_deadline, now)) {
       child.startup_deadline.reset();
       const EndReason reason = child.handshake.state() == Handshake::State::opening
                                    ? EndReason::opening_timed_out
@@ -96,8 +96,10 @@ std::optional<Instant> Bridge::next_timeout() const {
   for (const Child& child : children_) {
     earlier(first, child.life.deadline());
     // A child that is on its way out is asked for nothing.
-    if (child.life.is_up()) earlier(first, child.handshake.deadline());
-    earlier(first, child.startup_deadline);
+    if (child.life.is_up()) {
+      earlier(first, child.handshake.deadline());
+      earlier(first, child.startup_deadline);
+    }
     earlier(first, child.deaf_at);
   }
   earlier(first, answer_opening_at_);

@@ -126,9 +126,22 @@ void Bridge::fail(ClientRequest& request, const DeathReport& report) {
 void Bridge::fail_waiting(const DeathReport& report) {
   grant_waiting();
   while (requests_.waiting_count() > 0) {
-    ClientRequest* const request = requests_.next_waiting().request;
-    if (request != nullptr) fail_undone(*request, report);
+    const auto [request, order, line] = requests_.next_waiting();
+    if (request == nullptr) continue;
+    if (request->method == Method::initialize && ending_ == Ending::none) {
+      requests_.keep(*request);
+      answer_lost_opening(*request, line.line(), report);
+    } else {
+      fail_undone(*request, report);
+    }
   }
+}
+
+/// As a first opening that the child dies of.
+void Bridge::answer_lost_opening(ClientRequest& request, Line line, const DeathReport& report) {
+  if (const Message* const opening = kept_reader_.read(line)) begin_session_again(*opening);
+  opening_ = &request;
+  answer_opening_ourselves(end_clause(*report.end), report.stderr_tail);
 }
 
 /// A request that no child has served.

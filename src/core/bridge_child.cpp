@@ -35,7 +35,7 @@ bool looks_like_answer(std::string_view text) {
 bool is_task(const ClientRequest& request, std::string_view result) {
   if (result.size() > limits::kTaskResultMax) return false;
   return request.is_stateless ? member(result, "resultType") == "\"task\""
-                              : request.wants_task && !member(result, "task").empty();
+                              : request.wants_task && is_object(member(result, "task"));
 }
 
 }  // namespace
@@ -51,6 +51,7 @@ void Bridge::on(const input::ChildLine& fact) {
 }
 
 void Bridge::on_child_message(Child& child, const Message& message, Line line) {
+  child.has_spoken = true;
   if (child.handshake.state() != Handshake::State::opening) child.startup_deadline.reset();
   switch (message.kind) {
     case Message::Kind::request:
@@ -189,7 +190,11 @@ void Bridge::on_child_notification(Child& child, const Message& message, Line li
       break;
     case Method::cancelled: {
       if (auto* const stream = listens_.find(message.params.request_id, child.gen())) {
-        on_stream_ended(*stream, Outgoing::passed(line));
+        Edits edits(line);
+        if (stream->id != message.params.request_id) {
+          edits.replace(message.params.request_id, stream->id);
+        }
+        on_stream_ended(*stream, edits.outgoing());
         return;
       }
       const std::string id = child_requests_.client_id(child.gen(), message.params.request_id);
@@ -362,6 +367,7 @@ void Bridge::on_success(Child& child, const ClientRequest& request, std::string_
       on_setting_accepted(request);
       break;
     case Method::initialize:
+      if (!member(result, "protocolVersion").starts_with('"')) break;
       on_second_opening(request, result);
       amend_opening(result, names_.instructions(), edits);
       break;

@@ -89,6 +89,12 @@ void Bridge::on_batch(Line line) {
     refuse_client_line({}, ErrorCode::invalid_request, "the batch is empty");
     return;
   }
+  if (elements.size() > limits::kBatchCountMax) {
+    refuse_client_line({}, ErrorCode::invalid_request,
+                       fmt::format("the batch has {} entries, and at most {} are taken",
+                                   elements.size(), limits::kBatchCountMax));
+    return;
+  }
   const Batches::Number batch = owed > 0 ? batches_.open(owed) : Batches::kNone;
   const auto refuse = [&](std::string_view id, std::string_view what) {
     const std::string_view raw_id = id.empty() ? "null" : id;
@@ -207,6 +213,10 @@ void Bridge::on_client_request(const Message& message, Line line) {
     forward(request, line, Outgoing::passed(line), *child);
     return;
   }
+  wait(request, line);
+}
+
+void Bridge::wait(ClientRequest& request, Line line) {
   if (!may_wait(line) && requests_.drop_waiting_notifications() > 0) {
     out_.log(Level::warn, "notifications that waited for the child were dropped for a request");
   }
@@ -240,8 +250,8 @@ void Bridge::on_initialize(ClientRequest& request, const Message& message, Line 
     }
     return;
   }
-  if (opening_ != nullptr) {
-    requests_.enqueue(request, line.text());
+  if (opening_ != nullptr || std::any_of(children_.begin(), children_.end(), has_begun)) {
+    wait(request, line);
     return;
   }
   // Who has probed in vain does not wait any longer.
@@ -263,6 +273,20 @@ void Bridge::begin_session(const Message& opening) {
   session_.requested_version = json_decoded(opening.params.protocol_version).value_or("");
 }
 
+/// A child was opened, or serves without that: what the client has set up since was not told to it.
+bool Bridge::is_child_past_opening() const {
+  return std::any_of(children_.begin(), children_.end(), [](const Child& child) {
+    return has_begun(child) && child.handshake.state() != Handshake::State::opening;
+  });
+}
+
+/// It was asked to open, or serves without that. The client's next opening is its second one.
+bool Bridge::has_begun(const Child& child) {
+  using State = Handshake::State;
+  const State state = child.handshake.state();
+  return child.life.is_up() && state != State::idle && state != State::unopened;
+}
+
 /// The client has opened a second time, and is being answered now.
 void Bridge::begin_session_again(const Message& opening) {
   // Some clients send `initialized` without waiting for the answer.
@@ -273,7 +297,7 @@ void Bridge::begin_session_again(const Message& opening) {
 
 bool Bridge::answer_ourselves(ClientRequest& request, Child* child, const Message::Params& params) {
   if (request.method == Method::logging_set_level && session_.answered_by_us &&
-      (child == nullptr || !child->has_logging)) {
+      (child == nullptr ? !is_child_past_opening() : !child->has_logging)) {
     session_.log_level = params.level;
     answer_result(request, "{}");
     return true;
@@ -364,7 +388,7 @@ void Bridge::on_client_notification(const Message& message, Line line) {
     if (message.method == Method::initialized) take_missing_lists(*child);
     return;
   }
-  if (message.method == Method::roots_list_changed) {
+  if (message.method == Method::roots_list_changed && !is_child_past_opening()) {
     out_.log(Level::debug, "roots/list_changed was dropped: the next child asks for the roots");
     return;
   }

@@ -76,17 +76,10 @@ void Bridge::advance(Child& child) {
   }
   if (!child.is_ready && (handshake.state() == State::done || handshake.state() == State::opened)) {
     begin_serving(child);
-    note_served(child);
+    // Lists that did not come in time show nothing of a child that needs no opening.
+    if (child.has_spoken) note_served(child);
   }
   if (!child.is_ready) return;
-  if (opening_ != nullptr) {
-    // The client opens a second time, to a child that is open already.
-    ClientRequest& request = *std::exchange(opening_, nullptr);
-    answer_opening_at_.reset();
-    requests_.give_back(request);
-    const OwnedLine line = request.extra->line;
-    forward(request, line.line(), Outgoing::own(line.text()), child);
-  }
   if (requests_.waiting_count() > 0) release_waiting(child);
 }
 
@@ -308,7 +301,7 @@ void Bridge::on_over(const Child& dead) {
   if (envelope_.is_known()) has_lost_stateless_ = true;
   const DeathReport report = report_of(end, tail, Progress::in_flight);
   for (ClientRequest* request : requests_.all(ClientRequest::State::sent, gen)) {
-    on_child_lost(*request, report, is_deliberate);
+    on_child_lost(dead, *request, report, is_deliberate);
   }
   tokens_.on_child_lost();
 
@@ -361,20 +354,19 @@ void Bridge::void_questions(Generation gen) {
 }
 
 /// The child that had this request is over.
-void Bridge::on_child_lost(ClientRequest& request, const DeathReport& report, bool is_deliberate) {
+void Bridge::on_child_lost(const Child& dead, ClientRequest& request, const DeathReport& report,
+                           bool is_deliberate) {
   if (request.is_cancelled) {
     requests_.take(request);
   } else if (request.method == Method::ping) {
     answer_result(request, "{}");
   } else if (request.method == Method::initialize && opening_ == nullptr) {
-    // As a first opening that the child dies of.
-    if (const Message* const opening = kept_reader_.read(request.extra->line.line())) {
-      begin_session_again(*opening);
-    }
-    opening_ = &request;
-    answer_opening_ourselves(end_clause(*report.end), report.stderr_tail);
+    answer_lost_opening(request, request.extra->line.line(), report);
   } else if (request.method == Method::server_discover && !envelope_.is_known()) {
     fail(request, report);
+  } else if (!dead.has_served) {
+    // What it may have died of would take the next ones down, too.
+    fail_undone(request, report);
   } else if (request.is_repeatable() && !request.is_retried && !is_deliberate && !kill_ &&
              ending_ == Ending::none && may_wait(request.extra->line.line())) {
     // The next child counts its progress from the beginning, and progress must only grow.

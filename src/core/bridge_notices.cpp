@@ -8,6 +8,13 @@ namespace sitter {
 
 using State = ClientRequest::State;
 
+namespace {
+
+/// Some servers write null for what they leave out.
+bool is_there(std::string_view raw) { return !raw.empty() && raw != "null"; }
+
+}  // namespace
+
 /// Tells the client which lists have changed, by their kinds.
 void Bridge::announce(const std::array<bool, kCatalogKinds.size()>& changed,
                       const std::set<std::string>& output_changed) {
@@ -45,9 +52,9 @@ bool Bridge::would_carry_notice(const ClientRequest& request, std::string_view r
   if (!notice_ || !config_.writes_notices || request.wants_task) return false;
   const auto [content, structured, task, type] =
       members<4>(result, {"content", "structuredContent", "task", "resultType"});
-  if (!is_array(content) || !task.empty()) return false;
+  if (!is_array(content) || is_object(task)) return false;
   if (!type.empty() && type != "\"complete\"") return false;
-  return structured.empty() || !notice_was_beside_structure_;
+  return !is_there(structured) || !notice_was_beside_structure_;
 }
 
 bool Bridge::is_to_be_held(const ClientRequest& request, bool would_carry) const {
@@ -72,7 +79,7 @@ void Bridge::put_notice(std::string_view result, Edits& edits) {
   }
   const std::string block = text_block(notice_text(notice));
   const auto [content, structured] = members<2>(result, {"content", "structuredContent"});
-  if (!structured.empty()) {
+  if (is_there(structured)) {
     edits.append(content, block);
     notice_was_beside_structure_ = true;
     return;

@@ -90,7 +90,11 @@ void ChildLifecycle::on_unit_signalled(const input::UnitSignalled& fact, Now now
     }
   }
   unit_empty_ = fact.processes.empty();
-  if (state_ == State::draining && unit_empty_) deadline_ = drained_at_;
+  // What the last of them wrote may still be in the pipe.
+  if (state_ == State::draining && unit_empty_) {
+    drained_at_ = std::max(drained_at_, now.steady + limits::kDrain);
+    deadline_ = drained_at_;
+  }
   settle(out);
 }
 

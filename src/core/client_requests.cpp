@@ -229,11 +229,6 @@ void ClientRequests::keep(ClientRequest& request) {
   request.state = State::ours;
 }
 
-void ClientRequests::give_back(ClientRequest& request) {
-  assert(request.state == State::ours);
-  request.state = State::waiting;
-}
-
 void ClientRequests::hold(ClientRequest& request, std::string answer) {
   assert(request.state == State::sent && !request.is_cancelled);
   request.state = State::held;

@@ -154,7 +154,7 @@ simdjson::error_code read_params(object members, Message::Params& params, const 
     } else if (is(key, "protocolVersion")) {
       params.protocol_version = token;
     } else if (is(key, "task")) {
-      params.has_task = true;
+      params.has_task = token != "null";
     } else if (is(key, "notifications")) {
       return reading.raw_checked(v, token, params.notifications);
     }

@@ -41,6 +41,19 @@ TEST_F(BridgeBatchTest, AnEmptyOneIsRefused) {
   EXPECT_THAT(done(), ElementsAre(HasSubstr(R"json("id":null,"error":{"code":-32600)json")));
 }
 
+TEST_F(BridgeBatchTest, OfTooManyEntriesIsRefusedWhole) {
+  may_answer_unasked = true;
+  std::vector<std::string> entries(limits::kBatchCountMax, "1");
+  client(batch(entries));
+  const auto answers = client_got();
+  ASSERT_THAT(answers, SizeIs(1));
+  EXPECT_THAT(nlohmann::json::parse(answers[0]), SizeIs(10'000));
+  entries.push_back("1");
+  client(batch(entries));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr(R"json("id":null,"error")json"),
+                                              HasSubstr("10001 entries, and at most 10000"))));
+}
+
 TEST_F(BridgeBatchTest, WhatIsNoMessageHasItsErrorInTheArray) {
   may_answer_unasked = true;
   client(batch({"1", request(1, "a"), R"json({"id":5})json"}));

@@ -181,6 +181,42 @@ TEST_F(BridgeEraTest, AServerThatSaysNothingUnopenedMayBeOfTheOtherEra) {
   EXPECT_THAT(done(), Contains("start 3"));
 }
 
+TEST_F(BridgeEraTest, AReadIsNotSentToTheNextServerAfterOneThatSaidNothing) {
+  serve_session();
+  dies(1, 0);
+  client(enveloped(2, "resources/read", R"json("uri":"a:b")json"));
+  time_passes(config.startup_timeout);
+  done();
+  dies(2, 0);
+  const auto words = done();
+  EXPECT_THAT(words, Not(Contains("start 3")));
+  EXPECT_THAT(words, Contains(AllOf(HasSubstr("said nothing"), HasSubstr("may or may not"))));
+}
+
+TEST_F(BridgeEraTest, AReadThatTheFirstServerDiesOfWasDelivered) {
+  client(enveloped(1, "resources/read", R"json("uri":"a:b")json"));
+  done();
+  dies(1, 1);
+  EXPECT_THAT(done(), Contains(AllOf(HasSubstr("may or may not have taken effect"),
+                                     HasSubstr(R"json("delivered":true)json"))));
+}
+
+TEST_F(BridgeEraTest, AnOpeningThatARespawnedServerRefusesLeavesTheClientItsEra) {
+  serve_session();
+  dies(1, 0);
+  client(enveloped_call(2, "echo"));
+  client(initialize(7));
+  opens(2);
+  EXPECT_THAT(client_got(), Contains(HasSubstr(R"json("id":7,"error")json")));
+  child(2, result(2, complete_text("b")));
+  dies(2, 0);
+  client(enveloped_call(3, "echo"));
+  opens(3);
+  EXPECT_THAT(done(), AllOf(Not(Contains(HasSubstr("initialize"))),
+                            Contains("child 3 " + enveloped_call(3, "echo"))));
+  child(3, result(3, complete_text("c")));
+}
+
 TEST_F(BridgeEraTest, OneMessageShowsThatAServerIsNotSilent) {
   serve_session();
   dies(1, 0);

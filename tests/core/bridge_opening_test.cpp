@@ -212,11 +212,59 @@ TEST_F(BridgeOpeningTest, ASecondOpeningInARespawnIsPassedOnWhenTheChildServes) 
   client(initialize(7));
   EXPECT_THAT(done(), IsEmpty());
   opens(2);
-  EXPECT_THAT(done(), ElementsAre("child 2 " + initialize(7), "child 2 " + call(6, "echo"),
+  EXPECT_THAT(done(), ElementsAre(HasSubstr("child 2 "), HasSubstr("child 2 "),
+                                  "child 2 " + call(6, "echo"), "child 2 " + initialize(7),
                                   "client " + result(7, amended(server.opening()))));
   client(initialized());
   EXPECT_THAT(done(), Contains("child 2 " + initialized()));
   child(2, result(6, text_result("x")));
+}
+
+TEST_F(BridgeOpeningTest, ASecondOpeningThatARespawnedChildRefusesChangesNothing) {
+  open_session();
+  dies(1, 0);
+  client(call(6, "echo"));
+  client(initialize(7, "2024-11-05"));
+  child(2, result("#2", server.opening()));
+  child(2, result("#3", Server::list("tools", server.tools)));
+  EXPECT_THAT(done(), Contains("child 2 " + initialized()));
+  child(2, error(7, -32600, "already initialized"));
+  child(2, result(6, text_result("x")));
+  dies(2, 0);
+  done();
+  client(call(8, "echo"));
+  EXPECT_THAT(done(), ElementsAre("start 3", HasSubstr("2025-11-25")));
+  opens(3);
+  EXPECT_THAT(done(), Contains("child 3 " + initialized()));
+  child(3, result(8, text_result("x")));
+}
+
+TEST_F(BridgeOpeningTest, ASecondOpeningInARespawnThatFailsDoesNotCostTheSession) {
+  open_session();
+  dies(1, 0);
+  client(call(6, "echo"));
+  client(initialize(7));
+  done();
+  dies(2, 3);
+  EXPECT_THAT(client_got(),
+              ElementsAre(HasSubstr(R"json("id":6,"result")json"),
+                          AllOf(HasSubstr(R"json("id":7,"result")json"), HasSubstr("exit 3"))));
+}
+
+TEST_F(BridgeOpeningTest, ASecondOpeningWithoutAResultPassesAsItIs) {
+  open_session();
+  for (const std::string odd : {"null", "5", "[]", "{}"}) {
+    client(initialize(7));
+    done();
+    child(1, result(7, odd));
+    EXPECT_THAT(client_got(), ElementsAre(result(7, odd)));
+  }
+  dies(1, 0);
+  done();
+  client(call(8, "echo"));
+  EXPECT_THAT(done(), ElementsAre("start 2", HasSubstr("2025-11-25")));
+  opens(2);
+  child(2, result(8, text_result("x")));
 }
 
 TEST_F(BridgeOpeningTest, TwoOpeningsAtOnceAreBothAnswered) {

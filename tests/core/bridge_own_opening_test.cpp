@@ -268,6 +268,39 @@ TEST_F(BridgeOwnOpeningTest, AChildThatNeverAnswersItsOpeningIsTakenDown) {
   EXPECT_THAT(done(), ElementsAre("kill 1", "release 1"));
 }
 
+TEST_F(BridgeOwnOpeningTest, AServerThatIsTakenDownDoesNotTimeOutOnceMore) {
+  config.startup_timeout = seconds(5);
+  config.kill_grace = seconds(60);
+  open_session();
+  dies(1, 0);
+  client(call(1, "echo"));
+  client(call(2, "sitter_kill"));
+  done();
+  client(initialize(7));
+  time_passes(seconds(6));
+  EXPECT_THAT(client_got(), IsEmpty());
+  dies(2, 0);
+  opens(3);
+}
+
+TEST_F(BridgeOwnOpeningTest, ALevelThatIsSetWhileTheListsAreTakenReachesTheServer) {
+  server.capabilities = R"json({"tools":{},"logging":{}})json";
+  client(initialize(0));
+  time_passes(config.answer_within);
+  client(initialized());
+  child(1, result(0, server.opening()));
+  done();
+  const std::string level = request(5, "logging/setLevel", R"json({"level":"debug"})json");
+  client(level);
+  client(notification("notifications/roots/list_changed"));
+  EXPECT_THAT(done(), IsEmpty());
+  opens(1);
+  EXPECT_THAT(done(),
+              AllOf(Contains("child 1 " + level),
+                    Contains("child 1 " + notification("notifications/roots/list_changed"))));
+  child(1, result(5));
+}
+
 TEST_F(BridgeOwnOpeningTest, AStartupTimeoutOfZeroIsNever) {
   config.startup_timeout = {};
   client(initialize(0));

@@ -136,6 +136,9 @@ TEST_F(BridgeStreamsTest, ALargeIdMayBeRoundedByTheChild) {
   EXPECT_THAT(client_got(), ElementsAre(acknowledged(large, kTools)));
   child(1, to_stream(rounded, kChanged));
   EXPECT_THAT(client_got(), ElementsAre(to_stream(large, kChanged)));
+  child(1, cancelled(rounded));
+  time_passes(limits::kListenEndWait);
+  EXPECT_THAT(client_got(), ElementsAre(cancelled(large)));
 }
 
 TEST_F(BridgeStreamsTest, OneThatChildrenDieOfIsAskedForBehindAnAnswer) {

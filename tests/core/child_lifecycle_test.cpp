@@ -248,6 +248,23 @@ TEST_F(ChildLifecycleTest, AServerHasItsRungWhenTheWrapperAroundItDiesOfTheFirst
   EXPECT_EQ(life_.killed()[0].how, "SIGKILL");
 }
 
+TEST_F(ChildLifecycleTest, TheLastWordsOfAServerThatOutlivesItsWrapperAreStillRead) {
+  ladder_ = {milliseconds(500), milliseconds(3000), milliseconds(5000)};
+  starts();
+  take_down();
+  passes(milliseconds(500));
+  exits(143, "SIGTERM");
+  unit({grandchild_});
+  passes(milliseconds(2000));
+  life_.on_orphan_ended(out_);
+  unit({});
+  EXPECT_FALSE(life_.is_over());
+  passes(milliseconds(299));
+  EXPECT_FALSE(life_.is_over());
+  closes_output();
+  EXPECT_TRUE(life_.is_over());
+}
+
 TEST_F(ChildLifecycleTest, AServerHasItsRungWhenTheWrapperAroundItEndsWithItsInput) {
   starts();
   take_down();

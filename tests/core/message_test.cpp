@@ -85,7 +85,7 @@ TEST_F(MessageTest, TheParamsThatAreLookedAt) {
   const Message* const message = read(
       R"json({"jsonrpc":"2.0","id":1,"method":"x","params":{"name":"a\u00fc","arguments":[1],)json"
       R"json("_meta":{"progressToken":1.0,"more":{}},"progressToken":"p","requestId":9,"cursor":null,)json"
-      R"json("uri":"a:b","level":"info","protocolVersion":"v","task":null,"other":{"name":"no"}}})json");
+      R"json("uri":"a:b","level":"info","protocolVersion":"v","task":{},"other":{"name":"no"}}})json");
   ASSERT_NE(message, nullptr);
   const Message::Params& params = message->params;
   EXPECT_EQ(params.name_text, "a\xC3\xBC");
@@ -97,6 +97,13 @@ TEST_F(MessageTest, TheParamsThatAreLookedAt) {
   EXPECT_EQ(params.level, "\"info\"");
   EXPECT_EQ(params.protocol_version, "\"v\"");
   EXPECT_TRUE(params.has_task);
+}
+
+TEST_F(MessageTest, ATaskThatIsNullIsNone) {
+  const Message* const message =
+      read(R"json({"jsonrpc":"2.0","id":1,"method":"x","params":{"task":null}})json");
+  ASSERT_NE(message, nullptr);
+  EXPECT_FALSE(message->params.has_task);
 }
 
 TEST_F(MessageTest, ParamsOfAnyTypePass) {

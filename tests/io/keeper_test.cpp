@@ -134,8 +134,8 @@ TEST(Keeper, SaysWhenItIsGone) {
   auto keeper = Keeper::start();
   ASSERT_TRUE(keeper);
   kill(static_cast<pid_t>(keeper->pid()), SIGKILL);
-  EXPECT_TRUE(eventually([&] { return !is_alive(keeper->pid()); }));
-  EXPECT_FALSE(keeper->child_over(ProcessUnit(1)));
+  // A thread of it, which a sanitizer makes, may hold the pipe for a moment longer.
+  EXPECT_TRUE(eventually([&] { return !keeper->child_over(ProcessUnit(1)); }));
   std::signal(SIGPIPE, before);
 }
 

@@ -120,6 +120,8 @@ class Bridge {
     /// anything.
     std::optional<Instant> startup_deadline;
     Milliseconds startup{};
+    /// A message of any kind has come from it.
+    bool has_spoken = false;
     /// Those that the client got from it.
     std::set<std::string> cursors;
     Input input = Input::open;
@@ -202,7 +204,8 @@ class Bridge {
   void on_start_failed(const ChildEnd& end, const std::string& stderr_tail, bool is_repeated);
   void start_if_mended();
   void void_questions(Generation gen);
-  void on_child_lost(ClientRequest& request, const DeathReport& report, bool is_deliberate);
+  void on_child_lost(const Child& dead, ClientRequest& request, const DeathReport& report,
+                     bool is_deliberate);
 
   // bridge_client.cpp: the client's lines
   void on(const input::ClientLine& fact);
@@ -214,8 +217,11 @@ class Bridge {
   void on_client_notification(const Message& message, Line line);
   void on_client_answer(const Message& message, Line line);
   bool may_wait(Line line) const;
+  void wait(ClientRequest& request, Line line);
   void on_initialize(ClientRequest& request, const Message& message, Line line);
   void begin_session(const Message& opening);
+  bool is_child_past_opening() const;
+  static bool has_begun(const Child& child);
   void begin_session_again(const Message& opening);
   void on_cancelled(const Message& message, Line line);
   void refuse_broken_line(Line line, std::string_view what);
@@ -236,6 +242,7 @@ class Bridge {
   void answer_opening_ourselves(std::string_view why, std::string_view stderr_tail = {});
   void fail(ClientRequest& request, const DeathReport& report);
   void fail_waiting(const DeathReport& report);
+  void answer_lost_opening(ClientRequest& request, Line line, const DeathReport& report);
   void fail_undone(ClientRequest& request, const DeathReport& report);
   /// `end` is empty for a child that lives but does not read.
   DeathReport report_of(const std::optional<ChildEnd>& end, std::string stderr_tail,

@@ -135,9 +135,8 @@ class ClientRequests {
   Waiting next_waiting();
   /// A child has got it. `line` is what to send to another, where that is allowed, else empty.
   void sent(ClientRequest& request, Generation gen, OwnedLine line);
-  /// The bridge answers it, or gives it back.
+  /// The bridge answers it.
   void keep(ClientRequest& request);
-  void give_back(ClientRequest& request);
   /// The child has answered it, and the answer is kept.
   void hold(ClientRequest& request, std::string answer);
   /// Returns the answer of one that is held. It is taken next.

@@ -112,6 +112,10 @@ inline constexpr std::size_t kHeldBytesMax = 16 * kMiB;
 /// than the official TypeScript clients take of any line. One alone may have any size.
 inline constexpr std::size_t kBatchBytesMax = 16 * kMiB;
 
+/// Entries of one batch. Each may be owed an error that is longer than itself, and no client that
+/// is known sends more than a few.
+inline constexpr std::size_t kBatchCountMax = 10'000;
+
 /// A client that did not list again after so many announcements is not waited for any more.
 inline constexpr int kUnheededMax = 2;
 
