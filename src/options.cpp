@@ -89,8 +89,8 @@ void declare(CLI::App& app, Raw& raw) {
                                                           : std::string();
   };
   value(app.add_option("--startup-timeout", raw.startup_timeout,
-                       fmt::format("a server that has not opened by then is taken down; 0 = never "
-                                   "(default {:g})",
+                       fmt::format("a server that has not opened by then, or said nothing after "
+                                   "a restart, is taken down; 0 = never (default {:g})",
                                    raw.startup_timeout)),
         "SECONDS")
       ->check(CLI::Range(0.0, kSecondsMax))

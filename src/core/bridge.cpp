@@ -139,6 +139,7 @@ ChildLifecycle::Ladder Bridge::ladder() const {
 /// How the child ends that is being taken down now.
 ChildEnd Bridge::end_for(EndReason reason) const {
   ChildEnd end{reason, {}, {}, {}};
+  end.is_to_come = true;
   if (!children_.empty()) {
     const Instant started = children_.back().life.started().steady;
     end.lifetime = std::chrono::duration_cast<Milliseconds>(now_.steady - started);

@@ -282,9 +282,9 @@ bool Bridge::is_child_past_opening() const {
 
 /// It was asked to open, or serves without that. The client's next opening is its second one.
 bool Bridge::has_begun(const Child& child) {
-  using State = Handshake::State;
-  const State state = child.handshake.state();
-  return child.life.is_up() && state != State::idle && state != State::unopened;
+  const Handshake::State state = child.handshake.state();
+  return child.life.is_up() && state != Handshake::State::idle &&
+         state != Handshake::State::unopened;
 }
 
 /// The client has opened a second time, and is being answered now.

@@ -280,12 +280,15 @@ class Driver::Loop {
     const long pid = process.pid;
     children_.push_back(
         {gen, std::make_unique<ChildProcess>(loop_, std::move(process), events_of(gen))});
-    if (parts_.keeper && !parts_.keeper->child_started(children_.back().process->unit())) {
-      parts_.keeper.reset();
-      parts_.log.write(action::Log::Level::warn, std::string(kNoKeeper));
-    }
+    tell_keeper(&Keeper::child_started, children_.back().process->unit());
     binary_.on_started(pid, now_.wall);
     feed(input::ChildStarted{gen, pid});
+  }
+
+  void tell_keeper(bool (Keeper::*what)(const ProcessUnit&), const ProcessUnit& unit) {
+    if (!parts_.keeper || ((*parts_.keeper).*what)(unit)) return;
+    parts_.keeper.reset();
+    parts_.log.write(action::Log::Level::warn, std::string(kNoKeeper));
   }
 
   ChildProcess::Events events_of(Generation gen) {
@@ -373,9 +376,7 @@ class Driver::Loop {
     ProcessUnit& unit = child->process->unit();
     unit.signal(UnitSignal::kill, others);
     // What could not be killed stays known to the keeper, which tries again when we are gone.
-    if (parts_.keeper && unit.members(others).empty()) {
-      parts_.keeper->child_over(unit);
-    }
+    if (unit.members(others).empty()) tell_keeper(&Keeper::child_over, unit);
     // The order may have come from an event of this very child.
     loop_.post([gone = std::shared_ptr<ChildProcess>(std::move(child->process))] {});
     children_.erase(child);

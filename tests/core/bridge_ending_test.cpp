@@ -375,5 +375,14 @@ TEST_F(BridgeEndingTest, NothingHappensAfterTheEnd) {
   EXPECT_THAT(done(), IsEmpty());
 }
 
+TEST_F(BridgeEndingTest, AnEndThatIsStillToComeHasNoExitCode) {
+  open_session();
+  client(request(1, "resources/read", R"json({"uri":"a:b"})json"));
+  done();
+  signal(143);
+  EXPECT_THAT(client_got(),
+              ElementsAre(AllOf(HasSubstr("lifetimeMs"), Not(HasSubstr("exitCode")))));
+}
+
 }  // namespace
 }  // namespace sitter

@@ -43,7 +43,8 @@ struct BridgeConfig {
   std::vector<std::string> arguments;
   /// As given; empty for the bridge's own.
   std::string working_directory;
-  /// From a child's start to its answer to the opening. Zero: it is waited for without end.
+  /// From a child's start to its answer to the opening or, of a respawn without one, to its first
+  /// message. Zero: it is waited for without end.
   Milliseconds startup_timeout{50000};
   /// How long the client's opening waits for a slow child. Zero: it is answered at once without it.
   Milliseconds answer_within{8000};

@@ -52,13 +52,16 @@ struct ChildEnd {
   /// It ended by itself before it had shown that it speaks the client's revision, the stateless
   /// one.
   bool may_be_of_other_era = false;
+  /// It has been ordered, and the child was still there when this was said of it.
+  bool is_to_come = false;
 
   friend bool operator==(const ChildEnd&, const ChildEnd&) = default;
 };
 
 /// Whether an exit of it was seen. One that was never there or was let go has none.
 inline bool has_exited(const ChildEnd& end) {
-  return end.reason != EndReason::not_executed && end.reason != EndReason::given_up;
+  return !end.is_to_come && end.reason != EndReason::not_executed &&
+         end.reason != EndReason::given_up;
 }
 
 /// The reason of an end that nobody in the bridge asked for, after a finished opening: exited,

@@ -25,7 +25,7 @@ struct DeathReport {
   std::optional<ChildEnd> end;
   /// The last words of that child, as StderrRing::tail gives them.
   std::string stderr_tail;
-  /// The limit that a child which timed out in its opening went over.
+  /// The limit that a child went over which timed out in its opening or said nothing.
   Milliseconds startup_timeout{};
   std::string stderr_tool = "sitter_child_stderr";
   std::string kill_tool = "sitter_kill";

@@ -33,6 +33,9 @@ class OwnedLine {
   OwnedLine() = default;
   explicit OwnedLine(std::string_view text);
   explicit OwnedLine(std::string text);
+  /// A copy of the string would leave the padding behind; a move takes it along.
+  OwnedLine(OwnedLine&&) = default;
+  OwnedLine& operator=(OwnedLine&&) = default;
 
   Line line() const { return Line::padded(text_); }
   const std::string& text() const { return text_; }

@@ -38,7 +38,8 @@ class Keeper {
   /// ignored.
   bool child_started(const ProcessUnit& unit);
 
-  /// The whole unit is gone; the number of its leader may be used by strangers from now on.
+  /// The whole unit is gone; the number of its leader may be used by strangers from now on. False
+  /// if the keeper is gone.
   bool child_over(const ProcessUnit& unit);
 
  private:
