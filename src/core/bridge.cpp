@@ -14,18 +14,6 @@ namespace sitter {
 using Level = action::Log::Level;
 using Progress = DeathReport::Progress;
 
-namespace {
-
-void earlier(std::optional<Instant>& first, const std::optional<Instant>& other) {
-  if (other && (!first || *other < *first)) first = other;
-}
-
-bool is_due(const std::optional<Instant>& deadline, Now now) {
-  return deadline && *deadline <= now.steady;
-}
-
-}  // namespace
-
 Bridge::Bridge(BridgeConfig config, Now now)
     : config_(std::move(config)),
       begun_(now),
@@ -71,6 +59,7 @@ void Bridge::handle_timeout(Now now) {
     answer_opening_ourselves(
         fmt::format("it is still starting after {}", duration_text(config_.answer_within)));
   }
+  if (is_due(answer_second_at_, now)) answer_second_openings();
   if (relist_.on_timeout(now)) release_held();
   on_listens_timeout();
   if (kill_ && is_due(kill_->deadline, now)) {
@@ -103,6 +92,7 @@ std::optional<Instant> Bridge::next_timeout() const {
     earlier(first, child.deaf_at);
   }
   earlier(first, answer_opening_at_);
+  earlier(first, answer_second_at_);
   earlier(first, relist_.deadline());
   earlier(first, listens_.deadline());
   if (kill_) earlier(first, kill_->deadline);

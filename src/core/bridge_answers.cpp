@@ -129,19 +129,21 @@ void Bridge::fail_waiting(const DeathReport& report) {
     const auto [request, order, line] = requests_.next_waiting();
     if (request == nullptr) continue;
     if (request->method == Method::initialize && ending_ == Ending::none) {
-      requests_.keep(*request);
-      answer_lost_opening(*request, line.line(), report);
+      answer_lost_opening(*request, end_clause(*report.end), report.stderr_tail);
     } else {
       fail_undone(*request, report);
     }
   }
 }
 
-/// As a first opening that the child dies of.
-void Bridge::answer_lost_opening(ClientRequest& request, Line line, const DeathReport& report) {
-  if (const Message* const opening = kept_reader_.read(line)) begin_session_again(*opening);
+/// A second opening, as a first one that the child does not answer.
+void Bridge::answer_lost_opening(ClientRequest& request, std::string_view why,
+                                 std::string_view stderr_tail) {
+  if (const Message* const opening = kept_reader_.read(request.extra->line.line())) {
+    begin_session_again(*opening);
+  }
   opening_ = &request;
-  answer_opening_ourselves(end_clause(*report.end), report.stderr_tail);
+  answer_opening_ourselves(why, stderr_tail);
 }
 
 /// A request that no child has served.

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "sitter/core/bridge.hpp"
@@ -24,11 +25,12 @@ namespace {
 /// bridge.
 constexpr std::size_t kTypeScriptLineMax = 10 * limits::kMiB;
 
-/// Whether a line that is no message was probably meant to be an answer, and not a log line in
-/// JSON.
+/// Whether a line that is no message was probably meant to be an answer, and not a request or a log
+/// line in JSON.
 bool looks_like_answer(std::string_view text) {
-  return text.find("\"jsonrpc\"") != text.npos || text.find("\"result\"") != text.npos ||
-         text.find("\"error\"") != text.npos;
+  const std::size_t outcome = std::min(text.find("\"result\""), text.find("\"error\""));
+  if (text.find("\"method\"") < outcome) return false;
+  return outcome != text.npos || text.find("\"jsonrpc\"") != text.npos;
 }
 
 /// Whether the request goes on as a task, of which this is only the beginning.
@@ -46,12 +48,12 @@ void Bridge::on(const input::ChildLine& fact) {
   if (const Message* const message = reader_.read(fact.line)) {
     on_child_message(*child, *message, fact.line);
   } else {
-    on_unreadable(*child, fact.line);
+    on_unreadable(*child, fact.line, fact.is_unfinished);
   }
 }
 
 void Bridge::on_child_message(Child& child, const Message& message, Line line) {
-  child.has_spoken = true;
+  if (!std::exchange(child.has_spoken, true)) child.handshake.on_spoken(now_);
   if (child.handshake.state() != Handshake::State::opening) child.startup_deadline.reset();
   switch (message.kind) {
     case Message::Kind::request:
@@ -69,7 +71,7 @@ void Bridge::on_child_message(Child& child, const Message& message, Line line) {
 
 /// A line that is not one message: several on one line, text before a message, or no message at
 /// all.
-void Bridge::on_unreadable(Child& child, Line line) {
+void Bridge::on_unreadable(Child& child, Line line, bool is_unfinished) {
   const std::string what = reader_.defect().what;
   const SplitLine split = split_objects(line.text());
   for (const std::string_view text : split.texts) add_noise(child, text);
@@ -88,6 +90,8 @@ void Bridge::on_unreadable(Child& child, Line line) {
       answer_unreadable(child, lenient_id(object), reader_.defect().what);
     }
   }
+  // What a child was writing when it died is no answer: its end says more.
+  if (is_unfinished) return;
   // An answer that breaks off may still hold whole objects.
   if (!has_message && !split.texts.empty() && looks_like_answer(split.texts.front())) {
     answer_unreadable(child, lenient_id(split.texts.front()), what);
@@ -335,6 +339,7 @@ void Bridge::pass_tools(Child& child, ClientRequest& request, const Message& mes
   const auto [tools, cursor] = members<2>(message.result, {"tools", "nextCursor"});
   if (request.is_first_page && is_array(tools)) {
     if (tools.size() <= limits::kListBytesMax) make_way_for_page(tools);
+    note_listed(CatalogKind::tools, tools, cursor);
     edits.append(tools, fmt::format("{}", fmt::join(names_.definitions(), ",")));
   }
   if (request.is_stateless) expire(message.result, edits);
@@ -352,6 +357,10 @@ void Bridge::on_success(Child& child, const ClientRequest& request, std::string_
       [[fallthrough]];
     case Method::prompts_list:
     case Method::resources_list:
+      for (const CatalogKind kind : kCatalogKinds) {
+        if (list_method(kind) != request.method || !request.is_first_page) continue;
+        note_listed(kind, member(result, catalog_name(kind)), member(result, "nextCursor"));
+      }
       keep_cursor(child, member(result, "nextCursor"));
       if (request.is_stateless) expire(result, edits);
       break;
@@ -374,6 +383,14 @@ void Bridge::on_success(Child& child, const ClientRequest& request, std::string_
     default:
       break;
   }
+}
+
+/// What the client has been given is what the next child is compared with, whether the bridge has
+/// seen it before or not. Only of lists of one page.
+void Bridge::note_listed(CatalogKind kind, std::string_view items, std::string_view cursor) {
+  if (!is_array(items) || cursor.starts_with('"') || items.size() > limits::kListBytesMax) return;
+  catalog(kind).take(std::array{std::string(items)});
+  if (!notice_) catalog(kind).mark_told();
 }
 
 /// No client may keep what the next build changes.

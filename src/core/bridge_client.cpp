@@ -243,6 +243,7 @@ void Bridge::on_initialize(ClientRequest& request, const Message& message, Line 
   const bool was_opened =
       child != nullptr && child->handshake.state() != Handshake::State::unopened;
   if (was_opened && requests_.waiting_count() == 0) {
+    expect_answer(request, line);
     if (child->input == Child::Input::deaf) {
       fail(request, report_of({}, {}, Progress::not_delivered));
     } else {
@@ -251,6 +252,7 @@ void Bridge::on_initialize(ClientRequest& request, const Message& message, Line 
     return;
   }
   if (opening_ != nullptr || std::any_of(children_.begin(), children_.end(), has_begun)) {
+    expect_answer(request, line);
     wait(request, line);
     return;
   }
@@ -264,6 +266,30 @@ void Bridge::on_initialize(ClientRequest& request, const Message& message, Line 
   request.more().line = OwnedLine(line.text());
   opening_ = &request;
   answer_opening_at_ = now_.steady + config_.answer_within;
+}
+
+/// It is not waited for any longer than the first.
+void Bridge::expect_answer(ClientRequest& second_opening, Line line) {
+  second_opening.more().line = OwnedLine(line.text());
+  if (config_.answer_within == Milliseconds::zero()) return;
+  second_opening.more().answer_by = now_.steady + config_.answer_within;
+  if (!answer_second_at_) answer_second_at_ = second_opening.extra->answer_by;
+}
+
+void Bridge::answer_second_openings() {
+  answer_second_at_.reset();
+  for (const State state : {State::waiting, State::sent}) {
+    for (ClientRequest* request : requests_.all(state)) {
+      if (request->method != Method::initialize || !request->extra->answer_by) continue;
+      if (!is_due(request->extra->answer_by, now_)) {
+        earlier(answer_second_at_, request->extra->answer_by);
+        continue;
+      }
+      const std::string why = fmt::format("it has not answered initialize after {}",
+                                          duration_text(config_.answer_within));
+      answer_lost_opening(*request, why, {});
+    }
+  }
 }
 
 /// What was set up before counts no more.

@@ -128,14 +128,15 @@ void Bridge::advance_unopened(Child& child) {
   child.has_tools = child.has_prompts = child.has_resources = child.has_logging = true;
   child.handshake.leave_unopened();
   if (has_lost_stateless_) {
-    child.handshake.list(true, now_, out_);
+    child.handshake.list(true, catalog(CatalogKind::tools).count() > 0, now_, out_);
+    if (child.has_spoken) child.handshake.on_spoken(now_);
     ask_for_streams(child);
     return;
   }
   begin_serving(child);
   if (requests_.waiting_count() > 0) release_waiting(child);
   // Behind the client's first request, so that a server of both eras takes the client's.
-  if (envelope_.is_known()) child.handshake.list(false, now_, out_);
+  if (envelope_.is_known()) child.handshake.list(false, false, now_, out_);
 }
 
 void Bridge::begin_serving(Child& child) {
@@ -361,7 +362,7 @@ void Bridge::on_child_lost(const Child& dead, ClientRequest& request, const Deat
   } else if (request.method == Method::ping) {
     answer_result(request, "{}");
   } else if (request.method == Method::initialize && opening_ == nullptr) {
-    answer_lost_opening(request, request.extra->line.line(), report);
+    answer_lost_opening(request, end_clause(*report.end), report.stderr_tail);
   } else if (request.method == Method::server_discover && !envelope_.is_known()) {
     fail(request, report);
   } else if (!dead.has_served) {

@@ -106,14 +106,15 @@ void Bridge::describe_changes(const Handshake& handshake) {
   if (!told_opening_) return;
   const OpeningResult& told = *told_opening_;
   const OpeningResult& now_open = handshake.opened_with();
-  if (told.protocol_version != now_open.protocol_version) {
+  const bool has_versions = !told.protocol_version.empty() && !now_open.protocol_version.empty();
+  if (has_versions && told.protocol_version != now_open.protocol_version) {
     notice_->protocol_version = {told.protocol_version, now_open.protocol_version};
   }
   const auto full_name = [](const OpeningResult& opened) {
     return fmt::format("{} {}", opened.server_name(), opened.server_version());
   };
   const bool are_named = !told.server_info.empty() && !now_open.server_info.empty();
-  if ((handshake.was_opened() || are_named) && full_name(told) != full_name(now_open)) {
+  if (are_named && full_name(told) != full_name(now_open)) {
     notice_->server_info = {full_name(told), full_name(now_open)};
   }
   // Without an opening nobody has asked this child for the rest.

@@ -48,10 +48,6 @@ std::string more_time(const DeathReport& report) {
 }
 
 std::string next_step(const DeathReport& report) {
-  if (report.end && report.end->may_be_of_other_era) {
-    return "Fix it if need be and call again: the next request starts it again" +
-           if_of_other_era("end like this");
-  }
   if (!report.end) {
     return fmt::format("Take it down with {}; the next request starts it again", report.kill_tool);
   }
@@ -60,6 +56,10 @@ std::string next_step(const DeathReport& report) {
         "This is how the last start failed, and none was tried now: after several "
         "failures there is one in {}; call again in a moment",
         duration_text(limits::kStartInterval));
+  }
+  if (report.end->may_be_of_other_era) {
+    return "Fix it if need be and call again: the next request starts it again" +
+           if_of_other_era("end like this");
   }
   switch (report.end->reason) {
     case EndReason::killed_by_sitter:

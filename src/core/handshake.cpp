@@ -64,12 +64,13 @@ void Handshake::settle(const Session& session, bool restore, Now now, Actions& o
   finish_if_done(now, out);
 }
 
-void Handshake::list(bool before_requests, Now now, Actions& out) {
+void Handshake::list(bool before_requests, bool had_tools, Now now, Actions& out) {
+  had_tools_ = had_tools;
   // Who has answered server/discover has shown its era.
   is_first_survey_ = !before_requests && result_.capabilities.empty();
   state_ = before_requests ? State::listing : State::done;
   is_restored_ = true;
-  survey_.emplace(gen_, make_id_, make_meta_);
+  survey_.emplace(gen_, make_id_, make_meta_, before_requests);
   for (const CatalogKind kind : kCatalogKinds) {
     survey_->begin(kind, now, out);
   }
@@ -174,11 +175,11 @@ void Handshake::on_doubt_answer(const Message& answer) {
 }
 
 void Handshake::on_timeout(Now now, Actions& out) {
-  if (doubt_deadline_ && *doubt_deadline_ <= now.steady) {
+  if (is_due(doubt_deadline_, now)) {
     doubt_deadline_.reset();
     state_ = State::done;
   }
-  if (restore_deadline_ && *restore_deadline_ <= now.steady) {
+  if (is_due(restore_deadline_, now)) {
     is_restored_ = true;
     for (const auto& [id, index] : unanswered_) restores_[index].is_lost = true;
   }
@@ -191,9 +192,8 @@ void Handshake::on_timeout(Now now, Actions& out) {
 
 std::optional<Instant> Handshake::deadline() const {
   auto first = restore_deadline_ ? restore_deadline_ : doubt_deadline_;
-  const auto lists = survey_ ? survey_->deadline() : std::nullopt;
-  if (lists && (!first || *lists < *first)) first = lists;
-  if (!survey_ && !outdated_.empty() && (!first || next_survey_ < *first)) first = next_survey_;
+  if (survey_) earlier(first, survey_->deadline());
+  if (!survey_ && !outdated_.empty()) earlier(first, next_survey_);
   return first;
 }
 
@@ -208,7 +208,11 @@ void Handshake::finish_if_done(Now now, Actions& out) {
   const auto tools = std::find_if(lists.begin(), lists.end(), [](const ListSurvey::List& list) {
     return list.kind == CatalogKind::tools;
   });
-  const bool is_odd = serves ? tools->is_refused : tools->is_answered && !tools->is_stateless;
+  const bool has_shown_era =
+      std::any_of(lists.begin(), lists.end(), [](const auto& list) { return list.is_stateless; });
+  const bool is_unlike_before =
+      tools->has_none ? had_tools_ && !has_shown_era : !tools->is_stateless;
+  const bool is_odd = serves ? tools->is_refused : tools->is_answered && is_unlike_before;
   if (is_odd) {
     doubt(now, out);
   } else {

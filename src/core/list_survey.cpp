@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sitter/core/json_view.hpp"
 #include "sitter/core/limits.hpp"
@@ -40,6 +41,14 @@ Method changed_method(CatalogKind kind) {
   return Method::other;
 }
 
+namespace {
+
+Milliseconds wait_of(CatalogKind kind) {
+  return kind == CatalogKind::tools ? limits::kToolsListWait : limits::kOtherListWait;
+}
+
+}  // namespace
+
 void ListSurvey::begin(CatalogKind kind, Now now, Actions& out) {
   const auto known = std::find_if(lists_.begin(), lists_.end(),
                                   [&](const List& list) { return list.kind == kind; });
@@ -58,9 +67,13 @@ void ListSurvey::begin(CatalogKind kind, Now now, Actions& out) {
   }
   List& list = lists_.emplace_back();
   list.kind = kind;
-  list.deadline =
-      now.steady + (kind == CatalogKind::tools ? limits::kToolsListWait : limits::kOtherListWait);
+  if (has_clock_) list.deadline = now.steady + wait_of(kind);
   ask(list, {}, out);
+}
+
+void ListSurvey::start_clock(Now now) {
+  if (std::exchange(has_clock_, true)) return;
+  for (List& list : lists_) list.deadline = now.steady + wait_of(list.kind);
 }
 
 void ListSurvey::ask(List& list, std::string_view cursor, Actions& out) {
@@ -80,13 +93,13 @@ bool ListSurvey::on_answer(const Message& answer, Actions& out) {
   if (list == lists_.end()) return false;
   if (list->state != State::asking) return true;
   list->is_answered = true;
+  list->has_none = false;
   if (answer.kind == Message::Kind::error) {
     // Without a handshake the answer alone tells that a server has no such things.
-    const bool has_none =
-        has_code(answer.error, ErrorCode::method_not_found) && !make_meta_().empty();
+    list->has_none = has_code(answer.error, ErrorCode::method_not_found) && !make_meta_().empty();
     list->is_refused = may_mean_unopened(answer.error);
-    list->is_stateless = list->is_stateless || !list->is_refused;
-    list->state = has_none ? State::complete : State::failed;
+    list->is_stateless = list->is_stateless || (!list->is_refused && !list->has_none);
+    list->state = list->has_none ? State::complete : State::failed;
     return true;
   }
   const auto [items, cursor, type, meta] =
@@ -116,14 +129,14 @@ bool ListSurvey::on_answer(const Message& answer, Actions& out) {
 
 void ListSurvey::on_timeout(Now now) {
   for (List& list : lists_) {
-    if (list.state == State::asking && list.deadline <= now.steady) list.state = State::failed;
+    if (list.state == State::asking && is_due(list.deadline, now)) list.state = State::failed;
   }
 }
 
 std::optional<Instant> ListSurvey::deadline() const {
   std::optional<Instant> first;
   for (const List& list : lists_) {
-    if (list.state == State::asking && (!first || list.deadline < *first)) first = list.deadline;
+    if (list.state == State::asking) earlier(first, list.deadline);
   }
   return first;
 }

@@ -165,9 +165,9 @@ class Driver::Loop {
     }
   }
 
-  void feed_child(Generation gen, const LineFramer::Frame& frame) {
+  void feed_child(Generation gen, const LineFramer::Frame& frame, bool is_unfinished = false) {
     if (frame.size == 0) {
-      feed(input::ChildLine{gen, frame.line});
+      feed(input::ChildLine{gen, frame.line, is_unfinished});
     } else {
       feed(input::ChildLineTooLong{gen, frame.head, frame.tail, frame.size});
     }
@@ -301,7 +301,7 @@ class Driver::Loop {
             },
             [this, gen](LineFramer& framer) {
               turn([&] {
-                if (const auto frame = framer.rest()) feed_child(gen, *frame);
+                if (const auto frame = framer.rest()) feed_child(gen, *frame, true);
                 feed(input::ChildOutputEnded{gen});
               });
             },

@@ -181,16 +181,18 @@ TEST_F(BridgeEraTest, AServerThatSaysNothingUnopenedMayBeOfTheOtherEra) {
   EXPECT_THAT(done(), Contains("start 3"));
 }
 
-TEST_F(BridgeEraTest, AReadIsNotSentToTheNextServerAfterOneThatSaidNothing) {
+TEST_F(BridgeEraTest, NothingIsDeliveredToAServerThatSaysNothing) {
   serve_session();
   dies(1, 0);
   client(enveloped(2, "resources/read", R"json("uri":"a:b")json"));
+  client(enveloped(3, "tools/list"));
   time_passes(config.startup_timeout);
   done();
   dies(2, 0);
   const auto words = done();
   EXPECT_THAT(words, Not(Contains("start 3")));
-  EXPECT_THAT(words, Contains(AllOf(HasSubstr("said nothing"), HasSubstr("may or may not"))));
+  EXPECT_THAT(words, Contains(AllOf(HasSubstr("said nothing"), HasSubstr("was not delivered"))));
+  EXPECT_THAT(words, Contains(AllOf(HasSubstr(R"json("id":3,"result")json"), HasSubstr("echo"))));
 }
 
 TEST_F(BridgeEraTest, AReadThatTheFirstServerDiesOfWasDelivered) {
@@ -215,6 +217,25 @@ TEST_F(BridgeEraTest, AnOpeningThatARespawnedServerRefusesLeavesTheClientItsEra)
   EXPECT_THAT(done(), AllOf(Not(Contains(HasSubstr("initialize"))),
                             Contains("child 3 " + enveloped_call(3, "echo"))));
   child(3, result(3, complete_text("c")));
+}
+
+TEST_F(BridgeEraTest, ANoticeIsSilentAboutWhatWasNotKnownBefore) {
+  client(enveloped("\"p\"", "server/discover"));
+  child(1, result("\"p\"", discovered()));
+  serve_session();
+  dies(1, 0);
+  client(enveloped_call(2, "echo"));
+  client(initialize(7));
+  time_passes(config.startup_timeout);
+  dies(2, 0);
+  client(initialized());
+  server.is_stateless = false;
+  client(call(8, "echo"));
+  opens(3);
+  done();
+  child(3, result(8, text_result("x")));
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("restarted"), Not(HasSubstr("protocol version: ")),
+                                   Not(HasSubstr("server: "))));
 }
 
 TEST_F(BridgeEraTest, OneMessageShowsThatAServerIsNotSilent) {
@@ -268,10 +289,35 @@ TEST_F(BridgeEraTest, AServerThatIsSlowToListIsNotAskedToOpen) {
   dies(1, 0);
   client(enveloped_call(2, "echo"));
   done();
+  child(2, notification("notifications/message", R"json({"level":"info","data":"up"})json"));
+  done();
   time_passes(limits::kToolsListWait);
   EXPECT_THAT(done(), ElementsAre("child 2 " + enveloped_call(2, "echo")));
   child(2, result(2, complete_text("b")));
   EXPECT_THAT(answer_text(), HasSubstr("not compared"));
+}
+
+TEST_F(BridgeEraTest, AServerThatIsSlowToStartIsComparedAsAnyOther) {
+  serve_session();
+  dies(1, 0);
+  server.tools.push_back(tool("fresh"));
+  client(enveloped_call(2, "echo"));
+  time_passes(seconds(20));
+  opens(2);
+  child(2, result(2, complete_text("b")));
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("+1 added (fresh)"), HasSubstr("startup 20s"),
+                                   Not(HasSubstr("not compared"))));
+}
+
+TEST_F(BridgeEraTest, AServerThatKnowsNoToolsAnyMoreIsAskedForItsEra) {
+  serve_session();
+  dies(1, 0);
+  client(enveloped_call(2, "echo"));
+  for (const std::string id : {"#4", "#5", "#6"}) child(2, error(id, -32601, "not initialized"));
+  EXPECT_THAT(done(), Contains(HasSubstr(R"json("method":"initialize")json")));
+  child(2, result("#7", Server().opening()));
+  dies(2, 0);
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("opens with initialize"), HasSubstr("reconnect")));
 }
 
 TEST_F(BridgeEraTest, AServerThatRefusesTheVersionIsOfThisEra) {

@@ -392,5 +392,20 @@ TEST_F(BridgeNoticeTest, AToolWithAnOutputSchemaMayCarryIt) {
   EXPECT_EQ(got["content"].size(), 1u);
 }
 
+TEST_F(BridgeNoticeTest, WhatTheClientHasListedItselfIsCompared) {
+  open_session();
+  client(request(1, "tools/list"));
+  child(1, result(1, Server::list("tools", {tool("echo"), tool("grown")})));
+  client(request(2, "prompts/list"));
+  child(1, result(2, Server::list("prompts", {R"json({"name":"grown"})json"})));
+  dies(1, 0);
+  client(call(3, "echo"));
+  opens(2);
+  child(2, result(3, text_result("x")));
+  time_passes(limits::kRelistWait);
+  const auto lines = client_got();
+  EXPECT_THAT(lines.back(), AllOf(HasSubstr("-1 removed (grown)"), HasSubstr("prompts")));
+}
+
 }  // namespace
 }  // namespace sitter

@@ -251,6 +251,34 @@ TEST_F(BridgeOpeningTest, ASecondOpeningInARespawnThatFailsDoesNotCostTheSession
                           AllOf(HasSubstr(R"json("id":7,"result")json"), HasSubstr("exit 3"))));
 }
 
+TEST_F(BridgeOpeningTest, ASecondOpeningIsWaitedForNoLongerThanTheFirst) {
+  open_session();
+  client(initialize(7));
+  time_passes(config.answer_within - milliseconds(1));
+  EXPECT_THAT(client_got(), IsEmpty());
+  time_passes(milliseconds(1));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr(R"json("id":7,"result")json"),
+                                              HasSubstr("has not answered initialize after 8s"))));
+  child(1, result(7, server.opening()));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeOpeningTest, ASecondOpeningInALongRespawnIsAnsweredToo) {
+  open_session();
+  dies(1, 0);
+  client(call(6, "echo"));
+  client(initialize(7));
+  time_passes(seconds(1));
+  client(initialize(8));
+  done();
+  time_passes(config.answer_within - seconds(1));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr(R"json("id":7,"result")json")));
+  time_passes(seconds(1));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr(R"json("id":8,"result")json")));
+  opens(2);
+  child(2, result(6, text_result("x")));
+}
+
 TEST_F(BridgeOpeningTest, ASecondOpeningWithoutAResultPassesAsItIs) {
   open_session();
   for (const std::string odd : {"null", "5", "[]", "{}"}) {

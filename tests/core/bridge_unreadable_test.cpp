@@ -348,6 +348,34 @@ TEST_F(BridgeUnreadableTest, ManyBracesThatNeverCloseCostNoTime) {
   EXPECT_THAT(done(), IsEmpty());
 }
 
+TEST_F(BridgeUnreadableTest, AnAnswerThatBreaksOffWithItsChildIsToldAsTheEndOfTheChild) {
+  open_session();
+  client(call(5, "a"));
+  done();
+  child_breaks_off(1, R"json({"jsonrpc":"2.0","id":5,"result":{"con)json");
+  EXPECT_THAT(client_got(), IsEmpty());
+  dies(1, 139, "SIGSEGV");
+  EXPECT_THAT(answer_text(), HasSubstr("crashed (SIGSEGV)"));
+}
+
+TEST_F(BridgeUnreadableTest, AWholeAnswerWithoutALineEndIsOne) {
+  open_session();
+  client(call(5, "a"));
+  done();
+  child_breaks_off(1, result(5, text_result("x")));
+  EXPECT_THAT(client_got(), ElementsAre(result(5, text_result("x"))));
+}
+
+TEST_F(BridgeUnreadableTest, ABrokenRequestOfTheChildIsNoAnswerToTheSameId) {
+  open_session();
+  client(call(5, "a"));
+  done();
+  child(1, R"json({"jsonrpc":"2.0","id":5,"method":"roots/list","params":{bad}})json");
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(1, result(5, text_result("x")));
+  EXPECT_THAT(client_got(), ElementsAre(result(5, text_result("x"))));
+}
+
 TEST_F(BridgeUnreadableTest, AMessageInPartsOfALineEndsNothingTwice) {
   // The first part opens the child, the second asks it something.
   client(initialize(0));

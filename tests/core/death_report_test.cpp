@@ -63,6 +63,14 @@ TEST(DeathReportTest, ATimedOutOpeningNamesTheOption) {
   EXPECT_THAT(report_text(failed), HasSubstr("the limit is 50s, set by --startup-timeout"));
 }
 
+TEST(DeathReportTest, ARepeatedEndSaysSoWhateverItsEra) {
+  DeathReport failed = report(EndReason::exited, {1, ""});
+  failed.end->may_be_of_other_era = true;
+  EXPECT_THAT(report_text(failed), HasSubstr("the next request starts it again"));
+  failed.is_repeated = true;
+  EXPECT_THAT(report_text(failed), HasSubstr("none was tried now"));
+}
+
 TEST(DeathReportTest, ASilentServerNamesTheOptionAndTheOtherEra) {
   DeathReport failed = report(EndReason::said_nothing);
   failed.startup_timeout = seconds(50);

@@ -44,7 +44,7 @@ class HandshakeTest : public ::testing::Test {
   void list(bool before_requests) {
     meta_ = "{}";
     handshake_.leave_unopened();
-    handshake_.list(before_requests, now_, out_);
+    handshake_.list(before_requests, false, now_, out_);
     sent();
   }
   /// The prompts and the resources.
@@ -312,7 +312,7 @@ TEST_F(HandshakeTest, FromUnopenedToOpeningWithAReplay) {
 TEST_F(HandshakeTest, FromUnopenedToListing) {
   meta_ = R"json({"a":1})json";
   handshake_.leave_unopened();
-  handshake_.list(true, now_, out_);
+  handshake_.list(true, false, now_, out_);
   EXPECT_EQ(handshake_.state(), State::listing);
   EXPECT_THAT(sent(), ElementsAre(request(1, "tools/list", R"json({"_meta":{"a":1}})json"),
                                   request(2, "prompts/list", R"json({"_meta":{"a":1}})json"),
@@ -354,6 +354,9 @@ TEST_F(HandshakeTest, FromListingToDoubted) {
 
 TEST_F(HandshakeTest, FromListingToDoneWhenTheToolsNeverCome) {
   list(true);
+  EXPECT_EQ(handshake_.deadline(), std::nullopt);
+  now_.steady += seconds(40);
+  handshake_.on_spoken(now_);
   answer_others_as_stateless();
   EXPECT_EQ(handshake_.deadline(), now_.steady + milliseconds(2000));
   now_.steady += milliseconds(1999);

@@ -124,6 +124,11 @@ void BridgeTest::child(Generation gen, const std::string& line) {
   feed(input::ChildLine{gen, Line::padded({kept.get(), text.size()})});
 }
 
+void BridgeTest::child_breaks_off(Generation gen, const std::string& line) {
+  const auto kept = padded(line);
+  feed(input::ChildLine{gen, Line::padded({kept.get(), line.size()}), true});
+}
+
 void BridgeTest::child_line_too_long(Generation gen, const std::string& head,
                                      const std::string& tail, std::uint64_t size) {
   feed(input::ChildLineTooLong{gen, head, tail, size});

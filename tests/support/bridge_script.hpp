@@ -114,6 +114,8 @@ class BridgeTest : public ::testing::Test {
   void started(Generation gen);
   void start_fails(Generation gen, const std::string& reason);
   void child(Generation gen, const std::string& line);
+  /// Its output ends in this line.
+  void child_breaks_off(Generation gen, const std::string& line);
   void child_line_too_long(Generation gen, const std::string& head, const std::string& tail,
                            std::uint64_t size);
   void child_says(Generation gen, const std::string& line);

@@ -223,6 +223,8 @@ class Bridge {
   void begin_session(const Message& opening);
   bool is_child_past_opening() const;
   static bool has_begun(const Child& child);
+  void expect_answer(ClientRequest& second_opening, Line line);
+  void answer_second_openings();
   void begin_session_again(const Message& opening);
   void on_cancelled(const Message& message, Line line);
   void refuse_broken_line(Line line, std::string_view what);
@@ -243,7 +245,8 @@ class Bridge {
   void answer_opening_ourselves(std::string_view why, std::string_view stderr_tail = {});
   void fail(ClientRequest& request, const DeathReport& report);
   void fail_waiting(const DeathReport& report);
-  void answer_lost_opening(ClientRequest& request, Line line, const DeathReport& report);
+  void answer_lost_opening(ClientRequest& request, std::string_view why,
+                           std::string_view stderr_tail);
   void fail_undone(ClientRequest& request, const DeathReport& report);
   /// `end` is empty for a child that lives but does not read.
   DeathReport report_of(const std::optional<ChildEnd>& end, std::string stderr_tail,
@@ -265,8 +268,9 @@ class Bridge {
   void on_success(Child& child, const ClientRequest& request, std::string_view result,
                   Edits& edits);
   void expire(std::string_view result, Edits& edits);
+  void note_listed(CatalogKind kind, std::string_view items, std::string_view cursor);
   void on_discovered(Child& child, std::string_view result, Edits& edits);
-  void on_unreadable(Child& child, Line line);
+  void on_unreadable(Child& child, Line line, bool is_unfinished);
   void answer_unreadable(Child& child, std::string_view id, std::string_view what);
   void add_noise(Child& child, std::string_view text);
   void make_way_for_page(std::string_view tools);
@@ -346,6 +350,8 @@ class Bridge {
   /// The client's `initialize`, while it is owed an answer.
   ClientRequest* opening_ = nullptr;
   std::optional<Instant> answer_opening_at_;
+  /// When the first of those that came later is answered without the child.
+  std::optional<Instant> answer_second_at_;
   /// What the client knows of the server.
   std::optional<OpeningResult> told_opening_;
 

@@ -56,6 +56,8 @@ struct ClientRequest {
   struct Extra {
     /// The line, where it may have to be sent once more.
     OwnedLine line;
+    /// Of a second opening: when the bridge answers it.
+    std::optional<Instant> answer_by;
     /// The raw id where it differs from the key.
     std::string id;
     /// Raw; empty when it is the same as the id, as the official TypeScript client chooses it.

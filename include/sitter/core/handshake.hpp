@@ -63,8 +63,16 @@ class Handshake {
   /// are merely a baseline.
   void settle(const Session& session, bool restore, Now now, Actions& out);
 
-  /// Takes the lists of a child that has no opening. `before_requests`: `done` comes after that.
-  void list(bool before_requests, Now now, Actions& out);
+  /// Takes the lists of a child that has no opening. `before_requests`: `done` comes after that,
+  /// and the time of the lists begins with the child's first message, since without an opening
+  /// nothing else tells when it is there.
+  /// `had_tools`: the children before it, so that one that knows no tools may be of another era.
+  void list(bool before_requests, bool had_tools, Now now, Actions& out);
+
+  /// The first message of the child has come.
+  void on_spoken(Now now) {
+    if (survey_) survey_->start_clock(now);
+  }
 
   /// Takes a list again, now or in a moment. Only after `initialized` was sent, or without an
   /// opening.
@@ -136,6 +144,7 @@ class Handshake {
   bool is_restored_ = false;
   /// The lists of a child without an opening are taken while it serves.
   bool is_first_survey_ = false;
+  bool had_tools_ = false;
   /// Raw URIs that a child without subscriptions was not asked for.
   std::vector<std::string> not_restored_;
   std::optional<Instant> restore_deadline_;

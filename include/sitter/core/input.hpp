@@ -46,6 +46,8 @@ struct ChildStartFailed {
 struct ChildLine {
   Generation gen = kNoGeneration;
   Line line;
+  /// The output ended in it.
+  bool is_unfinished = false;
 };
 struct ChildLineTooLong {
   Generation gen = kNoGeneration;

@@ -37,7 +37,7 @@ class ListSurvey {
     /// The raw text of the array of each page.
     std::vector<std::string> pages;
     std::string id;
-    Instant deadline;
+    std::optional<Instant> deadline;
     std::set<std::string> cursors;
     std::size_t bytes = 0;  // of the pages
     int restarts = 0;
@@ -46,17 +46,26 @@ class ListSurvey {
     bool is_answered = false;
     /// It was answered as a server of the stateless revision does.
     bool is_stateless = false;
+    /// It was answered as by a server that has no such things.
+    bool has_none = false;
     /// It was answered as a server may do that has to be opened first.
     bool is_refused = false;
     /// Raw, where the answer names the server.
     std::string server_info;
   };
 
-  ListSurvey(Generation gen, MakeId make_id, MakeMeta make_meta)
-      : gen_(gen), make_id_(std::move(make_id)), make_meta_(std::move(make_meta)) {}
+  /// `waits_for_child`: the time of the lists begins with `start_clock`.
+  ListSurvey(Generation gen, MakeId make_id, MakeMeta make_meta, bool waits_for_child = false)
+      : gen_(gen),
+        make_id_(std::move(make_id)),
+        make_meta_(std::move(make_meta)),
+        has_clock_(!waits_for_child) {}
 
   /// A list that is already being taken begins anew, within the time that it had, and not for ever.
   void begin(CatalogKind kind, Now now, Actions& out);
+
+  /// The child is there.
+  void start_clock(Now now);
 
   /// Whether the answer belonged to the survey.
   bool on_answer(const Message& answer, Actions& out);
@@ -72,6 +81,7 @@ class ListSurvey {
   Generation gen_;
   MakeId make_id_;
   MakeMeta make_meta_;
+  bool has_clock_;
   std::vector<List> lists_;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 
 namespace sitter {
 
@@ -17,5 +18,14 @@ struct Now {
   Instant steady;
   WallTime wall;
 };
+
+/// Makes `first` the earlier one of two deadlines, of which none may be set.
+inline void earlier(std::optional<Instant>& first, const std::optional<Instant>& other) {
+  if (other && (!first || *other < *first)) first = other;
+}
+
+inline bool is_due(const std::optional<Instant>& deadline, Now now) {
+  return deadline && *deadline <= now.steady;
+}
 
 }  // namespace sitter
