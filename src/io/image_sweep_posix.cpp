@@ -13,7 +13,7 @@ namespace {
 
 // Beside /usr.
 constexpr std::string_view kSystemFolders[] = {
-    "/bin/", "/sbin/", "/lib", "/nix/store/", "/opt/homebrew/", "/System/",
+    "/bin/", "/sbin/", "/lib/", "/lib64/", "/nix/store/", "/opt/homebrew/", "/System/",
 };
 
 std::vector<long> ourselves_and_ancestors(const std::vector<ProcessRecord>& processes) {

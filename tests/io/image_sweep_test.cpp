@@ -163,5 +163,16 @@ TEST(SharedByStrangers, InterpretersAndRunnersAreProgramsOfOnesOwnAreNot) {
   }
 }
 
+TEST(BelongsToTheSystem, WhatIsInstalledAndNotWhatIsBuilt) {
+  for (const char* path : {"/usr/bin/cat", "/usr/lib/git-core/git", "/bin/tee", "/lib64/ld.so",
+                           "/nix/store/x/bin/cat", "/opt/homebrew/bin/jq"}) {
+    EXPECT_TRUE(belongs_to_the_system(path)) << path;
+  }
+  for (const char* path : {"/usr/local/bin/server", "/srv/server", "/home/a/bin/server",
+                           "/library/server", "./usr/bin/server", ""}) {
+    EXPECT_FALSE(belongs_to_the_system(path)) << path;
+  }
+}
+
 }  // namespace
 }  // namespace sitter
