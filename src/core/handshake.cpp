@@ -197,6 +197,22 @@ std::optional<Instant> Handshake::deadline() const {
   return first;
 }
 
+namespace {
+
+/// Whether a child that lists before it serves may be a server which has to be opened first.
+bool is_unlike_before(const std::vector<ListSurvey::List>& lists, const ListSurvey::List& tools,
+                      bool had_tools) {
+  if (!tools.is_answered || tools.is_stateless) return false;
+  if (tools.is_refused || !tools.pages.empty()) return true;
+  const auto any = [&](auto is) { return std::any_of(lists.begin(), lists.end(), is); };
+  if (any([](const auto& list) { return list.is_stateless; })) return false;
+  if (tools.has_none) return had_tools;
+  // An error that may mean anything. Who refuses another list as unknown knows what it is asked.
+  return !any([](const auto& list) { return list.has_none; });
+}
+
+}  // namespace
+
 void Handshake::finish_if_done(Now now, Actions& out) {
   if (unanswered_.empty()) is_restored_ = true;
   if (is_restored_) restore_deadline_.reset();
@@ -208,11 +224,7 @@ void Handshake::finish_if_done(Now now, Actions& out) {
   const auto tools = std::find_if(lists.begin(), lists.end(), [](const ListSurvey::List& list) {
     return list.kind == CatalogKind::tools;
   });
-  const bool has_shown_era =
-      std::any_of(lists.begin(), lists.end(), [](const auto& list) { return list.is_stateless; });
-  const bool is_unlike_before =
-      tools->has_none ? had_tools_ && !has_shown_era : !tools->is_stateless;
-  const bool is_odd = serves ? tools->is_refused : tools->is_answered && is_unlike_before;
+  const bool is_odd = serves ? tools->is_refused : is_unlike_before(lists, *tools, had_tools_);
   if (is_odd) {
     doubt(now, out);
   } else {

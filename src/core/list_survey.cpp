@@ -98,7 +98,8 @@ bool ListSurvey::on_answer(const Message& answer, Actions& out) {
     // Without a handshake the answer alone tells that a server has no such things.
     list->has_none = has_code(answer.error, ErrorCode::method_not_found) && !make_meta_().empty();
     list->is_refused = may_mean_unopened(answer.error);
-    list->is_stateless = list->is_stateless || (!list->is_refused && !list->has_none);
+    const bool is_vague = list->has_none || has_code(answer.error, ErrorCode::internal_error);
+    list->is_stateless = list->is_stateless || (!list->is_refused && !is_vague);
     list->state = list->has_none ? State::complete : State::failed;
     return true;
   }

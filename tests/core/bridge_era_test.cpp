@@ -309,11 +309,18 @@ TEST_F(BridgeEraTest, AServerThatIsSlowToStartIsComparedAsAnyOther) {
                                    Not(HasSubstr("not compared"))));
 }
 
-TEST_F(BridgeEraTest, AServerThatKnowsNoToolsAnyMoreIsAskedForItsEra) {
+/// Errors that a server of either era may give.
+class BridgeVagueEraTest : public BridgeEraTest, public ::testing::WithParamInterface<int> {};
+
+INSTANTIATE_TEST_SUITE_P(All, BridgeVagueEraTest, ::testing::Values(-32601, -32603));
+
+TEST_P(BridgeVagueEraTest, AServerThatRefusesAllListsAlikeIsAskedForItsEra) {
   serve_session();
   dies(1, 0);
   client(enveloped_call(2, "echo"));
-  for (const std::string id : {"#4", "#5", "#6"}) child(2, error(id, -32601, "not initialized"));
+  for (const std::string id : {"#4", "#5", "#6"}) {
+    child(2, error(id, GetParam(), "not initialized"));
+  }
   EXPECT_THAT(done(), Contains(HasSubstr(R"json("method":"initialize")json")));
   child(2, result("#7", Server().opening()));
   dies(2, 0);

@@ -12,6 +12,16 @@ class BridgeOpeningTest : public BridgeTest {
     return opening.substr(0, opening.size() - 1) + R"json(,"instructions":")json" + instructions() +
            "\"}";
   }
+
+  /// The client opens a second time, behind the call 6, which has started child 2.
+  void open_in_a_respawn(const std::string& version = "2025-11-25") {
+    open_session();
+    dies(1, 0);
+    client(call(6, "echo"));
+    done();
+    client(initialize(7, version));
+    EXPECT_THAT(done(), IsEmpty());
+  }
 };
 
 TEST_F(BridgeOpeningTest, NothingIsStartedBeforeALineNeedsIt) {
@@ -205,12 +215,7 @@ TEST_F(BridgeOpeningTest, ASecondOpeningWhileTheChildIsDownStartsIt) {
 }
 
 TEST_F(BridgeOpeningTest, ASecondOpeningInARespawnIsPassedOnWhenTheChildServes) {
-  open_session();
-  dies(1, 0);
-  client(call(6, "echo"));
-  done();
-  client(initialize(7));
-  EXPECT_THAT(done(), IsEmpty());
+  open_in_a_respawn();
   opens(2);
   EXPECT_THAT(done(), ElementsAre(HasSubstr("child 2 "), HasSubstr("child 2 "),
                                   "child 2 " + call(6, "echo"), "child 2 " + initialize(7),
@@ -221,10 +226,7 @@ TEST_F(BridgeOpeningTest, ASecondOpeningInARespawnIsPassedOnWhenTheChildServes) 
 }
 
 TEST_F(BridgeOpeningTest, ASecondOpeningThatARespawnedChildRefusesChangesNothing) {
-  open_session();
-  dies(1, 0);
-  client(call(6, "echo"));
-  client(initialize(7, "2024-11-05"));
+  open_in_a_respawn("2024-11-05");
   child(2, result("#2", server.opening()));
   child(2, result("#3", Server::list("tools", server.tools)));
   EXPECT_THAT(done(), Contains("child 2 " + initialized()));
@@ -240,11 +242,7 @@ TEST_F(BridgeOpeningTest, ASecondOpeningThatARespawnedChildRefusesChangesNothing
 }
 
 TEST_F(BridgeOpeningTest, ASecondOpeningInARespawnThatFailsDoesNotCostTheSession) {
-  open_session();
-  dies(1, 0);
-  client(call(6, "echo"));
-  client(initialize(7));
-  done();
+  open_in_a_respawn();
   dies(2, 3);
   EXPECT_THAT(client_got(),
               ElementsAre(HasSubstr(R"json("id":6,"result")json"),
@@ -264,10 +262,7 @@ TEST_F(BridgeOpeningTest, ASecondOpeningIsWaitedForNoLongerThanTheFirst) {
 }
 
 TEST_F(BridgeOpeningTest, ASecondOpeningInALongRespawnIsAnsweredToo) {
-  open_session();
-  dies(1, 0);
-  client(call(6, "echo"));
-  client(initialize(7));
+  open_in_a_respawn();
   time_passes(seconds(1));
   client(initialize(8));
   done();
