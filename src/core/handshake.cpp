@@ -17,6 +17,22 @@ namespace sitter {
 
 using action::SendToChild;
 
+namespace {
+
+/// Whether a child that lists before it serves may be a server which has to be opened first.
+bool is_unlike_before(const std::vector<ListSurvey::List>& lists, const ListSurvey::List& tools,
+                      bool had_tools) {
+  if (!tools.is_answered || tools.is_stateless) return false;
+  if (tools.is_refused || !tools.pages.empty()) return true;
+  const auto any = [&](auto is) { return std::any_of(lists.begin(), lists.end(), is); };
+  if (any([](const auto& list) { return list.is_stateless; })) return false;
+  if (tools.has_none) return had_tools;
+  // An error that may mean anything. Who refuses another list as unknown knows what it is asked.
+  return !any([](const auto& list) { return list.has_none; });
+}
+
+}  // namespace
+
 void Handshake::open_with_clients(std::string_view line, std::string_view raw_id, Actions& out) {
   opening_id_ = raw_id;
   state_ = State::opening;
@@ -196,22 +212,6 @@ std::optional<Instant> Handshake::deadline() const {
   if (!survey_ && !outdated_.empty()) earlier(first, next_survey_);
   return first;
 }
-
-namespace {
-
-/// Whether a child that lists before it serves may be a server which has to be opened first.
-bool is_unlike_before(const std::vector<ListSurvey::List>& lists, const ListSurvey::List& tools,
-                      bool had_tools) {
-  if (!tools.is_answered || tools.is_stateless) return false;
-  if (tools.is_refused || !tools.pages.empty()) return true;
-  const auto any = [&](auto is) { return std::any_of(lists.begin(), lists.end(), is); };
-  if (any([](const auto& list) { return list.is_stateless; })) return false;
-  if (tools.has_none) return had_tools;
-  // An error that may mean anything. Who refuses another list as unknown knows what it is asked.
-  return !any([](const auto& list) { return list.has_none; });
-}
-
-}  // namespace
 
 void Handshake::finish_if_done(Now now, Actions& out) {
   if (unanswered_.empty()) is_restored_ = true;

@@ -17,6 +17,14 @@ namespace sitter {
 
 using State = ListSurvey::List::State;
 
+namespace {
+
+Milliseconds wait_of(CatalogKind kind) {
+  return kind == CatalogKind::tools ? limits::kToolsListWait : limits::kOtherListWait;
+}
+
+}  // namespace
+
 Method list_method(CatalogKind kind) {
   switch (kind) {
     case CatalogKind::tools:
@@ -40,14 +48,6 @@ Method changed_method(CatalogKind kind) {
   }
   return Method::other;
 }
-
-namespace {
-
-Milliseconds wait_of(CatalogKind kind) {
-  return kind == CatalogKind::tools ? limits::kToolsListWait : limits::kOtherListWait;
-}
-
-}  // namespace
 
 void ListSurvey::begin(CatalogKind kind, Now now, Actions& out) {
   const auto known = std::find_if(lists_.begin(), lists_.end(),
