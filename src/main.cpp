@@ -49,8 +49,8 @@ int run(int argc, char** argv) {
   }
   options.bridge.seed = sitter::random_seed();
 
-  sitter::Driver driver(
-      {std::move(options.bridge), std::move(options.command), keeper, *log, error_output});
+  sitter::Driver driver({std::move(options.bridge), std::move(options.command),
+                         std::move(options.build), keeper, *log, error_output});
   return driver.run();
 }
 

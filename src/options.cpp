@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "sitter/version.hpp"
@@ -27,6 +28,11 @@ constexpr int kStderrLinesMax = 1000000;
 
 double in_seconds(Milliseconds duration) { return std::chrono::duration<double>(duration).count(); }
 
+constexpr std::string_view kToolPrefix = "sitter_";
+constexpr std::size_t kToolNameMax = 64;
+constexpr std::string_view kToolNameCharacters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+
 /// What is written by the parser; before that what holds without an option.
 struct Raw {
   std::string cwd;
@@ -39,6 +45,10 @@ struct Raw {
   std::string log_level = "warn";
   std::string log_file;
   bool no_notice = false;
+  std::string build;
+  std::string build_cwd;
+  std::string on_busy = "wait";
+  std::vector<std::string> tool_names;
 };
 
 /// The parser does not know that a command follows its options.
@@ -122,11 +132,26 @@ void declare(CLI::App& app, Raw& raw) {
                        "write the log there instead of to stderr; rotates at 10 MiB, 3 files"),
         "FILE");
   app.add_flag("--no-notice", raw.no_notice, "never write a notice into a tool result");
+  value(app.add_option("--build", raw.build,
+                       "shell command that builds the server; adds the tools sitter_rebuild\n"
+                       "and sitter_build_log"),
+        "COMMAND");
+  value(app.add_option("--build-cwd", raw.build_cwd, "where it is run (default --cwd)"), "DIR");
+  value(app.add_option("--on-busy", raw.on_busy,
+                       "whether a server that is replaced may finish the requests that it has,\n"
+                       "for at most 10 s: wait or interrupt (default wait)"),
+        "HOW")
+      ->check(CLI::IsMember({"wait", "interrupt"}));
+  value(app.add_option("--tool-name", raw.tool_names,
+                       "offer a tool of mcp-sitter under another name, as in rebuild=recompile;\n"
+                       "may be repeated"),
+        "TOOL=NAME");
   app.footer(
       "Protocol revisions: 2024-10-07, 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, "
       "2026-07-28.\n"
       "Tools that the model gets besides the server's own: sitter_status, sitter_kill,\n"
-      "sitter_binary_info, sitter_child_stderr.");
+      "sitter_binary_info, sitter_child_stderr, and with --build sitter_rebuild, "
+      "sitter_build_log.");
 }
 
 Refusal usage_error(std::string_view what) {
@@ -167,6 +192,40 @@ Log::Options log_options(const Raw& raw) {
   return {levels.at(raw.log_level), raw.log_level == "off", raw.log_level == "trace", raw.log_file};
 }
 
+/// What the tools of ours are called, or a complaint.
+std::variant<std::map<Builtin, std::string>, Refusal> tool_names(const Raw& raw) {
+  std::map<Builtin, std::string> chosen;
+  for (const std::string& pair : raw.tool_names) {
+    const std::size_t equals = pair.find('=');
+    const std::string tool = pair.substr(0, equals);
+    const std::string name = equals == pair.npos ? std::string() : pair.substr(equals + 1);
+    const auto known = std::find_if(kBuiltins.begin(), kBuiltins.end(), [&](Builtin builtin) {
+      return plain_name(builtin) == tool || plain_name(builtin) == std::string(kToolPrefix) + tool;
+    });
+    if (known == kBuiltins.end()) {
+      return usage_error(fmt::format("--tool-name: there is no tool '{}'", tool));
+    }
+    // The names that every revision of the protocol allows.
+    const bool is_good = !name.empty() && name.size() <= kToolNameMax &&
+                         name.find_first_not_of(kToolNameCharacters) == name.npos;
+    if (!is_good) {
+      return usage_error(
+          fmt::format("--tool-name: '{}' is no name for a tool: 1 to {} letters, digits, _, - or .",
+                      name, kToolNameMax));
+    }
+    chosen[*known] = name;
+  }
+  std::set<std::string> names;
+  for (const Builtin builtin : kBuiltins) {
+    const auto other = chosen.find(builtin);
+    const std::string name(other == chosen.end() ? plain_name(builtin) : other->second);
+    if (!names.insert(name).second) {
+      return usage_error(fmt::format("--tool-name: two tools would be called '{}'", name));
+    }
+  }
+  return chosen;
+}
+
 /// One line, without the parser's own line breaks.
 std::string sentence(const char* text) {
   std::string line = text;
@@ -205,7 +264,14 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
         "no command is given: name the server to run, as in mcp-sitter -- ./my-server");
   }
 
+  auto names = tool_names(raw);
+  if (auto* const refusal = std::get_if<Refusal>(&names)) return *refusal;
+
   Options options;
+  options.build = build_request(raw.build, raw.build_cwd.empty() ? raw.cwd : raw.build_cwd);
+  options.bridge.build_command = raw.build;
+  options.bridge.tool_names = std::get<std::map<Builtin, std::string>>(std::move(names));
+  if (raw.on_busy == "interrupt") options.bridge.on_busy_wait = Milliseconds::zero();
   options.command.command = command.front();
   options.command.arguments.assign(command.begin() + 1, command.end());
   options.command.cwd = raw.cwd;

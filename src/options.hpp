@@ -13,6 +13,7 @@ namespace sitter {
 struct Options {
   BridgeConfig bridge;
   LaunchRequest command;
+  LaunchRequest build;
   Log::Options log;
 };
 

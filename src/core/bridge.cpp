@@ -19,6 +19,7 @@ Bridge::Bridge(BridgeConfig config, Now now)
       begun_(now),
       now_(now),
       ids_(config_.seed),
+      names_(!config_.build_command.empty(), config_.tool_names),
       ring_(config_.stderr_lines) {}
 
 void Bridge::handle(const Input& input, Now now) {
@@ -32,6 +33,8 @@ void Bridge::handle_timeout(Now now) {
   if (ending_ == Ending::over) return;
   now_ = now;
   output_.on_timeout(now, out_);
+  if (build_ && build_->is_running()) build_->life.on_timeout(now, out_);
+  if (rebuild_) on_rebuild_timeout();
   for (Child& child : children_) {
     child.life.on_timeout(now, out_);
     if (child.life.is_up()) child.handshake.on_timeout(now, out_);
@@ -74,6 +77,8 @@ void Bridge::handle_timeout(Now now) {
     } else if (ending_ == Ending::stopping) {
       for (const Child& child : children_) out_.push(action::ReleaseChild{child.gen()});
       children_.clear();
+      if (build_ && build_->is_running()) out_.push(action::ReleaseChild{build_->life.gen()});
+      build_.reset();
     }
   }
   settle();
@@ -88,6 +93,7 @@ std::optional<Instant> Bridge::next_timeout() const {
     if (child.life.is_up()) {
       earlier(first, child.handshake.deadline());
       earlier(first, child.startup_deadline);
+      earlier(first, child.retires_at);
     }
     earlier(first, child.deaf_at);
   }
@@ -96,6 +102,11 @@ std::optional<Instant> Bridge::next_timeout() const {
   earlier(first, relist_.deadline());
   earlier(first, listens_.deadline());
   if (kill_) earlier(first, kill_->deadline);
+  if (build_ && build_->is_running()) earlier(first, build_->life.deadline());
+  if (rebuild_) {
+    earlier(first, rebuild_->deadline);
+    if (has_progress_) earlier(first, next_progress_);
+  }
   earlier(first, ending_deadline_);
   return first;
 }
@@ -112,11 +123,39 @@ Bridge::Child* Bridge::hears(Generation gen) {
   return nullptr;
 }
 
+/// What is the same for a child and a build.
+ChildLifecycle* Bridge::hears_life(Generation gen) {
+  if (is_build(gen)) {
+    const bool is_its = build_ && build_->is_running() && build_->life.gen() == gen;
+    return is_its ? &build_->life : nullptr;
+  }
+  Child* const child = hears(gen);
+  return child == nullptr ? nullptr : &child->life;
+}
+
 Bridge::Child* Bridge::serving() {
   for (Child& child : children_) {
-    if (child.is_ready && child.life.is_up()) return &child;
+    if (child.is_ready && child.life.is_up() && !child.retires_at) return &child;
   }
   return nullptr;
+}
+
+const Bridge::Child* Bridge::shown() const {
+  for (const Child& child : children_) {
+    if (child.is_ready && child.life.is_up() && !child.retires_at) return &child;
+  }
+  return children_.empty() ? nullptr : &children_.back();
+}
+
+bool Bridge::is_candidate(const Child& child) const {
+  if (child.is_ready) return false;
+  const Child* const other = shown();
+  return other != nullptr && other != &child && other->is_ready && !other->retires_at;
+}
+
+bool Bridge::has_child() const {
+  return std::any_of(children_.begin(), children_.end(),
+                     [](const Child& child) { return !child.retires_at; });
 }
 
 ChildLifecycle::Ladder Bridge::ladder() const {
@@ -130,8 +169,8 @@ ChildLifecycle::Ladder Bridge::ladder() const {
 ChildEnd Bridge::end_for(EndReason reason) const {
   ChildEnd end{reason, {}, {}, {}};
   end.is_to_come = true;
-  if (!children_.empty()) {
-    const Instant started = children_.back().life.started().steady;
+  if (const Child* const child = shown()) {
+    const Instant started = child->life.started().steady;
     end.lifetime = std::chrono::duration_cast<Milliseconds>(now_.steady - started);
   }
   return end;
@@ -163,39 +202,56 @@ void Bridge::on(const input::StopSignalled& fact) {
 }
 
 void Bridge::on(const input::ChildStarted& fact) {
+  ChildLifecycle* const life = hears_life(fact.gen);
+  if (life == nullptr) return;
+  life->on_started(fact, now_, out_);
+  out_.log(Level::info, fmt::format("{} {} started, pid {}", is_build(fact.gen) ? "build" : "child",
+                                    fact.gen, fact.pid));
   Child* const child = hears(fact.gen);
   if (child == nullptr) return;
-  child->life.on_started(fact, now_, out_);
-  ring_.child_started(fact.gen, fact.pid);
-  out_.log(Level::info, fmt::format("child {} started, pid {}", fact.gen, fact.pid));
+  if (is_candidate(*child)) {
+    child->stderr_apart.emplace(config_.stderr_lines);
+  } else {
+    ring_.child_started(fact.gen, fact.pid);
+  }
 }
 
 void Bridge::on(const input::ChildStartFailed& fact) {
-  if (Child* const child = hears(fact.gen)) child->life.on_start_failed(fact.reason);
+  if (auto* const life = hears_life(fact.gen)) life->on_start_failed(fact.reason);
 }
 
 void Bridge::on(const input::ChildErrorLine& fact) {
-  if (hears(fact.gen) != nullptr) ring_.add(fact.gen, fact.line, fact.bytes_cut);
+  if (hears_life(fact.gen) == nullptr) return;
+  if (is_build(fact.gen)) {
+    on_build_line(fact);
+  } else {
+    ring_of(*hears(fact.gen)).add(fact.gen, fact.line, fact.bytes_cut);
+  }
+}
+
+StderrRing& Bridge::ring_of(Child& child) {
+  return child.stderr_apart ? *child.stderr_apart : ring_;
 }
 
 void Bridge::on(const input::ChildOutputEnded& fact) {
-  if (Child* const child = hears(fact.gen)) child->life.on_output_ended(ladder(), now_, out_);
+  if (auto* const life = hears_life(fact.gen)) life->on_output_ended(ladder(), now_, out_);
 }
 
 void Bridge::on(const input::ChildErrorEnded& fact) {
-  if (Child* const child = hears(fact.gen)) child->life.on_error_ended(out_);
+  if (auto* const life = hears_life(fact.gen)) life->on_error_ended(out_);
 }
 
 void Bridge::on(const input::ChildExited& fact) {
-  if (Child* const child = hears(fact.gen)) child->life.on_exited(fact.status, now_, out_);
+  if (auto* const life = hears_life(fact.gen)) life->on_exited(fact.status, now_, out_);
 }
 
 void Bridge::on(const input::UnitSignalled& fact) {
-  if (Child* const child = hears(fact.gen)) child->life.on_unit_signalled(fact, now_, out_);
+  if (auto* const life = hears_life(fact.gen)) life->on_unit_signalled(fact, now_, out_);
 }
 
 void Bridge::on(const input::OrphanEnded&) {
   for (Child& child : children_) child.life.on_orphan_ended(out_);
+  if (build_ && build_->is_running()) build_->life.on_orphan_ended(out_);
 }
 
 void Bridge::on(const input::ChildInputFull& fact) {
@@ -226,7 +282,9 @@ void Bridge::on(const input::ChildInputBroken& fact) {
 void Bridge::on(const input::CommandFilesChecked& fact) {
   checks_files_ = false;
   const bool is_for_mended = std::exchange(starts_if_mended_, false);
-  if (!children_.empty() || kill_ || ending_ == Ending::stopping || ending_ == Ending::over) return;
+  if (has_child() || kill_ || rebuild_ || ending_ == Ending::stopping || ending_ == Ending::over) {
+    return;
+  }
   if (fact.changed && (needs_child() || is_for_mended)) {
     start();
   } else if (needs_child() && !is_for_mended) {
@@ -242,13 +300,15 @@ void Bridge::settle() {
       ++it;
       continue;
     }
-    const Child dead = std::move(*it);
+    Child dead = std::move(*it);
     it = children_.erase(it);
-    on_over(dead);
+    on_over(std::move(dead));
   }
+  if (build_ && build_->is_running() && build_->life.is_over()) on_build_over();
   if (kill_) advance_kill();
+  if (rebuild_) advance_rebuild();
   if (ending_ != Ending::none) advance_ending();
-  if (children_.empty()) start_if_due();
+  if (!has_child()) start_if_due();
 }
 
 /// Takes everything down. What waits is answered at once, what is in flight when its child is over.
@@ -258,6 +318,10 @@ void Bridge::stop(ChildLifecycle::Ladder ladder) {
   for (Child& child : children_) {
     child.life.take_down(EndReason::shut_down, {}, ladder, now_, out_);
   }
+  if (build_ && build_->is_running()) {
+    build_->stop_for(BuildResult::Outcome::stopped);
+    build_->life.take_down(EndReason::shut_down, {}, ladder, now_, out_);
+  }
   const ChildEnd end = end_for(EndReason::shut_down);
   if (opening_ != nullptr) answer_opening_ourselves(end_clause(end));
   fail_waiting(report_of(end, {}, Progress::not_delivered));
@@ -265,7 +329,8 @@ void Bridge::stop(ChildLifecycle::Ladder ladder) {
 
 void Bridge::advance_ending() {
   if (ending_ == Ending::owed && requests_.owed_count() == 0) stop(ladder());
-  if (ending_ != Ending::stopping || !children_.empty()) return;
+  const bool is_building = build_ && build_->is_running();
+  if (ending_ != Ending::stopping || !children_.empty() || is_building) return;
   for (ClientRequest* request : requests_.all(ClientRequest::State::ours)) {
     answer_error(*request, ErrorCode::internal_error, "mcp-sitter is ending");
   }

@@ -13,6 +13,15 @@ namespace sitter {
 using Level = action::Log::Level;
 using Progress = DeathReport::Progress;
 
+namespace {
+
+std::string own_result_line(const ClientRequest& request, std::string_view result) {
+  return request.is_stateless ? result_line(request.id(), complete(result))
+                              : result_line(request.id(), result);
+}
+
+}  // namespace
+
 void Bridge::answer(ClientRequest& request, Outgoing line) {
   const std::string_view token = request.progress_token();
   output_.before_answer(token, now_);
@@ -48,8 +57,7 @@ void Bridge::send_whole(std::optional<std::string> answers) {
 }
 
 void Bridge::answer_result(ClientRequest& request, std::string_view result) {
-  answer(request, Outgoing::own(request.is_stateless ? result_line(request.id(), complete(result))
-                                                     : result_line(request.id(), result)));
+  answer(request, Outgoing::own(own_result_line(request, result)));
 }
 
 void Bridge::answer_error(ClientRequest& request, ErrorCode code, std::string_view message) {
@@ -57,7 +65,12 @@ void Bridge::answer_error(ClientRequest& request, ErrorCode code, std::string_vi
 }
 
 void Bridge::answer_tool_text(ClientRequest& request, std::string_view text, bool is_error) {
-  answer_result(request, tool_text(text, is_error));
+  answer(request, Outgoing::own(tool_text_line(request, text, is_error)));
+}
+
+std::string Bridge::tool_text_line(const ClientRequest& request, std::string_view text,
+                                   bool is_error) const {
+  return own_result_line(request, tool_text(text, is_error));
 }
 
 /// The last known list of what the request asks for, with the built-in tools where they belong.

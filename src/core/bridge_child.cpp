@@ -146,7 +146,8 @@ void Bridge::answer_unreadable(Child& child, std::string_view id, std::string_vi
 /// Text on stdout that is no message. The ring keeps it, since it would break the client.
 void Bridge::add_noise(Child& child, std::string_view text) {
   constexpr std::size_t kept = limits::kStderrLineMax;
-  ring_.add_stdout(child.gen(), text.substr(0, kept), text.size() - std::min(text.size(), kept));
+  ring_of(child).add_stdout(child.gen(), text.substr(0, kept),
+                            text.size() - std::min(text.size(), kept));
   if (!pollution_ || pollution_->gen != child.gen()) {
     pollution_ = {child.gen(), 0, brief(text.substr(0, kept), 200)};
     out_.log(Level::warn, fmt::format("child {} writes to stdout what is no message: {}",
@@ -237,6 +238,7 @@ void Bridge::on_child_notification(Child& child, const Message& message, Line li
 void Bridge::survey_again(Child& child, CatalogKind kind) {
   // Nothing of our own is asked before `initialized`, and then all lists are taken anyway.
   const auto state = child.handshake.state();
+  if (child.retires_at) return;
   if (state != Handshake::State::settling && state != Handshake::State::listing &&
       state != Handshake::State::done) {
     return;
@@ -286,12 +288,15 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
   if (request->wants_progress) request->goes_on = is_task(*request, message.result);
   if (message.kind == Message::Kind::error && may_be_refusal(child, *request, message.error)) {
     child.has_held_errors = true;
-    hold(*request, edits);
+    hold(*request, edits.apply());
   } else if (request->is_cancelled) {
     // The stateless revision forbids it, and no batch may have it twice.
     const bool may_pass = !request->is_stateless && !request->is_in_batch();
     if (may_pass) output_.send(edits.outgoing(), out_);
     requests_.take(*request);
+  } else if (child.retires_at) {
+    // What it is and has is no longer what the client is told of.
+    answer(*request, edits.outgoing());
   } else if (request->method == Method::tools_list) {
     pass_tools(child, *request, message, edits);
   } else if (request->method == Method::tools_call) {

@@ -192,7 +192,8 @@ void Bridge::on_client_request(const Message& message, Line line) {
     }
   }
   Child* const child = serving();
-  if (message.method == Method::ping && (child == nullptr || child->input == Child::Input::deaf)) {
+  const bool is_unheard = child == nullptr || child->input == Child::Input::deaf;
+  if (message.method == Method::ping && (is_unheard || is_for_successor(request))) {
     answer_result(request, "{}");
     return;
   }
@@ -209,11 +210,17 @@ void Bridge::on_client_request(const Message& message, Line line) {
   }
   if (message.method == Method::subscriptions_listen && on_listen(request, message, line)) return;
   if (answer_ourselves(request, child, params)) return;
-  if (child != nullptr && requests_.waiting_count() == 0) {
+  if (child != nullptr && requests_.waiting_count() == 0 && !is_for_successor(request)) {
     forward(request, line, Outgoing::passed(line), *child);
     return;
   }
   wait(request, line);
+}
+
+/// The child that serves is about to make way, or the next one would not know of the setting.
+bool Bridge::is_for_successor(const ClientRequest& request) const {
+  if (!holds_waiting()) return false;
+  return shown() == nullptr || !is_candidate(children_.back()) || is_setting(request.method);
 }
 
 void Bridge::wait(ClientRequest& request, Line line) {
@@ -338,7 +345,7 @@ bool Bridge::answer_ourselves(ClientRequest& request, Child* child, const Messag
   if (child == nullptr) {
     if (!session_.answered_by_us) return false;
     answer_last_list(request);
-    if (children_.empty() && !kill_ && ending_ == Ending::none &&
+    if (!has_child() && !kill_ && !rebuild_ && ending_ == Ending::none &&
         policy_.verdict(now_) == StartPolicy::Verdict::start) {
       start();
     }
@@ -412,6 +419,13 @@ void Bridge::on_client_notification(const Message& message, Line line) {
   if (child != nullptr && requests_.waiting_count() == 0) {
     out_.push(action::SendToChild{child->gen(), Outgoing::passed(line)});
     if (message.method == Method::initialized) take_missing_lists(*child);
+    if (message.method == Method::roots_list_changed) {
+      // One that is on its way has asked for them already.
+      for (const Child& other : children_) {
+        if (!is_candidate(other) || !has_begun(other)) continue;
+        out_.push(action::SendToChild{other.gen(), Outgoing::own(std::string(line.text()))});
+      }
+    }
     return;
   }
   if (message.method == Method::roots_list_changed && !is_child_past_opening()) {
@@ -445,6 +459,7 @@ void Bridge::on_cancelled(const Message& message, Line line) {
   }
   leave_batch(*request);
   if (kill_) std::erase(kill_->callers, request);
+  if (rebuild_) on_rebuild_cancelled(*request);
   for (Inspection& inspection : inspections_) {
     if (inspection.request == request) inspection.request = nullptr;
   }

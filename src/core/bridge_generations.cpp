@@ -20,7 +20,8 @@ bool Bridge::needs_child() const {
 }
 
 void Bridge::start_if_due() {
-  if (kill_ || checks_files_ || ending_ == Ending::stopping || ending_ == Ending::over) return;
+  if (kill_ || rebuild_ || checks_files_) return;
+  if (ending_ == Ending::stopping || ending_ == Ending::over) return;
   if (!needs_child()) return;
   if (policy_.verdict(now_) == StartPolicy::Verdict::start) {
     start();
@@ -33,6 +34,7 @@ void Bridge::start_if_due() {
 void Bridge::start() {
   policy_.on_start(now_);
   const Generation gen = ++last_gen_;
+  if (has_child() && envelope_.is_known()) has_lost_stateless_ = true;
   children_.emplace_back(
       gen, now_, [this] { return ids_.next(requests_); },
       [this] { return session_.is_asked() ? std::string() : envelope_.meta(); },
@@ -45,6 +47,10 @@ void Bridge::advance(Child& child) {
   using State = Handshake::State;
   Handshake& handshake = child.handshake;
   if (!child.life.is_up()) return;
+  if (child.retires_at) {
+    retire(child);
+    return;
+  }
   if (handshake.state() == State::idle || handshake.state() == State::unopened) {
     if (opening_ != nullptr || session_.is_asked()) {
       open(child);
@@ -61,13 +67,20 @@ void Bridge::advance(Child& child) {
     return;
   }
   if (handshake.state() == State::refused) {
-    if (opening_ != nullptr) answer_opening_ourselves(handshake.refusal(), ring_.tail(child.gen()));
+    if (opening_ != nullptr) {
+      answer_opening_ourselves(handshake.refusal(), ring_of(child).tail(child.gen()));
+    }
     fail_refused(child);
     child.life.take_down(EndReason::opening_refused, handshake.refusal(), ladder(), now_, out_);
     return;
   }
   if (handshake.state() == State::opened && session_.is_initialized()) {
     handshake.settle(session_, !child.has_clients_opening, now_, out_);
+  }
+  if (is_candidate(child)) {
+    const bool is_there = handshake.state() == State::done || handshake.state() == State::opened;
+    if (!is_there) return;
+    take_over(child);
   }
   if (const auto lists = handshake.take_lists(now_)) on_lists(child, *lists);
   if (child.has_held_errors && !handshake.is_in_doubt()) {
@@ -79,8 +92,35 @@ void Bridge::advance(Child& child) {
     // Lists that did not come in time show nothing of a child that needs no opening.
     if (child.has_spoken) note_served(child);
   }
-  if (!child.is_ready) return;
-  if (requests_.waiting_count() > 0) release_waiting(child);
+  if (child.is_ready && requests_.waiting_count() > 0 && !holds_waiting()) release_waiting(child);
+}
+
+/// The child serves from now on, in the place of the one before, which may finish what it was
+/// asked.
+void Bridge::take_over(Child& child) {
+  Child& before = *serving();
+  last_served_end_ = end_for(EndReason::replaced);
+  before.retires_at = now_.steady + config_.on_busy_wait;
+  on_streams_lost(before.gen());
+  tokens_.on_child_lost();
+  show_stderr(child);
+  retire(before);
+}
+
+/// What it wrote so far was kept apart.
+void Bridge::show_stderr(Child& child) {
+  if (!child.stderr_apart) return;
+  ring_.child_started(child.gen(), child.life.pid());
+  ring_.append(*std::exchange(child.stderr_apart, std::nullopt));
+}
+
+/// A child whose successor serves.
+void Bridge::retire(Child& child) {
+  const auto in_flight = requests_.all(ClientRequest::State::sent, child.gen());
+  const bool is_busy = std::any_of(in_flight.begin(), in_flight.end(),
+                                   [](const ClientRequest* r) { return !r->is_cancelled; });
+  if (is_busy && !is_due(child.retires_at, now_)) return;
+  child.life.take_down(EndReason::replaced, {}, ladder(), now_, out_);
 }
 
 /// The child serves this client already, without a session.
@@ -265,8 +305,11 @@ void Bridge::release_waiting(Child& child) {
   }
 }
 
-void Bridge::on_over(const Child& dead) {
+void Bridge::on_over(Child dead) {
   const Generation gen = dead.gen();
+  show_stderr(dead);
+  // Another one serves, and nothing that the client knows of has changed.
+  const bool was_candidate = is_candidate(dead);
   const bool was_opened = dead.handshake.state() != Handshake::State::idle &&
                           dead.handshake.state() != Handshake::State::opening &&
                           dead.handshake.state() != Handshake::State::refused;
@@ -277,19 +320,22 @@ void Bridge::on_over(const Child& dead) {
       is_era_open && (end.reason == EndReason::exited || end.reason == EndReason::crashed);
   const bool is_deliberate =
       end.reason == EndReason::killed_by_sitter || end.reason == EndReason::shut_down;
+  const bool is_replaced = end.reason == EndReason::replaced;
   // A server of an earlier revision may well exit when it is only probed.
   const bool was_probed = !is_open() && !dead.has_served;
   std::string tail = ring_.tail(gen);
   if (was_probed) {
     out_.log(Level::info, fmt::format("child {} has ended; it was only probed", gen));
   } else {
-    out_.log(is_deliberate ? Level::info : Level::warn,
+    out_.log(is_deliberate || is_replaced ? Level::info : Level::warn,
              fmt::format("child {}: {}", gen, end_clause(end)));
   }
 
-  last_end_ = end;
-  last_end_at_ = now_.wall;
-  if (!is_deliberate && end.reason != EndReason::exited &&
+  if (!was_candidate) {
+    last_end_ = end;
+    last_end_at_ = now_.wall;
+  }
+  if (!is_deliberate && !is_replaced && end.reason != EndReason::exited &&
       end.reason != EndReason::ended_from_outside) {
     last_failure_ = {end, tail};
   }
@@ -304,7 +350,7 @@ void Bridge::on_over(const Child& dead) {
   for (ClientRequest* request : requests_.all(ClientRequest::State::sent, gen)) {
     on_child_lost(dead, *request, report, is_deliberate);
   }
-  tokens_.on_child_lost();
+  if (!was_candidate && !dead.retires_at) tokens_.on_child_lost();
 
   if (end.reason == EndReason::killed_by_sitter && kill_) {
     auto killed = dead.life.killed();
@@ -313,8 +359,9 @@ void Bridge::on_over(const Child& dead) {
   if (end.reason == EndReason::given_up && kill_) kill_->report.note = end_clause(end);
   // Without an opening it may have had requests before it could show that it works.
   const bool had_requests = dead.is_ready && !was_probed;
-  if (had_requests) last_served_end_ = end;
-  if (dead.has_served || is_deliberate) return;
+  if (had_requests && !dead.retires_at) last_served_end_ = end;
+  if (rebuild_ && rebuild_->gen == gen) on_new_child_over(end, tail);
+  if (was_candidate || dead.has_served || is_deliberate || is_replaced) return;
   // It never came to serve, so what waited for it has waited in vain; otherwise a child that
   // always dies on the way would be started for ever.
   if (!was_probed) {
@@ -337,7 +384,8 @@ void Bridge::on_start_failed(const ChildEnd& end, const std::string& stderr_tail
 /// the server would never come to use it.
 void Bridge::start_if_mended() {
   const bool has_tools = catalog(CatalogKind::tools).count() > 0;
-  const bool may_start = children_.empty() && !kill_ && !checks_files_ && ending_ == Ending::none;
+  const bool may_start =
+      !has_child() && !kill_ && !rebuild_ && !checks_files_ && ending_ == Ending::none;
   if (has_tools || !may_start || last_served_end_ || !policy_.last_failure()) return;
   checks_files_ = starts_if_mended_ = true;
   out_.push(action::CheckCommandFiles{});

@@ -58,6 +58,7 @@ bool Bridge::on_listen(ClientRequest& request, const Message& message, Line line
 /// The streams that this child was not asked for yet. One that children die of must not keep the
 /// next from everything else.
 void Bridge::ask_for_streams(Child& child) {
+  if (child.retires_at || is_candidate(child)) return;
   for (Stream& stream : listens_.all()) {
     const bool is_deadly = stream.deaths >= limits::kListenDeathsMax && !child.has_answered;
     if (stream.gen != child.gen() && !is_deadly) ask_for(stream, child);

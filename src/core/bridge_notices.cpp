@@ -40,7 +40,7 @@ void Bridge::pass_tool_result(ClientRequest& request, const Message& message, Ed
     const bool carries = would_carry_notice(request, message.result);
     if (is_to_be_held(request, carries)) {
       if (carries && held_carrier_ == nullptr) held_carrier_ = &request;
-      hold(request, edits);
+      hold(request, edits.apply());
       return;
     }
     if (carries) put_notice(message.result, edits);
@@ -66,6 +66,19 @@ bool Bridge::is_to_be_held(const ClientRequest& request, bool would_carry) const
 /// beside structured content, where some clients parse the first block as its copy.
 void Bridge::put_notice(std::string_view result, Edits& edits) {
   if (held_carrier_ != nullptr) return;
+  const std::string block = text_block(pending_notice_text());
+  const auto [content, structured] = members<2>(result, {"content", "structuredContent"});
+  if (is_there(structured)) {
+    edits.append(content, block);
+    notice_was_beside_structure_ = true;
+    return;
+  }
+  edits.prepend(content, block);
+  note_notice_told();
+}
+
+/// The notice with what is known by now.
+std::string Bridge::pending_notice_text() {
   RestartNotice& notice = *notice_;
   notice.tools = catalog(CatalogKind::tools).diff_since_told();
   notice.prompts = catalog(CatalogKind::prompts).diff_since_told();
@@ -77,14 +90,10 @@ void Bridge::put_notice(std::string_view result, Edits& edits) {
     notice.stdout_line_count = static_cast<std::size_t>(pollution_->line_count);
     notice.stdout_line = pollution_->first_line;
   }
-  const std::string block = text_block(notice_text(notice));
-  const auto [content, structured] = members<2>(result, {"content", "structuredContent"});
-  if (is_there(structured)) {
-    edits.append(content, block);
-    notice_was_beside_structure_ = true;
-    return;
-  }
-  edits.prepend(content, block);
+  return notice_text(notice);
+}
+
+void Bridge::note_notice_told() {
   notice_.reset();
   notice_was_beside_structure_ = false;
   failures_since_notice_ = 0;
@@ -146,8 +155,8 @@ void Bridge::on_client_listed(bool is_last_page) {
   release_held();
 }
 
-void Bridge::hold(ClientRequest& request, const Edits& edits) {
-  requests_.hold(request, edits.apply());
+void Bridge::hold(ClientRequest& request, std::string line) {
+  requests_.hold(request, std::move(line));
   if (requests_.held_bytes() <= limits::kHeldBytesMax) return;
   relist_.give_up();
   release_held();

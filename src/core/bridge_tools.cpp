@@ -30,7 +30,8 @@ int reach(KillScope scope) {
 
 void Bridge::inspect(Purpose purpose, ClientRequest* request) {
   inspections_.push_back({purpose, request});
-  out_.push(action::InspectBinary{});
+  const Child* const child = shown();
+  out_.push(action::InspectBinary{child == nullptr ? kNoGeneration : child->gen()});
 }
 
 void Bridge::on_builtin(ClientRequest& request, Builtin builtin, const Message& message) {
@@ -74,6 +75,24 @@ void Bridge::on_builtin(ClientRequest& request, Builtin builtin, const Message& 
       start_if_mended();
       return;
     }
+    case Builtin::rebuild: {
+      const auto parsed = parse_rebuild_arguments(arguments);
+      if (const auto* const error = std::get_if<ArgumentError>(&parsed)) {
+        refuse(*error);
+        return;
+      }
+      begin_rebuild(request, std::get<RebuildArguments>(parsed));
+      return;
+    }
+    case Builtin::build_log: {
+      const auto parsed = parse_build_log_arguments(arguments);
+      if (const auto* const error = std::get_if<ArgumentError>(&parsed)) {
+        refuse(*error);
+        return;
+      }
+      show_build_log(request, std::get<StderrRing::Query>(parsed));
+      return;
+    }
   }
 }
 
@@ -96,6 +115,10 @@ void Bridge::on(const input::BinaryInspected& fact) {
     return;
   }
   if (inspection.purpose == Purpose::sweep) return;
+  if (inspection.purpose == Purpose::rebuild) {
+    if (rebuild_ && rebuild_->state == Rebuild::State::reporting) finish_rebuild({});
+    return;
+  }
   if (inspection.purpose == Purpose::kill) {
     finish_kill();
     return;
@@ -175,10 +198,9 @@ void Bridge::finish_kill() {
 /// The words of mcp-sitter 0.2.0.
 std::string Bridge::state_word() const {
   if (kill_) return "killing";
-  if (!children_.empty()) {
-    const Child& child = children_.back();
-    if (child.is_ready && child.life.is_up()) return "ready";
-    return child.life.taken_down_for() ? "killing" : "running";
+  if (const Child* const child = shown()) {
+    if (child->is_ready && child->life.is_up()) return "ready";
+    return child->life.taken_down_for() ? "killing" : "running";
   }
   if (!last_end_) return "not-started";
   if (last_end_->reason == EndReason::not_executed) {
@@ -231,9 +253,10 @@ StatusFacts Bridge::status() const {
   }
   facts.history.assign(history_.begin(), history_.end());
   facts.stdout_pollution = pollution_;
+  facts.build = build_status();
   if (children_.empty()) return facts;
 
-  const Child& child = children_.back();
+  const Child& child = *shown();
   if (child.life.pid() != 0) {
     facts.child_alive = true;
     facts.child_pid = child.life.pid();

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -55,6 +56,25 @@ const Text& text_of(Builtin builtin) {
           R"json("generation":{"type":"integer","minimum":1,)json"
           R"json("description":"Only lines of the server with this spawn number."}})json",
       false};
+  static const Text kRebuild = {
+      "Builds the MCP server under development and puts the new one in place of the running one, "
+      "in one call. Returns what the build wrote, whether it worked, and which tools changed.",
+      fmt::format(
+          R"json({{"mode":{{"type":"string","enum":["swap","kill-first"],"default":"swap",)json"
+          R"json("description":"swap: the running server serves until the new one does, and stays if that fails. )json"
+          R"json(kill-first: it is stopped before the build, for a locked binary or a held port."}},)json"
+          R"json("timeout_seconds":{{"type":"integer","minimum":1,"maximum":{},"default":{},)json"
+          R"json("description":"When a build that has not ended is stopped."}}}})json",
+          limits::kBuildSecondsMax, limits::kBuildSecondsDefault),
+      true};
+  static const Text kBuildLog = {
+      "The output of the last build of the MCP server under development, or of the one that runs.",
+      fmt::format(
+          R"json({{"lines":{{"type":"integer","minimum":1,"maximum":{},"default":{},)json"
+          R"json("description":"How many of the last matching lines."}},)json"
+          R"json("grep":{{"type":"string","description":"Only lines that match this pattern (RE2 syntax)."}}}})json",
+          limits::kBuildLogShownMax, StderrRing::Query().lines),
+      false};
   switch (builtin) {
     case Builtin::status:
       return kStatus;
@@ -63,12 +83,18 @@ const Text& text_of(Builtin builtin) {
     case Builtin::binary_info:
       return kBinaryInfo;
     case Builtin::child_stderr:
+      return kChildStderr;
+    case Builtin::rebuild:
+      return kRebuild;
+    case Builtin::build_log:
       break;
   }
-  return kChildStderr;
+  return kBuildLog;
 }
 
-std::size_t index_of(Builtin builtin) { return static_cast<std::size_t>(builtin); }
+bool is_for_builds(Builtin builtin) {
+  return builtin == Builtin::rebuild || builtin == Builtin::build_log;
+}
 
 /// Reads members one after the other and keeps the first complaint.
 class Arguments {
@@ -174,9 +200,13 @@ std::string_view plain_name(Builtin builtin) {
     case Builtin::binary_info:
       return "sitter_binary_info";
     case Builtin::child_stderr:
+      return "sitter_child_stderr";
+    case Builtin::rebuild:
+      return "sitter_rebuild";
+    case Builtin::build_log:
       break;
   }
-  return "sitter_child_stderr";
+  return "sitter_build_log";
 }
 
 std::string definition(Builtin builtin, std::string_view name) {
@@ -189,42 +219,58 @@ std::string definition(Builtin builtin, std::string_view name) {
       text.changes_things);
 }
 
-BuiltinNames::BuiltinNames() { make_way_for({}); }
-
-void BuiltinNames::make_way_for(std::span<const std::string> child_names) {
+BuiltinNames::BuiltinNames(bool has_build, std::map<Builtin, std::string> chosen) {
   for (const Builtin builtin : kBuiltins) {
-    std::string name(plain_name(builtin));
-    while (std::find(child_names.begin(), child_names.end(), name) != child_names.end()) {
-      name.insert(0, "outer_");
-    }
-    names_[index_of(builtin)] = std::move(name);
+    if (is_for_builds(builtin) && !has_build) continue;
+    const auto other = chosen.find(builtin);
+    std::string wanted(other == chosen.end() ? plain_name(builtin) : other->second);
+    offered_.push_back({builtin, wanted, wanted});
   }
 }
 
-const std::string& BuiltinNames::name(Builtin builtin) const { return names_[index_of(builtin)]; }
+void BuiltinNames::make_way_for(std::span<const std::string> child_names) {
+  for (Offered& offered : offered_) {
+    offered.name = offered.wanted;
+    while (std::find(child_names.begin(), child_names.end(), offered.name) != child_names.end()) {
+      offered.name.insert(0, "outer_");
+    }
+  }
+}
+
+const std::string& BuiltinNames::name(Builtin builtin) const {
+  const auto found = std::find_if(offered_.begin(), offered_.end(), [&](const Offered& offered) {
+    return offered.builtin == builtin;
+  });
+  assert(found != offered_.end());
+  return found->name;
+}
 
 std::optional<Builtin> BuiltinNames::find(std::string_view name) const {
-  for (const Builtin builtin : kBuiltins) {
-    if (names_[index_of(builtin)] == name) return builtin;
+  for (const Offered& offered : offered_) {
+    if (offered.name == name) return offered.builtin;
   }
   return std::nullopt;
 }
 
 std::vector<std::string> BuiltinNames::definitions() const {
   std::vector<std::string> definitions;
-  for (const Builtin builtin : kBuiltins) {
-    definitions.push_back(definition(builtin, name(builtin)));
+  for (const Offered& offered : offered_) {
+    definitions.push_back(definition(offered.builtin, offered.name));
   }
   return definitions;
 }
 
 std::string BuiltinNames::instructions() const {
+  const bool has_build = std::any_of(offered_.begin(), offered_.end(), [](const Offered& offered) {
+    return offered.builtin == Builtin::rebuild;
+  });
   return fmt::format(
-      "This server is under development and runs behind mcp-sitter: {} stops it for a rebuild (the "
+      "This server is under development and runs behind mcp-sitter: {}{} stops it for a rebuild "
+      "(the "
       "next call starts it again), {}, {} and {} tell about it, and text that begins with "
       "[mcp-sitter] in a result reports restarts and crashes.",
-      name(Builtin::kill), name(Builtin::status), name(Builtin::child_stderr),
-      name(Builtin::binary_info));
+      has_build ? name(Builtin::rebuild) + " builds and restarts it, " : "", name(Builtin::kill),
+      name(Builtin::status), name(Builtin::child_stderr), name(Builtin::binary_info));
 }
 
 std::variant<KillArguments, ArgumentError> parse_kill_arguments(std::string_view raw) {
@@ -254,6 +300,34 @@ std::variant<StderrRing::Query, ArgumentError> parse_stderr_arguments(std::strin
   Generation gen = kNoGeneration;
   arguments.read_whole("generation", 1, std::numeric_limits<Generation>::max(), gen);
   if (gen != kNoGeneration) query.generation = gen;
+  if (!arguments.error().empty()) return arguments.error();
+  return query;
+}
+
+std::variant<RebuildArguments, ArgumentError> parse_rebuild_arguments(std::string_view raw) {
+  Arguments arguments(raw);
+  arguments.allow_only({"mode", "timeout_seconds"});
+  std::string mode = "swap";
+  arguments.read_string("mode", mode);
+  RebuildArguments rebuild;
+  if (mode == "kill-first") {
+    rebuild.mode = RebuildMode::kill_first;
+  } else if (mode != "swap") {
+    arguments.complain("mode must be swap or kill-first");
+  }
+  int seconds = limits::kBuildSecondsDefault;
+  arguments.read_whole("timeout_seconds", 1, limits::kBuildSecondsMax, seconds);
+  rebuild.timeout = std::chrono::seconds(seconds);
+  if (!arguments.error().empty()) return arguments.error();
+  return rebuild;
+}
+
+std::variant<StderrRing::Query, ArgumentError> parse_build_log_arguments(std::string_view raw) {
+  Arguments arguments(raw);
+  arguments.allow_only({"lines", "grep"});
+  StderrRing::Query query;
+  arguments.read_whole("lines", 1, limits::kBuildLogShownMax, query.lines);
+  arguments.read_string("grep", query.grep);
   if (!arguments.error().empty()) return arguments.error();
   return query;
 }

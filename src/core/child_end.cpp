@@ -53,6 +53,8 @@ std::string_view reason_words(EndReason reason) {
       return "ended from outside";
     case EndReason::killed_by_sitter:
       return "killed by sitter_kill";
+    case EndReason::replaced:
+      return "replaced by a rebuild";
     case EndReason::closed_stdout:
       return "closed its stdout";
     case EndReason::closed_stdin:
@@ -89,6 +91,8 @@ std::string previous_words(const ChildEnd& end) {
       return fmt::format("ended from outside ({}){}", status, after);
     case EndReason::killed_by_sitter:
       return "killed by sitter_kill" + after;
+    case EndReason::replaced:
+      return "replaced by a rebuild" + after;
     case EndReason::closed_stdout:
       return "⚠ taken down (it had closed its stdout)" + after;
     case EndReason::closed_stdin:
@@ -132,6 +136,8 @@ std::string end_clause(const ChildEnd& end) {
       return fmt::format("the server was ended from outside ({}) after {}", status, after);
     case EndReason::killed_by_sitter:
       return fmt::format("the server was killed by sitter_kill after {}", after);
+    case EndReason::replaced:
+      return fmt::format("the server was replaced by a rebuild after {}", after);
     case EndReason::closed_stdout:
       return fmt::format("the server closed its stdout and was taken down after {}", after);
     case EndReason::closed_stdin:

@@ -29,16 +29,19 @@ void ChildLifecycle::on_start_failed(std::string reason) {
   state_ = State::over;
 }
 
-// A child that can't be asked or can't answer is of no use. Often this is just the beginning of its
-// exit, and then the first rung does no harm.
+// A child that can't be asked or can't answer is of no use, while a build need not do either. Often
+// this is just the beginning of its exit, and then the first rung does no harm.
 
 void ChildLifecycle::on_input_broken(Ladder ladder, Now now, Actions& out) {
-  if (state_ == State::up) take_down(EndReason::closed_stdin, {}, ladder, now, out);
+  if (state_ != State::up || is_build(gen_)) return;
+  take_down(EndReason::closed_stdin, {}, ladder, now, out);
 }
 
 void ChildLifecycle::on_output_ended(Ladder ladder, Now now, Actions& out) {
   output_ended_ = true;
-  if (state_ == State::up) take_down(EndReason::closed_stdout, {}, ladder, now, out);
+  if (state_ == State::up && !is_build(gen_)) {
+    take_down(EndReason::closed_stdout, {}, ladder, now, out);
+  }
   settle(out);
 }
 

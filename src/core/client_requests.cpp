@@ -45,12 +45,9 @@ bool ClientRequest::is_repeatable() const {
     case Method::prompts_get:
     case Method::resources_read:
     case Method::completion_complete:
-    case Method::logging_set_level:
-    case Method::resources_subscribe:
-    case Method::resources_unsubscribe:
       return true;
     default:
-      return is_list(method) && is_first_page;
+      return is_setting(method) || (is_list(method) && is_first_page);
   }
 }
 
@@ -230,11 +227,12 @@ void ClientRequests::keep(ClientRequest& request) {
 }
 
 void ClientRequests::hold(ClientRequest& request, std::string answer) {
-  assert(request.state == State::sent && !request.is_cancelled);
+  assert(request.state == State::sent || request.state == State::ours);
+  assert(!request.is_cancelled);
+  if (request.state == State::sent) --sent_count_;
   request.state = State::held;
   held_bytes_ += answer.size();
   request.more().answer = OwnedLine(std::move(answer));
-  --sent_count_;
 }
 
 OwnedLine ClientRequests::release(ClientRequest& request) {

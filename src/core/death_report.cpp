@@ -62,6 +62,8 @@ std::string next_step(const DeathReport& report) {
            if_of_other_era("end like this");
   }
   switch (report.end->reason) {
+    case EndReason::replaced:
+      return "Call again: the new one gets it";
     case EndReason::killed_by_sitter:
     case EndReason::ended_from_outside:
     case EndReason::exited:

@@ -56,4 +56,9 @@ bool is_list(Method method) {
          method == Method::resources_list || method == Method::resource_templates_list;
 }
 
+bool is_setting(Method method) {
+  return method == Method::logging_set_level || method == Method::resources_subscribe ||
+         method == Method::resources_unsubscribe;
+}
+
 }  // namespace sitter

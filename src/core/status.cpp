@@ -81,6 +81,20 @@ Json pollution_json(const std::optional<StatusFacts::Pollution>& pollution) {
   return json;
 }
 
+Json build_json(const std::optional<StatusFacts::BuildFacts>& build) {
+  if (!build) return Json();
+  Json json;
+  json["command"] = build->command;
+  json["running"] = build->is_running;
+  const std::optional<BuildResult>& last = build->last;
+  json["lastResult"] = last ? Json(outcome_words(last->outcome)) : Json();
+  const bool has_exited = last && last->outcome != BuildResult::Outcome::not_started;
+  json["exitCode"] = has_exited ? Json(last->status.code) : Json();
+  json["durationMs"] = last ? Json(last->duration.count()) : Json();
+  json["endedUtc"] = last ? Json(utc_text(last->ended)) : Json();
+  return json;
+}
+
 /// What mcp-sitter 0.2.0 has, in its order.
 Json known_status(const StatusFacts& facts) {
   Json json;
@@ -128,11 +142,13 @@ std::string status_text(const StatusFacts& facts) {
   json["toolsDiff"] = diff_json(facts.tools_diff);
   json["stdoutPollution"] = pollution_json(facts.stdout_pollution);
   json["childProtocolVersion"] = or_null(facts.child_protocol_version);
+  json["build"] = build_json(facts.build);
   return indented(json);
 }
 
 std::string kill_reason_words(const ChildEnd& end) {
   if (end.reason == EndReason::killed_by_sitter) return "sitter_kill";
+  if (end.reason == EndReason::replaced) return "rebuild";
   switch (end.reason) {
     case EndReason::not_executed:
     case EndReason::opening_timed_out:

@@ -50,8 +50,6 @@ std::string cleaned(std::string_view line, std::size_t bytes_cut) {
 
 }  // namespace
 
-StderrRing::StderrRing(std::size_t lines_max) : lines_max_(std::max<std::size_t>(lines_max, 1)) {}
-
 void StderrRing::child_started(Generation gen, std::int64_t pid) {
   const Generation before = std::exchange(newest_, gen);
   if (before == kNoGeneration || before == gen) return;
@@ -69,6 +67,10 @@ void StderrRing::add(Generation gen, std::string_view line, std::size_t bytes_cu
 
 void StderrRing::add_stdout(Generation gen, std::string_view line, std::size_t bytes_cut) {
   push({gen, false, "[stdout] " + cleaned(line, bytes_cut)});
+}
+
+void StderrRing::append(StderrRing other) {
+  for (Entry& entry : other.entries_) push(std::move(entry));
 }
 
 StderrRing::Answer StderrRing::text(const Query& query) const {
@@ -102,9 +104,16 @@ StderrRing::Answer StderrRing::text(const Query& query) const {
     after_mark = false;
   }
   if (lines > 0) return {joined(newest_first), false};
-  if (line_count_ == 0) return {"(no child stderr in buffer)", false};
-  return {fmt::format("(none of the {} lines of child stderr in buffer match)", line_count_),
-          false};
+  if (line_count_ == 0) return {fmt::format("(no {} in buffer)", what_), false};
+  return {fmt::format("(none of the {} lines of {} in buffer match)", line_count_, what_), false};
+}
+
+std::vector<std::string_view> StderrRing::lines() const {
+  std::vector<std::string_view> lines;
+  for (const Entry& entry : entries_) {
+    if (!entry.is_mark) lines.push_back(entry.text);
+  }
+  return lines;
 }
 
 std::string StderrRing::tail(Generation gen, std::size_t lines_max, std::size_t bytes_max) const {

@@ -59,7 +59,7 @@ class Driver::Loop {
   explicit Loop(Parts parts)
       : parts_(std::move(parts)),
         bridge_(parts_.config, clock_.now()),
-        binary_(parts_.command),
+        last_binary_(parts_.command),
         timer_(loop_.io()),
         last_writes_(loop_.io()),
         signals_(loop_.io(), SIGTERM, SIGINT, SIGHUP),
@@ -82,9 +82,11 @@ class Driver::Loop {
   }
 
  private:
+  /// Or a build.
   struct Child {
     Generation gen;
     std::unique_ptr<ChildProcess> process;
+    BinaryWatch binary;
     bool is_input_full = false;
   };
 
@@ -267,22 +269,36 @@ class Driver::Loop {
   }
 
   void carry_out(action::StartChild& order) {
-    const Generation gen = order.gen;
     const PlannedLaunch planned = plan_launch(parts_.command);
     started_files_ = command_files(parts_.command, planned);
-    binary_.before_start(planned);
+    BinaryWatch binary(parts_.command);
+    binary.before_start(planned);
+    start(order.gen, planned, std::move(binary));
+  }
+
+  void carry_out(action::StartBuild& order) {
+    if (!start(order.gen, plan_launch(parts_.build), BinaryWatch(parts_.command))) return;
+    // It is asked nothing.
+    if (Child* const build = find(order.gen)) build->process->input().close();
+  }
+
+  bool start(Generation gen, const PlannedLaunch& planned, BinaryWatch binary) {
     auto launched = launch(planned);
     if (auto* const failure = std::get_if<LaunchFailure>(&launched)) {
+      if (!is_build(gen)) last_binary_ = std::move(binary);
       feed(input::ChildStartFailed{gen, std::move(failure->reason)});
-      return;
+      return false;
     }
     Launched& process = std::get<Launched>(launched);
     const long pid = process.pid;
-    children_.push_back(
-        {gen, std::make_unique<ChildProcess>(loop_, std::move(process), events_of(gen))});
-    tell_keeper(&Keeper::child_started, children_.back().process->unit());
-    binary_.on_started(pid, now_.wall);
+    const UnitReach reach = is_build(gen) ? UnitReach::session : UnitReach::descendants;
+    Child& child = children_.emplace_back(
+        Child{gen, std::make_unique<ChildProcess>(loop_, std::move(process), reach, events_of(gen)),
+              std::move(binary)});
+    tell_keeper(&Keeper::child_started, child.process->unit());
+    if (!is_build(gen)) child.binary.on_started(pid, now_.wall);
     feed(input::ChildStarted{gen, pid});
+    return true;
   }
 
   void tell_keeper(bool (Keeper::*what)(const ProcessUnit&), const ProcessUnit& unit) {
@@ -316,7 +332,9 @@ class Driver::Loop {
                 feed(input::ChildErrorEnded{gen});
               });
             },
-            [this](std::string_view bytes) { parts_.error_output.write(bytes); },
+            [this, gen](std::string_view bytes) {
+              if (!is_build(gen)) parts_.error_output.write(bytes);
+            },
             [this, gen] {
               turn([&] {
                 const Child* const child = find(gen);
@@ -377,6 +395,7 @@ class Driver::Loop {
     unit.signal(UnitSignal::kill, others);
     // What could not be killed stays known to the keeper, which tries again when we are gone.
     if (unit.members(others).empty()) tell_keeper(&Keeper::child_over, unit);
+    if (!is_build(order.gen)) last_binary_ = child->binary;
     // The order may have come from an event of this very child.
     loop_.post([gone = std::shared_ptr<ChildProcess>(std::move(child->process))] {});
     children_.erase(child);
@@ -384,7 +403,7 @@ class Driver::Loop {
 
   void carry_out(action::SweepImage& order) {
     input::ImageSwept fact;
-    const ImageIdentity image = binary_.image_to_sweep(order.scope);
+    const ImageIdentity image = last_binary_.image_to_sweep(order.scope);
     for (const ProcessInfo& process : same_image(image, not_of(kNoGeneration))) {
       if (signal_same_image(process.pid, image, signal_of(order.how)) == Delivery::delivered) {
         fact.processes.push_back({process.pid, process.command});
@@ -393,9 +412,10 @@ class Driver::Loop {
     feed(fact);
   }
 
-  void carry_out(action::InspectBinary&) {
-    feed(input::BinaryInspected{
-        binary_.look(children_.empty() ? 0 : children_.back().process->pid())});
+  void carry_out(action::InspectBinary& order) {
+    Child* const child = find(order.gen);
+    feed(input::BinaryInspected{child == nullptr ? last_binary_.look(0)
+                                                 : child->binary.look(child->process->pid())});
   }
 
   void carry_out(action::CheckCommandFiles&) {
@@ -462,7 +482,8 @@ class Driver::Loop {
   /// Whose lines are being fed.
   const LineFramer* reading_ = nullptr;
   std::list<Child> children_;
-  BinaryWatch binary_;
+  /// Of the last child that has gone.
+  BinaryWatch last_binary_;
   std::string started_files_;
 
   boost::asio::steady_timer timer_;

@@ -35,6 +35,7 @@ struct Record {
   Event event;
   std::int64_t leader;
   std::uint64_t leader_start;
+  UnitReach reach;
 };
 
 bool send(const FileDescriptor& pipe, const Record& record) {
@@ -50,7 +51,8 @@ class KeptUnits {
   void take(const Record& record) {
     std::erase_if(units_, [&](const ProcessUnit& unit) { return unit.leader() == record.leader; });
     if (record.event == Event::started) {
-      units_.emplace_back(static_cast<long>(record.leader), record.leader_start, bridge_.pid);
+      units_.emplace_back(static_cast<long>(record.leader), record.leader_start, bridge_,
+                          record.reach);
     }
   }
 
@@ -161,11 +163,11 @@ Keeper::~Keeper() {
 }
 
 bool Keeper::child_started(const ProcessUnit& unit) {
-  return send(pipe_, {Event::started, unit.leader(), unit.leader_start()});
+  return send(pipe_, {Event::started, unit.leader(), unit.leader_start(), unit.reach()});
 }
 
 bool Keeper::child_over(const ProcessUnit& unit) {
-  return send(pipe_, {Event::over, unit.leader(), unit.leader_start()});
+  return send(pipe_, {Event::over, unit.leader(), unit.leader_start(), unit.reach()});
 }
 
 }  // namespace sitter

@@ -184,6 +184,15 @@ std::string not_found(const LaunchPlan& plan, const std::string& name, const std
 
 }  // namespace
 
+LaunchRequest build_request(std::string command_line, std::string cwd) {
+  return {.command = "/bin/sh",
+          .arguments = {"-c", std::move(command_line)},
+          .cwd = std::move(cwd),
+          .environment = {},
+          .env_file = {},
+          .role = LaunchRequest::Role::build};
+}
+
 PlannedLaunch plan_launch(const LaunchRequest& request) {
   LaunchPlan plan;
   auto directory = child_directory(request.cwd);
@@ -200,7 +209,9 @@ PlannedLaunch plan_launch(const LaunchRequest& request) {
     for (const auto& entry : std::get<std::vector<std::string>>(entries)) environment.set(entry);
   }
   for (const auto& entry : request.environment) environment.set(entry);
-  environment.set(unit_mark(this_process()));
+  const bool is_build = request.role == LaunchRequest::Role::build;
+  environment.set(is_build ? build_mark(this_process()) : unit_mark(this_process()));
+  plan.merges_outputs = is_build;
   plan.environment = environment.take();
 
   if (request.command.empty()) return LaunchFailure{"the command is empty"};

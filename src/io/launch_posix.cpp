@@ -161,8 +161,10 @@ Started start(const LaunchPlan& plan, const Pipes& pipes) {
   std::vector<const char*> environment = pointers(plan.environment);
 
   pid_t parent = getpid();
-  ChildSetup setup{plan.cwd, pipes.input.read_end.number(), pipes.output.write_end.number(),
-                   pipes.error.write_end.number(), parent};
+  const FileDescriptor& error_end = pipes.error.write_end;
+  const FileDescriptor& output_end = plan.merges_outputs ? error_end : pipes.output.write_end;
+  ChildSetup setup{plan.cwd, pipes.input.read_end.number(), output_end.number(), error_end.number(),
+                   parent};
   process::posix::default_launcher launcher;
   launcher.env = environment.data();
   boost::asio::execution_context nothing_registered;

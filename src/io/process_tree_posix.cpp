@@ -25,6 +25,12 @@ bool contains(const std::vector<ProcessRecord>& processes, const ProcessRecord& 
                      [&](const ProcessRecord& other) { return is_same(process, other); });
 }
 
+// The name is unlike that of any other bridge, so that a bridge behind a bridge does not hide it.
+std::string mark(const char* of, const ProcessRecord& bridge) {
+  return std::string("MCP_SITTER_") + of + "_" + std::to_string(bridge.pid) + "_" +
+         std::to_string(bridge.start) + "=1";
+}
+
 Table read_table() {
   Table table;
   for (const ProcessRecord& process : all_processes()) table.emplace(process.pid, process);
@@ -40,27 +46,30 @@ const ProcessRecord& this_process() {
   return record;
 }
 
-// The name is unlike that of any other bridge, so that a bridge behind a bridge does not hide it.
-std::string unit_mark(const ProcessRecord& bridge) {
-  return "MCP_SITTER_UNIT_" + std::to_string(bridge.pid) + "_" + std::to_string(bridge.start) +
-         "=1";
-}
+std::string unit_mark(const ProcessRecord& bridge) { return mark("UNIT", bridge); }
+std::string build_mark(const ProcessRecord& bridge) { return mark("BUILD", bridge); }
 
-ProcessUnit::ProcessUnit(long leader)
-    : ProcessUnit(leader, find_process(leader).value_or(ProcessRecord()).start, getpid()) {}
+ProcessUnit::ProcessUnit(long leader, UnitReach reach)
+    : ProcessUnit(leader, find_process(leader).value_or(ProcessRecord()).start, this_process(),
+                  reach) {}
 
-ProcessUnit::ProcessUnit(long leader, std::uint64_t leader_start, long adopter)
+ProcessUnit::ProcessUnit(long leader, std::uint64_t leader_start, ProcessRecord adopter,
+                         UnitReach reach)
     : leader_(leader),
       leader_start_(leader_start),
-      adopter_(adopter),
-      adopter_session_(getsid(static_cast<pid_t>(adopter))) {}
+      adopter_(std::move(adopter)),
+      adopter_session_(getsid(static_cast<pid_t>(adopter_.pid))),
+      reach_(reach),
+      build_mark_(build_mark(adopter_)) {}
 
 // What belongs to the unit whatever its parent is.
 bool ProcessUnit::is_member_by_itself(const ProcessRecord& process) const {
   // What is older than the leader, or in the bridge's own session, can't have come of it: the
   // bridge may have children from before its exec.
   if (process.start < leader_start_ || process.session == adopter_session_) return false;
-  if (process.session == leader_ || process.parent == adopter_) return true;
+  if (process.session == leader_) return true;
+  if (reach_ == UnitReach::session) return false;
+  if (process.parent == adopter_.pid) return !has_environment_entry(process.pid, build_mark_);
   return std::any_of(known_.begin(), known_.end(), [&](const ProcessRecord& known) {
     return is_same(process, known) || process.session == known.session;
   });
@@ -78,7 +87,7 @@ std::vector<ProcessRecord> ProcessUnit::scan(const std::vector<long>& not_ours) 
   enum class Side { unknown, member, stranger };
   std::unordered_map<long, Side> sides;
   sides[getpid()] = Side::stranger;
-  sides[adopter_] = Side::stranger;
+  sides[adopter_.pid] = Side::stranger;
 
   // A process is what it is by itself, else what its parent is.
   std::vector<long> way;
@@ -99,6 +108,8 @@ std::vector<ProcessRecord> ProcessUnit::scan(const std::vector<long>& not_ours) 
         side = Side::stranger;
       } else if (is_member_by_itself(current)) {
         side = Side::member;
+      } else if (reach_ == UnitReach::session) {
+        side = Side::stranger;
       } else {
         next = table.find(current.parent);
       }

@@ -98,6 +98,9 @@ struct ActionText {
   std::string operator()(const action::StartChild& a) {
     return fmt::format("start child {}", a.gen);
   }
+  std::string operator()(const action::StartBuild& a) {
+    return fmt::format("start build {}", a.gen);
+  }
   std::string operator()(const action::CloseChildInput& a) {
     return fmt::format("close input of child {}", a.gen);
   }
@@ -110,7 +113,9 @@ struct ActionText {
   std::string operator()(const action::SweepImage& a) {
     return fmt::format("{} others of the image", word(a.how));
   }
-  std::string operator()(const action::InspectBinary&) { return "inspect binary"; }
+  std::string operator()(const action::InspectBinary& a) {
+    return fmt::format("inspect binary of child {}", a.gen);
+  }
   std::string operator()(const action::CheckCommandFiles&) { return "check command files"; }
   std::string operator()(const action::Log& a) { return "log " + abridged(a.text); }
   std::string operator()(const action::Exit& a) { return fmt::format("exit {}", a.code); }

@@ -16,7 +16,9 @@ using ::testing::HasSubstr;
 
 std::vector<std::string> names(const BuiltinNames& names) {
   std::vector<std::string> all;
-  for (const Builtin builtin : kBuiltins) all.push_back(names.name(builtin));
+  for (const std::string& offered : names.definitions()) {
+    all.push_back(json::parse(offered)["name"]);
+  }
   return all;
 }
 
@@ -59,11 +61,11 @@ TEST(BuiltinDefinitionTest, CarriesWhatEveryRevisionKnowsAndNoMore) {
   }
 }
 
-TEST(BuiltinDefinitionTest, OnlyKillChangesThings) {
+TEST(BuiltinDefinitionTest, OnlyKillAndRebuildChangeThings) {
   for (const Builtin builtin : kBuiltins) {
-    const bool kills = builtin == Builtin::kill;
-    const json expected = {{"readOnlyHint", !kills},
-                           {"destructiveHint", kills},
+    const bool changes = builtin == Builtin::kill || builtin == Builtin::rebuild;
+    const json expected = {{"readOnlyHint", !changes},
+                           {"destructiveHint", changes},
                            {"idempotentHint", true},
                            {"openWorldHint", false}};
     EXPECT_EQ(json::parse(definition(builtin, "x"))["annotations"], expected);
@@ -101,6 +103,23 @@ TEST(BuiltinNamesTest, MakeWayForTheChildsOwnToolUntilANameIsFree) {
   EXPECT_EQ(offered.find("sitter_child_stderr"), Builtin::child_stderr);
   EXPECT_EQ(json::parse(offered.definitions()[0])["name"], "outer_sitter_status");
   EXPECT_THAT(offered.instructions(), HasSubstr("outer_outer_sitter_kill"));
+}
+
+TEST(BuiltinNamesTest, ThoseForBuildsComeWithABuildCommand) {
+  EXPECT_THAT(names(BuiltinNames(true)),
+              ElementsAre("sitter_status", "sitter_kill", "sitter_binary_info",
+                          "sitter_child_stderr", "sitter_rebuild", "sitter_build_log"));
+  EXPECT_THAT(BuiltinNames(true).instructions(), HasSubstr("sitter_rebuild builds and restarts"));
+}
+
+TEST(BuiltinNamesTest, MayBeChosen) {
+  BuiltinNames offered(true, {{Builtin::rebuild, "recompile"}});
+  EXPECT_EQ(offered.name(Builtin::rebuild), "recompile");
+  EXPECT_EQ(offered.find("recompile"), Builtin::rebuild);
+  EXPECT_EQ(offered.find("sitter_rebuild"), std::nullopt);
+  const std::vector<std::string> taken = {"recompile"};
+  offered.make_way_for(taken);
+  EXPECT_EQ(offered.name(Builtin::rebuild), "outer_recompile");
 }
 
 TEST(BuiltinNamesTest, ArePlainAgainWhenTheChildsToolIsGone) {
@@ -190,6 +209,28 @@ TEST(NoArgumentsTest, WhatIsTooLargeIsNotRead) {
             "arguments must be a valid JSON object");
   EXPECT_EQ(std::get<ArgumentError>(parse_no_arguments(deep + "[")),
             "arguments are larger than 65536 bytes");
+}
+
+TEST(RebuildArgumentsTest, AreReadAndChecked) {
+  const auto parsed = [](std::string_view raw) { return parse_rebuild_arguments(raw); };
+  const auto read = [&](std::string_view raw) { return std::get<RebuildArguments>(parsed(raw)); };
+  EXPECT_EQ(read(""), RebuildArguments());
+  EXPECT_EQ(read(R"json({"mode":"kill-first","timeout_seconds":86400})json"),
+            (RebuildArguments{RebuildMode::kill_first, std::chrono::hours(24)}));
+  const auto error = [&](std::string_view raw) { return std::get<ArgumentError>(parsed(raw)); };
+  EXPECT_EQ(error(R"json({"timeout_seconds":86401})json"),
+            "timeout_seconds must be a whole number from 1 to 86400");
+  EXPECT_EQ(error(R"json({"mode":1})json"), "mode must be a string");
+  EXPECT_EQ(error(R"json({"x":1})json"), "unknown argument x; known: mode, timeout_seconds");
+}
+
+TEST(BuildLogArgumentsTest, AreReadAndChecked) {
+  const auto read = std::get<StderrRing::Query>(
+      parse_build_log_arguments(R"json({"lines":20000,"grep":"x"})json"));
+  EXPECT_EQ(read.lines, 20000u);
+  EXPECT_EQ(read.grep, "x");
+  EXPECT_EQ(std::get<ArgumentError>(parse_build_log_arguments(R"json({"lines":20001})json")),
+            "lines must be a whole number from 1 to 20000");
 }
 
 }  // namespace

@@ -55,7 +55,8 @@ TEST(StatusTextTest, BeforeTheFirstStartEveryFieldIsThere) {
   "history": [],
   "toolsDiff": null,
   "stdoutPollution": null,
-  "childProtocolVersion": null
+  "childProtocolVersion": null,
+  "build": null
 })json");
 }
 
@@ -93,6 +94,9 @@ TEST(StatusTextTest, InALongSessionEveryFieldIsFilled) {
                    {2, 200, at(50), milliseconds(2500), std::nullopt}};
   facts.stdout_pollution = StatusFacts::Pollution{1, 7, "Listening"};
   facts.child_protocol_version = "2024-11-05";
+  facts.build = StatusFacts::BuildFacts{
+      "make", true,
+      BuildResult{BuildResult::Outcome::failed, {2, ""}, milliseconds(3200), at(10), {}}};
   EXPECT_EQ(status_text(facts), R"json({
   "childCommand": "node",
   "childArgs": [],
@@ -169,7 +173,15 @@ TEST(StatusTextTest, InALongSessionEveryFieldIsFilled) {
     "lines": 7,
     "first": "Listening"
   },
-  "childProtocolVersion": "2024-11-05"
+  "childProtocolVersion": "2024-11-05",
+  "build": {
+    "command": "make",
+    "running": true,
+    "lastResult": "failed",
+    "exitCode": 2,
+    "durationMs": 3200,
+    "endedUtc": "1970-01-01T00:00:10.0000000Z"
+  }
 })json");
 }
 

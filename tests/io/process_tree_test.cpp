@@ -109,8 +109,10 @@ TEST_F(ProcessUnitTest, RemembersASessionWhoseOriginHasEnded) {
   ASSERT_TRUE(child.started()) << child.failure();
   long detached = pid_from(child);
   // An observer beside the bridge adopts nothing, so parents do not lead there any more.
-  constexpr long kNobody = 0x7FFFFFF0;
-  ProcessUnit seen(child.pid(), ProcessUnit(child.pid()).leader_start(), kNobody);
+  ProcessRecord nobody;
+  nobody.pid = 0x7FFFFFF0;
+  ProcessUnit seen(child.pid(), ProcessUnit(child.pid()).leader_start(), nobody,
+                   UnitReach::descendants);
   ProcessUnit unseen = seen;
   seen.look({});
   kill(static_cast<pid_t>(child.pid()), SIGKILL);
@@ -224,7 +226,7 @@ TEST_F(ProcessUnitTest, NumberThatWasGivenAwayIsAStranger) {
   ASSERT_TRUE(child.started()) << child.failure();
   auto record = find_process(child.pid());
   ASSERT_TRUE(record);
-  ProcessUnit former(child.pid(), record->start - 1, getpid());
+  ProcessUnit former(child.pid(), record->start - 1, this_process(), UnitReach::descendants);
   EXPECT_THAT(former.signal(UnitSignal::kill, {}), IsEmpty());
   ProcessRecord stale = *record;
   --stale.start;

@@ -45,6 +45,7 @@ std::string with_numbers(std::string text) {
 /// What the shell has to answer.
 bool is_order(const Action& action) {
   return std::holds_alternative<action::StartChild>(action) ||
+         std::holds_alternative<action::StartBuild>(action) ||
          std::holds_alternative<action::SignalUnit>(action) ||
          std::holds_alternative<action::InspectBinary>(action) ||
          std::holds_alternative<action::SweepImage>(action) ||
@@ -297,6 +298,10 @@ void BridgeTest::play(const Action& action) {
     if (plays.start) started(start->gen);
     return;
   }
+  if (const auto* const start = std::get_if<action::StartBuild>(&action)) {
+    if (plays.start) started(start->gen);
+    return;
+  }
   const auto later = [&](bool now_played) {
     if (!now_played) unanswered_.push_back(action);
     return !now_played;
@@ -342,6 +347,10 @@ void BridgeTest::write_down(const Action& action) {
     EXPECT_FALSE(children_.contains(c->gen)) << "the number of a child comes again";
     children_[c->gen];
     add_word("start", c->gen);
+  } else if (const auto* const j = std::get_if<action::StartBuild>(&action)) {
+    EXPECT_FALSE(children_.contains(j->gen)) << "the number of a build comes again";
+    children_[j->gen];
+    add_word("start", j->gen);
   } else if (const auto* const d = std::get_if<action::CloseChildInput>(&action)) {
     expect_living(d->gen, "an end of input").is_closed = true;
     add_word("close", d->gen);
@@ -375,7 +384,8 @@ void BridgeTest::write_down(const Action& action) {
 }
 
 void BridgeTest::add_word(const std::string& word, Generation gen) {
-  words_.push_back(word + " " + std::to_string(gen));
+  words_.push_back(word + " " +
+                   (is_build(gen) ? "build " + std::to_string(-gen) : std::to_string(gen)));
 }
 
 BridgeTest::ChildSeen& BridgeTest::expect_living(Generation gen, const std::string& what) {

@@ -143,8 +143,9 @@ class BridgeTest : public ::testing::Test {
   void next_deadline_comes();
 
   /// What was ordered since the last time, in words: "client ..." and "child 1 ..." for lines,
-  /// "start 1", "close 1", "terminate 1", "kill 1", "release 1", "sweep ...", "exit 0". What the
-  /// shell merely looks at for the bridge is left out where it is played.
+  /// "start 1", "close 1", "terminate 1", "kill 1", "release 1", with "build 1" for a build;
+  /// "sweep ...", "exit 0". What the shell merely looks at for the bridge is left out where it is
+  /// played.
   std::vector<std::string> done() { return std::exchange(words_, {}); }
 
   /// The lines to the client among what was done, without the rest.
@@ -174,6 +175,9 @@ class BridgeTest : public ::testing::Test {
   void TearDown() override;
 
   static std::int64_t pid_of(Generation gen) { return 1000 + gen; }
+
+  /// What stands for the number of a child in facts about a build.
+  static constexpr Generation build(int number) { return -number; }
 
  private:
   struct Open {

@@ -453,6 +453,8 @@ void World::carry_out(action::StartChild& order) {
   later_.push_back(input::ChildStarted{order.gen, 1000 * order.gen});
 }
 
+void World::carry_out(action::StartBuild&) { throw Broken("a build without a build command"); }
+
 void World::carry_out(action::CloseChildInput& order) {
   if (tells()) tell("  bridge", fmt::format("closes the input of child {}", order.gen));
   promises_.on_close_input(order.gen);

@@ -64,6 +64,7 @@ class World {
   void carry_out(action::SendToClient& order);
   void carry_out(action::SendToChild& order);
   void carry_out(action::StartChild& order);
+  void carry_out(action::StartBuild& order);
   void carry_out(action::CloseChildInput& order);
   void carry_out(action::SignalUnit& order);
   void carry_out(action::ReleaseChild& order);

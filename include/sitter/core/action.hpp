@@ -24,6 +24,11 @@ struct SendToChild {
 struct StartChild {
   Generation gen = kNoGeneration;
 };
+/// Start the build command, with an end of input and with its output on what is a child's stderr.
+/// Answered as `StartChild` is.
+struct StartBuild {
+  Generation gen = kNoGeneration;
+};
 /// Close the child's stdin, after what is queued for it where it takes that without waiting.
 struct CloseChildInput {
   Generation gen = kNoGeneration;
@@ -47,8 +52,10 @@ struct SweepImage {
   KillScope scope = KillScope::automatic;
   SignalUnit::How how = SignalUnit::How::terminate;
 };
-/// Look at the file under development. Answered by `BinaryInspected`.
-struct InspectBinary {};
+/// Look at the file under development, as this child runs it. Answered by `BinaryInspected`.
+struct InspectBinary {
+  Generation gen = kNoGeneration;
+};
 /// See whether the command's files changed since the last start. Answered by `CommandFilesChecked`.
 struct CheckCommandFiles {};
 
@@ -68,8 +75,8 @@ struct Exit {
 }  // namespace action
 
 using Action = std::variant<action::SendToClient, action::SendToChild, action::StartChild,
-                            action::CloseChildInput, action::SignalUnit, action::ReleaseChild,
-                            action::SweepImage, action::InspectBinary, action::CheckCommandFiles,
-                            action::Log, action::Exit>;
+                            action::StartBuild, action::CloseChildInput, action::SignalUnit,
+                            action::ReleaseChild, action::SweepImage, action::InspectBinary,
+                            action::CheckCommandFiles, action::Log, action::Exit>;
 
 }  // namespace sitter

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <list>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "sitter/core/actions.hpp"
 #include "sitter/core/batches.hpp"
+#include "sitter/core/build.hpp"
 #include "sitter/core/builtin_tools.hpp"
 #include "sitter/core/catalog.hpp"
 #include "sitter/core/child_lifecycle.hpp"
@@ -27,6 +29,7 @@
 #include "sitter/core/listens.hpp"
 #include "sitter/core/message.hpp"
 #include "sitter/core/progress_tokens.hpp"
+#include "sitter/core/rebuild.hpp"
 #include "sitter/core/relist_wait.hpp"
 #include "sitter/core/reply.hpp"
 #include "sitter/core/restart_notice.hpp"
@@ -54,6 +57,12 @@ struct BridgeConfig {
   std::size_t stderr_lines = StderrRing::kLinesDefault;
   /// Whether notices are written into tool results.
   bool writes_notices = true;
+  /// The command of sitter_rebuild, which is there only with one.
+  std::string build_command;
+  /// How long a child that is to be replaced may finish what it has been asked.
+  Milliseconds on_busy_wait{10000};
+  /// Names of built-in tools that are offered under others.
+  std::map<Builtin, std::string> tool_names;
   std::string sitter_version;
   /// Random, for the ids of the bridge's own requests.
   std::uint64_t seed = 0;
@@ -127,6 +136,10 @@ class Bridge {
     std::set<std::string> cursors;
     Input input = Input::open;
     std::optional<Instant> deaf_at;
+    /// Its successor serves; until when it may finish what it was asked before.
+    std::optional<Instant> retires_at;
+    /// What it has written to stderr while another child serves.
+    std::optional<StderrRing> stderr_apart;
   };
 
   /// A sitter_kill on its way. Calls that come meanwhile join it.
@@ -140,6 +153,29 @@ class Bridge {
     std::optional<Instant> deadline;
   };
 
+  /// A sitter_rebuild on its way. Calls that come meanwhile join it.
+  struct Rebuild {
+    enum class State {
+      finishing,  ///< kill-first: the child may finish what it was asked
+      clearing,   ///< kill-first: the child is taken down
+      building,
+      starting,   ///< the new child is on its way
+      reporting,  ///< it serves, and its file is looked at for the notice
+    };
+
+    State state = State::building;
+    RebuildMode mode = RebuildMode::swap;
+    /// Of the build.
+    Milliseconds timeout{};
+    std::vector<ClientRequest*> callers;
+    /// The end of `finishing`, or of the build.
+    std::optional<Instant> deadline;
+    /// The new child, once it was ordered.
+    Generation gen = kNoGeneration;
+    /// All callers have gone, and the build is being stopped. Who comes now begins anew.
+    bool is_cancelled = false;
+  };
+
   enum class Ending {
     none,
     owed,      ///< the client closed our stdin; what is owed is waited for
@@ -148,7 +184,7 @@ class Bridge {
   };
 
   /// What a look at the binary was for.
-  enum class Purpose { notice, status, binary_info, sweep, kill };
+  enum class Purpose { notice, status, binary_info, sweep, kill, rebuild };
   struct Inspection {
     Purpose purpose;
     ClientRequest* request = nullptr;
@@ -181,7 +217,15 @@ class Bridge {
   /// Whether the client has shown how it speaks with the server.
   bool is_open() const { return session_.is_asked() || envelope_.is_known(); }
   Child* hears(Generation gen);
+  ChildLifecycle* hears_life(Generation gen);
+  StderrRing& ring_of(Child& child);
   Child* serving();
+  /// The one to speak of: it serves, or is on its way to or from that. Null if there is none.
+  const Child* shown() const;
+  /// Another child serves, and this one is to take its place.
+  bool is_candidate(const Child& child) const;
+  /// Whether there is one that serves or is on its way to or from that.
+  bool has_child() const;
 
   // bridge_generations.cpp: each child on its way from its start to its end
   bool needs_child() const;
@@ -193,6 +237,9 @@ class Bridge {
   void open(Child& child);
   void expect_start(Child& child);
   void advance_unopened(Child& child);
+  void take_over(Child& child);
+  void show_stderr(Child& child);
+  void retire(Child& child);
   void begin_serving(Child& child);
   void note_served(Child& child);
   void note_startup(Child& child);
@@ -201,7 +248,7 @@ class Bridge {
   void note_era(Child& child, const std::vector<ListSurvey::List>& lists);
   void restore_subscriptions(const Child& child);
   void release_waiting(Child& child);
-  void on_over(const Child& dead);
+  void on_over(Child dead);
   void on_start_failed(const ChildEnd& end, const std::string& stderr_tail, bool is_repeated);
   void start_if_mended();
   void void_questions(Generation gen);
@@ -219,6 +266,7 @@ class Bridge {
   void on_client_answer(const Message& message, Line line);
   bool may_wait(Line line) const;
   void wait(ClientRequest& request, Line line);
+  bool is_for_successor(const ClientRequest& request) const;
   void on_initialize(ClientRequest& request, const Message& message, Line line);
   void begin_session(const Message& opening);
   bool is_child_past_opening() const;
@@ -241,6 +289,8 @@ class Bridge {
   void answer_result(ClientRequest& request, std::string_view result);
   void answer_error(ClientRequest& request, ErrorCode code, std::string_view message);
   void answer_tool_text(ClientRequest& request, std::string_view text, bool is_error);
+  std::string tool_text_line(const ClientRequest& request, std::string_view text,
+                             bool is_error) const;
   void answer_last_list(ClientRequest& request);
   void answer_opening_ourselves(std::string_view why, std::string_view stderr_tail = {});
   void fail(ClientRequest& request, const DeathReport& report);
@@ -287,11 +337,13 @@ class Bridge {
   bool would_carry_notice(const ClientRequest& request, std::string_view result) const;
   bool is_to_be_held(const ClientRequest& request, bool would_carry) const;
   void put_notice(std::string_view result, Edits& edits);
+  std::string pending_notice_text();
+  void note_notice_told();
   std::string version_of(const OpeningResult& opened) const;
   void describe_changes(const Handshake& handshake);
   void note_told(const OpeningResult& opened);
   void on_client_listed(bool is_last_page);
-  void hold(ClientRequest& request, const Edits& edits);
+  void hold(ClientRequest& request, std::string line);
   void release_held();
 
   // bridge_listens.cpp: the streams of the stateless revision
@@ -324,7 +376,26 @@ class Bridge {
   void advance_kill();
   void finish_kill();
   StatusFacts status() const;
+  std::optional<StatusFacts::BuildFacts> build_status() const;
   std::string state_word() const;
+
+  // bridge_rebuild.cpp: sitter_rebuild, and the build that it runs
+  void begin_rebuild(ClientRequest& request, const RebuildArguments& arguments);
+  void restart_rebuild();
+  void advance_rebuild();
+  void on_rebuild_timeout();
+  void advance_new_child();
+  void start_build();
+  void stop_build(BuildResult::Outcome outcome);
+  void on_build_line(const input::ChildErrorLine& fact);
+  void tell_build_progress();
+  void on_build_over();
+  void on_new_child_over(const ChildEnd& end, const std::string& stderr_tail);
+  void on_rebuild_cancelled(ClientRequest& request);
+  void finish_rebuild(RebuildReport report);
+  void show_build_log(ClientRequest& request, const StderrRing::Query& query);
+  /// Whether what waits for a child has to wait on although one serves.
+  bool holds_waiting() const;
 
   Catalog& catalog(CatalogKind kind) { return catalogs_[static_cast<std::size_t>(kind)]; }
   const Catalog& catalog(CatalogKind kind) const {
@@ -395,6 +466,16 @@ class Bridge {
   int failures_since_notice_ = 0;
   /// The last child that served.
   std::optional<ChildEnd> last_served_end_;
+
+  std::optional<Rebuild> rebuild_;
+  /// The one that runs, or the last one.
+  std::optional<Build> build_;
+  Generation last_build_ = kNoGeneration;
+  std::int64_t build_line_count_ = 0;
+  std::optional<BuildResult> last_build_result_;
+  /// When the callers of the build may be told of its next line, and whether there is one.
+  Instant next_progress_{};
+  bool has_progress_ = false;
 
   std::optional<Kill> kill_;
   std::int64_t kill_count_ = 0;

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <chrono>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,15 +11,18 @@
 #include <vector>
 
 #include "sitter/core/kill.hpp"
+#include "sitter/core/limits.hpp"
+#include "sitter/core/rebuild.hpp"
 #include "sitter/core/stderr_ring.hpp"
 
 namespace sitter {
 
 /// The tools that the bridge adds, in the order in which they are offered.
-enum class Builtin { status, kill, binary_info, child_stderr };
+enum class Builtin { status, kill, binary_info, child_stderr, rebuild, build_log };
 
-inline constexpr std::array kBuiltins = {Builtin::status, Builtin::kill, Builtin::binary_info,
-                                         Builtin::child_stderr};
+inline constexpr std::array kBuiltins = {Builtin::status,      Builtin::kill,
+                                         Builtin::binary_info, Builtin::child_stderr,
+                                         Builtin::rebuild,     Builtin::build_log};
 
 /// "sitter_status" and so on.
 std::string_view plain_name(Builtin builtin);
@@ -26,16 +31,18 @@ std::string_view plain_name(Builtin builtin);
 /// has.
 std::string definition(Builtin builtin, std::string_view name);
 
-/// Under which names the built-in tools are offered. They are the plain ones until the child turns
-/// out to have a tool of that name: the child's keeps it, and ours gets `outer_` before it, again
-/// until it is free.
+/// Which built-in tools are offered, and under which names. They are the plain or chosen ones until
+/// the child turns out to have a tool of that name: the child's keeps it, and ours gets `outer_`
+/// before it, again until it is free.
 class BuiltinNames {
  public:
-  BuiltinNames();
+  /// `has_build`: those for builds are offered. `chosen`: names instead of the plain ones.
+  explicit BuiltinNames(bool has_build = false, std::map<Builtin, std::string> chosen = {});
 
   /// To be called with the names of the child's tools whenever they become known.
   void make_way_for(std::span<const std::string> child_names);
 
+  /// Of one that is offered.
   const std::string& name(Builtin builtin) const;
   std::optional<Builtin> find(std::string_view name) const;
 
@@ -46,13 +53,26 @@ class BuiltinNames {
   std::string instructions() const;
 
  private:
-  std::array<std::string, kBuiltins.size()> names_;
+  struct Offered {
+    Builtin builtin;
+    std::string wanted;
+    std::string name;
+  };
+
+  std::vector<Offered> offered_;
 };
 
 struct KillArguments {
   KillScope scope = KillScope::automatic;
 
   friend bool operator==(const KillArguments&, const KillArguments&) = default;
+};
+
+struct RebuildArguments {
+  RebuildMode mode = RebuildMode::swap;
+  Milliseconds timeout = std::chrono::seconds(limits::kBuildSecondsDefault);
+
+  friend bool operator==(const RebuildArguments&, const RebuildArguments&) = default;
 };
 
 struct NoArguments {
@@ -67,6 +87,8 @@ using ArgumentError = std::string;
 /// value.
 std::variant<KillArguments, ArgumentError> parse_kill_arguments(std::string_view raw);
 std::variant<StderrRing::Query, ArgumentError> parse_stderr_arguments(std::string_view raw);
+std::variant<RebuildArguments, ArgumentError> parse_rebuild_arguments(std::string_view raw);
+std::variant<StderrRing::Query, ArgumentError> parse_build_log_arguments(std::string_view raw);
 std::variant<NoArguments, ArgumentError> parse_no_arguments(std::string_view raw);
 
 }  // namespace sitter

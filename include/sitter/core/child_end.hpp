@@ -29,6 +29,8 @@ enum class EndReason {
   ended_from_outside,
   /// sitter_kill ended it.
   killed_by_sitter,
+  /// It made way for a newly built one.
+  replaced,
   /// It closed its stdout while it lived, and was taken down.
   closed_stdout,
   /// It closed its stdin while it lived, and was taken down.

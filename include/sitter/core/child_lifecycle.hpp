@@ -14,7 +14,7 @@
 
 namespace sitter {
 
-/// One child from its start to the moment when nothing can come from it any more.
+/// One child, or one build, from its start to the moment when nothing can come from it any more.
 ///
 /// Over means exit *and* end of both outputs, since the last answer may still be in the pipe; but a
 /// grandchild may hold the pipes, so the wait for their end is bounded.

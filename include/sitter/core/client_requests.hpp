@@ -105,6 +105,7 @@ struct ClientRequest {
 ///      ^   ^       |  \--> held --> (taken)
 ///      |   \-retry-/
 ///      \--> ours --> (taken)                answered by the bridge, or given back
+///              \--> held --> (taken)
 class ClientRequests {
  public:
   ClientRequests();
@@ -139,7 +140,7 @@ class ClientRequests {
   void sent(ClientRequest& request, Generation gen, OwnedLine line);
   /// The bridge answers it.
   void keep(ClientRequest& request);
-  /// The child has answered it, and the answer is kept.
+  /// The answer is there, and is kept.
   void hold(ClientRequest& request, std::string answer);
   /// Returns the answer of one that is held. It is taken next.
   OwnedLine release(ClientRequest& request);

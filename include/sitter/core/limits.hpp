@@ -126,6 +126,28 @@ inline constexpr Milliseconds kProgressGap{1};
 /// its progress, would otherwise be ever further behind.
 inline constexpr std::size_t kWaitingWritesMax = 50;
 
+/// How long a build may take unless its caller says otherwise, and at most. Ten minutes is what
+/// Claude Code gives a command of its own.
+inline constexpr int kBuildSecondsDefault = 600;
+inline constexpr int kBuildSecondsMax = 24 * 60 * 60;
+
+/// What is kept of a build's output: lines, since empty ones take no bytes; the bytes are those of
+/// any ring.
+inline constexpr std::size_t kBuildLogLinesMax = 20'000;
+/// And how many lines of it one call may ask for.
+inline constexpr int kBuildLogShownMax = 20'000;
+
+/// What the result of a rebuild shows of it: about as much as a model reads of a command's output
+/// without harm to the rest of its conversation.
+inline constexpr std::size_t kBuildExcerptLinesMax = 80;
+inline constexpr std::size_t kBuildExcerptBytesMax = 12 * kKiB;
+
+/// Between two progress notifications about a build: a person reads no faster.
+inline constexpr Milliseconds kBuildProgressInterval{250};
+
+/// Of the line of the build that a progress notification shows.
+inline constexpr std::size_t kBuildProgressLineMax = 200;
+
 /// From this failed start in a row on, starts are kept apart.
 inline constexpr int kFailedStartsFree = 3;
 inline constexpr Milliseconds kStartInterval{1000};

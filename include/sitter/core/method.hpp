@@ -42,4 +42,7 @@ std::string_view method_name(Method method);
 /// Whether it asks for a page of tools, prompts, resources or resource templates.
 bool is_list(Method method);
 
+/// Whether it changes what the server has to know of the session.
+bool is_setting(Method method);
+
 }  // namespace sitter

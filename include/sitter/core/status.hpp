@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sitter/core/binary_facts.hpp"
+#include "sitter/core/build.hpp"
 #include "sitter/core/catalog.hpp"
 #include "sitter/core/child_end.hpp"
 #include "sitter/core/generation.hpp"
@@ -38,6 +39,13 @@ struct StatusFacts {
     Generation gen = kNoGeneration;
     std::int64_t line_count = 0;
     std::string first_line;
+  };
+
+  struct BuildFacts {
+    std::string command;
+    bool is_running = false;
+    /// Of the last one that has ended.
+    std::optional<BuildResult> last;
   };
 
   std::string child_command;
@@ -78,6 +86,8 @@ struct StatusFacts {
   /// What the running child answered to its opening: a rebuild may have changed it, and the client
   /// can't be told.
   std::optional<std::string> child_protocol_version;
+  /// Where there is a build command.
+  std::optional<BuildFacts> build;
 };
 
 std::string status_text(const StatusFacts& facts);

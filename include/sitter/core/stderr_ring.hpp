@@ -1,18 +1,21 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sitter/core/generation.hpp"
 #include "sitter/core/limits.hpp"
 
 namespace sitter {
 
-/// The last lines that the children wrote to stderr, over all generations.
+/// The last lines that the children wrote to stderr, over all generations; or the last ones of a
+/// build.
 ///
 /// What goes in is cleaned at once, so every text that comes out is valid UTF-8 without control
 /// sequences. The lines, their bytes and the bytes of each are bounded; the oldest lines go first.
@@ -38,8 +41,9 @@ class StderrRing {
     friend bool operator==(const Answer&, const Answer&) = default;
   };
 
-  /// `lines_max` of 0 counts as 1.
-  explicit StderrRing(std::size_t lines_max = kLinesDefault);
+  /// `lines_max` of 0 counts as 1. `what`: what an empty answer says the lines are of.
+  explicit StderrRing(std::size_t lines_max = kLinesDefault, std::string_view what = "child stderr")
+      : lines_max_(std::max<std::size_t>(lines_max, 1)), what_(what) {}
 
   /// Lines of another generation are set apart by a mark; call it at every start that worked.
   void child_started(Generation gen, std::int64_t pid);
@@ -47,11 +51,17 @@ class StderrRing {
   /// A line without its line end. `bytes_cut` are those at its end that its reader has dropped.
   void add(Generation gen, std::string_view line, std::size_t bytes_cut = 0);
 
+  /// Puts the lines of a ring that was kept apart behind these. It has no marks.
+  void append(StderrRing other);
+
   /// A line that the child wrote to its stdout although it is no message; marked "[stdout] ".
   void add_stdout(Generation gen, std::string_view line, std::size_t bytes_cut = 0);
 
   /// Lines with "\n" between them, the oldest first; a sentence in parentheses if there are none.
   Answer text(const Query& query) const;
+
+  /// All lines, the oldest first, as long as nothing is added.
+  std::vector<std::string_view> lines() const;
 
   /// The last words of one child: its newest lines, at most so many and so many bytes (more only by
   /// the mark of a cut line); empty if there are none.
@@ -68,7 +78,8 @@ class StderrRing {
 
   void push(Entry entry);
 
-  const std::size_t lines_max_;
+  std::size_t lines_max_;
+  std::string what_;
   std::deque<Entry> entries_;
   std::size_t bytes_ = 0;
   std::size_t line_count_ = 0;

@@ -11,7 +11,7 @@
 
 namespace sitter {
 
-/// One process of one generation, its unit, and its three pipes.
+/// One process of one generation, or of a build, its unit, and its three pipes.
 class ChildProcess {
  public:
   struct Events {
@@ -27,7 +27,7 @@ class ChildProcess {
     std::function<void()> on_input_broken;
   };
 
-  ChildProcess(EventLoop& loop, Launched launched, Events events);
+  ChildProcess(EventLoop& loop, Launched launched, UnitReach reach, Events events);
 
   long pid() const { return pid_; }
   ProcessUnit& unit() { return unit_; }

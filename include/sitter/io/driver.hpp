@@ -18,6 +18,8 @@ class Driver {
   struct Parts {
     BridgeConfig config;
     LaunchRequest command;
+    /// Only used if the core has a build command.
+    LaunchRequest build;
     /// May be empty: then nothing survives the bridge to clean up after it.
     std::optional<Keeper>& keeper;
     Log& log;

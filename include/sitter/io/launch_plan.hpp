@@ -8,6 +8,8 @@ namespace sitter {
 
 /// What the user asked to be run.
 struct LaunchRequest {
+  enum class Role { child, build };
+
   /// With a slash: a path, looked up from `cwd`. Without: a name to search in PATH.
   std::string command;
   std::vector<std::string> arguments;
@@ -17,7 +19,11 @@ struct LaunchRequest {
   std::vector<std::string> environment;
   /// Read anew at every launch. Empty: none.
   std::string env_file;
+  Role role = Role::child;
 };
+
+/// A build command as the system's shell reads it, to be run in `cwd`.
+LaunchRequest build_request(std::string command_line, std::string cwd);
 
 /// Why nothing was started: one sentence that names what is wrong and what to do.
 struct LaunchFailure {
@@ -32,8 +38,10 @@ struct LaunchPlan {
   std::vector<std::string> arguments;
   /// Absolute path of the child's working directory.
   std::string cwd;
-  /// The child's whole environment, NAME=VALUE, each name once; with the mark of its unit.
+  /// The child's whole environment, NAME=VALUE, each name once; with the mark of what it is.
   std::vector<std::string> environment;
+  /// What it writes to stdout goes where its stderr goes, in one order.
+  bool merges_outputs = false;
 };
 
 using PlannedLaunch = std::variant<LaunchPlan, LaunchFailure>;

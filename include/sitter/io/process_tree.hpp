@@ -23,6 +23,15 @@ struct Signalled {
 
 enum class UnitSignal { terminate, kill };
 
+/// What belongs to a unit besides its leader.
+enum class UnitReach {
+  /// Whatever came of it, wherever it went.
+  descendants,
+  /// What is still in the leader's session: a build may leave compilers and daemons of its own
+  /// behind, which serve the next build too.
+  session,
+};
+
 /// How often processes are looked for and signalled, since each round finds what was forked during
 /// the one before. Only a fork bomb needs more.
 inline constexpr int kSignalRoundsMax = 50;
@@ -34,6 +43,9 @@ const ProcessRecord& this_process();
 /// names what a daemon's double fork has taken out of the unit unseen.
 std::string unit_mark(const ProcessRecord& bridge);
 
+/// The same for the builds of `bridge`: what one has left behind belongs to no child.
+std::string build_mark(const ProcessRecord& bridge);
+
 /// A child and all that came of it: the session that it leads, the descendants of these, sessions
 /// that they opened, and (Linux) orphans among them that the bridge has adopted. It outlives its
 /// leader: a wrapper that has ended, reaped or not, leaves the rest of the unit in place.
@@ -43,13 +55,14 @@ std::string unit_mark(const ProcessRecord& bridge);
 class ProcessUnit {
  public:
   /// `leader` is a child of this process that has not been reaped; orphans fall to this process.
-  explicit ProcessUnit(long leader);
+  explicit ProcessUnit(long leader, UnitReach reach = UnitReach::descendants);
 
   /// For an observer: `adopter` is the process that started the leader.
-  ProcessUnit(long leader, std::uint64_t leader_start, long adopter);
+  ProcessUnit(long leader, std::uint64_t leader_start, ProcessRecord adopter, UnitReach reach);
 
   long leader() const { return leader_; }
   std::uint64_t leader_start() const { return leader_start_; }
+  UnitReach reach() const { return reach_; }
 
   /// The living members, the leader first. `not_ours` are the other children of the adopter:
   /// leaders of other units and the keeper; they and what hangs on them are left out.
@@ -69,8 +82,10 @@ class ProcessUnit {
 
   long leader_;
   std::uint64_t leader_start_;
-  long adopter_;
+  ProcessRecord adopter_;
   long adopter_session_;
+  UnitReach reach_;
+  std::string build_mark_;
   /// Members at the last look.
   std::vector<ProcessRecord> known_;
 };

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "sitter/core/child_lifecycle.hpp"
+#include "sitter/core/exit_status.hpp"
+#include "sitter/core/limits.hpp"
+#include "sitter/core/stderr_ring.hpp"
+#include "sitter/core/time.hpp"
+
+namespace sitter {
+
+/// What a run of the build command came to.
+struct BuildResult {
+  enum class Outcome {
+    succeeded,
+    failed,       ///< it exited with another code than 0, or by a signal
+    timed_out,    ///< it was stopped at its limit
+    stopped,      ///< nobody waits for it any more
+    not_started,  ///< `why` says why
+  };
+
+  Outcome outcome = Outcome::succeeded;
+  ExitStatus status{};
+  Milliseconds duration{};
+  WallTime ended{};
+  std::string why = {};
+};
+
+/// "succeeded", "failed", "timed out", "stopped", "not started".
+std::string_view outcome_words(BuildResult::Outcome outcome);
+
+/// A clause with the build as its subject, without a full stop: "the build failed (exit 2) after
+/// 3.2s".
+std::string build_clause(const BuildResult& result);
+
+/// One run of the build command: a process with its own unit, like a child, of which nothing but
+/// the exit and the words count.
+class Build {
+ public:
+  Build(Generation gen, Now now)
+      : life(gen, now), output(limits::kBuildLogLinesMax, "build output") {}
+
+  /// Why it is taken down. The first reason stays.
+  void stop_for(BuildResult::Outcome outcome) {
+    if (!stopped_) stopped_ = outcome;
+  }
+
+  bool is_running() const { return !result_; }
+  bool is_being_stopped() const { return stopped_.has_value(); }
+
+  /// It is over.
+  void finish(Now now);
+  /// Once it is over.
+  const std::optional<BuildResult>& result() const { return result_; }
+
+  ChildLifecycle life;
+  /// Its stdout and stderr.
+  StderrRing output;
+
+ private:
+  std::optional<BuildResult::Outcome> stopped_;
+  std::optional<BuildResult> result_;
+};
+
+}  // namespace sitter

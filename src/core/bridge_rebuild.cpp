@@ -1,0 +1,224 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sitter/core/bridge.hpp"
+#include "sitter/core/build_excerpt.hpp"
+#include "sitter/core/limits.hpp"
+#include "sitter/core/method.hpp"
+#include "sitter/core/text.hpp"
+
+namespace sitter {
+
+using Level = action::Log::Level;
+using Outcome = BuildResult::Outcome;
+using Server = RebuildReport::Server;
+
+void Bridge::begin_rebuild(ClientRequest& request, const RebuildArguments& arguments) {
+  const bool is_free = !rebuild_ || (rebuild_->is_cancelled && rebuild_->callers.empty());
+  if (!rebuild_) rebuild_.emplace();
+  rebuild_->callers.push_back(&request);
+  if (!is_free) return;
+  rebuild_->mode = arguments.mode;
+  rebuild_->timeout = arguments.timeout;
+  if (!rebuild_->is_cancelled) restart_rebuild();
+}
+
+void Bridge::restart_rebuild() {
+  rebuild_->is_cancelled = false;
+  if (rebuild_->mode == RebuildMode::swap) {
+    start_build();
+    return;
+  }
+  rebuild_->state = Rebuild::State::finishing;
+  rebuild_->deadline = now_.steady + config_.on_busy_wait;
+}
+
+void Bridge::start_build() {
+  rebuild_->state = Rebuild::State::building;
+  rebuild_->deadline = now_.steady + rebuild_->timeout;
+  build_.emplace(--last_build_, now_);
+  has_progress_ = false;
+  build_line_count_ = 0;
+  out_.push(action::StartBuild{build_->life.gen()});
+}
+
+void Bridge::stop_build(Outcome outcome) {
+  build_->stop_for(outcome);
+  const Milliseconds rung = config_.kill_grace;
+  build_->life.take_down(EndReason::shut_down, {}, {Milliseconds::zero(), rung, rung}, now_, out_);
+}
+
+void Bridge::on_rebuild_timeout() {
+  if (rebuild_->state != Rebuild::State::building) return;
+  if (is_due(rebuild_->deadline, now_)) {
+    rebuild_->deadline.reset();
+    stop_build(Outcome::timed_out);
+  }
+  if (has_progress_ && next_progress_ <= now_.steady) tell_build_progress();
+}
+
+void Bridge::advance_rebuild() {
+  using State = Rebuild::State;
+  if (rebuild_->state == State::finishing) {
+    if (requests_.in_flight_count() > 0 && !is_due(rebuild_->deadline, now_)) return;
+    rebuild_->deadline.reset();
+    rebuild_->state = State::clearing;
+    for (Child& child : children_) {
+      child.life.take_down(EndReason::replaced, {}, ladder(), now_, out_);
+    }
+  }
+  if (rebuild_->state == State::clearing && children_.empty() && !kill_) start_build();
+  if (rebuild_->state == State::starting) advance_new_child();
+}
+
+/// The build has made a new server.
+void Bridge::advance_new_child() {
+  if (rebuild_->gen == kNoGeneration) {
+    // Whatever is on its way was started from an earlier build.
+    bool is_one_left = false;
+    for (Child& child : children_) {
+      if (child.is_ready && child.life.is_up()) continue;
+      child.life.take_down(EndReason::replaced, {}, ladder(), now_, out_);
+      is_one_left = true;
+    }
+    if (is_one_left || kill_ || ending_ == Ending::stopping) return;
+    if (!is_open()) {
+      RebuildReport report;
+      report.server = Server::not_wanted;
+      finish_rebuild(std::move(report));
+      return;
+    }
+    start();
+    rebuild_->gen = last_gen_;
+    return;
+  }
+  const Child* const child = hears(rebuild_->gen);
+  if (child == nullptr || !child->is_ready) return;
+  rebuild_->state = Rebuild::State::reporting;
+  inspect(Purpose::rebuild);
+}
+
+void Bridge::on_build_line(const input::ChildErrorLine& fact) {
+  build_->output.add(fact.gen, fact.line, fact.bytes_cut);
+  ++build_line_count_;
+  has_progress_ = true;
+  if (next_progress_ <= now_.steady) tell_build_progress();
+}
+
+/// Its newest line, for those who have asked for progress.
+void Bridge::tell_build_progress() {
+  has_progress_ = false;
+  next_progress_ = now_.steady + limits::kBuildProgressInterval;
+  const std::string line =
+      build_->output.tail(build_->life.gen(), 1, limits::kBuildProgressLineMax);
+  for (const ClientRequest* caller : rebuild_->callers) {
+    const std::string_view token = caller->progress_token();
+    if (token.empty()) continue;
+    output_.on_progress(token, now_);
+    output_.send(Outgoing::own(notification_line(
+                     method_name(Method::progress),
+                     fmt::format(R"json({{"progressToken":{},"progress":{},"message":{}}})json",
+                                 token, build_line_count_, json_string(line)))),
+                 out_);
+  }
+}
+
+void Bridge::on_build_over() {
+  build_->finish(now_);
+  const BuildResult& result = last_build_result_.emplace(*build_->result());
+  const bool is_good = result.outcome == Outcome::succeeded;
+  out_.log(is_good ? Level::info : Level::warn, build_clause(result));
+  rebuild_->deadline.reset();
+  if (rebuild_->is_cancelled) {
+    if (rebuild_->callers.empty()) {
+      rebuild_.reset();
+    } else {
+      restart_rebuild();
+    }
+  } else if (is_good) {
+    rebuild_->state = Rebuild::State::starting;
+  } else {
+    RebuildReport report;
+    report.server = serving() == nullptr ? Server::down : Server::kept;
+    finish_rebuild(std::move(report));
+  }
+}
+
+/// The child that was started from the new build has ended before it was told that it serves.
+void Bridge::on_new_child_over(const ChildEnd& end, const std::string& stderr_tail) {
+  RebuildReport report;
+  report.server = serving() == nullptr ? Server::down : Server::kept;
+  report.start_failure = end;
+  report.stderr_tail = stderr_tail;
+  finish_rebuild(std::move(report));
+}
+
+void Bridge::finish_rebuild(RebuildReport report) {
+  report.build = build_->result();
+  report.output = build_excerpt(build_->output.lines());
+  report.rebuild_tool = names_.name(Builtin::rebuild);
+  report.log_tool = names_.name(Builtin::build_log);
+  report.stderr_tool = names_.name(Builtin::child_stderr);
+  const bool is_restarted = report.server == Server::restarted;
+  if (is_restarted && notice_) {
+    report.notice = pending_notice_text();
+    note_notice_told();
+  }
+  const std::string text = rebuild_text(report);
+  const auto callers = std::exchange(rebuild_, std::nullopt)->callers;
+  for (ClientRequest* caller : callers) {
+    std::string line = tool_text_line(*caller, text, is_failure(report));
+    // The model may call a new tool in its next turn.
+    if (is_restarted && relist_.is_waiting()) {
+      hold(*caller, std::move(line));
+    } else {
+      answer(*caller, Outgoing::own(std::move(line)));
+    }
+  }
+}
+
+/// One that nobody waits for any more is not finished.
+void Bridge::on_rebuild_cancelled(ClientRequest& request) {
+  using State = Rebuild::State;
+  if (std::erase(rebuild_->callers, &request) == 0 || !rebuild_->callers.empty()) return;
+  if (rebuild_->state == State::building) {
+    rebuild_->is_cancelled = true;
+    stop_build(Outcome::stopped);
+    return;
+  }
+  Child* const child = hears(rebuild_->gen);
+  if (child != nullptr && is_candidate(*child)) {
+    child->life.take_down(EndReason::replaced, {}, ladder(), now_, out_);
+  }
+  rebuild_.reset();
+}
+
+void Bridge::show_build_log(ClientRequest& request, const StderrRing::Query& query) {
+  if (!build_) {
+    answer_tool_text(request, "(nothing was built yet)", false);
+    return;
+  }
+  const auto [text, is_error] = build_->output.text(query);
+  answer_tool_text(request, text, is_error);
+}
+
+bool Bridge::holds_waiting() const {
+  using State = Rebuild::State;
+  if (!rebuild_) return false;
+  return rebuild_->state == State::finishing || rebuild_->state == State::clearing ||
+         std::any_of(children_.begin(), children_.end(),
+                     [this](const Child& child) { return is_candidate(child); });
+}
+
+std::optional<StatusFacts::BuildFacts> Bridge::build_status() const {
+  if (config_.build_command.empty()) return std::nullopt;
+  StatusFacts::BuildFacts facts;
+  facts.command = config_.build_command;
+  facts.is_running = build_ && build_->is_running();
+  facts.last = last_build_result_;
+  return facts;
+}
+
+}  // namespace sitter

@@ -1,0 +1,65 @@
+#include "sitter/core/build.hpp"
+
+#include <fmt/format.h>
+
+#include "sitter/core/child_end.hpp"
+#include "sitter/core/text.hpp"
+
+namespace sitter {
+
+using Outcome = BuildResult::Outcome;
+
+std::string_view outcome_words(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::succeeded:
+      return "succeeded";
+    case Outcome::failed:
+      return "failed";
+    case Outcome::timed_out:
+      return "timed out";
+    case Outcome::stopped:
+      return "stopped";
+    case Outcome::not_started:
+      break;
+  }
+  return "not started";
+}
+
+std::string build_clause(const BuildResult& result) {
+  const std::string after = duration_text(result.duration);
+  switch (result.outcome) {
+    case Outcome::succeeded:
+      return "the build succeeded after " + after;
+    case Outcome::failed:
+      return fmt::format("the build failed ({}) after {}", status_words(result.status), after);
+    case Outcome::timed_out:
+      return fmt::format(
+          "the build had not ended after {} and was stopped (timeout_seconds sets the limit)",
+          after);
+    case Outcome::stopped:
+      return "the build was stopped after " + after;
+    case Outcome::not_started:
+      break;
+  }
+  return "the build could not be started: " + result.why;
+}
+
+void Build::finish(Now now) {
+  const ChildEnd end = life.end(true);
+  BuildResult result;
+  result.status = end.status;
+  result.duration = end.lifetime;
+  result.ended = now.wall;
+  result.why = end.why;
+  if (end.reason == EndReason::not_executed) {
+    result.outcome = Outcome::not_started;
+  } else if (stopped_) {
+    result.outcome = *stopped_;
+  } else {
+    const bool is_good = end.status.code == 0 && !end.status.by_signal();
+    result.outcome = is_good ? Outcome::succeeded : Outcome::failed;
+  }
+  result_ = std::move(result);
+}
+
+}  // namespace sitter

@@ -1,0 +1,67 @@
+#include "sitter/core/rebuild.hpp"
+
+#include <fmt/format.h>
+
+namespace sitter {
+namespace {
+
+using Server = RebuildReport::Server;
+
+bool has_failed(const std::optional<BuildResult>& build) {
+  return build && build->outcome != BuildResult::Outcome::succeeded;
+}
+
+std::string whats_now(Server server) {
+  switch (server) {
+    case Server::kept:
+      return "The server that ran before was not touched and serves on.";
+    case Server::down:
+      return "No server runs; the next request starts what is there.";
+    case Server::not_wanted:
+      return "The server is started when the client opens a session.";
+    case Server::restarted:
+      break;
+  }
+  return "";
+}
+
+/// The new child needs what the old one holds, and can't have it as long as both live.
+std::string advice(const RebuildReport& report) {
+  if (report.server != Server::kept || !report.start_failure) return "";
+  return fmt::format(
+      " If the new one needs a port or a lock that the old one holds, call {} with mode kill-first.",
+      report.rebuild_tool);
+}
+
+}  // namespace
+
+bool is_failure(const RebuildReport& report) {
+  return has_failed(report.build) || report.start_failure.has_value();
+}
+
+std::string rebuild_text(const RebuildReport& report) {
+  std::string text = "[mcp-sitter] ";
+  if (report.build) text += build_clause(*report.build);
+  if (report.start_failure) {
+    if (report.build) text += ", but ";
+    text += end_clause(*report.start_failure);
+  }
+  text += ".";
+  if (const std::string now = whats_now(report.server); !now.empty()) text += " " + now;
+  text += advice(report);
+  if (!report.notice.empty()) text += "\n" + report.notice;
+  if (report.start_failure) {
+    text += report.stderr_tail.empty()
+                ? std::string("\nIt wrote nothing to stderr.")
+                : fmt::format("\nIts last words on stderr ({} shows more):\n{}",
+                              report.stderr_tool, report.stderr_tail);
+  }
+  if (!report.build || report.build->outcome == BuildResult::Outcome::not_started) return text;
+  text += report.output.empty()
+              ? std::string("\nThe build wrote nothing.")
+              : fmt::format("\nOutput of the build ({} shows all):\n{}", report.log_tool,
+                            report.output);
+  return text;
+}
+
+}  // namespace sitter

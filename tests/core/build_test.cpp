@@ -1,0 +1,76 @@
+#include "sitter/core/build.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace sitter {
+namespace {
+
+using Outcome = BuildResult::Outcome;
+using std::chrono::seconds;
+
+class BuildTest : public ::testing::Test {
+ protected:
+  /// It has run for three seconds.
+  void ends(ExitStatus status) {
+    build.life.on_started({-1, 77}, at(0), out);
+    build.life.on_exited(std::move(status), at(3), out);
+    build.life.on_unit_signalled({-1, {}}, at(3), out);
+    build.life.on_output_ended({}, at(3), out);
+    build.life.on_error_ended(out);
+    build.finish(at(3));
+  }
+  static Now at(int second) {
+    return {Instant() + seconds(second), WallTime() + seconds(second)};
+  }
+
+  Actions out;
+  Build build{-1, at(0)};
+};
+
+TEST_F(BuildTest, ItSucceedsWithCode0) {
+  EXPECT_TRUE(build.is_running());
+  ends({0, ""});
+  EXPECT_FALSE(build.is_running());
+  EXPECT_EQ(build.result()->outcome, Outcome::succeeded);
+  EXPECT_EQ(build.result()->duration, seconds(3));
+  EXPECT_EQ(build.result()->ended, at(3).wall);
+  EXPECT_EQ(build_clause(*build.result()), "the build succeeded after 3s");
+}
+
+TEST_F(BuildTest, ItFailsWithAnyOther) {
+  ends({2, ""});
+  EXPECT_EQ(build_clause(*build.result()), "the build failed (exit 2) after 3s");
+}
+
+TEST_F(BuildTest, ItFailsByASignal) {
+  ends({139, "SIGSEGV"});
+  EXPECT_EQ(build_clause(*build.result()), "the build failed (SIGSEGV) after 3s");
+}
+
+TEST_F(BuildTest, WhatWasStoppedHasNotFailed) {
+  build.stop_for(Outcome::timed_out);
+  build.stop_for(Outcome::stopped);
+  ends({143, "SIGTERM"});
+  EXPECT_EQ(build_clause(*build.result()),
+            "the build had not ended after 3s and was stopped (timeout_seconds sets the limit)");
+}
+
+TEST_F(BuildTest, AShellThatIsNotThereIsNamed) {
+  build.life.on_start_failed("can't start /bin/sh: no such file");
+  build.finish(at(0));
+  EXPECT_EQ(build_clause(*build.result()),
+            "the build could not be started: can't start /bin/sh: no such file");
+}
+
+TEST_F(BuildTest, ItMayCloseItsOutputAndGoOn) {
+  build.life.on_started({-1, 77}, at(0), out);
+  build.life.on_output_ended({}, at(1), out);
+  build.life.on_input_broken({}, at(1), out);
+  EXPECT_TRUE(build.life.is_up());
+}
+
+}  // namespace
+}  // namespace sitter

@@ -1,0 +1,65 @@
+#include "sitter/core/rebuild.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace sitter {
+namespace {
+
+using Outcome = BuildResult::Outcome;
+using Server = RebuildReport::Server;
+using std::chrono::seconds;
+
+RebuildReport report(Outcome outcome, Server server) {
+  RebuildReport report;
+  report.build = BuildResult{outcome, {outcome == Outcome::failed ? 2 : 0, ""}, seconds(3), {}, {}};
+  report.server = server;
+  report.output = "CC a.c";
+  return report;
+}
+
+TEST(RebuildTextTest, ASuccessWithItsNotice) {
+  RebuildReport good = report(Outcome::succeeded, Server::restarted);
+  good.notice = "[mcp-sitter] server restarted (spawn #2, pid 7, startup 0.1s).";
+  EXPECT_FALSE(is_failure(good));
+  EXPECT_EQ(rebuild_text(good),
+            "[mcp-sitter] the build succeeded after 3s.\n"
+            "[mcp-sitter] server restarted (spawn #2, pid 7, startup 0.1s).\n"
+            "Output of the build (sitter_build_log shows all):\nCC a.c");
+}
+
+TEST(RebuildTextTest, AFailedBuildLeavesTheServer) {
+  const RebuildReport bad = report(Outcome::failed, Server::kept);
+  EXPECT_TRUE(is_failure(bad));
+  EXPECT_EQ(rebuild_text(bad),
+            "[mcp-sitter] the build failed (exit 2) after 3s. The server that ran before was not "
+            "touched and serves on.\n"
+            "Output of the build (sitter_build_log shows all):\nCC a.c");
+}
+
+TEST(RebuildTextTest, AFailedBuildAfterAKill) {
+  EXPECT_THAT(rebuild_text(report(Outcome::failed, Server::down)),
+              ::testing::HasSubstr("No server runs; the next request starts what is there."));
+}
+
+TEST(RebuildTextTest, ANewServerThatDoesNotCome) {
+  RebuildReport bad = report(Outcome::succeeded, Server::kept);
+  bad.start_failure = ChildEnd{EndReason::ended_in_opening, {1, ""}, seconds(1), ""};
+  bad.stderr_tail = "port 80 is in use";
+  bad.output.clear();
+  EXPECT_TRUE(is_failure(bad));
+  EXPECT_EQ(rebuild_text(bad),
+            "[mcp-sitter] the build succeeded after 3s, but the server could not be started: it "
+            "ended (exit 1) after 1s, before it had answered its opening. The server that ran "
+            "before was not touched and serves on. If the new one needs a port or a lock that the "
+            "old one holds, call sitter_rebuild with mode kill-first.\n"
+            "Its last words on stderr (sitter_child_stderr shows more):\nport 80 is in use\n"
+            "The build wrote nothing.");
+  bad.server = Server::down;
+  EXPECT_THAT(rebuild_text(bad), ::testing::Not(::testing::HasSubstr("kill-first")));
+}
+
+}  // namespace
+}  // namespace sitter
