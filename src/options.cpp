@@ -135,8 +135,12 @@ void declare(CLI::App& app, Raw& raw) {
   value(app.add_option("--build", raw.build,
                        "shell command that builds the server; adds the tools sitter_rebuild\n"
                        "and sitter_build_log"),
-        "COMMAND");
-  value(app.add_option("--build-cwd", raw.build_cwd, "where it is run (default --cwd)"), "DIR");
+        "COMMAND")
+      ->check([](const std::string& text) {
+        return text.empty() ? std::string("an empty command builds nothing") : std::string();
+      });
+  value(app.add_option("--build-cwd", raw.build_cwd, "where it is run (default --cwd)"), "DIR")
+      ->needs("--build");
   value(app.add_option("--on-busy", raw.on_busy,
                        "whether a server that is replaced may finish the requests that it has,\n"
                        "for at most 10 s: wait or interrupt (default wait)"),

@@ -36,7 +36,7 @@ void Bridge::announce(const std::array<bool, kCatalogKinds.size()>& changed,
 }
 
 void Bridge::pass_tool_result(ClientRequest& request, const Message& message, Edits& edits) {
-  if (message.kind == Message::Kind::result && (notice_ || relist_.is_waiting())) {
+  if (message.kind == Message::Kind::result && (has_notice() || relist_.is_waiting())) {
     const bool carries = would_carry_notice(request, message.result);
     if (is_to_be_held(request, carries)) {
       if (carries && held_carrier_ == nullptr) held_carrier_ = &request;
@@ -49,7 +49,7 @@ void Bridge::pass_tool_result(ClientRequest& request, const Message& message, Ed
 }
 
 bool Bridge::would_carry_notice(const ClientRequest& request, std::string_view result) const {
-  if (!notice_ || !config_.writes_notices || request.wants_task) return false;
+  if (!has_notice() || !config_.writes_notices || request.wants_task) return false;
   const auto [content, structured, task, type] =
       members<4>(result, {"content", "structuredContent", "task", "resultType"});
   if (!is_array(content) || is_object(task)) return false;
@@ -79,6 +79,7 @@ void Bridge::put_notice(std::string_view result, Edits& edits) {
 
 /// The notice with what is known by now.
 std::string Bridge::pending_notice_text() {
+  if (!notice_) return reload_failure_;
   RestartNotice& notice = *notice_;
   notice.tools = catalog(CatalogKind::tools).diff_since_told();
   notice.prompts = catalog(CatalogKind::prompts).diff_since_told();
@@ -90,11 +91,14 @@ std::string Bridge::pending_notice_text() {
     notice.stdout_line_count = static_cast<std::size_t>(pollution_->line_count);
     notice.stdout_line = pollution_->first_line;
   }
-  return notice_text(notice);
+  std::string text = notice_text(notice);
+  if (!reload_failure_.empty()) text += "\n" + reload_failure_;
+  return text;
 }
 
 void Bridge::note_notice_told() {
   notice_.reset();
+  reload_failure_.clear();
   notice_was_beside_structure_ = false;
   failures_since_notice_ = 0;
   if (pollution_) noise_told_of_ = pollution_->gen;
@@ -167,7 +171,7 @@ void Bridge::release_held() {
   for (ClientRequest* request : requests_.all(State::held)) {
     const OwnedLine kept = requests_.release(*request);
     Edits edits(kept.line());
-    if (request == carrier && notice_) {
+    if (request == carrier && has_notice()) {
       if (const Message* const message = kept_reader_.read(kept.line())) {
         put_notice(message->result, edits);
       }

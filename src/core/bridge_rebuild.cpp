@@ -25,14 +25,28 @@ void Bridge::begin_rebuild(ClientRequest& request, const RebuildArguments& argum
   if (!rebuild_->is_cancelled) restart_rebuild();
 }
 
+void Bridge::on(const input::ReloadAsked&) {
+  if (ending_ != Ending::none) return;
+  if (!rebuild_) {
+    rebuild_.emplace();
+    rebuild_->timeout = std::chrono::seconds(limits::kBuildSecondsDefault);
+    restart_rebuild();
+  }
+  rebuild_->is_reload = true;
+}
+
+void Bridge::on(const input::StatusAsked&) { inspect(Purpose::status_for_log); }
+
 void Bridge::restart_rebuild() {
   rebuild_->is_cancelled = false;
-  if (rebuild_->mode == RebuildMode::swap) {
+  if (rebuild_->mode == RebuildMode::kill_first) {
+    rebuild_->state = Rebuild::State::finishing;
+    rebuild_->deadline = now_.steady + config_.on_busy_wait;
+  } else if (config_.build_command.empty()) {
+    rebuild_->state = Rebuild::State::starting;
+  } else {
     start_build();
-    return;
   }
-  rebuild_->state = Rebuild::State::finishing;
-  rebuild_->deadline = now_.steady + config_.on_busy_wait;
 }
 
 void Bridge::start_build() {
@@ -132,7 +146,7 @@ void Bridge::on_build_over() {
   out_.log(is_good ? Level::info : Level::warn, build_clause(result));
   rebuild_->deadline.reset();
   if (rebuild_->is_cancelled) {
-    if (rebuild_->callers.empty()) {
+    if (rebuild_->callers.empty() && !rebuild_->is_reload) {
       rebuild_.reset();
     } else {
       restart_rebuild();
@@ -156,19 +170,25 @@ void Bridge::on_new_child_over(const ChildEnd& end, const std::string& stderr_ta
 }
 
 void Bridge::finish_rebuild(RebuildReport report) {
-  report.build = build_->result();
-  report.output = build_excerpt(build_->output.lines());
+  const Rebuild rebuild = *std::exchange(rebuild_, std::nullopt);
   report.rebuild_tool = names_.name(Builtin::rebuild);
   report.log_tool = names_.name(Builtin::build_log);
   report.stderr_tool = names_.name(Builtin::child_stderr);
+  if (!config_.build_command.empty()) {
+    report.build = build_->result();
+    report.output = build_excerpt(build_->output.lines());
+  }
+  if (rebuild.callers.empty()) {
+    reload_failure_ = is_failure(report) ? reload_text(std::move(report)) : "";
+    return;
+  }
   const bool is_restarted = report.server == Server::restarted;
-  if (is_restarted && notice_) {
+  if (is_restarted && has_notice()) {
     report.notice = pending_notice_text();
     note_notice_told();
   }
   const std::string text = rebuild_text(report);
-  const auto callers = std::exchange(rebuild_, std::nullopt)->callers;
-  for (ClientRequest* caller : callers) {
+  for (ClientRequest* caller : rebuild.callers) {
     std::string line = tool_text_line(*caller, text, is_failure(report));
     // The model may call a new tool in its next turn.
     if (is_restarted && relist_.is_waiting()) {
@@ -179,10 +199,20 @@ void Bridge::finish_rebuild(RebuildReport report) {
   }
 }
 
+/// What stands in the next result, with as much of the build as a notice may have.
+std::string Bridge::reload_text(RebuildReport report) const {
+  if (report.build) {
+    report.output =
+        build_excerpt(build_->output.lines(), limits::kReloadLinesMax, limits::kNoticeBytesMax);
+  }
+  return rebuild_text(report);
+}
+
 /// One that nobody waits for any more is not finished.
 void Bridge::on_rebuild_cancelled(ClientRequest& request) {
   using State = Rebuild::State;
-  if (std::erase(rebuild_->callers, &request) == 0 || !rebuild_->callers.empty()) return;
+  const bool was_caller = std::erase(rebuild_->callers, &request) > 0;
+  if (!was_caller || !rebuild_->callers.empty() || rebuild_->is_reload) return;
   if (rebuild_->state == State::building) {
     rebuild_->is_cancelled = true;
     stop_build(Outcome::stopped);

@@ -115,6 +115,10 @@ void Bridge::on(const input::BinaryInspected& fact) {
     return;
   }
   if (inspection.purpose == Purpose::sweep) return;
+  if (inspection.purpose == Purpose::status_for_log) {
+    out_.log(action::Log::Level::warn, status_text(status()));
+    return;
+  }
   if (inspection.purpose == Purpose::rebuild) {
     if (rebuild_ && rebuild_->state == Rebuild::State::reporting) finish_rebuild({});
     return;

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -237,12 +236,11 @@ void BuiltinNames::make_way_for(std::span<const std::string> child_names) {
   }
 }
 
-const std::string& BuiltinNames::name(Builtin builtin) const {
+std::string BuiltinNames::name(Builtin builtin) const {
   const auto found = std::find_if(offered_.begin(), offered_.end(), [&](const Offered& offered) {
     return offered.builtin == builtin;
   });
-  assert(found != offered_.end());
-  return found->name;
+  return found == offered_.end() ? std::string(plain_name(builtin)) : found->name;
 }
 
 std::optional<Builtin> BuiltinNames::find(std::string_view name) const {

@@ -54,7 +54,7 @@ std::string_view reason_words(EndReason reason) {
     case EndReason::killed_by_sitter:
       return "killed by sitter_kill";
     case EndReason::replaced:
-      return "replaced by a rebuild";
+      return "replaced";
     case EndReason::closed_stdout:
       return "closed its stdout";
     case EndReason::closed_stdin:
@@ -92,7 +92,7 @@ std::string previous_words(const ChildEnd& end) {
     case EndReason::killed_by_sitter:
       return "killed by sitter_kill" + after;
     case EndReason::replaced:
-      return "replaced by a rebuild" + after;
+      return "replaced" + after;
     case EndReason::closed_stdout:
       return "⚠ taken down (it had closed its stdout)" + after;
     case EndReason::closed_stdin:
@@ -137,7 +137,7 @@ std::string end_clause(const ChildEnd& end) {
     case EndReason::killed_by_sitter:
       return fmt::format("the server was killed by sitter_kill after {}", after);
     case EndReason::replaced:
-      return fmt::format("the server was replaced by a rebuild after {}", after);
+      return fmt::format("the server was replaced by a new one after {}", after);
     case EndReason::closed_stdout:
       return fmt::format("the server closed its stdout and was taken down after {}", after);
     case EndReason::closed_stdin:

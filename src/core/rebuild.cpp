@@ -29,7 +29,8 @@ std::string whats_now(Server server) {
 std::string advice(const RebuildReport& report) {
   if (report.server != Server::kept || !report.start_failure) return "";
   return fmt::format(
-      " If the new one needs a port or a lock that the old one holds, call {} with mode kill-first.",
+      " If the new one needs a port or a lock that the old one holds, call {} with mode "
+      "kill-first.",
       report.rebuild_tool);
 }
 
@@ -53,14 +54,13 @@ std::string rebuild_text(const RebuildReport& report) {
   if (report.start_failure) {
     text += report.stderr_tail.empty()
                 ? std::string("\nIt wrote nothing to stderr.")
-                : fmt::format("\nIts last words on stderr ({} shows more):\n{}",
-                              report.stderr_tool, report.stderr_tail);
+                : fmt::format("\nIts last words on stderr ({} shows more):\n{}", report.stderr_tool,
+                              report.stderr_tail);
   }
   if (!report.build || report.build->outcome == BuildResult::Outcome::not_started) return text;
-  text += report.output.empty()
-              ? std::string("\nThe build wrote nothing.")
-              : fmt::format("\nOutput of the build ({} shows all):\n{}", report.log_tool,
-                            report.output);
+  text += report.output.empty() ? std::string("\nThe build wrote nothing.")
+                                : fmt::format("\nOutput of the build ({} shows all):\n{}",
+                                              report.log_tool, report.output);
   return text;
 }
 

@@ -148,7 +148,7 @@ std::string status_text(const StatusFacts& facts) {
 
 std::string kill_reason_words(const ChildEnd& end) {
   if (end.reason == EndReason::killed_by_sitter) return "sitter_kill";
-  if (end.reason == EndReason::replaced) return "rebuild";
+  if (end.reason == EndReason::replaced) return "replaced";
   switch (end.reason) {
     case EndReason::not_executed:
     case EndReason::opening_timed_out:

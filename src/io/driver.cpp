@@ -16,6 +16,7 @@
 #include "sitter/io/client_stdio.hpp"
 #include "sitter/io/command_files.hpp"
 #include "sitter/io/event_loop.hpp"
+#include "sitter/io/hangup.hpp"
 #include "sitter/io/image_sweep.hpp"
 #include "sitter/io/launch.hpp"
 #include "sitter/io/reaper.hpp"
@@ -62,7 +63,8 @@ class Driver::Loop {
         last_binary_(parts_.command),
         timer_(loop_.io()),
         last_writes_(loop_.io()),
-        signals_(loop_.io(), SIGTERM, SIGINT, SIGHUP),
+        signals_(loop_.io(), SIGTERM, SIGINT, SIGUSR1),
+        hangups_(loop_, [this](HangupSignals::Sender sender) { turn([&] { on_hangup(sender); }); }),
         child_signals_(loop_.io(), SIGCHLD),
         client_output_(loop_, stdio_.take_output(),
                        {[this] { turn([this] { wait_for_last_writes(); }); },
@@ -189,11 +191,27 @@ class Driver::Loop {
     signals_.async_wait([this](error_code error, int signal) {
       if (error) return;
       turn([&] {
-        if (is_ending_) may_wait_at_end_ = false;
-        feed(input::StopSignalled{128 + signal});
+        if (signal == SIGUSR1) {
+          feed(input::StatusAsked{});
+        } else {
+          stop(signal);
+        }
       });
       wait_for_signal();
     });
+  }
+
+  void stop(int signal) {
+    if (is_ending_) may_wait_at_end_ = false;
+    feed(input::StopSignalled{128 + signal});
+  }
+
+  void on_hangup(HangupSignals::Sender sender) {
+    if (sender == HangupSignals::Sender::system) {
+      stop(SIGHUP);
+    } else {
+      feed(input::ReloadAsked{});
+    }
   }
 
   void wait_for_child_signal() {
@@ -490,6 +508,7 @@ class Driver::Loop {
   std::optional<Instant> armed_for_;
   boost::asio::steady_timer last_writes_;
   boost::asio::signal_set signals_;
+  HangupSignals hangups_;
   boost::asio::signal_set child_signals_;
 
   int exit_code_ = 0;

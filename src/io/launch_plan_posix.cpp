@@ -55,27 +55,28 @@ std::string tidy(const fs::path& base, const fs::path& path) {
   return error ? whole.string() : (parent / whole.filename()).string();
 }
 
-std::variant<std::string, LaunchFailure> child_directory(const std::string& cwd) {
+std::variant<std::string, LaunchFailure> child_directory(const std::string& cwd,
+                                                         const std::string& option) {
   std::error_code error;
   fs::path ours = fs::current_path(error);
   if (error && (cwd.empty() || cwd.front() != '/')) {
     return LaunchFailure{"the bridge's working directory is gone (" + error.message() +
-                         "); name one with --cwd"};
+                         "); name one with " + option};
   }
   if (cwd.empty()) return ours.string();
   std::string path = tidy(ours, cwd);
   if (path.size() > 1 && path.back() == '/') path.pop_back();
   struct stat facts {};
   if (stat(path.c_str(), &facts) != 0) {
-    return LaunchFailure{"the working directory " + path + " (--cwd) can't be used: " +
+    return LaunchFailure{"the working directory " + path + " (" + option + ") can't be used: " +
                          (errno == ENOENT ? "it does not exist" : error_text(errno))};
   }
   if (!S_ISDIR(facts.st_mode)) {
-    return LaunchFailure{"the working directory " + path + " (--cwd) is not a directory"};
+    return LaunchFailure{"the working directory " + path + " (" + option + ") is not a directory"};
   }
   if (access(path.c_str(), X_OK) != 0) {
-    return LaunchFailure{"the working directory " + path +
-                         " (--cwd) can't be entered: " + error_text(errno)};
+    return LaunchFailure{"the working directory " + path + " (" + option +
+                         ") can't be entered: " + error_text(errno)};
   }
   return path;
 }
@@ -194,8 +195,9 @@ LaunchRequest build_request(std::string command_line, std::string cwd) {
 }
 
 PlannedLaunch plan_launch(const LaunchRequest& request) {
+  const bool is_build = request.role == LaunchRequest::Role::build;
   LaunchPlan plan;
-  auto directory = child_directory(request.cwd);
+  auto directory = child_directory(request.cwd, is_build ? "--build-cwd" : "--cwd");
   if (auto* failure = std::get_if<LaunchFailure>(&directory)) return std::move(*failure);
   plan.cwd = std::get<std::string>(std::move(directory));
 
@@ -209,7 +211,6 @@ PlannedLaunch plan_launch(const LaunchRequest& request) {
     for (const auto& entry : std::get<std::vector<std::string>>(entries)) environment.set(entry);
   }
   for (const auto& entry : request.environment) environment.set(entry);
-  const bool is_build = request.role == LaunchRequest::Role::build;
   environment.set(is_build ? build_mark(this_process()) : unit_mark(this_process()));
   plan.merges_outputs = is_build;
   plan.environment = environment.take();

@@ -263,7 +263,7 @@ std::string reason_of(int error, const std::string& program) {
 LaunchFailure diagnose(int error, const LaunchPlan& plan) {
   struct stat facts {};
   if (stat(plan.cwd.c_str(), &facts) != 0) {
-    return {"the working directory " + plan.cwd + " is gone; make it again, or correct --cwd"};
+    return {"the working directory " + plan.cwd + " is gone; make it again, or name another"};
   }
   return {"can't start " + plan.program + ": " + reason_of(error, plan.program)};
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <csignal>
 #include <optional>
 
 #include "sitter/io/file_descriptor.hpp"
@@ -28,6 +29,9 @@ void close_from(int first);
 bool die_with_parent(int parent);
 
 bool become_subreaper();
+
+/// Whether the system itself has sent the signal, and no process.
+bool is_from_system(const siginfo_t& info);
 
 /// What a list of processes shows for this one; at most 15 bytes are sure to be seen.
 void set_process_title(const char* title);

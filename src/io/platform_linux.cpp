@@ -55,6 +55,9 @@ bool die_with_parent(int parent) {
 
 bool become_subreaper() { return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0; }
 
+// A pid of 0 may also be that of a sender outside of our pid namespace.
+bool is_from_system(const siginfo_t& info) { return info.si_code == SI_KERNEL; }
+
 void set_process_title(const char* title) { prctl(PR_SET_NAME, title); }
 
 }  // namespace sitter::platform

@@ -43,6 +43,8 @@ bool die_with_parent(int parent) { return getppid() == parent; }
 
 bool become_subreaper() { return false; }
 
+bool is_from_system(const siginfo_t& info) { return info.si_pid == 0; }
+
 void set_process_title(const char* title) { pthread_setname_np(title); }
 
 }  // namespace sitter::platform

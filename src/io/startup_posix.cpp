@@ -18,7 +18,7 @@ void open_standard_streams() {
 void unblock_signals() {
   sigset_t ours;
   sigemptyset(&ours);
-  for (const int signal : {SIGCHLD, SIGHUP, SIGINT, SIGTERM}) sigaddset(&ours, signal);
+  for (const int signal : {SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGUSR1}) sigaddset(&ours, signal);
   pthread_sigmask(SIG_UNBLOCK, &ours, nullptr);
 }
 

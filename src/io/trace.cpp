@@ -37,6 +37,8 @@ struct InputText {
   std::string operator()(const input::StopSignalled& i) {
     return fmt::format("stop signalled, exit code {}", i.exit_code);
   }
+  std::string operator()(const input::ReloadAsked&) { return "reload asked"; }
+  std::string operator()(const input::StatusAsked&) { return "status asked"; }
   std::string operator()(const input::ChildStarted& i) {
     return fmt::format("child {} started, pid {}", i.gen, i.pid);
   }

@@ -72,8 +72,8 @@ TEST_F(BridgeRebuildTest, TheOldServerServesUntilTheNewOneDoes) {
   EXPECT_THAT(did, Contains("close 1"));
   EXPECT_THAT(did.back(), AllOf(HasSubstr("\"id\":1,"), HasSubstr("the build succeeded after"),
                                 HasSubstr("server restarted (spawn #2, pid 1002"),
-                                HasSubstr("previous: replaced by a rebuild after"),
-                                HasSubstr("CC a.c"), Not(HasSubstr("isError"))));
+                                HasSubstr("previous: replaced after"), HasSubstr("CC a.c"),
+                                Not(HasSubstr("isError"))));
   client(call(4, "echo"));
   EXPECT_THAT(done(), ElementsAre("child 2 " + call(4, "echo")));
   dies(1, 0);
@@ -87,7 +87,7 @@ TEST_F(BridgeRebuildTest, TheNoticeIsNotRepeated) {
   server.tools = {tool("echo"), tool("find")};
   build_works();
   opens(2);
-  EXPECT_THAT(text_of(rebuilt()), AllOf(HasSubstr("previous: replaced by a rebuild after 45s"),
+  EXPECT_THAT(text_of(rebuilt()), AllOf(HasSubstr("previous: replaced after 45s"),
                                         HasSubstr("tools: +1 added (find)")));
   client(call(2, "find"));
   child(2, result(2, text_result("found")));
@@ -116,8 +116,8 @@ TEST_F(BridgeRebuildTest, AFailedBuildLeavesTheServerAlone) {
   dies(build(1), 2);
   const auto answer = rebuilt();
   EXPECT_TRUE(answer.value("isError", false));
-  EXPECT_THAT(text_of(answer), AllOf(HasSubstr("the build failed (exit 2)"),
-                                     HasSubstr("serves on"), HasSubstr("a.c:1: error: no")));
+  EXPECT_THAT(text_of(answer), AllOf(HasSubstr("the build failed (exit 2)"), HasSubstr("serves on"),
+                                     HasSubstr("a.c:1: error: no")));
   client(call(2, "echo"));
   EXPECT_THAT(done(), ElementsAre("child 1 " + call(2, "echo")));
   child(1, result(2, text_result("nothing")));
@@ -145,9 +145,8 @@ TEST_F(BridgeRebuildTest, ANewServerThatDiesInItsOpeningLeavesTheOldOne) {
   dies(2, 1);
   const auto answer = rebuilt();
   EXPECT_TRUE(answer.value("isError", false));
-  EXPECT_THAT(text_of(answer),
-              AllOf(HasSubstr("it ended (exit 1)"), HasSubstr("serves on"),
-                    HasSubstr("kill-first"), HasSubstr("port 80 is in use")));
+  EXPECT_THAT(text_of(answer), AllOf(HasSubstr("it ended (exit 1)"), HasSubstr("serves on"),
+                                     HasSubstr("kill-first"), HasSubstr("port 80 is in use")));
   client(call(2, "echo"));
   EXPECT_THAT(done(), ElementsAre("child 1 " + call(2, "echo")));
   child(1, result(2, text_result("nothing")));
@@ -214,7 +213,7 @@ TEST_F(BridgeRebuildTest, ButNotForEver) {
   dies(1, 0);
   const auto did = done();
   EXPECT_THAT(did, Contains(AllOf(HasSubstr("client "), HasSubstr("\"id\":2,"),
-                                  HasSubstr("was replaced by a rebuild after"),
+                                  HasSubstr("was replaced by a new one after"),
                                   HasSubstr("may or may not have taken effect"))));
   // A read may be asked of the new one.
   EXPECT_THAT(did, Contains("child 2 " + request(3, "resources/read", R"json({"uri":"a:b"})json")));
@@ -249,7 +248,7 @@ TEST_F(BridgeRebuildTest, KillFirstTakesTheServerDownBeforeTheBuild) {
   opens(2);
   const auto did = done();
   EXPECT_THAT(did, Contains(AllOf(HasSubstr("\"id\":1,"), HasSubstr("server restarted (spawn #2"),
-                                  HasSubstr("previous: replaced by a rebuild"))));
+                                  HasSubstr("previous: replaced"))));
   EXPECT_THAT(did, Contains("child 2 " + call(2, "echo")));
   EXPECT_THAT(did, Contains("child 2 " + call(4, "echo")));
   child(2, result(2));
@@ -284,7 +283,7 @@ TEST_F(BridgeRebuildTest, KillFirstInterruptsAServerThatDoesNotFinish) {
   EXPECT_THAT(done(), ElementsAre("close 1"));
   dies(1, 0);
   EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("\"id\":2,"),
-                                              HasSubstr("was replaced by a rebuild after"))));
+                                              HasSubstr("was replaced by a new one after"))));
   dies(build(1), 0);
   opens(2);
 }
@@ -433,10 +432,9 @@ TEST_F(BridgeRebuildTest, ProgressIsTheNewestLineAtMostFourTimesASecond) {
   client(call_with_progress(1, "sitter_rebuild"));
   done();
   child_says(build(1), "one");
-  EXPECT_THAT(client_got(),
-              ElementsAre(notification(
-                  "notifications/progress",
-                  R"json({"progressToken":1,"progress":1,"message":"one"})json")));
+  EXPECT_THAT(client_got(), ElementsAre(notification(
+                                "notifications/progress",
+                                R"json({"progressToken":1,"progress":1,"message":"one"})json")));
   child_says(build(1), "two");
   child_says(build(1), "three");
   time_passes(milliseconds(249));
@@ -579,6 +577,131 @@ TEST_F(BridgeRebuildTest, AnAnswerOfTheOldServerCarriesNoNotice) {
   done();
   child(1, result(2, text_result("late")));
   EXPECT_THAT(client_got(), ElementsAre(result(2, text_result("late"))));
+}
+
+/// SIGHUP, with and without a build command.
+class BridgeReloadTest : public BridgeRebuildTest {
+ protected:
+  void reload() { ask_reload(); }
+  /// The text of the first block of the answer to a call that child `gen` serves.
+  std::string text_of_next_call(Generation gen) {
+    client(call(50, "echo"));
+    child(gen, result(50, text_result("a")));
+    return answer()["result"]["content"][0]["text"];
+  }
+};
+
+TEST_F(BridgeReloadTest, BuildsAndSwapsWithoutACall) {
+  open_listed_session();
+  server.tools = {tool("echo"), tool("find")};
+  reload();
+  EXPECT_THAT(done(), ElementsAre("start build 1"));
+  dies(build(1), 0);
+  opens(2);
+  EXPECT_THAT(done(), Contains("client " + notification("notifications/tools/list_changed")));
+  time_passes(seconds(1));
+  EXPECT_THAT(text_of_next_call(2), AllOf(HasSubstr("spawn #2"), HasSubstr("previous: replaced"),
+                                          HasSubstr("+1 added (find)")));
+}
+
+TEST_F(BridgeReloadTest, WithoutABuildCommandTheServerIsStartedAnew) {
+  config.build_command.clear();
+  open_session();
+  reload();
+  EXPECT_THAT(done(), Contains("start 2"));
+  opens(2);
+  EXPECT_THAT(done(), Contains("close 1"));
+  EXPECT_THAT(text_of_next_call(2), HasSubstr("spawn #2"));
+}
+
+TEST_F(BridgeReloadTest, AFailedBuildIsToldInTheNextResult) {
+  open_session();
+  reload();
+  child_says(build(1), "a.c:1: error: no");
+  dies(build(1), 2);
+  done();
+  EXPECT_THAT(text_of_next_call(1), AllOf(HasSubstr("the build failed (exit 2)"),
+                                          HasSubstr("serves on"), HasSubstr("a.c:1: error: no")));
+  EXPECT_EQ(text_of_next_call(1), "a");
+}
+
+TEST_F(BridgeReloadTest, WhatALaterReloadHasMendedIsNotTold) {
+  open_session();
+  reload();
+  dies(build(1), 2);
+  reload();
+  dies(build(2), 0);
+  opens(2);
+  done();
+  EXPECT_THAT(text_of_next_call(2), AllOf(HasSubstr("spawn #2"), Not(HasSubstr("failed"))));
+}
+
+TEST_F(BridgeReloadTest, AFailureTogetherWithARestartIsToldWithIt) {
+  open_session();
+  reload();
+  dies(build(1), 0);
+  opens(2);
+  reload();
+  dies(build(2), 2);
+  done();
+  EXPECT_THAT(text_of_next_call(2),
+              AllOf(HasSubstr("spawn #2"), HasSubstr("\n[mcp-sitter] the build failed (exit 2)")));
+}
+
+TEST_F(BridgeReloadTest, AServerThatDoesNotComeIsToldInTheNextResult) {
+  config.build_command.clear();
+  open_session();
+  reload();
+  dies(2, 1);
+  done();
+  EXPECT_THAT(text_of_next_call(1),
+              AllOf(HasSubstr("[mcp-sitter] the server could not be started: it ended (exit 1)"),
+                    HasSubstr("serves on"), Not(HasSubstr("the build"))));
+}
+
+TEST_F(BridgeReloadTest, ACallJoinsIt) {
+  open_session();
+  reload();
+  client(rebuild(1));
+  dies(build(1), 0);
+  opens(2);
+  EXPECT_THAT(text_of(rebuilt()), HasSubstr("spawn #2"));
+  EXPECT_EQ(text_of_next_call(2), "a");
+}
+
+TEST_F(BridgeReloadTest, TheCancellationOfACallThatHasJoinedDoesNotStopIt) {
+  open_session();
+  reload();
+  client(rebuild(1));
+  done();
+  client(cancelled(1));
+  EXPECT_THAT(done(), IsEmpty());
+  dies(build(1), 0);
+  EXPECT_THAT(done(), Contains("start 2"));
+  opens(2);
+}
+
+TEST_F(BridgeReloadTest, ASecondOneJoinsTheFirst) {
+  open_session();
+  reload();
+  reload();
+  EXPECT_THAT(done(), ElementsAre("start build 1"));
+}
+
+TEST_F(BridgeReloadTest, AtTheEndItMeansNothing) {
+  open_session();
+  client(call(2, "slow"));
+  client_closes_input();
+  done();
+  reload();
+  EXPECT_THAT(done(), IsEmpty());
+  child(1, result(2));
+}
+
+TEST_F(BridgeReloadTest, TheStatusGoesToTheLog) {
+  open_session();
+  ask_status();
+  EXPECT_THAT(logs(), Contains(HasSubstr("\"childState\": \"ready\"")));
 }
 
 class StatelessRebuildTest : public StreamsTest {

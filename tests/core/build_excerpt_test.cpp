@@ -47,8 +47,9 @@ TEST(BuildExcerptTest, ErrorsAreShownRatherThanNoise) {
 TEST(BuildExcerptTest, TheFirstErrorsCountMost) {
   std::vector<std::string> lines;
   for (int i = 0; i < 100; ++i) lines.push_back("error " + std::to_string(i) + ".");
-  EXPECT_THAT(excerpt(lines, 6), AllOf(StartsWith("error 0.\nerror 1."), HasSubstr("error 3.\n[..."),
-                                       EndsWith("error 98.\nerror 99.")));
+  EXPECT_THAT(excerpt(lines, 6),
+              AllOf(StartsWith("error 0.\nerror 1."), HasSubstr("error 3.\n[..."),
+                    EndsWith("error 98.\nerror 99.")));
 }
 
 TEST(BuildExcerptTest, AReportOfNoErrorsIsNone) {
@@ -60,7 +61,8 @@ TEST(BuildExcerptTest, AReportOfNoErrorsIsNone) {
 TEST(BuildExcerptTest, ErrorsOfAllTools) {
   for (const std::string error :
        {"make: *** No rule to make target 'x'", "FAILED: a.o", "error[E0308]: mismatched types",
-        "undefined reference to `f'", "Traceback (most recent call last):", "thread 'main' panicked",
+        "undefined reference to `f'",
+        "Traceback (most recent call last):", "thread 'main' panicked",
         "src/a.ts(1,2): error TS2304: Cannot find name 'x'.", "./a.go:3:2: undefined: x"}) {
     auto lines = noise(100);
     lines[10] = error;

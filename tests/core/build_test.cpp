@@ -22,9 +22,7 @@ class BuildTest : public ::testing::Test {
     build.life.on_error_ended(out);
     build.finish(at(3));
   }
-  static Now at(int second) {
-    return {Instant() + seconds(second), WallTime() + seconds(second)};
-  }
+  static Now at(int second) { return {Instant() + seconds(second), WallTime() + seconds(second)}; }
 
   Actions out;
   Build build{-1, at(0)};

@@ -47,8 +47,9 @@ TEST(Options, HelpGoesToStdout) {
     for (const std::string& line : run.output) text += line + "\n";
     for (const char* option :
          {"--cwd", "--env", "--env-file", "--startup-timeout", "--answer-within", "--kill-grace",
-          "--stderr-lines", "--log-level", "--log-file", "--no-notice", "--version", "--help",
-          "2024-11-05", "2025-11-25", "2026-07-28"}) {
+          "--stderr-lines", "--log-level", "--log-file", "--no-notice", "--build", "--build-cwd",
+          "--on-busy", "--tool-name", "--version", "--help", "2024-11-05", "2025-11-25",
+          "2026-07-28"}) {
       EXPECT_THAT(text, HasSubstr(option));
     }
   }
@@ -79,23 +80,29 @@ TEST_P(OptionMistake, IsOneSentenceAndExit2) {
 
 INSTANTIATE_TEST_SUITE_P(
     , OptionMistake,
-    ::testing::Values(Mistake{{}, "no command"}, Mistake{{"--"}, "no command"},
-                      Mistake{{"--no-notice"}, "no command"}, Mistake{{"--", ""}, "no command"},
-                      Mistake{{"--frobnicate", "x"}, "--frobnicate"},
-                      Mistake{{"-x", "server"}, "-x"}, Mistake{{"--cwd"}, "--cwd"},
-                      Mistake{{"--env", "NOVALUE", "x"}, "NOVALUE"},
-                      Mistake{{"--env", "=x", "x"}, "=x"},
-                      Mistake{{"--startup-timeout", "soon", "x"}, "--startup-timeout"},
-                      Mistake{{"--startup-timeout", "-1", "x"}, "--startup-timeout"},
-                      Mistake{{"--startup-timeout", "nan", "x"}, "--startup-timeout"},
-                      Mistake{{"--answer-within", "1h", "x"}, "--answer-within"},
-                      Mistake{{"--answer-within", "NaN", "x"}, "--answer-within"},
-                      Mistake{{"--kill-grace", "1.5", "x"},
-                              "'1.5' is no whole number from 0 to 60000"},
-                      Mistake{{"--stderr-lines", "0", "x"}, "--stderr-lines"},
-                      Mistake{{"--log-level", "loud", "x"}, "loud"},
-                      Mistake{{"--no-notice=1", "x"}, "--no-notice"},
-                      Mistake{{"--log-file", "/dev/null/log", "--", "x"}, "/dev/null/log"}));
+    ::testing::Values(
+        Mistake{{}, "no command"}, Mistake{{"--"}, "no command"},
+        Mistake{{"--no-notice"}, "no command"}, Mistake{{"--", ""}, "no command"},
+        Mistake{{"--frobnicate", "x"}, "--frobnicate"}, Mistake{{"-x", "server"}, "-x"},
+        Mistake{{"--cwd"}, "--cwd"}, Mistake{{"--env", "NOVALUE", "x"}, "NOVALUE"},
+        Mistake{{"--env", "=x", "x"}, "=x"},
+        Mistake{{"--startup-timeout", "soon", "x"}, "--startup-timeout"},
+        Mistake{{"--startup-timeout", "-1", "x"}, "--startup-timeout"},
+        Mistake{{"--startup-timeout", "nan", "x"}, "--startup-timeout"},
+        Mistake{{"--answer-within", "1h", "x"}, "--answer-within"},
+        Mistake{{"--answer-within", "NaN", "x"}, "--answer-within"},
+        Mistake{{"--kill-grace", "1.5", "x"}, "'1.5' is no whole number from 0 to 60000"},
+        Mistake{{"--stderr-lines", "0", "x"}, "--stderr-lines"},
+        Mistake{{"--log-level", "loud", "x"}, "loud"},
+        Mistake{{"--no-notice=1", "x"}, "--no-notice"}, Mistake{{"--build", "", "x"}, "--build"},
+        Mistake{{"--build-cwd", "/", "x"}, "--build-cwd"},
+        Mistake{{"--on-busy", "never", "x"}, "never"},
+        Mistake{{"--tool-name", "rebuild", "x"}, "'' is no name for a tool"},
+        Mistake{{"--tool-name", "build=x", "x"}, "there is no tool 'build'"},
+        Mistake{{"--tool-name", "kill=a b", "x"}, "'a b' is no name for a tool"},
+        Mistake{{"--tool-name", "kill=sitter_status", "x"},
+                "two tools would be called 'sitter_status'"},
+        Mistake{{"--log-file", "/dev/null/log", "--", "x"}, "/dev/null/log"}));
 
 TEST(Options, ACommandAfterTheDashesIsACommandWhateverItsName) {
   TemporaryDirectory directory;

@@ -238,6 +238,19 @@ TEST(Launch, UnusableDirectoryOfTheChildIsNamed) {
             "the working directory " + (dir / "file") + " (--cwd) is not a directory");
 }
 
+TEST(Launch, ABuildWritesBothOutputsInOneOrder) {
+  Child build(build_request("echo 1; echo 2 >&2; echo 3; exit 4", ""));
+  ASSERT_TRUE(build.started()) << build.failure();
+  EXPECT_EQ(read_all(build->error), "1\n2\n3\n");
+  EXPECT_EQ(read_all(build->output), "");
+  EXPECT_EQ(build.wait().code, 4);
+}
+
+TEST(Launch, TheDirectoryOfABuildIsNamedByItsOption) {
+  EXPECT_THAT(reason(launch(build_request("true", "/does/not/exist"))),
+              HasSubstr("/does/not/exist (--build-cwd)"));
+}
+
 TEST(Launch, FailedStartsLeaveNoZombieAndNoDescriptor) {
   TemporaryDirectory dir;
   std::string bad = dir.write("bad", "no program\n", 0755);

@@ -103,6 +103,35 @@ TEST_F(ProcessUnitTest, HoldsOrphansThatTheBridgeHasAdopted) {
   end(unit);
 }
 
+TEST_F(ProcessUnitTest, OfABuildIsWhatIsStillInItsSession) {
+  Child build(build_request("sleep 1000 & setsid sleep 1000 & echo $!; wait", ""));
+  ASSERT_TRUE(build.started()) << build.failure();
+  const long daemon = std::stol(read_line(build->error));
+  ASSERT_TRUE(eventually([&] { return getsid(static_cast<pid_t>(daemon)) == daemon; }));
+  ProcessUnit unit(build.pid(), UnitReach::session);
+  EXPECT_THAT(pids(unit.members({})), ::testing::AllOf(SizeIs(2), Contains(build.pid())));
+  end(unit);
+  EXPECT_TRUE(is_alive(daemon));
+  kill(static_cast<pid_t>(daemon), SIGKILL);
+}
+
+TEST_F(ProcessUnitTest, HoldsNothingThatABuildHasLeftBehind) {
+  Child child("sleep", {"1000"});
+  ASSERT_TRUE(child.started()) << child.failure();
+  Child build(build_request("setsid sleep 1000 & echo $!", ""));
+  ASSERT_TRUE(build.started()) << build.failure();
+  const long daemon = std::stol(read_line(build->error));
+  build.wait();
+  ASSERT_TRUE(eventually([&] {
+    const auto process = find_process(daemon);
+    return process && process->session == daemon && process->parent == getpid();
+  }));
+  ProcessUnit unit(child.pid());
+  EXPECT_THAT(pids(unit.members({})), ElementsAre(child.pid()));
+  kill(static_cast<pid_t>(daemon), SIGKILL);
+  end(unit);
+}
+
 TEST_F(ProcessUnitTest, RemembersASessionWhoseOriginHasEnded) {
   Child child("sh", shell("setsid sh -c 'trap \"sleep 1000 & echo \\$!; exit\" USR1; echo $$; "
                           "sleep 1000 & wait' & wait"));

@@ -109,6 +109,8 @@ class BridgeTest : public ::testing::Test {
   void client_closes_input() { feed(input::ClientClosedInput{}); }
   void client_closes_output() { feed(input::ClientClosedOutput{}); }
   void signal(int exit_code) { feed(input::StopSignalled{exit_code}); }
+  void ask_reload() { feed(input::ReloadAsked{}); }
+  void ask_status() { feed(input::StatusAsked{}); }
 
   // Facts from a child.
   void started(Generation gen);

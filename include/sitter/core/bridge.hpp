@@ -153,7 +153,8 @@ class Bridge {
     std::optional<Instant> deadline;
   };
 
-  /// A sitter_rebuild on its way. Calls that come meanwhile join it.
+  /// A new server on its way, built before where there is a build command. Calls of sitter_rebuild
+  /// that come meanwhile join it.
   struct Rebuild {
     enum class State {
       finishing,  ///< kill-first: the child may finish what it was asked
@@ -168,6 +169,8 @@ class Bridge {
     /// Of the build.
     Milliseconds timeout{};
     std::vector<ClientRequest*> callers;
+    /// It was asked for by somebody else than the client, who is told in its next result.
+    bool is_reload = false;
     /// The end of `finishing`, or of the build.
     std::optional<Instant> deadline;
     /// The new child, once it was ordered.
@@ -184,7 +187,7 @@ class Bridge {
   };
 
   /// What a look at the binary was for.
-  enum class Purpose { notice, status, binary_info, sweep, kill, rebuild };
+  enum class Purpose { notice, status, status_for_log, binary_info, sweep, kill, rebuild };
   struct Inspection {
     Purpose purpose;
     ClientRequest* request = nullptr;
@@ -194,6 +197,8 @@ class Bridge {
   void on(const input::ClientClosedInput& fact);
   void on(const input::ClientClosedOutput& fact);
   void on(const input::StopSignalled& fact);
+  void on(const input::ReloadAsked& fact);
+  void on(const input::StatusAsked& fact);
   void on(const input::ChildStarted& fact);
   void on(const input::ChildStartFailed& fact);
   void on(const input::ChildErrorLine& fact);
@@ -334,6 +339,7 @@ class Bridge {
   void announce(const std::array<bool, kCatalogKinds.size()>& changed,
                 const std::set<std::string>& output_changed);
   void pass_tool_result(ClientRequest& request, const Message& message, Edits& edits);
+  bool has_notice() const { return notice_ || !reload_failure_.empty(); }
   bool would_carry_notice(const ClientRequest& request, std::string_view result) const;
   bool is_to_be_held(const ClientRequest& request, bool would_carry) const;
   void put_notice(std::string_view result, Edits& edits);
@@ -393,6 +399,7 @@ class Bridge {
   void on_new_child_over(const ChildEnd& end, const std::string& stderr_tail);
   void on_rebuild_cancelled(ClientRequest& request);
   void finish_rebuild(RebuildReport report);
+  std::string reload_text(RebuildReport report) const;
   void show_build_log(ClientRequest& request, const StderrRing::Query& query);
   /// Whether what waits for a child has to wait on although one serves.
   bool holds_waiting() const;
@@ -476,6 +483,8 @@ class Bridge {
   /// When the callers of the build may be told of its next line, and whether there is one.
   Instant next_progress_{};
   bool has_progress_ = false;
+  /// What the model has still to be told of a reload that brought no new server.
+  std::string reload_failure_;
 
   std::optional<Kill> kill_;
   std::int64_t kill_count_ = 0;

@@ -42,8 +42,8 @@ class BuiltinNames {
   /// To be called with the names of the child's tools whenever they become known.
   void make_way_for(std::span<const std::string> child_names);
 
-  /// Of one that is offered.
-  const std::string& name(Builtin builtin) const;
+  /// Of one that is offered; else as it would be called.
+  std::string name(Builtin builtin) const;
   std::optional<Builtin> find(std::string_view name) const;
 
   /// The raw JSON of all of them, in order.

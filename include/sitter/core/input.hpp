@@ -34,6 +34,11 @@ struct StopSignalled {
   int exit_code = 0;
 };
 
+/// Somebody asks for the newest server: SIGHUP, where no terminal has hung up.
+struct ReloadAsked {};
+/// Somebody asks for the status: SIGUSR1.
+struct StatusAsked {};
+
 struct ChildStarted {
   Generation gen = kNoGeneration;
   std::int64_t pid = 0;
@@ -124,12 +129,13 @@ struct CommandFilesChecked {
 
 }  // namespace input
 
-using Input = std::variant<
-    input::ClientLine, input::ClientLineTooLong, input::ClientClosedInput,
-    input::ClientClosedOutput, input::StopSignalled, input::ChildStarted, input::ChildStartFailed,
-    input::ChildLine, input::ChildLineTooLong, input::ChildErrorLine, input::ChildOutputEnded,
-    input::ChildErrorEnded, input::ChildExited, input::ChildInputFull, input::ChildInputMoved,
-    input::ChildInputDrained, input::ChildInputBroken, input::UnitSignalled, input::OrphanEnded,
-    input::ImageSwept, input::BinaryInspected, input::CommandFilesChecked>;
+using Input = std::variant<input::ClientLine, input::ClientLineTooLong, input::ClientClosedInput,
+                           input::ClientClosedOutput, input::StopSignalled, input::ReloadAsked,
+                           input::StatusAsked, input::ChildStarted, input::ChildStartFailed,
+                           input::ChildLine, input::ChildLineTooLong, input::ChildErrorLine,
+                           input::ChildOutputEnded, input::ChildErrorEnded, input::ChildExited,
+                           input::ChildInputFull, input::ChildInputMoved, input::ChildInputDrained,
+                           input::ChildInputBroken, input::UnitSignalled, input::OrphanEnded,
+                           input::ImageSwept, input::BinaryInspected, input::CommandFilesChecked>;
 
 }  // namespace sitter

@@ -142,6 +142,9 @@ inline constexpr int kBuildLogShownMax = 20'000;
 inline constexpr std::size_t kBuildExcerptLinesMax = 80;
 inline constexpr std::size_t kBuildExcerptBytesMax = 12 * kKiB;
 
+/// And what the notice of a reload that failed shows, within the bytes of any notice.
+inline constexpr std::size_t kReloadLinesMax = 30;
+
 /// Between two progress notifications about a build: a person reads no faster.
 inline constexpr Milliseconds kBuildProgressInterval{250};
 

@@ -19,10 +19,10 @@ enum class RebuildMode {
 /// What sitter_rebuild answers.
 struct RebuildReport {
   enum class Server {
-    restarted,    ///< the new one serves
-    kept,         ///< the old one serves on
-    down,         ///< there is none
-    not_wanted,   ///< there is none, and no session that it would be started for
+    restarted,   ///< the new one serves
+    kept,        ///< the old one serves on
+    down,        ///< there is none
+    not_wanted,  ///< there is none, and no session that it would be started for
   };
 
   /// Empty if there was no build.

@@ -1,0 +1,226 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "support/scripted_client.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace sitter::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+const std::string kOneTool = R"json([{"name":"echo","inputSchema":{"type":"object"}}])json";
+const std::string kTwoTools = R"json([{"name":"echo","inputSchema":{"type":"object"}},)json"
+                              R"json({"name":"find","inputSchema":{"type":"object"}}])json";
+
+/// A server whose tools come from a file, and a build command in its directory.
+class Rebuild : public ::testing::Test {
+ protected:
+  Rebuild() { directory_.write("tools.json", kOneTool); }
+
+  ScriptedClient::Setup setup(const std::string& build_command,
+                              std::vector<std::string> options = {}) {
+    options.insert(options.end(), {"--build", build_command, "--cwd", directory_.path()});
+    return {.options = std::move(options), .command = fake({"--tools", "tools.json"})};
+  }
+
+  long number_in(const std::string& name) {
+    long number = 0;
+    eventually([&] { return static_cast<bool>(std::ifstream(directory_ / name) >> number); });
+    return number;
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(Rebuild, TheNewServerTakesThePlaceOfTheOldOne) {
+  directory_.write("next.json", kTwoTools);
+  ScriptedClient client(setup("echo compiling; cp next.json tools.json"));
+  client.open();
+  const long before = client.child_pid();
+  client.call(1, "sleep", {{"ms", 300}});
+  const std::string text = client.text_of_call("sitter_rebuild");
+  EXPECT_THAT(text, AllOf(StartsWith("[mcp-sitter] the build succeeded after"),
+                          HasSubstr("server restarted (spawn #2"),
+                          HasSubstr("previous: replaced"),
+                          HasSubstr("+1 added (find)"), HasSubstr("compiling")));
+  // What the old one had was finished by it.
+  EXPECT_EQ(text_of(client.answer(1)["result"]), "slept");
+  EXPECT_NE(client.child_pid(), before);
+  EXPECT_TRUE(ends(before));
+  EXPECT_EQ(client.end(), 0);
+}
+
+TEST_F(Rebuild, AFailedBuildLeavesTheServerRunning) {
+  ScriptedClient client(setup("echo 'a.c:1: error: no' >&2; exit 2"));
+  client.open();
+  const long before = client.child_pid();
+  const Json result = client.result_of("sitter_rebuild");
+  EXPECT_EQ(result["isError"], true);
+  EXPECT_THAT(text_of(result), AllOf(HasSubstr("the build failed (exit 2)"),
+                                     HasSubstr("a.c:1: error: no")));
+  EXPECT_EQ(client.child_pid(), before);
+}
+
+TEST_F(Rebuild, AServerThatDoesNotComeUpLeavesTheOldOneRunning) {
+  ScriptedClient client(setup("echo 'no list' > tools.json"));
+  client.open();
+  const long before = client.child_pid();
+  const Json result = client.result_of("sitter_rebuild");
+  EXPECT_EQ(result["isError"], true);
+  EXPECT_THAT(text_of(result),
+              AllOf(HasSubstr("the build succeeded after"), HasSubstr("it ended (exit 1)"),
+                    HasSubstr("serves on"), HasSubstr("kill-first")));
+  EXPECT_EQ(client.child_pid(), before);
+}
+
+TEST_F(Rebuild, KillFirstBuildsWhileNothingRuns) {
+  ScriptedClient client(setup("kill -0 $(cat pid) 2>/dev/null && echo alive || echo gone"));
+  client.open();
+  directory_.write("pid", std::to_string(client.child_pid()));
+  EXPECT_THAT(client.text_of_call("sitter_rebuild"), HasSubstr("\nalive"));
+  directory_.write("pid", std::to_string(client.child_pid()));
+  EXPECT_THAT(client.text_of_call("sitter_rebuild", {{"mode", "kill-first"}}),
+              AllOf(HasSubstr("spawn #3"), HasSubstr("\ngone")));
+}
+
+TEST_F(Rebuild, ItIsRunInADirectoryOfItsOwnWithoutInput) {
+  TemporaryDirectory elsewhere;
+  ScriptedClient client(setup("pwd; cat; echo input ended", {"--build-cwd", elsewhere.path()}));
+  client.open();
+  EXPECT_THAT(client.text_of_call("sitter_rebuild"),
+              HasSubstr("\n" + elsewhere.path() + "\ninput ended"));
+}
+
+TEST_F(Rebuild, ProgressShowsWhatItWrites) {
+  ScriptedClient client(setup("echo compiling"));
+  client.open();
+  client.request(7, "tools/call",
+                 {{"name", "sitter_rebuild"}, {"_meta", {{"progressToken", "p"}}}});
+  const Json progress = client.heard("notifications/progress")["params"];
+  EXPECT_EQ(progress["progressToken"], "p");
+  EXPECT_EQ(progress["message"], "compiling");
+  client.answer(7);
+}
+
+TEST_F(Rebuild, CancellingStopsAllThatItHasStarted) {
+  ScriptedClient client(setup("sleep 1000 & echo $! > one; sh -c 'trap \"\" TERM; echo $$ > two; "
+                              "while :; do sleep 1000; done'"));
+  client.open();
+  client.call(1, "sitter_rebuild");
+  const long one = number_in("one");
+  const long two = number_in("two");
+  ASSERT_TRUE(is_alive(one));
+  ASSERT_TRUE(is_alive(two));
+  client.send(R"json({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})json");
+  EXPECT_TRUE(ends(one));
+  EXPECT_TRUE(ends(two));
+  EXPECT_TRUE(eventually([&] { return client.status()["build"]["running"] == false; }));
+  EXPECT_EQ(client.status()["build"]["lastResult"], "stopped");
+}
+
+TEST_F(Rebuild, ADaemonOfTheBuildIsLeftAlone) {
+  // As Gradle, Bazel and sccache have them: the next build is faster with it.
+  ScriptedClient client(setup("setsid sh -c 'echo $$ > daemon; exec sleep 1000' > /dev/null 2>&1 & "
+                              "while ! test -s daemon; do sleep 0.01; done"));
+  client.open();
+  EXPECT_THAT(client.text_of_call("sitter_rebuild"), HasSubstr("spawn #2"));
+  const long daemon = number_in("daemon");
+  client.text_of_call("sitter_kill");
+  EXPECT_TRUE(is_alive(daemon));
+  EXPECT_EQ(client.end(), 0);
+  EXPECT_TRUE(is_alive(daemon));
+  kill(static_cast<pid_t>(daemon), SIGKILL);
+  EXPECT_TRUE(client.leaves_nothing());
+}
+
+TEST_F(Rebuild, AndWhenTheBridgeIsKilled) {
+  ScriptedClient client(setup("setsid sh -c 'echo $$ > daemon; exec sleep 1000' > /dev/null 2>&1 & "
+                              "echo $$ > build; exec sleep 1000"));
+  client.open();
+  client.call(1, "sitter_rebuild");
+  const long daemon = number_in("daemon");
+  const long build = number_in("build");
+  client.program().signal(SIGKILL);
+  EXPECT_TRUE(ends(build));
+  client.program().wait();
+  EXPECT_TRUE(eventually([&] { return client.living() == std::vector<long>{daemon}; }));
+  EXPECT_TRUE(is_alive(daemon));
+  kill(static_cast<pid_t>(daemon), SIGKILL);
+}
+
+TEST_F(Rebuild, ASignalToTheBridgeStopsTheBuild) {
+  ScriptedClient client(setup("echo $$ > build; exec sleep 1000"));
+  client.open();
+  client.call(1, "sitter_rebuild");
+  const long build = number_in("build");
+  client.program().signal(SIGTERM);
+  EXPECT_EQ(client.program().wait(), 143);
+  EXPECT_FALSE(is_alive(build));
+}
+
+TEST_F(Rebuild, AFloodIsBoundedAndItsErrorsAreShown) {
+  ScriptedClient client(setup("echo 'x.c:1: error: here'; "
+                              "head -c 60000000 /dev/zero | tr '\\0' 'x' | fold -w 100; exit 1"));
+  client.open();
+  const Json result = client.result_of("sitter_rebuild");
+  EXPECT_THAT(text_of(result),
+              AllOf(HasSubstr("the build failed (exit 1)"), HasSubstr("lines left out]")));
+  EXPECT_LT(text_of(result).size(), 20'000u);
+  EXPECT_LT(client.text_of_call("sitter_build_log", {{"lines", 20000}}).size(), 1'200'000u);
+}
+
+TEST_F(Rebuild, ControlSequencesAreTakenOut) {
+  ScriptedClient client(setup("printf '\\033[31mred\\033[0m\\n'"));
+  client.open();
+  EXPECT_THAT(client.text_of_call("sitter_rebuild"),
+              AllOf(HasSubstr("\nred"), Not(HasSubstr("\033"))));
+}
+
+TEST_F(Rebuild, ToolsMayHaveOtherNames) {
+  ScriptedClient client(setup("true", {"--tool-name", "rebuild=recompile"}));
+  client.open();
+  client.request(1, "tools/list");
+  const std::string tools = client.answer(1).dump();
+  EXPECT_THAT(tools, AllOf(HasSubstr("\"recompile\""), Not(HasSubstr("\"sitter_rebuild\""))));
+  EXPECT_THAT(client.text_of_call("recompile"), HasSubstr("spawn #2"));
+}
+
+TEST_F(Rebuild, AHangupSignalReloads) {
+  directory_.write("next.json", kTwoTools);
+  ScriptedClient client(setup("cp next.json tools.json"));
+  client.open();
+  client.request(1, "tools/list");
+  client.answer(1);
+  client.program().signal(SIGHUP);
+  client.heard("notifications/tools/list_changed");
+  EXPECT_THAT(client.text_of_call("find"),
+              AllOf(HasSubstr("spawn #2"), HasSubstr("+1 added (find)")));
+}
+
+TEST_F(Rebuild, AHangupSignalRestartsWhereNothingIsBuilt) {
+  ScriptedClient client;
+  client.open();
+  const long before = client.child_pid();
+  client.program().signal(SIGHUP);
+  EXPECT_TRUE(ends(before));
+  EXPECT_THAT(client.text_of_call("echo", {{"text", "a"}}), HasSubstr("spawn #2"));
+}
+
+TEST_F(Rebuild, AUserSignalShowsTheStatus) {
+  ScriptedClient client;
+  client.open();
+  client.program().signal(SIGUSR1);
+  EXPECT_TRUE(client.program().shows_error("\"childState\": \"ready\""));
+}
+
+}  // namespace
+}  // namespace sitter::testing
