@@ -26,6 +26,9 @@ constexpr int kKillGraceMax = 60 * 1000;
 /// Lines are bounded by bytes too, so more would never be filled.
 constexpr int kStderrLinesMax = 1000000;
 
+/// At 30 s each, more would take days.
+constexpr int kMaxRestartsMax = 10000;
+
 double in_seconds(Milliseconds duration) { return std::chrono::duration<double>(duration).count(); }
 
 constexpr std::string_view kToolPrefix = "sitter_";
@@ -49,6 +52,9 @@ struct Raw {
   std::string build_cwd;
   std::string on_busy = "wait";
   std::vector<std::string> tool_names;
+  std::string call_tool = "auto";
+  std::string restart = "lazy";
+  int max_restarts = BridgeConfig().restarts_max;
 };
 
 /// The parser does not know that a command follows its options.
@@ -146,6 +152,22 @@ void declare(CLI::App& app, Raw& raw) {
                        "for at most 10 s: wait or interrupt (default wait)"),
         "HOW")
       ->check(CLI::IsMember({"wait", "interrupt"}));
+  value(app.add_option("--restart", raw.restart,
+                       "whether a server that has ended comes back without a request:\n"
+                       "lazy, on-crash or eager (default lazy)"),
+        "WHEN")
+      ->check(CLI::IsMember({"lazy", "on-crash", "eager"}));
+  value(app.add_option("--max-restarts", raw.max_restarts,
+                       fmt::format("such restarts in a row, without a minute of running between "
+                                   "(default {})",
+                                   raw.max_restarts)),
+        "N")
+      ->check(whole_number(1, kMaxRestartsMax));
+  value(app.add_option("--call-tool", raw.call_tool,
+                       "offer sitter_call, which calls tools that the client does not know of:\n"
+                       "auto (to clients that list the tools only once), on or off (default auto)"),
+        "HOW")
+      ->check(CLI::IsMember({"auto", "on", "off"}));
   value(app.add_option("--tool-name", raw.tool_names,
                        "offer a tool of mcp-sitter under another name, as in rebuild=recompile;\n"
                        "may be repeated"),
@@ -154,8 +176,8 @@ void declare(CLI::App& app, Raw& raw) {
       "Protocol revisions: 2024-10-07, 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, "
       "2026-07-28.\n"
       "Tools that the model gets besides the server's own: sitter_status, sitter_kill,\n"
-      "sitter_binary_info, sitter_child_stderr, and with --build sitter_rebuild, "
-      "sitter_build_log.");
+      "sitter_binary_info, sitter_child_stderr; with --build sitter_rebuild, sitter_build_log;\n"
+      "and sitter_call.");
 }
 
 Refusal usage_error(std::string_view what) {
@@ -275,6 +297,15 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
   options.build = build_request(raw.build, raw.build_cwd.empty() ? raw.cwd : raw.build_cwd);
   options.bridge.build_command = raw.build;
   options.bridge.tool_names = std::get<std::map<Builtin, std::string>>(std::move(names));
+  using When = RestartPolicy::When;
+  options.bridge.restarts = raw.restart == "eager"      ? When::eager
+                            : raw.restart == "on-crash" ? When::on_crash
+                                                        : When::lazy;
+  options.bridge.restarts_max = raw.max_restarts;
+  using CallTool = BridgeConfig::CallTool;
+  options.bridge.call_tool = raw.call_tool == "on"    ? CallTool::on
+                             : raw.call_tool == "off" ? CallTool::off
+                                                      : CallTool::automatic;
   if (raw.on_busy == "interrupt") options.bridge.on_busy_wait = Milliseconds::zero();
   options.command.command = command.front();
   options.command.arguments.assign(command.begin() + 1, command.end());

@@ -19,8 +19,11 @@ Bridge::Bridge(BridgeConfig config, Now now)
       begun_(now),
       now_(now),
       ids_(config_.seed),
+      restarts_(config_.restarts, config_.restarts_max),
       names_(!config_.build_command.empty(), config_.tool_names),
-      ring_(config_.stderr_lines) {}
+      ring_(config_.stderr_lines) {
+  if (config_.call_tool == BridgeConfig::CallTool::on) names_.offer(Builtin::call);
+}
 
 void Bridge::handle(const Input& input, Now now) {
   if (ending_ == Ending::over) return;
@@ -63,6 +66,7 @@ void Bridge::handle_timeout(Now now) {
         fmt::format("it is still starting after {}", duration_text(config_.answer_within)));
   }
   if (is_due(answer_second_at_, now)) answer_second_openings();
+  if (is_due(restarts_.due(), now)) restart();
   if (relist_.on_timeout(now)) release_held();
   on_listens_timeout();
   if (kill_ && is_due(kill_->deadline, now)) {
@@ -99,6 +103,7 @@ std::optional<Instant> Bridge::next_timeout() const {
   }
   earlier(first, answer_opening_at_);
   earlier(first, answer_second_at_);
+  earlier(first, restarts_.due());
   earlier(first, relist_.deadline());
   earlier(first, listens_.deadline());
   if (kill_) earlier(first, kill_->deadline);
@@ -314,6 +319,7 @@ void Bridge::settle() {
 /// Takes everything down. What waits is answered at once, what is in flight when its child is over.
 void Bridge::stop(ChildLifecycle::Ladder ladder) {
   ending_ = Ending::stopping;
+  restarts_.cancel();
   ending_deadline_.reset();
   for (Child& child : children_) {
     child.life.take_down(EndReason::shut_down, {}, ladder, now_, out_);

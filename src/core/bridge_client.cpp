@@ -159,7 +159,10 @@ void Bridge::on_client_request(const Message& message, Line line) {
   request.is_stateless = params.has_envelope();
   if (batch_ != Batches::kNone) request.more().batch = batch_;
   if (request.is_stateless && message.method != Method::server_discover) {
-    if (!is_open()) ids_.be_like(message.id);
+    if (!is_open()) {
+      ids_.be_like(message.id);
+      meet(params.envelope_client);
+    }
     request.envelope = envelope_.note(params);
   }
   if (!params.meta_progress_token.empty()) {
@@ -186,11 +189,21 @@ void Bridge::on_client_request(const Message& message, Line line) {
   }
   if (message.method == Method::tools_call) {
     request.tool = params.name_text;
-    if (const auto builtin = names_.find(request.tool)) {
+    const auto builtin = names_.find(request.tool);
+    if (builtin == Builtin::call) {
+      pass_call(request, message, line);
+      return;
+    }
+    if (builtin) {
       on_builtin(request, *builtin, message);
       return;
     }
   }
+  pass_on(request, message, line, Outgoing::passed(line));
+}
+
+/// To a child, if there need be one. `line` is what is kept of it, `outgoing` the same line.
+void Bridge::pass_on(ClientRequest& request, const Message& message, Line line, Outgoing outgoing) {
   Child* const child = serving();
   const bool is_unheard = child == nullptr || child->input == Child::Input::deaf;
   if (message.method == Method::ping && (is_unheard || is_for_successor(request))) {
@@ -209,9 +222,9 @@ void Bridge::on_client_request(const Message& message, Line line) {
     return;
   }
   if (message.method == Method::subscriptions_listen && on_listen(request, message, line)) return;
-  if (answer_ourselves(request, child, params)) return;
+  if (answer_ourselves(request, child, message.params)) return;
   if (child != nullptr && requests_.waiting_count() == 0 && !is_for_successor(request)) {
-    forward(request, line, Outgoing::passed(line), *child);
+    forward(request, line, std::move(outgoing), *child);
     return;
   }
   wait(request, line);
@@ -299,8 +312,17 @@ void Bridge::answer_second_openings() {
   }
 }
 
+/// The client has said who it is.
+void Bridge::meet(std::string_view client_info) {
+  using CallTool = BridgeConfig::CallTool;
+  // Codex 0.169 lists the tools when a session begins, and never again.
+  const bool lists_once = string_value(member(client_info, "name")) == "codex-mcp-client";
+  if (config_.call_tool == CallTool::automatic && lists_once) names_.offer(Builtin::call);
+}
+
 /// What was set up before counts no more.
 void Bridge::begin_session(const Message& opening) {
+  meet(member(opening.params_raw, "clientInfo"));
   session_ = {};
   session_.opening_params = opening.params_raw.empty() ? "{}" : opening.params_raw;
   session_.requested_version = json_decoded(opening.params.protocol_version).value_or("");

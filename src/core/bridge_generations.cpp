@@ -31,8 +31,28 @@ void Bridge::start_if_due() {
   }
 }
 
+void Bridge::restart_later(const ChildEnd& end) {
+  restarts_.on_end(end, now_);
+  if (restarts_.when() == RestartPolicy::When::lazy || !restarts_.is_exhausted()) return;
+  out_.log(Level::warn, fmt::format("the server was started again {} times in a row without a "
+                                    "minute of running; the next request starts it",
+                                    restarts_.max()));
+}
+
+/// Without a request, as --restart says. What is on its way for another reason is enough.
+void Bridge::restart() {
+  if (has_child() || kill_ || rebuild_ || ending_ != Ending::none) {
+    restarts_.cancel();
+    return;
+  }
+  out_.log(Level::info, fmt::format("the server is started again (restart {} of {} in a row)",
+                                    restarts_.count() + 1, restarts_.max()));
+  start();
+}
+
 void Bridge::start() {
   policy_.on_start(now_);
+  restarts_.on_start(now_);
   const Generation gen = ++last_gen_;
   if (has_child() && envelope_.is_known()) has_lost_stateless_ = true;
   children_.emplace_back(
@@ -361,6 +381,7 @@ void Bridge::on_over(Child dead) {
   const bool had_requests = dead.is_ready && !was_probed;
   if (had_requests && !dead.retires_at) last_served_end_ = end;
   if (rebuild_ && rebuild_->gen == gen) on_new_child_over(end, tail);
+  if (!was_candidate && !dead.retires_at && !was_probed && !kill_) restart_later(end);
   if (was_candidate || dead.has_served || is_deliberate || is_replaced) return;
   // It never came to serve, so what waited for it has waited in vain; otherwise a child that
   // always dies on the way would be started for ever.

@@ -87,6 +87,7 @@ std::string Bridge::pending_notice_text() {
   notice.failed_starts = failures_since_notice_;
   if (failures_since_notice_ > 0) notice.last_failure = policy_.last_failure()->end;
   notice.status_tool = names_.name(Builtin::status);
+  if (names_.offers(Builtin::call)) notice.call_tool = names_.name(Builtin::call);
   if (pollution_ && pollution_->gen != noise_told_of_) {
     notice.stdout_line_count = static_cast<std::size_t>(pollution_->line_count);
     notice.stdout_line = pollution_->first_line;

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "sitter/core/bridge.hpp"
+#include "sitter/core/json_text.hpp"
 #include "sitter/core/json_view.hpp"
 #include "sitter/core/limits.hpp"
 #include "sitter/core/text.hpp"
@@ -93,7 +95,51 @@ void Bridge::on_builtin(ClientRequest& request, Builtin builtin, const Message& 
       show_build_log(request, std::get<StderrRing::Query>(parsed));
       return;
     }
+    case Builtin::call:
+      break;  // It is passed on.
   }
+}
+
+/// A call of a tool that the client does not know of, as if it had called it.
+void Bridge::pass_call(ClientRequest& request, const Message& message, Line line) {
+  const auto [name, arguments] = members<2>(message.params_raw, {"name", "arguments"});
+  const auto parsed = parse_call_arguments(arguments);
+  const auto* const call = std::get_if<CallArguments>(&parsed);
+  const std::string wrong = call == nullptr ? std::get<ArgumentError>(parsed) : wrong_call(*call);
+  if (!wrong.empty()) {
+    requests_.keep(request);
+    answer_tool_text(request, wrong, true);
+    return;
+  }
+  request.tool = call->tool;
+  Edits edits(line);
+  edits.replace(name, json_string(call->tool));
+  edits.replace(arguments, call->arguments);
+  const OwnedLine changed(edits.apply());
+  pass_on(request, message, changed.line(), Outgoing::own(changed.text()));
+}
+
+/// What is wrong with it, as far as the last list of the tools shows; empty for nothing.
+std::string Bridge::wrong_call(const CallArguments& call) {
+  const std::string tool = brief(call.tool, 100);
+  if (names_.find(call.tool)) {
+    return fmt::format("{} is a tool of mcp-sitter: call it by its own name", tool);
+  }
+  // Without a server nobody knows what the next one has.
+  if (serving() == nullptr || !catalog(CatalogKind::tools).is_known()) return {};
+  for (const std::string_view item : catalog(CatalogKind::tools).items()) {
+    const auto [name, schema] = members<2>(item, {"name", "inputSchema"});
+    if (string_value(name) != call.tool) continue;
+    for (const std::string_view required : json_elements(member(schema, "required"))) {
+      if (!member(call.arguments, string_value(required)).empty()) continue;
+      return fmt::format("{} needs the argument {}, which is missing. Its schema: {}", tool,
+                         brief(required, 100), brief(schema, limits::kShownSchemaMax));
+    }
+    return {};
+  }
+  return fmt::format("the server has no tool {}. It has: {}", tool,
+                     brief(fmt::format("{}", fmt::join(catalog(CatalogKind::tools).names(), ", ")),
+                           limits::kShownSchemaMax));
 }
 
 void Bridge::on(const input::BinaryInspected& fact) {
@@ -141,6 +187,7 @@ void Bridge::begin_kill(ClientRequest& request, KillScope scope) {
     kill_ = std::move(kill);
     // Only a running child shows which file is behind a wrapper.
     if (!children_.empty()) inspect(Purpose::sweep);
+    restarts_.cancel();
   } else if (reach(scope) > reach(kill_->scope)) {
     kill_->scope = scope;
     kill_->deadline.reset();
@@ -258,6 +305,7 @@ StatusFacts Bridge::status() const {
   facts.history.assign(history_.begin(), history_.end());
   facts.stdout_pollution = pollution_;
   facts.build = build_status();
+  facts.restart = {restarts_.when(), restarts_.count(), restarts_.max()};
   if (children_.empty()) return facts;
 
   const Child& child = *shown();

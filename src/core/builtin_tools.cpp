@@ -9,6 +9,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "sitter/core/json_view.hpp"
 #include "sitter/core/limits.hpp"
 #include "sitter/core/text.hpp"
 
@@ -25,6 +26,10 @@ struct Text {
   /// Raw JSON.
   std::string properties;
   bool changes_things;
+  /// Whether a second call changes nothing more.
+  bool is_idempotent = true;
+  /// Raw members of the schema behind its properties.
+  std::string_view more = {};
 };
 
 const Text& text_of(Builtin builtin) {
@@ -74,6 +79,13 @@ const Text& text_of(Builtin builtin) {
           R"json("grep":{{"type":"string","description":"Only lines that match this pattern (RE2 syntax)."}}}})json",
           limits::kBuildLogShownMax, StderrRing::Query().lines),
       false};
+  static const Text kCall = {
+      "Calls a tool of the MCP server under development that you cannot see, because it was added "
+      "after this session began. Returns what that tool returns. Tools that you can see are to be "
+      "called by their own names.",
+      R"json({"tool":{"type":"string","description":"The name of the tool."},)json"
+      R"json("arguments":{"type":"object","description":"The arguments of the tool."}})json",
+      true, false, R"json("required":["tool"],)json"};
   switch (builtin) {
     case Builtin::status:
       return kStatus;
@@ -86,9 +98,11 @@ const Text& text_of(Builtin builtin) {
     case Builtin::rebuild:
       return kRebuild;
     case Builtin::build_log:
+      return kBuildLog;
+    case Builtin::call:
       break;
   }
-  return kBuildLog;
+  return kCall;
 }
 
 bool is_for_builds(Builtin builtin) {
@@ -203,28 +217,40 @@ std::string_view plain_name(Builtin builtin) {
     case Builtin::rebuild:
       return "sitter_rebuild";
     case Builtin::build_log:
+      return "sitter_build_log";
+    case Builtin::call:
       break;
   }
-  return "sitter_build_log";
+  return "sitter_call";
 }
 
 std::string definition(Builtin builtin, std::string_view name) {
   const Text& text = text_of(builtin);
   return fmt::format(
-      R"json({{"name":{},"description":{},"inputSchema":{{"type":"object","properties":{},)json"
+      R"json({{"name":{},"description":{},"inputSchema":{{"type":"object","properties":{},{})json"
       R"json("additionalProperties":false}},"annotations":{{"readOnlyHint":{},"destructiveHint":{},)json"
-      R"json("idempotentHint":true,"openWorldHint":false}}}})json",
-      json_string(name), json_string(text.description), text.properties, !text.changes_things,
-      text.changes_things);
+      R"json("idempotentHint":{},"openWorldHint":false}}}})json",
+      json_string(name), json_string(text.description), text.properties, text.more,
+      !text.changes_things, text.changes_things, text.is_idempotent);
 }
 
-BuiltinNames::BuiltinNames(bool has_build, std::map<Builtin, std::string> chosen) {
+BuiltinNames::BuiltinNames(bool has_build, std::map<Builtin, std::string> chosen)
+    : chosen_(std::move(chosen)) {
   for (const Builtin builtin : kBuiltins) {
-    if (is_for_builds(builtin) && !has_build) continue;
-    const auto other = chosen.find(builtin);
-    std::string wanted(other == chosen.end() ? plain_name(builtin) : other->second);
-    offered_.push_back({builtin, wanted, wanted});
+    if (builtin != Builtin::call && (has_build || !is_for_builds(builtin))) offer(builtin);
   }
+}
+
+void BuiltinNames::offer(Builtin builtin) {
+  if (offers(builtin)) return;
+  const auto other = chosen_.find(builtin);
+  const std::string wanted(other == chosen_.end() ? plain_name(builtin) : other->second);
+  offered_.push_back({builtin, wanted, wanted});
+}
+
+bool BuiltinNames::offers(Builtin builtin) const {
+  return std::any_of(offered_.begin(), offered_.end(),
+                     [&](const Offered& offered) { return offered.builtin == builtin; });
 }
 
 void BuiltinNames::make_way_for(std::span<const std::string> child_names) {
@@ -259,16 +285,14 @@ std::vector<std::string> BuiltinNames::definitions() const {
 }
 
 std::string BuiltinNames::instructions() const {
-  const bool has_build = std::any_of(offered_.begin(), offered_.end(), [](const Offered& offered) {
-    return offered.builtin == Builtin::rebuild;
-  });
   return fmt::format(
       "This server is under development and runs behind mcp-sitter: {}{} stops it for a rebuild "
       "(the "
       "next call starts it again), {}, {} and {} tell about it, and text that begins with "
       "[mcp-sitter] in a result reports restarts and crashes.",
-      has_build ? name(Builtin::rebuild) + " builds and restarts it, " : "", name(Builtin::kill),
-      name(Builtin::status), name(Builtin::child_stderr), name(Builtin::binary_info));
+      offers(Builtin::rebuild) ? name(Builtin::rebuild) + " builds and restarts it, " : "",
+      name(Builtin::kill), name(Builtin::status), name(Builtin::child_stderr),
+      name(Builtin::binary_info));
 }
 
 std::variant<KillArguments, ArgumentError> parse_kill_arguments(std::string_view raw) {
@@ -328,6 +352,25 @@ std::variant<StderrRing::Query, ArgumentError> parse_build_log_arguments(std::st
   arguments.read_string("grep", query.grep);
   if (!arguments.error().empty()) return arguments.error();
   return query;
+}
+
+std::variant<CallArguments, ArgumentError> parse_call_arguments(std::string_view raw) {
+  Arguments arguments(raw);
+  arguments.allow_only({"tool", "arguments"});
+  CallArguments call;
+  arguments.read_string("tool", call.tool);
+  if (call.tool.empty()) arguments.complain("tool must be the name of a tool of the server");
+  // As it was written, since it goes on to the server.
+  std::string_view inner = member(raw, "arguments");
+  const std::string decoded = string_value(inner);
+  // Some models write an object into a string.
+  if (is_object(decoded)) inner = decoded;
+  const bool is_left_out = inner.empty() || inner == "null";
+  if (!is_left_out && !json::accept(inner)) arguments.complain("arguments is no valid JSON");
+  if (!is_left_out && !is_object(inner)) arguments.complain("arguments must be an object");
+  if (!arguments.error().empty()) return arguments.error();
+  if (!is_left_out) call.arguments = inner;
+  return call;
 }
 
 std::variant<NoArguments, ArgumentError> parse_no_arguments(std::string_view raw) {

@@ -117,6 +117,11 @@ void add_list_lines(const RestartNotice& notice, std::vector<std::string>& lines
 /// What is said besides the details of tools, prompts and resources, which may be many.
 std::vector<std::string> other_lines(const RestartNotice& notice) {
   std::vector<std::string> lines;
+  if (!notice.call_tool.empty() && !notice.tools.added.empty()) {
+    lines.push_back(fmt::format(
+        R"(call what is new with {} {{"tool": {}, "arguments": {{...}}}}, since this client does not list tools again)",
+        notice.call_tool, json_string(brief(notice.tools.added.front(), kVersionBytesMax))));
+  }
   add_opening_lines(notice, lines);
   if (notice.restarts > 1) {
     lines.push_back(fmt::format("{} restarts since the last notice", notice.restarts));

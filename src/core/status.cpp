@@ -95,6 +95,17 @@ Json build_json(const std::optional<StatusFacts::BuildFacts>& build) {
   return json;
 }
 
+Json restart_json(const StatusFacts::RestartFacts& restart) {
+  using When = RestartPolicy::When;
+  Json json;
+  json["policy"] = restart.policy == When::lazy       ? "lazy"
+                   : restart.policy == When::on_crash ? "on-crash"
+                                                      : "eager";
+  json["inARow"] = restart.in_a_row;
+  json["max"] = restart.max;
+  return json;
+}
+
 /// What mcp-sitter 0.2.0 has, in its order.
 Json known_status(const StatusFacts& facts) {
   Json json;
@@ -143,6 +154,7 @@ std::string status_text(const StatusFacts& facts) {
   json["stdoutPollution"] = pollution_json(facts.stdout_pollution);
   json["childProtocolVersion"] = or_null(facts.child_protocol_version);
   json["build"] = build_json(facts.build);
+  json["restart"] = restart_json(facts.restart);
   return indented(json);
 }
 

@@ -1,5 +1,3 @@
-#include "sitter/io/hangup.hpp"
-
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -8,6 +6,7 @@
 #include <utility>
 
 #include "platform.hpp"
+#include "sitter/io/hangup.hpp"
 
 namespace sitter {
 namespace {

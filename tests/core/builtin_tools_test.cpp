@@ -61,12 +61,13 @@ TEST(BuiltinDefinitionTest, CarriesWhatEveryRevisionKnowsAndNoMore) {
   }
 }
 
-TEST(BuiltinDefinitionTest, OnlyKillAndRebuildChangeThings) {
+TEST(BuiltinDefinitionTest, OnlySomeChangeThings) {
   for (const Builtin builtin : kBuiltins) {
-    const bool changes = builtin == Builtin::kill || builtin == Builtin::rebuild;
+    const bool changes =
+        builtin == Builtin::kill || builtin == Builtin::rebuild || builtin == Builtin::call;
     const json expected = {{"readOnlyHint", !changes},
                            {"destructiveHint", changes},
-                           {"idempotentHint", true},
+                           {"idempotentHint", builtin != Builtin::call},
                            {"openWorldHint", false}};
     EXPECT_EQ(json::parse(definition(builtin, "x"))["annotations"], expected);
   }
@@ -222,6 +223,22 @@ TEST(RebuildArgumentsTest, AreReadAndChecked) {
             "timeout_seconds must be a whole number from 1 to 86400");
   EXPECT_EQ(error(R"json({"mode":1})json"), "mode must be a string");
   EXPECT_EQ(error(R"json({"x":1})json"), "unknown argument x; known: mode, timeout_seconds");
+}
+
+TEST(CallArgumentsTest, TheInnerOnesStayAsTheyAreWritten) {
+  const auto parsed = [](std::string_view raw) { return parse_call_arguments(raw); };
+  const auto read = [&](std::string_view raw) { return std::get<CallArguments>(parsed(raw)); };
+  EXPECT_EQ(read(R"json({"tool":"a"})json"), (CallArguments{"a", "{}"}));
+  EXPECT_EQ(read(R"json({"tool":"a","arguments":null})json"), (CallArguments{"a", "{}"}));
+  EXPECT_EQ(read(R"json({"tool":"a","arguments":{ "x" : 1e2 }})json"),
+            (CallArguments{"a", R"json({ "x" : 1e2 })json"}));
+  EXPECT_EQ(read(R"json({"tool":"a","arguments":"{\"x\":1}"})json"),
+            (CallArguments{"a", R"json({"x":1})json"}));
+  const auto error = [&](std::string_view raw) { return std::get<ArgumentError>(parsed(raw)); };
+  EXPECT_EQ(error(""), "tool must be the name of a tool of the server");
+  EXPECT_EQ(error(R"json({"tool":"a","arguments":[1]})json"), "arguments must be an object");
+  EXPECT_EQ(error(R"json({"tool":"a","arguments":"{x"})json"), "arguments is no valid JSON");
+  EXPECT_EQ(error(R"json({"name":"a"})json"), "unknown argument name; known: tool, arguments");
 }
 
 TEST(BuildLogArgumentsTest, AreReadAndChecked) {

@@ -56,7 +56,12 @@ TEST(StatusTextTest, BeforeTheFirstStartEveryFieldIsThere) {
   "toolsDiff": null,
   "stdoutPollution": null,
   "childProtocolVersion": null,
-  "build": null
+  "build": null,
+  "restart": {
+    "policy": "lazy",
+    "inARow": 0,
+    "max": 0
+  }
 })json");
 }
 
@@ -97,6 +102,7 @@ TEST(StatusTextTest, InALongSessionEveryFieldIsFilled) {
   facts.build = StatusFacts::BuildFacts{
       "make", true,
       BuildResult{BuildResult::Outcome::failed, {2, ""}, milliseconds(3200), at(10), {}}};
+  facts.restart = {RestartPolicy::When::on_crash, 2, 10};
   EXPECT_EQ(status_text(facts), R"json({
   "childCommand": "node",
   "childArgs": [],
@@ -181,6 +187,11 @@ TEST(StatusTextTest, InALongSessionEveryFieldIsFilled) {
     "exitCode": 2,
     "durationMs": 3200,
     "endedUtc": "1970-01-01T00:00:10.0000000Z"
+  },
+  "restart": {
+    "policy": "on-crash",
+    "inARow": 2,
+    "max": 10
   }
 })json");
 }

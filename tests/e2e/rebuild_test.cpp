@@ -49,8 +49,7 @@ TEST_F(Rebuild, TheNewServerTakesThePlaceOfTheOldOne) {
   client.call(1, "sleep", {{"ms", 300}});
   const std::string text = client.text_of_call("sitter_rebuild");
   EXPECT_THAT(text, AllOf(StartsWith("[mcp-sitter] the build succeeded after"),
-                          HasSubstr("server restarted (spawn #2"),
-                          HasSubstr("previous: replaced"),
+                          HasSubstr("server restarted (spawn #2"), HasSubstr("previous: replaced"),
                           HasSubstr("+1 added (find)"), HasSubstr("compiling")));
   // What the old one had was finished by it.
   EXPECT_EQ(text_of(client.answer(1)["result"]), "slept");
@@ -65,8 +64,8 @@ TEST_F(Rebuild, AFailedBuildLeavesTheServerRunning) {
   const long before = client.child_pid();
   const Json result = client.result_of("sitter_rebuild");
   EXPECT_EQ(result["isError"], true);
-  EXPECT_THAT(text_of(result), AllOf(HasSubstr("the build failed (exit 2)"),
-                                     HasSubstr("a.c:1: error: no")));
+  EXPECT_THAT(text_of(result),
+              AllOf(HasSubstr("the build failed (exit 2)"), HasSubstr("a.c:1: error: no")));
   EXPECT_EQ(client.child_pid(), before);
 }
 
@@ -112,15 +111,17 @@ TEST_F(Rebuild, ProgressShowsWhatItWrites) {
 }
 
 TEST_F(Rebuild, CancellingStopsAllThatItHasStarted) {
-  ScriptedClient client(setup("sleep 1000 & echo $! > one; sh -c 'trap \"\" TERM; echo $$ > two; "
-                              "while :; do sleep 1000; done'"));
+  ScriptedClient client(
+      setup("sleep 1000 & echo $! > one; sh -c 'trap \"\" TERM; echo $$ > two; "
+            "while :; do sleep 1000; done'"));
   client.open();
   client.call(1, "sitter_rebuild");
   const long one = number_in("one");
   const long two = number_in("two");
   ASSERT_TRUE(is_alive(one));
   ASSERT_TRUE(is_alive(two));
-  client.send(R"json({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})json");
+  client.send(
+      R"json({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})json");
   EXPECT_TRUE(ends(one));
   EXPECT_TRUE(ends(two));
   EXPECT_TRUE(eventually([&] { return client.status()["build"]["running"] == false; }));
@@ -129,8 +130,9 @@ TEST_F(Rebuild, CancellingStopsAllThatItHasStarted) {
 
 TEST_F(Rebuild, ADaemonOfTheBuildIsLeftAlone) {
   // As Gradle, Bazel and sccache have them: the next build is faster with it.
-  ScriptedClient client(setup("setsid sh -c 'echo $$ > daemon; exec sleep 1000' > /dev/null 2>&1 & "
-                              "while ! test -s daemon; do sleep 0.01; done"));
+  ScriptedClient client(
+      setup("setsid sh -c 'echo $$ > daemon; exec sleep 1000' > /dev/null 2>&1 & "
+            "while ! test -s daemon; do sleep 0.01; done"));
   client.open();
   EXPECT_THAT(client.text_of_call("sitter_rebuild"), HasSubstr("spawn #2"));
   const long daemon = number_in("daemon");
@@ -143,8 +145,9 @@ TEST_F(Rebuild, ADaemonOfTheBuildIsLeftAlone) {
 }
 
 TEST_F(Rebuild, AndWhenTheBridgeIsKilled) {
-  ScriptedClient client(setup("setsid sh -c 'echo $$ > daemon; exec sleep 1000' > /dev/null 2>&1 & "
-                              "echo $$ > build; exec sleep 1000"));
+  ScriptedClient client(
+      setup("setsid sh -c 'echo $$ > daemon; exec sleep 1000' > /dev/null 2>&1 & "
+            "echo $$ > build; exec sleep 1000"));
   client.open();
   client.call(1, "sitter_rebuild");
   const long daemon = number_in("daemon");
@@ -168,8 +171,9 @@ TEST_F(Rebuild, ASignalToTheBridgeStopsTheBuild) {
 }
 
 TEST_F(Rebuild, AFloodIsBoundedAndItsErrorsAreShown) {
-  ScriptedClient client(setup("echo 'x.c:1: error: here'; "
-                              "head -c 60000000 /dev/zero | tr '\\0' 'x' | fold -w 100; exit 1"));
+  ScriptedClient client(
+      setup("echo 'x.c:1: error: here'; "
+            "head -c 60000000 /dev/zero | tr '\\0' 'x' | fold -w 100; exit 1"));
   client.open();
   const Json result = client.result_of("sitter_rebuild");
   EXPECT_THAT(text_of(result),

@@ -59,7 +59,9 @@ TEST(HangupSignals, AtItsEndTheSignalHasItsDefaultMeaning) {
     const pid_t pid = fork();
     if (pid == 0) {
       EventLoop loop;
-      { HangupSignals signals(loop, [](Sender) {}); }
+      {
+        HangupSignals signals(loop, [](Sender) {});
+      }
       raise(SIGHUP);
       _exit(0);
     }

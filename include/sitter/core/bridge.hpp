@@ -33,6 +33,7 @@
 #include "sitter/core/relist_wait.hpp"
 #include "sitter/core/reply.hpp"
 #include "sitter/core/restart_notice.hpp"
+#include "sitter/core/restart_policy.hpp"
 #include "sitter/core/session.hpp"
 #include "sitter/core/start_policy.hpp"
 #include "sitter/core/status.hpp"
@@ -42,6 +43,13 @@ namespace sitter {
 
 /// What the user chose on the command line, as far as decisions depend on it.
 struct BridgeConfig {
+  /// Whether sitter_call is offered.
+  enum class CallTool {
+    automatic,  ///< to clients that are known to list the tools only once
+    on,
+    off,
+  };
+
   std::string command;
   std::vector<std::string> arguments;
   /// As given; empty for the bridge's own.
@@ -63,6 +71,10 @@ struct BridgeConfig {
   Milliseconds on_busy_wait{10000};
   /// Names of built-in tools that are offered under others.
   std::map<Builtin, std::string> tool_names;
+  CallTool call_tool = CallTool::automatic;
+  RestartPolicy::When restarts = RestartPolicy::When::lazy;
+  /// Restarts in a row, without a minute of good running between.
+  int restarts_max = 10;
   std::string sitter_version;
   /// Random, for the ids of the bridge's own requests.
   std::uint64_t seed = 0;
@@ -236,6 +248,8 @@ class Bridge {
   bool needs_child() const;
   void start_if_due();
   void start();
+  void restart_later(const ChildEnd& end);
+  void restart();
   void advance(Child& child);
   void refuse_opening(Child& child);
   void fail_refused(Child& child);
@@ -270,6 +284,8 @@ class Bridge {
   void on_client_notification(const Message& message, Line line);
   void on_client_answer(const Message& message, Line line);
   bool may_wait(Line line) const;
+  void pass_on(ClientRequest& request, const Message& message, Line line, Outgoing outgoing);
+  void meet(std::string_view client_info);
   void wait(ClientRequest& request, Line line);
   bool is_for_successor(const ClientRequest& request) const;
   void on_initialize(ClientRequest& request, const Message& message, Line line);
@@ -378,6 +394,8 @@ class Bridge {
   void on(const input::BinaryInspected& fact);
   void inspect(Purpose purpose, ClientRequest* request = nullptr);
   void on_builtin(ClientRequest& request, Builtin builtin, const Message& message);
+  void pass_call(ClientRequest& request, const Message& message, Line line);
+  std::string wrong_call(const CallArguments& call);
   void begin_kill(ClientRequest& request, KillScope scope);
   void advance_kill();
   void finish_kill();
@@ -450,6 +468,7 @@ class Bridge {
   std::list<Child> children_;
   Generation last_gen_ = kNoGeneration;
   StartPolicy policy_;
+  RestartPolicy restarts_;
   bool checks_files_ = false;
   /// A change of them is reason enough for a start.
   bool starts_if_mended_ = false;

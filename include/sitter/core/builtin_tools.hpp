@@ -18,11 +18,11 @@
 namespace sitter {
 
 /// The tools that the bridge adds, in the order in which they are offered.
-enum class Builtin { status, kill, binary_info, child_stderr, rebuild, build_log };
+enum class Builtin { status, kill, binary_info, child_stderr, rebuild, build_log, call };
 
-inline constexpr std::array kBuiltins = {Builtin::status,      Builtin::kill,
-                                         Builtin::binary_info, Builtin::child_stderr,
-                                         Builtin::rebuild,     Builtin::build_log};
+inline constexpr std::array kBuiltins = {
+    Builtin::status,  Builtin::kill,      Builtin::binary_info, Builtin::child_stderr,
+    Builtin::rebuild, Builtin::build_log, Builtin::call};
 
 /// "sitter_status" and so on.
 std::string_view plain_name(Builtin builtin);
@@ -38,6 +38,10 @@ class BuiltinNames {
  public:
   /// `has_build`: those for builds are offered. `chosen`: names instead of the plain ones.
   explicit BuiltinNames(bool has_build = false, std::map<Builtin, std::string> chosen = {});
+
+  /// From now on this one too, behind the others. Nothing happens if it is offered already.
+  void offer(Builtin builtin);
+  bool offers(Builtin builtin) const;
 
   /// To be called with the names of the child's tools whenever they become known.
   void make_way_for(std::span<const std::string> child_names);
@@ -59,6 +63,7 @@ class BuiltinNames {
     std::string name;
   };
 
+  std::map<Builtin, std::string> chosen_;
   std::vector<Offered> offered_;
 };
 
@@ -75,6 +80,14 @@ struct RebuildArguments {
   friend bool operator==(const RebuildArguments&, const RebuildArguments&) = default;
 };
 
+struct CallArguments {
+  std::string tool;
+  /// A raw object.
+  std::string arguments = "{}";
+
+  friend bool operator==(const CallArguments&, const CallArguments&) = default;
+};
+
 struct NoArguments {
   friend bool operator==(const NoArguments&, const NoArguments&) = default;
 };
@@ -89,6 +102,7 @@ std::variant<KillArguments, ArgumentError> parse_kill_arguments(std::string_view
 std::variant<StderrRing::Query, ArgumentError> parse_stderr_arguments(std::string_view raw);
 std::variant<RebuildArguments, ArgumentError> parse_rebuild_arguments(std::string_view raw);
 std::variant<StderrRing::Query, ArgumentError> parse_build_log_arguments(std::string_view raw);
+std::variant<CallArguments, ArgumentError> parse_call_arguments(std::string_view raw);
 std::variant<NoArguments, ArgumentError> parse_no_arguments(std::string_view raw);
 
 }  // namespace sitter

@@ -145,6 +145,10 @@ inline constexpr std::size_t kBuildExcerptBytesMax = 12 * kKiB;
 /// And what the notice of a reload that failed shows, within the bytes of any notice.
 inline constexpr std::size_t kReloadLinesMax = 30;
 
+/// Of the schema of a tool, or of the names of all, in the answer to a wrong sitter_call: what a
+/// notice may have.
+inline constexpr std::size_t kShownSchemaMax = 4 * kKiB;
+
 /// Between two progress notifications about a build: a person reads no faster.
 inline constexpr Milliseconds kBuildProgressInterval{250};
 
@@ -154,6 +158,12 @@ inline constexpr std::size_t kBuildProgressLineMax = 200;
 /// From this failed start in a row on, starts are kept apart.
 inline constexpr int kFailedStartsFree = 3;
 inline constexpr Milliseconds kStartInterval{1000};
+
+/// Between the end of a child and its restart without a request: doubled with each in a row, so
+/// that one that crashes at once does not keep a machine busy. A minute of running ends the row.
+inline constexpr Milliseconds kRestartWaitMin{1000};
+inline constexpr Milliseconds kRestartWaitMax{30000};
+inline constexpr Milliseconds kGoodRunning{60000};
 
 /// How long a child may take to acknowledge a stream before the bridge does. Far below the 60 s
 /// that the official TypeScript client waits.

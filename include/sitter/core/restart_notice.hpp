@@ -55,6 +55,9 @@ struct RestartNotice {
   /// Uris whose subscription the new child refused.
   std::vector<std::string> subscriptions_lost;
 
+  /// The tool that calls what the client does not list; empty if it is not offered.
+  std::string call_tool;
+
   /// The tool to ask for what does not fit.
   std::string status_tool = "sitter_status";
 };

@@ -11,6 +11,7 @@
 #include "sitter/core/child_end.hpp"
 #include "sitter/core/generation.hpp"
 #include "sitter/core/kill.hpp"
+#include "sitter/core/restart_policy.hpp"
 #include "sitter/core/time.hpp"
 
 namespace sitter {
@@ -46,6 +47,12 @@ struct StatusFacts {
     bool is_running = false;
     /// Of the last one that has ended.
     std::optional<BuildResult> last;
+  };
+
+  struct RestartFacts {
+    RestartPolicy::When policy = RestartPolicy::When::lazy;
+    int in_a_row = 0;
+    int max = 0;
   };
 
   std::string child_command;
@@ -88,6 +95,7 @@ struct StatusFacts {
   std::optional<std::string> child_protocol_version;
   /// Where there is a build command.
   std::optional<BuildFacts> build;
+  RestartFacts restart;
 };
 
 std::string status_text(const StatusFacts& facts);

@@ -1,0 +1,132 @@
+#include "support/bridge_script.hpp"
+
+namespace sitter {
+namespace {
+
+/// sitter_call, for clients that list the tools only once.
+class BridgeCallTest : public BridgeTest {
+ protected:
+  BridgeCallTest() {
+    config.call_tool = BridgeConfig::CallTool::on;
+    server.tools = {
+        tool("echo"),
+        R"json({"name":"find","inputSchema":{"type":"object","required":["query"]}})json"};
+  }
+
+  /// A session with Codex.
+  void open_codex_session() {
+    client(request(0, "initialize",
+                   R"json({"protocolVersion":"2025-06-18","capabilities":{},)json"
+                   R"json("clientInfo":{"name":"codex-mcp-client","version":"0.169.0"}})json"));
+    opens(1);
+    client(initialized());
+    opens(1);
+    done();
+  }
+  bool is_offered() {
+    client(request(70, "tools/list"));
+    child(1, result(70, Server::list("tools", server.tools)));
+    const auto got = client_got();
+    return !got.empty() && got[0].find("\"sitter_call\"") != std::string::npos;
+  }
+};
+
+TEST_F(BridgeCallTest, TheServerGetsTheCallItself) {
+  open_session();
+  client(request(1, "tools/call",
+                 R"json({"_meta":{"progressToken":1},"name":"sitter_call","arguments":)json"
+                 R"json({"tool":"find","arguments":{ "query" : "a" }}})json"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " +
+                                  request(1, "tools/call",
+                                          R"json({"_meta":{"progressToken":1},"name":"find",)json"
+                                          R"json("arguments":{ "query" : "a" }})json")));
+  child(1, progress(1, 1));
+  child(1, result(1, text_result("found")));
+  time_passes(milliseconds(1));
+  EXPECT_THAT(client_got(), ElementsAre(progress(1, 1), result(1, text_result("found"))));
+}
+
+TEST_F(BridgeCallTest, ItStartsTheServerAndCarriesTheNotice) {
+  open_session();
+  dies(1, 0);
+  server.tools.push_back(tool("new"));
+  client(call(1, "sitter_call", R"json({"tool":"new"})json"));
+  opens(2);
+  EXPECT_THAT(done(), Contains("child 2 " + call(1, "new")));
+  child(2, result(1, text_result("a")));
+  EXPECT_THAT(client_got(),
+              Contains(AllOf(HasSubstr("spawn #2"), HasSubstr("+1 added (new)"),
+                             HasSubstr(R"json(sitter_call {\"tool\": \"new\")json"))));
+}
+
+TEST_F(BridgeCallTest, ItIsCancelledAsTheCallThatItIs) {
+  open_session();
+  client(call(1, "sitter_call", R"json({"tool":"echo"})json"));
+  done();
+  client(cancelled(1));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + cancelled(1)));
+}
+
+TEST_F(BridgeCallTest, ACrashIsReportedAsForAnyCall) {
+  open_session();
+  client(call(1, "sitter_call", R"json({"tool":"echo"})json"));
+  dies(1, 3);
+  EXPECT_THAT(client_got(),
+              ElementsAre(AllOf(HasSubstr("crashed (exit 3)"), HasSubstr("isError"))));
+}
+
+TEST_F(BridgeCallTest, AToolThatIsNotThereIsNamedWithThoseThatAre) {
+  open_session();
+  client(call(1, "sitter_call", R"json({"tool":"search"})json"));
+  EXPECT_EQ(answer_text(), "the server has no tool search. It has: echo, find");
+}
+
+TEST_F(BridgeCallTest, AMissingArgumentIsNamedWithTheSchema) {
+  open_session();
+  client(call(1, "sitter_call", R"json({"tool":"find","arguments":{"x":1}})json"));
+  EXPECT_EQ(answer_text(),
+            "find needs the argument \"query\", which is missing. Its schema: "
+            R"json({"type":"object","required":["query"]})json");
+}
+
+TEST_F(BridgeCallTest, ABuiltInToolIsNotCalledThroughIt) {
+  open_session();
+  for (const std::string tool : {"sitter_kill", "sitter_call"}) {
+    client(call(1, "sitter_call", R"json({"tool":")json" + tool + "\"}"));
+    EXPECT_EQ(answer_text(), tool + " is a tool of mcp-sitter: call it by its own name");
+  }
+}
+
+TEST_F(BridgeCallTest, WrongArgumentsAreNamed) {
+  open_session();
+  client(call(1, "sitter_call", R"json({"arguments":{}})json"));
+  EXPECT_EQ(answer_text(), "tool must be the name of a tool of the server");
+  client(request(2, "tools/call", R"json({"name":"sitter_call"})json"));
+  EXPECT_EQ(answer_text(), "tool must be the name of a tool of the server");
+}
+
+TEST_F(BridgeCallTest, ItIsOfferedToEveryoneOnDemand) {
+  open_session();
+  EXPECT_TRUE(is_offered());
+}
+
+TEST_F(BridgeCallTest, ElseNotToClientsThatListAgain) {
+  config.call_tool = BridgeConfig::CallTool::automatic;
+  open_session();
+  EXPECT_FALSE(is_offered());
+}
+
+TEST_F(BridgeCallTest, CodexDoesNotListAgain) {
+  config.call_tool = BridgeConfig::CallTool::automatic;
+  open_codex_session();
+  EXPECT_TRUE(is_offered());
+}
+
+TEST_F(BridgeCallTest, CodexMayGoWithoutIt) {
+  config.call_tool = BridgeConfig::CallTool::off;
+  open_codex_session();
+  EXPECT_FALSE(is_offered());
+}
+
+}  // namespace
+}  // namespace sitter

@@ -1,0 +1,126 @@
+#include "support/bridge_script.hpp"
+
+namespace sitter {
+namespace {
+
+/// Servers that come back without a request, as --restart says.
+class BridgeRestartTest : public BridgeTest {
+ protected:
+  BridgeRestartTest() { config.restarts = RestartPolicy::When::on_crash; }
+};
+
+TEST_F(BridgeRestartTest, ACrashedServerComesBackByItself) {
+  open_listed_session();
+  server.tools = {tool("echo"), tool("find")};
+  dies(1, 3);
+  done();
+  time_passes(milliseconds(999));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(milliseconds(1));
+  EXPECT_THAT(done(), Contains("start 2"));
+  opens(2);
+  EXPECT_THAT(client_got(), ElementsAre(notification("notifications/tools/list_changed")));
+  time_passes(seconds(1));
+  client(call(1, "find"));
+  child(2, result(1, text_result("a")));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("spawn #2"), HasSubstr("+1 added (find)"),
+                                              HasSubstr("crashed (exit 3)"))));
+}
+
+TEST_F(BridgeRestartTest, ARequestDoesNotWaitForThat) {
+  open_session();
+  dies(1, 3);
+  client(call(1, "echo"));
+  EXPECT_THAT(done(), Contains("start 2"));
+  opens(2);
+  child(2, result(1));
+  done();
+  time_passes(seconds(60));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeRestartTest, AServerThatHasEndedInGoodOrderStaysDown) {
+  open_session();
+  dies(1, 0);
+  done();
+  time_passes(seconds(60));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeRestartTest, UnlessItIsToBeThereAlways) {
+  config.restarts = RestartPolicy::When::eager;
+  open_session();
+  dies(1, 0);
+  time_passes(seconds(1));
+  EXPECT_THAT(done(), Contains("start 2"));
+  opens(2);
+}
+
+TEST_F(BridgeRestartTest, AfterAKillNothingBringsItBack) {
+  // Somebody is building.
+  config.restarts = RestartPolicy::When::eager;
+  open_session();
+  client(call(1, "sitter_kill"));
+  dies(1, 0);
+  done();
+  time_passes(seconds(60));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeRestartTest, NorAfterAKillThatFindsNothing) {
+  open_session();
+  dies(1, 3);
+  client(call(1, "sitter_kill"));
+  done();
+  time_passes(seconds(60));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeRestartTest, TheRowHasAnEnd) {
+  config.restarts_max = 2;
+  open_session();
+  for (Generation gen = 1; gen <= 3; ++gen) {
+    dies(gen, 3);
+    time_passes(seconds(30));
+    if (gen <= 2) opens(gen + 1);
+  }
+  EXPECT_THAT(done(), Not(Contains("start 4")));
+  EXPECT_THAT(logs(), Contains(HasSubstr("started again 2 times in a row")));
+  client(call(1, "echo"));
+  EXPECT_THAT(done(), Contains("start 4"));
+  opens(4);
+  child(4, result(1));
+}
+
+TEST_F(BridgeRestartTest, AFailedStartIsTriedAgain) {
+  open_session();
+  dies(1, 3);
+  time_passes(seconds(1));
+  dies(2, 1);
+  done();
+  time_passes(seconds(2));
+  EXPECT_THAT(done(), Contains("start 3"));
+  opens(3);
+}
+
+TEST_F(BridgeRestartTest, AtTheEndNothingComesBack) {
+  open_session();
+  client(call(1, "hang"));
+  client_closes_input();
+  dies(1, 3);
+  EXPECT_THAT(done(), Contains("exit 0"));
+}
+
+TEST_F(BridgeRestartTest, StatusShowsThePolicy) {
+  open_session();
+  dies(1, 3);
+  time_passes(seconds(1));
+  opens(2);
+  done();
+  client(call(1, "sitter_status"));
+  const auto restart = nlohmann::json::parse(answer_text())["restart"];
+  EXPECT_EQ(restart, nlohmann::json::parse(R"json({"policy":"on-crash","inARow":1,"max":10})json"));
+}
+
+}  // namespace
+}  // namespace sitter
