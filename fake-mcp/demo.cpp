@@ -35,6 +35,13 @@ constexpr char kToolsAfter[] = R"json([
    "inputSchema": {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}}
 ])json";
 
+constexpr char kToolsLast[] = R"json([
+  {"name": "echo", "description": "Says it again",
+   "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}},
+  {"name": "delete", "description": "Deletes a note",
+   "inputSchema": {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}}
+])json";
+
 void title(const std::string& text) { std::cout << "\n\033[1m" << text << "\033[0m\n"; }
 
 void show(const char* who, const std::string& text) {
@@ -145,8 +152,13 @@ class Workshop {
     std::filesystem::remove_all(directory_, ignored);
   }
 
+  std::string directory() const { return directory_.string(); }
   std::string tools() const { return (directory_ / "tools.json").string(); }
   void build(const char* tools_now) const { std::ofstream(tools()) << tools_now; }
+  /// What the build command makes the tools of.
+  void edit(const char* tools_next) const {
+    std::ofstream(directory_ / "source.json") << tools_next;
+  }
 
  private:
   std::filesystem::path directory_;
@@ -159,9 +171,11 @@ int main(int, char** argv) {
   const Workshop workshop;
   workshop.build(kToolsBefore);
 
-  title("A client connects: mcp-sitter -- fake-mcp --tools tools.json");
-  Session session({(bin / "mcp-sitter").string(), "--log-level", "off", "--",
-                   (bin / "fake-mcp").string(), "--tools", workshop.tools()});
+  const std::string build = "echo compiling source.json; cp source.json tools.json";
+  title("A client connects: mcp-sitter --build '" + build + "' -- fake-mcp --tools tools.json");
+  Session session({(bin / "mcp-sitter").string(), "--log-level", "off", "--build", build,
+                   "--build-cwd", workshop.directory(), "--", (bin / "fake-mcp").string(),
+                   "--tools", workshop.tools()});
   const json opened =
       session.request("initialize", {{"protocolVersion", "2025-11-25"},
                                      {"capabilities", json::object()},
@@ -187,6 +201,16 @@ int main(int, char** argv) {
 
   title("It calls again, and the server is back");
   session.call("search", {{"query", "milk"}});
+
+  title("It edits the source, and builds and swaps in one call");
+  workshop.edit(kToolsLast);
+  session.call("sitter_rebuild", json::object());
+  session.call("delete", {{"id", 7}});
+
+  title("A server that does not start leaves the old one running");
+  workshop.edit("");
+  session.call("sitter_rebuild", json::object());
+  session.call("echo", {{"text", "still here"}});
 
   title("The client closes the connection");
   show("client    ", "exit code " + std::to_string(session.end()) + ", nothing is left behind");

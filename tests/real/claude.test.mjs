@@ -99,6 +99,25 @@ test('a tool that a rebuild added is callable in the very next turn', async (t) 
   assert.deepEqual(resultIn(requests[3]), { isError: false, text: 'just built' });
 });
 
+test('a tool that sitter_rebuild has built is callable in the very next turn', async (t) => {
+  const agent = new Claude(t);
+  agent.env.ENABLE_TOOL_SEARCH = 'false';
+  const added = { name: 'added', does: { answer: 'just built' } };
+  const plan = agent.box.write('plan.json', planOf(echo));
+  const build = ['--build', 'cp next.json plan.json', '--build-cwd', agent.box.dir];
+
+  await agent.run('mcp', 'add', 'dev', '--', ...sitting(workshop(plan), ...build));
+  const requests = await agent.converse(() => {
+    agent.box.write('next.json', planOf(echo, added));
+    return { tool: 'mcp__dev__sitter_rebuild' };
+  }, calls('mcp__dev__added'));
+  const rebuilt = resultIn(requests[1]);
+  assert.match(rebuilt.text, /^\[mcp-sitter\] the build succeeded after [^]*\+1 added \(added\)/);
+  assert.equal(rebuilt.isError, false);
+  assert.ok(toolsOf(requests[1]).includes('mcp__dev__added'));
+  assert.deepEqual(resultIn(requests[2]), { isError: false, text: 'just built' });
+});
+
 test('a tool that a rebuild added is found by tool search in the very next turn', async (t) => {
   const agent = new Claude(t);
   const added = { name: 'added', does: { answer: 'just built' } };

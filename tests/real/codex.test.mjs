@@ -35,19 +35,9 @@ test('codex mcp add and codex mcp list: the command line is kept as it is', asyn
   );
 });
 
-test('a crash in mid-call is read by the model at once, and the next call works', async (t) => {
-  const box = new Sandbox(t);
-  const stderr = ['loading the index', 'fatal: index of row 17 is out of range'];
-  const api = await new ResponsesApi([
-    () => ({ tool: 'mcp__dev/fail' }),
-    () => ({ tool: 'mcp__dev/echo' }),
-  ]).start(box);
-
-  await add(
-    box,
-    { name: 'echo', does: { answer: 'an echo' } },
-    { name: 'fail', does: { stderr, exit: 3 } },
-  );
+/** Plays a whole conversation and returns the model's side of it: what it got to read. */
+async function converse(box, ...turns) {
+  const api = await new ResponsesApi(turns).start(box);
   appendFileSync(
     join(box.home, '.codex', 'config.toml'),
     `[model_providers.stand-in]
@@ -68,16 +58,29 @@ wire_api = "responses"
     'begin',
   );
   assert.equal(said, 'done');
+  return api.requests;
+}
 
-  const [first, second, third] = api.requests;
+const calls = (tool, input) => () => ({ tool: `mcp__dev/${tool}`, input });
+const devTools = (request) => toolsOf(request).filter((name) => name.startsWith('mcp__dev/'));
+
+test('a crash in mid-call is read by the model at once, and the next call works', async (t) => {
+  const box = new Sandbox(t);
+  const stderr = ['loading the index', 'fatal: index of row 17 is out of range'];
+
+  await add(
+    box,
+    { name: 'echo', does: { answer: 'an echo' } },
+    { name: 'fail', does: { stderr, exit: 3 } },
+  );
+  const [first, second, third] = await converse(box, calls('fail'), calls('echo'));
   assert.deepEqual(
-    toolsOf(first)
-      .filter((name) => name.startsWith('mcp__dev/'))
-      .sort(),
+    devTools(first).sort(),
     [
       'echo',
       'fail',
       'sitter_binary_info',
+      'sitter_call',
       'sitter_child_stderr',
       'sitter_kill',
       'sitter_status',
@@ -87,5 +90,30 @@ wire_api = "responses"
   assert.match(resultIn(second), /fatal: index of row 17 is out of range/);
   assert.match(resultIn(third), /\[mcp-sitter\] server restarted .*⚠ crashed \(exit 3\)/);
   assert.match(resultIn(third), /an echo/);
+  await box.nothingLeft();
+});
+
+test('a tool that Codex cannot see is called with sitter_call', async (t) => {
+  const box = new Sandbox(t);
+  const echo = { name: 'echo', does: { answer: 'an echo' } };
+  const added = { name: 'added', inputSchema: { type: 'object', required: ['query'] } };
+
+  await add(box, echo);
+  const requests = await converse(
+    box,
+    calls('sitter_kill'),
+    () => {
+      box.write('plan.json', JSON.stringify({ tools: [echo, added] }));
+      return { tool: 'mcp__dev/echo' };
+    },
+    calls('sitter_call', { tool: 'added', arguments: {} }),
+    calls('sitter_call', { tool: 'added', arguments: { query: 'milk' } }),
+  );
+  assert.match(resultIn(requests[2]), /\+1 added \(added\)/);
+  assert.match(resultIn(requests[2]), /sitter_call \{\\?"tool\\?": \\?"added/);
+  // It never lists again.
+  for (const request of requests) assert.ok(!devTools(request).includes('mcp__dev/added'));
+  assert.match(resultIn(requests[3]), /added needs the argument .*query/);
+  assert.match(resultIn(requests[4]), /milk/);
   await box.nothingLeft();
 });

@@ -1,0 +1,72 @@
+// One call from edit to running code: a server on the official SDK that is edited, built and swapped
+// while the official client goes on with its requests.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { sitting, workshop } from './support/programs.mjs';
+import { Sandbox } from './support/sandbox.mjs';
+import { Session, textOf } from './support/session.mjs';
+
+const echo = { name: 'echo' };
+const find = { name: 'find', does: { answer: 'found' } };
+const planOf = (...tools) => JSON.stringify({ tools });
+
+/** The build takes the source `next.json` if it is valid. */
+const build = `node -e 'JSON.parse(require("fs").readFileSync("next.json"))' && cp next.json plan.json`;
+
+/** The bridge with that build before a workshop. */
+function sittingWithBuild(box) {
+  box.write('next.json', planOf(echo));
+  const plan = box.write('plan.json', planOf(echo));
+  return sitting(workshop(plan), '--build', build, '--build-cwd', box.dir);
+}
+
+test('edits, builds and swaps while requests go on: none is lost, none is done twice', async (t) => {
+  const box = new Sandbox(t);
+  const session = await Session.open(box, sittingWithBuild(box));
+  await session.toolNames();
+
+  let goesOn = true;
+  let count = 0;
+  const caller = async (name) => {
+    while (goesOn) {
+      const n = count++;
+      const text = textOf(await session.call('echo', { name, n }));
+      // A notice may stand before it.
+      assert.ok(text.endsWith(JSON.stringify({ name, n })), text);
+    }
+  };
+  const callers = ['a', 'b', 'c'].map(caller);
+
+  const rebuilt = [];
+  for (const next of [planOf(echo, find), '{ broken', planOf(echo), planOf(echo, find)]) {
+    box.write('next.json', next);
+    rebuilt.push(await session.call('sitter_rebuild'));
+  }
+  goesOn = false;
+  await Promise.all(callers);
+
+  assert.deepEqual(
+    rebuilt.map(({ isError }) => isError ?? false),
+    [false, true, false, false],
+  );
+  assert.match(textOf(rebuilt[0]), /server restarted \(spawn #2, .*\+1 added \(find\)/);
+  assert.match(textOf(rebuilt[1]), /the build failed \(exit 1\).*serves on/);
+  assert.match(textOf(rebuilt[1]), /SyntaxError/);
+  assert.match(textOf(rebuilt[2]), /-1 removed \(find\)/);
+  assert.equal(textOf(await session.call('find')), 'found');
+  assert.equal((await session.status()).spawnCount, 4);
+  const done = readFileSync(box.path('plan.json.calls'), 'utf8').trim().split('\n');
+  assert.equal(done.filter((name) => name === 'echo').length, count);
+});
+
+test('a hangup signal does the same from outside', async (t) => {
+  const box = new Sandbox(t);
+  const session = await Session.open(box, sittingWithBuild(box));
+  await session.toolNames();
+
+  box.write('next.json', planOf(echo, find));
+  process.kill(session.transport.pid, 'SIGHUP');
+  await session.notified('notifications/tools/list_changed');
+  assert.match(textOf(await session.call('find')), /spawn #2, .*\+1 added \(find\)[^]*found$/);
+});
