@@ -328,6 +328,7 @@ void Bridge::stop(ChildLifecycle::Ladder ladder) {
     build_->stop_for(BuildResult::Outcome::stopped);
     build_->life.take_down(EndReason::shut_down, {}, ladder, now_, out_);
   }
+  if (rebuild_) rebuild_->deadline.reset();
   const ChildEnd end = end_for(EndReason::shut_down);
   if (opening_ != nullptr) answer_opening_ourselves(end_clause(end));
   fail_waiting(report_of(end, {}, Progress::not_delivered));

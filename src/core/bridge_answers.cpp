@@ -152,6 +152,11 @@ void Bridge::fail_waiting(const DeathReport& report) {
 /// A second opening, as a first one that the child does not answer.
 void Bridge::answer_lost_opening(ClientRequest& request, std::string_view why,
                                  std::string_view stderr_tail) {
+  // The client has opened once more since, and only that counts.
+  if (opening_ != nullptr) {
+    answer_error(request, ErrorCode::internal_error, why);
+    return;
+  }
   if (const Message* const opening = kept_reader_.read(request.extra->line.line())) {
     begin_session_again(*opening);
   }

@@ -295,8 +295,7 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
     if (may_pass) output_.send(edits.outgoing(), out_);
     requests_.take(*request);
   } else if (child.retires_at) {
-    // What it is and has is no longer what the client is told of.
-    answer(*request, edits.outgoing());
+    pass_late_answer(*request, message, edits);
   } else if (request->method == Method::tools_list) {
     pass_tools(child, *request, message, edits);
   } else if (request->method == Method::tools_call) {
@@ -305,6 +304,38 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
     if (message.kind == Message::Kind::result) on_success(child, *request, message.result, edits);
     answer(*request, edits.outgoing());
   }
+}
+
+/// An answer of a child whose successor serves: the client is owed all that it finds in any, but
+/// what the child is and has is no longer what it is told of.
+void Bridge::pass_late_answer(ClientRequest& request, const Message& message, Edits& edits) {
+  const std::string_view result = message.result;
+  if (message.kind == Message::Kind::error) {
+    const bool has_no_tools = request.method == Method::tools_list && request.is_first_page &&
+                              has_code(message.error, ErrorCode::method_not_found);
+    if (has_no_tools) {
+      answer_last_list(request);
+      return;
+    }
+  } else if (request.method == Method::initialize) {
+    if (member(result, "protocolVersion").starts_with('"')) {
+      amend_opening(result, names_.instructions(), edits);
+    }
+  } else if (request.method == Method::server_discover) {
+    if (is_array(member(result, "supportedVersions"))) {
+      amend_opening(result, names_.instructions(), edits);
+      expire(result, edits);
+    }
+  } else if (request.method == Method::resources_read || is_list(request.method)) {
+    const std::string_view tools = member(result, "tools");
+    if (request.method == Method::tools_list && request.is_first_page && is_array(tools)) {
+      edits.append(tools, fmt::format("{}", fmt::join(names_.definitions(), ",")));
+    }
+    if (request.is_stateless) expire(result, edits);
+  } else if (is_setting(request.method)) {
+    on_setting_accepted(request);
+  }
+  answer(request, edits.outgoing());
 }
 
 /// Whether the error may only mean that the child was not opened.

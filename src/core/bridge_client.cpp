@@ -442,9 +442,10 @@ void Bridge::on_client_notification(const Message& message, Line line) {
     out_.push(action::SendToChild{child->gen(), Outgoing::passed(line)});
     if (message.method == Method::initialized) take_missing_lists(*child);
     if (message.method == Method::roots_list_changed) {
-      // One that is on its way has asked for them already.
+      // One that is on its way may have asked for them already, once it is open.
       for (const Child& other : children_) {
-        if (!is_candidate(other) || !has_begun(other)) continue;
+        const bool is_opening = other.handshake.state() == Handshake::State::opening;
+        if (!is_candidate(other) || !has_begun(other) || is_opening) continue;
         out_.push(action::SendToChild{other.gen(), Outgoing::own(std::string(line.text()))});
       }
     }

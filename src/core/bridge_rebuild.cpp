@@ -75,6 +75,7 @@ void Bridge::on_rebuild_timeout() {
 
 void Bridge::advance_rebuild() {
   using State = Rebuild::State;
+  if (ending_ == Ending::stopping) return;
   if (rebuild_->state == State::finishing) {
     if (requests_.in_flight_count() > 0 && !is_due(rebuild_->deadline, now_)) return;
     rebuild_->deadline.reset();
@@ -93,11 +94,14 @@ void Bridge::advance_new_child() {
     // Whatever is on its way was started from an earlier build.
     bool is_one_left = false;
     for (Child& child : children_) {
-      if (child.is_ready && child.life.is_up()) continue;
-      child.life.take_down(EndReason::replaced, {}, ladder(), now_, out_);
+      if (child.is_ready && child.life.is_up() && !child.retires_at) continue;
+      // What was promised to one that retires holds, and there are never three.
+      if (!child.retires_at) {
+        child.life.take_down(EndReason::replaced, {}, ladder(), now_, out_);
+      }
       is_one_left = true;
     }
-    if (is_one_left || kill_ || ending_ == Ending::stopping) return;
+    if (is_one_left || kill_) return;
     if (!is_open()) {
       RebuildReport report;
       report.server = Server::not_wanted;
@@ -117,6 +121,8 @@ void Bridge::advance_new_child() {
 void Bridge::on_build_line(const input::ChildErrorLine& fact) {
   build_->output.add(fact.gen, fact.line, fact.bytes_cut);
   ++build_line_count_;
+  // Who has called since a build was cancelled waits for the next one, which counts anew.
+  if (rebuild_->is_cancelled) return;
   has_progress_ = true;
   if (next_progress_ <= now_.steady) tell_build_progress();
 }
@@ -141,12 +147,14 @@ void Bridge::tell_build_progress() {
 
 void Bridge::on_build_over() {
   build_->finish(now_);
+  has_progress_ = false;
   const BuildResult& result = last_build_result_.emplace(*build_->result());
   const bool is_good = result.outcome == Outcome::succeeded;
   out_.log(is_good ? Level::info : Level::warn, build_clause(result));
   rebuild_->deadline.reset();
   if (rebuild_->is_cancelled) {
-    if (rebuild_->callers.empty() && !rebuild_->is_reload) {
+    const bool is_wanted = !rebuild_->callers.empty() || rebuild_->is_reload;
+    if (!is_wanted || ending_ == Ending::stopping) {
       rebuild_.reset();
     } else {
       restart_rebuild();
@@ -215,6 +223,7 @@ void Bridge::on_rebuild_cancelled(ClientRequest& request) {
   if (!was_caller || !rebuild_->callers.empty() || rebuild_->is_reload) return;
   if (rebuild_->state == State::building) {
     rebuild_->is_cancelled = true;
+    has_progress_ = false;
     stop_build(Outcome::stopped);
     return;
   }

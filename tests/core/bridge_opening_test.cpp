@@ -274,6 +274,22 @@ TEST_F(BridgeOpeningTest, ASecondOpeningInALongRespawnIsAnsweredToo) {
   child(2, result(6, text_result("x")));
 }
 
+TEST_F(BridgeOpeningTest, AThirdOpeningIsNotLostWithTheSecond) {
+  config.kill_grace = seconds(20);
+  open_session();
+  client(initialize(2));
+  client(call(3, "sitter_kill"));
+  time_passes(seconds(1));
+  client(initialize(4));
+  done();
+  time_passes(config.answer_within - seconds(1));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("\"id\":2,"), HasSubstr("\"error\""))));
+  time_passes(seconds(1));
+  EXPECT_THAT(client_got(),
+              ElementsAre(AllOf(HasSubstr("\"id\":4,"), HasSubstr("\"protocolVersion\""))));
+  dies(1, 0);
+}
+
 TEST_F(BridgeOpeningTest, ASecondOpeningWithoutAResultPassesAsItIs) {
   open_session();
   for (const std::string odd : {"null", "5", "[]", "{}"}) {

@@ -579,6 +579,104 @@ TEST_F(BridgeRebuildTest, AnAnswerOfTheOldServerCarriesNoNotice) {
   EXPECT_THAT(client_got(), ElementsAre(result(2, text_result("late"))));
 }
 
+TEST_F(BridgeRebuildTest, ALineThatIsStillToBeToldIsForgottenWithItsBuild) {
+  open_session();
+  client(call_with_progress(1, "sitter_rebuild"));
+  child_says(build(1), "one");
+  child_says(build(1), "two");
+  dies(build(1), 0);
+  // Otherwise the program would turn in circles until the new server is there.
+  EXPECT_GT(*bridge().next_timeout(), now.steady + seconds(1));
+  opens(2);
+}
+
+TEST_F(BridgeRebuildTest, ACancelledBuildTellsNothingToTheNextCaller) {
+  open_session();
+  client(call_with_progress(1, "sitter_rebuild"));
+  client(cancelled(1));
+  client(call_with_progress(2, "sitter_rebuild"));
+  child_says(build(1), "old");
+  EXPECT_THAT(client_got(), IsEmpty());
+  dies(build(1), 143, "SIGTERM");
+  child_says(build(2), "new");
+  EXPECT_THAT(client_got(),
+              ElementsAre(AllOf(HasSubstr(R"json("progressToken":2,"progress":1,)json"),
+                                HasSubstr("new"))));
+  dies(build(2), 2);
+}
+
+TEST_F(BridgeRebuildTest, ABuildThatHasEndedIsNotStoppedForItsOutput) {
+  open_session();
+  client(rebuild(1, R"json({"timeout_seconds":7})json"));
+  time_passes(milliseconds(6900));
+  exits(build(1), 0);
+  // Something that it has left behind holds its output.
+  time_passes(milliseconds(300));
+  EXPECT_THAT(done(), Contains("start 2"));
+  opens(2);
+  EXPECT_THAT(text_of(rebuilt()), HasSubstr("the build succeeded after 6.9s"));
+}
+
+TEST_F(BridgeRebuildTest, ThereAreNeverThreeServers) {
+  open_session();
+  client(call(2, "slow"));
+  build_works();
+  opens(2);
+  client(rebuild(3));
+  dies(build(2), 0);
+  EXPECT_THAT(done(), Not(Contains("start 3")));
+  child(1, result(2));
+  EXPECT_THAT(done(), Contains("close 1"));
+  dies(1, 0);
+  EXPECT_THAT(done(), Contains("start 3"));
+  opens(3);
+}
+
+TEST_F(BridgeRebuildTest, NoBuildBeginsAtTheEnd) {
+  open_session();
+  client(call(2, "hang"));
+  client(rebuild(1, R"json({"mode":"kill-first"})json"));
+  signal(143);
+  done();
+  dies(1, 137, "SIGKILL");
+  const auto did = done();
+  EXPECT_THAT(did, Not(Contains("start build 1")));
+  EXPECT_THAT(did, Contains("exit 143 at once"));
+}
+
+TEST_F(BridgeRebuildTest, NorDoesATimeoutStayThatNobodyHandles) {
+  open_session();
+  client(call(2, "hang"));
+  client(rebuild(1, R"json({"mode":"kill-first"})json"));
+  client_closes_input();
+  time_passes(limits::kOwedWait);
+  const auto next = bridge().next_timeout();
+  ASSERT_TRUE(next);
+  EXPECT_GT(*next, now.steady);
+  dies(1, 0);
+}
+
+TEST_F(BridgeRebuildTest, ChangedRootsAreNotToldBeforeTheOpening) {
+  open_session();
+  build_works();
+  done();
+  const std::string changed = notification("notifications/roots/list_changed");
+  client(changed);
+  EXPECT_THAT(done(), ElementsAre("child 1 " + changed));
+  opens(2);
+}
+
+TEST_F(BridgeRebuildTest, ALateListOfTheOldServerHasTheBuiltInTools) {
+  open_listed_session();
+  client(request(2, "tools/list"));
+  build_works();
+  opens(2);
+  done();
+  child(1, result(2, Server::list("tools", server.tools)));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("\"id\":2,"), HasSubstr("\"echo\""),
+                                              HasSubstr("\"sitter_rebuild\""))));
+}
+
 /// SIGHUP, with and without a build command.
 class BridgeReloadTest : public BridgeRebuildTest {
  protected:
@@ -739,6 +837,18 @@ TEST_F(StatelessRebuildTest, AServerThatDoesNotComeLeavesTheStreams) {
   child(1, to_stream(kStream, kChanged));
   opens(1);
   EXPECT_THAT(client_got(), ElementsAre(to_stream(kStream, kChanged)));
+}
+
+TEST_F(StatelessRebuildTest, ALateListOfTheOldServerIsNotKept) {
+  serve_session();
+  client(enveloped(6, "prompts/list"));
+  client(enveloped_call(5, "sitter_rebuild"));
+  dies(build(1), 0);
+  opens(2);
+  done();
+  child(1, result(6, R"json({"resultType":"complete","ttlMs":60000,"prompts":[]})json"));
+  EXPECT_THAT(client_got(),
+              ElementsAre(AllOf(HasSubstr("\"id\":6,"), HasSubstr(R"json("ttlMs":0,)json"))));
 }
 
 }  // namespace

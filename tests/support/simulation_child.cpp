@@ -24,22 +24,20 @@ constexpr std::array<std::string_view, 3> kListChanges = {
 }  // namespace
 
 Child::Child(Generation generation, Character its_character, Random& random, Said& said)
-    : gen(generation),
+    : Unit(generation),
       character(std::move(its_character)),
       random_(random),
       said_(said),
       is_open_(is_stateless()) {
+  is_remote_runner = character.is_remote_runner;
+  ignores_closed_input = character.ignores_closed_input;
+  refuses_signals = character.refuses_signals;
   const std::int64_t pid = 1000 * gen;
   processes.push_back({pid, true, true, true, character.ignores_terminate, character.ignores_kill});
   for (int i = 1; i <= character.grandchildren; ++i) {
     processes.push_back({pid + i, false, true, character.grandchildren_hold_pipes,
                          character.grandchildren_ignore_terminate, false});
   }
-}
-
-bool Child::are_pipes_held() const {
-  return std::any_of(processes.begin(), processes.end(),
-                     [](const Process& process) { return process.lives && process.holds_pipes; });
 }
 
 void Child::read() {

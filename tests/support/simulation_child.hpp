@@ -11,22 +11,14 @@
 #include "support/simulation_character.hpp"
 #include "support/simulation_random.hpp"
 #include "support/simulation_said.hpp"
+#include "support/simulation_unit.hpp"
 
 namespace sitter::sim {
 
 /// One server process and what it leaves in its pipes. It decides what it does; when its facts
 /// reach the bridge is the world's business.
-class Child {
+class Child : public Unit {
  public:
-  struct Process {
-    std::int64_t pid = 0;
-    bool is_leader = false;
-    bool lives = true;
-    bool holds_pipes = true;
-    bool ignores_terminate = false;
-    bool ignores_kill = false;
-  };
-
   /// A line in the pipe, with the messages that the bridge should find in it.
   struct Written {
     std::string text;
@@ -44,18 +36,11 @@ class Child {
   /// Does one thing that suits its character.
   void act();
 
-  bool lives() const { return processes.front().lives; }
-  bool are_pipes_held() const;
-
-  const Generation gen;
   Character character;
-  std::vector<Process> processes;
   std::deque<Written> output;
-  std::deque<std::string> errors;
   /// What it has just decided; the world takes it.
   std::optional<ExitStatus> exits;
   bool closes_output = false;
-  bool has_output_ended = false;
 
  private:
   struct Stream {

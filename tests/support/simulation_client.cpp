@@ -39,7 +39,8 @@ Client::Client(Random& random, Said& said, const Scene& scene)
       is_impatient_(random.chance(scene.wildness / 2)),
       lists_again_(random.chance(60)),
       wants_progress_(random.chance(50)),
-      id_style_(random.below(6)) {
+      id_style_(random.below(6)),
+      rebuilds_left_(scene.has_builds ? random.between(1, 8) : 0) {
   if (scene.client == Scene::Client::modern || scene.client == Scene::Client::mixed) {
     state_ = State::stateless;
   }
@@ -91,7 +92,8 @@ int Client::says_anything() {
   const bool may_open_again = !scene_.has_batches;
   switch (random_.weighted({30, 8, 14, 8, 3, 8, is_asked ? 14 : 1, is_asked ? 3 : 0, 4,
                             1 + wildness_ / 20, wildness_ / 40, writes_batches_ ? 25 : 0,
-                            may_open_again ? wildness_ / 50 : 0})) {
+                            may_open_again ? wildness_ / 50 : 0, rebuilds_left_ > 0 ? 10 : 0,
+                            rebuild_ids_.empty() ? 0 : 3})) {
     case 0:
       return call();
     case 1:
@@ -116,15 +118,20 @@ int Client::says_anything() {
       return too_long();
     case 11:
       return batch();
-    default:
+    case 12:
       return initialize();
+    case 13:
+      return rebuild();
+    default:
+      return cancel_rebuild();
   }
 }
 
 int Client::says_stateless() {
   const bool is_mixed = scene_.client == Scene::Client::mixed;
   switch (random_.weighted({30, 8, 10, 8, 3, 8, 8, streams_.empty() ? 0 : 5, 3, 1 + wildness_ / 20,
-                            wildness_ / 40, is_mixed ? 4 : 0, is_mixed ? 2 : 0})) {
+                            wildness_ / 40, is_mixed ? 4 : 0, is_mixed ? 2 : 0,
+                            rebuilds_left_ > 0 ? 8 : 0, rebuild_ids_.empty() ? 0 : 2})) {
     case 0:
       return call();
     case 1:
@@ -149,9 +156,13 @@ int Client::says_stateless() {
       return too_long();
     case 11:
       return other_request();
-    default:
+    case 12:
       return random_.chance(60) ? initialize()
                                 : notify(Kind::initialized, "notifications/initialized", "");
+    case 13:
+      return rebuild();
+    default:
+      return cancel_rebuild();
   }
 }
 
@@ -164,6 +175,8 @@ int Client::says_one_of_many() {
 void Client::hears(const Heard& heard) {
   switch (heard.kind) {
     case Heard::Kind::answer:
+      // A person may press the button just then.
+      if (random_.chance(80)) std::erase(rebuild_ids_, heard.id);
       if (!heard.is_opening) break;
       if (state_ == State::opening) state_ = State::opened;
       writes_batches_ = heard.version == kBatchRevision;
@@ -203,9 +216,16 @@ ClientSaid& Client::add(Kind kind) {
 int Client::request(std::string method, std::string params) {
   ClientSaid& said = add(Kind::request);
   said.id = next_id();
+  recent_ids_.push_back(said.id);
+  if (recent_ids_.size() > 12) recent_ids_.pop_front();
+  return request(said, std::move(method), std::move(params));
+}
+
+/// One that has its id.
+int Client::request(ClientSaid& said, std::string method, std::string params) {
   said.method = std::move(method);
   std::string meta;
-  if (wants_progress_ && random_.chance(30)) {
+  if (wants_progress_ && random_.chance(said.tool == "sitter_rebuild" ? 70 : 30)) {
     said.token = random_.chance(50) ? said.id : fmt::format("\"token {}\"", said.mark);
     meta = fmt::format(R"json("progressToken":{})json", said.token);
   }
@@ -228,8 +248,6 @@ int Client::request(std::string method, std::string params) {
           R"json({{ "jsonrpc" : "2.0", "id" : {}, "method" : "{}", "params" : {} }})json", said.id,
           said.method, params);
   }
-  recent_ids_.push_back(said.id);
-  if (recent_ids_.size() > 12) recent_ids_.pop_front();
   return said.mark;
 }
 
@@ -323,10 +341,13 @@ int Client::call() {
 }
 
 int Client::call_builtin() {
-  static constexpr std::array<std::string_view, 3> names = {"sitter_status", "sitter_binary_info",
-                                                            "sitter_child_stderr"};
-  std::string name(random_.pick(names));
-  if (scene_.has_outer_tools && random_.chance(20)) name.insert(0, "outer_");
+  static constexpr std::array<std::string_view, 4> names = {
+      "sitter_status", "sitter_binary_info", "sitter_child_stderr", "sitter_build_log"};
+  const int count = scene_.has_builds ? 4 : 3;
+  std::string name(names[static_cast<std::size_t>(random_.below(count))]);
+  if (scene_.has_outer_tools && name != "sitter_build_log" && random_.chance(20)) {
+    name.insert(0, "outer_");
+  }
   const bool wants_task = random_.chance(5);
   const bool is_wrong = random_.chance(10);
   const int mark =
@@ -350,6 +371,51 @@ int Client::kill() {
                                                      arguments[static_cast<std::size_t>(choice)]));
   said_.client.back().tool = "sitter_kill";
   said_.client.back().has_wrong_arguments = choice == 4;
+  return mark;
+}
+
+/// The ids are no other's, or nobody could tell which build is whose.
+int Client::rebuild() {
+  struct Way {
+    std::string_view arguments;
+    bool is_kill_first = false;
+    int seconds = limits::kBuildSecondsDefault;
+    bool is_wrong = false;
+  };
+  static constexpr std::array<Way, 10> ways = {
+      Way{""},
+      Way{R"json(,"arguments":{})json"},
+      Way{R"json(,"arguments":{"mode":"swap"})json"},
+      Way{R"json(,"arguments":{"timeout_seconds":1})json", false, 1},
+      Way{R"json(,"arguments":{"timeout_seconds":"3","mode":null})json", false, 3},
+      Way{R"json(,"arguments":{"mode":"kill-first"})json", true},
+      Way{R"json(,"arguments":{"mode":"kill-first","timeout_seconds":1})json", true, 1},
+      Way{R"json(,"arguments":{"mode":"kill-first","timeout_seconds":20})json", true, 20},
+      Way{R"json(,"arguments":{"mode":"fast"})json", false, 1, true},
+      Way{R"json(,"arguments":{"timeout_seconds":0})json", false, 1, true}};
+  --rebuilds_left_;
+  const bool wants_task = random_.chance(3);
+  const Way& way = random_.pick(ways);
+  ClientSaid& said = add(Kind::request);
+  said.id = spelled(next_rebuild_++);
+  said.tool = "sitter_rebuild";
+  said.wants_task = wants_task;
+  said.has_wrong_arguments = way.is_wrong;
+  said.is_kill_first = way.is_kill_first;
+  said.build_timeout = std::chrono::seconds(way.seconds);
+  rebuild_ids_.push_back(said.id);
+  return request(said, "tools/call",
+                 fmt::format(R"json(,"name":"sitter_rebuild"{}{})json", way.arguments,
+                             wants_task ? R"json(,"task":{})json" : ""));
+}
+
+int Client::cancel_rebuild() {
+  const auto at = rebuild_ids_.begin() + random_.below(static_cast<int>(rebuild_ids_.size()));
+  const std::string id = *at;
+  rebuild_ids_.erase(at);
+  const int mark = notify(Kind::cancelled, "notifications/cancelled",
+                          fmt::format(R"json(,"requestId":{})json", id));
+  said_.client.back().about = id;
   return mark;
 }
 
@@ -463,7 +529,7 @@ int Client::batch() {
 }
 
 int Client::part_of_batch() {
-  switch (random_.weighted({30, 10, 10, 10, 10, 2, 2})) {
+  switch (random_.weighted({30, 10, 10, 10, 10, 2, 2, rebuilds_left_ > 0 ? 3 : 0})) {
     case 0:
       return call();
     case 1:
@@ -476,11 +542,13 @@ int Client::part_of_batch() {
       return notification();
     case 5:
       return kill();
-    default: {
+    case 6: {
       ClientSaid& said = add(Kind::rubbish);
       said.text = "17";
       return said.mark;
     }
+    default:
+      return rebuild();
   }
 }
 

@@ -42,6 +42,7 @@ class Client {
   int says_stateless();
   ClientSaid& add(ClientSaid::Kind kind);
   int request(std::string method, std::string params);
+  int request(ClientSaid& said, std::string method, std::string params);
   int notify(ClientSaid::Kind kind, std::string_view method, std::string_view params);
   bool writes_envelope();
   std::string envelope(ClientSaid& said);
@@ -54,6 +55,8 @@ class Client {
   int call();
   int call_builtin();
   int kill();
+  int rebuild();
+  int cancel_rebuild();
   int list();
   int other_request();
   int other_stateless_request();
@@ -82,6 +85,10 @@ class Client {
   bool writes_batches_ = false;
   bool has_to_list_ = false;
   int kills_left_ = 0;
+  int rebuilds_left_;
+  int next_rebuild_ = 90'000;
+  /// Raw, of calls that may be open.
+  std::vector<std::string> rebuild_ids_;
   std::deque<std::string> recent_ids_;
   std::vector<Question> questions_;
   /// Raw ids.

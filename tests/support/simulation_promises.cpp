@@ -17,9 +17,6 @@ using nlohmann::literals::operator""_json_pointer;
 
 namespace {
 
-/// What a few late timers may add to any wait.
-constexpr Milliseconds kLate{150};
-
 /// What may be asked of a second child, after the first has died with it.
 bool is_repeatable(const ClientSaid& said) {
   if (said.method.ends_with("/list")) return said.is_first_page;
@@ -64,10 +61,14 @@ Milliseconds Promises::ladder_max() const {
 /// down, its successor may fail as late as it can.
 std::optional<Milliseconds> Promises::waiting_max() const {
   if (config_.startup_timeout == Milliseconds::zero()) return std::nullopt;
-  const Milliseconds any_ladder = 2 * config_.kill_grace + limits::kRemoteTermGrace +
-                                  limits::kGiveUpAfterKill + limits::kDrain + kLate;
-  return 2 * any_ladder + config_.kill_grace + config_.startup_timeout + limits::kToolsListWait +
-         limits::kOtherListWait;
+  return 2 * any_ladder_max() + config_.kill_grace + config_.startup_timeout +
+         limits::kToolsListWait + limits::kOtherListWait;
+}
+
+/// Of whatever child.
+Milliseconds Promises::any_ladder_max() const {
+  return 2 * config_.kill_grace + limits::kRemoteTermGrace + limits::kGiveUpAfterKill +
+         limits::kDrain + kLate;
 }
 
 /// Whether lines to the client may be held back for a moment, because of progress or of a list.
@@ -83,6 +84,7 @@ bool Promises::may_be_closed() const {
 void Promises::waits_again(Request& request) {
   const auto wait = waiting_max();
   request.due = wait ? std::optional(now_ + *wait) : std::nullopt;
+  request.may_wait_for_build = true;
 }
 
 bool Promises::is_in_flight(const Request& request) const {
@@ -126,7 +128,11 @@ void Promises::on_child_started(Generation gen, bool is_remote_runner, bool can_
 }
 
 void Promises::on_start_failed(Generation gen) {
+  const bool was_candidate = is_candidate(gen);
   life(gen).is_over = true;
+  on_built_child_over(gen);
+  candidate_died_ |= was_candidate;
+  if (was_candidate) return;
   if (is_asked_ || is_stateless_) ++failures_in_row_;
   has_lost_stateless_ |= is_stateless_;
 }
@@ -169,14 +175,27 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     if (said.has_tools || request.is_doubled) output_may_be_closed_until_ = now_ + kLate;
     // Of two with the same id either may carry the notice.
     if (request.is_doubled) its_life.owes_notice = false;
+    // A child that answers twice spoils a later request with the same id.
+    for (const int mark : open_) {
+      Request& other = requests_.at(mark);
+      if (request.is_answered && said.is_unreadable && other.key == request.key) {
+        other.is_doubled = true;
+      }
+    }
     if (request.is_answered || request.is_cancelled || request.is_doubled || stopped_at_) continue;
     if (request.sent_to.empty() || request.sent_to.back() != gen || request.answer_read != 0) {
+      continue;
+    }
+    // A child that is replaced in its opening does not refuse it for the next one.
+    if (request.is_opening && its_life.was_replaced && said.kind == ChildSaid::Kind::error) {
       continue;
     }
     // An earlier one that is held may carry the notice of a later restart too.
     const bool may_be_carried = std::any_of(open_.begin(), open_.end(),
                                             [&](int mark) { return is_held(requests_.at(mark)); });
     request.answer_read = number;
+    request.may_wait_for_build = false;
+    request.may_not_carry_notice = its_life.retired_at.has_value();
     request.due = now_ + limits::kRelistWait + kLate;
     // It may wait until it is known what it means.
     if (said.kind == ChildSaid::Kind::error && !request.said->envelope.empty()) {
@@ -184,14 +203,19 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     }
     // Its session has changed, or not: a notice may come in the mixture or not.
     if (is_mixed()) continue;
-    if (its_life.owes_notice && is_held(request) && !said.has_structure && !may_be_carried) {
+    if (its_life.owes_notice && !its_life.retired_at && is_held(request) && !said.has_structure &&
+        !may_be_carried) {
       its_life.owes_notice = false;
       request.must_carry_notice = true;
     }
   }
 }
 
-void Promises::on_child_exited(Generation gen) {
+void Promises::on_exited(Generation gen, const ExitStatus& status) {
+  if (is_build(gen)) {
+    builds_.at(gen).status = status;
+    return;
+  }
   Life& its_life = life(gen);
   its_life.has_exited = true;
   its_life.is_up = false;
@@ -272,6 +296,7 @@ void Promises::check_passed_to_child(Life& its_life, Generation gen, const Clien
     const bool is_about_probe = scene_.client == Scene::Client::dual && its_life.has_served;
     if (!its_life.is_open && !is_about_probe) throw Broken("a child gets a line before it is open");
   }
+  check_not_retired(its_life, gen, said);
   if (Streams::Stream* const stream = streams_.of(said.mark)) {
     streams_.on_asked(*stream, gen);
     return;
@@ -281,7 +306,9 @@ void Promises::check_passed_to_child(Life& its_life, Generation gen, const Clien
     if (++its_life.initialized_count > initialize_count_ && !is_mixed()) {
       throw Broken("a child gets initialized twice");
     }
-    its_life.owes_notice = its_life.is_replay && config_.writes_notices && !its_life.has_served;
+    // That of a rebuild is told with its answer, or serves already and tells when it has listed.
+    its_life.owes_notice =
+        its_life.is_replay && config_.writes_notices && !its_life.has_served && gen != built_gen_;
     return;
   }
   if (said.kind == ClientSaid::Kind::cancelled) {
@@ -301,16 +328,24 @@ void Promises::check_passed_to_child(Life& its_life, Generation gen, const Clien
     }
     return;
   }
-  if (said.method != "initialize") {
-    if (said.mark < its_life.last_mark) throw Broken("lines of the client changed places");
-    its_life.last_mark = said.mark;
+  // Whoever is to take the place of another hears of changed roots before it is asked anything.
+  const bool is_before_all = said.method == "notifications/roots/list_changed" && is_candidate(gen);
+  if (said.method != "initialize" && !is_before_all) {
+    // What a child that retires does not do comes late to its successor.
+    const auto request = requests_.find(said.mark);
+    const bool is_late = request != requests_.end() && !request->second.sent_to.empty() &&
+                         lives_.at(request->second.sent_to.back()).retired_at;
+    if (said.mark < its_life.last_mark && !is_late) {
+      throw Broken("lines of the client changed places");
+    }
+    its_life.last_mark = std::max(its_life.last_mark, said.mark);
   }
   if (said.kind == ClientSaid::Kind::request) {
     request_sent(its_life, gen, requests_.at(said.mark));
     const bool is_first = !std::exchange(its_life.has_served, true);
     if (is_first && is_modern_only() && has_lost_stateless_) {
       // Its lists were taken first.
-      its_life.owes_notice = config_.writes_notices;
+      its_life.owes_notice = config_.writes_notices && !its_life.is_told_by_rebuild;
       its_life.has_answered = true;
     }
     if (said.method == "initialize") {
@@ -328,11 +363,19 @@ void Promises::request_sent(Life&, Generation gen, Request& request) {
   if (request.is_cancelled) throw Broken("a cancelled request is sent to a child");
   if (request.is_answered && !request.is_doubled) throw Broken("an answered request is sent");
   if (!request.sent_to.empty()) {
-    if (!is_repeatable(said)) throw Broken(fmt::format("{} is sent a second time", said.method));
-    if (request.sent_to.size() > 1) throw Broken("a request is sent a third time");
+    // The opening goes to the next child when one is replaced before it has answered.
+    const bool was_replaced = request.is_opening && lives_.at(request.sent_to.back()).was_replaced;
+    if (!is_repeatable(said) && !was_replaced) {
+      throw Broken(fmt::format("{} is sent a second time", said.method));
+    }
+    if (request.sent_to.size() > 1 && !was_replaced) throw Broken("a request is sent a third time");
+    if (!lives_.at(request.sent_to.back()).is_over) {
+      throw Broken("a request is sent to a second child while the first has it");
+    }
     if (request.sent_to.back() == gen) throw Broken("a request is sent twice to the same child");
   }
   request.sent_to.push_back(gen);
+  request.may_wait_for_build = false;
   // The opening of a session is answered without the child where it takes too long.
   if (!request.is_opening || life(gen).line_count > 1) request.due.reset();
 }
@@ -419,10 +462,12 @@ void Promises::check_envelope(const json& message) const {
 void Promises::on_start_child(Generation gen) {
   if (has_exited_ || stopped_at_) throw Broken("a start at the end");
   if (gen != last_gen_ + 1) throw Broken("generations are not counted one by one");
-  for (const auto& [other, its_life] : lives_) {
-    if (!its_life.is_over) throw Broken(fmt::format("a second child beside child {}", other));
-  }
+  const bool is_built = check_start_beside_others();
   int cause = list_answered_ ? list_answered_mark_ : 0;
+  if (is_built) {
+    cause = last_rebuild_;
+    ++requests_for_child_;
+  }
   for (const int mark : open_) {
     const Request& request = requests_.at(mark);
     const bool is_waiting = !request.is_cancelled && !request.is_builtin &&
@@ -440,23 +485,39 @@ void Promises::on_start_child(Generation gen) {
   cause = std::max(cause, streams_.last_waiting());
   // In a batch it stands beside requests that may have been answered before it.
   const bool is_kill_in_batch = last_kill_ != 0 && requests_.at(last_kill_).batch != 0;
-  if (cause < last_kill_ && !is_kill_in_batch) {
+  if (cause < last_kill_ && !is_kill_in_batch && !is_built) {
     throw Broken("a start after sitter_kill that nobody has asked for since");
   }
   if (++starts_ > 2 * requests_for_child_) throw Broken("more starts than requests account for");
   const bool is_early = now_ < last_start_ + limits::kStartInterval;
-  if (failures_in_row_ >= limits::kFailedStartsFree && is_early && !files_changed_) {
+  if (failures_in_row_ >= limits::kFailedStartsFree && is_early && !files_changed_ && !is_built) {
     throw Broken("a start too early after several failed ones");
   }
   files_changed_ = false;
   last_gen_ = gen;
   last_start_ = now_;
   lives_[gen].was_meant_by_kill = is_kill_in_batch && !requests_.at(last_kill_).is_answered;
+  if (is_built) on_built_child_ordered(gen);
 }
 
-void Promises::on_close_input(Generation gen) { life(gen).is_input_closed = true; }
+void Promises::on_close_input(Generation gen) {
+  if (must_close_input_ == gen) must_close_input_ = kNoGeneration;
+  if (is_build(gen)) {
+    on_close_build_input(gen);
+    return;
+  }
+  Life& its_life = life(gen);
+  its_life.is_input_closed = true;
+  its_life.closed_in = step_;
+  its_life.was_replaced = !open_rebuilds().empty() || rebuild_cancelled_at_ == now_;
+}
 
 void Promises::on_release(Generation gen) {
+  if (is_build(gen)) {
+    on_release_build(gen);
+    return;
+  }
+  const bool was_candidate = is_candidate(gen);
   Life& its_life = life(gen);
   if (std::exchange(its_life.is_over, true)) throw Broken("a child is released twice");
   its_life.is_up = false;
@@ -466,11 +527,14 @@ void Promises::on_release(Generation gen) {
       its_life.has_answered_us || now_ > its_life.started + limits::kOtherListWait;
   const bool is_open = its_life.is_open || its_life.has_answered || is_mixed() ||
                        (!is_asked_ && (!is_stateless_ || has_shown_itself));
-  if (!is_open && !its_life.was_meant_by_kill && !is_shut_down) {
+  if (was_candidate) {
+    candidate_died_ = true;
+  } else if (!is_open && !its_life.was_meant_by_kill && !its_life.was_replaced && !is_shut_down) {
     ++failures_in_row_;
   } else if (is_open) {
     failures_in_row_ = 0;
   }
+  on_built_child_over(gen);
   has_lost_stateless_ |= is_stateless_;
   for (auto& [id, question] : questions_) {
     if (question.gen == gen) question.void_due = now_ + kLate;
@@ -483,10 +547,13 @@ void Promises::on_release(Generation gen) {
       continue;
     }
     if (request.answer_read != 0) continue;
+    // The next child is opened.
+    if (request.is_opening && its_life.was_replaced) continue;
     if (is_repeatable(*request.said) && request.sent_to.size() == 1) {
       waits_again(request);
     } else {
       request.due = now_ + kLate;
+      request.may_wait_for_build = false;
     }
   }
 }
@@ -496,6 +563,7 @@ void Promises::on_exit() {
   if (!stopped_at_ && !closed_at_) throw Broken("the program ends without a reason");
   wrong_unless_exit_.clear();
   check_counts();
+  check_all_released();
 }
 
 void Promises::on_settled(const Bridge& bridge) {
@@ -507,7 +575,8 @@ void Promises::on_settled(const Bridge& bridge) {
   if (!taken_back_.empty() && !may_be_closed()) {
     throw Broken("a stream was taken back from the child, and the client does not know");
   }
-  streams_.check(now_);
+  check_rebuilds();
+  if (!was_rebuilding_) streams_.check(now_);
   check_requests();
   check_silent();
   check_end(bridge);
@@ -555,9 +624,11 @@ void Promises::check_end(const Bridge& bridge) {
   const Milliseconds last = 2 * rung + limits::kGiveUpAfterKill + limits::kDrain + kLate;
   if (now_ > *closed_at_ + limits::kOwedWait + last) throw Broken("the end takes too long");
   if (now_ == *closed_at_) owed_nothing_when_closed_ = owed == 0 && bridge.owed_count() == 0;
-  const bool can_be_killed = std::all_of(lives_.begin(), lives_.end(), [](const auto& entry) {
+  const auto can_end = [](const auto& entry) {
     return entry.second.can_be_killed || entry.second.is_over;
-  });
+  };
+  const bool can_be_killed = std::all_of(lives_.begin(), lives_.end(), can_end) &&
+                             std::all_of(builds_.begin(), builds_.end(), can_end);
   if (owed_nothing_when_closed_ && can_be_killed && now_ > *closed_at_ + Milliseconds(1500)) {
     throw Broken("the end takes too long although nothing is owed");
   }

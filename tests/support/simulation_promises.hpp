@@ -31,7 +31,9 @@ class Promises {
   void on_child_started(Generation gen, bool is_remote_runner, bool can_be_killed);
   void on_start_failed(Generation gen);
   void on_child_line(Generation gen, const std::vector<int>& numbers);
-  void on_child_exited(Generation gen);
+  void on_build_started(Generation gen, bool can_be_killed);
+  void on_build_not_started(Generation gen);
+  void on_exited(Generation gen, const ExitStatus& status);
   void on_child_full(Generation gen);
   void on_child_moved(Generation gen);
   void on_child_drained(Generation gen);
@@ -41,6 +43,8 @@ class Promises {
   std::vector<Heard> on_send_to_client(const std::string& line);
   Asked on_send_to_child(Generation gen, const std::string& line);
   void on_start_child(Generation gen);
+  void on_start_build(Generation gen);
+  void on_inspect(Generation gen);
   void on_close_input(Generation gen);
   void on_release(Generation gen);
   void on_exit();
@@ -55,6 +59,8 @@ class Promises {
  private:
   /// A gap after progress is 1 ms, several may follow each other, and a timer may be late.
   static constexpr Milliseconds kGapsMax{100};
+  /// What a few late timers may add to any wait.
+  static constexpr Milliseconds kLate{150};
 
   struct Request {
     const ClientSaid* said = nullptr;
@@ -68,6 +74,19 @@ class Promises {
     /// Nothing may stand between it and its answer.
     bool is_due_at_once = false;
     bool must_carry_notice = false;
+    /// It was answered by a child whose successor served then.
+    bool may_not_carry_notice = false;
+    /// A build that is on its way may be waited for, however long that takes.
+    bool may_wait_for_build = false;
+    /// A sitter_rebuild without a mistake, and whether its child was ordered or its build failed.
+    bool is_rebuild = false;
+    bool has_started = false, has_failed = false;
+    /// Its build, once that is over.
+    Generation build = kNoGeneration;
+    /// What it was told last.
+    std::int64_t progress = 0;
+    std::optional<Instant> progress_at;
+    Milliseconds progress_late{};
     /// The mark of the batch that it came in; 0 for none.
     int batch = 0;
     /// It was cancelled before any answer to it can have been known.
@@ -111,6 +130,29 @@ class Promises {
     std::optional<Instant> full_since;
     std::optional<Instant> over_at;
     int passed_order = 0;
+    /// From when on its successor serves.
+    std::optional<Instant> retired_at;
+    /// It is such a successor.
+    bool has_taken_over = false;
+    /// The step in which its input was closed.
+    int closed_in = 0;
+    /// It was taken down for a rebuild, as far as can be seen.
+    bool was_replaced = false;
+    /// The answer to sitter_rebuild says all that a notice would.
+    bool is_told_by_rebuild = false;
+  };
+
+  struct BuildLife {
+    bool can_be_killed = true;
+    bool is_over = false;
+    bool is_input_closed = false;
+    /// All who have called for it have cancelled.
+    bool is_abandoned = false;
+    std::optional<ExitStatus> status;
+    Instant started;
+    Milliseconds timeout_min{}, timeout_max{};
+
+    bool has_succeeded() const { return status && status->code == 0 && !is_input_closed; }
   };
 
   struct Question {
@@ -161,10 +203,34 @@ class Promises {
   Heard own(const std::string& line);
   Heard own_notification(const std::string& line, const nlohmann::json& message);
   Heard own_cancellation(const std::string& id);
-  void check_own_answer(const Request& request, const std::string& line,
-                        const nlohmann::json& message) const;
+  void check_own_answer(Request& request, const std::string& line, const nlohmann::json& message);
   void check_stateless_result(const Request& request, const nlohmann::json& result) const;
   void check_batch_of(const Request& request) const;
+
+  // simulation_promises_rebuild.cpp: builds, and two children at the same time
+  Milliseconds before_build_max() const;
+  Milliseconds build_ladder_max() const;
+  Milliseconds before_start_max() const;
+  std::optional<Milliseconds> serving_max() const;
+  void on_rebuild(Request& request);
+  std::vector<Request*> open_rebuilds();
+  std::vector<Request*> building_calls();
+  BuildLife* running_build();
+  bool is_rebuilding();
+  void on_rebuild_cancelled();
+  void on_close_build_input(Generation gen);
+  void on_release_build(Generation gen);
+  void build_over(BuildLife& build, Generation gen);
+  bool is_candidate(Generation gen) const;
+  bool check_start_beside_others();
+  void on_built_child_ordered(Generation gen);
+  void on_built_child_over(Generation gen);
+  void take_over(Generation gen);
+  void check_not_retired(const Life& life, Generation gen, const ClientSaid& said);
+  Heard own_progress(const nlohmann::json& message);
+  void check_rebuild_answer(Request& request, const nlohmann::json& message);
+  void check_rebuilds();
+  void check_all_released() const;
 
   // simulation_promises.cpp: what children get, and their lives
   void check_passed_to_child(Life& life, Generation gen, const ClientSaid& said);
@@ -182,6 +248,7 @@ class Promises {
   bool may_be_closed() const;
   std::optional<Milliseconds> waiting_max() const;
   Milliseconds ladder_max() const;
+  Milliseconds any_ladder_max() const;
 
   void check_silent() const;
   void check_end(const Bridge& bridge);
@@ -241,6 +308,26 @@ class Promises {
   int starts_ = 0, requests_for_child_ = 0;
   /// The mark of the line that a child must have got when all is settled.
   int must_reach_child_ = 0;
+
+  std::map<Generation, BuildLife> builds_;
+  Generation last_build_ = kNoGeneration;
+  /// The last build has succeeded, and its child was not started yet.
+  bool is_child_built_ = false;
+  /// The child of the last build.
+  Generation built_gen_ = kNoGeneration;
+  /// The mark of the last call of sitter_rebuild.
+  int last_rebuild_ = 0;
+  /// Of the calls since the last rebuild.
+  Milliseconds timeout_min_{}, timeout_max_{};
+  std::optional<Instant> rebuild_cancelled_at_;
+  /// What must be on its way out when all is settled.
+  Generation must_close_input_ = kNoGeneration;
+  /// In this moment, and the one before it lives.
+  bool candidate_died_ = false;
+  bool was_rebuilding_ = false;
+  /// Counts inputs with all that follows from them.
+  int step_ = 1;
+  std::set<Generation> told_by_rebuild_;
 
   std::optional<Instant> closed_at_, stopped_at_;
   bool owed_nothing_when_closed_ = false;

@@ -14,16 +14,21 @@ using json = nlohmann::json;
 
 namespace {
 
+bool is_for_builds(std::string_view tool) {
+  return tool == "sitter_rebuild" || tool == "sitter_build_log";
+}
+
 bool is_builtin_name(std::string_view tool) {
   while (tool.starts_with("outer_")) tool.remove_prefix(6);
   return tool == "sitter_status" || tool == "sitter_kill" || tool == "sitter_binary_info" ||
-         tool == "sitter_child_stderr";
+         tool == "sitter_child_stderr" || is_for_builds(tool);
 }
 
 }  // namespace
 
 void Promises::on_client_line(const ClientSaid& said) {
   must_reach_child_ = 0;
+  must_close_input_ = kNoGeneration;
   if (said.kind != ClientSaid::Kind::batch) {
     on_said(said, 0);
     return;
@@ -96,20 +101,26 @@ void Promises::on_request(const ClientSaid& said) {
 
   const bool is_request = said.kind == ClientSaid::Kind::request;
   request.is_opening = said.method == "initialize";
-  request.is_builtin = is_request && is_builtin_name(said.tool) &&
-                       (!scene_.has_outer_tools || said.tool == "sitter_kill");
-  if (is_builtin_name(said.tool) && said.tool != "sitter_kill") last_builtin_ = said.mark;
+  // Children have no tools of these names.
+  const bool is_ours = said.tool == "sitter_kill" || is_for_builds(said.tool);
+  request.is_builtin =
+      is_request && is_builtin_name(said.tool) && (!scene_.has_outer_tools || is_ours);
+  if (is_builtin_name(said.tool) && !is_ours) last_builtin_ = said.mark;
   const bool is_kill = request.is_builtin && said.tool == "sitter_kill" &&
                        !said.has_wrong_arguments && !said.wants_task;
   const auto serving = std::find_if(lives_.begin(), lives_.end(), [&](const auto& life) {
     return life.second.is_up && life.second.has_served && !life.second.is_input_closed &&
-           (life.second.is_open || !is_asked_);
+           (life.second.is_open || !is_asked_) && !life.second.retired_at;
   });
   const bool is_deaf = serving != lives_.end() && serving->second.full_since &&
                        now_ > *serving->second.full_since + limits::kDeafAfter + kGapsMax;
   const bool nobody_is_up = std::none_of(lives_.begin(), lives_.end(),
                                          [](const auto& life) { return life.second.is_up; });
-  if (is_kill) {
+  const bool is_rebuild = request.is_builtin && said.tool == "sitter_rebuild" &&
+                          !said.has_wrong_arguments && !said.wants_task && !stopped_at_;
+  if (is_rebuild) {
+    on_rebuild(request);
+  } else if (is_kill) {
     last_kill_ = said.mark;
     request.due = now_ + ladder_max() + config_.kill_grace + kGapsMax;
     for (auto& [gen, life] : lives_) {
@@ -119,7 +130,8 @@ void Promises::on_request(const ClientSaid& said) {
   } else if (!is_request || request.is_builtin || (is_too_early && !request.is_opening) ||
              (is_deaf && !request.is_opening && !scene_.has_outer_tools) ||
              (said.method == "ping" && nobody_is_up)) {
-    request.is_due_at_once = !(scene_.has_outer_tools && is_builtin_name(said.tool));
+    request.is_due_at_once =
+        !(scene_.has_outer_tools && is_builtin_name(said.tool)) || is_for_builds(said.tool);
   } else {
     ++requests_for_child_;
     waits_again(request);
@@ -127,6 +139,7 @@ void Promises::on_request(const ClientSaid& said) {
       // A child that serves without an opening is asked as for anything else.
     } else if (request.is_opening && initialize_count_ == 0) {
       request.due = now_ + config_.answer_within + kGapsMax;
+      request.may_wait_for_build = false;
     } else if (request.is_opening && request.due) {
       *request.due += config_.answer_within;
     }
@@ -168,6 +181,7 @@ void Promises::on_cancellation(const ClientSaid& said) {
     if (listens(request.sent_to.back())) must_reach_child_ = said.mark;
   }
   request.is_cancelled = true;
+  if (request.is_rebuild) on_rebuild_cancelled();
   request.is_withdrawn = request.answer_read == 0 && !request.is_due_at_once &&
                          !request.is_builtin && is_in_flight(request);
   request.due.reset();
@@ -247,7 +261,7 @@ bool Promises::is_late(const Request& request) const {
     const auto found = requests_.find(mark);
     if (found == requests_.end()) return true;
     const Request& part = found->second;
-    if (part.is_doubled) return false;
+    if (part.is_doubled || (part.may_wait_for_build && was_rebuilding_)) return false;
     const bool is_due = part.is_due_at_once || (part.due && now_ > *part.due);
     return is_due || part.is_answered || part.is_cancelled;
   });
@@ -264,6 +278,7 @@ void Promises::check_requests() {
       throw Broken(fmt::format("request {} ({} {}) was not answered at once", request.said->id,
                                request.said->method, request.said->tool));
     }
+    if (request.may_wait_for_build && was_rebuilding_) continue;
     if (request.due && now_ > *request.due) {
       throw Broken(fmt::format("request {} ({} {}) waits too long for its answer", request.said->id,
                                request.said->method, request.said->tool));

@@ -261,6 +261,11 @@ void Promises::check_opening(const std::string& line, const ChildSaid& said,
     throw Broken("the opening is no answer");
   if (now["id"] != json::parse(request.said->id)) throw Broken("the opening has another id");
   const json& result = now["result"];
+  // Of a second opening the child may say anything.
+  if ((initialize_count_ > 1 || is_mixed()) && !before["result"].contains("protocolVersion")) {
+    if (result != before["result"]) throw Broken("the opening was changed");
+    return;
+  }
   for (const char* const key : {"sim", "protocolVersion", "serverInfo"}) {
     if (result.value(key, json()) != before["result"].value(key, json())) {
       throw Broken("the opening was changed");
@@ -313,6 +318,9 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
   }
   if (request.is_doubled && item.starts_with(kToolStart)) return;
   if (!item.starts_with(kNoticeStart)) throw Broken("something was put into an answer");
+  if (request.may_not_carry_notice && !request.is_doubled) {
+    throw Broken("a child tells of the restart that has replaced it");
+  }
   if (!said.has_content || !config_.writes_notices ||
       (request.is_cancelled && !request.is_doubled && !may_be_closed() &&
        (request.batch == 0 || request.is_withdrawn))) {

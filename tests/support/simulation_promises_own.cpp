@@ -117,6 +117,7 @@ Heard Promises::own_notification(const std::string& line, const json& message) {
   if (method == "notifications/cancelled") {
     return own_cancellation(message.at("params").at("requestId").dump());
   }
+  if (method == "notifications/progress") return own_progress(message);
   if (method == "notifications/subscriptions/acknowledged") {
     streams_.on_acknowledged(message, line, may_be_closed());
     return {};
@@ -154,10 +155,13 @@ Heard Promises::own_cancellation(const std::string& id) {
   return {Heard::Kind::question_cancelled, id};
 }
 
-void Promises::check_own_answer(const Request& request, const std::string& line,
-                                const json& message) const {
+void Promises::check_own_answer(Request& request, const std::string& line, const json& message) {
   if (request.is_doubled) return;
   const ClientSaid& said = *request.said;
+  if (request.is_rebuild && !request.is_cancelled) check_rebuild_answer(request, message);
+  if (candidate_died_ && !request.is_builtin && message.contains("error") && !may_be_closed()) {
+    throw Broken("a request fails with a child that was to take the place of another");
+  }
   const bool is_result = message.contains("result");
   if (is_result && said.method != "tools/call" && said.method != "ping" &&
       said.method != "initialize" && said.method != "logging/setLevel" && !is_list(said.method)) {

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "sitter/core/generation.hpp"
+#include "sitter/core/limits.hpp"
+#include "sitter/core/time.hpp"
 
 namespace sitter::sim {
 
@@ -34,6 +36,8 @@ struct Scene {
   bool has_outer_tools = false;
   /// The session may be of the only revision with batches.
   bool has_batches = false;
+  /// There is a build command.
+  bool has_builds = false;
 };
 
 /// Whether it asks for a page of a list.
@@ -80,6 +84,9 @@ struct ClientSaid {
   bool is_first_page = false;
   bool wants_task = false;
   bool has_wrong_arguments = false;
+  /// Of a sitter_rebuild.
+  bool is_kill_first = false;
+  Milliseconds build_timeout = std::chrono::seconds(limits::kBuildSecondsDefault);
   /// What a stream is asked for.
   Filter wanted;
   /// Marks of the messages of a batch.

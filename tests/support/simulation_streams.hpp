@@ -77,6 +77,18 @@ class Streams {
     if (stream.gen == gen) stream.gen = kNoGeneration;
   }
 
+  /// Another child serves in the place of this one.
+  void on_lost(Generation gen) {
+    for (auto& [mark, stream] : streams_) on_refused(stream, gen);
+  }
+
+  /// Those that are not acknowledged may have waited for a build.
+  void wait_again(Instant due) {
+    for (auto& [mark, stream] : streams_) {
+      if (stream.due) stream.due = due;
+    }
+  }
+
   /// The stream that a line to the client is for.
   Stream& told_of(const nlohmann::json& message, const std::string& line, bool is_late) {
     const std::string id = message.at("params").at("_meta").at(std::string(kTagName)).dump();

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace sitter::sim {
@@ -15,8 +14,6 @@ using std::chrono::microseconds;
 
 namespace {
 
-/// More orders than this from one input never end.
-constexpr int kOrdersMax = 100'000;
 /// More timeouts than this in one moment never end.
 constexpr int kTimeoutsMax = 50;
 
@@ -37,18 +34,6 @@ std::string_view client_word(Scene::Client client) {
   return "mixed";
 }
 
-std::string_view how_word(action::SignalUnit::How how) {
-  switch (how) {
-    case action::SignalUnit::How::look:
-      return "look at";
-    case action::SignalUnit::How::terminate:
-      return "terminate";
-    case action::SignalUnit::How::kill:
-      break;
-  }
-  return "kill";
-}
-
 }  // namespace
 
 Scene World::random_scene(Random& random) {
@@ -60,10 +45,11 @@ Scene World::random_scene(Random& random) {
   scene.wildness = random.pick(std::array{0, 20, 50, 100});
   scene.has_outer_tools = random.chance(5);
   scene.has_batches = scene.client == Kind::legacy && random.chance(20);
+  scene.has_builds = random.chance(25);
   return scene;
 }
 
-BridgeConfig World::random_config(Random& random) {
+BridgeConfig World::random_config(Random& random, const Scene& scene) {
   BridgeConfig config;
   config.command = "./server";
   config.arguments = {"--verbose"};
@@ -73,6 +59,10 @@ BridgeConfig World::random_config(Random& random) {
   config.kill_grace = random.pick(
       std::array{Milliseconds(500), Milliseconds(50), Milliseconds(3000), Milliseconds(0)});
   config.writes_notices = !random.chance(10);
+  if (scene.has_builds) {
+    config.build_command = "make";
+    config.on_busy_wait = random.pick(std::array{Milliseconds(0), Milliseconds(10000)});
+  }
   config.sitter_version = "0.3.0";
   config.seed = random.next();
   return config;
@@ -83,7 +73,7 @@ World::World(std::uint64_t seed, std::FILE* story)
       story_(story),
       scene_(random_scene(random_)),
       start_failures_(random_.chance(30) ? random_.between(5, 60) : 0),
-      config_(random_config(random_)),
+      config_(random_config(random_, scene_)),
       now_{Instant(std::chrono::hours(100)), WallTime(std::chrono::hours(480'000))},
       begun_(now_.steady),
       promises_(config_, said_, scene_),
@@ -91,9 +81,12 @@ World::World(std::uint64_t seed, std::FILE* story)
       client_(random_, said_, scene_) {
   if (!tells()) return;
   tell("config",
-       fmt::format("{} client, wildness {}, startup timeout {}, answer within {}, kill grace {}",
+       fmt::format("{} client, wildness {}, startup timeout {}, answer within {}, kill grace {}{}",
                    client_word(scene_.client), scene_.wildness, config_.startup_timeout.count(),
-                   config_.answer_within.count(), config_.kill_grace.count()));
+                   config_.answer_within.count(), config_.kill_grace.count(),
+                   scene_.has_builds
+                       ? fmt::format(", builds, busy wait {}", config_.on_busy_wait.count())
+                       : ""));
 }
 
 void World::play() {
@@ -188,7 +181,7 @@ void World::decisions_of(Child& child) {
   }
   const bool is_full = child.is_deaf() && child.lives();
   if (is_full && random_.chance(30)) {
-    if (tells()) tell(fmt::format("child {}", child.gen), "its input is full");
+    if (tells()) tell(who(child.gen), "its input is full");
     promises_.on_child_full(child.gen);
     feed(input::ChildInputFull{child.gen});
   }
@@ -217,7 +210,7 @@ void World::child_is_read() {
 void World::read_line(Child& child) {
   const Child::Written written = std::move(child.output.front());
   child.output.pop_front();
-  if (tells()) tell(fmt::format("child {}", child.gen), written.text);
+  if (tells()) tell(who(child.gen), written.text);
   promises_.on_child_line(child.gen, written.numbers);
   if (written.size > 0) {
     feed(input::ChildLineTooLong{child.gen, written.text, "\"}}", written.size});
@@ -262,8 +255,12 @@ void World::system_acts() {
   }
 }
 
-/// Something of a child that is long forgotten.
+/// Something of a child or a build that is long forgotten.
 void World::stray_fact() {
+  if (last_build_ != kNoGeneration && random_.chance(40)) {
+    stray_fact_of_build();
+    return;
+  }
   if (last_gen_ < 2) return;
   const Generation gen = random_.between(1, last_gen_);
   if (find(gen) != nullptr) return;
@@ -281,6 +278,34 @@ void World::stray_fact() {
       break;
     default:
       feed(input::OrphanEnded{});
+  }
+}
+
+void World::stray_fact_of_build() {
+  const Generation gen = -random_.between(1, -last_build_);
+  if (find(gen) != nullptr) return;
+  tell("system", "a stray fact of a forgotten build");
+  switch (random_.below(7)) {
+    case 0:
+      feed(input::ChildErrorLine{gen, "CC late.c", 0});
+      break;
+    case 1:
+      feed(input::ChildExited{gen, {0, ""}});
+      break;
+    case 2:
+      feed(input::ChildOutputEnded{gen});
+      break;
+    case 3:
+      feed(input::ChildErrorEnded{gen});
+      break;
+    case 4:
+      feed(input::UnitSignalled{gen, {}});
+      break;
+    case 5:
+      feed(input::ChildStarted{gen, 7});
+      break;
+    default:
+      feed(input::ChildStartFailed{gen, "too late"});
   }
 }
 
@@ -348,46 +373,59 @@ void World::pass_until(Instant until) {
 }
 
 void World::happen(const Event& event) {
-  Child* const child = find(event.gen);
+  Unit* const unit = find(event.gen);
   if (event.kind == Event::Kind::orphan_ends) {
     feed(input::OrphanEnded{});
     return;
   }
-  if (child == nullptr) return;
-  const std::string who = tells() ? fmt::format("child {}", event.gen) : "";
+  if (unit == nullptr) return;
   switch (event.kind) {
-    case Event::Kind::process_dies: {
-      const auto process =
-          std::find_if(child->processes.begin(), child->processes.end(),
-                       [&](const Child::Process& p) { return p.pid == event.pid; });
-      if (!std::exchange(process->lives, false)) return;
-      if (process->is_leader) later({Event::Kind::child_exits, event.gen, 0, event.status}, 3);
-      if (!process->is_leader && !child->lives())
-        later({Event::Kind::orphan_ends, event.gen, 0, {}}, 3);
-      if (child->are_pipes_held()) return;
-      later({Event::Kind::output_ends, event.gen, 0, {}}, 3);
-      later({Event::Kind::error_ends, event.gen, 0, {}}, 3);
+    case Event::Kind::process_dies:
+      process_dies(*unit, event);
       break;
-    }
-    case Event::Kind::child_exits:
+    case Event::Kind::exits:
       if (tells()) {
-        tell(who, fmt::format("exits with {} {}", event.status.code, event.status.signal));
+        tell(who(event.gen),
+             fmt::format("exits with {} {}", event.status.code, event.status.signal));
       }
-      promises_.on_child_exited(event.gen);
+      promises_.on_exited(event.gen, event.status);
       feed(input::ChildExited{event.gen, event.status});
       break;
     case Event::Kind::output_ends:
-      while (find(event.gen) != nullptr && !child->output.empty()) read_line(*child);
-      if (find(event.gen) == nullptr || std::exchange(child->has_output_ended, true)) return;
-      tell(who, "its output ends");
+      if (Child* const child = find_child(event.gen)) {
+        while (find(event.gen) != nullptr && !child->output.empty()) read_line(*child);
+      }
+      if (find(event.gen) == nullptr || std::exchange(unit->has_output_ended, true)) return;
+      tell(who(event.gen), "its output ends");
       feed(input::ChildOutputEnded{event.gen});
       break;
     case Event::Kind::error_ends:
+      if (is_build(event.gen) && unit->has_error_ended) return;
+      unit->has_error_ended = true;
+      tell(who(event.gen), "its stderr ends");
       feed(input::ChildErrorEnded{event.gen});
       break;
+    case Event::Kind::writes: {
+      if (!unit->lives() || unit->has_error_ended) return;
+      const std::string text = fmt::format("CC {}.c", ++lines_of_builds_);
+      tell(who(event.gen), text);
+      feed(input::ChildErrorLine{event.gen, text, 0});
+      break;
+    }
     case Event::Kind::orphan_ends:
       break;
   }
+}
+
+void World::process_dies(Unit& unit, const Event& event) {
+  const auto process = std::find_if(unit.processes.begin(), unit.processes.end(),
+                                    [&](const Unit::Process& p) { return p.pid == event.pid; });
+  if (!std::exchange(process->lives, false)) return;
+  if (process->is_leader) later({Event::Kind::exits, event.gen, 0, event.status}, 3);
+  if (!process->is_leader && !unit.lives()) later({Event::Kind::orphan_ends, event.gen, 0, {}}, 3);
+  if (unit.are_pipes_held()) return;
+  later({Event::Kind::output_ends, event.gen, 0, {}}, 3);
+  later({Event::Kind::error_ends, event.gen, 0, {}}, 3);
 }
 
 void World::feed(const Input& input) {
@@ -406,148 +444,31 @@ void World::decide(const Input& input) {
   if (later_.empty()) promises_.on_settled(bridge_);
 }
 
-void World::carry_out_all() {
-  int count = 0;
-  while (auto action = bridge_.poll_action()) {
-    if (++count > kOrdersMax) throw Broken("orders without end");
-    if (promises_.has_exited()) throw Broken("an order after the end");
-    std::visit([this](auto& order) { carry_out(order); }, *action);
+/// One that the bridge has not released; null if there is none.
+Child* World::any_child() {
+  std::vector<Child*> here;
+  for (auto& [gen, child] : children_) {
+    if (!released_.contains(gen)) here.push_back(&child);
   }
+  if (here.size() < 2) return here.empty() ? nullptr : here.front();
+  return random_.pick(here);
 }
 
-void World::carry_out(action::SendToClient& order) {
-  const std::string line = order.line.text();
-  if (tells()) tell("  to client", line);
-  for (const Heard& heard : promises_.on_send_to_client(line)) client_.hears(heard);
+/// Null for one that the bridge has released.
+Unit* World::find(Generation gen) {
+  if (Child* const child = find_child(gen)) return child;
+  const auto found = builds_.find(gen);
+  return found == builds_.end() || released_.contains(gen) ? nullptr : &found->second;
 }
 
-void World::carry_out(action::SendToChild& order) {
-  const std::string line = order.line.text();
-  if (tells()) tell(fmt::format("  to child {}", order.gen), line);
-  Asked asked = promises_.on_send_to_child(order.gen, line);
-  if (Child* const child = find(order.gen)) child->hears(std::move(asked));
-}
-
-void World::carry_out(action::StartChild& order) {
-  if (tells()) tell("  bridge", fmt::format("starts child {}", order.gen));
-  promises_.on_start_child(order.gen);
-  last_gen_ = order.gen;
-  files_changed_ = false;
-  // Failures come in rows, as long as a build takes.
-  if (failing_starts_ == 0 && random_.chance(start_failures_)) {
-    failing_starts_ = random_.between(1, 8);
-  }
-  if (failing_starts_ > 0) {
-    --failing_starts_;
-    promises_.on_start_failed(order.gen);
-    later_.push_back(input::ChildStartFailed{order.gen, "no such file"});
-    return;
-  }
-  Character character =
-      random_character(random_, scene_, last_character_ ? &*last_character_ : nullptr);
-  last_character_ = character;
-  const bool is_remote = character.is_remote_runner;
-  const bool can_be_killed = !character.ignores_kill && !character.refuses_signals;
-  children_.try_emplace(order.gen, order.gen, std::move(character), random_, said_);
-  promises_.on_child_started(order.gen, is_remote, can_be_killed);
-  later_.push_back(input::ChildStarted{order.gen, 1000 * order.gen});
-}
-
-void World::carry_out(action::StartBuild&) { throw Broken("a build without a build command"); }
-
-void World::carry_out(action::CloseChildInput& order) {
-  if (tells()) tell("  bridge", fmt::format("closes the input of child {}", order.gen));
-  promises_.on_close_input(order.gen);
-  Child* const child = find(order.gen);
-  if (child == nullptr || child->character.ignores_closed_input) return;
-  kill_process(*child, child->processes.front().pid, {0, ""}, 100);
-}
-
-void World::carry_out(action::SignalUnit& order) {
-  using How = action::SignalUnit::How;
-  if (tells()) tell("  bridge", fmt::format("{} child {}", how_word(order.how), order.gen));
-  Child* const child = find(order.gen);
-  if (child == nullptr) throw Broken("a signal to a child that is not there");
-  input::UnitSignalled fact{order.gen, {}};
-  for (const Child::Process& process : child->processes) {
-    if (!process.lives) continue;
-    const bool is_refused = child->character.refuses_signals && order.how != How::look;
-    fact.processes.push_back({process.pid, process.is_leader, "server",
-                              is_refused ? "operation not permitted" : "",
-                              child->character.is_remote_runner});
-    if (is_refused || order.how == How::look) continue;
-    if (order.how == How::terminate && !process.ignores_terminate) {
-      kill_process(*child, process.pid, {143, "SIGTERM"}, 100);
-    }
-    if (order.how == How::kill && !process.ignores_kill) {
-      kill_process(*child, process.pid, {137, "SIGKILL"}, 1);
-    }
-  }
-  later_.push_back(std::move(fact));
-}
-
-void World::carry_out(action::ReleaseChild& order) {
-  if (tells()) tell("  bridge", fmt::format("releases child {}", order.gen));
-  promises_.on_release(order.gen);
-  forget_events_of(order.gen);
-  released_.insert(order.gen);
-}
-
-void World::carry_out(action::SweepImage& order) {
-  using How = action::SignalUnit::How;
-  if (tells()) tell("  bridge", fmt::format("sweeps the image: {}", how_word(order.how)));
-  input::ImageSwept fact;
-  if (order.how == How::terminate) swept_ = random_.chance(70) ? 0 : random_.between(1, 2);
-  if (order.how == How::kill && random_.chance(50)) swept_ = 0;
-  for (int i = 0; i < swept_; ++i) fact.processes.push_back({9000 + i, "stranger"});
-  later_.push_back(std::move(fact));
-}
-
-void World::carry_out(action::InspectBinary&) {
-  input::BinaryInspected fact;
-  fact.facts.path = "/srv/server";
-  fact.facts.exists = random_.chance(90);
-  if (fact.facts.exists) fact.facts.modified = now_.wall;
-  later_.push_back(std::move(fact));
-}
-
-void World::carry_out(action::CheckCommandFiles&) {
-  const bool changed = std::exchange(files_changed_, false);
-  if (tells()) {
-    tell("  bridge", fmt::format("checks the command's files: {}", changed ? "changed" : "same"));
-  }
-  promises_.on_files_checked(changed);
-  later_.push_back(input::CommandFilesChecked{changed});
-}
-
-void World::carry_out(action::Log& order) {
-  if (tells()) tell("  log", order.text);
-}
-
-void World::carry_out(action::Exit& order) {
-  if (tells()) tell("  bridge", fmt::format("exits with {}", order.code));
-  promises_.on_exit();
-}
-
-void World::kill_process(Child& child, std::int64_t pid, ExitStatus status, int after_max) {
-  later({Event::Kind::process_dies, child.gen, pid, std::move(status)}, after_max);
-}
-
-void World::later(Event event, int milliseconds_max) {
-  events_.emplace(now_.steady + microseconds(random_.below(1000 * milliseconds_max + 1)),
-                  std::move(event));
-}
-
-void World::forget_events_of(Generation gen) {
-  std::erase_if(events_, [&](const auto& entry) { return entry.second.gen == gen; });
-}
-
-/// A child that the bridge has not released; there is hardly ever more than one.
-Child* World::any_child() { return children_.empty() ? nullptr : find(children_.rbegin()->first); }
-
-Child* World::find(Generation gen) {
+Child* World::find_child(Generation gen) {
   const auto found = children_.find(gen);
   return found == children_.end() || released_.contains(gen) ? nullptr : &found->second;
+}
+
+std::string World::who(Generation gen) const {
+  if (!tells()) return "";
+  return is_build(gen) ? fmt::format("build {}", -gen) : fmt::format("child {}", gen);
 }
 
 void World::tell(std::string_view who, std::string_view what) {

@@ -12,6 +12,7 @@
 #include "sitter/core/action.hpp"
 #include "sitter/core/bridge.hpp"
 #include "sitter/core/input.hpp"
+#include "support/simulation_build.hpp"
 #include "support/simulation_child.hpp"
 #include "support/simulation_client.hpp"
 #include "support/simulation_promises.hpp"
@@ -34,7 +35,7 @@ class World {
  private:
   /// What the system will do of itself.
   struct Event {
-    enum class Kind { process_dies, child_exits, output_ends, error_ends, orphan_ends };
+    enum class Kind { process_dies, exits, output_ends, error_ends, orphan_ends, writes };
 
     Kind kind = Kind::process_dies;
     Generation gen = kNoGeneration;
@@ -43,7 +44,7 @@ class World {
   };
 
   static Scene random_scene(Random& random);
-  static BridgeConfig random_config(Random& random);
+  static BridgeConfig random_config(Random& random, const Scene& scene);
 
   void step();
   void end();
@@ -55,11 +56,15 @@ class World {
   void pass(Milliseconds time);
   void pass_until(Instant until);
   void happen(const Event& event);
+  void process_dies(Unit& unit, const Event& event);
   void read_line(Child& child);
   void stray_fact();
+  void stray_fact_of_build();
 
   void feed(const Input& input);
   void decide(const Input& input);
+
+  // simulation_world_orders.cpp
   void carry_out_all();
   void carry_out(action::SendToClient& order);
   void carry_out(action::SendToChild& order);
@@ -75,11 +80,13 @@ class World {
   void carry_out(action::Exit& order);
 
   void decisions_of(Child& child);
-  void kill_process(Child& child, std::int64_t pid, ExitStatus status, int after_max);
+  void kill_process(Unit& unit, std::int64_t pid, ExitStatus status, int after_max);
   void later(Event event, int milliseconds_max);
   void forget_events_of(Generation gen);
   Child* any_child();
-  Child* find(Generation gen);
+  Unit* find(Generation gen);
+  Child* find_child(Generation gen);
+  std::string who(Generation gen) const;
 
   void tell(std::string_view who, std::string_view what);
   bool tells() const { return story_ != nullptr; }
@@ -97,9 +104,12 @@ class World {
   Client client_;
 
   std::map<Generation, Child> children_;
+  std::map<Generation, Build> builds_;
   std::set<Generation> released_;
   std::optional<Character> last_character_;
   Generation last_gen_ = kNoGeneration;
+  Generation last_build_ = kNoGeneration;
+  int lines_of_builds_ = 0;
   std::multimap<Instant, Event> events_;
   std::deque<Input> later_;
   bool is_input_closed_ = false;

@@ -42,9 +42,10 @@ class Build {
   Build(Generation gen, Now now)
       : life(gen, now), output(limits::kBuildLogLinesMax, "build output") {}
 
-  /// Why it is taken down. The first reason stays.
+  /// Why it is taken down. The first reason stays, and so does the result of one that has ended and
+  /// of which only the output is waited for.
   void stop_for(BuildResult::Outcome outcome) {
-    if (!stopped_) stopped_ = outcome;
+    if (!stopped_ && life.state() != ChildLifecycle::State::draining) stopped_ = outcome;
   }
 
   bool is_running() const { return !result_; }

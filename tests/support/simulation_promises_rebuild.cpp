@@ -1,0 +1,411 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "sitter/core/limits.hpp"
+#include "support/simulation_promises.hpp"
+
+namespace sitter::sim {
+
+using json = nlohmann::json;
+
+namespace {
+
+constexpr std::string_view kRestarted = "server restarted (spawn #";
+
+}  // namespace
+
+// ---- What a rebuild may take -------------------------------------------------------------------
+
+/// From the call to the build: an abandoned build has to end, the child may finish what it was
+/// asked and is taken down, and so is what sitter_kill finds.
+Milliseconds Promises::before_build_max() const {
+  return build_ladder_max() + config_.on_busy_wait + 2 * any_ladder_max() + 2 * config_.kill_grace;
+}
+
+Milliseconds Promises::build_ladder_max() const {
+  return 2 * config_.kill_grace + limits::kGiveUpAfterKill + limits::kDrain + kLate;
+}
+
+/// From the end of the build to the start: what is on its way is taken down, and what retires may
+/// finish.
+Milliseconds Promises::before_start_max() const {
+  return config_.on_busy_wait + 2 * any_ladder_max() + 2 * config_.kill_grace;
+}
+
+/// From there until it serves, or has failed as late as it can.
+std::optional<Milliseconds> Promises::serving_max() const {
+  if (config_.startup_timeout == Milliseconds::zero()) return std::nullopt;
+  return config_.startup_timeout + any_ladder_max() + limits::kToolsListWait +
+         limits::kOtherListWait;
+}
+
+// ---- The calls ---------------------------------------------------------------------------------
+
+void Promises::on_rebuild(Request& request) {
+  request.is_rebuild = true;
+  last_rebuild_ = request.said->mark;
+  const BuildLife* const build = running_build();
+  // Who has called first sets the limit, and may have cancelled since.
+  const Milliseconds timeout = request.said->build_timeout;
+  if (building_calls().size() < 2) timeout_min_ = timeout_max_ = timeout;
+  timeout_min_ = std::min(timeout_min_, timeout);
+  timeout_max_ = std::max(timeout_max_, timeout);
+  const auto its_child = lives_.find(built_gen_);
+  const bool is_there =
+      its_child != lives_.end() && (its_child->second.has_served || its_child->second.is_over ||
+                                    its_child->second.has_taken_over);
+  for (const Request* other : open_rebuilds()) {
+    // It joins one whose child is on its way, or waits for that.
+    if (other == &request || build != nullptr || is_there) continue;
+    request.build = last_build_;
+    request.has_started |= other->has_started;
+  }
+  if (const auto serving = serving_max()) {
+    request.due = now_ + before_build_max() + timeout_max_ + build_ladder_max() +
+                  before_start_max() + *serving;
+  }
+}
+
+/// That are owed an answer.
+std::vector<Promises::Request*> Promises::open_rebuilds() {
+  std::vector<Request*> all;
+  for (const int mark : open_) {
+    Request& request = requests_.at(mark);
+    if (request.is_rebuild && !request.is_cancelled) all.push_back(&request);
+  }
+  return all;
+}
+
+/// And whose child was neither started yet nor given up with the build.
+std::vector<Promises::Request*> Promises::building_calls() {
+  std::vector<Request*> all = open_rebuilds();
+  std::erase_if(all,
+                [](const Request* request) { return request->has_started || request->has_failed; });
+  return all;
+}
+
+Promises::BuildLife* Promises::running_build() {
+  const auto last = builds_.find(last_build_);
+  return last == builds_.end() || last->second.is_over ? nullptr : &last->second;
+}
+
+bool Promises::is_rebuilding() {
+  const auto calls = open_rebuilds();
+  return running_build() != nullptr ||
+         std::any_of(calls.begin(), calls.end(),
+                     [](const auto* call) { return !call->has_failed; });
+}
+
+void Promises::on_rebuild_cancelled() {
+  rebuild_cancelled_at_ = now_;
+  if (BuildLife* const build = running_build(); build != nullptr && building_calls().empty()) {
+    build->is_abandoned = true;
+    must_close_input_ = !build->is_input_closed && !build->status ? last_build_ : kNoGeneration;
+  } else if (build == nullptr && open_rebuilds().empty() && is_candidate(last_gen_)) {
+    const Life& its_life = lives_.at(last_gen_);
+    if (its_life.is_up && !its_life.is_input_closed) must_close_input_ = last_gen_;
+  }
+}
+
+// ---- The build ---------------------------------------------------------------------------------
+
+void Promises::on_start_build(Generation gen) {
+  if (config_.build_command.empty()) throw Broken("a build without a build command");
+  if (has_exited_ || stopped_at_) throw Broken("a build at the end");
+  if (gen != last_build_ - 1) throw Broken("builds are not counted one by one");
+  if (running_build() != nullptr) throw Broken("a second build beside one that runs");
+  // Whether they have joined the last rebuild or begin the next, is known only now.
+  for (Request* call : open_rebuilds()) {
+    if (call->came == now_ || call->said->mark == last_rebuild_) call->has_started = false;
+  }
+  const auto calls = building_calls();
+  if (calls.empty()) throw Broken("a build that nobody has called for");
+  const bool is_kill_first = std::all_of(
+      calls.begin(), calls.end(), [](const Request* call) { return call->said->is_kill_first; });
+  for (const auto& [other, its_life] : lives_) {
+    if (is_kill_first && !its_life.is_over) {
+      throw Broken(fmt::format("a build of mode kill-first beside child {}", other));
+    }
+  }
+  BuildLife& build = builds_[last_build_ = gen];
+  is_child_built_ = false;
+  built_gen_ = kNoGeneration;
+  build.started = now_;
+  build.timeout_min = timeout_min_;
+  build.timeout_max = timeout_max_;
+  for (Request* call : calls) call->due = now_ + build.timeout_max + build_ladder_max();
+}
+
+void Promises::on_build_started(Generation gen, bool can_be_killed) {
+  builds_.at(gen).can_be_killed = can_be_killed;
+}
+
+void Promises::on_build_not_started(Generation gen) { build_over(builds_.at(gen), gen); }
+
+void Promises::on_close_build_input(Generation gen) {
+  BuildLife& build = builds_.at(gen);
+  build.is_input_closed = true;
+  const bool is_due = now_ >= build.started + build.timeout_min;
+  if (!is_due && !build.is_abandoned && !stopped_at_ && !closed_at_ && !may_be_closed()) {
+    throw Broken("a build is stopped that is waited for");
+  }
+}
+
+void Promises::on_release_build(Generation gen) {
+  BuildLife& build = builds_.at(gen);
+  if (build.is_over) throw Broken("a build is released twice");
+  build_over(build, gen);
+}
+
+void Promises::build_over(BuildLife& build, Generation gen) {
+  build.is_over = true;
+  is_child_built_ = build.has_succeeded() && !build.is_abandoned;
+  for (Request* call : building_calls()) {
+    call->build = gen;
+    if (build.is_abandoned) {
+      call->due = now_ + before_build_max();
+    } else if (is_child_built_) {
+      call->due = now_ + before_start_max();
+    } else {
+      // In a batch its answer may not be seen yet.
+      call->has_failed = true;
+      call->due = now_ + kGapsMax;
+    }
+  }
+}
+
+// ---- The child of the build --------------------------------------------------------------------
+
+/// Another one serves, and this one was to take its place.
+bool Promises::is_candidate(Generation gen) const {
+  const auto found = lives_.find(gen);
+  if (found == lives_.end() || found->second.is_over || found->second.retired_at) return false;
+  return std::any_of(lives_.begin(), found, [](const auto& entry) {
+    const Life& other = entry.second;
+    return other.is_up && !other.is_input_closed && !other.retired_at;
+  });
+}
+
+/// Whether it is the child of a rebuild. Only that may be started beside another one that serves,
+/// and then there is no third one; any may be started beside one that retires.
+bool Promises::check_start_beside_others() {
+  if (running_build() != nullptr) throw Broken("a child is started while a build runs");
+  auto calls = building_calls();
+  // What stands before it in its batch comes first.
+  if (!is_child_built_) {
+    std::erase_if(calls,
+                  [this](const Request* call) { return call->batch != 0 && call->came == now_; });
+  }
+  if (!calls.empty() && !is_child_built_) throw Broken("a start before the build has succeeded");
+  const bool is_built = !calls.empty();
+  int others = 0;
+  for (const auto& [other, its_life] : lives_) {
+    if (its_life.is_over) continue;
+    if (++others > 1) throw Broken("a third child");
+    if (!is_built && !its_life.retired_at) {
+      throw Broken(fmt::format("a second child beside child {}", other));
+    }
+    if (!is_built) continue;
+    if (its_life.retired_at) throw Broken(fmt::format("a rebuild while child {} retires", other));
+    if (!its_life.is_up || its_life.is_input_closed) {
+      throw Broken(fmt::format("a start while child {} ends", other));
+    }
+    has_lost_stateless_ |= is_stateless_;
+  }
+  is_child_built_ = false;
+  return is_built;
+}
+
+void Promises::on_built_child_ordered(Generation gen) {
+  built_gen_ = gen;
+  const auto wait = serving_max();
+  for (Request* call : building_calls()) {
+    call->has_started = true;
+    call->due = wait ? std::optional(now_ + *wait) : std::nullopt;
+  }
+}
+
+/// The child that serves is looked at, or the last one where none does. One that takes the place of
+/// another is looked at in that moment, for the answer to sitter_rebuild.
+void Promises::on_inspect(Generation gen) {
+  if (!lives_.contains(gen)) return;
+  take_over(gen);
+  if (gen != built_gen_ || open_rebuilds().empty()) return;
+  // The answer to the rebuild tells of this restart, and of those that were not told before.
+  Life& its_life = life(gen);
+  if (its_life.initialized_count > 0 || !is_asked_) its_life.is_told_by_rebuild = true;
+  for (auto& [other, any] : lives_) any.owes_notice = false;
+  for (const int mark : open_) requests_.at(mark).must_carry_notice = false;
+}
+
+/// Whoever has served before this one retires.
+void Promises::take_over(Generation gen) {
+  for (auto& [other, before] : lives_) {
+    if (other >= gen || before.is_over || before.retired_at) continue;
+    // One that ends for another reason has no successor yet.
+    if (!before.is_up || (before.is_input_closed && before.closed_in != step_)) continue;
+    if (!life(gen).is_open && is_asked_ && !is_mixed()) {
+      throw Broken(fmt::format("child {} takes over before it is open", gen));
+    }
+    before.retired_at = now_;
+    life(gen).has_taken_over = true;
+    streams_.on_lost(other);
+    if (gen != built_gen_) continue;
+    for (Request* call : open_rebuilds()) {
+      if (call->has_started) call->due = now_ + limits::kRelistWait + kLate;
+    }
+  }
+}
+
+/// A child was released.
+void Promises::on_built_child_over(Generation gen) {
+  if (gen != built_gen_) return;
+  // It may have served, and the answer be held for a list.
+  for (Request* call : open_rebuilds()) {
+    if (!call->has_started) continue;
+    const Instant due = now_ + limits::kRelistWait + kLate;
+    call->due = call->due ? std::min(*call->due, due) : due;
+  }
+}
+
+/// A line for the one that serves.
+void Promises::check_not_retired(const Life& its_life, Generation gen, const ClientSaid& said) {
+  // A candidate is told of changed roots too, and is no successor by that.
+  if (said.kind == ClientSaid::Kind::initialized || said.kind == ClientSaid::Kind::cancelled ||
+      said.method == "notifications/roots/list_changed") {
+    return;
+  }
+  if (its_life.retired_at) {
+    throw Broken(fmt::format("child {} gets {}, and its successor serves", gen, said.method));
+  }
+  take_over(gen);
+}
+
+// ---- What the bridge says ----------------------------------------------------------------------
+
+Heard Promises::own_progress(const json& message) {
+  const json& params = message.at("params");
+  const json& token = params.at("progressToken");
+  const auto calls = open_rebuilds();
+  const auto found = std::find_if(calls.begin(), calls.end(), [&](const Request* call) {
+    return !call->said->token.empty() && json::parse(call->said->token) == token;
+  });
+  if (found == calls.end()) {
+    // It may have been cancelled while this was on its way.
+    if (may_be_closed() && rebuild_cancelled_at_) return {};
+    throw Broken("the bridge tells of progress that nobody waits for");
+  }
+  Request& call = **found;
+  const std::int64_t number = params.at("progress").get<std::int64_t>();
+  if (number <= call.progress) throw Broken("the progress of a build does not grow");
+  call.progress = number;
+  const Milliseconds late = may_be_closed() ? kLate : Milliseconds::zero();
+  if (call.progress_at &&
+      now_ + late + call.progress_late < *call.progress_at + limits::kBuildProgressInterval) {
+    throw Broken("the progress of a build is told too often");
+  }
+  call.progress_at = now_;
+  call.progress_late = late;
+  progress_at_[call.said->token] = now_;
+  const Instant until = now_ + kGapsMax;
+  output_may_be_closed_until_ = std::max(output_may_be_closed_until_.value_or(until), until);
+  return {};
+}
+
+void Promises::check_rebuild_answer(Request& request, const json& message) {
+  if (!message.contains("result")) {
+    if (!stopped_at_ && !closed_at_) throw Broken("a rebuild is answered with an error");
+    return;
+  }
+  const json& result = message["result"];
+  const std::string text = result.at("content").at(0).at("text");
+  const auto has = [&](std::string_view words) { return text.find(words) != text.npos; };
+  const bool is_error = result.value("isError", false);
+  const auto found = builds_.find(request.build);
+  if (found == builds_.end() || !found->second.is_over) {
+    throw Broken("a rebuild is answered without a build");
+  }
+  const BuildLife& build = found->second;
+  if (has("the build succeeded") != build.has_succeeded()) {
+    throw Broken("the answer to a rebuild says something else of the build than it came to");
+  }
+  if (has("the build failed") && (!build.status || build.is_input_closed)) {
+    throw Broken("a build is said to have failed that was stopped");
+  }
+  if (has("had not ended") && now_ < build.started + build.timeout_min) {
+    throw Broken("a build is said to have reached its limit too early");
+  }
+  if (!build.has_succeeded() && !is_error) throw Broken("a build without success is no error");
+  const bool is_kept = has("serves on");
+  const bool has_one = std::any_of(lives_.begin(), lives_.end(), [](const auto& entry) {
+    const Life& its_life = entry.second;
+    return its_life.is_up && !its_life.is_input_closed && !its_life.retired_at;
+  });
+  if (is_kept && !has_one && !may_be_closed() && request.batch == 0) {
+    throw Broken("no server serves on, and the answer to a rebuild says so");
+  }
+  if (is_error || !build.has_succeeded() || has("is started when the client opens")) return;
+  const int gen = number_behind(text, kRestarted);
+  if (gen == 0) {
+    const Life& its_life = life(built_gen_);
+    if (its_life.is_replay && its_life.is_told_by_rebuild && !is_mixed()) {
+      throw Broken("the answer to a rebuild does not tell of the restart");
+    }
+    return;
+  }
+  const bool was_told_here = !told_by_rebuild_.insert(gen).second;
+  auto& told = notices_[gen];
+  if (!was_told_here && told[0])
+    throw Broken(fmt::format("the notice of child {} comes twice", gen));
+  told = {true, true};
+}
+
+// ---- When all is settled -----------------------------------------------------------------------
+
+void Promises::check_rebuilds() {
+  candidate_died_ = false;
+  ++step_;
+  if (must_close_input_ != kNoGeneration) {
+    throw Broken(is_build(must_close_input_)
+                     ? "a build goes on that nobody waits for any more"
+                     : "a child goes on to start whose rebuild was cancelled");
+  }
+  if (const BuildLife* const build = running_build()) {
+    const bool may_run = build->is_input_closed || build->status;
+    if (!may_run && now_ > build->started + build->timeout_max + kLate) {
+      throw Broken("a build runs longer than it may");
+    }
+  }
+  for (const auto& [gen, its_life] : lives_) {
+    if (!its_life.retired_at || !its_life.is_up || its_life.is_input_closed) continue;
+    const bool is_busy = std::any_of(open_.begin(), open_.end(), [&, gen = gen](int mark) {
+      const Request& request = requests_.at(mark);
+      return request.is_doubled || (!request.sent_to.empty() && request.sent_to.back() == gen &&
+                                    request.answer_read == 0 && !request.is_cancelled);
+    });
+    if (!is_busy || now_ > *its_life.retired_at + config_.on_busy_wait + kLate) {
+      throw Broken(fmt::format("child {} lives on, and its successor serves", gen));
+    }
+  }
+  const bool was_rebuilding = std::exchange(was_rebuilding_, is_rebuilding());
+  if (!was_rebuilding || was_rebuilding_) return;
+  for (const int mark : open_) {
+    Request& request = requests_.at(mark);
+    if (request.may_wait_for_build) waits_again(request);
+  }
+  if (const auto wait = waiting_max()) streams_.wait_again(now_ + *wait + limits::kListenAckWait);
+}
+
+void Promises::check_all_released() const {
+  for (const auto& [gen, build] : builds_) {
+    if (!build.is_over) throw Broken(fmt::format("build {} is left at the end", -gen));
+  }
+  for (const auto& [gen, its_life] : lives_) {
+    if (!its_life.is_over) throw Broken(fmt::format("child {} is left at the end", gen));
+  }
+}
+
+}  // namespace sitter::sim

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "sitter/core/generation.hpp"
+
+namespace sitter::sim {
+
+/// What the bridge has started, a child or a build, with all that it has started itself.
+struct Unit {
+  struct Process {
+    std::int64_t pid = 0;
+    bool is_leader = false;
+    bool lives = true;
+    bool holds_pipes = true;
+    bool ignores_terminate = false;
+    bool ignores_kill = false;
+  };
+
+  explicit Unit(Generation generation) : gen(generation) {}
+
+  bool lives() const { return processes.front().lives; }
+  bool are_pipes_held() const {
+    return std::any_of(processes.begin(), processes.end(),
+                       [](const Process& process) { return process.lives && process.holds_pipes; });
+  }
+  bool can_be_killed() const { return !processes.front().ignores_kill && !refuses_signals; }
+
+  const Generation gen;
+  std::vector<Process> processes;
+  bool is_remote_runner = false;
+  bool ignores_closed_input = false;
+  bool refuses_signals = false;
+  /// What is in the pipe of its stderr.
+  std::deque<std::string> errors;
+  bool has_output_ended = false;
+  bool has_error_ended = false;
+};
+
+}  // namespace sitter::sim

@@ -1,0 +1,197 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <utility>
+#include <variant>
+
+#include "support/simulation_world.hpp"
+
+/// What the bridge orders, as the shell and the system carry it out.
+namespace sitter::sim {
+
+using std::chrono::microseconds;
+
+namespace {
+
+/// More orders than this from one input never end.
+constexpr int kOrdersMax = 100'000;
+
+std::string_view how_word(action::SignalUnit::How how) {
+  switch (how) {
+    case action::SignalUnit::How::look:
+      return "look at";
+    case action::SignalUnit::How::terminate:
+      return "terminate";
+    case action::SignalUnit::How::kill:
+      break;
+  }
+  return "kill";
+}
+
+}  // namespace
+
+void World::carry_out_all() {
+  int count = 0;
+  while (auto action = bridge_.poll_action()) {
+    if (++count > kOrdersMax) throw Broken("orders without end");
+    if (promises_.has_exited()) throw Broken("an order after the end");
+    std::visit([this](auto& order) { carry_out(order); }, *action);
+  }
+}
+
+void World::carry_out(action::SendToClient& order) {
+  const std::string line = order.line.text();
+  if (tells()) tell("  to client", line);
+  for (const Heard& heard : promises_.on_send_to_client(line)) client_.hears(heard);
+}
+
+void World::carry_out(action::SendToChild& order) {
+  const std::string line = order.line.text();
+  if (tells()) tell(fmt::format("  to child {}", order.gen), line);
+  Asked asked = promises_.on_send_to_child(order.gen, line);
+  if (Child* const child = find_child(order.gen)) child->hears(std::move(asked));
+}
+
+void World::carry_out(action::StartChild& order) {
+  if (tells()) tell("  bridge", fmt::format("starts child {}", order.gen));
+  promises_.on_start_child(order.gen);
+  last_gen_ = order.gen;
+  files_changed_ = false;
+  // Failures come in rows, as long as a build takes.
+  if (failing_starts_ == 0 && random_.chance(start_failures_)) {
+    failing_starts_ = random_.between(1, 8);
+  }
+  if (failing_starts_ > 0) {
+    --failing_starts_;
+    promises_.on_start_failed(order.gen);
+    later_.push_back(input::ChildStartFailed{order.gen, "no such file"});
+    return;
+  }
+  Character character =
+      random_character(random_, scene_, last_character_ ? &*last_character_ : nullptr);
+  last_character_ = character;
+  const bool is_remote = character.is_remote_runner;
+  const bool can_be_killed = !character.ignores_kill && !character.refuses_signals;
+  children_.try_emplace(order.gen, order.gen, std::move(character), random_, said_);
+  promises_.on_child_started(order.gen, is_remote, can_be_killed);
+  later_.push_back(input::ChildStarted{order.gen, 1000 * order.gen});
+}
+
+void World::carry_out(action::StartBuild& order) {
+  if (tells()) tell("  bridge", fmt::format("starts build {}", -order.gen));
+  promises_.on_start_build(order.gen);
+  last_build_ = order.gen;
+  // Most builds make what the command starts.
+  if (random_.chance(70)) {
+    files_changed_ = true;
+    failing_starts_ = 0;
+  }
+  Build& build = builds_.try_emplace(order.gen, order.gen, random_, scene_.wildness).first->second;
+  if (!build.can_be_started) {
+    promises_.on_build_not_started(order.gen);
+    released_.insert(order.gen);
+    later_.push_back(input::ChildStartFailed{order.gen, "no such file"});
+    return;
+  }
+  promises_.on_build_started(order.gen, build.can_be_killed());
+  const std::int64_t pid = build.processes.front().pid;
+  const auto after = [&](const std::optional<Milliseconds>& time, const Event& event) {
+    if (time) events_.emplace(now_.steady + *time, event);
+  };
+  for (const Milliseconds time : build.writes_after) {
+    after(time, {Event::Kind::writes, order.gen, 0, {}});
+  }
+  after(build.ends_after, {Event::Kind::process_dies, order.gen, pid, build.status});
+  after(build.closes_output_after, {Event::Kind::output_ends, order.gen, 0, {}});
+  after(build.closes_error_after, {Event::Kind::error_ends, order.gen, 0, {}});
+  later_.push_back(input::ChildStarted{order.gen, pid});
+}
+
+void World::carry_out(action::CloseChildInput& order) {
+  if (tells()) tell("  bridge", fmt::format("closes the input of {}", who(order.gen)));
+  promises_.on_close_input(order.gen);
+  Unit* const unit = find(order.gen);
+  if (unit == nullptr || unit->ignores_closed_input) return;
+  kill_process(*unit, unit->processes.front().pid, {0, ""}, 100);
+}
+
+void World::carry_out(action::SignalUnit& order) {
+  using How = action::SignalUnit::How;
+  if (tells()) tell("  bridge", fmt::format("{} {}", how_word(order.how), who(order.gen)));
+  Unit* const unit = find(order.gen);
+  if (unit == nullptr) throw Broken("a signal to a child or a build that is not there");
+  input::UnitSignalled fact{order.gen, {}};
+  for (const Unit::Process& process : unit->processes) {
+    if (!process.lives) continue;
+    const bool is_refused = unit->refuses_signals && order.how != How::look;
+    fact.processes.push_back({process.pid, process.is_leader, "server",
+                              is_refused ? "operation not permitted" : "", unit->is_remote_runner});
+    if (is_refused || order.how == How::look) continue;
+    if (order.how == How::terminate && !process.ignores_terminate) {
+      kill_process(*unit, process.pid, {143, "SIGTERM"}, 100);
+    }
+    if (order.how == How::kill && !process.ignores_kill) {
+      kill_process(*unit, process.pid, {137, "SIGKILL"}, 1);
+    }
+  }
+  later_.push_back(std::move(fact));
+}
+
+void World::carry_out(action::ReleaseChild& order) {
+  if (tells()) tell("  bridge", fmt::format("releases {}", who(order.gen)));
+  promises_.on_release(order.gen);
+  forget_events_of(order.gen);
+  released_.insert(order.gen);
+}
+
+void World::carry_out(action::SweepImage& order) {
+  using How = action::SignalUnit::How;
+  if (tells()) tell("  bridge", fmt::format("sweeps the image: {}", how_word(order.how)));
+  input::ImageSwept fact;
+  if (order.how == How::terminate) swept_ = random_.chance(70) ? 0 : random_.between(1, 2);
+  if (order.how == How::kill && random_.chance(50)) swept_ = 0;
+  for (int i = 0; i < swept_; ++i) fact.processes.push_back({9000 + i, "stranger"});
+  later_.push_back(std::move(fact));
+}
+
+void World::carry_out(action::InspectBinary& order) {
+  promises_.on_inspect(order.gen);
+  input::BinaryInspected fact;
+  fact.facts.path = "/srv/server";
+  fact.facts.exists = random_.chance(90);
+  if (fact.facts.exists) fact.facts.modified = now_.wall;
+  later_.push_back(std::move(fact));
+}
+
+void World::carry_out(action::CheckCommandFiles&) {
+  const bool changed = std::exchange(files_changed_, false);
+  if (tells()) {
+    tell("  bridge", fmt::format("checks the command's files: {}", changed ? "changed" : "same"));
+  }
+  promises_.on_files_checked(changed);
+  later_.push_back(input::CommandFilesChecked{changed});
+}
+
+void World::carry_out(action::Log& order) {
+  if (tells()) tell("  log", order.text);
+}
+
+void World::carry_out(action::Exit& order) {
+  if (tells()) tell("  bridge", fmt::format("exits with {}", order.code));
+  promises_.on_exit();
+}
+
+void World::kill_process(Unit& unit, std::int64_t pid, ExitStatus status, int after_max) {
+  later({Event::Kind::process_dies, unit.gen, pid, std::move(status)}, after_max);
+}
+
+void World::later(Event event, int milliseconds_max) {
+  events_.emplace(now_.steady + microseconds(random_.below(1000 * milliseconds_max + 1)),
+                  std::move(event));
+}
+
+void World::forget_events_of(Generation gen) {
+  std::erase_if(events_, [&](const auto& entry) { return entry.second.gen == gen; });
+}
+
+}  // namespace sitter::sim
