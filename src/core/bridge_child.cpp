@@ -294,48 +294,14 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
     const bool may_pass = !request->is_stateless && !request->is_in_batch();
     if (may_pass) output_.send(edits.outgoing(), out_);
     requests_.take(*request);
-  } else if (child.retires_at) {
-    pass_late_answer(*request, message, edits);
   } else if (request->method == Method::tools_list) {
     pass_tools(child, *request, message, edits);
-  } else if (request->method == Method::tools_call) {
+  } else if (request->method == Method::tools_call && !child.retires_at) {
     pass_tool_result(*request, message, edits);
   } else {
     if (message.kind == Message::Kind::result) on_success(child, *request, message.result, edits);
     answer(*request, edits.outgoing());
   }
-}
-
-/// An answer of a child whose successor serves: the client is owed all that it finds in any, but
-/// what the child is and has is no longer what it is told of.
-void Bridge::pass_late_answer(ClientRequest& request, const Message& message, Edits& edits) {
-  const std::string_view result = message.result;
-  if (message.kind == Message::Kind::error) {
-    const bool has_no_tools = request.method == Method::tools_list && request.is_first_page &&
-                              has_code(message.error, ErrorCode::method_not_found);
-    if (has_no_tools) {
-      answer_last_list(request);
-      return;
-    }
-  } else if (request.method == Method::initialize) {
-    if (member(result, "protocolVersion").starts_with('"')) {
-      amend_opening(result, names_.instructions(), edits);
-    }
-  } else if (request.method == Method::server_discover) {
-    if (is_array(member(result, "supportedVersions"))) {
-      amend_opening(result, names_.instructions(), edits);
-      expire(result, edits);
-    }
-  } else if (request.method == Method::resources_read || is_list(request.method)) {
-    const std::string_view tools = member(result, "tools");
-    if (request.method == Method::tools_list && request.is_first_page && is_array(tools)) {
-      edits.append(tools, fmt::format("{}", fmt::join(names_.definitions(), ",")));
-    }
-    if (request.is_stateless) expire(result, edits);
-  } else if (is_setting(request.method)) {
-    on_setting_accepted(request);
-  }
-  answer(request, edits.outgoing());
 }
 
 /// Whether the error may only mean that the child was not opened.
@@ -374,28 +340,32 @@ void Bridge::pass_tools(Child& child, ClientRequest& request, const Message& mes
   }
   const auto [tools, cursor] = members<2>(message.result, {"tools", "nextCursor"});
   if (request.is_first_page && is_array(tools)) {
-    if (tools.size() <= limits::kListBytesMax) make_way_for_page(tools);
-    note_listed(CatalogKind::tools, tools, cursor);
+    if (!child.retires_at) {
+      if (tools.size() <= limits::kListBytesMax) make_way_for_page(tools);
+      note_listed(CatalogKind::tools, tools, cursor);
+    }
     edits.append(tools, fmt::format("{}", fmt::join(names_.definitions(), ",")));
   }
   if (request.is_stateless) expire(message.result, edits);
   keep_cursor(child, cursor);
   answer(request, edits.outgoing());
-  on_client_listed(!cursor.starts_with('"'));
+  if (!child.retires_at) on_client_listed(!cursor.starts_with('"'));
 }
 
-/// What the result of any other request means to the bridge.
+/// What the result of any other request means to the bridge. The client is owed all that it finds
+/// in any, but what a child is and has whose successor serves is not what the client is told of.
 void Bridge::on_success(Child& child, const ClientRequest& request, std::string_view result,
                         Edits& edits) {
   switch (request.method) {
     case Method::resource_templates_list:
-      keep_templates(request, result);
+      if (!child.retires_at) keep_templates(request, result);
       [[fallthrough]];
     case Method::prompts_list:
     case Method::resources_list:
       for (const CatalogKind kind : kCatalogKinds) {
         if (list_method(kind) != request.method || !request.is_first_page) continue;
-        note_listed(kind, member(result, catalog_name(kind)), member(result, "nextCursor"));
+        if (!child.retires_at)
+          note_listed(kind, member(result, catalog_name(kind)), member(result, "nextCursor"));
       }
       keep_cursor(child, member(result, "nextCursor"));
       if (request.is_stateless) expire(result, edits);
@@ -413,7 +383,7 @@ void Bridge::on_success(Child& child, const ClientRequest& request, std::string_
       break;
     case Method::initialize:
       if (!member(result, "protocolVersion").starts_with('"')) break;
-      on_second_opening(request, result);
+      if (!child.retires_at) on_second_opening(request, result);
       amend_opening(result, names_.instructions(), edits);
       break;
     default:
@@ -443,8 +413,9 @@ void Bridge::on_discovered(Child& child, std::string_view result, Edits& edits) 
                          child.gen()));
     return;
   }
-  told_opening_ = OpeningResult::of_discovery(result);
-  child.handshake.on_discovered(*told_opening_);
+  OpeningResult discovered = OpeningResult::of_discovery(result);
+  child.handshake.on_discovered(discovered);
+  if (!child.retires_at) told_opening_ = std::move(discovered);
   amend_opening(result, names_.instructions(), edits);
   expire(result, edits);
 }

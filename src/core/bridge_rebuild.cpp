@@ -17,7 +17,7 @@ using Server = RebuildReport::Server;
 
 void Bridge::begin_rebuild(ClientRequest& request, const RebuildArguments& arguments) {
   const bool is_free = !rebuild_ || (rebuild_->is_cancelled && rebuild_->callers.empty());
-  if (!rebuild_) rebuild_.emplace();
+  if (!rebuild_) rebuild_ = Rebuild();
   rebuild_->callers.push_back(&request);
   if (!is_free) return;
   rebuild_->mode = arguments.mode;
@@ -28,7 +28,7 @@ void Bridge::begin_rebuild(ClientRequest& request, const RebuildArguments& argum
 void Bridge::on(const input::ReloadAsked&) {
   if (ending_ != Ending::none) return;
   if (!rebuild_) {
-    rebuild_.emplace();
+    rebuild_ = Rebuild();
     rebuild_->timeout = std::chrono::seconds(limits::kBuildSecondsDefault);
     restart_rebuild();
   }

@@ -17,8 +17,6 @@ constexpr std::string_view kRestarted = "server restarted (spawn #";
 
 }  // namespace
 
-// ---- What a rebuild may take -------------------------------------------------------------------
-
 /// From the call to the build: an abandoned build has to end, the child may finish what it was
 /// asked and is taken down, and so is what sitter_kill finds.
 Milliseconds Promises::before_build_max() const {
@@ -41,8 +39,6 @@ std::optional<Milliseconds> Promises::serving_max() const {
   return config_.startup_timeout + any_ladder_max() + limits::kToolsListWait +
          limits::kOtherListWait;
 }
-
-// ---- The calls ---------------------------------------------------------------------------------
 
 void Promises::on_rebuild(Request& request) {
   request.is_rebuild = true;
@@ -110,8 +106,6 @@ void Promises::on_rebuild_cancelled() {
   }
 }
 
-// ---- The build ---------------------------------------------------------------------------------
-
 void Promises::on_start_build(Generation gen) {
   if (config_.build_command.empty()) throw Broken("a build without a build command");
   if (has_exited_ || stopped_at_) throw Broken("a build at the end");
@@ -176,8 +170,6 @@ void Promises::build_over(BuildLife& build, Generation gen) {
     }
   }
 }
-
-// ---- The child of the build --------------------------------------------------------------------
 
 /// Another one serves, and this one was to take its place.
 bool Promises::is_candidate(Generation gen) const {
@@ -284,8 +276,6 @@ void Promises::check_not_retired(const Life& its_life, Generation gen, const Cli
   take_over(gen);
 }
 
-// ---- What the bridge says ----------------------------------------------------------------------
-
 Heard Promises::own_progress(const json& message) {
   const json& params = message.at("params");
   const json& token = params.at("progressToken");
@@ -362,8 +352,6 @@ void Promises::check_rebuild_answer(Request& request, const json& message) {
     throw Broken(fmt::format("the notice of child {} comes twice", gen));
   told = {true, true};
 }
-
-// ---- When all is settled -----------------------------------------------------------------------
 
 void Promises::check_rebuilds() {
   candidate_died_ = false;

@@ -331,7 +331,6 @@ class Bridge {
   void on_child_notification(Child& child, const Message& message, Line line);
   void survey_again(Child& child, CatalogKind kind);
   void on_child_answer(Child& child, const Message& message, Line line);
-  void pass_late_answer(ClientRequest& request, const Message& message, Edits& edits);
   bool may_be_refusal(const Child& child, const ClientRequest& request,
                       std::string_view error) const;
   void note_version(Child& child, const ClientRequest& request, const Message& answer);
