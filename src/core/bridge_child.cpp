@@ -379,7 +379,7 @@ void Bridge::on_success(Child& child, const ClientRequest& request, std::string_
     case Method::logging_set_level:
     case Method::resources_subscribe:
     case Method::resources_unsubscribe:
-      on_setting_accepted(request);
+      on_setting_accepted(child, request);
       break;
     case Method::initialize:
       if (!member(result, "protocolVersion").starts_with('"')) break;
@@ -485,12 +485,26 @@ void Bridge::on_second_opening(const ClientRequest& request, std::string_view re
 }
 
 /// What a request has set up is remembered only now, since the child could have refused it.
-void Bridge::on_setting_accepted(const ClientRequest& request) {
+void Bridge::on_setting_accepted(const Child& child, const ClientRequest& request) {
   const Message* const setting = kept_reader_.read(request.extra->line.line());
   if (setting == nullptr) return;
-  if (setting->method == Method::logging_set_level) session_.log_level = setting->params.level;
-  if (setting->method == Method::resources_subscribe) session_.subscribe(setting->params.uri);
-  if (setting->method == Method::resources_unsubscribe) session_.unsubscribe(setting->params.uri);
+  const Message::Params& params = setting->params;
+  if (setting->method == Method::logging_set_level) session_.log_level = params.level;
+  if (setting->method == Method::resources_subscribe) session_.subscribe(params.uri);
+  if (setting->method == Method::resources_unsubscribe) session_.unsubscribe(params.uri);
+  const bool is_level = setting->method == Method::logging_set_level;
+  for (const Child& other : children_) {
+    // Its successor was told what held before; one that is not that far is told all.
+    const Handshake::State state = other.handshake.state();
+    const bool was_told = state == Handshake::State::settling || state == Handshake::State::done;
+    const bool can_be_told = is_level ? other.has_logging : other.has_resources;
+    if (other.gen() <= child.gen() || !other.life.is_up() || !was_told || !can_be_told) continue;
+    out_.push(action::SendToChild{
+        other.gen(), Outgoing::own(request_line(
+                         ids_.next(requests_), method_name(setting->method),
+                         is_level ? fmt::format(R"json({{"level":{}}})json", params.level)
+                                  : fmt::format(R"json({{"uri":{}}})json", params.uri)))});
+  }
 }
 
 }  // namespace sitter

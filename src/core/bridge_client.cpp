@@ -206,7 +206,7 @@ void Bridge::on_client_request(const Message& message, Line line) {
 void Bridge::pass_on(ClientRequest& request, const Message& message, Line line, Outgoing outgoing) {
   Child* const child = serving();
   const bool is_unheard = child == nullptr || child->input == Child::Input::deaf;
-  if (message.method == Method::ping && (is_unheard || is_for_successor(request))) {
+  if (message.method == Method::ping && (is_unheard || holds_waiting())) {
     answer_result(request, "{}");
     return;
   }
@@ -223,17 +223,11 @@ void Bridge::pass_on(ClientRequest& request, const Message& message, Line line, 
   }
   if (message.method == Method::subscriptions_listen && on_listen(request, message, line)) return;
   if (answer_ourselves(request, child, message.params)) return;
-  if (child != nullptr && requests_.waiting_count() == 0 && !is_for_successor(request)) {
+  if (child != nullptr && requests_.waiting_count() == 0 && !holds_waiting()) {
     forward(request, line, std::move(outgoing), *child);
     return;
   }
   wait(request, line);
-}
-
-/// The child that serves is about to make way, or the next one would not know of the setting.
-bool Bridge::is_for_successor(const ClientRequest& request) const {
-  if (!holds_waiting()) return false;
-  return shown() == nullptr || !is_candidate(children_.back()) || is_setting(request.method);
 }
 
 void Bridge::wait(ClientRequest& request, Line line) {

@@ -100,8 +100,10 @@ void Bridge::advance(Child& child) {
   if (is_candidate(child)) {
     const bool is_there = handshake.state() == State::done || handshake.state() == State::opened;
     if (!is_there) return;
-    take_over(child);
+    take_over();
   }
+  // It may have come to serve because the other one has ended.
+  show_stderr(child);
   if (const auto lists = handshake.take_lists(now_)) on_lists(child, *lists);
   if (child.has_held_errors && !handshake.is_in_doubt()) {
     child.has_held_errors = false;
@@ -115,15 +117,14 @@ void Bridge::advance(Child& child) {
   if (child.is_ready && requests_.waiting_count() > 0 && !holds_waiting()) release_waiting(child);
 }
 
-/// The child serves from now on, in the place of the one before, which may finish what it was
+/// Another child serves from now on, in the place of the one before, which may finish what it was
 /// asked.
-void Bridge::take_over(Child& child) {
+void Bridge::take_over() {
   Child& before = *serving();
   last_served_end_ = end_for(EndReason::replaced);
   before.retires_at = now_.steady + config_.on_busy_wait;
   on_streams_lost(before.gen());
   tokens_.on_child_lost();
-  show_stderr(child);
   retire(before);
 }
 
@@ -253,6 +254,7 @@ void Bridge::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) 
         catalog(known.kind()).take(list == lists.end() ? std::vector<std::string>() : list->pages);
     changed[static_cast<std::size_t>(known.kind())] = !diff.empty();
     if (known.kind() != CatalogKind::tools) continue;
+    child.are_tools_known = true;
     if (is_respawn) last_tools_diff_ = diff;
     for (const auto& change : diff.changed) {
       if (change.output_schema_changed) output_changed.insert(change.name);
@@ -351,7 +353,10 @@ void Bridge::on_over(Child dead) {
              fmt::format("child {}: {}", gen, end_clause(end)));
   }
 
-  if (!was_candidate) {
+  if (was_candidate) {
+    // The newest lines are again those of the one that serves.
+    ring_.child_started(shown()->gen(), shown()->life.pid());
+  } else {
     last_end_ = end;
     last_end_at_ = now_.wall;
   }

@@ -26,13 +26,21 @@ void Bridge::begin_rebuild(ClientRequest& request, const RebuildArguments& argum
 }
 
 void Bridge::on(const input::ReloadAsked&) {
+  using State = Rebuild::State;
   if (ending_ != Ending::none) return;
-  if (!rebuild_) {
-    rebuild_ = Rebuild();
-    rebuild_->timeout = std::chrono::seconds(limits::kBuildSecondsDefault);
-    restart_rebuild();
+  const bool is_free = !rebuild_ || (rebuild_->is_cancelled && rebuild_->callers.empty());
+  if (!is_free && rebuild_->state != State::finishing && rebuild_->state != State::clearing) {
+    // What has changed since may not be in the build that runs.
+    rebuild_->reloads_again = true;
+    return;
   }
+  const bool is_new = !rebuild_;
+  if (is_new) rebuild_ = Rebuild();
   rebuild_->is_reload = true;
+  if (!is_free) return;
+  rebuild_->mode = RebuildMode::swap;
+  rebuild_->timeout = std::chrono::seconds(limits::kBuildSecondsDefault);
+  if (is_new) restart_rebuild();
 }
 
 void Bridge::on(const input::StatusAsked&) { inspect(Purpose::status_for_log); }
@@ -179,6 +187,13 @@ void Bridge::on_new_child_over(const ChildEnd& end, const std::string& stderr_ta
 
 void Bridge::finish_rebuild(RebuildReport report) {
   const Rebuild rebuild = *std::exchange(rebuild_, std::nullopt);
+  tell_rebuilt(rebuild, std::move(report));
+  // The end of the child that served may have come while it was to be replaced.
+  if (!has_child() && !kill_ && last_end_) restart_later(*last_end_);
+  if (rebuild.reloads_again) on(input::ReloadAsked{});
+}
+
+void Bridge::tell_rebuilt(const Rebuild& rebuild, RebuildReport report) {
   report.rebuild_tool = names_.name(Builtin::rebuild);
   report.log_tool = names_.name(Builtin::build_log);
   report.stderr_tool = names_.name(Builtin::child_stderr);
@@ -186,8 +201,12 @@ void Bridge::finish_rebuild(RebuildReport report) {
     report.build = build_->result();
     report.output = build_excerpt(build_->output.lines());
   }
+  // What a new server has mended need not be told.
+  if (!is_failure(report)) reload_failure_.clear();
   if (rebuild.callers.empty()) {
-    reload_failure_ = is_failure(report) ? reload_text(std::move(report)) : "";
+    if (!is_failure(report)) return;
+    reload_failure_ = reload_text(std::move(report));
+    notice_was_beside_structure_ = false;
     return;
   }
   const bool is_restarted = report.server == Server::restarted;
@@ -245,10 +264,7 @@ void Bridge::show_build_log(ClientRequest& request, const StderrRing::Query& que
 
 bool Bridge::holds_waiting() const {
   using State = Rebuild::State;
-  if (!rebuild_) return false;
-  return rebuild_->state == State::finishing || rebuild_->state == State::clearing ||
-         std::any_of(children_.begin(), children_.end(),
-                     [this](const Child& child) { return is_candidate(child); });
+  return rebuild_ && (rebuild_->state == State::finishing || rebuild_->state == State::clearing);
 }
 
 std::optional<StatusFacts::BuildFacts> Bridge::build_status() const {

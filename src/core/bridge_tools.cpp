@@ -108,7 +108,11 @@ void Bridge::pass_call(ClientRequest& request, const Message& message, Line line
   const std::string wrong = call == nullptr ? std::get<ArgumentError>(parsed) : wrong_call(*call);
   if (!wrong.empty()) {
     requests_.keep(request);
-    answer_tool_text(request, wrong, true);
+    if (request.fails_with_result()) {
+      answer_tool_text(request, wrong, true);
+    } else {
+      answer_error(request, ErrorCode::invalid_params, wrong);
+    }
     return;
   }
   request.tool = call->tool;
@@ -125,8 +129,9 @@ std::string Bridge::wrong_call(const CallArguments& call) {
   if (names_.find(call.tool)) {
     return fmt::format("{} is a tool of mcp-sitter: call it by its own name", tool);
   }
-  // Without a server nobody knows what the next one has.
-  if (serving() == nullptr || !catalog(CatalogKind::tools).is_known()) return {};
+  // Else only the server itself knows what it has.
+  const Child* const child = serving();
+  if (child == nullptr || !child->are_tools_known) return {};
   for (const std::string_view item : catalog(CatalogKind::tools).items()) {
     const auto [name, schema] = members<2>(item, {"name", "inputSchema"});
     if (string_value(name) != call.tool) continue;

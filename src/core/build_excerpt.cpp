@@ -21,16 +21,18 @@ constexpr const char* kError =
     R"re((?i)\b(error|errors|fatal|failed|failure|panic|panicked|exception|traceback|undefined reference|unresolved|cannot find|could not|not found|no rule to make)\b)re";
 /// Go's compiler only says where.
 constexpr const char* kPlace = R"re(^\S+:\d+:(\d+:)? )re";
-/// A summary of none, and what may stand at a place without being one.
-constexpr const char* kNoError =
-    R"re((?i)\b((0|no) (errors?|failures?|failed)|warning|note|remark|info|hint)\b)re";
+/// What may stand at a place without being an error.
+constexpr const char* kRemark = R"re((?i)\b(warning|note|remark|info|hint)\b)re";
+/// A summary of none.
+constexpr const char* kNoError = R"re((?i)\b(0|no) (errors?|failures?|failed)\b)re";
 
 bool looks_like_error(std::string_view line) {
   static const RE2 error(kError, RE2::Quiet);
   static const RE2 place(kPlace, RE2::Quiet);
+  static const RE2 remark(kRemark, RE2::Quiet);
   static const RE2 none(kNoError, RE2::Quiet);
-  if (!RE2::PartialMatch(line, error) && !RE2::PartialMatch(line, place)) return false;
-  return !RE2::PartialMatch(line, none);
+  if (RE2::PartialMatch(line, error)) return !RE2::PartialMatch(line, none);
+  return RE2::PartialMatch(line, place) && !RE2::PartialMatch(line, remark);
 }
 
 /// Chooses lines as long as there is room.
@@ -50,7 +52,10 @@ class Choice {
     return true;
   }
 
-  std::size_t lines_left() const { return lines_left_; }
+  /// Whether more than so much is left.
+  bool has_more_than(std::size_t lines, std::size_t bytes) const {
+    return lines_left_ > lines && bytes_left_ > bytes;
+  }
 
   std::string text() const {
     std::string text;
@@ -90,11 +95,11 @@ std::string build_excerpt(const std::vector<std::string_view>& lines, std::size_
                           std::size_t bytes_max) {
   Choice choice(lines, lines_max, bytes_max);
   // The last lines get what the errors leave, a third at least.
-  const std::size_t kept_for_last = lines_max / 3;
-  for (std::size_t i = 0; i < lines.size() && choice.lines_left() > kept_for_last; ++i) {
+  const auto has_room = [&] { return choice.has_more_than(lines_max / 3, bytes_max / 3); };
+  for (std::size_t i = 0; i < lines.size() && has_room(); ++i) {
     if (!looks_like_error(lines[i])) continue;
     const std::size_t end = std::min(lines.size(), i + 1 + kLinesBehindError);
-    for (std::size_t j = i; j < end && choice.lines_left() > kept_for_last; ++j) choice.take(j);
+    for (std::size_t j = i; j < end && has_room(); ++j) choice.take(j);
   }
   for (std::size_t i = lines.size(); i > 0 && choice.take(i - 1); --i) {
   }

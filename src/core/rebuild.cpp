@@ -27,7 +27,7 @@ std::string whats_now(Server server) {
 
 /// The new child needs what the old one holds, and can't have it as long as both live.
 std::string advice(const RebuildReport& report) {
-  if (report.server != Server::kept || !report.start_failure) return "";
+  if (report.server != Server::kept || !report.start_failure || !report.build) return "";
   return fmt::format(
       " If the new one needs a port or a lock that the old one holds, call {} with mode "
       "kill-first.",

@@ -89,6 +89,26 @@ TEST_F(BridgeCallTest, AMissingArgumentIsNamedWithTheSchema) {
             R"json({"type":"object","required":["query"]})json");
 }
 
+TEST_F(BridgeCallTest, OnlyAListThatWasTakenShowsWhatIsNotThere) {
+  open_session();
+  dies(1, 0);
+  client(call(1, "sitter_call", R"json({"tool":"new"})json"));
+  child(2, result("#2", server.opening()));
+  time_passes(limits::kToolsListWait);
+  EXPECT_THAT(done(), Contains("child 2 " + call(1, "new")));
+  client(call(2, "sitter_call", R"json({"tool":"new"})json"));
+  EXPECT_THAT(done(), Contains("child 2 " + call(2, "new")));
+  child(2, result(1));
+  child(2, result(2));
+}
+
+TEST_F(BridgeCallTest, WhatFailsAsATaskIsAnError) {
+  open_session();
+  client(request(1, "tools/call",
+                 R"json({"name":"sitter_call","arguments":{"tool":"search"},"task":{}})json"));
+  EXPECT_EQ(answer()["error"]["code"], -32602);
+}
+
 TEST_F(BridgeCallTest, ABuiltInToolIsNotCalledThroughIt) {
   open_session();
   for (const std::string tool : {"sitter_kill", "sitter_call"}) {

@@ -309,10 +309,13 @@ TEST_F(BridgeRebuildTest, AnOldServerThatDiesWhileTheNewOneOpensHasItsSuccessor)
   dies(1, 3);
   EXPECT_THAT(client_got(), Contains(AllOf(HasSubstr("\"id\":2,"), HasSubstr("crashed (exit 3)"))));
   client(call(3, "echo"));
+  child_says(2, "loading");
   opens(2);
   const auto did = done();
   EXPECT_THAT(did, Contains(AllOf(HasSubstr("\"id\":1,"), HasSubstr("spawn #2"),
                                   HasSubstr("previous: ⚠ crashed (exit 3)"))));
+  client(call(4, "sitter_child_stderr"));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("loading")));
   EXPECT_THAT(did, Contains("child 2 " + call(3, "echo")));
   child(2, result(3));
 }
@@ -482,19 +485,35 @@ TEST_F(BridgeRebuildTest, StatusShowsTheBuild) {
   EXPECT_EQ(status["build"]["durationMs"], 2000);
 }
 
-TEST_F(BridgeRebuildTest, ASettingReachesTheServerThatIsOnItsWay) {
+TEST_F(BridgeRebuildTest, ASettingThatTheOldServerAcceptsIsToldToTheNewOneToo) {
+  server.capabilities = R"json({"logging":{},"tools":{}})json";
+  open_session();
+  const std::string debug = R"json({"level":"debug"})json";
+  client(request(2, "logging/setLevel", debug));
+  build_works();
+  opens(2);
+  done();
+  child(1, result(2));
+  EXPECT_THAT(done(), Contains(AllOf(HasSubstr("child 2 "), HasSubstr("logging/setLevel"),
+                                     HasSubstr(debug), Not(HasSubstr("\"id\":2,")))));
+  opens(2);
+}
+
+TEST_F(BridgeRebuildTest, ASettingDoesNotWaitForTheNewServer) {
   server.capabilities = R"json({"logging":{},"tools":{}})json";
   open_session();
   build_works();
   done();
-  client(request(2, "logging/setLevel", R"json({"level":"debug"})json"));
+  const std::string set = request(2, "logging/setLevel", R"json({"level":"debug"})json");
+  client(set);
   client(call(3, "echo"));
-  EXPECT_THAT(done(), IsEmpty());
+  EXPECT_THAT(done(), ElementsAre("child 1 " + set, "child 1 " + call(3, "echo")));
+  child(1, result(2));
+  child(1, result(3));
+  // The new one gets it with all that was set up.
   opens(2);
-  EXPECT_THAT(done(), Contains("child 2 " +
-                               request(2, "logging/setLevel", R"json({"level":"debug"})json")));
-  child(2, result(2));
-  child(2, result(3));
+  EXPECT_THAT(done(), Contains(AllOf(HasSubstr("child 2 "), HasSubstr("logging/setLevel"),
+                                     HasSubstr("debug"))));
 }
 
 TEST_F(BridgeRebuildTest, AKillDuringTheBuildLeavesTheBuild) {
@@ -734,6 +753,16 @@ TEST_F(BridgeReloadTest, WhatALaterReloadHasMendedIsNotTold) {
   EXPECT_THAT(text_of_next_call(2), AllOf(HasSubstr("spawn #2"), Not(HasSubstr("failed"))));
 }
 
+TEST_F(BridgeReloadTest, NorWhatACallHasMended) {
+  open_session();
+  reload();
+  dies(build(1), 2);
+  client(rebuild(1));
+  dies(build(2), 0);
+  opens(2);
+  EXPECT_THAT(text_of(rebuilt()), AllOf(HasSubstr("spawn #2"), Not(HasSubstr("failed"))));
+}
+
 TEST_F(BridgeReloadTest, AFailureTogetherWithARestartIsToldWithIt) {
   open_session();
   reload();
@@ -779,11 +808,59 @@ TEST_F(BridgeReloadTest, TheCancellationOfACallThatHasJoinedDoesNotStopIt) {
   opens(2);
 }
 
-TEST_F(BridgeReloadTest, ASecondOneJoinsTheFirst) {
+TEST_F(BridgeReloadTest, ASecondOneDuringTheBuildIsDoneAfterIt) {
+  // A file that was saved since may not be in it.
   open_session();
   reload();
   reload();
+  reload();
   EXPECT_THAT(done(), ElementsAre("start build 1"));
+  dies(build(1), 2);
+  EXPECT_THAT(done(), Contains("start build 2"));
+  dies(build(2), 0);
+  opens(2);
+  EXPECT_THAT(done(), Not(Contains("start build 3")));
+  EXPECT_THAT(text_of_next_call(2), Not(HasSubstr("failed")));
+}
+
+TEST_F(BridgeReloadTest, EachFailureIsToldAlsoBesideStructure) {
+  const auto structured = [&](const std::string& text) {
+    client(call(50, "echo"));
+    child(1, result(50, R"json({"content":[],"structuredContent":{}})json"));
+    return answer().dump().find(text) != std::string::npos;
+  };
+  open_session();
+  reload();
+  dies(build(1), 2);
+  done();
+  EXPECT_TRUE(structured("exit 2"));
+  EXPECT_FALSE(structured("exit 2"));
+  reload();
+  dies(build(2), 3);
+  done();
+  EXPECT_TRUE(structured("exit 3"));
+}
+
+TEST_F(BridgeReloadTest, WithoutABuildCommandNoToolIsNamedThatIsNotThere) {
+  config.build_command.clear();
+  open_session();
+  reload();
+  dies(2, 1);
+  done();
+  EXPECT_THAT(text_of_next_call(1), Not(HasSubstr("sitter_rebuild")));
+}
+
+TEST_F(BridgeReloadTest, ACrashDuringABuildThatFailsIsFollowedByARestart) {
+  config.restarts = RestartPolicy::When::on_crash;
+  open_session();
+  reload();
+  dies(1, 3);
+  time_passes(seconds(5));
+  dies(build(1), 2);
+  EXPECT_THAT(done(), Not(Contains("start 2")));
+  time_passes(seconds(1));
+  EXPECT_THAT(done(), Contains("start 2"));
+  opens(2);
 }
 
 TEST_F(BridgeReloadTest, AtTheEndItMeansNothing) {

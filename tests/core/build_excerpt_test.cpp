@@ -58,12 +58,24 @@ TEST(BuildExcerptTest, AReportOfNoErrorsIsNone) {
   EXPECT_THAT(excerpt(lines), Not(HasSubstr("0 errors")));
 }
 
+TEST(BuildExcerptTest, ARemarkAtAPlaceIsNone) {
+  auto lines = noise(100);
+  lines[10] = "a.c:1:2: warning: unused";
+  EXPECT_THAT(excerpt(lines), Not(HasSubstr("unused")));
+}
+
+TEST(BuildExcerptTest, LongErrorsLeaveRoomForTheLastLines) {
+  std::vector<std::string> lines(100, "error: " + std::string(490, 'x'));
+  lines.push_back("the end");
+  EXPECT_THAT(build_excerpt({lines.begin(), lines.end()}), EndsWith("the end"));
+}
+
 TEST(BuildExcerptTest, ErrorsOfAllTools) {
   for (const std::string error :
        {"make: *** No rule to make target 'x'", "FAILED: a.o", "error[E0308]: mismatched types",
-        "undefined reference to `f'",
-        "Traceback (most recent call last):", "thread 'main' panicked",
-        "src/a.ts(1,2): error TS2304: Cannot find name 'x'.", "./a.go:3:2: undefined: x"}) {
+        "undefined reference to `f'", "Traceback (most recent call last):",
+        "thread 'main' panicked", "src/a.ts(1,2): error TS2304: Cannot find name 'x'.",
+        "./a.go:3:2: undefined: x", "error: unresolved import `crate::info`"}) {
     auto lines = noise(100);
     lines[10] = error;
     EXPECT_THAT(excerpt(lines), HasSubstr(error));

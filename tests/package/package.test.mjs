@@ -1,6 +1,7 @@
 // The packed npm packages, installed as a user would, without the network and with an empty HOME.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -83,7 +84,11 @@ async function openSession(t, way) {
   });
   const opening = await answerTo(1);
   send({ method: 'notifications/initialized' });
-  return { child, send, answerTo, opening, ended, stderr: () => Buffer.concat(errors).toString() };
+  const stderr = () => Buffer.concat(errors).toString();
+  const showsError = async (text) => {
+    while (!stderr().includes(text)) await once(child.stderr, 'data');
+  };
+  return { child, send, answerTo, opening, ended, stderr, showsError };
 }
 
 before(() => {
@@ -178,13 +183,32 @@ for (const [name, way] of Object.entries(ways)) {
       assert.doesNotMatch(session.stderr(), /Warning/);
     });
 
-    for (const [signal, code] of Object.entries({ SIGHUP: 129, SIGINT: 130, SIGTERM: 143 })) {
+    for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
       test(`${signal} ends the program, and its exit code is passed on`, async (t) => {
         const session = await openSession(t, way);
         session.child.kill(signal);
         assert.deepEqual(await session.ended, { code, signal: null });
       });
     }
+
+    test('SIGHUP reaches the program, which starts the server anew', async (t) => {
+      const session = await openSession(t, way);
+      session.child.kill('SIGHUP');
+      for (let id = 2, count = 1; count === 1; ++id) {
+        session.send({ id, method: 'tools/call', params: { name: 'sitter_status', arguments: {} } });
+        count = JSON.parse((await session.answerTo(id)).result.content[0].text).spawnCount;
+      }
+      session.child.stdin.end();
+      assert.deepEqual(await session.ended, { code: 0, signal: null });
+    });
+
+    test('SIGUSR1 reaches the program, which shows its status', async (t) => {
+      const session = await openSession(t, way);
+      session.child.kill('SIGUSR1');
+      await session.showsError('"childState": "ready"');
+      session.child.stdin.end();
+      assert.deepEqual(await session.ended, { code: 0, signal: null });
+    });
 
     test('a program that a signal killed shows as killed by it', async (t) => {
       const session = await openSession(t, way);

@@ -411,8 +411,9 @@ void Promises::check_own_to_child(Life& its_life, Generation gen, const std::str
   } else if (its_life.initialized_count == 0 && !is_mixed()) {
     throw Broken("the bridge asks a child before initialized");
   }
-  for (const std::string_view known : {"tools/list", "prompts/list", "resources/list",
-                                       "logging/setLevel", "resources/subscribe"}) {
+  for (const std::string_view known :
+       {"tools/list", "prompts/list", "resources/list", "logging/setLevel", "resources/subscribe",
+        "resources/unsubscribe"}) {
     if (method == known) return;
   }
   throw Broken(fmt::format("the bridge asks a child for {}", method));

@@ -137,6 +137,8 @@ class Bridge {
     bool has_held_errors = false;
     /// Its lists were taken at least once.
     bool was_surveyed = false;
+    /// And the one of its tools completely.
+    bool are_tools_known = false;
     bool has_tools = false, has_prompts = false, has_resources = false, has_logging = false;
     /// Until when it must have answered its opening or, if it has none and is a respawn, have said
     /// anything.
@@ -183,6 +185,8 @@ class Bridge {
     std::vector<ClientRequest*> callers;
     /// It was asked for by somebody else than the client, who is told in its next result.
     bool is_reload = false;
+    /// It was asked for once more since the build began.
+    bool reloads_again = false;
     /// The end of `finishing`, or of the build.
     std::optional<Instant> deadline;
     /// The new child, once it was ordered.
@@ -256,7 +260,7 @@ class Bridge {
   void open(Child& child);
   void expect_start(Child& child);
   void advance_unopened(Child& child);
-  void take_over(Child& child);
+  void take_over();
   void show_stderr(Child& child);
   void retire(Child& child);
   void begin_serving(Child& child);
@@ -287,7 +291,6 @@ class Bridge {
   void pass_on(ClientRequest& request, const Message& message, Line line, Outgoing outgoing);
   void meet(std::string_view client_info);
   void wait(ClientRequest& request, Line line);
-  bool is_for_successor(const ClientRequest& request) const;
   void on_initialize(ClientRequest& request, const Message& message, Line line);
   void begin_session(const Message& opening);
   bool is_child_past_opening() const;
@@ -348,7 +351,7 @@ class Bridge {
   void keep_templates(const ClientRequest& request, std::string_view result);
   void keep_cursor(Child& child, std::string_view cursor);
   void on_opening_answer(Child& child, const Message& message, Line line);
-  void on_setting_accepted(const ClientRequest& request);
+  void on_setting_accepted(const Child& child, const ClientRequest& request);
   void on_second_opening(const ClientRequest& request, std::string_view result);
 
   // bridge_notices.cpp: what the model is told, and when
@@ -417,9 +420,10 @@ class Bridge {
   void on_new_child_over(const ChildEnd& end, const std::string& stderr_tail);
   void on_rebuild_cancelled(ClientRequest& request);
   void finish_rebuild(RebuildReport report);
+  void tell_rebuilt(const Rebuild& rebuild, RebuildReport report);
   std::string reload_text(RebuildReport report) const;
   void show_build_log(ClientRequest& request, const StderrRing::Query& query);
-  /// Whether what waits for a child has to wait on although one serves.
+  /// The child that serves is about to make way, so whatever comes waits for the next one.
   bool holds_waiting() const;
 
   Catalog& catalog(CatalogKind kind) { return catalogs_[static_cast<std::size_t>(kind)]; }

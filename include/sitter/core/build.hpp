@@ -49,7 +49,6 @@ class Build {
   }
 
   bool is_running() const { return !result_; }
-  bool is_being_stopped() const { return stopped_.has_value(); }
 
   /// It is over.
   void finish(Now now);

@@ -46,7 +46,7 @@ class BuiltinNames {
   /// To be called with the names of the child's tools whenever they become known.
   void make_way_for(std::span<const std::string> child_names);
 
-  /// Of one that is offered; else as it would be called.
+  /// Of one that is offered; else the plain one.
   std::string name(Builtin builtin) const;
   std::optional<Builtin> find(std::string_view name) const;
 

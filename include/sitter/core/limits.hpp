@@ -142,7 +142,7 @@ inline constexpr int kBuildLogShownMax = 20'000;
 inline constexpr std::size_t kBuildExcerptLinesMax = 80;
 inline constexpr std::size_t kBuildExcerptBytesMax = 12 * kKiB;
 
-/// And what the notice of a reload that failed shows, within the bytes of any notice.
+/// And what the next result shows after a reload that failed, with at most the bytes of a notice.
 inline constexpr std::size_t kReloadLinesMax = 30;
 
 /// Of the schema of a tool, or of the names of all, in the answer to a wrong sitter_call: what a

@@ -35,7 +35,7 @@ function findProgram() {
 // Stands between the client and the program, and is to be noticed by neither.
 function run(program, words) {
   // The handlers come first: a signal that found none would end this process and leave the program.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1']) {
     process.on(signal, () => child.kill(signal));
   }
   const child = spawn(program, words, { stdio: 'inherit', windowsHide: true });
