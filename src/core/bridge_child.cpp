@@ -492,6 +492,8 @@ void Bridge::on_setting_accepted(const Child& child, const ClientRequest& reques
   if (setting->method == Method::logging_set_level) session_.log_level = params.level;
   if (setting->method == Method::resources_subscribe) session_.subscribe(params.uri);
   if (setting->method == Method::resources_unsubscribe) session_.unsubscribe(params.uri);
+  // Without a session a server keeps nothing of the kind.
+  if (!session_.is_asked()) return;
   const bool is_level = setting->method == Method::logging_set_level;
   for (const Child& other : children_) {
     // Its successor was told what held before; one that is not that far is told all.

@@ -904,6 +904,19 @@ TEST_F(StatelessRebuildTest, TheStreamsMoveToTheNewServer) {
   EXPECT_THAT(client_got(), IsEmpty());
 }
 
+TEST_F(StatelessRebuildTest, ASettingIsNobodysToTell) {
+  // No request of this revision may come without what the client says of itself, nor this one at
+  // all.
+  serve_session();
+  client(enveloped(6, "resources/subscribe", R"json("uri":"a:b")json"));
+  client(enveloped_call(5, "sitter_rebuild"));
+  dies(build(1), 0);
+  opens(2);
+  done();
+  child(1, result(6, R"json({"resultType":"complete"})json"));
+  EXPECT_THAT(done(), Not(Contains(HasSubstr("child 2 "))));
+}
+
 TEST_F(StatelessRebuildTest, AServerThatDoesNotComeLeavesTheStreams) {
   serve_session();
   open_stream(kTools, kTools);
