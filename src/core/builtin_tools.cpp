@@ -81,7 +81,8 @@ const Text& text_of(Builtin builtin) {
       false};
   static const Text kCall = {
       "Calls a tool of the MCP server under development that you cannot see, because it was added "
-      "after the tools were listed. Returns what that tool returns. Tools that you can see are to be "
+      "after the tools were listed. Returns what that tool returns. Tools that you can see are to "
+      "be "
       "called by their own names.",
       R"json({"tool":{"type":"string","description":"The name of the tool."},)json"
       R"json("arguments":{"type":"object","description":"The arguments of the tool."}})json",

@@ -1,55 +1,8 @@
+#include "support/rebuild_script.hpp"
 #include "support/stateless_script.hpp"
 
 namespace sitter {
 namespace {
-
-/// sitter_rebuild in a session that was opened with initialize.
-class BridgeRebuildTest : public BridgeTest {
- protected:
-  BridgeRebuildTest() { config.build_command = "make"; }
-
-  static std::string rebuild(const Id& id, const std::string& arguments = "{}") {
-    return call(id, "sitter_rebuild", arguments);
-  }
-
-  /// Call 1 rebuilds, and the build works.
-  void build_works() {
-    client(rebuild(1));
-    dies(build(1), 0);
-  }
-
-  /// The only answer among what was done.
-  nlohmann::json rebuilt() {
-    nlohmann::json found;
-    for (const std::string& line : client_got()) {
-      auto message = nlohmann::json::parse(line, nullptr, false);
-      if (message.value("id", 0) != 1) continue;
-      EXPECT_TRUE(found.is_null()) << "a second answer";
-      found = std::move(message["result"]);
-    }
-    EXPECT_FALSE(found.is_null()) << "no answer";
-    return found;
-  }
-  static std::string text_of(const nlohmann::json& result) {
-    return result.is_object() ? result["content"][0]["text"].get<std::string>() : "";
-  }
-};
-
-TEST_F(BridgeRebuildTest, ItIsOfferedOnlyWithABuildCommand) {
-  open_session();
-  client(request(1, "tools/list"));
-  child(1, result(1, Server::list("tools", server.tools)));
-  EXPECT_THAT(done(), Contains(AllOf(HasSubstr(R"json("name":"sitter_rebuild")json"),
-                                     HasSubstr(R"json("name":"sitter_build_log")json"))));
-}
-
-TEST_F(BridgeRebuildTest, WithoutOneTheNameIsTheServers) {
-  config.build_command.clear();
-  open_session();
-  client(rebuild(1));
-  EXPECT_THAT(done(), ElementsAre("child 1 " + rebuild(1)));
-  child(1, result(1));
-}
 
 TEST_F(BridgeRebuildTest, TheOldServerServesUntilTheNewOneDoes) {
   open_session();
@@ -107,35 +60,6 @@ TEST_F(BridgeRebuildTest, TheAnswerWaitsUntilTheClientHasListed) {
   ASSERT_THAT(got, SizeIs(2));
   EXPECT_THAT(got[0], HasSubstr("\"id\":2,"));
   EXPECT_THAT(got[1], AllOf(HasSubstr("\"id\":1,"), HasSubstr("+1 added (find)")));
-}
-
-TEST_F(BridgeRebuildTest, AFailedBuildLeavesTheServerAlone) {
-  open_session();
-  client(rebuild(1));
-  child_says(build(1), "a.c:1: error: no");
-  dies(build(1), 2);
-  const auto answer = rebuilt();
-  EXPECT_TRUE(answer.value("isError", false));
-  EXPECT_THAT(text_of(answer), AllOf(HasSubstr("the build failed (exit 2)"), HasSubstr("serves on"),
-                                     HasSubstr("a.c:1: error: no")));
-  client(call(2, "echo"));
-  EXPECT_THAT(done(), ElementsAre("child 1 " + call(2, "echo")));
-  child(1, result(2, text_result("nothing")));
-  EXPECT_THAT(client_got(), ElementsAre(result(2, text_result("nothing"))));
-}
-
-TEST_F(BridgeRebuildTest, ABuildThatCannotBeStartedIsSaid) {
-  plays.start = false;
-  client(initialize(0));
-  started(1);
-  opens(1);
-  client(initialized());
-  opens(1);
-  client(rebuild(1));
-  start_fails(build(1), "can't start /bin/sh: no such file");
-  const auto answer = rebuilt();
-  EXPECT_TRUE(answer.value("isError", false));
-  EXPECT_THAT(text_of(answer), HasSubstr("the build could not be started: can't start /bin/sh"));
 }
 
 TEST_F(BridgeRebuildTest, ANewServerThatDiesInItsOpeningLeavesTheOldOne) {
@@ -343,61 +267,6 @@ TEST_F(BridgeRebuildTest, AServerThatIsStillStartingIsOfTheOldBuild) {
   child(3, result(2));
 }
 
-TEST_F(BridgeRebuildTest, WithoutASessionTheServerIsNotStarted) {
-  client(rebuild(1));
-  dies(build(1), 0);
-  EXPECT_THAT(text_of(rebuilt()), HasSubstr("started when the client opens a session"));
-}
-
-TEST_F(BridgeRebuildTest, ASecondCallJoinsTheFirst) {
-  open_session();
-  client(rebuild(1));
-  client(rebuild(2, R"json({"mode":"kill-first"})json"));
-  EXPECT_THAT(done(), ElementsAre("start build 1"));
-  dies(build(1), 2);
-  const auto got = client_got();
-  ASSERT_THAT(got, SizeIs(2));
-  EXPECT_THAT(got[0], AllOf(HasSubstr("\"id\":1,"), HasSubstr("build failed")));
-  EXPECT_THAT(got[1], AllOf(HasSubstr("\"id\":2,"), HasSubstr("build failed")));
-}
-
-TEST_F(BridgeRebuildTest, ACancelledCallStopsTheBuild) {
-  open_session();
-  client(rebuild(1));
-  done();
-  client(cancelled(1));
-  EXPECT_THAT(done(), ElementsAre("close build 1", "terminate build 1"));
-  time_passes(milliseconds(500));
-  EXPECT_THAT(done(), ElementsAre("kill build 1"));
-  dies(build(1), 137, "SIGKILL");
-  EXPECT_THAT(done(), ElementsAre("kill build 1", "release build 1"));
-}
-
-TEST_F(BridgeRebuildTest, OneCancelledCallOfTwoStopsNothing) {
-  open_session();
-  client(rebuild(1));
-  client(rebuild(2));
-  done();
-  client(cancelled(1));
-  EXPECT_THAT(done(), IsEmpty());
-  dies(build(1), 2);
-  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"id\":2,")));
-}
-
-TEST_F(BridgeRebuildTest, ACallThatComesWhileABuildIsStoppedBeginsAnew) {
-  open_session();
-  client(rebuild(1));
-  client(cancelled(1));
-  client(rebuild(2, R"json({"mode":"kill-first"})json"));
-  done();
-  dies(build(1), 143, "SIGTERM");
-  EXPECT_THAT(done(), Contains("close 1"));
-  dies(1, 0);
-  EXPECT_THAT(done(), Contains("start build 2"));
-  dies(build(2), 2);
-  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"id\":2,")));
-}
-
 TEST_F(BridgeRebuildTest, CancelledWhileTheNewServerOpensItGoes) {
   open_session();
   build_works();
@@ -408,81 +277,6 @@ TEST_F(BridgeRebuildTest, CancelledWhileTheNewServerOpensItGoes) {
   client(call(2, "echo"));
   EXPECT_THAT(done(), Contains("child 1 " + call(2, "echo")));
   child(1, result(2));
-}
-
-TEST_F(BridgeRebuildTest, ABuildThatDoesNotEndIsStoppedAtItsLimit) {
-  open_session();
-  client(rebuild(1, R"json({"timeout_seconds":7})json"));
-  done();
-  time_passes(milliseconds(6999));
-  EXPECT_THAT(done(), IsEmpty());
-  time_passes(milliseconds(1));
-  EXPECT_THAT(done(), ElementsAre("close build 1", "terminate build 1"));
-  dies(build(1), 143, "SIGTERM");
-  EXPECT_THAT(text_of(rebuilt()), HasSubstr("the build had not ended after 7s and was stopped"));
-}
-
-TEST_F(BridgeRebuildTest, WrongArgumentsAreNamed) {
-  open_session();
-  client(rebuild(1, R"json({"mode":"fast"})json"));
-  EXPECT_EQ(answer_text(), "mode must be swap or kill-first");
-  client(rebuild(2, R"json({"timeout_seconds":0})json"));
-  EXPECT_EQ(answer_text(), "timeout_seconds must be a whole number from 1 to 86400");
-}
-
-TEST_F(BridgeRebuildTest, ProgressIsTheNewestLineAtMostFourTimesASecond) {
-  open_session();
-  client(call_with_progress(1, "sitter_rebuild"));
-  done();
-  child_says(build(1), "one");
-  EXPECT_THAT(client_got(), ElementsAre(notification(
-                                "notifications/progress",
-                                R"json({"progressToken":1,"progress":1,"message":"one"})json")));
-  child_says(build(1), "two");
-  child_says(build(1), "three");
-  time_passes(milliseconds(249));
-  EXPECT_THAT(client_got(), IsEmpty());
-  time_passes(milliseconds(1));
-  EXPECT_THAT(client_got(), ElementsAre(HasSubstr(R"json("progress":3,"message":"three")json")));
-  time_passes(seconds(1));
-  EXPECT_THAT(client_got(), IsEmpty());
-  dies(build(1), 2);
-}
-
-TEST_F(BridgeRebuildTest, TheLogOfABuildThatRunsAndOfTheLastOne) {
-  open_session();
-  client(call(1, "sitter_build_log"));
-  EXPECT_EQ(answer_text(), "(nothing was built yet)");
-  client(rebuild(2));
-  child_says(build(1), "CC a.c");
-  child_says(build(1), "CC b.c");
-  done();
-  client(call(3, "sitter_build_log", R"json({"grep":"b"})json"));
-  EXPECT_EQ(answer_text(), "CC b.c");
-  dies(build(1), 2);
-  done();
-  client(call(4, "sitter_build_log", R"json({"lines":1})json"));
-  EXPECT_EQ(answer_text(), "CC b.c");
-}
-
-TEST_F(BridgeRebuildTest, StatusShowsTheBuild) {
-  open_session();
-  client(rebuild(1));
-  done();
-  client(call(2, "sitter_status"));
-  auto status = nlohmann::json::parse(answer_text());
-  EXPECT_EQ(status["build"]["command"], "make");
-  EXPECT_EQ(status["build"]["running"], true);
-  EXPECT_EQ(status["build"]["lastResult"], nullptr);
-  time_passes(seconds(2));
-  dies(build(1), 2);
-  done();
-  client(call(3, "sitter_status"));
-  status = nlohmann::json::parse(answer_text());
-  EXPECT_EQ(status["build"]["running"], false);
-  EXPECT_EQ(status["build"]["lastResult"], "failed");
-  EXPECT_EQ(status["build"]["exitCode"], 2);
-  EXPECT_EQ(status["build"]["durationMs"], 2000);
 }
 
 TEST_F(BridgeRebuildTest, ASettingThatTheOldServerAcceptsIsToldToTheNewOneToo) {
@@ -516,18 +310,6 @@ TEST_F(BridgeRebuildTest, ASettingDoesNotWaitForTheNewServer) {
                                      HasSubstr("debug"))));
 }
 
-TEST_F(BridgeRebuildTest, AKillDuringTheBuildLeavesTheBuild) {
-  open_session();
-  client(rebuild(1));
-  client(call(2, "sitter_kill"));
-  EXPECT_THAT(done(), ElementsAre("start build 1", "close 1"));
-  dies(1, 0);
-  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"id\":2,")));
-  dies(build(1), 0);
-  opens(2);
-  EXPECT_THAT(text_of(rebuilt()), HasSubstr("spawn #2"));
-}
-
 TEST_F(BridgeRebuildTest, AKillTakesBothServersDown) {
   open_session();
   build_works();
@@ -539,30 +321,6 @@ TEST_F(BridgeRebuildTest, AKillTakesBothServersDown) {
   const auto got = client_got();
   EXPECT_THAT(got, Contains(AllOf(HasSubstr("\"id\":1,"), HasSubstr("killed by sitter_kill"))));
   EXPECT_THAT(got, Contains(AllOf(HasSubstr("\"id\":2,"), HasSubstr("1001"), HasSubstr("1002"))));
-}
-
-TEST_F(BridgeRebuildTest, AnAnswerIsWaitedForAtTheEnd) {
-  open_session();
-  client(rebuild(1));
-  done();
-  client_closes_input();
-  EXPECT_THAT(done(), IsEmpty());
-  dies(build(1), 2);
-  EXPECT_THAT(done(), ElementsAre("terminate build 1", "release build 1",
-                                  HasSubstr("the build failed"), "close 1"));
-}
-
-TEST_F(BridgeRebuildTest, ASignalTakesTheBuildDownToo) {
-  open_session();
-  client(rebuild(1));
-  done();
-  signal(143);
-  EXPECT_THAT(done(), ElementsAre("close 1", "terminate 1", "close build 1", "terminate build 1"));
-  time_passes(milliseconds(200));
-  EXPECT_THAT(done(), ElementsAre("kill build 1", "kill 1"));
-  dies(build(1), 137, "SIGKILL");
-  dies(1, 137, "SIGKILL");
-  EXPECT_THAT(done(), AllOf(Contains(HasSubstr("\"id\":1,")), Contains("exit 143 at once")));
 }
 
 TEST_F(BridgeRebuildTest, WhatTheOldServerListsAfterwardsIsNoBase) {
@@ -598,44 +356,6 @@ TEST_F(BridgeRebuildTest, AnAnswerOfTheOldServerCarriesNoNotice) {
   EXPECT_THAT(client_got(), ElementsAre(result(2, text_result("late"))));
 }
 
-TEST_F(BridgeRebuildTest, ALineThatIsStillToBeToldIsForgottenWithItsBuild) {
-  open_session();
-  client(call_with_progress(1, "sitter_rebuild"));
-  child_says(build(1), "one");
-  child_says(build(1), "two");
-  dies(build(1), 0);
-  // Otherwise the program would turn in circles until the new server is there.
-  EXPECT_GT(*bridge().next_timeout(), now.steady + seconds(1));
-  opens(2);
-}
-
-TEST_F(BridgeRebuildTest, ACancelledBuildTellsNothingToTheNextCaller) {
-  open_session();
-  client(call_with_progress(1, "sitter_rebuild"));
-  client(cancelled(1));
-  client(call_with_progress(2, "sitter_rebuild"));
-  child_says(build(1), "old");
-  EXPECT_THAT(client_got(), IsEmpty());
-  dies(build(1), 143, "SIGTERM");
-  child_says(build(2), "new");
-  EXPECT_THAT(client_got(),
-              ElementsAre(AllOf(HasSubstr(R"json("progressToken":2,"progress":1,)json"),
-                                HasSubstr("new"))));
-  dies(build(2), 2);
-}
-
-TEST_F(BridgeRebuildTest, ABuildThatHasEndedIsNotStoppedForItsOutput) {
-  open_session();
-  client(rebuild(1, R"json({"timeout_seconds":7})json"));
-  time_passes(milliseconds(6900));
-  exits(build(1), 0);
-  // Something that it has left behind holds its output.
-  time_passes(milliseconds(300));
-  EXPECT_THAT(done(), Contains("start 2"));
-  opens(2);
-  EXPECT_THAT(text_of(rebuilt()), HasSubstr("the build succeeded after 6.9s"));
-}
-
 TEST_F(BridgeRebuildTest, ThereAreNeverThreeServers) {
   open_session();
   client(call(2, "slow"));
@@ -649,30 +369,6 @@ TEST_F(BridgeRebuildTest, ThereAreNeverThreeServers) {
   dies(1, 0);
   EXPECT_THAT(done(), Contains("start 3"));
   opens(3);
-}
-
-TEST_F(BridgeRebuildTest, NoBuildBeginsAtTheEnd) {
-  open_session();
-  client(call(2, "hang"));
-  client(rebuild(1, R"json({"mode":"kill-first"})json"));
-  signal(143);
-  done();
-  dies(1, 137, "SIGKILL");
-  const auto did = done();
-  EXPECT_THAT(did, Not(Contains("start build 1")));
-  EXPECT_THAT(did, Contains("exit 143 at once"));
-}
-
-TEST_F(BridgeRebuildTest, NorDoesATimeoutStayThatNobodyHandles) {
-  open_session();
-  client(call(2, "hang"));
-  client(rebuild(1, R"json({"mode":"kill-first"})json"));
-  client_closes_input();
-  time_passes(limits::kOwedWait);
-  const auto next = bridge().next_timeout();
-  ASSERT_TRUE(next);
-  EXPECT_GT(*next, now.steady);
-  dies(1, 0);
 }
 
 TEST_F(BridgeRebuildTest, ChangedRootsAreNotToldBeforeTheOpening) {
@@ -694,189 +390,6 @@ TEST_F(BridgeRebuildTest, ALateListOfTheOldServerHasTheBuiltInTools) {
   child(1, result(2, Server::list("tools", server.tools)));
   EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("\"id\":2,"), HasSubstr("\"echo\""),
                                               HasSubstr("\"sitter_rebuild\""))));
-}
-
-/// SIGHUP, with and without a build command.
-class BridgeReloadTest : public BridgeRebuildTest {
- protected:
-  void reload() { ask_reload(); }
-  /// The text of the first block of the answer to a call that child `gen` serves.
-  std::string text_of_next_call(Generation gen) {
-    client(call(50, "echo"));
-    child(gen, result(50, text_result("a")));
-    return answer()["result"]["content"][0]["text"];
-  }
-};
-
-TEST_F(BridgeReloadTest, BuildsAndSwapsWithoutACall) {
-  open_listed_session();
-  server.tools = {tool("echo"), tool("find")};
-  reload();
-  EXPECT_THAT(done(), ElementsAre("start build 1"));
-  dies(build(1), 0);
-  opens(2);
-  EXPECT_THAT(done(), Contains("client " + notification("notifications/tools/list_changed")));
-  time_passes(seconds(1));
-  EXPECT_THAT(text_of_next_call(2), AllOf(HasSubstr("spawn #2"), HasSubstr("previous: replaced"),
-                                          HasSubstr("+1 added (find)")));
-}
-
-TEST_F(BridgeReloadTest, WithoutABuildCommandTheServerIsStartedAnew) {
-  config.build_command.clear();
-  open_session();
-  reload();
-  EXPECT_THAT(done(), Contains("start 2"));
-  opens(2);
-  EXPECT_THAT(done(), Contains("close 1"));
-  EXPECT_THAT(text_of_next_call(2), HasSubstr("spawn #2"));
-}
-
-TEST_F(BridgeReloadTest, AFailedBuildIsToldInTheNextResult) {
-  open_session();
-  reload();
-  child_says(build(1), "a.c:1: error: no");
-  dies(build(1), 2);
-  done();
-  EXPECT_THAT(text_of_next_call(1), AllOf(HasSubstr("the build failed (exit 2)"),
-                                          HasSubstr("serves on"), HasSubstr("a.c:1: error: no")));
-  EXPECT_EQ(text_of_next_call(1), "a");
-}
-
-TEST_F(BridgeReloadTest, WhatALaterReloadHasMendedIsNotTold) {
-  open_session();
-  reload();
-  dies(build(1), 2);
-  reload();
-  dies(build(2), 0);
-  opens(2);
-  done();
-  EXPECT_THAT(text_of_next_call(2), AllOf(HasSubstr("spawn #2"), Not(HasSubstr("failed"))));
-}
-
-TEST_F(BridgeReloadTest, NorWhatACallHasMended) {
-  open_session();
-  reload();
-  dies(build(1), 2);
-  client(rebuild(1));
-  dies(build(2), 0);
-  opens(2);
-  EXPECT_THAT(text_of(rebuilt()), AllOf(HasSubstr("spawn #2"), Not(HasSubstr("failed"))));
-}
-
-TEST_F(BridgeReloadTest, AFailureTogetherWithARestartIsToldWithIt) {
-  open_session();
-  reload();
-  dies(build(1), 0);
-  opens(2);
-  reload();
-  dies(build(2), 2);
-  done();
-  EXPECT_THAT(text_of_next_call(2),
-              AllOf(HasSubstr("spawn #2"), HasSubstr("\n[mcp-sitter] the build failed (exit 2)")));
-}
-
-TEST_F(BridgeReloadTest, AServerThatDoesNotComeIsToldInTheNextResult) {
-  config.build_command.clear();
-  open_session();
-  reload();
-  dies(2, 1);
-  done();
-  EXPECT_THAT(text_of_next_call(1),
-              AllOf(HasSubstr("[mcp-sitter] the server could not be started: it ended (exit 1)"),
-                    HasSubstr("serves on"), Not(HasSubstr("the build"))));
-}
-
-TEST_F(BridgeReloadTest, ACallJoinsIt) {
-  open_session();
-  reload();
-  client(rebuild(1));
-  dies(build(1), 0);
-  opens(2);
-  EXPECT_THAT(text_of(rebuilt()), HasSubstr("spawn #2"));
-  EXPECT_EQ(text_of_next_call(2), "a");
-}
-
-TEST_F(BridgeReloadTest, TheCancellationOfACallThatHasJoinedDoesNotStopIt) {
-  open_session();
-  reload();
-  client(rebuild(1));
-  done();
-  client(cancelled(1));
-  EXPECT_THAT(done(), IsEmpty());
-  dies(build(1), 0);
-  EXPECT_THAT(done(), Contains("start 2"));
-  opens(2);
-}
-
-TEST_F(BridgeReloadTest, ASecondOneDuringTheBuildIsDoneAfterIt) {
-  // A file that was saved since may not be in it.
-  open_session();
-  reload();
-  reload();
-  reload();
-  EXPECT_THAT(done(), ElementsAre("start build 1"));
-  dies(build(1), 2);
-  EXPECT_THAT(done(), Contains("start build 2"));
-  dies(build(2), 0);
-  opens(2);
-  EXPECT_THAT(done(), Not(Contains("start build 3")));
-  EXPECT_THAT(text_of_next_call(2), Not(HasSubstr("failed")));
-}
-
-TEST_F(BridgeReloadTest, EachFailureIsToldAlsoBesideStructure) {
-  const auto structured = [&](const std::string& text) {
-    client(call(50, "echo"));
-    child(1, result(50, R"json({"content":[],"structuredContent":{}})json"));
-    return answer().dump().find(text) != std::string::npos;
-  };
-  open_session();
-  reload();
-  dies(build(1), 2);
-  done();
-  EXPECT_TRUE(structured("exit 2"));
-  EXPECT_FALSE(structured("exit 2"));
-  reload();
-  dies(build(2), 3);
-  done();
-  EXPECT_TRUE(structured("exit 3"));
-}
-
-TEST_F(BridgeReloadTest, WithoutABuildCommandNoToolIsNamedThatIsNotThere) {
-  config.build_command.clear();
-  open_session();
-  reload();
-  dies(2, 1);
-  done();
-  EXPECT_THAT(text_of_next_call(1), Not(HasSubstr("sitter_rebuild")));
-}
-
-TEST_F(BridgeReloadTest, ACrashDuringABuildThatFailsIsFollowedByARestart) {
-  config.restarts = RestartPolicy::When::on_crash;
-  open_session();
-  reload();
-  dies(1, 3);
-  time_passes(seconds(5));
-  dies(build(1), 2);
-  EXPECT_THAT(done(), Not(Contains("start 2")));
-  time_passes(seconds(1));
-  EXPECT_THAT(done(), Contains("start 2"));
-  opens(2);
-}
-
-TEST_F(BridgeReloadTest, AtTheEndItMeansNothing) {
-  open_session();
-  client(call(2, "slow"));
-  client_closes_input();
-  done();
-  reload();
-  EXPECT_THAT(done(), IsEmpty());
-  child(1, result(2));
-}
-
-TEST_F(BridgeReloadTest, TheStatusGoesToTheLog) {
-  open_session();
-  ask_status();
-  EXPECT_THAT(logs(), Contains(HasSubstr("\"childState\": \"ready\"")));
 }
 
 class StatelessRebuildTest : public StreamsTest {

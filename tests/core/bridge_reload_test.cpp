@@ -1,0 +1,190 @@
+#include "support/rebuild_script.hpp"
+
+namespace sitter {
+namespace {
+
+/// SIGHUP, with and without a build command.
+class BridgeReloadTest : public BridgeRebuildTest {
+ protected:
+  void reload() { ask_reload(); }
+  /// The text of the first block of the answer to a call that child `gen` serves.
+  std::string text_of_next_call(Generation gen) {
+    client(call(50, "echo"));
+    child(gen, result(50, text_result("a")));
+    return answer()["result"]["content"][0]["text"];
+  }
+};
+
+TEST_F(BridgeReloadTest, BuildsAndSwapsWithoutACall) {
+  open_listed_session();
+  server.tools = {tool("echo"), tool("find")};
+  reload();
+  EXPECT_THAT(done(), ElementsAre("start build 1"));
+  dies(build(1), 0);
+  opens(2);
+  EXPECT_THAT(done(), Contains("client " + notification("notifications/tools/list_changed")));
+  time_passes(seconds(1));
+  EXPECT_THAT(text_of_next_call(2), AllOf(HasSubstr("spawn #2"), HasSubstr("previous: replaced"),
+                                          HasSubstr("+1 added (find)")));
+}
+
+TEST_F(BridgeReloadTest, WithoutABuildCommandTheServerIsStartedAnew) {
+  config.build_command.clear();
+  open_session();
+  reload();
+  EXPECT_THAT(done(), Contains("start 2"));
+  opens(2);
+  EXPECT_THAT(done(), Contains("close 1"));
+  EXPECT_THAT(text_of_next_call(2), HasSubstr("spawn #2"));
+}
+
+TEST_F(BridgeReloadTest, AFailedBuildIsToldInTheNextResult) {
+  open_session();
+  reload();
+  child_says(build(1), "a.c:1: error: no");
+  dies(build(1), 2);
+  done();
+  EXPECT_THAT(text_of_next_call(1), AllOf(HasSubstr("the build failed (exit 2)"),
+                                          HasSubstr("serves on"), HasSubstr("a.c:1: error: no")));
+  EXPECT_EQ(text_of_next_call(1), "a");
+}
+
+TEST_F(BridgeReloadTest, WhatALaterReloadHasMendedIsNotTold) {
+  open_session();
+  reload();
+  dies(build(1), 2);
+  reload();
+  dies(build(2), 0);
+  opens(2);
+  done();
+  EXPECT_THAT(text_of_next_call(2), AllOf(HasSubstr("spawn #2"), Not(HasSubstr("failed"))));
+}
+
+TEST_F(BridgeReloadTest, NorWhatACallHasMended) {
+  open_session();
+  reload();
+  dies(build(1), 2);
+  client(rebuild(1));
+  dies(build(2), 0);
+  opens(2);
+  EXPECT_THAT(text_of(rebuilt()), AllOf(HasSubstr("spawn #2"), Not(HasSubstr("failed"))));
+}
+
+TEST_F(BridgeReloadTest, AFailureTogetherWithARestartIsToldWithIt) {
+  open_session();
+  reload();
+  dies(build(1), 0);
+  opens(2);
+  reload();
+  dies(build(2), 2);
+  done();
+  EXPECT_THAT(text_of_next_call(2),
+              AllOf(HasSubstr("spawn #2"), HasSubstr("\n[mcp-sitter] the build failed (exit 2)")));
+}
+
+TEST_F(BridgeReloadTest, AServerThatDoesNotComeIsToldInTheNextResult) {
+  config.build_command.clear();
+  open_session();
+  reload();
+  dies(2, 1);
+  done();
+  EXPECT_THAT(text_of_next_call(1),
+              AllOf(HasSubstr("[mcp-sitter] the server could not be started: it ended (exit 1)"),
+                    HasSubstr("serves on"), Not(HasSubstr("the build"))));
+}
+
+TEST_F(BridgeReloadTest, ACallJoinsIt) {
+  open_session();
+  reload();
+  client(rebuild(1));
+  dies(build(1), 0);
+  opens(2);
+  EXPECT_THAT(text_of(rebuilt()), HasSubstr("spawn #2"));
+  EXPECT_EQ(text_of_next_call(2), "a");
+}
+
+TEST_F(BridgeReloadTest, TheCancellationOfACallThatHasJoinedDoesNotStopIt) {
+  open_session();
+  reload();
+  client(rebuild(1));
+  done();
+  client(cancelled(1));
+  EXPECT_THAT(done(), IsEmpty());
+  dies(build(1), 0);
+  EXPECT_THAT(done(), Contains("start 2"));
+  opens(2);
+}
+
+TEST_F(BridgeReloadTest, ASecondOneDuringTheBuildIsDoneAfterIt) {
+  // A file that was saved since may not be in it.
+  open_session();
+  reload();
+  reload();
+  reload();
+  EXPECT_THAT(done(), ElementsAre("start build 1"));
+  dies(build(1), 2);
+  EXPECT_THAT(done(), Contains("start build 2"));
+  dies(build(2), 0);
+  opens(2);
+  EXPECT_THAT(done(), Not(Contains("start build 3")));
+  EXPECT_THAT(text_of_next_call(2), Not(HasSubstr("failed")));
+}
+
+TEST_F(BridgeReloadTest, EachFailureIsToldAlsoBesideStructure) {
+  const auto structured = [&](const std::string& text) {
+    client(call(50, "echo"));
+    child(1, result(50, R"json({"content":[],"structuredContent":{}})json"));
+    return answer().dump().find(text) != std::string::npos;
+  };
+  open_session();
+  reload();
+  dies(build(1), 2);
+  done();
+  EXPECT_TRUE(structured("exit 2"));
+  EXPECT_FALSE(structured("exit 2"));
+  reload();
+  dies(build(2), 3);
+  done();
+  EXPECT_TRUE(structured("exit 3"));
+}
+
+TEST_F(BridgeReloadTest, WithoutABuildCommandNoToolIsNamedThatIsNotThere) {
+  config.build_command.clear();
+  open_session();
+  reload();
+  dies(2, 1);
+  done();
+  EXPECT_THAT(text_of_next_call(1), Not(HasSubstr("sitter_rebuild")));
+}
+
+TEST_F(BridgeReloadTest, ACrashDuringABuildThatFailsIsFollowedByARestart) {
+  config.restarts = RestartPolicy::When::on_crash;
+  open_session();
+  reload();
+  dies(1, 3);
+  time_passes(seconds(5));
+  dies(build(1), 2);
+  EXPECT_THAT(done(), Not(Contains("start 2")));
+  time_passes(seconds(1));
+  EXPECT_THAT(done(), Contains("start 2"));
+  opens(2);
+}
+
+TEST_F(BridgeReloadTest, AtTheEndItMeansNothing) {
+  open_session();
+  client(call(2, "slow"));
+  client_closes_input();
+  done();
+  reload();
+  EXPECT_THAT(done(), IsEmpty());
+  child(1, result(2));
+}
+
+TEST_F(BridgeReloadTest, TheStatusGoesToTheLog) {
+  open_session();
+  ask_status();
+  EXPECT_THAT(logs(), Contains(HasSubstr("\"childState\": \"ready\"")));
+}
+
+}  // namespace
+}  // namespace sitter
