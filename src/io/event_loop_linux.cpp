@@ -26,8 +26,6 @@ struct Reveal {
 auto epoll_of_asio();
 template struct Reveal<&boost::asio::detail::epoll_reactor::epoll_fd_>;
 
-constexpr int kNoReadAhead = 64;
-
 bool is_pipe_or_socket(int descriptor) {
   struct stat status {};
   return fstat(descriptor, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
@@ -47,16 +45,6 @@ struct EventLoop::Watched {
   /// No arrival will tell of the end, since that was told already.
   bool has_hung_up = false;
   bool is_paused = false;
-
-  /// How many occasions are let pass.
-  int no_read_ahead = 0;
-
-  bool may_read_ahead() {
-    if (reader == nullptr || !is_edge || is_ready || is_paused) return false;
-    if (no_read_ahead == 0) return true;
-    --no_read_ahead;
-    return false;
-  }
 
   /// After a hang-up a pause makes no sense: what is left is bounded, and its end must be noticed.
   bool may_read() const { return reader != nullptr && is_ready && (!is_paused || has_hung_up); }
@@ -84,19 +72,6 @@ struct EventLoop::System {
     }
     if (seen == Reader::Seen::nothing) from.has_hung_up = false;
     from.is_ready = seen == Reader::Seen::filled || from.has_hung_up;
-  }
-
-  /// Who shares our core has often answered when a write to it returns, and a read then saves a
-  /// wait. Where nothing was found it is not tried again for a while.
-  void read_ahead() {
-    for (auto from = watched.begin(); from != watched.end();) {
-      if (from->may_read_ahead()) {
-        const Reader::Seen seen = from->reader->on_readable();
-        if (seen == Reader::Seen::nothing) from->no_read_ahead = kNoReadAhead;
-        from->is_ready = seen == Reader::Seen::filled;
-      }
-      from = from->reader == nullptr ? watched.erase(from) : std::next(from);
-    }
   }
 
   void read_ready() {
@@ -182,7 +157,6 @@ void EventLoop::run() {
     }
     if (is_asio_ready) io_.poll();
     system.read_ready();
-    system.read_ahead();
   }
 }
 
