@@ -23,6 +23,9 @@ constexpr int kUsageError = 2;
 constexpr double kSecondsMax = 24 * 60 * 60;
 constexpr int kKillGraceMax = 60 * 1000;
 
+/// Longer than anybody waits after a save.
+constexpr int kDebounceMax = 60 * 1000;
+
 /// Lines are bounded by bytes too, so more would never be filled.
 constexpr int kStderrLinesMax = 1000000;
 
@@ -53,6 +56,9 @@ struct Raw {
   std::string on_busy = "wait";
   std::vector<std::string> tool_names;
   std::string call_tool = "auto";
+  std::vector<std::string> watch;
+  bool watch_binary = false;
+  int debounce = static_cast<int>(BridgeConfig().debounce.count());
   std::string restart = "lazy";
   int max_restarts = BridgeConfig().restarts_max;
 };
@@ -152,6 +158,20 @@ void declare(CLI::App& app, Raw& raw) {
                        "for at most 10 s: wait or interrupt (default wait)"),
         "HOW")
       ->check(CLI::IsMember({"wait", "interrupt"}));
+  value(app.add_option("--watch", raw.watch,
+                       "reload when files of this folder change, or those that this glob of a\n"
+                       "gitignore file matches; '!' in front leaves out; may be repeated"),
+        "PATTERN")
+      ->check([](const std::string& text) {
+        return text.empty() || text == "!" ? std::string("an empty pattern matches nothing")
+                                           : std::string();
+      });
+  app.add_flag("--watch-binary", raw.watch_binary, "reload when the server's own file changes");
+  value(app.add_option(
+            "--debounce", raw.debounce,
+            fmt::format("how long no watched file must have changed (default {})", raw.debounce)),
+        "MILLISECONDS")
+      ->check(whole_number(0, kDebounceMax));
   value(app.add_option("--restart", raw.restart,
                        "whether a server that has ended comes back without a request:\n"
                        "lazy, on-crash or eager (default lazy)"),
@@ -297,6 +317,9 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
   options.build = build_request(raw.build, raw.build_cwd.empty() ? raw.cwd : raw.build_cwd);
   options.bridge.build_command = raw.build;
   options.bridge.tool_names = std::get<std::map<Builtin, std::string>>(std::move(names));
+  options.bridge.watch_patterns = raw.watch;
+  options.bridge.watches_binary = raw.watch_binary;
+  options.bridge.debounce = Milliseconds(raw.debounce);
   using When = RestartPolicy::When;
   options.bridge.restarts = raw.restart == "eager"      ? When::eager
                             : raw.restart == "on-crash" ? When::on_crash

@@ -23,6 +23,7 @@ Bridge::Bridge(BridgeConfig config, Now now)
       names_(!config_.build_command.empty(), config_.tool_names),
       ring_(config_.stderr_lines) {
   if (config_.call_tool == BridgeConfig::CallTool::on) names_.offer(Builtin::call);
+  if (config_.watches()) changes_.emplace(config_.debounce);
 }
 
 void Bridge::handle(const Input& input, Now now) {
@@ -67,6 +68,7 @@ void Bridge::handle_timeout(Now now) {
   }
   if (is_due(answer_second_at_, now)) answer_second_openings();
   if (is_due(restarts_.due(), now)) restart();
+  if (changes_ && is_due(changes_->deadline(), now)) on_files_settled();
   if (relist_.on_timeout(now)) release_held();
   on_listens_timeout();
   if (kill_ && is_due(kill_->deadline, now)) {
@@ -104,6 +106,7 @@ std::optional<Instant> Bridge::next_timeout() const {
   earlier(first, answer_opening_at_);
   earlier(first, answer_second_at_);
   earlier(first, restarts_.due());
+  if (changes_) earlier(first, changes_->deadline());
   earlier(first, relist_.deadline());
   earlier(first, listens_.deadline());
   if (kill_) earlier(first, kill_->deadline);
@@ -173,7 +176,7 @@ ChildLifecycle::Ladder Bridge::ladder() const {
 /// How the child ends that is being taken down now.
 ChildEnd Bridge::end_for(EndReason reason) const {
   ChildEnd end{reason, {}, {}, {}};
-  end.is_to_come = true;
+  end.is_unseen = true;
   if (const Child* const child = shown()) {
     const Instant started = child->life.started().steady;
     end.lifetime = std::chrono::duration_cast<Milliseconds>(now_.steady - started);
@@ -222,7 +225,7 @@ void Bridge::on(const input::ChildStarted& fact) {
 }
 
 void Bridge::on(const input::ChildStartFailed& fact) {
-  if (auto* const life = hears_life(fact.gen)) life->on_start_failed(fact.reason);
+  if (auto* const life = hears_life(fact.gen)) life->on_start_failed(fact, now_);
 }
 
 void Bridge::on(const input::ChildErrorLine& fact) {
@@ -312,6 +315,7 @@ void Bridge::settle() {
   if (build_ && build_->is_running() && build_->life.is_over()) on_build_over();
   if (kill_) advance_kill();
   if (rebuild_) advance_rebuild();
+  if (changes_) note_reload_over();
   if (ending_ != Ending::none) advance_ending();
   if (!has_child()) start_if_due();
 }

@@ -53,6 +53,7 @@ void Bridge::restart() {
 void Bridge::start() {
   policy_.on_start(now_);
   restarts_.on_start(now_);
+  if (changes_) changes_->on_start(config_.build_command.empty());
   const Generation gen = ++last_gen_;
   if (has_child() && envelope_.is_known()) has_lost_stateless_ = true;
   children_.emplace_back(
@@ -203,6 +204,8 @@ void Bridge::advance_unopened(Child& child) {
 void Bridge::begin_serving(Child& child) {
   if (!child.is_ready && !child.handshake.was_opened()) note_startup(child);
   child.is_ready = true;
+  // Only a running child shows which file is behind a wrapper.
+  if (config_.watches_binary) inspect(Purpose::look);
   ask_for_streams(child);
 }
 

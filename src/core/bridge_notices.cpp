@@ -79,7 +79,7 @@ void Bridge::put_notice(std::string_view result, Edits& edits) {
 
 /// The notice with what is known by now.
 std::string Bridge::pending_notice_text() {
-  if (!notice_) return reload_failure_;
+  if (!notice_) return remarks();
   RestartNotice& notice = *notice_;
   notice.tools = catalog(CatalogKind::tools).diff_since_told();
   notice.prompts = catalog(CatalogKind::prompts).diff_since_told();
@@ -93,13 +93,22 @@ std::string Bridge::pending_notice_text() {
     notice.stdout_line = pollution_->first_line;
   }
   std::string text = notice_text(notice);
-  if (!reload_failure_.empty()) text += "\n" + reload_failure_;
+  if (const std::string more = remarks(); !more.empty()) text += "\n" + more;
   return text;
+}
+
+/// What is to be told besides a restart.
+std::string Bridge::remarks() const {
+  if (is_watch_problem_told_) return reload_failure_;
+  const std::string problem =
+      fmt::format("[mcp-sitter] Not every save is noticed: {}.", watch_problem_);
+  return reload_failure_.empty() ? problem : reload_failure_ + "\n" + problem;
 }
 
 void Bridge::note_notice_told() {
   notice_.reset();
   reload_failure_.clear();
+  is_watch_problem_told_ = true;
   notice_was_beside_structure_ = false;
   failures_since_notice_ = 0;
   if (pollution_) noise_told_of_ = pollution_->gen;

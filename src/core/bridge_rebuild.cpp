@@ -26,9 +26,19 @@ void Bridge::begin_rebuild(ClientRequest& request, const RebuildArguments& argum
 }
 
 void Bridge::on(const input::ReloadAsked&) {
+  if (ending_ == Ending::none) reload();
+}
+
+void Bridge::reload() {
   using State = Rebuild::State;
-  if (ending_ != Ending::none) return;
   const bool is_free = !rebuild_ || (rebuild_->is_cancelled && rebuild_->callers.empty());
+  if (!is_free && rebuild_->state == State::starting) {
+    // A server that is not up yet would only be waited for to be replaced.
+    rebuild_->is_reload = true;
+    rebuild_->gen = kNoGeneration;
+    restart_rebuild();
+    return;
+  }
   if (!is_free && rebuild_->state != State::finishing && rebuild_->state != State::clearing) {
     // What has changed since may not be in the build that runs.
     rebuild_->reloads_again = true;
@@ -61,6 +71,7 @@ void Bridge::start_build() {
   rebuild_->state = Rebuild::State::building;
   rebuild_->deadline = now_.steady + rebuild_->timeout;
   build_.emplace(--last_build_, now_);
+  if (changes_) changes_->on_build();
   has_progress_ = false;
   build_line_count_ = 0;
   out_.push(action::StartBuild{build_->life.gen()});
@@ -190,7 +201,7 @@ void Bridge::finish_rebuild(RebuildReport report) {
   tell_rebuilt(rebuild, std::move(report));
   // The end of the child that served may have come while it was to be replaced.
   if (!has_child() && !kill_ && last_end_) restart_later(*last_end_);
-  if (rebuild.reloads_again) on(input::ReloadAsked{});
+  if (rebuild.reloads_again && ending_ == Ending::none) reload();
 }
 
 void Bridge::tell_rebuilt(const Rebuild& rebuild, RebuildReport report) {

@@ -165,7 +165,7 @@ void Bridge::on(const input::BinaryInspected& fact) {
     }
     return;
   }
-  if (inspection.purpose == Purpose::sweep) return;
+  if (inspection.purpose == Purpose::look) return;
   if (inspection.purpose == Purpose::status_for_log) {
     out_.log(action::Log::Level::warn, status_text(status()));
     return;
@@ -191,7 +191,7 @@ void Bridge::begin_kill(ClientRequest& request, KillScope scope) {
     kill.scope = scope;
     kill_ = std::move(kill);
     // Only a running child shows which file is behind a wrapper.
-    if (!children_.empty()) inspect(Purpose::sweep);
+    if (!children_.empty()) inspect(Purpose::look);
     restarts_.cancel();
   } else if (reach(scope) > reach(kill_->scope)) {
     kill_->scope = scope;
@@ -310,6 +310,7 @@ StatusFacts Bridge::status() const {
   facts.history.assign(history_.begin(), history_.end());
   facts.stdout_pollution = pollution_;
   facts.build = build_status();
+  facts.watch = watch_status();
   facts.restart = {restarts_.when(), restarts_.count(), restarts_.max()};
   if (children_.empty()) return facts;
 

@@ -22,10 +22,15 @@ void ChildLifecycle::on_started(const input::ChildStarted& fact, Now now, Action
   if (reason_) climb(now, out);
 }
 
-void ChildLifecycle::on_start_failed(std::string reason) {
+void ChildLifecycle::on_start_failed(const input::ChildStartFailed& fact, Now now) {
   if (state_ != State::starting) return;
+  const bool is_early = now.steady - started_.steady < limits::kBusyFileWait;
+  if (!reason_ && fact.is_file_busy && is_early) {
+    deadline_ = now.steady + limits::kBusyFileInterval;
+    return;
+  }
   reason_ = EndReason::not_executed;
-  why_ = std::move(reason);
+  why_ = fact.reason;
   state_ = State::over;
 }
 
@@ -129,6 +134,8 @@ void ChildLifecycle::on_timeout(Now now, Actions& out) {
       }
       break;
     case State::starting:
+      out.push(action::StartChild{gen_});
+      break;
     case State::up:
     case State::over:
       break;
@@ -145,7 +152,12 @@ void ChildLifecycle::take_down(EndReason reason, std::string why, Ladder ladder,
     ladder_ = ladder;
     lifetime_ = std::chrono::duration_cast<Milliseconds>(now.steady - started_.steady);
   }
-  if (state_ == State::starting) return;
+  if (state_ == State::starting) {
+    // Nothing runs while its file is waited for.
+    if (deadline_) state_ = State::over;
+    deadline_.reset();
+    return;
+  }
   if (first) {
     climb(now, out);
     return;
@@ -210,6 +222,7 @@ ChildEnd ChildLifecycle::end(bool was_opened) const {
   end.status = exit_.value_or(ExitStatus{});
   end.lifetime = lifetime_;
   end.why = why_;
+  end.is_unseen = !exit_;
   if (reason_) {
     end.reason = *reason_;
   } else {

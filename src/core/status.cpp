@@ -95,6 +95,25 @@ Json build_json(const std::optional<StatusFacts::BuildFacts>& build) {
   return json;
 }
 
+Json watch_json(const std::optional<StatusFacts::WatchFacts>& watch) {
+  if (!watch) return Json();
+  Json json;
+  json["patterns"] = watch->patterns;
+  json["binary"] = watch->watches_binary;
+  json["debounceMs"] = watch->debounce.count();
+  json["folders"] = watch->folder_count;
+  json["problem"] = watch->problem.empty() ? Json() : Json(watch->problem);
+  Json last;
+  if (watch->last) {
+    last["utc"] = utc_text(watch->last->when);
+    last["files"] = watch->last->files;
+    last["count"] = watch->last->count;
+  }
+  json["lastTrigger"] = std::move(last);
+  json["writtenByReloads"] = watch->own;
+  return json;
+}
+
 Json restart_json(const StatusFacts::RestartFacts& restart) {
   using When = RestartPolicy::When;
   Json json;
@@ -154,6 +173,7 @@ std::string status_text(const StatusFacts& facts) {
   json["stdoutPollution"] = pollution_json(facts.stdout_pollution);
   json["childProtocolVersion"] = or_null(facts.child_protocol_version);
   json["build"] = build_json(facts.build);
+  json["watch"] = watch_json(facts.watch);
   json["restart"] = restart_json(facts.restart);
   return indented(json);
 }

@@ -5,6 +5,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <csignal>
 #include <deque>
+#include <filesystem>
 #include <list>
 #include <optional>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "sitter/io/client_stdio.hpp"
 #include "sitter/io/command_files.hpp"
 #include "sitter/io/event_loop.hpp"
+#include "sitter/io/file_watch.hpp"
 #include "sitter/io/hangup.hpp"
 #include "sitter/io/image_sweep.hpp"
 #include "sitter/io/launch.hpp"
@@ -73,12 +75,14 @@ class Driver::Loop {
                       {[this](LineFramer& framer) { turn([&] { on_client_read(framer); }); },
                        [this](LineFramer& framer) { turn([&] { on_client_end(framer); }); },
                        {}}) {
+    if (parts_.config.watches()) watch_files();
     client_output_.watch();
     wait_for_signal();
     wait_for_child_signal();
   }
 
   int run() {
+    if (file_watch_) file_watch_->start();
     loop_.run();
     return exit_code_;
   }
@@ -149,6 +153,20 @@ class Driver::Loop {
   }
 
   // ---- facts
+
+  void watch_files() {
+    const std::filesystem::path cwd = parts_.command.cwd.empty() ? "." : parts_.command.cwd;
+    std::string base = std::filesystem::absolute(cwd).lexically_normal().generic_string();
+    while (base.ends_with('/')) base.pop_back();
+    FileWatch::Events events;
+    events.on_changed = [this](input::FilesChanged fact) { turn([&] { feed(fact); }); };
+    events.on_extent = [this](input::WatchChanged fact) { turn([&] { feed(fact); }); };
+    file_watch_ = std::make_unique<FileWatch>(
+        loop_, WatchFilter(parts_.config.watch_patterns, std::move(base)), std::move(events));
+    BinaryWatch binary(parts_.command);
+    binary.before_start(plan_launch(parts_.command));
+    watch_binary(binary.path());
+  }
 
   void on_client_read(LineFramer& framer) {
     reading_ = &framer;
@@ -291,6 +309,7 @@ class Driver::Loop {
     started_files_ = command_files(parts_.command, planned);
     BinaryWatch binary(parts_.command);
     binary.before_start(planned);
+    watch_binary(binary.path());
     start(order.gen, planned, std::move(binary));
   }
 
@@ -304,7 +323,8 @@ class Driver::Loop {
     auto launched = launch(planned);
     if (auto* const failure = std::get_if<LaunchFailure>(&launched)) {
       if (!is_build(gen)) last_binary_ = std::move(binary);
-      feed(input::ChildStartFailed{gen, std::move(failure->reason)});
+      feed(input::ChildStartFailed{gen, std::move(failure->reason),
+                                   failure->is_file_busy && !is_build(gen)});
       return false;
     }
     Launched& process = std::get<Launched>(launched);
@@ -432,8 +452,16 @@ class Driver::Loop {
 
   void carry_out(action::InspectBinary& order) {
     Child* const child = find(order.gen);
-    feed(input::BinaryInspected{child == nullptr ? last_binary_.look(0)
-                                                 : child->binary.look(child->process->pid())});
+    input::BinaryInspected fact{child == nullptr ? last_binary_.look(0)
+                                                 : child->binary.look(child->process->pid())};
+    if (fact.facts.path && fact.facts.exists) watch_binary(*fact.facts.path);
+    feed(fact);
+  }
+
+  void watch_binary(const std::string& path) {
+    if (!parts_.config.watches_binary) return;
+    // Not from within an order, since it may lead to facts.
+    loop_.post([this, path] { file_watch_->set_binary(path); });
   }
 
   void carry_out(action::CheckCommandFiles&) {
@@ -509,6 +537,8 @@ class Driver::Loop {
   boost::asio::steady_timer last_writes_;
   boost::asio::signal_set signals_;
   HangupSignals hangups_;
+  /// Where something is watched.
+  std::unique_ptr<FileWatch> file_watch_;
   boost::asio::signal_set child_signals_;
 
   int exit_code_ = 0;

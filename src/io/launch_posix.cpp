@@ -265,7 +265,7 @@ LaunchFailure diagnose(int error, const LaunchPlan& plan) {
   if (stat(plan.cwd.c_str(), &facts) != 0) {
     return {"the working directory " + plan.cwd + " is gone; make it again, or name another"};
   }
-  return {"can't start " + plan.program + ": " + reason_of(error, plan.program)};
+  return {"can't start " + plan.program + ": " + reason_of(error, plan.program), error == ETXTBSY};
 }
 
 }  // namespace

@@ -88,6 +88,13 @@ struct InputText {
   std::string operator()(const input::CommandFilesChecked& i) {
     return fmt::format("command files {}", i.changed ? "changed" : "unchanged");
   }
+  std::string operator()(const input::FilesChanged& i) {
+    return fmt::format("{} watched files changed, {} first", i.files.size(),
+                       i.files.empty() ? "none" : abridged(i.files.front().path));
+  }
+  std::string operator()(const input::WatchChanged& i) {
+    return fmt::format("{} folders watched {}", i.folder_count, i.problem);
+  }
 };
 
 struct ActionText {

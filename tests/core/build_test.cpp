@@ -57,7 +57,7 @@ TEST_F(BuildTest, WhatWasStoppedHasNotFailed) {
 }
 
 TEST_F(BuildTest, AShellThatIsNotThereIsNamed) {
-  build.life.on_start_failed("can't start /bin/sh: no such file");
+  build.life.on_start_failed({-1, "can't start /bin/sh: no such file"}, at(0));
   build.finish(at(0));
   EXPECT_EQ(build_clause(*build.result()),
             "the build could not be started: can't start /bin/sh: no such file");

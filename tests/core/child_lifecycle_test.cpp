@@ -72,7 +72,7 @@ TEST_F(ChildLifecycleTest, FromStartingToUp) {
 }
 
 TEST_F(ChildLifecycleTest, FromStartingToOver) {
-  life_.on_start_failed("no such file");
+  life_.on_start_failed({1, "no such file"}, now_);
   EXPECT_TRUE(life_.is_over());
   EXPECT_THAT(done(), IsEmpty());
   EXPECT_EQ(reason(), EndReason::not_executed);
@@ -81,7 +81,7 @@ TEST_F(ChildLifecycleTest, FromStartingToOver) {
 
 TEST_F(ChildLifecycleTest, AStartCountsOnce) {
   starts();
-  life_.on_start_failed("late");
+  life_.on_start_failed({1, "late"}, now_);
   life_.on_started({1, 200}, now_, out_);
   EXPECT_EQ(life_.state(), State::up);
   EXPECT_EQ(life_.pid(), 100);
@@ -104,7 +104,7 @@ TEST_F(ChildLifecycleTest, TakenDownBeforeItIsThereItGoesWhenItComes) {
 
 TEST_F(ChildLifecycleTest, TakenDownBeforeItIsThereAndNeverStarted) {
   take_down();
-  life_.on_start_failed("no");
+  life_.on_start_failed({1, "no"}, now_);
   EXPECT_EQ(reason(), EndReason::not_executed);
 }
 
@@ -456,7 +456,7 @@ TEST_F(ChildLifecycleTest, NothingLeadsOutOfOver) {
   unit({});
   done();
   starts();
-  life_.on_start_failed("no");
+  life_.on_start_failed({1, "no"}, now_);
   exits(1);
   closes_output();
   unit({leader_});

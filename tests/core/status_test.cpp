@@ -57,6 +57,7 @@ TEST(StatusTextTest, BeforeTheFirstStartEveryFieldIsThere) {
   "stdoutPollution": null,
   "childProtocolVersion": null,
   "build": null,
+  "watch": null,
   "restart": {
     "policy": "lazy",
     "inARow": 0,
@@ -102,6 +103,8 @@ TEST(StatusTextTest, InALongSessionEveryFieldIsFilled) {
   facts.build = StatusFacts::BuildFacts{
       "make", true,
       BuildResult{BuildResult::Outcome::failed, {2, ""}, milliseconds(3200), at(10), {}}};
+  facts.watch = StatusFacts::WatchFacts{
+      {"src"}, true, milliseconds(300), 7, "no", {{{"/w/src/a.ts"}, 2, at(11)}}, {"/w/src/gen.ts"}};
   facts.restart = {RestartPolicy::When::on_crash, 2, 10};
   EXPECT_EQ(status_text(facts), R"json({
   "childCommand": "node",
@@ -187,6 +190,25 @@ TEST(StatusTextTest, InALongSessionEveryFieldIsFilled) {
     "exitCode": 2,
     "durationMs": 3200,
     "endedUtc": "1970-01-01T00:00:10.0000000Z"
+  },
+  "watch": {
+    "patterns": [
+      "src"
+    ],
+    "binary": true,
+    "debounceMs": 300,
+    "folders": 7,
+    "problem": "no",
+    "lastTrigger": {
+      "utc": "1970-01-01T00:00:11.0000000Z",
+      "files": [
+        "/w/src/a.ts"
+      ],
+      "count": 2
+    },
+    "writtenByReloads": [
+      "/w/src/gen.ts"
+    ]
   },
   "restart": {
     "policy": "on-crash",

@@ -46,12 +46,11 @@ TEST(Options, HelpGoesToStdout) {
     std::string text;
     for (const std::string& line : run.output) text += line + "\n";
     for (const char* option :
-         {"--cwd",           "--env",        "--env-file",     "--startup-timeout",
-          "--answer-within", "--kill-grace", "--stderr-lines", "--log-level",
-          "--log-file",      "--no-notice",  "--build",        "--build-cwd",
-          "--on-busy",       "--tool-name",  "--restart",      "--max-restarts",
-          "--call-tool",     "--version",    "--help",         "2024-11-05",
-          "2025-11-25",      "2026-07-28"}) {
+         {"--cwd",          "--env",          "--env-file",  "--startup-timeout", "--answer-within",
+          "--kill-grace",   "--stderr-lines", "--log-level", "--log-file",        "--no-notice",
+          "--build",        "--build-cwd",    "--on-busy",   "--tool-name",       "--restart",
+          "--max-restarts", "--call-tool",    "--watch",     "--watch-binary",    "--debounce",
+          "--version",      "--help",         "2024-11-05",  "2025-11-25",        "2026-07-28"}) {
       EXPECT_THAT(text, HasSubstr(option));
     }
   }
@@ -99,6 +98,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"--no-notice=1", "x"}, "--no-notice"}, Mistake{{"--build", "", "x"}, "--build"},
         Mistake{{"--build-cwd", "/", "x"}, "--build-cwd"},
         Mistake{{"--on-busy", "never", "x"}, "never"},
+        Mistake{{"--watch", "", "x"}, "an empty pattern"},
+        Mistake{{"--watch", "!", "x"}, "an empty pattern"},
+        Mistake{{"--debounce", "60001", "x"}, "'60001' is no whole number from 0 to 60000"},
         Mistake{{"--tool-name", "rebuild", "x"}, "'' is no name for a tool"},
         Mistake{{"--tool-name", "build=x", "x"}, "there is no tool 'build'"},
         Mistake{{"--tool-name", "kill=a b", "x"}, "'a b' is no name for a tool"},

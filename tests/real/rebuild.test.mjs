@@ -15,10 +15,10 @@ const planOf = (...tools) => JSON.stringify({ tools });
 const build = `node -e 'JSON.parse(require("fs").readFileSync("next.json"))' && cp next.json plan.json`;
 
 /** The bridge with that build before a workshop. */
-function sittingWithBuild(box) {
+function sittingWithBuild(box, ...options) {
   box.write('next.json', planOf(echo));
   const plan = box.write('plan.json', planOf(echo));
-  return sitting(workshop(plan), '--build', build, '--build-cwd', box.dir);
+  return sitting(workshop(plan), '--build', build, '--build-cwd', box.dir, ...options);
 }
 
 test('edits, builds and swaps while requests go on: none is lost, none is done twice', async (t) => {
@@ -69,4 +69,33 @@ test('a hangup signal does the same from outside', async (t) => {
   process.kill(session.transport.pid, 'SIGHUP');
   await session.notified('notifications/tools/list_changed');
   assert.match(textOf(await session.call('find')), /spawn #2, .*\+1 added \(find\)[^]*found$/);
+});
+
+test('a save does the same, also one that cannot be built', async (t) => {
+  const box = new Sandbox(t);
+  const source = box.path('next.json');
+  const session = await Session.open(box, sittingWithBuild(box, '--watch', source));
+  await session.toolNames();
+
+  let goesOn = true;
+  const texts = [];
+  const caller = async () => {
+    while (goesOn) texts.push(textOf(await session.call('echo')));
+  };
+  const callers = [caller(), caller()];
+  const told = async (words) => {
+    while (!texts.some((text) => words.test(text))) texts.push(textOf(await session.call('echo')));
+  };
+
+  box.write('next.json', '{ broken');
+  await told(/the build failed \(exit 1\).*serves on/);
+  box.write('next.json', planOf(echo, find));
+  await session.notified('notifications/tools/list_changed');
+  await told(/\+1 added \(find\)/);
+  goesOn = false;
+  await Promise.all(callers);
+  assert.equal(textOf(await session.call('find')), 'found');
+  assert.equal(texts.filter((text) => /build failed/.test(text)).length, 1);
+  const { watch } = await session.status();
+  assert.deepEqual(watch.lastTrigger.files, [source]);
 });

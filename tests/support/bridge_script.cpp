@@ -113,9 +113,14 @@ void BridgeTest::started(Generation gen) {
   feed(input::ChildStarted{gen, pid_of(gen)});
 }
 
-void BridgeTest::start_fails(Generation gen, const std::string& reason) {
-  children_[gen].is_released = true;
-  feed(input::ChildStartFailed{gen, reason});
+void BridgeTest::start_fails(Generation gen, const std::string& reason, bool is_file_busy) {
+  if (is_file_busy) {
+    // It is ordered once more.
+    children_.erase(gen);
+  } else {
+    children_[gen].is_released = true;
+  }
+  feed(input::ChildStartFailed{gen, reason, is_file_busy});
 }
 
 void BridgeTest::child(Generation gen, const std::string& line) {

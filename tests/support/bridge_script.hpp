@@ -111,10 +111,17 @@ class BridgeTest : public ::testing::Test {
   void signal(int exit_code) { feed(input::StopSignalled{exit_code}); }
   void ask_reload() { feed(input::ReloadAsked{}); }
   void ask_status() { feed(input::StatusAsked{}); }
+  void changes(const std::string& file) { feed(input::FilesChanged{{{file}}}); }
+  void binary_changes(bool is_usable = true) {
+    feed(input::FilesChanged{{{"server", true, is_usable}}});
+  }
+  void watches(std::size_t folders, const std::string& problem = "") {
+    feed(input::WatchChanged{folders, problem});
+  }
 
   // Facts from a child.
   void started(Generation gen);
-  void start_fails(Generation gen, const std::string& reason);
+  void start_fails(Generation gen, const std::string& reason, bool is_file_busy = false);
   void child(Generation gen, const std::string& line);
   /// Its output ends in this line.
   void child_breaks_off(Generation gen, const std::string& line);

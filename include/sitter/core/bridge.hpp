@@ -38,6 +38,7 @@
 #include "sitter/core/start_policy.hpp"
 #include "sitter/core/status.hpp"
 #include "sitter/core/stderr_ring.hpp"
+#include "sitter/core/watched_changes.hpp"
 
 namespace sitter {
 
@@ -73,6 +74,12 @@ struct BridgeConfig {
   std::map<Builtin, std::string> tool_names;
   CallTool call_tool = CallTool::automatic;
   RestartPolicy::When restarts = RestartPolicy::When::lazy;
+  /// What is watched, as given; only to be shown.
+  std::vector<std::string> watch_patterns;
+  bool watches_binary = false;
+  bool watches() const { return watches_binary || !watch_patterns.empty(); }
+  /// How long nothing watched must have changed before a reload.
+  Milliseconds debounce{300};
   /// Restarts in a row, without a minute of good running between.
   int restarts_max = 10;
   std::string sitter_version;
@@ -203,7 +210,7 @@ class Bridge {
   };
 
   /// What a look at the binary was for.
-  enum class Purpose { notice, status, status_for_log, binary_info, sweep, kill, rebuild };
+  enum class Purpose { notice, status, status_for_log, binary_info, look, kill, rebuild };
   struct Inspection {
     Purpose purpose;
     ClientRequest* request = nullptr;
@@ -228,6 +235,8 @@ class Bridge {
   void on(const input::UnitSignalled& fact);
   void on(const input::OrphanEnded& fact);
   void on(const input::CommandFilesChecked& fact);
+  void on(const input::FilesChanged& fact);
+  void on(const input::WatchChanged& fact);
 
   void settle();
   void stop(ChildLifecycle::Ladder ladder);
@@ -358,7 +367,8 @@ class Bridge {
   void announce(const std::array<bool, kCatalogKinds.size()>& changed,
                 const std::set<std::string>& output_changed);
   void pass_tool_result(ClientRequest& request, const Message& message, Edits& edits);
-  bool has_notice() const { return notice_ || !reload_failure_.empty(); }
+  bool has_notice() const { return notice_ || !reload_failure_.empty() || !is_watch_problem_told_; }
+  std::string remarks() const;
   bool would_carry_notice(const ClientRequest& request, std::string_view result) const;
   bool is_to_be_held(const ClientRequest& request, bool would_carry) const;
   void put_notice(std::string_view result, Edits& edits);
@@ -407,6 +417,7 @@ class Bridge {
   std::string state_word() const;
 
   // bridge_rebuild.cpp: sitter_rebuild, and the build that it runs
+  void reload();
   void begin_rebuild(ClientRequest& request, const RebuildArguments& arguments);
   void restart_rebuild();
   void advance_rebuild();
@@ -425,6 +436,11 @@ class Bridge {
   void show_build_log(ClientRequest& request, const StderrRing::Query& query);
   /// The child that serves is about to make way, so whatever comes waits for the next one.
   bool holds_waiting() const;
+
+  // bridge_watch.cpp: files that change
+  void on_files_settled();
+  void note_reload_over();
+  std::optional<StatusFacts::WatchFacts> watch_status() const;
 
   Catalog& catalog(CatalogKind kind) { return catalogs_[static_cast<std::size_t>(kind)]; }
   const Catalog& catalog(CatalogKind kind) const {
@@ -508,6 +524,13 @@ class Bridge {
   bool has_progress_ = false;
   /// What the model has still to be told of a reload that brought no new server.
   std::string reload_failure_;
+
+  /// Where something is watched.
+  std::optional<WatchedChanges> changes_;
+  std::size_t watched_folders_ = 0;
+  std::string watch_problem_;
+  bool is_watch_problem_told_ = true;
+  std::optional<StatusFacts::Trigger> last_trigger_;
 
   std::optional<Kill> kill_;
   std::int64_t kill_count_ = 0;

@@ -54,15 +54,15 @@ struct ChildEnd {
   /// It ended by itself before it had shown that it speaks the client's revision, the stateless
   /// one.
   bool may_be_of_other_era = false;
-  /// It has been ordered, and the child was still there when this was said of it.
-  bool is_to_come = false;
+  /// Nobody has seen it: it is ordered, and the child still there, or none was ever there.
+  bool is_unseen = false;
 
   friend bool operator==(const ChildEnd&, const ChildEnd&) = default;
 };
 
 /// Whether an exit of it was seen. One that was never there or was let go has none.
 inline bool has_exited(const ChildEnd& end) {
-  return !end.is_to_come && end.reason != EndReason::not_executed &&
+  return !end.is_unseen && end.reason != EndReason::not_executed &&
          end.reason != EndReason::given_up;
 }
 

@@ -19,6 +19,8 @@ namespace sitter {
 /// Over means exit *and* end of both outputs, since the last answer may still be in the pipe; but a
 /// grandchild may hold the pipes, so the wait for their end is bounded.
 ///
+/// A start that fails because the program is still being written is tried again for a while.
+///
 ///     starting --> up --take_down--> closing --> terminating --> killing
 ///         |         |                   |             |             | |
 ///      (failed)     +------exit---------+-------------+-------------+ (given up)
@@ -49,7 +51,7 @@ class ChildLifecycle {
   ChildLifecycle(Generation gen, Now now) : gen_(gen), started_(now) {}
 
   void on_started(const input::ChildStarted& fact, Now now, Actions& out);
-  void on_start_failed(std::string reason);
+  void on_start_failed(const input::ChildStartFailed& fact, Now now);
   void on_input_broken(Ladder ladder, Now now, Actions& out);
   void on_output_ended(Ladder ladder, Now now, Actions& out);
   void on_error_ended(Actions& out);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -47,6 +48,8 @@ struct ChildStarted {
 struct ChildStartFailed {
   Generation gen = kNoGeneration;
   std::string reason;
+  /// Its file is still open for writing; it may work in a moment.
+  bool is_file_busy = false;
 };
 struct ChildLine {
   Generation gen = kNoGeneration;
@@ -127,15 +130,33 @@ struct CommandFilesChecked {
   bool changed = false;
 };
 
+/// Watched files were written, made, moved or deleted.
+struct FilesChanged {
+  struct File {
+    std::string path;
+    /// The child's own file.
+    bool is_binary = false;
+    /// Something can be started from it: it is there, and not empty.
+    bool is_usable = true;
+  };
+  std::vector<File> files;
+};
+/// How much is watched.
+struct WatchChanged {
+  std::size_t folder_count = 0;
+  /// Why changes may not be seen, and what to do; empty if all are.
+  std::string problem;
+};
+
 }  // namespace input
 
-using Input = std::variant<input::ClientLine, input::ClientLineTooLong, input::ClientClosedInput,
-                           input::ClientClosedOutput, input::StopSignalled, input::ReloadAsked,
-                           input::StatusAsked, input::ChildStarted, input::ChildStartFailed,
-                           input::ChildLine, input::ChildLineTooLong, input::ChildErrorLine,
-                           input::ChildOutputEnded, input::ChildErrorEnded, input::ChildExited,
-                           input::ChildInputFull, input::ChildInputMoved, input::ChildInputDrained,
-                           input::ChildInputBroken, input::UnitSignalled, input::OrphanEnded,
-                           input::ImageSwept, input::BinaryInspected, input::CommandFilesChecked>;
+using Input = std::variant<
+    input::ClientLine, input::ClientLineTooLong, input::ClientClosedInput,
+    input::ClientClosedOutput, input::StopSignalled, input::ReloadAsked, input::StatusAsked,
+    input::ChildStarted, input::ChildStartFailed, input::ChildLine, input::ChildLineTooLong,
+    input::ChildErrorLine, input::ChildOutputEnded, input::ChildErrorEnded, input::ChildExited,
+    input::ChildInputFull, input::ChildInputMoved, input::ChildInputDrained,
+    input::ChildInputBroken, input::UnitSignalled, input::OrphanEnded, input::ImageSwept,
+    input::BinaryInspected, input::CommandFilesChecked, input::FilesChanged, input::WatchChanged>;
 
 }  // namespace sitter

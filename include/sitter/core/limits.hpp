@@ -222,6 +222,23 @@ inline constexpr std::size_t kTaskResultMax = 64 * kKiB;
 /// a walk through the rest of the line, and a log line before a message has one or two.
 inline constexpr int kUnclosedBracesMax = 16;
 
+/// Watched files that changed and are told apart, as many as a large checkout touches, and how many
+/// of them sitter_status names.
+inline constexpr std::size_t kChangedFilesMax = 1000;
+inline constexpr std::size_t kChangedFilesShown = 10;
+
+/// A file that has changed in so many reloads in a row is written by them. Who saves the same file
+/// in each of three builds, and never between, is told that it was not built.
+inline constexpr int kOwnWritesInARow = 3;
+
+/// Of a .gitignore file. The longest that people share have a few thousand lines.
+inline constexpr std::size_t kIgnoreFileBytesMax = kMiB;
+
+/// A program that is still being written cannot be started (ETXTBSY, execve(2)). A linker is done
+/// with it soon.
+inline constexpr Milliseconds kBusyFileWait{2000};
+inline constexpr Milliseconds kBusyFileInterval{100};
+
 /// A parser keeps four bytes of index per byte of its largest line. Beyond this size it is made
 /// anew.
 inline constexpr std::size_t kParserKeptMax = kMiB;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -49,6 +50,26 @@ struct StatusFacts {
     std::optional<BuildResult> last;
   };
 
+  /// Why the last reload came without being asked for.
+  struct Trigger {
+    /// The first files that changed, and how many did.
+    std::vector<std::string> files;
+    std::size_t count = 0;
+    WallTime when;
+  };
+
+  struct WatchFacts {
+    std::vector<std::string> patterns;
+    bool watches_binary = false;
+    Milliseconds debounce{};
+    std::size_t folder_count = 0;
+    /// Empty if every change is seen.
+    std::string problem;
+    std::optional<Trigger> last;
+    /// Files that reloads write themselves.
+    std::vector<std::string> own;
+  };
+
   struct RestartFacts {
     RestartPolicy::When policy = RestartPolicy::When::lazy;
     int in_a_row = 0;
@@ -95,6 +116,8 @@ struct StatusFacts {
   std::optional<std::string> child_protocol_version;
   /// Where there is a build command.
   std::optional<BuildFacts> build;
+  /// Where something is watched.
+  std::optional<WatchFacts> watch;
   RestartFacts restart;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <utility>
 
 #include "sitter/core/binary_facts.hpp"
@@ -21,6 +22,9 @@ class BinaryWatch {
   void before_start(const PlannedLaunch& planned);
   /// The launch worked.
   void on_started(long pid, WallTime started);
+
+  /// As of the last start; absolute if there was such a file.
+  const std::string& path() const { return loaded_.path; }
 
   /// The file as it is now. `pid` is the running child, or 0.
   BinaryFacts look(long pid);

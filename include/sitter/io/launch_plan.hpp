@@ -28,6 +28,8 @@ LaunchRequest build_request(std::string command_line, std::string cwd);
 /// Why nothing was started: one sentence that names what is wrong and what to do.
 struct LaunchFailure {
   std::string reason;
+  /// The program is open for writing (ETXTBSY, execve(2)).
+  bool is_file_busy = false;
 };
 
 /// What a request comes to on this system at this moment.

@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "sitter/core/bridge.hpp"
+#include "sitter/core/limits.hpp"
+#include "sitter/core/text.hpp"
+
+namespace sitter {
+
+using Level = action::Log::Level;
+
+namespace {
+
+std::string files_text(const std::vector<std::string>& files, std::size_t count) {
+  std::string text = one_line(fmt::format("{}", fmt::join(files, ", ")));
+  if (count > files.size()) text += fmt::format(" and {} more", count - files.size());
+  return text;
+}
+
+}  // namespace
+
+void Bridge::on(const input::FilesChanged& fact) {
+  if (!changes_) return;
+  for (const auto& file : fact.files) {
+    // It is what a build is for.
+    const bool is_built =
+        file.is_binary && !config_.build_command.empty() && changes_->is_reload_on();
+    if (!is_built) changes_->on_changed(file.path, file.is_usable, now_);
+  }
+}
+
+void Bridge::on(const input::WatchChanged& fact) {
+  watched_folders_ = fact.folder_count;
+  if (watch_problem_ == fact.problem) return;
+  watch_problem_ = fact.problem;
+  if (watch_problem_.empty()) return;
+  out_.log(Level::warn, "--watch: " + watch_problem_);
+  is_watch_problem_told_ = false;
+}
+
+void Bridge::on_files_settled() {
+  const bool is_reload_due = changes_->is_settled(now_);
+  for (const std::string& file : changes_->take_newly_own()) {
+    out_.log(Level::warn,
+             fmt::format("{} has changed in each of {} reloads in a row, so it is taken for their "
+                         "own work and not for a reason for the next one, until it changes at "
+                         "another time; --watch '!NAME' leaves it out",
+                         one_line(file), limits::kOwnWritesInARow));
+  }
+  if (!is_reload_due) return;
+  const std::string files = files_text(changes_->files(), changes_->count());
+  const bool is_killed =
+      kill_ || (!has_child() && last_end_ && last_end_->reason == EndReason::killed_by_sitter);
+  if (is_killed || ending_ != Ending::none) {
+    out_.log(Level::info, fmt::format("changed: {}; the server was killed on purpose, so that is "
+                                      "no reason to start it",
+                                      files));
+    changes_->forget();
+    return;
+  }
+  out_.log(Level::info, fmt::format("changed: {}; the server is reloaded", files));
+  last_trigger_ = {changes_->files(), changes_->count(), now_.wall};
+  reload();
+}
+
+/// What no reload can have missed any more.
+void Bridge::note_reload_over() {
+  const bool is_on_its_way = std::any_of(children_.begin(), children_.end(), [](const Child& child) {
+    return !child.is_ready && !child.life.taken_down_for();
+  });
+  if (!rebuild_ && !is_on_its_way) changes_->on_over(now_);
+}
+
+std::optional<StatusFacts::WatchFacts> Bridge::watch_status() const {
+  if (!changes_) return std::nullopt;
+  StatusFacts::WatchFacts facts;
+  facts.patterns = config_.watch_patterns;
+  facts.watches_binary = config_.watches_binary;
+  facts.debounce = config_.debounce;
+  facts.folder_count = watched_folders_;
+  facts.problem = watch_problem_;
+  facts.last = last_trigger_;
+  facts.own = changes_->own();
+  return facts;
+}
+
+}  // namespace sitter

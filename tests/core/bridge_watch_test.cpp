@@ -1,0 +1,307 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "support/rebuild_script.hpp"
+
+namespace sitter {
+namespace {
+
+/// Files that change while the bridge watches them.
+class BridgeWatchTest : public BridgeRebuildTest {
+ protected:
+  BridgeWatchTest() {
+    config.build_command.clear();
+    config.watch_patterns = {"src"};
+  }
+
+  /// The session has begun, and what has changed before does not count any more.
+  void open() {
+    open_listed_session();
+    time_passes(milliseconds(300));
+    done();
+  }
+  void saves(const std::string& file = "a.c") {
+    changes(file);
+    time_passes(milliseconds(300));
+  }
+  nlohmann::json watch() {
+    client(call(90, "sitter_status"));
+    return nlohmann::json::parse(answer()["result"]["content"][0]["text"].get<std::string>())
+        ["watch"];
+  }
+};
+
+TEST_F(BridgeWatchTest, ASaveReplacesTheServerWithoutACall) {
+  open();
+  server.tools = {tool("echo"), tool("find")};
+  changes("a.c");
+  time_passes(milliseconds(299));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(milliseconds(1));
+  EXPECT_THAT(done(), Contains("start 2"));
+  opens(2);
+  EXPECT_THAT(done(), AllOf(Contains("client " + notification("notifications/tools/list_changed")),
+                            Contains("close 1")));
+  time_passes(seconds(1));
+  client(call(5, "echo"));
+  child(2, result(5, text_result("a")));
+  EXPECT_THAT(answer().dump(), AllOf(HasSubstr("previous: replaced"), HasSubstr("(find)")));
+}
+
+TEST_F(BridgeWatchTest, WithABuildCommandItIsBuiltFirst) {
+  config.build_command = "make";
+  open();
+  saves();
+  EXPECT_THAT(done(), ElementsAre("start build 1"));
+  dies(build(1), 0);
+  EXPECT_THAT(done(), Contains("start 2"));
+  opens(2);
+}
+
+TEST_F(BridgeWatchTest, AFailedBuildIsToldInTheNextResult) {
+  config.build_command = "make";
+  open();
+  saves();
+  child_says(build(1), "a.c:1: error: no");
+  dies(build(1), 2);
+  done();
+  client(call(5, "echo"));
+  child(1, result(5, text_result("a")));
+  EXPECT_THAT(answer().dump(), AllOf(HasSubstr("the build failed (exit 2)"), HasSubstr("error: no")));
+}
+
+TEST_F(BridgeWatchTest, AThousandSavesAreOneReload) {
+  open();
+  for (int i = 0; i < 1000; ++i) {
+    changes("a.c");
+    time_passes(milliseconds(1));
+  }
+  time_passes(milliseconds(299));
+  EXPECT_THAT(done(), Contains("start 2"));
+  opens(2);
+}
+
+TEST_F(BridgeWatchTest, ASaveDuringTheBuildLeadsToOneMore) {
+  config.build_command = "make";
+  open();
+  saves("a.c");
+  saves("b.c");
+  EXPECT_THAT(done(), ElementsAre("start build 1"));
+  dies(build(1), 2);
+  time_passes(milliseconds(300));
+  EXPECT_THAT(done(), Contains("start build 2"));
+  dies(build(2), 0);
+  opens(2);
+  time_passes(seconds(1));
+  EXPECT_THAT(done(), Not(Contains("start build 3")));
+}
+
+TEST_F(BridgeWatchTest, ABuildThatWritesIntoWatchedFoldersDoesNotStartItselfForEver) {
+  config.build_command = "make";
+  open();
+  saves("a.c");
+  int builds = 0;
+  while (builds < 100) {
+    const auto orders = done();
+    if (std::find(orders.begin(), orders.end(), fmt::format("start build {}", builds + 1)) ==
+        orders.end()) {
+      break;
+    }
+    ++builds;
+    changes("gen.h");
+    dies(build(builds), 0);
+    opens(builds + 1);
+    dies(builds, 0);
+    time_passes(milliseconds(300));
+  }
+  EXPECT_EQ(builds, 3);
+  EXPECT_THAT(logs(), Contains(HasSubstr("gen.h has changed in each of 3 reloads in a row")));
+  EXPECT_EQ(watch()["writtenByReloads"], nlohmann::json({"gen.h"}));
+}
+
+TEST_F(BridgeWatchTest, ASaveWhileTheNewServerHangsInItsOpeningStartsAnother) {
+  open();
+  saves();
+  done();
+  saves();
+  EXPECT_THAT(done(), Contains("close 2"));
+  dies(2, 0);
+  EXPECT_THAT(done(), Contains("start 3"));
+  opens(3);
+  client(call(5, "echo"));
+  child(3, result(5));
+}
+
+TEST_F(BridgeWatchTest, AServerThatHasCrashedComesBack) {
+  open();
+  dies(1, 3);
+  EXPECT_THAT(done(), Not(Contains("start 2")));
+  saves();
+  EXPECT_THAT(done(), Contains("start 2"));
+  opens(2);
+}
+
+TEST_F(BridgeWatchTest, AfterSitterKillNoSaveBringsTheServerBack) {
+  config.build_command = "make";
+  open();
+  client(call(5, "sitter_kill"));
+  saves("a.c");
+  dies(1, 0);
+  saves("b.c");
+  EXPECT_THAT(done(), AllOf(Not(Contains("start build 1")), Not(Contains("start 2"))));
+  EXPECT_THAT(logs(), Contains(HasSubstr("b.c; the server was killed on purpose")));
+  // But a request does, and then saves count again.
+  client(call(6, "echo"));
+  EXPECT_THAT(done(), Contains("start 2"));
+  opens(2);
+  child(2, result(6));
+  time_passes(seconds(1));
+  saves("c.c");
+  EXPECT_THAT(done(), Contains("start build 1"));
+  dies(build(1), 1);
+}
+
+TEST_F(BridgeWatchTest, ARebuildTakesInWhatWasSavedBefore) {
+  config.build_command = "make";
+  open();
+  changes("a.c");
+  client(rebuild(1));
+  dies(build(1), 2);
+  time_passes(seconds(1));
+  EXPECT_THAT(done(), Not(Contains("start build 2")));
+}
+
+TEST_F(BridgeWatchTest, AStartTakesInWhatWasSavedBefore) {
+  open();
+  dies(1, 3);
+  changes("a.c");
+  client(call(5, "echo"));
+  opens(2);
+  child(2, result(5));
+  done();
+  time_passes(seconds(1));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeWatchTest, ABinaryThatIsEmptyIsWaitedFor) {
+  config.watch_patterns.clear();
+  config.watches_binary = true;
+  open();
+  binary_changes(false);
+  time_passes(seconds(1));
+  EXPECT_THAT(done(), IsEmpty());
+  binary_changes(true);
+  time_passes(milliseconds(300));
+  EXPECT_THAT(done(), Contains("start 2"));
+  opens(2);
+}
+
+TEST_F(BridgeWatchTest, TheBinaryThatABuildWritesLeadsToNoOther) {
+  config.build_command = "make";
+  config.watches_binary = true;
+  open();
+  saves("a.c");
+  binary_changes();
+  dies(build(1), 0);
+  opens(2);
+  binary_changes();
+  time_passes(seconds(1));
+  EXPECT_THAT(done(), Not(Contains("start build 2")));
+  binary_changes();
+  time_passes(milliseconds(300));
+  EXPECT_THAT(done(), Contains("start build 2"));
+  dies(build(2), 1);
+}
+
+TEST_F(BridgeWatchTest, AtTheEndNoSaveCounts) {
+  open();
+  client(call(2, "slow"));
+  client_closes_input();
+  done();
+  saves();
+  EXPECT_THAT(done(), IsEmpty());
+  child(1, result(2));
+}
+
+TEST_F(BridgeWatchTest, TheStatusShowsWhatIsWatched) {
+  open();
+  watches(7);
+  auto shown = watch();
+  EXPECT_EQ(shown["patterns"], nlohmann::json({"src"}));
+  EXPECT_EQ(shown["folders"], 7);
+  EXPECT_EQ(shown["debounceMs"], 300);
+  EXPECT_TRUE(shown["lastTrigger"].is_null());
+  EXPECT_TRUE(shown["problem"].is_null());
+  changes("b.c");
+  saves("a.c");
+  opens(2);
+  done();
+  shown = watch();
+  EXPECT_EQ(shown["lastTrigger"]["files"], nlohmann::json({"a.c", "b.c"}));
+  EXPECT_EQ(shown["lastTrigger"]["count"], 2);
+  EXPECT_THAT(logs(), Contains(HasSubstr("changed: a.c, b.c; the server is reloaded")));
+}
+
+TEST_F(BridgeWatchTest, WithoutAPatternTheStatusShowsNone) {
+  config.watch_patterns.clear();
+  open_session();
+  EXPECT_TRUE(watch().is_null());
+}
+
+TEST_F(BridgeWatchTest, AProblemIsToldOnceInTheNextResult) {
+  open();
+  watches(3, "the limit is reached");
+  EXPECT_THAT(logs(), Contains("--watch: the limit is reached"));
+  client(call(5, "echo"));
+  child(1, result(5, text_result("a")));
+  EXPECT_THAT(answer().dump(), HasSubstr("Not every save is noticed: the limit is reached."));
+  client(call(6, "echo"));
+  child(1, result(6, text_result("a")));
+  EXPECT_THAT(answer().dump(), Not(HasSubstr("limit")));
+  EXPECT_EQ(watch()["problem"], "the limit is reached");
+}
+
+/// A program that is still being written when it is to be started.
+class BridgeBusyFileTest : public BridgeTest {
+ protected:
+  BridgeBusyFileTest() { plays.start = false; }
+};
+
+TEST_F(BridgeBusyFileTest, IsStartedAgainUntilItWorks) {
+  client(initialize(1));
+  EXPECT_THAT(done(), ElementsAre("start 1"));
+  start_fails(1, "text file busy", true);
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(milliseconds(99));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(milliseconds(1));
+  EXPECT_THAT(done(), ElementsAre("start 1"));
+  started(1);
+  EXPECT_THAT(done(), Contains(HasSubstr("initialize")));
+  opens(1);
+}
+
+TEST_F(BridgeBusyFileTest, IsGivenUpAfterTwoSeconds) {
+  client(initialize(1));
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_THAT(done(), ElementsAre("start 1")) << i;
+    start_fails(1, "text file busy", true);
+    time_passes(milliseconds(100));
+  }
+  EXPECT_THAT(done(), ElementsAre("start 1"));
+  start_fails(1, "text file busy", true);
+  EXPECT_THAT(answer().dump(), HasSubstr("text file busy"));
+}
+
+TEST_F(BridgeBusyFileTest, AKillEndsTheWait) {
+  client(initialize(1));
+  start_fails(1, "text file busy", true);
+  client(call(2, "sitter_kill"));
+  done();
+  time_passes(seconds(1));
+  EXPECT_THAT(done(), Not(Contains("start 1")));
+}
+
+}  // namespace
+}  // namespace sitter

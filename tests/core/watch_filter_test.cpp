@@ -1,0 +1,153 @@
+#include "sitter/core/watch_filter.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sitter {
+namespace {
+
+WatchFilter watching(const std::vector<std::string>& patterns) { return {patterns, "/p"}; }
+
+TEST(WatchFilter, AFolderMeansEverythingBelowIt) {
+  const WatchFilter filter = watching({"src"});
+  EXPECT_EQ(filter.roots(), std::vector<std::string>{"/p/src"});
+  EXPECT_TRUE(filter.takes_file("/p/src/a.c"));
+  EXPECT_TRUE(filter.takes_file("/p/src/x/y/a"));
+  EXPECT_TRUE(filter.takes_folder("/p/src/x"));
+  EXPECT_FALSE(filter.takes_file("/p/srcs/a.c"));
+  EXPECT_FALSE(filter.takes_file("/p/lib/src/a.c"));
+  EXPECT_FALSE(filter.takes_folder("/p"));
+}
+
+TEST(WatchFilter, APathIsOneFile) {
+  const WatchFilter filter = watching({"server.py"});
+  EXPECT_TRUE(filter.takes_file("/p/server.py"));
+  EXPECT_FALSE(filter.takes_file("/p/lib/server.py"));
+}
+
+TEST(WatchFilter, ADotIsTheBaseAndTwoAreItsParent) {
+  EXPECT_EQ(watching({"."}).roots(), std::vector<std::string>{"/p"});
+  EXPECT_EQ(watching({"./src/"}).roots(), std::vector<std::string>{"/p/src"});
+  EXPECT_EQ(watching({"../lib"}).roots(), std::vector<std::string>{"/lib"});
+  EXPECT_EQ(watching({"../../../lib"}).roots(), std::vector<std::string>{"/lib"});
+  EXPECT_EQ(watching({"/etc/x"}).roots(), std::vector<std::string>{"/etc/x"});
+}
+
+TEST(WatchFilter, ANameWithAWildcardIsMeantAtAnyDepth) {
+  const WatchFilter filter = watching({"*.py"});
+  EXPECT_EQ(filter.roots(), std::vector<std::string>{"/p"});
+  EXPECT_TRUE(filter.takes_file("/p/a.py"));
+  EXPECT_TRUE(filter.takes_file("/p/x/y/a.py"));
+  EXPECT_TRUE(filter.takes_folder("/p/x/y"));
+  EXPECT_FALSE(filter.takes_file("/p/a.c"));
+}
+
+TEST(WatchFilter, AWildcardBehindASlashCountsFromTheFolderBefore) {
+  const WatchFilter filter = watching({"src/*.c"});
+  EXPECT_EQ(filter.roots(), std::vector<std::string>{"/p/src"});
+  EXPECT_TRUE(filter.takes_file("/p/src/a.c"));
+  EXPECT_FALSE(filter.takes_file("/p/src/x/a.c"));
+}
+
+TEST(WatchFilter, FoldersThatAPatternCannotReachAreNotTaken) {
+  const WatchFilter flat = watching({"src/*.c"});
+  EXPECT_TRUE(flat.takes_folder("/p/src"));
+  EXPECT_FALSE(flat.takes_folder("/p/src/x"));
+  const WatchFilter packages = watching({"packages/*/src"});
+  EXPECT_TRUE(packages.takes_folder("/p/packages/a"));
+  EXPECT_TRUE(packages.takes_folder("/p/packages/a/src/deep"));
+  EXPECT_FALSE(packages.takes_folder("/p/packages/a/test"));
+  EXPECT_TRUE(packages.takes_file("/p/packages/a/src/deep/x.ts"));
+  EXPECT_TRUE(watching({"src/**/*.c"}).takes_folder("/p/src/x/y/z"));
+}
+
+TEST(WatchFilter, AnExclamationMarkLeavesOutAndTheLastPatternDecides) {
+  const WatchFilter filter = watching({"src", "!*.gen.c", "!src/old", "src/old/a.gen.c"});
+  EXPECT_TRUE(filter.takes_file("/p/src/a.c"));
+  EXPECT_FALSE(filter.takes_file("/p/src/x/b.gen.c"));
+  EXPECT_FALSE(filter.takes_file("/p/src/old/a.c"));
+  EXPECT_TRUE(filter.takes_file("/p/src/old/a.gen.c"));
+  EXPECT_EQ(filter.roots(), (std::vector<std::string>{"/p/src", "/p/src/old/a.gen.c"}));
+}
+
+TEST(WatchFilter, ANameThatIsLeftOutIsLeftOutAtAnyDepth) {
+  const WatchFilter filter = watching({"src", "../lib", "!generated"});
+  EXPECT_FALSE(filter.takes_file("/p/src/x/generated/a.c"));
+  EXPECT_FALSE(filter.takes_folder("/p/src/generated"));
+  EXPECT_FALSE(filter.takes_file("/lib/generated"));
+}
+
+TEST(WatchFilter, WhatToolsMakeIsLeftOut) {
+  const WatchFilter filter = watching({"."});
+  for (const char* const name :
+       {".git", "node_modules", "target", "build", "dist", "__pycache__"}) {
+    EXPECT_FALSE(filter.takes_folder(std::string("/p/x/") + name)) << name;
+    EXPECT_FALSE(filter.takes_file(std::string("/p/") + name + "/x/a.c")) << name;
+  }
+  EXPECT_TRUE(filter.takes_folder("/p/builds"));
+}
+
+TEST(WatchFilter, WhatEditorsLeaveIsLeftOut) {
+  const WatchFilter filter = watching({"src"});
+  for (const char* const name : {".a.c.swp", ".a.c.swo", ".a.c.swx", "4913", "a.c~", ".#a.c",
+                                 "#a.c#", ".DS_Store"}) {
+    EXPECT_FALSE(filter.takes_file(std::string("/p/src/") + name)) << name;
+  }
+}
+
+TEST(WatchFilter, WhatAPatternNamesIsWatchedAllTheSame) {
+  EXPECT_TRUE(watching({"dist"}).takes_file("/p/dist/a.js"));
+  EXPECT_TRUE(watching({"dist/server.js"}).takes_file("/p/dist/server.js"));
+  EXPECT_TRUE(watching({"**/dist/*.js"}).takes_file("/p/x/dist/a.js"));
+  EXPECT_FALSE(watching({"**/*.js"}).takes_file("/p/x/dist/a.js"));
+  EXPECT_FALSE(watching({"dist"}).takes_file("/p/dist/node_modules/a.js"));
+  WatchFilter filter = watching({"out"});
+  filter.set_ignore_file("/p", "out/\n");
+  EXPECT_TRUE(filter.takes_file("/p/out/a.js"));
+}
+
+TEST(WatchFilter, IgnoreFilesCountForTheirFolderAndTheNearestDecides) {
+  WatchFilter filter = watching({"."});
+  filter.set_ignore_file("/p", "*.log\n/gen\n");
+  filter.set_ignore_file("/p/src", "!a.log\n");
+  EXPECT_FALSE(filter.takes_file("/p/a.log"));
+  EXPECT_TRUE(filter.takes_file("/p/src/a.log"));
+  EXPECT_FALSE(filter.takes_file("/p/src/b.log"));
+  EXPECT_FALSE(filter.takes_file("/p/gen/x/a.c"));
+  EXPECT_TRUE(filter.takes_file("/p/src/gen/a.c"));
+}
+
+TEST(WatchFilter, AnIgnoreFileAboveTheRootCounts) {
+  WatchFilter filter = watching({"src"});
+  filter.set_ignore_file("/p", "/src/gen/\n");
+  EXPECT_FALSE(filter.takes_folder("/p/src/gen"));
+  EXPECT_TRUE(filter.takes_file("/p/src/gen"));
+}
+
+TEST(WatchFilter, AnIgnoreFileMayTakeBackWhatIsAlwaysLeftOut) {
+  WatchFilter filter = watching({"."});
+  filter.set_ignore_file("/p", "!build\n");
+  EXPECT_TRUE(filter.takes_file("/p/build/a.c"));
+}
+
+TEST(WatchFilter, AnIgnoreFileThatIsGoneSaysNothing) {
+  WatchFilter filter = watching({"."});
+  filter.set_ignore_file("/p", "*.log\n");
+  filter.set_ignore_file("/p", {});
+  EXPECT_TRUE(filter.takes_file("/p/a.log"));
+}
+
+TEST(WatchFilter, WhatIsInAnIgnoredFolderCannotBeTakenBack) {
+  WatchFilter filter = watching({"."});
+  filter.set_ignore_file("/p", "gen/\n!gen/a.c\n");
+  EXPECT_FALSE(filter.takes_file("/p/gen/a.c"));
+}
+
+TEST(WatchFilter, ABackslashTakesAWildcardAsItIs) {
+  const WatchFilter filter = watching({"a\\*.c", "\\!b.c"});
+  EXPECT_TRUE(filter.takes_file("/p/a*.c"));
+  EXPECT_FALSE(filter.takes_file("/p/ab.c"));
+  EXPECT_TRUE(filter.takes_file("/p/!b.c"));
+}
+
+}  // namespace
+}  // namespace sitter

@@ -1,0 +1,316 @@
+#include "sitter/io/file_watch.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "support/temporary_directory.hpp"
+
+namespace sitter {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::UnorderedElementsAre;
+using testing::TemporaryDirectory;
+
+/// Its base is a folder of its own. What is told of it is found without waiting: the system tells
+/// of changes in their order, so a file that is written last is told of last.
+class FileWatchTest : public ::testing::Test {
+ protected:
+  void watch(std::vector<std::string> patterns) {
+    patterns.emplace_back("the-last");
+    FileWatch::Events events;
+    events.on_changed = [this](const input::FilesChanged& fact) {
+      for (const auto& file : fact.files) {
+        const bool is_in_base = file.path.starts_with(base_.path());
+        const std::string name = is_in_base ? file.path.substr(base_.path().size() + 1) : file.path;
+        if (!is_in_base || name == "the-last") loop_.stop();
+        if (name == "the-last") continue;
+        changed_.insert(name);
+        (file.is_usable ? usable_ : unusable_).insert(name);
+      }
+    };
+    events.on_extent = [this](const input::WatchChanged& fact) { extent_ = fact; };
+    watch_.emplace(loop_, WatchFilter(patterns, base_.path()), std::move(events));
+    watch_->start();
+  }
+
+  /// The files that are told of because of what is done here.
+  std::set<std::string> changed_by(const std::function<void()>& action) {
+    changed_.clear();
+    action();
+    base_.write("the-last", "x");
+    loop_.io().restart();
+    loop_.run();
+    return changed_;
+  }
+  std::set<std::string> written(const std::string& name, const std::string& text = "x") {
+    return changed_by([&] { base_.write(name, text); });
+  }
+
+  void move(const std::string& from, const std::string& to) const {
+    fs::rename(base_ / from, base_ / to);
+  }
+
+  TemporaryDirectory base_;
+  EventLoop loop_;
+  std::optional<FileWatch> watch_;
+  std::optional<input::WatchChanged> extent_;
+  std::set<std::string> changed_, usable_, unusable_;
+};
+
+TEST_F(FileWatchTest, AFileThatIsWrittenIsTold) {
+  base_.write("src/a.c", "1");
+  base_.write("lib/b.c", "1");
+  watch({"src"});
+  EXPECT_THAT(written("src/a.c", "2"), ElementsAre("src/a.c"));
+  EXPECT_THAT(written("src/new.c"), ElementsAre("src/new.c"));
+  EXPECT_THAT(written("lib/b.c", "2"), IsEmpty());
+}
+
+TEST_F(FileWatchTest, FilesThatAreThereAtTheBeginningHaveNotChanged) {
+  base_.write("src/a.c", "1");
+  watch({"src", "*.h"});
+  EXPECT_THAT(changed_by([] {}), IsEmpty());
+}
+
+TEST_F(FileWatchTest, AFileThatIsReplacedByRenameIsTold) {
+  base_.write("src/a.c", "1");
+  watch({"src/*.c"});
+  EXPECT_THAT(changed_by([&] {
+                base_.write("src/a.c.tmp", "2");
+                move("src/a.c.tmp", "src/a.c");
+              }),
+              ElementsAre("src/a.c"));
+}
+
+TEST_F(FileWatchTest, AFileThatIsDeletedIsTold) {
+  base_.write("src/a.c", "1");
+  watch({"src"});
+  EXPECT_THAT(changed_by([&] { fs::remove(base_ / "src/a.c"); }), ElementsAre("src/a.c"));
+}
+
+TEST_F(FileWatchTest, ReadingIsNoChange) {
+  base_.write("src/a.c", "1");
+  watch({"src"});
+  EXPECT_THAT(changed_by([&] { std::ifstream(base_ / "src/a.c").get(); }), IsEmpty());
+}
+
+TEST_F(FileWatchTest, FoldersBelowAreWatchedAlsoThoseThatComeLater) {
+  base_.write("src/x/y/a.c", "1");
+  watch({"src"});
+  EXPECT_THAT(written("src/x/y/a.c", "2"), ElementsAre("src/x/y/a.c"));
+  // Written before anybody could watch the folder.
+  EXPECT_THAT(written("src/new/z/b.c"), ElementsAre("src/new/z/b.c"));
+  EXPECT_THAT(written("src/new/z/b.c", "2"), ElementsAre("src/new/z/b.c"));
+}
+
+TEST_F(FileWatchTest, AFolderThatIsDeletedAndMadeAgainIsWatched) {
+  base_.write("src/x/a.c", "1");
+  watch({"src"});
+  EXPECT_THAT(changed_by([&] { fs::remove_all(base_ / "src/x"); }), Contains("src/x/a.c"));
+  EXPECT_THAT(written("src/x/a.c", "2"), ElementsAre("src/x/a.c"));
+  EXPECT_THAT(written("src/x/a.c", "3"), ElementsAre("src/x/a.c"));
+}
+
+TEST_F(FileWatchTest, SoIsTheOneThatTheUserHasNamed) {
+  base_.write("src/a.c", "1");
+  watch({"src"});
+  EXPECT_THAT(changed_by([&] { fs::remove_all(base_ / "src"); }), Contains("src/a.c"));
+  EXPECT_THAT(written("src/a.c", "2"), ElementsAre("src/a.c"));
+  EXPECT_THAT(written("src/a.c", "3"), ElementsAre("src/a.c"));
+  EXPECT_THAT(changed_by([&] {
+                fs::remove_all(base_ / "src");
+                base_.write("src/b.c", "1");
+              }),
+              Contains("src/b.c"));
+  EXPECT_THAT(written("src/b.c", "2"), ElementsAre("src/b.c"));
+}
+
+TEST_F(FileWatchTest, WhatIsNotThereYetIsWatchedOnceItIs) {
+  watch({"a/b/src", "x/y/server.py"});
+  EXPECT_THAT(written("a/b/src/a.c"), ElementsAre("a/b/src/a.c"));
+  EXPECT_THAT(written("a/b/src/a.c", "2"), ElementsAre("a/b/src/a.c"));
+  EXPECT_THAT(written("x/y/server.py"), ElementsAre("x/y/server.py"));
+  EXPECT_THAT(written("x/y/server.py", "2"), ElementsAre("x/y/server.py"));
+  EXPECT_THAT(written("x/y/other.py"), IsEmpty());
+}
+
+TEST_F(FileWatchTest, WhatLeadsToItMayComeAndGoStepByStep) {
+  watch({"a/b/src"});
+  EXPECT_THAT(changed_by([&] { fs::create_directories(base_ / "a"); }), IsEmpty());
+  EXPECT_THAT(changed_by([&] { fs::create_directories(base_ / "a/b"); }), IsEmpty());
+  EXPECT_THAT(written("a/b/src/a.c"), ElementsAre("a/b/src/a.c"));
+  EXPECT_THAT(changed_by([&] { fs::remove_all(base_ / "a"); }), Contains("a/b/src/a.c"));
+  EXPECT_THAT(written("a/b/src/a.c"), ElementsAre("a/b/src/a.c"));
+  EXPECT_THAT(written("a/b/src/a.c", "2"), ElementsAre("a/b/src/a.c"));
+}
+
+TEST_F(FileWatchTest, AFolderThatIsMovedIsWatchedWhereItIs) {
+  base_.write("src/x/a.c", "1");
+  watch({"src"});
+  EXPECT_THAT(changed_by([&] { move("src/x", "src/y"); }),
+              UnorderedElementsAre("src/x", "src/y/a.c"));
+  EXPECT_THAT(written("src/y/a.c", "2"), ElementsAre("src/y/a.c"));
+  EXPECT_THAT(changed_by([&] { move("src/y", "out"); }), ElementsAre("src/y"));
+  EXPECT_THAT(written("out/a.c", "3"), IsEmpty());
+  EXPECT_THAT(changed_by([&] { move("out", "src/z"); }), ElementsAre("src/z/a.c"));
+  EXPECT_THAT(written("src/z/a.c", "4"), ElementsAre("src/z/a.c"));
+}
+
+TEST_F(FileWatchTest, TheNamedFolderMayBeReplacedByAnother) {
+  base_.write("src/a.c", "1");
+  base_.write("next/b.c", "1");
+  watch({"src"});
+  EXPECT_THAT(changed_by([&] {
+                move("src", "old");
+                move("next", "src");
+              }),
+              AllOf(Contains("src/b.c"), Not(Contains("old/a.c"))));
+  EXPECT_THAT(written("src/b.c", "2"), ElementsAre("src/b.c"));
+  EXPECT_THAT(written("old/a.c", "2"), IsEmpty());
+}
+
+TEST_F(FileWatchTest, ALinkThatTheUserHasNamedIsFollowedWhereverItLeads) {
+  base_.write("one/a.c", "1");
+  base_.write("two/a.c", "1");
+  fs::create_directory_symlink("one", base_ / "src");
+  watch({"src"});
+  EXPECT_THAT(written("one/a.c", "2"), ElementsAre("src/a.c"));
+  EXPECT_THAT(changed_by([&] {
+                fs::create_directory_symlink("two", base_ / "src.tmp");
+                move("src.tmp", "src");
+              }),
+              Contains("src/a.c"));
+  EXPECT_THAT(written("two/a.c", "2"), ElementsAre("src/a.c"));
+  EXPECT_THAT(written("one/a.c", "3"), IsEmpty());
+}
+
+TEST_F(FileWatchTest, LinksBelowAreNotFollowed) {
+  base_.write("lib/a.c", "1");
+  fs::create_directories(base_ / "src");
+  fs::create_directory_symlink("../lib", base_ / "src/lib");
+  fs::create_directory_symlink(".", base_ / "src/circle");
+  watch({"src"});
+  EXPECT_THAT(written("lib/a.c", "2"), IsEmpty());
+}
+
+TEST_F(FileWatchTest, IgnoredFoldersAreNotWatched) {
+  base_.write(".gitignore", "/src/gen/\n");
+  base_.write("src/.gitignore", "*.log\n");
+  base_.write("src/gen/a.c", "1");
+  base_.write("src/node_modules/x/a.js", "1");
+  base_.write("src/a.c", "1");
+  watch({"src"});
+  // src, and the base, where src would come to be again.
+  EXPECT_EQ(extent_->folder_count, 1);
+  EXPECT_THAT(written("src/gen/a.c", "2"), IsEmpty());
+  EXPECT_THAT(written("src/a.log"), IsEmpty());
+  EXPECT_THAT(written("src/node_modules/x/a.js", "2"), IsEmpty());
+}
+
+TEST_F(FileWatchTest, IgnoreFilesCountUpToTheTopOfTheRepository) {
+  base_.write(".gitignore", "*.a\n");
+  base_.write("repository/.git/HEAD", "x");
+  base_.write("repository/.gitignore", "*.b\n");
+  base_.write("repository/src/x", "1");
+  watch({"repository/src"});
+  EXPECT_THAT(written("repository/src/c.a"), ElementsAre("repository/src/c.a"));
+  EXPECT_THAT(written("repository/src/c.b"), IsEmpty());
+}
+
+TEST_F(FileWatchTest, AnIgnoreFileThatChangesCountsAtOnce) {
+  base_.write("src/gen/a.c", "1");
+  watch({"src"});
+  EXPECT_EQ(extent_->folder_count, 2);
+  EXPECT_THAT(written(".gitignore", "gen/\n"), IsEmpty());
+  EXPECT_EQ(extent_->folder_count, 1);
+  EXPECT_THAT(written("src/gen/a.c", "2"), IsEmpty());
+  EXPECT_THAT(changed_by([&] { fs::remove(base_ / ".gitignore"); }), IsEmpty());
+  EXPECT_EQ(extent_->folder_count, 2);
+  EXPECT_THAT(written("src/gen/a.c", "3"), ElementsAre("src/gen/a.c"));
+}
+
+TEST_F(FileWatchTest, NamesWithWildcardsAreFoundAtAnyDepth) {
+  base_.write("x/y/a.py", "1");
+  watch({"*.py"});
+  EXPECT_THAT(written("x/y/a.py", "2"), ElementsAre("x/y/a.py"));
+  EXPECT_THAT(written("x/y/a.txt"), IsEmpty());
+}
+
+TEST_F(FileWatchTest, ThousandsOfFoldersAreWatched) {
+  for (int i = 0; i < 3000; ++i) {
+    fs::create_directories(base_ / ("src/" + std::to_string(i / 100) + "/" + std::to_string(i)));
+  }
+  watch({"src"});
+  EXPECT_EQ(extent_->folder_count, 3031);
+  EXPECT_EQ(extent_->problem, "");
+  EXPECT_THAT(written("src/29/2999/a.c"), ElementsAre("src/29/2999/a.c"));
+}
+
+TEST_F(FileWatchTest, MoreEventsThanTheSystemKeepsAreAChange) {
+  int kept = 0;
+  std::ifstream("/proc/sys/fs/inotify/max_queued_events") >> kept;
+  ASSERT_GT(kept, 0);
+  base_.write("src/a.c", "1");
+  watch({"src"});
+  // Each of another kind than the one before, or the system would keep one of them.
+  for (int i = 0; i <= kept / 2; ++i) {
+    fs::create_directory(base_ / "src/x");
+    fs::remove(base_ / "src/x");
+  }
+  base_.write("src/new/b.c", "1");
+  EXPECT_THAT(changed_by([] {}), Contains("(more than the system tells)"));
+  EXPECT_THAT(written("src/new/b.c", "2"), ElementsAre("src/new/b.c"));
+}
+
+TEST_F(FileWatchTest, TheBinaryIsUsableWhenThereIsSomethingInIt) {
+  base_.write("out/server", "1", 0755);
+  watch({});
+  watch_->set_binary(base_ / "out/server");
+  EXPECT_THAT(changed_by([&] { fs::remove(base_ / "out/server"); }), ElementsAre("out/server"));
+  EXPECT_THAT(unusable_, Contains("out/server"));
+  unusable_.clear();
+  EXPECT_THAT(written("out/server", ""), ElementsAre("out/server"));
+  EXPECT_THAT(unusable_, Contains("out/server"));
+  EXPECT_THAT(usable_, IsEmpty());
+  EXPECT_THAT(written("out/server", "2"), ElementsAre("out/server"));
+  EXPECT_THAT(usable_, Contains("out/server"));
+}
+
+TEST_F(FileWatchTest, TheBinaryMayBeALinkOrNotBeThereYet) {
+  watch({});
+  fs::create_symlink("real/server", base_ / "server");
+  watch_->set_binary(base_ / "server");
+  watch_->set_binary(base_ / "other/server");
+  EXPECT_THAT(written("other/server", "1"), ElementsAre("other/server"));
+  base_.write("real/server", "1");
+  watch_->set_binary(base_ / "server");
+  EXPECT_THAT(written("real/server", "2"), ElementsAre("real/server"));
+}
+
+TEST_F(FileWatchTest, ANewBinaryTakesThePlaceOfTheOldOne) {
+  base_.write("a", "1");
+  base_.write("b", "1");
+  watch({});
+  watch_->set_binary(base_ / "a");
+  watch_->set_binary(base_ / "b");
+  EXPECT_THAT(written("a", "2"), IsEmpty());
+  EXPECT_THAT(written("b", "2"), ElementsAre("b"));
+}
+
+}  // namespace
+}  // namespace sitter
