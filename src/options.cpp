@@ -59,6 +59,7 @@ struct Raw {
   std::vector<std::string> watch;
   bool watch_binary = false;
   int debounce = static_cast<int>(BridgeConfig().debounce.count());
+  std::vector<std::string> replay_call;
   std::string restart = "lazy";
   int max_restarts = BridgeConfig().restarts_max;
 };
@@ -183,6 +184,13 @@ void declare(CLI::App& app, Raw& raw) {
                                    raw.max_restarts)),
         "N")
       ->check(whole_number(1, kMaxRestartsMax));
+  value(app.add_option("--replay-call", raw.replay_call,
+                       "make the last successful call of this tool again after each restart,\n"
+                       "before anything else; may be repeated"),
+        "TOOL")
+      ->check([](const std::string& text) {
+        return text.empty() ? std::string("a tool has a name") : std::string();
+      });
   value(app.add_option("--call-tool", raw.call_tool,
                        "offer sitter_call, which calls tools that the client does not know of:\n"
                        "auto (to clients that list the tools only once), on or off (default auto)"),
@@ -317,6 +325,7 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
   options.build = build_request(raw.build, raw.build_cwd.empty() ? raw.cwd : raw.build_cwd);
   options.bridge.build_command = raw.build;
   options.bridge.tool_names = std::get<std::map<Builtin, std::string>>(std::move(names));
+  options.bridge.replayed_tools = raw.replay_call;
   options.bridge.watch_patterns = raw.watch;
   options.bridge.watches_binary = raw.watch_binary;
   options.bridge.debounce = Milliseconds(raw.debounce);

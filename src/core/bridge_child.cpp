@@ -297,6 +297,7 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
   } else if (request->method == Method::tools_list) {
     pass_tools(child, *request, message, edits);
   } else if (request->method == Method::tools_call && !child.retires_at) {
+    if (is_replayed(*request)) note_replayed(*request, message.result);
     pass_tool_result(*request, message, edits);
   } else {
     if (message.kind == Message::Kind::result) on_success(child, *request, message.result, edits);
@@ -325,6 +326,30 @@ void Bridge::note_version(Child& child, const ClientRequest& request, const Mess
   if (child.handshake.is_in_doubt() && !member(answer.result, "resultType").empty()) {
     child.handshake.end_doubt();
   }
+}
+
+bool Bridge::is_replayed(const ClientRequest& request) const {
+  const auto& tools = config_.replayed_tools;
+  return request.method == Method::tools_call && !request.wants_task &&
+         std::find(tools.begin(), tools.end(), request.tool) != tools.end();
+}
+
+void Bridge::note_replayed(const ClientRequest& request, std::string_view result) {
+  const auto [content, is_error, type] = members<3>(result, {"content", "isError", "resultType"});
+  const bool is_success =
+      is_array(content) && is_error != "true" && (type.empty() || type == "\"complete\"");
+  const Message* const call = kept_reader_.read(request.extra->line.line());
+  if (!is_success || call == nullptr) return;
+  const std::string_view arguments = member(call->params_raw, "arguments");
+  if (arguments.size() > limits::kReplayBytesMax) {
+    out_.log(Level::warn,
+             fmt::format("a call of {} with {} bytes of arguments is not made again: at most {} "
+                         "are kept",
+                         request.tool, arguments.size(), limits::kReplayBytesMax));
+    replays_.erase(request.tool);
+    return;
+  }
+  replays_[request.tool] = {request.tool, std::string(arguments)};
 }
 
 /// A page of the child's tools. Behind those of the first page stand the built-in ones.

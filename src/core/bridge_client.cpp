@@ -393,8 +393,9 @@ void Bridge::forward(ClientRequest& request, Line line, Outgoing outgoing, Child
                              limits::kInFlightCountMax));
     return;
   }
-  requests_.sent(request, child.gen(),
-                 is_line_needed_later(request) ? OwnedLine(line.text()) : OwnedLine());
+  requests_.sent(
+      request, child.gen(),
+      is_line_needed_later(request) || is_replayed(request) ? OwnedLine(line.text()) : OwnedLine());
   out_.push(action::SendToChild{child.gen(), std::move(outgoing)});
 }
 

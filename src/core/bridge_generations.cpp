@@ -31,6 +31,15 @@ void Bridge::start_if_due() {
   }
 }
 
+std::vector<ReplayedCall> Bridge::replayed_calls() const {
+  std::vector<ReplayedCall> calls;
+  for (const std::string& tool : config_.replayed_tools) {
+    if (const auto call = replays_.find(tool); call != replays_.end())
+      calls.push_back(call->second);
+  }
+  return calls;
+}
+
 void Bridge::restart_later(const ChildEnd& end) {
   restarts_.on_end(end, now_);
   if (restarts_.when() == RestartPolicy::When::lazy || !restarts_.is_exhausted()) return;
@@ -96,6 +105,7 @@ void Bridge::advance(Child& child) {
     return;
   }
   if (handshake.state() == State::opened && session_.is_initialized()) {
+    handshake.replay_first(replayed_calls());
     handshake.settle(session_, !child.has_clients_opening, now_, out_);
   }
   if (is_candidate(child)) {
@@ -190,6 +200,7 @@ void Bridge::advance_unopened(Child& child) {
   child.has_tools = child.has_prompts = child.has_resources = child.has_logging = true;
   child.handshake.leave_unopened();
   if (has_lost_stateless_) {
+    child.handshake.replay_first(replayed_calls());
     child.handshake.list(true, catalog(CatalogKind::tools).count() > 0, now_, out_);
     if (child.has_spoken) child.handshake.on_spoken(now_);
     ask_for_streams(child);
@@ -287,6 +298,10 @@ void Bridge::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) 
   notice_->startup = child.startup;
   notice_->previous = last_served_end_;
   notice_->not_compared = std::move(not_compared);
+  if (const CallReplay* const replay = child.handshake.replay()) {
+    const auto& failures = replay->failures();
+    replay_failures_.insert(replay_failures_.end(), failures.begin(), failures.end());
+  }
   for (const std::string& uri : child.handshake.lost_subscriptions()) {
     notice_->subscriptions_lost.push_back(string_value(uri));
   }
@@ -371,6 +386,14 @@ void Bridge::on_over(Child dead) {
   if (history_.size() > limits::kHistoryMax) history_.pop_front();
 
   if (dead.has_held_errors) release_held();
+  if (const CallReplay* const replay = dead.handshake.replay()) {
+    // What it has died of would take the next one down, too.
+    const std::string tool(replay->running());
+    if (!tool.empty() && !is_deliberate && !is_replaced && replays_.erase(tool) > 0) {
+      replay_failures_.push_back(
+          fmt::format("{}: {}; it is not called again by itself", tool, end_clause(end)));
+    }
+  }
   void_questions(gen);
   on_streams_lost(gen);
   if (envelope_.is_known()) has_lost_stateless_ = true;

@@ -86,6 +86,7 @@ std::string Bridge::pending_notice_text() {
   notice.resources = catalog(CatalogKind::resources).diff_since_told();
   notice.failed_starts = failures_since_notice_;
   if (failures_since_notice_ > 0) notice.last_failure = policy_.last_failure()->end;
+  notice.replays_failed = replay_failures_;
   notice.status_tool = names_.name(Builtin::status);
   if (names_.offers(Builtin::call)) notice.call_tool = names_.name(Builtin::call);
   if (pollution_ && pollution_->gen != noise_told_of_) {
@@ -109,6 +110,7 @@ void Bridge::note_notice_told() {
   notice_.reset();
   reload_failure_.clear();
   is_watch_problem_told_ = true;
+  replay_failures_.clear();
   notice_was_beside_structure_ = false;
   failures_since_notice_ = 0;
   if (pollution_) noise_told_of_ = pollution_->gen;

@@ -67,9 +67,9 @@ void Bridge::on_files_settled() {
 
 /// What no reload can have missed any more.
 void Bridge::note_reload_over() {
-  const bool is_on_its_way = std::any_of(children_.begin(), children_.end(), [](const Child& child) {
-    return !child.is_ready && !child.life.taken_down_for();
-  });
+  const bool is_on_its_way = std::any_of(
+      children_.begin(), children_.end(),
+      [](const Child& child) { return !child.is_ready && !child.life.taken_down_for(); });
   if (!rebuild_ && !is_on_its_way) changes_->on_over(now_);
 }
 

@@ -126,9 +126,9 @@ IgnoreRules::IgnoreRules(std::string_view text) {
 }
 
 std::optional<bool> IgnoreRules::ignores(std::string_view path, bool is_folder) const {
-  const auto last =
-      std::find_if(rules_.rbegin(), rules_.rend(),
-                   [&](const Rule& rule) { return rule.glob.matches(path, is_folder); });
+  const auto last = std::find_if(rules_.rbegin(), rules_.rend(), [&](const Rule& rule) {
+    return rule.glob.matches(path, is_folder);
+  });
   if (last == rules_.rend()) return std::nullopt;
   return last->ignores;
 }

@@ -49,7 +49,27 @@ void Handshake::open_again(const Session& session, Actions& out) {
 
 void Handshake::settle(const Session& session, bool restore, Now now, Actions& out) {
   state_ = State::settling;
+  session_ = &session;
   out.push(SendToChild{gen_, Outgoing::own(session.initialized_line)});
+  if (restore && begin_replay(false, now, out)) return;
+  tell_again(restore, now, out);
+}
+
+/// False if there is nothing to call.
+bool Handshake::begin_replay(bool waits_for_child, Now now, Actions& out) {
+  if (calls_.empty()) return false;
+  replay_.emplace(gen_, std::exchange(calls_, {}), waits_for_child);
+  replay_->begin(make_id_, make_meta_, now, out);
+  return true;
+}
+
+void Handshake::on_replayed(Now now, Actions& out) {
+  if (state_ == State::settling) tell_again(true, now, out);
+  if (state_ == State::listing) take_all_lists(now, out);
+}
+
+void Handshake::tell_again(bool restore, Now now, Actions& out) {
+  const Session& session = *session_;
   if (restore) {
     const auto tell = [&](Method method, std::string_view member, const std::string& value,
                           std::string uri) {
@@ -86,7 +106,13 @@ void Handshake::list(bool before_requests, bool had_tools, Now now, Actions& out
   is_first_survey_ = !before_requests && result_.capabilities.empty();
   state_ = before_requests ? State::listing : State::done;
   is_restored_ = true;
-  survey_.emplace(gen_, make_id_, make_meta_, before_requests);
+  if (before_requests && begin_replay(true, now, out)) return;
+  take_all_lists(now, out);
+}
+
+void Handshake::take_all_lists(Now now, Actions& out) {
+  const bool waits_for_child = state_ == State::listing && !has_spoken_;
+  survey_.emplace(gen_, make_id_, make_meta_, waits_for_child);
   for (const CatalogKind kind : kCatalogKinds) {
     survey_->begin(kind, now, out);
   }
@@ -107,6 +133,8 @@ void Handshake::doubt(Now now, Actions& out) {
 }
 
 void Handshake::survey_again(CatalogKind kind, Now now, Actions& out) {
+  // All are taken after it.
+  if (replay_ && !replay_->is_done()) return;
   if (!survey_ && now.steady < next_survey_) {
     outdated_.insert(kind);
     return;
@@ -123,6 +151,10 @@ bool Handshake::on_answer(const Message& answer, Now now, Actions& out) {
   // Also too late: it is nobody else's.
   if (!doubt_id_.empty() && same_id(answer.id, doubt_id_)) {
     if (state_ == State::doubted) on_doubt_answer(answer);
+    return true;
+  }
+  if (replay_ && replay_->on_answer(answer, make_id_, make_meta_, out)) {
+    if (replay_->is_done()) on_replayed(now, out);
     return true;
   }
   const bool is_ours = on_restored(answer) || (survey_ && survey_->on_answer(answer, out));
@@ -199,6 +231,10 @@ void Handshake::on_timeout(Now now, Actions& out) {
     is_restored_ = true;
     for (const auto& [id, index] : unanswered_) restores_[index].is_lost = true;
   }
+  if (replay_ && !replay_->is_done()) {
+    replay_->on_timeout(now);
+    if (replay_->is_done()) on_replayed(now, out);
+  }
   if (survey_) survey_->on_timeout(now);
   if (!survey_ && !outdated_.empty() && next_survey_ <= now.steady) {
     for (const CatalogKind kind : std::exchange(outdated_, {})) survey_again(kind, now, out);
@@ -208,6 +244,7 @@ void Handshake::on_timeout(Now now, Actions& out) {
 
 std::optional<Instant> Handshake::deadline() const {
   auto first = restore_deadline_ ? restore_deadline_ : doubt_deadline_;
+  if (replay_) earlier(first, replay_->deadline());
   if (survey_) earlier(first, survey_->deadline());
   if (!survey_ && !outdated_.empty()) earlier(first, next_survey_);
   return first;

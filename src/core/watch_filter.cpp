@@ -6,8 +6,8 @@
 namespace sitter {
 namespace {
 
-/// Weaker than every ignore file, so that one of those can take them back in. Behind what builds and
-/// package managers make stands what editors leave while a file is saved.
+/// Weaker than every ignore file, so that one of those can take them back in. Behind what builds
+/// and package managers make stands what editors leave while a file is saved.
 constexpr std::string_view kAlwaysIgnored =
     ".git\nnode_modules\ntarget\nbuild\ndist\n__pycache__\n"
     "*~\n.*.sw[a-px]\n4913\n.#*\n\\#*#\n.DS_Store\n";
@@ -52,9 +52,7 @@ bool any_on_way(std::string_view root, std::string_view path, Visit visit) {
   return false;
 }
 
-std::string_view last_name(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
+std::string_view last_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
 
@@ -137,19 +135,18 @@ bool WatchFilter::takes(std::string_view path, bool is_folder) const {
     if (pattern.leaves_out) {
       if (is_taken && matches(pattern, path, is_folder)) is_taken = false;
     } else if (!is_taken) {
-      const bool is_meant =
-          is_folder ? reaches(pattern, path) : matches(pattern, path, is_folder);
+      const bool is_meant = is_folder ? reaches(pattern, path) : matches(pattern, path, is_folder);
       is_taken = is_meant && !is_ignored(pattern, path, is_folder);
     }
   }
   return is_taken;
 }
 
-bool WatchFilter::is_ignored(const Pattern& pattern, std::string_view path,
-                             bool is_folder) const {
+bool WatchFilter::is_ignored(const Pattern& pattern, std::string_view path, bool is_folder) const {
   if (path == pattern.root) return false;
   return any_on_way(pattern.root, path, [&](std::string_view part, bool has_more) {
-    return !pattern.names.contains(last_name(part)) && is_ignored_itself(part, has_more || is_folder);
+    return !pattern.names.contains(last_name(part)) &&
+           is_ignored_itself(part, has_more || is_folder);
   });
 }
 

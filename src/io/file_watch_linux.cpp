@@ -45,8 +45,7 @@ std::string parent_of(const std::string& path) {
 const char* name_of(const std::string& path) { return path.empty() ? "/" : path.c_str(); }
 
 bool is_same_or_below(std::string_view path, std::string_view folder) {
-  return path.starts_with(folder) &&
-         (path.size() == folder.size() || path[folder.size()] == '/');
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
 bool is_folder(const std::string& path) {
@@ -92,9 +91,9 @@ class FileWatch::Watcher final : private EventLoop::Reader {
     if (inotify_.is_open()) {
       loop_.watch(inotify_.number(), *this);
     } else {
-      problem_ = fmt::format("nothing can be watched: {} (fs.inotify.max_user_instances is {})",
-                             std::strerror(errno),
-                             number_in("/proc/sys/fs/inotify/max_user_instances"));
+      problem_ =
+          fmt::format("nothing can be watched: {} (fs.inotify.max_user_instances is {})",
+                      std::strerror(errno), number_in("/proc/sys/fs/inotify/max_user_instances"));
     }
     find_roots(Files::known);
     tell();
@@ -218,14 +217,14 @@ class FileWatch::Watcher final : private EventLoop::Reader {
 
   void note_problem(const std::string& folder, int error) {
     if (!problem_.empty()) return;
-    problem_ = error == ENOSPC
-                   ? fmt::format("changes in {} and other folders are not seen: the system's limit "
-                                 "of watches is reached (fs.inotify.max_user_watches is {}); raise "
-                                 "it, or leave folders out with --watch '!NAME'",
-                                 name_of(folder),
-                                 number_in("/proc/sys/fs/inotify/max_user_watches"))
-                   : fmt::format("changes in {} are not seen: {}", name_of(folder),
-                                 std::strerror(error));
+    problem_ =
+        error == ENOSPC
+            ? fmt::format(
+                  "changes in {} and other folders are not seen: the system's limit "
+                  "of watches is reached (fs.inotify.max_user_watches is {}); raise "
+                  "it, or leave folders out with --watch '!NAME'",
+                  name_of(folder), number_in("/proc/sys/fs/inotify/max_user_watches"))
+            : fmt::format("changes in {} are not seen: {}", name_of(folder), std::strerror(error));
   }
 
   void drop(int number) {
@@ -250,9 +249,8 @@ class FileWatch::Watcher final : private EventLoop::Reader {
 
   bool leads_to_root(std::string_view path) const {
     const auto all = roots();
-    return std::any_of(all.begin(), all.end(), [&](const std::string& root) {
-      return is_same_or_below(root, path);
-    });
+    return std::any_of(all.begin(), all.end(),
+                       [&](const std::string& root) { return is_same_or_below(root, path); });
   }
 
   /// An ignore file has changed, or nobody knows what has.

@@ -27,8 +27,8 @@ class BridgeWatchTest : public BridgeRebuildTest {
   }
   nlohmann::json watch() {
     client(call(90, "sitter_status"));
-    return nlohmann::json::parse(answer()["result"]["content"][0]["text"].get<std::string>())
-        ["watch"];
+    return nlohmann::json::parse(
+        answer()["result"]["content"][0]["text"].get<std::string>())["watch"];
   }
 };
 
@@ -68,7 +68,8 @@ TEST_F(BridgeWatchTest, AFailedBuildIsToldInTheNextResult) {
   done();
   client(call(5, "echo"));
   child(1, result(5, text_result("a")));
-  EXPECT_THAT(answer().dump(), AllOf(HasSubstr("the build failed (exit 2)"), HasSubstr("error: no")));
+  EXPECT_THAT(answer().dump(),
+              AllOf(HasSubstr("the build failed (exit 2)"), HasSubstr("error: no")));
 }
 
 TEST_F(BridgeWatchTest, AThousandSavesAreOneReload) {

@@ -80,8 +80,9 @@ TEST(Glob, ABackslashTakesTheNextCharacterAsItIs) {
 }
 
 TEST(Glob, BytesThatAreNoTextAreCharacters) {
-  EXPECT_TRUE(matches("a?b", "a\xff"
-                             "b"));
+  EXPECT_TRUE(matches("a?b",
+                      "a\xff"
+                      "b"));
   EXPECT_TRUE(matches("a*", "a\n\xc3"));
 }
 

@@ -88,8 +88,8 @@ TEST(WatchFilter, WhatToolsMakeIsLeftOut) {
 
 TEST(WatchFilter, WhatEditorsLeaveIsLeftOut) {
   const WatchFilter filter = watching({"src"});
-  for (const char* const name : {".a.c.swp", ".a.c.swo", ".a.c.swx", "4913", "a.c~", ".#a.c",
-                                 "#a.c#", ".DS_Store"}) {
+  for (const char* const name :
+       {".a.c.swp", ".a.c.swo", ".a.c.swx", "4913", "a.c~", ".#a.c", "#a.c#", ".DS_Store"}) {
     EXPECT_FALSE(filter.takes_file(std::string("/p/src/") + name)) << name;
   }
 }

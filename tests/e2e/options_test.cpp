@@ -50,7 +50,8 @@ TEST(Options, HelpGoesToStdout) {
           "--kill-grace",   "--stderr-lines", "--log-level", "--log-file",        "--no-notice",
           "--build",        "--build-cwd",    "--on-busy",   "--tool-name",       "--restart",
           "--max-restarts", "--call-tool",    "--watch",     "--watch-binary",    "--debounce",
-          "--version",      "--help",         "2024-11-05",  "2025-11-25",        "2026-07-28"}) {
+          "--replay-call",  "--version",      "--help",      "2024-11-05",        "2025-11-25",
+          "2026-07-28"}) {
       EXPECT_THAT(text, HasSubstr(option));
     }
   }
@@ -98,6 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"--no-notice=1", "x"}, "--no-notice"}, Mistake{{"--build", "", "x"}, "--build"},
         Mistake{{"--build-cwd", "/", "x"}, "--build-cwd"},
         Mistake{{"--on-busy", "never", "x"}, "never"},
+        Mistake{{"--replay-call", "", "x"}, "a tool has a name"},
         Mistake{{"--watch", "", "x"}, "an empty pattern"},
         Mistake{{"--watch", "!", "x"}, "an empty pattern"},
         Mistake{{"--debounce", "60001", "x"}, "'60001' is no whole number from 0 to 60000"},

@@ -61,8 +61,8 @@ TEST_F(Watch, ASaveReplacesTheServerAndTellsTheClient) {
 
 TEST_F(Watch, ASaveIsBuiltWhereThereIsABuildCommand) {
   directory_.write("out/tools.json", kOneTool);
-  ScriptedClient::Setup chosen = setup({"--watch", "src/*.json", "--build",
-                                        "echo made >> src/made; cp src/tools.json out"});
+  ScriptedClient::Setup chosen =
+      setup({"--watch", "src/*.json", "--build", "echo made >> src/made; cp src/tools.json out"});
   chosen.command = fake({"--tools", "out/tools.json"});
   ScriptedClient client(chosen);
   client.open();

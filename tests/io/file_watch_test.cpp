@@ -23,8 +23,8 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
-using ::testing::UnorderedElementsAre;
 using testing::TemporaryDirectory;
+using ::testing::UnorderedElementsAre;
 
 /// Its base is a folder of its own. What is told of it is found without waiting: the system tells
 /// of changes in their order, so a file that is written last is told of last.

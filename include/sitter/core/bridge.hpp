@@ -74,6 +74,8 @@ struct BridgeConfig {
   std::map<Builtin, std::string> tool_names;
   CallTool call_tool = CallTool::automatic;
   RestartPolicy::When restarts = RestartPolicy::When::lazy;
+  /// Tools whose last successful call is made again at each new child, in this order.
+  std::vector<std::string> replayed_tools;
   /// What is watched, as given; only to be shown.
   std::vector<std::string> watch_patterns;
   bool watches_binary = false;
@@ -261,6 +263,7 @@ class Bridge {
   bool needs_child() const;
   void start_if_due();
   void start();
+  std::vector<ReplayedCall> replayed_calls() const;
   void restart_later(const ChildEnd& end);
   void restart();
   void advance(Child& child);
@@ -347,6 +350,8 @@ class Bridge {
                       std::string_view error) const;
   void note_version(Child& child, const ClientRequest& request, const Message& answer);
   void take_missing_lists(Child& child);
+  bool is_replayed(const ClientRequest& request) const;
+  void note_replayed(const ClientRequest& request, std::string_view result);
   void pass_tools(Child& child, ClientRequest& request, const Message& message, Edits& edits);
   void on_success(Child& child, const ClientRequest& request, std::string_view result,
                   Edits& edits);
@@ -512,6 +517,11 @@ class Bridge {
   int failures_since_notice_ = 0;
   /// The last child that served.
   std::optional<ChildEnd> last_served_end_;
+
+  /// By tool, what succeeded last.
+  std::map<std::string, ReplayedCall> replays_;
+  /// What the model has still to be told of those that were made again.
+  std::vector<std::string> replay_failures_;
 
   std::optional<Rebuild> rebuild_;
   /// The one that runs, or the last one.

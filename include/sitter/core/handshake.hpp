@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sitter/core/actions.hpp"
+#include "sitter/core/call_replay.hpp"
 #include "sitter/core/list_survey.hpp"
 #include "sitter/core/message.hpp"
 #include "sitter/core/session.hpp"
@@ -58,9 +59,15 @@ class Handshake {
   /// No opening is needed as far as is known. From here either of the above may still follow.
   void leave_unopened() { state_ = State::unopened; }
 
+  /// What is called again before anything else is asked. To be said before the child is told
+  /// anything again or its lists are taken; it counts where its serving waits for that.
+  void replay_first(std::vector<ReplayedCall> calls) { calls_ = std::move(calls); }
+  /// Null if there was nothing to call.
+  const CallReplay* replay() const { return replay_ ? &*replay_ : nullptr; }
+
   /// After `opened`, as soon as the client has sent `initialized`. `restore`: what the client had
   /// set up is told again, and `done` comes after that; else the child serves at once and the lists
-  /// are merely a baseline.
+  /// are merely a baseline. The session must outlive this.
   void settle(const Session& session, bool restore, Now now, Actions& out);
 
   /// Takes the lists of a child that has no opening. `before_requests`: `done` comes after that,
@@ -71,6 +78,8 @@ class Handshake {
 
   /// The first message of the child has come.
   void on_spoken(Now now) {
+    if (replay_) replay_->start_clock(now);
+    has_spoken_ = true;
     if (survey_) survey_->start_clock(now);
   }
 
@@ -123,6 +132,10 @@ class Handshake {
     bool is_lost = false;
   };
 
+  bool begin_replay(bool waits_for_child, Now now, Actions& out);
+  void on_replayed(Now now, Actions& out);
+  void tell_again(bool restore, Now now, Actions& out);
+  void take_all_lists(Now now, Actions& out);
   void on_opening_answer(const Message& answer);
   void on_doubt_answer(const Message& answer);
   bool on_restored(const Message& answer);
@@ -138,6 +151,11 @@ class Handshake {
   OpeningResult result_;
   std::string refusal_;
   std::string refusal_error_;
+  std::vector<ReplayedCall> calls_;
+  std::optional<CallReplay> replay_;
+  bool has_spoken_ = false;
+  /// From `settling` on.
+  const Session* session_ = nullptr;
   std::vector<Restore> restores_;
   /// Those that were not answered, by the key of their id; an index of `restores_`.
   std::unordered_map<std::string, std::size_t> unanswered_;

@@ -84,6 +84,11 @@ inline constexpr std::size_t kListBytesMax = 4 * kMiB;
 inline constexpr Milliseconds kToolsListWait{2000};
 inline constexpr Milliseconds kOtherListWait{1000};
 
+/// All calls that are made again at a new child, for servers that connect to something first; the
+/// client's requests wait meanwhile, as above. And the arguments of one, which are kept.
+inline constexpr Milliseconds kReplayWait{20000};
+inline constexpr std::size_t kReplayBytesMax = kMiB;
+
 /// A list that changes while it is taken begins anew, so that a server that is still registering
 /// its tools is seen whole; but some announce a change whenever they are listed.
 inline constexpr int kListRestartsMax = 3;

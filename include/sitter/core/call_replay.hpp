@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sitter/core/actions.hpp"
+#include "sitter/core/generation.hpp"
+#include "sitter/core/list_survey.hpp"
+#include "sitter/core/message.hpp"
+#include "sitter/core/time.hpp"
+
+namespace sitter {
+
+/// A call that the user has named, as it has succeeded last.
+struct ReplayedCall {
+  std::string tool;
+  /// The raw text; empty if it had none.
+  std::string arguments;
+};
+
+/// Makes calls at a new child again, one after the other, before anything else is asked of it.
+class CallReplay {
+ public:
+  /// `waits_for_child`: its time begins with `start_clock`.
+  CallReplay(Generation gen, std::vector<ReplayedCall> calls, bool waits_for_child)
+      : gen_(gen), calls_(std::move(calls)), has_clock_(!waits_for_child) {}
+
+  void begin(const MakeId& make_id, const MakeMeta& make_meta, Now now, Actions& out);
+  /// The child's first message has come.
+  void start_clock(Now now);
+
+  /// Whether the answer belonged to one of them.
+  bool on_answer(const Message& answer, const MakeId& make_id, const MakeMeta& make_meta,
+                 Actions& out);
+  /// Gives up those that are not answered in time.
+  void on_timeout(Now now);
+  std::optional<Instant> deadline() const { return deadline_; }
+
+  bool is_done() const { return next_ > calls_.size(); }
+  /// The tool whose answer is waited for; empty if none.
+  std::string_view running() const;
+  /// What became of those that did not succeed: "connect: no such host".
+  const std::vector<std::string>& failures() const { return failures_; }
+
+ private:
+  void ask(const MakeId& make_id, const MakeMeta& make_meta, Actions& out);
+
+  Generation gen_;
+  std::vector<ReplayedCall> calls_;
+  bool has_clock_;
+  /// One more than the number of the call that runs, and one more than all at the end.
+  std::size_t next_ = 0;
+  std::string id_;
+  std::optional<Instant> deadline_;
+  std::vector<std::string> failures_;
+};
+
+}  // namespace sitter

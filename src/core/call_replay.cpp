@@ -1,0 +1,84 @@
+#include "sitter/core/call_replay.hpp"
+
+#include <fmt/format.h>
+
+#include "sitter/core/json_text.hpp"
+#include "sitter/core/json_view.hpp"
+#include "sitter/core/limits.hpp"
+#include "sitter/core/method.hpp"
+#include "sitter/core/raw_id.hpp"
+#include "sitter/core/reply.hpp"
+#include "sitter/core/text.hpp"
+
+namespace sitter {
+namespace {
+
+constexpr std::size_t kWhyBytesMax = 300;
+
+/// Why a call has failed, in the server's words; empty if it has not.
+std::string failure_of(const Message& answer) {
+  if (answer.kind == Message::Kind::error) {
+    return brief(string_value(member(answer.error, "message")), kWhyBytesMax);
+  }
+  const auto [content, is_error] = members<2>(answer.result, {"content", "isError"});
+  if (is_error != "true") return {};
+  for (const std::string_view block : json_elements(content)) {
+    if (const auto text = string_value(member(block, "text")); !text.empty()) {
+      return brief(text, kWhyBytesMax);
+    }
+  }
+  return "it gave no reason";
+}
+
+}  // namespace
+
+void CallReplay::begin(const MakeId& make_id, const MakeMeta& make_meta, Now now, Actions& out) {
+  if (has_clock_) deadline_ = now.steady + limits::kReplayWait;
+  ask(make_id, make_meta, out);
+}
+
+void CallReplay::start_clock(Now now) {
+  if (std::exchange(has_clock_, true) || is_done()) return;
+  deadline_ = now.steady + limits::kReplayWait;
+}
+
+void CallReplay::ask(const MakeId& make_id, const MakeMeta& make_meta, Actions& out) {
+  if (next_++ >= calls_.size()) {
+    deadline_.reset();
+    return;
+  }
+  const ReplayedCall& call = calls_[next_ - 1];
+  const std::string meta = make_meta();
+  id_ = make_id();
+  out.push(action::SendToChild{
+      gen_, Outgoing::own(request_line(
+                id_, method_name(Method::tools_call),
+                fmt::format(R"json({{"name":{}{}{}{}{}}})json", json_string(call.tool),
+                            call.arguments.empty() ? "" : ",\"arguments\":", call.arguments,
+                            meta.empty() ? "" : ",\"_meta\":", meta)))});
+}
+
+bool CallReplay::on_answer(const Message& answer, const MakeId& make_id, const MakeMeta& make_meta,
+                           Actions& out) {
+  if (is_done() || !same_id(answer.id, id_)) return false;
+  if (const std::string why = failure_of(answer); !why.empty()) {
+    failures_.push_back(fmt::format("{}: {}", running(), why));
+  }
+  ask(make_id, make_meta, out);
+  return true;
+}
+
+void CallReplay::on_timeout(Now now) {
+  if (!is_due(deadline_, now)) return;
+  for (; !is_done(); ++next_) {
+    failures_.push_back(fmt::format("{}: not answered within {}", calls_[next_ - 1].tool,
+                                    duration_text(limits::kReplayWait)));
+  }
+  deadline_.reset();
+}
+
+std::string_view CallReplay::running() const {
+  return next_ == 0 || is_done() ? std::string_view() : calls_[next_ - 1].tool;
+}
+
+}  // namespace sitter

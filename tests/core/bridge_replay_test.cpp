@@ -1,0 +1,168 @@
+#include <algorithm>
+
+#include "sitter/core/limits.hpp"
+#include "support/respawn_script.hpp"
+#include "support/stateless_script.hpp"
+
+namespace sitter {
+namespace {
+
+/// Calls that the user has named with --replay-call.
+class BridgeReplayTest : public RespawnTest {
+ protected:
+  BridgeReplayTest() { config.replayed_tools = {"connect", "open_project"}; }
+
+  void call_works(int id, const std::string& tool, const std::string& arguments = "{}") {
+    client(call(id, tool, arguments));
+    child(last_gen_, result(id, text_result("done")));
+    done();
+  }
+  /// A request starts the next child, which is opened; what it is asked then.
+  std::vector<std::string> asked_of_next() {
+    dies(last_gen_++, 3);
+    client(call(100 + last_gen_, "echo"));
+    done();
+    child(last_gen_, result("#" + std::to_string(own_id_), server.opening()));
+    return done();
+  }
+  /// What the child was called of our own, and with what.
+  static std::vector<std::string> calls_in(const std::vector<std::string>& orders) {
+    std::vector<std::string> calls;
+    for (const std::string& order : orders) {
+      const std::size_t at = order.find("\"tools/call\",\"params\":");
+      if (at != order.npos && order.find("\"id\":#") != order.npos) {
+        calls.push_back(order.substr(at + 22));
+      }
+    }
+    return calls;
+  }
+  /// The first result after it.
+  std::string text_of_waiting_call() {
+    opens(last_gen_);
+    child(last_gen_, result(100 + last_gen_, text_result("a")));
+    const auto lines = client_got();
+    return lines.empty() ? "" : lines.back();
+  }
+
+  Generation last_gen_ = 1;
+  int own_id_ = 2;
+};
+
+TEST_F(BridgeReplayTest, TheLastSuccessfulOneIsMadeAgainBeforeAnythingElse) {
+  open_session();
+  call_works(1, "connect", R"json({"host":"a"})json");
+  call_works(2, "connect", R"json({"host":"b"})json");
+  EXPECT_THAT(asked_of_next(),
+              ElementsAre("child 2 " + initialized(),
+                          "child 2 " + request("#3", "tools/call",
+                                               R"json({"name":"connect","arguments":{"host":"b"}})json")));
+  child(2, result("#3", text_result("connected")));
+  EXPECT_THAT(done(), Contains("child 2 " + request("#4", "tools/list", "{}")));
+  EXPECT_THAT(text_of_waiting_call(), AllOf(HasSubstr("spawn #2"), Not(HasSubstr("connect"))));
+}
+
+TEST_F(BridgeReplayTest, SeveralAreMadeOneAfterTheOtherInTheOrderOfTheOptions) {
+  open_session();
+  call_works(1, "open_project");
+  call_works(2, "connect");
+  EXPECT_THAT(calls_in(asked_of_next()), ElementsAre(HasSubstr("connect")));
+  child(2, result("#3", text_result("connected")));
+  EXPECT_THAT(calls_in(done()), ElementsAre(HasSubstr("open_project")));
+  EXPECT_THAT(text_of_waiting_call(), HasSubstr("spawn #2"));
+}
+
+TEST_F(BridgeReplayTest, NothingIsThatWasNotNamedOrHasNotSucceeded) {
+  open_session();
+  call_works(1, "echo");
+  client(call(2, "connect"));
+  child(1, result(2, R"json({"content":[],"isError":true})json"));
+  client(call(3, "open_project"));
+  child(1, error(3, -32602, "no"));
+  EXPECT_THAT(calls_in(asked_of_next()), IsEmpty());
+  EXPECT_THAT(text_of_waiting_call(), HasSubstr("spawn #2"));
+}
+
+TEST_F(BridgeReplayTest, AFailureIsToldInTheNotice) {
+  open_session();
+  call_works(1, "connect");
+  call_works(2, "open_project");
+  asked_of_next();
+  child(2, result("#3", R"json({"content":[{"type":"text","text":"no such\nhost"}],"isError":true})json"));
+  child(2, error("#4", -32602, "gone"));
+  const std::string text = text_of_waiting_call();
+  EXPECT_THAT(text, HasSubstr("called again, and failed: connect: no such host"));
+  EXPECT_THAT(text, HasSubstr("called again, and failed: open_project: gone"));
+  // And the next one gets them again.
+  client(call(5, "echo"));
+  child(2, result(5, text_result("a")));
+  EXPECT_THAT(answer().dump(), Not(HasSubstr("called again")));
+  own_id_ = 6;
+  EXPECT_THAT(calls_in(asked_of_next()), SizeIs(1));
+  EXPECT_THAT(text_of_waiting_call(), HasSubstr("spawn #3"));
+}
+
+TEST_F(BridgeReplayTest, OneThatIsNotAnsweredIsWaitedForTwentySeconds) {
+  open_session();
+  call_works(1, "connect");
+  asked_of_next();
+  time_passes(limits::kReplayWait - milliseconds(1));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(milliseconds(1));
+  EXPECT_THAT(done(), Contains(HasSubstr("tools/list")));
+  EXPECT_THAT(text_of_waiting_call(), HasSubstr("connect: not answered within 20s"));
+}
+
+TEST_F(BridgeReplayTest, WhatAServerDiesOfIsNotMadeOnceMore) {
+  open_session();
+  call_works(1, "connect");
+  asked_of_next();
+  dies(2, 139, "SIGSEGV");
+  done();
+  last_gen_ = 3;
+  own_id_ = 4;
+  client(call(103, "echo"));
+  done();
+  child(3, result("#4", server.opening()));
+  EXPECT_THAT(calls_in(done()), IsEmpty());
+  EXPECT_THAT(text_of_waiting_call(),
+              HasSubstr("connect: the server crashed (SIGSEGV) after 0s; it is not called again"));
+}
+
+TEST_F(BridgeReplayTest, WhatIsTooLargeToKeepIsNotMadeAgain) {
+  open_session();
+  const auto arguments = [](std::size_t size) {
+    return "\"" + std::string(size - 2, 'x') + "\"";
+  };
+  call_works(1, "connect", arguments(limits::kReplayBytesMax));
+  call_works(2, "open_project", arguments(limits::kReplayBytesMax + 1));
+  EXPECT_THAT(calls_in(asked_of_next()), ElementsAre(HasSubstr("connect")));
+  child(2, result("#3", text_result("connected")));
+  EXPECT_THAT(calls_in(done()), IsEmpty());
+  EXPECT_THAT(text_of_waiting_call(), HasSubstr("spawn #2"));
+}
+
+/// Without an opening.
+class StatelessReplayTest : public StatelessTest {};
+
+TEST_F(StatelessReplayTest, ItIsTheFirstThingThatAServerIsAskedAndItsTimeBeginsWithTheFirstMessage) {
+  config.replayed_tools = {"connect"};
+  serve_session();
+  client(enveloped_call(2, "connect"));
+  child(1, result(2, complete_text("connected")));
+  dies(1, 3);
+  client(enveloped_call(3, "echo"));
+  EXPECT_THAT(done(), AllOf(Contains(AllOf(HasSubstr("\"connect\""), HasSubstr("\"_meta\":{"))),
+                            Not(Contains(HasSubstr("tools/list")))));
+  time_passes(seconds(30));
+  EXPECT_THAT(done(), IsEmpty());
+  client(enveloped_call(4, "echo"));
+  child_says(2, "compiling");
+  EXPECT_THAT(done(), IsEmpty());
+  opens(2);
+  EXPECT_THAT(done(), Contains(HasSubstr("tools/list")));
+  child(2, result(3, complete_text("a")));
+  child(2, result(4, complete_text("a")));
+}
+
+}  // namespace
+}  // namespace sitter
