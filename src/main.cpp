@@ -6,7 +6,9 @@
 #include <variant>
 #include <vector>
 
+#include "ctl.hpp"
 #include "options.hpp"
+#include "sitter/io/control_folder.hpp"
 #include "sitter/io/driver.hpp"
 #include "sitter/io/error_output.hpp"
 #include "sitter/io/keeper.hpp"
@@ -21,7 +23,11 @@ int run(int argc, char** argv) {
   sitter::open_standard_streams();
   sitter::unblock_signals();
   sitter::give_back_freed_memory();
-  auto parsed = sitter::parse_options(std::vector<std::string>(argv + 1, argv + argc));
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (!words.empty() && words.front() == "ctl") {
+    return sitter::run_ctl({words.begin() + 1, words.end()});
+  }
+  auto parsed = sitter::parse_options(words);
   if (const auto* const refusal = std::get_if<sitter::Refusal>(&parsed)) {
     std::fputs(refusal->text.c_str(), refusal->exit_code == 0 ? stdout : stderr);
     return refusal->exit_code;
@@ -33,7 +39,7 @@ int run(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   // The keeper is a copy of this process, so it comes before threads and open files.
-  std::optional<sitter::Keeper> keeper = sitter::Keeper::start();
+  std::optional<sitter::Keeper> keeper = sitter::Keeper::start(sitter::control_socket());
   sitter::become_subreaper();
 
   sitter::ErrorOutput error_output;
@@ -50,7 +56,8 @@ int run(int argc, char** argv) {
   options.bridge.seed = sitter::random_seed();
 
   sitter::Driver driver({std::move(options.bridge), std::move(options.command),
-                         std::move(options.build), keeper, *log, error_output});
+                         std::move(options.build), std::move(options.control), keeper, *log,
+                         error_output});
   return driver.run();
 }
 

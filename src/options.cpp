@@ -60,6 +60,8 @@ struct Raw {
   bool watch_binary = false;
   int debounce = static_cast<int>(BridgeConfig().debounce.count());
   std::vector<std::string> replay_call;
+  std::string name;
+  bool no_ctl = false;
   std::string restart = "lazy";
   int max_restarts = BridgeConfig().restarts_max;
 };
@@ -191,6 +193,18 @@ void declare(CLI::App& app, Raw& raw) {
       ->check([](const std::string& text) {
         return text.empty() ? std::string("a tool has a name") : std::string();
       });
+  value(app.add_option("--name", raw.name, "what mcp-sitter ctl calls this one"), "NAME")
+      ->check([](const std::string& text) {
+        const bool is_good = !text.empty() && text.size() <= kToolNameMax &&
+                             text.find_first_not_of(kToolNameCharacters) == text.npos &&
+                             text.find_first_not_of("0123456789") != text.npos;
+        return is_good ? std::string()
+                       : fmt::format(
+                             "'{}' is no name: 1 to {} letters, digits, _, - or ., and "
+                             "not only digits, which are a pid",
+                             text, kToolNameMax);
+      });
+  app.add_flag("--no-ctl", raw.no_ctl, "open no socket for mcp-sitter ctl");
   value(app.add_option("--call-tool", raw.call_tool,
                        "offer sitter_call, which calls tools that the client does not know of:\n"
                        "auto (to clients that list the tools only once), on or off (default auto)"),
@@ -201,6 +215,7 @@ void declare(CLI::App& app, Raw& raw) {
                        "may be repeated"),
         "TOOL=NAME");
   app.footer(
+      "mcp-sitter ctl shows and controls the ones that run, see mcp-sitter ctl --help.\n"
       "Protocol revisions: 2024-10-07, 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, "
       "2026-07-28.\n"
       "Tools that the model gets besides the server's own: sitter_status, sitter_kill,\n"
@@ -325,6 +340,8 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
   options.build = build_request(raw.build, raw.build_cwd.empty() ? raw.cwd : raw.build_cwd);
   options.bridge.build_command = raw.build;
   options.bridge.tool_names = std::get<std::map<Builtin, std::string>>(std::move(names));
+  options.control.name = raw.name;
+  options.control.is_on = !raw.no_ctl;
   options.bridge.replayed_tools = raw.replay_call;
   options.bridge.watch_patterns = raw.watch;
   options.bridge.watches_binary = raw.watch_binary;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sitter/core/bridge.hpp"
+#include "sitter/io/driver.hpp"
 #include "sitter/io/launch_plan.hpp"
 #include "sitter/io/log.hpp"
 
@@ -14,6 +15,7 @@ struct Options {
   BridgeConfig bridge;
   LaunchRequest command;
   LaunchRequest build;
+  Driver::Control control;
   Log::Options log;
 };
 

@@ -234,6 +234,7 @@ void Bridge::on(const input::ChildErrorLine& fact) {
     on_build_line(fact);
   } else {
     ring_of(*hears(fact.gen)).add(fact.gen, fact.line, fact.bytes_cut);
+    tell_followers(fact.line);
   }
 }
 

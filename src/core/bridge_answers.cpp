@@ -23,6 +23,11 @@ std::string own_result_line(const ClientRequest& request, std::string_view resul
 }  // namespace
 
 void Bridge::answer(ClientRequest& request, Outgoing line) {
+  if (request.is_control()) {
+    out_.push(action::SendToControl{request.extra->control, line.text()});
+    requests_.take(request);
+    return;
+  }
   const std::string_view token = request.progress_token();
   output_.before_answer(token, now_);
   if (!token.empty()) tokens_.on_answered(token, !request.goes_on);

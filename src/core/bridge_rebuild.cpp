@@ -29,7 +29,9 @@ void Bridge::on(const input::ReloadAsked&) {
   if (ending_ == Ending::none) reload();
 }
 
-void Bridge::reload() {
+/// For somebody else than the client. False if there will be one more after that which is on its
+/// way, since what has changed meanwhile may not be in it.
+bool Bridge::reload(const RebuildArguments& wanted) {
   using State = Rebuild::State;
   const bool is_free = !rebuild_ || (rebuild_->is_cancelled && rebuild_->callers.empty());
   if (!is_free && rebuild_->state == State::starting) {
@@ -37,20 +39,20 @@ void Bridge::reload() {
     rebuild_->is_reload = true;
     rebuild_->gen = kNoGeneration;
     restart_rebuild();
-    return;
+    return true;
   }
   if (!is_free && rebuild_->state != State::finishing && rebuild_->state != State::clearing) {
-    // What has changed since may not be in the build that runs.
     rebuild_->reloads_again = true;
-    return;
+    return false;
   }
   const bool is_new = !rebuild_;
   if (is_new) rebuild_ = Rebuild();
   rebuild_->is_reload = true;
-  if (!is_free) return;
-  rebuild_->mode = RebuildMode::swap;
-  rebuild_->timeout = std::chrono::seconds(limits::kBuildSecondsDefault);
+  if (!is_free) return true;
+  rebuild_->mode = wanted.mode;
+  rebuild_->timeout = wanted.timeout;
   if (is_new) restart_rebuild();
+  return true;
 }
 
 void Bridge::on(const input::StatusAsked&) { inspect(Purpose::status_for_log); }
@@ -174,7 +176,7 @@ void Bridge::on_build_over() {
   if (rebuild_->is_cancelled) {
     const bool is_wanted = !rebuild_->callers.empty() || rebuild_->is_reload;
     if (!is_wanted || ending_ == Ending::stopping) {
-      rebuild_.reset();
+      reload_again(*std::exchange(rebuild_, std::nullopt));
     } else {
       restart_rebuild();
     }
@@ -201,7 +203,15 @@ void Bridge::finish_rebuild(RebuildReport report) {
   tell_rebuilt(rebuild, std::move(report));
   // The end of the child that served may have come while it was to be replaced.
   if (!has_child() && !kill_ && last_end_) restart_later(*last_end_);
-  if (rebuild.reloads_again && ending_ == Ending::none) reload();
+  reload_again(rebuild);
+}
+
+/// One is over, and another was asked for meanwhile.
+void Bridge::reload_again(const Rebuild& before) {
+  if (!before.reloads_again || ending_ != Ending::none) return;
+  reload();
+  rebuild_->callers.insert(rebuild_->callers.end(), before.next_callers.begin(),
+                           before.next_callers.end());
 }
 
 void Bridge::tell_rebuilt(const Rebuild& rebuild, RebuildReport report) {
@@ -214,22 +224,24 @@ void Bridge::tell_rebuilt(const Rebuild& rebuild, RebuildReport report) {
   }
   // What a new server has mended need not be told.
   if (!is_failure(report)) reload_failure_.clear();
-  if (rebuild.callers.empty()) {
-    if (!is_failure(report)) return;
-    reload_failure_ = reload_text(std::move(report));
+  const bool is_client_told =
+      std::any_of(rebuild.callers.begin(), rebuild.callers.end(),
+                  [](const ClientRequest* caller) { return !caller->is_control(); });
+  if (!is_client_told && is_failure(report)) {
+    reload_failure_ = reload_text(report);
     notice_was_beside_structure_ = false;
-    return;
   }
+  if (rebuild.callers.empty()) return;
   const bool is_restarted = report.server == Server::restarted;
   if (is_restarted && has_notice()) {
     report.notice = pending_notice_text();
-    note_notice_told();
+    if (is_client_told) note_notice_told();
   }
   const std::string text = rebuild_text(report);
   for (ClientRequest* caller : rebuild.callers) {
     std::string line = tool_text_line(*caller, text, is_failure(report));
     // The model may call a new tool in its next turn.
-    if (is_restarted && relist_.is_waiting()) {
+    if (is_restarted && relist_.is_waiting() && !caller->is_control()) {
       hold(*caller, std::move(line));
     } else {
       answer(*caller, Outgoing::own(std::move(line)));
@@ -261,7 +273,7 @@ void Bridge::on_rebuild_cancelled(ClientRequest& request) {
   if (child != nullptr && is_candidate(*child)) {
     child->life.take_down(EndReason::replaced, {}, ladder(), now_, out_);
   }
-  rebuild_.reset();
+  reload_again(*std::exchange(rebuild_, std::nullopt));
 }
 
 void Bridge::show_build_log(ClientRequest& request, const StderrRing::Query& query) {

@@ -43,7 +43,10 @@ void Bridge::on_builtin(ClientRequest& request, Builtin builtin, const Message& 
                  fmt::format("{} can't be run as a task", names_.name(builtin)));
     return;
   }
-  const std::string_view arguments = member(message.params_raw, "arguments");
+  run_builtin(request, builtin, member(message.params_raw, "arguments"));
+}
+
+void Bridge::run_builtin(ClientRequest& request, Builtin builtin, std::string_view arguments) {
   const auto refuse = [&](const ArgumentError& error) { answer_tool_text(request, error, true); };
   switch (builtin) {
     case Builtin::status:
@@ -73,8 +76,9 @@ void Bridge::on_builtin(ClientRequest& request, Builtin builtin, const Message& 
         return;
       }
       const auto [text, is_error] = ring_.text(std::get<StderrRing::Query>(parsed));
+      const bool is_client = !request.is_control();
       answer_tool_text(request, text, is_error);
-      start_if_mended();
+      if (is_client) start_if_mended();
       return;
     }
     case Builtin::rebuild: {

@@ -1,5 +1,7 @@
 #include "sitter/io/driver.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -7,6 +9,7 @@
 #include <deque>
 #include <filesystem>
 #include <list>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -16,6 +19,7 @@
 #include "sitter/io/child_process.hpp"
 #include "sitter/io/client_stdio.hpp"
 #include "sitter/io/command_files.hpp"
+#include "sitter/io/control_server.hpp"
 #include "sitter/io/event_loop.hpp"
 #include "sitter/io/file_watch.hpp"
 #include "sitter/io/hangup.hpp"
@@ -83,6 +87,7 @@ class Driver::Loop {
 
   int run() {
     if (file_watch_) file_watch_->start();
+    if (parts_.control.is_on) open_control();
     loop_.run();
     return exit_code_;
   }
@@ -154,10 +159,39 @@ class Driver::Loop {
 
   // ---- facts
 
-  void watch_files() {
+  /// Absolute, without a slash at its end.
+  std::string server_folder() const {
     const std::filesystem::path cwd = parts_.command.cwd.empty() ? "." : parts_.command.cwd;
-    std::string base = std::filesystem::absolute(cwd).lexically_normal().generic_string();
-    while (base.ends_with('/')) base.pop_back();
+    std::string folder = std::filesystem::absolute(cwd).lexically_normal().generic_string();
+    while (folder.ends_with('/')) folder.pop_back();
+    return folder;
+  }
+
+  void open_control() {
+    nlohmann::ordered_json hello;
+    hello["version"] = parts_.config.sitter_version;
+    hello["name"] = parts_.control.name;
+    hello["cwd"] = server_folder();
+    hello["command"] = parts_.config.command;
+    hello["args"] = parts_.config.arguments;
+    ControlServer::Events events;
+    events.on_line = [this](ControlId connection, std::string_view line) {
+      turn([&] { feed(input::ControlLine{connection, line}); });
+    };
+    events.on_closed = [this](ControlId connection) {
+      turn([&] { feed(input::ControlClosed{connection}); });
+    };
+    std::string error;
+    control_ = ControlServer::open(
+        loop_, hello.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
+        std::move(events), error);
+    if (control_) return;
+    parts_.log.write(action::Log::Level::warn,
+                     fmt::format("mcp-sitter ctl can't reach this one: {}", error));
+  }
+
+  void watch_files() {
+    std::string base = server_folder();
     FileWatch::Events events;
     events.on_changed = [this](input::FilesChanged fact) { turn([&] { feed(fact); }); };
     events.on_extent = [this](input::WatchChanged fact) { turn([&] { feed(fact); }); };
@@ -469,6 +503,10 @@ class Driver::Loop {
                                     started_files_});
   }
 
+  void carry_out(action::SendToControl& order) {
+    if (control_) control_->send(order.connection, std::move(order.line));
+  }
+
   void carry_out(action::Log& order) { parts_.log.write(order.level, order.text); }
 
   void carry_out(action::Exit& order) {
@@ -539,6 +577,7 @@ class Driver::Loop {
   HangupSignals hangups_;
   /// Where something is watched.
   std::unique_ptr<FileWatch> file_watch_;
+  std::unique_ptr<ControlServer> control_;
   boost::asio::signal_set child_signals_;
 
   int exit_code_ = 0;

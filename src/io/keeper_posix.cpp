@@ -113,7 +113,7 @@ void leave_the_bridge(int pipe) {
   platform::close_from(kPipe + 1);
 }
 
-[[noreturn]] void keep(const ProcessRecord& bridge) {
+[[noreturn]] void keep(const ProcessRecord& bridge, const std::string& removed) {
   KeptUnits units(bridge);
   while (true) {
     pollfd readable{kPipe, POLLIN, 0};
@@ -130,13 +130,14 @@ void leave_the_bridge(int pipe) {
     units.take(record);
   }
   units.kill();
+  unlink(removed.c_str());
   // The bridge's destructors and buffers are not the keeper's.
   _exit(0);
 }
 
 }  // namespace
 
-std::optional<Keeper> Keeper::start() {
+std::optional<Keeper> Keeper::start(const std::string& removed) {
   auto pipe = platform::open_pipe();
   if (!pipe) return std::nullopt;
   const ProcessRecord bridge = this_process();
@@ -146,7 +147,7 @@ std::optional<Keeper> Keeper::start() {
   if (pid < 0) return std::nullopt;
   if (pid == 0) {
     leave_the_bridge(pipe->read_end.number());
-    keep(bridge);
+    keep(bridge, removed);
   }
   // A keeper that was stopped must not stop the bridge.
   fcntl(pipe->write_end.number(), F_SETFL, O_NONBLOCK);

@@ -33,6 +33,9 @@ bool become_subreaper();
 /// Whether the system itself has sent the signal, and no process.
 bool is_from_system(const siginfo_t& info);
 
+/// Whether a process of our own user is at the other end of a local socket.
+bool is_own_peer(int socket);
+
 /// What a list of processes shows for this one; at most 15 bytes are sure to be seen.
 void set_process_title(const char* title);
 

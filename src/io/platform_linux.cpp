@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -57,6 +58,12 @@ bool become_subreaper() { return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0; }
 
 // A pid of 0 may also be that of a sender outside of our pid namespace.
 bool is_from_system(const siginfo_t& info) { return info.si_code == SI_KERNEL; }
+
+bool is_own_peer(int socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
+}
 
 void set_process_title(const char* title) { prctl(PR_SET_NAME, title); }
 

@@ -45,6 +45,12 @@ bool become_subreaper() { return false; }
 
 bool is_from_system(const siginfo_t& info) { return info.si_pid == 0; }
 
+bool is_own_peer(int socket) {
+  uid_t user = 0;
+  gid_t group = 0;
+  return getpeereid(socket, &user, &group) == 0 && user == geteuid();
+}
+
 void set_process_title(const char* title) { pthread_setname_np(title); }
 
 }  // namespace sitter::platform

@@ -88,6 +88,12 @@ struct InputText {
   std::string operator()(const input::CommandFilesChecked& i) {
     return fmt::format("command files {}", i.changed ? "changed" : "unchanged");
   }
+  std::string operator()(const input::ControlLine& i) {
+    return fmt::format("control {} line {}", i.connection, abridged(i.line));
+  }
+  std::string operator()(const input::ControlClosed& i) {
+    return fmt::format("control {} closed", i.connection);
+  }
   std::string operator()(const input::FilesChanged& i) {
     return fmt::format("{} watched files changed, {} first", i.files.size(),
                        i.files.empty() ? "none" : abridged(i.files.front().path));
@@ -98,6 +104,9 @@ struct InputText {
 };
 
 struct ActionText {
+  std::string operator()(const action::SendToControl& a) {
+    return fmt::format("send to control {} {}", a.connection, abridged(a.line));
+  }
   std::string operator()(const action::SendToClient& a) {
     return "send to client " + abridged(a.line.text());
   }

@@ -52,10 +52,11 @@ TEST_F(BridgeReplayTest, TheLastSuccessfulOneIsMadeAgainBeforeAnythingElse) {
   open_session();
   call_works(1, "connect", R"json({"host":"a"})json");
   call_works(2, "connect", R"json({"host":"b"})json");
-  EXPECT_THAT(asked_of_next(),
-              ElementsAre("child 2 " + initialized(),
-                          "child 2 " + request("#3", "tools/call",
-                                               R"json({"name":"connect","arguments":{"host":"b"}})json")));
+  EXPECT_THAT(
+      asked_of_next(),
+      ElementsAre("child 2 " + initialized(),
+                  "child 2 " + request("#3", "tools/call",
+                                       R"json({"name":"connect","arguments":{"host":"b"}})json")));
   child(2, result("#3", text_result("connected")));
   EXPECT_THAT(done(), Contains("child 2 " + request("#4", "tools/list", "{}")));
   EXPECT_THAT(text_of_waiting_call(), AllOf(HasSubstr("spawn #2"), Not(HasSubstr("connect"))));
@@ -87,7 +88,9 @@ TEST_F(BridgeReplayTest, AFailureIsToldInTheNotice) {
   call_works(1, "connect");
   call_works(2, "open_project");
   asked_of_next();
-  child(2, result("#3", R"json({"content":[{"type":"text","text":"no such\nhost"}],"isError":true})json"));
+  child(2,
+        result("#3",
+               R"json({"content":[{"type":"text","text":"no such\nhost"}],"isError":true})json"));
   child(2, error("#4", -32602, "gone"));
   const std::string text = text_of_waiting_call();
   EXPECT_THAT(text, HasSubstr("called again, and failed: connect: no such host"));
@@ -130,9 +133,7 @@ TEST_F(BridgeReplayTest, WhatAServerDiesOfIsNotMadeOnceMore) {
 
 TEST_F(BridgeReplayTest, WhatIsTooLargeToKeepIsNotMadeAgain) {
   open_session();
-  const auto arguments = [](std::size_t size) {
-    return "\"" + std::string(size - 2, 'x') + "\"";
-  };
+  const auto arguments = [](std::size_t size) { return "\"" + std::string(size - 2, 'x') + "\""; };
   call_works(1, "connect", arguments(limits::kReplayBytesMax));
   call_works(2, "open_project", arguments(limits::kReplayBytesMax + 1));
   EXPECT_THAT(calls_in(asked_of_next()), ElementsAre(HasSubstr("connect")));
@@ -144,7 +145,8 @@ TEST_F(BridgeReplayTest, WhatIsTooLargeToKeepIsNotMadeAgain) {
 /// Without an opening.
 class StatelessReplayTest : public StatelessTest {};
 
-TEST_F(StatelessReplayTest, ItIsTheFirstThingThatAServerIsAskedAndItsTimeBeginsWithTheFirstMessage) {
+TEST_F(StatelessReplayTest,
+       ItIsTheFirstThingThatAServerIsAskedAndItsTimeBeginsWithTheFirstMessage) {
   config.replayed_tools = {"connect"};
   serve_session();
   client(enveloped_call(2, "connect"));

@@ -50,7 +50,7 @@ class FakeBridge {
  private:
   [[noreturn]] static void run(const std::string& script, int to_test) {
     FileDescriptor out(to_test);
-    auto keeper = Keeper::start();
+    auto keeper = Keeper::start("");
     auto child = testing::launch({"sh", shell(script), {}, {}, {}});
     auto& launched = std::get<Launched>(child);
     if (!keeper || !keeper->child_started(ProcessUnit(launched.pid))) _exit(1);
@@ -98,7 +98,7 @@ TEST(Keeper, IsNotEndedByTheSignalsThatEndTheBridge) {
 
 TEST(Keeper, HoldsNothingOfTheBridgeButItsPipe) {
   FileDescriptor inheritable(open("/dev/zero", O_RDONLY));
-  auto keeper = Keeper::start();
+  auto keeper = Keeper::start("");
   ASSERT_TRUE(keeper);
   EXPECT_TRUE(eventually([&] { return descriptors_of(keeper->pid()) == std::set{0, 1, 2, 3}; }));
   for (int standard : {0, 1, 2}) {
@@ -108,7 +108,7 @@ TEST(Keeper, HoldsNothingOfTheBridgeButItsPipe) {
 }
 
 TEST(Keeper, EndsAtOnceWithNothingToKill) {
-  auto keeper = Keeper::start();
+  auto keeper = Keeper::start("");
   ASSERT_TRUE(keeper);
   long pid = keeper->pid();
   keeper.reset();
@@ -118,7 +118,7 @@ TEST(Keeper, EndsAtOnceWithNothingToKill) {
 TEST(Keeper, ForgetsAChildThatIsOver) {
   Child child("sleep", {"1000"});
   ASSERT_TRUE(child.started()) << child.failure();
-  auto keeper = Keeper::start();
+  auto keeper = Keeper::start("");
   ASSERT_TRUE(keeper);
   const ProcessUnit unit(child.pid());
   EXPECT_TRUE(keeper->child_started(unit));
@@ -131,7 +131,7 @@ TEST(Keeper, ForgetsAChildThatIsOver) {
 
 TEST(Keeper, SaysWhenItIsGone) {
   auto before = std::signal(SIGPIPE, SIG_IGN);
-  auto keeper = Keeper::start();
+  auto keeper = Keeper::start("");
   ASSERT_TRUE(keeper);
   kill(static_cast<pid_t>(keeper->pid()), SIGKILL);
   // A thread of it, which a sanitizer makes, may hold the pipe for a moment longer.

@@ -380,6 +380,8 @@ void BridgeTest::write_down(const Action& action) {
     if (!plays.inspect) words_.push_back("inspect");
   } else if (std::holds_alternative<action::CheckCommandFiles>(action)) {
     words_.push_back("check files");
+  } else if (const auto* const k = std::get_if<action::SendToControl>(&action)) {
+    to_control_[k->connection].push_back(k->line);
   } else if (const auto* const h = std::get_if<action::Log>(&action)) {
     if (h->level != action::Log::Level::debug) logs_.push_back(h->text);
   } else if (const auto* const i = std::get_if<action::Exit>(&action)) {

@@ -115,6 +115,14 @@ class BridgeTest : public ::testing::Test {
   void binary_changes(bool is_usable = true) {
     feed(input::FilesChanged{{{"server", true, is_usable}}});
   }
+  void control(ControlId connection, const std::string& line) {
+    feed(input::ControlLine{connection, line});
+  }
+  void control_closes(ControlId connection) { feed(input::ControlClosed{connection}); }
+  /// What it was sent since the last call.
+  std::vector<std::string> control_got(ControlId connection) {
+    return std::exchange(to_control_[connection], {});
+  }
   void watches(std::size_t folders, const std::string& problem = "") {
     feed(input::WatchChanged{folders, problem});
   }
@@ -215,6 +223,7 @@ class BridgeTest : public ::testing::Test {
 
   std::optional<Bridge> bridge_;
   std::vector<std::string> words_;
+  std::map<ControlId, std::vector<std::string>> to_control_;
   std::vector<std::string> logs_;
   std::map<std::string, Open> open_;
   std::map<Generation, ChildSeen> children_;

@@ -76,6 +76,8 @@ class World {
   void carry_out(action::SweepImage& order);
   void carry_out(action::InspectBinary& order);
   void carry_out(action::CheckCommandFiles& order);
+  /// Nobody controls the bridge from outside here.
+  void carry_out(action::SendToControl&) {}
   void carry_out(action::Log& order);
   void carry_out(action::Exit& order);
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <variant>
 
+#include "sitter/core/control.hpp"
 #include "sitter/core/generation.hpp"
 #include "sitter/core/kill.hpp"
 #include "sitter/core/line.hpp"
@@ -59,6 +60,12 @@ struct InspectBinary {
 /// See whether the command's files changed since the last start. Answered by `CommandFilesChecked`.
 struct CheckCommandFiles {};
 
+/// A line for somebody who controls the bridge, who may have gone.
+struct SendToControl {
+  ControlId connection = 0;
+  std::string line;
+};
+
 struct Log {
   enum class Level { debug, info, warn, error };
   Level level = Level::info;
@@ -74,9 +81,10 @@ struct Exit {
 
 }  // namespace action
 
-using Action = std::variant<action::SendToClient, action::SendToChild, action::StartChild,
-                            action::StartBuild, action::CloseChildInput, action::SignalUnit,
-                            action::ReleaseChild, action::SweepImage, action::InspectBinary,
-                            action::CheckCommandFiles, action::Log, action::Exit>;
+using Action =
+    std::variant<action::SendToClient, action::SendToChild, action::StartChild, action::StartBuild,
+                 action::CloseChildInput, action::SignalUnit, action::ReleaseChild,
+                 action::SweepImage, action::InspectBinary, action::CheckCommandFiles,
+                 action::SendToControl, action::Log, action::Exit>;
 
 }  // namespace sitter

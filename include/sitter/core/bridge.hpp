@@ -194,8 +194,9 @@ class Bridge {
     std::vector<ClientRequest*> callers;
     /// It was asked for by somebody else than the client, who is told in its next result.
     bool is_reload = false;
-    /// It was asked for once more since the build began.
+    /// It was asked for once more since the build began, by these among others.
     bool reloads_again = false;
+    std::vector<ClientRequest*> next_callers;
     /// The end of `finishing`, or of the build.
     std::optional<Instant> deadline;
     /// The new child, once it was ordered.
@@ -412,6 +413,7 @@ class Bridge {
   void on(const input::BinaryInspected& fact);
   void inspect(Purpose purpose, ClientRequest* request = nullptr);
   void on_builtin(ClientRequest& request, Builtin builtin, const Message& message);
+  void run_builtin(ClientRequest& request, Builtin builtin, std::string_view arguments);
   void pass_call(ClientRequest& request, const Message& message, Line line);
   std::string wrong_call(const CallArguments& call);
   void begin_kill(ClientRequest& request, KillScope scope);
@@ -422,7 +424,8 @@ class Bridge {
   std::string state_word() const;
 
   // bridge_rebuild.cpp: sitter_rebuild, and the build that it runs
-  void reload();
+  bool reload(const RebuildArguments& wanted = {});
+  void reload_again(const Rebuild& before);
   void begin_rebuild(ClientRequest& request, const RebuildArguments& arguments);
   void restart_rebuild();
   void advance_rebuild();
@@ -441,6 +444,12 @@ class Bridge {
   void show_build_log(ClientRequest& request, const StderrRing::Query& query);
   /// The child that serves is about to make way, so whatever comes waits for the next one.
   bool holds_waiting() const;
+
+  // bridge_control.cpp: what is asked from outside
+  void on(const input::ControlLine& fact);
+  void on(const input::ControlClosed& fact);
+  void reload_for(ClientRequest& request, std::string_view arguments);
+  void tell_followers(std::string_view line);
 
   // bridge_watch.cpp: files that change
   void on_files_settled();
@@ -541,6 +550,8 @@ class Bridge {
   std::string watch_problem_;
   bool is_watch_problem_told_ = true;
   std::optional<StatusFacts::Trigger> last_trigger_;
+
+  std::set<ControlId> followers_;
 
   std::optional<Kill> kill_;
   std::int64_t kill_count_ = 0;

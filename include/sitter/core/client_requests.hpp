@@ -10,6 +10,7 @@
 
 #include "sitter/core/batches.hpp"
 #include "sitter/core/client_envelope.hpp"
+#include "sitter/core/control.hpp"
 #include "sitter/core/generation.hpp"
 #include "sitter/core/line.hpp"
 #include "sitter/core/message.hpp"
@@ -64,6 +65,8 @@ struct ClientRequest {
     std::string progress_token;
     /// The answer that is held.
     OwnedLine answer;
+    /// It was asked by somebody who controls the bridge, and not by the client.
+    ControlId control = 0;
     /// The batch that it came in.
     Batches::Number batch = Batches::kNone;
   };
@@ -73,6 +76,7 @@ struct ClientRequest {
   /// `id_key` of the id: the same for all its spellings.
   std::string key;
 
+  bool is_control() const { return extra && extra->control != 0; }
   /// The id as the client has spelled it.
   std::string_view id() const {
     return extra && !extra->id.empty() ? std::string_view(extra->id) : key;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sitter/core/binary_facts.hpp"
+#include "sitter/core/control.hpp"
 #include "sitter/core/exit_status.hpp"
 #include "sitter/core/generation.hpp"
 #include "sitter/core/line.hpp"
@@ -148,15 +149,27 @@ struct WatchChanged {
   std::string problem;
 };
 
+/// A line of somebody who controls the bridge from outside.
+struct ControlLine {
+  ControlId connection = 0;
+  std::string_view line;
+};
+/// Who will hear nothing any more.
+struct ControlClosed {
+  ControlId connection = 0;
+};
+
 }  // namespace input
 
-using Input = std::variant<
-    input::ClientLine, input::ClientLineTooLong, input::ClientClosedInput,
-    input::ClientClosedOutput, input::StopSignalled, input::ReloadAsked, input::StatusAsked,
-    input::ChildStarted, input::ChildStartFailed, input::ChildLine, input::ChildLineTooLong,
-    input::ChildErrorLine, input::ChildOutputEnded, input::ChildErrorEnded, input::ChildExited,
-    input::ChildInputFull, input::ChildInputMoved, input::ChildInputDrained,
-    input::ChildInputBroken, input::UnitSignalled, input::OrphanEnded, input::ImageSwept,
-    input::BinaryInspected, input::CommandFilesChecked, input::FilesChanged, input::WatchChanged>;
+using Input =
+    std::variant<input::ClientLine, input::ClientLineTooLong, input::ClientClosedInput,
+                 input::ClientClosedOutput, input::StopSignalled, input::ReloadAsked,
+                 input::StatusAsked, input::ChildStarted, input::ChildStartFailed, input::ChildLine,
+                 input::ChildLineTooLong, input::ChildErrorLine, input::ChildOutputEnded,
+                 input::ChildErrorEnded, input::ChildExited, input::ChildInputFull,
+                 input::ChildInputMoved, input::ChildInputDrained, input::ChildInputBroken,
+                 input::UnitSignalled, input::OrphanEnded, input::ImageSwept,
+                 input::BinaryInspected, input::CommandFilesChecked, input::FilesChanged,
+                 input::WatchChanged, input::ControlLine, input::ControlClosed>;
 
 }  // namespace sitter

@@ -244,6 +244,12 @@ inline constexpr std::size_t kIgnoreFileBytesMax = kMiB;
 inline constexpr Milliseconds kBusyFileWait{2000};
 inline constexpr Milliseconds kBusyFileInterval{100};
 
+/// Who controls the bridge from outside: people and scripts of one user, with short requests. What
+/// is sent to one that does not read: the longest answer, a ring of stderr, twice.
+inline constexpr std::size_t kControlConnectionsMax = 64;
+inline constexpr std::size_t kControlLineMax = 64 * kKiB;
+inline constexpr std::size_t kControlQueueMax = 4 * kMiB;
+
 /// A parser keeps four bytes of index per byte of its largest line. Beyond this size it is made
 /// anew.
 inline constexpr std::size_t kParserKeptMax = kMiB;

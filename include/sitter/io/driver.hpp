@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "sitter/core/bridge.hpp"
 #include "sitter/io/error_output.hpp"
@@ -15,11 +16,19 @@ namespace sitter {
 /// and carries out what the core orders. One thread, one event loop, one timer.
 class Driver {
  public:
+  /// How `mcp-sitter ctl` finds this bridge.
+  struct Control {
+    bool is_on = true;
+    /// May be empty.
+    std::string name;
+  };
+
   struct Parts {
     BridgeConfig config;
     LaunchRequest command;
     /// Only used if the core has a build command.
     LaunchRequest build;
+    Control control;
     /// May be empty: then nothing survives the bridge to clean up after it.
     std::optional<Keeper>& keeper;
     Log& log;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "sitter/io/file_descriptor.hpp"
@@ -24,8 +25,9 @@ inline constexpr std::string_view kNoKeeper =
 class Keeper {
  public:
   /// Forks the keeper. To be called before the first thread and before anything registers
-  /// descriptors or signals. Empty if there was no process or pipe to be had.
-  static std::optional<Keeper> start();
+  /// descriptors or signals. `removed` is a file that is not to outlive the bridge, absolute.
+  /// Empty if there was no process or pipe to be had.
+  static std::optional<Keeper> start(const std::string& removed);
 
   Keeper(Keeper&&) = default;
   Keeper& operator=(Keeper&&) = delete;

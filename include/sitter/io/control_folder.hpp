@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace sitter {
+
+/// The folder of this user in which each bridge has its socket: in XDG_RUNTIME_DIR, which belongs
+/// to the user alone (XDG Base Directory Specification), else one with the user's number in the
+/// folder for temporary files.
+std::string control_folder();
+
+/// The socket of this process in it, named after its pid, whether it is there or not.
+std::string control_socket();
+
+/// Makes the folder where it is missing. Empty, or why it cannot be used: it must belong to the
+/// user, and nobody else may enter it.
+std::string prepare_control_folder();
+
+/// The sockets in the folder that belong to the user, whether somebody listens or not. Empty also
+/// where there is no folder that can be used.
+std::vector<std::string> control_sockets();
+
+}  // namespace sitter

@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sitter/core/bridge.hpp"
+#include "sitter/core/text.hpp"
+
+namespace sitter {
+
+using Command = ControlRequest::Command;
+
+void Bridge::on(const input::ControlLine& fact) {
+  const auto parsed = parse_control_request(fact.line);
+  // Under an id of ours it is a request like those of the client.
+  ClientRequest& request = requests_.add(ids_.next(requests_));
+  request.method = Method::tools_call;
+  request.more().control = fact.connection;
+  requests_.keep(request);
+  if (const auto* const wrong = std::get_if<std::string>(&parsed)) {
+    answer_error(request, ErrorCode::invalid_request, *wrong);
+    return;
+  }
+  const auto& asked = std::get<ControlRequest>(parsed);
+  switch (asked.command) {
+    case Command::status:
+      inspect(Purpose::status, &request);
+      break;
+    case Command::reload:
+      reload_for(request, asked.arguments);
+      break;
+    case Command::kill:
+      run_builtin(request, Builtin::kill, asked.arguments);
+      break;
+    case Command::child_stderr:
+      if (asked.follows) followers_.insert(fact.connection);
+      run_builtin(request, Builtin::child_stderr, asked.arguments);
+      break;
+  }
+}
+
+void Bridge::on(const input::ControlClosed& fact) { followers_.erase(fact.connection); }
+
+void Bridge::reload_for(ClientRequest& request, std::string_view arguments) {
+  const auto parsed = parse_rebuild_arguments(arguments);
+  if (const auto* const error = std::get_if<ArgumentError>(&parsed)) {
+    answer_tool_text(request, *error, true);
+    return;
+  }
+  if (ending_ != Ending::none) {
+    answer_error(request, ErrorCode::internal_error, "mcp-sitter is ending");
+    return;
+  }
+  const auto& wanted = std::get<RebuildArguments>(parsed);
+  if (reload(wanted)) {
+    rebuild_->callers.push_back(&request);
+  } else {
+    rebuild_->next_callers.push_back(&request);
+  }
+}
+
+void Bridge::tell_followers(std::string_view line) {
+  for (const ControlId follower : followers_) {
+    out_.push(action::SendToControl{
+        follower, fmt::format(R"json({{"line":{}}})json", json_string(one_line(line)))});
+  }
+}
+
+}  // namespace sitter

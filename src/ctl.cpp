@@ -1,0 +1,352 @@
+#include "ctl.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <system_error>
+
+#include "sitter/core/text.hpp"
+#include "sitter/io/control_client.hpp"
+
+namespace sitter {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kFailed = 1;
+constexpr int kUsageError = 2;
+
+/// What is wrong, for stderr.
+struct Failure {
+  std::string what;
+};
+
+struct Choice {
+  std::string target;
+  std::string cwd;
+  bool as_json = false;
+};
+
+struct Running {
+  ControlClient client;
+  Json hello;
+};
+
+void print(std::string_view text) {
+  fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
+  std::fflush(stdout);
+}
+
+std::string printed(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string text_in(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::vector<Running> all_running() {
+  std::vector<Running> running;
+  for (ControlClient& client : ControlClient::connect_to_all()) {
+    Json hello = Json::parse(client.hello(), nullptr, false);
+    if (hello.is_object()) running.push_back({std::move(client), std::move(hello)});
+  }
+  return running;
+}
+
+/// The result of a tool, or a failure.
+struct Answer {
+  std::string text;
+  bool is_error = false;
+};
+
+Answer ask(ControlClient& client, const std::string& command, const Json& arguments = Json::object(),
+           bool follows = false) {
+  Json request;
+  request["command"] = command;
+  request["arguments"] = arguments;
+  if (follows) request["follow"] = true;
+  const auto line = client.ask(request.dump());
+  if (!line) throw Failure{fmt::format("mcp-sitter {} has ended", client.pid())};
+  const Json answer = Json::parse(*line, nullptr, false);
+  if (answer.is_object() && answer.contains("error")) {
+    return {text_in(answer["error"], "message"), true};
+  }
+  try {
+    const Json& result = answer.at("result");
+    return {result.at("content").at(0).at("text").get<std::string>(),
+            result.value("isError", false)};
+  } catch (const Json::exception&) {
+    throw Failure{fmt::format("mcp-sitter {} gave an answer that is none: {}", client.pid(),
+                              brief(*line, 200))};
+  }
+}
+
+Json status_of(ControlClient& client) {
+  const Answer answer = ask(client, "status");
+  Json status = Json::parse(answer.text, nullptr, false);
+  if (!status.is_object()) throw Failure{answer.text};
+  return status;
+}
+
+std::string words_of(const Json& hello) {
+  std::string words = text_in(hello, "command");
+  for (const Json& argument : hello.value("args", Json::array())) {
+    if (argument.is_string()) words += ' ' + argument.get<std::string>();
+  }
+  return words;
+}
+
+std::string age(const Json& seconds) {
+  if (!seconds.is_number_integer()) return "-";
+  return duration_text(std::chrono::seconds(seconds.get<std::int64_t>()));
+}
+
+std::string number(const Json& value) {
+  return value.is_number_integer() ? std::to_string(value.get<std::int64_t>()) : "-";
+}
+
+/// Rows under a head, each column as wide as its widest entry, the last as it is.
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths(rows.front().size());
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
+      text += fmt::format("{:<{}}  ", row[i], widths[i]);
+    }
+    text += row.back() + '\n';
+  }
+  return text;
+}
+
+std::string or_dash(std::string text) { return text.empty() ? "-" : one_line(text); }
+
+int list(bool as_json) {
+  Json shown = Json::array();
+  std::vector<std::vector<std::string>> rows = {
+      {"PID", "NAME", "STATE", "CHILD", "SINCE", "CWD", "COMMAND"}};
+  for (Running& running : all_running()) {
+    Json status;
+    try {
+      status = status_of(running.client);
+    } catch (const Failure&) {
+      continue;  // It has ended meanwhile.
+    }
+    Json one;
+    one["pid"] = running.client.pid();
+    one["name"] = text_in(running.hello, "name");
+    one["state"] = status["childState"];
+    one["childPid"] = status["childPid"];
+    one["childUptimeSeconds"] = status["childUptimeSeconds"];
+    one["uptimeSeconds"] = status["sitterUptimeSeconds"];
+    one["cwd"] = text_in(running.hello, "cwd");
+    one["command"] = text_in(running.hello, "command");
+    one["args"] = running.hello.value("args", Json::array());
+    rows.push_back({std::to_string(running.client.pid()), or_dash(one["name"]),
+                    or_dash(text_in(status, "childState")), number(one["childPid"]),
+                    age(one["uptimeSeconds"]), or_dash(one["cwd"]),
+                    or_dash(words_of(running.hello))});
+    shown.push_back(std::move(one));
+  }
+  if (as_json) {
+    print(printed(shown));
+  } else if (rows.size() == 1) {
+    print("no mcp-sitter of yours runs");
+  } else {
+    print(table(rows));
+  }
+  return 0;
+}
+
+std::string folder_of(const std::string& given) {
+  std::error_code error;
+  auto path = std::filesystem::canonical(given, error);
+  if (error) throw Failure{fmt::format("--cwd {}: {}", given, error.message())};
+  return path.native();
+}
+
+bool is_in(const Json& hello, const std::string& folder) {
+  std::error_code error;
+  return std::filesystem::canonical(text_in(hello, "cwd"), error) == folder && !error;
+}
+
+/// The one that is meant.
+Running chosen(const Choice& choice) {
+  std::vector<Running> fitting;
+  const std::string folder = choice.cwd.empty() ? std::string() : folder_of(choice.cwd);
+  for (Running& running : all_running()) {
+    const bool is_meant = choice.target.empty() ||
+                          choice.target == std::to_string(running.client.pid()) ||
+                          choice.target == text_in(running.hello, "name");
+    if (is_meant && (folder.empty() || is_in(running.hello, folder))) {
+      fitting.push_back(std::move(running));
+    }
+  }
+  if (fitting.size() == 1) return std::move(fitting.front());
+  std::string which = choice.target.empty() ? "" : fmt::format(" '{}'", one_line(choice.target));
+  if (!folder.empty()) which += fmt::format(" in {}", one_line(folder));
+  if (fitting.empty()) {
+    throw Failure{fmt::format("no mcp-sitter{} of yours runs; mcp-sitter ctl list shows all", which)};
+  }
+  std::vector<std::string> pids;
+  for (const Running& running : fitting) pids.push_back(std::to_string(running.client.pid()));
+  throw Failure{fmt::format("{} of them run{}: name one by its pid: {}", fitting.size(),
+                            which.empty() ? "" : " as" + which, fmt::join(pids, ", "))};
+}
+
+int show(const Answer& answer, bool as_json) {
+  if (as_json) {
+    Json json;
+    json["isError"] = answer.is_error;
+    json["text"] = answer.text;
+    print(printed(json));
+  } else {
+    print(readable(answer.text));
+  }
+  return answer.is_error ? kFailed : 0;
+}
+
+void add_row(std::vector<std::vector<std::string>>& rows, const char* name, std::string text) {
+  rows.push_back({name, or_dash(std::move(text))});
+}
+
+int status(const Choice& choice) {
+  Running running = chosen(choice);
+  const Json shown = status_of(running.client);
+  if (choice.as_json) {
+    print(printed(shown));
+    return 0;
+  }
+  std::vector<std::vector<std::string>> rows;
+  add_row(rows, "mcp-sitter", fmt::format("{} {} (pid {}), for {}", text_in(shown, "sitterVersion"),
+                                          text_in(running.hello, "name"), running.client.pid(),
+                                          age(shown["sitterUptimeSeconds"])));
+  add_row(rows, "command", words_of(running.hello));
+  add_row(rows, "cwd", text_in(running.hello, "cwd"));
+  add_row(rows, "state", text_in(shown, "childState"));
+  add_row(rows, "child", fmt::format("{}, for {}", number(shown["childPid"]),
+                                     age(shown["childUptimeSeconds"])));
+  add_row(rows, "starts", number(shown["spawnCount"]));
+  add_row(rows, "last end", text_in(shown, "lastKillReason"));
+  const Json& failure = shown["lastFailure"];
+  add_row(rows, "last failure", failure.is_object() ? text_in(failure, "what") : "");
+  const Json& build = shown["build"];
+  if (build.is_object()) {
+    add_row(rows, "build", fmt::format("{}: {}", text_in(build, "command"),
+                                       build["running"] == true
+                                           ? std::string("running")
+                                           : or_dash(text_in(build, "lastResult"))));
+  }
+  const Json& watch = shown["watch"];
+  if (watch.is_object()) {
+    std::vector<std::string> patterns = watch["patterns"];
+    if (watch["binary"] == true) patterns.emplace_back("the binary");
+    add_row(rows, "watch", fmt::format("{} ({} folders)", fmt::join(patterns, ", "),
+                                       number(watch["folders"])));
+  }
+  print(table(rows));
+  return 0;
+}
+
+int kill(const Choice& choice) {
+  Running running = chosen(choice);
+  const Answer answer = ask(running.client, "kill");
+  const Json report = Json::parse(answer.text, nullptr, false);
+  if (choice.as_json || answer.is_error || !report.is_object()) return show(answer, choice.as_json);
+  std::vector<std::vector<std::string>> rows = {{"PID", "WHAT", "HOW", "COMMAND"}};
+  for (const Json& one : report["killed"]) {
+    rows.push_back({number(one["pid"]), text_in(one, "relation"), text_in(one, "how"),
+                    or_dash(text_in(one, "command"))});
+  }
+  print(rows.size() == 1 ? "nothing ran" : table(rows));
+  return 0;
+}
+
+int show_stderr(const Choice& choice, int lines, const std::string& grep, bool follows) {
+  Running running = chosen(choice);
+  Json arguments;
+  arguments["lines"] = lines;
+  if (!grep.empty()) arguments["grep"] = grep;
+  const int code = show(ask(running.client, "stderr", arguments, follows), choice.as_json);
+  while (follows && code == 0) {
+    const auto line = running.client.next_line();
+    if (!line) break;
+    if (choice.as_json) {
+      print(*line);
+    } else {
+      print(readable(text_in(Json::parse(*line, nullptr, false), "line")));
+    }
+  }
+  return code;
+}
+
+}  // namespace
+
+int run_ctl(const std::vector<std::string>& words) {
+  CLI::App app("Shows and controls the mcp-sitters of this user that run.");
+  app.name("mcp-sitter ctl");
+  app.require_subcommand(1);
+  Choice choice;
+  int lines = 200;
+  std::string grep;
+  std::string mode = "swap";
+  bool follows = false;
+  const auto command = [&](const char* name, const char* about, bool has_target = true) {
+    CLI::App* const added = app.add_subcommand(name, about);
+    added->add_flag("--json", choice.as_json, "for scripts");
+    if (!has_target) return added;
+    added->add_option("target", choice.target, "its pid or name; not needed if only one runs")
+        ->type_name("PID|NAME");
+    added->add_option("--cwd", choice.cwd, "the one whose server runs there")->type_name("DIR");
+    return added;
+  };
+  CLI::App* const list_command = command("list", "all that run", false);
+  CLI::App* const status_command = command("status", "what one does");
+  CLI::App* const reload_command =
+      command("reload", "build and swap, as sitter_rebuild does, and say what came of it");
+  reload_command->add_option("--mode", mode, "swap or kill-first (default swap)")
+      ->check(CLI::IsMember({"swap", "kill-first"}));
+  CLI::App* const kill_command = command("kill", "end the server until the next request");
+  CLI::App* const stderr_command = command("stderr", "what the server wrote to stderr");
+  stderr_command->add_option("--lines", lines, "how many of the newest (default 200)")
+      ->type_name("N");
+  stderr_command->add_option("--grep", grep, "only those that match (RE2 syntax)")
+      ->type_name("PATTERN");
+  stderr_command->add_flag("--follow,-f", follows, "and what it writes from now on");
+  try {
+    // The parser takes its words from the back.
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::CallForHelp&) {
+    print(app.get_subcommands().empty() ? app.help() : app.get_subcommands().front()->help());
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "mcp-sitter ctl: {}; see mcp-sitter ctl --help\n", error.what());
+    return kUsageError;
+  }
+  try {
+    if (*list_command) return list(choice.as_json);
+    if (*status_command) return status(choice);
+    if (*kill_command) return kill(choice);
+    if (*stderr_command) return show_stderr(choice, lines, grep, follows);
+    if (*reload_command) {
+      Running running = chosen(choice);
+      return show(ask(running.client, "reload", {{"mode", mode}}), choice.as_json);
+    }
+  } catch (const Failure& failure) {
+    fmt::print(stderr, "mcp-sitter ctl: {}\n", failure.what);
+  }
+  return kFailed;
+}
+
+}  // namespace sitter

@@ -1,0 +1,151 @@
+#include "support/rebuild_script.hpp"
+
+namespace sitter {
+namespace {
+
+constexpr ControlId kScript = 7;
+
+/// Somebody who controls the bridge from outside, besides the client.
+class BridgeControlTest : public BridgeRebuildTest {
+ protected:
+  void asks(const std::string& command, const std::string& more = "") {
+    control(kScript, "{\"command\":\"" + command + "\"" + more + "}");
+  }
+  /// The only line that came.
+  nlohmann::json got() {
+    const auto lines = control_got(kScript);
+    EXPECT_THAT(lines, SizeIs(1));
+    return lines.empty() ? nlohmann::json() : nlohmann::json::parse(lines.front(), nullptr, false);
+  }
+  std::string got_text() { return text_of(got()["result"]); }
+  std::string text_of_next_call(Generation gen) {
+    client(call(50, "echo"));
+    child(gen, result(50, text_result("a")));
+    return answer()["result"]["content"][0]["text"];
+  }
+};
+
+TEST_F(BridgeControlTest, TheStatusIsThatOfTheTool) {
+  open_session();
+  asks("status");
+  EXPECT_THAT(got_text(), HasSubstr("\"childState\": \"ready\""));
+  EXPECT_THAT(done(), IsEmpty()) << "the client hears nothing of it";
+}
+
+TEST_F(BridgeControlTest, ItIsThereBeforeTheClientSaysAnything) {
+  asks("status");
+  EXPECT_THAT(got_text(), HasSubstr("\"childState\": \"not-started\""));
+}
+
+TEST_F(BridgeControlTest, AReloadIsAnsweredWhenTheNewServerServesAndTheModelReadsItsNoticeToo) {
+  open_listed_session();
+  server.tools = {tool("echo"), tool("find")};
+  asks("reload");
+  EXPECT_THAT(control_got(kScript), IsEmpty());
+  dies(build(1), 0);
+  opens(2);
+  EXPECT_THAT(got_text(), AllOf(HasSubstr("the build succeeded"), HasSubstr("spawn #2"),
+                                HasSubstr("+1 added (find)")));
+  time_passes(seconds(1));
+  done();
+  EXPECT_THAT(text_of_next_call(2), AllOf(HasSubstr("spawn #2"), HasSubstr("(find)")));
+}
+
+TEST_F(BridgeControlTest, AFailureIsToldToBoth) {
+  open_session();
+  asks("reload");
+  dies(build(1), 2);
+  const auto answer = got();
+  EXPECT_EQ(answer["result"]["isError"], true);
+  EXPECT_THAT(text_of(answer["result"]), HasSubstr("the build failed (exit 2)"));
+  done();
+  EXPECT_THAT(text_of_next_call(1), HasSubstr("the build failed (exit 2)"));
+}
+
+TEST_F(BridgeControlTest, AReloadDuringABuildIsTheOneAfterIt) {
+  open_session();
+  asks("reload");
+  control(8, R"json({"command":"reload"})json");
+  dies(build(1), 2);
+  EXPECT_THAT(got_text(), HasSubstr("exit 2"));
+  EXPECT_THAT(control_got(8), IsEmpty());
+  dies(build(2), 3);
+  EXPECT_THAT(control_got(8), ElementsAre(HasSubstr("exit 3")));
+}
+
+TEST_F(BridgeControlTest, ItIsNotLostWithTheCallOfWhichTheBuildIsCancelled) {
+  open_session();
+  client(rebuild(1));
+  asks("reload");
+  client(cancelled(1));
+  dies(build(1), 143, "SIGTERM");
+  dies(build(2), 3);
+  EXPECT_THAT(got_text(), HasSubstr("exit 3"));
+}
+
+TEST_F(BridgeControlTest, AReloadMayKillFirst) {
+  open_session();
+  asks("reload", R"json(,"arguments":{"mode":"kill-first"})json");
+  EXPECT_THAT(done(), AllOf(Contains("close 1"), Not(Contains("start build 1"))));
+  dies(1, 0);
+  dies(build(1), 2);
+  EXPECT_THAT(got_text(), HasSubstr("exit 2"));
+}
+
+TEST_F(BridgeControlTest, AKillIsThatOfTheToolAndNothingBringsTheServerBackButARequest) {
+  config.restarts = RestartPolicy::When::eager;
+  config.watch_patterns = {"src"};
+  open_session();
+  asks("kill");
+  dies(1, 0);
+  EXPECT_THAT(got_text(), HasSubstr("\"killed\""));
+  changes("a.c");
+  time_passes(seconds(60));
+  EXPECT_THAT(done(), AllOf(Not(Contains("start 2")), Not(Contains("start build 1"))));
+  client(call(2, "echo"));
+  EXPECT_THAT(done(), Contains("start 2"));
+  opens(2);
+  child(2, result(2));
+}
+
+TEST_F(BridgeControlTest, StderrIsShownAndFollowed) {
+  open_session();
+  child_says(1, "one");
+  asks("stderr", R"json(,"follow":true)json");
+  EXPECT_THAT(got_text(), HasSubstr("one"));
+  child_says(1, "t\x1b[1mwo");
+  EXPECT_THAT(control_got(kScript), ElementsAre(R"json({"line":"two"})json"));
+  control_closes(kScript);
+  child_says(1, "three");
+  EXPECT_THAT(control_got(kScript), IsEmpty());
+}
+
+TEST_F(BridgeControlTest, WhatIsNoRequestIsRefusedWithTheReason) {
+  const std::string deep = "{\"command\":" + std::string(200, '[') + std::string(200, ']') + "}";
+  const std::vector<std::pair<std::string, std::string>> mistakes = {
+      {"", "no JSON object"},         {"x", "no JSON object"},
+      {"[]", "no JSON object"},       {"{}", "no command ''"},
+      {R"json({"command":7})json", "no command ''"},
+      {R"json({"command":"sleep"})json", "no command 'sleep'"},
+      {deep, "nested too deeply"},
+      {R"json({"command":"kill","arguments":{"scope":"all"}})json", "scope"},
+      {R"json({"command":"reload","arguments":{"mode":"now"}})json", "mode"},
+      {R"json({"command":"stderr","arguments":[1]})json", "arguments"}};
+  for (const auto& [line, words] : mistakes) {
+    control(kScript, line);
+    EXPECT_THAT(control_got(kScript), ElementsAre(HasSubstr(words))) << line;
+  }
+}
+
+TEST_F(BridgeControlTest, WhatIsUnansweredAtTheEndIsAnswered) {
+  open_session();
+  asks("reload");
+  client_closes_input();
+  time_passes(seconds(20));
+  dies(1, 0);
+  dies(build(1), 143, "SIGTERM");
+  EXPECT_THAT(control_got(kScript), SizeIs(1));
+}
+
+}  // namespace
+}  // namespace sitter

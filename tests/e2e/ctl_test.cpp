@@ -1,0 +1,211 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "support/scripted_client.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace sitter::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+/// Bridges in a runtime folder of their own, and `mcp-sitter ctl` beside them.
+class Ctl : public ::testing::Test {
+ protected:
+  ScriptedClient::Setup setup(std::vector<std::string> options = {}) const {
+    return {.options = std::move(options), .environment = {"XDG_RUNTIME_DIR=" + runtime_.path()}};
+  }
+
+  struct Run {
+    int exit_code = 0;
+    std::string output, error;
+  };
+  Run ctl(std::vector<std::string> words) const {
+    std::vector<std::string> command = {sitter_program(), "ctl"};
+    command.insert(command.end(), words.begin(), words.end());
+    Program program({.command = std::move(command),
+                     .environment = {"XDG_RUNTIME_DIR=" + runtime_.path()}});
+    program.close_input();
+    Run run;
+    for (const std::string& line : program.read_all()) run.output += line + "\n";
+    run.exit_code = program.wait();
+    run.error = program.error_text();
+    return run;
+  }
+
+  std::string socket_of(ScriptedClient& client) const {
+    return runtime_ / ("mcp-sitter/" + std::to_string(client.program().pid()) + ".sock");
+  }
+
+  TemporaryDirectory runtime_;
+};
+
+TEST_F(Ctl, ListShowsAllThatRun) {
+  EXPECT_THAT(ctl({"list"}).output, HasSubstr("no mcp-sitter of yours runs"));
+  ScriptedClient one(setup({"--name", "one"}));
+  ScriptedClient two(setup({"--name", "two"}));
+  one.open();
+  two.open();
+  const std::string text = ctl({"list"}).output;
+  for (const std::string& word :
+       {std::to_string(one.program().pid()), std::to_string(two.program().pid()),
+        std::to_string(one.child_pid()), std::string("one"), std::string("two"),
+        std::string("ready"), fs::current_path().native()}) {
+    EXPECT_THAT(text, HasSubstr(word));
+  }
+  const Json list = Json::parse(ctl({"list", "--json"}).output);
+  ASSERT_EQ(list.size(), 2);
+  EXPECT_EQ(list[0]["state"], "ready");
+}
+
+TEST_F(Ctl, StatusReloadKillAndStderr) {
+  ScriptedClient client(setup({"--name", "dev"}));
+  client.open();
+  const long first = client.child_pid();
+  EXPECT_THAT(ctl({"status"}).output, AllOf(HasSubstr("ready"), HasSubstr(std::to_string(first))));
+  EXPECT_EQ(Json::parse(ctl({"status", "dev", "--json"}).output)["childPid"], first);
+
+  const Run reload = ctl({"reload", "dev"});
+  EXPECT_EQ(reload.exit_code, 0);
+  EXPECT_THAT(reload.output, HasSubstr("spawn #2"));
+  EXPECT_TRUE(ends(first));
+  EXPECT_THAT(client.text_of_call("echo", {{"text", "a"}}), HasSubstr("spawn #2"));
+
+  client.text_of_call("stderr", {{"text", "last words"}});
+  EXPECT_THAT(ctl({"stderr", std::to_string(client.program().pid())}).output,
+              HasSubstr("last words"));
+
+  const long second = client.child_pid();
+  EXPECT_THAT(ctl({"kill"}).output, HasSubstr(std::to_string(second)));
+  EXPECT_TRUE(ends(second));
+  EXPECT_THAT(ctl({"kill"}).output, HasSubstr("nothing ran"));
+  EXPECT_EQ(client.end(), 0);
+}
+
+TEST_F(Ctl, AFailedBuildIsAFailureOfReload) {
+  ScriptedClient client(setup({"--build", "echo no >&2; exit 3"}));
+  client.open();
+  const Run run = ctl({"reload"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.output, HasSubstr("the build failed (exit 3)"));
+}
+
+TEST_F(Ctl, TwoOfOneNameAreToldApartByTheirPids) {
+  ScriptedClient one(setup({"--name", "dev"}));
+  ScriptedClient two(setup({"--name", "dev"}));
+  one.open();
+  two.open();
+  const Run run = ctl({"kill", "dev"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.error, AllOf(HasSubstr("2 of them run as 'dev': name one by its pid"),
+                               HasSubstr(std::to_string(one.program().pid())),
+                               HasSubstr(std::to_string(two.program().pid()))));
+  EXPECT_THAT(ctl({"status", std::to_string(two.program().pid())}).output,
+              HasSubstr(std::to_string(two.child_pid())));
+}
+
+TEST_F(Ctl, OneIsFoundByTheFolderOfItsServer) {
+  TemporaryDirectory folder;
+  ScriptedClient one(setup({"--cwd", folder.path()}));
+  ScriptedClient two(setup());
+  one.open();
+  two.open();
+  EXPECT_THAT(ctl({"status", "--cwd", folder.path()}).output,
+              HasSubstr(std::to_string(one.program().pid())));
+}
+
+TEST_F(Ctl, NoneIsAFailureThatSaysSo) {
+  const Run run = ctl({"status", "dev"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.error, HasSubstr("no mcp-sitter 'dev' of yours runs"));
+}
+
+TEST_F(Ctl, AMistakeInTheWordsIsOne) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{}, {"frobnicate"}, {"list", "x"}, {"status", "--frobnicate"}}) {
+    const Run run = ctl(words);
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_THAT(run.error, HasSubstr("mcp-sitter ctl --help"));
+  }
+  EXPECT_THAT(ctl({"--help"}).output, HasSubstr("reload"));
+}
+
+TEST_F(Ctl, TheSocketIsTheUsersAloneAndGoneAtTheEnd) {
+  std::string socket;
+  {
+    ScriptedClient client(setup());
+    client.open();
+    socket = socket_of(client);
+    struct stat found {};
+    ASSERT_EQ(stat(socket.c_str(), &found), 0);
+    EXPECT_EQ(found.st_mode & 0777, 0600U);
+    ASSERT_EQ(stat((runtime_ / "mcp-sitter").c_str(), &found), 0);
+    EXPECT_EQ(found.st_mode & 0777, 0700U);
+    EXPECT_EQ(client.end(), 0);
+  }
+  EXPECT_FALSE(fs::exists(socket));
+}
+
+TEST_F(Ctl, NothingIsLeftOfABridgeThatIsKilled) {
+  ScriptedClient client(setup());
+  client.open();
+  const std::string socket = socket_of(client);
+  ASSERT_TRUE(fs::exists(socket));
+  client.program().signal(SIGKILL);
+  EXPECT_TRUE(eventually([&] { return !fs::exists(socket); }));
+}
+
+TEST_F(Ctl, ASocketOfADeadBridgeIsRemoved) {
+  fs::create_directory(runtime_ / "mcp-sitter");
+  fs::permissions(runtime_ / "mcp-sitter", fs::perms::owner_all);
+  const std::string socket = runtime_ / "mcp-sitter/1.sock";
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  socket.copy(address.sun_path, sizeof address.sun_path - 1);
+  OwnDescriptor dead(::socket(AF_UNIX, SOCK_STREAM, 0));
+  ASSERT_EQ(bind(dead.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  dead.close();
+  EXPECT_THAT(ctl({"list"}).output, HasSubstr("no mcp-sitter of yours runs"));
+  EXPECT_FALSE(fs::exists(socket));
+}
+
+TEST_F(Ctl, AFolderThatOthersMayEnterIsNotUsed) {
+  fs::create_directory(runtime_ / "mcp-sitter");
+  fs::permissions(runtime_ / "mcp-sitter", fs::perms::all);
+  ScriptedClient client(setup());
+  client.open();
+  EXPECT_TRUE(client.program().shows_error("others may enter it (chmod 700 mends that)"));
+  EXPECT_FALSE(fs::exists(socket_of(client)));
+}
+
+TEST_F(Ctl, OfAnotherUserNothingIsUsed) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can make files of another user";
+  ScriptedClient client(setup());
+  client.open();
+  ASSERT_EQ(chown(socket_of(client).c_str(), 12345, 12345), 0);
+  EXPECT_THAT(ctl({"list"}).output, HasSubstr("no mcp-sitter of yours runs"));
+  ASSERT_EQ(chown((runtime_ / "mcp-sitter").c_str(), 12345, 12345), 0);
+  ScriptedClient other(setup());
+  other.open();
+  EXPECT_TRUE(other.program().shows_error("it belongs to another user"));
+}
+
+TEST_F(Ctl, WithoutItThereIsNoSocket) {
+  ScriptedClient client(setup({"--no-ctl"}));
+  client.open();
+  EXPECT_FALSE(fs::exists(socket_of(client)));
+}
+
+}  // namespace
+}  // namespace sitter::testing
