@@ -68,8 +68,8 @@ struct Answer {
   bool is_error = false;
 };
 
-Answer ask(ControlClient& client, const std::string& command, const Json& arguments = Json::object(),
-           bool follows = false) {
+Answer ask(ControlClient& client, const std::string& command,
+           const Json& arguments = Json::object(), bool follows = false) {
   Json request;
   request["command"] = command;
   request["arguments"] = arguments;
@@ -197,7 +197,8 @@ Running chosen(const Choice& choice) {
   std::string which = choice.target.empty() ? "" : fmt::format(" '{}'", one_line(choice.target));
   if (!folder.empty()) which += fmt::format(" in {}", one_line(folder));
   if (fitting.empty()) {
-    throw Failure{fmt::format("no mcp-sitter{} of yours runs; mcp-sitter ctl list shows all", which)};
+    throw Failure{
+        fmt::format("no mcp-sitter{} of yours runs; mcp-sitter ctl list shows all", which)};
   }
   std::vector<std::string> pids;
   for (const Running& running : fitting) pids.push_back(std::to_string(running.client.pid()));
@@ -229,31 +230,32 @@ int status(const Choice& choice) {
     return 0;
   }
   std::vector<std::vector<std::string>> rows;
-  add_row(rows, "mcp-sitter", fmt::format("{} {} (pid {}), for {}", text_in(shown, "sitterVersion"),
-                                          text_in(running.hello, "name"), running.client.pid(),
-                                          age(shown["sitterUptimeSeconds"])));
+  add_row(rows, "mcp-sitter",
+          fmt::format("{} {} (pid {}), for {}", text_in(shown, "sitterVersion"),
+                      text_in(running.hello, "name"), running.client.pid(),
+                      age(shown["sitterUptimeSeconds"])));
   add_row(rows, "command", words_of(running.hello));
   add_row(rows, "cwd", text_in(running.hello, "cwd"));
   add_row(rows, "state", text_in(shown, "childState"));
-  add_row(rows, "child", fmt::format("{}, for {}", number(shown["childPid"]),
-                                     age(shown["childUptimeSeconds"])));
+  add_row(rows, "child",
+          fmt::format("{}, for {}", number(shown["childPid"]), age(shown["childUptimeSeconds"])));
   add_row(rows, "starts", number(shown["spawnCount"]));
   add_row(rows, "last end", text_in(shown, "lastKillReason"));
   const Json& failure = shown["lastFailure"];
   add_row(rows, "last failure", failure.is_object() ? text_in(failure, "what") : "");
   const Json& build = shown["build"];
   if (build.is_object()) {
-    add_row(rows, "build", fmt::format("{}: {}", text_in(build, "command"),
-                                       build["running"] == true
-                                           ? std::string("running")
-                                           : or_dash(text_in(build, "lastResult"))));
+    add_row(rows, "build",
+            fmt::format("{}: {}", text_in(build, "command"),
+                        build["running"] == true ? std::string("running")
+                                                 : or_dash(text_in(build, "lastResult"))));
   }
   const Json& watch = shown["watch"];
   if (watch.is_object()) {
     std::vector<std::string> patterns = watch["patterns"];
     if (watch["binary"] == true) patterns.emplace_back("the binary");
-    add_row(rows, "watch", fmt::format("{} ({} folders)", fmt::join(patterns, ", "),
-                                       number(watch["folders"])));
+    add_row(rows, "watch",
+            fmt::format("{} ({} folders)", fmt::join(patterns, ", "), number(watch["folders"])));
   }
   print(table(rows));
   return 0;

@@ -24,7 +24,8 @@ std::string complaint_about(const std::string& folder) {
   if (lstat(folder.c_str(), &found) != 0) return std::strerror(errno);
   if (!S_ISDIR(found.st_mode)) return "it is no folder";
   if (found.st_uid != geteuid()) return "it belongs to another user";
-  if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0) return "others may enter it (chmod 700 mends that)";
+  if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    return "others may enter it (chmod 700 mends that)";
   return {};
 }
 

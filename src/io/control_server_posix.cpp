@@ -70,7 +70,8 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
     Connection& connection = *found->second;
     if (connection.output.size() + connection.writing.size() > limits::kControlQueueMax) {
       // Not at once, since whoever sends has not finished.
-      boost::asio::post(acceptor_.get_executor(), [self = shared_from_this(), id] { self->close(id); });
+      boost::asio::post(acceptor_.get_executor(),
+                        [self = shared_from_this(), id] { self->close(id); });
       return;
     }
     connection.output += line;
@@ -90,12 +91,12 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
   };
 
   void accept() {
-    acceptor_.async_accept([self = shared_from_this()](error_code error,
-                                                       stream_protocol::socket socket) {
-      if (!self->acceptor_.is_open()) return;
-      if (!error) self->take(std::move(socket));
-      self->accept();
-    });
+    acceptor_.async_accept(
+        [self = shared_from_this()](error_code error, stream_protocol::socket socket) {
+          if (!self->acceptor_.is_open()) return;
+          if (!error) self->take(std::move(socket));
+          self->accept();
+        });
   }
 
   void take(stream_protocol::socket socket) {

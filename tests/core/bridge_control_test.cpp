@@ -123,8 +123,10 @@ TEST_F(BridgeControlTest, StderrIsShownAndFollowed) {
 TEST_F(BridgeControlTest, WhatIsNoRequestIsRefusedWithTheReason) {
   const std::string deep = "{\"command\":" + std::string(200, '[') + std::string(200, ']') + "}";
   const std::vector<std::pair<std::string, std::string>> mistakes = {
-      {"", "no JSON object"},         {"x", "no JSON object"},
-      {"[]", "no JSON object"},       {"{}", "no command ''"},
+      {"", "no JSON object"},
+      {"x", "no JSON object"},
+      {"[]", "no JSON object"},
+      {"{}", "no command ''"},
       {R"json({"command":7})json", "no command ''"},
       {R"json({"command":"sleep"})json", "no command 'sleep'"},
       {deep, "nested too deeply"},

@@ -34,8 +34,8 @@ class Ctl : public ::testing::Test {
   Run ctl(std::vector<std::string> words) const {
     std::vector<std::string> command = {sitter_program(), "ctl"};
     command.insert(command.end(), words.begin(), words.end());
-    Program program({.command = std::move(command),
-                     .environment = {"XDG_RUNTIME_DIR=" + runtime_.path()}});
+    Program program(
+        {.command = std::move(command), .environment = {"XDG_RUNTIME_DIR=" + runtime_.path()}});
     program.close_input();
     Run run;
     for (const std::string& line : program.read_all()) run.output += line + "\n";

@@ -50,8 +50,8 @@ TEST(Options, HelpGoesToStdout) {
           "--kill-grace",   "--stderr-lines", "--log-level", "--log-file",        "--no-notice",
           "--build",        "--build-cwd",    "--on-busy",   "--tool-name",       "--restart",
           "--max-restarts", "--call-tool",    "--watch",     "--watch-binary",    "--debounce",
-          "--replay-call",  "--version",      "--help",      "2024-11-05",        "2025-11-25",
-          "2026-07-28"}) {
+          "--replay-call",  "--name",         "--no-ctl",    "mcp-sitter ctl",    "--version",
+          "--help",         "2024-11-05",     "2025-11-25",  "2026-07-28"}) {
       EXPECT_THAT(text, HasSubstr(option));
     }
   }
@@ -99,6 +99,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"--no-notice=1", "x"}, "--no-notice"}, Mistake{{"--build", "", "x"}, "--build"},
         Mistake{{"--build-cwd", "/", "x"}, "--build-cwd"},
         Mistake{{"--on-busy", "never", "x"}, "never"},
+        Mistake{{"--name", "12", "x"}, "'12' is no name"},
+        Mistake{{"--name", "a b", "x"}, "'a b' is no name"},
         Mistake{{"--replay-call", "", "x"}, "a tool has a name"},
         Mistake{{"--watch", "", "x"}, "an empty pattern"},
         Mistake{{"--watch", "!", "x"}, "an empty pattern"},
