@@ -53,11 +53,14 @@ std::string text_in(const Json& json, const char* key) {
   return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+bool answers(const Running& running) { return !running.hello.empty(); }
+
 std::vector<Running> all_running() {
   std::vector<Running> running;
   for (ControlClient& client : ControlClient::connect_to_all()) {
     Json hello = Json::parse(client.hello(), nullptr, false);
-    if (hello.is_object()) running.push_back({std::move(client), std::move(hello)});
+    if (!hello.is_object()) hello = Json::object();
+    running.push_back({std::move(client), std::move(hello)});
   }
   return running;
 }
@@ -138,6 +141,12 @@ int list(bool as_json) {
       {"PID", "NAME", "STATE", "CHILD", "SINCE", "CWD", "COMMAND"}};
   for (Running& running : all_running()) {
     Json status;
+    if (!answers(running)) {
+      rows.push_back(
+          {std::to_string(running.client.pid()), "-", "does not answer", "-", "-", "-", "-"});
+      shown.push_back({{"pid", running.client.pid()}, {"state", "does not answer"}});
+      continue;
+    }
     try {
       status = status_of(running.client);
     } catch (const Failure&) {
@@ -189,11 +198,19 @@ Running chosen(const Choice& choice) {
     const bool is_meant = choice.target.empty() ||
                           choice.target == std::to_string(running.client.pid()) ||
                           choice.target == text_in(running.hello, "name");
-    if (is_meant && (folder.empty() || is_in(running.hello, folder))) {
+    // Nobody knows where that one is, or what it is called.
+    const bool may_be_meant = !answers(running) && (choice.target.empty() || is_meant);
+    if (may_be_meant || (is_meant && (folder.empty() || is_in(running.hello, folder)))) {
       fitting.push_back(std::move(running));
     }
   }
-  if (fitting.size() == 1) return std::move(fitting.front());
+  if (fitting.size() == 1) {
+    if (answers(fitting.front())) return std::move(fitting.front());
+    throw Failure{
+        fmt::format("mcp-sitter {} does not answer; it is stopped, or too many are "
+                    "connected to it",
+                    fitting.front().client.pid())};
+  }
   std::string which = choice.target.empty() ? "" : fmt::format(" '{}'", one_line(choice.target));
   if (!folder.empty()) which += fmt::format(" in {}", one_line(folder));
   if (fitting.empty()) {

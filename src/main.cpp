@@ -39,7 +39,8 @@ int run(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   // The keeper is a copy of this process, so it comes before threads and open files.
-  std::optional<sitter::Keeper> keeper = sitter::Keeper::start(sitter::control_socket());
+  std::optional<sitter::Keeper> keeper =
+      sitter::Keeper::start(options.control.is_on ? sitter::control_socket() : "");
   sitter::become_subreaper();
 
   sitter::ErrorOutput error_output;

@@ -335,11 +335,8 @@ bool Bridge::is_replayed(const ClientRequest& request) const {
 }
 
 void Bridge::note_replayed(const ClientRequest& request, std::string_view result) {
-  const auto [content, is_error, type] = members<3>(result, {"content", "isError", "resultType"});
-  const bool is_success =
-      is_array(content) && is_error != "true" && (type.empty() || type == "\"complete\"");
   const Message* const call = kept_reader_.read(request.extra->line.line());
-  if (!is_success || call == nullptr) return;
+  if (!is_complete_success(result) || call == nullptr) return;
   const std::string_view arguments = member(call->params_raw, "arguments");
   if (arguments.size() > limits::kReplayBytesMax) {
     out_.log(Level::warn,

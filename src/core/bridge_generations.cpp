@@ -40,6 +40,14 @@ std::vector<ReplayedCall> Bridge::replayed_calls() const {
   return calls;
 }
 
+/// Of many restarts that nobody has read of only the newest are told.
+void Bridge::note_replay_failure(std::string failure) {
+  replay_failures_.push_back(std::move(failure));
+  if (replay_failures_.size() > limits::kReplayFailuresMax) {
+    replay_failures_.erase(replay_failures_.begin());
+  }
+}
+
 void Bridge::restart_later(const ChildEnd& end) {
   restarts_.on_end(end, now_);
   if (restarts_.when() == RestartPolicy::When::lazy || !restarts_.is_exhausted()) return;
@@ -214,9 +222,8 @@ void Bridge::advance_unopened(Child& child) {
 
 void Bridge::begin_serving(Child& child) {
   if (!child.is_ready && !child.handshake.was_opened()) note_startup(child);
-  child.is_ready = true;
   // Only a running child shows which file is behind a wrapper.
-  if (config_.watches_binary) inspect(Purpose::look);
+  if (!std::exchange(child.is_ready, true) && config_.watches_binary) inspect(Purpose::look);
   ask_for_streams(child);
 }
 
@@ -300,7 +307,7 @@ void Bridge::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) 
   notice_->not_compared = std::move(not_compared);
   if (const CallReplay* const replay = child.handshake.replay()) {
     const auto& failures = replay->failures();
-    replay_failures_.insert(replay_failures_.end(), failures.begin(), failures.end());
+    for (const std::string& failure : failures) note_replay_failure(failure);
   }
   for (const std::string& uri : child.handshake.lost_subscriptions()) {
     notice_->subscriptions_lost.push_back(string_value(uri));
@@ -389,8 +396,10 @@ void Bridge::on_over(Child dead) {
   if (const CallReplay* const replay = dead.handshake.replay()) {
     // What it has died of would take the next one down, too.
     const std::string tool(replay->running());
-    if (!tool.empty() && !is_deliberate && !is_replaced && replays_.erase(tool) > 0) {
-      replay_failures_.push_back(
+    const bool is_blamed = dead.has_spoken && !is_deliberate && !is_replaced &&
+                           end.reason != EndReason::ended_from_outside;
+    if (is_blamed && replays_.erase(tool) > 0) {
+      note_replay_failure(
           fmt::format("{}: {}; it is not called again by itself", tool, end_clause(end)));
     }
   }

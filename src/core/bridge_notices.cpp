@@ -1,8 +1,10 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <utility>
 
 #include "sitter/core/bridge.hpp"
+#include "sitter/core/text.hpp"
 
 namespace sitter {
 
@@ -86,7 +88,6 @@ std::string Bridge::pending_notice_text() {
   notice.resources = catalog(CatalogKind::resources).diff_since_told();
   notice.failed_starts = failures_since_notice_;
   if (failures_since_notice_ > 0) notice.last_failure = policy_.last_failure()->end;
-  notice.replays_failed = replay_failures_;
   notice.status_tool = names_.name(Builtin::status);
   if (names_.offers(Builtin::call)) notice.call_tool = names_.name(Builtin::call);
   if (pollution_ && pollution_->gen != noise_told_of_) {
@@ -100,10 +101,15 @@ std::string Bridge::pending_notice_text() {
 
 /// What is to be told besides a restart.
 std::string Bridge::remarks() const {
-  if (is_watch_problem_told_) return reload_failure_;
-  const std::string problem =
-      fmt::format("[mcp-sitter] Not every save is noticed: {}.", watch_problem_);
-  return reload_failure_.empty() ? problem : reload_failure_ + "\n" + problem;
+  std::vector<std::string> lines;
+  if (!reload_failure_.empty()) lines.push_back(reload_failure_);
+  for (const std::string& failure : replay_failures_) {
+    lines.push_back("[mcp-sitter] Called again, and failed: " + one_line(failure));
+  }
+  if (!is_watch_problem_told_) {
+    lines.push_back(fmt::format("[mcp-sitter] Not every save is noticed: {}.", watch_problem_));
+  }
+  return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
 void Bridge::note_notice_told() {

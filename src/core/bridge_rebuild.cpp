@@ -34,15 +34,18 @@ void Bridge::on(const input::ReloadAsked&) {
 bool Bridge::reload(const RebuildArguments& wanted) {
   using State = Rebuild::State;
   const bool is_free = !rebuild_ || (rebuild_->is_cancelled && rebuild_->callers.empty());
-  if (!is_free && rebuild_->state == State::starting) {
-    // A server that is not up yet would only be waited for to be replaced.
+  // A server that is not up yet would only be waited for to be replaced. But who has called is owed
+  // an answer, and saves might go on for ever.
+  if (!is_free && rebuild_->state == State::starting && rebuild_->callers.empty()) {
     rebuild_->is_reload = true;
+    rebuild_->mode = wanted.mode;
+    rebuild_->timeout = wanted.timeout;
     rebuild_->gen = kNoGeneration;
     restart_rebuild();
     return true;
   }
   if (!is_free && rebuild_->state != State::finishing && rebuild_->state != State::clearing) {
-    rebuild_->reloads_again = true;
+    rebuild_->next = wanted;
     return false;
   }
   const bool is_new = !rebuild_;
@@ -208,8 +211,8 @@ void Bridge::finish_rebuild(RebuildReport report) {
 
 /// One is over, and another was asked for meanwhile.
 void Bridge::reload_again(const Rebuild& before) {
-  if (!before.reloads_again || ending_ != Ending::none) return;
-  reload();
+  if (!before.next || ending_ != Ending::none) return;
+  reload(*before.next);
   rebuild_->callers.insert(rebuild_->callers.end(), before.next_callers.begin(),
                            before.next_callers.end());
 }

@@ -44,10 +44,10 @@ void Bridge::on_files_settled() {
   const bool is_reload_due = changes_->is_settled(now_);
   for (const std::string& file : changes_->take_newly_own()) {
     out_.log(Level::warn,
-             fmt::format("{} has changed in each of {} reloads in a row, so it is taken for their "
-                         "own work and not for a reason for the next one, until it changes at "
-                         "another time; --watch '!NAME' leaves it out",
-                         one_line(file), limits::kOwnWritesInARow));
+             fmt::format("{} changes in each reload, so it is taken for their own work and not for "
+                         "a reason for the next one, until something changes at another time; "
+                         "--watch '!NAME' leaves it out",
+                         one_line(file)));
   }
   if (!is_reload_due) return;
   const std::string files = files_text(changes_->files(), changes_->count());

@@ -15,22 +15,25 @@ namespace {
 
 constexpr std::size_t kWhyBytesMax = 300;
 
-/// Why a call has failed, in the server's words; empty if it has not.
+/// Why a call has failed, in the server's words.
 std::string failure_of(const Message& answer) {
+  std::string words;
   if (answer.kind == Message::Kind::error) {
-    return brief(string_value(member(answer.error, "message")), kWhyBytesMax);
-  }
-  const auto [content, is_error] = members<2>(answer.result, {"content", "isError"});
-  if (is_error != "true") return {};
-  for (const std::string_view block : json_elements(content)) {
-    if (const auto text = string_value(member(block, "text")); !text.empty()) {
-      return brief(text, kWhyBytesMax);
+    words = string_value(member(answer.error, "message"));
+  } else {
+    for (const std::string_view block : json_elements(member(answer.result, "content"))) {
+      if (words.empty()) words = string_value(member(block, "text"));
     }
   }
-  return "it gave no reason";
+  return words.empty() ? "it gave no reason" : brief(words, kWhyBytesMax);
 }
 
 }  // namespace
+
+bool is_complete_success(std::string_view result) {
+  const auto [content, is_error, type] = members<3>(result, {"content", "isError", "resultType"});
+  return is_array(content) && is_error != "true" && (type.empty() || type == "\"complete\"");
+}
 
 void CallReplay::begin(const MakeId& make_id, const MakeMeta& make_meta, Now now, Actions& out) {
   if (has_clock_) deadline_ = now.steady + limits::kReplayWait;
@@ -61,8 +64,8 @@ void CallReplay::ask(const MakeId& make_id, const MakeMeta& make_meta, Actions& 
 bool CallReplay::on_answer(const Message& answer, const MakeId& make_id, const MakeMeta& make_meta,
                            Actions& out) {
   if (is_done() || !same_id(answer.id, id_)) return false;
-  if (const std::string why = failure_of(answer); !why.empty()) {
-    failures_.push_back(fmt::format("{}: {}", running(), why));
+  if (answer.kind == Message::Kind::error || !is_complete_success(answer.result)) {
+    failures_.push_back(fmt::format("{}: {}", running(), failure_of(answer)));
   }
   ask(make_id, make_meta, out);
   return true;
@@ -70,9 +73,10 @@ bool CallReplay::on_answer(const Message& answer, const MakeId& make_id, const M
 
 void CallReplay::on_timeout(Now now) {
   if (!is_due(deadline_, now)) return;
-  for (; !is_done(); ++next_) {
-    failures_.push_back(fmt::format("{}: not answered within {}", calls_[next_ - 1].tool,
-                                    duration_text(limits::kReplayWait)));
+  failures_.push_back(
+      fmt::format("{}: not answered within {}", running(), duration_text(limits::kReplayWait)));
+  while (++next_ <= calls_.size()) {
+    failures_.push_back(fmt::format("{}: not called, since that was waited for", running()));
   }
   deadline_.reset();
 }

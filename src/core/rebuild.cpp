@@ -47,6 +47,7 @@ std::string rebuild_text(const RebuildReport& report) {
     if (report.build) text += ", but ";
     text += end_clause(*report.start_failure);
   }
+  if (!report.build && !report.start_failure) text += "nothing is built";
   text += ".";
   if (const std::string now = whats_now(report.server); !now.empty()) text += " " + now;
   text += advice(report);

@@ -108,9 +108,6 @@ void add_list_lines(const RestartNotice& notice, std::vector<std::string>& lines
         "not compared, since the server listed them too late, or too many, or not at all: {}",
         fmt::join(names, ", ")));
   }
-  for (const std::string& failure : notice.replays_failed) {
-    lines.push_back("called again, and failed: " + one_line(failure));
-  }
   if (!notice.subscriptions_lost.empty()) {
     lines.push_back("resource subscriptions refused by the server: " +
                     joined_names(notice.subscriptions_lost));

@@ -12,7 +12,10 @@ void WatchedChanges::on_changed(std::string_view file, bool is_usable, Now now) 
   settled_at_ = now.steady + debounce_;
   if (!is_usable) return;
   if (changed_.size() >= limits::kChangedFilesMax) file = "(others)";
-  if (state_ == State::idle) in_a_row_.erase(std::string(file));
+  if (state_ == State::idle) {
+    in_a_row_.erase(std::string(file));
+    following_ = 0;
+  }
   changed_.emplace(file);
 }
 
@@ -38,6 +41,10 @@ bool WatchedChanges::is_settled(Now now) {
   if (state_ == State::building || !is_due(settled_at_, now)) return false;
   settled_at_.reset();
   if (state_ != State::idle) sort_out();
+  if (state_ != State::idle && !changed_.empty() && ++following_ > limits::kFollowingReloadsMax) {
+    newly_own_.insert(newly_own_.end(), changed_.begin(), changed_.end());
+    changed_.clear();
+  }
   if (state_ == State::ending) {
     end_row();
     state_ = State::idle;

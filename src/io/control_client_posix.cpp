@@ -1,3 +1,4 @@
+#include <signal.h>
 #include <unistd.h>
 
 #include <boost/asio/local/stream_protocol.hpp>
@@ -42,10 +43,11 @@ std::vector<ControlClient> ControlClient::connect_to_all() {
     connection->stream.expires_after(kHelloWait);
     connection->stream.connect(stream_protocol::endpoint(socket));
     if (connection->stream.error() == boost::asio::error::connection_refused) {
-      unlink(socket.c_str());
+      // One that is about to listen refuses too.
+      if (kill(static_cast<pid_t>(connection->pid), 0) != 0) unlink(socket.c_str());
       continue;
     }
-    if (!std::getline(connection->stream, connection->hello)) continue;
+    std::getline(connection->stream, connection->hello);
     connection->stream.expires_at(std::chrono::steady_clock::time_point::max());
     clients.push_back(ControlClient(std::move(connection)));
   }

@@ -29,15 +29,48 @@ std::string complaint_about(const std::string& folder) {
   return {};
 }
 
-}  // namespace
-
-std::string control_folder() {
+/// Empty if the environment names none that is there.
+std::string runtime_folder() {
   const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
-  if (runtime != nullptr && runtime[0] == '/') return std::string(runtime) + "/mcp-sitter";
+  std::error_code error;
+  const bool is_there = runtime != nullptr && runtime[0] == '/' && fs::is_directory(runtime, error);
+  return is_there ? runtime : "";
+}
+
+std::string folder_in_runtime(const std::string& runtime) { return runtime + "/mcp-sitter"; }
+
+std::string folder_in_temporary() {
   std::error_code error;
   fs::path temporary = fs::temp_directory_path(error);
   if (error) temporary = "/tmp";
   return (temporary / fmt::format("mcp-sitter-{}", geteuid())).native();
+}
+
+/// Many clients give their servers a short environment, so a bridge may have chosen otherwise than
+/// a shell would.
+std::vector<std::string> folders_of_others() {
+  std::string runtime = runtime_folder();
+  if (runtime.empty()) runtime = fmt::format("/run/user/{}", geteuid());
+  return {folder_in_runtime(runtime), folder_in_temporary()};
+}
+
+void add_sockets_in(const std::string& folder, std::vector<std::string>& sockets) {
+  if (!complaint_about(folder).empty()) return;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    struct stat found {};
+    const std::string path = entry->path().native();
+    if (!path.ends_with(".sock") || lstat(path.c_str(), &found) != 0) continue;
+    if (S_ISSOCK(found.st_mode) && found.st_uid == geteuid()) sockets.push_back(path);
+  }
+}
+
+}  // namespace
+
+std::string control_folder() {
+  const std::string runtime = runtime_folder();
+  return runtime.empty() ? folder_in_temporary() : folder_in_runtime(runtime);
 }
 
 std::string control_socket() { return fmt::format("{}/{}.sock", control_folder(), getpid()); }
@@ -50,17 +83,8 @@ std::string prepare_control_folder() {
 }
 
 std::vector<std::string> control_sockets() {
-  const std::string folder = control_folder();
-  if (!complaint_about(folder).empty()) return {};
   std::vector<std::string> sockets;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    struct stat found {};
-    const std::string path = entry->path().native();
-    if (!path.ends_with(".sock") || lstat(path.c_str(), &found) != 0) continue;
-    if (S_ISSOCK(found.st_mode) && found.st_uid == geteuid()) sockets.push_back(path);
-  }
+  for (const std::string& folder : folders_of_others()) add_sockets_in(folder, sockets);
   std::sort(sockets.begin(), sockets.end());
   return sockets;
 }

@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/read_until.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/streambuf.hpp>
-#include <boost/asio/write.hpp>
+#include <chrono>
 #include <istream>
 #include <map>
 #include <utility>
@@ -22,20 +22,25 @@ namespace {
 using boost::asio::local::stream_protocol;
 using boost::system::error_code;
 
+constexpr std::chrono::milliseconds kAcceptPause{100};
+
 }  // namespace
 
 /// Shared with the waits that are under way.
 class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
  public:
   Listener(EventLoop& loop, std::string hello, Events events)
-      : hello_(std::move(hello)), events_(std::move(events)), acceptor_(loop.io()) {}
+      : loop_(loop),
+        hello_(std::move(hello)),
+        events_(std::move(events)),
+        acceptor_(loop.io()),
+        pause_(loop.io()) {}
 
   /// Empty, or why it does not listen.
   std::string listen() {
     if (std::string complaint = prepare_control_folder(); !complaint.empty()) return complaint;
     path_ = control_socket();
-    // Of a bridge that had our pid and was killed together with its keeper.
-    unlink(path_.c_str());
+    remove_if_dead();
     try {
       acceptor_.open(stream_protocol());
       // A path that is too long for the system is refused here.
@@ -52,31 +57,25 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
   void stop() {
     error_code ignored;
     acceptor_.close(ignored);
+    pause_.cancel();
     unlink(path_.c_str());
-    for (auto& [id, connection] : connections_) {
-      // What is sent at the very end goes out as far as it can.
-      if (!connection->output.empty()) {
-        connection->socket.write_some(boost::asio::buffer(connection->output), ignored);
-      }
-      connection->socket.close(ignored);
-    }
+    for (auto& [id, connection] : connections_) connection->socket.close(ignored);
     connections_.clear();
     events_ = {};
   }
 
-  void send(ControlId id, std::string line) {
+  void send(ControlId id, const std::string& line) {
     const auto found = connections_.find(id);
     if (found == connections_.end()) return;
-    Connection& connection = *found->second;
-    if (connection.output.size() + connection.writing.size() > limits::kControlQueueMax) {
+    std::string& output = found->second->output;
+    if (output.size() > limits::kControlQueueMax) {
       // Not at once, since whoever sends has not finished.
-      boost::asio::post(acceptor_.get_executor(),
-                        [self = shared_from_this(), id] { self->close(id); });
+      loop_.post([self = shared_from_this(), id] { self->close(id); });
       return;
     }
-    connection.output += line;
-    connection.output += '\n';
-    write(id);
+    output += line;
+    output += '\n';
+    if (!found->second->is_waiting) write(id);
   }
 
  private:
@@ -87,21 +86,44 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
     stream_protocol::socket socket;
     boost::asio::streambuf input;
     std::string output;
-    std::string writing;
+    /// For room to write.
+    bool is_waiting = false;
   };
+
+  /// Of a bridge that had our pid and was killed together with its keeper.
+  void remove_if_dead() {
+    stream_protocol::socket other(loop_.io());
+    error_code error;
+    other.connect(stream_protocol::endpoint(path_), error);
+    if (error == boost::asio::error::connection_refused) unlink(path_.c_str());
+  }
 
   void accept() {
     acceptor_.async_accept(
         [self = shared_from_this()](error_code error, stream_protocol::socket socket) {
           if (!self->acceptor_.is_open()) return;
-          if (!error) self->take(std::move(socket));
+          if (error) {
+            self->accept_later();
+            return;
+          }
+          self->take(std::move(socket));
           self->accept();
         });
   }
 
+  /// There are no descriptors to be had, and the connection is still there.
+  void accept_later() {
+    pause_.expires_after(kAcceptPause);
+    pause_.async_wait([self = shared_from_this()](error_code error) {
+      if (!error) self->accept();
+    });
+  }
+
   void take(stream_protocol::socket socket) {
+    error_code error;
+    socket.non_blocking(true, error);
     const bool has_room = connections_.size() < limits::kControlConnectionsMax;
-    if (!has_room || !platform::is_own_peer(socket.native_handle())) return;
+    if (error || !has_room || !platform::is_own_peer(socket.native_handle())) return;
     const ControlId id = ++last_id_;
     connections_.emplace(id, std::make_shared<Connection>(std::move(socket)));
     send(id, hello_);
@@ -122,36 +144,48 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
           std::string line(size, '\0');
           std::istream(&connection->input).read(line.data(), static_cast<std::streamsize>(size));
           line.pop_back();
-          if (self->events_.on_line) self->events_.on_line(id, line);
+          if (self->connections_.contains(id)) self->events_.on_line(id, line);
           self->read(id);
         });
   }
 
+  /// Without waiting. A write of Asio's own would end in a function that nobody is woken for.
   void write(ControlId id) {
     const auto found = connections_.find(id);
     if (found == connections_.end()) return;
     const auto connection = found->second;
-    if (!connection->writing.empty() || connection->output.empty()) return;
-    connection->writing = std::exchange(connection->output, {});
-    boost::asio::async_write(
-        connection->socket, boost::asio::buffer(connection->writing),
-        [self = shared_from_this(), connection, id](error_code error, std::size_t) {
-          connection->writing.clear();
-          if (error) {
-            self->close(id);
-          } else {
-            self->write(id);
-          }
-        });
+    std::string& output = connection->output;
+    error_code error;
+    while (!output.empty() && !error) {
+      output.erase(0, connection->socket.write_some(boost::asio::buffer(output), error));
+    }
+    if (output.empty()) return;
+    if (error != boost::asio::error::would_block) {
+      loop_.post([self = shared_from_this(), id] { self->close(id); });
+      return;
+    }
+    connection->is_waiting = true;
+    connection->socket.async_wait(stream_protocol::socket::wait_write,
+                                  [self = shared_from_this(), connection, id](error_code) {
+                                    connection->is_waiting = false;
+                                    self->write(id);
+                                  });
   }
 
   void close(ControlId id) {
-    if (connections_.erase(id) > 0 && events_.on_closed) events_.on_closed(id);
+    const auto found = connections_.find(id);
+    if (found == connections_.end()) return;
+    error_code ignored;
+    found->second->socket.close(ignored);
+    connections_.erase(found);
+    if (events_.on_closed) events_.on_closed(id);
   }
 
+  EventLoop& loop_;
   std::string hello_;
   Events events_;
   stream_protocol::acceptor acceptor_;
+  boost::asio::steady_timer pause_;
   std::string path_;
   std::map<ControlId, std::shared_ptr<Connection>> connections_;
   ControlId last_id_ = 0;
@@ -167,8 +201,8 @@ std::unique_ptr<ControlServer> ControlServer::open(EventLoop& loop, std::string 
 
 ControlServer::ControlServer(std::shared_ptr<Listener> listener) : listener_(std::move(listener)) {}
 ControlServer::~ControlServer() { listener_->stop(); }
-void ControlServer::send(ControlId connection, std::string line) {
-  listener_->send(connection, std::move(line));
+void ControlServer::send(ControlId connection, const std::string& line) {
+  listener_->send(connection, line);
 }
 
 }  // namespace sitter

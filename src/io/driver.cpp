@@ -504,7 +504,7 @@ class Driver::Loop {
   }
 
   void carry_out(action::SendToControl& order) {
-    if (control_) control_->send(order.connection, std::move(order.line));
+    if (control_) control_->send(order.connection, order.line);
   }
 
   void carry_out(action::Log& order) { parts_.log.write(order.level, order.text); }

@@ -60,7 +60,11 @@ bool is_filled_file(const std::string& path) {
 
 /// Empty if there is none. One that is larger than any person writes is cut.
 std::optional<std::string> ignore_file_in(const std::string& folder) {
-  std::ifstream file(folder + '/' + std::string(kIgnoreFile), std::ios::binary);
+  const std::string path = folder + '/' + std::string(kIgnoreFile);
+  std::error_code error;
+  // The opening of a FIFO would wait.
+  if (!fs::is_regular_file(path, error)) return std::nullopt;
+  std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
   std::string text(limits::kIgnoreFileBytesMax, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
@@ -100,10 +104,11 @@ class FileWatch::Watcher final : private EventLoop::Reader {
   }
 
   void set_binary(const std::string& path) {
-    if (!path.starts_with('/') || path == binary_) return;
-    binary_ = path;
     std::error_code error;
-    binary_target_ = fs::canonical(path, error).native();
+    std::string target = fs::canonical(path, error).native();
+    if (!path.starts_with('/') || (path == binary_ && target == binary_target_)) return;
+    binary_ = path;
+    binary_target_ = std::move(target);
     if (!inotify_.is_open()) return;
     find_roots(Files::known);
     tell();
@@ -208,10 +213,10 @@ class FileWatch::Watcher final : private EventLoop::Reader {
     }
     if (const auto before = watches_.find(folder);
         before != watches_.end() && before->second != number) {
-      drop(before->second);
+      drop(before->second, folder);
     }
     watches_[folder] = number;
-    folders_[number] = folder;
+    folders_[number].insert(folder);
     return true;
   }
 
@@ -227,9 +232,13 @@ class FileWatch::Watcher final : private EventLoop::Reader {
             : fmt::format("changes in {} are not seen: {}", name_of(folder), std::strerror(error));
   }
 
-  void drop(int number) {
+  void drop(int number, const std::string& folder) {
+    const auto found = folders_.find(number);
+    if (found == folders_.end()) return;
+    found->second.erase(folder);
+    if (!found->second.empty()) return;
     inotify_rm_watch(inotify_.number(), number);
-    folders_.erase(number);
+    folders_.erase(found);
   }
 
   /// The folder is not there any more, nor what was in it.
@@ -240,7 +249,7 @@ class FileWatch::Watcher final : private EventLoop::Reader {
         ++watch;
         continue;
       }
-      drop(watch->second);
+      drop(watch->second, watch->first);
       filter_.set_ignore_file(watch->first, std::nullopt);
       watch = watches_.erase(watch);
     }
@@ -255,6 +264,7 @@ class FileWatch::Watcher final : private EventLoop::Reader {
 
   /// An ignore file has changed, or nobody knows what has.
   void look_again() {
+    problem_.clear();
     for (const std::string& root : roots()) {
       if (!is_folder(root) || !takes_folder(root)) continue;
       read_ignore_files_above(root);
@@ -279,8 +289,13 @@ class FileWatch::Watcher final : private EventLoop::Reader {
       on_event(event, event.len > 0 ? at + sizeof event : "");
       at += sizeof event + event.len;
     }
-    if (std::exchange(are_rules_unsure_, false)) look_again();
     if (std::exchange(are_roots_unsure_, false)) find_roots(Files::new_ones);
+    if (std::exchange(are_rules_unsure_, false)) {
+      look_again();
+      // What is named is watched whatever the rules say.
+      find_roots(Files::known);
+      are_roots_unsure_ = false;
+    }
     tell();
     return Seen::partly;
   }
@@ -293,7 +308,12 @@ class FileWatch::Watcher final : private EventLoop::Reader {
     }
     const auto found = folders_.find(event.wd);
     if (found == folders_.end()) return;
-    const std::string folder = found->second;
+    for (const std::string& folder : std::set<std::string>(found->second)) {
+      on_event_in(folder, event, name);
+    }
+  }
+
+  void on_event_in(const std::string& folder, const inotify_event& event, const std::string& name) {
     if ((event.mask & (IN_IGNORED | IN_MOVE_SELF)) != 0) {
       forget(folder);
       return;
@@ -353,7 +373,8 @@ class FileWatch::Watcher final : private EventLoop::Reader {
   std::string binary_, binary_target_;
 
   std::map<std::string, int> watches_;
-  std::unordered_map<int, std::string> folders_;
+  /// By the number of a watch. A folder that links lead to has several paths, and one number.
+  std::unordered_map<int, std::set<std::string>> folders_;
   /// Folders that are watched because a root is, or would be, in them.
   std::set<std::string> anchors_;
   std::set<std::string> found_roots_;

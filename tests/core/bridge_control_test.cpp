@@ -92,6 +92,17 @@ TEST_F(BridgeControlTest, AReloadMayKillFirst) {
   EXPECT_THAT(got_text(), HasSubstr("exit 2"));
 }
 
+TEST_F(BridgeControlTest, AReloadThatWaitsForAnotherKeepsItsMode) {
+  open_session();
+  asks("reload");
+  control(8, R"json({"command":"reload","arguments":{"mode":"kill-first"}})json");
+  dies(build(1), 2);
+  EXPECT_THAT(done(), Contains("close 1"));
+  dies(1, 0);
+  dies(build(2), 3);
+  EXPECT_THAT(control_got(8), ElementsAre(HasSubstr("exit 3")));
+}
+
 TEST_F(BridgeControlTest, AKillIsThatOfTheToolAndNothingBringsTheServerBackButARequest) {
   config.restarts = RestartPolicy::When::eager;
   config.watch_patterns = {"src"};

@@ -93,12 +93,12 @@ TEST_F(BridgeReplayTest, AFailureIsToldInTheNotice) {
                R"json({"content":[{"type":"text","text":"no such\nhost"}],"isError":true})json"));
   child(2, error("#4", -32602, "gone"));
   const std::string text = text_of_waiting_call();
-  EXPECT_THAT(text, HasSubstr("called again, and failed: connect: no such host"));
-  EXPECT_THAT(text, HasSubstr("called again, and failed: open_project: gone"));
+  EXPECT_THAT(text, HasSubstr("Called again, and failed: connect: no such host"));
+  EXPECT_THAT(text, HasSubstr("Called again, and failed: open_project: gone"));
   // And the next one gets them again.
   client(call(5, "echo"));
   child(2, result(5, text_result("a")));
-  EXPECT_THAT(answer().dump(), Not(HasSubstr("called again")));
+  EXPECT_THAT(answer().dump(), Not(HasSubstr("Called again")));
   own_id_ = 6;
   EXPECT_THAT(calls_in(asked_of_next()), SizeIs(1));
   EXPECT_THAT(text_of_waiting_call(), HasSubstr("spawn #3"));
@@ -129,6 +129,28 @@ TEST_F(BridgeReplayTest, WhatAServerDiesOfIsNotMadeOnceMore) {
   EXPECT_THAT(calls_in(done()), IsEmpty());
   EXPECT_THAT(text_of_waiting_call(),
               HasSubstr("connect: the server crashed (SIGSEGV) after 0s; it is not called again"));
+}
+
+TEST_F(BridgeReplayTest, AnErrorWithoutAWordIsAFailureToo) {
+  open_session();
+  call_works(1, "connect");
+  asked_of_next();
+  child(2, R"json({"jsonrpc":"2.0","id":#3,"error":{"code":-32000}})json");
+  EXPECT_THAT(text_of_waiting_call(), HasSubstr("Called again, and failed: connect: it gave no"));
+}
+
+TEST_F(BridgeReplayTest, WhatACandidateDiesOfIsToldWithTheReload) {
+  open_session();
+  call_works(1, "connect");
+  ask_reload();
+  child(2, result("#2", server.opening()));
+  dies(2, 139, "SIGSEGV");
+  done();
+  client(call(9, "echo"));
+  child(1, result(9, text_result("a")));
+  EXPECT_THAT(answer().dump(),
+              AllOf(HasSubstr("could not be started"), HasSubstr("connect: the server"),
+                    HasSubstr("not called again")));
 }
 
 TEST_F(BridgeReplayTest, WhatIsTooLargeToKeepIsNotMadeAgain) {

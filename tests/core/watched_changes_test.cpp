@@ -150,6 +150,17 @@ TEST_F(WatchedChangesTest, AServerThatWritesAtItsStartDoesNotStartItselfForEver)
   EXPECT_EQ(starts, 3);
 }
 
+TEST_F(WatchedChangesTest, NamesThatAreNewEachTimeLeadToTenMoreReloadsAtMost) {
+  int reloads = 0;
+  while (reloads < 100 && builds({"run-" + std::to_string(reloads)})) ++reloads;
+  EXPECT_EQ(reloads, limits::kFollowingReloadsMax);
+  EXPECT_EQ(changes_.take_newly_own(), Files{"run-10"});
+  change("a");
+  pass(300);
+  EXPECT_TRUE(is_settled());
+  EXPECT_TRUE(builds({"run"}));
+}
+
 TEST_F(WatchedChangesTest, ABuildThatBeginsBehindAnotherCountsInTheSameRow) {
   for (int i = 0; i < 3; ++i) {
     changes_.on_build();

@@ -24,7 +24,11 @@ using ::testing::HasSubstr;
 class Ctl : public ::testing::Test {
  protected:
   ScriptedClient::Setup setup(std::vector<std::string> options = {}) const {
-    return {.options = std::move(options), .environment = {"XDG_RUNTIME_DIR=" + runtime_.path()}};
+    return {.options = std::move(options), .environment = environment()};
+  }
+
+  std::vector<std::string> environment() const {
+    return {"XDG_RUNTIME_DIR=" + runtime_.path(), "TMPDIR=" + temporary_.path()};
   }
 
   struct Run {
@@ -34,8 +38,7 @@ class Ctl : public ::testing::Test {
   Run ctl(std::vector<std::string> words) const {
     std::vector<std::string> command = {sitter_program(), "ctl"};
     command.insert(command.end(), words.begin(), words.end());
-    Program program(
-        {.command = std::move(command), .environment = {"XDG_RUNTIME_DIR=" + runtime_.path()}});
+    Program program({.command = std::move(command), .environment = environment()});
     program.close_input();
     Run run;
     for (const std::string& line : program.read_all()) run.output += line + "\n";
@@ -48,7 +51,7 @@ class Ctl : public ::testing::Test {
     return runtime_ / ("mcp-sitter/" + std::to_string(client.program().pid()) + ".sock");
   }
 
-  TemporaryDirectory runtime_;
+  TemporaryDirectory runtime_, temporary_;
 };
 
 TEST_F(Ctl, ListShowsAllThatRun) {
@@ -90,6 +93,38 @@ TEST_F(Ctl, StatusReloadKillAndStderr) {
   EXPECT_THAT(ctl({"kill"}).output, HasSubstr(std::to_string(second)));
   EXPECT_TRUE(ends(second));
   EXPECT_THAT(ctl({"kill"}).output, HasSubstr("nothing ran"));
+  EXPECT_EQ(client.end(), 0);
+}
+
+TEST_F(Ctl, OneWithAShorterEnvironmentIsFound) {
+  ScriptedClient::Setup chosen = setup({"--name", "short"});
+  chosen.environment = {"XDG_RUNTIME_DIR=", "TMPDIR=" + temporary_.path()};
+  ScriptedClient client(chosen);
+  client.open();
+  EXPECT_THAT(ctl({"list"}).output, HasSubstr("short"));
+}
+
+TEST_F(Ctl, StderrIsFollowedLineByLine) {
+  ScriptedClient client(setup());
+  client.open();
+  Program follower({.command = {sitter_program(), "ctl", "stderr", "--follow", "--grep", "none"},
+                    .environment = environment()});
+  follower.read_line();
+  client.text_of_call("stderr", {{"text", "one\ntwo\nthree"}});
+  for (const std::string line : {"one", "two", "three"}) EXPECT_EQ(follower.read_line(), line);
+  EXPECT_EQ(client.end(), 0);
+  EXPECT_EQ(follower.wait(), 0);
+}
+
+TEST_F(Ctl, WhoFollowsAndDoesNotReadDoesNotKeepTheBridgeFromEnding) {
+  ScriptedClient client(setup());
+  client.open();
+  Program follower(
+      {.command = {sitter_program(), "ctl", "stderr", "--follow"}, .environment = environment()});
+  follower.read_line();
+  follower.signal(SIGSTOP);
+  const std::string line(4000, 'x');
+  for (int i = 0; i < 2000; ++i) client.text_of_call("stderr", {{"text", line}});
   EXPECT_EQ(client.end(), 0);
 }
 
@@ -169,7 +204,7 @@ TEST_F(Ctl, NothingIsLeftOfABridgeThatIsKilled) {
 TEST_F(Ctl, ASocketOfADeadBridgeIsRemoved) {
   fs::create_directory(runtime_ / "mcp-sitter");
   fs::permissions(runtime_ / "mcp-sitter", fs::perms::owner_all);
-  const std::string socket = runtime_ / "mcp-sitter/1.sock";
+  const std::string socket = runtime_ / "mcp-sitter/99999999.sock";
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   socket.copy(address.sun_path, sizeof address.sun_path - 1);
@@ -178,6 +213,28 @@ TEST_F(Ctl, ASocketOfADeadBridgeIsRemoved) {
   dead.close();
   EXPECT_THAT(ctl({"list"}).output, HasSubstr("no mcp-sitter of yours runs"));
   EXPECT_FALSE(fs::exists(socket));
+}
+
+TEST_F(Ctl, OneThatDoesNotAnswerIsNamed) {
+  ScriptedClient stopped(setup());
+  ScriptedClient other(setup());
+  stopped.open();
+  other.open();
+  const std::string pid = std::to_string(stopped.program().pid());
+  stopped.program().signal(SIGSTOP);
+  EXPECT_THAT(ctl({"list"}).output, HasSubstr("does not answer"));
+  EXPECT_THAT(ctl({"status", pid}).error, HasSubstr("mcp-sitter " + pid + " does not answer"));
+  // It may be the one that is meant.
+  EXPECT_THAT(ctl({"kill"}).error, HasSubstr("2 of them run: name one by its pid"));
+  stopped.program().signal(SIGCONT);
+}
+
+TEST_F(Ctl, WithoutTheRuntimeFolderTheTemporaryOneIsUsed) {
+  ScriptedClient::Setup chosen = setup({"--name", "elsewhere"});
+  chosen.environment[0] = "XDG_RUNTIME_DIR=" + runtime_.path() + "/missing";
+  ScriptedClient client(chosen);
+  client.open();
+  EXPECT_THAT(ctl({"list"}).output, HasSubstr("elsewhere"));
 }
 
 TEST_F(Ctl, AFolderThatOthersMayEnterIsNotUsed) {

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -244,6 +244,13 @@ TEST_F(FileWatchTest, AnIgnoreFileThatChangesCountsAtOnce) {
   EXPECT_THAT(written("src/gen/a.c", "3"), ElementsAre("src/gen/a.c"));
 }
 
+TEST_F(FileWatchTest, AnIgnoreFileThatIsNoFileIsNotWaitedFor) {
+  base_.write("src/a.c", "1");
+  ASSERT_EQ(mkfifo((base_ / "src/.gitignore").c_str(), 0600), 0);
+  watch({"src"});
+  EXPECT_THAT(written("src/a.c", "2"), ElementsAre("src/a.c"));
+}
+
 TEST_F(FileWatchTest, NamesWithWildcardsAreFoundAtAnyDepth) {
   base_.write("x/y/a.py", "1");
   watch({"*.py"});
@@ -300,6 +307,34 @@ TEST_F(FileWatchTest, TheBinaryMayBeALinkOrNotBeThereYet) {
   base_.write("real/server", "1");
   watch_->set_binary(base_ / "server");
   EXPECT_THAT(written("real/server", "2"), ElementsAre("real/server"));
+}
+
+TEST_F(FileWatchTest, AFolderWithTwoPathsIsSeenUnderBoth) {
+  base_.write("real/server", "1", 0755);
+  fs::create_directory_symlink("real", base_ / "link");
+  watch({"link/*.c"});
+  watch_->set_binary(base_ / "link/server");
+  EXPECT_THAT(written("real/a.c", "1"), ElementsAre("link/a.c"));
+  EXPECT_THAT(written("real/server", "2"), UnorderedElementsAre("link/server", "real/server"));
+}
+
+TEST_F(FileWatchTest, ALinkToTheBinaryIsFollowedAnew) {
+  base_.write("one/server", "1", 0755);
+  base_.write("two/server", "1", 0755);
+  fs::create_symlink("one/server", base_ / "server");
+  watch({});
+  watch_->set_binary(base_ / "server");
+  fs::remove(base_ / "server");
+  fs::create_symlink("two/server", base_ / "server");
+  watch_->set_binary(base_ / "server");
+  EXPECT_THAT(written("two/server", "2"), Contains("two/server"));
+}
+
+TEST_F(FileWatchTest, WhatANamedFolderHoldsHasNotChangedWithTheRules) {
+  base_.write("vendor/keep/a.c", "1");
+  watch({".", "vendor/keep"});
+  EXPECT_THAT(written(".gitignore", "vendor\n"), ElementsAre(".gitignore"));
+  EXPECT_THAT(written("vendor/keep/a.c", "2"), ElementsAre("vendor/keep/a.c"));
 }
 
 TEST_F(FileWatchTest, ANewBinaryTakesThePlaceOfTheOldOne) {

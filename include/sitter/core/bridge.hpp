@@ -194,8 +194,8 @@ class Bridge {
     std::vector<ClientRequest*> callers;
     /// It was asked for by somebody else than the client, who is told in its next result.
     bool is_reload = false;
-    /// It was asked for once more since the build began, by these among others.
-    bool reloads_again = false;
+    /// It was asked for once more since the build began: how, and by whom besides.
+    std::optional<RebuildArguments> next;
     std::vector<ClientRequest*> next_callers;
     /// The end of `finishing`, or of the build.
     std::optional<Instant> deadline;
@@ -265,6 +265,7 @@ class Bridge {
   void start_if_due();
   void start();
   std::vector<ReplayedCall> replayed_calls() const;
+  void note_replay_failure(std::string failure);
   void restart_later(const ChildEnd& end);
   void restart();
   void advance(Child& child);
@@ -373,7 +374,10 @@ class Bridge {
   void announce(const std::array<bool, kCatalogKinds.size()>& changed,
                 const std::set<std::string>& output_changed);
   void pass_tool_result(ClientRequest& request, const Message& message, Edits& edits);
-  bool has_notice() const { return notice_ || !reload_failure_.empty() || !is_watch_problem_told_; }
+  bool has_notice() const {
+    return notice_ || !reload_failure_.empty() || !is_watch_problem_told_ ||
+           !replay_failures_.empty();
+  }
   std::string remarks() const;
   bool would_carry_notice(const ClientRequest& request, std::string_view result) const;
   bool is_to_be_held(const ClientRequest& request, bool would_carry) const;

@@ -22,6 +22,9 @@ struct ReplayedCall {
   std::string arguments;
 };
 
+/// Whether the raw result of a call is there, and no failure.
+bool is_complete_success(std::string_view result);
+
 /// Makes calls at a new child again, one after the other, before anything else is asked of it.
 class CallReplay {
  public:

@@ -88,6 +88,8 @@ inline constexpr Milliseconds kOtherListWait{1000};
 /// client's requests wait meanwhile, as above. And the arguments of one, which are kept.
 inline constexpr Milliseconds kReplayWait{20000};
 inline constexpr std::size_t kReplayBytesMax = kMiB;
+/// Failures of them that the next notice tells: more than anybody names tools.
+inline constexpr std::size_t kReplayFailuresMax = 10;
 
 /// A list that changes while it is taken begins anew, so that a server that is still registering
 /// its tools is seen whole; but some announce a change whenever they are listed.
@@ -235,6 +237,9 @@ inline constexpr std::size_t kChangedFilesShown = 10;
 /// A file that has changed in so many reloads in a row is written by them. Who saves the same file
 /// in each of three builds, and never between, is told that it was not built.
 inline constexpr int kOwnWritesInARow = 3;
+/// And after so many reloads in a row that only changes during reloads have led to, whatever their
+/// names, there is no further one: some builds give what they write a new name each time.
+inline constexpr int kFollowingReloadsMax = 10;
 
 /// Of a .gitignore file. The longest that people share have a few thousand lines.
 inline constexpr std::size_t kIgnoreFileBytesMax = kMiB;

@@ -55,9 +55,6 @@ struct RestartNotice {
   /// Uris whose subscription the new child refused.
   std::vector<std::string> subscriptions_lost;
 
-  /// Calls that were made again and failed: the tool and why.
-  std::vector<std::string> replays_failed;
-
   /// The tool that calls what the client does not list; empty if it is not offered.
   std::string call_tool;
 

@@ -68,6 +68,8 @@ class WatchedChanges {
   /// In how many reloads in a row a file has changed.
   std::map<std::string, int, std::less<>> in_a_row_;
   std::vector<std::string> newly_own_;
+  /// Reloads since the last change outside of one.
+  int following_ = 0;
 };
 
 }  // namespace sitter

@@ -10,7 +10,8 @@ namespace sitter {
 /// A connection to a bridge of this user from outside.
 class ControlClient {
  public:
-  /// Connects to every bridge that answers. Sockets on which nobody listens any more are removed.
+  /// Connects to every bridge; one that does not answer soon has no hello. Sockets on which nobody
+  /// listens any more are removed.
   static std::vector<ControlClient> connect_to_all();
 
   ControlClient(ControlClient&&) noexcept;
@@ -18,7 +19,7 @@ class ControlClient {
   ~ControlClient();
 
   long pid() const;
-  /// The line that the bridge has sent first.
+  /// The line that the bridge has sent first; empty if it does not answer.
   const std::string& hello() const;
 
   /// Sends a line and waits for the next one, however long that takes. Empty at the end of the

@@ -18,8 +18,8 @@ std::string control_socket();
 /// user, and nobody else may enter it.
 std::string prepare_control_folder();
 
-/// The sockets in the folder that belong to the user, whether somebody listens or not. Empty also
-/// where there is no folder that can be used.
+/// The sockets that belong to the user, whether somebody listens or not: in this folder and in
+/// those that a bridge with another environment would use.
 std::vector<std::string> control_sockets();
 
 }  // namespace sitter

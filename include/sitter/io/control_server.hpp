@@ -29,7 +29,7 @@ class ControlServer {
   ~ControlServer();
 
   /// A connection that does not read is closed when a bounded number of bytes waits for it.
-  void send(ControlId connection, std::string line);
+  void send(ControlId connection, const std::string& line);
 
  private:
   class Listener;

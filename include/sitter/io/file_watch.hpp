@@ -13,8 +13,9 @@
 namespace sitter {
 
 /// Tells which files change of those that a filter takes, wherever they come to be: folders may be
-/// made, moved, and deleted meanwhile, the watched ones too. Links to folders are not followed,
-/// except where the user has named one.
+/// made, moved, and deleted meanwhile, the watched ones too. Only of those above what the user has
+/// named it is not seen that they are moved, or links that lead elsewhere. Links to folders are not
+/// followed, except where the user has named one.
 class FileWatch {
  public:
   struct Events {
