@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kNothing = "[^\\x00-\\xff]";
 
-std::string quoted(char character) { return re2::RE2::QuoteMeta(std::string_view(&character, 1)); }
+std::string quoted(char character) { return re2::RE2::QuoteMeta(re2::StringPiece(&character, 1)); }
 
 /// Takes a character, with the backslash before it.
 char take_literal(std::string_view& text) {
