@@ -44,7 +44,7 @@ std::vector<ControlClient> ControlClient::connect_to_all() {
     connection->stream.connect(stream_protocol::endpoint(socket));
     if (connection->stream.error() == boost::asio::error::connection_refused) {
       // One that is about to listen refuses too.
-      if (kill(static_cast<pid_t>(connection->pid), 0) != 0) unlink(socket.c_str());
+      if (kill(static_cast<pid_t>(connection->pid), 0) != 0) remove_control_socket(socket);
       continue;
     }
     std::getline(connection->stream, connection->hello);

@@ -75,6 +75,11 @@ std::string control_folder() {
 
 std::string control_socket() { return fmt::format("{}/{}.sock", control_folder(), getpid()); }
 
+void remove_control_socket(const std::string& socket) {
+  unlink(socket.c_str());
+  rmdir(socket.substr(0, socket.rfind('/')).c_str());
+}
+
 std::string prepare_control_folder() {
   const std::string folder = control_folder();
   mkdir(folder.c_str(), kOnlyOurs);

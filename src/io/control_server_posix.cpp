@@ -23,6 +23,7 @@ using boost::asio::local::stream_protocol;
 using boost::system::error_code;
 
 constexpr std::chrono::milliseconds kAcceptPause{100};
+constexpr int kBindTries = 3;
 
 }  // namespace
 
@@ -38,18 +39,16 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
 
   /// Empty, or why it does not listen.
   std::string listen() {
-    if (std::string complaint = prepare_control_folder(); !complaint.empty()) return complaint;
     path_ = control_socket();
-    remove_if_dead();
-    try {
-      acceptor_.open(stream_protocol());
-      // A path that is too long for the system is refused here.
-      acceptor_.bind(stream_protocol::endpoint(path_));
-      chmod(path_.c_str(), S_IRUSR | S_IWUSR);
-      acceptor_.listen();
-    } catch (const boost::system::system_error& failure) {
-      return fmt::format("{}: {}", path_, failure.code().message());
+    error_code error;
+    for (int i = 0; i < kBindTries; ++i) {
+      if (std::string complaint = prepare_control_folder(); !complaint.empty()) return complaint;
+      remove_if_dead();
+      error = bind();
+      // Another one that ended may have removed the folder since.
+      if (error != boost::system::errc::no_such_file_or_directory) break;
     }
+    if (error) return fmt::format("{}: {}", path_, error.message());
     accept();
     return {};
   }
@@ -58,7 +57,7 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
     error_code ignored;
     acceptor_.close(ignored);
     pause_.cancel();
-    unlink(path_.c_str());
+    remove_control_socket(path_);
     for (auto& [id, connection] : connections_) connection->socket.close(ignored);
     connections_.clear();
     events_ = {};
@@ -89,6 +88,21 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
     /// For room to write.
     bool is_waiting = false;
   };
+
+  error_code bind() {
+    error_code ignored;
+    acceptor_.close(ignored);
+    try {
+      acceptor_.open(stream_protocol());
+      // A path that is too long for the system is refused here.
+      acceptor_.bind(stream_protocol::endpoint(path_));
+      chmod(path_.c_str(), S_IRUSR | S_IWUSR);
+      acceptor_.listen();
+    } catch (const boost::system::system_error& failure) {
+      return failure.code();
+    }
+    return {};
+  }
 
   /// Of a bridge that had our pid and was killed together with its keeper.
   void remove_if_dead() {

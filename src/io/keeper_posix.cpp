@@ -12,6 +12,7 @@
 
 #include "platform.hpp"
 #include "signals_blocked.hpp"
+#include "sitter/io/control_folder.hpp"
 #include "sitter/io/keeper.hpp"
 
 namespace sitter {
@@ -113,7 +114,7 @@ void leave_the_bridge(int pipe) {
   platform::close_from(kPipe + 1);
 }
 
-[[noreturn]] void keep(const ProcessRecord& bridge, const std::string& removed) {
+[[noreturn]] void keep(const ProcessRecord& bridge, const std::string& socket) {
   KeptUnits units(bridge);
   while (true) {
     pollfd readable{kPipe, POLLIN, 0};
@@ -130,14 +131,14 @@ void leave_the_bridge(int pipe) {
     units.take(record);
   }
   units.kill();
-  unlink(removed.c_str());
+  if (!socket.empty()) remove_control_socket(socket);
   // The bridge's destructors and buffers are not the keeper's.
   _exit(0);
 }
 
 }  // namespace
 
-std::optional<Keeper> Keeper::start(const std::string& removed) {
+std::optional<Keeper> Keeper::start(const std::string& socket) {
   auto pipe = platform::open_pipe();
   if (!pipe) return std::nullopt;
   const ProcessRecord bridge = this_process();
@@ -147,7 +148,7 @@ std::optional<Keeper> Keeper::start(const std::string& removed) {
   if (pid < 0) return std::nullopt;
   if (pid == 0) {
     leave_the_bridge(pipe->read_end.number());
-    keep(bridge, removed);
+    keep(bridge, socket);
   }
   // A keeper that was stopped must not stop the bridge.
   fcntl(pipe->write_end.number(), F_SETFL, O_NONBLOCK);

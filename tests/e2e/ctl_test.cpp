@@ -189,7 +189,7 @@ TEST_F(Ctl, TheSocketIsTheUsersAloneAndGoneAtTheEnd) {
     EXPECT_EQ(found.st_mode & 0777, 0700U);
     EXPECT_EQ(client.end(), 0);
   }
-  EXPECT_FALSE(fs::exists(socket));
+  EXPECT_TRUE(fs::is_empty(runtime_.path()));
 }
 
 TEST_F(Ctl, NothingIsLeftOfABridgeThatIsKilled) {
@@ -198,7 +198,7 @@ TEST_F(Ctl, NothingIsLeftOfABridgeThatIsKilled) {
   const std::string socket = socket_of(client);
   ASSERT_TRUE(fs::exists(socket));
   client.program().signal(SIGKILL);
-  EXPECT_TRUE(eventually([&] { return !fs::exists(socket); }));
+  EXPECT_TRUE(eventually([&] { return fs::is_empty(runtime_.path()); }));
 }
 
 TEST_F(Ctl, ASocketOfADeadBridgeIsRemoved) {

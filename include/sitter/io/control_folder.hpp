@@ -14,6 +14,9 @@ std::string control_folder();
 /// The socket of this process in it, named after its pid, whether it is there or not.
 std::string control_socket();
 
+/// Removes a socket, and the folder that it was in if that is empty.
+void remove_control_socket(const std::string& socket);
+
 /// Makes the folder where it is missing. Empty, or why it cannot be used: it must belong to the
 /// user, and nobody else may enter it.
 std::string prepare_control_folder();

@@ -25,9 +25,9 @@ inline constexpr std::string_view kNoKeeper =
 class Keeper {
  public:
   /// Forks the keeper. To be called before the first thread and before anything registers
-  /// descriptors or signals. `removed` is a file that is not to outlive the bridge, absolute.
-  /// Empty if there was no process or pipe to be had.
-  static std::optional<Keeper> start(const std::string& removed);
+  /// descriptors or signals. `socket` is the control socket, which is not to outlive the
+  /// bridge, absolute, or empty. Empty if there was no process or pipe to be had.
+  static std::optional<Keeper> start(const std::string& socket);
 
   Keeper(Keeper&&) = default;
   Keeper& operator=(Keeper&&) = delete;
