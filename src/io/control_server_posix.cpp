@@ -95,8 +95,11 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
     try {
       acceptor_.open(stream_protocol());
       // A path that is too long for the system is refused here.
-      acceptor_.bind(stream_protocol::endpoint(path_));
-      chmod(path_.c_str(), S_IRUSR | S_IWUSR);
+      const mode_t before = umask(~static_cast<mode_t>(S_IRUSR | S_IWUSR) & 0777);
+      error_code error;
+      acceptor_.bind(stream_protocol::endpoint(path_), error);
+      umask(before);
+      if (error) return error;
       acceptor_.listen();
     } catch (const boost::system::system_error& failure) {
       return failure.code();

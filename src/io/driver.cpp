@@ -55,6 +55,9 @@ class Clock {
 /// nothing for so long. Official clients send SIGTERM 2 s after they have closed it.
 constexpr std::chrono::seconds kLastWritesWait{1};
 
+/// How long a client that says nothing keeps `mcp-sitter ctl` waiting.
+constexpr std::chrono::milliseconds kControlWait{100};
+
 /// Lines from this size on are held where they were read until the other side has taken them; of a
 /// smaller one a copy costs little, and its buffer may be larger than itself.
 constexpr std::size_t kHeldFrom = 4 * limits::kMiB;
@@ -71,6 +74,7 @@ class Driver::Loop {
         last_writes_(loop_.io()),
         signals_(loop_.io(), SIGTERM, SIGINT, SIGUSR1),
         hangups_(loop_, [this](HangupSignals::Sender sender) { turn([&] { on_hangup(sender); }); }),
+        control_timer_(loop_.io()),
         child_signals_(loop_.io(), SIGCHLD),
         client_output_(loop_, stdio_.take_output(),
                        {[this] { turn([this] { wait_for_last_writes(); }); },
@@ -87,7 +91,7 @@ class Driver::Loop {
 
   int run() {
     if (file_watch_) file_watch_->start();
-    if (parts_.control.is_on) open_control();
+    if (parts_.control.is_on) open_control_soon();
     loop_.run();
     return exit_code_;
   }
@@ -167,7 +171,18 @@ class Driver::Loop {
     return folder;
   }
 
+  /// Not before the client has its first answer, which would come later for it.
+  void open_control_soon() {
+    is_control_due_ = true;
+    control_timer_.expires_after(kControlWait);
+    control_timer_.async_wait([this](error_code error) {
+      if (!error) open_control();
+    });
+  }
+
   void open_control() {
+    if (!std::exchange(is_control_due_, false)) return;
+    control_timer_.cancel();
     nlohmann::ordered_json hello;
     hello["version"] = parts_.config.sitter_version;
     hello["name"] = parts_.control.name;
@@ -315,7 +330,10 @@ class Driver::Loop {
 
   // ---- orders
 
-  void carry_out(action::SendToClient& order) { put(order.line, client_output_); }
+  void carry_out(action::SendToClient& order) {
+    put(order.line, client_output_);
+    if (is_control_due_) loop_.post([this] { open_control(); });
+  }
 
   void carry_out(action::SendToChild& order) {
     if (Child* const child = find(order.gen)) put(order.line, child->process->input());
@@ -578,6 +596,8 @@ class Driver::Loop {
   /// Where something is watched.
   std::unique_ptr<FileWatch> file_watch_;
   std::unique_ptr<ControlServer> control_;
+  bool is_control_due_ = false;
+  boost::asio::steady_timer control_timer_;
   boost::asio::signal_set child_signals_;
 
   int exit_code_ = 0;

@@ -182,6 +182,7 @@ TEST_F(Ctl, TheSocketIsTheUsersAloneAndGoneAtTheEnd) {
     ScriptedClient client(setup());
     client.open();
     socket = socket_of(client);
+    ASSERT_TRUE(eventually([&] { return fs::exists(socket); }));
     struct stat found {};
     ASSERT_EQ(stat(socket.c_str(), &found), 0);
     EXPECT_EQ(found.st_mode & 0777, 0600U);
@@ -196,7 +197,7 @@ TEST_F(Ctl, NothingIsLeftOfABridgeThatIsKilled) {
   ScriptedClient client(setup());
   client.open();
   const std::string socket = socket_of(client);
-  ASSERT_TRUE(fs::exists(socket));
+  ASSERT_TRUE(eventually([&] { return fs::exists(socket); }));
   client.program().signal(SIGKILL);
   EXPECT_TRUE(eventually([&] { return fs::is_empty(runtime_.path()); }));
 }
@@ -250,6 +251,7 @@ TEST_F(Ctl, OfAnotherUserNothingIsUsed) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can make files of another user";
   ScriptedClient client(setup());
   client.open();
+  ASSERT_TRUE(eventually([&] { return fs::exists(socket_of(client)); }));
   ASSERT_EQ(chown(socket_of(client).c_str(), 12345, 12345), 0);
   EXPECT_THAT(ctl({"list"}).output, HasSubstr("no mcp-sitter of yours runs"));
   ASSERT_EQ(chown((runtime_ / "mcp-sitter").c_str(), 12345, 12345), 0);
