@@ -143,14 +143,14 @@ ChildLifecycle* Bridge::hears_life(Generation gen) {
 
 Bridge::Child* Bridge::serving() {
   for (Child& child : children_) {
-    if (child.is_ready && child.life.is_up() && !child.retires_at) return &child;
+    if (child.serves()) return &child;
   }
   return nullptr;
 }
 
 const Bridge::Child* Bridge::shown() const {
   for (const Child& child : children_) {
-    if (child.is_ready && child.life.is_up() && !child.retires_at) return &child;
+    if (child.serves()) return &child;
   }
   return children_.empty() ? nullptr : &children_.back();
 }

@@ -118,7 +118,7 @@ void Bridge::advance_new_child() {
     // Whatever is on its way was started from an earlier build.
     bool is_one_left = false;
     for (Child& child : children_) {
-      if (child.is_ready && child.life.is_up() && !child.retires_at) continue;
+      if (child.serves()) continue;
       // What was promised to one that retires holds, and there are never three.
       if (!child.retires_at) {
         child.life.take_down(EndReason::replaced, {}, ladder(), now_, out_);

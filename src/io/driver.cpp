@@ -2,31 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <csignal>
 #include <deque>
 #include <filesystem>
-#include <list>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <variant>
-#include <vector>
 
-#include "sitter/io/binary_watch.hpp"
-#include "sitter/io/child_process.hpp"
+#include "sitter/io/children.hpp"
 #include "sitter/io/client_stdio.hpp"
-#include "sitter/io/command_files.hpp"
 #include "sitter/io/control_server.hpp"
 #include "sitter/io/event_loop.hpp"
 #include "sitter/io/file_watch.hpp"
 #include "sitter/io/hangup.hpp"
-#include "sitter/io/image_sweep.hpp"
-#include "sitter/io/launch.hpp"
-#include "sitter/io/reaper.hpp"
-#include "sitter/io/runners.hpp"
 #include "trace.hpp"
 
 namespace sitter {
@@ -69,7 +60,8 @@ class Driver::Loop {
   explicit Loop(Parts parts)
       : parts_(std::move(parts)),
         bridge_(parts_.config, clock_.now()),
-        last_binary_(parts_.command),
+        children_(loop_, {parts_.command, parts_.build, parts_.keeper, parts_.log},
+                  [this](Generation gen) { return events_of(gen); }),
         timer_(loop_.io()),
         last_writes_(loop_.io()),
         signals_(loop_.io(), SIGTERM, SIGINT, SIGUSR1),
@@ -97,14 +89,6 @@ class Driver::Loop {
   }
 
  private:
-  /// Or a build.
-  struct Child {
-    Generation gen;
-    std::unique_ptr<ChildProcess> process;
-    BinaryWatch binary;
-    bool is_input_full = false;
-  };
-
   /// Everything that one event of the loop leads to: facts, orders, further facts that these lead
   /// to, and only then the writes, so that the lines of one read go out in one write.
   template <class Facts>
@@ -113,8 +97,8 @@ class Driver::Loop {
     facts();
     do {
       client_output_.flush();
-      for (Child& child : children_) child.process->input().flush();
-    } while (tell_of_queues());
+      children_.flush();
+    } while (tell_of_queue());
     pause_readers();
     end_if_written();
     arm();
@@ -212,9 +196,7 @@ class Driver::Loop {
     events.on_extent = [this](input::WatchChanged fact) { turn([&] { feed(fact); }); };
     file_watch_ = std::make_unique<FileWatch>(
         loop_, WatchFilter(parts_.config.watch_patterns, std::move(base)), std::move(events));
-    BinaryWatch binary(parts_.command);
-    binary.before_start(plan_launch(parts_.command));
-    watch_binary(binary.path());
+    if (parts_.config.watches_binary) watch_binary(children_.binary_path());
   }
 
   void on_client_read(LineFramer& framer) {
@@ -284,40 +266,18 @@ class Driver::Loop {
   void wait_for_child_signal() {
     child_signals_.async_wait([this](error_code error, int) {
       if (error) return;
-      turn([this] { on_children_ended(); });
+      turn([this] {
+        for (const Input& fact : children_.ended()) feed(fact);
+      });
       wait_for_child_signal();
     });
   }
 
-  void on_children_ended() {
-    bool is_orphan = false;
-    for (const Reaped& reaped : reap()) {
-      const auto child = std::find_if(children_.begin(), children_.end(), [&](const Child& c) {
-        return c.process->pid() == reaped.pid;
-      });
-      if (child == children_.end()) {
-        is_orphan = true;
-        continue;
-      }
-      child->process->set_exited();
-      feed(input::ChildExited{child->gen, reaped.status});
-    }
-    if (is_orphan) feed(input::OrphanEnded{});
-  }
-
   /// Tells the core when a queue to a child has crossed its bound; false if none has.
-  bool tell_of_queues() {
-    for (Child& child : children_) {
-      const bool is_full = child.process->input().queued() >= limits::kQueueBytesMax;
-      if (std::exchange(child.is_input_full, is_full) == is_full) continue;
-      if (is_full) {
-        feed(input::ChildInputFull{child.gen});
-      } else {
-        feed(input::ChildInputDrained{child.gen});
-      }
-      return true;
-    }
-    return false;
+  bool tell_of_queue() {
+    const auto fact = children_.crossed_queue();
+    if (fact) feed(*fact);
+    return fact.has_value();
   }
 
   /// Stops reading where the other side does not take what it is sent.
@@ -325,7 +285,7 @@ class Driver::Loop {
     // What the client sends makes output too: answers of the bridge itself.
     const bool is_client_full = client_output_.queued() >= limits::kQueueBytesMax;
     client_input_.set_paused(is_client_full || !bridge_.reads_client());
-    for (Child& child : children_) child.process->set_output_paused(is_client_full);
+    children_.set_output_paused(is_client_full);
   }
 
   // ---- orders
@@ -336,7 +296,7 @@ class Driver::Loop {
   }
 
   void carry_out(action::SendToChild& order) {
-    if (Child* const child = find(order.gen)) put(order.line, child->process->input());
+    if (auto* const child = children_.find(order.gen)) put(order.line, child->input());
   }
 
   void put(const Outgoing& line, StreamWriter& writer) const {
@@ -357,45 +317,11 @@ class Driver::Loop {
   }
 
   void carry_out(action::StartChild& order) {
-    const PlannedLaunch planned = plan_launch(parts_.command);
-    started_files_ = command_files(parts_.command, planned);
-    BinaryWatch binary(parts_.command);
-    binary.before_start(planned);
-    watch_binary(binary.path());
-    start(order.gen, planned, std::move(binary));
+    feed(children_.start(order.gen, now_.wall));
+    if (parts_.config.watches_binary) watch_binary(children_.binary_path());
   }
 
-  void carry_out(action::StartBuild& order) {
-    if (!start(order.gen, plan_launch(parts_.build), BinaryWatch(parts_.command))) return;
-    // It is asked nothing.
-    if (Child* const build = find(order.gen)) build->process->input().close();
-  }
-
-  bool start(Generation gen, const PlannedLaunch& planned, BinaryWatch binary) {
-    auto launched = launch(planned);
-    if (auto* const failure = std::get_if<LaunchFailure>(&launched)) {
-      if (!is_build(gen)) last_binary_ = std::move(binary);
-      feed(input::ChildStartFailed{gen, std::move(failure->reason),
-                                   failure->is_file_busy && !is_build(gen)});
-      return false;
-    }
-    Launched& process = std::get<Launched>(launched);
-    const long pid = process.pid;
-    const UnitReach reach = is_build(gen) ? UnitReach::session : UnitReach::descendants;
-    Child& child = children_.emplace_back(
-        Child{gen, std::make_unique<ChildProcess>(loop_, std::move(process), reach, events_of(gen)),
-              std::move(binary)});
-    tell_keeper(&Keeper::child_started, child.process->unit());
-    if (!is_build(gen)) child.binary.on_started(pid, now_.wall);
-    feed(input::ChildStarted{gen, pid});
-    return true;
-  }
-
-  void tell_keeper(bool (Keeper::*what)(const ProcessUnit&), const ProcessUnit& unit) {
-    if (!parts_.keeper || ((*parts_.keeper).*what)(unit)) return;
-    parts_.keeper.reset();
-    parts_.log.write(action::Log::Level::warn, std::string(kNoKeeper));
-  }
+  void carry_out(action::StartBuild& order) { feed(children_.start_build(order.gen)); }
 
   ChildProcess::Events events_of(Generation gen) {
     return {[this, gen](LineFramer& framer) {
@@ -427,98 +353,38 @@ class Driver::Loop {
             },
             [this, gen] {
               turn([&] {
-                const Child* const child = find(gen);
-                if (child != nullptr && child->is_input_full) feed(input::ChildInputMoved{gen});
+                if (children_.is_input_full(gen)) feed(input::ChildInputMoved{gen});
               });
             },
             [this, gen] { turn([&] { feed(input::ChildInputBroken{gen}); }); }};
   }
 
   void carry_out(action::CloseChildInput& order) {
-    if (Child* const child = find(order.gen)) child->process->input().close();
+    if (auto* const child = children_.find(order.gen)) child->input().close();
   }
 
   void carry_out(action::SignalUnit& order) {
-    input::UnitSignalled fact;
-    fact.gen = order.gen;
-    Child* const child = find(order.gen);
-    if (child == nullptr) return;
-    ProcessUnit& unit = child->process->unit();
-    const auto add = [&](const ProcessInfo& process, Delivery delivery) {
-      const auto words = arguments_of(process.pid);
-      fact.processes.push_back(
-          {process.pid, process.pid == unit.leader(), process.command,
-           delivery == Delivery::not_permitted ? "it may not be signalled (EPERM)" : "",
-           !words.empty() && runner_kind(words.front()) == Runner::remote});
-    };
-    const std::vector<long> others = not_of(order.gen);
-    if (order.how == action::SignalUnit::How::look) {
-      for (const ProcessInfo& process : unit.members(others)) add(process, Delivery::delivered);
-    } else {
-      for (const Signalled& signalled : unit.signal(signal_of(order.how), others)) {
-        add(signalled.process, signalled.delivery);
-      }
-    }
-    feed(fact);
+    if (const auto fact = children_.signal(order)) feed(*fact);
   }
 
-  static UnitSignal signal_of(action::SignalUnit::How how) {
-    return how == action::SignalUnit::How::kill ? UnitSignal::kill : UnitSignal::terminate;
-  }
+  void carry_out(action::ReleaseChild& order) { children_.release(order.gen); }
 
-  /// Processes of ours that do not belong to this child.
-  std::vector<long> not_of(Generation gen) const {
-    std::vector<long> others;
-    if (parts_.keeper) others.push_back(parts_.keeper->pid());
-    for (const Child& child : children_) {
-      if (child.gen != gen) others.push_back(child.process->pid());
-    }
-    return others;
-  }
-
-  void carry_out(action::ReleaseChild& order) {
-    const auto child = std::find_if(children_.begin(), children_.end(),
-                                    [&](const Child& c) { return c.gen == order.gen; });
-    if (child == children_.end()) return;
-    const std::vector<long> others = not_of(order.gen);
-    ProcessUnit& unit = child->process->unit();
-    unit.signal(UnitSignal::kill, others);
-    // What could not be killed stays known to the keeper, which tries again when we are gone.
-    if (unit.members(others).empty()) tell_keeper(&Keeper::child_over, unit);
-    if (!is_build(order.gen)) last_binary_ = child->binary;
-    // The order may have come from an event of this very child.
-    loop_.post([gone = std::shared_ptr<ChildProcess>(std::move(child->process))] {});
-    children_.erase(child);
-  }
-
-  void carry_out(action::SweepImage& order) {
-    input::ImageSwept fact;
-    const ImageIdentity image = last_binary_.image_to_sweep(order.scope);
-    for (const ProcessInfo& process : same_image(image, not_of(kNoGeneration))) {
-      if (signal_same_image(process.pid, image, signal_of(order.how)) == Delivery::delivered) {
-        fact.processes.push_back({process.pid, process.command});
-      }
-    }
-    feed(fact);
-  }
+  void carry_out(action::SweepImage& order) { feed(children_.sweep(order)); }
 
   void carry_out(action::InspectBinary& order) {
-    Child* const child = find(order.gen);
-    input::BinaryInspected fact{child == nullptr ? last_binary_.look(0)
-                                                 : child->binary.look(child->process->pid())};
-    if (fact.facts.path && fact.facts.exists) watch_binary(*fact.facts.path);
+    const input::BinaryInspected fact = children_.inspect(order.gen);
+    const bool is_there = fact.facts.path && fact.facts.exists;
+    if (parts_.config.watches_binary && is_there) watch_binary(*fact.facts.path);
     feed(fact);
   }
 
   void watch_binary(const std::string& path) {
-    if (!parts_.config.watches_binary) return;
     // Not from within an order, since it may lead to facts.
     loop_.post([this, path] { file_watch_->set_binary(path); });
   }
 
   void carry_out(action::CheckCommandFiles&) {
-    feed(input::CommandFilesChecked{command_files(parts_.command, plan_launch(parts_.command)) !=
-                                    started_files_});
+    feed(input::CommandFilesChecked{children_.have_files_changed()});
   }
 
   void carry_out(action::SendToControl& order) {
@@ -566,13 +432,6 @@ class Driver::Loop {
     });
   }
 
-  Child* find(Generation gen) {
-    for (Child& child : children_) {
-      if (child.gen == gen) return &child;
-    }
-    return nullptr;
-  }
-
   Parts parts_;
   EventLoop loop_;
   ClientStdio stdio_;
@@ -583,10 +442,7 @@ class Driver::Loop {
   std::deque<Input> later_;
   /// Whose lines are being fed.
   const LineFramer* reading_ = nullptr;
-  std::list<Child> children_;
-  /// Of the last child that has gone.
-  BinaryWatch last_binary_;
-  std::string started_files_;
+  Children children_;
 
   boost::asio::steady_timer timer_;
   std::optional<Instant> armed_for_;

@@ -13,6 +13,7 @@
 
 #include "sitter/core/actions.hpp"
 #include "sitter/core/batches.hpp"
+#include "sitter/core/bridge_config.hpp"
 #include "sitter/core/build.hpp"
 #include "sitter/core/builtin_tools.hpp"
 #include "sitter/core/catalog.hpp"
@@ -41,53 +42,6 @@
 #include "sitter/core/watched_changes.hpp"
 
 namespace sitter {
-
-/// What the user chose on the command line, as far as decisions depend on it.
-struct BridgeConfig {
-  /// Whether sitter_call is offered.
-  enum class CallTool {
-    automatic,  ///< to clients that are known to list the tools only once
-    on,
-    off,
-  };
-
-  std::string command;
-  std::vector<std::string> arguments;
-  /// As given; empty for the bridge's own.
-  std::string working_directory;
-  /// From a child's start to its answer to the opening or, of a respawn without one, to its first
-  /// message. Zero: it is waited for without end.
-  Milliseconds startup_timeout{50000};
-  /// How long the client's opening waits for a slow child. Zero: it is answered at once without it.
-  Milliseconds answer_within{8000};
-  /// From closing a child's stdin to SIGTERM, and from there to SIGKILL. Zero: all at once.
-  Milliseconds kill_grace{500};
-  /// Lines of the children's stderr that are kept, 1 at least.
-  std::size_t stderr_lines = StderrRing::kLinesDefault;
-  /// Whether notices are written into tool results.
-  bool writes_notices = true;
-  /// The command of sitter_rebuild, which is there only with one.
-  std::string build_command;
-  /// How long a child that is to be replaced may finish what it has been asked.
-  Milliseconds on_busy_wait{10000};
-  /// Names of built-in tools that are offered under others.
-  std::map<Builtin, std::string> tool_names;
-  CallTool call_tool = CallTool::automatic;
-  RestartPolicy::When restarts = RestartPolicy::When::lazy;
-  /// Tools whose last successful call is made again at each new child, in this order.
-  std::vector<std::string> replayed_tools;
-  /// What is watched, as given; only to be shown.
-  std::vector<std::string> watch_patterns;
-  bool watches_binary = false;
-  bool watches() const { return watches_binary || !watch_patterns.empty(); }
-  /// How long nothing watched must have changed before a reload.
-  Milliseconds debounce{300};
-  /// Restarts in a row, without a minute of good running between.
-  int restarts_max = 10;
-  std::string sitter_version;
-  /// Random, for the ids of the bridge's own requests.
-  std::uint64_t seed = 0;
-};
 
 /// Decides everything between a client and the child that serves it, and does nothing: it takes one
 /// fact and the time, changes its state, and leaves orders behind. To be used like this, never with
@@ -131,6 +85,7 @@ class Bridge {
           handshake(gen, std::move(make_id), std::move(make_meta), sitter_version) {}
 
     Generation gen() const { return life.gen(); }
+    bool serves() const { return is_ready && life.is_up() && !retires_at; }
 
     ChildLifecycle life;
     Handshake handshake;
@@ -303,15 +258,7 @@ class Bridge {
   void on_client_answer(const Message& message, Line line);
   bool may_wait(Line line) const;
   void pass_on(ClientRequest& request, const Message& message, Line line, Outgoing outgoing);
-  void meet(std::string_view client_info);
   void wait(ClientRequest& request, Line line);
-  void on_initialize(ClientRequest& request, const Message& message, Line line);
-  void begin_session(const Message& opening);
-  bool is_child_past_opening() const;
-  static bool has_begun(const Child& child);
-  void expect_answer(ClientRequest& second_opening, Line line);
-  void answer_second_openings();
-  void begin_session_again(const Message& opening);
   void on_cancelled(const Message& message, Line line);
   void refuse_broken_line(Line line, std::string_view what);
   void refuse_client_line(std::string_view id, ErrorCode code, std::string_view what);
@@ -319,6 +266,18 @@ class Bridge {
   bool answer_ourselves(ClientRequest& request, Child* child, const Message::Params& params);
   bool is_stale_cursor(std::string_view cursor, const Child* child) const;
   void forward(ClientRequest& request, Line line, Outgoing outgoing, Child& child);
+
+  // bridge_opening.cpp: the client's `initialize`, the first and later ones
+  void on_initialize(ClientRequest& request, const Message& message, Line line);
+  void expect_answer(ClientRequest& second_opening, Line line);
+  void answer_second_openings();
+  void meet(std::string_view client_info);
+  void begin_session(const Message& opening);
+  bool is_child_past_opening() const;
+  static bool has_begun(const Child& child);
+  void begin_session_again(const Message& opening);
+  void on_opening_answer(Child& child, const Message& message, Line line);
+  void on_second_opening(const ClientRequest& request, std::string_view result);
 
   // bridge_answers.cpp: the answers to the client, and those that the bridge makes itself
   void answer(ClientRequest& request, Outgoing line);
@@ -352,23 +311,23 @@ class Bridge {
                       std::string_view error) const;
   void note_version(Child& child, const ClientRequest& request, const Message& answer);
   void take_missing_lists(Child& child);
-  bool is_replayed(const ClientRequest& request) const;
-  void note_replayed(const ClientRequest& request, std::string_view result);
+  void on_unreadable(Child& child, Line line, bool is_unfinished);
+  void answer_unreadable(Child& child, std::string_view id, std::string_view what);
+  void add_noise(Child& child, std::string_view text);
+
+  // bridge_results.cpp: what the results of the child mean to the bridge
   void pass_tools(Child& child, ClientRequest& request, const Message& message, Edits& edits);
   void on_success(Child& child, const ClientRequest& request, std::string_view result,
                   Edits& edits);
   void expire(std::string_view result, Edits& edits);
   void note_listed(CatalogKind kind, std::string_view items, std::string_view cursor);
   void on_discovered(Child& child, std::string_view result, Edits& edits);
-  void on_unreadable(Child& child, Line line, bool is_unfinished);
-  void answer_unreadable(Child& child, std::string_view id, std::string_view what);
-  void add_noise(Child& child, std::string_view text);
   void make_way_for_page(std::string_view tools);
   void keep_templates(const ClientRequest& request, std::string_view result);
   void keep_cursor(Child& child, std::string_view cursor);
-  void on_opening_answer(Child& child, const Message& message, Line line);
   void on_setting_accepted(const Child& child, const ClientRequest& request);
-  void on_second_opening(const ClientRequest& request, std::string_view result);
+  bool is_replayed(const ClientRequest& request) const;
+  void note_replayed(const ClientRequest& request, std::string_view result);
 
   // bridge_notices.cpp: what the model is told, and when
   void announce(const std::array<bool, kCatalogKinds.size()>& changed,

@@ -1,0 +1,182 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "sitter/core/bridge.hpp"
+#include "sitter/core/json_text.hpp"
+#include "sitter/core/limits.hpp"
+#include "sitter/core/method.hpp"
+#include "sitter/core/protocol.hpp"
+
+namespace sitter {
+
+using Level = action::Log::Level;
+
+/// A page of the child's tools. Behind those of the first page stand the built-in ones.
+void Bridge::pass_tools(Child& child, ClientRequest& request, const Message& message,
+                        Edits& edits) {
+  if (message.kind == Message::Kind::error) {
+    if (request.is_first_page && has_code(message.error, ErrorCode::method_not_found)) {
+      answer_last_list(request);
+    } else {
+      answer(request, edits.outgoing());
+    }
+    return;
+  }
+  const auto [tools, cursor] = members<2>(message.result, {"tools", "nextCursor"});
+  if (request.is_first_page && is_array(tools)) {
+    if (!child.retires_at) {
+      if (tools.size() <= limits::kListBytesMax) make_way_for_page(tools);
+      note_listed(CatalogKind::tools, tools, cursor);
+    }
+    edits.append(tools, fmt::format("{}", fmt::join(names_.definitions(), ",")));
+  }
+  if (request.is_stateless) expire(message.result, edits);
+  keep_cursor(child, cursor);
+  answer(request, edits.outgoing());
+  if (!child.retires_at) on_client_listed(!cursor.starts_with('"'));
+}
+
+/// What the result of any other request means to the bridge. The client is owed all that it finds
+/// in any, but what a child is and has whose successor serves is not what the client is told of.
+void Bridge::on_success(Child& child, const ClientRequest& request, std::string_view result,
+                        Edits& edits) {
+  switch (request.method) {
+    case Method::resource_templates_list:
+      if (!child.retires_at) keep_templates(request, result);
+      [[fallthrough]];
+    case Method::prompts_list:
+    case Method::resources_list:
+      for (const CatalogKind kind : kCatalogKinds) {
+        if (list_method(kind) != request.method || !request.is_first_page) continue;
+        if (!child.retires_at)
+          note_listed(kind, member(result, catalog_name(kind)), member(result, "nextCursor"));
+      }
+      keep_cursor(child, member(result, "nextCursor"));
+      if (request.is_stateless) expire(result, edits);
+      break;
+    case Method::resources_read:
+      if (request.is_stateless) expire(result, edits);
+      break;
+    case Method::server_discover:
+      on_discovered(child, result, edits);
+      break;
+    case Method::logging_set_level:
+    case Method::resources_subscribe:
+    case Method::resources_unsubscribe:
+      on_setting_accepted(child, request);
+      break;
+    case Method::initialize:
+      if (!member(result, "protocolVersion").starts_with('"')) break;
+      if (!child.retires_at) on_second_opening(request, result);
+      amend_opening(result, names_.instructions(), edits);
+      break;
+    default:
+      break;
+  }
+}
+
+/// What the client has been given is what the next child is compared with, whether the bridge has
+/// seen it before or not. Only of lists of one page.
+void Bridge::note_listed(CatalogKind kind, std::string_view items, std::string_view cursor) {
+  if (!is_array(items) || cursor.starts_with('"') || items.size() > limits::kListBytesMax) return;
+  catalog(kind).take(std::array{std::string(items)});
+  if (!notice_) catalog(kind).mark_told();
+}
+
+/// No client may keep what the next build changes.
+void Bridge::expire(std::string_view result, Edits& edits) {
+  const std::string_view kept_for = member(result, "ttlMs");
+  if (!kept_for.empty() && kept_for != "0") edits.replace(kept_for, "0");
+}
+
+void Bridge::on_discovered(Child& child, std::string_view result, Edits& edits) {
+  if (!is_array(member(result, "supportedVersions"))) {
+    out_.log(Level::warn,
+             fmt::format("child {} answered server/discover without supportedVersions, "
+                         "which no client can use",
+                         child.gen()));
+    return;
+  }
+  OpeningResult discovered = OpeningResult::of_discovery(result);
+  child.handshake.on_discovered(discovered);
+  if (!child.retires_at) told_opening_ = std::move(discovered);
+  amend_opening(result, names_.instructions(), edits);
+  expire(result, edits);
+}
+
+/// The client may be answered before the bridge has taken the list itself.
+void Bridge::make_way_for_page(std::string_view tools) {
+  std::vector<std::string> names = catalog(CatalogKind::tools).names();
+  for (const std::string_view item : json_elements(tools)) {
+    names.push_back(string_value(member(item, "name")));
+  }
+  names_.make_way_for(names);
+}
+
+/// Templates are not compared, so only the client's own question shows them.
+void Bridge::keep_templates(const ClientRequest& request, std::string_view result) {
+  if (request.is_first_page) last_templates_.clear();
+  const std::string_view templates = member(result, "resourceTemplates");
+  if (templates.size() > limits::kListBytesMax) return;
+  for (const std::string_view item : json_elements(templates)) {
+    if (last_templates_.size() < limits::kTemplatesMax) last_templates_.emplace_back(item);
+  }
+}
+
+void Bridge::keep_cursor(Child& child, std::string_view cursor) {
+  if (cursor.starts_with('"') && child.cursors.size() < limits::kCursorsMax) {
+    child.cursors.insert(string_value(cursor));
+  }
+}
+
+/// What a request has set up is remembered only now, since the child could have refused it.
+void Bridge::on_setting_accepted(const Child& child, const ClientRequest& request) {
+  const Message* const setting = kept_reader_.read(request.extra->line.line());
+  if (setting == nullptr) return;
+  const Message::Params& params = setting->params;
+  if (setting->method == Method::logging_set_level) session_.log_level = params.level;
+  if (setting->method == Method::resources_subscribe) session_.subscribe(params.uri);
+  if (setting->method == Method::resources_unsubscribe) session_.unsubscribe(params.uri);
+  // Without a session a server keeps nothing of the kind.
+  if (!session_.is_asked()) return;
+  const bool is_level = setting->method == Method::logging_set_level;
+  for (const Child& other : children_) {
+    // Its successor was told what held before; one that is not that far is told all.
+    const Handshake::State state = other.handshake.state();
+    const bool was_told = state == Handshake::State::settling || state == Handshake::State::done;
+    const bool can_be_told = is_level ? other.has_logging : other.has_resources;
+    if (other.gen() <= child.gen() || !other.life.is_up() || !was_told || !can_be_told) continue;
+    out_.push(action::SendToChild{
+        other.gen(), Outgoing::own(request_line(
+                         ids_.next(requests_), method_name(setting->method),
+                         is_level ? fmt::format(R"json({{"level":{}}})json", params.level)
+                                  : fmt::format(R"json({{"uri":{}}})json", params.uri)))});
+  }
+}
+
+bool Bridge::is_replayed(const ClientRequest& request) const {
+  const auto& tools = config_.replayed_tools;
+  return request.method == Method::tools_call && !request.wants_task &&
+         std::find(tools.begin(), tools.end(), request.tool) != tools.end();
+}
+
+void Bridge::note_replayed(const ClientRequest& request, std::string_view result) {
+  const Message* const call = kept_reader_.read(request.extra->line.line());
+  if (!is_complete_success(result) || call == nullptr) return;
+  const std::string_view arguments = member(call->params_raw, "arguments");
+  if (arguments.size() > limits::kReplayBytesMax) {
+    out_.log(Level::warn,
+             fmt::format("a call of {} with {} bytes of arguments is not made again: at most {} "
+                         "are kept",
+                         request.tool, arguments.size(), limits::kReplayBytesMax));
+    replays_.erase(request.tool);
+    return;
+  }
+  replays_[request.tool] = {request.tool, std::string(arguments)};
+}
+
+}  // namespace sitter

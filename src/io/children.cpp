@@ -1,0 +1,197 @@
+#include "sitter/io/children.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "sitter/core/limits.hpp"
+#include "sitter/io/command_files.hpp"
+#include "sitter/io/event_loop.hpp"
+#include "sitter/io/image_sweep.hpp"
+#include "sitter/io/launch.hpp"
+#include "sitter/io/reaper.hpp"
+#include "sitter/io/runners.hpp"
+
+namespace sitter {
+namespace {
+
+UnitSignal signal_of(action::SignalUnit::How how) {
+  return how == action::SignalUnit::How::kill ? UnitSignal::kill : UnitSignal::terminate;
+}
+
+}  // namespace
+
+Children::Children(EventLoop& loop, Parts parts,
+                   std::function<ChildProcess::Events(Generation)> events_of)
+    : loop_(loop),
+      parts_(parts),
+      events_of_(std::move(events_of)),
+      last_binary_(parts_.command) {}
+
+Input Children::start(Generation gen, WallTime now) {
+  const PlannedLaunch planned = plan_launch(parts_.command);
+  started_files_ = command_files(parts_.command, planned);
+  BinaryWatch binary(parts_.command);
+  binary.before_start(planned);
+  return start(gen, planned, std::move(binary), now);
+}
+
+Input Children::start_build(Generation gen) {
+  Input fact = start(gen, plan_launch(parts_.build), BinaryWatch(parts_.command), {});
+  // It is asked nothing.
+  if (ChildProcess* const build = find(gen)) build->input().close();
+  return fact;
+}
+
+Input Children::start(Generation gen, const PlannedLaunch& planned, BinaryWatch binary,
+                      WallTime now) {
+  auto launched = launch(planned);
+  if (auto* const failure = std::get_if<LaunchFailure>(&launched)) {
+    if (!is_build(gen)) last_binary_ = std::move(binary);
+    return input::ChildStartFailed{gen, std::move(failure->reason),
+                                   failure->is_file_busy && !is_build(gen)};
+  }
+  Launched& process = std::get<Launched>(launched);
+  const long pid = process.pid;
+  const UnitReach reach = is_build(gen) ? UnitReach::session : UnitReach::descendants;
+  Child& child = children_.emplace_back(
+      Child{gen, std::make_unique<ChildProcess>(loop_, std::move(process), reach, events_of_(gen)),
+            std::move(binary)});
+  tell_keeper(&Keeper::child_started, child.process->unit());
+  if (!is_build(gen)) child.binary.on_started(pid, now);
+  return input::ChildStarted{gen, pid};
+}
+
+void Children::tell_keeper(bool (Keeper::*what)(const ProcessUnit&), const ProcessUnit& unit) {
+  if (!parts_.keeper || ((*parts_.keeper).*what)(unit)) return;
+  parts_.keeper.reset();
+  parts_.log.write(action::Log::Level::warn, std::string(kNoKeeper));
+}
+
+std::optional<input::UnitSignalled> Children::signal(const action::SignalUnit& order) {
+  const auto child = at(order.gen);
+  if (child == children_.end()) return {};
+  input::UnitSignalled fact;
+  fact.gen = order.gen;
+  ProcessUnit& unit = child->process->unit();
+  const auto add = [&](const ProcessInfo& process, Delivery delivery) {
+    const auto words = arguments_of(process.pid);
+    fact.processes.push_back(
+        {process.pid, process.pid == unit.leader(), process.command,
+         delivery == Delivery::not_permitted ? "it may not be signalled (EPERM)" : "",
+         !words.empty() && runner_kind(words.front()) == Runner::remote});
+  };
+  const std::vector<long> others = not_of(order.gen);
+  if (order.how == action::SignalUnit::How::look) {
+    for (const ProcessInfo& process : unit.members(others)) add(process, Delivery::delivered);
+  } else {
+    for (const Signalled& signalled : unit.signal(signal_of(order.how), others)) {
+      add(signalled.process, signalled.delivery);
+    }
+  }
+  return fact;
+}
+
+/// Processes of ours that do not belong to this child.
+std::vector<long> Children::not_of(Generation gen) const {
+  std::vector<long> others;
+  if (parts_.keeper) others.push_back(parts_.keeper->pid());
+  for (const Child& child : children_) {
+    if (child.gen != gen) others.push_back(child.process->pid());
+  }
+  return others;
+}
+
+void Children::release(Generation gen) {
+  const auto child = at(gen);
+  if (child == children_.end()) return;
+  const std::vector<long> others = not_of(gen);
+  ProcessUnit& unit = child->process->unit();
+  unit.signal(UnitSignal::kill, others);
+  // What could not be killed stays known to the keeper, which tries again when we are gone.
+  if (unit.members(others).empty()) tell_keeper(&Keeper::child_over, unit);
+  if (!is_build(gen)) last_binary_ = child->binary;
+  // The order may have come from an event of this very child.
+  loop_.post([gone = std::shared_ptr<ChildProcess>(std::move(child->process))] {});
+  children_.erase(child);
+}
+
+input::ImageSwept Children::sweep(const action::SweepImage& order) {
+  input::ImageSwept fact;
+  const ImageIdentity image = last_binary_.image_to_sweep(order.scope);
+  for (const ProcessInfo& process : same_image(image, not_of(kNoGeneration))) {
+    if (signal_same_image(process.pid, image, signal_of(order.how)) == Delivery::delivered) {
+      fact.processes.push_back({process.pid, process.command});
+    }
+  }
+  return fact;
+}
+
+input::BinaryInspected Children::inspect(Generation gen) {
+  const auto child = at(gen);
+  return {child == children_.end() ? last_binary_.look(0)
+                                   : child->binary.look(child->process->pid())};
+}
+
+std::string Children::binary_path() const {
+  BinaryWatch binary(parts_.command);
+  binary.before_start(plan_launch(parts_.command));
+  return binary.path();
+}
+
+bool Children::have_files_changed() const {
+  return command_files(parts_.command, plan_launch(parts_.command)) != started_files_;
+}
+
+std::vector<Input> Children::ended() {
+  std::vector<Input> facts;
+  bool is_orphan = false;
+  for (const Reaped& reaped : reap()) {
+    const auto child =
+        std::find_if(children_.begin(), children_.end(),
+                     [&](const Child& one) { return one.process->pid() == reaped.pid; });
+    if (child == children_.end()) {
+      is_orphan = true;
+      continue;
+    }
+    child->process->set_exited();
+    facts.emplace_back(input::ChildExited{child->gen, reaped.status});
+  }
+  if (is_orphan) facts.emplace_back(input::OrphanEnded{});
+  return facts;
+}
+
+std::optional<Input> Children::crossed_queue() {
+  for (Child& child : children_) {
+    const bool is_full = child.process->input().queued() >= limits::kQueueBytesMax;
+    if (std::exchange(child.is_input_full, is_full) == is_full) continue;
+    if (is_full) return input::ChildInputFull{child.gen};
+    return input::ChildInputDrained{child.gen};
+  }
+  return {};
+}
+
+ChildProcess* Children::find(Generation gen) {
+  const auto child = at(gen);
+  return child == children_.end() ? nullptr : child->process.get();
+}
+
+bool Children::is_input_full(Generation gen) {
+  const auto child = at(gen);
+  return child != children_.end() && child->is_input_full;
+}
+
+void Children::flush() {
+  for (Child& child : children_) child.process->input().flush();
+}
+
+void Children::set_output_paused(bool paused) {
+  for (Child& child : children_) child.process->set_output_paused(paused);
+}
+
+std::list<Children::Child>::iterator Children::at(Generation gen) {
+  return std::find_if(children_.begin(), children_.end(),
+                      [&](const Child& child) { return child.gen == gen; });
+}
+
+}  // namespace sitter
