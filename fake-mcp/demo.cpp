@@ -104,14 +104,23 @@ class Session {
     const int id = next_id_++;
     send({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}});
     while (true) {
-      char* line = nullptr;
-      std::size_t capacity = 0;
-      if (getline(&line, &capacity, output_) < 0) die("mcp-sitter has ended");
-      const json message = json::parse(line);
-      std::free(line);
+      const json message = hear();
       if (message.value("id", 0) == id) return message;
-      show("client  <-", message.value("method", std::string()));
     }
+  }
+
+  /// Until it is told this.
+  void wait_for(const std::string& notification) {
+    while (hear().value("method", std::string()) != notification) continue;
+  }
+
+  void open() {
+    const json opened =
+        request("initialize", {{"protocolVersion", "2025-11-25"},
+                               {"capabilities", json::object()},
+                               {"clientInfo", {{"name", "demo"}, {"version", "1"}}}});
+    show("client  <-", "connected to " + opened["result"]["serverInfo"].dump());
+    send({{"jsonrpc", "2.0"}, {"method", "notifications/initialized"}});
   }
 
   void call(const std::string& tool, const json& arguments) {
@@ -131,6 +140,16 @@ class Session {
   }
 
  private:
+  json hear() {
+    char* line = nullptr;
+    std::size_t capacity = 0;
+    if (getline(&line, &capacity, output_) < 0) die("mcp-sitter has ended");
+    json message = json::parse(line);
+    std::free(line);
+    if (message.contains("method")) show("client  <-", message["method"].get<std::string>());
+    return message;
+  }
+
   pid_t pid_ = 0;
   int input_ = -1;
   std::FILE* output_ = nullptr;
@@ -159,29 +178,25 @@ class Workshop {
   void edit(const char* tools_next) const {
     std::ofstream(directory_ / "source.json") << tools_next;
   }
+  void lose_source() const { std::filesystem::remove(directory_ / "source.json"); }
 
  private:
   std::filesystem::path directory_;
 };
 
-}  // namespace
+void end(Session& session) {
+  title("The client closes the connection");
+  show("client    ", "exit code " + std::to_string(session.end()) + ", nothing is left behind");
+}
 
-int main(int, char** argv) {
-  const std::filesystem::path bin = std::filesystem::absolute(argv[0]).parent_path();
-  const Workshop workshop;
+void play_calls(const std::filesystem::path& bin, const Workshop& workshop) {
   workshop.build(kToolsBefore);
-
   const std::string build = "echo compiling source.json; cp source.json tools.json";
   title("A client connects: mcp-sitter --build '" + build + "' -- fake-mcp --tools tools.json");
   Session session({(bin / "mcp-sitter").string(), "--log-level", "off", "--build", build,
                    "--build-cwd", workshop.directory(), "--", (bin / "fake-mcp").string(),
                    "--tools", workshop.tools()});
-  const json opened =
-      session.request("initialize", {{"protocolVersion", "2025-11-25"},
-                                     {"capabilities", json::object()},
-                                     {"clientInfo", {{"name", "demo"}, {"version", "1"}}}});
-  show("client  <-", "connected to " + opened["result"]["serverInfo"].dump());
-  session.send({{"jsonrpc", "2.0"}, {"method", "notifications/initialized"}});
+  session.open();
 
   title("The model calls a tool");
   session.call("echo", {{"text", "hello"}});
@@ -207,11 +222,40 @@ int main(int, char** argv) {
   session.call("sitter_rebuild", json::object());
   session.call("delete", {{"id", 7}});
 
+  title("A build that fails is answered with the compiler's words");
+  workshop.lose_source();
+  session.call("sitter_rebuild", json::object());
+
   title("A server that does not start leaves the old one running");
   workshop.edit("");
   session.call("sitter_rebuild", json::object());
   session.call("echo", {{"text", "still here"}});
 
-  title("The client closes the connection");
-  show("client    ", "exit code " + std::to_string(session.end()) + ", nothing is left behind");
+  end(session);
+}
+
+void play_saves(const std::filesystem::path& bin, const Workshop& workshop) {
+  workshop.build(kToolsBefore);
+  title("Another client connects: mcp-sitter --watch tools.json -- fake-mcp --tools tools.json");
+  Session session({(bin / "mcp-sitter").string(), "--log-level", "off", "--watch", workshop.tools(),
+                   "--", (bin / "fake-mcp").string(), "--tools", workshop.tools()});
+  session.open();
+  session.call("echo", {{"text", "hello"}});
+
+  title("A file is saved, and nobody calls anything");
+  workshop.build(kToolsAfter);
+  session.wait_for("notifications/tools/list_changed");
+
+  title("The new tool is there");
+  session.call("search", {{"query", "milk"}});
+  end(session);
+}
+
+}  // namespace
+
+int main(int, char** argv) {
+  const std::filesystem::path bin = std::filesystem::absolute(argv[0]).parent_path();
+  const Workshop workshop;
+  play_calls(bin, workshop);
+  play_saves(bin, workshop);
 }

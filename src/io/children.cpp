@@ -23,10 +23,7 @@ UnitSignal signal_of(action::SignalUnit::How how) {
 
 Children::Children(EventLoop& loop, Parts parts,
                    std::function<ChildProcess::Events(Generation)> events_of)
-    : loop_(loop),
-      parts_(parts),
-      events_of_(std::move(events_of)),
-      last_binary_(parts_.command) {}
+    : loop_(loop), parts_(parts), events_of_(std::move(events_of)), last_binary_(parts_.command) {}
 
 Input Children::start(Generation gen, WallTime now) {
   const PlannedLaunch planned = plan_launch(parts_.command);
@@ -147,9 +144,9 @@ std::vector<Input> Children::ended() {
   std::vector<Input> facts;
   bool is_orphan = false;
   for (const Reaped& reaped : reap()) {
-    const auto child =
-        std::find_if(children_.begin(), children_.end(),
-                     [&](const Child& one) { return one.process->pid() == reaped.pid; });
+    const auto child = std::find_if(children_.begin(), children_.end(), [&](const Child& one) {
+      return one.process->pid() == reaped.pid;
+    });
     if (child == children_.end()) {
       is_orphan = true;
       continue;

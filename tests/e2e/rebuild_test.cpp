@@ -8,6 +8,7 @@
 
 #include "support/scripted_client.hpp"
 #include "support/temporary_directory.hpp"
+#include "support/tool_files.hpp"
 
 namespace sitter::testing {
 namespace {
@@ -16,10 +17,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-const std::string kOneTool = R"json([{"name":"echo","inputSchema":{"type":"object"}}])json";
-const std::string kTwoTools = R"json([{"name":"echo","inputSchema":{"type":"object"}},)json"
-                              R"json({"name":"find","inputSchema":{"type":"object"}}])json";
 
 /// A server whose tools come from a file, and a build command in its directory.
 class Rebuild : public ::testing::Test {

@@ -10,16 +10,13 @@
 
 #include "support/scripted_client.hpp"
 #include "support/temporary_directory.hpp"
+#include "support/tool_files.hpp"
 
 namespace sitter::testing {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-const std::string kOneTool = R"json([{"name":"echo","inputSchema":{"type":"object"}}])json";
-const std::string kTwoTools = R"json([{"name":"echo","inputSchema":{"type":"object"}},)json"
-                              R"json({"name":"find","inputSchema":{"type":"object"}}])json";
 
 /// A server whose tools come from a file that is watched.
 class Watch : public ::testing::Test {
