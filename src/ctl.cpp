@@ -5,8 +5,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -40,8 +42,10 @@ struct Running {
 };
 
 void print(std::string_view text) {
-  fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
-  std::fflush(stdout);
+  const bool is_written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+                          (text.ends_with('\n') || std::fputc('\n', stdout) != EOF) &&
+                          std::fflush(stdout) == 0;
+  if (!is_written) throw Failure{fmt::format("stdout: {}", std::strerror(errno))};
 }
 
 std::string printed(const Json& json) {
@@ -310,9 +314,7 @@ int show_stderr(const Choice& choice, int lines, const std::string& grep, bool f
   return code;
 }
 
-}  // namespace
-
-int run_ctl(const std::vector<std::string>& words) {
+int run(const std::vector<std::string>& words) {
   CLI::App app("Shows and controls the mcp-sitters of this user that run.");
   app.name("mcp-sitter ctl");
   app.require_subcommand(1);
@@ -332,9 +334,8 @@ int run_ctl(const std::vector<std::string>& words) {
   };
   CLI::App* const list_command = command("list", "all that run", false);
   CLI::App* const status_command = command("status", "what one does");
-  CLI::App* const reload_command =
-      command("reload", "build and swap, as sitter_rebuild does, and say what came of it");
-  reload_command->add_option("--mode", mode, "swap or kill-first (default swap)")
+  command("reload", "build and swap, as sitter_rebuild does, and say what came of it")
+      ->add_option("--mode", mode, "swap or kill-first (default swap)")
       ->check(CLI::IsMember({"swap", "kill-first"}));
   CLI::App* const kill_command = command("kill", "end the server until the next request");
   CLI::App* const stderr_command = command("stderr", "what the server wrote to stderr");
@@ -353,19 +354,23 @@ int run_ctl(const std::vector<std::string>& words) {
     fmt::print(stderr, "mcp-sitter ctl: {}; see mcp-sitter ctl --help\n", error.what());
     return kUsageError;
   }
+  if (*list_command) return list(choice.as_json);
+  if (*status_command) return status(choice);
+  if (*kill_command) return kill(choice);
+  if (*stderr_command) return show_stderr(choice, lines, grep, follows);
+  Running running = chosen(choice);
+  return show(ask(running.client, "reload", {{"mode", mode}}), choice.as_json);
+}
+
+}  // namespace
+
+int run_ctl(const std::vector<std::string>& words) {
   try {
-    if (*list_command) return list(choice.as_json);
-    if (*status_command) return status(choice);
-    if (*kill_command) return kill(choice);
-    if (*stderr_command) return show_stderr(choice, lines, grep, follows);
-    if (*reload_command) {
-      Running running = chosen(choice);
-      return show(ask(running.client, "reload", {{"mode", mode}}), choice.as_json);
-    }
+    return run(words);
   } catch (const Failure& failure) {
     fmt::print(stderr, "mcp-sitter ctl: {}\n", failure.what);
+    return kFailed;
   }
-  return kFailed;
 }
 
 }  // namespace sitter

@@ -32,7 +32,7 @@ void Bridge::on(const input::ControlLine& fact) {
       run_builtin(request, Builtin::kill, asked.arguments);
       break;
     case Command::child_stderr:
-      if (asked.follows) followers_.insert(fact.connection);
+      if (asked.follows) follow(fact.connection, asked.arguments);
       run_builtin(request, Builtin::child_stderr, asked.arguments);
       break;
   }
@@ -58,10 +58,22 @@ void Bridge::reload_for(ClientRequest& request, std::string_view arguments) {
   }
 }
 
+/// Whoever asks wrongly is told so, and gets nothing else.
+void Bridge::follow(ControlId connection, std::string_view arguments) {
+  const auto parsed = parse_stderr_arguments(arguments);
+  const auto* const query = std::get_if<StderrRing::Query>(&parsed);
+  if (query == nullptr) return;
+  const LinePattern pattern(query->grep);
+  if (pattern.complaint().empty()) followers_.insert_or_assign(connection, pattern);
+}
+
 void Bridge::tell_followers(std::string_view line) {
-  for (const ControlId follower : followers_) {
-    out_.push(action::SendToControl{
-        follower, fmt::format(R"json({{"line":{}}})json", json_string(one_line(line)))});
+  if (followers_.empty()) return;
+  const std::string text = one_line(line);
+  for (const auto& [connection, pattern] : followers_) {
+    if (!pattern.matches(text)) continue;
+    out_.push(action::SendToControl{connection,
+                                    fmt::format(R"json({{"line":{}}})json", json_string(text))});
   }
 }
 

@@ -1,27 +1,16 @@
 #include "sitter/core/stderr_ring.hpp"
 
 #include <fmt/format.h>
-#include <re2/re2.h>
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 #include <vector>
 
+#include "sitter/core/line_pattern.hpp"
 #include "sitter/core/text.hpp"
 
 namespace sitter {
 namespace {
-
-// A pattern like (x{1000}){1000} would otherwise be built to RE2's default of 8 MiB.
-constexpr std::int64_t kPatternBytesMax = 2 * 1024 * 1024;
-
-std::unique_ptr<RE2> compiled(const std::string& pattern) {
-  RE2::Options options;
-  options.set_log_errors(false);
-  options.set_max_mem(kPatternBytesMax);
-  return std::make_unique<RE2>(pattern, options);
-}
 
 std::string joined(const std::vector<std::string_view>& newest_first) {
   std::string text;
@@ -74,18 +63,13 @@ void StderrRing::append(StderrRing other) {
 }
 
 StderrRing::Answer StderrRing::text(const Query& query) const {
-  std::unique_ptr<RE2> pattern;
-  if (!query.grep.empty()) {
-    pattern = compiled(query.grep);
-    if (!pattern->ok()) {
-      return {"grep is not a valid RE2 pattern: " + one_line(pattern->error()), true};
-    }
-  }
+  const LinePattern pattern(query.grep);
+  if (!pattern.complaint().empty()) return {pattern.complaint(), true};
   const bool all_generations = !query.since_spawn && !query.generation;
   const auto is_wanted = [&](const Entry& entry) {
     if (query.since_spawn && entry.gen != newest_) return false;
     if (query.generation && entry.gen != *query.generation) return false;
-    return !pattern || RE2::PartialMatch(entry.text, *pattern);
+    return pattern.matches(entry.text);
   };
 
   std::vector<std::string_view> newest_first;

@@ -131,6 +131,23 @@ TEST_F(BridgeControlTest, StderrIsShownAndFollowed) {
   EXPECT_THAT(control_got(kScript), IsEmpty());
 }
 
+TEST_F(BridgeControlTest, OnlyLinesThatMatchAreFollowed) {
+  open_session();
+  asks("stderr", R"json(,"follow":true,"arguments":{"grep":"^t"})json");
+  got_text();
+  for (const char* line : {"one", "two", "three", "not this"}) child_says(1, line);
+  EXPECT_THAT(control_got(kScript),
+              ElementsAre(R"json({"line":"two"})json", R"json({"line":"three"})json"));
+}
+
+TEST_F(BridgeControlTest, WithAWrongPatternNothingIsFollowed) {
+  open_session();
+  asks("stderr", R"json(,"follow":true,"arguments":{"grep":"("})json");
+  EXPECT_THAT(got_text(), HasSubstr("not a valid RE2 pattern"));
+  child_says(1, "one");
+  EXPECT_THAT(control_got(kScript), IsEmpty());
+}
+
 TEST_F(BridgeControlTest, WhatIsNoRequestIsRefusedWithTheReason) {
   const std::string deep = "{\"command\":" + std::string(200, '[') + std::string(200, ']') + "}";
   const std::vector<std::pair<std::string, std::string>> mistakes = {

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -107,10 +108,10 @@ TEST_F(Ctl, OneWithAShorterEnvironmentIsFound) {
 TEST_F(Ctl, StderrIsFollowedLineByLine) {
   ScriptedClient client(setup());
   client.open();
-  Program follower({.command = {sitter_program(), "ctl", "stderr", "--follow", "--grep", "none"},
+  Program follower({.command = {sitter_program(), "ctl", "stderr", "--follow", "--grep", "^..."},
                     .environment = environment()});
   follower.read_line();
-  client.text_of_call("stderr", {{"text", "one\ntwo\nthree"}});
+  client.text_of_call("stderr", {{"text", "one\nno\ntwo\nthree"}});
   for (const std::string line : {"one", "two", "three"}) EXPECT_EQ(follower.read_line(), line);
   EXPECT_EQ(client.end(), 0);
   EXPECT_EQ(follower.wait(), 0);
@@ -126,6 +127,17 @@ TEST_F(Ctl, WhoFollowsAndDoesNotReadDoesNotKeepTheBridgeFromEnding) {
   const std::string line(4000, 'x');
   for (int i = 0; i < 2000; ++i) client.text_of_call("stderr", {{"text", line}});
   EXPECT_EQ(client.end(), 0);
+}
+
+TEST_F(Ctl, OutputThatNobodyTakesIsAFailure) {
+  ScriptedClient client(setup());
+  client.open();
+  const OwnDescriptor full(open("/dev/full", O_WRONLY));
+  Program list({.command = {sitter_program(), "ctl", "list"},
+                .environment = environment(),
+                .output = full.number()});
+  EXPECT_EQ(list.wait(), 1);
+  EXPECT_THAT(list.error_text(), HasSubstr("No space left"));
 }
 
 TEST_F(Ctl, AFailedBuildIsAFailureOfReload) {

@@ -27,6 +27,7 @@
 #include "sitter/core/input.hpp"
 #include "sitter/core/internal_ids.hpp"
 #include "sitter/core/json_view.hpp"
+#include "sitter/core/line_pattern.hpp"
 #include "sitter/core/listens.hpp"
 #include "sitter/core/message.hpp"
 #include "sitter/core/progress_tokens.hpp"
@@ -412,6 +413,7 @@ class Bridge {
   void on(const input::ControlLine& fact);
   void on(const input::ControlClosed& fact);
   void reload_for(ClientRequest& request, std::string_view arguments);
+  void follow(ControlId connection, std::string_view arguments);
   void tell_followers(std::string_view line);
 
   // bridge_watch.cpp: files that change
@@ -514,7 +516,7 @@ class Bridge {
   bool is_watch_problem_told_ = true;
   std::optional<StatusFacts::Trigger> last_trigger_;
 
-  std::set<ControlId> followers_;
+  std::map<ControlId, LinePattern> followers_;
 
   std::optional<Kill> kill_;
   std::int64_t kill_count_ = 0;

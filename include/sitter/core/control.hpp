@@ -19,7 +19,8 @@ struct ControlRequest {
   Command command = Command::status;
   /// A raw object; empty if there were none.
   std::string arguments;
-  /// Of child_stderr: {"line": "..."} follows for each line that the server writes from now on.
+  /// Of child_stderr: {"line": "..."} follows for each line that the server writes from now on and
+  /// that `grep` matches.
   bool follows = false;
 };
 
