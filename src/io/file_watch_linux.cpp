@@ -29,6 +29,10 @@ namespace fs = std::filesystem;
 constexpr std::uint32_t kEvents = IN_CREATE | IN_CLOSE_WRITE | IN_MODIFY | IN_DELETE |
                                   IN_MOVED_FROM | IN_MOVED_TO | IN_MOVE_SELF | IN_ONLYDIR |
                                   IN_EXCL_UNLINK;
+/// Of a folder that only leads to what is watched. With IN_MASK_ADD one that is watched anyway
+/// loses nothing.
+constexpr std::uint32_t kEventsOnTheWay = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO |
+                                          IN_MOVE_SELF | IN_ONLYDIR | IN_EXCL_UNLINK | IN_MASK_ADD;
 constexpr std::uint32_t kAdded = IN_CREATE | IN_MOVED_TO;
 constexpr std::uint32_t kRemoved = IN_DELETE | IN_MOVED_FROM;
 
@@ -147,7 +151,9 @@ class FileWatch::Watcher final : private EventLoop::Reader {
     }
   }
 
-  /// The nearest folder above the root that exists.
+  /// The nearest folder above the root that exists, and the one above that: a folder that is
+  /// deleted while a process runs a program in it tells nothing itself (inotify(7):
+  /// IN_DELETE_SELF).
   void watch_anchor(const std::string& root) {
     for (int i = 0; i < kAnchorTries; ++i) {
       std::string folder = root;
@@ -155,6 +161,9 @@ class FileWatch::Watcher final : private EventLoop::Reader {
         folder = parent_of(folder);
       } while (!watch(folder) && !folder.empty());
       anchors_.insert(folder);
+      if (!folder.empty() && watch(parent_of(folder), kEventsOnTheWay)) {
+        anchors_.insert(parent_of(folder));
+      }
       const std::string next = root.substr(0, root.find('/', folder.size() + 1));
       if (next == root || !is_folder(next)) return;
     }
@@ -205,10 +214,12 @@ class FileWatch::Watcher final : private EventLoop::Reader {
     return path == binary_ || path == binary_target_;
   }
 
-  bool watch(const std::string& folder) {
-    const int number = inotify_add_watch(inotify_.number(), name_of(folder), kEvents);
+  bool watch(const std::string& folder, std::uint32_t events = kEvents) {
+    const int number = inotify_add_watch(inotify_.number(), name_of(folder), events);
     if (number < 0) {
-      if (errno != ENOENT && errno != ENOTDIR) note_problem(folder, errno);
+      // One on the way may be closed to us, and is needed by few.
+      const bool is_needed = events == kEvents && errno != ENOENT && errno != ENOTDIR;
+      if (is_needed) note_problem(folder, errno);
       return false;
     }
     if (const auto before = watches_.find(folder);

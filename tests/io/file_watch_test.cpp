@@ -298,6 +298,20 @@ TEST_F(FileWatchTest, TheBinaryIsUsableWhenThereIsSomethingInIt) {
   EXPECT_THAT(usable_, Contains("out/server"));
 }
 
+TEST_F(FileWatchTest, TheBinarysFolderMayBeMadeAnewWhileItRuns) {
+  base_.write("out/bin/server", "1", 0755);
+  // A root that comes to be would have all of them looked for.
+  base_.write("the-last", "1");
+  watch({});
+  watch_->set_binary(base_ / "out/bin/server");
+  // As long as a process has it open, the folder does not tell that it is deleted.
+  const std::ifstream running(base_ / "out/bin/server");
+  EXPECT_THAT(changed_by([&] { fs::remove_all(base_ / "out/bin"); }),
+              ElementsAre("out/bin/server"));
+  EXPECT_THAT(written("out/bin/server", "2"), ElementsAre("out/bin/server"));
+  EXPECT_THAT(written("out/bin/server", "3"), ElementsAre("out/bin/server"));
+}
+
 TEST_F(FileWatchTest, TheBinaryMayBeALinkOrNotBeThereYet) {
   watch({});
   fs::create_symlink("real/server", base_ / "server");
