@@ -14,6 +14,7 @@
 #include <optional>
 #include <system_error>
 
+#include "sitter/core/limits.hpp"
 #include "sitter/core/text.hpp"
 #include "sitter/io/control_client.hpp"
 
@@ -48,8 +49,8 @@ void print(std::string_view text) {
   if (!is_written) throw Failure{fmt::format("stdout: {}", std::strerror(errno))};
 }
 
-std::string printed(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+std::string printed(const Json& json, bool on_one_line = false) {
+  return json.dump(on_one_line ? -1 : 2, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string text_in(const Json& json, const char* key) {
@@ -198,7 +199,9 @@ bool is_in(const Json& hello, const std::string& folder) {
 Running chosen(const Choice& choice) {
   std::vector<Running> fitting;
   const std::string folder = choice.cwd.empty() ? std::string() : folder_of(choice.cwd);
+  bool is_one_silent = false;
   for (Running& running : all_running()) {
+    is_one_silent |= !answers(running);
     const bool is_meant = choice.target.empty() ||
                           choice.target == std::to_string(running.client.pid()) ||
                           choice.target == text_in(running.hello, "name");
@@ -218,8 +221,8 @@ Running chosen(const Choice& choice) {
   std::string which = choice.target.empty() ? "" : fmt::format(" '{}'", one_line(choice.target));
   if (!folder.empty()) which += fmt::format(" in {}", one_line(folder));
   if (fitting.empty()) {
-    throw Failure{
-        fmt::format("no mcp-sitter{} of yours runs; mcp-sitter ctl list shows all", which)};
+    throw Failure{fmt::format("no mcp-sitter{} of yours {}; mcp-sitter ctl list shows all", which,
+                              is_one_silent ? "answers, and one does not answer at all" : "runs")};
   }
   std::vector<std::string> pids;
   for (const Running& running : fitting) pids.push_back(std::to_string(running.client.pid()));
@@ -227,12 +230,12 @@ Running chosen(const Choice& choice) {
                             which.empty() ? "" : " as" + which, fmt::join(pids, ", "))};
 }
 
-int show(const Answer& answer, bool as_json) {
+int show(const Answer& answer, bool as_json, bool on_one_line = false) {
   if (as_json) {
     Json json;
     json["isError"] = answer.is_error;
     json["text"] = answer.text;
-    print(printed(json));
+    print(printed(json, on_one_line));
   } else {
     print(readable(answer.text));
   }
@@ -286,7 +289,11 @@ int kill(const Choice& choice) {
   Running running = chosen(choice);
   const Answer answer = ask(running.client, "kill");
   const Json report = Json::parse(answer.text, nullptr, false);
-  if (choice.as_json || answer.is_error || !report.is_object()) return show(answer, choice.as_json);
+  if (answer.is_error || !report.is_object()) return show(answer, choice.as_json);
+  if (choice.as_json) {
+    print(printed(report));
+    return 0;
+  }
   std::vector<std::vector<std::string>> rows = {{"PID", "WHAT", "HOW", "COMMAND"}};
   for (const Json& one : report["killed"]) {
     rows.push_back({number(one["pid"]), text_in(one, "relation"), text_in(one, "how"),
@@ -301,8 +308,11 @@ int show_stderr(const Choice& choice, int lines, const std::string& grep, bool f
   Json arguments;
   arguments["lines"] = lines;
   if (!grep.empty()) arguments["grep"] = grep;
-  const int code = show(ask(running.client, "stderr", arguments, follows), choice.as_json);
-  while (follows && code == 0) {
+  // With what follows, each line is a JSON text.
+  const Answer answer = ask(running.client, "stderr", arguments, follows);
+  if (answer.is_error) throw Failure{answer.text};
+  show(answer, choice.as_json, follows);
+  while (follows) {
     const auto line = running.client.next_line();
     if (!line) break;
     if (choice.as_json) {
@@ -311,7 +321,12 @@ int show_stderr(const Choice& choice, int lines, const std::string& grep, bool f
       print(readable(text_in(Json::parse(*line, nullptr, false), "line")));
     }
   }
-  return code;
+  return 0;
+}
+
+bool is_command(const CLI::App& app, const std::string& word) {
+  const auto has_name = [&](const CLI::App* command) { return command->get_name() == word; };
+  return !app.get_subcommands(has_name).empty();
 }
 
 int run(const std::vector<std::string>& words) {
@@ -323,13 +338,19 @@ int run(const std::vector<std::string>& words) {
   std::string grep;
   std::string mode = "swap";
   bool follows = false;
+  // An unset variable in a script does not mean the only one that runs.
+  const CLI::Validator not_empty(
+      [](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
   const auto command = [&](const char* name, const char* about, bool has_target = true) {
     CLI::App* const added = app.add_subcommand(name, about);
     added->add_flag("--json", choice.as_json, "for scripts");
     if (!has_target) return added;
     added->add_option("target", choice.target, "its pid or name; not needed if only one runs")
-        ->type_name("PID|NAME");
-    added->add_option("--cwd", choice.cwd, "the one whose server runs there")->type_name("DIR");
+        ->type_name("PID|NAME")
+        ->check(not_empty);
+    added->add_option("--cwd", choice.cwd, "the one whose server runs there")
+        ->type_name("DIR")
+        ->check(not_empty);
     return added;
   };
   CLI::App* const list_command = command("list", "all that run", false);
@@ -339,16 +360,24 @@ int run(const std::vector<std::string>& words) {
       ->check(CLI::IsMember({"swap", "kill-first"}));
   CLI::App* const kill_command = command("kill", "end the server until the next request");
   CLI::App* const stderr_command = command("stderr", "what the server wrote to stderr");
-  stderr_command->add_option("--lines", lines, "how many of the newest (default 200)")
-      ->type_name("N");
+  stderr_command->add_option("--lines", lines, "how many of the newest, 1 to 1000 (default 200)")
+      ->type_name("N")
+      ->check(CLI::Range(1, static_cast<int>(limits::kShownLinesMax)));
   stderr_command->add_option("--grep", grep, "only those that match (RE2 syntax)")
       ->type_name("PATTERN");
   stderr_command->add_flag("--follow,-f", follows, "and what it writes from now on");
+  if (!words.empty() && !words.front().starts_with('-') && !is_command(app, words.front())) {
+    fmt::print(
+        stderr,
+        "mcp-sitter ctl: there is no command '{}', only list, status, reload, kill and stderr\n",
+        one_line(words.front()));
+    return kUsageError;
+  }
   try {
     // The parser takes its words from the back.
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp&) {
-    print(app.get_subcommands().empty() ? app.help() : app.get_subcommands().front()->help());
+    print(app.help());
     return 0;
   } catch (const CLI::ParseError& error) {
     fmt::print(stderr, "mcp-sitter ctl: {}; see mcp-sitter ctl --help\n", error.what());

@@ -196,12 +196,13 @@ void declare(CLI::App& app, Raw& raw) {
   value(app.add_option("--name", raw.name, "what mcp-sitter ctl calls this one"), "NAME")
       ->check([](const std::string& text) {
         const bool is_good = !text.empty() && text.size() <= kToolNameMax &&
+                             !text.starts_with('-') &&
                              text.find_first_not_of(kToolNameCharacters) == text.npos &&
                              text.find_first_not_of("0123456789") != text.npos;
         return is_good ? std::string()
                        : fmt::format(
-                             "'{}' is no name: 1 to {} letters, digits, _, - or ., and "
-                             "not only digits, which are a pid",
+                             "'{}' is no name: 1 to {} letters, digits, _, - or ., "
+                             "not a - at first, and not only digits, which are a pid",
                              text, kToolNameMax);
       });
   app.add_flag("--no-ctl", raw.no_ctl, "open no socket for mcp-sitter ctl");
@@ -266,8 +267,12 @@ std::variant<std::map<Builtin, std::string>, Refusal> tool_names(const Raw& raw)
   std::map<Builtin, std::string> chosen;
   for (const std::string& pair : raw.tool_names) {
     const std::size_t equals = pair.find('=');
+    if (equals == pair.npos) {
+      return usage_error(
+          fmt::format("--tool-name: '{}' is not TOOL=NAME, as in rebuild=recompile", pair));
+    }
     const std::string tool = pair.substr(0, equals);
-    const std::string name = equals == pair.npos ? std::string() : pair.substr(equals + 1);
+    const std::string name = pair.substr(equals + 1);
     const auto known = std::find_if(kBuiltins.begin(), kBuiltins.end(), [&](Builtin builtin) {
       return plain_name(builtin) == tool || plain_name(builtin) == std::string(kToolPrefix) + tool;
     });

@@ -50,8 +50,7 @@ void Bridge::reload_for(ClientRequest& request, std::string_view arguments) {
     answer_error(request, ErrorCode::internal_error, "mcp-sitter is ending");
     return;
   }
-  const auto& wanted = std::get<RebuildArguments>(parsed);
-  if (reload(wanted)) {
+  if (reload({"ctl reload", std::get<RebuildArguments>(parsed)})) {
     rebuild_->callers.push_back(&request);
   } else {
     rebuild_->next_callers.push_back(&request);

@@ -48,6 +48,17 @@ void Bridge::note_replay_failure(std::string failure) {
   }
 }
 
+/// What a child has died of would take the next one down, too.
+void Bridge::blame_replay(const Child& dead, ChildEnd& end) {
+  const CallReplay* const replay = dead.handshake.replay();
+  if (replay == nullptr || end.reason == EndReason::ended_from_outside) return;
+  const std::string tool(replay->running());
+  if (replays_.erase(tool) == 0) return;
+  note_replay_failure(
+      fmt::format("{}: {}; it is not called again by itself", tool, end_clause(end)));
+  end.during = fmt::format("{} was called again, which --replay-call asks for", tool);
+}
+
 void Bridge::restart_later(const ChildEnd& end) {
   restarts_.on_end(end, now_);
   if (restarts_.when() == RestartPolicy::When::lazy || !restarts_.is_exhausted()) return;
@@ -70,6 +81,7 @@ void Bridge::restart() {
 void Bridge::start() {
   policy_.on_start(now_);
   restarts_.on_start(now_);
+  was_killed_ = false;
   if (changes_) changes_->on_start(config_.build_command.empty());
   const Generation gen = ++last_gen_;
   if (has_child() && envelope_.is_known()) has_lost_stateless_ = true;
@@ -141,6 +153,7 @@ void Bridge::advance(Child& child) {
 void Bridge::take_over() {
   Child& before = *serving();
   last_served_end_ = end_for(EndReason::replaced);
+  if (rebuild_) last_served_end_->why = rebuild_->cause;
   before.retires_at = now_.steady + config_.on_busy_wait;
   on_streams_lost(before.gen());
   tokens_.on_child_lost();
@@ -347,7 +360,10 @@ void Bridge::release_waiting(Child& child) {
       continue;
     }
     const Message* const message = kept_reader_.read(line.line());
-    if (message != nullptr && answer_ourselves(*request, &child, message->params)) continue;
+    if (message != nullptr && (answer_ourselves(*request, &child, message->params) ||
+                               refuse_waiting_call(*request, *message))) {
+      continue;
+    }
     forward(*request, line.line(), Outgoing::own(line.text()), child);
   }
 }
@@ -371,6 +387,7 @@ void Bridge::on_over(Child dead) {
   // A server of an earlier revision may well exit when it is only probed.
   const bool was_probed = !is_open() && !dead.has_served;
   std::string tail = ring_.tail(gen);
+  if (dead.has_spoken && !is_deliberate && !is_replaced) blame_replay(dead, end);
   if (was_probed) {
     out_.log(Level::info, fmt::format("child {} has ended; it was only probed", gen));
   } else {
@@ -381,28 +398,22 @@ void Bridge::on_over(Child dead) {
   if (was_candidate) {
     // The newest lines are again those of the one that serves.
     ring_.child_started(shown()->gen(), shown()->life.pid());
-  } else {
+  } else if (gen > last_end_gen_) {
+    // One that retires may end after its successor.
     last_end_ = end;
+    last_end_gen_ = gen;
     last_end_at_ = now_.wall;
   }
   if (!is_deliberate && !is_replaced && end.reason != EndReason::exited &&
       end.reason != EndReason::ended_from_outside) {
     last_failure_ = {end, tail};
   }
-  history_.push_back({gen, dead.life.pid(), dead.life.started().wall, end.lifetime, end});
+  const auto place = std::find_if(history_.begin(), history_.end(),
+                                  [&](const auto& life) { return life.gen > gen; });
+  history_.insert(place, {gen, dead.life.pid(), dead.life.started().wall, end.lifetime, end});
   if (history_.size() > limits::kHistoryMax) history_.pop_front();
 
   if (dead.has_held_errors) release_held();
-  if (const CallReplay* const replay = dead.handshake.replay()) {
-    // What it has died of would take the next one down, too.
-    const std::string tool(replay->running());
-    const bool is_blamed = dead.has_spoken && !is_deliberate && !is_replaced &&
-                           end.reason != EndReason::ended_from_outside;
-    if (is_blamed && replays_.erase(tool) > 0) {
-      note_replay_failure(
-          fmt::format("{}: {}; it is not called again by itself", tool, end_clause(end)));
-    }
-  }
   void_questions(gen);
   on_streams_lost(gen);
   if (envelope_.is_known()) has_lost_stateless_ = true;

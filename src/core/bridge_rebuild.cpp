@@ -19,27 +19,33 @@ void Bridge::begin_rebuild(ClientRequest& request, const RebuildArguments& argum
   const bool is_free = !rebuild_ || (rebuild_->is_cancelled && rebuild_->callers.empty());
   if (!rebuild_) rebuild_ = Rebuild();
   rebuild_->callers.push_back(&request);
-  if (!is_free) return;
+  if (!is_free) {
+    const bool has_begun = !rebuild_->is_cancelled && !holds_waiting();
+    if (has_begun) request.more().joined_after = build_->age(now_);
+    return;
+  }
   rebuild_->mode = arguments.mode;
   rebuild_->timeout = arguments.timeout;
   if (!rebuild_->is_cancelled) restart_rebuild();
 }
 
 void Bridge::on(const input::ReloadAsked&) {
-  if (ending_ == Ending::none) reload();
+  if (ending_ == Ending::none) reload({"SIGHUP"});
 }
 
 /// For somebody else than the client. False if there will be one more after that which is on its
 /// way, since what has changed meanwhile may not be in it.
-bool Bridge::reload(const RebuildArguments& wanted) {
+bool Bridge::reload(const Reload& wanted) {
   using State = Rebuild::State;
   const bool is_free = !rebuild_ || (rebuild_->is_cancelled && rebuild_->callers.empty());
   // A server that is not up yet would only be waited for to be replaced. But who has called is owed
   // an answer, and saves might go on for ever.
   if (!is_free && rebuild_->state == State::starting && rebuild_->callers.empty()) {
     rebuild_->is_reload = true;
-    rebuild_->mode = wanted.mode;
-    rebuild_->timeout = wanted.timeout;
+    rebuild_->cause = wanted.cause;
+    rebuild_->is_by_watch = wanted.is_by_watch;
+    rebuild_->mode = wanted.how.mode;
+    rebuild_->timeout = wanted.how.timeout;
     rebuild_->gen = kNoGeneration;
     restart_rebuild();
     return true;
@@ -52,8 +58,10 @@ bool Bridge::reload(const RebuildArguments& wanted) {
   if (is_new) rebuild_ = Rebuild();
   rebuild_->is_reload = true;
   if (!is_free) return true;
-  rebuild_->mode = wanted.mode;
-  rebuild_->timeout = wanted.timeout;
+  rebuild_->cause = wanted.cause;
+  rebuild_->is_by_watch = wanted.is_by_watch;
+  rebuild_->mode = wanted.how.mode;
+  rebuild_->timeout = wanted.how.timeout;
   if (is_new) restart_rebuild();
   return true;
 }
@@ -78,7 +86,6 @@ void Bridge::start_build() {
   build_.emplace(--last_build_, now_);
   if (changes_) changes_->on_build();
   has_progress_ = false;
-  build_line_count_ = 0;
   out_.push(action::StartBuild{build_->life.gen()});
 }
 
@@ -105,7 +112,7 @@ void Bridge::advance_rebuild() {
     rebuild_->deadline.reset();
     rebuild_->state = State::clearing;
     for (Child& child : children_) {
-      child.life.take_down(EndReason::replaced, {}, ladder(), now_, out_);
+      child.life.take_down(EndReason::replaced, rebuild_->cause, ladder(), now_, out_);
     }
   }
   if (rebuild_->state == State::clearing && children_.empty() && !kill_) start_build();
@@ -143,8 +150,7 @@ void Bridge::advance_new_child() {
 }
 
 void Bridge::on_build_line(const input::ChildErrorLine& fact) {
-  build_->output.add(fact.gen, fact.line, fact.bytes_cut);
-  ++build_line_count_;
+  build_->add(fact.line, fact.bytes_cut);
   // Who has called since a build was cancelled waits for the next one, which counts anew.
   if (rebuild_->is_cancelled) return;
   has_progress_ = true;
@@ -164,7 +170,7 @@ void Bridge::tell_build_progress() {
     output_.send(Outgoing::own(notification_line(
                      method_name(Method::progress),
                      fmt::format(R"json({{"progressToken":{},"progress":{},"message":{}}})json",
-                                 token, build_line_count_, json_string(line)))),
+                                 token, build_->line_count(), json_string(line)))),
                  out_);
   }
 }
@@ -219,11 +225,12 @@ void Bridge::reload_again(const Rebuild& before) {
 
 void Bridge::tell_rebuilt(const Rebuild& rebuild, RebuildReport report) {
   report.rebuild_tool = names_.name(Builtin::rebuild);
+  report.kill_tool = names_.name(Builtin::kill);
   report.log_tool = names_.name(Builtin::build_log);
   report.stderr_tool = names_.name(Builtin::child_stderr);
   if (!config_.build_command.empty()) {
     report.build = build_->result();
-    report.output = build_excerpt(build_->output.lines());
+    report.output = build_excerpt(build_->lines());
   }
   // What a new server has mended need not be told.
   if (!is_failure(report)) reload_failure_.clear();
@@ -231,7 +238,7 @@ void Bridge::tell_rebuilt(const Rebuild& rebuild, RebuildReport report) {
       std::any_of(rebuild.callers.begin(), rebuild.callers.end(),
                   [](const ClientRequest* caller) { return !caller->is_control(); });
   if (!is_client_told && is_failure(report)) {
-    reload_failure_ = reload_text(report);
+    reload_failure_ = reload_text(rebuild, report);
     notice_was_beside_structure_ = false;
   }
   if (rebuild.callers.empty()) return;
@@ -240,9 +247,9 @@ void Bridge::tell_rebuilt(const Rebuild& rebuild, RebuildReport report) {
     report.notice = pending_notice_text();
     if (is_client_told) note_notice_told();
   }
-  const std::string text = rebuild_text(report);
   for (ClientRequest* caller : rebuild.callers) {
-    std::string line = tool_text_line(*caller, text, is_failure(report));
+    report.joined_after = caller->extra ? caller->extra->joined_after : std::nullopt;
+    std::string line = tool_text_line(*caller, rebuild_text(report), is_failure(report));
     // The model may call a new tool in its next turn.
     if (is_restarted && relist_.is_waiting() && !caller->is_control()) {
       hold(*caller, std::move(line));
@@ -253,19 +260,31 @@ void Bridge::tell_rebuilt(const Rebuild& rebuild, RebuildReport report) {
 }
 
 /// What stands in the next result, with as much of the build as a notice may have.
-std::string Bridge::reload_text(RebuildReport report) const {
+std::string Bridge::reload_text(const Rebuild& rebuild, RebuildReport report) const {
+  report.cause = rebuild.cause;
   if (report.build) {
     report.output =
-        build_excerpt(build_->output.lines(), limits::kReloadLinesMax, limits::kNoticeBytesMax);
+        build_excerpt(build_->lines(), limits::kReloadLinesMax, limits::kNoticeBytesMax);
   }
   return rebuild_text(report);
 }
 
 /// One that nobody waits for any more is not finished.
 void Bridge::on_rebuild_cancelled(ClientRequest& request) {
-  using State = Rebuild::State;
   const bool was_caller = std::erase(rebuild_->callers, &request) > 0;
-  if (!was_caller || !rebuild_->callers.empty() || rebuild_->is_reload) return;
+  if (was_caller && rebuild_->callers.empty() && !rebuild_->is_reload) abandon_rebuild();
+}
+
+/// Somebody kills the server, so a file that was saved before does not bring it back.
+void Bridge::drop_watched_reload() {
+  if (rebuild_->next && rebuild_->next->is_by_watch) rebuild_->next.reset();
+  if (!rebuild_->is_by_watch) return;
+  rebuild_->is_reload = rebuild_->is_by_watch = false;
+  if (rebuild_->callers.empty()) abandon_rebuild();
+}
+
+void Bridge::abandon_rebuild() {
+  using State = Rebuild::State;
   if (rebuild_->state == State::building) {
     rebuild_->is_cancelled = true;
     has_progress_ = false;

@@ -112,19 +112,33 @@ void Bridge::pass_call(ClientRequest& request, const Message& message, Line line
   const std::string wrong = call == nullptr ? std::get<ArgumentError>(parsed) : wrong_call(*call);
   if (!wrong.empty()) {
     requests_.keep(request);
-    if (request.fails_with_result()) {
-      answer_tool_text(request, wrong, true);
-    } else {
-      answer_error(request, ErrorCode::invalid_params, wrong);
-    }
+    refuse_call(request, wrong);
     return;
   }
   request.tool = call->tool;
+  request.more().is_passed_call = true;
   Edits edits(line);
   edits.replace(name, json_string(call->tool));
   edits.replace(arguments, call->arguments);
   const OwnedLine changed(edits.apply());
   pass_on(request, message, changed.line(), Outgoing::own(changed.text()));
+}
+
+void Bridge::refuse_call(ClientRequest& request, std::string_view wrong) {
+  if (request.fails_with_result()) {
+    answer_tool_text(request, wrong, true);
+  } else {
+    answer_error(request, ErrorCode::invalid_params, wrong);
+  }
+}
+
+/// One that has waited, and may not be what the server that is there now understands.
+bool Bridge::refuse_waiting_call(ClientRequest& request, const Message& message) {
+  if (!request.extra || !request.extra->is_passed_call) return false;
+  const std::string wrong =
+      wrong_call({request.tool, std::string(member(message.params_raw, "arguments"))});
+  if (!wrong.empty()) refuse_call(request, wrong);
+  return !wrong.empty();
 }
 
 /// What is wrong with it, as far as the last list of the tools shows; empty for nothing.
@@ -197,18 +211,21 @@ void Bridge::begin_kill(ClientRequest& request, KillScope scope) {
     // Only a running child shows which file is behind a wrapper.
     if (!children_.empty()) inspect(Purpose::look);
     restarts_.cancel();
+    was_killed_ = true;
+    if (rebuild_) drop_watched_reload();
   } else if (reach(scope) > reach(kill_->scope)) {
     kill_->scope = scope;
     kill_->deadline.reset();
     kill_->state = Kill::State::ending_child;
   }
   kill_->callers.push_back(&request);
-  const ChildEnd end = end_for(EndReason::killed_by_sitter);
+  ChildEnd end = end_for(EndReason::killed_by_sitter);
+  if (request.is_control()) end.why = "ctl kill";
   if (opening_ != nullptr) answer_opening_ourselves(end_clause(end));
   // Somebody is about to build, so nothing that waits may start the child again.
   fail_waiting(report_of(end, {}, DeathReport::Progress::not_delivered));
   for (Child& child : children_) {
-    child.life.take_down(EndReason::killed_by_sitter, {}, ladder(), now_, out_);
+    child.life.take_down(EndReason::killed_by_sitter, end.why, ladder(), now_, out_);
   }
 }
 

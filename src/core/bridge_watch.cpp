@@ -51,9 +51,7 @@ void Bridge::on_files_settled() {
   }
   if (!is_reload_due) return;
   const std::string files = files_text(changes_->files(), changes_->count());
-  const bool is_killed =
-      kill_ || (!has_child() && last_end_ && last_end_->reason == EndReason::killed_by_sitter);
-  if (is_killed || ending_ != Ending::none) {
+  if (was_killed_ || ending_ != Ending::none) {
     out_.log(Level::info, fmt::format("changed: {}; the server was killed on purpose, so that is "
                                       "no reason to start it",
                                       files));
@@ -62,7 +60,7 @@ void Bridge::on_files_settled() {
   }
   out_.log(Level::info, fmt::format("changed: {}; the server is reloaded", files));
   last_trigger_ = {changes_->files(), changes_->count(), now_.wall};
-  reload();
+  reload({files_text({changes_->files().front()}, changes_->count()) + " changed", {}, true});
 }
 
 /// What no reload can have missed any more.

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <utility>
+
 #include "sitter/core/child_end.hpp"
 #include "sitter/core/text.hpp"
 
@@ -42,6 +45,35 @@ std::string build_clause(const BuildResult& result) {
       break;
   }
   return "the build could not be started: " + result.why;
+}
+
+Milliseconds Build::age(Now now) const {
+  return std::chrono::duration_cast<Milliseconds>(now.steady - life.started().steady);
+}
+
+void Build::add(std::string_view line, std::size_t bytes_cut) {
+  output.add(life.gen(), line, bytes_cut);
+  ++line_count_;
+  if (first_errors_.size() < limits::kBuildErrorsKept) keep_error();
+}
+
+/// The newest line, if it looks like an error or stands close behind one.
+void Build::keep_error() {
+  const std::string text = output.tail(life.gen(), 1, limits::kStderrLineMax);
+  if (looks_like_error(text)) keeps_until_ = line_count_ + kLinesBehindError;
+  if (line_count_ > keeps_until_) return;
+  first_errors_.push_back({line_count_, shortened(text, limits::kBuildErrorBytesMax)});
+}
+
+std::vector<BuildLine> Build::lines() const {
+  const std::vector<std::string_view> last = output.lines();
+  std::int64_t number = line_count_ - static_cast<std::int64_t>(last.size());
+  std::vector<BuildLine> lines;
+  for (const Kept& kept : first_errors_) {
+    if (kept.number <= number) lines.push_back({kept.number, kept.text});
+  }
+  for (const std::string_view text : last) lines.push_back({++number, text});
+  return lines;
 }
 
 void Build::finish(Now now) {

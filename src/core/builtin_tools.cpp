@@ -288,12 +288,14 @@ std::vector<std::string> BuiltinNames::definitions() const {
 std::string BuiltinNames::instructions() const {
   return fmt::format(
       "This server is under development and runs behind mcp-sitter: {}{} stops it for a rebuild "
-      "(the "
-      "next call starts it again), {}, {} and {} tell about it, and text that begins with "
-      "[mcp-sitter] in a result reports restarts and crashes.",
+      "(the next call starts it again), {}, {} and {} tell about it, and text that begins with "
+      "[mcp-sitter] in a result reports restarts and crashes.{}",
       offers(Builtin::rebuild) ? name(Builtin::rebuild) + " builds and restarts it, " : "",
       name(Builtin::kill), name(Builtin::status), name(Builtin::child_stderr),
-      name(Builtin::binary_info));
+      name(Builtin::binary_info),
+      offers(Builtin::call)
+          ? fmt::format(" {} calls a tool that is not in your list.", name(Builtin::call))
+          : "");
 }
 
 std::variant<KillArguments, ArgumentError> parse_kill_arguments(std::string_view raw) {
@@ -356,13 +358,17 @@ std::variant<StderrRing::Query, ArgumentError> parse_build_log_arguments(std::st
 }
 
 std::variant<CallArguments, ArgumentError> parse_call_arguments(std::string_view raw) {
-  Arguments arguments(raw);
+  // As it was written, since it goes on to the server, and as large as it may be there.
+  std::string_view inner = member(raw, "arguments");
+  std::string outer(raw);
+  if (!inner.empty()) {
+    outer.replace(static_cast<std::size_t>(inner.data() - raw.data()), inner.size(), "{}");
+  }
+  Arguments arguments(outer);
   arguments.allow_only({"tool", "arguments"});
   CallArguments call;
   arguments.read_string("tool", call.tool);
   if (call.tool.empty()) arguments.complain("tool must be the name of a tool of the server");
-  // As it was written, since it goes on to the server.
-  std::string_view inner = member(raw, "arguments");
   const std::string decoded = string_value(inner);
   // Some models write an object into a string.
   if (is_object(decoded)) inner = decoded;

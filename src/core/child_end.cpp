@@ -17,6 +17,52 @@ std::string why_words(const ChildEnd& end) {
   return brief(end.why, kWhyBytesMax);
 }
 
+std::string plain_clause(const ChildEnd& end) {
+  const std::string status = status_words(end.status);
+  const std::string after = duration_text(end.lifetime);
+  switch (end.reason) {
+    case EndReason::not_executed:
+      return "the server could not be started: " + why_words(end);
+    case EndReason::ended_in_opening:
+      return fmt::format(
+          "the server could not be started: it ended ({}) after {}, before it had answered its "
+          "opening",
+          status, after);
+    case EndReason::opening_timed_out:
+      return fmt::format(
+          "the server could not be started: it had not answered its opening after {} and was taken "
+          "down",
+          after);
+    case EndReason::said_nothing:
+      return fmt::format("the server had said nothing {} after its start and was taken down",
+                         after);
+    case EndReason::opening_refused:
+      return "the server could not be started: " + why_words(end);
+    case EndReason::exited:
+      return fmt::format("the server exited by itself ({}) after {}", status, after);
+    case EndReason::crashed:
+      return fmt::format("the server crashed ({}) after {}", status, after);
+    case EndReason::ended_from_outside:
+      return fmt::format("the server was ended from outside ({}) after {}", status, after);
+    case EndReason::killed_by_sitter:
+      return fmt::format("the server was killed by {} after {}", killer_words(end), after);
+    case EndReason::replaced:
+      return fmt::format("the server was replaced by a new one after {}", after);
+    case EndReason::closed_stdout:
+      return fmt::format("the server closed its stdout and was taken down after {}", after);
+    case EndReason::closed_stdin:
+      return fmt::format("the server closed its stdin and was taken down after {}", after);
+    case EndReason::wrote_rubbish:
+      return fmt::format("the server was taken down after {}: {}", after, why_words(end));
+    case EndReason::given_up:
+      return fmt::format("the server could not be ended and was given up after {}: {}", after,
+                         why_words(end));
+    case EndReason::shut_down:
+      return fmt::format("the server was shut down with the session after {}", after);
+  }
+  return fmt::format("the server ended ({}) after {}", status, after);
+}
+
 }  // namespace
 
 EndReason unasked_end(const ExitStatus& status) {
@@ -69,6 +115,10 @@ std::string_view reason_words(EndReason reason) {
   return "over";
 }
 
+std::string killer_words(const ChildEnd& end) {
+  return end.why.empty() ? "sitter_kill" : brief(end.why, kWhyBytesMax);
+}
+
 std::string previous_words(const ChildEnd& end) {
   const std::string status = status_words(end.status);
   const std::string after = " after " + duration_text(end.lifetime);
@@ -90,9 +140,10 @@ std::string previous_words(const ChildEnd& end) {
     case EndReason::ended_from_outside:
       return fmt::format("ended from outside ({}){}", status, after);
     case EndReason::killed_by_sitter:
-      return "killed by sitter_kill" + after;
+      return fmt::format("killed by {}{}", killer_words(end), after);
     case EndReason::replaced:
-      return "replaced" + after;
+      return end.why.empty() ? "replaced" + after
+                             : fmt::format("replaced ({}){}", why_words(end), after);
     case EndReason::closed_stdout:
       return "⚠ taken down (it had closed its stdout)" + after;
     case EndReason::closed_stdin:
@@ -108,49 +159,8 @@ std::string previous_words(const ChildEnd& end) {
 }
 
 std::string end_clause(const ChildEnd& end) {
-  const std::string status = status_words(end.status);
-  const std::string after = duration_text(end.lifetime);
-  switch (end.reason) {
-    case EndReason::not_executed:
-      return "the server could not be started: " + why_words(end);
-    case EndReason::ended_in_opening:
-      return fmt::format(
-          "the server could not be started: it ended ({}) after {}, before it had answered its "
-          "opening",
-          status, after);
-    case EndReason::opening_timed_out:
-      return fmt::format(
-          "the server could not be started: it had not answered its opening after {} and was taken "
-          "down",
-          after);
-    case EndReason::said_nothing:
-      return fmt::format("the server had said nothing {} after its start and was taken down",
-                         after);
-    case EndReason::opening_refused:
-      return "the server could not be started: " + why_words(end);
-    case EndReason::exited:
-      return fmt::format("the server exited by itself ({}) after {}", status, after);
-    case EndReason::crashed:
-      return fmt::format("the server crashed ({}) after {}", status, after);
-    case EndReason::ended_from_outside:
-      return fmt::format("the server was ended from outside ({}) after {}", status, after);
-    case EndReason::killed_by_sitter:
-      return fmt::format("the server was killed by sitter_kill after {}", after);
-    case EndReason::replaced:
-      return fmt::format("the server was replaced by a new one after {}", after);
-    case EndReason::closed_stdout:
-      return fmt::format("the server closed its stdout and was taken down after {}", after);
-    case EndReason::closed_stdin:
-      return fmt::format("the server closed its stdin and was taken down after {}", after);
-    case EndReason::wrote_rubbish:
-      return fmt::format("the server was taken down after {}: {}", after, why_words(end));
-    case EndReason::given_up:
-      return fmt::format("the server could not be ended and was given up after {}: {}", after,
-                         why_words(end));
-    case EndReason::shut_down:
-      return fmt::format("the server was shut down with the session after {}", after);
-  }
-  return fmt::format("the server ended ({}) after {}", status, after);
+  return end.during.empty() ? plain_clause(end)
+                            : fmt::format("{}, while {}", plain_clause(end), end.during);
 }
 
 }  // namespace sitter

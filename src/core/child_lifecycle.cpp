@@ -73,8 +73,16 @@ void ChildLifecycle::on_exited(ExitStatus status, Now now, Actions& out) {
   } else if (before == State::closing) {
     deadline_ = now.steady + terminate_rung();
   }
-  // What it leaves behind has lost its purpose.
-  out.push(SignalUnit{gen_, rest_is_killed_ ? SignalUnit::How::kill : SignalUnit::How::terminate});
+  // What it leaves behind has lost its purpose; but a daemon that a build has just started may not
+  // have come to its session yet.
+  if (is_build(gen_) && !reason_) {
+    spares_rest_ = true;
+    deadline_ = now.steady + limits::kBuildLeavesWait;
+    out.push(SignalUnit{gen_, SignalUnit::How::look});
+  } else {
+    out.push(
+        SignalUnit{gen_, rest_is_killed_ ? SignalUnit::How::kill : SignalUnit::How::terminate});
+  }
   settle(out);
 }
 
@@ -100,6 +108,7 @@ void ChildLifecycle::on_unit_signalled(const input::UnitSignalled& fact, Now now
   unit_empty_ = fact.processes.empty();
   // What the last of them wrote may still be in the pipe.
   if (state_ == State::draining && unit_empty_) {
+    spares_rest_ = false;
     drained_at_ = std::max(drained_at_, now.steady + limits::kDrain);
     deadline_ = drained_at_;
   }
@@ -124,7 +133,10 @@ void ChildLifecycle::on_timeout(Now now, Actions& out) {
               now, out);
       break;
     case State::draining:
-      if (reason_ && !unit_empty_ && !rest_is_killed_) {
+      if (std::exchange(spares_rest_, false)) {
+        out.push(SignalUnit{gen_, SignalUnit::How::terminate});
+        deadline_ = drained_at_;
+      } else if (reason_ && !unit_empty_ && !rest_is_killed_) {
         rest_is_killed_ = true;
         out.push(SignalUnit{gen_, SignalUnit::How::kill});
         drained_at_ = std::max(drained_at_, now.steady + limits::kDrain);

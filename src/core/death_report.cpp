@@ -65,9 +65,10 @@ std::string next_step(const DeathReport& report) {
     case EndReason::replaced:
       return "Call again: the new one gets it";
     case EndReason::killed_by_sitter:
+      return "Call again when it is built: the next request starts it again";
     case EndReason::ended_from_outside:
     case EndReason::exited:
-      return "Call again when it is ready: the next request starts it again";
+      return "Call again: the next request starts it again";
     case EndReason::opening_timed_out:
       return more_time(report);
     case EndReason::said_nothing:

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "sitter/core/text.hpp"
+
 namespace sitter {
 namespace {
 
 using Server = RebuildReport::Server;
+
+constexpr std::size_t kCauseBytesMax = 300;
 
 bool has_failed(const std::optional<BuildResult>& build) {
   return build && build->outcome != BuildResult::Outcome::succeeded;
@@ -27,11 +31,21 @@ std::string whats_now(Server server) {
 
 /// The new child needs what the old one holds, and can't have it as long as both live.
 std::string advice(const RebuildReport& report) {
-  if (report.server != Server::kept || !report.start_failure || !report.build) return "";
+  const bool was_started = report.start_failure &&
+                           report.start_failure->reason != EndReason::not_executed &&
+                           report.start_failure->during.empty();
+  if (report.server != Server::kept || !was_started) return "";
+  const std::string remedy =
+      report.build ? fmt::format("call {} with mode kill-first", report.rebuild_tool)
+                   : fmt::format("call {}, and then any tool of the server", report.kill_tool);
+  return fmt::format(" If the new one needs a port or a lock that the old one holds, {}.", remedy);
+}
+
+std::string joined_line(const RebuildReport& report) {
   return fmt::format(
-      " If the new one needs a port or a lock that the old one holds, call {} with mode "
-      "kill-first.",
-      report.rebuild_tool);
+      "\n[mcp-sitter] This call has joined a build that had run for {}: what was saved since its "
+      "beginning may not be in it. If so, call {} again.",
+      duration_text(*report.joined_after), report.rebuild_tool);
 }
 
 }  // namespace
@@ -42,6 +56,7 @@ bool is_failure(const RebuildReport& report) {
 
 std::string rebuild_text(const RebuildReport& report) {
   std::string text = "[mcp-sitter] ";
+  if (!report.cause.empty()) text += brief(report.cause, kCauseBytesMax) + ": ";
   if (report.build) text += build_clause(*report.build);
   if (report.start_failure) {
     if (report.build) text += ", but ";
@@ -51,6 +66,7 @@ std::string rebuild_text(const RebuildReport& report) {
   text += ".";
   if (const std::string now = whats_now(report.server); !now.empty()) text += " " + now;
   text += advice(report);
+  if (report.joined_after) text += joined_line(report);
   if (!report.notice.empty()) text += "\n" + report.notice;
   if (report.start_failure) {
     text += report.stderr_tail.empty()
@@ -60,7 +76,7 @@ std::string rebuild_text(const RebuildReport& report) {
   }
   if (!report.build || report.build->outcome == BuildResult::Outcome::not_started) return text;
   text += report.output.empty() ? std::string("\nThe build wrote nothing.")
-                                : fmt::format("\nOutput of the build ({} shows all):\n{}",
+                                : fmt::format("\nOutput of the build ({} shows more):\n{}",
                                               report.log_tool, report.output);
   return text;
 }

@@ -119,7 +119,7 @@ std::vector<std::string> other_lines(const RestartNotice& notice) {
   std::vector<std::string> lines;
   if (!notice.call_tool.empty() && !notice.tools.added.empty()) {
     lines.push_back(fmt::format(
-        R"(call what is new with {} {{"tool": {}, "arguments": {{...}}}}, since this client does not list tools again)",
+        R"(call what is new with {} {{"tool": {}, "arguments": {{...}}}}, if it is not in your list of tools)",
         notice.call_tool, json_string(brief(notice.tools.added.front(), kVersionBytesMax))));
   }
   add_opening_lines(notice, lines);

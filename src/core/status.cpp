@@ -52,7 +52,7 @@ Json failure_json(const std::optional<StatusFacts::Failure>& failure) {
 Json life_json(const StatusFacts::Life& life) {
   Json json;
   json["number"] = life.gen;
-  json["pid"] = life.pid;
+  json["pid"] = life.pid == 0 ? Json() : Json(life.pid);
   json["started"] = utc_text(life.started);
   json["lifetimeSeconds"] = whole_seconds(life.lifetime);
   json["exit"] = life.end && has_exited(*life.end) ? Json(status_words(life.end->status)) : Json();
@@ -179,7 +179,7 @@ std::string status_text(const StatusFacts& facts) {
 }
 
 std::string kill_reason_words(const ChildEnd& end) {
-  if (end.reason == EndReason::killed_by_sitter) return "sitter_kill";
+  if (end.reason == EndReason::killed_by_sitter) return killer_words(end);
   if (end.reason == EndReason::replaced) return "replaced";
   switch (end.reason) {
     case EndReason::not_executed:

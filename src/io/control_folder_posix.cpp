@@ -1,5 +1,7 @@
 #include <fmt/format.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,15 +31,21 @@ std::string complaint_about(const std::string& folder) {
   return {};
 }
 
-/// Empty if the environment names none that is there.
+/// Whether the path of each socket in it fits into an address (unix(7)).
+bool has_room(const std::string& folder) {
+  constexpr std::string_view longest_name = "/4194304.sock";
+  return folder.size() + longest_name.size() < sizeof(sockaddr_un::sun_path);
+}
+
+std::string folder_in_runtime(const std::string& runtime) { return runtime + "/mcp-sitter"; }
+
+/// Empty if the environment names none that is there and can be used.
 std::string runtime_folder() {
   const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
   std::error_code error;
   const bool is_there = runtime != nullptr && runtime[0] == '/' && fs::is_directory(runtime, error);
-  return is_there ? runtime : "";
+  return is_there && has_room(folder_in_runtime(runtime)) ? runtime : "";
 }
-
-std::string folder_in_runtime(const std::string& runtime) { return runtime + "/mcp-sitter"; }
 
 std::string folder_in_temporary() {
   std::error_code error;
@@ -76,12 +84,17 @@ std::string control_folder() {
 std::string control_socket() { return fmt::format("{}/{}.sock", control_folder(), getpid()); }
 
 void remove_control_socket(const std::string& socket) {
+  const std::string folder = socket.substr(0, socket.rfind('/'));
+  if (!complaint_about(folder).empty()) return;
   unlink(socket.c_str());
-  rmdir(socket.substr(0, socket.rfind('/')).c_str());
+  rmdir(folder.c_str());
 }
 
 std::string prepare_control_folder() {
   const std::string folder = control_folder();
+  if (!has_room(folder)) {
+    return folder + ": the path is too long for a socket; a shorter TMPDIR mends that";
+  }
   mkdir(folder.c_str(), kOnlyOurs);
   const std::string complaint = complaint_about(folder);
   return complaint.empty() ? complaint : fmt::format("{}: {}", folder, complaint);

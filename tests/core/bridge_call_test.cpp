@@ -89,6 +89,33 @@ TEST_F(BridgeCallTest, AMissingArgumentIsNamedWithTheSchema) {
             R"json({"type":"object","required":["query"]})json");
 }
 
+TEST_F(BridgeCallTest, OneThatHasWaitedIsLookedAtWhenTheServerIsThere) {
+  open_session();
+  dies(1, 0);
+  client(call(1, "sitter_call", R"json({"tool":"search"})json"));
+  client(call(2, "sitter_call", R"json({"tool":"find"})json"));
+  client(call(3, "sitter_call", R"json({"tool":"find","arguments":{"query":"a"}})json"));
+  client(call(4, "search"));
+  done();
+  opens(2);
+  const auto all = done();
+  EXPECT_THAT(all, Contains(HasSubstr("the server has no tool search")));
+  EXPECT_THAT(all, Contains(HasSubstr("find needs the argument \\\"query\\\"")));
+  EXPECT_THAT(all, Contains("child 2 " + call(3, "find", R"json({"query":"a"})json")));
+  EXPECT_THAT(all, Contains("child 2 " + call(4, "search")));
+  child(2, result(3));
+  child(2, result(4));
+}
+
+TEST_F(BridgeCallTest, ItsArgumentsMayBeAsLargeAsThoseOfAnyCall) {
+  open_session();
+  const std::string arguments =
+      "{\"query\":\"" + std::string(limits::kArgumentsBytesMax, 'x') + "\"}";
+  client(call(1, "sitter_call", R"json({"tool":"find","arguments":)json" + arguments + "}"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + call(1, "find", arguments)));
+  child(1, result(1));
+}
+
 TEST_F(BridgeCallTest, OnlyAListThatWasTakenShowsWhatIsNotThere) {
   open_session();
   dies(1, 0);

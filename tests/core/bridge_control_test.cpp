@@ -119,6 +119,39 @@ TEST_F(BridgeControlTest, AKillIsThatOfTheToolAndNothingBringsTheServerBackButAR
   child(2, result(2));
 }
 
+TEST_F(BridgeControlTest, NorIfTheServerThatWasReplacedEndsLast) {
+  config.watch_patterns = {"src"};
+  config.build_command.clear();
+  open_session();
+  client(call(2, "echo"));
+  asks("reload");
+  opens(2);
+  got_text();
+  asks("kill");
+  dies(2, 0);
+  dies(1, 0);
+  got_text();
+  asks("status");
+  EXPECT_THAT(got_text(), AllOf(HasSubstr("\"childState\": \"down\""),
+                                HasSubstr("\"lastKillReason\": \"ctl kill\"")));
+  changes("a.c");
+  time_passes(seconds(60));
+  EXPECT_THAT(done(), Not(Contains("start 3")));
+}
+
+TEST_F(BridgeControlTest, TheModelReadsWhoHasKilledTheServer) {
+  open_session();
+  client(call(2, "echo"));
+  asks("kill");
+  dies(1, 0);
+  EXPECT_THAT(answer().dump(), HasSubstr("the server was killed by ctl kill after"));
+  got_text();
+  client(call(3, "echo"));
+  opens(2);
+  child(2, result(3, text_result("a")));
+  EXPECT_THAT(answer().dump(), HasSubstr("previous: killed by ctl kill after"));
+}
+
 TEST_F(BridgeControlTest, StderrIsShownAndFollowed) {
   open_session();
   child_says(1, "one");

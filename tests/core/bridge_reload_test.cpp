@@ -24,8 +24,9 @@ TEST_F(BridgeReloadTest, BuildsAndSwapsWithoutACall) {
   opens(2);
   EXPECT_THAT(done(), Contains("client " + notification("notifications/tools/list_changed")));
   time_passes(seconds(1));
-  EXPECT_THAT(text_of_next_call(2), AllOf(HasSubstr("spawn #2"), HasSubstr("previous: replaced"),
-                                          HasSubstr("+1 added (find)")));
+  EXPECT_THAT(text_of_next_call(2),
+              AllOf(HasSubstr("spawn #2"), HasSubstr("previous: replaced (SIGHUP) after"),
+                    HasSubstr("+1 added (find)")));
 }
 
 TEST_F(BridgeReloadTest, WithoutABuildCommandTheServerIsStartedAnew) {
@@ -44,8 +45,9 @@ TEST_F(BridgeReloadTest, AFailedBuildIsToldInTheNextResult) {
   child_says(build(1), "a.c:1: error: no");
   dies(build(1), 2);
   done();
-  EXPECT_THAT(text_of_next_call(1), AllOf(HasSubstr("the build failed (exit 2)"),
-                                          HasSubstr("serves on"), HasSubstr("a.c:1: error: no")));
+  EXPECT_THAT(text_of_next_call(1),
+              AllOf(HasSubstr("[mcp-sitter] SIGHUP: the build failed (exit 2)"),
+                    HasSubstr("serves on"), HasSubstr("a.c:1: error: no")));
   EXPECT_EQ(text_of_next_call(1), "a");
 }
 
@@ -78,8 +80,9 @@ TEST_F(BridgeReloadTest, AFailureTogetherWithARestartIsToldWithIt) {
   reload();
   dies(build(2), 2);
   done();
-  EXPECT_THAT(text_of_next_call(2),
-              AllOf(HasSubstr("spawn #2"), HasSubstr("\n[mcp-sitter] the build failed (exit 2)")));
+  EXPECT_THAT(
+      text_of_next_call(2),
+      AllOf(HasSubstr("spawn #2"), HasSubstr("\n[mcp-sitter] SIGHUP: the build failed (exit 2)")));
 }
 
 TEST_F(BridgeReloadTest, AServerThatDoesNotComeIsToldInTheNextResult) {
@@ -88,9 +91,10 @@ TEST_F(BridgeReloadTest, AServerThatDoesNotComeIsToldInTheNextResult) {
   reload();
   dies(2, 1);
   done();
-  EXPECT_THAT(text_of_next_call(1),
-              AllOf(HasSubstr("[mcp-sitter] the server could not be started: it ended (exit 1)"),
-                    HasSubstr("serves on"), Not(HasSubstr("the build"))));
+  EXPECT_THAT(
+      text_of_next_call(1),
+      AllOf(HasSubstr("[mcp-sitter] SIGHUP: the server could not be started: it ended (exit 1)"),
+            HasSubstr("serves on"), Not(HasSubstr("the build"))));
 }
 
 TEST_F(BridgeReloadTest, ACallJoinsIt) {

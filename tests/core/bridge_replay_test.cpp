@@ -120,7 +120,8 @@ TEST_F(BridgeReplayTest, WhatAServerDiesOfIsNotMadeOnceMore) {
   call_works(1, "connect");
   asked_of_next();
   dies(2, 139, "SIGSEGV");
-  done();
+  EXPECT_THAT(done(), Contains(HasSubstr("crashed (SIGSEGV) after 0s, while connect was called "
+                                         "again, which --replay-call asks for.")));
   last_gen_ = 3;
   own_id_ = 4;
   client(call(103, "echo"));

@@ -46,7 +46,8 @@ TEST_F(BridgeWatchTest, ASaveReplacesTheServerWithoutACall) {
   time_passes(seconds(1));
   client(call(5, "echo"));
   child(2, result(5, text_result("a")));
-  EXPECT_THAT(answer().dump(), AllOf(HasSubstr("previous: replaced"), HasSubstr("(find)")));
+  EXPECT_THAT(answer().dump(),
+              AllOf(HasSubstr("previous: replaced (a.c changed) after"), HasSubstr("(find)")));
 }
 
 TEST_F(BridgeWatchTest, WithABuildCommandItIsBuiltFirst) {
@@ -324,6 +325,45 @@ TEST_F(BridgeBusyFileTest, AKillEndsTheWait) {
   done();
   time_passes(seconds(1));
   EXPECT_THAT(done(), Not(Contains("start 1")));
+}
+
+TEST_F(BridgeWatchTest, AKillEndsTheBuildThatASaveHasBegun) {
+  config.build_command = "make";
+  open_session();
+  changes("a.c");
+  time_passes(config.debounce);
+  EXPECT_THAT(done(), Contains("start build 1"));
+  client(call(1, "sitter_kill"));
+  EXPECT_THAT(done(), Contains("close build 1"));
+  dies(build(1), 143, "SIGTERM");
+  dies(1, 0);
+  answer();
+  time_passes(seconds(60));
+  EXPECT_THAT(done(), Not(Contains("start 2")));
+}
+
+TEST_F(BridgeWatchTest, ACallThatHasJoinedItGoesOn) {
+  config.build_command = "make";
+  open_session();
+  changes("a.c");
+  time_passes(config.debounce);
+  client(call(1, "sitter_rebuild"));
+  client(call(2, "sitter_kill"));
+  dies(1, 0);
+  dies(build(1), 0);
+  EXPECT_THAT(done(), Contains("start 2"));
+  opens(2);
+  EXPECT_THAT(client_got(), Contains(HasSubstr("the build succeeded")));
+}
+
+TEST_F(BridgeWatchTest, AfterAKillOfNothingASaveStartsNothingEither) {
+  open_session();
+  dies(1, 139, "SIGSEGV");
+  client(call(1, "sitter_kill"));
+  answer();
+  changes("a.c");
+  time_passes(seconds(60));
+  EXPECT_THAT(done(), Not(Contains("start 2")));
 }
 
 }  // namespace

@@ -17,7 +17,14 @@ using ::testing::StartsWith;
 
 std::string excerpt(const std::vector<std::string>& lines, std::size_t lines_max = 12,
                     std::size_t bytes_max = limits::kBuildExcerptBytesMax) {
-  return build_excerpt({lines.begin(), lines.end()}, lines_max, bytes_max);
+  std::vector<BuildLine> numbered;
+  for (const std::string& line : lines) {
+    numbered.push_back({static_cast<std::int64_t>(numbered.size()) + 1, line});
+  }
+  return build_excerpt(numbered, lines_max, bytes_max);
+}
+std::string excerpt_as_shown(const std::vector<std::string>& lines) {
+  return excerpt(lines, limits::kBuildExcerptLinesMax);
 }
 
 std::vector<std::string> noise(int count) {
@@ -34,6 +41,11 @@ TEST(BuildExcerptTest, ShortOutputIsShownWhole) {
 TEST(BuildExcerptTest, TheLastLinesOfALongOutputAreShownAndTheRestIsCounted) {
   EXPECT_EQ(excerpt(noise(100), 2), "[... 98 lines left out]\ncompiling 98\ncompiling 99");
   EXPECT_EQ(excerpt(noise(3), 2), "[... 1 line left out]\ncompiling 1\ncompiling 2");
+}
+
+TEST(BuildExcerptTest, LinesThatWereNotKeptAreCountedToo) {
+  EXPECT_EQ(build_excerpt({{3, "error: one"}, {4, "here"}, {1000, "the end"}}),
+            "[... 2 lines left out]\nerror: one\nhere\n[... 995 lines left out]\nthe end");
 }
 
 TEST(BuildExcerptTest, ErrorsAreShownRatherThanNoise) {
@@ -67,7 +79,7 @@ TEST(BuildExcerptTest, ARemarkAtAPlaceIsNone) {
 TEST(BuildExcerptTest, LongErrorsLeaveRoomForTheLastLines) {
   std::vector<std::string> lines(100, "error: " + std::string(490, 'x'));
   lines.push_back("the end");
-  EXPECT_THAT(build_excerpt({lines.begin(), lines.end()}), EndsWith("the end"));
+  EXPECT_THAT(excerpt_as_shown(lines), EndsWith("the end"));
 }
 
 TEST(BuildExcerptTest, ErrorsOfAllTools) {
@@ -90,14 +102,14 @@ TEST(BuildExcerptTest, ALongLineIsCut) {
 TEST(BuildExcerptTest, ItKeepsToItsBytes) {
   std::vector<std::string> lines(1000, std::string(400, 'x'));
   for (std::size_t i = 0; i < lines.size(); i += 2) lines[i] = "error";
-  const std::string text = build_excerpt({lines.begin(), lines.end()});
+  const std::string text = excerpt_as_shown(lines);
   EXPECT_LE(text.size(), limits::kBuildExcerptBytesMax);
   EXPECT_GE(text.size(), limits::kBuildExcerptBytesMax / 4);
 }
 
 TEST(BuildExcerptTest, ItKeepsToItsLines) {
   const auto lines = noise(1000);
-  const std::string text = build_excerpt({lines.begin(), lines.end()});
+  const std::string text = excerpt_as_shown(lines);
   const auto count = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
   EXPECT_EQ(count, limits::kBuildExcerptLinesMax);
 }

@@ -56,6 +56,26 @@ TEST_F(BuildTest, WhatWasStoppedHasNotFailed) {
             "the build had not ended after 3s and was stopped (timeout_seconds sets the limit)");
 }
 
+TEST_F(BuildTest, OfALongOutputTheLastLinesAreKeptAndTheFirstErrors) {
+  build.add("compiling", 0);
+  build.add("\x1b[31merror: no\x1b[0m", 0);
+  for (std::size_t i = 0; i < limits::kBuildLogLinesMax; ++i) build.add("noise", 0);
+  const auto lines = build.lines();
+  ASSERT_EQ(lines.size(), limits::kBuildLogLinesMax + 1);
+  EXPECT_EQ(lines[0].text, "error: no");
+  EXPECT_EQ(lines[0].number, 2);
+  EXPECT_EQ(lines[1].number, 3);
+  EXPECT_EQ(lines.back().number, build.line_count());
+}
+
+TEST_F(BuildTest, SoManyErrorsAreKept) {
+  for (std::size_t i = 0; i < 2 * limits::kBuildErrorsKept; ++i) {
+    build.add(std::string(1000, 'x') + " error", 0);
+  }
+  for (std::size_t i = 0; i < limits::kBuildLogLinesMax; ++i) build.add("noise", 0);
+  EXPECT_EQ(build.lines().size(), limits::kBuildLogLinesMax + limits::kBuildErrorsKept);
+}
+
 TEST_F(BuildTest, AShellThatIsNotThereIsNamed) {
   build.life.on_start_failed({-1, "can't start /bin/sh: no such file"}, at(0));
   build.finish(at(0));

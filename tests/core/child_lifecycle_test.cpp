@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sitter/core/limits.hpp"
+
 namespace sitter {
 namespace {
 
@@ -489,6 +491,33 @@ TEST_F(ChildLifecycleTest, WhatEndedWhomIsRemembered) {
   EXPECT_EQ(killed[2].how, "stdin closed");
   EXPECT_EQ(killed[3].how, "SIGKILL");
   EXPECT_EQ(reason(), EndReason::killed_by_sitter);
+}
+
+class BuildLifecycleTest : public ChildLifecycleTest {
+ protected:
+  BuildLifecycleTest() { life_ = ChildLifecycle(-1, now_); }
+};
+
+TEST_F(BuildLifecycleTest, WhatItHasStartedLastHasAMomentToGoToASessionOfItsOwn) {
+  starts();
+  exits(0);
+  EXPECT_THAT(done(), ElementsAre("look"));
+  unit({grandchild_});
+  passes(limits::kBuildLeavesWait - milliseconds(1));
+  EXPECT_THAT(done(), IsEmpty());
+  passes(milliseconds(1));
+  EXPECT_THAT(done(), ElementsAre("terminate"));
+  unit({});
+  closes_output();
+  EXPECT_TRUE(life_.is_over());
+}
+
+TEST_F(BuildLifecycleTest, OneThatIsStoppedLeavesNothing) {
+  starts();
+  take_down(EndReason::shut_down);
+  done();
+  exits(0);
+  EXPECT_THAT(done(), ElementsAre("terminate"));
 }
 
 }  // namespace

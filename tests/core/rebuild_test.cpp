@@ -27,7 +27,7 @@ TEST(RebuildTextTest, ASuccessWithItsNotice) {
   EXPECT_EQ(rebuild_text(good),
             "[mcp-sitter] the build succeeded after 3s.\n"
             "[mcp-sitter] server restarted (spawn #2, pid 7, startup 0.1s).\n"
-            "Output of the build (sitter_build_log shows all):\nCC a.c");
+            "Output of the build (sitter_build_log shows more):\nCC a.c");
 }
 
 TEST(RebuildTextTest, AFailedBuildLeavesTheServer) {
@@ -36,7 +36,7 @@ TEST(RebuildTextTest, AFailedBuildLeavesTheServer) {
   EXPECT_EQ(rebuild_text(bad),
             "[mcp-sitter] the build failed (exit 2) after 3s. The server that ran before was not "
             "touched and serves on.\n"
-            "Output of the build (sitter_build_log shows all):\nCC a.c");
+            "Output of the build (sitter_build_log shows more):\nCC a.c");
 }
 
 TEST(RebuildTextTest, AFailedBuildAfterAKill) {
@@ -59,6 +59,24 @@ TEST(RebuildTextTest, ANewServerThatDoesNotCome) {
             "The build wrote nothing.");
   bad.server = Server::down;
   EXPECT_THAT(rebuild_text(bad), ::testing::Not(::testing::HasSubstr("kill-first")));
+}
+
+TEST(RebuildTextTest, WithoutABuildAPortIsFreedByAKill) {
+  RebuildReport bad = report(Outcome::succeeded, Server::kept);
+  bad.build.reset();
+  bad.cause = "a.py changed";
+  bad.start_failure = ChildEnd{EndReason::ended_in_opening, {1, ""}, seconds(1), ""};
+  EXPECT_THAT(
+      rebuild_text(bad),
+      ::testing::AllOf(
+          ::testing::StartsWith("[mcp-sitter] a.py changed: the server could not be started"),
+          ::testing::HasSubstr("call sitter_kill, and then any tool of the server.")));
+}
+
+TEST(RebuildTextTest, WhatWasNotExecutedNeedsNoPort) {
+  RebuildReport bad = report(Outcome::succeeded, Server::kept);
+  bad.start_failure = ChildEnd{EndReason::not_executed, {}, {}, "no such file"};
+  EXPECT_THAT(rebuild_text(bad), ::testing::Not(::testing::HasSubstr("port")));
 }
 
 }  // namespace

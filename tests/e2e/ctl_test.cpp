@@ -48,6 +48,12 @@ class Ctl : public ::testing::Test {
     return run;
   }
 
+  /// The socket is there behind the first answer.
+  static void open(ScriptedClient& client) {
+    client.open();
+    client.status();
+  }
+
   std::string socket_of(ScriptedClient& client) const {
     return runtime_ / ("mcp-sitter/" + std::to_string(client.program().pid()) + ".sock");
   }
@@ -59,8 +65,8 @@ TEST_F(Ctl, ListShowsAllThatRun) {
   EXPECT_THAT(ctl({"list"}).output, HasSubstr("no mcp-sitter of yours runs"));
   ScriptedClient one(setup({"--name", "one"}));
   ScriptedClient two(setup({"--name", "two"}));
-  one.open();
-  two.open();
+  open(one);
+  open(two);
   const std::string text = ctl({"list"}).output;
   for (const std::string& word :
        {std::to_string(one.program().pid()), std::to_string(two.program().pid()),
@@ -75,7 +81,7 @@ TEST_F(Ctl, ListShowsAllThatRun) {
 
 TEST_F(Ctl, StatusReloadKillAndStderr) {
   ScriptedClient client(setup({"--name", "dev"}));
-  client.open();
+  open(client);
   const long first = client.child_pid();
   EXPECT_THAT(ctl({"status"}).output, AllOf(HasSubstr("ready"), HasSubstr(std::to_string(first))));
   EXPECT_EQ(Json::parse(ctl({"status", "dev", "--json"}).output)["childPid"], first);
@@ -101,13 +107,13 @@ TEST_F(Ctl, OneWithAShorterEnvironmentIsFound) {
   ScriptedClient::Setup chosen = setup({"--name", "short"});
   chosen.environment = {"XDG_RUNTIME_DIR=", "TMPDIR=" + temporary_.path()};
   ScriptedClient client(chosen);
-  client.open();
+  open(client);
   EXPECT_THAT(ctl({"list"}).output, HasSubstr("short"));
 }
 
 TEST_F(Ctl, StderrIsFollowedLineByLine) {
   ScriptedClient client(setup());
-  client.open();
+  open(client);
   Program follower({.command = {sitter_program(), "ctl", "stderr", "--follow", "--grep", "^..."},
                     .environment = environment()});
   follower.read_line();
@@ -119,7 +125,7 @@ TEST_F(Ctl, StderrIsFollowedLineByLine) {
 
 TEST_F(Ctl, WhoFollowsAndDoesNotReadDoesNotKeepTheBridgeFromEnding) {
   ScriptedClient client(setup());
-  client.open();
+  open(client);
   Program follower(
       {.command = {sitter_program(), "ctl", "stderr", "--follow"}, .environment = environment()});
   follower.read_line();
@@ -131,8 +137,8 @@ TEST_F(Ctl, WhoFollowsAndDoesNotReadDoesNotKeepTheBridgeFromEnding) {
 
 TEST_F(Ctl, OutputThatNobodyTakesIsAFailure) {
   ScriptedClient client(setup());
-  client.open();
-  const OwnDescriptor full(open("/dev/full", O_WRONLY));
+  open(client);
+  const OwnDescriptor full(::open("/dev/full", O_WRONLY));
   Program list({.command = {sitter_program(), "ctl", "list"},
                 .environment = environment(),
                 .output = full.number()});
@@ -142,7 +148,7 @@ TEST_F(Ctl, OutputThatNobodyTakesIsAFailure) {
 
 TEST_F(Ctl, AFailedBuildIsAFailureOfReload) {
   ScriptedClient client(setup({"--build", "echo no >&2; exit 3"}));
-  client.open();
+  open(client);
   const Run run = ctl({"reload"});
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_THAT(run.output, HasSubstr("the build failed (exit 3)"));
@@ -151,8 +157,8 @@ TEST_F(Ctl, AFailedBuildIsAFailureOfReload) {
 TEST_F(Ctl, TwoOfOneNameAreToldApartByTheirPids) {
   ScriptedClient one(setup({"--name", "dev"}));
   ScriptedClient two(setup({"--name", "dev"}));
-  one.open();
-  two.open();
+  open(one);
+  open(two);
   const Run run = ctl({"kill", "dev"});
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_THAT(run.error, AllOf(HasSubstr("2 of them run as 'dev': name one by its pid"),
@@ -166,8 +172,8 @@ TEST_F(Ctl, OneIsFoundByTheFolderOfItsServer) {
   TemporaryDirectory folder;
   ScriptedClient one(setup({"--cwd", folder.path()}));
   ScriptedClient two(setup());
-  one.open();
-  two.open();
+  open(one);
+  open(two);
   EXPECT_THAT(ctl({"status", "--cwd", folder.path()}).output,
               HasSubstr(std::to_string(one.program().pid())));
 }
@@ -179,22 +185,29 @@ TEST_F(Ctl, NoneIsAFailureThatSaysSo) {
 }
 
 TEST_F(Ctl, AMistakeInTheWordsIsOne) {
-  for (const std::vector<std::string>& words :
-       {std::vector<std::string>{}, {"frobnicate"}, {"list", "x"}, {"status", "--frobnicate"}}) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{},
+                                                {"list", "x"},
+                                                {"status", "--frobnicate"},
+                                                {"kill", ""},
+                                                {"status", "--cwd", ""},
+                                                {"stderr", "--lines", "1001"}}) {
     const Run run = ctl(words);
     EXPECT_EQ(run.exit_code, 2);
     EXPECT_THAT(run.error, HasSubstr("mcp-sitter ctl --help"));
   }
+  EXPECT_EQ(ctl({"frobnicate"}).exit_code, 2);
+  EXPECT_THAT(ctl({"frobnicate"}).error, HasSubstr("there is no command 'frobnicate'"));
   EXPECT_THAT(ctl({"--help"}).output, HasSubstr("reload"));
+  EXPECT_THAT(ctl({"kill", "--help"}).output, HasSubstr("mcp-sitter ctl kill"));
 }
 
 TEST_F(Ctl, TheSocketIsTheUsersAloneAndGoneAtTheEnd) {
   std::string socket;
   {
     ScriptedClient client(setup());
-    client.open();
+    open(client);
     socket = socket_of(client);
-    ASSERT_TRUE(eventually([&] { return fs::exists(socket); }));
+    ASSERT_TRUE(fs::exists(socket));
     struct stat found {};
     ASSERT_EQ(stat(socket.c_str(), &found), 0);
     EXPECT_EQ(found.st_mode & 0777, 0600U);
@@ -207,9 +220,9 @@ TEST_F(Ctl, TheSocketIsTheUsersAloneAndGoneAtTheEnd) {
 
 TEST_F(Ctl, NothingIsLeftOfABridgeThatIsKilled) {
   ScriptedClient client(setup());
-  client.open();
+  open(client);
   const std::string socket = socket_of(client);
-  ASSERT_TRUE(eventually([&] { return fs::exists(socket); }));
+  ASSERT_TRUE(fs::exists(socket));
   client.program().signal(SIGKILL);
   EXPECT_TRUE(eventually([&] { return fs::is_empty(runtime_.path()); }));
 }
@@ -231,8 +244,8 @@ TEST_F(Ctl, ASocketOfADeadBridgeIsRemoved) {
 TEST_F(Ctl, OneThatDoesNotAnswerIsNamed) {
   ScriptedClient stopped(setup());
   ScriptedClient other(setup());
-  stopped.open();
-  other.open();
+  open(stopped);
+  open(other);
   const std::string pid = std::to_string(stopped.program().pid());
   stopped.program().signal(SIGSTOP);
   EXPECT_THAT(ctl({"list"}).output, HasSubstr("does not answer"));
@@ -246,35 +259,59 @@ TEST_F(Ctl, WithoutTheRuntimeFolderTheTemporaryOneIsUsed) {
   ScriptedClient::Setup chosen = setup({"--name", "elsewhere"});
   chosen.environment[0] = "XDG_RUNTIME_DIR=" + runtime_.path() + "/missing";
   ScriptedClient client(chosen);
-  client.open();
+  open(client);
   EXPECT_THAT(ctl({"list"}).output, HasSubstr("elsewhere"));
+}
+
+TEST_F(Ctl, ARuntimeFolderWithALongPathIsNotUsed) {
+  const std::string folder = runtime_ / std::string(100, 'r');
+  fs::create_directory(folder);
+  ScriptedClient::Setup chosen = setup({"--name", "elsewhere"});
+  chosen.environment[0] = "XDG_RUNTIME_DIR=" + folder;
+  ScriptedClient client(chosen);
+  open(client);
+  EXPECT_THAT(ctl({"list"}).output, HasSubstr("elsewhere"));
+}
+
+TEST_F(Ctl, WithoutAShortPathTheBridgeGoesOnWithoutASocket) {
+  const std::string folder = temporary_ / std::string(100, 't');
+  fs::create_directory(folder);
+  ScriptedClient::Setup chosen = setup();
+  chosen.environment = {"XDG_RUNTIME_DIR=", "TMPDIR=" + folder};
+  ScriptedClient client(chosen);
+  open(client);
+  EXPECT_TRUE(client.program().shows_error("the path is too long for a socket"));
+  EXPECT_EQ(client.text_of_call("echo", {{"text", "a"}}), "a");
+  EXPECT_EQ(client.end(), 0);
 }
 
 TEST_F(Ctl, AFolderThatOthersMayEnterIsNotUsed) {
   fs::create_directory(runtime_ / "mcp-sitter");
   fs::permissions(runtime_ / "mcp-sitter", fs::perms::all);
   ScriptedClient client(setup());
-  client.open();
+  open(client);
   EXPECT_TRUE(client.program().shows_error("others may enter it (chmod 700 mends that)"));
   EXPECT_FALSE(fs::exists(socket_of(client)));
+  EXPECT_EQ(client.end(), 0);
+  EXPECT_TRUE(fs::exists(runtime_ / "mcp-sitter")) << "it was not ours to remove";
 }
 
 TEST_F(Ctl, OfAnotherUserNothingIsUsed) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can make files of another user";
   ScriptedClient client(setup());
-  client.open();
-  ASSERT_TRUE(eventually([&] { return fs::exists(socket_of(client)); }));
+  open(client);
+  ASSERT_TRUE(fs::exists(socket_of(client)));
   ASSERT_EQ(chown(socket_of(client).c_str(), 12345, 12345), 0);
   EXPECT_THAT(ctl({"list"}).output, HasSubstr("no mcp-sitter of yours runs"));
   ASSERT_EQ(chown((runtime_ / "mcp-sitter").c_str(), 12345, 12345), 0);
   ScriptedClient other(setup());
-  other.open();
+  open(other);
   EXPECT_TRUE(other.program().shows_error("it belongs to another user"));
 }
 
 TEST_F(Ctl, WithoutItThereIsNoSocket) {
   ScriptedClient client(setup({"--no-ctl"}));
-  client.open();
+  open(client);
   EXPECT_FALSE(fs::exists(socket_of(client)));
 }
 

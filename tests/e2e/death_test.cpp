@@ -270,6 +270,8 @@ TEST(Death, AWrapperNeverLeavesTheServerBehind) {
 TEST(Death, NothingIsLeftBehindByFiftyRespawns) {
   ScriptedClient client({.options = {"--kill-grace", "20"}});
   client.open();
+  // Behind the first answer the socket of ctl is opened.
+  client.status();
   // The bridge, its keeper and the child.
   EXPECT_EQ(client.living().size(), 3);
   const std::size_t descriptors = descriptors_of(client.program().pid()).size();

@@ -132,6 +132,15 @@ class Bridge {
     std::optional<Instant> deadline;
   };
 
+  /// What somebody else than the client wants.
+  struct Reload {
+    /// In a few words: "SIGHUP", "src/a.c changed".
+    std::string cause;
+    RebuildArguments how = {};
+    /// By a file that was saved, which is no reason any more once somebody kills the server.
+    bool is_by_watch = false;
+  };
+
   /// A new server on its way, built before where there is a build command. Calls of sitter_rebuild
   /// that come meanwhile join it.
   struct Rebuild {
@@ -150,8 +159,11 @@ class Bridge {
     std::vector<ClientRequest*> callers;
     /// It was asked for by somebody else than the client, who is told in its next result.
     bool is_reload = false;
+    /// By what, if it was.
+    std::string cause;
+    bool is_by_watch = false;
     /// It was asked for once more since the build began: how, and by whom besides.
-    std::optional<RebuildArguments> next;
+    std::optional<Reload> next;
     std::vector<ClientRequest*> next_callers;
     /// The end of `finishing`, or of the build.
     std::optional<Instant> deadline;
@@ -222,6 +234,7 @@ class Bridge {
   void start();
   std::vector<ReplayedCall> replayed_calls() const;
   void note_replay_failure(std::string failure);
+  void blame_replay(const Child& dead, ChildEnd& end);
   void restart_later(const ChildEnd& end);
   void restart();
   void advance(Child& child);
@@ -380,6 +393,8 @@ class Bridge {
   void run_builtin(ClientRequest& request, Builtin builtin, std::string_view arguments);
   void pass_call(ClientRequest& request, const Message& message, Line line);
   std::string wrong_call(const CallArguments& call);
+  void refuse_call(ClientRequest& request, std::string_view wrong);
+  bool refuse_waiting_call(ClientRequest& request, const Message& message);
   void begin_kill(ClientRequest& request, KillScope scope);
   void advance_kill();
   void finish_kill();
@@ -388,7 +403,7 @@ class Bridge {
   std::string state_word() const;
 
   // bridge_rebuild.cpp: sitter_rebuild, and the build that it runs
-  bool reload(const RebuildArguments& wanted = {});
+  bool reload(const Reload& wanted);
   void reload_again(const Rebuild& before);
   void begin_rebuild(ClientRequest& request, const RebuildArguments& arguments);
   void restart_rebuild();
@@ -402,9 +417,11 @@ class Bridge {
   void on_build_over();
   void on_new_child_over(const ChildEnd& end, const std::string& stderr_tail);
   void on_rebuild_cancelled(ClientRequest& request);
+  void drop_watched_reload();
+  void abandon_rebuild();
   void finish_rebuild(RebuildReport report);
   void tell_rebuilt(const Rebuild& rebuild, RebuildReport report);
-  std::string reload_text(RebuildReport report) const;
+  std::string reload_text(const Rebuild& rebuild, RebuildReport report) const;
   void show_build_log(ClientRequest& request, const StderrRing::Query& query);
   /// The child that serves is about to make way, so whatever comes waits for the next one.
   bool holds_waiting() const;
@@ -501,7 +518,6 @@ class Bridge {
   /// The one that runs, or the last one.
   std::optional<Build> build_;
   Generation last_build_ = kNoGeneration;
-  std::int64_t build_line_count_ = 0;
   std::optional<BuildResult> last_build_result_;
   /// When the callers of the build may be told of its next line, and whether there is one.
   Instant next_progress_{};
@@ -519,9 +535,13 @@ class Bridge {
   std::map<ControlId, LinePattern> followers_;
 
   std::optional<Kill> kill_;
+  /// And nothing was started since.
+  bool was_killed_ = false;
   std::int64_t kill_count_ = 0;
   std::optional<WallTime> last_end_at_;
   std::optional<ChildEnd> last_end_;
+  /// Whose it is.
+  Generation last_end_gen_ = kNoGeneration;
   /// The last child that could not be started, crashed, or had to be taken down.
   std::optional<StartPolicy::Failure> last_failure_;
   std::optional<Milliseconds> last_startup_;

@@ -1,8 +1,13 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "sitter/core/build_excerpt.hpp"
 #include "sitter/core/child_lifecycle.hpp"
 #include "sitter/core/exit_status.hpp"
 #include "sitter/core/limits.hpp"
@@ -55,11 +60,30 @@ class Build {
   /// Once it is over.
   const std::optional<BuildResult>& result() const { return result_; }
 
+  Milliseconds age(Now now) const;
+
+  /// A line of its stdout or stderr, of which so many bytes were dropped at its end.
+  void add(std::string_view line, std::size_t bytes_cut);
+  std::int64_t line_count() const { return line_count_; }
+  /// Those that are kept: the last ones, and the first errors before them. As long as nothing is
+  /// added.
+  std::vector<BuildLine> lines() const;
+
   ChildLifecycle life;
-  /// Its stdout and stderr.
   StderrRing output;
 
  private:
+  void keep_error();
+
+  std::int64_t line_count_ = 0;
+  struct Kept {
+    std::int64_t number = 0;
+    std::string text;
+  };
+  /// A compiler's first error explains the others, and the output may be endless.
+  std::vector<Kept> first_errors_;
+  /// Up to which line they are kept.
+  std::int64_t keeps_until_ = 0;
   std::optional<BuildResult::Outcome> stopped_;
   std::optional<BuildResult> result_;
 };

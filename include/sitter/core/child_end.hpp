@@ -49,8 +49,11 @@ struct ChildEnd {
   ExitStatus status{};
   /// From its start to its exit.
   Milliseconds lifetime{};
-  /// A few words for the reasons that need them, without a full stop; else empty.
+  /// A few words for the reasons that need them, without a full stop; else empty. Of one that was
+  /// killed or replaced: by what, if it was not a tool.
   std::string why = {};
+  /// What the bridge had it do then, as a clause: "connect was called again"; else empty.
+  std::string during = {};
   /// It ended by itself before it had shown that it speaks the client's revision, the stateless
   /// one.
   bool may_be_of_other_era = false;
@@ -76,6 +79,9 @@ std::string status_words(const ExitStatus& status);
 
 /// A short name for a list of ends: "crashed", "killed by sitter_kill".
 std::string_view reason_words(EndReason reason);
+
+/// What has killed it, of one that was killed on purpose: "sitter_kill", "ctl kill".
+std::string killer_words(const ChildEnd& end);
 
 /// What the notice says behind "previous: ": "exit 0 after 45s", "⚠ crashed (exit 3) after 2.1s".
 std::string previous_words(const ChildEnd& end);

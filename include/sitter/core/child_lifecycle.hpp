@@ -112,6 +112,8 @@ class ChildLifecycle {
   /// While draining: when the output is waited for no more, and the rest of the unit was killed.
   Instant drained_at_;
   bool rest_is_killed_ = false;
+  /// What a build has left behind has a moment to go where it is left alone.
+  bool spares_rest_ = false;
   Milliseconds lifetime_{};
   bool output_ended_ = false;
   bool error_ended_ = false;

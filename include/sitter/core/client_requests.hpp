@@ -69,6 +69,10 @@ struct ClientRequest {
     ControlId control = 0;
     /// The batch that it came in.
     Batches::Number batch = Batches::kNone;
+    /// It came as a sitter_call.
+    bool is_passed_call = false;
+    /// Of a sitter_rebuild that has joined another: how long that build had run.
+    std::optional<Milliseconds> joined_after;
   };
   std::unique_ptr<Extra> extra;
   /// Of a tools/call.

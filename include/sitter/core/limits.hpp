@@ -54,6 +54,10 @@ inline constexpr std::size_t kChildRequestsMax = 1000;
 /// longer. What the child itself wrote is in the pipe by then, and read in a few milliseconds.
 inline constexpr Milliseconds kDrain{300};
 
+/// What a build has started last may still be on its way from fork(2) to setsid(2): microseconds,
+/// and some scheduler ticks on a busy machine.
+inline constexpr Milliseconds kBuildLeavesWait{100};
+
 /// Neither a process in uninterruptible sleep nor one of another user ends after SIGKILL.
 inline constexpr Milliseconds kGiveUpAfterKill{2000};
 
@@ -143,6 +147,11 @@ inline constexpr int kBuildSecondsMax = 24 * 60 * 60;
 inline constexpr std::size_t kBuildLogLinesMax = 20'000;
 /// And how many lines of it one call may ask for.
 inline constexpr int kBuildLogShownMax = 20'000;
+
+/// Lines of its first errors, which are kept though they are no longer among these: enough for the
+/// first ten with what stands behind each; and the bytes of each, as an excerpt shows them.
+inline constexpr std::size_t kBuildErrorsKept = 40;
+inline constexpr std::size_t kBuildErrorBytesMax = 500;
 
 /// What the result of a rebuild shows of it: about as much as a model reads of a command's output
 /// without harm to the rest of its conversation.

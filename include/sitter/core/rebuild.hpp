@@ -25,6 +25,10 @@ struct RebuildReport {
     not_wanted,  ///< there is none, and no session that it would be started for
   };
 
+  /// Why it was done, if the reader has not asked for it; else empty.
+  std::string cause;
+  /// The reader has called when the build had run for so long.
+  std::optional<Milliseconds> joined_after;
   /// Empty if there was no build.
   std::optional<BuildResult> build;
   /// As build_excerpt gives it.
@@ -37,6 +41,7 @@ struct RebuildReport {
   std::string stderr_tail;
 
   std::string rebuild_tool = "sitter_rebuild";
+  std::string kill_tool = "sitter_kill";
   std::string log_tool = "sitter_build_log";
   std::string stderr_tool = "sitter_child_stderr";
 };
