@@ -304,7 +304,10 @@ void Bridge::show_build_log(ClientRequest& request, const StderrRing::Query& que
     return;
   }
   const auto [text, is_error] = build_->output.text(query);
-  answer_tool_text(request, text, is_error);
+  const std::int64_t lost = build_->lost_count();
+  const std::string head =
+      lost > 0 && !is_error ? fmt::format("[... the first {} lines are not kept]\n", lost) : "";
+  answer_tool_text(request, head + text, is_error);
 }
 
 bool Bridge::holds_waiting() const {

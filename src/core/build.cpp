@@ -65,9 +65,13 @@ void Build::keep_error() {
   first_errors_.push_back({line_count_, shortened(text, limits::kBuildErrorBytesMax)});
 }
 
+std::int64_t Build::lost_count() const {
+  return line_count_ - static_cast<std::int64_t>(output.lines().size());
+}
+
 std::vector<BuildLine> Build::lines() const {
   const std::vector<std::string_view> last = output.lines();
-  std::int64_t number = line_count_ - static_cast<std::int64_t>(last.size());
+  std::int64_t number = lost_count();
   std::vector<BuildLine> lines;
   for (const Kept& kept : first_errors_) {
     if (kept.number <= number) lines.push_back({kept.number, kept.text});

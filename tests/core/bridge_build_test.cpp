@@ -148,6 +148,16 @@ TEST_F(BridgeBuildTest, ProgressIsTheNewestLineAtMostFourTimesASecond) {
   dies(build(1), 2);
 }
 
+TEST_F(BridgeBuildTest, TheLogSaysHowMuchOfItIsNotKept) {
+  open_session();
+  client(rebuild(2));
+  for (std::size_t i = 0; i < limits::kBuildLogLinesMax + 7; ++i) child_says(build(1), "CC a.c");
+  done();
+  client(call(1, "sitter_build_log", R"json({"lines":1})json"));
+  EXPECT_EQ(answer_text(), "[... the first 7 lines are not kept]\nCC a.c");
+  dies(build(1), 2);
+}
+
 TEST_F(BridgeBuildTest, TheLogOfABuildThatRunsAndOfTheLastOne) {
   open_session();
   client(call(1, "sitter_build_log"));

@@ -65,6 +65,8 @@ class Build {
   /// A line of its stdout or stderr, of which so many bytes were dropped at its end.
   void add(std::string_view line, std::size_t bytes_cut);
   std::int64_t line_count() const { return line_count_; }
+  /// How many of its first lines are not kept.
+  std::int64_t lost_count() const;
   /// Those that are kept: the last ones, and the first errors before them. As long as nothing is
   /// added.
   std::vector<BuildLine> lines() const;
