@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -14,6 +15,10 @@
 #include "support/simulation_unit.hpp"
 
 namespace sitter::sim {
+
+inline constexpr std::string_view kToolsChanged = "notifications/tools/list_changed";
+inline constexpr std::array<std::string_view, 3> kListChanges = {
+    kToolsChanged, "notifications/prompts/list_changed", "notifications/resources/list_changed"};
 
 /// One server process and what it leaves in its pipes. It decides what it does; when its facts
 /// reach the bridge is the world's business.
@@ -54,12 +59,6 @@ class Child : public Unit {
   void read();
   void act_unopened();
   void act_on_opening(const Asked& asked);
-  void act_on_listen(const Asked& asked);
-  void acknowledge(Stream& stream);
-  void tell_change();
-  void tell_change(std::string about, const std::string& stream_id);
-  void end_stream(Stream stream);
-  void end_streams();
   void answer();
   void result(const Asked& asked, std::string_view members);
   void error(const Asked& asked, int code);
@@ -75,6 +74,14 @@ class Child : public Unit {
   std::string page_of(std::string_view key, const std::vector<std::string>& items,
                       const std::string& cursor) const;
   std::vector<std::string> tool_items() const;
+
+  // simulation_child_streams.cpp
+  void act_on_listen(const Asked& asked);
+  void acknowledge(Stream& stream);
+  void tell_change();
+  void tell_change(std::string about, const std::string& stream_id);
+  void end_stream(Stream stream);
+  void end_streams();
 
   ChildSaid& add(ChildSaid::Kind kind);
   void write(const ChildSaid& said);
