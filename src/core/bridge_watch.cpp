@@ -35,6 +35,7 @@ void Bridge::on(const input::WatchChanged& fact) {
   watched_folders_ = fact.folder_count;
   if (watch_problem_ == fact.problem) return;
   watch_problem_ = fact.problem;
+  is_watch_problem_told_ = true;
   if (watch_problem_.empty()) return;
   out_.log(Level::warn, "--watch: " + watch_problem_);
   is_watch_problem_told_ = false;

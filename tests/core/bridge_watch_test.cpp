@@ -286,6 +286,15 @@ TEST_F(BridgeWatchTest, AProblemIsToldOnceInTheNextResult) {
   EXPECT_EQ(watch()["problem"], "the limit is reached");
 }
 
+TEST_F(BridgeWatchTest, AProblemThatIsGoneIsNotTold) {
+  open();
+  watches(3, "the limit is reached");
+  watches(3, "");
+  client(call(5, "echo"));
+  child(1, result(5, text_result("a")));
+  EXPECT_THAT(answer().dump(), Not(HasSubstr("noticed")));
+}
+
 /// A program that is still being written when it is to be started.
 class BridgeBusyFileTest : public BridgeTest {
  protected:
