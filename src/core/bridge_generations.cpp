@@ -224,7 +224,8 @@ void Bridge::advance_unopened(Child& child) {
     child.handshake.replay_first(replayed_calls());
     child.handshake.list(true, catalog(CatalogKind::tools).count() > 0, now_, out_);
     if (child.has_spoken) child.handshake.on_spoken(now_);
-    ask_for_streams(child);
+    // Else when it serves.
+    if (!child.handshake.is_calling_again()) ask_for_streams(child);
     return;
   }
   begin_serving(child);

@@ -147,7 +147,8 @@ void Bridge::on_setting_accepted(const Child& child, const ClientRequest& reques
   for (const Child& other : children_) {
     // Its successor was told what held before; one that is not that far is told all.
     const Handshake::State state = other.handshake.state();
-    const bool was_told = state == Handshake::State::settling || state == Handshake::State::done;
+    const bool was_told = !other.handshake.is_calling_again() &&
+                          (state == Handshake::State::settling || state == Handshake::State::done);
     const bool can_be_told = is_level ? other.has_logging : other.has_resources;
     if (other.gen() <= child.gen() || !other.life.is_up() || !was_told || !can_be_told) continue;
     out_.push(action::SendToChild{

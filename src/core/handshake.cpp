@@ -134,7 +134,7 @@ void Handshake::doubt(Now now, Actions& out) {
 
 void Handshake::survey_again(CatalogKind kind, Now now, Actions& out) {
   // All are taken after it.
-  if (replay_ && !replay_->is_done()) return;
+  if (is_calling_again()) return;
   if (!survey_ && now.steady < next_survey_) {
     outdated_.insert(kind);
     return;
@@ -231,7 +231,7 @@ void Handshake::on_timeout(Now now, Actions& out) {
     is_restored_ = true;
     for (const auto& [id, index] : unanswered_) restores_[index].is_lost = true;
   }
-  if (replay_ && !replay_->is_done()) {
+  if (is_calling_again()) {
     replay_->on_timeout(now);
     if (replay_->is_done()) on_replayed(now, out);
   }

@@ -153,6 +153,22 @@ TEST_F(BridgeReplayTest, WhatACandidateDiesOfIsToldWithTheReload) {
                                      HasSubstr("not called again")));
 }
 
+TEST_F(BridgeReplayTest, WhatTheOldServerAcceptsMeanwhileIsToldAfterIt) {
+  server.capabilities = R"json({"tools":{},"resources":{"subscribe":true}})json";
+  open_session();
+  call_works(1, "connect");
+  client(request(2, "resources/subscribe", R"json({"uri":"a:1"})json"));
+  ask_reload();
+  child(2, result("#3", server.opening()));
+  done();
+  child(1, result(2, "{}"));
+  EXPECT_THAT(done(), Not(Contains(HasSubstr("child 2"))));
+  child(2, result("#4", text_result("connected")));
+  EXPECT_THAT(done(), Contains("child 2 " +
+                               request("#5", "resources/subscribe", R"json({"uri":"a:1"})json")));
+  opens(2);
+}
+
 TEST_F(BridgeReplayTest, WhatIsTooLargeToKeepIsNotMadeAgain) {
   open_session();
   const auto arguments = [](std::size_t size) { return "\"" + std::string(size - 2, 'x') + "\""; };
@@ -186,6 +202,22 @@ TEST_F(StatelessReplayTest,
   EXPECT_THAT(done(), Contains(HasSubstr("tools/list")));
   child(2, result(3, complete_text("a")));
   child(2, result(4, complete_text("a")));
+}
+
+class StreamsReplayTest : public StreamsTest {};
+
+TEST_F(StreamsReplayTest, AStreamIsAskedForAfterIt) {
+  config.replayed_tools = {"connect"};
+  open_stream(kTools, kTools);
+  client(enveloped_call(2, "connect"));
+  child(1, result(2, complete_text("connected")));
+  dies(1, 3);
+  client(enveloped_call(3, "echo"));
+  EXPECT_THAT(done(),
+              AllOf(Contains(HasSubstr("\"connect\"")), Not(Contains(HasSubstr("listen")))));
+  opens(2);
+  EXPECT_THAT(done(), Contains(AllOf(HasSubstr("child 2"), HasSubstr("listen"))));
+  child(2, result(3, complete_text("a")));
 }
 
 }  // namespace

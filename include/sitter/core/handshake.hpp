@@ -64,6 +64,8 @@ class Handshake {
   void replay_first(std::vector<ReplayedCall> calls) { calls_ = std::move(calls); }
   /// Null if there was nothing to call.
   const CallReplay* replay() const { return replay_ ? &*replay_ : nullptr; }
+  /// Nothing else may be asked of it.
+  bool is_calling_again() const { return replay_ && !replay_->is_done(); }
 
   /// After `opened`, as soon as the client has sent `initialized`. `restore`: what the client had
   /// set up is told again, and `done` comes after that; else the child serves at once and the lists
