@@ -50,6 +50,7 @@ void Bridge::reload_for(ClientRequest& request, std::string_view arguments) {
     answer_error(request, ErrorCode::internal_error, "mcp-sitter is ending");
     return;
   }
+  is_killed_ = false;
   if (reload({"ctl reload", std::get<RebuildArguments>(parsed)})) {
     rebuild_->callers.push_back(&request);
   } else {

@@ -81,7 +81,7 @@ void Bridge::restart() {
 void Bridge::start() {
   policy_.on_start(now_);
   restarts_.on_start(now_);
-  was_killed_ = false;
+  is_killed_ = false;
   if (changes_) changes_->on_start(config_.build_command.empty());
   const Generation gen = ++last_gen_;
   if (has_child() && envelope_.is_known()) has_lost_stateless_ = true;

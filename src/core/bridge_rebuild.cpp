@@ -17,6 +17,7 @@ using Server = RebuildReport::Server;
 
 void Bridge::begin_rebuild(ClientRequest& request, const RebuildArguments& arguments) {
   const bool is_free = !rebuild_ || (rebuild_->is_cancelled && rebuild_->callers.empty());
+  is_killed_ = false;
   if (!rebuild_) rebuild_ = Rebuild();
   rebuild_->callers.push_back(&request);
   if (!is_free) {
@@ -30,7 +31,9 @@ void Bridge::begin_rebuild(ClientRequest& request, const RebuildArguments& argum
 }
 
 void Bridge::on(const input::ReloadAsked&) {
-  if (ending_ == Ending::none) reload({"SIGHUP"});
+  if (ending_ != Ending::none) return;
+  is_killed_ = false;
+  reload({"SIGHUP"});
 }
 
 /// For somebody else than the client. False if there will be one more after that which is on its
@@ -211,7 +214,7 @@ void Bridge::finish_rebuild(RebuildReport report) {
   const Rebuild rebuild = *std::exchange(rebuild_, std::nullopt);
   tell_rebuilt(rebuild, std::move(report));
   // The end of the child that served may have come while it was to be replaced.
-  if (!has_child() && !kill_ && last_end_) restart_later(*last_end_);
+  if (!has_child() && !kill_ && !is_killed_ && last_end_) restart_later(*last_end_);
   reload_again(rebuild);
 }
 

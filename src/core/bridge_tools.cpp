@@ -211,7 +211,7 @@ void Bridge::begin_kill(ClientRequest& request, KillScope scope) {
     // Only a running child shows which file is behind a wrapper.
     if (!children_.empty()) inspect(Purpose::look);
     restarts_.cancel();
-    was_killed_ = true;
+    is_killed_ = true;
     if (rebuild_) drop_watched_reload();
   } else if (reach(scope) > reach(kill_->scope)) {
     kill_->scope = scope;

@@ -174,6 +174,17 @@ TEST_F(BridgeReloadTest, ACrashDuringABuildThatFailsIsFollowedByARestart) {
   opens(2);
 }
 
+TEST_F(BridgeReloadTest, ButNotAfterAKillThatFindsNothing) {
+  config.restarts = RestartPolicy::When::on_crash;
+  open_session();
+  reload();
+  dies(1, 3);
+  client(call(1, "sitter_kill"));
+  dies(build(1), 2);
+  time_passes(seconds(60));
+  EXPECT_THAT(done(), Not(Contains("start 2")));
+}
+
 TEST_F(BridgeReloadTest, AtTheEndItMeansNothing) {
   open_session();
   client(call(2, "slow"));

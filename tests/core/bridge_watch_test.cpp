@@ -164,6 +164,14 @@ TEST_F(BridgeWatchTest, AfterSitterKillNoSaveBringsTheServerBack) {
   dies(build(1), 1);
 }
 
+TEST_F(BridgeWatchTest, NorAfterAKillThatFindsNothing) {
+  open();
+  dies(1, 3);
+  client(call(5, "sitter_kill"));
+  saves();
+  EXPECT_THAT(done(), Not(Contains("start 2")));
+}
+
 TEST_F(BridgeWatchTest, ARebuildTakesInWhatWasSavedBefore) {
   config.build_command = "make";
   open();

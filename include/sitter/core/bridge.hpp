@@ -535,8 +535,8 @@ class Bridge {
   std::map<ControlId, LinePattern> followers_;
 
   std::optional<Kill> kill_;
-  /// And nothing was started since.
-  bool was_killed_ = false;
+  /// Nobody has wanted a server since. Somebody is about to build, so nothing starts one unasked.
+  bool is_killed_ = false;
   std::int64_t kill_count_ = 0;
   std::optional<WallTime> last_end_at_;
   std::optional<ChildEnd> last_end_;
