@@ -21,8 +21,7 @@ void Bridge::begin_rebuild(ClientRequest& request, const RebuildArguments& argum
   if (!rebuild_) rebuild_ = Rebuild();
   rebuild_->callers.push_back(&request);
   if (!is_free) {
-    const bool has_begun = !rebuild_->is_cancelled && !holds_waiting();
-    if (has_begun) request.more().joined_after = build_->age(now_);
+    if (has_rebuild_begun()) request.more().joined_after = build_->age(now_);
     return;
   }
   rebuild_->mode = arguments.mode;
@@ -53,14 +52,17 @@ bool Bridge::reload(const Reload& wanted) {
     restart_rebuild();
     return true;
   }
-  if (!is_free && rebuild_->state != State::finishing && rebuild_->state != State::clearing) {
+  if (!is_free && has_rebuild_begun()) {
     rebuild_->next = wanted;
     return false;
   }
   const bool is_new = !rebuild_;
   if (is_new) rebuild_ = Rebuild();
   rebuild_->is_reload = true;
-  if (!is_free) return true;
+  if (!is_free) {
+    rebuild_->is_by_watch &= wanted.is_by_watch;
+    return true;
+  }
   rebuild_->cause = wanted.cause;
   rebuild_->is_by_watch = wanted.is_by_watch;
   rebuild_->mode = wanted.how.mode;
@@ -69,21 +71,50 @@ bool Bridge::reload(const Reload& wanted) {
   return true;
 }
 
+/// What changes from now on may not be in it.
+bool Bridge::has_rebuild_begun() const {
+  using State = Rebuild::State;
+  switch (rebuild_->state) {
+    case State::finishing:
+    case State::clearing:
+      return false;
+    case State::building:
+      // One that is cancelled is done once more for those who have called since.
+      return !rebuild_->is_cancelled;
+    case State::starting:
+      return !config_.build_command.empty() || rebuild_->gen != kNoGeneration;
+    case State::reporting:
+      break;
+  }
+  return true;
+}
+
 void Bridge::on(const input::StatusAsked&) { inspect(Purpose::status_for_log); }
 
 void Bridge::restart_rebuild() {
   rebuild_->is_cancelled = false;
+  // It is also the one that was to come after it.
+  if (const auto next = std::exchange(rebuild_->next, std::nullopt)) {
+    rebuild_->is_by_watch = next->is_by_watch && (rebuild_->is_by_watch || !rebuild_->is_reload);
+    rebuild_->is_reload = true;
+  }
+  auto& callers = rebuild_->callers;
+  callers.insert(callers.end(), rebuild_->next_callers.begin(), rebuild_->next_callers.end());
+  rebuild_->next_callers.clear();
   if (rebuild_->mode == RebuildMode::kill_first) {
     rebuild_->state = Rebuild::State::finishing;
     rebuild_->deadline = now_.steady + config_.on_busy_wait;
-  } else if (config_.build_command.empty()) {
-    rebuild_->state = Rebuild::State::starting;
   } else {
     start_build();
   }
 }
 
+/// Or what follows it, where nothing is built.
 void Bridge::start_build() {
+  if (config_.build_command.empty()) {
+    rebuild_->state = Rebuild::State::starting;
+    return;
+  }
   rebuild_->state = Rebuild::State::building;
   rebuild_->deadline = now_.steady + rebuild_->timeout;
   build_.emplace(--last_build_, now_);

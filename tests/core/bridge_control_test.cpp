@@ -103,6 +103,31 @@ TEST_F(BridgeControlTest, AReloadThatWaitsForAnotherKeepsItsMode) {
   EXPECT_THAT(control_got(8), ElementsAre(HasSubstr("exit 3")));
 }
 
+TEST_F(BridgeControlTest, WithoutABuildCommandNothingIsBuiltForAReloadThatKillsFirst) {
+  config.build_command.clear();
+  open_session();
+  asks("reload", R"json(,"arguments":{"mode":"kill-first"})json");
+  EXPECT_THAT(done(), Contains("close 1"));
+  dies(1, 0);
+  EXPECT_THAT(done(), AllOf(Contains("start 2"), Not(Contains("start build 1"))));
+  opens(2);
+  EXPECT_THAT(got_text(), HasSubstr("spawn #2"));
+}
+
+TEST_F(BridgeControlTest, TwoReloadsBeforeTheNewServerIsStartedAreOne) {
+  config.build_command.clear();
+  open_session();
+  control(9, R"json({"command":"kill"})json");
+  asks("reload");
+  control(8, R"json({"command":"reload"})json");
+  dies(1, 0);
+  EXPECT_THAT(done(), Contains("start 2"));
+  opens(2);
+  EXPECT_THAT(got_text(), HasSubstr("spawn #2"));
+  EXPECT_THAT(control_got(8), ElementsAre(HasSubstr("spawn #2")));
+  EXPECT_THAT(done(), Not(Contains("start 3")));
+}
+
 TEST_F(BridgeControlTest, AKillIsThatOfTheToolAndNothingBringsTheServerBackButARequest) {
   config.restarts = RestartPolicy::When::eager;
   config.watch_patterns = {"src"};

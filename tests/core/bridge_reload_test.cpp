@@ -134,6 +134,33 @@ TEST_F(BridgeReloadTest, ASecondOneDuringTheBuildIsDoneAfterIt) {
   EXPECT_THAT(text_of_next_call(2), Not(HasSubstr("failed")));
 }
 
+TEST_F(BridgeReloadTest, OneThatIsBegunAnewIsAlsoTheOneThatWasToFollow) {
+  open_session();
+  reload();
+  reload();
+  dies(build(1), 0);
+  EXPECT_THAT(done(), Contains("start 2"));
+  reload();
+  EXPECT_THAT(done(), Contains("start build 2"));
+  dies(2, 0);
+  dies(build(2), 0);
+  opens(3);
+  EXPECT_THAT(done(), Not(Contains("start build 3")));
+}
+
+TEST_F(BridgeReloadTest, SoIsTheBuildAfterOneThatIsCancelled) {
+  open_session();
+  client(rebuild(1));
+  reload();
+  client(cancelled(1));
+  client(rebuild(2));
+  reload();
+  dies(build(1), 143, "SIGTERM");
+  EXPECT_THAT(done(), Contains("start build 2"));
+  dies(build(2), 2);
+  EXPECT_THAT(done(), Not(Contains("start build 3")));
+}
+
 TEST_F(BridgeReloadTest, EachFailureIsToldAlsoBesideStructure) {
   const auto structured = [&](const std::string& text) {
     client(call(50, "echo"));

@@ -404,6 +404,7 @@ class Bridge {
 
   // bridge_rebuild.cpp: sitter_rebuild, and the build that it runs
   bool reload(const Reload& wanted);
+  bool has_rebuild_begun() const;
   void reload_again(const Rebuild& before);
   void begin_rebuild(ClientRequest& request, const RebuildArguments& arguments);
   void restart_rebuild();
