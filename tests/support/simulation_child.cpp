@@ -305,6 +305,7 @@ void Child::result(const Asked& asked, std::string_view members) {
                      (!has_type || is_complete);
   said.is_discovery = members.find("\"supportedVersions\":[") != members.npos;
   said.has_structure = members.find("\"structuredContent\"") != members.npos;
+  said.is_error = members.find("\"isError\":true") != members.npos;
   said.has_tools = members.find("\"tools\":[") != members.npos;
   const std::string body = fmt::format(R"json({{"sim":{},{}{}}})json", said.number, members,
                                        said.is_unreadable ? ",\"bad\":\"\xff\"" : "");

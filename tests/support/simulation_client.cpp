@@ -331,16 +331,45 @@ int Client::call() {
   const std::string_view name = names[static_cast<std::size_t>(
       random_.below(scene_.has_outer_tools && random_.chance(10) ? 5 : 3))];
   const bool wants_task = random_.chance(4);
+  const std::string arguments = fmt::format(R"json({{"x":{}}})json", random_.below(100));
+  const std::string called = fmt::format(R"json("name":"{}","arguments":{})json", name, arguments);
+  const bool is_passed_on =
+      scene_.has_call_tool && !name.starts_with("sitter_") && random_.chance(30);
+  const std::string asked =
+      is_passed_on
+          ? fmt::format(
+                R"json("name":"sitter_call","arguments":{{"tool":"{}","arguments":{}}})json", name,
+                arguments)
+          : called;
+  const int mark =
+      request("tools/call", fmt::format(",{}{}", asked, wants_task ? R"json(,"task":{})json" : ""));
+  ClientSaid& said = said_.client.back();
+  said.tool = name;
+  said.arguments = arguments;
+  said.wants_task = wants_task;
+  said.has_wrong_arguments = name.starts_with("sitter_");
+  if (is_passed_on) {
+    said.passed = said.text;
+    said.passed.replace(said.passed.find(asked), asked.size(), called);
+  }
+  return mark;
+}
+
+/// Of what cannot be called through it.
+int Client::call_wrongly() {
+  static constexpr std::array<std::string_view, 4> arguments = {
+      R"json({})json", R"json({"tool":"sitter_kill"})json",
+      R"json({"tool":"echo","arguments":[1]})json", R"json({"tool":"echo","more":1})json"};
   const int mark = request(
-      "tools/call", fmt::format(R"json(,"name":"{}","arguments":{{"x":{}}}{})json", name,
-                                random_.below(100), wants_task ? R"json(,"task":{})json" : ""));
-  said_.client.back().tool = name;
-  said_.client.back().wants_task = wants_task;
-  said_.client.back().has_wrong_arguments = name.starts_with("sitter_");
+      "tools/call",
+      fmt::format(R"json(,"name":"sitter_call","arguments":{})json", random_.pick(arguments)));
+  said_.client.back().tool = "sitter_call";
+  said_.client.back().has_wrong_arguments = true;
   return mark;
 }
 
 int Client::call_builtin() {
+  if (scene_.has_call_tool && random_.chance(20)) return call_wrongly();
   static constexpr std::array<std::string_view, 4> names = {
       "sitter_status", "sitter_binary_info", "sitter_child_stderr", "sitter_build_log"};
   const int count = scene_.has_builds ? 4 : 3;

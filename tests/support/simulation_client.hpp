@@ -54,6 +54,7 @@ class Client {
   int initialized();
   int call();
   int call_builtin();
+  int call_wrongly();
   int kill();
   int rebuild();
   int cancel_rebuild();

@@ -40,7 +40,7 @@ std::string with_value(std::string line, std::string_view key, const std::string
 }  // namespace
 
 Promises::Promises(const BridgeConfig& config, const Said& said, const Scene& scene)
-    : config_(config), said_(said), scene_(scene) {}
+    : config_(config), said_(said), scene_(scene), replays_(config_.replayed_tools) {}
 
 Promises::Life& Promises::life(Generation gen) {
   const auto found = lives_.find(gen);
@@ -61,7 +61,7 @@ Milliseconds Promises::ladder_max() const {
 /// down, its successor may fail as late as it can.
 std::optional<Milliseconds> Promises::waiting_max() const {
   if (config_.startup_timeout == Milliseconds::zero()) return std::nullopt;
-  return 2 * any_ladder_max() + config_.kill_grace + config_.startup_timeout +
+  return 2 * any_ladder_max() + config_.kill_grace + config_.startup_timeout + replay_max() +
          limits::kToolsListWait + limits::kOtherListWait;
 }
 
@@ -122,6 +122,7 @@ void Promises::on_child_started(Generation gen, bool is_remote_runner, bool can_
   its_life.is_remote_runner = is_remote_runner;
   its_life.can_be_killed = can_be_killed;
   its_life.started = now_;
+  its_life.is_after_loss = has_lost_stateless_;
   if (has_lost_stateless_ && config_.startup_timeout > Milliseconds::zero()) {
     its_life.must_speak_by = now_ + config_.startup_timeout + kLate;
   }
@@ -131,8 +132,11 @@ void Promises::on_start_failed(Generation gen) {
   const bool was_candidate = is_candidate(gen);
   life(gen).is_over = true;
   on_built_child_over(gen);
+  replays_.on_over(gen, false, now_);
   candidate_died_ |= was_candidate;
   if (was_candidate) return;
+  last_end_ = now_;
+  was_end_in_order_ = true;
   if (is_asked_ || is_stateless_) ++failures_in_row_;
   has_lost_stateless_ |= is_stateless_;
 }
@@ -143,6 +147,7 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
   its_life.must_speak_by.reset();
   for (const int number : numbers) {
     const ChildSaid& said = said_.child[static_cast<std::size_t>(number)];
+    its_life.has_spoken |= !said.is_unreadable;
     read_order_[number] = static_cast<int>(read_order_.size()) + 1;
     if (said.question != 0) cancelled_questions_.insert(said.question);
     if (said.kind == ChildSaid::Kind::progress) output_may_be_closed_until_ = now_ + kLate;
@@ -163,18 +168,22 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
       its_life.has_answered = true;
     }
     its_life.has_answered_us |= its_life.own_ids.contains(id_key(said.id));
+    if (!said.is_unreadable && its_life.is_up && !its_life.is_input_closed) {
+      replays_.on_answered(gen, said.id);
+    }
     if (same_id(said.id, its_life.tools_list_id)) {
       its_life.has_shown_era |= said.has_tools && said.has_result_type && !said.is_unreadable;
       its_life.has_refused_list |=
           said.kind == ChildSaid::Kind::error && !said.is_unreadable && !said.is_method_not_found;
       its_life.tools_list_id.clear();
     }
+    if (!its_life.retired_at) note_success(said);
     const auto found = requests_.find(said.mark);
     if (found == requests_.end()) continue;
     Request& request = found->second;
     if (said.has_tools || request.is_doubled) output_may_be_closed_until_ = now_ + kLate;
     // Of two with the same id either may carry the notice.
-    if (request.is_doubled) its_life.owes_notice = false;
+    if (request.is_doubled) its_life.owes_notice = owes_remark_ = false;
     // A child that answers twice spoils a later request with the same id.
     for (const int mark : open_) {
       Request& other = requests_.at(mark);
@@ -187,9 +196,9 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
       continue;
     }
     // A child that is replaced in its opening does not refuse it for the next one.
-    if (request.is_opening && its_life.was_replaced && said.kind == ChildSaid::Kind::error) {
-      continue;
-    }
+    const bool is_refusal = said.kind == ChildSaid::Kind::error ||
+                            said.after.find("\"protocolVersion\"") == std::string::npos;
+    if (request.is_opening && its_life.was_replaced && is_refusal) continue;
     // An earlier one that is held may carry the notice of a later restart too.
     const bool may_be_carried = std::any_of(open_.begin(), open_.end(),
                                             [&](int mark) { return is_held(requests_.at(mark)); });
@@ -197,12 +206,17 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     request.may_wait_for_build = false;
     request.may_not_carry_notice = its_life.retired_at.has_value();
     request.due = now_ + limits::kRelistWait + kLate;
-    // It may wait until it is known what it means.
+    // It may wait until it is known what it means, or its child is over.
     if (said.kind == ChildSaid::Kind::error && !request.said->envelope.empty()) {
-      request.due = now_ + limits::kToolsListWait + limits::kOtherListWait + kLate;
+      request.due = now_ + limits::kToolsListWait + limits::kOtherListWait + any_ladder_max();
     }
     // Its session has changed, or not: a notice may come in the mixture or not.
     if (is_mixed()) continue;
+    if (owes_remark_ && !its_life.retired_at && is_held(request) && !said.has_structure &&
+        !may_be_carried) {
+      owes_remark_ = false;
+      request.must_carry_remark = true;
+    }
     if (its_life.owes_notice && !its_life.retired_at && is_held(request) && !said.has_structure &&
         !may_be_carried) {
       its_life.owes_notice = false;
@@ -218,6 +232,7 @@ void Promises::on_exited(Generation gen, const ExitStatus& status) {
   }
   Life& its_life = life(gen);
   its_life.has_exited = true;
+  its_life.status = status;
   its_life.is_up = false;
 }
 
@@ -241,7 +256,8 @@ Asked Promises::on_send_to_child(Generation gen, const std::string& line) {
   const ClientSaid& said = said_.client[static_cast<std::size_t>(mark_in(line))];
   const bool is_for_question =
       said.kind == ClientSaid::Kind::answer || said.kind == ClientSaid::Kind::progress;
-  if (said.mark != 0 && said.text == line && !is_for_question) {
+  const std::string& expected = said.passed.empty() ? said.text : said.passed;
+  if (said.mark != 0 && expected == line && !is_for_question) {
     check_passed_to_child(its_life, gen, said);
     return {said.method,
             said.kind == ClientSaid::Kind::cancelled ? said.about : said.id,
@@ -298,6 +314,7 @@ void Promises::check_passed_to_child(Life& its_life, Generation gen, const Clien
   }
   check_not_retired(its_life, gen, said);
   if (Streams::Stream* const stream = streams_.of(said.mark)) {
+    if (!is_mixed()) replays_.on_asked(gen, false, now_);
     streams_.on_asked(*stream, gen);
     return;
   }
@@ -307,8 +324,16 @@ void Promises::check_passed_to_child(Life& its_life, Generation gen, const Clien
       throw Broken("a child gets initialized twice");
     }
     // That of a rebuild is told with its answer, or serves already and tells when it has listed.
-    its_life.owes_notice =
-        its_life.is_replay && config_.writes_notices && !its_life.has_served && gen != built_gen_;
+    const bool tells_rebuild =
+        gen == built_gen_ && (its_life.has_taken_over || !open_rebuilds().empty());
+    // So does one that was started without a request, before the client has said this.
+    const bool may_serve =
+        initialized_in_ == step_ && (scene_.has_outside() || scene_.has_restarts);
+    its_life.owes_notice = its_life.is_replay && config_.writes_notices && !its_life.has_served &&
+                           !tells_rebuild && !may_serve;
+    if (its_life.is_replay && its_life.initialized_count == 1 && !may_serve) {
+      replays_.on_ready(gen);
+    }
     return;
   }
   if (said.kind == ClientSaid::Kind::cancelled) {
@@ -331,19 +356,23 @@ void Promises::check_passed_to_child(Life& its_life, Generation gen, const Clien
   // Whoever is to take the place of another hears of changed roots before it is asked anything.
   const bool is_before_all = said.method == "notifications/roots/list_changed" && is_candidate(gen);
   if (said.method != "initialize" && !is_before_all) {
-    // What a child that retires does not do comes late to its successor.
+    // What a child that retires, or that ends while the next one comes, does not do comes late to
+    // its successor.
     const auto request = requests_.find(said.mark);
-    const bool is_late = request != requests_.end() && !request->second.sent_to.empty() &&
-                         lives_.at(request->second.sent_to.back()).retired_at;
+    const bool was_sent = request != requests_.end() && !request->second.sent_to.empty();
+    const bool is_late = was_sent && (lives_.at(request->second.sent_to.back()).retired_at ||
+                                      lives_.at(request->second.sent_to.back()).has_ended_late);
     if (said.mark < its_life.last_mark && !is_late) {
       throw Broken("lines of the client changed places");
     }
     its_life.last_mark = std::max(its_life.last_mark, said.mark);
   }
   if (said.kind == ClientSaid::Kind::request) {
+    if (!is_mixed()) replays_.on_asked(gen, false, now_);
     request_sent(its_life, gen, requests_.at(said.mark));
+    if (!idle_since_ && !is_another_up(gen)) idle_since_ = now_;
     const bool is_first = !std::exchange(its_life.has_served, true);
-    if (is_first && is_modern_only() && has_lost_stateless_) {
+    if (is_first && is_modern_only() && its_life.is_after_loss) {
       // Its lists were taken first.
       its_life.owes_notice = config_.writes_notices && !its_life.is_told_by_rebuild;
       its_life.has_answered = true;
@@ -411,6 +440,14 @@ void Promises::check_own_to_child(Life& its_life, Generation gen, const std::str
   } else if (its_life.initialized_count == 0 && !is_mixed()) {
     throw Broken("the bridge asks a child before initialized");
   }
+  if (is_modern_only() && its_life.is_after_loss && its_life.line_count == 1) {
+    replays_.on_ready(gen);
+  }
+  if (method == "tools/call") {
+    check_called(gen, id, message["params"]);
+    return;
+  }
+  if (!is_mixed()) replays_.on_asked(gen, true, now_);
   for (const std::string_view known :
        {"tools/list", "prompts/list", "resources/list", "logging/setLevel", "resources/subscribe",
         "resources/unsubscribe"}) {
@@ -465,10 +502,6 @@ void Promises::on_start_child(Generation gen) {
   if (gen != last_gen_ + 1) throw Broken("generations are not counted one by one");
   const bool is_built = check_start_beside_others();
   int cause = list_answered_ ? list_answered_mark_ : 0;
-  if (is_built) {
-    cause = last_rebuild_;
-    ++requests_for_child_;
-  }
   for (const int mark : open_) {
     const Request& request = requests_.at(mark);
     const bool is_waiting = !request.is_cancelled && !request.is_builtin &&
@@ -481,12 +514,25 @@ void Promises::on_start_child(Generation gen) {
     cause = builtin;
     ++requests_for_child_;
   }
-  if (cause == 0 && !streams_.is_waiting()) throw Broken("a start that nobody needs");
-  streams_.on_start(cause != 0);
+  const bool is_needed = cause != 0 || streams_.is_waiting();
+  // Of what was there before a kill only the policy starts one.
+  const bool may_be_restart = !is_built && cause <= last_kill_ && restart_fault().empty();
+  const bool is_from_start = is_built && config_.build_command.empty();
+  if (is_from_start && (!is_needed || is_another_up(gen))) check_reload_reason();
+  if (!is_built && !is_needed) on_restart();
+  const bool is_restart = may_be_restart || (!is_built && !is_needed);
+  if (is_built) cause = std::max(cause, last_rebuild_);
+  // It is accounted for by itself.
+  if (is_built || is_restart) ++requests_for_child_;
+  // One that was replaced at once has not served it.
+  const auto last = lives_.find(last_gen_);
+  const bool was_replaced = last != lives_.end() && last->second.was_replaced;
+  streams_.on_start(cause != 0 || is_built || is_restart || was_replaced);
   cause = std::max(cause, streams_.last_waiting());
   // In a batch it stands beside requests that may have been answered before it.
-  const bool is_kill_in_batch = last_kill_ != 0 && requests_.at(last_kill_).batch != 0;
-  if (cause < last_kill_ && !is_kill_in_batch && !is_built) {
+  const auto kill = requests_.find(last_kill_);
+  const bool is_kill_in_batch = kill != requests_.end() && kill->second.batch != 0;
+  if (cause < last_kill_ && !is_kill_in_batch && !is_built && !is_restart) {
     throw Broken("a start after sitter_kill that nobody has asked for since");
   }
   if (++starts_ > 2 * requests_for_child_) throw Broken("more starts than requests account for");
@@ -494,10 +540,11 @@ void Promises::on_start_child(Generation gen) {
   if (failures_in_row_ >= limits::kFailedStartsFree && is_early && !files_changed_ && !is_built) {
     throw Broken("a start too early after several failed ones");
   }
+  on_child_ordered(is_built);
   files_changed_ = false;
   last_gen_ = gen;
   last_start_ = now_;
-  lives_[gen].was_meant_by_kill = is_kill_in_batch && !requests_.at(last_kill_).is_answered;
+  lives_[gen].was_meant_by_kill = is_kill_in_batch && !kill->second.is_answered;
   if (is_built) on_built_child_ordered(gen);
 }
 
@@ -510,7 +557,8 @@ void Promises::on_close_input(Generation gen) {
   Life& its_life = life(gen);
   its_life.is_input_closed = true;
   its_life.closed_in = step_;
-  its_life.was_replaced = !open_rebuilds().empty() || rebuild_cancelled_at_ == now_;
+  its_life.was_replaced =
+      !open_rebuilds().empty() || rebuild_cancelled_at_ == now_ || is_reload_on();
 }
 
 void Promises::on_release(Generation gen) {
@@ -521,6 +569,7 @@ void Promises::on_release(Generation gen) {
   const bool was_candidate = is_candidate(gen);
   Life& its_life = life(gen);
   if (std::exchange(its_life.is_over, true)) throw Broken("a child is released twice");
+  its_life.has_ended_late = is_another_up(gen);
   its_life.is_up = false;
   const bool is_shut_down = stopped_at_ || closed_at_;
   // Without an opening a child that says nothing at all counts after a while.
@@ -536,6 +585,7 @@ void Promises::on_release(Generation gen) {
     failures_in_row_ = 0;
   }
   on_built_child_over(gen);
+  on_child_over(its_life, gen, was_candidate);
   has_lost_stateless_ |= is_stateless_;
   for (auto& [id, question] : questions_) {
     if (question.gen == gen) question.void_due = now_ + kLate;
@@ -564,6 +614,7 @@ void Promises::on_exit() {
   if (!stopped_at_ && !closed_at_) throw Broken("the program ends without a reason");
   wrong_unless_exit_.clear();
   check_counts();
+  controls_.check_end();
   check_all_released();
 }
 
@@ -580,6 +631,7 @@ void Promises::on_settled(const Bridge& bridge) {
   if (!was_rebuilding_) streams_.check(now_);
   check_requests();
   check_silent();
+  check_unasked();
   check_end(bridge);
 }
 
@@ -605,7 +657,9 @@ void Promises::check_end(const Bridge& bridge) {
       static_cast<std::size_t>(std::count_if(open_.begin(), open_.end(), [&](int mark) {
         return is_asked_ && requests_.at(mark).said->method == "server/discover";
       }));
-  const bool is_right = bridge.owed_count() <= owed && bridge.owed_count() + probes >= owed;
+  // Who asks from outside is owed an answer, too.
+  const std::size_t counted = bridge.owed_count() - controls_.owed_count();
+  const bool is_right = counted <= owed && counted + probes >= owed;
   // Which answers of a batch are known already, nobody outside can tell either.
   const bool has_doubles = std::any_of(open_.begin(), open_.end(), [&](int mark) {
     const Request& request = requests_.at(mark);
@@ -615,7 +669,7 @@ void Promises::check_end(const Bridge& bridge) {
     std::string ids;
     for (const int mark : open_) ids += " " + requests_.at(mark).said->id;
     throw Broken(fmt::format("{} requests are open, and the bridge counts {}; open are:{}", owed,
-                             bridge.owed_count(), ids));
+                             counted, ids));
   }
   if (stopped_at_ && now_ > *stopped_at_ + Milliseconds(300)) {
     throw Broken("the program lives more than 300 ms after a signal");
@@ -636,7 +690,9 @@ void Promises::check_end(const Bridge& bridge) {
 }
 
 void Promises::on_timeout_handled(std::optional<Instant> next) {
-  if (next && *next < now_) throw Broken("the next timeout lies in the past");
+  // What has changed during a build is due when that has ended, which may be in this moment.
+  const bool may_be_past = scene_.has_watch && scene_.has_builds;
+  if (next && *next < now_ && !may_be_past) throw Broken("the next timeout lies in the past");
 }
 
 }  // namespace sitter::sim

@@ -11,7 +11,10 @@
 
 #include "sitter/core/action.hpp"
 #include "sitter/core/bridge.hpp"
+#include "sitter/core/input.hpp"
 #include "sitter/core/time.hpp"
+#include "support/simulation_controls.hpp"
+#include "support/simulation_replays.hpp"
 #include "support/simulation_said.hpp"
 #include "support/simulation_streams.hpp"
 
@@ -38,6 +41,12 @@ class Promises {
   void on_child_moved(Generation gen);
   void on_child_drained(Generation gen);
   void on_files_checked(bool changed) { files_changed_ = changed; }
+  void on_error_line(Generation gen, const std::string& text);
+  void on_reload_asked();
+  void on_files_changed(const input::FilesChanged& fact, bool is_by_person);
+  void on_watch_changed(const std::string& problem);
+  void on_control_line(const ControlAsked& asked);
+  void on_control_closed(ControlId connection) { controls_.on_closed(connection); }
 
   // What the bridge has ordered.
   std::vector<Heard> on_send_to_client(const std::string& line);
@@ -47,6 +56,7 @@ class Promises {
   void on_inspect(Generation gen);
   void on_close_input(Generation gen);
   void on_release(Generation gen);
+  void on_send_to_control(ControlId connection, const std::string& line);
   void on_exit();
 
   /// After one input and all that followed from it.
@@ -74,6 +84,8 @@ class Promises {
     /// Nothing may stand between it and its answer.
     bool is_due_at_once = false;
     bool must_carry_notice = false;
+    /// Or tell of anything at all.
+    bool must_carry_remark = false;
     /// It was answered by a child whose successor served then.
     bool may_not_carry_notice = false;
     /// A build that is on its way may be waited for, however long that takes.
@@ -81,6 +93,9 @@ class Promises {
     /// A sitter_rebuild without a mistake, and whether its child was ordered or its build failed.
     bool is_rebuild = false;
     bool has_started = false, has_failed = false;
+    /// It has begun nothing where a reload was on its way whose end nobody outside sees.
+    bool may_have_joined = false;
+    Generation joined_build = kNoGeneration;
     /// Its build, once that is over.
     Generation build = kNoGeneration;
     /// What it was told last.
@@ -103,6 +118,8 @@ class Promises {
     bool is_remote_runner = false;
     bool can_be_killed = true;
     bool has_exited = false;
+    std::optional<ExitStatus> status;
+    bool has_spoken = false;
     bool is_input_closed = false;
     bool was_meant_by_kill = false;
     bool is_killed = false;     ///< by sitter_kill, and nothing else had begun to end it
@@ -113,6 +130,8 @@ class Promises {
     bool has_shown_era = false;
     bool has_refused_list = false;  ///< as a server may that has to be opened first
     bool is_replay = false;
+    /// Without a session: it was not the first.
+    bool is_after_loss = false;
     Instant started;
     /// Until when it must have said anything, or be taken down.
     std::optional<Instant> must_speak_by;
@@ -132,6 +151,8 @@ class Promises {
     int passed_order = 0;
     /// From when on its successor serves.
     std::optional<Instant> retired_at;
+    /// The next one was there already.
+    bool has_ended_late = false;
     /// It is such a successor.
     bool has_taken_over = false;
     /// The step in which its input was closed.
@@ -151,6 +172,10 @@ class Promises {
     std::optional<ExitStatus> status;
     Instant started;
     Milliseconds timeout_min{}, timeout_max{};
+    /// Whether a reload was asked for when it began; it may have joined in later, too.
+    bool is_for_reload = false, may_be_for_reload = false;
+    /// The first, if it is not for a reload.
+    bool may_be_abandoned = false;
 
     bool has_succeeded() const { return status && status->code == 0 && !is_input_closed; }
   };
@@ -175,6 +200,7 @@ class Promises {
   void on_said(const ClientSaid& said, int batch);
   void on_listen(const ClientSaid& said);
   void on_request(const ClientSaid& said);
+  bool was_cancelled_in_flight(const Request& request) const;
   void on_cancellation(const ClientSaid& said);
   void on_answer_to_question(const ClientSaid& said);
   Request* open_with(std::string_view raw_id);
@@ -231,6 +257,34 @@ class Promises {
   void check_rebuild_answer(Request& request, const nlohmann::json& message);
   void check_rebuilds();
   void check_all_released() const;
+
+  // simulation_promises_reload.cpp: what is done that the client has not asked for
+  bool is_reload_on() const;
+  bool is_built_for_reload() const;
+  bool is_not_wanted() const;
+  bool is_child_coming() const;
+  bool is_another_up(Generation gen) const;
+  bool have_files_settled() const;
+  Milliseconds replay_max() const;
+  std::optional<Milliseconds> reload_max() const;
+  void want_reload(bool is_kill_first, Milliseconds timeout);
+  void begin_reload();
+  void begin_build(BuildLife& build, const std::vector<Request*>& calls);
+  void check_reload_reason();
+  void on_reload_failed(bool is_sure);
+  void on_child_ordered(bool is_built);
+  void on_child_over(const Life& life, Generation gen, bool was_candidate);
+  std::string restart_fault() const;
+  void on_restart();
+  void expect_restart(const Life& life, Generation gen);
+  void on_kill();
+  void on_wanted();
+  void note_success(const ChildSaid& said);
+  void check_called(Generation gen, const std::string& id, const nlohmann::json& params);
+  void check_remark(std::string_view item, const ChildSaid& said, const Request& request);
+  void owe_remark();
+  void forgive_remark();
+  void check_unasked();
 
   // simulation_promises.cpp: what children get, and their lives
   void check_passed_to_child(Life& life, Generation gen, const ClientSaid& said);
@@ -328,6 +382,40 @@ class Promises {
   /// Counts inputs with all that follows from them.
   int step_ = 1;
   std::set<Generation> told_by_rebuild_;
+  /// The step in which the client has said so last; a child may serve since before that.
+  int initialized_in_ = 0;
+
+  Controls controls_;
+  Replays replays_;
+  /// Somebody else than the client has asked for a reload that has not begun, or may have.
+  bool is_reload_asked_ = false;
+  /// There was nobody whom a child would be started for.
+  bool may_be_unwanted_ = false;
+  std::optional<Instant> must_reload_by_;
+  /// How, by those who have asked.
+  bool may_be_swap_ = false, may_be_kill_first_ = false;
+  Milliseconds asked_timeout_min_{}, asked_timeout_max_{};
+  /// Watched files have changed since the last build, or start where nothing is built.
+  bool has_changed_ = false, has_settled_ = false;
+  Instant changed_at_;
+  /// Somebody has saved a file while nothing was on its way.
+  std::optional<Instant> must_reload_saved_by_;
+  /// Reloads for changed files since the last thing that somebody has done.
+  int following_ = 0;
+  /// Nothing but a request, a rebuild or a reload may start a child, and, where nothing was on its
+  /// way, no changed file either.
+  bool is_killed_ = false, is_killed_for_good_ = false;
+  /// By the policy, since the last child that ran for long.
+  int restarts_ = 0;
+  std::optional<Instant> last_end_;
+  std::optional<Instant> must_restart_by_;
+  /// The last child has ended as the policy does not mind.
+  bool was_end_in_order_ = false;
+  /// The child that serves was asked something, and nothing was on its way.
+  std::optional<Instant> idle_since_;
+  /// Something is to be told in the next result, or may have to be.
+  bool owes_remark_ = false, may_remark_ = false;
+  std::string watch_problem_;
 
   std::optional<Instant> closed_at_, stopped_at_;
   bool owed_nothing_when_closed_ = false;

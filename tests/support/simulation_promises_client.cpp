@@ -21,7 +21,7 @@ bool is_for_builds(std::string_view tool) {
 bool is_builtin_name(std::string_view tool) {
   while (tool.starts_with("outer_")) tool.remove_prefix(6);
   return tool == "sitter_status" || tool == "sitter_kill" || tool == "sitter_binary_info" ||
-         tool == "sitter_child_stderr" || is_for_builds(tool);
+         tool == "sitter_child_stderr" || tool == "sitter_call" || is_for_builds(tool);
 }
 
 }  // namespace
@@ -61,6 +61,7 @@ void Promises::on_said(const ClientSaid& said, int batch) {
       break;
     case ClientSaid::Kind::initialized:
       if (is_asked_) is_initialized_ = true;
+      initialized_in_ = step_;
       break;
     case ClientSaid::Kind::notification:
     case ClientSaid::Kind::progress:
@@ -76,6 +77,7 @@ void Promises::on_listen(const ClientSaid& said) {
   envelopes_.insert(json::parse(said.envelope).dump());
   is_stateless_ = true;
   ++requests_for_child_;
+  on_wanted();
   const auto wait = waiting_max();
   streams_.open(said, wait ? std::optional(now_ + *wait + limits::kListenAckWait) : std::nullopt);
 }
@@ -90,6 +92,7 @@ void Promises::on_request(const ClientSaid& said) {
     if (other.key != request.key) continue;
     other.is_doubled = request.is_doubled = true;
   }
+  if (counts_[request.key].asked > 0) request.is_doubled |= was_cancelled_in_flight(request);
   open_.push_back(said.mark);
   ++counts_[request.key].asked;
   ++raw_counts_[said.id].asked;
@@ -102,7 +105,8 @@ void Promises::on_request(const ClientSaid& said) {
   const bool is_request = said.kind == ClientSaid::Kind::request;
   request.is_opening = said.method == "initialize";
   // Children have no tools of these names.
-  const bool is_ours = said.tool == "sitter_kill" || is_for_builds(said.tool);
+  const bool is_ours =
+      said.tool == "sitter_kill" || said.tool == "sitter_call" || is_for_builds(said.tool);
   request.is_builtin =
       is_request && is_builtin_name(said.tool) && (!scene_.has_outer_tools || is_ours);
   if (is_builtin_name(said.tool) && !is_ours) last_builtin_ = said.mark;
@@ -122,18 +126,15 @@ void Promises::on_request(const ClientSaid& said) {
     on_rebuild(request);
   } else if (is_kill) {
     last_kill_ = said.mark;
+    on_kill();
     request.due = now_ + ladder_max() + config_.kill_grace + kGapsMax;
-    for (auto& [gen, life] : lives_) {
-      life.was_meant_by_kill = true;
-      if (life.is_up && !life.is_input_closed) life.is_killed = true;
-    }
   } else if (!is_request || request.is_builtin || (is_too_early && !request.is_opening) ||
              (is_deaf && !request.is_opening && !scene_.has_outer_tools) ||
              (said.method == "ping" && nobody_is_up)) {
-    request.is_due_at_once =
-        !(scene_.has_outer_tools && is_builtin_name(said.tool)) || is_for_builds(said.tool);
+    request.is_due_at_once = !(scene_.has_outer_tools && is_builtin_name(said.tool)) || is_ours;
   } else {
     ++requests_for_child_;
+    on_wanted();
     waits_again(request);
     if (is_mixed()) {
       // A child that serves without an opening is asked as for anything else.
@@ -149,6 +150,15 @@ void Promises::on_request(const ClientSaid& said) {
     is_initialized_ = false;
     ++initialize_count_;
   }
+}
+
+/// A child may still answer another one with its id.
+bool Promises::was_cancelled_in_flight(const Request& request) const {
+  return std::any_of(requests_.begin(), requests_.end(), [&](const auto& entry) {
+    const Request& other = entry.second;
+    return &other != &request && other.key == request.key && other.is_cancelled &&
+           other.batch != 0 && is_in_flight(other);
+  });
 }
 
 void Promises::on_cancellation(const ClientSaid& said) {
@@ -190,6 +200,7 @@ void Promises::on_cancellation(const ClientSaid& said) {
     // If it is still held, the next result has to carry it.
     if (!may_be_closed()) life(request.sent_to.back()).owes_notice = true;
   }
+  if (std::exchange(request.must_carry_remark, false) && !may_be_closed()) owes_remark_ = true;
   ++counts_[key].cancelled;
   if (!is_in_flight(request)) forget(request);
 }

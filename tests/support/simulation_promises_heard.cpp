@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::string_view kNoticeStart =
     R"json({"type":"text","text":"[mcp-sitter] server restarted (spawn #)json";
+constexpr std::string_view kRemarkStart = R"json({"type":"text","text":"[mcp-sitter] )json";
 constexpr std::string_view kToolStart = R"json({"name":")json";
 
 /// Without the comma that it needs beside other items.
@@ -42,7 +43,7 @@ std::optional<std::string> inserted_into(std::string_view original, std::string_
   for (;; --at) {
     const std::string_view found = item(line.substr(at, size));
     if (found.ends_with('}') &&
-        (found.starts_with(kNoticeStart) || found.starts_with(kToolStart))) {
+        (found.starts_with(kRemarkStart) || found.starts_with(kToolStart))) {
       return std::string(found);
     }
     if (at == 0 || line[at - 1] != line[at - 1 + size]) return std::nullopt;
@@ -233,8 +234,9 @@ Heard Promises::passed_answer(const std::string& line, const ChildSaid& said) {
   }
   for (Request* candidate : candidates) {
     std::string expected = said.before + candidate->said->id + said.after;
-    const bool may_be_of_list = candidate->is_doubled && line.find(kExpired) != line.npos;
-    if (may_be_of_list || must_expire(*candidate->said)) expected = expired(std::move(expected));
+    const bool is_expired =
+        candidate->is_doubled ? line.find(kExpired) != line.npos : must_expire(*candidate->said);
+    if (is_expired) expected = expired(std::move(expected));
     auto inserted = inserted_into(expected, line);
     if (may_be_opening && has_id(line, candidate->said->id)) inserted = "";
     if (!inserted) continue;
@@ -309,15 +311,20 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
     if (!item.starts_with(kToolStart) || item.find("sitter_child_stderr") == item.npos) {
       throw Broken("a list of tools came without the built-in ones");
     }
+    if ((item.find("\"sitter_call\"") != item.npos) != scene_.has_call_tool) {
+      throw Broken("sitter_call is not offered as the user has said");
+    }
     return;
   }
   if (item.empty()) {
     if (request.must_carry_notice && !request.is_doubled)
       throw Broken("the result after a restart has no notice");
+    if (request.must_carry_remark && !request.is_doubled)
+      throw Broken("a result does not tell what has gone wrong");
     return;
   }
   if (request.is_doubled && item.starts_with(kToolStart)) return;
-  if (!item.starts_with(kNoticeStart)) throw Broken("something was put into an answer");
+  if (!item.starts_with(kRemarkStart)) throw Broken("something was put into an answer");
   if (request.may_not_carry_notice && !request.is_doubled) {
     throw Broken("a child tells of the restart that has replaced it");
   }
@@ -325,6 +332,15 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
       (request.is_cancelled && !request.is_doubled && !may_be_closed() &&
        (request.batch == 0 || request.is_withdrawn))) {
     throw Broken("a notice stands where none may stand");
+  }
+  const bool may_remark_before = may_remark_;
+  check_remark(item, said, request);
+  if (!item.starts_with(kNoticeStart)) {
+    if (!may_remark_before && request.batch == 0)
+      throw Broken("a result tells of something that has not happened");
+    if (request.must_carry_notice && !request.is_doubled)
+      throw Broken("the result after a restart does not tell of it");
+    return;
   }
   const int gen = number_behind(item, kNoticeStart);
   const auto before = lives_.find(gen - 1);
@@ -336,7 +352,11 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
     throw Broken("a deliberate kill is called a crash");
   }
   bool& was_told = notices_[gen][said.has_structure ? 1 : 0];
-  if (was_told) throw Broken(fmt::format("the notice of child {} comes twice", gen));
+  // After a failed reload it is told once more, and in an array an earlier one may come later.
+  const bool may_be_late = request.batch != 0 && scene_.has_outside();
+  if (was_told && !may_be_late) {
+    throw Broken(fmt::format("the notice of child {} comes twice", gen));
+  }
   was_told = true;
   if (!said.has_structure) life(gen).owes_notice = false;
 }

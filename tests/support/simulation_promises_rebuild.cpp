@@ -36,7 +36,7 @@ Milliseconds Promises::before_start_max() const {
 /// From there until it serves, or has failed as late as it can.
 std::optional<Milliseconds> Promises::serving_max() const {
   if (config_.startup_timeout == Milliseconds::zero()) return std::nullopt;
-  return config_.startup_timeout + any_ladder_max() + limits::kToolsListWait +
+  return config_.startup_timeout + any_ladder_max() + replay_max() + limits::kToolsListWait +
          limits::kOtherListWait;
 }
 
@@ -46,9 +46,22 @@ void Promises::on_rebuild(Request& request) {
   const BuildLife* const build = running_build();
   // Who has called first sets the limit, and may have cancelled since.
   const Milliseconds timeout = request.said->build_timeout;
-  if (building_calls().size() < 2) timeout_min_ = timeout_max_ = timeout;
+  const auto calls = open_rebuilds();
+  const bool may_be_first =
+      std::count_if(calls.begin(), calls.end(), [](const Request* call) {
+        return !call->has_failed && (!call->has_started || call->may_have_joined);
+      }) < 2;
+  if (may_be_first) timeout_min_ = timeout_max_ = timeout;
   timeout_min_ = std::min(timeout_min_, timeout);
   timeout_max_ = std::max(timeout_max_, timeout);
+  on_wanted();
+  must_restart_by_.reset();
+  // It may also join a reload, which has no call.
+  if (build == nullptr && (is_child_coming() || is_built_for_reload())) {
+    request.build = last_build_;
+    request.has_started = request.may_have_joined = is_child_coming();
+    request.joined_build = last_build_;
+  }
   const auto its_child = lives_.find(built_gen_);
   const bool is_there =
       its_child != lives_.end() && (its_child->second.has_served || its_child->second.is_over ||
@@ -58,10 +71,14 @@ void Promises::on_rebuild(Request& request) {
     if (other == &request || build != nullptr || is_there) continue;
     request.build = last_build_;
     request.has_started |= other->has_started;
+    // Or the other one is over, and only its answer is held.
+    if (other->has_started) request.joined_build = last_build_;
   }
   if (const auto serving = serving_max()) {
-    request.due = now_ + before_build_max() + timeout_max_ + build_ladder_max() +
-                  before_start_max() + *serving;
+    const Milliseconds longest =
+        build == nullptr ? timeout_max_ : std::max(timeout_max_, build->timeout_max);
+    request.due =
+        now_ + before_build_max() + longest + build_ladder_max() + before_start_max() + *serving;
   }
 }
 
@@ -90,17 +107,27 @@ Promises::BuildLife* Promises::running_build() {
 
 bool Promises::is_rebuilding() {
   const auto calls = open_rebuilds();
-  return running_build() != nullptr ||
+  const bool is_reload_due = is_reload_asked_ && !may_be_unwanted_;
+  return running_build() != nullptr || is_reload_due || is_built_for_reload() ||
          std::any_of(calls.begin(), calls.end(),
                      [](const auto* call) { return !call->has_failed; });
 }
 
 void Promises::on_rebuild_cancelled() {
   rebuild_cancelled_at_ = now_;
-  if (BuildLife* const build = running_build(); build != nullptr && building_calls().empty()) {
+  const auto last = builds_.find(last_build_);
+  const bool is_for_reload = last != builds_.end() && last->second.may_be_for_reload;
+  const auto calls = building_calls();
+  const bool may_be_last = std::all_of(calls.begin(), calls.end(), [](const Request* call) {
+    return call->joined_build != kNoGeneration;
+  });
+  if (BuildLife* const build = running_build(); build != nullptr && may_be_last) {
+    build->may_be_abandoned = !build->is_for_reload;
+    if (is_for_reload || !calls.empty()) return;
     build->is_abandoned = true;
     must_close_input_ = !build->is_input_closed && !build->status ? last_build_ : kNoGeneration;
-  } else if (build == nullptr && open_rebuilds().empty() && is_candidate(last_gen_)) {
+  } else if (build == nullptr && open_rebuilds().empty() && is_candidate(last_gen_) &&
+             !is_for_reload) {
     const Life& its_life = lives_.at(last_gen_);
     if (its_life.is_up && !its_life.is_input_closed) must_close_input_ = last_gen_;
   }
@@ -113,12 +140,19 @@ void Promises::on_start_build(Generation gen) {
   if (running_build() != nullptr) throw Broken("a second build beside one that runs");
   // Whether they have joined the last rebuild or begin the next, is known only now.
   for (Request* call : open_rebuilds()) {
-    if (call->came == now_ || call->said->mark == last_rebuild_) call->has_started = false;
+    const bool is_last = call->came == now_ || call->said->mark == last_rebuild_;
+    call->may_have_joined = false;
+    if (call->joined_build == kNoGeneration && !is_last) continue;
+    // Or of neither, where this is a reload.
+    const bool may_be_over = std::exchange(call->has_started, false);
+    if (may_be_over && (is_reload_asked_ || has_changed_)) call->joined_build = call->build;
   }
   const auto calls = building_calls();
-  if (calls.empty()) throw Broken("a build that nobody has called for");
-  const bool is_kill_first = std::all_of(
-      calls.begin(), calls.end(), [](const Request* call) { return call->said->is_kill_first; });
+  if (calls.empty()) check_reload_reason();
+  const bool is_kill_first = !may_be_swap_ && !have_files_settled() &&
+                             std::all_of(calls.begin(), calls.end(), [](const Request* call) {
+                               return call->said->is_kill_first;
+                             });
   for (const auto& [other, its_life] : lives_) {
     if (is_kill_first && !its_life.is_over) {
       throw Broken(fmt::format("a build of mode kill-first beside child {}", other));
@@ -128,8 +162,7 @@ void Promises::on_start_build(Generation gen) {
   is_child_built_ = false;
   built_gen_ = kNoGeneration;
   build.started = now_;
-  build.timeout_min = timeout_min_;
-  build.timeout_max = timeout_max_;
+  begin_build(build, calls);
   for (Request* call : calls) call->due = now_ + build.timeout_max + build_ladder_max();
 }
 
@@ -143,6 +176,7 @@ void Promises::on_close_build_input(Generation gen) {
   BuildLife& build = builds_.at(gen);
   build.is_input_closed = true;
   const bool is_due = now_ >= build.started + build.timeout_min;
+  if (!is_due && build.may_be_abandoned) build.is_abandoned = true;
   if (!is_due && !build.is_abandoned && !stopped_at_ && !closed_at_ && !may_be_closed()) {
     throw Broken("a build is stopped that is waited for");
   }
@@ -157,6 +191,9 @@ void Promises::on_release_build(Generation gen) {
 void Promises::build_over(BuildLife& build, Generation gen) {
   build.is_over = true;
   is_child_built_ = build.has_succeeded() && !build.is_abandoned;
+  if (build.may_be_for_reload && !build.has_succeeded()) {
+    on_reload_failed(build.is_for_reload && open_rebuilds().empty());
+  }
   for (Request* call : building_calls()) {
     call->build = gen;
     if (build.is_abandoned) {
@@ -167,6 +204,8 @@ void Promises::build_over(BuildLife& build, Generation gen) {
       // In a batch its answer may not be seen yet.
       call->has_failed = true;
       call->due = now_ + kGapsMax;
+      // Of the one before, which may be held for a list.
+      if (call->joined_build != kNoGeneration) *call->due += limits::kRelistWait + kLate;
     }
   }
 }
@@ -192,7 +231,9 @@ bool Promises::check_start_beside_others() {
                   [this](const Request* call) { return call->batch != 0 && call->came == now_; });
   }
   if (!calls.empty() && !is_child_built_) throw Broken("a start before the build has succeeded");
-  const bool is_built = !calls.empty();
+  const bool is_reload =
+      calls.empty() && (config_.build_command.empty() ? is_reload_on() : is_built_for_reload());
+  bool is_built = !calls.empty() || is_reload;
   int others = 0;
   for (const auto& [other, its_life] : lives_) {
     if (its_life.is_over) continue;
@@ -200,6 +241,8 @@ bool Promises::check_start_beside_others() {
     if (!is_built && !its_life.retired_at) {
       throw Broken(fmt::format("a second child beside child {}", other));
     }
+    // A reload waits until that is gone.
+    if (is_reload && its_life.retired_at) is_built = false;
     if (!is_built) continue;
     if (its_life.retired_at) throw Broken(fmt::format("a rebuild while child {} retires", other));
     if (!its_life.is_up || its_life.is_input_closed) {
@@ -225,7 +268,10 @@ void Promises::on_built_child_ordered(Generation gen) {
 void Promises::on_inspect(Generation gen) {
   if (!lives_.contains(gen)) return;
   take_over(gen);
-  if (gen != built_gen_ || open_rebuilds().empty()) return;
+  if (gen != built_gen_) return;
+  // What a new server has mended need not be told.
+  forgive_remark();
+  if (open_rebuilds().empty()) return;
   // The answer to the rebuild tells of this restart, and of those that were not told before.
   Life& its_life = life(gen);
   if (its_life.initialized_count > 0 || !is_asked_) its_life.is_told_by_rebuild = true;
@@ -237,6 +283,7 @@ void Promises::on_inspect(Generation gen) {
 void Promises::take_over(Generation gen) {
   for (auto& [other, before] : lives_) {
     if (other >= gen || before.is_over || before.retired_at) continue;
+    if (before.was_meant_by_kill) continue;
     // One that ends for another reason has no successor yet.
     if (!before.is_up || (before.is_input_closed && before.closed_in != step_)) continue;
     if (!life(gen).is_open && is_asked_ && !is_mixed()) {
@@ -255,9 +302,10 @@ void Promises::take_over(Generation gen) {
 /// A child was released.
 void Promises::on_built_child_over(Generation gen) {
   if (gen != built_gen_) return;
+  on_reload_failed(false);
   // It may have served, and the answer be held for a list.
   for (Request* call : open_rebuilds()) {
-    if (!call->has_started) continue;
+    if (!call->has_started || call->joined_build != kNoGeneration) continue;
     const Instant due = now_ + limits::kRelistWait + kLate;
     call->due = call->due ? std::min(*call->due, due) : due;
   }
@@ -314,16 +362,25 @@ void Promises::check_rebuild_answer(Request& request, const json& message) {
   const std::string text = result.at("content").at(0).at("text");
   const auto has = [&](std::string_view words) { return text.find(words) != text.npos; };
   const bool is_error = result.value("isError", false);
-  const auto found = builds_.find(request.build);
+  auto found = builds_.find(request.build);
   if (found == builds_.end() || !found->second.is_over) {
     throw Broken("a rebuild is answered without a build");
+  }
+  const auto fits = [&](const BuildLife& build) {
+    const bool has_ended = build.status && !build.is_input_closed;
+    return has("the build succeeded") == build.has_succeeded() &&
+           (has_ended || !has("the build failed"));
+  };
+  if (const auto other = builds_.find(request.joined_build);
+      other != builds_.end() && !fits(found->second)) {
+    found = other;
   }
   const BuildLife& build = found->second;
   if (has("the build succeeded") != build.has_succeeded()) {
     throw Broken("the answer to a rebuild says something else of the build than it came to");
   }
   if (has("the build failed") && (!build.status || build.is_input_closed)) {
-    throw Broken("a build is said to have failed that was stopped");
+    throw Broken(fmt::format("build {} is said to have failed, which was stopped", -found->first));
   }
   if (has("had not ended") && now_ < build.started + build.timeout_min) {
     throw Broken("a build is said to have reached its limit too early");

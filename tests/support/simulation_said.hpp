@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sitter/core/control.hpp"
 #include "sitter/core/generation.hpp"
 #include "sitter/core/limits.hpp"
 #include "sitter/core/time.hpp"
@@ -38,6 +39,23 @@ struct Scene {
   bool has_batches = false;
   /// There is a build command.
   bool has_builds = false;
+  /// Somebody asks for reloads with a signal.
+  bool has_reloads = false;
+  /// Files are watched, and somebody saves some.
+  bool has_watch = false;
+  /// Builds, and servers at their start, write into what is watched, each time under a new name or
+  /// always the same.
+  bool builds_write = false, children_write = false, writes_new_names = false;
+  /// Somebody controls the bridge from outside.
+  bool is_controlled = false;
+  /// A child that has ended may come back without a request.
+  bool has_restarts = false;
+  /// Calls of some tools are made again at each new child.
+  bool has_replays = false;
+  /// sitter_call is offered.
+  bool has_call_tool = false;
+
+  bool has_outside() const { return has_reloads || has_watch || is_controlled; }
 };
 
 /// Whether it asks for a page of a list.
@@ -73,7 +91,12 @@ struct ClientSaid {
   /// Raw.
   std::string id;
   std::string method;
+  /// That is called in the end, also through sitter_call.
   std::string tool;
+  /// Raw, of that call.
+  std::string arguments;
+  /// What a child gets in place of `text`; empty for just that.
+  std::string passed;
   /// Raw; under which a request wants progress.
   std::string token;
   /// Raw id or token that an answer, a cancellation or progress is about.
@@ -123,6 +146,7 @@ struct ChildSaid {
   /// Of a tool result: it has room for a notice, and structured content besides.
   bool has_content = false;
   bool has_structure = false;
+  bool is_error = false;
   /// A result of tools/list with an array of tools.
   bool has_tools = false;
   bool has_result_type = false;
@@ -158,6 +182,21 @@ inline int sim_number_in(std::string_view text) { return number_behind(text, "\"
 /// How a notification says which stream it belongs to; the id and two braces follow.
 inline constexpr std::string_view kStreamTag =
     R"json(,"_meta":{"io.modelcontextprotocol/subscriptionId":)json";
+
+/// What somebody who controls the bridge from outside has asked.
+struct ControlAsked {
+  enum class Kind { status, reload, kill, child_stderr, broken };
+
+  Kind kind = Kind::broken;
+  ControlId connection = 0;
+  std::string text;
+  /// Its arguments are refused.
+  bool is_wrong = false;
+  bool follows = false;
+  /// Of a reload.
+  bool is_kill_first = false;
+  Milliseconds build_timeout = std::chrono::seconds(limits::kBuildSecondsDefault);
+};
 
 /// A line that a child got.
 struct Asked {

@@ -36,7 +36,7 @@ std::string_view client_word(Scene::Client client) {
 
 }  // namespace
 
-Scene World::random_scene(Random& random) {
+Scene World::random_scene(Random& random, Random& outside) {
   using Kind = Scene::Client;
   Scene scene;
   scene.client =
@@ -46,10 +46,13 @@ Scene World::random_scene(Random& random) {
   scene.has_outer_tools = random.chance(5);
   scene.has_batches = scene.client == Kind::legacy && random.chance(20);
   scene.has_builds = random.chance(25);
+  add_outside(outside, scene);
   return scene;
 }
 
-BridgeConfig World::random_config(Random& random, const Scene& scene) {
+BridgeConfig World::random_config() {
+  Random& random = random_;
+  const Scene& scene = scene_;
   BridgeConfig config;
   config.command = "./server";
   config.arguments = {"--verbose"};
@@ -65,20 +68,23 @@ BridgeConfig World::random_config(Random& random, const Scene& scene) {
   }
   config.sitter_version = "0.3.0";
   config.seed = random.next();
+  add_outside(outside_random_, scene, config);
   return config;
 }
 
 World::World(std::uint64_t seed, std::FILE* story)
     : random_(seed),
+      outside_random_(~seed),
       story_(story),
-      scene_(random_scene(random_)),
+      scene_(random_scene(random_, outside_random_)),
       start_failures_(random_.chance(30) ? random_.between(5, 60) : 0),
-      config_(random_config(random_, scene_)),
+      config_(random_config()),
       now_{Instant(std::chrono::hours(100)), WallTime(std::chrono::hours(480'000))},
       begun_(now_.steady),
       promises_(config_, said_, scene_),
       bridge_(config_, now_),
-      client_(random_, said_, scene_) {
+      client_(random_, said_, scene_),
+      outside_(outside_random_, scene_) {
   if (!tells()) return;
   tell("config",
        fmt::format("{} client, wildness {}, startup timeout {}, answer within {}, kill grace {}{}",
@@ -86,12 +92,14 @@ World::World(std::uint64_t seed, std::FILE* story)
                    config_.answer_within.count(), config_.kill_grace.count(),
                    scene_.has_builds
                        ? fmt::format(", builds, busy wait {}", config_.on_busy_wait.count())
-                       : ""));
+                       : "") +
+           outside_words());
 }
 
 void World::play() {
   promises_.set_now(now_);
   for (int steps = random_.between(80, 250); steps > 0 && !promises_.has_exited(); --steps) step();
+  if (scene_.has_watch && !promises_.has_exited()) rest();
   while (!promises_.has_exited()) end();
   // Whatever still comes in, nothing may come out.
   feed(input::OrphanEnded{});
@@ -102,7 +110,8 @@ void World::play() {
 
 void World::step() {
   const bool may_speak = !is_input_closed_ && !is_stopped_ && bridge_.reads_client();
-  switch (random_.weighted({may_speak ? 30 : 0, 30, 30, 20, 3})) {
+  const int outside = scene_.has_outside() ? 10 : 0;
+  switch (random_.weighted({may_speak ? 30 : 0, 30, 30, 20, 3, outside})) {
     case 0:
       client_acts();
       break;
@@ -115,8 +124,11 @@ void World::step() {
     case 3:
       time_passes();
       break;
-    default:
+    case 4:
       system_acts();
+      break;
+    default:
+      outside_acts();
   }
 }
 
@@ -204,6 +216,8 @@ void World::child_is_read() {
   if (child->errors.empty()) return;
   const std::string text = std::move(child->errors.front());
   child->errors.pop_front();
+  if (tells()) tell(who(child->gen), "stderr: " + text);
+  promises_.on_error_line(child->gen, text);
   feed(input::ChildErrorLine{child->gen, text, 0});
 }
 
@@ -412,6 +426,9 @@ void World::happen(const Event& event) {
       feed(input::ChildErrorLine{event.gen, text, 0});
       break;
     }
+    case Event::Kind::writes_file:
+      if (unit->lives()) files_change(outside_.written(is_build(event.gen)), false);
+      break;
     case Event::Kind::orphan_ends:
       break;
   }

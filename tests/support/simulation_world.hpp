@@ -15,6 +15,7 @@
 #include "support/simulation_build.hpp"
 #include "support/simulation_child.hpp"
 #include "support/simulation_client.hpp"
+#include "support/simulation_outside.hpp"
 #include "support/simulation_promises.hpp"
 #include "support/simulation_random.hpp"
 #include "support/simulation_said.hpp"
@@ -35,7 +36,15 @@ class World {
  private:
   /// What the system will do of itself.
   struct Event {
-    enum class Kind { process_dies, exits, output_ends, error_ends, orphan_ends, writes };
+    enum class Kind {
+      process_dies,
+      exits,
+      output_ends,
+      error_ends,
+      orphan_ends,
+      writes,
+      writes_file,  ///< that is watched
+    };
 
     Kind kind = Kind::process_dies;
     Generation gen = kNoGeneration;
@@ -43,8 +52,19 @@ class World {
     ExitStatus status;
   };
 
-  static Scene random_scene(Random& random);
-  static BridgeConfig random_config(Random& random, const Scene& scene);
+  static Scene random_scene(Random& random, Random& outside);
+  BridgeConfig random_config();
+
+  // simulation_world_outside.cpp: who is no client
+  static void add_outside(Random& random, Scene& scene);
+  static void add_outside(Random& random, const Scene& scene, BridgeConfig& config);
+  void outside_acts();
+  void somebody_asks();
+  void somebody_leaves();
+  void files_change(const input::FilesChanged& fact, bool is_by_person);
+  void writes_files(Generation gen, Milliseconds until);
+  void rest();
+  std::string outside_words() const;
 
   void step();
   void end();
@@ -76,8 +96,7 @@ class World {
   void carry_out(action::SweepImage& order);
   void carry_out(action::InspectBinary& order);
   void carry_out(action::CheckCommandFiles& order);
-  /// Nobody controls the bridge from outside here.
-  void carry_out(action::SendToControl&) {}
+  void carry_out(action::SendToControl& order);
   void carry_out(action::Log& order);
   void carry_out(action::Exit& order);
 
@@ -94,6 +113,8 @@ class World {
   bool tells() const { return story_ != nullptr; }
 
   Random random_;
+  /// A scene with an outside goes on as it would without, as long as nothing happens there.
+  Random outside_random_;
   std::FILE* story_;
   const Scene scene_;
   const int start_failures_;
@@ -104,6 +125,7 @@ class World {
   Promises promises_;
   Bridge bridge_;
   Client client_;
+  Outside outside_;
 
   std::map<Generation, Child> children_;
   std::map<Generation, Build> builds_;

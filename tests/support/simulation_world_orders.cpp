@@ -74,6 +74,8 @@ void World::carry_out(action::StartChild& order) {
   const bool can_be_killed = !character.ignores_kill && !character.refuses_signals;
   children_.try_emplace(order.gen, order.gen, std::move(character), random_, said_);
   promises_.on_child_started(order.gen, is_remote, can_be_killed);
+  // As late as it may be taken for the work of the start.
+  if (scene_.children_write) writes_files(order.gen, config_.debounce);
   later_.push_back(input::ChildStarted{order.gen, 1000 * order.gen});
 }
 
@@ -94,6 +96,7 @@ void World::carry_out(action::StartBuild& order) {
     return;
   }
   promises_.on_build_started(order.gen, build.can_be_killed());
+  if (scene_.builds_write) writes_files(order.gen, build.ends_after.value_or(Milliseconds(500)));
   const std::int64_t pid = build.processes.front().pid;
   const auto after = [&](const std::optional<Milliseconds>& time, const Event& event) {
     if (time) events_.emplace(now_.steady + *time, event);
@@ -170,6 +173,11 @@ void World::carry_out(action::CheckCommandFiles&) {
   }
   promises_.on_files_checked(changed);
   later_.push_back(input::CommandFilesChecked{changed});
+}
+
+void World::carry_out(action::SendToControl& order) {
+  if (tells()) tell(fmt::format("  to ctl {}", order.connection), order.line);
+  promises_.on_send_to_control(order.connection, order.line);
 }
 
 void World::carry_out(action::Log& order) {

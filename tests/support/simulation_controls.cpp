@@ -1,0 +1,125 @@
+#include "support/simulation_controls.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+namespace sitter::sim {
+
+using json = nlohmann::json;
+using nlohmann::literals::operator""_json_pointer;
+using Kind = ControlAsked::Kind;
+
+void Controls::on_asked(const ControlAsked& asked, Instant due) {
+  owed_.push_back({asked, false, due});
+  // What is refused is not done.
+  if (asked.follows && !asked.is_wrong) following_[asked.connection];
+}
+
+void Controls::on_error_line(const std::string& text) {
+  for (auto& [connection, lines] : following_) lines.push_back(text);
+}
+
+void Controls::on_reload_begun() {
+  for (Owed& owed : owed_) owed.is_reload_begun = true;
+}
+
+void Controls::on_line(ControlId connection, const std::string& line, bool is_ending) {
+  if (line.find('\n') != line.npos) throw Broken("a line to a connection has two lines");
+  const json message = json::parse(line, nullptr, false);
+  if (!message.is_object()) throw Broken("a line to a connection is no JSON object");
+  if (message.contains("line")) {
+    on_followed(connection, message["line"]);
+    return;
+  }
+  const bool is_error = message.contains("error");
+  if (is_error == message.contains("result")) {
+    throw Broken("a line to a connection is neither an answer nor followed");
+  }
+  const std::string text = message.value("/result/content/0/text"_json_pointer, "");
+  const bool is_tool_error = message.value("/result/isError"_json_pointer, false);
+  const auto find = [&](auto test) {
+    return std::find_if(owed_.begin(), owed_.end(), [&](const Owed& owed) {
+      return owed.asked.connection == connection && test(owed);
+    });
+  };
+  auto found = find([&](const Owed& owed) { return fits(owed, is_error, is_tool_error, text); });
+  // At the end all that is left is answered with an error.
+  if (found == owed_.end() && is_error && is_ending) {
+    // Who asks then is refused before the others.
+    const auto last = std::find_if(owed_.rbegin(), owed_.rend(), [&](const Owed& owed) {
+      return owed.asked.connection == connection;
+    });
+    if (last != owed_.rend()) found = std::prev(last.base());
+  }
+  if (found == owed_.end()) {
+    throw Broken(fmt::format("connection {} gets an answer that it is not owed", connection));
+  }
+  const bool is_reload = found->asked.kind == Kind::reload && !found->asked.is_wrong;
+  if (is_reload && !is_error && !found->is_reload_begun) {
+    throw Broken("a reload is answered with what had begun before it was asked for");
+  }
+  owed_.erase(found);
+}
+
+void Controls::on_followed(ControlId connection, const std::string& line) {
+  const auto found = following_.find(connection);
+  if (found == following_.end()) throw Broken("a line is told to a connection that follows none");
+  if (found->second.empty() || found->second.front() != line) {
+    throw Broken("a follower is told what no child has written just now");
+  }
+  found->second.pop_front();
+}
+
+bool Controls::is_at_once(const ControlAsked& asked) {
+  return asked.is_wrong || (asked.kind != Kind::reload && asked.kind != Kind::kill);
+}
+
+bool Controls::fits(const Owed& owed, bool is_error, bool is_tool_error, const std::string& text) {
+  if (owed.asked.kind == Kind::broken) return is_error;
+  if (is_error) return false;
+  const bool is_of_reload = text.starts_with("[mcp-sitter] ");
+  if (owed.asked.is_wrong) return is_tool_error && !is_of_reload;
+  switch (owed.asked.kind) {
+    case Kind::status:
+      return text.find("\"childState\"") != text.npos;
+    case Kind::kill:
+      return text.find("\"killed\"") != text.npos;
+    case Kind::reload:
+      return is_of_reload;
+    case Kind::child_stderr:
+    case Kind::broken:
+      break;
+  }
+  return !is_of_reload;
+}
+
+bool Controls::is_reload_owed() const {
+  return std::any_of(owed_.begin(), owed_.end(), [](const Owed& owed) {
+    return owed.asked.kind == Kind::reload && !owed.asked.is_wrong;
+  });
+}
+
+void Controls::check(Instant now, bool is_reloading, std::optional<Milliseconds> reload_max) {
+  for (const auto& [connection, lines] : following_) {
+    if (!lines.empty()) throw Broken("a follower misses a line");
+  }
+  for (Owed& owed : owed_) {
+    if (is_at_once(owed.asked)) {
+      throw Broken(fmt::format("{} was not answered at once", owed.asked.text));
+    }
+    if (owed.asked.kind == Kind::reload && (is_reloading || !reload_max)) {
+      owed.due = now + reload_max.value_or(Milliseconds::zero());
+    } else if (now > owed.due) {
+      throw Broken(fmt::format("{} waits too long for its answer", owed.asked.text));
+    }
+  }
+}
+
+void Controls::check_end() const {
+  if (!owed_.empty()) throw Broken(fmt::format("{} was never answered", owed_.front().asked.text));
+}
+
+}  // namespace sitter::sim

@@ -1,0 +1,96 @@
+#include "support/simulation_replays.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sitter/core/limits.hpp"
+#include "sitter/core/raw_id.hpp"
+
+namespace sitter::sim {
+
+void Replays::on_success(const std::string& tool, const std::string& arguments, bool is_sure) {
+  if (std::find(tools_.begin(), tools_.end(), tool) == tools_.end()) return;
+  last_[tool] = {arguments, is_sure};
+  successes_.emplace(tool, arguments);
+}
+
+void Replays::on_ready(Generation gen) {
+  const auto first = std::find_if(tools_.begin(), tools_.end(),
+                                  [this](const std::string& tool) { return last_.contains(tool); });
+  Life& life = lives_[gen];
+  life.is_ready = true;
+  life.known = last_;
+  if (first != tools_.end() && last_.at(*first).is_sure) life.due = *first;
+}
+
+void Replays::on_called(Generation gen, const std::string& tool, const std::string& arguments,
+                        const std::string& id, Instant now) {
+  // Nobody outside can tell when it was ready.
+  if (!lives_.contains(gen)) lives_[gen].known = last_;
+  Life& life = lives_[gen];
+  const auto place = std::find(tools_.begin(), tools_.end(), tool);
+  if (place == tools_.end()) throw Broken(fmt::format("{} is called, which nobody named", tool));
+  const auto known = life.known.find(tool);
+  if (known == life.known.end()) {
+    throw Broken(fmt::format("{} is called again, which has not succeeded", tool));
+  }
+  if (!successes_.contains({tool, arguments}) ||
+      (known->second.is_sure && known->second.arguments != arguments)) {
+    throw Broken(fmt::format("{} is called again with {}, which was called last with {}", tool,
+                             arguments, known->second.arguments));
+  }
+  if (life.was_asked) throw Broken("a call is made again after something else");
+  if (!life.running_id.empty()) throw Broken("two calls are made again at the same time");
+  if (life.due && !life.last && *life.due != tool) throw Broken("another call is made again first");
+  const auto number = static_cast<std::size_t>(place - tools_.begin());
+  if (life.last && number <= *life.last) throw Broken("calls are made again in another order");
+  if (!life.last) life.begun = now;
+  life.last = number;
+  life.running_id = id;
+}
+
+void Replays::on_asked(Generation gen, bool is_own, Instant now) {
+  const auto found = lives_.find(gen);
+  if (found == lives_.end() || !found->second.is_ready) return;
+  Life& life = found->second;
+  if (is_waited_for(life, now)) throw Broken("a child is asked while a call is made again");
+  if (is_own && life.due && !life.last) {
+    throw Broken(fmt::format("{} is not called again at a new child", *life.due));
+  }
+  life.was_asked = true;
+}
+
+void Replays::on_answered(Generation gen, const std::string& id) {
+  const auto found = lives_.find(gen);
+  if (found == lives_.end() || found->second.running_id.empty()) return;
+  if (same_id(id, found->second.running_id)) found->second.running_id.clear();
+}
+
+void Replays::on_over(Generation gen, bool is_to_blame, Instant now) {
+  const auto found = lives_.find(gen);
+  if (found == lives_.end()) return;
+  if (const Life& life = found->second; !life.running_id.empty()) {
+    const std::string& tool = tools_[*life.last];
+    const auto known = last_.find(tool);
+    // What a child has died of would take the next one down, too.
+    if (is_to_blame && is_waited_for(life, now)) {
+      last_.erase(tool);
+    } else if (known != last_.end()) {
+      known->second.is_sure = false;
+    }
+  }
+  lives_.erase(found);
+}
+
+bool Replays::has_called(Generation gen) const {
+  const auto found = lives_.find(gen);
+  return found != lives_.end() && found->second.last;
+}
+
+/// All together have so much time, or more where a child has to speak first.
+bool Replays::is_waited_for(const Life& life, Instant now) const {
+  return !life.running_id.empty() && now < life.begun + limits::kReplayWait;
+}
+
+}  // namespace sitter::sim

@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "support/simulation_world.hpp"
+
+/// Who has to do with the bridge and is not its client, and what the user has said about that.
+namespace sitter::sim {
+
+/// Most seeds have none of it.
+void World::add_outside(Random& random, Scene& scene) {
+  if (!random.chance(30)) return;
+  scene.has_reloads = random.chance(35);
+  scene.has_watch = random.chance(40);
+  scene.is_controlled = random.chance(40);
+  scene.has_restarts = random.chance(40);
+  scene.has_replays = random.chance(35);
+  scene.has_call_tool = random.chance(20);
+  scene.builds_write = scene.has_watch && scene.has_builds && random.chance(40);
+  scene.children_write = scene.has_watch && random.chance(30);
+  scene.writes_new_names = random.chance(50);
+}
+
+void World::add_outside(Random& random, const Scene& scene, BridgeConfig& config) {
+  using When = RestartPolicy::When;
+  if (scene.has_watch) {
+    if (random.chance(80)) config.watch_patterns = {"src"};
+    config.watches_binary = config.watch_patterns.empty() || random.chance(30);
+    config.debounce =
+        random.pick(std::array{Milliseconds(300), Milliseconds(20), Milliseconds(2000)});
+  }
+  if (scene.has_outside()) {
+    config.on_busy_wait = random.pick(std::array{Milliseconds(0), Milliseconds(10000)});
+  }
+  if (scene.has_restarts) {
+    config.restarts = random.pick(std::array{When::eager, When::on_crash});
+    config.restarts_max = random.pick(std::array{10, 2, 1});
+  }
+  if (scene.has_replays) {
+    config.replayed_tools = {"echo"};
+    if (random.chance(50)) config.replayed_tools.insert(config.replayed_tools.begin(), "add");
+  }
+  if (scene.has_call_tool) config.call_tool = BridgeConfig::CallTool::on;
+}
+
+std::string World::outside_words() const {
+  using When = RestartPolicy::When;
+  std::string words;
+  if (scene_.has_reloads) words += ", reloads";
+  if (config_.watches()) words += fmt::format(", watch, debounce {}", config_.debounce.count());
+  if (scene_.is_controlled) words += ", ctl";
+  if (scene_.has_outside()) words += fmt::format(", busy wait {}", config_.on_busy_wait.count());
+  if (config_.restarts != When::lazy) {
+    words +=
+        fmt::format(", restarts {}, {} at most",
+                    config_.restarts == When::eager ? "eager" : "on crash", config_.restarts_max);
+  }
+  for (const std::string& tool : config_.replayed_tools) words += ", replays " + tool;
+  if (scene_.has_call_tool) words += ", sitter_call";
+  return words;
+}
+
+void World::outside_acts() {
+  switch (outside_.next()) {
+    case Outside::Act::asks_for_reload:
+      tell("outside", "SIGHUP");
+      promises_.on_reload_asked();
+      feed(input::ReloadAsked{});
+      break;
+    case Outside::Act::asks_for_status:
+      tell("outside", "SIGUSR1");
+      feed(input::StatusAsked{});
+      break;
+    case Outside::Act::saves:
+      files_change(outside_.saved(), true);
+      break;
+    case Outside::Act::watch_changes: {
+      const input::WatchChanged fact = outside_.watched();
+      tell("outside", "the watch changes: " + fact.problem);
+      promises_.on_watch_changed(fact.problem);
+      feed(fact);
+      break;
+    }
+    case Outside::Act::asks:
+      somebody_asks();
+      break;
+    case Outside::Act::leaves:
+      somebody_leaves();
+  }
+}
+
+void World::somebody_asks() {
+  const ControlAsked asked = outside_.asks();
+  if (tells()) tell(fmt::format("ctl {}", asked.connection), asked.text);
+  promises_.on_control_line(asked);
+  feed(input::ControlLine{asked.connection, asked.text});
+}
+
+void World::somebody_leaves() {
+  const ControlId connection = outside_.leaves();
+  if (connection == 0) return;
+  if (tells()) tell(fmt::format("ctl {}", connection), "leaves");
+  promises_.on_control_closed(connection);
+  feed(input::ControlClosed{connection});
+}
+
+void World::files_change(const input::FilesChanged& fact, bool is_by_person) {
+  if (tells()) {
+    std::string names;
+    for (const auto& file : fact.files)
+      names += " " + file.path + (file.is_usable ? "" : " (empty)");
+    tell(is_by_person ? "outside" : "system", "changed:" + names);
+  }
+  promises_.on_files_changed(fact, is_by_person);
+  feed(fact);
+}
+
+/// At one moment or another until then.
+void World::writes_files(Generation gen, Milliseconds until) {
+  for (int count = outside_random_.between(1, 2); count > 0; --count) {
+    const Milliseconds after(outside_random_.below(static_cast<int>(until.count()) + 1));
+    events_.emplace(now_.steady + after, Event{Event::Kind::writes_file, gen, 0, {}});
+  }
+}
+
+/// Nobody does anything any more but the children, which serve and may write, until all has settled
+/// that is going to.
+void World::rest() {
+  tell("outside", "rests");
+  for (int rounds = 150; rounds > 0 && !promises_.has_exited(); --rounds) {
+    for (int i = 0; i < 4 && !promises_.has_exited(); ++i) {
+      child_acts();
+      if (!promises_.has_exited()) child_is_read();
+    }
+    if (promises_.has_exited()) return;
+    const auto next = bridge_.next_timeout();
+    const Instant soon = now_.steady + Milliseconds(500);
+    pass_until(next ? std::clamp(*next, now_.steady, soon) : soon);
+  }
+}
+
+}  // namespace sitter::sim
