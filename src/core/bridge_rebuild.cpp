@@ -43,9 +43,8 @@ bool Bridge::reload(const Reload& wanted) {
   // A server that is not up yet would only be waited for to be replaced. But who has called is owed
   // an answer, and saves might go on for ever.
   if (!is_free && rebuild_->state == State::starting && rebuild_->callers.empty()) {
-    rebuild_->is_reload = true;
+    rebuild_->add_reload(wanted.is_by_watch);
     rebuild_->cause = wanted.cause;
-    rebuild_->is_by_watch = wanted.is_by_watch;
     rebuild_->mode = wanted.how.mode;
     rebuild_->timeout = wanted.how.timeout;
     rebuild_->gen = kNoGeneration;
@@ -58,13 +57,9 @@ bool Bridge::reload(const Reload& wanted) {
   }
   const bool is_new = !rebuild_;
   if (is_new) rebuild_ = Rebuild();
-  rebuild_->is_reload = true;
-  if (!is_free) {
-    rebuild_->is_by_watch &= wanted.is_by_watch;
-    return true;
-  }
+  rebuild_->add_reload(wanted.is_by_watch);
+  if (!is_free) return true;
   rebuild_->cause = wanted.cause;
-  rebuild_->is_by_watch = wanted.is_by_watch;
   rebuild_->mode = wanted.how.mode;
   rebuild_->timeout = wanted.how.timeout;
   if (is_new) restart_rebuild();
@@ -95,8 +90,7 @@ void Bridge::restart_rebuild() {
   rebuild_->is_cancelled = false;
   // It is also the one that was to come after it.
   if (const auto next = std::exchange(rebuild_->next, std::nullopt)) {
-    rebuild_->is_by_watch = next->is_by_watch && (rebuild_->is_by_watch || !rebuild_->is_reload);
-    rebuild_->is_reload = true;
+    rebuild_->add_reload(next->is_by_watch);
   }
   auto& callers = rebuild_->callers;
   callers.insert(callers.end(), rebuild_->next_callers.begin(), rebuild_->next_callers.end());

@@ -204,15 +204,15 @@ void Bridge::on(const input::BinaryInspected& fact) {
 }
 
 void Bridge::begin_kill(ClientRequest& request, KillScope scope) {
+  is_killed_ = true;
+  restarts_.cancel();
+  if (rebuild_) drop_watched_reload();
   if (!kill_) {
     Kill kill;
     kill.scope = scope;
     kill_ = std::move(kill);
     // Only a running child shows which file is behind a wrapper.
     if (!children_.empty()) inspect(Purpose::look);
-    restarts_.cancel();
-    is_killed_ = true;
-    if (rebuild_) drop_watched_reload();
   } else if (reach(scope) > reach(kill_->scope)) {
     kill_->scope = scope;
     kill_->deadline.reset();

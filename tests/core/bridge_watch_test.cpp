@@ -359,6 +359,21 @@ TEST_F(BridgeWatchTest, AKillEndsTheBuildThatASaveHasBegun) {
   EXPECT_THAT(done(), Not(Contains("start 2")));
 }
 
+TEST_F(BridgeWatchTest, AKillThatJoinsAnotherEndsWhatWasWantedBetweenThem) {
+  config.build_command = "make";
+  open_session();
+  client(call(1, "sitter_kill"));
+  client(call(2, "sitter_rebuild"));
+  client(cancelled(2));
+  client(call(3, "sitter_kill"));
+  dies(build(1), 143, "SIGTERM");
+  dies(1, 0);
+  EXPECT_THAT(client_got(), SizeIs(2));
+  changes("a.c");
+  time_passes(seconds(60));
+  EXPECT_THAT(done(), Not(Contains("start build 2")));
+}
+
 TEST_F(BridgeWatchTest, ACallThatHasJoinedItGoesOn) {
   config.build_command = "make";
   open_session();

@@ -174,6 +174,9 @@ class Promises {
     Milliseconds timeout_min{}, timeout_max{};
     /// Whether a reload was asked for when it began; it may have joined in later, too.
     bool is_for_reload = false, may_be_for_reload = false;
+    /// Only changed files have led to it. Not sure if it takes in what was asked for before and has
+    /// not come to serve.
+    bool is_for_files = false, may_be_for_files = false;
     /// The first, if it is not for a reload.
     bool may_be_abandoned = false;
 
@@ -247,6 +250,7 @@ class Promises {
   void on_close_build_input(Generation gen);
   void on_release_build(Generation gen);
   void build_over(BuildLife& build, Generation gen);
+  static void abandon(BuildLife& build);
   bool is_candidate(Generation gen) const;
   bool check_start_beside_others();
   void on_built_child_ordered(Generation gen);
@@ -314,6 +318,7 @@ class Promises {
 
   std::map<int, Request> requests_;          // by mark
   std::vector<int> open_;                    // marks of those without an answer
+  bool is_crowded_ = false;                  // and they were many since there was none
   std::map<std::string, Count> counts_;      // by key
   std::map<std::string, Count> raw_counts_;  // by spelling
   int errors_without_id_owed_ = 0;

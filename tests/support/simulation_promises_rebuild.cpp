@@ -160,9 +160,9 @@ void Promises::on_start_build(Generation gen) {
   }
   BuildLife& build = builds_[last_build_ = gen];
   is_child_built_ = false;
-  built_gen_ = kNoGeneration;
   build.started = now_;
   begin_build(build, calls);
+  built_gen_ = kNoGeneration;
   for (Request* call : calls) call->due = now_ + build.timeout_max + build_ladder_max();
 }
 
@@ -176,7 +176,7 @@ void Promises::on_close_build_input(Generation gen) {
   BuildLife& build = builds_.at(gen);
   build.is_input_closed = true;
   const bool is_due = now_ >= build.started + build.timeout_min;
-  if (!is_due && build.may_be_abandoned) build.is_abandoned = true;
+  if (!is_due && build.may_be_abandoned) abandon(build);
   if (!is_due && !build.is_abandoned && !stopped_at_ && !closed_at_ && !may_be_closed()) {
     throw Broken("a build is stopped that is waited for");
   }

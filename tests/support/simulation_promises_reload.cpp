@@ -160,6 +160,8 @@ void Promises::begin_reload() {
 
 void Promises::begin_build(BuildLife& build, const std::vector<Request*>& calls) {
   build.is_for_reload = is_reload_asked_ || calls.empty();
+  build.may_be_for_files = !is_reload_asked_ && calls.empty();
+  build.is_for_files = build.may_be_for_files && !is_child_coming();
   build.may_be_for_reload = build.is_for_reload || have_files_settled();
   constexpr auto usual = std::chrono::seconds(limits::kBuildSecondsDefault);
   build.timeout_min = calls.empty() ? usual : timeout_min_;
@@ -263,11 +265,18 @@ void Promises::expect_restart(const Life& its_life, Generation gen) {
   must_restart_by_ = now_ + limits::kRestartWaitMax + kLate;
 }
 
-/// Of the client or of somebody else. What was on its way goes on: its build was asked for before.
+/// Of the client or of somebody else. A build goes on that was asked for before, and not one that
+/// only files have led to.
 void Promises::on_kill() {
   is_killed_ = true;
-  is_killed_for_good_ = running_build() == nullptr && !is_reload_on() && !is_child_coming() &&
-                        open_rebuilds().empty();
+  BuildLife* const build = running_build();
+  if (build != nullptr && build->may_be_for_files) {
+    build->may_be_abandoned = true;
+    if (build->is_for_files && open_rebuilds().empty()) abandon(*build);
+  }
+  const bool goes_on = build != nullptr && !build->is_abandoned;
+  is_killed_for_good_ =
+      !goes_on && !is_reload_on() && !is_child_coming() && open_rebuilds().empty();
   must_restart_by_.reset();
   must_reload_saved_by_.reset();
   idle_since_.reset();
@@ -275,6 +284,11 @@ void Promises::on_kill() {
     its_life.was_meant_by_kill = true;
     if (its_life.is_up && !its_life.is_input_closed) its_life.is_killed = true;
   }
+}
+
+void Promises::abandon(BuildLife& build) {
+  build.is_abandoned = true;
+  build.is_for_reload = build.may_be_for_reload = false;
 }
 
 /// Somebody wants a server again.

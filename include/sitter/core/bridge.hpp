@@ -159,7 +159,7 @@ class Bridge {
     std::vector<ClientRequest*> callers;
     /// It was asked for by somebody else than the client, who is told in its next result.
     bool is_reload = false;
-    /// By what, if it was.
+    /// By what, if it was, and whether only by files.
     std::string cause;
     bool is_by_watch = false;
     /// It was asked for once more since the build began: how, and by whom besides.
@@ -171,6 +171,11 @@ class Bridge {
     Generation gen = kNoGeneration;
     /// All callers have gone, and the build is being stopped. Who comes now begins anew.
     bool is_cancelled = false;
+
+    void add_reload(bool by_watch) {
+      is_by_watch = by_watch && (is_by_watch || !is_reload);
+      is_reload = true;
+    }
   };
 
   enum class Ending {
