@@ -84,8 +84,9 @@ bool looks_like_error(std::string_view line) {
   static const RE2 place(kPlace, RE2::Quiet);
   static const RE2 remark(kRemark, RE2::Quiet);
   static const RE2 none(kNoError, RE2::Quiet);
-  if (RE2::PartialMatch(line, error)) return !RE2::PartialMatch(line, none);
-  return RE2::PartialMatch(line, place) && !RE2::PartialMatch(line, remark);
+  const re2::StringPiece text(line.data(), line.size());
+  if (RE2::PartialMatch(text, error)) return !RE2::PartialMatch(text, none);
+  return RE2::PartialMatch(text, place) && !RE2::PartialMatch(text, remark);
 }
 
 std::string build_excerpt(const std::vector<BuildLine>& lines, std::size_t lines_max,
