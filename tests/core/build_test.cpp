@@ -4,12 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <variant>
+#include <vector>
 
 namespace sitter {
 namespace {
 
 using Outcome = BuildResult::Outcome;
+using How = action::SignalUnit::How;
 using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 class BuildTest : public ::testing::Test {
  protected:
@@ -21,6 +26,15 @@ class BuildTest : public ::testing::Test {
     build.life.on_output_ended({}, at(3), out);
     build.life.on_error_ended(out);
     build.finish(at(3));
+  }
+  std::vector<How> signals() {
+    std::vector<How> hows;
+    while (const auto action = out.pop()) {
+      if (const auto* const signal = std::get_if<action::SignalUnit>(&*action)) {
+        hows.push_back(signal->how);
+      }
+    }
+    return hows;
   }
   static Now at(int second) { return {Instant() + seconds(second), WallTime() + seconds(second)}; }
 
@@ -88,6 +102,26 @@ TEST_F(BuildTest, ItMayCloseItsOutputAndGoOn) {
   build.life.on_output_ended({}, at(1), out);
   build.life.on_input_broken({}, at(1), out);
   EXPECT_TRUE(build.life.is_up());
+}
+
+TEST_F(BuildTest, WhatItHasStartedLastHasAMomentToGoToASessionOfItsOwn) {
+  const auto after = [](Milliseconds time) { return Now{at(0).steady + time, at(0).wall}; };
+  build.life.on_started({-1, 77}, at(0), out);
+  build.life.on_exited({0, ""}, at(0), out);
+  EXPECT_THAT(signals(), ElementsAre(How::look));
+  build.life.on_unit_signalled({-1, {{78, false, "daemon", "", false}}}, at(0), out);
+  build.life.on_timeout(after(limits::kBuildLeavesWait - Milliseconds(1)), out);
+  EXPECT_THAT(signals(), IsEmpty());
+  build.life.on_timeout(after(limits::kBuildLeavesWait), out);
+  EXPECT_THAT(signals(), ElementsAre(How::terminate));
+}
+
+TEST_F(BuildTest, OneThatIsStoppedLeavesNothing) {
+  build.life.on_started({-1, 77}, at(0), out);
+  build.life.take_down(EndReason::shut_down, "", {}, at(0), out);
+  signals();
+  build.life.on_exited({143, "SIGTERM"}, at(0), out);
+  EXPECT_THAT(signals(), ElementsAre(How::terminate));
 }
 
 }  // namespace

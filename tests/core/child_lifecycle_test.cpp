@@ -493,32 +493,5 @@ TEST_F(ChildLifecycleTest, WhatEndedWhomIsRemembered) {
   EXPECT_EQ(reason(), EndReason::killed_by_sitter);
 }
 
-class BuildLifecycleTest : public ChildLifecycleTest {
- protected:
-  BuildLifecycleTest() { life_ = ChildLifecycle(-1, now_); }
-};
-
-TEST_F(BuildLifecycleTest, WhatItHasStartedLastHasAMomentToGoToASessionOfItsOwn) {
-  starts();
-  exits(0);
-  EXPECT_THAT(done(), ElementsAre("look"));
-  unit({grandchild_});
-  passes(limits::kBuildLeavesWait - milliseconds(1));
-  EXPECT_THAT(done(), IsEmpty());
-  passes(milliseconds(1));
-  EXPECT_THAT(done(), ElementsAre("terminate"));
-  unit({});
-  closes_output();
-  EXPECT_TRUE(life_.is_over());
-}
-
-TEST_F(BuildLifecycleTest, OneThatIsStoppedLeavesNothing) {
-  starts();
-  take_down(EndReason::shut_down);
-  done();
-  exits(0);
-  EXPECT_THAT(done(), ElementsAre("terminate"));
-}
-
 }  // namespace
 }  // namespace sitter

@@ -290,7 +290,7 @@ class Promises {
   void forgive_remark();
   void check_unasked();
 
-  // simulation_promises.cpp: what children get, and their lives
+  // simulation_promises_asked.cpp: what children get
   void check_passed_to_child(Life& life, Generation gen, const ClientSaid& said);
   void check_own_to_child(Life& life, Generation gen, const std::string& line,
                           const nlohmann::json& message);
@@ -298,6 +298,8 @@ class Promises {
   void check_own_cancellation(Generation gen, const nlohmann::json& message);
   void check_envelope(const nlohmann::json& message) const;
   void request_sent(Life& life, Generation gen, Request& request);
+
+  // simulation_promises.cpp: the lives of children, and the end
   void waits_again(Request& request);
   bool is_in_flight(const Request& request) const;
   bool is_held(const Request& request) const;

@@ -114,6 +114,17 @@ struct ClientSaid {
   Filter wanted;
   /// Marks of the messages of a batch.
   std::vector<int> parts;
+
+  /// It may be asked of a second child, after the first has died with it.
+  bool is_repeatable() const {
+    if (method.ends_with("/list")) return is_first_page;
+    for (const std::string_view read :
+         {"server/discover", "prompts/get", "resources/read", "resources/subscribe",
+          "resources/unsubscribe", "completion/complete", "logging/setLevel"}) {
+      if (method == read) return true;
+    }
+    return false;
+  }
 };
 
 /// What a child wrote: `before id middle token after`, where only the two ids may be exchanged.

@@ -233,13 +233,12 @@ class Bridge {
   /// Whether there is one that serves or is on its way to or from that.
   bool has_child() const;
 
-  // bridge_generations.cpp: each child on its way from its start to its end
+  // bridge_generations.cpp: each child on its way from its start to serving, and out of it
   bool needs_child() const;
   void start_if_due();
   void start();
   std::vector<ReplayedCall> replayed_calls() const;
   void note_replay_failure(std::string failure);
-  void blame_replay(const Child& dead, ChildEnd& end);
   void restart_later(const ChildEnd& end);
   void restart();
   void advance(Child& child);
@@ -259,12 +258,15 @@ class Bridge {
   void note_era(Child& child, const std::vector<ListSurvey::List>& lists);
   void restore_subscriptions(const Child& child);
   void release_waiting(Child& child);
+
+  // bridge_ends.cpp: what follows from the end of a child
   void on_over(Child dead);
   void on_start_failed(const ChildEnd& end, const std::string& stderr_tail, bool is_repeated);
   void start_if_mended();
   void void_questions(Generation gen);
   void on_child_lost(const Child& dead, ClientRequest& request, const DeathReport& report,
                      bool is_deliberate);
+  void blame_replay(const Child& dead, ChildEnd& end);
 
   // bridge_client.cpp: the client's lines
   void on(const input::ClientLine& fact);

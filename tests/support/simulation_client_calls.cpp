@@ -1,0 +1,138 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "support/simulation_client.hpp"
+
+/// The calls of tools, of the server's and of the built-in ones.
+namespace sitter::sim {
+
+using Kind = ClientSaid::Kind;
+
+int Client::call() {
+  static constexpr std::array<std::string_view, 5> names = {"echo", "add", "extra", "sitter_status",
+                                                            "sitter_kill"};
+  const std::string_view name = names[static_cast<std::size_t>(
+      random_.below(scene_.has_outer_tools && random_.chance(10) ? 5 : 3))];
+  const bool wants_task = random_.chance(4);
+  const std::string arguments = fmt::format(R"json({{"x":{}}})json", random_.below(100));
+  const std::string called = fmt::format(R"json("name":"{}","arguments":{})json", name, arguments);
+  const bool is_passed_on =
+      scene_.has_call_tool && !name.starts_with("sitter_") && random_.chance(30);
+  const std::string asked =
+      is_passed_on
+          ? fmt::format(
+                R"json("name":"sitter_call","arguments":{{"tool":"{}","arguments":{}}})json", name,
+                arguments)
+          : called;
+  const int mark =
+      request("tools/call", fmt::format(",{}{}", asked, wants_task ? R"json(,"task":{})json" : ""));
+  ClientSaid& said = said_.client.back();
+  said.tool = name;
+  said.arguments = arguments;
+  said.wants_task = wants_task;
+  said.has_wrong_arguments = name.starts_with("sitter_");
+  if (is_passed_on) {
+    said.passed = said.text;
+    said.passed.replace(said.passed.find(asked), asked.size(), called);
+  }
+  return mark;
+}
+
+/// Of what cannot be called through it.
+int Client::call_wrongly() {
+  static constexpr std::array<std::string_view, 4> arguments = {
+      R"json({})json", R"json({"tool":"sitter_kill"})json",
+      R"json({"tool":"echo","arguments":[1]})json", R"json({"tool":"echo","more":1})json"};
+  const int mark = request(
+      "tools/call",
+      fmt::format(R"json(,"name":"sitter_call","arguments":{})json", random_.pick(arguments)));
+  said_.client.back().tool = "sitter_call";
+  said_.client.back().has_wrong_arguments = true;
+  return mark;
+}
+
+int Client::call_builtin() {
+  if (scene_.has_call_tool && random_.chance(20)) return call_wrongly();
+  static constexpr std::array<std::string_view, 4> names = {
+      "sitter_status", "sitter_binary_info", "sitter_child_stderr", "sitter_build_log"};
+  const int count = scene_.has_builds ? 4 : 3;
+  std::string name(names[static_cast<std::size_t>(random_.below(count))]);
+  if (scene_.has_outer_tools && name != "sitter_build_log" && random_.chance(20)) {
+    name.insert(0, "outer_");
+  }
+  const bool wants_task = random_.chance(5);
+  const bool is_wrong = random_.chance(10);
+  const int mark =
+      request("tools/call", fmt::format(R"json(,"name":"{}"{}{})json", name,
+                                        is_wrong ? R"json(,"arguments":{"lines":-1})json" : "",
+                                        wants_task ? R"json(,"task":{})json" : ""));
+  said_.client.back().tool = name;
+  said_.client.back().wants_task = wants_task;
+  said_.client.back().has_wrong_arguments = is_wrong;
+  return mark;
+}
+
+int Client::kill() {
+  static constexpr std::array<std::string_view, 5> arguments = {
+      "", R"json(,"arguments":{})json", R"json(,"arguments":{"scope":"child"})json",
+      R"json(,"arguments":{"scope":"same-executable"})json",
+      R"json(,"arguments":{"scope":"everything"})json"};
+  if (random_.chance(15)) kills_left_ = random_.below(3);
+  const int choice = random_.below(5);
+  const int mark = request("tools/call", fmt::format(R"json(,"name":"sitter_kill"{})json",
+                                                     arguments[static_cast<std::size_t>(choice)]));
+  said_.client.back().tool = "sitter_kill";
+  said_.client.back().has_wrong_arguments = choice == 4;
+  return mark;
+}
+
+/// The ids are no other's, or nobody could tell which build is whose.
+int Client::rebuild() {
+  struct Way {
+    std::string_view arguments;
+    bool is_kill_first = false;
+    int seconds = limits::kBuildSecondsDefault;
+    bool is_wrong = false;
+  };
+  static constexpr std::array<Way, 10> ways = {
+      Way{""},
+      Way{R"json(,"arguments":{})json"},
+      Way{R"json(,"arguments":{"mode":"swap"})json"},
+      Way{R"json(,"arguments":{"timeout_seconds":1})json", false, 1},
+      Way{R"json(,"arguments":{"timeout_seconds":"3","mode":null})json", false, 3},
+      Way{R"json(,"arguments":{"mode":"kill-first"})json", true},
+      Way{R"json(,"arguments":{"mode":"kill-first","timeout_seconds":1})json", true, 1},
+      Way{R"json(,"arguments":{"mode":"kill-first","timeout_seconds":20})json", true, 20},
+      Way{R"json(,"arguments":{"mode":"fast"})json", false, 1, true},
+      Way{R"json(,"arguments":{"timeout_seconds":0})json", false, 1, true}};
+  --rebuilds_left_;
+  const bool wants_task = random_.chance(3);
+  const Way& way = random_.pick(ways);
+  ClientSaid& said = add(Kind::request);
+  said.id = spelled(next_rebuild_++);
+  said.tool = "sitter_rebuild";
+  said.wants_task = wants_task;
+  said.has_wrong_arguments = way.is_wrong;
+  said.is_kill_first = way.is_kill_first;
+  said.build_timeout = std::chrono::seconds(way.seconds);
+  rebuild_ids_.push_back(said.id);
+  return request(said, "tools/call",
+                 fmt::format(R"json(,"name":"sitter_rebuild"{}{})json", way.arguments,
+                             wants_task ? R"json(,"task":{})json" : ""));
+}
+
+int Client::cancel_rebuild() {
+  const auto at = rebuild_ids_.begin() + random_.below(static_cast<int>(rebuild_ids_.size()));
+  const std::string id = *at;
+  rebuild_ids_.erase(at);
+  const int mark = notify(Kind::cancelled, "notifications/cancelled",
+                          fmt::format(R"json(,"requestId":{})json", id));
+  said_.client.back().about = id;
+  return mark;
+}
+
+}  // namespace sitter::sim
