@@ -172,3 +172,28 @@ export class GeminiApi extends ModelApi {
     return parts.findLast(({ functionResponse }) => functionResponse).functionResponse.response;
   }
 }
+
+/** The Chat Completions API, as far as Qwen Code, Cline and opencode need it. */
+export class ChatApi extends ModelApi {
+  serves(url) {
+    return url === '/v1/chat/completions';
+  }
+
+  *eventsOf({ text, tool, input }, { model }, id) {
+    const call = { name: tool, arguments: JSON.stringify(input ?? {}) };
+    const delta = tool
+      ? { tool_calls: [{ index: 0, id: `call_${id}`, type: 'function', function: call }] }
+      : { content: text };
+    const chunk = { id: `chat_${id}`, object: 'chat.completion.chunk', created: 0, model };
+    yield { ...chunk, choices: [{ index: 0, delta: { role: 'assistant', ...delta } }] };
+    const reason = tool ? 'tool_calls' : 'stop';
+    const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+    yield { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: reason }], usage };
+  }
+
+  /** What the model reads about its last call, as text. */
+  static resultIn(request) {
+    const { content } = request.messages.findLast(({ role }) => role === 'tool');
+    return typeof content === 'string' ? content : content.map(({ text }) => text ?? '').join('\n');
+  }
+}

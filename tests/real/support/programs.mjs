@@ -66,4 +66,13 @@ export const claude = () => [
 ];
 export const codex = () => [process.execPath, join(modules, '@openai', 'codex', 'bin', 'codex.js')];
 export const gemini = () => [process.execPath, join(binDir, 'gemini')];
+export const qwen = () => [process.execPath, join(binDir, 'qwen')];
+// Of these two only the package with the program is installed: the umbrella packages bring one for
+// each kind of x86-64.
+export const cline = () => [
+  join(modules, '@cline', `cli-${process.platform}-${process.arch}`, 'bin', 'cline'),
+];
+export const opencode = () => [
+  join(modules, `opencode-${process.platform}-${process.arch}`, 'bin', 'opencode'),
+];
 export const inspector = () => [process.execPath, join(binDir, 'mcp-inspector')];
