@@ -6,9 +6,9 @@
 
 namespace sitter {
 
-ChildProcess::ChildProcess(EventLoop& loop, Launched launched, UnitReach reach, Events events)
+ChildProcess::ChildProcess(EventLoop& loop, Launched launched, Generation gen, Events events)
     : pid_(launched.pid),
-      unit_(launched.pid, reach),
+      unit_(launched.pid, gen),
       input_(loop, std::move(launched.input),
              {std::move(events.on_input_moved), std::move(events.on_input_broken)}),
       output_(loop, std::move(launched.output), LineFramer(),

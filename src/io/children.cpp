@@ -42,25 +42,24 @@ Input Children::start_build(Generation gen) {
 
 Input Children::start(Generation gen, const PlannedLaunch& planned, BinaryWatch binary,
                       WallTime now) {
-  auto launched = launch(planned);
+  auto launched = launch(planned, gen, parts_.keeper ? &*parts_.keeper : nullptr);
   if (auto* const failure = std::get_if<LaunchFailure>(&launched)) {
+    tell_keeper_over(gen);
     if (!is_build(gen)) last_binary_ = std::move(binary);
     return input::ChildStartFailed{gen, std::move(failure->reason),
                                    failure->is_file_busy && !is_build(gen)};
   }
   Launched& process = std::get<Launched>(launched);
   const long pid = process.pid;
-  const UnitReach reach = is_build(gen) ? UnitReach::session : UnitReach::descendants;
   Child& child = children_.emplace_back(
-      Child{gen, std::make_unique<ChildProcess>(loop_, std::move(process), reach, events_of_(gen)),
+      Child{gen, std::make_unique<ChildProcess>(loop_, std::move(process), gen, events_of_(gen)),
             std::move(binary)});
-  tell_keeper(&Keeper::child_started, child.process->unit());
   if (!is_build(gen)) child.binary.on_started(pid, now);
   return input::ChildStarted{gen, pid};
 }
 
-void Children::tell_keeper(bool (Keeper::*what)(const ProcessUnit&), const ProcessUnit& unit) {
-  if (!parts_.keeper || ((*parts_.keeper).*what)(unit)) return;
+void Children::tell_keeper_over(Generation gen) {
+  if (!parts_.keeper || parts_.keeper->child_over(gen)) return;
   parts_.keeper.reset();
   parts_.log.write(action::Log::Level::warn, std::string(kNoKeeper));
 }
@@ -106,7 +105,7 @@ void Children::release(Generation gen) {
   ProcessUnit& unit = child->process->unit();
   unit.signal(UnitSignal::kill, others);
   // What could not be killed stays known to the keeper, which tries again when we are gone.
-  if (unit.members(others).empty()) tell_keeper(&Keeper::child_over, unit);
+  if (unit.members(others).empty()) tell_keeper_over(gen);
   if (!is_build(gen)) last_binary_ = child->binary;
   // The order may have come from an event of this very child.
   loop_.post([gone = std::shared_ptr<ChildProcess>(std::move(child->process))] {});

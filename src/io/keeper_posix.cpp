@@ -14,6 +14,7 @@
 #include "signals_blocked.hpp"
 #include "sitter/io/control_folder.hpp"
 #include "sitter/io/keeper.hpp"
+#include "sitter/io/unit_mark.hpp"
 
 namespace sitter {
 namespace {
@@ -34,9 +35,9 @@ enum class Event : std::int64_t { started, over };
 /// What goes through the pipe; written and read whole, because it is far below PIPE_BUF.
 struct Record {
   Event event;
+  Generation gen;
   std::int64_t leader;
   std::uint64_t leader_start;
-  UnitReach reach;
 };
 
 bool send(const FileDescriptor& pipe, const Record& record) {
@@ -50,10 +51,10 @@ class KeptUnits {
   bool empty() const { return units_.empty(); }
 
   void take(const Record& record) {
-    std::erase_if(units_, [&](const ProcessUnit& unit) { return unit.leader() == record.leader; });
+    std::erase_if(units_, [&](const ProcessUnit& unit) { return unit.gen() == record.gen; });
     if (record.event == Event::started) {
       units_.emplace_back(static_cast<long>(record.leader), record.leader_start, bridge_,
-                          record.reach);
+                          record.gen);
     }
   }
 
@@ -78,13 +79,14 @@ class KeptUnits {
     return others;
   }
 
-  /// What had left its parents and its session since the last look. False if there was none.
+  /// What had left its parents and its session since the last look, but for what a build has left
+  /// behind. False if there was none.
   bool kill_marked() const {
-    const std::string mark = unit_mark(bridge_);
     bool found = false;
     for (const ProcessRecord& process : all_processes()) {
       if (process.zombie || process.start < bridge_.start) continue;
-      if (!has_environment_entry(process.pid, mark)) continue;
+      const auto gen = marked_generation(process.pid, bridge_);
+      if (!gen || is_build(*gen)) continue;
       found = send_signal(process, SIGKILL) == Delivery::delivered || found;
     }
     return found;
@@ -164,12 +166,10 @@ Keeper::~Keeper() {
   }
 }
 
-bool Keeper::child_started(const ProcessUnit& unit) {
-  return send(pipe_, {Event::started, unit.leader(), unit.leader_start(), unit.reach()});
+bool Keeper::child_started(Generation gen, const ProcessRecord& leader) {
+  return send(pipe_, {Event::started, gen, leader.pid, leader.start});
 }
 
-bool Keeper::child_over(const ProcessUnit& unit) {
-  return send(pipe_, {Event::over, unit.leader(), unit.leader_start(), unit.reach()});
-}
+bool Keeper::child_over(Generation gen) { return send(pipe_, {Event::over, gen, 0, 0}); }
 
 }  // namespace sitter

@@ -13,7 +13,6 @@
 #include "sitter/io/env_file.hpp"
 #include "sitter/io/file_descriptor.hpp"
 #include "sitter/io/launch_plan.hpp"
-#include "sitter/io/process_tree.hpp"
 
 extern char** environ;  // NOLINT: the system's name
 
@@ -211,7 +210,6 @@ PlannedLaunch plan_launch(const LaunchRequest& request) {
     for (const auto& entry : std::get<std::vector<std::string>>(entries)) environment.set(entry);
   }
   for (const auto& entry : request.environment) environment.set(entry);
-  environment.set(is_build ? build_mark(this_process()) : unit_mark(this_process()));
   plan.merges_outputs = is_build;
   plan.environment = environment.take();
 

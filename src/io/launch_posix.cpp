@@ -16,8 +16,10 @@
 
 #include "platform.hpp"
 #include "signals_blocked.hpp"
+#include "sitter/io/keeper.hpp"
 #include "sitter/io/launch.hpp"
 #include "sitter/io/shebang.hpp"
+#include "sitter/io/unit_mark.hpp"
 
 namespace sitter {
 
@@ -80,11 +82,17 @@ struct ChildSetup {
   int output;
   int error;
   pid_t parent;
+  std::optional<std::uint64_t> lock_limit;
+  Generation gen;
+  Keeper* keeper;
 
   template <class... Ignored>
   error_code on_exec_setup(Ignored&&...) const {
     setsid();
     if (!platform::die_with_parent(parent)) _exit(kExecFailed);
+    if (lock_limit) platform::set_lock_limit(*lock_limit);
+    // A keeper that is gone is replaced when its end is seen.
+    if (keeper != nullptr) keeper->child_started(gen, this_process());
     if (dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
         dup2(error, STDERR_FILENO) < 0 || chdir(cwd.c_str()) != 0) {
       return last_error();
@@ -156,15 +164,23 @@ struct Started {
   int error;
 };
 
-Started start(const LaunchPlan& plan, const Pipes& pipes) {
+Started start(const LaunchPlan& plan, const Pipes& pipes, Generation gen, Keeper* keeper) {
   std::vector<const char*> arguments = pointers(plan.arguments);
+  const std::string mark = unit_variable(this_process(), gen);
   std::vector<const char*> environment = pointers(plan.environment);
+  environment.insert(environment.begin(), mark.c_str());
 
   pid_t parent = getpid();
   const FileDescriptor& error_end = pipes.error.write_end;
   const FileDescriptor& output_end = plan.merges_outputs ? error_end : pipes.output.write_end;
-  ChildSetup setup{plan.cwd, pipes.input.read_end.number(), output_end.number(), error_end.number(),
-                   parent};
+  ChildSetup setup{plan.cwd,
+                   pipes.input.read_end.number(),
+                   output_end.number(),
+                   error_end.number(),
+                   parent,
+                   unit_lock_limit(this_process(), gen),
+                   gen,
+                   keeper};
   process::posix::default_launcher launcher;
   launcher.env = environment.data();
   boost::asio::execution_context nothing_registered;
@@ -270,7 +286,8 @@ LaunchFailure diagnose(int error, const LaunchPlan& plan) {
 
 }  // namespace
 
-std::variant<Launched, LaunchFailure> launch(const PlannedLaunch& planned) {
+std::variant<Launched, LaunchFailure> launch(const PlannedLaunch& planned, Generation gen,
+                                             Keeper* keeper) {
   if (const auto* failure = std::get_if<LaunchFailure>(&planned)) return *failure;
   const auto& plan = std::get<LaunchPlan>(planned);
 
@@ -280,7 +297,7 @@ std::variant<Launched, LaunchFailure> launch(const PlannedLaunch& planned) {
     return LaunchFailure{"no pipe could be made for the child: " +
                          std::string(std::strerror(errno))};
   }
-  Started started = start(plan, *pipes);
+  Started started = start(plan, *pipes, gen, keeper);
   if (started.error != 0) return diagnose(started.error, plan);
   return Launched{started.pid, std::move(pipes->input.write_end), std::move(pipes->output.read_end),
                   std::move(pipes->error.read_end)};

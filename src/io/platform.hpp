@@ -1,6 +1,7 @@
 #pragma once
 
 #include <csignal>
+#include <cstdint>
 #include <optional>
 
 #include "sitter/io/file_descriptor.hpp"
@@ -29,6 +30,10 @@ void close_from(int first);
 bool die_with_parent(int parent);
 
 bool become_subreaper();
+
+/// Sets what `lock_limit_of` finds, in this process and all that it will start. Does nothing on
+/// systems that have no such thing, or do not let it be set.
+void set_lock_limit(std::uint64_t limit);
 
 /// Whether the system itself has sent the signal, and no process.
 bool is_from_system(const siginfo_t& info);

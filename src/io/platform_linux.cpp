@@ -56,6 +56,13 @@ bool die_with_parent(int parent) {
 
 bool become_subreaper() { return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0; }
 
+void set_lock_limit(std::uint64_t limit) {
+  rlimit locks{};
+  if (getrlimit(RLIMIT_LOCKS, &locks) != 0) return;
+  locks.rlim_cur = limit;
+  setrlimit(RLIMIT_LOCKS, &locks);
+}
+
 // A pid of 0 may also be that of a sender outside of our pid namespace.
 bool is_from_system(const siginfo_t& info) { return info.si_code == SI_KERNEL; }
 

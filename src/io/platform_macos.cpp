@@ -43,6 +43,8 @@ bool die_with_parent(int parent) { return getppid() == parent; }
 
 bool become_subreaper() { return false; }
 
+void set_lock_limit(std::uint64_t) {}
+
 bool is_from_system(const siginfo_t& info) { return info.si_pid == 0; }
 
 bool is_own_peer(int socket) {

@@ -24,7 +24,9 @@ constexpr std::size_t kArgumentsMax = 64 * 1024;
 // Written by the kernel behind the name of a running file that has none any more.
 constexpr std::string_view kDeleted = " (deleted)";
 
+/// Empty, which is no path, where it would be that of somebody else.
 std::string proc_path(long pid, const char* name) {
+  if (!lists_processes()) return {};
   return "/proc/" + std::to_string(pid) + '/' + name;
 }
 
@@ -133,8 +135,11 @@ bool takes_signal(int error) { return error != EPERM && error != EACCES; }
 
 }  // namespace
 
+bool lists_processes() { return read_link("/proc/self") == std::to_string(getpid()); }
+
 std::vector<ProcessRecord> all_processes() {
   std::vector<ProcessRecord> processes;
+  if (!lists_processes()) return processes;
   std::unique_ptr<DIR, DirectoryCloser> directory(opendir("/proc"));
   if (!directory) return processes;
   while (const dirent* entry = readdir(directory.get())) {
@@ -146,6 +151,7 @@ std::vector<ProcessRecord> all_processes() {
 }
 
 std::optional<ProcessRecord> find_process(long pid) {
+  if (!lists_processes()) return std::nullopt;
   FileDescriptor proc(open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!proc.is_open()) return std::nullopt;
   return read_record(proc.number(), pid);
@@ -165,12 +171,31 @@ std::vector<std::string> arguments_of(long pid) {
   return words;
 }
 
-bool has_environment_entry(long pid, const std::string& entry) {
+std::optional<std::string> environment_value(long pid, const std::string& name) {
   constexpr std::size_t kEnvironmentMax = 4 * 1024 * 1024;
   FileDescriptor file(open(proc_path(pid, "environ").c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) return false;
+  if (!file.is_open()) return std::nullopt;
   const std::string all = '\0' + read_all(file.number(), kEnvironmentMax);
-  return all.find('\0' + entry + '\0') != std::string::npos;
+  const std::string entry = '\0' + name + '=';
+  const std::size_t at = all.find(entry);
+  if (at == std::string::npos) return std::nullopt;
+  const std::size_t value = at + entry.size();
+  return all.substr(value, all.find('\0', value) - value);
+}
+
+std::optional<std::uint64_t> lock_limit_of(long pid) {
+  constexpr std::size_t kLimitsMax = 4096;
+  constexpr std::string_view kName = "\nMax file locks ";
+  FileDescriptor file(open(proc_path(pid, "limits").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return std::nullopt;
+  const std::string limits = read_some(file.number(), kLimitsMax);
+  const std::size_t at = limits.find(kName);
+  if (at == std::string::npos) return std::nullopt;
+  const char* const value = limits.c_str() + at + kName.size();
+  char* end = nullptr;
+  const unsigned long long limit = std::strtoull(value, &end, 10);
+  if (end == value || *end != ' ') return std::nullopt;
+  return limit;
 }
 
 std::string working_directory_of(long pid) { return read_link(proc_path(pid, "cwd")); }

@@ -70,6 +70,8 @@ ImageIdentity identity_at(const std::string& path) {
 
 }  // namespace
 
+bool lists_processes() { return true; }
+
 std::vector<ProcessRecord> all_processes() {
   std::vector<ProcessRecord> processes;
   for (const kinfo_proc& process : query(KERN_PROC_ALL, 0)) {
@@ -100,9 +102,16 @@ std::vector<std::string> arguments_of(long pid) {
   return words;
 }
 
-bool has_environment_entry(long pid, const std::string& entry) {
-  return start_text_of(pid).find('\0' + entry + '\0') != std::string::npos;
+std::optional<std::string> environment_value(long pid, const std::string& name) {
+  const std::string text = start_text_of(pid);
+  const std::string entry = '\0' + name + '=';
+  const std::size_t at = text.find(entry);
+  if (at == std::string::npos) return std::nullopt;
+  const std::size_t value = at + entry.size();
+  return text.substr(value, text.find('\0', value) - value);
 }
+
+std::optional<std::uint64_t> lock_limit_of(long) { return std::nullopt; }
 
 std::string working_directory_of(long pid) {
   proc_vnodepathinfo info{};

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <csignal>
 #include <set>
-#include <unordered_map>
 
 #include "sitter/io/process_tree.hpp"
+#include "sitter/io/unit_mark.hpp"
 
 namespace sitter {
 namespace {
@@ -13,8 +13,6 @@ namespace {
 // The list of processes is not of one moment: a process whose parent ends while the list is read
 // may be missing in it.
 constexpr int kQuietRounds = 2;
-
-using Table = std::unordered_map<long, ProcessRecord>;
 
 bool is_same(const ProcessRecord& a, const ProcessRecord& b) {
   return a.pid == b.pid && a.start == b.start;
@@ -25,58 +23,54 @@ bool contains(const std::vector<ProcessRecord>& processes, const ProcessRecord& 
                      [&](const ProcessRecord& other) { return is_same(process, other); });
 }
 
-// The name is unlike that of any other bridge, so that a bridge behind a bridge does not hide it.
-std::string mark(const char* of, const ProcessRecord& bridge) {
-  return std::string("MCP_SITTER_") + of + "_" + std::to_string(bridge.pid) + "_" +
-         std::to_string(bridge.start) + "=1";
-}
-
-Table read_table() {
-  Table table;
-  for (const ProcessRecord& process : all_processes()) table.emplace(process.pid, process);
-  return table;
-}
-
 }  // namespace
 
 const ProcessRecord& this_process() {
   static ProcessRecord record;
   // A fork is another process.
-  if (record.pid != getpid()) record = find_process(getpid()).value_or(ProcessRecord());
+  if (record.pid != getpid()) {
+    record = find_process(getpid()).value_or(ProcessRecord{.pid = getpid()});
+  }
   return record;
 }
 
-std::string unit_mark(const ProcessRecord& bridge) { return mark("UNIT", bridge); }
-std::string build_mark(const ProcessRecord& bridge) { return mark("BUILD", bridge); }
-
-ProcessUnit::ProcessUnit(long leader, UnitReach reach)
+ProcessUnit::ProcessUnit(long leader, Generation gen)
     : ProcessUnit(leader, find_process(leader).value_or(ProcessRecord()).start, this_process(),
-                  reach) {}
+                  gen) {}
 
 ProcessUnit::ProcessUnit(long leader, std::uint64_t leader_start, ProcessRecord adopter,
-                         UnitReach reach)
+                         Generation gen)
     : leader_(leader),
       leader_start_(leader_start),
       adopter_(std::move(adopter)),
       adopter_session_(getsid(static_cast<pid_t>(adopter_.pid))),
-      reach_(reach),
-      build_mark_(build_mark(adopter_)) {}
+      gen_(gen) {}
 
 // What belongs to the unit whatever its parent is.
-bool ProcessUnit::is_member_by_itself(const ProcessRecord& process) const {
+bool ProcessUnit::is_member_by_itself(const ProcessRecord& process, const Table& table) const {
   // What is older than the leader, or in the bridge's own session, can't have come of it: the
   // bridge may have children from before its exec.
   if (process.start < leader_start_ || process.session == adopter_session_) return false;
   if (process.session == leader_) return true;
-  if (reach_ == UnitReach::session) return false;
-  if (process.parent == adopter_.pid) return !has_environment_entry(process.pid, build_mark_);
-  return std::any_of(known_.begin(), known_.end(), [&](const ProcessRecord& known) {
+  if (is_build(gen_)) return false;
+  const bool is_known = std::any_of(known_.begin(), known_.end(), [&](const ProcessRecord& known) {
     return is_same(process, known) || process.session == known.session;
+  });
+  return is_known || (process.parent == adopter_.pid && is_adopted_member(process, table));
+}
+
+bool ProcessUnit::is_adopted_member(const ProcessRecord& orphan, const Table& table) const {
+  if (const auto gen = marked_generation(orphan.pid, adopter_)) return *gen == gen_;
+  return std::none_of(table.begin(), table.end(), [&](const auto& entry) {
+    const ProcessRecord& other = entry.second;
+    return other.parent == adopter_.pid && other.start <= orphan.start &&
+           marked_generation(other.pid, adopter_) > gen_;
   });
 }
 
 std::vector<ProcessRecord> ProcessUnit::scan(const std::vector<long>& not_ours) {
-  Table table = read_table();
+  Table table;
+  for (const ProcessRecord& process : all_processes()) table.emplace(process.pid, process);
   auto leader = table.find(leader_);
   bool number_reused = leader != table.end() && leader->second.start != leader_start_;
   auto is_of_stranger = [&](long session) {
@@ -106,9 +100,9 @@ std::vector<ProcessRecord> ProcessUnit::scan(const std::vector<long>& not_ours) 
       way.push_back(current.pid);
       if (is_of_stranger(current.session)) {
         side = Side::stranger;
-      } else if (is_member_by_itself(current)) {
+      } else if (is_member_by_itself(current, table)) {
         side = Side::member;
-      } else if (reach_ == UnitReach::session) {
+      } else if (is_build(gen_)) {
         side = Side::stranger;
       } else {
         next = table.find(current.parent);

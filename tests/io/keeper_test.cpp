@@ -51,9 +51,9 @@ class FakeBridge {
   [[noreturn]] static void run(const std::string& script, int to_test) {
     FileDescriptor out(to_test);
     auto keeper = Keeper::start("");
-    auto child = testing::launch({"sh", shell(script), {}, {}, {}});
+    if (!keeper) _exit(1);
+    auto child = launch(plan_launch({"sh", shell(script), {}, {}, {}}), 1, &*keeper);
     auto& launched = std::get<Launched>(child);
-    if (!keeper || !keeper->child_started(ProcessUnit(launched.pid))) _exit(1);
     testing::write_line(out, std::to_string(keeper->pid()));
     while (true) testing::write_line(out, read_line(launched.output));
   }
@@ -78,12 +78,24 @@ TEST(Keeper, KillsWhatASigkilledBridgeLeaves) {
 }
 
 TEST(Keeper, KillsADaemonThatWasMadeSinceItsLastLook) {
-  FakeBridge bridge("setsid sh -c 'trap \"\" TERM; sleep 1000 & echo $!'; sleep 1000 & wait");
-  bridge.next_pid();
-  long daemon = bridge.next_pid();
-  ASSERT_TRUE(is_alive(daemon));
-  bridge.die();
-  EXPECT_TRUE(eventually([&] { return !is_alive(daemon); }));
+  for (const std::string environment : {"", "env -i "}) {
+    FakeBridge bridge("setsid " + environment +
+                      "sh -c 'trap \"\" TERM; sleep 1000 & echo $!'; sleep 1000 & wait");
+    bridge.next_pid();
+    long daemon = bridge.next_pid();
+    ASSERT_TRUE(is_alive(daemon));
+    bridge.die();
+    EXPECT_TRUE(eventually([&] { return !is_alive(daemon); })) << environment;
+  }
+}
+
+TEST(Keeper, KnowsAChildThatEndsTheBridgeAsTheFirstThingThatItDoes) {
+  testing::TemporaryDirectory directory;
+  const std::string file = directory / "pid";
+  FakeBridge bridge("sleep 1000 & echo $! > '" + file + "'; kill -KILL $PPID; wait");
+  long left = 0;
+  ASSERT_TRUE(eventually([&] { return static_cast<bool>(std::ifstream(file) >> left); }));
+  EXPECT_TRUE(eventually([&] { return !is_alive(left); }));
 }
 
 TEST(Keeper, IsNotEndedByTheSignalsThatEndTheBridge) {
@@ -120,9 +132,8 @@ TEST(Keeper, ForgetsAChildThatIsOver) {
   ASSERT_TRUE(child.started()) << child.failure();
   auto keeper = Keeper::start("");
   ASSERT_TRUE(keeper);
-  const ProcessUnit unit(child.pid());
-  EXPECT_TRUE(keeper->child_started(unit));
-  EXPECT_TRUE(keeper->child_over(unit));
+  EXPECT_TRUE(keeper->child_started(1, *find_process(child.pid())));
+  EXPECT_TRUE(keeper->child_over(1));
   long pid = keeper->pid();
   keeper.reset();
   EXPECT_TRUE(eventually([&] { return !is_alive(pid); }));
@@ -135,7 +146,7 @@ TEST(Keeper, SaysWhenItIsGone) {
   ASSERT_TRUE(keeper);
   kill(static_cast<pid_t>(keeper->pid()), SIGKILL);
   // A thread of it, which a sanitizer makes, may hold the pipe for a moment longer.
-  EXPECT_TRUE(eventually([&] { return !keeper->child_over(ProcessUnit(1)); }));
+  EXPECT_TRUE(eventually([&] { return !keeper->child_over(1); }));
   std::signal(SIGPIPE, before);
 }
 

@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "sitter/core/generation.hpp"
 #include "sitter/io/launch.hpp"
 #include "sitter/io/process_table.hpp"
 #include "sitter/io/reaper.hpp"
@@ -58,16 +59,23 @@ inline std::string reason(const std::variant<Launched, LaunchFailure>& result) {
   return "[it was started]";
 }
 
+/// A build is the first of the builds, everything else the first child unless the test says more.
+inline Generation generation_of(const LaunchRequest& request) {
+  return request.role == LaunchRequest::Role::build ? -1 : 1;
+}
+
 inline std::variant<Launched, LaunchFailure> launch(const LaunchRequest& request) {
-  return sitter::launch(plan_launch(request));
+  return sitter::launch(plan_launch(request), generation_of(request), nullptr);
 }
 
 /// A child that is started at once, and killed and reaped at the end.
 class Child {
  public:
-  explicit Child(const LaunchRequest& request) : result_(launch(request)) {}
-  Child(const std::string& command, std::vector<std::string> arguments)
-      : Child(LaunchRequest{command, std::move(arguments), {}, {}, {}}) {}
+  explicit Child(const LaunchRequest& request) : Child(request, generation_of(request)) {}
+  Child(const LaunchRequest& request, Generation gen)
+      : result_(sitter::launch(plan_launch(request), gen, nullptr)) {}
+  Child(const std::string& command, std::vector<std::string> arguments, Generation gen = 1)
+      : Child(LaunchRequest{command, std::move(arguments), {}, {}, {}}, gen) {}
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   ~Child() {

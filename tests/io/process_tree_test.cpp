@@ -42,6 +42,14 @@ class ProcessUnitTest : public ::testing::Test {
     }));
   }
 
+  /// Waits until the bridge is its parent and its session is its own.
+  static bool is_adopted(long pid) {
+    return eventually([&] {
+      const auto process = find_process(pid);
+      return process && process->session == pid && process->parent == getpid();
+    });
+  }
+
   void end(ProcessUnit& unit) {
     unit.signal(UnitSignal::kill, {});
     EXPECT_TRUE(eventually([&] {
@@ -51,12 +59,19 @@ class ProcessUnitTest : public ::testing::Test {
   }
 };
 
+/// Orphans with one form of the mark or both.
+class OrphanTest : public ProcessUnitTest, public ::testing::WithParamInterface<std::string> {
+ protected:
+  /// A shell command that leaves one and prints its pid.
+  static std::string orphan() { return "setsid " + GetParam() + " sleep 1000 & echo $!"; }
+};
+
 TEST_F(ProcessUnitTest, HoldsTheLeaderFirstAndItsDescendants) {
   Child child("sh", shell("sleep 1000 & echo $!; sh -c 'sleep 1000 & echo $!; wait' & wait"));
   ASSERT_TRUE(child.started()) << child.failure();
   long one = pid_from(child);
   long two = pid_from(child);
-  ProcessUnit unit(child.pid());
+  ProcessUnit unit(child.pid(), 1);
   std::vector<ProcessInfo> members;
   EXPECT_TRUE(eventually([&] {
     members = unit.members({});
@@ -72,7 +87,7 @@ TEST_F(ProcessUnitTest, OutlivesItsLeader) {
   Child child("sh", shell("sleep 1000 & echo $!"));
   ASSERT_TRUE(child.started()) << child.failure();
   long left = pid_from(child);
-  ProcessUnit unit(child.pid());
+  ProcessUnit unit(child.pid(), 1);
   child.wait();
   EXPECT_THAT(pids(unit.members({})), ElementsAre(left));
   end(unit);
@@ -84,7 +99,7 @@ TEST_F(ProcessUnitTest, HoldsSessionsThatDescendantsOpened) {
   ASSERT_TRUE(child.started()) << child.failure();
   long detached = pid_from(child);
   ASSERT_TRUE(eventually([&] { return getsid(static_cast<pid_t>(detached)) == detached; }));
-  ProcessUnit unit(child.pid());
+  ProcessUnit unit(child.pid(), 1);
   EXPECT_THAT(pids(unit.members({})), ElementsAre(child.pid(), detached));
   end(unit);
   EXPECT_FALSE(is_alive(detached));
@@ -94,11 +109,8 @@ TEST_F(ProcessUnitTest, HoldsOrphansThatTheBridgeHasAdopted) {
   Child child("sh", shell("(setsid sleep 1000 & echo $!); exec sleep 1000"));
   ASSERT_TRUE(child.started()) << child.failure();
   long orphan = pid_from(child);
-  ASSERT_TRUE(eventually([&] {
-    auto process = find_process(orphan);
-    return process && process->session == orphan && process->parent == getpid();
-  }));
-  ProcessUnit unit(child.pid());
+  ASSERT_TRUE(is_adopted(orphan));
+  ProcessUnit unit(child.pid(), 1);
   EXPECT_THAT(pids(unit.members({})), ElementsAre(child.pid(), orphan));
   end(unit);
 }
@@ -108,28 +120,74 @@ TEST_F(ProcessUnitTest, OfABuildIsWhatIsStillInItsSession) {
   ASSERT_TRUE(build.started()) << build.failure();
   const long daemon = std::stol(read_line(build->error));
   ASSERT_TRUE(eventually([&] { return getsid(static_cast<pid_t>(daemon)) == daemon; }));
-  ProcessUnit unit(build.pid(), UnitReach::session);
+  ProcessUnit unit(build.pid(), -1);
   EXPECT_THAT(pids(unit.members({})), ::testing::AllOf(SizeIs(2), Contains(build.pid())));
   end(unit);
   EXPECT_TRUE(is_alive(daemon));
   kill(static_cast<pid_t>(daemon), SIGKILL);
 }
 
-TEST_F(ProcessUnitTest, HoldsNothingThatABuildHasLeftBehind) {
+TEST_P(OrphanTest, ThatABuildHasLeftBehindIsOfNoUnit) {
   Child child("sleep", {"1000"});
   ASSERT_TRUE(child.started()) << child.failure();
-  Child build(build_request("setsid sleep 1000 & echo $!", ""));
+  Child build(build_request(orphan(), ""));
   ASSERT_TRUE(build.started()) << build.failure();
   const long daemon = std::stol(read_line(build->error));
   build.wait();
-  ASSERT_TRUE(eventually([&] {
-    const auto process = find_process(daemon);
-    return process && process->session == daemon && process->parent == getpid();
-  }));
-  ProcessUnit unit(child.pid());
+  ASSERT_TRUE(is_adopted(daemon));
+  ProcessUnit unit(child.pid(), 1);
   EXPECT_THAT(pids(unit.members({})), ElementsAre(child.pid()));
   kill(static_cast<pid_t>(daemon), SIGKILL);
   end(unit);
+}
+
+TEST_P(OrphanTest, IsOfTheUnitThatItCameOf) {
+  Child elder("sh", shell("(" + orphan() + "); exec sleep 1000"), 1);
+  Child younger("sh", shell("(" + orphan() + "); exec sleep 1000"), 2);
+  ASSERT_TRUE(elder.started() && younger.started());
+  const long of_elder = pid_from(elder);
+  const long of_younger = pid_from(younger);
+  ASSERT_TRUE(is_adopted(of_elder) && is_adopted(of_younger));
+  ProcessUnit one(elder.pid(), 1);
+  ProcessUnit two(younger.pid(), 2);
+  EXPECT_THAT(pids(one.members({younger.pid()})), ElementsAre(elder.pid(), of_elder));
+  EXPECT_THAT(pids(two.members({elder.pid()})), ElementsAre(younger.pid(), of_younger));
+  one.signal(UnitSignal::kill, {younger.pid()});
+  EXPECT_TRUE(eventually([&] { return !is_alive(of_elder); }));
+  EXPECT_TRUE(is_alive(of_younger));
+  end(two);
+}
+
+INSTANTIATE_TEST_SUITE_P(, OrphanTest, ::testing::Values("", "env -i", "prlimit --locks=unlimited"),
+                         [](const auto& one) {
+                           return one.param.empty()       ? "AsItCame"
+                                  : one.param == "env -i" ? "WithoutEnvironment"
+                                                          : "WithOtherLimits";
+                         });
+
+// As sudo leaves it.
+TEST_F(ProcessUnitTest, AnOrphanWithoutAnyMarkIsOfTheYoungestUnitThatIsOlder) {
+  const auto script =
+      shell("(setsid prlimit --locks=unlimited env -i sleep 1000 & echo $!); exec sleep 1000");
+  Child elder("sh", script, 1);
+  ASSERT_TRUE(elder.started()) << elder.failure();
+  const long of_elder = pid_from(elder);
+  ASSERT_TRUE(is_adopted(of_elder));
+  // Two processes can be born within one tick of the system's clock.
+  ASSERT_TRUE(eventually([&] {
+    Child later("sleep", {"1000"});
+    return later.started() && find_process(later.pid())->start > find_process(of_elder)->start;
+  }));
+  Child younger("sh", script, 2);
+  ASSERT_TRUE(younger.started()) << younger.failure();
+  const long of_younger = pid_from(younger);
+  ASSERT_TRUE(is_adopted(of_younger));
+  ProcessUnit one(elder.pid(), 1);
+  ProcessUnit two(younger.pid(), 2);
+  EXPECT_THAT(pids(one.members({younger.pid()})), ElementsAre(elder.pid(), of_elder));
+  EXPECT_THAT(pids(two.members({elder.pid()})), ElementsAre(younger.pid(), of_younger));
+  end(one);
+  end(two);
 }
 
 TEST_F(ProcessUnitTest, RemembersASessionWhoseOriginHasEnded) {
@@ -140,8 +198,7 @@ TEST_F(ProcessUnitTest, RemembersASessionWhoseOriginHasEnded) {
   // An observer beside the bridge adopts nothing, so parents do not lead there any more.
   ProcessRecord nobody;
   nobody.pid = 0x7FFFFFF0;
-  ProcessUnit seen(child.pid(), ProcessUnit(child.pid()).leader_start(), nobody,
-                   UnitReach::descendants);
+  ProcessUnit seen(child.pid(), ProcessUnit(child.pid(), 1).leader_start(), nobody, 1);
   ProcessUnit unseen = seen;
   seen.look({});
   kill(static_cast<pid_t>(child.pid()), SIGKILL);
@@ -156,13 +213,13 @@ TEST_F(ProcessUnitTest, RemembersASessionWhoseOriginHasEnded) {
 
 TEST_F(ProcessUnitTest, LeavesOtherUnitsAlone) {
   Child child("sleep", {"1000"});
-  Child other("sh", shell("setsid sleep 1000 & echo $!; wait"));
+  Child other("sh", shell("setsid sleep 1000 & echo $!; wait"), 2);
   ASSERT_TRUE(child.started() && other.started());
   long detached = pid_from(other);
   ASSERT_TRUE(eventually([&] { return getsid(static_cast<pid_t>(detached)) == detached; }));
-  ProcessUnit unit(child.pid());
+  ProcessUnit unit(child.pid(), 1);
   EXPECT_THAT(pids(unit.members({other.pid()})), ElementsAre(child.pid()));
-  ProcessUnit others(other.pid());
+  ProcessUnit others(other.pid(), 2);
   EXPECT_THAT(pids(others.members({child.pid()})), ElementsAre(other.pid(), detached));
   others.signal(UnitSignal::kill, {child.pid()});
   EXPECT_TRUE(eventually([&] { return !is_alive(detached); }));
@@ -177,7 +234,7 @@ TEST_F(ProcessUnitTest, LeavesChildrenInTheBridgesOwnSessionAlone) {
   }
   Child child("sleep", {"1000"});
   ASSERT_TRUE(child.started()) << child.failure();
-  ProcessUnit unit(child.pid());
+  ProcessUnit unit(child.pid(), 1);
   EXPECT_THAT(pids(unit.members({})), ElementsAre(child.pid()));
   kill(helper, SIGKILL);
 }
@@ -185,12 +242,12 @@ TEST_F(ProcessUnitTest, LeavesChildrenInTheBridgesOwnSessionAlone) {
 TEST_F(ProcessUnitTest, LeavesChildrenAloneThatAreOlderThanTheLeader) {
   Child stranger("sleep", {"1000"});
   ASSERT_TRUE(stranger.started()) << stranger.failure();
-  std::uint64_t born = ProcessUnit(stranger.pid()).leader_start();
+  std::uint64_t born = ProcessUnit(stranger.pid(), 1).leader_start();
   // Two processes can be born within one tick of the system's clock.
   ASSERT_TRUE(eventually([&] {
     Child child("sleep", {"1000"});
-    if (!child.started() || ProcessUnit(child.pid()).leader_start() == born) return false;
-    ProcessUnit unit(child.pid());
+    if (!child.started() || ProcessUnit(child.pid(), 1).leader_start() == born) return false;
+    ProcessUnit unit(child.pid(), 1);
     EXPECT_THAT(pids(unit.members({})), ElementsAre(child.pid()));
     return true;
   }));
@@ -199,7 +256,7 @@ TEST_F(ProcessUnitTest, LeavesChildrenAloneThatAreOlderThanTheLeader) {
 TEST_F(ProcessUnitTest, ZombiesAreNoMembers) {
   Child child("true", {});
   ASSERT_TRUE(child.started()) << child.failure();
-  ProcessUnit unit(child.pid());
+  ProcessUnit unit(child.pid(), 1);
   EXPECT_EQ(read_all(child->output), "");
   EXPECT_TRUE(eventually([&] { return unit.members({}).empty(); }));
   EXPECT_TRUE(find_process(child.pid())->zombie);
@@ -210,7 +267,7 @@ TEST_F(ProcessUnitTest, TerminateReachesEveryMemberOnce) {
   Child child("sh", shell("trap '' TERM; sh -c 'sleep 1000 & echo; wait' & read line"));
   ASSERT_TRUE(child.started()) << child.failure();
   read_line(child->output);
-  ProcessUnit unit(child.pid());
+  ProcessUnit unit(child.pid(), 1);
   std::vector<Signalled> sent = unit.signal(UnitSignal::terminate, {});
   EXPECT_THAT(sent, SizeIs(3));
   for (const Signalled& one : sent) EXPECT_EQ(one.delivery, Delivery::delivered);
@@ -241,7 +298,7 @@ TEST_F(ProcessUnitTest, KillCatchesAProcessThatForksAndExitsAllTheTime) {
     }
     _exit(write(ends[1], "escaped", 7) == 7 ? 0 : 1);
   }
-  ProcessUnit unit(leader);
+  ProcessUnit unit(leader, 1);
   close(ends[1]);
   ASSERT_EQ(read_line(from_hopper), "");
   unit.signal(UnitSignal::kill, {});
@@ -255,7 +312,7 @@ TEST_F(ProcessUnitTest, NumberThatWasGivenAwayIsAStranger) {
   ASSERT_TRUE(child.started()) << child.failure();
   auto record = find_process(child.pid());
   ASSERT_TRUE(record);
-  ProcessUnit former(child.pid(), record->start - 1, this_process(), UnitReach::descendants);
+  ProcessUnit former(child.pid(), record->start - 1, this_process(), 1);
   EXPECT_THAT(former.signal(UnitSignal::kill, {}), IsEmpty());
   ProcessRecord stale = *record;
   --stale.start;
@@ -269,7 +326,7 @@ TEST_F(ProcessUnitTest, SaysWhichMembersMayNotBeSignalled) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can start a process that it then may not signal";
   Child child("sleep", {"1000"});
   ASSERT_TRUE(child.started()) << child.failure();
-  ProcessUnit unit(child.pid());
+  ProcessUnit unit(child.pid(), 1);
   constexpr uid_t kNobody = 65534;
   EXPECT_EQ(in_another_process([&] {
               if (setuid(kNobody) != 0) return 2;

@@ -27,7 +27,7 @@ class ChildProcess {
     std::function<void()> on_input_broken;
   };
 
-  ChildProcess(EventLoop& loop, Launched launched, UnitReach reach, Events events);
+  ChildProcess(EventLoop& loop, Launched launched, Generation gen, Events events);
 
   long pid() const { return pid_; }
   ProcessUnit& unit() { return unit_; }

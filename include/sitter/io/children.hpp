@@ -67,7 +67,7 @@ class Children {
 
   std::list<Child>::iterator at(Generation gen);
   Input start(Generation gen, const PlannedLaunch& planned, BinaryWatch binary, WallTime now);
-  void tell_keeper(bool (Keeper::*what)(const ProcessUnit&), const ProcessUnit& unit);
+  void tell_keeper_over(Generation gen);
   std::vector<long> not_of(Generation gen) const;
 
   EventLoop& loop_;

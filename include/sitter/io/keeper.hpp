@@ -21,7 +21,7 @@ inline constexpr std::string_view kNoKeeper =
 ///
 /// Every two seconds, while a child is known, it looks at the processes, because sessions that the
 /// child's descendants opened can't be found any more when the process between has ended. What
-/// opened one since is found by the mark in its environment.
+/// opened one since is found by its mark.
 class Keeper {
  public:
   /// Forks the keeper. To be called before the first thread and before anything registers
@@ -36,13 +36,13 @@ class Keeper {
 
   long pid() const { return pid_; }
 
-  /// The leader of `unit` has just been launched. False if the keeper is gone. SIGPIPE must be
-  /// ignored.
-  bool child_started(const ProcessUnit& unit);
+  /// To be called by the leader itself, between its fork and its exec. False if the keeper is gone.
+  /// SIGPIPE must be ignored, here and below.
+  bool child_started(Generation gen, const ProcessRecord& leader);
 
-  /// The whole unit is gone; the number of its leader may be used by strangers from now on. False
-  /// if the keeper is gone.
-  bool child_over(const ProcessUnit& unit);
+  /// The whole unit is gone, or came to nothing; the number of its leader may be used by strangers
+  /// from now on. False if the keeper is gone.
+  bool child_over(Generation gen);
 
  private:
   Keeper(long pid, FileDescriptor pipe) : pid_(pid), pipe_(std::move(pipe)) {}

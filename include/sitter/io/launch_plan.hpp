@@ -40,7 +40,7 @@ struct LaunchPlan {
   std::vector<std::string> arguments;
   /// Absolute path of the child's working directory.
   std::string cwd;
-  /// The child's whole environment, NAME=VALUE, each name once; with the mark of what it is.
+  /// The child's environment, NAME=VALUE, each name once.
   std::vector<std::string> environment;
   /// What it writes to stdout goes where its stderr goes, in one order.
   bool merges_outputs = false;

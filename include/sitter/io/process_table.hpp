@@ -50,6 +50,10 @@ struct OpenFileIdentity {
 
 enum class Delivery { delivered, gone, not_permitted };
 
+/// Whether the system says which processes there are. Without that, or in a pid namespace with the
+/// /proc of another one, where each number means somebody else, nothing below finds a process.
+bool lists_processes();
+
 /// Every process that this one may see. Takes less than a millisecond for a hundred of them.
 std::vector<ProcessRecord> all_processes();
 
@@ -61,9 +65,13 @@ std::vector<std::string> arguments_of(long pid);
 /// The command line of a process on one printable line, at most 200 bytes.
 std::string command_of(long pid);
 
-/// Whether the environment that a process was started with holds this NAME=VALUE. False if it can't
-/// be read.
-bool has_environment_entry(long pid, const std::string& entry);
+/// A variable of the environment that a process was started with. Nothing if it can't be read.
+std::optional<std::string> environment_value(long pid, const std::string& name);
+
+/// How many file locks a process may hold: a limit that no Linux since 2.4.25 looks at
+/// (setrlimit(2)), but that each process hands on to all that it starts. Nothing on other systems,
+/// or where it is unlimited.
+std::optional<std::uint64_t> lock_limit_of(long pid);
 
 /// Empty if it can't be read.
 std::string working_directory_of(long pid);

@@ -1,0 +1,108 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/scripted_client.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace sitter::testing {
+namespace {
+
+/// Daemons have left their session and their parents, and perhaps rewritten their environment.
+class Ownership : public ::testing::TestWithParam<std::string> {
+ protected:
+  /// A shell command that starts a daemon and adds its pid to a file.
+  std::string daemon() {
+    return "(setsid " + GetParam() + "sleep 1000 > /dev/null 2>&1 & echo $! >> '" +
+           (directory_ / "daemons") + "')";
+  }
+
+  /// The pid of the daemon that was started as the `count`th.
+  long daemon_number(std::size_t count) {
+    std::vector<long> pids;
+    eventually([&] {
+      std::ifstream file(directory_ / "daemons");
+      pids.assign(std::istream_iterator<long>(file), {});
+      return pids.size() >= count;
+    });
+    return pids.size() < count ? 0 : pids[count - 1];
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_P(Ownership, ASwapEndsTheDaemonOfTheOldServerAndNoOther) {
+  ScriptedClient client({.options = {"--build", "true"},
+                         .command = {"sh", "-c", daemon() + "; exec " + fake_in_shell()}});
+  client.open();
+  const long before = client.child_pid();
+  const long of_the_old_one = daemon_number(1);
+  EXPECT_TRUE(is_alive(of_the_old_one));
+  client.text_of_call("sitter_rebuild");
+  // Nothing more is ended for it when it is over.
+  EXPECT_TRUE(eventually([&] { return client.status()["history"][0]["reason"].is_string(); }));
+  EXPECT_FALSE(is_alive(before));
+  EXPECT_FALSE(is_alive(of_the_old_one));
+  const long of_the_new_one = daemon_number(2);
+  EXPECT_TRUE(is_alive(of_the_new_one));
+  EXPECT_EQ(client.end(), 0);
+  EXPECT_TRUE(ends(of_the_new_one));
+}
+
+TEST_P(Ownership, ADaemonOfABuildIsNobodyElses) {
+  ScriptedClient client({.options = {"--build", daemon()}});
+  client.open();
+  client.text_of_call("sitter_rebuild");
+  EXPECT_TRUE(eventually([&] { return client.status()["history"][0]["reason"].is_string(); }));
+  const long daemon = daemon_number(1);
+  EXPECT_TRUE(is_alive(daemon));
+  client.text_of_call("sitter_kill");
+  EXPECT_EQ(client.end(), 0);
+  EXPECT_TRUE(is_alive(daemon));
+  kill(static_cast<pid_t>(daemon), SIGKILL);
+  EXPECT_TRUE(client.leaves_nothing());
+}
+
+TEST_P(Ownership, ASigkillOfTheBridgeEndsTheDaemonOfTheServer) {
+  ScriptedClient client({.command = {"sh", "-c", daemon() + "; exec " + fake_in_shell()}});
+  client.open();
+  const long daemon = daemon_number(1);
+  client.program().signal(SIGKILL);
+  EXPECT_TRUE(ends(daemon));
+}
+
+INSTANTIATE_TEST_SUITE_P(, Ownership, ::testing::Values("", "env -i "), [](const auto& one) {
+  return one.param.empty() ? "WithItsEnvironment" : "WithoutEnvironment";
+});
+
+/// The pid of the keeper, unless it is this one.
+std::optional<long> keeper_of(const ScriptedClient& client, long not_this = 0) {
+  const std::vector<long> pids = client.living();
+  const auto keeper = std::find_if(pids.begin(), pids.end(), [&](long pid) {
+    return pid != not_this && status_field(pid, "Name") == "sitter-keeper";
+  });
+  return keeper == pids.end() ? std::nullopt : std::optional(*keeper);
+}
+
+TEST(Keeper, IsStartedAgainWhenItWasKilled) {
+  ScriptedClient client(
+      {.command = {"sh", "-c", fake_in_shell("--ignore-eof --ignore-term") + "; exit 1"}});
+  client.open();
+  const auto first = keeper_of(client);
+  ASSERT_TRUE(first);
+  kill(static_cast<pid_t>(*first), SIGKILL);
+  ASSERT_TRUE(eventually([&] { return keeper_of(client, *first).has_value(); }));
+  // It knows the server that was there before it.
+  client.program().signal(SIGKILL);
+  EXPECT_TRUE(client.leaves_nothing());
+}
+
+}  // namespace
+}  // namespace sitter::testing
