@@ -60,8 +60,28 @@ Input Children::start(Generation gen, const PlannedLaunch& planned, BinaryWatch 
 
 void Children::tell_keeper_over(Generation gen) {
   if (!parts_.keeper || parts_.keeper->child_over(gen)) return;
+  parts_.keeper->abandon();
+  replace_keeper();
+}
+
+void Children::replace_keeper() {
+  const std::string socket = parts_.keeper->socket();
   parts_.keeper.reset();
-  parts_.log.write(action::Log::Level::warn, std::string(kNoKeeper));
+  const bool may_start = keepers_started_++ < kKeeperStartsMax;
+  std::optional<Keeper> next = may_start ? Keeper::start(socket) : std::nullopt;
+  if (!next) {
+    parts_.log.write(action::Log::Level::warn, std::string(kNoKeeper));
+    return;
+  }
+  parts_.keeper.emplace(std::move(*next));
+  parts_.log.write(action::Log::Level::warn, "the keeper was killed, and another one started");
+  for (Child& child : children_) {
+    const ProcessUnit& unit = child.process->unit();
+    ProcessRecord leader;
+    leader.pid = unit.leader();
+    leader.start = unit.leader_start();
+    parts_.keeper->child_started(unit.gen(), leader);
+  }
 }
 
 std::optional<input::UnitSignalled> Children::signal(const action::SignalUnit& order) {
@@ -104,12 +124,13 @@ void Children::release(Generation gen) {
   const std::vector<long> others = not_of(gen);
   ProcessUnit& unit = child->process->unit();
   unit.signal(UnitSignal::kill, others);
-  // What could not be killed stays known to the keeper, which tries again when we are gone.
-  if (unit.members(others).empty()) tell_keeper_over(gen);
+  const bool is_gone = unit.members(others).empty();
   if (!is_build(gen)) last_binary_ = child->binary;
   // The order may have come from an event of this very child.
   loop_.post([gone = std::shared_ptr<ChildProcess>(std::move(child->process))] {});
   children_.erase(child);
+  // What could not be killed stays known to the keeper, which tries again when we are gone.
+  if (is_gone) tell_keeper_over(gen);
 }
 
 input::ImageSwept Children::sweep(const action::SweepImage& order) {
@@ -146,6 +167,10 @@ std::vector<Input> Children::ended() {
     const auto child = std::find_if(children_.begin(), children_.end(), [&](const Child& one) {
       return one.process->pid() == reaped.pid;
     });
+    if (parts_.keeper && reaped.pid == parts_.keeper->pid()) {
+      replace_keeper();
+      continue;
+    }
     if (child == children_.end()) {
       is_orphan = true;
       continue;

@@ -154,7 +154,7 @@ std::optional<Keeper> Keeper::start(const std::string& socket) {
   }
   // A keeper that was stopped must not stop the bridge.
   fcntl(pipe->write_end.number(), F_SETFL, O_NONBLOCK);
-  return Keeper(pid, std::move(pipe->write_end));
+  return Keeper(pid, socket, std::move(pipe->write_end));
 }
 
 Keeper::~Keeper() {
@@ -171,5 +171,7 @@ bool Keeper::child_started(Generation gen, const ProcessRecord& leader) {
 }
 
 bool Keeper::child_over(Generation gen) { return send(pipe_, {Event::over, gen, 0, 0}); }
+
+void Keeper::abandon() { kill(static_cast<pid_t>(pid_), SIGKILL); }
 
 }  // namespace sitter

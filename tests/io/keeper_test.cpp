@@ -140,6 +140,22 @@ TEST(Keeper, ForgetsAChildThatIsOver) {
   EXPECT_TRUE(is_alive(child.pid()));
 }
 
+TEST(Keeper, ThatTakesNoWordIsAbandonedAndKillsNothing) {
+  Child child("sleep", {"1000"});
+  ASSERT_TRUE(child.started()) << child.failure();
+  auto keeper = Keeper::start("");
+  ASSERT_TRUE(keeper);
+  const long pid = keeper->pid();
+  EXPECT_TRUE(keeper->child_started(1, *find_process(child.pid())));
+  kill(static_cast<pid_t>(pid), SIGSTOP);
+  while (keeper->child_over(2)) {
+  }
+  keeper->abandon();
+  keeper.reset();
+  EXPECT_TRUE(eventually([&] { return !is_alive(pid); }));
+  EXPECT_TRUE(is_alive(child.pid()));
+}
+
 TEST(Keeper, SaysWhenItIsGone) {
   auto before = std::signal(SIGPIPE, SIG_IGN);
   auto keeper = Keeper::start("");

@@ -25,7 +25,7 @@ class Children {
   struct Parts {
     const LaunchRequest& command;
     const LaunchRequest& build;
-    /// Is emptied when the keeper turns out to be gone.
+    /// Is replaced when the keeper turns out to be gone, and emptied when no other one can be had.
     std::optional<Keeper>& keeper;
     Log& log;
   };
@@ -68,12 +68,14 @@ class Children {
   std::list<Child>::iterator at(Generation gen);
   Input start(Generation gen, const PlannedLaunch& planned, BinaryWatch binary, WallTime now);
   void tell_keeper_over(Generation gen);
+  void replace_keeper();
   std::vector<long> not_of(Generation gen) const;
 
   EventLoop& loop_;
   Parts parts_;
   std::function<ChildProcess::Events(Generation)> events_of_;
   std::list<Child> children_;
+  int keepers_started_ = 1;
   /// Of the last child that has gone.
   BinaryWatch last_binary_;
   std::string started_files_;

@@ -14,9 +14,13 @@ inline constexpr std::string_view kNoKeeper =
     "there is no keeper: if mcp-sitter is killed with SIGKILL, parts of the server may be left "
     "behind";
 
+/// How many keepers a bridge starts in all. Whatever ends so many of them ends the next one too.
+inline constexpr int kKeeperStartsMax = 10;
+
 /// A process that outlives the bridge by a moment, to kill what the bridge could not: it waits on a
 /// pipe that only the bridge writes, and when the pipe ends it sends SIGKILL to every unit that it
-/// still knows of, and exits. Nothing but SIGKILL ends it earlier. It holds none of the bridge's
+/// still knows of, and exits. Nothing but SIGKILL ends it earlier, and then the bridge is to start
+/// another one. It holds none of the bridge's
 /// descriptors, so that a client sees the end of the bridge's output when the bridge ends.
 ///
 /// Every two seconds, while a child is known, it looks at the processes, because sessions that the
@@ -24,8 +28,8 @@ inline constexpr std::string_view kNoKeeper =
 /// opened one since is found by its mark.
 class Keeper {
  public:
-  /// Forks the keeper. To be called before the first thread and before anything registers
-  /// descriptors or signals. `socket` is the control socket, which is not to outlive the
+  /// Forks the keeper. The first one comes before the first thread and all that takes memory, of
+  /// which a later one holds a copy. `socket` is the control socket, which is not to outlive the
   /// bridge, absolute, or empty. Empty if there was no process or pipe to be had.
   static std::optional<Keeper> start(const std::string& socket);
 
@@ -35,6 +39,7 @@ class Keeper {
   ~Keeper();
 
   long pid() const { return pid_; }
+  const std::string& socket() const { return socket_; }
 
   /// To be called by the leader itself, between its fork and its exec. False if the keeper is gone.
   /// SIGPIPE must be ignored, here and below.
@@ -44,10 +49,16 @@ class Keeper {
   /// from now on. False if the keeper is gone.
   bool child_over(Generation gen);
 
+  /// Ends the keeper before it can kill anything, for one that takes no word any more. Its exit
+  /// must not have been reaped.
+  void abandon();
+
  private:
-  Keeper(long pid, FileDescriptor pipe) : pid_(pid), pipe_(std::move(pipe)) {}
+  Keeper(long pid, std::string socket, FileDescriptor pipe)
+      : pid_(pid), socket_(std::move(socket)), pipe_(std::move(pipe)) {}
 
   long pid_;
+  std::string socket_;
   FileDescriptor pipe_;
 };
 
