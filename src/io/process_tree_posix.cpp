@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <set>
 
@@ -126,14 +127,29 @@ void ProcessUnit::look(const std::vector<long>& not_ours) { scan(not_ours); }
 
 std::vector<ProcessInfo> ProcessUnit::members(const std::vector<long>& not_ours) {
   std::vector<ProcessInfo> result;
+  if (!lists_processes()) {
+    for (const Signalled& group : signal_group(0)) result.push_back(group.process);
+    return result;
+  }
   for (const ProcessRecord& process : scan(not_ours)) {
     result.push_back({process.pid, command_of(process.pid)});
   }
   return result;
 }
 
+// No stranger can have the number as long as the group has members, the leader counted until it is
+// reaped; and once it had none, it is not signalled again.
+std::vector<Signalled> ProcessUnit::signal_group(int number) {
+  if (is_group_gone_) return {};
+  const bool is_taken = ::kill(static_cast<pid_t>(-leader_), number) == 0;
+  is_group_gone_ = !is_taken && errno == ESRCH;
+  if (is_group_gone_) return {};
+  return {{{leader_, {}}, is_taken ? Delivery::delivered : Delivery::not_permitted}};
+}
+
 std::vector<Signalled> ProcessUnit::signal(UnitSignal signal, const std::vector<long>& not_ours) {
   int number = signal == UnitSignal::kill ? SIGKILL : SIGTERM;
+  if (!lists_processes()) return signal_group(number);
   std::vector<Signalled> result;
   std::vector<ProcessRecord> done;
   std::set<long> groups;

@@ -122,5 +122,42 @@ TEST(Keeper, IsNotStartedMoreThanTenTimes) {
   EXPECT_FALSE(keeper_of(client, last));
 }
 
+/// In a pid namespace of its own, in which /proc shows other processes.
+TEST(WithoutAListOfProcesses, AKillEndsTheServerAndItsGroup) {
+  const std::vector<std::string> alone = {"/usr/bin/env", "unshare", "--pid", "--fork",
+                                          "--kill-child"};
+  std::vector<std::string> command = alone;
+  command.emplace_back("true");
+  if (Program({.command = command}).wait() != 0) GTEST_SKIP() << "no namespace can be had here";
+
+  command = alone;
+  command.insert(command.end(), {sitter_program(), "--kill-grace", "0", "--"});
+  for (const std::string& word : fake({"--ignore-eof", "--ignore-term", "--grandchild"})) {
+    command.push_back(word);
+  }
+  const std::string mark = "SITTER_ALONE_" + std::to_string(getpid()) + "=1";
+  Program program({.command = command, .environment = {mark}});
+  const auto fakes = [&] {
+    const std::vector<long> pids = processes_with(mark);
+    return std::count_if(pids.begin(), pids.end(), [](long pid) {
+      return command_line_of(pid).find("--grandchild") != std::string::npos &&
+             status_field(pid, "Name") == "fake-mcp";
+    });
+  };
+  program.write(
+      R"json({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
+)json");
+  EXPECT_THAT(program.read_line().value_or(""), ::testing::HasSubstr("\"id\":1"));
+  EXPECT_EQ(fakes(), 2);
+  program.write(
+      R"json({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"sitter_kill","arguments":{"scope":"child"}}}
+)json");
+  EXPECT_THAT(program.read_line().value_or(""), ::testing::HasSubstr("SIGKILL"));
+  EXPECT_TRUE(eventually([&] { return fakes() == 0; }));
+  program.close_input();
+  EXPECT_EQ(program.wait(), 0);
+  EXPECT_TRUE(eventually([&] { return processes_with(mark).empty(); }));
+}
+
 }  // namespace
 }  // namespace sitter::testing

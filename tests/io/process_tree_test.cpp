@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include "process_support.hpp"
 
@@ -337,6 +338,48 @@ TEST_F(ProcessUnitTest, SaysWhichMembersMayNotBeSignalled) {
             }),
             0);
   EXPECT_TRUE(is_alive(child.pid()));
+}
+
+constexpr int kNotPermitted = 77;
+
+/// Takes /proc away from this process.
+bool hide_processes(const std::string& empty_folder) {
+  const auto enter = [&] { return chroot(empty_folder.c_str()) == 0 && chdir("/") == 0; };
+  return enter() || (unshare(CLONE_NEWUSER) == 0 && enter());
+}
+
+TEST(ProcessUnitWithoutAList, IsTheGroupOfItsLeader) {
+  testing::TemporaryDirectory nothing;
+  const int code = in_another_process([&] {
+    become_subreaper();
+    Child child("sh", shell("trap '' TERM; sleep 1000 & echo; wait; wait"));
+    if (!child.started() || !read_line(child->output).empty()) return 1;
+    if (!hide_processes(nothing.path())) return kNotPermitted;
+    if (lists_processes() || !all_processes().empty() || find_process(getpid())) return 2;
+    ProcessUnit unit(child.pid(), 1);
+    if (pids(unit.members({})) != std::vector<long>{child.pid()}) return 3;
+    const auto terminated = unit.signal(UnitSignal::terminate, {});
+    if (terminated.size() != 1 || terminated[0].delivery != Delivery::delivered) return 4;
+    if (unit.members({}).size() != 1) return 5;
+    unit.signal(UnitSignal::kill, {});
+    // All that was in the group, the process in the background too.
+    while (waitpid(-1, nullptr, 0) > 0) {
+    }
+    return unit.members({}).empty() && unit.signal(UnitSignal::kill, {}).empty() ? 0 : 6;
+  });
+  if (code == kNotPermitted) GTEST_SKIP() << "/proc can't be hidden here";
+  EXPECT_EQ(code, 0);
+}
+
+TEST(ProcessUnitWithoutAList, ListOfAnotherNamespaceIsNone) {
+  const int code = in_another_process([] {
+    const bool is_alone = unshare(CLONE_NEWPID) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0;
+    if (!is_alone) return kNotPermitted;
+    return in_another_process(
+        [] { return lists_processes() || find_process(1) || !arguments_of(1).empty() ? 1 : 0; });
+  });
+  if (code == kNotPermitted) GTEST_SKIP() << "no namespace can be had here";
+  EXPECT_EQ(code, 0);
 }
 
 // The shell's file under the name of the server would take all shells of this machine down.

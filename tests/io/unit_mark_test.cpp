@@ -18,7 +18,8 @@ std::optional<Generation> seen_of(const std::string& command, Generation gen,
                                   const ProcessRecord& bridge = this_process()) {
   Child child("sh", shell("exec " + command + " cat"), gen);
   // Its answer shows that it has come through its last exec.
-  if (!child.started() || !write_line(child->input, "there") || read_line(child->output) != "there") {
+  if (!child.started() || !write_line(child->input, "there") ||
+      read_line(child->output) != "there") {
     return std::nullopt;
   }
   return marked_generation(child.pid(), bridge);

@@ -44,6 +44,9 @@ const ProcessRecord& this_process();
 ///
 /// Each question looks at the system anew, and remembers which sessions belong to the unit, so that
 /// members are still known after the process between has ended. Zombies are no members.
+///
+/// Where the system does not list its processes, the unit is the group of its leader, and is told
+/// of as one process.
 class ProcessUnit {
  public:
   /// `leader` is a child of this process that has not been reaped; orphans fall to this process.
@@ -74,12 +77,14 @@ class ProcessUnit {
   std::vector<ProcessRecord> scan(const std::vector<long>& not_ours);
   bool is_member_by_itself(const ProcessRecord& process, const Table& table) const;
   bool is_adopted_member(const ProcessRecord& orphan, const Table& table) const;
+  std::vector<Signalled> signal_group(int number);
 
   long leader_;
   std::uint64_t leader_start_;
   ProcessRecord adopter_;
   long adopter_session_;
   Generation gen_;
+  bool is_group_gone_ = false;
   /// Members at the last look.
   std::vector<ProcessRecord> known_;
 };
