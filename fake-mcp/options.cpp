@@ -270,6 +270,10 @@ constexpr Flag kFlags[] = {
        o.life_limit = std::chrono::seconds(number(v, 1LL, 86'400LL));
      },
      kWithFast},
+
+    {"What it tells", "", ""},
+    {"--journal", "FILE", "appends a line to it for each request: PID ID METHOD",
+     [](Options& o, std::string_view v) { o.journal = v; }},
 };
 
 void print_help() {

@@ -99,6 +99,8 @@ struct Options {
   bool ignore_term = false;
   std::optional<std::chrono::milliseconds> exit_when_idle;
   std::chrono::seconds life_limit{60};
+
+  std::optional<std::string> journal;
 };
 
 /// Reads the command line. Ends the process with 0 after --help, and with 2 and one sentence on

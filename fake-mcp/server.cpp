@@ -1,11 +1,13 @@
 #include "server.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <utility>
 
 #include "json.hpp"
@@ -40,6 +42,14 @@ void keep_envelope(Record& record, const std::string& method, std::string_view m
 }
 
 }  // namespace
+
+Server::Server(const Options& options) : options_(options), session_(options) {
+  if (!options.journal) return;
+  journal_ = ::open(options.journal->c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (journal_ >= 0) return;
+  say("fake-mcp: " + *options.journal + " cannot be written");
+  std::exit(1);
+}
 
 int Server::run() {
   if (options_.stop_reading_after == 0) stop_reading();
@@ -117,6 +127,7 @@ void Server::on_line(std::string_view line) {
 
 void Server::on_request(std::string_view id, const std::string& method, std::string_view params) {
   ++session_.record.request_count;
+  if (journal_ >= 0) note(id, method);
   if (!swallowed(id, method)) {
     decide_era(method, params);
     if (session_.era == Era::legacy) {
@@ -131,6 +142,13 @@ void Server::on_request(std::string_view id, const std::string& method, std::str
   }
   if (options_.stop_reading_after == session_.record.request_count) session_.reading = false;
   if (!session_.reading) stop_reading();
+}
+
+/// One write, before anything is done, so that a request that costs the process its life is noted
+/// too.
+void Server::note(std::string_view id, const std::string& method) const {
+  std::string line = std::to_string(::getpid()) + ' ';
+  write_all(journal_, line.append(id).append(" ").append(method).append("\n"));
 }
 
 /// A dual server is of one era for good from the first request on that shows which. While it is not

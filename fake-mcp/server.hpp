@@ -14,7 +14,7 @@ namespace sitter::fake {
 class Server {
  public:
   /// The options must live as long as this.
-  explicit Server(const Options& options) : options_(options), session_(options) {}
+  explicit Server(const Options& options);
 
   /// Serves until the end of input, or for ever where the options say so. Returns the exit code;
   /// many faults end the process instead.
@@ -24,6 +24,7 @@ class Server {
   bool read_input();
   void on_line(std::string_view line);
   void on_request(std::string_view id, const std::string& method, std::string_view params);
+  void note(std::string_view id, const std::string& method) const;
   void decide_era(const std::string& method, std::string_view params);
   bool swallowed(std::string_view id, const std::string& method);
   void stop_reading();
@@ -36,6 +37,7 @@ class Server {
   std::string input_;
   bool at_end_ = false;
   bool wrote_endless_line_ = false;
+  int journal_ = -1;
 };
 
 }  // namespace sitter::fake

@@ -137,6 +137,15 @@ std::optional<std::string> Program::read_line() {
   return line;
 }
 
+std::vector<std::string> Program::lines_so_far(std::chrono::milliseconds wait) {
+  pump(wait);
+  const std::size_t end = output_text_.rfind('\n') + 1;
+  std::vector<std::string> lines = lines_of(std::string_view(output_text_).substr(0, end));
+  output_text_.erase(0, end);
+  searched_ = 0;
+  return lines;
+}
+
 std::vector<std::string> Program::read_all() {
   pump_until([this] { return !output_.is_open(); });
   searched_ = 0;
@@ -171,14 +180,12 @@ bool Program::pump_until(const Condition& condition) {
   return true;
 }
 
-void Program::pump() {
-  // An end of the program shows in no descriptor, so the wait is short.
-  constexpr int kRoundMilliseconds = 5;
+void Program::pump(std::chrono::milliseconds wait) {
   std::vector<pollfd> polled;
   if (input_.is_open() && !unwritten_.empty()) polled.push_back({input_.number(), POLLOUT, 0});
   if (output_.is_open()) polled.push_back({output_.number(), POLLIN, 0});
   if (error_.is_open() && reads_stderr_) polled.push_back({error_.number(), POLLIN, 0});
-  poll(polled.data(), polled.size(), kRoundMilliseconds);
+  poll(polled.data(), polled.size(), static_cast<int>(wait.count()));
   write_some();
   read_some(output_, output_text_);
   if (!reads_stderr_) return;

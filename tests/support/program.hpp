@@ -77,6 +77,8 @@ class Program {
 
   /// The next line of stdout; kNothingCame if none comes in time, nothing at its end.
   std::optional<std::string> read_line();
+  /// The lines of stdout that are there; the first byte of them is waited for at most so long.
+  std::vector<std::string> lines_so_far(std::chrono::milliseconds wait);
   /// All further lines of stdout until its end.
   std::vector<std::string> read_all();
   /// Waits until stderr holds this.
@@ -91,10 +93,12 @@ class Program {
 
  private:
   using Condition = std::function<bool()>;
+  /// An end of the program shows in no descriptor, so the wait is short.
+  static constexpr std::chrono::milliseconds kRound{5};
 
   /// Moves bytes until the condition holds; false if it does not in time.
   bool pump_until(const Condition& condition);
-  void pump();
+  void pump(std::chrono::milliseconds wait = kRound);
   void write_some();
   static void read_some(OwnDescriptor& from, std::string& to);
 

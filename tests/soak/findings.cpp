@@ -1,0 +1,47 @@
+#include "soak/findings.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace sitter::soak {
+namespace {
+
+constexpr std::size_t kCasesShown = 10;
+
+constexpr std::array<const char*, kPromiseCount> kWords = {
+    "requests lost",
+    "requests answered twice",
+    "answers or progress mixed up",
+    "calls run twice",
+    "calls run of which the client was told that they were not",
+    "processes left",
+    "files left",
+    "wrong ends of the bridge or of ctl",
+    "times that memory grew",
+};
+
+}  // namespace
+
+void Findings::add(Promise promise, std::string what) {
+  Broken& broken = broken_[static_cast<std::size_t>(promise)];
+  if (++broken.count <= kCasesShown) broken.cases.push_back(std::move(what));
+}
+
+bool Findings::is_empty() const {
+  return std::all_of(broken_.begin(), broken_.end(),
+                     [](const Broken& broken) { return broken.count == 0; });
+}
+
+void Findings::print() const {
+  std::size_t failed = 0;
+  for (std::size_t i = 0; i < kPromiseCount; ++i) {
+    const Broken& broken = broken_[i];
+    if (broken.count > 0) ++failed;
+    std::printf("%s %zu %s\n", broken.count == 0 ? "ok    " : "BROKEN", broken.count, kWords[i]);
+    for (const std::string& what : broken.cases) std::printf("         %s\n", what.c_str());
+  }
+  std::printf("%zu passed, %zu failed\n", kPromiseCount - failed, failed);
+}
+
+}  // namespace sitter::soak

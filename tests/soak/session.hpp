@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "soak/findings.hpp"
+#include "support/simulation_random.hpp"
+
+namespace sitter::soak {
+
+/// Set by a signal: end soon, and say what was found so far.
+extern volatile std::sig_atomic_t is_asked_to_end;
+
+struct SessionSetup {
+  std::string sitter, fake_mcp;
+  bool has_namespace = false;
+  int calls_per_second = 1000;
+  std::chrono::milliseconds length{15'000};
+  /// From one rest to the next, where all is counted.
+  std::chrono::milliseconds between_rests{60'000};
+  /// What the bridge is started with besides.
+  std::vector<std::string> more_options = {};
+};
+
+/// Resident memory of the bridge, in kB.
+struct Memory {
+  std::size_t under_load = 0;  ///< the median of a minute
+  std::size_t at_rest = 0;     ///< without a server and without requests
+};
+
+/// One session with a bridge from its start to its end. Prints a row for each rest. Returns the
+/// memory of each.
+std::vector<Memory> play_session(const SessionSetup& setup, sim::Random& random,
+                                 Findings& findings);
+
+void print_head_of_table();
+
+}  // namespace sitter::soak

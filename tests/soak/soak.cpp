@@ -1,0 +1,130 @@
+// A client of the built program that asks about a thousand things a second, while the server is
+// killed, rebuilt, saved and reloaded at random. Counts what was lost, doubled or left, and shows
+// the bridge's memory over time.
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "soak/session.hpp"
+
+namespace sitter::soak {
+namespace {
+
+struct Options {
+  SessionSetup session{.sitter = SITTER_PROGRAM, .fake_mcp = SITTER_FAKE_MCP};
+  int sessions = 1;
+  int seconds = 60;
+  int between_rests = 60;
+  std::uint64_t seed = std::random_device()();
+};
+
+constexpr char kInside[] = "SITTER_SOAK_INSIDE";
+
+/// Starts this program once more in a process namespace of its own, where whatever it kills is its
+/// own and nothing survives it. Returns where none can be had: not everybody may make one.
+void enter_namespace(char** argv) {
+  if (std::getenv(kInside) != nullptr) return;
+  setenv(kInside, "1", 1);
+  const std::string usual = "unshare --pid --fork --mount-proc --kill-child";
+  for (const std::string& command : {usual, usual + " --user --map-root-user"}) {
+    if (std::system((command + " true 2>/dev/null").c_str()) != 0) continue;
+    const std::string whole = "exec " + command + " -- \"$0\" \"$@\"";
+    std::vector<char*> words;
+    for (const char* word : {"sh", "-c", whole.c_str()}) words.push_back(const_cast<char*>(word));
+    for (; *argv != nullptr; ++argv) words.push_back(*argv);
+    words.push_back(nullptr);
+    execv("/bin/sh", words.data());
+  }
+  unsetenv(kInside);
+}
+
+/// What sessions differ in, so that one seed after the other tries all of it.
+std::vector<std::string> some_options(sim::Random& random) {
+  std::vector<std::string> options;
+  const auto maybe = [&](int percent, const char* name, const char* value) {
+    if (random.chance(percent)) options.insert(options.end(), {name, value});
+  };
+  maybe(30, "--on-busy", "interrupt");
+  maybe(60, "--restart", random.chance(50) ? "on-crash" : "eager");
+  maybe(30, "--kill-grace", random.chance(50) ? "0" : "50");
+  return options;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += " " + word;
+  return text;
+}
+
+/// Growth that is left when all that may fill up is full. The first half of a soak warms up.
+void check_memory(const std::vector<Memory>& minutes, Findings& findings) {
+  constexpr std::size_t kMinutesMin = 10;
+  constexpr std::size_t kGrowthMax = 512;
+  if (minutes.size() < kMinutesMin) return;
+  const std::size_t quarter = minutes.size() / 4;
+  const auto mean_at_rest = [&](std::size_t first) {
+    std::size_t sum = 0;
+    for (std::size_t i = first; i < first + quarter; ++i) sum += minutes[i].at_rest;
+    return sum / quarter;
+  };
+  const std::size_t third = mean_at_rest(2 * quarter);
+  const std::size_t last = mean_at_rest(minutes.size() - quarter);
+  if (last <= third + kGrowthMax) return;
+  findings.add(Promise::memory_flat, "from " + std::to_string(third) + " to " +
+                                         std::to_string(last) + " kB in the second half");
+}
+
+int soak(Options options) {
+  for (const int number : {SIGINT, SIGTERM}) {
+    std::signal(number, [](int) { is_asked_to_end = 1; });
+  }
+  std::printf("seed %llu, %s\n", static_cast<unsigned long long>(options.seed),
+              options.session.has_namespace ? "in a process namespace of its own"
+                                            : "without a process namespace of its own");
+  sim::Random random(options.seed);
+  Findings findings;
+  for (int i = 0; i < options.sessions && !is_asked_to_end; ++i) {
+    options.session.length = std::chrono::seconds(options.seconds / options.sessions);
+    options.session.between_rests = std::chrono::seconds(options.between_rests);
+    options.session.more_options = some_options(random);
+    std::printf("\noptions:%s\n", joined(options.session.more_options).c_str());
+    print_head_of_table();
+    check_memory(play_session(options.session, random, findings), findings);
+  }
+  std::printf("\n");
+  findings.print();
+  return findings.is_empty() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+}  // namespace
+}  // namespace sitter::soak
+
+int main(int argc, char** argv) {
+  using namespace sitter::soak;
+  enter_namespace(argv);
+  Options options;
+  options.session.has_namespace = std::getenv(kInside) != nullptr;
+  CLI::App app{"Uses mcp-sitter hard, and counts what it loses"};
+  app.add_option("--sitter", options.session.sitter, "the program");
+  app.add_option("--seed", options.seed, "of all that is done at random");
+  app.add_option("--seconds", options.seconds, "how long, in all")->check(CLI::PositiveNumber);
+  app.add_option("--sessions", options.sessions, "how many bridges, one after the other")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--between-rests", options.between_rests, "seconds from one count to the next")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--rate", options.session.calls_per_second, "requests per second")
+      ->check(CLI::PositiveNumber);
+  CLI11_PARSE(app, argc, argv);
+  return soak(std::move(options));
+}
