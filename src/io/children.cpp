@@ -74,7 +74,6 @@ void Children::replace_keeper() {
     return;
   }
   parts_.keeper.emplace(std::move(*next));
-  parts_.log.write(action::Log::Level::warn, "the keeper was killed, and another one started");
   for (Child& child : children_) {
     const ProcessUnit& unit = child.process->unit();
     ProcessRecord leader;
@@ -82,6 +81,7 @@ void Children::replace_keeper() {
     leader.start = unit.leader_start();
     parts_.keeper->child_started(unit.gen(), leader);
   }
+  parts_.log.write(action::Log::Level::warn, "the keeper was killed, and another one started");
 }
 
 std::optional<input::UnitSignalled> Children::signal(const action::SignalUnit& order) {
