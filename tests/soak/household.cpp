@@ -34,11 +34,12 @@ std::vector<long> Household::all() const {
 
 std::vector<long> Household::servers() const {
   std::vector<long> pids;
+  const fs::path itself = fs::read_symlink("/proc/self/exe");
   for (const long pid : all()) {
     std::error_code gone;
     const fs::path image = fs::read_symlink("/proc/" + std::to_string(pid) + "/exe", gone);
-    // What is on its way from fork to exec still shows the bridge's program.
-    if (!gone && image != program_) pids.push_back(pid);
+    // What is on its way from fork to exec still shows the bridge's program, or this one.
+    if (!gone && image != program_ && image != itself) pids.push_back(pid);
   }
   return pids;
 }

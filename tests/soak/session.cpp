@@ -167,14 +167,16 @@ class Session {
   void kill_server() { client_.call("sitter_kill", {{"scope", "child"}}); }
 
   void print_row() {
-    const Memory memory{.under_load = median(samples_), .at_rest = resident()};
+    const Memory memory{.at_work = median(samples_),
+                        .at_rest = resident(),
+                        .own_at_rest = testing::own_resident_bytes(client_.program().pid()) / 1024};
     memory_.push_back(memory);
     const auto minutes =
         std::chrono::duration<double, std::ratio<60>>(Clock::now() - begun_).count();
     const Ledger::Counts& counts = ledger_.counts();
-    std::printf("| %6.1f | %9zu | %9zu | %9zu | %9zu | %9zu | %11zu | %11zu |\n", minutes,
+    std::printf("| %6.1f | %9zu | %9zu | %9zu | %9zu | %9zu | %11zu | %11zu | %10zu |\n", minutes,
                 counts.sent, counts.failed, counts.cancelled, mischief_.count(),
-                ledger_.server_count(), memory.under_load, memory.at_rest);
+                ledger_.server_count(), memory.at_work, memory.at_rest, memory.own_at_rest);
     std::fflush(stdout);
   }
 
@@ -255,9 +257,11 @@ std::vector<Memory> play_session(const SessionSetup& setup, sim::Random& random,
 void print_head_of_table() {
   std::printf(
       "| minute |  requests |    failed | cancelled |  mischief |   servers | RSS at work | RSS at "
-      "rest |\n"
+      "rest "
+      "|  own of it |\n"
       "| -----: | --------: | --------: | --------: | --------: | --------: | ----------: | "
-      "----------: |\n");
+      "----------: "
+      "| ---------: |\n");
 }
 
 }  // namespace sitter::soak

@@ -29,8 +29,9 @@ struct SessionSetup {
 
 /// Resident memory of the bridge, in kB.
 struct Memory {
-  std::size_t under_load = 0;  ///< the median of a minute
-  std::size_t at_rest = 0;     ///< without a server and without requests
+  std::size_t at_work = 0;      ///< the median since the last rest
+  std::size_t at_rest = 0;      ///< without a server and without requests
+  std::size_t own_at_rest = 0;  ///< without the pages of the program itself
 };
 
 /// One session with a bridge from its start to its end. Prints a row for each rest. Returns the

@@ -121,5 +121,6 @@ bool come_to_rest(const std::vector<long>& pids, const std::function<void()>& me
 
 std::size_t resident_bytes(long pid) { return kilobytes(status_field(pid, "VmRSS")); }
 std::size_t resident_bytes_max(long pid) { return kilobytes(status_field(pid, "VmHWM")); }
+std::size_t own_resident_bytes(long pid) { return kilobytes(status_field(pid, "RssAnon")); }
 
 }  // namespace sitter::testing

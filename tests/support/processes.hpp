@@ -50,5 +50,8 @@ bool come_to_rest(
 /// Resident memory, and the most that it ever was. 0 when the process is gone.
 std::size_t resident_bytes(long pid);
 std::size_t resident_bytes_max(long pid);
+/// Resident memory without the pages of files, which are those of the program that were used so
+/// far.
+std::size_t own_resident_bytes(long pid);
 
 }  // namespace sitter::testing
