@@ -59,6 +59,7 @@ struct Raw {
   std::vector<std::string> watch;
   bool watch_binary = false;
   int debounce = static_cast<int>(BridgeConfig().debounce.count());
+  bool allow_wide_kill = false;
   std::vector<std::string> replay_call;
   std::string name;
   bool no_ctl = false;
@@ -206,6 +207,9 @@ void declare(CLI::App& app, Raw& raw) {
                              text, kToolNameMax);
       });
   app.add_flag("--no-ctl", raw.no_ctl, "open no socket for mcp-sitter ctl");
+  app.add_flag("--allow-wide-kill", raw.allow_wide_kill,
+               "let sitter_kill with the scope same-executable end whatever runs the same\n"
+               "interpreter (node, python, sh) or tool of the system");
   value(app.add_option("--call-tool", raw.call_tool,
                        "offer sitter_call, which calls tools that the client does not know of:\n"
                        "auto (to clients that list the tools only once), on or off (default auto)"),
@@ -372,6 +376,7 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
   options.bridge.startup_timeout = milliseconds(raw.startup_timeout);
   options.bridge.answer_within = milliseconds(raw.answer_within);
   options.bridge.kill_grace = Milliseconds(raw.kill_grace);
+  options.bridge.allows_wide_kill = raw.allow_wide_kill;
   options.bridge.stderr_lines = static_cast<std::size_t>(raw.stderr_lines);
   options.bridge.writes_notices = !raw.no_notice;
   options.bridge.sitter_version = kVersion;

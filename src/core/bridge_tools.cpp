@@ -33,7 +33,8 @@ int reach(KillScope scope) {
 void Bridge::inspect(Purpose purpose, ClientRequest* request) {
   inspections_.push_back({purpose, request});
   const Child* const child = shown();
-  out_.push(action::InspectBinary{child == nullptr ? kNoGeneration : child->gen()});
+  out_.push(action::InspectBinary{child == nullptr ? kNoGeneration : child->gen(),
+                                  purpose == Purpose::kill_check});
 }
 
 void Bridge::on_builtin(ClientRequest& request, Builtin builtin, const Message& message) {
@@ -66,7 +67,13 @@ void Bridge::run_builtin(ClientRequest& request, Builtin builtin, std::string_vi
         refuse(*error);
         return;
       }
-      begin_kill(request, std::get<KillArguments>(parsed).scope);
+      const KillScope scope = std::get<KillArguments>(parsed).scope;
+      if (scope == KillScope::same_executable && !config_.allows_wide_kill) {
+        // Nothing is ended before it is known whom that would meet.
+        inspect(Purpose::kill_check, &request);
+      } else {
+        begin_kill(request, scope);
+      }
       return;
     }
     case Builtin::child_stderr: {
@@ -197,6 +204,15 @@ void Bridge::on(const input::BinaryInspected& fact) {
     return;
   }
   if (inspection.request == nullptr) return;
+  if (inspection.purpose == Purpose::kill_check) {
+    if (fact.shared) {
+      answer_tool_text(*inspection.request, refusal_text(*fact.shared), true);
+    } else if (ending_ != Ending::stopping) {
+      // The child has a file of its own, and from here on no other is swept.
+      begin_kill(*inspection.request, KillScope::automatic);
+    }
+    return;
+  }
   answer_tool_text(*inspection.request,
                    inspection.purpose == Purpose::status ? status_text(status())
                                                          : binary_text(binary_, now_.wall),

@@ -41,8 +41,9 @@ const Text& text_of(Builtin builtin) {
       "Stops the MCP server under development with all its descendants, so that it can be rebuilt "
       "and its binary is unlocked. The next request starts it again.",
       R"json({"scope":{"type":"string","enum":["auto","child","same-executable"],"default":"auto",)json"
-      R"json("description":"What else is stopped: other processes of the same executable (same-executable), )json"
-      R"json(none (child), or those unless the executable is an interpreter or runner (auto)."}})json",
+      R"json("description":"What else is stopped: every process of the user that runs the server's own file (auto), )json"
+      R"json(or nothing (child). same-executable stops strangers too if that is an interpreter or shell: )json"
+      R"json(refused unless the user has allowed it."}})json",
       true};
   static const Text kBinaryInfo = {
       "The file of the MCP server under development: path, size, time of build, version, and "

@@ -1,5 +1,7 @@
 #include "sitter/io/binary_watch.hpp"
 
+#include <variant>
+
 #include "sitter/io/image_sweep.hpp"
 
 namespace sitter {
@@ -8,6 +10,11 @@ namespace {
 bool is_same_file(const BinaryInfo& a, const BinaryInfo& b) {
   return a.exists == b.exists && a.mtime == b.mtime && a.size == b.size && a.inode == b.inode &&
          a.device == b.device;
+}
+
+/// Whether strangers run it, too.
+bool is_shared(const ImageIdentity& image) {
+  return shared_by_strangers(image.path) || belongs_to_the_system(image.path);
 }
 
 }  // namespace
@@ -31,6 +38,8 @@ BinaryFacts BinaryWatch::look(long pid) {
         {.command = loaded_.path, .arguments = {}, .cwd = {}, .environment = {}, .env_file = {}},
         0);
   }
+  // A shell that has nothing else to do becomes the program that it runs (execve(2)).
+  if (const ImageIdentity image = image_of(pid); image.is_known()) image_ = image;
   if (pid != 0 && info.exists && info.path != loaded_.path) loaded_ = info;
   if (pid != 0 && info.exists && !info.interpreter) inner_image_ = image_at(info.path);
 
@@ -61,14 +70,27 @@ BinaryFacts BinaryWatch::look(long pid) {
 
 ImageIdentity BinaryWatch::image_to_sweep(KillScope scope) const {
   if (scope == KillScope::child) return {};
-  // Before the first start nothing was loaded yet.
-  const ImageIdentity own =
-      image_.is_known() ? image_
-                        : image_at(loaded_.exists ? loaded_.path : inspect(command_, 0).path);
-  if (scope == KillScope::same_executable || !shared_by_strangers(own.path)) return own;
-  const std::string& inner = inner_image_.path;
-  return shared_by_strangers(inner) || belongs_to_the_system(inner) ? ImageIdentity{}
-                                                                    : inner_image_;
+  const ImageIdentity own = own_image();
+  for (const ImageIdentity& image : {own, inner_image_}) {
+    if (image.is_known() && !is_shared(image)) return image;
+  }
+  return scope == KillScope::same_executable ? own : ImageIdentity{};
+}
+
+ImageIdentity BinaryWatch::shared_image() const {
+  return image_to_sweep(KillScope::automatic).is_known()
+             ? ImageIdentity{}
+             : image_to_sweep(KillScope::same_executable);
+}
+
+ImageIdentity BinaryWatch::own_image() const {
+  if (image_.is_known()) return image_;
+  // Before the first start: what would run.
+  const PlannedLaunch planned = plan_launch(command_);
+  const BinaryInfo info = inspect(command_, planned, 0);
+  if (info.interpreter) return image_at(info.interpreter->path);
+  const auto* const plan = std::get_if<LaunchPlan>(&planned);
+  return image_at(plan == nullptr ? info.path : plan->program);
 }
 
 }  // namespace sitter

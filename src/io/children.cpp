@@ -144,10 +144,29 @@ input::ImageSwept Children::sweep(const action::SweepImage& order) {
   return fact;
 }
 
-input::BinaryInspected Children::inspect(Generation gen) {
-  const auto child = at(gen);
-  return {child == children_.end() ? last_binary_.look(0)
-                                   : child->binary.look(child->process->pid())};
+input::BinaryInspected Children::inspect(const action::InspectBinary& order) {
+  const auto child = at(order.gen);
+  const bool is_there = child != children_.end();
+  BinaryWatch& binary = is_there ? child->binary : last_binary_;
+  input::BinaryInspected fact{binary.look(is_there ? child->process->pid() : 0)};
+  if (order.finds_strangers) fact.shared = shared_by(binary);
+  return fact;
+}
+
+std::optional<SharedImage> Children::shared_by(const BinaryWatch& binary) {
+  const ImageIdentity image = binary.shared_image();
+  if (!image.is_known()) return {};
+  std::vector<long> ours = not_of(kNoGeneration);
+  for (Child& child : children_) {
+    for (const ProcessInfo& member : child.process->unit().members(not_of(child.gen))) {
+      ours.push_back(member.pid);
+    }
+  }
+  SharedImage shared{image.path, {}};
+  for (const ProcessInfo& process : same_image(image, ours)) {
+    shared.others.push_back({process.pid, process.command});
+  }
+  return shared;
 }
 
 std::string Children::binary_path() const {

@@ -372,7 +372,7 @@ class Driver::Loop {
   void carry_out(action::SweepImage& order) { feed(children_.sweep(order)); }
 
   void carry_out(action::InspectBinary& order) {
-    const input::BinaryInspected fact = children_.inspect(order.gen);
+    const input::BinaryInspected fact = children_.inspect(order);
     const bool is_there = fact.facts.path && fact.facts.exists;
     if (parts_.config.watches_binary && is_there) watch_binary(*fact.facts.path);
     feed(fact);

@@ -157,13 +157,13 @@ TEST_F(BridgeKillTest, OthersOfTheSameExecutableAreTerminatedAndThenKilled) {
   open_session();
   client(call(1, "sitter_kill", R"json({"scope":"same-executable"})json"));
   dies(1, 0);
-  EXPECT_THAT(done(), Contains("sweep same-executable terminate"));
+  EXPECT_THAT(done(), Contains("sweep auto terminate"));
   image_swept({{77, "server --other"}, {78, "server"}});
   EXPECT_THAT(done(), IsEmpty());
   time_passes(milliseconds(499));
   EXPECT_THAT(done(), IsEmpty());
   time_passes(milliseconds(1));
-  EXPECT_THAT(done(), ElementsAre("sweep same-executable kill"));
+  EXPECT_THAT(done(), ElementsAre("sweep auto kill"));
   image_swept({{78, "server"}});
   const auto killed = report()["killed"];
   ASSERT_EQ(killed.size(), 3u);
@@ -174,6 +174,7 @@ TEST_F(BridgeKillTest, OthersOfTheSameExecutableAreTerminatedAndThenKilled) {
 }
 
 TEST_F(BridgeKillTest, EachIsReportedByTheSignalThatItGot) {
+  config.allows_wide_kill = true;
   plays.sweep = false;
   open_session();
   client(call(1, "sitter_kill"));
@@ -224,7 +225,62 @@ TEST_F(BridgeKillTest, AKillThatJoinsMayReachFurther) {
   client(call(3, "sitter_kill", R"json({"scope":"child"})json"));
   done();
   dies(1, 0);
+  EXPECT_THAT(done(), Contains("sweep auto terminate"));
+}
+
+TEST_F(BridgeKillTest, AKillThatWouldMeetStrangersIsRefusedBeforeAnythingEnds) {
+  shared = SharedImage{"/usr/bin/node", {{77, "node app.js"}}};
+  open_session();
+  client(call(1, "sitter_kill", R"json({"scope":"same-executable"})json"));
+  const auto line = answer();
+  EXPECT_EQ(line["result"]["isError"], true);
+  EXPECT_THAT(line["result"]["content"][0]["text"].get<std::string>(),
+              AllOf(HasSubstr("Nothing was ended"), HasSubstr("77 node app.js")));
+  client(call(2, "echo"));
+  EXPECT_THAT(done(), ElementsAre(HasSubstr("child 1 ")));
+  child(1, result(2, text_result("x")));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"text\":\"x\"")));
+}
+
+TEST_F(BridgeKillTest, ARefusedKillHoldsNothingUpThatWasKilledBefore) {
+  shared = SharedImage{"/usr/bin/node", {}};
+  open_session();
+  client(call(1, "sitter_kill"));
+  client(call(2, "sitter_kill", R"json({"scope":"same-executable"})json"));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("Nothing was ended")));
+  dies(1, 0);
+  EXPECT_EQ(report()["count"], 1);
+}
+
+TEST_F(BridgeKillTest, AKillThatMayMeetStrangersAsksNobodyFirst) {
+  config.allows_wide_kill = true;
+  shared = SharedImage{"/usr/bin/node", {{77, "node app.js"}}};
+  open_session();
+  client(call(1, "sitter_kill", R"json({"scope":"same-executable"})json"));
+  EXPECT_THAT(done(), ElementsAre("close 1"));
+  dies(1, 0);
   EXPECT_THAT(done(), Contains("sweep same-executable terminate"));
+}
+
+TEST_F(BridgeKillTest, AKillThatIsCancelledBeforeItsFileIsKnownEndsNothing) {
+  plays.inspect = false;
+  open_session();
+  client(call(1, "sitter_kill", R"json({"scope":"same-executable"})json"));
+  client(cancelled(1));
+  EXPECT_THAT(done(), ElementsAre("inspect"));
+  binary_inspected();
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeKillTest, AKillWhoseFileIsKnownOnlyAtTheEndOfTheBridgeSweepsNothing) {
+  plays.inspect = false;
+  open_session();
+  client(call(1, "sitter_kill", R"json({"scope":"same-executable"})json"));
+  signal(143);
+  done();
+  binary_inspected();
+  dies(1, 0);
+  EXPECT_THAT(done(), Not(Contains(HasSubstr("sweep"))));
 }
 
 TEST_F(BridgeKillTest, TheFileBehindAWrapperIsLookedUpWhileTheChildStillShowsIt) {

@@ -45,13 +45,21 @@ TEST(Options, HelpGoesToStdout) {
     EXPECT_TRUE(run.error.empty());
     std::string text;
     for (const std::string& line : run.output) text += line + "\n";
-    for (const char* option :
-         {"--cwd",          "--env",          "--env-file",  "--startup-timeout", "--answer-within",
-          "--kill-grace",   "--stderr-lines", "--log-level", "--log-file",        "--no-notice",
-          "--build",        "--build-cwd",    "--on-busy",   "--tool-name",       "--restart",
-          "--max-restarts", "--call-tool",    "--watch",     "--watch-binary",    "--debounce",
-          "--replay-call",  "--name",         "--no-ctl",    "mcp-sitter ctl",    "--version",
-          "--help",         "2024-11-05",     "2025-11-25",  "2026-07-28"}) {
+    for (const char* option : {"--cwd",           "--env",
+                               "--env-file",      "--startup-timeout",
+                               "--answer-within", "--kill-grace",
+                               "--stderr-lines",  "--log-level",
+                               "--log-file",      "--no-notice",
+                               "--build",         "--build-cwd",
+                               "--on-busy",       "--tool-name",
+                               "--restart",       "--max-restarts",
+                               "--call-tool",     "--watch",
+                               "--watch-binary",  "--debounce",
+                               "--replay-call",   "--name",
+                               "--no-ctl",        "mcp-sitter ctl",
+                               "--version",       "--allow-wide-kill",
+                               "--help",          "2024-11-05",
+                               "2025-11-25",      "2026-07-28"}) {
       EXPECT_THAT(text, HasSubstr(option));
     }
   }

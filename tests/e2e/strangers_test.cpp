@@ -17,7 +17,9 @@ namespace fs = std::filesystem;
 
 using ::testing::HasSubstr;
 
-/// Files that sitter_kill may look for: copies, so that nobody else on this machine runs them.
+/// Files that sitter_kill may look for: copies, shells too, so that nobody else on this machine
+/// runs them. No server here may run a shell of the system, since a kill that is wrong would end
+/// everybody's.
 class Strangers : public ::testing::Test {
  protected:
   /// A process that the bridge did not start, ready to be found.
@@ -144,9 +146,46 @@ TEST_F(Strangers, OfTheSameInterpreterSurvive) {
     EXPECT_TRUE(is_alive(stranger.pid()));
     EXPECT_EQ(other.child_pid(), others_child);
     EXPECT_EQ(client.status()["binaryPath"], script);
+  }
+}
 
-    EXPECT_TRUE(names(kill(client, {{"scope", "same-executable"}}), stranger.pid()));
-    EXPECT_EQ(stranger.wait(), 128 + SIGTERM);
+TEST_F(Strangers, OfTheSameInterpreterAreNamedAndEndOnlyWhereTheUserHasAllowedIt) {
+  const std::string script = directory_.write("server.js", fake_in_shell() + "\nexit 1\n");
+  Program stranger({.command = {shell_, "-c", "read line; exit 0"}});
+  ASSERT_TRUE(runs(stranger, shell_));
+  const Json same = {{"scope", "same-executable"}};
+  ScriptedClient client({.command = {shell_, script}});
+  for (const bool is_running : {false, true}) {
+    if (is_running) client.open();
+    const Json refusal = client.result_of("sitter_kill", same);
+    EXPECT_EQ(refusal["isError"], true);
+    EXPECT_THAT(text_of(refusal), HasSubstr(shell_ + " here"));
+    EXPECT_THAT(text_of(refusal), HasSubstr(std::to_string(stranger.pid()) + " " + shell_));
+    EXPECT_EQ(client.status()["childAlive"], is_running);
+  }
+  EXPECT_EQ(client.end(), 0);
+  EXPECT_TRUE(is_alive(stranger.pid()));
+
+  ScriptedClient allowed({.options = {"--allow-wide-kill"}, .command = {shell_, script}});
+  allowed.open();
+  EXPECT_TRUE(names(kill(allowed, same), stranger.pid()));
+  EXPECT_EQ(stranger.wait(), 128 + SIGTERM);
+}
+
+TEST_F(Strangers, BehindAShellThoseOfTheProgramEndAndThoseOfTheShellDoNot) {
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>(), {"--allow-wide-kill"}}) {
+    Program of_shell({.command = {shell_, "-c", "read line; exit 0"}});
+    Program of_server({.command = {server_, "--ignore-eof"}});
+    ASSERT_TRUE(runs(of_shell, shell_) && runs(of_server, server_));
+    ScriptedClient client({.options = options, .command = {shell_, "-c", server_ + "; true"}});
+    client.open();
+    const Json report = kill(client, {{"scope", "same-executable"}});
+    EXPECT_EQ(report["count"], 3) << report.dump();
+    EXPECT_TRUE(names(report, of_server.pid()));
+    EXPECT_EQ(report["path"], server_);
+    EXPECT_EQ(of_server.wait(), 128 + SIGTERM);
+    EXPECT_TRUE(is_alive(of_shell.pid()));
   }
 }
 

@@ -93,12 +93,14 @@ TEST_F(BinaryWatchTest, BehindAShellTheProgramIsRememberedAndSweptButNotTheShell
   BinaryWatch watch(command);
   const auto child = start(watch, command);
   EXPECT_FALSE(watch.image_to_sweep(KillScope::automatic).is_known());
+  EXPECT_TRUE(watch.shared_image().is_same_file(image_of(child->pid())));
 
   EXPECT_EQ(watch.look(child->pid()).path, server);
   EXPECT_EQ(watch.look(child->pid()).stale, false);
-  EXPECT_TRUE(watch.image_to_sweep(KillScope::automatic).is_same_file(image_at(server)));
-  EXPECT_TRUE(
-      watch.image_to_sweep(KillScope::same_executable).is_same_file(image_of(child->pid())));
+  for (const KillScope scope : {KillScope::automatic, KillScope::same_executable}) {
+    EXPECT_TRUE(watch.image_to_sweep(scope).is_same_file(image_at(server)));
+  }
+  EXPECT_FALSE(watch.shared_image().is_known());
   // The command itself does not show it while nothing runs.
   EXPECT_EQ(watch.look(0).path, server);
 }
@@ -109,6 +111,36 @@ TEST_F(BinaryWatchTest, AToolOfTheSystemBehindAShellIsNotSwept) {
   const auto child = start(watch, command);
   EXPECT_EQ(watch.look(child->pid()).path, std::filesystem::canonical("/bin/cat"));
   EXPECT_FALSE(watch.image_to_sweep(KillScope::automatic).is_known());
+  EXPECT_TRUE(watch.shared_image().is_same_file(image_of(child->pid())));
+}
+
+TEST_F(BinaryWatchTest, AToolOfTheSystemIsNotSweptEither) {
+  const LaunchRequest command = request("/bin/cat");
+  BinaryWatch watch(command);
+  const auto child = start(watch, command);
+  EXPECT_FALSE(watch.image_to_sweep(KillScope::automatic).is_known());
+  EXPECT_TRUE(watch.shared_image().is_same_file(image_at("/bin/cat")));
+}
+
+TEST_F(BinaryWatchTest, AProgramThatAShellHasBecomeIsSwept) {
+  const std::string server = directory_.copy_program("server", "/bin/cat");
+  const LaunchRequest command = request("sh", shell("exec ./server"));
+  BinaryWatch watch(command);
+  const auto child = start(watch, command);
+  watch.look(child->pid());
+  EXPECT_TRUE(watch.image_to_sweep(KillScope::automatic).is_same_file(image_at(server)));
+  EXPECT_FALSE(watch.shared_image().is_known());
+}
+
+TEST_F(BinaryWatchTest, AnInterpreterIsSharedByStrangersBeforeItsFirstStart) {
+  directory_.write_script("server", "cat");
+  directory_.write("server.sh", "cat\n");
+  for (const LaunchRequest& command : {request("./server"), request("sh", {"server.sh"}),
+                                       request("sh", shell("./server; true"))}) {
+    const BinaryWatch watch(command);
+    EXPECT_FALSE(watch.image_to_sweep(KillScope::automatic).is_known());
+    EXPECT_TRUE(watch.shared_image().is_same_file(image_at("/bin/sh")));
+  }
 }
 
 TEST_F(BinaryWatchTest, AnInterpreterIsSweptOnlyWhenThatIsAskedFor) {
@@ -118,8 +150,10 @@ TEST_F(BinaryWatchTest, AnInterpreterIsSweptOnlyWhenThatIsAskedFor) {
   const auto child = start(watch, command);
   EXPECT_EQ(watch.look(child->pid()).path, directory_ / "server.sh");
   EXPECT_FALSE(watch.image_to_sweep(KillScope::automatic).is_known());
-  EXPECT_TRUE(
-      watch.image_to_sweep(KillScope::same_executable).is_same_file(image_of(child->pid())));
+  for (const ImageIdentity& image :
+       {watch.image_to_sweep(KillScope::same_executable), watch.shared_image()}) {
+    EXPECT_TRUE(image.is_same_file(image_of(child->pid())));
+  }
 }
 
 }  // namespace

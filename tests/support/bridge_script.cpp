@@ -324,8 +324,9 @@ void BridgeTest::play(const Action& action) {
     if (is_alive && is_closing_ && order->how == action::SignalUnit::How::kill) {
       dies(order->gen, 137, "SIGKILL");
     }
-  } else if (std::holds_alternative<action::InspectBinary>(action)) {
-    if (!later(plays.inspect)) binary_inspected();
+  } else if (const auto* const look = std::get_if<action::InspectBinary>(&action)) {
+    if (later(plays.inspect)) return;
+    feed(input::BinaryInspected{binary, look->finds_strangers ? shared : std::nullopt});
   } else if (std::holds_alternative<action::SweepImage>(action)) {
     if (!later(plays.sweep)) image_swept({});
   } else if (std::holds_alternative<action::CheckCommandFiles>(action)) {

@@ -92,6 +92,8 @@ class BridgeTest : public ::testing::Test {
   Plays plays;
   Server server;
   BinaryFacts binary;
+  /// Whom a kill of the scope same-executable would meet.
+  std::optional<SharedImage> shared;
   /// Whether the command's files have changed since the last start.
   bool files_changed = false;
   Now now{Instant() + std::chrono::hours(1), WallTime() + std::chrono::hours(500000)};
@@ -150,7 +152,7 @@ class BridgeTest : public ::testing::Test {
   void unit_signalled(Generation gen, std::vector<input::UnitSignalled::Process> processes);
   void orphan_ended() { feed(input::OrphanEnded{}); }
   void image_swept(std::vector<input::ImageSwept::Process> processes);
-  void binary_inspected() { feed(input::BinaryInspected{binary}); }
+  void binary_inspected() { feed(input::BinaryInspected{binary, shared}); }
   void files_checked(bool changed) { feed(input::CommandFilesChecked{changed}); }
 
   /// Turns the clock, and stops at each deadline on the way.

@@ -86,7 +86,7 @@ int Client::kill() {
   const int mark = request("tools/call", fmt::format(R"json(,"name":"sitter_kill"{})json",
                                                      arguments[static_cast<std::size_t>(choice)]));
   said_.client.back().tool = "sitter_kill";
-  said_.client.back().has_wrong_arguments = choice == 4;
+  said_.client.back().has_wrong_arguments = choice == 4 || (choice == 3 && scene_.is_interpreted);
   return mark;
 }
 

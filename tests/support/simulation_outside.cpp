@@ -121,7 +121,7 @@ void Outside::kill(ControlAsked& asked) {
   asked.kind = Kind::kill;
   asked.text =
       fmt::format(R"json({{"command":"kill","arguments":{{"scope":"{}"}}}})json", scopes[scope]);
-  asked.is_wrong = scope == 3;
+  asked.is_wrong = scope == 3 || (scope == 1 && scene_.is_interpreted);
 }
 
 void Outside::show_stderr(ControlAsked& asked) {

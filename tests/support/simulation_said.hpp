@@ -54,6 +54,8 @@ struct Scene {
   bool has_replays = false;
   /// sitter_call is offered.
   bool has_call_tool = false;
+  /// The server is nothing but an interpreter, so that the scope same-executable is refused.
+  bool is_interpreted = false;
 
   bool has_outside() const { return has_reloads || has_watch || is_controlled; }
 };

@@ -36,9 +36,10 @@ std::string_view client_word(Scene::Client client) {
 
 }  // namespace
 
-Scene World::random_scene(Random& random, Random& outside) {
+Scene World::random_scene(Random& random, Random& outside, bool is_interpreted) {
   using Kind = Scene::Client;
   Scene scene;
+  scene.is_interpreted = is_interpreted;
   scene.client =
       std::array{Kind::legacy, Kind::modern, Kind::dual,
                  Kind::mixed}[static_cast<std::size_t>(random.weighted({45, 30, 17, 8}))];
@@ -76,7 +77,7 @@ World::World(std::uint64_t seed, std::FILE* story)
     : random_(seed),
       outside_random_(~seed),
       story_(story),
-      scene_(random_scene(random_, outside_random_)),
+      scene_(random_scene(random_, outside_random_, seed % 2 == 0)),
       start_failures_(random_.chance(30) ? random_.between(5, 60) : 0),
       config_(random_config()),
       now_{Instant(std::chrono::hours(100)), WallTime(std::chrono::hours(480'000))},

@@ -52,7 +52,7 @@ class World {
     ExitStatus status;
   };
 
-  static Scene random_scene(Random& random, Random& outside);
+  static Scene random_scene(Random& random, Random& outside, bool is_interpreted);
   BridgeConfig random_config();
 
   // simulation_world_outside.cpp: who is no client

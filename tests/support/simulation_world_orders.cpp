@@ -150,6 +150,7 @@ void World::carry_out(action::ReleaseChild& order) {
 void World::carry_out(action::SweepImage& order) {
   using How = action::SignalUnit::How;
   if (tells()) tell("  bridge", fmt::format("sweeps the image: {}", how_word(order.how)));
+  if (order.scope == KillScope::same_executable) throw Broken("strangers are ended");
   input::ImageSwept fact;
   if (order.how == How::terminate) swept_ = random_.chance(70) ? 0 : random_.between(1, 2);
   if (order.how == How::kill && random_.chance(50)) swept_ = 0;
@@ -163,6 +164,9 @@ void World::carry_out(action::InspectBinary& order) {
   fact.facts.path = "/srv/server";
   fact.facts.exists = random_.chance(90);
   if (fact.facts.exists) fact.facts.modified = now_.wall;
+  if (order.finds_strangers && scene_.is_interpreted) {
+    fact.shared = SharedImage{"/usr/bin/node", {{9000, "stranger"}}};
+  }
   later_.push_back(std::move(fact));
 }
 

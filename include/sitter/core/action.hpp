@@ -56,6 +56,8 @@ struct SweepImage {
 /// Look at the file under development, as this child runs it. Answered by `BinaryInspected`.
 struct InspectBinary {
   Generation gen = kNoGeneration;
+  /// Also whom a sweep of `KillScope::same_executable` would meet.
+  bool finds_strangers = false;
 };
 /// See whether the command's files changed since the last start. Answered by `CommandFilesChecked`.
 struct CheckCommandFiles {};

@@ -186,7 +186,16 @@ class Bridge {
   };
 
   /// What a look at the binary was for.
-  enum class Purpose { notice, status, status_for_log, binary_info, look, kill, rebuild };
+  enum class Purpose {
+    notice,
+    status,
+    status_for_log,
+    binary_info,
+    look,
+    kill_check,
+    kill,
+    rebuild,
+  };
   struct Inspection {
     Purpose purpose;
     ClientRequest* request = nullptr;

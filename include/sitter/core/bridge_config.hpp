@@ -33,6 +33,9 @@ struct BridgeConfig {
   Milliseconds answer_within{8000};
   /// From closing a child's stdin to SIGTERM, and from there to SIGKILL. Zero: all at once.
   Milliseconds kill_grace{500};
+  /// Whether sitter_kill may end what runs an interpreter or a tool of the system, when it is asked
+  /// for that.
+  bool allows_wide_kill = false;
   /// Lines of the children's stderr that are kept, 1 at least.
   std::size_t stderr_lines = StderrRing::kLinesDefault;
   /// Whether notices are written into tool results.

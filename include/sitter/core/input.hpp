@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -11,6 +12,7 @@
 #include "sitter/core/control.hpp"
 #include "sitter/core/exit_status.hpp"
 #include "sitter/core/generation.hpp"
+#include "sitter/core/kill.hpp"
 #include "sitter/core/line.hpp"
 
 namespace sitter {
@@ -124,6 +126,8 @@ struct ImageSwept {
 /// The answer to `action::InspectBinary`.
 struct BinaryInspected {
   BinaryFacts facts;
+  /// Where strangers were to be found, and the child has no executable file of its own.
+  std::optional<SharedImage> shared = {};
 };
 /// The answer to `action::CheckCommandFiles`.
 struct CommandFilesChecked {

@@ -7,13 +7,27 @@
 
 namespace sitter {
 
-/// What else sitter_kill ends besides the child and its descendants: other processes of the same
-/// executable, or none.
+/// What else sitter_kill ends besides the child and its descendants.
 enum class KillScope {
-  /// As same_executable, unless strangers share the executable, as they do an interpreter.
+  /// Other processes that run the file under development, so that it is unlocked; none where that
+  /// file is a script, or is not known.
   automatic,
   child,
+  /// As automatic, and where that finds no file, other processes of the interpreter or the tool of
+  /// the system that the child is. Strangers run those too.
   same_executable,
+};
+
+/// The interpreter or tool of the system that is the only executable file of the child, and who
+/// else runs it.
+struct SharedImage {
+  struct Process {
+    std::int64_t pid = 0;
+    std::string command;
+  };
+
+  std::string path;
+  std::vector<Process> others;
 };
 
 /// What sitter_kill did.
@@ -32,5 +46,8 @@ struct KillReport {
   /// What else the caller should know, in one sentence; left out when empty.
   std::string note;
 };
+
+/// Why sitter_kill ends nothing: what the scope same-executable would have ended.
+std::string refusal_text(const SharedImage& shared);
 
 }  // namespace sitter

@@ -264,6 +264,10 @@ inline constexpr std::size_t kControlConnectionsMax = 64;
 inline constexpr std::size_t kControlLineMax = 64 * kKiB;
 inline constexpr std::size_t kControlQueueMax = 4 * kMiB;
 
+/// Processes that the refusal of a sitter_kill names: enough to see who they are. A busy machine
+/// has hundreds of shells.
+inline constexpr std::size_t kShownStrangersMax = 20;
+
 /// A parser keeps four bytes of index per byte of its largest line. Beyond this size it is made
 /// anew.
 inline constexpr std::size_t kParserKeptMax = kMiB;

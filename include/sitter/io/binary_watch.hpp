@@ -32,14 +32,21 @@ class BinaryWatch {
   /// What the processes that are swept with this scope run. Unknown if nothing may be swept.
   ImageIdentity image_to_sweep(KillScope scope) const;
 
+  /// The interpreter or tool of the system that is swept with `KillScope::same_executable`. Unknown
+  /// if that scope finds a file of the server's own, or nothing.
+  ImageIdentity shared_image() const;
+
  private:
+  ImageIdentity own_image() const;
+
   LaunchRequest command_;
   /// As of the last start. A wrapper shows its program only later, and then this is the first look
   /// at it.
   BinaryInfo loaded_;
   WallTime started_;
   bool was_started_ = false;
-  /// The executable of the last child itself, and of what it turned out to run.
+  /// The executable of the last child itself, as it was seen last, and of what it turned out to
+  /// run.
   ImageIdentity image_;
   ImageIdentity inner_image_;
 };

@@ -40,7 +40,7 @@ class Children {
   /// Its unit is killed, and its pipes are closed when the loop comes round.
   void release(Generation gen);
   input::ImageSwept sweep(const action::SweepImage& order);
-  input::BinaryInspected inspect(Generation gen);
+  input::BinaryInspected inspect(const action::InspectBinary& order);
   /// Since the last start: the command's own ones and those that it names.
   bool have_files_changed() const;
   /// What would be started now; absolute if there is such a file.
@@ -70,6 +70,7 @@ class Children {
   void tell_keeper_over(Generation gen);
   void replace_keeper();
   std::vector<long> not_of(Generation gen) const;
+  std::optional<SharedImage> shared_by(const BinaryWatch& binary);
 
   EventLoop& loop_;
   Parts parts_;
