@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -82,7 +83,15 @@ class Driver::Loop {
   }
 
   int run() {
-    if (file_watch_) file_watch_->start();
+    if (file_watch_) {
+      file_watch_->start();
+    } else if (parts_.config.watches()) {
+      turn([this] {
+        feed(input::WatchChanged{0,
+                                 "nothing is watched: the working directory is gone; name one "
+                                 "with --cwd"});
+      });
+    }
     if (parts_.control.is_on) open_control_soon();
     loop_.run();
     return exit_code_;
@@ -147,10 +156,14 @@ class Driver::Loop {
 
   // ---- facts
 
-  /// Absolute, without a slash at its end.
-  std::string server_folder() const {
+  /// Absolute, without a slash at its end. Nothing if it counts from a working directory of ours
+  /// that is gone.
+  std::optional<std::string> server_folder() const {
     const std::filesystem::path cwd = parts_.command.cwd.empty() ? "." : parts_.command.cwd;
-    std::string folder = std::filesystem::absolute(cwd).lexically_normal().generic_string();
+    std::error_code error;
+    const std::filesystem::path whole = std::filesystem::absolute(cwd, error);
+    if (error) return {};
+    std::string folder = whole.lexically_normal().generic_string();
     while (folder.ends_with('/')) folder.pop_back();
     return folder;
   }
@@ -170,7 +183,7 @@ class Driver::Loop {
     nlohmann::ordered_json hello;
     hello["version"] = parts_.config.sitter_version;
     hello["name"] = parts_.control.name;
-    hello["cwd"] = server_folder();
+    hello["cwd"] = server_folder().value_or("");
     hello["command"] = parts_.config.command;
     hello["args"] = parts_.config.arguments;
     ControlServer::Events events;
@@ -190,12 +203,13 @@ class Driver::Loop {
   }
 
   void watch_files() {
-    std::string base = server_folder();
+    std::optional<std::string> base = server_folder();
+    if (!base) return;
     FileWatch::Events events;
     events.on_changed = [this](input::FilesChanged fact) { turn([&] { feed(fact); }); };
     events.on_extent = [this](input::WatchChanged fact) { turn([&] { feed(fact); }); };
     file_watch_ = std::make_unique<FileWatch>(
-        loop_, WatchFilter(parts_.config.watch_patterns, std::move(base)), std::move(events));
+        loop_, WatchFilter(parts_.config.watch_patterns, *std::move(base)), std::move(events));
     if (parts_.config.watches_binary) watch_binary(children_.binary_path());
   }
 
@@ -380,7 +394,9 @@ class Driver::Loop {
 
   void watch_binary(const std::string& path) {
     // Not from within an order, since it may lead to facts.
-    loop_.post([this, path] { file_watch_->set_binary(path); });
+    loop_.post([this, path] {
+      if (file_watch_) file_watch_->set_binary(path);
+    });
   }
 
   void carry_out(action::CheckCommandFiles&) {

@@ -53,6 +53,26 @@ TEST(Start, CommandThatIsNotExecutable) {
   expect_told_why(client, "not executable");
 }
 
+TEST(Start, WorkingDirectoryThatIsGone) {
+  TemporaryDirectory directory;
+  const auto setup = [&](std::vector<std::string> options) {
+    const std::string folder = directory / "gone";
+    std::filesystem::create_directory(folder);
+    options.insert(options.end(), {"--watch", "src", "--watch-binary"});
+    return ScriptedClient::Setup{.options = std::move(options), .cwd = folder, .cwd_is_gone = true};
+  };
+  ScriptedClient client(setup({}));
+  expect_told_why(client, "the bridge's working directory is gone");
+  EXPECT_THAT(client.status()["watch"]["problem"].get<std::string>(), HasSubstr("is gone"));
+  EXPECT_EQ(client.end(), 0);
+
+  ScriptedClient other(setup({"--cwd", directory.path()}));
+  other.open();
+  EXPECT_THAT(other.text_of_call("echo", {{"text", "a"}}), HasSubstr("a"));
+  EXPECT_EQ(other.status()["watch"]["problem"], Json());
+  EXPECT_EQ(other.end(), 0);
+}
+
 TEST(Start, CommandThatIsADirectory) {
   TemporaryDirectory directory;
   ScriptedClient client({.command = {directory.path()}});

@@ -47,6 +47,16 @@ bool stay_on_one_cpu() {
   return sched_setaffinity(0, sizeof one, &one) == 0;
 }
 
+/// It stays pending, also over an exec (execve(2)).
+void send_to_oneself(int number) {
+  std::signal(number, SIG_DFL);
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, number);
+  sigprocmask(SIG_BLOCK, &blocked, nullptr);
+  raise(number);
+}
+
 [[noreturn]] void become(const Program::Start& start, const char* const* command, int input,
                          int output, int error) {
   dup2(input, STDIN_FILENO);
@@ -57,6 +67,8 @@ bool stay_on_one_cpu() {
   setrlimit(RLIMIT_CORE, &no_core);
   if (start.on_one_cpu && !stay_on_one_cpu()) _exit(kExecFailed);
   if (!start.cwd.empty() && chdir(start.cwd.c_str()) != 0) _exit(kExecFailed);
+  if (start.cwd_is_gone && rmdir(start.cwd.c_str()) != 0) _exit(kExecFailed);
+  if (start.pending_signal) send_to_oneself(*start.pending_signal);
   for (const std::string& entry : start.environment) putenv(const_cast<char*>(entry.c_str()));
   execv(command[0], const_cast<char* const*>(command));
   _exit(kExecFailed);

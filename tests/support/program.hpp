@@ -43,6 +43,10 @@ class Program {
     /// A path, and arguments.
     std::vector<std::string> command;
     std::string cwd = {};
+    /// It is removed before the program begins.
+    bool cwd_is_gone = false;
+    /// A signal that has come before the program begins, and is blocked then.
+    std::optional<int> pending_signal = {};
     /// NAME=VALUE entries that are added to the environment of the test.
     std::vector<std::string> environment = {};
     /// Descriptors to use instead of a pipe; they stay the test's.

@@ -57,6 +57,8 @@ ScriptedClient::ScriptedClient(const Setup& setup)
 Program::Start ScriptedClient::start_of(const Setup& setup, const std::string& mark) {
   Program::Start start{.command = {sitter_program()},
                        .cwd = setup.cwd,
+                       .cwd_is_gone = setup.cwd_is_gone,
+                       .pending_signal = setup.pending_signal,
                        .environment = setup.environment,
                        .input = setup.input,
                        .output = setup.output,

@@ -37,6 +37,8 @@ class ScriptedClient {
     std::vector<std::string> options = {};
     std::vector<std::string> command = fake();
     std::string cwd = {};
+    bool cwd_is_gone = false;
+    std::optional<int> pending_signal = {};
     std::vector<std::string> environment = {};
     std::optional<int> input = {};
     std::optional<int> output = {};

@@ -1,0 +1,49 @@
+# Keeps the shell free of calls of std::filesystem that throw: a working directory that is gone, or a
+# folder that vanishes while it is read, is no reason to end. Each call names where its error goes.
+# Run as: cmake -D ROOT=<project> -P filesystem_calls.cmake
+
+file(REAL_PATH ${ROOT} ROOT)
+file(GLOB files ${ROOT}/include/sitter/io/*.hpp ${ROOT}/src/*.[ch]pp ${ROOT}/src/io/*.[ch]pp)
+if(NOT files)
+  message(FATAL_ERROR "no files of the shell below ${ROOT}")
+endif()
+
+set(namespace "(std::filesystem|fs)::")
+set(found 0)
+function(forbid what)
+  message(SEND_ERROR "${name}: ${what}")
+  math(EXPR found "${found} + 1")
+  set(found ${found} PARENT_SCOPE)
+endfunction()
+
+foreach(file IN LISTS files)
+  file(RELATIVE_PATH name ${ROOT} ${file})
+  file(READ ${file} text)
+  # A semicolon would divide a list, and a path itself asks nobody.
+  string(REGEX REPLACE "//[^\n]*" "" text "${text}")
+  string(REPLACE ";" "@" text "${text}")
+  string(REGEX REPLACE "${namespace}path([^a-z_])" "\\2" text "${text}")
+
+  string(REGEX MATCHALL "${namespace}[a-z_]+( [a-z_]+)?\\([^@{}]*" calls "${text}")
+  foreach(call IN LISTS calls)
+    if(NOT call MATCHES "[(,][ \n]*(error|ignored)\\)")
+      forbid("throws: ${call}")
+    endif()
+  endforeach()
+
+  # The entries of a folder, and the way to the next one.
+  string(REGEX MATCHALL
+    "(->|\\.)(is_(directory|regular_file|symlink|socket)|file_size|last_write_time|symlink_status|refresh)\\(\\)"
+    calls "${text}")
+  if(text MATCHES "directory_iterator")
+    string(REGEX MATCHALL ": *${namespace}(recursive_)?directory_iterator|\\+\\+entry|entry\\+\\+"
+      steps "${text}")
+    list(APPEND calls ${steps})
+  endif()
+  foreach(call IN LISTS calls)
+    forbid("throws: ${call}")
+  endforeach()
+endforeach()
+
+list(LENGTH files count)
+message(STATUS "${count} files of the shell, ${found} calls that throw")
