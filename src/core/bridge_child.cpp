@@ -98,8 +98,7 @@ void Bridge::on_unreadable(Child& child, Line line, bool is_unfinished) {
 void Bridge::on(const input::ChildLineTooLong& fact) {
   Child* const child = hears(fact.gen);
   if (child == nullptr) return;
-  const std::string what =
-      fmt::format("the line has {} bytes, and at most {} are taken", fact.size, limits::kLineMax);
+  const std::string what = too_long_text(fact.size);
   add_noise(*child, fact.head);
   out_.log(Level::warn, fmt::format("child {}: {}", fact.gen, what));
   std::string_view id = lenient_id(fact.head);

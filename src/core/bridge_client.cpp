@@ -121,9 +121,7 @@ bool Bridge::takes_batches() const {
 void Bridge::on(const input::ClientLineTooLong& fact) {
   std::string_view id = lenient_id(fact.head);
   if (id.empty()) id = lenient_id_at_end(fact.tail);
-  refuse_client_line(
-      id, ErrorCode::invalid_request,
-      fmt::format("the line has {} bytes, and at most {} are taken", fact.size, limits::kLineMax));
+  refuse_client_line(id, ErrorCode::invalid_request, too_long_text(fact.size));
 }
 
 /// Each of several messages on one line is owed an answer, and so are those of a broken array.

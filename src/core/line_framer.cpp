@@ -35,7 +35,12 @@ void LineFramer::leave_to_holder() {
   const std::size_t size = end_ - begin_;
   capacity_ = 0;
   if (size == 0) return;
-  resize(std::max(kBufferMin, size));
+  if (!resize(std::max(kBufferMin, size))) {
+    buffer_ = held;
+    discard(end_);
+    buffer_ = nullptr;
+    return;
+  }
   std::memcpy(buffer_->bytes, held->bytes + begin_, size);
   scanned_ -= begin_;
   begin_ = 0;
@@ -46,7 +51,10 @@ std::span<char> LineFramer::space() {
   if (end_ - begin_ > line_max_) discard(end_);
   shrink();
   if (buffer_.use_count() > 1) leave_to_holder();
-  if (capacity_ == 0) resize(kBufferMin);
+  if (capacity_ == 0) {
+    begin_ = scanned_ = end_ = 0;
+    if (!resize(kBufferMin)) throw std::bad_alloc();
+  }
   if (capacity_ - end_ < kReadMin) {
     if (begin_ > 0) {
       std::memmove(buffer_->bytes, buffer_->bytes + begin_, end_ - begin_);
@@ -54,7 +62,10 @@ std::span<char> LineFramer::space() {
       scanned_ -= begin_;
       begin_ = 0;
     }
-    if (capacity_ - end_ < std::max(kReadMin, capacity_ / 4)) resize(capacity_ * 2);
+    if (capacity_ - end_ < std::max(kReadMin, capacity_ / 4) && !resize(capacity_ * 2)) {
+      discard(end_);
+      shrink();
+    }
   }
   return {buffer_->bytes + end_, capacity_ - end_};
 }
@@ -99,7 +110,7 @@ const char* LineFramer::line_end() const {
 /// Takes the line that ends before `end` out of the buffer; nothing if it is blank.
 std::optional<LineFramer::Frame> LineFramer::framed(std::size_t end) {
   std::string_view text(buffer_->bytes + begin_, end - begin_);
-  if (long_size_ > 0 || text.size() > line_max_) {
+  if (long_size_ > 0 || !can_hold(text.size())) {
     discard(end);
     begin_ = scanned_;
     const Frame frame{{}, std::exchange(long_size_, 0), long_head_, long_tail_};
@@ -137,14 +148,29 @@ void LineFramer::discard(std::size_t end) {
   }
 }
 
-void LineFramer::resize(std::size_t capacity) {
+bool LineFramer::has_room(std::size_t bytes) {
+  // Or the compiler would leave out both calls, and believe that there is.
+  void* volatile const room = std::malloc(bytes);
+  std::free(room);
+  return room != nullptr;
+}
+
+bool LineFramer::can_hold(std::size_t size) const {
+  if (size > line_max_) return false;
+  return size < limits::kRoomAskedFrom ||
+         has_room_(limits::kRoomPerByte * size + limits::kRoomBeside);
+}
+
+/// False if there is no memory. Then everything is as it was.
+bool LineFramer::resize(std::size_t capacity) {
   if (!buffer_) buffer_ = std::make_shared<Buffer>();
   // realloc moves the pages of a large buffer instead of copying them.
   char* const bytes =
       static_cast<char*>(std::realloc(buffer_->bytes, capacity + limits::kLinePadding));
-  if (bytes == nullptr) throw std::bad_alloc();
+  if (bytes == nullptr) return false;
   buffer_->bytes = bytes;
   capacity_ = capacity;
+  return true;
 }
 
 }  // namespace sitter

@@ -1,5 +1,7 @@
 #include "sitter/core/salvage.hpp"
 
+#include <fmt/format.h>
+
 #include "sitter/core/json_text.hpp"
 #include "sitter/core/limits.hpp"
 
@@ -82,6 +84,13 @@ std::string_view lenient_id_at_end(std::string_view tail) {
   if (id.empty()) return {};
   const std::size_t end = static_cast<std::size_t>(id.data() + id.size() - rest.data());
   return json_trimmed(rest.substr(end)) == "}" ? id : std::string_view();
+}
+
+std::string too_long_text(std::uint64_t size) {
+  if (size > limits::kLineMax) {
+    return fmt::format("the line has {} bytes, and at most {} are taken", size, limits::kLineMax);
+  }
+  return fmt::format("there is no memory for a line of {} bytes", size);
 }
 
 SplitLine split_objects(std::string_view text) {

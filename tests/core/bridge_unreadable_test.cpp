@@ -127,6 +127,17 @@ TEST_F(BridgeUnreadableTest, ALineThatIsTooLongIsRefusedWithItsId) {
               ElementsAre(HasSubstr(R"json({"jsonrpc":"2.0","error":{"code":-32600)json")));
 }
 
+TEST_F(BridgeUnreadableTest, ALineForWhichThereIsNoMemoryIsRefusedWithThisReason) {
+  open_session();
+  client_line_too_long(R"json({"jsonrpc":"2.0","id":5,"method":"x","params":{)json", "}}",
+                       limits::kLineMax);
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr(R"json("id":5,"error":{"code":-32600)json"),
+                                              HasSubstr("no memory for a line of 268435456"))));
+  client_line_too_long(R"json({"jsonrpc":"2.0","id":6,"method":"x","params":{)json", "}}",
+                       limits::kLineMax + 1);
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("268435457 bytes, and at most 268435456")));
+}
+
 TEST_F(BridgeUnreadableTest, ABadLineDoesNotStartTheChild) {
   open_session();
   dies(1, 0);

@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 class LineFramerTest : public ::testing::Test {
  protected:
@@ -89,6 +90,27 @@ TEST_F(LineFramerTest, ALineAtTheLimitPassesAndOneMoreByteDoesNot) {
   EXPECT_THAT(read(at_limit + "x\nnext\n"), ElementsAre("too long: 65537", "next"));
   EXPECT_THAT(read(at_limit + "\n", 1000), ElementsAre(at_limit));
   EXPECT_THAT(read(at_limit + "x\nnext\n", 1000), ElementsAre("too long: 65537", "next"));
+}
+
+TEST_F(LineFramerTest, ALineForWhichThereIsNoMemoryIsTooLong) {
+  ASSERT_EQ(limits::kRoomAskedFrom, 1048576u);
+  static std::vector<std::size_t> asked;
+  asked.clear();
+  framer_ = LineFramer(limits::kLineMax, limits::kLineEndKept, LineFramer::Ends::newlines,
+                       [](std::size_t bytes) {
+                         asked.push_back(bytes);
+                         return bytes < 30000000;
+                       });
+  // 8 bytes for each, and 16 MiB.
+  for (const std::size_t size : {1048576, 1652847, 1652848}) {
+    const std::string line(size, 'x');
+    EXPECT_THAT(read(line + "\n"), ElementsAre(size == 1652848 ? "too long: 1652848" : line));
+    EXPECT_THAT(asked, ElementsAre(8 * size + 16777216));
+    asked.clear();
+  }
+  // No question is worth it for less.
+  EXPECT_THAT(read(std::string(1048575, 'x') + "\n"), SizeIs(1));
+  EXPECT_THAT(asked, IsEmpty());
 }
 
 TEST_F(LineFramerTest, OfALineThatIsTooLongTheEndsAreKept) {

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cstddef>
 #include <string>
@@ -50,6 +51,39 @@ class MemoryWatch {
   long pid_;
   std::size_t idle_;
 };
+
+/// What the bridge may take from now on.
+void limit_memory(ScriptedClient& client, std::size_t bytes) {
+  const pid_t pid = client.program().pid();
+  const auto taken = static_cast<std::size_t>(std::stoull(status_field(pid, "VmSize"))) * 1024;
+  const rlimit limit{taken + bytes, RLIM_INFINITY};
+  ASSERT_EQ(prlimit(pid, RLIMIT_AS, &limit, nullptr), 0);
+}
+
+TEST(Flood, ALineForWhichThereIsNoMemoryIsAnsweredAndTheSessionGoesOn) {
+  if (!counts_memory()) GTEST_SKIP() << "a sanitizer needs most of the address space";
+  const std::string text(100 * kMegabyte, 'x');
+  // The first leaves no room to read the line, the second none to work on it.
+  for (const std::size_t limit : {std::size_t{100} * kMebibyte, std::size_t{400} * kMebibyte}) {
+    ScriptedClient client;
+    client.open();
+    limit_memory(client, limit);
+    client.owe(1);
+    client.send(
+        R"json({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":")json" +
+        text + "\"}}}");
+    const Json refused = client.answer(1)["error"];
+    EXPECT_EQ(refused["code"], -32600);
+    EXPECT_THAT(refused["message"].get<std::string>(), HasSubstr("no memory for a line of 100000"));
+    const Json failed = client.result_of("big", {{"bytes", text.size()}});
+    EXPECT_EQ(failed["isError"], true);
+    EXPECT_THAT(text_of(failed), HasSubstr("no memory for a line of 100000"));
+    EXPECT_EQ(client.text_of_call("echo", {{"text", "a"}}), "a");
+    const std::string larger(kMebibyte, 'y');
+    EXPECT_EQ(client.text_of_call("echo", {{"text", larger}}), larger);
+    EXPECT_EQ(client.end(), 0);
+  }
+}
 
 TEST(Flood, ChildThatStopsReadingBlocksNobodyElse) {
   ScriptedClient client({.options = {"--kill-grace", "20"}});

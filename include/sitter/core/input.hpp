@@ -24,7 +24,7 @@ namespace input {
 struct ClientLine {
   Line line;
 };
-/// A line over the limit, of which only the two ends were kept.
+/// A line over the limit, or over what memory there is, of which only the two ends were kept.
 struct ClientLineTooLong {
   std::string_view head, tail;
   std::uint64_t size = 0;

@@ -17,6 +17,14 @@ inline constexpr std::size_t kLinePadding = 64;
 /// above anything that works elsewhere, and still fits into a developer's memory six times.
 inline constexpr std::size_t kLineMax = 256 * kMiB;
 
+/// What must be free before a line of this size or more is looked at: for each of its bytes those
+/// of simdjson's index and strings (less than six) and two copies, and something for all else. Else
+/// it is not held. For a smaller one that is little, and to find out would take longer than to read
+/// it.
+inline constexpr std::size_t kRoomAskedFrom = kMiB;
+inline constexpr std::size_t kRoomPerByte = 8;
+inline constexpr std::size_t kRoomBeside = 16 * kMiB;
+
 /// What is kept of each end of a longer line: the id stands at one of them.
 inline constexpr std::size_t kLineEndKept = 4 * kKiB;
 

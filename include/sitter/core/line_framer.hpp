@@ -19,12 +19,12 @@ namespace sitter {
 /// return before the line end and a byte order mark at the start are skipped.
 ///
 /// A line over the limit is not kept: only its two ends come out, when its end comes or when it has
-/// become twice as long as the limit.
+/// become twice as long as the limit. So is one for which there is no memory.
 class LineFramer {
  public:
   struct Frame {
-    Line line;                ///< empty when the line was too long
-    std::uint64_t size = 0;   ///< 0, or the size of a line that was too long, in bytes
+    Line line;                ///< empty when the line was not kept
+    std::uint64_t size = 0;   ///< 0, or the size of a line that was not kept, in bytes
     std::string_view head{};  ///< its first bytes
     std::string_view tail{};  ///< its last bytes; do not overlap with the first
   };
@@ -35,10 +35,16 @@ class LineFramer {
     also_returns,
   };
 
+  /// Whether so much memory can be had. A limit of the user may be far below what the machine has
+  /// (setrlimit(2), RLIMIT_AS).
+  using HasRoom = bool (*)(std::size_t bytes);
+  static bool has_room(std::size_t bytes);
+
   /// `kept` is what is kept of each end of a longer line.
   explicit LineFramer(std::size_t line_max = limits::kLineMax,
-                      std::size_t kept = limits::kLineEndKept, Ends ends = Ends::newlines)
-      : line_max_(line_max), kept_(kept), ends_(ends) {}
+                      std::size_t kept = limits::kLineEndKept, Ends ends = Ends::newlines,
+                      HasRoom asked = has_room)
+      : line_max_(line_max), kept_(kept), ends_(ends), has_room_(asked) {}
 
   /// What the lines that were given out stand in. Whoever holds it keeps them where they are.
   std::shared_ptr<const void> buffer() const { return buffer_; }
@@ -77,13 +83,15 @@ class LineFramer {
 
   const char* line_end() const;
   void leave_to_holder();
-  void resize(std::size_t capacity);
+  bool resize(std::size_t capacity);
+  bool can_hold(std::size_t size) const;
   void discard(std::size_t end);
   std::optional<Frame> framed(std::size_t end);
 
   std::size_t line_max_;
   std::size_t kept_;
   Ends ends_;
+  HasRoom has_room_;
   std::shared_ptr<Buffer> buffer_;  // null only while there is no capacity
   std::size_t capacity_ = 0;        // without the padding
   std::size_t begin_ = 0;           // of the line that is being read

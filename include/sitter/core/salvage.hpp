@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,6 +15,9 @@ std::string_view lenient_id(std::string_view text);
 /// The raw id at the very end of a line whose middle is missing, as in `..."id":5}`. Empty when
 /// there is none.
 std::string_view lenient_id_at_end(std::string_view tail);
+
+/// Why a line of this size, whose middle is missing, was not kept.
+std::string too_long_text(std::uint64_t size);
 
 /// The objects that stand in a line that is not one object: several in a row, in an array, or
 /// among other text. Braces are matched outside strings; what is not closed is text, and so are the
