@@ -21,11 +21,12 @@ namespace {
 
 int run(int argc, char** argv) {
   sitter::open_standard_streams();
-  sitter::unblock_signals();
+  sitter::hold_signals();
   sitter::give_back_freed_memory();
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (!words.empty() && words.front() == "ctl") {
     return sitter::run_ctl({words.begin() + 1, words.end()});
+    sitter::unblock_signals();
   }
   auto parsed = sitter::parse_options(words);
   if (const auto* const refusal = std::get_if<sitter::Refusal>(&parsed)) {
@@ -60,6 +61,8 @@ int run(int argc, char** argv) {
                          std::move(options.build), std::move(options.control), keeper, *log,
                          error_output});
   return driver.run();
+  // It has its handlers.
+  sitter::unblock_signals();
 }
 
 }  // namespace

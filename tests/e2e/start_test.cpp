@@ -319,5 +319,14 @@ TEST(Start, LateAnswerOfAnOpeningNeverReachesTheClient) {
   client.answer(1);
 }
 
+TEST(Start, SignalsThatCameBeforeTheirHandlersAreKept) {
+  ScriptedClient status({.pending_signal = SIGUSR1});
+  EXPECT_TRUE(status.program().shows_error("childState"));
+  ScriptedClient reload({.pending_signal = SIGHUP});
+  reload.open();
+  EXPECT_THAT(reload.text_of_call("echo", {{"text", "a"}}), HasSubstr("a"));
+  EXPECT_EQ(reload.end(), 0);
+}
+
 }  // namespace
 }  // namespace sitter::testing

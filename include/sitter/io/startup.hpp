@@ -4,12 +4,16 @@
 
 namespace sitter {
 
+/// SIGHUP and SIGUSR1 would end a program that has no handler for them yet, and somebody may
+/// already want a reload or the status. They are kept until `unblock_signals`. To be called first.
+void hold_signals();
+
 /// Fills the places of standard streams that whoever started us has closed, so that nothing that is
-/// opened later takes them. To be called first.
+/// opened later takes them. To be called before anything is opened.
 void open_standard_streams();
 
-/// Whoever started us may have blocked the signals that we wait for (sigprocmask(2): the mask is
-/// inherited).
+/// Lets the signals come that we wait for: those that were held, and those that whoever started us
+/// has blocked (sigprocmask(2): the mask is inherited).
 void unblock_signals();
 
 /// A number from the system's source of randomness (getentropy(3)), 0 if it has none. It is not
