@@ -50,7 +50,8 @@ void print(std::string_view text) {
 }
 
 std::string printed(const Json& json, bool on_one_line = false) {
-  return json.dump(on_one_line ? -1 : 2, ' ', false, Json::error_handler_t::replace);
+  return printable_json(
+      json.dump(on_one_line ? -1 : 2, ' ', false, Json::error_handler_t::replace));
 }
 
 std::string text_in(const Json& json, const char* key) {
@@ -296,8 +297,8 @@ int kill(const Choice& choice) {
   }
   std::vector<std::vector<std::string>> rows = {{"PID", "WHAT", "HOW", "COMMAND"}};
   for (const Json& one : report["killed"]) {
-    rows.push_back({number(one["pid"]), text_in(one, "relation"), text_in(one, "how"),
-                    or_dash(text_in(one, "command"))});
+    rows.push_back({number(one["pid"]), or_dash(text_in(one, "relation")),
+                    or_dash(text_in(one, "how")), or_dash(text_in(one, "command"))});
   }
   print(rows.size() == 1 ? "nothing ran" : table(rows));
   return 0;
@@ -316,7 +317,7 @@ int show_stderr(const Choice& choice, int lines, const std::string& grep, bool f
     const auto line = running.client.next_line();
     if (!line) break;
     if (choice.as_json) {
-      print(*line);
+      print(printable_json(*line));
     } else {
       print(readable(text_in(Json::parse(*line, nullptr, false), "line")));
     }
@@ -380,7 +381,7 @@ int run(const std::vector<std::string>& words) {
     print(app.help());
     return 0;
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "mcp-sitter ctl: {}; see mcp-sitter ctl --help\n", error.what());
+    fmt::print(stderr, "mcp-sitter ctl: {}; see mcp-sitter ctl --help\n", one_line(error.what()));
     return kUsageError;
   }
   if (*list_command) return list(choice.as_json);
@@ -397,7 +398,7 @@ int run_ctl(const std::vector<std::string>& words) {
   try {
     return run(words);
   } catch (const Failure& failure) {
-    fmt::print(stderr, "mcp-sitter ctl: {}\n", failure.what);
+    fmt::print(stderr, "mcp-sitter ctl: {}\n", readable(failure.what));
     return kFailed;
   }
 }

@@ -8,6 +8,7 @@
 
 #include "ctl.hpp"
 #include "options.hpp"
+#include "sitter/core/text.hpp"
 #include "sitter/io/control_folder.hpp"
 #include "sitter/io/driver.hpp"
 #include "sitter/io/error_output.hpp"
@@ -20,13 +21,13 @@
 namespace {
 
 int run(int argc, char** argv) {
-  sitter::open_standard_streams();
   sitter::hold_signals();
+  sitter::open_standard_streams();
   sitter::give_back_freed_memory();
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (!words.empty() && words.front() == "ctl") {
-    return sitter::run_ctl({words.begin() + 1, words.end()});
     sitter::unblock_signals();
+    return sitter::run_ctl({words.begin() + 1, words.end()});
   }
   auto parsed = sitter::parse_options(words);
   if (const auto* const refusal = std::get_if<sitter::Refusal>(&parsed)) {
@@ -49,7 +50,7 @@ int run(int argc, char** argv) {
   const auto log = sitter::Log::open(options.log, error_output, error);
   if (!log) {
     std::fprintf(stderr, "mcp-sitter: the log file %s can't be opened: %s\n",
-                 options.log.file.c_str(), error.c_str());
+                 sitter::one_line(options.log.file).c_str(), error.c_str());
     return 2;
   }
   if (!keeper) {
@@ -60,9 +61,9 @@ int run(int argc, char** argv) {
   sitter::Driver driver({std::move(options.bridge), std::move(options.command),
                          std::move(options.build), std::move(options.control), keeper, *log,
                          error_output});
-  return driver.run();
   // It has its handlers.
   sitter::unblock_signals();
+  return driver.run();
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <set>
 #include <utility>
 
+#include "sitter/core/text.hpp"
 #include "sitter/version.hpp"
 
 namespace sitter {
@@ -58,8 +59,8 @@ struct Raw {
   std::string call_tool = "auto";
   std::vector<std::string> watch;
   bool watch_binary = false;
-  int debounce = static_cast<int>(BridgeConfig().debounce.count());
   bool allow_wide_kill = false;
+  int debounce = static_cast<int>(BridgeConfig().debounce.count());
   std::vector<std::string> replay_call;
   std::string name;
   bool no_ctl = false;
@@ -206,10 +207,10 @@ void declare(CLI::App& app, Raw& raw) {
                              "not a - at first, and not only digits, which are a pid",
                              text, kToolNameMax);
       });
-  app.add_flag("--no-ctl", raw.no_ctl, "open no socket for mcp-sitter ctl");
   app.add_flag("--allow-wide-kill", raw.allow_wide_kill,
                "let sitter_kill with the scope same-executable end whatever runs the same\n"
                "interpreter (node, python, sh) or tool of the system");
+  app.add_flag("--no-ctl", raw.no_ctl, "open no socket for mcp-sitter ctl");
   value(app.add_option("--call-tool", raw.call_tool,
                        "offer sitter_call, which calls tools that the client does not know of:\n"
                        "auto (to clients that list the tools only once), on or off (default auto)"),
@@ -229,7 +230,7 @@ void declare(CLI::App& app, Raw& raw) {
 }
 
 Refusal usage_error(std::string_view what) {
-  return {fmt::format("mcp-sitter: {}; see mcp-sitter --help\n", what), kUsageError};
+  return {fmt::format("mcp-sitter: {}; see mcp-sitter --help\n", one_line(what)), kUsageError};
 }
 
 /// How many words from the beginning are options and their values, or what is wrong with one of
@@ -304,10 +305,9 @@ std::variant<std::map<Builtin, std::string>, Refusal> tool_names(const Raw& raw)
   return chosen;
 }
 
-/// One line, without the parser's own line breaks.
+/// Without the full stop of the parser.
 std::string sentence(const char* text) {
-  std::string line = text;
-  std::replace(line.begin(), line.end(), '\n', ' ');
+  std::string line = one_line(text);
   while (!line.empty() && (line.back() == ' ' || line.back() == '.')) line.pop_back();
   return line;
 }

@@ -48,6 +48,20 @@ Sequence sequence_at(std::string_view bytes, std::size_t at) {
   return {length, true};
 }
 
+/// Of one valid sequence.
+char32_t code_point(std::string_view sequence) {
+  const auto lead = static_cast<unsigned char>(sequence.front());
+  if (sequence.size() == 1) return lead;
+  // The lead of two, three or four bytes begins with as many ones and a zero.
+  char32_t c = lead & (0xFFU >> (sequence.size() + 1));
+  for (const char byte : sequence.substr(1)) {
+    c = (c << 6) | (static_cast<unsigned char>(byte) & 0x3FU);
+  }
+  return c;
+}
+
+bool is_separator(char32_t c) { return c == 0x2028 || c == 0x2029; }
+
 bool is_c1(std::string_view bytes, std::size_t at) {
   return byte_at(bytes, at) == 0xC2 && is_between(bytes, at + 1, 0x80, 0x9F);
 }
@@ -102,7 +116,14 @@ std::size_t append_special(std::string_view bytes, std::size_t at, std::string& 
     return introduces_string(final) ? end_of_control_string(bytes, at + 2) : at + 2;
   }
   const auto [length, is_valid] = sequence_at(bytes, at);
-  out += is_valid ? bytes.substr(at, length) : kReplacement;
+  const std::string_view sequence = bytes.substr(at, length);
+  if (!is_valid) {
+    out += kReplacement;
+  } else if (const char32_t c = code_point(sequence); is_separator(c)) {
+    out += '\n';
+  } else if (!is_control(c)) {
+    out += sequence;
+  }
   return at + length;
 }
 
@@ -120,6 +141,14 @@ double tenths(double value) {
 
 }  // namespace
 
+bool is_control(char32_t c) {
+  if (c < 0x20 || (c >= 0x7F && c <= 0x9F)) return true;
+  // The characters with the property Bidi_Control: marks, embeddings and overrides, isolates.
+  const bool steers_order = c == 0x61C || c == 0x200E || c == 0x200F ||
+                            (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+  return steers_order || is_separator(c);
+}
+
 std::string readable(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size());
@@ -136,12 +165,6 @@ std::string readable(std::string_view bytes) {
 std::string one_line(std::string_view bytes) {
   std::string line = readable(bytes);
   std::replace(line.begin(), line.end(), '\n', ' ');
-  // LINE SEPARATOR and PARAGRAPH SEPARATOR.
-  for (const std::string_view separator : {"\xE2\x80\xA8", "\xE2\x80\xA9"}) {
-    for (auto at = line.find(separator); at != std::string::npos; at = line.find(separator, at)) {
-      line.replace(at, separator.size(), " ");
-    }
-  }
   const auto first = line.find_first_not_of(" \t");
   if (first == std::string::npos) return {};
   const auto last = line.find_last_not_of(" \t");
@@ -198,6 +221,24 @@ std::string utc_text(WallTime time) {
 std::string json_string(std::string_view text) {
   using nlohmann::json;
   return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string printable_json(std::string_view json) {
+  std::string out;
+  out.reserve(json.size());
+  for (std::size_t at = 0; at < json.size();) {
+    const auto [length, is_valid] = sequence_at(json, at);
+    const std::string_view sequence = json.substr(at, length);
+    at += length;
+    if (!is_valid) {
+      out += kReplacement;
+    } else if (const char32_t c = code_point(sequence); is_control(c) && c != '\n') {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      out += sequence;
+    }
+  }
+  return out;
 }
 
 }  // namespace sitter

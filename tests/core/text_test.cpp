@@ -76,6 +76,33 @@ TEST(ReadableTest, IllFormedBytesBecomeReplacementCharacters) {
   EXPECT_EQ(readable("\xF0\x9F\x98x"), "\uFFFDx");
 }
 
+TEST(ReadableTest, WhatChangesTheOrderOfTextIsLeftOut) {
+  EXPECT_EQ(readable("a\u061Cb\u200Ec\u200Fd\u202Ae\u202Ef\u2066g\u2069h"), "abcdefgh");
+  // Their neighbours join letters and mean something.
+  EXPECT_EQ(readable("a\u200Db\u2070"), "a\u200Db\u2070");
+}
+
+TEST(ReadableTest, SeparatorsOfUnicodeBecomeNewlines) {
+  EXPECT_EQ(readable("a\u2028b\u2029c"), "a\nb\nc");
+}
+
+TEST(IsControlTest, WhatSteersATerminalOrTheOrderOfText) {
+  for (const char32_t c : {0x0, 0x1F, 0x7F, 0x80, 0x9B, 0x9F, 0x61C, 0x200E, 0x200F, 0x2028, 0x2029,
+                           0x202A, 0x202E, 0x2066, 0x2069}) {
+    EXPECT_TRUE(is_control(c)) << std::hex << static_cast<unsigned>(c);
+  }
+  for (const char32_t c :
+       {0x20, 0x7E, 0xA0, 0xAD, 0x200D, 0x2010, 0x2027, 0x202F, 0x2065, 0x206A, 0xFFFD, 0x1F600}) {
+    EXPECT_FALSE(is_control(c)) << std::hex << static_cast<unsigned>(c);
+  }
+}
+
+TEST(PrintableJsonTest, ControlsAreEscapedAndNothingElse) {
+  const std::string text = "{\n  \"dîr😀\": \"a\u009B31m\x7F\u202E\u2028\x1B\"\n}";
+  EXPECT_EQ(printable_json(text), "{\n  \"dîr😀\": \"a\\u009b31m\\u007f\\u202e\\u2028\\u001b\"\n}");
+  EXPECT_EQ(printable_json("\"\xFF\""), "\"\uFFFD\"");
+}
+
 TEST(OneLineTest, EveryKindOfLineBreakBecomesASpace) {
   EXPECT_EQ(one_line("a\nb\rc\r\nd\u2028e\u2029f"), "a b c d e f");
 }

@@ -20,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// Bridges in a runtime folder of their own, and `mcp-sitter ctl` beside them.
 class Ctl : public ::testing::Test {
@@ -101,6 +102,38 @@ TEST_F(Ctl, StatusReloadKillAndStderr) {
   EXPECT_TRUE(ends(second));
   EXPECT_THAT(ctl({"kill"}).output, HasSubstr("nothing ran"));
   EXPECT_EQ(client.end(), 0);
+}
+
+TEST_F(Ctl, WhatSteersATerminalIsEscapedInJsonAndKeptOutElsewhere) {
+  const std::string steering[] = {"\u009B", "\x7F", "\u202E", "\u2028", "\u2066"};
+  std::string all;
+  for (const std::string& one : steering) all += "a" + one;
+  TemporaryDirectory parent;
+  const std::string folder = parent / all;
+  fs::create_directory(folder);
+  ScriptedClient client(setup({"--cwd", folder}));
+  open(client);
+  Program follower({.command = {sitter_program(), "ctl", "stderr", "--follow", "--json"},
+                    .environment = environment()});
+  follower.read_line();
+  client.text_of_call("stderr", {{"text", all}});
+  std::vector<std::string> outputs = {follower.read_line().value_or("")};
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"list"}, {"status"}, {"stderr"}, {"reload"}}) {
+    for (const bool as_json : {false, true}) {
+      std::vector<std::string> asked = words;
+      if (as_json) asked.emplace_back("--json");
+      outputs.push_back(ctl(asked).output);
+      EXPECT_TRUE(!as_json || Json::accept(outputs.back())) << outputs.back();
+    }
+  }
+  outputs.push_back(ctl({"status", "--cwd", folder + "x"}).error);
+  outputs.push_back(ctl({"status", all}).error);
+  for (const std::string& output : outputs) {
+    EXPECT_FALSE(output.empty());
+    for (const std::string& one : steering) EXPECT_THAT(output, Not(HasSubstr(one)));
+  }
+  EXPECT_EQ(Json::parse(ctl({"list", "--json"}).output)[0]["cwd"], folder);
 }
 
 TEST_F(Ctl, OneWithAShorterEnvironmentIsFound) {

@@ -109,6 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"--on-busy", "never", "x"}, "never"},
         Mistake{{"--name", "12", "x"}, "'12' is no name"},
         Mistake{{"--name", "a b", "x"}, "'a b' is no name"},
+        Mistake{{"--name", "a\u009B31mb\u202Ec\x7F\u2028 d", "x"}, "'abc  d' is no name"},
         Mistake{{"--replay-call", "", "x"}, "a tool has a name"},
         Mistake{{"--watch", "", "x"}, "an empty pattern"},
         Mistake{{"--watch", "!", "x"}, "an empty pattern"},

@@ -8,9 +8,13 @@
 
 namespace sitter {
 
-/// The same text as surely valid UTF-8 (what is ill-formed becomes U+FFFD) without control
-/// sequences: terminal escapes, C0 but tab and newline, DEL and C1 are left out. A carriage return
-/// that no newline follows becomes a newline.
+/// Whether a character shows nothing and steers a terminal or the order in which text is shown: C0,
+/// DEL, C1, the bidi controls of Unicode, its line and paragraph separators.
+bool is_control(char32_t c);
+
+/// The same text as surely valid UTF-8 (what is ill-formed becomes U+FFFD) without controls but tab
+/// and newline, and without terminal escapes. A carriage return that no newline follows becomes a
+/// newline, and so do the separators of Unicode.
 std::string readable(std::string_view bytes);
 
 /// `readable` on one line: line breaks of every kind become spaces, those at the ends are dropped.
@@ -43,5 +47,9 @@ std::string utc_text(WallTime time);
 /// A JSON string with its quotes. Printable text is kept as it is, what is not UTF-8 becomes
 /// U+FFFD.
 std::string json_string(std::string_view text);
+
+/// A JSON text with the same meaning in which controls stand as \uXXXX. Newlines between its tokens
+/// stay.
+std::string printable_json(std::string_view json);
 
 }  // namespace sitter
