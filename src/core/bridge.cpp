@@ -69,6 +69,10 @@ void Bridge::handle_timeout(Now now) {
   if (is_due(answer_second_at_, now)) answer_second_openings();
   if (is_due(restarts_.due(), now)) restart();
   if (changes_ && is_due(changes_->deadline(), now)) on_files_settled();
+  if (is_due(crowd_deadline_, now)) {
+    crowd_deadline_.reset();
+    crowd_ = Crowd::refused;
+  }
   if (relist_.on_timeout(now)) release_held();
   on_listens_timeout();
   if (kill_ && is_due(kill_->deadline, now)) {
@@ -107,12 +111,18 @@ std::optional<Instant> Bridge::next_timeout() const {
   earlier(first, answer_second_at_);
   earlier(first, restarts_.due());
   if (changes_) earlier(first, changes_->deadline());
+  earlier(first, crowd_deadline_);
   earlier(first, relist_.deadline());
   earlier(first, listens_.deadline());
   if (kill_) earlier(first, kill_->deadline);
   if (build_ && build_->is_running()) earlier(first, build_->life.deadline());
   if (rebuild_) {
-    earlier(first, rebuild_->deadline);
+    earlier(first, rebuild_->next_deadline());
+    earlier(first, patience_end());
+    for (const Child& child : children_) {
+      if (!is_awaited(child)) continue;
+      earlier(first, child.life.started().steady + limits::kBuildPatience);
+    }
     if (has_progress_) earlier(first, next_progress_);
   }
   earlier(first, ending_deadline_);
@@ -120,7 +130,8 @@ std::optional<Instant> Bridge::next_timeout() const {
 }
 
 bool Bridge::reads_client() const {
-  return std::none_of(children_.begin(), children_.end(),
+  return crowd_ != Crowd::waiting &&
+         std::none_of(children_.begin(), children_.end(),
                       [](const Child& child) { return child.input == Child::Input::full; });
 }
 
@@ -153,6 +164,11 @@ const Bridge::Child* Bridge::shown() const {
     if (child.serves()) return &child;
   }
   return children_.empty() ? nullptr : &children_.back();
+}
+
+bool Bridge::is_served() const {
+  const Child* const child = shown();
+  return child != nullptr && child->serves();
 }
 
 bool Bridge::is_candidate(const Child& child) const {
@@ -313,12 +329,28 @@ void Bridge::settle() {
     it = children_.erase(it);
     on_over(std::move(dead));
   }
+  if (!replays_.empty()) {
+    for (Child& child : children_) catch_up(child);
+  }
   if (build_ && build_->is_running() && build_->life.is_over()) on_build_over();
   if (kill_) advance_kill();
   if (rebuild_) advance_rebuild();
   if (changes_) note_reload_over();
   if (ending_ != Ending::none) advance_ending();
   if (!has_child()) start_if_due();
+  settle_crowd();
+}
+
+/// What is in flight takes memory, so a client that asks for too much is not read for a while, and
+/// then refused: a kill or a cancellation may be what helps.
+void Bridge::settle_crowd() {
+  if (requests_.bytes() <= limits::kInFlightBytesMax) {
+    crowd_ = Crowd::none;
+    crowd_deadline_.reset();
+  } else if (crowd_ == Crowd::none) {
+    crowd_ = Crowd::waiting;
+    crowd_deadline_ = now_.steady + limits::kDeafAfter;
+  }
 }
 
 /// Takes everything down. What waits is answered at once, what is in flight when its child is over.
@@ -333,7 +365,7 @@ void Bridge::stop(ChildLifecycle::Ladder ladder) {
     build_->stop_for(BuildResult::Outcome::stopped);
     build_->life.take_down(EndReason::shut_down, {}, ladder, now_, out_);
   }
-  if (rebuild_) rebuild_->deadline.reset();
+  if (rebuild_) rebuild_->clear_deadlines();
   const ChildEnd end = end_for(EndReason::shut_down);
   if (opening_ != nullptr) answer_opening_ourselves(end_clause(end));
   fail_waiting(report_of(end, {}, Progress::not_delivered));

@@ -144,7 +144,7 @@ void Bridge::fail(ClientRequest& request, const DeathReport& report) {
 void Bridge::fail_waiting(const DeathReport& report) {
   grant_waiting();
   while (requests_.waiting_count() > 0) {
-    const auto [request, order, line] = requests_.next_waiting();
+    const auto [request, order, line, since] = requests_.next_waiting();
     if (request == nullptr) continue;
     if (request->method == Method::initialize && ending_ == Ending::none) {
       answer_lost_opening(*request, end_clause(*report.end), report.stderr_tail);

@@ -122,7 +122,7 @@ void Bridge::answer_unreadable(Child& child, std::string_view id, std::string_vi
     child.life.take_down(EndReason::opening_refused, std::move(why), ladder(), now_, out_);
     return;
   }
-  ClientRequest* const request = requests_.find_sent(id, child.gen());
+  ClientRequest* const request = find_sent(child, id);
   if (request == nullptr) return;
   if (request->is_cancelled) {
     requests_.take(*request);
@@ -190,21 +190,20 @@ void Bridge::on_child_notification(Child& child, const Message& message, Line li
       output_.on_progress(message.params.progress_token, now_);
       break;
     case Method::cancelled: {
-      if (auto* const stream = listens_.find(message.params.request_id, child.gen())) {
+      const std::string_view cancelled = message.params.request_id;
+      auto* stream = listens_.find(cancelled, child.gen());
+      const std::string id = child_requests_.client_id(child.gen(), cancelled);
+      if (stream == nullptr && id.empty()) stream = find_stream(child, cancelled);
+      if (stream != nullptr) {
         Edits edits(line);
-        if (stream->id != message.params.request_id) {
-          edits.replace(message.params.request_id, stream->id);
-        }
+        if (stream->id != cancelled) edits.replace(cancelled, stream->id);
         on_stream_ended(*stream, edits.outgoing());
-        return;
+      } else if (!id.empty()) {
+        child_requests_.take(id);
+        output_.send(Outgoing::spliced(line, cancelled, id), out_);
+      } else {
+        out_.log(Level::debug, "a cancellation by the child of nothing that is open was dropped");
       }
-      const std::string id = child_requests_.client_id(child.gen(), message.params.request_id);
-      if (id.empty()) {
-        out_.log(Level::debug, "a cancellation by the child of no open question was dropped");
-        return;
-      }
-      child_requests_.take(id);
-      output_.send(Outgoing::spliced(line, message.params.request_id, id), out_);
       return;
     }
     case Method::tools_list_changed:
@@ -262,8 +261,11 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
     note_served(child);
     return;
   }
-  if (on_stream_answer(child, message, line)) return;
-  ClientRequest* const request = requests_.find_sent(message.id, child.gen());
+  const auto [stream, request] = answered_by(child, message);
+  if (stream != nullptr) {
+    on_stream_answer(child, *stream, message, line);
+    return;
+  }
   if (request == nullptr) {
     out_.log(Level::debug, fmt::format("child {} answered id {}, which nobody waits for",
                                        child.gen(), brief(message.id, 100)));
@@ -282,6 +284,9 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
   }
   if (request->is_stateless) note_version(child, *request, message);
   if (request->wants_progress) request->goes_on = is_task(*request, message.result);
+  if (is_replayed(*request) && !request->is_cancelled) {
+    note_replayed(child, *request, message.result);
+  }
   if (message.kind == Message::Kind::error && may_be_refusal(child, *request, message.error)) {
     child.has_held_errors = true;
     hold(*request, edits.apply());
@@ -293,12 +298,18 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
   } else if (request->method == Method::tools_list) {
     pass_tools(child, *request, message, edits);
   } else if (request->method == Method::tools_call && !child.retires_at) {
-    if (is_replayed(*request)) note_replayed(*request, message.result);
     pass_tool_result(*request, message, edits);
   } else {
     if (message.kind == Message::Kind::result) on_success(child, *request, message.result, edits);
     answer(*request, edits.outgoing());
   }
+}
+
+/// An id that is exactly this one counts before one that the child may have rounded to it.
+ClientRequest* Bridge::find_sent(const Child& child, std::string_view raw_id) {
+  ClientRequest* const request = requests_.find_sent(raw_id, child.gen());
+  if (request != nullptr || child.keeps_ids) return request;
+  return requests_.find_rounded(raw_id, child.gen());
 }
 
 /// Whether the error may only mean that the child was not opened.

@@ -21,12 +21,6 @@ namespace {
 /// evil.
 constexpr std::string_view kErrorsWithoutId = "2025-11-25";
 
-/// What must be kept of a request that a child gets: its line, if it may be sent once more or if
-/// its success changes the session.
-bool is_line_needed_later(const ClientRequest& request) {
-  return request.method == Method::initialize || request.is_repeatable();
-}
-
 }  // namespace
 
 void Bridge::on(const input::ClientLine& fact) {
@@ -240,7 +234,7 @@ void Bridge::wait(ClientRequest& request, Line line) {
                     requests_.waiting_count(), requests_.waiting_bytes()));
     return;
   }
-  requests_.enqueue(request, line.text());
+  requests_.enqueue(request, line.text(), now_.steady);
 }
 
 /// One alone always may.
@@ -299,10 +293,27 @@ void Bridge::forward(ClientRequest& request, Line line, Outgoing outgoing, Child
                              limits::kInFlightCountMax));
     return;
   }
-  requests_.sent(
-      request, child.gen(),
-      is_line_needed_later(request) || is_replayed(request) ? OwnedLine(line.text()) : OwnedLine());
+  if (refuse_in_crowd(request)) return;
+  const bool is_kept = changes_state(request) ||
+                       (request.is_repeatable() &&
+                        requests_.bytes() + line.text().size() <= limits::kInFlightBytesMax);
+  requests_.sent(request, child.gen(), is_kept ? OwnedLine(line.text()) : OwnedLine());
   out_.push(action::SendToChild{child.gen(), std::move(outgoing)});
+}
+
+bool Bridge::refuse_in_crowd(ClientRequest& request) {
+  if (crowd_ != Crowd::refused) return false;
+  answer_error(request, ErrorCode::internal_error,
+               fmt::format("requests of {} bytes are unanswered, and mcp-sitter takes no more "
+                           "beyond {}; wait for answers, or cancel",
+                           requests_.bytes(), limits::kInFlightBytesMax));
+  return true;
+}
+
+/// What it says has to be known when it has succeeded. Of any other request the line is kept only
+/// to be sent once more.
+bool Bridge::changes_state(const ClientRequest& request) const {
+  return request.method == Method::initialize || is_setting(request.method) || is_replayed(request);
 }
 
 void Bridge::on_client_notification(const Message& message, Line line) {
@@ -376,18 +387,23 @@ void Bridge::on_cancelled(const Message& message, Line line) {
       out_.push(action::SendToChild{child->gen(), Outgoing::passed(line)});
     }
   }
-  if (request == held_carrier_) held_carrier_ = nullptr;
   // The stateless revision wants to hear no more of it.
   if (request->wants_progress) {
     tokens_.on_answered(request->progress_token(), request->is_stateless);
   }
-  leave_batch(*request);
-  if (kill_) std::erase(kill_->callers, request);
-  if (rebuild_) on_rebuild_cancelled(*request);
-  for (Inspection& inspection : inspections_) {
-    if (inspection.request == request) inspection.request = nullptr;
-  }
+  forget(*request);
   requests_.cancel(*request);
+}
+
+/// Nobody waits for its answer any more.
+void Bridge::forget(ClientRequest& request) {
+  if (&request == held_carrier_) held_carrier_ = nullptr;
+  leave_batch(request);
+  if (kill_) std::erase(kill_->callers, &request);
+  if (rebuild_) on_rebuild_cancelled(request);
+  for (Inspection& inspection : inspections_) {
+    if (inspection.request == &request) inspection.request = nullptr;
+  }
 }
 
 void Bridge::on_client_answer(const Message& message, Line line) {

@@ -11,11 +11,8 @@ using Command = ControlRequest::Command;
 
 void Bridge::on(const input::ControlLine& fact) {
   const auto parsed = parse_control_request(fact.line);
-  // Under an id of ours it is a request like those of the client.
-  ClientRequest& request = requests_.add(ids_.next(requests_));
+  ClientRequest& request = requests_.add_control(fact.connection);
   request.method = Method::tools_call;
-  request.more().control = fact.connection;
-  requests_.keep(request);
   if (const auto* const wrong = std::get_if<std::string>(&parsed)) {
     answer_error(request, ErrorCode::invalid_request, *wrong);
     return;
@@ -38,7 +35,14 @@ void Bridge::on(const input::ControlLine& fact) {
   }
 }
 
-void Bridge::on(const input::ControlClosed& fact) { followers_.erase(fact.connection); }
+void Bridge::on(const input::ControlClosed& fact) {
+  followers_.erase(fact.connection);
+  for (ClientRequest* request : requests_.all(ClientRequest::State::ours)) {
+    if (!request->is_control() || request->extra->control != fact.connection) continue;
+    forget(*request);
+    requests_.take(*request);
+  }
+}
 
 void Bridge::reload_for(ClientRequest& request, std::string_view arguments) {
   const auto parsed = parse_rebuild_arguments(arguments);
@@ -51,11 +55,7 @@ void Bridge::reload_for(ClientRequest& request, std::string_view arguments) {
     return;
   }
   is_killed_ = false;
-  if (reload({"ctl reload", std::get<RebuildArguments>(parsed)})) {
-    rebuild_->callers.push_back(&request);
-  } else {
-    rebuild_->next_callers.push_back(&request);
-  }
+  reload({"ctl reload", std::get<RebuildArguments>(parsed)}, &request);
 }
 
 /// Whoever asks wrongly is told so, and gets nothing else.

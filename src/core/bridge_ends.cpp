@@ -134,11 +134,12 @@ void Bridge::on_child_lost(const Child& dead, ClientRequest& request, const Deat
   } else if (!dead.has_served) {
     // What it may have died of would take the next ones down, too.
     fail_undone(request, report);
-  } else if (request.is_repeatable() && !request.is_retried && !is_deliberate && !kill_ &&
-             ending_ == Ending::none && may_wait(request.extra->line.line())) {
+  } else if (request.has_line() && request.is_repeatable() && !request.is_retried &&
+             !is_deliberate && !kill_ && ending_ == Ending::none &&
+             may_wait(request.extra->line.line())) {
     // The next child counts its progress from the beginning, and progress must only grow.
     if (request.wants_progress) tokens_.mute(request.progress_token());
-    requests_.retry(request);
+    requests_.retry(request, now_.steady);
   } else {
     fail(request, report);
   }
@@ -146,9 +147,8 @@ void Bridge::on_child_lost(const Child& dead, ClientRequest& request, const Deat
 
 /// What a child has died of would take the next one down, too.
 void Bridge::blame_replay(const Child& dead, ChildEnd& end) {
-  const CallReplay* const replay = dead.handshake.replay();
-  if (replay == nullptr || end.reason == EndReason::ended_from_outside) return;
-  const std::string tool(replay->running());
+  if (end.reason == EndReason::ended_from_outside) return;
+  const std::string tool(dead.handshake.running_call());
   if (replays_.erase(tool) == 0) return;
   note_replay_failure(
       fmt::format("{}: {}; it is not called again by itself", tool, end_clause(end)));

@@ -30,13 +30,33 @@ void Bridge::start_if_due() {
   }
 }
 
-std::vector<ReplayedCall> Bridge::replayed_calls() const {
+/// Before anything else is asked of the child.
+void Bridge::replay_first(Child& child) {
   std::vector<ReplayedCall> calls;
   for (const std::string& tool : config_.replayed_tools) {
-    if (const auto call = replays_.find(tool); call != replays_.end())
-      calls.push_back(call->second);
+    const auto call = replays_.find(tool);
+    if (call == replays_.end()) continue;
+    child.calls_made[tool] = call->second.number;
+    calls.push_back(call->second);
   }
-  return calls;
+  child.handshake.replay_first(std::move(calls));
+}
+
+/// What has succeeded at the child before this one since that was asked what to call again, unless
+/// the client has called the same tool once more since.
+void Bridge::catch_up(Child& child) {
+  if (!child.life.is_up() || child.retires_at || !child.handshake.may_call_again()) return;
+  for (const auto& [tool, call] : replays_) {
+    if (call.gen >= child.gen() || child.calls_made[tool] >= call.number) continue;
+    const auto sent = requests_.all(ClientRequest::State::sent, child.gen());
+    const bool is_outdated = std::any_of(
+        sent.begin(), sent.end(), [&, &tool = tool, &call = call](const ClientRequest* request) {
+          return request->tool == tool && request->order > call.order && !request->is_cancelled;
+        });
+    if (is_outdated) continue;
+    child.calls_made[tool] = call.number;
+    child.handshake.call_again(call, now_, out_);
+  }
 }
 
 /// Of many restarts that nobody has read of only the newest are told.
@@ -113,7 +133,7 @@ void Bridge::advance(Child& child) {
     return;
   }
   if (handshake.state() == State::opened && session_.is_initialized()) {
-    handshake.replay_first(replayed_calls());
+    replay_first(child);
     handshake.settle(session_, !child.has_clients_opening, now_, out_);
   }
   if (is_candidate(child)) {
@@ -123,6 +143,9 @@ void Bridge::advance(Child& child) {
   }
   // It may have come to serve because the other one has ended.
   show_stderr(child);
+  for (std::string& failure : handshake.take_call_failures()) {
+    note_replay_failure(std::move(failure));
+  }
   if (const auto lists = handshake.take_lists(now_)) on_lists(child, *lists);
   if (child.has_held_errors && !handshake.is_in_doubt()) {
     child.has_held_errors = false;
@@ -209,7 +232,7 @@ void Bridge::advance_unopened(Child& child) {
   child.has_tools = child.has_prompts = child.has_resources = child.has_logging = true;
   child.handshake.leave_unopened();
   if (has_lost_stateless_) {
-    child.handshake.replay_first(replayed_calls());
+    replay_first(child);
     child.handshake.list(true, catalog(CatalogKind::tools).count() > 0, now_, out_);
     if (child.has_spoken) child.handshake.on_spoken(now_);
     // Else when it serves.
@@ -307,10 +330,6 @@ void Bridge::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) 
   notice_->startup = child.startup;
   notice_->previous = last_served_end_;
   notice_->not_compared = std::move(not_compared);
-  if (const CallReplay* const replay = child.handshake.replay()) {
-    const auto& failures = replay->failures();
-    for (const std::string& failure : failures) note_replay_failure(failure);
-  }
   for (const std::string& uri : child.handshake.lost_subscriptions()) {
     notice_->subscriptions_lost.push_back(string_value(uri));
   }
@@ -343,7 +362,7 @@ void Bridge::restore_subscriptions(const Child& child) {
 
 void Bridge::release_waiting(Child& child) {
   while (requests_.waiting_count() > 0) {
-    auto [request, order, line] = requests_.next_waiting();
+    auto [request, order, line, since] = requests_.next_waiting();
     if (request == nullptr) {
       out_.push(action::SendToChild{child.gen(), Outgoing::own(line.text())});
       continue;

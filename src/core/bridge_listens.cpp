@@ -6,6 +6,7 @@
 #include "sitter/core/limits.hpp"
 #include "sitter/core/method.hpp"
 #include "sitter/core/protocol.hpp"
+#include "sitter/core/raw_id.hpp"
 #include "sitter/core/text.hpp"
 
 namespace sitter {
@@ -131,7 +132,7 @@ void Bridge::end_stream(const Stream& stream, std::string_view why) {
 }
 
 void Bridge::on_acknowledged(Child& child, const Message& message, Line line) {
-  Stream* const stream = listens_.find(message.params.subscription_id, child.gen());
+  Stream* const stream = find_stream(child, message.params.subscription_id);
   const auto granted = ListenFilter::of(message.params.notifications);
   if (stream == nullptr || !granted) {
     const bool is_late = listens_.was_cancelled(message.params.subscription_id);
@@ -170,35 +171,52 @@ void Bridge::on_acknowledged(Child& child, const Message& message, Line line) {
   tell_missed(*stream);
 }
 
-/// An error, or the end of a stream. False: the id is no stream's.
-bool Bridge::on_stream_answer(Child& child, const Message& message, Line line) {
-  Stream* const stream = listens_.find(message.id, child.gen());
-  if (stream == nullptr) return listens_.was_cancelled(message.id) && ends_stream(message);
+/// Whatever has exactly this id counts before all that the child may have rounded to it.
+Bridge::Answered Bridge::answered_by(Child& child, const Message& answer) {
+  const Generation gen = child.gen();
+  if (Stream* const stream = listens_.find(answer.id, gen)) return {stream};
+  if (listens_.was_cancelled(answer.id) && ends_stream(answer)) return {};
+  if (shows_every_digit(answer.id)) child.keeps_ids = true;
+  ClientRequest* const request = find_sent(child, answer.id);
+  if (request != nullptr && same_id(request->id(), answer.id)) return {nullptr, request};
+  Stream* const stream = find_stream(child, answer.id);
+  // Hardly anything answers a stream but its end, which says so.
+  if (stream != nullptr && (request == nullptr || ends_stream(answer))) return {stream};
+  return {nullptr, request};
+}
+
+Stream* Bridge::find_stream(const Child& child, std::string_view raw_id) {
+  Stream* const stream = listens_.find(raw_id, child.gen());
+  if (stream != nullptr || child.keeps_ids) return stream;
+  return listens_.find_rounded(raw_id, child.gen());
+}
+
+/// An error, or the end of the stream.
+void Bridge::on_stream_answer(Child& child, Stream& stream, const Message& message, Line line) {
   note_served(child);
   Edits edits(line);
-  if (stream->id != message.id) edits.replace(message.id, stream->id);
+  if (stream.id != message.id) edits.replace(message.id, stream.id);
   if (message.kind == Message::Kind::result) {
-    if (stream->is_ours && !(*stream->granted == ListenFilter{})) {
+    if (stream.is_ours && !(*stream.granted == ListenFilter{})) {
       // The end of nothing: the bridge goes on.
-      stream->is_refused = true;
+      stream.is_refused = true;
     } else {
-      on_stream_ended(*stream, edits.outgoing());
+      on_stream_ended(stream, edits.outgoing());
     }
-    return true;
+    return;
   }
-  stream->deadline.reset();
-  stream->is_refused = true;
+  stream.deadline.reset();
+  stream.is_refused = true;
   const bool is_unknown_method = has_code(message.error, ErrorCode::method_not_found);
-  const bool was_refused = !stream->granted && !is_unknown_method;
-  if (was_refused || stream->is_acknowledged) {
+  const bool was_refused = !stream.granted && !is_unknown_method;
+  if (was_refused || stream.is_acknowledged) {
     output_.send(edits.outgoing(), out_);
-    listens_.close(*stream);
-  } else if (!stream->granted) {
-    grant_ourselves(*stream);
-  } else if (!own_grant(*stream).covers(*stream->granted)) {
-    end_stream(*stream, "the restarted server refuses this stream");
+    listens_.close(stream);
+  } else if (!stream.granted) {
+    grant_ourselves(stream);
+  } else if (!own_grant(stream).covers(*stream.granted)) {
+    end_stream(stream, "the restarted server refuses this stream");
   }
-  return true;
 }
 
 /// The child has ended a stream in good order. One that is about to exit does so with all of them,
@@ -278,7 +296,7 @@ void Bridge::pass_change(Child& child, const Message& message, Line line) {
   const auto kind = changed_kind(message.method);
   const std::string_view id = message.params.subscription_id;
   if (!id.empty()) {
-    const Stream* const stream = listens_.find(id, child.gen());
+    const Stream* const stream = find_stream(child, id);
     // A resource may be a part of the one that the client has named.
     const bool carries = stream != nullptr && stream->granted &&
                          (kind ? stream->granted->has(*kind) : !stream->granted->uris.empty());

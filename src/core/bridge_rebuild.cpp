@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "sitter/core/bridge.hpp"
@@ -15,18 +16,47 @@ using Level = action::Log::Level;
 using Outcome = BuildResult::Outcome;
 using Server = RebuildReport::Server;
 
+std::optional<Instant> Bridge::Rebuild::next_deadline() const {
+  std::optional<Instant> first = deadline;
+  earlier(first, unattended_until);
+  for (const RebuildCaller& caller : callers) earlier(first, caller.deadline);
+  return first;
+}
+
+void Bridge::Rebuild::clear_deadlines() {
+  deadline.reset();
+  unattended_until.reset();
+  for (RebuildCaller& caller : callers) caller.deadline.reset();
+}
+
+bool Bridge::Rebuild::has_client() const {
+  return std::any_of(callers.begin(), callers.end(),
+                     [](const RebuildCaller& caller) { return !caller.request->is_control(); });
+}
+
+void Bridge::Rebuild::join(const Next& other) {
+  is_unattended |= other.is_unattended;
+  callers.insert(callers.end(), other.callers.begin(), other.callers.end());
+}
+
 void Bridge::begin_rebuild(ClientRequest& request, const RebuildArguments& arguments) {
-  const bool is_free = !rebuild_ || (rebuild_->is_cancelled && rebuild_->callers.empty());
+  if (refuse_in_crowd(request)) return;
+  const bool is_free = !rebuild_ || !rebuild_->is_wanted();
   is_killed_ = false;
-  if (!rebuild_) rebuild_ = Rebuild();
-  rebuild_->callers.push_back(&request);
+  const bool is_new = !rebuild_;
+  if (is_new) rebuild_.emplace(now_);
+  rebuild_->callers.push_back({&request, arguments.timeout});
   if (!is_free) {
-    if (has_rebuild_begun()) request.more().joined_after = build_->age(now_);
+    if (!has_rebuild_begun()) return;
+    request.more().joined_after = build_->age(now_);
+    if (rebuild_->state == Rebuild::State::building) {
+      rebuild_->callers.back().deadline = now_.steady + arguments.timeout;
+    }
     return;
   }
+  rebuild_->cause.clear();
   rebuild_->mode = arguments.mode;
-  rebuild_->timeout = arguments.timeout;
-  if (!rebuild_->is_cancelled) restart_rebuild();
+  if (is_new) restart_rebuild();
 }
 
 void Bridge::on(const input::ReloadAsked&) {
@@ -35,35 +65,49 @@ void Bridge::on(const input::ReloadAsked&) {
   reload({"SIGHUP"});
 }
 
-/// For somebody else than the client. False if there will be one more after that which is on its
-/// way, since what has changed meanwhile may not be in it.
-bool Bridge::reload(const Reload& wanted) {
-  using State = Rebuild::State;
-  const bool is_free = !rebuild_ || (rebuild_->is_cancelled && rebuild_->callers.empty());
-  // A server that is not up yet would only be waited for to be replaced. But who has called is owed
-  // an answer, and saves might go on for ever.
-  if (!is_free && rebuild_->state == State::starting && rebuild_->callers.empty()) {
-    rebuild_->add_reload(wanted.is_by_watch);
-    rebuild_->cause = wanted.cause;
-    rebuild_->mode = wanted.how.mode;
-    rebuild_->timeout = wanted.how.timeout;
-    rebuild_->gen = kNoGeneration;
-    restart_rebuild();
-    return true;
-  }
-  if (!is_free && has_rebuild_begun()) {
-    rebuild_->next = wanted;
-    return false;
-  }
+/// For somebody else than the client, who may wait for what comes of it.
+void Bridge::reload(const Reload& wanted, ClientRequest* caller) {
+  const auto add_to = [&](auto& rebuild) {
+    if (caller == nullptr) {
+      rebuild.is_unattended = true;
+    } else {
+      rebuild.callers.push_back({caller, wanted.how.timeout});
+    }
+  };
   const bool is_new = !rebuild_;
-  if (is_new) rebuild_ = Rebuild();
-  rebuild_->add_reload(wanted.is_by_watch);
-  if (!is_free) return true;
+  if (is_new) rebuild_.emplace(now_);
+  const bool begins_anew = is_new || !rebuild_->is_wanted() || is_replaced_by_reload();
+  if (!begins_anew && has_rebuild_begun()) {
+    // What has changed meanwhile may not be in it.
+    if (!rebuild_->next) rebuild_->next.emplace();
+    rebuild_->next->wanted = wanted;
+    add_to(*rebuild_->next);
+    return;
+  }
+  add_to(*rebuild_);
+  if (!begins_anew) return;
   rebuild_->cause = wanted.cause;
   rebuild_->mode = wanted.how.mode;
   rebuild_->timeout = wanted.how.timeout;
-  if (is_new) restart_rebuild();
-  return true;
+  // One that is cancelled begins anew when its build is over.
+  if (rebuild_->is_cancelled) return;
+  rebuild_->gen = kNoGeneration;
+  restart_rebuild();
+}
+
+/// A server that is not up yet would only be waited for to be replaced. But whoever waits for it is
+/// owed an answer, and saves might go on for ever.
+bool Bridge::is_replaced_by_reload() const {
+  if (rebuild_->state != Rebuild::State::starting || !rebuild_->callers.empty()) return false;
+  return std::none_of(children_.begin(), children_.end(), [&](const Child& child) {
+    return child.gen() == rebuild_->gen && is_awaited(child);
+  });
+}
+
+/// Requests wait for it, and nothing else could serve them. One that hangs is not awaited for ever.
+bool Bridge::is_awaited(const Child& child) const {
+  return !is_served() && needs_child() && !child.retires_at &&
+         now_.steady < child.life.started().steady + limits::kBuildPatience;
 }
 
 /// What changes from now on may not be in it.
@@ -89,12 +133,7 @@ void Bridge::on(const input::StatusAsked&) { inspect(Purpose::status_for_log); }
 void Bridge::restart_rebuild() {
   rebuild_->is_cancelled = false;
   // It is also the one that was to come after it.
-  if (const auto next = std::exchange(rebuild_->next, std::nullopt)) {
-    rebuild_->add_reload(next->is_by_watch);
-  }
-  auto& callers = rebuild_->callers;
-  callers.insert(callers.end(), rebuild_->next_callers.begin(), rebuild_->next_callers.end());
-  rebuild_->next_callers.clear();
+  if (const auto next = std::exchange(rebuild_->next, std::nullopt)) rebuild_->join(*next);
   if (rebuild_->mode == RebuildMode::kill_first) {
     rebuild_->state = Rebuild::State::finishing;
     rebuild_->deadline = now_.steady + config_.on_busy_wait;
@@ -110,7 +149,10 @@ void Bridge::start_build() {
     return;
   }
   rebuild_->state = Rebuild::State::building;
-  rebuild_->deadline = now_.steady + rebuild_->timeout;
+  if (rebuild_->is_unattended) rebuild_->unattended_until = now_.steady + rebuild_->timeout;
+  for (RebuildCaller& caller : rebuild_->callers) {
+    caller.deadline = now_.steady + caller.timeout;
+  }
   build_.emplace(--last_build_, now_);
   if (changes_) changes_->on_build();
   has_progress_ = false;
@@ -124,12 +166,89 @@ void Bridge::stop_build(Outcome outcome) {
 }
 
 void Bridge::on_rebuild_timeout() {
+  if (is_due(patience_end(), now_)) answer_patient_requests();
   if (rebuild_->state != Rebuild::State::building) return;
-  if (is_due(rebuild_->deadline, now_)) {
-    rebuild_->deadline.reset();
-    stop_build(Outcome::timed_out);
-  }
+  on_build_deadlines();
   if (has_progress_ && next_progress_ <= now_.steady) tell_build_progress();
+}
+
+/// Whoever has waited for its time does not wait any longer, and a build that nobody waits for is
+/// stopped.
+void Bridge::on_build_deadlines() {
+  const auto is_out = [&](const RebuildCaller& caller) { return is_due(caller.deadline, now_); };
+  auto& callers = rebuild_->callers;
+  const bool is_unattended_out = is_due(rebuild_->unattended_until, now_);
+  if (!is_unattended_out && std::none_of(callers.begin(), callers.end(), is_out)) return;
+  const bool is_wanted = (rebuild_->is_unattended && !is_unattended_out) ||
+                         !std::all_of(callers.begin(), callers.end(), is_out);
+  if (!is_wanted) {
+    rebuild_->clear_deadlines();
+    stop_build(Outcome::timed_out);
+    return;
+  }
+  if (is_unattended_out) {
+    rebuild_->is_unattended = false;
+    rebuild_->unattended_until.reset();
+  }
+  const auto leaving = std::stable_partition(callers.begin(), callers.end(), std::not_fn(is_out));
+  const std::vector<RebuildCaller> left(leaving, callers.end());
+  callers.erase(leaving, callers.end());
+  for (const RebuildCaller& caller : left) {
+    answer_tool_text(
+        *caller.request,
+        fmt::format("[mcp-sitter] {} and goes on, since others wait for it too; this call has "
+                    "waited for {} (timeout_seconds). {}.",
+                    rebuild_clause(), duration_text(caller.timeout), rebuild_advice()),
+        true);
+  }
+}
+
+/// What goes on, and for whom.
+std::string Bridge::rebuild_clause() const {
+  using State = Rebuild::State;
+  const std::string cause =
+      rebuild_->cause.empty() ? names_.name(Builtin::rebuild) : one_line(rebuild_->cause);
+  if (rebuild_->state == State::building) {
+    return fmt::format("a build has been running for {} ({})", duration_text(build_->age(now_)),
+                       cause);
+  }
+  return fmt::format("a new server is on its way ({})", cause);
+}
+
+/// What shows more, and what ends it.
+std::string Bridge::rebuild_advice() const {
+  const bool is_building = rebuild_->state == Rebuild::State::building;
+  return fmt::format(
+      "{} shows it{}", names_.name(is_building ? Builtin::build_log : Builtin::status),
+      rebuild_->has_client() ? std::string()
+                             : fmt::format(", {} ends it", names_.name(Builtin::kill)));
+}
+
+/// Whether the client's requests wait for what is built.
+bool Bridge::keeps_waiting() const {
+  return rebuild_ && ending_ != Ending::stopping && (holds_waiting() || !is_served());
+}
+
+/// Of the request that has waited longest since the rebuild has begun.
+std::optional<Instant> Bridge::patience_end() const {
+  const auto since = keeps_waiting() ? requests_.waits_since() : std::nullopt;
+  if (!since) return std::nullopt;
+  return std::max(*since, rebuild_->begun) + limits::kBuildPatience;
+}
+
+/// The client would give them up soon, and its model never know why.
+void Bridge::answer_patient_requests() {
+  for (ClientRequest* request : requests_.waiting_since(now_.steady - limits::kBuildPatience)) {
+    const std::string why = fmt::format("this request was not delivered: {}; {}; call again",
+                                        rebuild_clause(), rebuild_advice());
+    if (is_list(request->method) && request->is_first_page) {
+      answer_last_list(*request);
+    } else if (request->fails_with_result()) {
+      answer_tool_text(*request, fmt::format("[mcp-sitter] {}.", why), true);
+    } else {
+      answer_error(*request, ErrorCode::internal_error, why);
+    }
+  }
 }
 
 void Bridge::advance_rebuild() {
@@ -154,8 +273,9 @@ void Bridge::advance_new_child() {
     bool is_one_left = false;
     for (Child& child : children_) {
       if (child.serves()) continue;
-      // What was promised to one that retires holds, and there are never three.
-      if (!child.retires_at) {
+      // What was promised to one that retires holds, and what waits for one that starts gets it;
+      // and there are never three.
+      if (!child.retires_at && !is_awaited(child)) {
         child.life.take_down(EndReason::replaced, {}, ladder(), now_, out_);
       }
       is_one_left = true;
@@ -191,8 +311,8 @@ void Bridge::tell_build_progress() {
   next_progress_ = now_.steady + limits::kBuildProgressInterval;
   const std::string line =
       build_->output.tail(build_->life.gen(), 1, limits::kBuildProgressLineMax);
-  for (const ClientRequest* caller : rebuild_->callers) {
-    const std::string_view token = caller->progress_token();
+  for (const RebuildCaller& caller : rebuild_->callers) {
+    const std::string_view token = caller.request->progress_token();
     if (token.empty()) continue;
     output_.on_progress(token, now_);
     output_.send(Outgoing::own(notification_line(
@@ -209,10 +329,9 @@ void Bridge::on_build_over() {
   const BuildResult& result = last_build_result_.emplace(*build_->result());
   const bool is_good = result.outcome == Outcome::succeeded;
   out_.log(is_good ? Level::info : Level::warn, build_clause(result));
-  rebuild_->deadline.reset();
+  rebuild_->clear_deadlines();
   if (rebuild_->is_cancelled) {
-    const bool is_wanted = !rebuild_->callers.empty() || rebuild_->is_reload;
-    if (!is_wanted || ending_ == Ending::stopping) {
+    if (!rebuild_->is_wanted() || ending_ == Ending::stopping) {
       reload_again(*std::exchange(rebuild_, std::nullopt));
     } else {
       restart_rebuild();
@@ -246,9 +365,13 @@ void Bridge::finish_rebuild(RebuildReport report) {
 /// One is over, and another was asked for meanwhile.
 void Bridge::reload_again(const Rebuild& before) {
   if (!before.next || ending_ != Ending::none) return;
-  reload(*before.next);
-  rebuild_->callers.insert(rebuild_->callers.end(), before.next_callers.begin(),
-                           before.next_callers.end());
+  const Reload& wanted = before.next->wanted;
+  rebuild_.emplace(now_);
+  rebuild_->cause = wanted.cause;
+  rebuild_->mode = wanted.how.mode;
+  rebuild_->timeout = wanted.how.timeout;
+  rebuild_->join(*before.next);
+  restart_rebuild();
 }
 
 void Bridge::tell_rebuilt(const Rebuild& rebuild, RebuildReport report) {
@@ -262,9 +385,7 @@ void Bridge::tell_rebuilt(const Rebuild& rebuild, RebuildReport report) {
   }
   // What a new server has mended need not be told.
   if (!is_failure(report)) reload_failure_.clear();
-  const bool is_client_told =
-      std::any_of(rebuild.callers.begin(), rebuild.callers.end(),
-                  [](const ClientRequest* caller) { return !caller->is_control(); });
+  const bool is_client_told = rebuild.has_client();
   if (!is_client_told && is_failure(report)) {
     reload_failure_ = reload_text(rebuild, report);
     notice_was_beside_structure_ = false;
@@ -275,7 +396,8 @@ void Bridge::tell_rebuilt(const Rebuild& rebuild, RebuildReport report) {
     report.notice = pending_notice_text();
     if (is_client_told) note_notice_told();
   }
-  for (ClientRequest* caller : rebuild.callers) {
+  for (const RebuildCaller& waiting : rebuild.callers) {
+    ClientRequest* const caller = waiting.request;
     report.joined_after = caller->extra ? caller->extra->joined_after : std::nullopt;
     std::string line = tool_text_line(*caller, rebuild_text(report), is_failure(report));
     // The model may call a new tool in its next turn.
@@ -299,22 +421,36 @@ std::string Bridge::reload_text(const Rebuild& rebuild, RebuildReport report) co
 
 /// One that nobody waits for any more is not finished.
 void Bridge::on_rebuild_cancelled(ClientRequest& request) {
-  const bool was_caller = std::erase(rebuild_->callers, &request) > 0;
-  if (was_caller && rebuild_->callers.empty() && !rebuild_->is_reload) abandon_rebuild();
+  const auto is_its = [&](const RebuildCaller& caller) { return caller.request == &request; };
+  if (auto& next = rebuild_->next; next && std::erase_if(next->callers, is_its) > 0) {
+    if (!next->is_unattended && next->callers.empty()) next.reset();
+  }
+  const bool was_caller = std::erase_if(rebuild_->callers, is_its) > 0;
+  if (was_caller && !rebuild_->is_wanted()) abandon_rebuild();
 }
 
-/// Somebody kills the server, so a file that was saved before does not bring it back.
-void Bridge::drop_watched_reload() {
-  if (rebuild_->next && rebuild_->next->is_by_watch) rebuild_->next.reset();
-  if (!rebuild_->is_by_watch) return;
-  rebuild_->is_reload = rebuild_->is_by_watch = false;
-  if (rebuild_->callers.empty()) abandon_rebuild();
+/// Somebody kills the server, so nothing brings it back that no call of the client waits for.
+void Bridge::give_up_rebuild(std::string_view killer) {
+  std::vector<RebuildCaller> told;
+  if (auto next = std::exchange(rebuild_->next, std::nullopt)) told = std::move(next->callers);
+  rebuild_->is_unattended = false;
+  if (!rebuild_->has_client()) {
+    told.insert(told.begin(), rebuild_->callers.begin(), rebuild_->callers.end());
+    rebuild_->callers.clear();
+  }
+  for (const RebuildCaller& caller : told) {
+    answer_tool_text(*caller.request,
+                     fmt::format("[mcp-sitter] The reload was given up: {} has come.", killer),
+                     true);
+  }
+  if (!rebuild_->is_wanted() && !rebuild_->is_cancelled) abandon_rebuild();
 }
 
 void Bridge::abandon_rebuild() {
   using State = Rebuild::State;
   if (rebuild_->state == State::building) {
     rebuild_->is_cancelled = true;
+    rebuild_->clear_deadlines();
     has_progress_ = false;
     stop_build(Outcome::stopped);
     return;

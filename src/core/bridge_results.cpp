@@ -165,7 +165,10 @@ bool Bridge::is_replayed(const ClientRequest& request) const {
          std::find(tools.begin(), tools.end(), request.tool) != tools.end();
 }
 
-void Bridge::note_replayed(const ClientRequest& request, std::string_view result) {
+void Bridge::note_replayed(Child& child, const ClientRequest& request, std::string_view result) {
+  const auto known = replays_.find(request.tool);
+  // What its successor has answered is newer, however late this comes.
+  if (known != replays_.end() && known->second.gen > child.gen()) return;
   const Message* const call = kept_reader_.read(request.extra->line.line());
   if (!is_complete_success(result) || call == nullptr) return;
   const std::string_view arguments = member(call->params_raw, "arguments");
@@ -177,7 +180,9 @@ void Bridge::note_replayed(const ClientRequest& request, std::string_view result
     replays_.erase(request.tool);
     return;
   }
-  replays_[request.tool] = {request.tool, std::string(arguments)};
+  child.calls_made[request.tool] = ++last_replay_;
+  replays_[request.tool] = {request.tool, std::string(arguments), child.gen(), request.order,
+                            last_replay_};
 }
 
 }  // namespace sitter

@@ -222,7 +222,6 @@ void Bridge::on(const input::BinaryInspected& fact) {
 void Bridge::begin_kill(ClientRequest& request, KillScope scope) {
   is_killed_ = true;
   restarts_.cancel();
-  if (rebuild_) drop_watched_reload();
   if (!kill_) {
     Kill kill;
     kill.scope = scope;
@@ -243,6 +242,8 @@ void Bridge::begin_kill(ClientRequest& request, KillScope scope) {
   for (Child& child : children_) {
     child.life.take_down(EndReason::killed_by_sitter, end.why, ladder(), now_, out_);
   }
+  // Behind them, so that a new child that is on its way is killed and not merely replaced.
+  if (rebuild_) give_up_rebuild(end.why.empty() ? names_.name(Builtin::kill) : end.why);
 }
 
 void Bridge::advance_kill() {

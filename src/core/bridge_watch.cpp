@@ -61,7 +61,7 @@ void Bridge::on_files_settled() {
   }
   out_.log(Level::info, fmt::format("changed: {}; the server is reloaded", files));
   last_trigger_ = {changes_->files(), changes_->count(), now_.wall};
-  reload({files_text({changes_->files().front()}, changes_->count()) + " changed", {}, true});
+  reload({files_text({changes_->files().front()}, changes_->count()) + " changed"});
 }
 
 /// What no reload can have missed any more.

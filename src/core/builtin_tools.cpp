@@ -69,7 +69,7 @@ const Text& text_of(Builtin builtin) {
           R"json("description":"swap: the running server serves until the new one does, and stays if that fails. )json"
           R"json(kill-first: it is stopped before the build, for a locked binary or a held port."}},)json"
           R"json("timeout_seconds":{{"type":"integer","minimum":1,"maximum":{},"default":{},)json"
-          R"json("description":"When a build that has not ended is stopped."}}}})json",
+          R"json("description":"How long to wait for the build, which is stopped when nobody waits any more."}}}})json",
           limits::kBuildSecondsMax, limits::kBuildSecondsDefault),
       true};
   static const Text kBuildLog = {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sitter/core/json_text.hpp"
 #include "sitter/core/json_view.hpp"
 #include "sitter/core/limits.hpp"
@@ -38,6 +40,22 @@ bool is_complete_success(std::string_view result) {
 void CallReplay::begin(const MakeId& make_id, const MakeMeta& make_meta, Now now, Actions& out) {
   if (has_clock_) deadline_ = now.steady + limits::kReplayWait;
   ask(make_id, make_meta, out);
+}
+
+void CallReplay::add(ReplayedCall call, const MakeId& make_id, const MakeMeta& make_meta, Now now,
+                     Actions& out) {
+  const auto ahead = calls_.begin() + static_cast<std::ptrdiff_t>(std::min(next_, calls_.size()));
+  const auto same = std::find_if(
+      ahead, calls_.end(), [&](const ReplayedCall& other) { return other.tool == call.tool; });
+  if (same != calls_.end()) {
+    *same = std::move(call);
+    return;
+  }
+  const bool was_done = is_done();
+  calls_.push_back(std::move(call));
+  if (!was_done) return;
+  --next_;
+  begin(make_id, make_meta, now, out);
 }
 
 void CallReplay::start_clock(Now now) {

@@ -1,5 +1,7 @@
 #include "sitter/core/client_requests.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cassert>
 #include <functional>
@@ -37,6 +39,12 @@ class Key {
   const std::string_view text_;
 };
 
+/// It waits with no rule of its own.
+bool is_patient(const ClientRequests::Waiting& waiting) {
+  return waiting.request != nullptr && waiting.request->method != Method::initialize &&
+         waiting.request->method != Method::server_discover;
+}
+
 }  // namespace
 
 bool ClientRequest::is_repeatable() const {
@@ -53,6 +61,8 @@ bool ClientRequest::is_repeatable() const {
 
 struct ClientRequests::Node : ClientRequest {
   std::size_t hash = 0;
+  /// What it adds to `bytes()`.
+  std::size_t weight = 0;
   /// In a ring of its own until it is linked.
   Node* next = this;
   Node* previous = this;
@@ -140,6 +150,31 @@ ClientRequest& ClientRequests::add(std::string_view raw_id) {
   return request;
 }
 
+ClientRequest& ClientRequests::add_control(ControlId connection) {
+  // No JSON value is spelled like this.
+  ClientRequest& request = index_->add(fmt::format("ctl {}", next_order_));
+  request.more().id = fmt::format("{}", next_order_);
+  request.more().control = connection;
+  request.order = next_order_++;
+  request.state = State::ours;
+  ++owed_count_;
+  return request;
+}
+
+/// After every change of its state or its line.
+void ClientRequests::weigh(ClientRequest& request) {
+  std::size_t weight = 0;
+  if (request.state != State::waiting) {
+    weight = request.key.size() + request.tool.size();
+    if (const auto* const extra = request.extra.get()) {
+      weight += extra->id.size() + extra->progress_token.size() + extra->line.size();
+    }
+  }
+  std::size_t& before = static_cast<Node&>(request).weight;
+  bytes_ += weight - before;
+  before = weight;
+}
+
 ClientRequest* ClientRequests::find_sent(std::string_view raw_id, Generation gen) {
   const Key key(raw_id);
   const auto is_sent = [&](const ClientRequest& request) {
@@ -153,21 +188,19 @@ ClientRequest* ClientRequests::find_sent(std::string_view raw_id, Generation gen
     return is_owed(request) && request.id() == raw_id;
   });
   if (found == nullptr) found = index_->oldest(key.text(), is_owed);
-  if (found == nullptr) found = index_->oldest(key.text(), is_sent);
-  return found != nullptr ? found : find_rounded(raw_id, gen);
+  return found != nullptr ? found : index_->oldest(key.text(), is_sent);
 }
 
-/// The only request of which the answer may show a rounded id.
 ClientRequest* ClientRequests::find_rounded(std::string_view raw_id, Generation gen) {
-  const auto rounded = rounded_id(raw_id);
-  if (!rounded) return nullptr;
-  ClientRequest* found = nullptr;
+  const auto printed = printed_double(raw_id);
+  if (!printed) return nullptr;
+  ClientRequest* cancelled = nullptr;
   for (ClientRequest* request : all(State::sent, gen)) {
-    if (rounded_id(request->key) != rounded) continue;
-    if (found != nullptr) return nullptr;
-    found = request;
+    if (rounded_id(request->key) != printed) continue;
+    if (!request->is_cancelled) return request;
+    if (cancelled == nullptr) cancelled = request;
   }
-  return found;
+  return cancelled;
 }
 
 ClientRequest* ClientRequests::find_open(std::string_view raw_id) {
@@ -179,10 +212,10 @@ bool ClientRequests::uses(std::string_view raw_id) const {
   return index_->oldest(Key(raw_id).text(), [](const ClientRequest&) { return true; }) != nullptr;
 }
 
-void ClientRequests::enqueue(ClientRequest& request, std::string_view line) {
+void ClientRequests::enqueue(ClientRequest& request, std::string_view line, Instant now) {
   assert(request.state == State::waiting);
   waiting_bytes_ += line.size();
-  waiting_.push_back({&request, request.order, OwnedLine(line)});
+  waiting_.push_back({&request, request.order, OwnedLine(line), now});
 }
 
 void ClientRequests::enqueue_notification(std::string_view line) {
@@ -213,17 +246,35 @@ const ClientRequest* ClientRequests::first_waiting_request() const {
   return first == waiting_.end() ? nullptr : first->request;
 }
 
+std::optional<Instant> ClientRequests::waits_since() const {
+  std::optional<Instant> first;
+  for (const Waiting& waiting : waiting_) {
+    if (is_patient(waiting)) earlier(first, waiting.since);
+  }
+  return first;
+}
+
+std::vector<ClientRequest*> ClientRequests::waiting_since(Instant then) const {
+  std::vector<ClientRequest*> found;
+  for (const Waiting& waiting : waiting_) {
+    if (is_patient(waiting) && waiting.since <= then) found.push_back(waiting.request);
+  }
+  return found;
+}
+
 void ClientRequests::sent(ClientRequest& request, Generation gen, OwnedLine line) {
   assert(request.state == State::waiting);
   if (line.size() > 0) request.more().line = std::move(line);
   request.state = State::sent;
   request.gen = gen;
   ++sent_count_;
+  weigh(request);
 }
 
 void ClientRequests::keep(ClientRequest& request) {
   assert(request.state == State::waiting);
   request.state = State::ours;
+  weigh(request);
 }
 
 void ClientRequests::hold(ClientRequest& request, std::string answer) {
@@ -241,7 +292,7 @@ OwnedLine ClientRequests::release(ClientRequest& request) {
   return std::exchange(request.extra->answer, {});
 }
 
-void ClientRequests::retry(ClientRequest& request) {
+void ClientRequests::retry(ClientRequest& request, Instant now) {
   assert(request.state == State::sent && !request.is_cancelled);
   request.state = State::waiting;
   request.is_retried = true;
@@ -251,7 +302,8 @@ void ClientRequests::retry(ClientRequest& request) {
     return other.order < request.order;
   });
   waiting_bytes_ += request.extra->line.size();
-  waiting_.insert(earlier.base(), {&request, request.order, std::move(request.extra->line)});
+  weigh(request);
+  waiting_.insert(earlier.base(), {&request, request.order, std::move(request.extra->line), now});
 }
 
 void ClientRequests::cancel(ClientRequest& request) {
@@ -263,8 +315,13 @@ void ClientRequests::cancel(ClientRequest& request) {
   waive(request);
   request.is_cancelled = true;
   --sent_count_;
+  if (request.has_line()) request.extra->line = {};
+  weigh(request);
   cancelled_.push_back(&request);
-  if (cancelled_.size() > limits::kCancelledCountMax) take(*cancelled_.front());
+  while (cancelled_.size() > limits::kCancelledCountMax ||
+         (bytes_ > limits::kInFlightBytesMax && !cancelled_.empty())) {
+    take(*cancelled_.front());
+  }
 }
 
 void ClientRequests::waive(ClientRequest& request) {
@@ -286,6 +343,7 @@ void ClientRequests::take(ClientRequest& request) {
     waive(request);
     if (request.state == State::sent) --sent_count_;
   }
+  bytes_ -= static_cast<Node&>(request).weight;
   index_->erase(static_cast<Node&>(request));
 }
 

@@ -63,6 +63,29 @@ bool Handshake::begin_replay(bool waits_for_child, Now now, Actions& out) {
   return true;
 }
 
+void Handshake::call_again(ReplayedCall call, Now now, Actions& out) {
+  if (!is_calling_again() && !late_replay_) {
+    late_replay_.emplace(gen_, std::vector<ReplayedCall>(), false);
+    late_replay_->begin(make_id_, make_meta_, now, out);
+  }
+  CallReplay& replay = is_calling_again() ? *replay_ : *late_replay_;
+  replay.add(std::move(call), make_id_, make_meta_, now, out);
+}
+
+std::string_view Handshake::running_call() const {
+  if (is_calling_again()) return replay_->running();
+  return late_replay_ ? late_replay_->running() : std::string_view();
+}
+
+std::vector<std::string> Handshake::take_call_failures() {
+  std::vector<std::string> failures;
+  for (auto* const replay : {&replay_, &late_replay_}) {
+    if (!*replay) continue;
+    for (std::string& failure : (*replay)->take_failures()) failures.push_back(std::move(failure));
+  }
+  return failures;
+}
+
 void Handshake::on_replayed(Now now, Actions& out) {
   if (state_ == State::settling) tell_again(true, now, out);
   if (state_ == State::listing) take_all_lists(now, out);
@@ -157,6 +180,7 @@ bool Handshake::on_answer(const Message& answer, Now now, Actions& out) {
     if (replay_->is_done()) on_replayed(now, out);
     return true;
   }
+  if (late_replay_ && late_replay_->on_answer(answer, make_id_, make_meta_, out)) return true;
   const bool is_ours = on_restored(answer) || (survey_ && survey_->on_answer(answer, out));
   if (is_ours) finish_if_done(now, out);
   return is_ours;
@@ -235,6 +259,7 @@ void Handshake::on_timeout(Now now, Actions& out) {
     replay_->on_timeout(now);
     if (replay_->is_done()) on_replayed(now, out);
   }
+  if (late_replay_) late_replay_->on_timeout(now);
   if (survey_) survey_->on_timeout(now);
   if (!survey_ && !outdated_.empty() && next_survey_ <= now.steady) {
     for (const CatalogKind kind : std::exchange(outdated_, {})) survey_again(kind, now, out);
@@ -245,6 +270,7 @@ void Handshake::on_timeout(Now now, Actions& out) {
 std::optional<Instant> Handshake::deadline() const {
   auto first = restore_deadline_ ? restore_deadline_ : doubt_deadline_;
   if (replay_) earlier(first, replay_->deadline());
+  if (late_replay_) earlier(first, late_replay_->deadline());
   if (survey_) earlier(first, survey_->deadline());
   if (!survey_ && !outdated_.empty()) earlier(first, next_survey_);
   return first;

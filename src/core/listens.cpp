@@ -121,21 +121,17 @@ Listens::Stream* Listens::find(std::string_view raw_id) {
 
 Listens::Stream* Listens::find(std::string_view raw_id, Generation gen) {
   if (streams_.empty() || raw_id.empty()) return nullptr;
-  Stream* stream = find(raw_id);
-  if (stream == nullptr) stream = find_rounded(raw_id);
+  Stream* const stream = find(raw_id);
   return stream != nullptr && stream->gen == gen ? stream : nullptr;
 }
 
-Listens::Stream* Listens::find_rounded(std::string_view raw_id) {
-  const auto rounded = rounded_id(raw_id);
-  if (!rounded) return nullptr;
-  Stream* found = nullptr;
-  for (Stream& stream : streams_) {
-    if (rounded_id(stream.id) != rounded) continue;
-    if (found != nullptr) return nullptr;
-    found = &stream;
-  }
-  return found;
+Listens::Stream* Listens::find_rounded(std::string_view raw_id, Generation gen) {
+  const auto printed = printed_double(raw_id);
+  if (!printed) return nullptr;
+  const auto found = std::find_if(streams_.begin(), streams_.end(), [&](const Stream& stream) {
+    return stream.gen == gen && rounded_id(stream.id) == printed;
+  });
+  return found == streams_.end() ? nullptr : &*found;
 }
 
 bool Listens::is_waiting() const {

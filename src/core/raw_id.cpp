@@ -16,6 +16,19 @@ namespace {
 /// From here on a double can't tell all integers apart: 2^53.
 constexpr double kExactEnd = 9007199254740992.0;
 
+/// And as many digits it has.
+constexpr std::size_t kExactEndDigits = 16;
+
+/// Without the zeros at its end.
+std::string digits_of(std::string_view number) {
+  std::string digits;
+  for (const char c : number.substr(0, number.find('e'))) {
+    if (is_json_digit(c)) digits += c;
+  }
+  digits.erase(digits.find_last_not_of('0') + 1);
+  return digits;
+}
+
 double double_of(std::string_view raw_number) {
   return std::strtod(std::string(raw_number).c_str(), nullptr);
 }
@@ -47,6 +60,18 @@ std::optional<double> rounded_id(std::string_view raw_id) {
   if (!is_json_number(raw_id)) return std::nullopt;
   const double number = double_of(raw_id);
   return std::abs(number) < kExactEnd ? std::nullopt : std::optional(number);
+}
+
+std::optional<double> printed_double(std::string_view raw_id) {
+  const auto number = rounded_id(raw_id);
+  if (!number || raw_id.find_first_of(".eE") != raw_id.npos) return number;
+  const bool is_print = fmt::format("{:.0f}", *number) == raw_id ||
+                        digits_of(raw_id) == digits_of(fmt::format("{}", *number));
+  return is_print ? number : std::nullopt;
+}
+
+bool shows_every_digit(std::string_view raw_id) {
+  return raw_id.size() >= kExactEndDigits && rounded_id(raw_id) && !printed_double(raw_id);
 }
 
 bool same_id(std::string_view a, std::string_view b) { return a == b || id_key(a) == id_key(b); }

@@ -225,6 +225,21 @@ TEST_F(BridgeControlTest, WhatIsNoRequestIsRefusedWithTheReason) {
   }
 }
 
+TEST_F(BridgeControlTest, NoCancellationOfTheClientMeansIt) {
+  open_session();
+  asks("reload");
+  control(8, R"json({"command":"reload"})json");
+  const std::int64_t first = std::int64_t{1} << 50;
+  for (std::int64_t n = 0; n < 50; ++n) {
+    client(cancelled(std::to_string(n)));
+    client(cancelled(std::to_string(first + n)));
+  }
+  dies(build(1), 2);
+  EXPECT_THAT(got_text(), HasSubstr("exit 2"));
+  dies(build(2), 3);
+  EXPECT_THAT(control_got(8), ElementsAre(HasSubstr("exit 3")));
+}
+
 TEST_F(BridgeControlTest, WhatIsUnansweredAtTheEndIsAnswered) {
   open_session();
   asks("reload");

@@ -44,21 +44,43 @@ TEST_F(BridgeIdsTest, NeighboursThatADoubleCannotTellApartAreDifferentIds) {
   EXPECT_THAT(done(), ElementsAre("client " + result(second), "client " + result(first)));
 }
 
-TEST_F(BridgeIdsTest, AnIdThatTheChildHasRoundedIsKnownIfItCanBeOnlyOne) {
+TEST_F(BridgeIdsTest, AnIdThatTheChildHasRoundedIsThatOfTheOldest) {
   open_session();
   const std::string first = "12345678901234567890", second = "12345678901234567891";
-  client(call(first, "a"));
-  done();
-  child(1, result("12345678901234567000"));
-  EXPECT_THAT(done(), ElementsAre("client " + result(first)));
   client(call(first, "a"));
   client(call(second, "b"));
   done();
   child(1, result("12345678901234567000"));
+  EXPECT_THAT(done(), ElementsAre("client " + result(first)));
+  child(1, result("12345678901234567168"));
+  EXPECT_THAT(done(), ElementsAre("client " + result(second)));
+}
+
+TEST_F(BridgeIdsTest, ASecondCopyOfAnAnswerIsNobodysHoweverLargeTheIdIs) {
+  open_session();
+  const std::string first = "12345678901234567890", second = "12345678901234567891";
+  client(call(first, "a"));
+  client(call(second, "b"));
+  child(1, result(second));
+  EXPECT_THAT(client_got(), ElementsAre(result(second)));
+  child(1, result(second));
   EXPECT_THAT(done(), IsEmpty());
   child(1, result(first));
-  child(1, result("12345678901234567000"));
-  EXPECT_THAT(done(), ElementsAre("client " + result(first), "client " + result(second)));
+  EXPECT_THAT(done(), ElementsAre("client " + result(first)));
+}
+
+TEST_F(BridgeIdsTest, AChildThatHasShownEveryDigitRoundsNone) {
+  open_session();
+  const std::string print = "12345678901234567168", other = "12345678901234567169";
+  client(call(other, "a"));
+  child(1, result(other));
+  client(call(print, "a"));
+  client(call(other, "b"));
+  child(1, result(print));
+  EXPECT_THAT(client_got(), ElementsAre(result(other), result(print)));
+  child(1, result(print));
+  EXPECT_THAT(done(), IsEmpty());
+  child(1, result(other));
 }
 
 TEST_F(BridgeIdsTest, ANumberAndAStringAreDifferentIds) {

@@ -135,5 +135,86 @@ TEST_F(BridgePressureTest, ASecondOpeningOfADeafChildIsAnswered) {
               ElementsAre(AllOf(HasSubstr("\"id\":5,"), HasSubstr("stopped reading"))));
 }
 
+/// Requests that a child does not answer.
+class BridgeCrowdTest : public BridgeTest {
+ protected:
+  void SetUp() override { open_session(); }
+
+  /// Of as many bytes.
+  static std::string read(int number, std::size_t size) {
+    const std::string line = request(number, "resources/read", R"json({"uri":""})json");
+    return request(number, "resources/read",
+                   R"json({"uri":")json" + std::string(size - line.size(), 'x') + "\"}");
+  }
+  static std::string long_id(char letter) {
+    return "\"" + std::string(limits::kMiB, letter) + "\"";
+  }
+  /// More than may be kept, of ids alone.
+  void crowd() {
+    for (char letter = 'a'; letter < 'a' + 16; ++letter) {
+      client(request(long_id(letter), "vendor/x"));
+    }
+    EXPECT_EQ(limits::kInFlightBytesMax, 16 * limits::kMiB);
+    done();
+  }
+  void answer_crowd() {
+    for (char letter = 'a'; letter < 'a' + 16; ++letter) child(1, result(long_id(letter)));
+    done();
+  }
+};
+
+TEST_F(BridgeCrowdTest, OverTheBoundARequestIsNotKeptAndNotSentAgain) {
+  constexpr std::size_t size = limits::kInFlightBytesMax / 4;
+  // Each has an id of one byte besides.
+  for (int n = 1; n <= 4; ++n) client(read(n, n < 4 ? size : size - 5));
+  client(read(5, 100));
+  EXPECT_TRUE(bridge().reads_client());
+  done();
+  dies(1, 3);
+  const auto got = client_got();
+  EXPECT_THAT(got, ElementsAre(AllOf(HasSubstr("\"id\":5,"), HasSubstr("exit 3"))));
+  opens(2);
+  for (int n = 1; n <= 4; ++n) child(2, result(n));
+}
+
+TEST_F(BridgeCrowdTest, WhenTheIdsAreOverTheBoundTheClientIsNotReadForASecond) {
+  crowd();
+  EXPECT_FALSE(bridge().reads_client());
+  time_passes(limits::kDeafAfter - milliseconds(1));
+  EXPECT_FALSE(bridge().reads_client());
+  time_passes(milliseconds(1));
+  EXPECT_TRUE(bridge().reads_client());
+  client(call(1, "echo"));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("-32603"), HasSubstr("unanswered"),
+                                              HasSubstr("16777216"))));
+  client(call(2, "sitter_status"));
+  EXPECT_THAT(answer_text(), HasSubstr("childState"));
+  answer_crowd();
+  client(call(3, "echo"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + call(3, "echo")));
+  child(1, result(3));
+}
+
+TEST_F(BridgeCrowdTest, AnAnswerLetsTheClientBeReadAgain) {
+  crowd();
+  answer_crowd();
+  EXPECT_TRUE(bridge().reads_client());
+  time_passes(seconds(2));
+  client(call(3, "echo"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + call(3, "echo")));
+  child(1, result(3));
+}
+
+TEST_F(BridgeCrowdTest, AtTheBoundItIsStillRead) {
+  const std::string id = "\"" + std::string(limits::kInFlightBytesMax - 2, 'x') + "\"";
+  client(request(id, "vendor/x"));
+  EXPECT_TRUE(bridge().reads_client());
+  client(request(7, "vendor/x"));
+  EXPECT_FALSE(bridge().reads_client());
+  child(1, result(7));
+  EXPECT_TRUE(bridge().reads_client());
+  child(1, result(id));
+}
+
 }  // namespace
 }  // namespace sitter

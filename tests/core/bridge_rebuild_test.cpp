@@ -257,14 +257,26 @@ TEST_F(BridgeRebuildTest, AServerThatIsStillStartingIsOfTheOldBuild) {
   open_session();
   dies(1, 0);
   client(call(2, "echo"));
+  client(cancelled(2));
   done();
   build_works();
   EXPECT_THAT(done(), Contains("close 2"));
   dies(2, 0);
   EXPECT_THAT(done(), Contains("start 3"));
   opens(3);
-  EXPECT_THAT(done(), Contains("child 3 " + call(2, "echo")));
-  child(3, result(2));
+}
+
+TEST_F(BridgeRebuildTest, ButWhatWaitsForItIsServedFirst) {
+  open_session();
+  dies(1, 0);
+  client(call(2, "echo"));
+  done();
+  build_works();
+  EXPECT_THAT(done(), ElementsAre("start build 1", "release build 1"));
+  opens(2);
+  EXPECT_THAT(done(), AllOf(Contains("child 2 " + call(2, "echo")), Contains("start 3")));
+  child(2, result(2));
+  opens(3);
 }
 
 TEST_F(BridgeRebuildTest, CancelledWhileTheNewServerOpensItGoes) {

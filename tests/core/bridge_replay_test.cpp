@@ -180,6 +180,135 @@ TEST_F(BridgeReplayTest, WhatIsTooLargeToKeepIsNotMadeAgain) {
   EXPECT_THAT(text_of_waiting_call(), HasSubstr("spawn #2"));
 }
 
+/// What the server answers that is about to be replaced, or was.
+class LateReplayTest : public BridgeReplayTest {
+ protected:
+  static std::string connect(const Id& id, const std::string& host) {
+    return call(id, "connect", "{\"host\":\"" + host + "\"}");
+  }
+  /// The child's answer to call `id`.
+  void succeeds(Generation gen, const Id& id) { child(gen, result(id, text_result("done"))); }
+  /// Call 1 has connected to a, and call 2 is to connect to b when a reload comes.
+  void reload_in_a_call() {
+    open_session();
+    client(connect(1, "a"));
+    succeeds(1, 1);
+    client(connect(2, "b"));
+    ask_reload();
+    child(2, result("#2", server.opening()));
+    EXPECT_THAT(calls_in(done()), ElementsAre(HasSubstr("\"a\"")));
+  }
+  void swap() {
+    reload_in_a_call();
+    opens(2);
+    EXPECT_THAT(calls_in(done()), IsEmpty());
+  }
+};
+
+TEST_F(LateReplayTest, IsMadeAtTheNewOneBeforeItServes) {
+  reload_in_a_call();
+  succeeds(1, 2);
+  EXPECT_THAT(calls_in(done()), IsEmpty()) << "one after the other";
+  child(2, result("#3", text_result("connected")));
+  EXPECT_THAT(done(), ElementsAre("child 2 " + connect("#4", "b")));
+  child(2, result("#4", text_result("connected")));
+  EXPECT_THAT(done(), Contains(HasSubstr("tools/list")));
+  opens(2);
+}
+
+TEST_F(LateReplayTest, TakesThePlaceOfOneThatWasNotMadeYet) {
+  open_session();
+  call_works(1, "connect");
+  call_works(2, "open_project", R"json({"name":"x"})json");
+  client(call(3, "open_project", R"json({"name":"y"})json"));
+  ask_reload();
+  child(2, result("#2", server.opening()));
+  succeeds(1, 3);
+  done();
+  child(2, result("#3", text_result("connected")));
+  EXPECT_THAT(calls_in(done()), ElementsAre(HasSubstr("\"y\"")));
+  child(2, result("#4", text_result("opened")));
+  EXPECT_THAT(calls_in(done()), IsEmpty());
+  opens(2);
+}
+
+TEST_F(LateReplayTest, IsMadeWhileTheListsAreTaken) {
+  reload_in_a_call();
+  child(2, result("#3", text_result("connected")));
+  done();
+  succeeds(1, 2);
+  EXPECT_THAT(calls_in(done()), ElementsAre(HasSubstr("\"b\"")));
+  opens(2);
+}
+
+TEST_F(LateReplayTest, IsMadeBehindTheSwap) {
+  swap();
+  succeeds(1, 2);
+  EXPECT_THAT(calls_in(done()), ElementsAre(HasSubstr("\"b\"")));
+  opens(2);
+  // And so at each that follows.
+  last_gen_ = 2;
+  dies(last_gen_++, 3);
+  client(call(103, "echo"));
+  opens(3);
+  EXPECT_THAT(calls_in(done()), ElementsAre(HasSubstr("\"b\"")));
+  succeeds(3, 103);
+}
+
+TEST_F(LateReplayTest, IsNotMadeOverALaterSuccess) {
+  swap();
+  client(connect(3, "c"));
+  succeeds(2, 3);
+  done();
+  succeeds(1, 2);
+  EXPECT_THAT(calls_in(done()), IsEmpty());
+  dies(2, 3);
+  client(call(103, "echo"));
+  opens(3);
+  EXPECT_THAT(calls_in(done()), ElementsAre(HasSubstr("\"c\"")));
+  succeeds(3, 103);
+}
+
+TEST_F(LateReplayTest, IsMadeWhenALaterCallHasFailed) {
+  swap();
+  client(connect(3, "c"));
+  done();
+  succeeds(1, 2);
+  EXPECT_THAT(calls_in(done()), IsEmpty());
+  child(2, error(3, -32602, "no"));
+  EXPECT_THAT(calls_in(done()), ElementsAre(HasSubstr("\"b\"")));
+  opens(2);
+}
+
+TEST_F(LateReplayTest, IsNotMadeWhenTheClientHasCalledWhileItsTurnWasWaitedFor) {
+  open_session();
+  call_works(1, "connect");
+  call_works(2, "open_project");
+  client(call(3, "open_project", R"json({"name":"x"})json"));
+  client(connect(4, "b"));
+  ask_reload();
+  opens(2);
+  done();
+  succeeds(1, 3);
+  succeeds(1, 4);
+  EXPECT_THAT(calls_in(done()), ElementsAre(HasSubstr("open_project")));
+  client(connect(5, "c"));
+  opens(2);
+  succeeds(2, 5);
+  EXPECT_THAT(calls_in(done()), IsEmpty());
+}
+
+TEST_F(LateReplayTest, TellsOfItsFailureInTheNextResult) {
+  swap();
+  succeeds(1, 2);
+  done();
+  child(2, error("#5", -32602, "no such host"));
+  opens(2);
+  client(call(4, "echo"));
+  succeeds(2, 4);
+  EXPECT_THAT(answer().dump(), HasSubstr("Called again, and failed: connect: no such host"));
+}
+
 /// Without an opening.
 class StatelessReplayTest : public StatelessTest {};
 

@@ -141,6 +141,40 @@ TEST_F(BridgeStreamsTest, ALargeIdMayBeRoundedByTheChild) {
   EXPECT_THAT(client_got(), ElementsAre(cancelled(large)));
 }
 
+TEST_F(BridgeStreamsTest, AnAnswerToExactlyTheIdOfACallIsNotTheStreams) {
+  const Id stream("12345678901234567001"), other("12345678901234567002");
+  client(listen(stream, kTools));
+  opens(1);
+  child(1, acknowledged(stream, kTools));
+  client(enveloped_call(other, "echo"));
+  done();
+  child(1, result(other, complete_text("a")));
+  EXPECT_THAT(client_got(), ElementsAre(result(other, complete_text("a"))));
+}
+
+TEST_F(BridgeStreamsTest, OfARoundedIdOnlyTheEndOfAStreamIsTheStreams) {
+  const Id stream("12345678901234567001"), other("12345678901234567002");
+  const Id rounded("12345678901234567000");
+  client(listen(stream, kTools));
+  opens(1);
+  child(1, acknowledged(rounded, kTools));
+  client(enveloped_call(other, "echo"));
+  done();
+  child(1, result(rounded, complete_text("a")));
+  EXPECT_THAT(client_got(), ElementsAre(result(other, complete_text("a"))));
+  client(enveloped_call(other, "echo"));
+  done();
+  const auto end = [](const Id& id) {
+    return result(id, R"json({"resultType":"complete","_meta":)json"
+                      R"json({"io.modelcontextprotocol/subscriptionId":1}})json");
+  };
+  child(1, end(rounded));
+  time_passes(limits::kListenEndWait);
+  EXPECT_THAT(client_got(), ElementsAre(end(stream)));
+  child(1, result(rounded, complete_text("a")));
+  EXPECT_THAT(client_got(), ElementsAre(result(other, complete_text("a"))));
+}
+
 TEST_F(BridgeStreamsTest, OneThatChildrenDieOfIsAskedForBehindAnAnswer) {
   open_stream(kTools, kTools);
   dies(1, 0);

@@ -94,7 +94,7 @@ TEST_F(ClientRequestsTest, ACancelledRequestIsOwedNothingButRemembered) {
 
 TEST_F(ClientRequestsTest, WhatNobodyHasSeenIsForgottenWhenItIsCancelled) {
   ClientRequest& waiting = requests_.add("1");
-  requests_.enqueue(waiting, "line");
+  requests_.enqueue(waiting, "line", {});
   requests_.cancel(waiting);
   EXPECT_EQ(requests_.waiting_count(), 0u);
   EXPECT_EQ(requests_.waiting_bytes(), 0u);
@@ -122,10 +122,10 @@ TEST_F(ClientRequestsTest, CancelledRequestsAreForgottenTheOldestFirst) {
 
 TEST_F(ClientRequestsTest, WhatWaitsComesOutInItsOrder) {
   ClientRequest& a = requests_.add("1");
-  requests_.enqueue(a, "first");
+  requests_.enqueue(a, "first", {});
   requests_.enqueue_notification("second");
   ClientRequest& b = requests_.add("2");
-  requests_.enqueue(b, "third");
+  requests_.enqueue(b, "third", {});
   EXPECT_EQ(requests_.waiting_count(), 3u);
   EXPECT_EQ(requests_.waiting_bytes(), 16u);
   EXPECT_EQ(requests_.first_waiting_request(), &a);
@@ -147,7 +147,7 @@ TEST_F(ClientRequestsTest, NotificationsAloneAreNoRequest) {
 TEST_F(ClientRequestsTest, NotificationsCanBeDropped) {
   requests_.enqueue_notification("first");
   ClientRequest& entry = requests_.add("1");
-  requests_.enqueue(entry, "line");
+  requests_.enqueue(entry, "line", {});
   requests_.enqueue_notification("last");
   EXPECT_EQ(requests_.drop_waiting_notifications(), 2u);
   EXPECT_EQ(requests_.waiting_bytes(), 4u);
@@ -160,9 +160,9 @@ TEST_F(ClientRequestsTest, ARequestThatIsSentAgainWaitsBeforeWhatCameLater) {
   ClientRequest& second = sent("2");
   requests_.enqueue_notification("note");
   ClientRequest& third = requests_.add("3");
-  requests_.enqueue(third, "line of 3");
-  requests_.retry(second);
-  requests_.retry(first);
+  requests_.enqueue(third, "line of 3", {});
+  requests_.retry(second, {});
+  requests_.retry(first, {});
   EXPECT_TRUE(first.is_retried);
   EXPECT_EQ(requests_.in_flight_count(), 0u);
   EXPECT_EQ(requests_.owed_count(), 3u);
@@ -170,6 +170,59 @@ TEST_F(ClientRequestsTest, ARequestThatIsSentAgainWaitsBeforeWhatCameLater) {
   std::vector<std::string> lines;
   while (requests_.waiting_count() > 0) lines.push_back(requests_.next_waiting().line.text());
   EXPECT_THAT(lines, ElementsAre("line of 1", "line of 2", "note", "line of 3"));
+}
+
+TEST_F(ClientRequestsTest, WhoHasWaitedForHowLong) {
+  const auto at = [](int second) { return Instant() + std::chrono::seconds(second); };
+  EXPECT_EQ(requests_.waits_since(), std::nullopt);
+  requests_.enqueue_notification("note");
+  ClientRequest& opening = requests_.add("0");
+  opening.method = Method::initialize;
+  requests_.enqueue(opening, "line", at(1));
+  EXPECT_EQ(requests_.waits_since(), std::nullopt);
+  ClientRequest& first = sent("1");
+  ClientRequest& second = requests_.add("2");
+  requests_.enqueue(second, "line", at(2));
+  requests_.retry(first, at(3));
+  EXPECT_EQ(requests_.waits_since(), at(2));
+  EXPECT_THAT(requests_.waiting_since(at(1)), IsEmpty());
+  EXPECT_THAT(requests_.waiting_since(at(2)), ElementsAre(&second));
+  EXPECT_THAT(requests_.waiting_since(at(3)), ElementsAre(&first, &second));
+}
+
+TEST_F(ClientRequestsTest, IdsAndLinesOfWhatDoesNotWaitAreWeighed) {
+  ClientRequest& entry = requests_.add("1.0");
+  EXPECT_EQ(requests_.bytes(), 0u);
+  entry.tool = "echo";
+  requests_.sent(entry, 1, OwnedLine(std::string("a line")));
+  EXPECT_EQ(requests_.bytes(), 1u + 3u + 4u + 6u);
+  requests_.retry(entry, {});
+  EXPECT_EQ(requests_.bytes(), 0u);
+  const auto waiting = requests_.next_waiting();
+  requests_.sent(entry, 2, {});
+  EXPECT_EQ(requests_.bytes(), 8u);
+  requests_.take(entry);
+  EXPECT_EQ(requests_.bytes(), 0u);
+}
+
+TEST_F(ClientRequestsTest, CancelledRequestsAreForgottenForTheirBytesToo) {
+  const std::string half(limits::kInFlightBytesMax / 2, '1');
+  ClientRequest& first = sent(half);
+  requests_.cancel(first);
+  ClientRequest& second = sent("\"" + half + "\"");
+  EXPECT_GT(requests_.bytes(), limits::kInFlightBytesMax);
+  requests_.cancel(second);
+  EXPECT_FALSE(requests_.uses(half));
+  EXPECT_TRUE(requests_.uses("\"" + half + "\""));
+}
+
+TEST_F(ClientRequestsTest, NoIdOfTheClientMeansARequestOfSomebodyElse) {
+  ClientRequest& control = requests_.add_control(7);
+  EXPECT_EQ(control.state, State::ours);
+  EXPECT_TRUE(control.is_control());
+  EXPECT_EQ(requests_.find_open(control.id()), nullptr);
+  EXPECT_FALSE(requests_.uses(control.id()));
+  EXPECT_EQ(requests_.owed_count(), 1u);
 }
 
 TEST_F(ClientRequestsTest, AHeldAnswerIsKept) {

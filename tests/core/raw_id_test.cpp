@@ -61,6 +61,24 @@ TEST(RawIdTest, OnlyLargeNumbersAreRounded) {
   }
 }
 
+TEST(RawIdTest, APrintOfADoubleIsToldFromAnIdOfManyDigits) {
+  for (const std::string id : {"9007199254740992", "12345678901234567168", "12345678901234567000",
+                               "-12345678901234567000", "1.2345678901234567e+19", "1e16"}) {
+    EXPECT_EQ(printed_double(id), rounded_id(id)) << id;
+    EXPECT_TRUE(printed_double(id)) << id;
+    EXPECT_FALSE(shows_every_digit(id)) << id;
+  }
+  for (const std::string id : {"9007199254740993", "12345678901234567890", "12345678901234567001",
+                               "-12345678901234567891"}) {
+    EXPECT_FALSE(printed_double(id)) << id;
+    EXPECT_TRUE(shows_every_digit(id)) << id;
+  }
+  for (const std::string id : {"9007199254740991", "7", "\"12345678901234567890\"", "null"}) {
+    EXPECT_FALSE(printed_double(id)) << id;
+    EXPECT_FALSE(shows_every_digit(id)) << id;
+  }
+}
+
 TEST(RawIdTest, ABrokenStringIsItsOwnKey) {
   EXPECT_EQ(id_key(R"json("\ud83d")json"), R"json("\ud83d")json");
 }

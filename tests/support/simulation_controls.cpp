@@ -13,9 +13,27 @@ using nlohmann::literals::operator""_json_pointer;
 using Kind = ControlAsked::Kind;
 
 void Controls::on_asked(const ControlAsked& asked, Instant due) {
-  owed_.push_back({asked, false, due});
+  owed_.push_back({asked, false, false, false, due});
   // What is refused is not done.
   if (asked.follows && !asked.is_wrong) following_[asked.connection];
+}
+
+bool Controls::on_closed(ControlId connection) {
+  following_.erase(connection);
+  bool has_waited = false;
+  std::erase_if(owed_, [&](const Owed& owed) {
+    has_waited |= owed.asked.connection == connection && owed.asked.kind == Kind::reload;
+    return owed.asked.connection == connection;
+  });
+  return has_waited;
+}
+
+void Controls::on_kill(bool must_give_up) {
+  for (Owed& owed : owed_) {
+    if (owed.asked.kind != Kind::reload || owed.asked.is_wrong) continue;
+    owed.may_give_up = true;
+    owed.must_give_up |= must_give_up;
+  }
 }
 
 void Controls::on_error_line(const std::string& text) {
@@ -58,7 +76,9 @@ void Controls::on_line(ControlId connection, const std::string& line, bool is_en
     throw Broken(fmt::format("connection {} gets an answer that it is not owed", connection));
   }
   const bool is_reload = found->asked.kind == Kind::reload && !found->asked.is_wrong;
-  if (is_reload && !is_error && !found->is_reload_begun) {
+  const bool is_given_up = text.find("The reload was given up") != text.npos;
+  if (is_given_up && !found->may_give_up) throw Broken("a reload is given up without a kill");
+  if (is_reload && !is_error && !is_given_up && !found->is_reload_begun) {
     throw Broken("a reload is answered with what had begun before it was asked for");
   }
   owed_.erase(found);
@@ -110,6 +130,7 @@ void Controls::check(Instant now, bool is_reloading, std::optional<Milliseconds>
     if (is_at_once(owed.asked)) {
       throw Broken(fmt::format("{} was not answered at once", owed.asked.text));
     }
+    if (owed.must_give_up) throw Broken("a reload goes on after a kill");
     if (owed.asked.kind == Kind::reload && (is_reloading || !reload_max)) {
       owed.due = now + reload_max.value_or(Milliseconds::zero());
     } else if (now > owed.due) {

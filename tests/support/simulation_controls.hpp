@@ -21,7 +21,10 @@ class Controls {
  public:
   /// `due`: a kill must have been answered.
   void on_asked(const ControlAsked& asked, Instant due);
-  void on_closed(ControlId connection) { following_.erase(connection); }
+  /// Whether it has waited for a reload.
+  bool on_closed(ControlId connection);
+  /// A reload need not come, or must not.
+  void on_kill(bool must_give_up);
   /// A child that is heard has written a line to stderr.
   void on_error_line(const std::string& text);
   /// What a reload has asked for begins: a build, or a child where nothing is built.
@@ -40,6 +43,7 @@ class Controls {
   struct Owed {
     ControlAsked asked;
     bool is_reload_begun = false;
+    bool may_give_up = false, must_give_up = false;
     Instant due;
   };
 

@@ -61,6 +61,7 @@ void Promises::waits_again(Request& request) {
   const auto wait = waiting_max();
   request.due = wait ? std::optional(now_ + *wait) : std::nullopt;
   request.may_wait_for_build = true;
+  request.waits_since = now_;
 }
 
 bool Promises::is_in_flight(const Request& request) const {
@@ -145,7 +146,7 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     }
     its_life.has_answered_us |= its_life.own_ids.contains(id_key(said.id));
     if (!said.is_unreadable && its_life.is_up && !its_life.is_input_closed) {
-      replays_.on_answered(gen, said.id);
+      may_remark_ |= replays_.on_answered(gen, said.id);
     }
     if (same_id(said.id, its_life.tools_list_id)) {
       its_life.has_shown_era |= said.has_tools && said.has_result_type && !said.is_unreadable;
@@ -153,7 +154,7 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
           said.kind == ChildSaid::Kind::error && !said.is_unreadable && !said.is_method_not_found;
       its_life.tools_list_id.clear();
     }
-    if (!its_life.retired_at) note_success(said);
+    note_success(said);
     const auto found = requests_.find(said.mark);
     if (found == requests_.end()) continue;
     Request& request = found->second;

@@ -46,7 +46,7 @@ class Promises {
   void on_files_changed(const input::FilesChanged& fact, bool is_by_person);
   void on_watch_changed(const std::string& problem);
   void on_control_line(const ControlAsked& asked);
-  void on_control_closed(ControlId connection) { controls_.on_closed(connection); }
+  void on_control_closed(ControlId connection);
 
   // What the bridge has ordered.
   std::vector<Heard> on_send_to_client(const std::string& line);
@@ -88,8 +88,9 @@ class Promises {
     bool must_carry_remark = false;
     /// It was answered by a child whose successor served then.
     bool may_not_carry_notice = false;
-    /// A build that is on its way may be waited for, however long that takes.
+    /// A build that is on its way may be waited for, and since when it waits.
     bool may_wait_for_build = false;
+    Instant waits_since;
     /// A sitter_rebuild without a mistake, and whether its child was ordered or its build failed.
     bool is_rebuild = false;
     bool has_started = false, has_failed = false;
@@ -211,6 +212,7 @@ class Promises {
   void forget(Request& request);
   bool is_late(const Request& request) const;
   void check_requests();
+  void check_patience(const Request& request);
   void check_counts() const;
 
   // simulation_promises_heard.cpp: what the client gets of the children

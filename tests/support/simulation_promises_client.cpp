@@ -291,7 +291,10 @@ void Promises::check_requests() {
       throw Broken(fmt::format("request {} ({} {}) was not answered at once", request.said->id,
                                request.said->method, request.said->tool));
     }
-    if (request.may_wait_for_build && was_rebuilding_) continue;
+    if (request.may_wait_for_build && was_rebuilding_) {
+      check_patience(request);
+      continue;
+    }
     if (request.due && now_ > *request.due) {
       throw Broken(fmt::format("request {} ({} {}) waits too long for its answer", request.said->id,
                                request.said->method, request.said->tool));
@@ -307,6 +310,18 @@ void Promises::check_requests() {
     if (question.void_due && now_ > *question.void_due) {
       throw Broken(fmt::format("question {} of a dead child was not declared void", id));
     }
+  }
+}
+
+/// Whoever waits for a build is told so before most clients give up.
+void Promises::check_patience(const Request& request) {
+  const std::string_view method = request.said->method;
+  const bool has_own_rule = method == "initialize" || method == "server/discover";
+  const bool is_closed = may_be_closed() || request.batch != 0;
+  const BuildLife* const build = running_build();
+  if (has_own_rule || is_closed || build == nullptr) return;
+  if (now_ > std::max(request.waits_since, build->started) + limits::kBuildPatience + kLate) {
+    throw Broken(fmt::format("request {} waits too long for a build", request.said->id));
   }
 }
 

@@ -27,10 +27,11 @@ Milliseconds Promises::build_ladder_max() const {
   return 2 * config_.kill_grace + limits::kGiveUpAfterKill + limits::kDrain + kLate;
 }
 
-/// From the end of the build to the start: what is on its way is taken down, and what retires may
-/// finish.
+/// From the end of the build to the start: what is on its way is taken down, what retires may
+/// finish, and what is waited for comes up first.
 Milliseconds Promises::before_start_max() const {
-  return config_.on_busy_wait + 2 * any_ladder_max() + 2 * config_.kill_grace;
+  return config_.on_busy_wait + 2 * any_ladder_max() + 2 * config_.kill_grace +
+         limits::kBuildPatience + kLate;
 }
 
 /// From there until it serves, or has failed as late as it can.
@@ -43,7 +44,12 @@ std::optional<Milliseconds> Promises::serving_max() const {
 void Promises::on_rebuild(Request& request) {
   request.is_rebuild = true;
   last_rebuild_ = request.said->mark;
-  const BuildLife* const build = running_build();
+  BuildLife* const build = running_build();
+  if (build != nullptr) {
+    const auto age = std::chrono::duration_cast<Milliseconds>(now_ - build->started);
+    build->timeout_max = std::max(build->timeout_max, age + request.said->build_timeout);
+    build->timeout_min = std::min(build->timeout_min, age + request.said->build_timeout);
+  }
   // Who has called first sets the limit, and may have cancelled since.
   const Milliseconds timeout = request.said->build_timeout;
   const auto calls = open_rebuilds();
@@ -176,7 +182,7 @@ void Promises::on_close_build_input(Generation gen) {
   BuildLife& build = builds_.at(gen);
   build.is_input_closed = true;
   const bool is_due = now_ >= build.started + build.timeout_min;
-  if (!is_due && build.may_be_abandoned) abandon(build);
+  if (build.may_be_abandoned) abandon(build);
   if (!is_due && !build.is_abandoned && !stopped_at_ && !closed_at_ && !may_be_closed()) {
     throw Broken("a build is stopped that is waited for");
   }
@@ -283,7 +289,7 @@ void Promises::on_inspect(Generation gen) {
 void Promises::take_over(Generation gen) {
   for (auto& [other, before] : lives_) {
     if (other >= gen || before.is_over || before.retired_at) continue;
-    if (before.was_meant_by_kill) continue;
+    if (before.was_meant_by_kill && (before.is_input_closed || !before.has_served)) continue;
     // One that ends for another reason has no successor yet.
     if (!before.is_up || (before.is_input_closed && before.closed_in != step_)) continue;
     if (!life(gen).is_open && is_asked_ && !is_mixed()) {
@@ -362,6 +368,13 @@ void Promises::check_rebuild_answer(Request& request, const json& message) {
   const std::string text = result.at("content").at(0).at("text");
   const auto has = [&](std::string_view words) { return text.find(words) != text.npos; };
   const bool is_error = result.value("isError", false);
+  if (has(" and goes on, since others wait")) {
+    if (!is_error) throw Broken("a call that leaves a build is no error");
+    if (now_ < request.came + request.said->build_timeout) {
+      throw Broken("a call leaves a build too early");
+    }
+    return;
+  }
   auto found = builds_.find(request.build);
   if (found == builds_.end() || !found->second.is_over) {
     throw Broken("a rebuild is answered without a build");

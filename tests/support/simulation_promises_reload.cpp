@@ -32,7 +32,9 @@ void Promises::on_control_line(const ControlAsked& asked) {
   const Milliseconds wait = is_reload ? reload_max().value_or(std::chrono::hours(100))
                                       : ladder_max() + config_.kill_grace + kGapsMax;
   controls_.on_asked(asked, now_ + wait);
-  if (asked.is_wrong || stopped_at_) return;
+  if (asked.is_wrong) return;
+  if (asked.kind == ControlAsked::Kind::kill) controls_.on_kill(false);
+  if (stopped_at_) return;
   if (is_reload) {
     want_reload(asked.is_kill_first, asked.build_timeout);
     if (may_be_unwanted_) controls_.on_reload_begun();
@@ -42,6 +44,17 @@ void Promises::on_control_line(const ControlAsked& asked) {
     // Whoever has waited until now is answered, and starts nothing.
     last_kill_ = static_cast<int>(said_.client.size()) - 1;
   }
+}
+
+/// It does not wait any more for what it has asked for.
+void Promises::on_control_closed(ControlId connection) {
+  if (!controls_.on_closed(connection)) return;
+  may_be_unwanted_ |= is_reload_asked_;
+  if (BuildLife* const build = running_build()) {
+    build->may_be_abandoned = true;
+    if (build->is_input_closed) abandon(*build);
+  }
+  rebuild_cancelled_at_ = now_;
 }
 
 void Promises::on_send_to_control(ControlId connection, const std::string& line) {
@@ -159,10 +172,10 @@ void Promises::begin_reload() {
 }
 
 void Promises::begin_build(BuildLife& build, const std::vector<Request*>& calls) {
-  build.is_for_reload = is_reload_asked_ || calls.empty();
+  build.is_for_reload = (is_reload_asked_ && !may_be_unwanted_) || calls.empty();
   build.may_be_for_files = !is_reload_asked_ && calls.empty();
   build.is_for_files = build.may_be_for_files && !is_child_coming();
-  build.may_be_for_reload = build.is_for_reload || have_files_settled();
+  build.may_be_for_reload = build.is_for_reload || is_reload_asked_ || have_files_settled();
   constexpr auto usual = std::chrono::seconds(limits::kBuildSecondsDefault);
   build.timeout_min = calls.empty() ? usual : timeout_min_;
   build.timeout_max = calls.empty() ? usual : timeout_max_;
@@ -265,18 +278,29 @@ void Promises::expect_restart(const Life& its_life, Generation gen) {
   must_restart_by_ = now_ + limits::kRestartWaitMax + kLate;
 }
 
-/// Of the client or of somebody else. A build goes on that was asked for before, and not one that
-/// only files have led to.
+/// Of the client or of somebody else. Only what a call of the client waits for goes on.
 void Promises::on_kill() {
   is_killed_ = true;
   BuildLife* const build = running_build();
-  if (build != nullptr && build->may_be_for_files) {
+  const bool is_alone = open_rebuilds().empty();
+  // Others may only wait for the client's list.
+  const auto calls = building_calls();
+  const bool may_be_alone = std::all_of(calls.begin(), calls.end(), [](const Request* call) {
+    return call->joined_build != kNoGeneration;
+  });
+  if (build != nullptr && may_be_alone) {
     build->may_be_abandoned = true;
-    if (build->is_for_files && open_rebuilds().empty()) abandon(*build);
+    if (is_alone) abandon(*build);
+    if (is_alone && !build->is_input_closed && !build->status) must_close_input_ = last_build_;
   }
-  const bool goes_on = build != nullptr && !build->is_abandoned;
-  is_killed_for_good_ =
-      !goes_on && !is_reload_on() && !is_child_coming() && open_rebuilds().empty();
+  if (build != nullptr && !is_alone) {
+    build->is_for_reload = false;
+    build->may_be_for_reload = controls_.is_reload_owed();
+  }
+  is_killed_for_good_ = is_alone;
+  if (is_alone) is_child_built_ = is_reload_asked_ = may_be_unwanted_ = may_be_swap_ = false;
+  may_be_unwanted_ |= is_reload_asked_;
+  controls_.on_kill(is_alone && !closed_at_);
   must_restart_by_.reset();
   must_reload_saved_by_.reset();
   idle_since_.reset();
@@ -310,7 +334,9 @@ void Promises::note_success(const ChildSaid& said) {
                           request.sent_to.back() == said.gen;
     const bool is_success = is_heard && said.has_content && !said.is_error;
     // Of several with the same id, nobody outside can tell which it is the answer of.
-    if (count > 1 || is_success) replays_.on_success(call.tool, call.arguments, count == 1);
+    if (count > 1 || is_success) {
+      replays_.on_success(said.gen, call.tool, call.arguments, count == 1);
+    }
   }
 }
 

@@ -9,9 +9,12 @@
 
 namespace sitter::sim {
 
-void Replays::on_success(const std::string& tool, const std::string& arguments, bool is_sure) {
+void Replays::on_success(Generation gen, const std::string& tool, const std::string& arguments,
+                         bool is_sure) {
   if (std::find(tools_.begin(), tools_.end(), tool) == tools_.end()) return;
-  last_[tool] = {arguments, is_sure};
+  // What its successor has answered counts, however late this comes.
+  if (const auto last = last_.find(tool); last != last_.end() && last->second.gen > gen) return;
+  last_[tool] = {arguments, is_sure, gen, ++last_number_};
   successes_.emplace(tool, arguments);
 }
 
@@ -31,6 +34,14 @@ void Replays::on_called(Generation gen, const std::string& tool, const std::stri
   Life& life = lives_[gen];
   const auto place = std::find(tools_.begin(), tools_.end(), tool);
   if (place == tools_.end()) throw Broken(fmt::format("{} is called, which nobody named", tool));
+  if (is_late(life, gen, tool, arguments)) {
+    life.made[tool] = last_.at(tool).number;
+    life.running_id = id;
+    life.running_tool = tool;
+    life.is_running_late = true;
+    life.begun = now;
+    return;
+  }
   const auto known = life.known.find(tool);
   if (known == life.known.end()) {
     throw Broken(fmt::format("{} is called again, which has not succeeded", tool));
@@ -48,30 +59,49 @@ void Replays::on_called(Generation gen, const std::string& tool, const std::stri
   if (!life.last) life.begun = now;
   life.last = number;
   life.running_id = id;
+  life.running_tool = tool;
+  life.is_running_late = false;
+}
+
+/// It has succeeded at the child before this one since that was asked what to call.
+bool Replays::is_late(const Life& life, Generation gen, const std::string& tool,
+                      const std::string& arguments) const {
+  const auto last = last_.find(tool);
+  if (last == last_.end() || last->second.gen >= gen) return false;
+  const auto known = life.known.find(tool);
+  const int before = known == life.known.end() ? 0 : known->second.number;
+  const auto made = life.made.find(tool);
+  if (last->second.number <= std::max(before, made == life.made.end() ? 0 : made->second)) {
+    return false;
+  }
+  return !last->second.is_sure || last->second.arguments == arguments;
 }
 
 void Replays::on_asked(Generation gen, bool is_own, Instant now) {
   const auto found = lives_.find(gen);
   if (found == lives_.end() || !found->second.is_ready) return;
   Life& life = found->second;
-  if (is_waited_for(life, now)) throw Broken("a child is asked while a call is made again");
+  if (is_waited_for(life, now) && !life.is_running_late)
+    throw Broken("a child is asked while a call is made again");
   if (is_own && life.due && !life.last) {
     throw Broken(fmt::format("{} is not called again at a new child", *life.due));
   }
   life.was_asked = true;
 }
 
-void Replays::on_answered(Generation gen, const std::string& id) {
+bool Replays::on_answered(Generation gen, const std::string& id) {
   const auto found = lives_.find(gen);
-  if (found == lives_.end() || found->second.running_id.empty()) return;
-  if (same_id(id, found->second.running_id)) found->second.running_id.clear();
+  if (found == lives_.end() || found->second.running_id.empty()) return false;
+  if (!same_id(id, found->second.running_id)) return false;
+  found->second.running_id.clear();
+  return true;
 }
 
 void Replays::on_over(Generation gen, bool is_to_blame, Instant now) {
   const auto found = lives_.find(gen);
   if (found == lives_.end()) return;
   if (const Life& life = found->second; !life.running_id.empty()) {
-    const std::string& tool = tools_[*life.last];
+    const std::string& tool = life.running_tool;
     const auto known = last_.find(tool);
     // What a child has died of would take the next one down, too.
     if (is_to_blame && is_waited_for(life, now)) {

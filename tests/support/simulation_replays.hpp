@@ -24,14 +24,16 @@ class Replays {
 
   /// A child has answered such a call. `is_sure` is false where nobody outside can tell whether the
   /// bridge has taken the answer for that of this call.
-  void on_success(const std::string& tool, const std::string& arguments, bool is_sure);
+  void on_success(Generation gen, const std::string& tool, const std::string& arguments,
+                  bool is_sure);
   /// A child is about to be asked something, and there were others before it.
   void on_ready(Generation gen);
   void on_called(Generation gen, const std::string& tool, const std::string& arguments,
                  const std::string& id, Instant now);
   /// Anything else that a child gets, of the client or of the bridge itself.
   void on_asked(Generation gen, bool is_own, Instant now);
-  void on_answered(Generation gen, const std::string& id);
+  /// Whether it answers one of them.
+  bool on_answered(Generation gen, const std::string& id);
   /// `is_to_blame`: it has ended by itself, and nobody else has had to do with it.
   void on_over(Generation gen, bool is_to_blame, Instant now);
   bool has_called(Generation gen) const;
@@ -40,6 +42,8 @@ class Replays {
   struct Known {
     std::string arguments;
     bool is_sure = true;
+    Generation gen = kNoGeneration;
+    int number = 0;
   };
   struct Life {
     /// It did not serve before.
@@ -51,16 +55,24 @@ class Replays {
     std::optional<std::string> due;
     /// The place in `tools_` of the last call.
     std::optional<std::size_t> last;
-    std::string running_id;
+    std::string running_id, running_tool;
+    /// It may serve meanwhile.
+    bool is_running_late = false;
     Instant begun;
     bool was_asked = false;
+    /// The numbers of the successes that it was called again, by tool.
+    std::map<std::string, int> made;
   };
+
+  bool is_late(const Life& life, Generation gen, const std::string& tool,
+               const std::string& arguments) const;
 
   bool is_waited_for(const Life& life, Instant now) const;
 
   const std::vector<std::string>& tools_;
   std::map<std::string, Known> last_;  // by tool
   std::set<std::pair<std::string, std::string>> successes_;
+  int last_number_ = 0;
   std::map<Generation, Life> lives_;
 };
 

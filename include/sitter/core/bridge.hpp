@@ -111,8 +111,12 @@ class Bridge {
     Milliseconds startup{};
     /// A message of any kind has come from it.
     bool has_spoken = false;
+    /// It has answered an id that no double has, so it rounds none.
+    bool keeps_ids = false;
     /// Those that the client got from it.
     std::set<std::string> cursors;
+    /// The number of what it was called again or has answered last, by tool.
+    std::map<std::string, std::uint64_t> calls_made;
     Input input = Input::open;
     std::optional<Instant> deaf_at;
     /// Its successor serves; until when it may finish what it was asked before.
@@ -137,8 +141,15 @@ class Bridge {
     /// In a few words: "SIGHUP", "src/a.c changed".
     std::string cause;
     RebuildArguments how = {};
-    /// By a file that was saved, which is no reason any more once somebody kills the server.
-    bool is_by_watch = false;
+  };
+
+  /// Somebody who waits for what comes of a rebuild.
+  struct RebuildCaller {
+    ClientRequest* request = nullptr;
+    /// How long it waits for a build.
+    Milliseconds timeout{};
+    /// Until when, while one runs for it.
+    std::optional<Instant> deadline = {};
   };
 
   /// A new server on its way, built before where there is a build command. Calls of sitter_rebuild
@@ -152,30 +163,39 @@ class Bridge {
       reporting,  ///< it serves, and its file is looked at for the notice
     };
 
+    explicit Rebuild(Now now) : begun(now.steady) {}
+
+    Instant begun;
     State state = State::building;
     RebuildMode mode = RebuildMode::swap;
-    /// Of the build.
+    std::vector<RebuildCaller> callers;
+    /// SIGHUP or a save has asked for it: nobody waits, and the client is told in its next result.
+    bool is_unattended = false;
+    /// How long that waits for the build, and until when.
     Milliseconds timeout{};
-    std::vector<ClientRequest*> callers;
-    /// It was asked for by somebody else than the client, who is told in its next result.
-    bool is_reload = false;
-    /// By what, if it was, and whether only by files.
+    std::optional<Instant> unattended_until;
+    /// Who has asked for it first, if not the client.
     std::string cause;
-    bool is_by_watch = false;
-    /// It was asked for once more since the build began: how, and by whom besides.
-    std::optional<Reload> next;
-    std::vector<ClientRequest*> next_callers;
-    /// The end of `finishing`, or of the build.
+    /// What was asked for since it began, and can't be in it.
+    struct Next {
+      Reload wanted;
+      bool is_unattended = false;
+      std::vector<RebuildCaller> callers;
+    };
+    std::optional<Next> next;
+    /// The end of `finishing`.
     std::optional<Instant> deadline;
     /// The new child, once it was ordered.
     Generation gen = kNoGeneration;
-    /// All callers have gone, and the build is being stopped. Who comes now begins anew.
+    /// Nobody wants it any more, and the build is being stopped. Who comes now begins anew.
     bool is_cancelled = false;
 
-    void add_reload(bool by_watch) {
-      is_by_watch = by_watch && (is_by_watch || !is_reload);
-      is_reload = true;
-    }
+    bool is_wanted() const { return is_unattended || !callers.empty(); }
+    /// Whether a call of the client waits for it, and not only somebody outside.
+    bool has_client() const;
+    std::optional<Instant> next_deadline() const;
+    void clear_deadlines();
+    void join(const Next& other);
   };
 
   enum class Ending {
@@ -198,6 +218,12 @@ class Bridge {
   };
   struct Inspection {
     Purpose purpose;
+    ClientRequest* request = nullptr;
+  };
+
+  /// What a child has answered; both null if nothing that is open.
+  struct Answered {
+    Listens::Stream* stream = nullptr;
     ClientRequest* request = nullptr;
   };
 
@@ -224,6 +250,7 @@ class Bridge {
   void on(const input::WatchChanged& fact);
 
   void settle();
+  void settle_crowd();
   void stop(ChildLifecycle::Ladder ladder);
   void advance_ending();
 
@@ -235,6 +262,7 @@ class Bridge {
   ChildLifecycle* hears_life(Generation gen);
   StderrRing& ring_of(Child& child);
   Child* serving();
+  bool is_served() const;
   /// The one to speak of: it serves, or is on its way to or from that. Null if there is none.
   const Child* shown() const;
   /// Another child serves, and this one is to take its place.
@@ -246,7 +274,8 @@ class Bridge {
   bool needs_child() const;
   void start_if_due();
   void start();
-  std::vector<ReplayedCall> replayed_calls() const;
+  void replay_first(Child& child);
+  void catch_up(Child& child);
   void note_replay_failure(std::string failure);
   void restart_later(const ChildEnd& end);
   void restart();
@@ -290,12 +319,15 @@ class Bridge {
   void pass_on(ClientRequest& request, const Message& message, Line line, Outgoing outgoing);
   void wait(ClientRequest& request, Line line);
   void on_cancelled(const Message& message, Line line);
+  void forget(ClientRequest& request);
   void refuse_broken_line(Line line, std::string_view what);
   void refuse_client_line(std::string_view id, ErrorCode code, std::string_view what);
   /// Answers what needs no child, or what this child lacks. False: it must be passed on.
   bool answer_ourselves(ClientRequest& request, Child* child, const Message::Params& params);
   bool is_stale_cursor(std::string_view cursor, const Child* child) const;
   void forward(ClientRequest& request, Line line, Outgoing outgoing, Child& child);
+  bool refuse_in_crowd(ClientRequest& request);
+  bool changes_state(const ClientRequest& request) const;
 
   // bridge_opening.cpp: the client's `initialize`, the first and later ones
   void on_initialize(ClientRequest& request, const Message& message, Line line);
@@ -337,6 +369,7 @@ class Bridge {
   void on_child_notification(Child& child, const Message& message, Line line);
   void survey_again(Child& child, CatalogKind kind);
   void on_child_answer(Child& child, const Message& message, Line line);
+  ClientRequest* find_sent(const Child& child, std::string_view raw_id);
   bool may_be_refusal(const Child& child, const ClientRequest& request,
                       std::string_view error) const;
   void note_version(Child& child, const ClientRequest& request, const Message& answer);
@@ -357,7 +390,7 @@ class Bridge {
   void keep_cursor(Child& child, std::string_view cursor);
   void on_setting_accepted(const Child& child, const ClientRequest& request);
   bool is_replayed(const ClientRequest& request) const;
-  void note_replayed(const ClientRequest& request, std::string_view result);
+  void note_replayed(Child& child, const ClientRequest& request, std::string_view result);
 
   // bridge_notices.cpp: what the model is told, and when
   void announce(const std::array<bool, kCatalogKinds.size()>& changed,
@@ -389,7 +422,9 @@ class Bridge {
   void grant_waiting();
   void end_stream(const Listens::Stream& stream, std::string_view why);
   void on_acknowledged(Child& child, const Message& message, Line line);
-  bool on_stream_answer(Child& child, const Message& message, Line line);
+  Answered answered_by(Child& child, const Message& answer);
+  Listens::Stream* find_stream(const Child& child, std::string_view raw_id);
+  void on_stream_answer(Child& child, Listens::Stream& stream, const Message& message, Line line);
   void on_stream_ended(Listens::Stream& stream, Outgoing line);
   void on_listens_timeout();
   void on_streams_lost(Generation gen);
@@ -419,13 +454,21 @@ class Bridge {
   std::string state_word() const;
 
   // bridge_rebuild.cpp: sitter_rebuild, and the build that it runs
-  bool reload(const Reload& wanted);
+  void reload(const Reload& wanted, ClientRequest* caller = nullptr);
   bool has_rebuild_begun() const;
+  bool is_replaced_by_reload() const;
+  bool is_awaited(const Child& child) const;
   void reload_again(const Rebuild& before);
   void begin_rebuild(ClientRequest& request, const RebuildArguments& arguments);
   void restart_rebuild();
   void advance_rebuild();
   void on_rebuild_timeout();
+  void on_build_deadlines();
+  std::string rebuild_clause() const;
+  std::string rebuild_advice() const;
+  bool keeps_waiting() const;
+  std::optional<Instant> patience_end() const;
+  void answer_patient_requests();
   void advance_new_child();
   void start_build();
   void stop_build(BuildResult::Outcome outcome);
@@ -434,7 +477,7 @@ class Bridge {
   void on_build_over();
   void on_new_child_over(const ChildEnd& end, const std::string& stderr_tail);
   void on_rebuild_cancelled(ClientRequest& request);
-  void drop_watched_reload();
+  void give_up_rebuild(std::string_view killer);
   void abandon_rebuild();
   void finish_rebuild(RebuildReport report);
   void tell_rebuilt(const Rebuild& rebuild, RebuildReport report);
@@ -494,6 +537,14 @@ class Bridge {
   Batches::Number batch_ = Batches::kNone;
 
   ClientRequests requests_;
+  /// What is in flight is over its bound in bytes.
+  enum class Crowd {
+    none,
+    waiting,  ///< and the client is not read
+    refused,  ///< nor did that help: the client is read, and no request is passed on
+  };
+  Crowd crowd_ = Crowd::none;
+  std::optional<Instant> crowd_deadline_;
   ChildRequests child_requests_;
   ProgressTokens tokens_;
   InternalIds ids_;
@@ -528,6 +579,7 @@ class Bridge {
 
   /// By tool, what succeeded last.
   std::map<std::string, ReplayedCall> replays_;
+  std::uint64_t last_replay_ = 0;
   /// What the model has still to be told of those that were made again.
   std::vector<std::string> replay_failures_;
 

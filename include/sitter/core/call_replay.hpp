@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,11 @@ struct ReplayedCall {
   std::string tool;
   /// The raw text; empty if it had none.
   std::string arguments;
+  /// The child that has answered it, and the place of the call among the client's requests.
+  Generation gen = kNoGeneration;
+  std::uint64_t order = 0;
+  /// Larger than that of any success before it.
+  std::uint64_t number = 0;
 };
 
 /// Whether the raw result of a call is there, and no failure.
@@ -33,6 +39,9 @@ class CallReplay {
       : gen_(gen), calls_(std::move(calls)), has_clock_(!waits_for_child) {}
 
   void begin(const MakeId& make_id, const MakeMeta& make_meta, Now now, Actions& out);
+  /// One more, behind the others or in the place of the one of the same tool that was not made yet.
+  void add(ReplayedCall call, const MakeId& make_id, const MakeMeta& make_meta, Now now,
+           Actions& out);
   /// The child's first message has come.
   void start_clock(Now now);
 
@@ -47,7 +56,7 @@ class CallReplay {
   /// The tool whose answer is waited for; empty if none.
   std::string_view running() const;
   /// What became of those that did not succeed: "connect: no such host".
-  const std::vector<std::string>& failures() const { return failures_; }
+  std::vector<std::string> take_failures() { return std::exchange(failures_, {}); }
 
  private:
   void ask(const MakeId& make_id, const MakeMeta& make_meta, Actions& out);

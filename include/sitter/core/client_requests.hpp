@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -80,6 +81,8 @@ struct ClientRequest {
   /// `id_key` of the id: the same for all its spellings.
   std::string key;
 
+  /// The line was kept.
+  bool has_line() const { return extra && extra->line.size() > 0; }
   bool is_control() const { return extra && extra->control != 0; }
   /// The id as the client has spelled it.
   std::string_view id() const {
@@ -121,11 +124,15 @@ class ClientRequests {
 
   /// Adds a request in state waiting. The reference stays valid until the request is taken.
   ClientRequest& add(std::string_view raw_id);
+  /// Adds one of somebody who controls the bridge, in state ours. No id of the client means it.
+  ClientRequest& add_control(ControlId connection);
 
   /// The request that an answer with this raw id belongs to: of those in state sent with `gen`, the
-  /// one with the same spelling, else the oldest with the same meaning, else the only one that a
-  /// server may have rounded to this. Null if none.
+  /// one with the same spelling, else the oldest with the same meaning. Null if none.
   ClientRequest* find_sent(std::string_view raw_id, Generation gen);
+  /// The oldest in state sent with `gen` that a server which reads all numbers as doubles answers
+  /// with this raw id. Null if none.
+  ClientRequest* find_rounded(std::string_view raw_id, Generation gen);
   /// The youngest that is not cancelled, in whatever state: what a cancellation means.
   ClientRequest* find_open(std::string_view raw_id);
 
@@ -134,10 +141,11 @@ class ClientRequests {
     ClientRequest* request = nullptr;
     std::uint64_t order = 0;
     OwnedLine line;
+    Instant since{};
   };
 
   /// Puts a line behind all that wait. It is copied.
-  void enqueue(ClientRequest& request, std::string_view line);
+  void enqueue(ClientRequest& request, std::string_view line, Instant now);
   void enqueue_notification(std::string_view line);
   /// Returns how many there were.
   std::size_t drop_waiting_notifications();
@@ -153,7 +161,7 @@ class ClientRequests {
   /// Returns the answer of one that is held. It is taken next.
   OwnedLine release(ClientRequest& request);
   /// A child died with it: it waits again, before all that came later.
-  void retry(ClientRequest& request);
+  void retry(ClientRequest& request, Instant now);
   void cancel(ClientRequest& request);
   /// Nobody waits for its answer any more; it is sent if it comes.
   void waive(ClientRequest& request);
@@ -170,8 +178,14 @@ class ClientRequests {
   /// Null if only notifications wait, or nothing.
   const ClientRequest* first_waiting_request() const;
   std::size_t waiting_bytes() const { return waiting_bytes_; }
+  /// Since when the one has waited that has waited longest, and all that have waited since `then`
+  /// or longer; openings and probes, which have rules of their own, left out.
+  std::optional<Instant> waits_since() const;
+  std::vector<ClientRequest*> waiting_since(Instant then) const;
   /// Sent and not cancelled.
   std::size_t in_flight_count() const { return sent_count_; }
+  /// Of the ids and lines of all that do not wait, the answers left out.
+  std::size_t bytes() const { return bytes_; }
   /// Of the answers that are held.
   std::size_t held_bytes() const { return held_bytes_; }
   /// Neither cancelled nor waived, in any state.
@@ -180,9 +194,9 @@ class ClientRequests {
   bool uses(std::string_view raw_id) const;
 
  private:
-  ClientRequest* find_rounded(std::string_view raw_id, Generation gen);
   struct Node;
   struct Index;
+  void weigh(ClientRequest& request);
 
   std::unique_ptr<Index> index_;
   std::deque<Waiting> waiting_;
@@ -190,6 +204,7 @@ class ClientRequests {
   std::deque<ClientRequest*> cancelled_;
   std::size_t waiting_bytes_ = 0;
   std::size_t held_bytes_ = 0;
+  std::size_t bytes_ = 0;
   std::size_t sent_count_ = 0;
   std::size_t owed_count_ = 0;
   std::uint64_t next_order_ = 0;

@@ -62,8 +62,19 @@ class Handshake {
   /// What is called again before anything else is asked. To be said before the child is told
   /// anything again or its lists are taken; it counts where its serving waits for that.
   void replay_first(std::vector<ReplayedCall> calls) { calls_ = std::move(calls); }
-  /// Null if there was nothing to call.
-  const CallReplay* replay() const { return replay_ ? &*replay_ : nullptr; }
+  /// One more that has succeeded at the child before this one, whose calls were taken already.
+  void call_again(ReplayedCall call, Now now, Actions& out);
+  /// Whether what is to be called again was taken, and nothing that was added later is called now:
+  /// the client may call the same before the next one is due.
+  bool may_call_again() const {
+    const bool has_taken_calls = state_ == State::settling || state_ == State::listing ||
+                                 state_ == State::doubted || state_ == State::done;
+    return has_taken_calls && (!late_replay_ || late_replay_->is_done());
+  }
+  /// The tool that is called again now; empty if none.
+  std::string_view running_call() const;
+  /// What became of those calls that did not succeed: "connect: no such host".
+  std::vector<std::string> take_call_failures();
   /// Nothing else may be asked of it.
   bool is_calling_again() const { return replay_ && !replay_->is_done(); }
 
@@ -155,6 +166,8 @@ class Handshake {
   std::string refusal_error_;
   std::vector<ReplayedCall> calls_;
   std::optional<CallReplay> replay_;
+  /// Those that were added when all others were made.
+  std::optional<CallReplay> late_replay_;
   bool has_spoken_ = false;
   /// From `settling` on.
   const Session* session_ = nullptr;

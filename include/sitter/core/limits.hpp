@@ -43,6 +43,10 @@ inline constexpr std::size_t kWaitingBytesMax = kQueueBytesMax;
 /// Requests that a child may have unanswered. At about 160 bytes each this stays near 20 MiB.
 inline constexpr std::size_t kInFlightCountMax = 131072;
 
+/// And the bytes that are kept of them: their ids, and lines that may be sent once more, which are
+/// no longer kept at this bound. As much as may be queued for a child.
+inline constexpr std::size_t kInFlightBytesMax = kQueueBytesMax;
+
 /// Cancelled requests that are remembered in case that the child answers them all the same. A
 /// server of the official SDKs never does, so without a bound they would pile up.
 inline constexpr std::size_t kCancelledCountMax = 1000;
@@ -172,6 +176,10 @@ inline constexpr std::size_t kReloadLinesMax = 30;
 /// Of the schema of a tool, or of the names of all, in the answer to a wrong sitter_call: what a
 /// notice may have.
 inline constexpr std::size_t kShownSchemaMax = 4 * kKiB;
+
+/// How long a request waits for a build. Most clients give up after 60 s, and then the model never
+/// knows why.
+inline constexpr Milliseconds kBuildPatience{45000};
 
 /// Between two progress notifications about a build: a person reads no faster.
 inline constexpr Milliseconds kBuildProgressInterval{250};

@@ -79,8 +79,11 @@ class Listens {
 
   /// By the meaning of the id. Null if there is none.
   Stream* find(std::string_view raw_id);
-  /// And only if this child was asked for it, which may have rounded a large number.
+  /// And only if this child was asked for it.
   Stream* find(std::string_view raw_id, Generation gen);
+  /// The oldest that this child was asked for and whose id it names like this if it reads all
+  /// numbers as doubles. Null if there is none.
+  Stream* find_rounded(std::string_view raw_id, Generation gen);
 
   /// Whether a stream with this id was among the last that the client has cancelled. Its child may
   /// still answer it.
@@ -95,8 +98,6 @@ class Listens {
   std::optional<Instant> deadline() const;
 
  private:
-  Stream* find_rounded(std::string_view raw_id);
-
   std::list<Stream> streams_;
   std::deque<std::string> cancelled_;
 };

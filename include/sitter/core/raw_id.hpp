@@ -14,6 +14,14 @@ std::string id_key(std::string_view raw_id);
 /// answers under another spelling; nothing for any other id.
 std::optional<double> rounded_id(std::string_view raw_id);
 
+/// The double of which this is a print, from 2^53 on, as such a server writes it: with all digits
+/// of the double as C does, with the shortest that mean it and zeros behind them as JavaScript
+/// does, or with a point or an exponent. Nothing for any other id.
+std::optional<double> printed_double(std::string_view raw_id);
+
+/// Only a server that keeps every digit can have written this id.
+bool shows_every_digit(std::string_view raw_id);
+
 /// Two raw ids that mean the same.
 bool same_id(std::string_view a, std::string_view b);
 

@@ -1,0 +1,307 @@
+#include "support/rebuild_script.hpp"
+
+namespace sitter {
+namespace {
+
+constexpr ControlId kScript = 7;
+
+/// Who waits for a build, for how long, and what ends it.
+class BridgeBuildWaitTest : public BridgeRebuildTest {
+ protected:
+  /// A build that nobody in the session waits for, and no server.
+  void hang_in_a_build() {
+    open_session();
+    ask_reload();
+    dies(1, 3);
+    done();
+  }
+  void ctl_reload() { control(kScript, R"json({"command":"reload"})json"); }
+};
+
+TEST_F(BridgeBuildWaitTest, AKillEndsABuildThatNoCallWaitsFor) {
+  hang_in_a_build();
+  client(call(1, "echo"));
+  EXPECT_THAT(done(), IsEmpty());
+  client(call(2, "sitter_kill"));
+  EXPECT_THAT(done(), AllOf(Contains("close build 1"), Contains("terminate build 1"),
+                            Contains(AllOf(HasSubstr("\"id\":1,"), HasSubstr("not delivered"))),
+                            Contains(HasSubstr("\"id\":2,"))));
+  dies(build(1), 143, "SIGTERM");
+  EXPECT_THAT(done(), Not(Contains("start 2")));
+  client(call(3, "echo"));
+  EXPECT_THAT(done(), Contains("start 2"));
+  opens(2);
+  child(2, result(3));
+}
+
+TEST_F(BridgeBuildWaitTest, ARequestBehindTheKillStartsAServerAsSoonAsTheBuildHasEnded) {
+  hang_in_a_build();
+  client(call(2, "sitter_kill"));
+  client(call(3, "echo"));
+  EXPECT_THAT(done(), Not(Contains("start 2")));
+  dies(build(1), 143, "SIGTERM");
+  EXPECT_THAT(done(), Contains("start 2"));
+  opens(2);
+  child(2, result(3));
+}
+
+TEST_F(BridgeBuildWaitTest, WhatWasToFollowIsGivenUpWithIt) {
+  open_session();
+  ask_reload();
+  ctl_reload();
+  client(call(2, "sitter_kill"));
+  EXPECT_THAT(control_got(kScript), ElementsAre(HasSubstr("sitter_kill has come")));
+  dies(1, 0);
+  dies(build(1), 143, "SIGTERM");
+  EXPECT_THAT(done(), AllOf(Not(Contains("start build 2")), Not(Contains("start 2"))));
+}
+
+TEST_F(BridgeBuildWaitTest, SoIsTheBuildThatSomebodyOutsideWaitsFor) {
+  open_session();
+  ctl_reload();
+  control(8, R"json({"command":"kill"})json");
+  EXPECT_THAT(control_got(kScript),
+              ElementsAre(AllOf(HasSubstr("ctl kill has come"), HasSubstr("\"isError\":true"))));
+  dies(1, 0);
+  dies(build(1), 143, "SIGTERM");
+  EXPECT_THAT(done(), Not(Contains("start 2")));
+}
+
+TEST_F(BridgeBuildWaitTest, ANewServerThatNoCallWaitsForIsKilledToo) {
+  config.build_command.clear();
+  open_session();
+  ask_reload();
+  client(call(1, "sitter_kill"));
+  dies(1, 0);
+  dies(2, 0);
+  EXPECT_THAT(answer_text(), HasSubstr("\"count\": 2"));
+  time_passes(seconds(60));
+  EXPECT_THAT(done(), Not(Contains("start 3")));
+}
+
+TEST_F(BridgeBuildWaitTest, ACallThatWaitsForTheBuildKeepsItFromAKill) {
+  open_session();
+  ask_reload();
+  client(rebuild(1));
+  client(call(2, "sitter_kill"));
+  EXPECT_THAT(done(), Not(Contains("close build 1")));
+  dies(1, 0);
+  done();
+  // It is its call's alone now.
+  client(cancelled(1));
+  EXPECT_THAT(done(), Contains("close build 1"));
+  dies(build(1), 143, "SIGTERM");
+}
+
+TEST_F(BridgeBuildWaitTest, ACallThatJoinsHasALimitOfItsOwn) {
+  open_session();
+  ask_reload();
+  time_passes(seconds(45));
+  client(rebuild(1, R"json({"timeout_seconds":2})json"));
+  time_passes(milliseconds(1999));
+  EXPECT_THAT(done(), ElementsAre("start build 1"));
+  time_passes(milliseconds(1));
+  EXPECT_EQ(text_of(rebuilt()),
+            "[mcp-sitter] a build has been running for 47s (SIGHUP) and goes on, since others wait "
+            "for it too; this call has waited for 2s (timeout_seconds). sitter_build_log shows "
+            "it, sitter_kill ends it.");
+  dies(build(1), 0);
+  EXPECT_THAT(done(), Contains("start 2"));
+  opens(2);
+}
+
+TEST_F(BridgeBuildWaitTest, ABuildIsStoppedWhenTheLastThatWaitsForItHasWaitedLongEnough) {
+  open_session();
+  client(rebuild(1, R"json({"timeout_seconds":3})json"));
+  time_passes(seconds(1));
+  client(rebuild(2, R"json({"timeout_seconds":7})json"));
+  time_passes(seconds(2));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("\"id\":1,"), HasSubstr("goes on"),
+                                              Not(HasSubstr("sitter_kill")))));
+  time_passes(milliseconds(4999));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(milliseconds(1));
+  EXPECT_THAT(done(), ElementsAre("close build 1", "terminate build 1"));
+  dies(build(1), 143, "SIGTERM");
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("\"id\":2,"), HasSubstr("after 8s"))));
+}
+
+TEST_F(BridgeBuildWaitTest, AReloadWaitsTenMinutesAndACallThatHasJoinedItLonger) {
+  open_session();
+  ask_reload();
+  client(rebuild(1, R"json({"timeout_seconds":700})json"));
+  done();
+  time_passes(seconds(600));
+  EXPECT_THAT(done(), IsEmpty());
+  client(cancelled(1));
+  EXPECT_THAT(done(), ElementsAre("close build 1", "terminate build 1"));
+  dies(build(1), 143, "SIGTERM");
+}
+
+TEST_F(BridgeBuildWaitTest, AReloadAloneIsStoppedAfterTenMinutes) {
+  open_session();
+  ask_reload();
+  time_passes(seconds(600) - milliseconds(1));
+  EXPECT_THAT(done(), ElementsAre("start build 1"));
+  time_passes(milliseconds(1));
+  EXPECT_THAT(done(), ElementsAre("close build 1", "terminate build 1"));
+  dies(build(1), 143, "SIGTERM");
+}
+
+TEST_F(BridgeBuildWaitTest, WhoeverGoesDoesNotWaitAnyMore) {
+  open_session();
+  ctl_reload();
+  EXPECT_THAT(done(), ElementsAre("start build 1"));
+  control_closes(kScript);
+  EXPECT_THAT(done(), ElementsAre("close build 1", "terminate build 1"));
+  dies(build(1), 143, "SIGTERM");
+  EXPECT_THAT(control_got(kScript), IsEmpty());
+  client(call(1, "echo"));
+  child(1, result(1));
+}
+
+TEST_F(BridgeBuildWaitTest, NorForTheBuildThatWasToFollow) {
+  open_session();
+  ask_reload();
+  ctl_reload();
+  control_closes(kScript);
+  dies(build(1), 2);
+  EXPECT_THAT(done(), Not(Contains("start build 2")));
+}
+
+TEST_F(BridgeBuildWaitTest, ButWhatOthersHaveAskedForGoesOn) {
+  open_session();
+  ask_reload();
+  ctl_reload();
+  ask_reload();
+  control_closes(kScript);
+  dies(build(1), 2);
+  EXPECT_THAT(done(), Contains("start build 2"));
+  dies(build(2), 2);
+}
+
+TEST_F(BridgeBuildWaitTest, ARequestWaitsForABuildForFortyFiveSeconds) {
+  hang_in_a_build();
+  time_passes(seconds(2));
+  client(call(1, "echo"));
+  client(request(2, "tools/list"));
+  client(request(3, "resources/read", R"json({"uri":"a"})json"));
+  time_passes(milliseconds(44'999));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(milliseconds(1));
+  const auto got = client_got();
+  ASSERT_THAT(got, SizeIs(3));
+  EXPECT_THAT(got[0],
+              AllOf(HasSubstr("\"isError\":true"),
+                    HasSubstr("[mcp-sitter] this request was not delivered: a build has been "
+                              "running for 47s (SIGHUP); sitter_build_log shows it, sitter_kill "
+                              "ends it; call again.")));
+  EXPECT_THAT(got[1], HasSubstr("\"name\":\"echo\""));
+  EXPECT_THAT(got[2], AllOf(HasSubstr("-32603"), HasSubstr("a build has been running for 47s")));
+  client(call(4, "echo"));
+  EXPECT_THAT(done(), IsEmpty());
+  dies(build(1), 0);
+  opens(2);
+  EXPECT_THAT(done(), Contains("child 2 " + call(4, "echo")));
+  child(2, result(4));
+}
+
+TEST_F(BridgeBuildWaitTest, WhatItHasWaitedForBeforeTheReloadDoesNotCount) {
+  config.build_command.clear();
+  open_session();
+  dies(1, 3);
+  client(call(1, "echo"));
+  time_passes(seconds(46));
+  ask_reload();
+  time_passes(seconds(1));
+  EXPECT_THAT(client_got(), IsEmpty());
+  opens(2);
+  child(2, result(1));
+  opens(3);
+}
+
+TEST_F(BridgeBuildWaitTest, NoOtherToolEndsTheBuildOfACall) {
+  open_session();
+  client(rebuild(1, R"json({"mode":"kill-first"})json"));
+  dies(1, 0);
+  client(call(2, "echo"));
+  time_passes(seconds(45));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("(sitter_rebuild); sitter_build_log"),
+                                              Not(HasSubstr("sitter_kill")))));
+  dies(build(1), 2);
+}
+
+TEST_F(BridgeBuildWaitTest, WithAServerThatServesNothingWaitsForABuild) {
+  open_session();
+  ask_reload();
+  client(call(1, "echo"));
+  EXPECT_THAT(done(), Contains("child 1 " + call(1, "echo")));
+  time_passes(seconds(60));
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(1, result(1));
+}
+
+TEST_F(BridgeBuildWaitTest, AServerThatIsAwaitedIsNotReplacedBeforeItIsUp) {
+  config.build_command.clear();
+  open_session();
+  dies(1, 3);
+  client(call(1, "echo"));
+  EXPECT_THAT(done(), Contains("start 2"));
+  for (int n = 0; n < 3; ++n) ask_reload();
+  EXPECT_THAT(done(), IsEmpty());
+  opens(2);
+  EXPECT_THAT(done(), AllOf(Contains("child 2 " + call(1, "echo")), Contains("start 3")));
+  child(2, result(1));
+  opens(3);
+}
+
+TEST_F(BridgeBuildWaitTest, NorIsOneThatAReloadHasStarted) {
+  config.build_command.clear();
+  open_session();
+  dies(1, 3);
+  ask_reload();
+  EXPECT_THAT(done(), Contains("start 2"));
+  client(call(1, "echo"));
+  for (int n = 0; n < 3; ++n) ask_reload();
+  EXPECT_THAT(done(), IsEmpty());
+  opens(2);
+  EXPECT_THAT(done(), AllOf(Contains("child 2 " + call(1, "echo")), Contains("start 3")));
+  child(2, result(1));
+  opens(3);
+}
+
+TEST_F(BridgeBuildWaitTest, OneThatHangsIsAwaitedForFortyFiveSeconds) {
+  config.startup_timeout = {};
+  config.build_command.clear();
+  open_session();
+  dies(1, 3);
+  client(call(1, "echo"));
+  ask_reload();
+  time_passes(seconds(30));
+  client(call(2, "echo"));
+  time_passes(milliseconds(14'999));
+  EXPECT_THAT(done(), Not(Contains("close 2")));
+  time_passes(milliseconds(1));
+  EXPECT_THAT(done(), AllOf(Contains(HasSubstr("not delivered")), Contains("close 2")));
+  dies(2, 0);
+  EXPECT_THAT(done(), Contains("start 3"));
+  opens(3);
+  child(3, result(2));
+}
+
+TEST_F(BridgeBuildWaitTest, OneThatNobodyWaitsForIsReplacedAtOnce) {
+  config.build_command.clear();
+  open_session();
+  dies(1, 3);
+  ask_reload();
+  client(call(1, "echo"));
+  client(cancelled(1));
+  ask_reload();
+  EXPECT_THAT(done(), Contains("close 2"));
+  dies(2, 0);
+  EXPECT_THAT(done(), Contains("start 3"));
+  opens(3);
+}
+
+}  // namespace
+}  // namespace sitter
