@@ -134,8 +134,7 @@ void Handshake::list(bool before_requests, bool had_tools, Now now, Actions& out
 }
 
 void Handshake::take_all_lists(Now now, Actions& out) {
-  const bool waits_for_child = state_ == State::listing && !has_spoken_;
-  survey_.emplace(gen_, make_id_, make_meta_, waits_for_child);
+  survey_.emplace(gen_, make_id_, make_meta_, !has_spoken_);
   for (const CatalogKind kind : kCatalogKinds) {
     survey_->begin(kind, now, out);
   }

@@ -309,6 +309,31 @@ TEST_F(BridgeEraTest, AServerThatIsSlowToStartIsComparedAsAnyOther) {
                                    Not(HasSubstr("not compared"))));
 }
 
+TEST_F(BridgeEraTest, TheFirstServerMayBeSlowToStartToo) {
+  client(enveloped_call(1, "echo"));
+  time_passes(seconds(3));
+  opens(1);
+  child(1, result(1, complete_text("a")));
+  EXPECT_THAT(logs(), Not(Contains(HasSubstr("did not list its tools"))));
+  dies(1, 0);
+  server.tools.push_back(tool("fresh"));
+  client(enveloped_call(2, "echo"));
+  opens(2);
+  done();
+  child(2, result(2, complete_text("b")));
+  EXPECT_THAT(answer_text(), HasSubstr("+1 added (fresh)"));
+}
+
+TEST_F(BridgeEraTest, FromItsFirstMessageOnTheListsOfTheFirstServerHaveTheirTime) {
+  client(enveloped_call(1, "echo"));
+  time_passes(seconds(3));
+  child(1, result(1, complete_text("a")));
+  time_passes(limits::kToolsListWait - milliseconds(1));
+  EXPECT_THAT(logs(), Not(Contains(HasSubstr("did not list its tools"))));
+  time_passes(milliseconds(1));
+  EXPECT_THAT(logs(), Contains(HasSubstr("did not list its tools")));
+}
+
 /// Errors that a server of either era may give.
 class BridgeVagueEraTest : public BridgeEraTest, public ::testing::WithParamInterface<int> {};
 
