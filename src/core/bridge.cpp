@@ -190,13 +190,11 @@ ChildLifecycle::Ladder Bridge::ladder() const {
 }
 
 /// How the child ends that is being taken down now.
-ChildEnd Bridge::end_for(EndReason reason) const {
+ChildEnd Bridge::end_for(EndReason reason, const Child* child) const {
   ChildEnd end{reason, {}, {}, {}};
   end.is_unseen = true;
-  if (const Child* const child = shown()) {
-    const Instant started = child->life.started().steady;
-    end.lifetime = std::chrono::duration_cast<Milliseconds>(now_.steady - started);
-  }
+  end.had_no_child = child == nullptr;
+  if (child != nullptr) end.lifetime = child->life.lifetime(now_);
   return end;
 }
 
@@ -218,9 +216,12 @@ void Bridge::on(const input::StopSignalled& fact) {
   release_held();
   stop({Milliseconds::zero(), limits::kSignalKillAfter, limits::kSignalKillAfter});
   // Nothing that is owed is waited for.
-  const DeathReport report = report_of(end_for(EndReason::shut_down), {}, Progress::in_flight);
-  for (ClientRequest* request : requests_.all(ClientRequest::State::sent)) {
-    if (!request->is_cancelled) fail(*request, report);
+  for (const Child& child : children_) {
+    const ChildEnd end = end_for(EndReason::shut_down, &child);
+    const DeathReport report = report_of(end, {}, Progress::in_flight);
+    for (ClientRequest* request : requests_.all(ClientRequest::State::sent, child.gen())) {
+      if (!request->is_cancelled) fail(*request, report);
+    }
   }
   ending_deadline_ = now_.steady + limits::kSignalExitAfter;
 }
@@ -378,6 +379,7 @@ void Bridge::advance_ending() {
   for (ClientRequest* request : requests_.all(ClientRequest::State::ours)) {
     answer_error(*request, ErrorCode::internal_error, "mcp-sitter is ending");
   }
+  end_streams();
   output_.flush(out_);
   out_.push(action::Exit{exit_code_, !is_hurried_});
   ending_ = Ending::over;

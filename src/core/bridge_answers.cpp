@@ -15,9 +15,10 @@ using Progress = DeathReport::Progress;
 
 namespace {
 
-std::string own_result_line(const ClientRequest& request, std::string_view result) {
-  return request.is_stateless ? result_line(request.id(), complete(result))
-                              : result_line(request.id(), result);
+std::string own_result_line(const ClientRequest& request, std::string_view result,
+                            std::string_view sitter_version) {
+  if (!request.is_stateless) return result_line(request.id(), result);
+  return result_line(request.id(), complete(result, server_info_member(sitter_version)));
 }
 
 }  // namespace
@@ -62,7 +63,7 @@ void Bridge::send_whole(std::optional<std::string> answers) {
 }
 
 void Bridge::answer_result(ClientRequest& request, std::string_view result) {
-  answer(request, Outgoing::own(own_result_line(request, result)));
+  answer(request, Outgoing::own(own_result_line(request, result, config_.sitter_version)));
 }
 
 void Bridge::answer_error(ClientRequest& request, ErrorCode code, std::string_view message) {
@@ -75,7 +76,7 @@ void Bridge::answer_tool_text(ClientRequest& request, std::string_view text, boo
 
 std::string Bridge::tool_text_line(const ClientRequest& request, std::string_view text,
                                    bool is_error) const {
-  return own_result_line(request, tool_text(text, is_error));
+  return own_result_line(request, tool_text(text, is_error), config_.sitter_version);
 }
 
 /// The last known list of what the request asks for, with the built-in tools where they belong.
@@ -95,8 +96,11 @@ void Bridge::answer_last_list(ClientRequest& request) {
     for (std::string& definition : names_.definitions()) items.push_back(std::move(definition));
   }
   const std::string list = fmt::format(R"json({{"{}":[{}]}})json", key, fmt::join(items, ","));
-  answer(request, Outgoing::own(result_line(request.id(),
-                                            request.is_stateless ? complete_list(list) : list)));
+  answer(request,
+         Outgoing::own(result_line(
+             request.id(), request.is_stateless
+                               ? complete_list(list, server_info_member(config_.sitter_version))
+                               : list)));
   if (method == Method::tools_list) on_client_listed(true);
 }
 

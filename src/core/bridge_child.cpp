@@ -294,6 +294,9 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
     // The stateless revision forbids it, and no batch may have it twice.
     const bool may_pass = !request->is_stateless && !request->is_in_batch();
     if (may_pass) output_.send(edits.outgoing(), out_);
+    if (request->wants_progress && !request->goes_on) {
+      tokens_.on_answered_late(request->progress_token());
+    }
     requests_.take(*request);
   } else if (request->method == Method::tools_list) {
     pass_tools(child, *request, message, edits);

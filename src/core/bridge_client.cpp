@@ -149,6 +149,7 @@ void Bridge::on_client_request(const Message& message, Line line) {
   request.is_first_page = params.cursor.empty() || params.cursor == "null";
   request.wants_task = params.has_task;
   request.is_stateless = params.has_envelope();
+  has_met_envelope_ = has_met_envelope_ || request.is_stateless;
   if (batch_ != Batches::kNone) request.more().batch = batch_;
   if (request.is_stateless && message.method != Method::server_discover) {
     if (!is_open()) {
@@ -327,7 +328,8 @@ void Bridge::on_client_notification(const Message& message, Line line) {
     // A child that has not had one gets it from its handshake, and so does each that follows.
     if (child == nullptr || child->handshake.state() == Handshake::State::opened) return;
   }
-  if (!is_open()) {
+  // A probe proves nothing of what follows, but it is no session that is to be opened first.
+  if (!is_open() && !has_met_envelope_) {
     out_.log(Level::warn, fmt::format("{} came before initialize, and was dropped",
                                       brief(message.method_text, 100)));
     return;
@@ -379,8 +381,13 @@ void Bridge::on_cancelled(const Message& message, Line line) {
   if (message.params.request_id.empty()) return;
   if (on_stream_cancelled(message.params.request_id, line)) return;
   ClientRequest* const request = requests_.find_open(message.params.request_id);
-  // A cancellation may cross the answer on its way. The opening can't be cancelled.
-  if (request == nullptr || request->method == Method::initialize) return;
+  if (request == nullptr) {
+    // It has crossed the answer on its way.
+    on_answered_cancelled(message.params.request_id);
+    return;
+  }
+  // The opening can't be cancelled.
+  if (request->method == Method::initialize) return;
   if (request->state == State::sent) {
     Child* const child = hears(request->gen);
     if (child != nullptr && child->life.is_up() && child->input != Child::Input::deaf) {
@@ -397,7 +404,6 @@ void Bridge::on_cancelled(const Message& message, Line line) {
 
 /// Nobody waits for its answer any more.
 void Bridge::forget(ClientRequest& request) {
-  if (&request == held_carrier_) held_carrier_ = nullptr;
   leave_batch(request);
   if (kill_) std::erase(kill_->callers, &request);
   if (rebuild_) on_rebuild_cancelled(request);

@@ -163,7 +163,7 @@ void Bridge::advance(Child& child) {
 /// asked.
 void Bridge::take_over() {
   Child& before = *serving();
-  last_served_end_ = end_for(EndReason::replaced);
+  last_served_end_ = end_for(EndReason::replaced, &before);
   if (rebuild_) last_served_end_->why = rebuild_->cause;
   before.retires_at = now_.steady + config_.on_busy_wait;
   on_streams_lost(before.gen());
@@ -201,7 +201,7 @@ void Bridge::refuse_opening(Child& child) {
 /// The child cannot serve this client, which explains the errors that it has answered so far.
 void Bridge::fail_refused(Child& child) {
   if (!std::exchange(child.has_held_errors, false)) return;
-  ChildEnd end = end_for(EndReason::opening_refused);
+  ChildEnd end = end_for(EndReason::opening_refused, &child);
   end.why = child.handshake.refusal();
   const DeathReport report = report_of(end, ring_.tail(child.gen()), Progress::refused);
   for (ClientRequest* request : requests_.all(ClientRequest::State::held, child.gen())) {

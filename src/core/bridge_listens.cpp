@@ -201,6 +201,7 @@ void Bridge::on_stream_answer(Child& child, Stream& stream, const Message& messa
       // The end of nothing: the bridge goes on.
       stream.is_refused = true;
     } else {
+      name_stream(message.result, stream.id, edits);
       on_stream_ended(stream, edits.outgoing());
     }
     return;
@@ -240,6 +241,17 @@ void Bridge::pass_stream_ends() {
   for (Stream* const stream : ended) {
     output_.send(Outgoing::own(stream->ending.text()), out_);
     listens_.close(*stream);
+  }
+}
+
+/// The bridge ends, and with it what no child has ended.
+void Bridge::end_streams() {
+  for (const Stream& stream : listens_.all()) {
+    output_.send(
+        Outgoing::own(result_line(
+            stream.id, complete("{}", fmt::format("{},{}", stream_member(stream.id),
+                                                  server_info_member(config_.sitter_version))))),
+        out_);
   }
 }
 

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "sitter/core/bridge.hpp"
+#include "sitter/core/limits.hpp"
+#include "sitter/core/raw_id.hpp"
 #include "sitter/core/text.hpp"
 
 namespace sitter {
@@ -40,12 +42,12 @@ void Bridge::announce(const std::array<bool, kCatalogKinds.size()>& changed,
 void Bridge::pass_tool_result(ClientRequest& request, const Message& message, Edits& edits) {
   if (message.kind == Message::Kind::result && (has_notice() || relist_.is_waiting())) {
     const bool carries = would_carry_notice(request, message.result);
-    if (is_to_be_held(request, carries)) {
-      if (carries && held_carrier_ == nullptr) held_carrier_ = &request;
+    // Which of those that wait carries it, only their leaving shows.
+    if (relist_.is_waiting() && (carries || relist_.has_other_output(request.tool))) {
       hold(request, edits.apply());
       return;
     }
-    if (carries) put_notice(message.result, edits);
+    if (carries) put_notice(request, message.result, edits);
   }
   answer(request, edits.outgoing());
 }
@@ -59,24 +61,31 @@ bool Bridge::would_carry_notice(const ClientRequest& request, std::string_view r
   return !is_there(structured) || !notice_was_beside_structure_;
 }
 
-bool Bridge::is_to_be_held(const ClientRequest& request, bool would_carry) const {
-  if (!relist_.is_waiting()) return false;
-  return (would_carry && held_carrier_ == nullptr) || relist_.has_other_output(request.tool);
-}
-
 /// Puts the notice into a tool result. First, where the model reads it before the result; last
 /// beside structured content, where some clients parse the first block as its copy.
-void Bridge::put_notice(std::string_view result, Edits& edits) {
-  if (held_carrier_ != nullptr) return;
-  const std::string block = text_block(pending_notice_text());
+void Bridge::put_notice(const ClientRequest& request, std::string_view result, Edits& edits) {
   const auto [content, structured] = members<2>(result, {"content", "structuredContent"});
   if (is_there(structured)) {
-    edits.append(content, block);
+    edits.append(content, text_block(pending_notice_text()));
     notice_was_beside_structure_ = true;
-    return;
+  } else {
+    edits.prepend(content, text_block(tell_notice(request)));
   }
-  edits.prepend(content, block);
+}
+
+/// The notice, which the answer to this request holds.
+std::string Bridge::tell_notice(const ClientRequest& request) {
+  std::string text = pending_notice_text();
   note_notice_told();
+  told_ = {std::string(request.id()), text};
+  return text;
+}
+
+/// The client has given up a request before it read the answer, which it then throws away.
+void Bridge::on_answered_cancelled(std::string_view raw_id) {
+  if (!told_ || !same_id(told_->id, raw_id)) return;
+  unread_ = shortened(told_->text, limits::kNoticeBytesMax);
+  told_.reset();
 }
 
 /// The notice with what is known by now.
@@ -102,6 +111,7 @@ std::string Bridge::pending_notice_text() {
 /// What is to be told besides a restart.
 std::string Bridge::remarks() const {
   std::vector<std::string> lines;
+  if (!unread_.empty()) lines.push_back(unread_);
   if (!reload_failure_.empty()) lines.push_back(reload_failure_);
   for (const std::string& failure : replay_failures_) {
     lines.push_back("[mcp-sitter] Called again, and failed: " + one_line(failure));
@@ -115,6 +125,7 @@ std::string Bridge::remarks() const {
 void Bridge::note_notice_told() {
   notice_.reset();
   reload_failure_.clear();
+  unread_.clear();
   is_watch_problem_told_ = true;
   replay_failures_.clear();
   notice_was_beside_structure_ = false;
@@ -170,7 +181,7 @@ void Bridge::note_told(const OpeningResult& opened) {
 
 void Bridge::on_client_listed(bool is_last_page) {
   const bool was_waiting = relist_.is_waiting();
-  relist_.on_listed(is_last_page);
+  relist_.on_listed(is_last_page, now_);
   if (!was_waiting || relist_.is_waiting()) return;
   // A client handles the list in a step of its own, after the read that brought it.
   output_.gap(now_);
@@ -185,14 +196,15 @@ void Bridge::hold(ClientRequest& request, std::string line) {
 }
 
 void Bridge::release_held() {
-  const ClientRequest* const carrier = std::exchange(held_carrier_, nullptr);
   for (ClientRequest* request : requests_.all(State::held)) {
     const OwnedLine kept = requests_.release(*request);
     Edits edits(kept.line());
-    if (request == carrier && has_notice()) {
-      if (const Message* const message = kept_reader_.read(kept.line())) {
-        put_notice(message->result, edits);
-      }
+    const Message* const message = has_notice() ? kept_reader_.read(kept.line()) : nullptr;
+    if (request->extra->notice_of != kNoGeneration) {
+      if (notice_ && notice_->spawn == request->extra->notice_of) tell_notice(*request);
+    } else if (message != nullptr && message->kind == Message::Kind::result &&
+               would_carry_notice(*request, message->result)) {
+      put_notice(*request, message->result, edits);
     }
     answer(*request, Outgoing::own(edits.apply()));
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sitter/core/bridge.hpp"
+#include "sitter/core/client_facts.hpp"
 #include "sitter/core/json_text.hpp"
 #include "sitter/core/method.hpp"
 #include "sitter/core/protocol.hpp"
@@ -71,9 +72,9 @@ void Bridge::answer_second_openings() {
 /// The client has said who it is.
 void Bridge::meet(std::string_view client_info) {
   using CallTool = BridgeConfig::CallTool;
-  // Codex 0.169 lists the tools when a session begins, and never again.
-  const bool lists_once = string_value(member(client_info, "name")) == "codex-mcp-client";
-  if (config_.call_tool == CallTool::automatic && lists_once) names_.offer(Builtin::call);
+  const ClientFacts facts = facts_of_client(string_value(member(client_info, "name")));
+  relist_.meet(facts);
+  if (config_.call_tool == CallTool::automatic && !facts.lists_again) names_.offer(Builtin::call);
 }
 
 /// What was set up before counts no more.

@@ -385,16 +385,21 @@ void Bridge::tell_rebuilt(const Rebuild& rebuild, RebuildReport report) {
   }
   // What a new server has mended need not be told.
   if (!is_failure(report)) reload_failure_.clear();
-  const bool is_client_told = rebuild.has_client();
+  const auto told = std::find_if(
+      rebuild.callers.begin(), rebuild.callers.end(),
+      [](const RebuildCaller& caller) { return !caller.request->is_control(); });
+  const bool is_client_told = told != rebuild.callers.end();
   if (!is_client_told && is_failure(report)) {
     reload_failure_ = reload_text(rebuild, report);
     notice_was_beside_structure_ = false;
   }
   if (rebuild.callers.empty()) return;
   const bool is_restarted = report.server == Server::restarted;
+  Generation notice_of = kNoGeneration;
   if (is_restarted && has_notice()) {
-    report.notice = pending_notice_text();
-    if (is_client_told) note_notice_told();
+    const bool is_told_now = is_client_told && !relist_.is_waiting();
+    if (notice_ && !is_told_now) notice_of = notice_->spawn;
+    report.notice = is_told_now ? tell_notice(*told->request) : pending_notice_text();
   }
   for (const RebuildCaller& waiting : rebuild.callers) {
     ClientRequest* const caller = waiting.request;
@@ -402,6 +407,7 @@ void Bridge::tell_rebuilt(const Rebuild& rebuild, RebuildReport report) {
     std::string line = tool_text_line(*caller, rebuild_text(report), is_failure(report));
     // The model may call a new tool in its next turn.
     if (is_restarted && relist_.is_waiting() && !caller->is_control()) {
+      caller->more().notice_of = notice_of;
       hold(*caller, std::move(line));
     } else {
       answer(*caller, Outgoing::own(std::move(line)));

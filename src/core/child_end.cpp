@@ -20,6 +20,8 @@ std::string why_words(const ChildEnd& end) {
 std::string plain_clause(const ChildEnd& end) {
   const std::string status = status_words(end.status);
   const std::string after = duration_text(end.lifetime);
+  // Whatever is asked for ends also where no child is.
+  const std::string after_its_life = end.had_no_child ? "" : " after " + after;
   switch (end.reason) {
     case EndReason::not_executed:
       return "the server could not be started: " + why_words(end);
@@ -45,7 +47,7 @@ std::string plain_clause(const ChildEnd& end) {
     case EndReason::ended_from_outside:
       return fmt::format("the server was ended from outside ({}) after {}", status, after);
     case EndReason::killed_by_sitter:
-      return fmt::format("the server was killed by {} after {}", killer_words(end), after);
+      return fmt::format("the server was killed by {}{}", killer_words(end), after_its_life);
     case EndReason::replaced:
       return fmt::format("the server was replaced by a new one after {}", after);
     case EndReason::closed_stdout:
@@ -58,7 +60,7 @@ std::string plain_clause(const ChildEnd& end) {
       return fmt::format("the server could not be ended and was given up after {}: {}", after,
                          why_words(end));
     case EndReason::shut_down:
-      return fmt::format("the server was shut down with the session after {}", after);
+      return "the server was shut down with the session" + after_its_life;
   }
   return fmt::format("the server ended ({}) after {}", status, after);
 }

@@ -243,6 +243,11 @@ ChildEnd ChildLifecycle::end(bool was_opened) const {
   return end;
 }
 
+Milliseconds ChildLifecycle::lifetime(Now now) const {
+  if (exit_ || reason_) return lifetime_;
+  return std::chrono::duration_cast<Milliseconds>(now.steady - started_.steady);
+}
+
 std::vector<KillReport::Killed> ChildLifecycle::killed() const {
   std::vector<KillReport::Killed> killed;
   for (const Process& process : processes_) {

@@ -120,7 +120,7 @@ std::string error_data(const DeathReport& report) {
       data["exitCode"] = report.end->status.code;
       if (report.end->status.by_signal()) data["signal"] = report.end->status.signal;
     }
-    if (report.end->reason != EndReason::not_executed) {
+    if (report.end->reason != EndReason::not_executed && !report.end->had_no_child) {
       data["lifetimeMs"] = report.end->lifetime.count();
     }
     if (!report.end->why.empty()) data["why"] = report.end->why;

@@ -154,26 +154,38 @@ std::optional<Instant> Listens::deadline() const {
 }
 
 std::string stream_meta(std::string_view stream_id) {
-  return fmt::format(R"json("_meta":{{"{}":{}}})json", kMetaStream, stream_id);
+  return fmt::format(R"json("_meta":{{{}}})json", stream_member(stream_id));
+}
+
+std::string stream_member(std::string_view stream_id) {
+  return fmt::format(R"json("{}":{})json", kMetaStream, stream_id);
 }
 
 std::string tagged(Line notification, std::string_view params_raw, std::string_view stream_id) {
   Edits edits(notification);
-  const std::string meta = stream_meta(stream_id);
-  if (!is_object(params_raw)) {
-    if (params_raw.empty()) {
-      edits.append(notification.text(), fmt::format(R"json("params":{{{}}})json", meta));
-    } else {
-      edits.replace(params_raw, fmt::format("{{{}}}", meta));
-    }
-  } else if (const std::string_view present = member(params_raw, "_meta"); is_object(present)) {
-    // Without its key and braces: what is left is the member alone.
-    const std::size_t begin = meta.find('{') + 1;
-    edits.append(present, meta.substr(begin, meta.size() - begin - 1));
+  if (is_object(params_raw)) {
+    name_stream(params_raw, stream_id, edits);
+  } else if (params_raw.empty()) {
+    edits.append(notification.text(),
+                 fmt::format(R"json("params":{{{}}})json", stream_meta(stream_id)));
   } else {
-    edits.append(params_raw, meta);
+    edits.replace(params_raw, fmt::format("{{{}}}", stream_meta(stream_id)));
   }
   return edits.apply();
+}
+
+void name_stream(std::string_view object, std::string_view stream_id, Edits& edits) {
+  const std::string_view meta = member(object, "_meta");
+  const std::string_view named = member(meta, kMetaStream);
+  if (meta.empty()) {
+    edits.append(object, stream_meta(stream_id));
+  } else if (!is_object(meta)) {
+    edits.replace(meta, fmt::format("{{{}}}", stream_member(stream_id)));
+  } else if (named.empty()) {
+    edits.append(meta, stream_member(stream_id));
+  } else if (named != stream_id) {
+    edits.replace(named, std::string(stream_id));
+  }
 }
 
 }  // namespace sitter

@@ -28,14 +28,19 @@ std::string tool_text(std::string_view text, bool is_error) {
                      is_error ? R"json(,"isError":true)json" : "");
 }
 
-std::string complete(std::string_view result) {
-  return fmt::format(R"json({{"resultType":"complete"{}{})json", result == "{}" ? "" : ",",
-                     result.substr(1));
+std::string complete(std::string_view result, std::string_view meta) {
+  return fmt::format(R"json({{"resultType":"complete","_meta":{{{}}}{}{})json", meta,
+                     result == "{}" ? "" : ",", result.substr(1));
 }
 
-std::string complete_list(std::string_view result) {
-  return fmt::format(R"json({{"resultType":"complete","ttlMs":0,"cacheScope":"private",{})json",
-                     result.substr(1));
+std::string complete_list(std::string_view result, std::string_view meta) {
+  return complete(fmt::format(R"json({{"ttlMs":0,"cacheScope":"private",{})json", result.substr(1)),
+                  meta);
+}
+
+std::string server_info_member(std::string_view sitter_version) {
+  return fmt::format(R"json("{}":{{"name":"mcp-sitter","version":{}}})json", kMetaServerInfo,
+                     json_string(sitter_version));
 }
 
 std::string request_line(std::string_view id, std::string_view method, std::string_view params) {

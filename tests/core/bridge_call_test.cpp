@@ -13,16 +13,6 @@ class BridgeCallTest : public BridgeTest {
         R"json({"name":"find","inputSchema":{"type":"object","required":["query"]}})json"};
   }
 
-  /// A session with Codex.
-  void open_codex_session() {
-    client(request(0, "initialize",
-                   R"json({"protocolVersion":"2025-06-18","capabilities":{},)json"
-                   R"json("clientInfo":{"name":"codex-mcp-client","version":"0.169.0"}})json"));
-    opens(1);
-    client(initialized());
-    opens(1);
-    done();
-  }
   bool is_offered() {
     client(request(70, "tools/list"));
     child(1, result(70, Server::list("tools", server.tools)));
@@ -165,13 +155,28 @@ TEST_F(BridgeCallTest, ElseNotToClientsThatListAgain) {
 
 TEST_F(BridgeCallTest, CodexDoesNotListAgain) {
   config.call_tool = BridgeConfig::CallTool::automatic;
-  open_codex_session();
+  open_session("2025-06-18", "codex-mcp-client");
   EXPECT_TRUE(is_offered());
+}
+
+TEST_F(BridgeCallTest, NeitherDoesQwenCodeWhichNamesTheServerToo) {
+  config.call_tool = BridgeConfig::CallTool::automatic;
+  open_session("2025-11-25", "qwen-cli-mcp-client-dev");
+  EXPECT_TRUE(is_offered());
+}
+
+TEST_F(BridgeCallTest, AClientWithoutASessionSaysWhoItIsInEachRequest) {
+  config.call_tool = BridgeConfig::CallTool::automatic;
+  server.is_stateless = true;
+  client(request(1, "tools/list", "{" + envelope("2026-07-28", "@cline/core") + "}"));
+  opens(1);
+  child(1, result(1, server.page("tools", server.tools)));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"sitter_call\"")));
 }
 
 TEST_F(BridgeCallTest, CodexMayGoWithoutIt) {
   config.call_tool = BridgeConfig::CallTool::off;
-  open_codex_session();
+  open_session("2025-06-18", "codex-mcp-client");
   EXPECT_FALSE(is_offered());
 }
 

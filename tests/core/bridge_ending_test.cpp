@@ -384,5 +384,30 @@ TEST_F(BridgeEndingTest, AnEndThatIsStillToComeHasNoExitCode) {
               ElementsAre(AllOf(HasSubstr("lifetimeMs"), Not(HasSubstr("exitCode")))));
 }
 
+TEST_F(BridgeEndingTest, EachRequestIsToldTheLifeOfTheChildThatHadIt) {
+  open_session();
+  time_passes(seconds(30));
+  client(call(1, "work"));
+  ask_reload();
+  opens(2);
+  time_passes(seconds(5));
+  client(call(2, "work"));
+  done();
+  signal(143);
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("\"id\":1,"), HasSubstr("after 35s")),
+                                        AllOf(HasSubstr("\"id\":2,"), HasSubstr("after 5s"))));
+}
+
+TEST_F(BridgeEndingTest, TheTimeAfterTheOrderToEndIsNoPartOfTheLife) {
+  config.kill_grace = seconds(20);
+  open_session();
+  time_passes(seconds(30));
+  client_closes_input();
+  time_passes(milliseconds(400));
+  done();
+  client(call(1, "echo"));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("after 30s")));
+}
+
 }  // namespace
 }  // namespace sitter

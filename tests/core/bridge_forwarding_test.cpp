@@ -183,6 +183,40 @@ TEST_F(BridgeForwardingTest, ALateAnswerToACancelledRequestPasses) {
   EXPECT_THAT(done(), ElementsAre("client " + result(1)));
 }
 
+TEST_F(BridgeForwardingTest, NoProgressFollowsALateAnswer) {
+  client(call_with_progress(1, "slow"));
+  client(cancelled(1));
+  done();
+  child(1, progress(1, 1));
+  child(1, result(1));
+  child(1, progress(1, 2));
+  EXPECT_THAT(client_got(), ElementsAre(progress(1, 1), result(1)));
+}
+
+TEST_F(BridgeForwardingTest, ALateAnswerDoesNotSilenceAnotherRequestWithItsToken) {
+  const auto call_under_t = [](int id) {
+    return request(id, "tools/call", R"json({"name":"a","_meta":{"progressToken":"t"}})json");
+  };
+  client(call_under_t(1));
+  client(cancelled(1));
+  client(call_under_t(2));
+  done();
+  child(1, result(1));
+  child(1, progress("\"t\"", 1));
+  EXPECT_THAT(client_got(), ElementsAre(result(1), progress("\"t\"", 1)));
+  child(1, result(2));
+}
+
+TEST_F(BridgeForwardingTest, ATaskThatALateAnswerBeginsMayTellOfItself) {
+  client(
+      request(1, "tools/call", R"json({"name":"slow","task":{},"_meta":{"progressToken":1}})json"));
+  client(cancelled(1));
+  done();
+  child(1, result(1, R"json({"task":{"taskId":"t"}})json"));
+  child(1, progress(1, 2));
+  EXPECT_THAT(client_got(), SizeIs(2));
+}
+
 TEST_F(BridgeForwardingTest, ACancelledRequestIsOwedNothingWhenTheChildDies) {
   client(call(1, "slow"));
   client(cancelled(1));

@@ -1,4 +1,4 @@
-#include "support/bridge_script.hpp"
+#include "support/rebuild_script.hpp"
 
 namespace sitter {
 namespace {
@@ -100,15 +100,101 @@ TEST_F(BridgeHoldTest, OtherMessagesPassMeanwhile) {
   child(2, result(1, text_result("held")));
   done();
   child(2, result(3));
+  child(2, error(2, -32602, "no"));
   child(2, notification("notifications/message"));
   client(call(4, "sitter_child_stderr"));
-  EXPECT_THAT(client_got(), ElementsAre(result(3), notification("notifications/message"),
-                                        HasSubstr("\"id\":4,")));
-  // A second result does not carry the notice, so it need not wait.
-  child(2, result(2, text_result("free")));
-  EXPECT_THAT(client_got(), ElementsAre(result(2, text_result("free"))));
+  EXPECT_THAT(client_got(),
+              ElementsAre(result(3), error(2, -32602, "no"), notification("notifications/message"),
+                          HasSubstr("\"id\":4,")));
   time_passes(seconds(1));
   EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("held"), HasSubstr("server restarted"))));
+}
+
+TEST_F(BridgeHoldTest, TheFirstResultThatLeavesHasTheNoticeAndNoneLeavesBefore) {
+  open_listed_session();
+  respawn_with_news();
+  client(call(2, "echo"));
+  client(call(3, "echo"));
+  child(2, result(3, text_result("c")));
+  child(2, result(2, text_result("b")));
+  EXPECT_THAT(client_got(), IsEmpty());
+  lists(4);
+  done();
+  time_passes(milliseconds(1));
+  EXPECT_THAT(client_got(),
+              ElementsAre(AllOf(HasSubstr("\"id\":2,"), HasSubstr("+1 added (tool1)")),
+                          result(3, text_result("c"))));
+  child(2, result(1, text_result("a")));
+  EXPECT_THAT(client_got(), ElementsAre(result(1, text_result("a"))));
+}
+
+TEST_F(BridgeHoldTest, AResultThatWaitsForItsOutputSchemaHasTheNoticeIfItLeavesFirst) {
+  const auto typed = [](const std::string& type) {
+    return tool("typed", R"json(,"outputSchema":{"type":"object","properties":{"x":{"type":")json" +
+                             type + "\"}}}");
+  };
+  server.tools = {tool("echo"), typed("string")};
+  open_listed_session();
+  dies(1, 0);
+  server.tools = {tool("echo"), typed("integer")};
+  client(call(1, "typed"));
+  client(call(2, "echo"));
+  opens(2);
+  done();
+  child(2, result(2, text_result("x")));
+  child(2, result(1, text_result("no number")));
+  time_passes(milliseconds(750));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("\"id\":1,"), HasSubstr("restarted")),
+                                        result(2, text_result("x"))));
+}
+
+TEST_F(BridgeHoldTest, AClientThatListsOnlyOnceIsNotWaitedFor) {
+  open_listed_session("codex-mcp-client");
+  respawn_with_news();
+  child(2, result(1, text_result("x")));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("+1 added (tool1)")));
+}
+
+TEST_F(BridgeHoldTest, AClientThatNeedsAPauseHasItBetweenItsListAndTheAnswer) {
+  open_listed_session("gemini-cli-mcp-client");
+  respawn_with_news();
+  child(2, result(1, text_result("x")));
+  lists(2);
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("tool1")));
+  client(call(3, "echo"));
+  done();
+  child(2, notification("notifications/message"));
+  EXPECT_THAT(client_got(), ElementsAre(notification("notifications/message")));
+  time_passes(limits::kPauseAfterList - milliseconds(1));
+  EXPECT_THAT(client_got(), IsEmpty());
+  time_passes(milliseconds(1));
+  EXPECT_THAT(client_got(),
+              ElementsAre(AllOf(HasSubstr("\"id\":1,"), HasSubstr("+1 added (tool1)"))));
+  child(2, result(3, text_result("y")));
+  EXPECT_THAT(client_got(), ElementsAre(result(3, text_result("y"))));
+}
+
+TEST_F(BridgeHoldTest, AnAnswerThatComesInThePauseWaitsForTheRestOfIt) {
+  open_listed_session("gemini-cli-mcp-client");
+  respawn_with_news();
+  lists(2);
+  done();
+  time_passes(milliseconds(60));
+  child(2, result(1, text_result("x")));
+  time_passes(milliseconds(39));
+  EXPECT_THAT(client_got(), IsEmpty());
+  time_passes(milliseconds(1));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("+1 added (tool1)")));
+}
+
+TEST_F(BridgeHoldTest, AnAnswerThatComesAfterThePauseDoesNotWait) {
+  open_listed_session("gemini-cli-mcp-client");
+  respawn_with_news();
+  lists(2);
+  done();
+  time_passes(limits::kPauseAfterList);
+  child(2, result(1, text_result("x")));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("+1 added (tool1)")));
 }
 
 TEST_F(BridgeHoldTest, TheEndOfInputEndsTheHold) {
@@ -140,6 +226,19 @@ TEST_F(BridgeHoldTest, ACancellationDropsTheAnswerAndTheNoticeGoesToTheNext) {
   client(call(2, "echo"));
   child(2, result(2, text_result("y")));
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("server restarted")));
+}
+
+TEST_F(BridgeHoldTest, OfSeveralThatWaitTheNextHasTheNoticeOfTheOneThatIsCancelled) {
+  open_listed_session();
+  respawn_with_news();
+  client(call(2, "echo"));
+  child(2, result(1, text_result("x")));
+  child(2, result(2, text_result("y")));
+  client(cancelled(1));
+  done();
+  time_passes(milliseconds(750));
+  EXPECT_THAT(client_got(),
+              ElementsAre(AllOf(HasSubstr("\"id\":2,"), HasSubstr("+1 added (tool1)"))));
 }
 
 TEST_F(BridgeHoldTest, AHeldAnswerOutlivesItsChild) {
@@ -255,6 +354,52 @@ TEST_F(BridgeHoldTest, WithoutNoticesOnlyOtherOutputSchemasAreWaitedFor) {
   respawn_with_news();
   child(2, result(1, text_result("x")));
   EXPECT_THAT(client_got(), ElementsAre(result(1, text_result("x"))));
+}
+
+/// The answer of sitter_rebuild waits, too, with the notice in it.
+class BridgeRebuildHoldTest : public BridgeRebuildTest {};
+
+TEST_F(BridgeRebuildHoldTest, TheNoticeOfAnAnswerThatIsCancelledWhileItWaitsIsStillOwed) {
+  open_listed_session();
+  server.tools = {tool("echo"), tool("find")};
+  build_works();
+  opens(2);
+  client(cancelled(1));
+  done();
+  client(call(2, "echo"));
+  child(2, result(2, text_result("x")));
+  time_passes(milliseconds(750));
+  EXPECT_THAT(client_got(),
+              ElementsAre(AllOf(HasSubstr("\"id\":2,"), HasSubstr("+1 added (find)"))));
+}
+
+TEST_F(BridgeRebuildHoldTest, NoResultOvertakesTheAnswerThatHoldsTheNotice) {
+  open_listed_session();
+  server.tools = {tool("echo"), tool("find")};
+  build_works();
+  opens(2);
+  client(call(2, "echo"));
+  done();
+  child(2, result(2, text_result("x")));
+  EXPECT_THAT(client_got(), IsEmpty());
+  time_passes(milliseconds(750));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("\"id\":1,"), HasSubstr("+1 added (find)")),
+                                        result(2, text_result("x"))));
+}
+
+TEST_F(BridgeRebuildHoldTest, AnAnswerThatHasWaitedDoesNotCountForALaterRestart) {
+  open_listed_session();
+  server.tools = {tool("echo"), tool("find")};
+  build_works();
+  opens(2);
+  dies(2, 3);
+  client(call(2, "echo"));
+  opens(3);
+  done();
+  time_passes(milliseconds(750));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("\"id\":1,"), HasSubstr("spawn #2"))));
+  child(3, result(2, text_result("x")));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("spawn #3")));
 }
 
 }  // namespace

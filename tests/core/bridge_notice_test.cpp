@@ -367,6 +367,51 @@ TEST_F(BridgeNoticeTest, ACancelledCallLeavesItToTheNext) {
   EXPECT_THAT(answer_text(), StartsWith(kNotice));
 }
 
+TEST_F(BridgeNoticeTest, ACancellationThatCrossesTheAnswerLeavesItToTheNext) {
+  respawn_with_call();
+  child(2, result(1, text_result("x")));
+  const std::string told = answer_text();
+  EXPECT_THAT(told, StartsWith(kNotice));
+  client(cancelled(1));
+  for (const int id : {2, 3}) {
+    client(call(id, "echo"));
+    done();
+    child(2, result(id, text_result("y")));
+    EXPECT_EQ(answer_text(), id == 2 ? told : "y");
+  }
+}
+
+TEST_F(BridgeNoticeTest, OnlyTheAnswerThatHoldsItCounts) {
+  respawn_with_call();
+  child(2, result(1, text_result("x")));
+  client(call(2, "echo"));
+  child(2, result(2, text_result("y")));
+  client(cancelled(2));
+  done();
+  client(call(3, "echo"));
+  child(2, result(3, text_result("z")));
+  EXPECT_THAT(client_got(), ElementsAre(result(3, text_result("z"))));
+}
+
+TEST_F(BridgeNoticeTest, WhatWasNotReadStandsBehindANewOneAndIsCut) {
+  respawn_with_call();
+  child(2, result(1, text_result("x")));
+  done();
+  for (int id = 2; id <= 9; ++id) {
+    client(cancelled(id - 1));
+    dies(static_cast<Generation>(id), 3);
+    client(call(id, "echo"));
+    opens(static_cast<Generation>(id + 1));
+    done();
+    child(static_cast<Generation>(id + 1), result(id, text_result(std::string(900, 'x'))));
+    const auto text = answer_text();
+    EXPECT_THAT(text,
+                StartsWith("[mcp-sitter] server restarted (spawn #" + std::to_string(id + 1)));
+    EXPECT_THAT(text, HasSubstr("(spawn #" + std::to_string(id)));
+    EXPECT_LE(text.size(), 2 * limits::kNoticeBytesMax + 100);
+  }
+}
+
 TEST_F(BridgeNoticeTest, AToolThatWasAddedIsToldWithWhatIsNeededToCallIt) {
   open_session();
   dies(1, 0);

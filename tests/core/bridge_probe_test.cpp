@@ -113,5 +113,32 @@ TEST_F(BridgeProbeTest, ASlowChildIsWaitedForAsLongAsAnyOpening) {
   dies(1, 0);
 }
 
+TEST_F(BridgeProbeTest, ANotificationBehindTheProbePasses) {
+  client(enveloped(1, "server/discover"));
+  done();
+  const std::string line = notification("notifications/vendor", R"json({"a":1})json");
+  client(line);
+  EXPECT_THAT(done(), ElementsAre("child 1 " + line));
+  EXPECT_THAT(logs(), Not(Contains(HasSubstr("dropped"))));
+  child(1, error(1, -32601, "Method not found"));
+}
+
+TEST_F(BridgeProbeTest, ANotificationWaitsForTheChildThatIsProbed) {
+  plays.start = false;
+  client(enveloped(1, "server/discover"));
+  client(notification("notifications/vendor"));
+  done();
+  started(1);
+  EXPECT_THAT(done(), ElementsAre("child 1 " + enveloped(1, "server/discover"),
+                                  "child 1 " + notification("notifications/vendor")));
+  child(1, error(1, -32601, "Method not found"));
+}
+
+TEST_F(BridgeProbeTest, ANotificationBeforeAnythingElseIsDropped) {
+  client(notification("notifications/vendor"));
+  EXPECT_THAT(done(), IsEmpty());
+  EXPECT_THAT(logs(), Contains(HasSubstr("came before initialize, and was dropped")));
+}
+
 }  // namespace
 }  // namespace sitter

@@ -62,6 +62,19 @@ TEST_F(BridgeRebuildTest, TheAnswerWaitsUntilTheClientHasListed) {
   EXPECT_THAT(got[1], AllOf(HasSubstr("\"id\":1,"), HasSubstr("+1 added (find)")));
 }
 
+TEST_F(BridgeRebuildTest, AKillWithoutAServerSaysNothingOfItsLife) {
+  open_session();
+  client(rebuild(1, R"json({"mode":"kill-first"})json"));
+  dies(1, 0);
+  time_passes(seconds(5));
+  client(call(2, "echo"));
+  done();
+  client(call(3, "sitter_kill"));
+  EXPECT_THAT(client_got(), Contains(AllOf(HasSubstr("\"id\":2,"),
+                                           HasSubstr("killed by sitter_kill. This call"))));
+  dies(build(1), 143, "SIGTERM");
+}
+
 TEST_F(BridgeRebuildTest, ANewServerThatDiesInItsOpeningLeavesTheOldOne) {
   open_session();
   build_works();

@@ -65,9 +65,9 @@ TEST_F(BridgeStatelessTest, WithoutAStreamNobodyIsToldOfAChangedList) {
   EXPECT_THAT(lines[0], HasSubstr("+1 added (other), -1 removed (echo)"));
 }
 
-TEST_F(BridgeStatelessTest, ResultsOfOurOwnSayThatTheyAreComplete) {
+TEST_F(BridgeStatelessTest, ResultsOfOurOwnSayThatTheyAreCompleteAndWhoseTheyAre) {
   client(enveloped_call(1, "sitter_child_stderr"));
-  EXPECT_THAT(client_got(), ElementsAre(result(1, complete_text("(no child stderr in buffer)"))));
+  EXPECT_THAT(client_got(), ElementsAre(result(1, own_text("(no child stderr in buffer)"))));
   client(enveloped_call(2, "echo"));
   opens(1);
   done();
@@ -75,6 +75,7 @@ TEST_F(BridgeStatelessTest, ResultsOfOurOwnSayThatTheyAreComplete) {
   const auto crash = answer();
   EXPECT_EQ(crash["result"]["resultType"], "complete");
   EXPECT_EQ(crash["result"]["isError"], true);
+  EXPECT_EQ(crash["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "mcp-sitter");
 }
 
 TEST_F(BridgeStatelessTest, ListsOfOurOwnMustNotBeKept) {
@@ -85,6 +86,7 @@ TEST_F(BridgeStatelessTest, ListsOfOurOwnMustNotBeKept) {
   EXPECT_EQ(list["resultType"], "complete");
   EXPECT_EQ(list["ttlMs"], 0);
   EXPECT_EQ(list["cacheScope"], "private");
+  EXPECT_EQ(list["_meta"]["io.modelcontextprotocol/serverInfo"]["version"], "9.9.9");
   EXPECT_THAT(list["tools"], SizeIs(4));
 }
 

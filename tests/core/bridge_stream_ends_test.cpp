@@ -3,6 +3,20 @@
 namespace sitter {
 namespace {
 
+/// The result that ends a stream; `id` stands in its `_meta`.
+std::string end_of(const Id& stream, const Id& id, const std::string& more = "") {
+  return result(stream, R"json({"resultType":"complete","_meta":)json"
+                        R"json({"io.modelcontextprotocol/subscriptionId":)json" +
+                            id.raw + more + "}}");
+}
+
+/// As the bridge itself writes it.
+std::string own_end_of(const Id& stream) {
+  return end_of(stream, stream,
+                R"json(,"io.modelcontextprotocol/serverInfo":)json"
+                R"json({"name":"mcp-sitter","version":"9.9.9"})json");
+}
+
 /// How a stream ends, and what does not end it.
 class BridgeStreamEndsTest : public StreamsTest {
  protected:
@@ -43,7 +57,7 @@ TEST_F(BridgeStreamEndsTest, AChildThatCarriesNothingOfItMayEndItAndTheBridgeGoe
   client(listen(kStream, kTools));
   opens(1);
   done();
-  const std::string end = result(kStream, R"json({"resultType":"complete"})json");
+  const std::string end = end_of(kStream, kStream);
   child(1, acknowledged(kStream, "{}"));
   child(1, end);
   EXPECT_THAT(client_got(), ElementsAre(acknowledged(kStream, kTools)));
@@ -64,7 +78,7 @@ TEST_F(BridgeStreamEndsTest, AnErrorEndsAnOpenOne) {
 
 TEST_F(BridgeStreamEndsTest, AnEndThatWaitsPassesWhenTheClientClosesItsInput) {
   open_stream(kTools, kTools);
-  const std::string end = result(kStream, R"json({"resultType":"complete"})json");
+  const std::string end = end_of(kStream, kStream);
   child(1, end);
   EXPECT_THAT(done(), IsEmpty());
   client_closes_input();
@@ -124,7 +138,7 @@ TEST_F(BridgeStreamEndsTest, AChildThatRefusedItIsNotToldOfItsEnd) {
 
 TEST_F(BridgeStreamEndsTest, ItsEndReachesTheClientIfTheChildLivesOn) {
   open_stream(kTools, kTools);
-  const std::string end = result(kStream, R"json({"resultType":"complete"})json");
+  const std::string end = end_of(kStream, kStream);
   child(1, end);
   EXPECT_THAT(done(), IsEmpty());
   time_passes(limits::kListenEndWait);
@@ -135,7 +149,7 @@ TEST_F(BridgeStreamEndsTest, ItsEndReachesTheClientIfTheChildLivesOn) {
 
 TEST_F(BridgeStreamEndsTest, AChildThatExitsMayEndItInGoodOrder) {
   open_stream(kTools, kTools);
-  child(1, result(kStream, R"json({"resultType":"complete"})json"));
+  child(1, end_of(kStream, kStream));
   dies(1, 0);
   time_passes(limits::kListenEndWait);
   EXPECT_THAT(client_got(), IsEmpty());
@@ -149,16 +163,16 @@ TEST_F(BridgeStreamEndsTest, ItsEndHasTheIdAsTheClientSpellsIt) {
   opens(1);
   child(1, acknowledged("7.0", kTools));
   done();
-  child(1, result(7, R"json({"resultType":"complete"})json"));
+  child(1, end_of(7, 7));
   time_passes(limits::kListenEndWait);
-  EXPECT_THAT(client_got(), ElementsAre(result("7.0", R"json({"resultType":"complete"})json")));
+  EXPECT_THAT(client_got(), ElementsAre(end_of("7.0", "7.0")));
 }
 
 TEST_F(BridgeStreamEndsTest, AtTheEndOfTheSessionItsEndPassesAtOnce) {
   open_stream(kTools, kTools);
   client_closes_input();
   done();
-  const std::string end = result(kStream, R"json({"resultType":"complete"})json");
+  const std::string end = end_of(kStream, kStream);
   child(1, end);
   EXPECT_THAT(client_got(), ElementsAre(end));
   dies(1, 0);
@@ -177,8 +191,7 @@ TEST_F(BridgeStreamEndsTest, TheEndOfACancelledStreamIsNoAnswerToTheNextRequestW
   client(cancelled(kStream));
   client(enveloped_call(kStream, "echo"));
   done();
-  child(1, result(kStream, R"json({"resultType":"complete","_meta":)json"
-                           R"json({"io.modelcontextprotocol/subscriptionId":"s"}})json"));
+  child(1, end_of(kStream, kStream));
   EXPECT_THAT(done(), IsEmpty());
   child(1, result(kStream, R"json({"resultType":"complete","content":[]})json"));
   EXPECT_THAT(client_got(),
@@ -203,6 +216,33 @@ TEST_F(BridgeStreamEndsTest, OneThatTheClientEndsWhileNoChildServesIsNotOpenedAg
   EXPECT_THAT(words, Not(Contains(HasSubstr("subscriptions/listen"))));
   EXPECT_THAT(words, Not(Contains(HasSubstr("client "))));
   answers_x(2);
+}
+
+TEST_F(BridgeStreamEndsTest, ItsEndNamesTheStreamAlsoIfTheChildForgotThat) {
+  for (const std::string said : {"", R"json(,"_meta":null)json", R"json(,"_meta":{})json"}) {
+    open_stream(kTools, kTools);
+    child(1, result(kStream, R"json({"resultType":"complete")json" + said + "}"));
+    time_passes(limits::kListenEndWait);
+    EXPECT_THAT(client_got(), ElementsAre(end_of(kStream, kStream)));
+  }
+}
+
+TEST_F(BridgeStreamEndsTest, OneThatIsOpenWhenTheSessionEndsIsEnded) {
+  open_stream(kTools, kTools);
+  client_closes_input();
+  dies(1, 0);
+  EXPECT_THAT(client_got(), ElementsAre(own_end_of(kStream)));
+}
+
+TEST_F(BridgeStreamEndsTest, ASignalEndsAllThatAreOpen) {
+  open_stream(kTools, kTools);
+  client(listen("\"t\"", kTools));
+  child(1, acknowledged("\"t\"", kTools));
+  child(1, end_of(kStream, kStream));
+  done();
+  signal(143);
+  dies(1, 143, "SIGTERM");
+  EXPECT_THAT(client_got(), ElementsAre(own_end_of(kStream), own_end_of("\"t\"")));
 }
 
 }  // namespace

@@ -26,17 +26,17 @@ TEST_F(RelistWaitTest, AClientThatNeverListsIsNotWaitedFor) {
 }
 
 TEST_F(RelistWaitTest, TheWaitEndsWithTheList) {
-  wait_.on_listed(true);
+  wait_.on_listed(true, now_);
   wait_.on_announced(now_, {});
   EXPECT_TRUE(wait_.is_waiting());
   EXPECT_EQ(wait_.deadline(), now_.steady + milliseconds(750));
-  wait_.on_listed(true);
+  wait_.on_listed(true, now_);
   EXPECT_FALSE(wait_.is_waiting());
   EXPECT_FALSE(passes(seconds(1)));
 }
 
 TEST_F(RelistWaitTest, TheWaitEndsWithItsTime) {
-  wait_.on_listed(true);
+  wait_.on_listed(true, now_);
   wait_.on_announced(now_, {});
   EXPECT_FALSE(passes(milliseconds(749)));
   EXPECT_TRUE(wait_.is_waiting());
@@ -46,7 +46,7 @@ TEST_F(RelistWaitTest, TheWaitEndsWithItsTime) {
 }
 
 TEST_F(RelistWaitTest, TwoAnnouncementsThatAreNotHeededAreTheLast) {
-  wait_.on_listed(true);
+  wait_.on_listed(true, now_);
   for (int n = 0; n < 2; ++n) {
     wait_.on_announced(now_, {});
     EXPECT_TRUE(wait_.is_waiting());
@@ -57,40 +57,40 @@ TEST_F(RelistWaitTest, TwoAnnouncementsThatAreNotHeededAreTheLast) {
 }
 
 TEST_F(RelistWaitTest, AHeededOneEndsTheRow) {
-  wait_.on_listed(true);
+  wait_.on_listed(true, now_);
   for (int n = 0; n < 5; ++n) {
     wait_.on_announced(now_, {});
     passes(milliseconds(750));
     wait_.on_announced(now_, {});
     EXPECT_TRUE(wait_.is_waiting());
-    wait_.on_listed(true);
+    wait_.on_listed(true, now_);
   }
 }
 
 TEST_F(RelistWaitTest, AListLongAfterwardsHeedsNothing) {
-  wait_.on_listed(true);
+  wait_.on_listed(true, now_);
   for (int n = 0; n < 2; ++n) {
     wait_.on_announced(now_, {});
     passes(milliseconds(750));
-    wait_.on_listed(true);
+    wait_.on_listed(true, now_);
   }
   wait_.on_announced(now_, {});
   EXPECT_FALSE(wait_.is_waiting());
 }
 
 TEST_F(RelistWaitTest, APageThatIsNotTheLastHeedsButDoesNotEnd) {
-  wait_.on_listed(false);
+  wait_.on_listed(false, now_);
   for (int n = 0; n < 5; ++n) {
     wait_.on_announced(now_, {});
     EXPECT_TRUE(wait_.is_waiting());
-    wait_.on_listed(false);
+    wait_.on_listed(false, now_);
     EXPECT_TRUE(wait_.is_waiting());
     EXPECT_TRUE(passes(milliseconds(750)));
   }
 }
 
 TEST_F(RelistWaitTest, ASecondAnnouncementProlongsNothingAndAddsItsTools) {
-  wait_.on_listed(true);
+  wait_.on_listed(true, now_);
   wait_.on_announced(now_, {"a"});
   passes(milliseconds(500));
   wait_.on_announced(now_, {"b"});
@@ -102,8 +102,45 @@ TEST_F(RelistWaitTest, ASecondAnnouncementProlongsNothingAndAddsItsTools) {
   EXPECT_TRUE(wait_.has_other_output("c"));
 }
 
+TEST_F(RelistWaitTest, AClientThatListsOnlyOnceIsNotWaitedFor) {
+  wait_.meet({.lists_again = false});
+  wait_.on_listed(true, now_);
+  wait_.on_announced(now_, {"a"}, true);
+  EXPECT_FALSE(wait_.is_waiting());
+}
+
+TEST_F(RelistWaitTest, AClientThatNeedsAPauseHasItAfterItsList) {
+  wait_.meet({.pause_after_list = milliseconds(100)});
+  wait_.on_listed(true, now_);
+  for (int n = 0; n < 5; ++n) {
+    wait_.on_announced(now_, {});
+    EXPECT_FALSE(passes(milliseconds(700)));
+    wait_.on_listed(true, now_);
+    EXPECT_FALSE(passes(milliseconds(50)));
+    // Neither another list nor another announcement prolongs it.
+    wait_.on_listed(true, now_);
+    wait_.on_announced(now_, {});
+    EXPECT_FALSE(passes(milliseconds(49)));
+    EXPECT_TRUE(wait_.is_waiting());
+    EXPECT_TRUE(passes(milliseconds(1)));
+    EXPECT_FALSE(wait_.is_waiting());
+  }
+}
+
+TEST_F(RelistWaitTest, APauseThatIsGivenUpIsNotThatOfTheNextWait) {
+  wait_.meet({.pause_after_list = milliseconds(100)});
+  wait_.on_listed(true, now_);
+  wait_.on_announced(now_, {});
+  wait_.on_listed(true, now_);
+  wait_.give_up();
+  EXPECT_FALSE(wait_.is_waiting());
+  wait_.on_announced(now_, {});
+  wait_.on_listed(true, now_);
+  EXPECT_EQ(wait_.deadline(), now_.steady + milliseconds(100));
+}
+
 TEST_F(RelistWaitTest, ItCanBeGivenUp) {
-  wait_.on_listed(true);
+  wait_.on_listed(true, now_);
   wait_.on_announced(now_, {});
   wait_.give_up();
   EXPECT_FALSE(wait_.is_waiting());

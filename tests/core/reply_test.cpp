@@ -39,10 +39,19 @@ TEST(ReplyTest, ATextIsOneBlock) {
 }
 
 TEST(ReplyTest, AResultOfTheStatelessRevisionSaysThatItIsComplete) {
-  EXPECT_EQ(complete("{}"), R"json({"resultType":"complete"})json");
-  EXPECT_EQ(complete(R"json({"a":1})json"), R"json({"resultType":"complete","a":1})json");
-  EXPECT_EQ(complete_list(R"json({"tools":[]})json"),
-            R"json({"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[]})json");
+  EXPECT_EQ(complete("{}", R"json("m":1)json"),
+            R"json({"resultType":"complete","_meta":{"m":1}})json");
+  EXPECT_EQ(complete(R"json({"a":1})json", R"json("m":1)json"),
+            R"json({"resultType":"complete","_meta":{"m":1},"a":1})json");
+  EXPECT_EQ(complete_list(R"json({"tools":[]})json", R"json("m":1)json"),
+            R"json({"resultType":"complete","_meta":{"m":1},"ttlMs":0,"cacheScope":"private",)json"
+            R"json("tools":[]})json");
+}
+
+TEST(ReplyTest, AResultNamesWhoGivesIt) {
+  EXPECT_EQ(
+      server_info_member("1.2"),
+      R"json("io.modelcontextprotocol/serverInfo":{"name":"mcp-sitter","version":"1.2"})json");
 }
 
 TEST(ReplyTest, ATextThatIsNoUtf8BecomesValid) {

@@ -241,16 +241,16 @@ void BridgeTest::opens(Generation gen) {
   }
 }
 
-void BridgeTest::open_session(const std::string& version) {
-  client(initialize(0, version));
+void BridgeTest::open_session(const std::string& version, const std::string& client_name) {
+  client(initialize(0, version, client_name));
   opens(1);
   client(initialized());
   opens(1);
   done();
 }
 
-void BridgeTest::open_listed_session() {
-  open_session();
+void BridgeTest::open_listed_session(const std::string& client_name) {
+  open_session("2025-11-25", client_name);
   client(request(900, "tools/list"));
   child(1, result(900, Server::list("tools", server.tools)));
   done();

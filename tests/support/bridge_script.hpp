@@ -186,10 +186,11 @@ class BridgeTest : public ::testing::Test {
   void opens(Generation gen);
 
   /// A session with a child that serves. Ids from 1 on are free.
-  void open_session(const std::string& version = "2025-11-25");
+  void open_session(const std::string& version = "2025-11-25",
+                    const std::string& client_name = "story");
 
   /// As above, with a client that has listed the tools.
-  void open_listed_session();
+  void open_listed_session(const std::string& client_name = "story");
 
   void TearDown() override;
 

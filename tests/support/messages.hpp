@@ -66,17 +66,20 @@ inline std::string text_result(const std::string& text) {
   return R"json({"content":[{"type":"text","text":")json" + text + R"json("}]})json";
 }
 
-inline std::string initialize(const Id& id, const std::string& version = "2025-11-25") {
+inline std::string initialize(const Id& id, const std::string& version = "2025-11-25",
+                              const std::string& client = "story") {
   return request(id, "initialize",
                  R"json({"protocolVersion":")json" + version +
-                     R"json(","capabilities":{},"clientInfo":{"name":"story","version":"1"}})json");
+                     R"json(","capabilities":{},"clientInfo":{"name":")json" + client +
+                     R"json(","version":"1"}})json");
 }
 
 /// What a client of the stateless revision says of itself in each request.
-inline std::string envelope(const std::string& version = "2026-07-28") {
+inline std::string envelope(const std::string& version = "2026-07-28",
+                            const std::string& client = "story") {
   return R"json("_meta":{"io.modelcontextprotocol/protocolVersion":")json" + version +
-         R"json(","io.modelcontextprotocol/clientInfo":{"name":"story","version":"1"},)json"
-         R"json("io.modelcontextprotocol/clientCapabilities":{}})json";
+         R"json(","io.modelcontextprotocol/clientInfo":{"name":")json" + client +
+         R"json(","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}})json";
 }
 
 /// A request of the stateless revision; `params` are raw members.

@@ -93,8 +93,10 @@ void Child::end_stream(Stream stream) {
   said.is_answer = random_.chance(50);
   if (said.is_answer) {
     said.before = R"json({"jsonrpc":"2.0","id":)json";
+    // Some forget to name it.
     said.after =
-        fmt::format(R"json(,"result":{{"resultType":"complete","sim":{}}}}})json", said.number);
+        fmt::format(R"json(,"result":{{"resultType":"complete","sim":{}{}}}}})json", said.number,
+                    random_.chance(50) ? fmt::format("{}{}}}", kStreamTag, stream.id) : "");
   } else {
     said.before = fmt::format(
         R"json({{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"sim":{},"requestId":)json",

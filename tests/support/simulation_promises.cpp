@@ -176,9 +176,6 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     const bool is_refusal = said.kind == ChildSaid::Kind::error ||
                             said.after.find("\"protocolVersion\"") == std::string::npos;
     if (request.is_opening && its_life.was_replaced && is_refusal) continue;
-    // An earlier one that is held may carry the notice of a later restart too.
-    const bool may_be_carried = std::any_of(open_.begin(), open_.end(),
-                                            [&](int mark) { return is_held(requests_.at(mark)); });
     request.answer_read = number;
     request.may_wait_for_build = false;
     request.may_not_carry_notice = its_life.retired_at.has_value();
@@ -189,16 +186,19 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     }
     // Its session has changed, or not: a notice may come in the mixture or not.
     if (is_mixed()) continue;
-    if (owes_remark_ && !its_life.retired_at && is_held(request) && !said.has_structure &&
-        !may_be_carried) {
-      owes_remark_ = false;
-      request.must_carry_remark = true;
-    }
-    if (its_life.owes_notice && !its_life.retired_at && is_held(request) && !said.has_structure &&
-        !may_be_carried) {
-      its_life.owes_notice = false;
-      request.must_carry_notice = true;
-    }
+    if (its_life.retired_at || !is_held(request) || said.has_structure) continue;
+    // Of all that must carry it the first that leaves does, and frees the others. An earlier one
+    // that is held may carry the notice of a later restart too.
+    const auto is_carried_by = [&](bool Request::*must_carry) {
+      return std::any_of(open_.begin(), open_.end(), [&](int mark) {
+        const Request& other = requests_.at(mark);
+        const bool is_alike = other.*must_carry && !other.is_doubled && other.batch == 0 &&
+                              other.sent_to.back() == gen;
+        return &other != &request && is_held(other) && !is_alike;
+      });
+    };
+    request.must_carry_remark = owes_remark_ && !is_carried_by(&Request::must_carry_remark);
+    request.must_carry_notice = its_life.owes_notice && !is_carried_by(&Request::must_carry_notice);
   }
 }
 

@@ -228,6 +228,7 @@ class Promises {
   void check_discovery(const std::string& line, const ChildSaid& said,
                        const Request& request) const;
   void check_inserted(std::string_view item, const ChildSaid& said, Request& request);
+  void notice_told(Generation gen);
 
   // simulation_promises_own.cpp: what the bridge tells the client itself
   std::vector<Heard> heard_batch(const std::string& line);
@@ -235,7 +236,9 @@ class Promises {
   Heard own_notification(const std::string& line, const nlohmann::json& message);
   Heard own_cancellation(const std::string& id);
   void check_own_answer(Request& request, const std::string& line, const nlohmann::json& message);
-  void check_stateless_result(const Request& request, const nlohmann::json& result) const;
+  static void check_stateless_result(const nlohmann::json& result);
+  static void check_stateless_list(const nlohmann::json& result);
+  static std::string check_stream_named(const std::string& line, const Streams::Stream& stream);
   void check_batch_of(const Request& request) const;
 
   // simulation_promises_rebuild.cpp: builds, and two children at the same time

@@ -180,7 +180,12 @@ void Promises::on_cancellation(const ClientSaid& said) {
     return request.key == key && !request.is_cancelled &&
            request.said->kind == ClientSaid::Kind::request;
   });
-  if (found == open_.rend()) return;
+  if (found == open_.rend()) {
+    // What its answer has told is told once more.
+    notices_.clear();
+    may_remark_ = true;
+    return;
+  }
   Request& request = requests_.at(*found);
   if (request.is_doubled) {
     // Nobody outside can tell which of them it was.
@@ -197,12 +202,12 @@ void Promises::on_cancellation(const ClientSaid& said) {
   request.is_withdrawn = request.answer_read == 0 && !request.is_due_at_once &&
                          !request.is_builtin && is_in_flight(request);
   request.due.reset();
-  if (request.must_carry_notice) {
-    request.must_carry_notice = false;
-    // If it is still held, the next result has to carry it.
-    if (!may_be_closed()) life(request.sent_to.back()).owes_notice = true;
+  // If it is still held, the next result has to carry it; what has left is told once more.
+  request.must_carry_notice = request.must_carry_remark = false;
+  if (request.answer_read != 0 && may_be_closed()) {
+    notices_.clear();
+    may_remark_ = true;
   }
-  if (std::exchange(request.must_carry_remark, false) && !may_be_closed()) owes_remark_ = true;
   ++counts_[key].cancelled;
   if (!is_in_flight(request)) forget(request);
 }

@@ -95,7 +95,12 @@ Heard Promises::own(const std::string& line) {
   }
   Request* const request = open_with(id);
   if (Streams::Stream* const stream = streams_.find(id); stream != nullptr && !request) {
-    if (!message.contains("error")) throw Broken("the bridge ends a stream with a result");
+    const bool is_ending = closed_at_ || stopped_at_;
+    if (!message.contains("error")) {
+      if (!is_ending) throw Broken("the bridge ends a stream with a result");
+      check_stream_named(line, *stream);
+      check_stateless_result(message["result"]);
+    }
     streams_.close(*stream, now_);
     return {Heard::Kind::stream_ended, stream->said->id};
   }
@@ -167,7 +172,10 @@ void Promises::check_own_answer(Request& request, const std::string& line, const
       said.method != "initialize" && said.method != "logging/setLevel" && !is_list(said.method)) {
     throw Broken(fmt::format("the bridge invents a result of {}", said.method));
   }
-  if (is_result && !said.envelope.empty()) check_stateless_result(request, message["result"]);
+  if (is_result && !said.envelope.empty()) {
+    check_stateless_result(message["result"]);
+    if (is_list(said.method)) check_stateless_list(message["result"]);
+  }
   if (request.is_cancelled && !may_be_closed() && (request.batch == 0 || request.is_withdrawn)) {
     throw Broken("the bridge answers a cancelled request");
   }
@@ -198,11 +206,17 @@ void Promises::check_own_answer(Request& request, const std::string& line, const
   }
 }
 
-void Promises::check_stateless_result(const Request& request, const json& result) const {
+void Promises::check_stateless_result(const json& result) {
   if (result.value("resultType", "") != "complete") {
     throw Broken("a result of the bridge does not say that it is complete");
   }
-  if (!is_list(request.said->method)) return;
+  const json::json_pointer giver("/_meta/io.modelcontextprotocol~1serverInfo/name");
+  if (result.value(giver, "") != "mcp-sitter") {
+    throw Broken("a result of the bridge does not say whose it is");
+  }
+}
+
+void Promises::check_stateless_list(const json& result) {
   if (result.value("ttlMs", -1) != 0 || !result.contains("cacheScope")) {
     throw Broken("a list of the bridge does not say how long it may be kept");
   }

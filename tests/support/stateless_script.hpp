@@ -11,6 +11,14 @@ inline std::string complete_text(const std::string& text) {
          R"json("}]})json";
 }
 
+/// The same by the bridge itself, which says so.
+inline std::string own_text(const std::string& text) {
+  std::string made = complete_text(text);
+  made.insert(made.find("\"content\""), R"json("_meta":{"io.modelcontextprotocol/serverInfo":)json"
+                                        R"json({"name":"mcp-sitter","version":"9.9.9"}},)json");
+  return made;
+}
+
 /// Clients of 2026-07-28, which has no opening, and clients that first find out.
 class StatelessTest : public BridgeTest {
  protected:

@@ -255,7 +255,8 @@ class Bridge {
   void advance_ending();
 
   ChildLifecycle::Ladder ladder() const;
-  ChildEnd end_for(EndReason reason) const;
+  ChildEnd end_for(EndReason reason) const { return end_for(reason, shown()); }
+  ChildEnd end_for(EndReason reason, const Child* child) const;
   /// Whether the client has shown how it speaks with the server.
   bool is_open() const { return session_.is_asked() || envelope_.is_known(); }
   Child* hears(Generation gen);
@@ -398,14 +399,15 @@ class Bridge {
   void pass_tool_result(ClientRequest& request, const Message& message, Edits& edits);
   bool has_notice() const {
     return notice_ || !reload_failure_.empty() || !is_watch_problem_told_ ||
-           !replay_failures_.empty();
+           !replay_failures_.empty() || !unread_.empty();
   }
   std::string remarks() const;
   bool would_carry_notice(const ClientRequest& request, std::string_view result) const;
-  bool is_to_be_held(const ClientRequest& request, bool would_carry) const;
-  void put_notice(std::string_view result, Edits& edits);
+  void put_notice(const ClientRequest& request, std::string_view result, Edits& edits);
   std::string pending_notice_text();
+  std::string tell_notice(const ClientRequest& request);
   void note_notice_told();
+  void on_answered_cancelled(std::string_view raw_id);
   std::string version_of(const OpeningResult& opened) const;
   void describe_changes(const Handshake& handshake);
   void note_told(const OpeningResult& opened);
@@ -434,6 +436,7 @@ class Bridge {
   void tell_changed(CatalogKind kind, const Listens::Stream& stream);
   void tell_missed(Listens::Stream& stream);
   void pass_stream_ends();
+  void end_streams();
   void tell_updated();
 
   // bridge_tools.cpp: the built-in tools
@@ -529,6 +532,8 @@ class Bridge {
 
   /// The client speaks the stateless revision, beside a session of its own or without one.
   ClientEnvelope envelope_;
+  /// A request of that revision has come, perhaps only a probe.
+  bool has_met_envelope_ = false;
   /// And a child was lost since, so that the next one is news to the client.
   bool has_lost_stateless_ = false;
   Listens listens_;
@@ -571,8 +576,14 @@ class Bridge {
   std::optional<RestartNotice> notice_;
   bool notice_was_beside_structure_ = false;
   RelistWait relist_;
-  /// The held answer that carries the notice.
-  const ClientRequest* held_carrier_ = nullptr;
+  /// The last notice that was told, and the raw id of the call whose result holds it.
+  struct Told {
+    std::string id;
+    std::string text;
+  };
+  std::optional<Told> told_;
+  /// A notice whose result the client has cancelled.
+  std::string unread_;
   int failures_since_notice_ = 0;
   /// The last child that served.
   std::optional<ChildEnd> last_served_end_;

@@ -57,8 +57,10 @@ struct ChildEnd {
   /// It ended by itself before it had shown that it speaks the client's revision, the stateless
   /// one.
   bool may_be_of_other_era = false;
-  /// Nobody has seen it: it is ordered, and the child still there, or none was ever there.
+  /// Nobody has seen it: it is ordered, and the child still there, or there was none.
   bool is_unseen = false;
+  /// There was none, and so there is no lifetime.
+  bool had_no_child = false;
 
   friend bool operator==(const ChildEnd&, const ChildEnd&) = default;
 };

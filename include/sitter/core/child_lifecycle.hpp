@@ -76,6 +76,8 @@ class ChildLifecycle {
 
   /// Why and how it ended. Only when it is over. `was_opened`: its opening had been finished.
   ChildEnd end(bool was_opened) const;
+  /// From its start to its exit, to the order to end, or to now.
+  Milliseconds lifetime(Now now) const;
   /// What the ladder has ended, and how.
   std::vector<KillReport::Killed> killed() const;
 

@@ -66,6 +66,8 @@ struct ClientRequest {
     std::string progress_token;
     /// The answer that is held.
     OwnedLine answer;
+    /// It holds the notice of this child, which is told when it leaves.
+    Generation notice_of = kNoGeneration;
     /// It was asked by somebody who controls the bridge, and not by the client.
     ControlId control = 0;
     /// The batch that it came in.

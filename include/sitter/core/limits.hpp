@@ -128,6 +128,10 @@ inline constexpr std::size_t kCursorsMax = 10000;
 /// ms before they do.
 inline constexpr Milliseconds kRelistWait{750};
 
+/// How long it waits behind the list for a client that needs such a pause: Gemini CLI 0.61 shows a
+/// new tool in its next turn after 20 ms if the machine is idle, and after 100 ms if it is busy.
+inline constexpr Milliseconds kPauseAfterList{100};
+
 /// And the bytes of such answers that are kept meanwhile. With more of them, none waits.
 inline constexpr std::size_t kHeldBytesMax = 16 * kMiB;
 

@@ -11,6 +11,7 @@
 
 #include "sitter/core/catalog_kind.hpp"
 #include "sitter/core/generation.hpp"
+#include "sitter/core/json_view.hpp"
 #include "sitter/core/line.hpp"
 #include "sitter/core/time.hpp"
 
@@ -104,8 +105,12 @@ class Listens {
 
 /// Puts the id of a stream into a notification of the child that lacks it.
 std::string tagged(Line notification, std::string_view params_raw, std::string_view stream_id);
+/// Makes the `_meta` of this part of a line, an object, name the stream.
+void name_stream(std::string_view object, std::string_view stream_id, Edits& edits);
 
 /// The raw `_meta` member of a notification to a stream.
 std::string stream_meta(std::string_view stream_id);
+/// And its only member.
+std::string stream_member(std::string_view stream_id);
 
 }  // namespace sitter

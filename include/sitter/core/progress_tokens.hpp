@@ -35,6 +35,14 @@ class ProgressTokens {
     (is_over ? ended_ : going_on_).add(std::move(key));
   }
 
+  /// The child has answered a cancelled request all the same. Another request may have its token.
+  void on_answered_late(std::string_view token) {
+    std::string key = id_key(token);
+    if (!going_on_.contains(key)) return;
+    going_on_.remove(key);
+    ended_.add(std::move(key));
+  }
+
   /// What its successor tells under the tokens of a lost child is of nothing that the client knows.
   void on_child_lost() {
     going_on_.move_to([this](std::string key) { ended_.add(std::move(key)); });

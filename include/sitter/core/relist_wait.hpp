@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "sitter/core/client_facts.hpp"
 #include "sitter/core/limits.hpp"
 #include "sitter/core/time.hpp"
 
@@ -15,21 +16,33 @@ namespace sitter {
 /// last.
 ///
 ///     idle --announced--> waiting --last page listed--> idle
+///                            |  \--last page listed--> pausing --deadline--> idle
 ///                            \--deadline--> idle, and one more announcement that was not heeded
+///
+/// Only a client that needs it has a pause.
 class RelistWait {
  public:
+  /// Who the client is.
+  void meet(const ClientFacts& client) { client_ = client; }
+
   /// The client got a page of its list. It has heeded the announcement then, even if it never asks
   /// for the last page, but only with that one it knows all tools.
-  void on_listed(bool is_last_page) {
+  void on_listed(bool is_last_page, Now now) {
     has_listed_ = true;
-    if (deadline_) unheeded_ = 0;
-    if (is_last_page) deadline_.reset();
+    if (!deadline_) return;
+    unheeded_ = 0;
+    if (!is_last_page || is_pausing_) return;
+    deadline_.reset();
+    if (client_.pause_after_list == Milliseconds::zero()) return;
+    is_pausing_ = true;
+    deadline_ = now.steady + client_.pause_after_list;
   }
 
   /// The client was told that the tools have changed. `output_changed`: those with another output
   /// schema. `listens`: it has asked to be told, so it will list. A wait that has begun gets no
   /// longer by that.
   void on_announced(Now now, std::set<std::string> output_changed, bool listens = false) {
+    if (!client_.lists_again) return;
     if (!(has_listed_ || listens) || unheeded_ >= limits::kUnheededMax) return;
     if (!deadline_) {
       deadline_ = now.steady + limits::kRelistWait;
@@ -38,25 +51,31 @@ class RelistWait {
     output_changed_.merge(output_changed);
   }
 
-  /// True when the wait has just ended without a list.
+  /// True when the wait has just ended with its time.
   bool on_timeout(Now now) {
-    if (!deadline_ || now.steady < *deadline_) return false;
-    deadline_.reset();
-    ++unheeded_;
+    if (!is_due(deadline_, now)) return false;
+    if (!is_pausing_) ++unheeded_;
+    give_up();
     return true;
   }
 
   /// No more waiting: the client won't list any more.
-  void give_up() { deadline_.reset(); }
+  void give_up() {
+    deadline_.reset();
+    is_pausing_ = false;
+  }
 
   bool is_waiting() const { return deadline_.has_value(); }
   bool has_other_output(const std::string& tool) const { return output_changed_.contains(tool); }
   std::optional<Instant> deadline() const { return deadline_; }
 
  private:
+  ClientFacts client_;
   bool has_listed_ = false;
   int unheeded_ = 0;  // announcements in a row
   std::optional<Instant> deadline_;
+  /// The client has listed, and `deadline_` is the end of its pause.
+  bool is_pausing_ = false;
   std::set<std::string> output_changed_;
 };
 

@@ -22,10 +22,13 @@ std::string error_line(std::string_view id, std::string_view error);
 /// The result of a tools/call: one block of text.
 std::string tool_text(std::string_view text, bool is_error);
 
-/// The same result, an object, as the stateless revision has it.
-std::string complete(std::string_view result);
+/// The same result, an object, as the stateless revision has it. `meta` are raw members for its
+/// `_meta`: at least who gives it.
+std::string complete(std::string_view result, std::string_view meta);
 /// And a list, which must say how long it may be kept: not at all.
-std::string complete_list(std::string_view result);
+std::string complete_list(std::string_view result, std::string_view meta);
+/// The member that says that the bridge itself gives the result.
+std::string server_info_member(std::string_view sitter_version);
 
 /// Empty params leave the member out.
 std::string request_line(std::string_view id, std::string_view method,
