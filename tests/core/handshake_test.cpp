@@ -436,6 +436,7 @@ TEST_F(HandshakeTest, FromDoneToDoubtedWhenTheFirstListOfToolsIsRefused) {
 
 TEST_F(HandshakeTest, AListOfToolsThatNeverComesIsNoReasonToDoubtOneThatServes) {
   list(false);
+  handshake_.on_spoken(now_);
   answer_others_as_stateless();
   now_.steady += milliseconds(2000);
   handshake_.on_timeout(now_, out_);

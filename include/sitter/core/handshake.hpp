@@ -83,9 +83,8 @@ class Handshake {
   /// are merely a baseline. The session must outlive this.
   void settle(const Session& session, bool restore, Now now, Actions& out);
 
-  /// Takes the lists of a child that has no opening. `before_requests`: `done` comes after that,
-  /// and the time of the lists begins with the child's first message, since without an opening
-  /// nothing else tells when it is there.
+  /// Takes the lists of a child that has no opening. Their time begins with its first message,
+  /// since nothing else tells when it is there. `before_requests`: `done` comes after that.
   /// `had_tools`: the children before it, so that one that knows no tools may be of another era.
   void list(bool before_requests, bool had_tools, Now now, Actions& out);
 
