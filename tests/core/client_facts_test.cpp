@@ -8,7 +8,8 @@ namespace sitter {
 namespace {
 
 TEST(ClientFacts, OfAClientThatIsNotKnownAreWhatMostDo) {
-  for (const auto* name : {"", "claude-code", "story", "codex-mcp-clients", "my-codex-mcp-client"}) {
+  for (const auto* name :
+       {"", "claude-code", "story", "codex-mcp-clients", "my-codex-mcp-client"}) {
     EXPECT_EQ(facts_of_client(name), ClientFacts{}) << name;
   }
   EXPECT_TRUE(ClientFacts{}.lists_again);
