@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "sitter/core/bridge.hpp"
@@ -196,7 +197,12 @@ void Bridge::hold(ClientRequest& request, std::string line) {
 }
 
 void Bridge::release_held() {
-  for (ClientRequest* request : requests_.all(State::held)) {
+  auto held = requests_.all(State::held);
+  // The notice stands in the answer to a rebuild already, and comes only once.
+  std::stable_partition(held.begin(), held.end(), [](const ClientRequest* request) {
+    return request->extra->notice_of != kNoGeneration;
+  });
+  for (ClientRequest* request : held) {
     const OwnedLine kept = requests_.release(*request);
     Edits edits(kept.line());
     const Message* const message = has_notice() ? kept_reader_.read(kept.line()) : nullptr;
