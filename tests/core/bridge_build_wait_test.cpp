@@ -213,11 +213,12 @@ TEST_F(BridgeBuildWaitTest, WhatItHasWaitedForBeforeTheReloadDoesNotCount) {
   client(call(1, "echo"));
   time_passes(seconds(46));
   ask_reload();
-  time_passes(seconds(1));
+  dies(2, 0);
+  time_passes(seconds(44));
   EXPECT_THAT(client_got(), IsEmpty());
-  opens(2);
-  child(2, result(1));
   opens(3);
+  EXPECT_THAT(done(), Contains("child 3 " + call(1, "echo")));
+  child(3, result(1));
 }
 
 TEST_F(BridgeBuildWaitTest, NoOtherToolEndsTheBuildOfACall) {

@@ -166,7 +166,8 @@ TEST_F(BridgeStreamsTest, OfARoundedIdOnlyTheEndOfAStreamIsTheStreams) {
   done();
   const auto end = [](const Id& id) {
     return result(id, R"json({"resultType":"complete","_meta":)json"
-                      R"json({"io.modelcontextprotocol/subscriptionId":1}})json");
+                      R"json({"io.modelcontextprotocol/subscriptionId":)json" +
+                          id.raw + "}}");
   };
   child(1, end(rounded));
   time_passes(limits::kListenEndWait);
