@@ -264,6 +264,7 @@ void Promises::on_start_child(Generation gen) {
   if (failures_in_row_ >= limits::kFailedStartsFree && is_early && !files_changed_ && !is_built) {
     throw Broken("a start too early after several failed ones");
   }
+  if (is_another_up(gen)) replays_.on_overlap();
   on_child_ordered(is_built);
   files_changed_ = false;
   last_gen_ = gen;

@@ -360,6 +360,9 @@ class Promises {
   std::set<int> cancelled_questions_;
   std::set<std::string> question_ids_;
   std::map<Generation, std::array<bool, 2>> notices_;  // without and with structured content
+  /// The client has cancelled a request of which the answer may have left, with a notice that it
+  /// has not read. Nobody outside can tell which notices come once more from then on.
+  bool has_crossed_ = false;
 
   std::map<Generation, Life> lives_;
   Generation last_gen_ = kNoGeneration;

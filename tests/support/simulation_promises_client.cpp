@@ -182,8 +182,7 @@ void Promises::on_cancellation(const ClientSaid& said) {
   });
   if (found == open_.rend()) {
     // What its answer has told is told once more.
-    notices_.clear();
-    may_remark_ = true;
+    has_crossed_ = true;
     return;
   }
   Request& request = requests_.at(*found);
@@ -205,8 +204,7 @@ void Promises::on_cancellation(const ClientSaid& said) {
   // If it is still held, the next result has to carry it; what has left is told once more.
   request.must_carry_notice = request.must_carry_remark = false;
   if (request.answer_read != 0 && may_be_closed()) {
-    notices_.clear();
-    may_remark_ = true;
+    has_crossed_ = true;
   }
   ++counts_[key].cancelled;
   if (!is_in_flight(request)) forget(request);

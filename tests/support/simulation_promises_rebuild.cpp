@@ -418,7 +418,7 @@ void Promises::check_rebuild_answer(Request& request, const json& message) {
   }
   const bool was_told_here = !told_by_rebuild_.insert(gen).second;
   auto& told = notices_[gen];
-  if (!was_told_here && told[0])
+  if (!was_told_here && told[0] && !has_crossed_)
     throw Broken(fmt::format("the notice of child {} comes twice", gen));
   told = {true, true};
 }

@@ -34,6 +34,18 @@ void Replays::on_called(Generation gen, const std::string& tool, const std::stri
   Life& life = lives_[gen];
   const auto place = std::find(tools_.begin(), tools_.end(), tool);
   if (place == tools_.end()) throw Broken(fmt::format("{} is called, which nobody named", tool));
+  if (has_overlapped_) {
+    if (!successes_.contains({tool, arguments})) {
+      throw Broken(
+          fmt::format("{} is called again with {}, which has not succeeded", tool, arguments));
+    }
+    life.last = static_cast<std::size_t>(place - tools_.begin());
+    life.running_id = id;
+    life.running_tool = tool;
+    life.is_running_late = true;
+    life.begun = now;
+    return;
+  }
   if (is_late(life, gen, tool, arguments)) {
     life.made[tool] = last_.at(tool).number;
     life.running_id = id;
@@ -83,7 +95,7 @@ void Replays::on_asked(Generation gen, bool is_own, Instant now) {
   Life& life = found->second;
   if (is_waited_for(life, now) && !life.is_running_late)
     throw Broken("a child is asked while a call is made again");
-  if (is_own && life.due && !life.last) {
+  if (is_own && life.due && !life.last && !has_overlapped_) {
     throw Broken(fmt::format("{} is not called again at a new child", *life.due));
   }
   life.was_asked = true;

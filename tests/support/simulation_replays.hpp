@@ -22,6 +22,10 @@ class Replays {
 
   bool are_there() const { return !tools_.empty(); }
 
+  /// Two children live at the same time. What the one answers while the other is called is made
+  /// there at a moment, and in an order, that nobody outside can tell.
+  void on_overlap() { has_overlapped_ = true; }
+
   /// A child has answered such a call. `is_sure` is false where nobody outside can tell whether the
   /// bridge has taken the answer for that of this call.
   void on_success(Generation gen, const std::string& tool, const std::string& arguments,
@@ -73,6 +77,7 @@ class Replays {
   std::map<std::string, Known> last_;  // by tool
   std::set<std::pair<std::string, std::string>> successes_;
   int last_number_ = 0;
+  bool has_overlapped_ = false;
   std::map<Generation, Life> lives_;
 };
 
