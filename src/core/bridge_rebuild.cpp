@@ -36,6 +36,7 @@ bool Bridge::Rebuild::has_client() const {
 
 void Bridge::Rebuild::join(const Next& other) {
   is_unattended |= other.is_unattended;
+  if (other.is_unattended) timeout = other.wanted.how.timeout;
   callers.insert(callers.end(), other.callers.begin(), other.callers.end());
 }
 
@@ -85,10 +86,10 @@ void Bridge::reload(const Reload& wanted, ClientRequest* caller) {
     return;
   }
   add_to(*rebuild_);
+  if (caller == nullptr) rebuild_->timeout = wanted.how.timeout;
   if (!begins_anew) return;
   rebuild_->cause = wanted.cause;
   rebuild_->mode = wanted.how.mode;
-  rebuild_->timeout = wanted.how.timeout;
   // One that is cancelled begins anew when its build is over.
   if (rebuild_->is_cancelled) return;
   rebuild_->gen = kNoGeneration;
@@ -369,7 +370,6 @@ void Bridge::reload_again(const Rebuild& before) {
   rebuild_.emplace(now_);
   rebuild_->cause = wanted.cause;
   rebuild_->mode = wanted.how.mode;
-  rebuild_->timeout = wanted.how.timeout;
   rebuild_->join(*before.next);
   restart_rebuild();
 }

@@ -148,6 +148,20 @@ TEST_F(BridgeBuildWaitTest, AReloadAloneIsStoppedAfterTenMinutes) {
   dies(build(1), 143, "SIGTERM");
 }
 
+TEST_F(BridgeBuildWaitTest, SoDoesOneThatHasJoinedARebuildBeforeItsBuild) {
+  open_session();
+  client(call(5, "slow"));
+  client(rebuild(1, R"json({"mode":"kill-first"})json"));
+  ask_reload();
+  client(cancelled(1));
+  child(1, result(5));
+  dies(1, 0);
+  EXPECT_THAT(done(), Contains("start build 1"));
+  time_passes(seconds(599));
+  EXPECT_THAT(done(), IsEmpty());
+  dies(build(1), 2);
+}
+
 TEST_F(BridgeBuildWaitTest, WhoeverGoesDoesNotWaitAnyMore) {
   open_session();
   ctl_reload();

@@ -242,7 +242,8 @@ void Promises::on_start_child(Generation gen) {
   // Of what was there before a kill only the policy starts one.
   const bool may_be_restart = !is_built && cause <= last_kill_ && restart_fault().empty();
   const bool is_from_start = is_built && config_.build_command.empty();
-  if (is_from_start && (!is_needed || is_another_up(gen))) check_reload_reason();
+  const bool may_be_alone = restart_fault().empty() && !is_another_up(gen);
+  if (is_from_start && (!is_needed || is_another_up(gen)) && !may_be_alone) check_reload_reason();
   if (!is_built && !is_needed) on_restart();
   const bool is_restart = may_be_restart || (!is_built && !is_needed);
   if (is_built) cause = std::max(cause, last_rebuild_);

@@ -364,7 +364,7 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
       before != lives_.end() && before->second.has_served &&
       (is_asked_ ? before->second.initialized_count > 0 : before->second.has_answered);
   // Behind its first line may stand an earlier one that the client has not read.
-  if (has_served && before->second.is_killed && !has_crossed_ &&
+  if (has_served && before->second.has_answered && before->second.is_killed && !has_crossed_ &&
       item.substr(0, item.find("\\n")).find("previous: \u26a0 crashed") != item.npos) {
     throw Broken("a deliberate kill is called a crash");
   }

@@ -236,7 +236,11 @@ bool Promises::check_start_beside_others() {
     std::erase_if(calls,
                   [this](const Request* call) { return call->batch != 0 && call->came == now_; });
   }
-  if (!calls.empty() && !is_child_built_) throw Broken("a start before the build has succeeded");
+  // The answer to others may only wait for the client's list.
+  const bool must_be_built = std::any_of(calls.begin(), calls.end(), [](const Request* call) {
+    return call->joined_build == kNoGeneration;
+  });
+  if (must_be_built && !is_child_built_) throw Broken("a start before the build has succeeded");
   const bool is_reload =
       calls.empty() && (config_.build_command.empty() ? is_reload_on() : is_built_for_reload());
   bool is_built = !calls.empty() || is_reload;
