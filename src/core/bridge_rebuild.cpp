@@ -385,9 +385,9 @@ void Bridge::tell_rebuilt(const Rebuild& rebuild, RebuildReport report) {
   }
   // What a new server has mended need not be told.
   if (!is_failure(report)) reload_failure_.clear();
-  const auto told = std::find_if(
-      rebuild.callers.begin(), rebuild.callers.end(),
-      [](const RebuildCaller& caller) { return !caller.request->is_control(); });
+  const auto told =
+      std::find_if(rebuild.callers.begin(), rebuild.callers.end(),
+                   [](const RebuildCaller& caller) { return !caller.request->is_control(); });
   const bool is_client_told = told != rebuild.callers.end();
   if (!is_client_told && is_failure(report)) {
     reload_failure_ = reload_text(rebuild, report);
