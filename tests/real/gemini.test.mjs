@@ -8,7 +8,7 @@ import { gemini, sitting, workshop } from './support/programs.mjs';
 import { Sandbox } from './support/sandbox.mjs';
 import { runToEnd } from './support/wire.mjs';
 
-const { resultIn } = GeminiApi;
+const { resultIn, toolsOf } = GeminiApi;
 const planOf = (...tools) => JSON.stringify({ tools });
 const echo = { name: 'echo', does: { answer: 'an echo' } };
 
@@ -82,8 +82,7 @@ test('a crash in mid-call is read by the model at once, and the next call works'
   assert.match(output, /an echo/);
 });
 
-// Gemini CLI offers it to the model later, but runs it when the model follows the notice.
-test('a tool that a rebuild added is callable in the very next turn', async (t) => {
+test('a tool that a rebuild added is offered and callable in the very next turn', async (t) => {
   const box = new Sandbox(t);
   const added = { name: 'added', does: { answer: 'just built' } };
 
@@ -98,5 +97,9 @@ test('a tool that a rebuild added is callable in the very next turn', async (t) 
     () => ({ tool: 'mcp_dev_added' }),
   );
   assert.match(resultIn(requests[2]).output, /\+1 added \(added\)/);
+  assert.deepEqual(
+    requests.map((request) => toolsOf(request).includes('mcp_dev_added')),
+    [false, false, true, true],
+  );
   assert.match(resultIn(requests[3]).output, /just built/);
 });

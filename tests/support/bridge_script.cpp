@@ -52,13 +52,19 @@ bool is_order(const Action& action) {
          std::holds_alternative<action::CheckCommandFiles>(action);
 }
 
+/// Ids may be as large as lines. These are compared byte for byte, by a number.
+nlohmann::json id_of(std::string_view raw) {
+  if (raw.size() > limits::kKiB) return std::hash<std::string_view>()(raw);
+  return nlohmann::json::parse(raw);
+}
+
 nlohmann::json top_level(const std::string& text) {
   MessageReader reader;
   const OwnedLine line{std::string_view(text)};
   const Message* const message = reader.read(line.line());
   if (message == nullptr) return nlohmann::json();
   nlohmann::json top = {{"jsonrpc", "2.0"}};
-  if (!message->id.empty()) top["id"] = nlohmann::json::parse(message->id);
+  if (!message->id.empty()) top["id"] = id_of(message->id);
   const bool is_result = message->kind == Message::Kind::result;
   if (is_result || message->kind == Message::Kind::error) {
     top[is_result ? "result" : "error"] = 0;

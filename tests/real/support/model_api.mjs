@@ -166,6 +166,13 @@ export class GeminiApi extends ModelApi {
     };
   }
 
+  /** The names of the tools that the model could call in this turn. */
+  static toolsOf(request) {
+    return request.tools.flatMap(({ functionDeclarations }) =>
+      (functionDeclarations ?? []).map(({ name }) => name),
+    );
+  }
+
   /** What the model reads about its last call: {output} or {error}. */
   static resultIn(request) {
     const parts = request.contents.flatMap((content) => content.parts);
