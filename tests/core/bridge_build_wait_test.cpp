@@ -285,6 +285,36 @@ TEST_F(BridgeBuildWaitTest, NorIsOneThatAReloadHasStarted) {
   opens(3);
 }
 
+TEST_F(BridgeBuildWaitTest, NorDoesTheNextBuildBeginBefore) {
+  hang_in_a_build();
+  dies(build(1), 0);
+  client(call(1, "echo"));
+  EXPECT_THAT(done(), Contains("start 2"));
+  ask_reload();
+  EXPECT_THAT(done(), IsEmpty());
+  opens(2);
+  EXPECT_THAT(done(), AllOf(Contains("child 2 " + call(1, "echo")), Contains("start build 2")));
+  child(2, result(1));
+  dies(build(2), 2);
+}
+
+TEST_F(BridgeBuildWaitTest, OneThatHangsIsAwaitedFromItsStartOn) {
+  config.startup_timeout = {};
+  config.build_command.clear();
+  open_session();
+  dies(1, 3);
+  client(call(1, "echo"));
+  time_passes(seconds(10));
+  ask_reload();
+  time_passes(milliseconds(34'999));
+  EXPECT_THAT(done(), Not(Contains("close 2")));
+  time_passes(milliseconds(1));
+  EXPECT_THAT(done(), Contains("close 2"));
+  dies(2, 0);
+  opens(3);
+  child(3, result(1));
+}
+
 TEST_F(BridgeBuildWaitTest, OneThatHangsIsAwaitedForFortyFiveSeconds) {
   config.startup_timeout = {};
   config.build_command.clear();

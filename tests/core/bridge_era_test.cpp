@@ -26,6 +26,16 @@ TEST_F(BridgeEraTest, AServerThatMustBeOpenedIsToldInTheAnswerThatItRefuses) {
   dies(1, 0);
 }
 
+TEST_F(BridgeEraTest, ARefusedRequestIsToldHowLongItsServerHasLived) {
+  server.is_stateless = false;
+  client(enveloped(1, "resources/read"));
+  time_passes(seconds(3));
+  for (const char* id : {"1", "#1", "#2", "#3"}) child(1, error(id, -32600, "not initialized"));
+  opens(1);
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"lifetimeMs\":3000")));
+  dies(1, 0);
+}
+
 TEST_F(BridgeEraTest, TheListsOfAServerThatMustBeOpenedAreTheBuiltInTools) {
   server.is_stateless = false;
   client(enveloped(1, "tools/list"));

@@ -387,6 +387,21 @@ TEST_F(BridgeRebuildHoldTest, NoResultOvertakesTheAnswerThatHoldsTheNotice) {
                                         result(2, text_result("x"))));
 }
 
+TEST_F(BridgeRebuildHoldTest, NorDoesOneThatWasAskedForEarlier) {
+  open_listed_session();
+  dies(1, 0);
+  server.tools = {tool("echo"), tool("find")};
+  client(call(2, "echo"));
+  opens(2);
+  child(2, result(2, text_result("x")));
+  build_works();
+  opens(3);
+  EXPECT_THAT(client_got(), Not(Contains(HasSubstr("\"id\":2,"))));
+  time_passes(milliseconds(750));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("\"id\":1,"), HasSubstr("spawn #3")),
+                                        result(2, text_result("x"))));
+}
+
 TEST_F(BridgeRebuildHoldTest, AnAnswerThatHasWaitedDoesNotCountForALaterRestart) {
   open_listed_session();
   server.tools = {tool("echo"), tool("find")};

@@ -72,7 +72,7 @@ TEST_F(BridgeStatelessTest, ResultsOfOurOwnSayThatTheyAreCompleteAndWhoseTheyAre
   opens(1);
   done();
   dies(1, 3);
-  const auto crash = answer();
+  auto crash = answer();
   EXPECT_EQ(crash["result"]["resultType"], "complete");
   EXPECT_EQ(crash["result"]["isError"], true);
   EXPECT_EQ(crash["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "mcp-sitter");
@@ -82,7 +82,7 @@ TEST_F(BridgeStatelessTest, ListsOfOurOwnMustNotBeKept) {
   plays.start = false;
   client(enveloped(1, "tools/list"));
   start_fails(1, "no such file");
-  const auto list = answer()["result"];
+  auto list = answer()["result"];
   EXPECT_EQ(list["resultType"], "complete");
   EXPECT_EQ(list["ttlMs"], 0);
   EXPECT_EQ(list["cacheScope"], "private");

@@ -152,6 +152,34 @@ TEST_F(BridgeStreamsTest, AnAnswerToExactlyTheIdOfACallIsNotTheStreams) {
   EXPECT_THAT(client_got(), ElementsAre(result(other, complete_text("a"))));
 }
 
+TEST_F(BridgeStreamsTest, NotEvenOneThatLooksLikeItsEnd) {
+  const Id stream("12345678901234567001"), rounded("12345678901234567168");
+  client(listen(stream, kTools));
+  opens(1);
+  child(1, acknowledged(stream, kTools));
+  client(enveloped_call(rounded, "echo"));
+  done();
+  const std::string answer =
+      result(rounded, R"json({"resultType":"complete","content":[],)json"
+                      R"json("_meta":{"io.modelcontextprotocol/subscriptionId":1}})json");
+  child(1, answer);
+  EXPECT_THAT(client_got(), ElementsAre(answer));
+}
+
+TEST_F(BridgeStreamsTest, AChildThatHasShownEveryDigitRoundsNoStream) {
+  const Id stream("12345678901234567001"), rounded("12345678901234567168");
+  client(listen(stream, kTools));
+  opens(1);
+  child(1, acknowledged(stream, kTools));
+  client(enveloped_call("12345678901234567890", "echo"));
+  child(1, result("12345678901234567890", complete_text("a")));
+  done();
+  child(1, to_stream(rounded, kChanged));
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(1, to_stream(stream, kChanged));
+  EXPECT_THAT(client_got(), ElementsAre(to_stream(stream, kChanged)));
+}
+
 TEST_F(BridgeStreamsTest, OfARoundedIdOnlyTheEndOfAStreamIsTheStreams) {
   const Id stream("12345678901234567001"), other("12345678901234567002");
   const Id rounded("12345678901234567000");

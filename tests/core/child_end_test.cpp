@@ -46,6 +46,17 @@ TEST(PreviousWordsTest, ADeliberateKillIsNoCrashHoweverItEnded) {
   }
 }
 
+TEST(EndClauseTest, WhereNoChildWasNoLifeIsTold) {
+  for (const auto& [reason, clause] :
+       {std::pair(EndReason::killed_by_sitter, "the server was killed by sitter_kill"),
+        std::pair(EndReason::shut_down, "the server was shut down with the session")}) {
+    ChildEnd end{reason, {}, {}, ""};
+    EXPECT_EQ(end_clause(end), std::string(clause) + " after 0s");
+    end.had_no_child = true;
+    EXPECT_EQ(end_clause(end), clause);
+  }
+}
+
 TEST(EndClauseTest, AFailedStartNamesItsReason) {
   EXPECT_EQ(end_clause({EndReason::not_executed, {}, {}, "no such file"}),
             "the server could not be started: no such file");

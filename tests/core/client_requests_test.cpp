@@ -194,15 +194,18 @@ TEST_F(ClientRequestsTest, IdsAndLinesOfWhatDoesNotWaitAreWeighed) {
   ClientRequest& entry = requests_.add("1.0");
   EXPECT_EQ(requests_.bytes(), 0u);
   entry.tool = "echo";
+  entry.more().progress_token = "77";
   requests_.sent(entry, 1, OwnedLine(std::string("a line")));
-  EXPECT_EQ(requests_.bytes(), 1u + 3u + 4u + 6u);
+  EXPECT_EQ(requests_.bytes(), 1u + 3u + 4u + 2u + 6u);
   requests_.retry(entry, {});
   EXPECT_EQ(requests_.bytes(), 0u);
   const auto waiting = requests_.next_waiting();
   requests_.sent(entry, 2, {});
-  EXPECT_EQ(requests_.bytes(), 8u);
+  EXPECT_EQ(requests_.bytes(), 10u);
   requests_.take(entry);
   EXPECT_EQ(requests_.bytes(), 0u);
+  requests_.keep(requests_.add("12"));
+  EXPECT_EQ(requests_.bytes(), 2u);
 }
 
 TEST_F(ClientRequestsTest, CancelledRequestsAreForgottenForTheirBytesToo) {
@@ -223,6 +226,19 @@ TEST_F(ClientRequestsTest, NoIdOfTheClientMeansARequestOfSomebodyElse) {
   EXPECT_EQ(requests_.find_open(control.id()), nullptr);
   EXPECT_FALSE(requests_.uses(control.id()));
   EXPECT_EQ(requests_.owed_count(), 1u);
+}
+
+TEST_F(ClientRequestsTest, ARoundedIdIsThatOfTheOldestThatIsOwed) {
+  ClientRequest& first = sent("12345678901234567890");
+  ClientRequest& second = sent("12345678901234567891");
+  const std::string rounded = "12345678901234567168";
+  EXPECT_EQ(requests_.find_rounded(rounded, 1), &first);
+  EXPECT_EQ(requests_.find_rounded(rounded, 2), nullptr);
+  EXPECT_EQ(requests_.find_rounded("12345678901234567892", 1), nullptr) << "no double prints it";
+  requests_.cancel(first);
+  EXPECT_EQ(requests_.find_rounded(rounded, 1), &second);
+  requests_.take(second);
+  EXPECT_EQ(requests_.find_rounded(rounded, 1), &first);
 }
 
 TEST_F(ClientRequestsTest, AHeldAnswerIsKept) {

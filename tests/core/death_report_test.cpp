@@ -126,6 +126,9 @@ TEST(DeathReportTest, TheDataOfAnErrorIsJson) {
   failed.progress = DeathReport::Progress::not_delivered;
   EXPECT_EQ(error_data(failed),
             R"json({"reason":"could not be executed","delivered":false,"why":"no such file"})json");
+  DeathReport killed = report(EndReason::killed_by_sitter);
+  killed.end->is_unseen = killed.end->had_no_child = true;
+  EXPECT_EQ(error_data(killed), R"json({"reason":"killed by sitter_kill","delivered":true})json");
   EXPECT_EQ(error_data(DeathReport()), R"json({"reason":"stopped reading","delivered":true})json");
 }
 

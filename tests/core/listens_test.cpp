@@ -52,6 +52,14 @@ TEST(ListensTest, AreFoundByTheMeaningOfTheirId) {
   EXPECT_EQ(listens.find("1"), nullptr);
 }
 
+TEST(ListensTest, ARoundedIdIsThatOfAStreamOfTheChild) {
+  Listens listens;
+  listens.open("12345678901234567890", "line", filter("{}")).gen = 2;
+  EXPECT_EQ(listens.find_rounded("12345678901234567168", 2), listens.find("12345678901234567890"));
+  EXPECT_EQ(listens.find_rounded("12345678901234567168", 3), nullptr);
+  EXPECT_EQ(listens.find_rounded("12345678901234567892", 2), nullptr) << "no double prints it";
+}
+
 TEST(ListensTest, WaitUntilTheyAreGranted) {
   Listens listens;
   EXPECT_FALSE(listens.is_waiting());

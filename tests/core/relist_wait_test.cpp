@@ -127,6 +127,18 @@ TEST_F(RelistWaitTest, AClientThatNeedsAPauseHasItAfterItsList) {
   }
 }
 
+TEST_F(RelistWaitTest, AnAnnouncementThatLedToAPauseWasHeeded) {
+  wait_.meet({.pause_after_list = milliseconds(100)});
+  wait_.on_listed(true, now_);
+  wait_.on_announced(now_, {});
+  wait_.on_listed(true, now_);
+  EXPECT_TRUE(passes(milliseconds(100)));
+  wait_.on_announced(now_, {});
+  EXPECT_TRUE(passes(milliseconds(750)));
+  wait_.on_announced(now_, {});
+  EXPECT_TRUE(wait_.is_waiting());
+}
+
 TEST_F(RelistWaitTest, APauseThatIsGivenUpIsNotThatOfTheNextWait) {
   wait_.meet({.pause_after_list = milliseconds(100)});
   wait_.on_listed(true, now_);

@@ -122,14 +122,21 @@ TEST_F(BinaryWatchTest, AToolOfTheSystemIsNotSweptEither) {
   EXPECT_TRUE(watch.shared_image().is_same_file(image_at("/bin/cat")));
 }
 
-TEST_F(BinaryWatchTest, AProgramThatAShellHasBecomeIsSwept) {
+TEST_F(BinaryWatchTest, WhatAShellHasBecomeIsMeantAndNotTheShell) {
   const std::string server = directory_.copy_program("server", "/bin/cat");
-  const LaunchRequest command = request("sh", shell("exec ./server"));
-  BinaryWatch watch(command);
-  const auto child = start(watch, command);
-  watch.look(child->pid());
-  EXPECT_TRUE(watch.image_to_sweep(KillScope::automatic).is_same_file(image_at(server)));
-  EXPECT_FALSE(watch.shared_image().is_known());
+  for (const std::string& program : {server, std::string("/bin/cat")}) {
+    const LaunchRequest command = request("sh", shell("read line; exec " + program));
+    BinaryWatch watch(command);
+    watch.before_start(plan_launch(command));
+    Child child(command);
+    ASSERT_TRUE(child.started()) << child.failure();
+    watch.on_started(child.pid(), started_);
+    testing::write_line(child->input, "now");
+    expect_answer(child);
+    watch.look(child.pid());
+    EXPECT_TRUE(watch.image_to_sweep(KillScope::same_executable).is_same_file(image_at(program)));
+    EXPECT_EQ(watch.shared_image().is_known(), program != server);
+  }
 }
 
 TEST_F(BinaryWatchTest, AnInterpreterIsSharedByStrangersBeforeItsFirstStart) {
