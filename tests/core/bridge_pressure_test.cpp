@@ -177,6 +177,24 @@ TEST_F(BridgeCrowdTest, OverTheBoundARequestIsNotKeptAndNotSentAgain) {
   for (int n = 1; n <= 4; ++n) child(2, result(n));
 }
 
+TEST_F(BridgeCrowdTest, ALineThatJustFitsIsKeptAndOneByteMoreIsNot) {
+  constexpr std::size_t size = limits::kInFlightBytesMax / 4;
+  Generation gen = 1;
+  int last = 0;
+  // Beside the lines there are the three ids of those before.
+  for (const std::size_t left : {size - 3, size - 2}) {
+    for (int n = 0; n < 3; ++n) client(read(++last, size));
+    client(read(++last, left));
+    done();
+    dies(gen++, 3);
+    EXPECT_THAT(client_got(), SizeIs(left == size - 3 ? 0 : 1));
+    opens(gen);
+    for (int n = 3; n > 0; --n) child(gen, result(last - n));
+    if (left == size - 3) child(gen, result(last));
+    done();
+  }
+}
+
 TEST_F(BridgeCrowdTest, WhenTheIdsAreOverTheBoundTheClientIsNotReadForASecond) {
   crowd();
   EXPECT_FALSE(bridge().reads_client());
