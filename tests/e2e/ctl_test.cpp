@@ -129,6 +129,7 @@ TEST_F(Ctl, WhatSteersATerminalIsEscapedInJsonAndKeptOutElsewhere) {
   }
   outputs.push_back(ctl({"status", "--cwd", folder + "x"}).error);
   outputs.push_back(ctl({"status", all}).error);
+  outputs.push_back(ctl({"status", "--" + all}).error);
   for (const std::string& output : outputs) {
     EXPECT_FALSE(output.empty());
     for (const std::string& one : steering) EXPECT_THAT(output, Not(HasSubstr(one)));
@@ -166,6 +167,16 @@ TEST_F(Ctl, WhoFollowsAndDoesNotReadDoesNotKeepTheBridgeFromEnding) {
   const std::string line(4000, 'x');
   for (int i = 0; i < 2000; ++i) client.text_of_call("stderr", {{"text", line}});
   EXPECT_EQ(client.end(), 0);
+}
+
+TEST_F(Ctl, AHangupEndsWhoFollows) {
+  ScriptedClient client(setup());
+  open(client);
+  Program follower(
+      {.command = {sitter_program(), "ctl", "stderr", "--follow"}, .environment = environment()});
+  follower.read_line();
+  follower.signal(SIGHUP);
+  EXPECT_EQ(follower.wait(), 128 + SIGHUP);
 }
 
 TEST_F(Ctl, OutputThatNobodyTakesIsAFailure) {

@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"--tool-name", "kill=a b", "x"}, "'a b' is no name for a tool"},
         Mistake{{"--tool-name", "kill=sitter_status", "x"},
                 "two tools would be called 'sitter_status'"},
-        Mistake{{"--log-file", "/dev/null/log", "--", "x"}, "/dev/null/log"}));
+        Mistake{{"--log-file", "/dev/null/l\u009B31m\u202Eog", "--", "x"}, "/dev/null/log can't"}));
 
 TEST(Options, ACommandAfterTheDashesIsACommandWhateverItsName) {
   TemporaryDirectory directory;

@@ -16,6 +16,15 @@
 namespace sitter::testing {
 namespace {
 
+/// The pid of the keeper, unless it is this one.
+std::optional<long> keeper_of(const ScriptedClient& client, long not_this = 0) {
+  const std::vector<long> pids = client.living();
+  const auto keeper = std::find_if(pids.begin(), pids.end(), [&](long pid) {
+    return pid != not_this && status_field(pid, "Name") == "sitter-keeper";
+  });
+  return keeper == pids.end() ? std::nullopt : std::optional(*keeper);
+}
+
 /// Daemons have left their session and their parents, and perhaps rewritten their environment.
 class Ownership : public ::testing::TestWithParam<std::string> {
  protected:
@@ -80,18 +89,22 @@ TEST_P(Ownership, ASigkillOfTheBridgeEndsTheDaemonOfTheServer) {
   EXPECT_TRUE(ends(daemon));
 }
 
+TEST_P(Ownership, ASigkillOfTheBridgeSparesTheDaemonOfABuild) {
+  ScriptedClient client({.options = {"--build", daemon()}});
+  client.open();
+  client.text_of_call("sitter_rebuild");
+  const long daemon = daemon_number(1);
+  client.program().signal(SIGKILL);
+  EXPECT_EQ(client.program().wait(), 128 + SIGKILL);
+  EXPECT_TRUE(eventually([&] { return !keeper_of(client); }));
+  EXPECT_TRUE(is_alive(daemon));
+  kill(static_cast<pid_t>(daemon), SIGKILL);
+  EXPECT_TRUE(client.leaves_nothing());
+}
+
 INSTANTIATE_TEST_SUITE_P(, Ownership, ::testing::Values("", "env -i "), [](const auto& one) {
   return one.param.empty() ? "WithItsEnvironment" : "WithoutEnvironment";
 });
-
-/// The pid of the keeper, unless it is this one.
-std::optional<long> keeper_of(const ScriptedClient& client, long not_this = 0) {
-  const std::vector<long> pids = client.living();
-  const auto keeper = std::find_if(pids.begin(), pids.end(), [&](long pid) {
-    return pid != not_this && status_field(pid, "Name") == "sitter-keeper";
-  });
-  return keeper == pids.end() ? std::nullopt : std::optional(*keeper);
-}
 
 TEST(Keeper, IsStartedAgainWhenItWasKilled) {
   ScriptedClient client(
