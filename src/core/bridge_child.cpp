@@ -308,10 +308,12 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
   }
 }
 
-/// An id that is exactly this one counts before one that the child may have rounded to it.
+/// An id that is exactly this one, also that of a stream, counts before one that the child may have
+/// rounded to it.
 ClientRequest* Bridge::find_sent(const Child& child, std::string_view raw_id) {
   ClientRequest* const request = requests_.find_sent(raw_id, child.gen());
   if (request != nullptr || child.keeps_ids) return request;
+  if (listens_.find(raw_id, child.gen()) != nullptr) return nullptr;
   return requests_.find_rounded(raw_id, child.gen());
 }
 

@@ -180,6 +180,19 @@ TEST_F(BridgeStreamsTest, AChildThatHasShownEveryDigitRoundsNoStream) {
   EXPECT_THAT(client_got(), ElementsAre(to_stream(stream, kChanged)));
 }
 
+TEST_F(BridgeStreamsTest, AnUnreadableAnswerToExactlyTheIdOfAStreamIsNoCalls) {
+  const Id stream("9007199254740992"), other("9007199254740993");
+  client(listen(stream, kTools));
+  opens(1);
+  child(1, acknowledged(stream, kTools));
+  client(enveloped_call(other, "echo"));
+  done();
+  child(1, result(stream, "{\"x\":\"\xff\"}"));
+  EXPECT_THAT(done(), IsEmpty());
+  child(1, result(other, complete_text("a")));
+  EXPECT_THAT(client_got(), ElementsAre(result(other, complete_text("a"))));
+}
+
 TEST_F(BridgeStreamsTest, OfARoundedIdOnlyTheEndOfAStreamIsTheStreams) {
   const Id stream("12345678901234567001"), other("12345678901234567002");
   const Id rounded("12345678901234567000");
