@@ -10,6 +10,7 @@ using Opening = Character::Opening;
 using Era = Character::Era;
 using Unopened = Character::Unopened;
 using Acknowledges = Character::Acknowledges;
+using Rounds = Character::Rounds;
 
 namespace {
 
@@ -98,6 +99,9 @@ Character random_character(Random& random, const Scene& scene, const Character* 
   c.shows_progress = random.chance(50) ? random.between(20, 100) : 0;
   c.has_structure = random.chance(30) ? random.between(20, 100) : 0;
   c.respells_ids = random.chance(20);
+  if (scene.big_ids == Scene::BigIds::rounded) {
+    c.rounds_ids = random.pick(std::array{Rounds::never, Rounds::plainly, Rounds::with_exponent});
+  }
   c.heeds_cancellations = random.pick(std::array{0, 50, 100});
 
   c.asks = random.chance(40) ? random.between(2, 15) : 0;

@@ -45,6 +45,9 @@ struct Character {
   int shows_progress = 0;
   int has_structure = 0;
   bool respells_ids = false;
+  /// Big ids, to what a double prints, with or without an exponent.
+  enum class Rounds { never, plainly, with_exponent };
+  Rounds rounds_ids = Rounds::never;
   int heeds_cancellations = 50;
 
   int asks = 0;

@@ -7,6 +7,8 @@
 #include <array>
 #include <utility>
 
+#include "support/simulation_ids.hpp"
+
 namespace sitter::sim {
 
 using Kind = ChildSaid::Kind;
@@ -369,10 +371,7 @@ void Child::ask() {
 }
 
 void Child::cancel_question() {
-  const std::size_t at =
-      static_cast<std::size_t>(random_.below(static_cast<int>(questions_.size())));
-  const int question = questions_[at];
-  questions_.erase(questions_.begin() + static_cast<std::ptrdiff_t>(at));
+  const int question = random_.take(questions_);
   ChildSaid& said = add(Kind::cancelled);
   said.question = question;
   said.id = said_.child[static_cast<std::size_t>(question)].id;
@@ -429,6 +428,7 @@ void Child::make_noise() {
         ChildSaid& said = add(Kind::result);
         said.mark = todo_.front().mark;
         said.is_unreadable = true;
+        said.id = todo_.front().id;
         line.text += fmt::format(R"json("id":{},"result":{{"x":")json", todo_.front().id);
         line.numbers.push_back(said.number);
         todo_.pop_front();
@@ -452,6 +452,10 @@ void Child::flood() {
 
 /// Servers may write an id that they got in their own way.
 std::string Child::respelled(const std::string& id) const {
+  using Rounds = Character::Rounds;
+  if (character.rounds_ids != Rounds::never) {
+    return rounded(id, character.rounds_ids == Rounds::with_exponent);
+  }
   if (!character.respells_ids) return id;
   if (id.ends_with(".0")) return id.substr(0, id.size() - 2);
   if (const std::size_t at = id.find("\\u00fc"); at != id.npos) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "support/simulation_child.hpp"
+#include "support/simulation_ids.hpp"
 
 /// The streams that a child serves, and the changes that it tells of.
 namespace sitter::sim {
@@ -93,10 +94,11 @@ void Child::end_stream(Stream stream) {
   said.is_answer = random_.chance(50);
   if (said.is_answer) {
     said.before = R"json({"jsonrpc":"2.0","id":)json";
-    // Some forget to name it.
+    // Some forget to name it, and then nobody could tell it from a rounded answer.
+    const bool names_it = random_.chance(50) || is_big(stream.id);
     said.after =
         fmt::format(R"json(,"result":{{"resultType":"complete","sim":{}{}}}}})json", said.number,
-                    random_.chance(50) ? fmt::format("{}{}}}", kStreamTag, stream.id) : "");
+                    names_it ? fmt::format("{}{}}}", kStreamTag, stream.id) : "");
   } else {
     said.before = fmt::format(
         R"json({{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"sim":{},"requestId":)json",

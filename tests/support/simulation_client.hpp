@@ -40,30 +40,35 @@ class Client {
   int says_opening();
   int says_anything();
   int says_stateless();
+
+  // simulation_client_requests.cpp
   ClientSaid& add(ClientSaid::Kind kind);
   int request(std::string method, std::string params);
   int request(ClientSaid& said, std::string method, std::string params);
-  int notify(ClientSaid::Kind kind, std::string_view method, std::string_view params);
   bool writes_envelope();
   std::string envelope(ClientSaid& said);
   std::string next_id();
+  std::string next_id(int& next_number);
   std::string spelled(int number);
-
   int discover();
   int initialize();
-  int initialized();
+  int list();
+  int other_request();
+  int other_stateless_request();
+  int listen();
+
+  // simulation_client_calls.cpp
   int call();
   int call_builtin();
   int call_wrongly();
   int kill();
   int rebuild();
-  int cancel_rebuild();
-  int list();
-  int other_request();
-  int other_stateless_request();
-  int listen();
-  int cancel_stream();
+
+  // simulation_client_lines.cpp
+  int notify(ClientSaid::Kind kind, std::string_view method, std::string_view params);
+  int initialized();
   int cancel();
+  int cancel(const std::string& id);
   int batch();
   int part_of_batch();
   int answer();

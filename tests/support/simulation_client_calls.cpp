@@ -113,7 +113,7 @@ int Client::rebuild() {
   const bool wants_task = random_.chance(3);
   const Way& way = random_.pick(ways);
   ClientSaid& said = add(Kind::request);
-  said.id = spelled(next_rebuild_++);
+  said.id = next_id(next_rebuild_);
   said.tool = "sitter_rebuild";
   said.wants_task = wants_task;
   said.has_wrong_arguments = way.is_wrong;
@@ -123,16 +123,6 @@ int Client::rebuild() {
   return request(said, "tools/call",
                  fmt::format(R"json(,"name":"sitter_rebuild"{}{})json", way.arguments,
                              wants_task ? R"json(,"task":{})json" : ""));
-}
-
-int Client::cancel_rebuild() {
-  const auto at = rebuild_ids_.begin() + random_.below(static_cast<int>(rebuild_ids_.size()));
-  const std::string id = *at;
-  rebuild_ids_.erase(at);
-  const int mark = notify(Kind::cancelled, "notifications/cancelled",
-                          fmt::format(R"json(,"requestId":{})json", id));
-  said_.client.back().about = id;
-  return mark;
 }
 
 }  // namespace sitter::sim

@@ -85,10 +85,7 @@ ControlAsked Outside::asks() {
 
 ControlId Outside::leaves() {
   if (connections_.empty()) return 0;
-  const auto at = connections_.begin() + random_.below(static_cast<int>(connections_.size()));
-  const ControlId connection = *at;
-  connections_.erase(at);
-  return connection;
+  return random_.take(connections_);
 }
 
 void Outside::reload(ControlAsked& asked) {

@@ -9,6 +9,7 @@
 #include "sitter/core/limits.hpp"
 #include "sitter/core/message.hpp"
 #include "sitter/core/raw_id.hpp"
+#include "support/simulation_ids.hpp"
 
 namespace sitter::sim {
 
@@ -155,6 +156,7 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
       its_life.tools_list_id.clear();
     }
     note_success(said);
+    check_rounding(its_life, said);
     const auto found = requests_.find(said.mark);
     if (found == requests_.end()) continue;
     Request& request = found->second;
@@ -199,6 +201,35 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     };
     request.must_carry_remark = owes_remark_ && !is_carried_by(&Request::must_carry_remark);
     request.must_carry_notice = its_life.owes_notice && !is_carried_by(&Request::must_carry_notice);
+  }
+}
+
+/// Whether they have the same id, or so it seems to whoever may have to do with rounded ones.
+bool Promises::may_be_taken_for(const Request& a, const Request& b) const {
+  if (a.key == b.key) return true;
+  return scene_.big_ids == Scene::BigIds::kept && is_big(a.said->id) &&
+         rounded_key(a.said->id) == rounded_key(b.said->id);
+}
+
+/// What answers a request a second time, or a stream that was closed, may be taken for the answer
+/// to another, as long as nobody knows that the child keeps each digit.
+void Promises::check_rounding(Life& its_life, const ChildSaid& said) {
+  if (scene_.big_ids != Scene::BigIds::kept || !is_big(said.id)) return;
+  its_life.has_shown_digits |= !said.is_unreadable && !may_be_rounded(said.id);
+  if (its_life.has_shown_digits || !may_be_rounded(said.id)) return;
+  const auto found = requests_.find(said.mark);
+  Request* const request = found == requests_.end() ? nullptr : &found->second;
+  const Streams::Stream* const stream = streams_.of(said.mark);
+  if (stream != nullptr && !stream->closed_at) return;
+  if (request != nullptr && !request->is_answered && !request->is_cancelled &&
+      request->answer_read == 0) {
+    return;
+  }
+  for (const int mark : open_) {
+    Request& other = requests_.at(mark);
+    if (rounded_key(other.said->id) != said.id) continue;
+    other.is_doubled = true;
+    if (request != nullptr) request->is_doubled = true;
   }
 }
 

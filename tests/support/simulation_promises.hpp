@@ -121,6 +121,7 @@ class Promises {
     bool has_exited = false;
     std::optional<ExitStatus> status;
     bool has_spoken = false;
+    bool has_shown_digits = false;  ///< it rounds no ids
     bool is_input_closed = false;
     bool was_meant_by_kill = false;
     bool is_killed = false;     ///< by sitter_kill, and nothing else had begun to end it
@@ -203,6 +204,7 @@ class Promises {
   // simulation_promises_client.cpp: what the client says, and what it is owed
   void on_said(const ClientSaid& said, int batch);
   void on_listen(const ClientSaid& said);
+  std::string key_of(std::string_view raw_id) const;
   void on_request(const ClientSaid& said);
   bool was_cancelled_in_flight(const Request& request) const;
   void on_cancellation(const ClientSaid& said);
@@ -218,6 +220,7 @@ class Promises {
   // simulation_promises_heard.cpp: what the client gets of the children
   Heard heard(const std::string& line);
   Heard passed(const std::string& line, const ChildSaid& said);
+  Request* taken_for(const ChildSaid& said, const std::string& line);
   Heard passed_to_stream(const std::string& line, const ChildSaid& said);
   void check_order(const ChildSaid& said);
   Heard passed_answer(const std::string& line, const ChildSaid& said);
@@ -315,6 +318,8 @@ class Promises {
   Milliseconds ladder_max() const;
   Milliseconds any_ladder_max() const;
 
+  bool may_be_taken_for(const Request& a, const Request& b) const;
+  void check_rounding(Life& its_life, const ChildSaid& said);
   void check_silent() const;
   void check_end(const Bridge& bridge);
 

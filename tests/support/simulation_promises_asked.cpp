@@ -126,7 +126,7 @@ void Promises::check_passed_to_child(Life& its_life, Generation gen, const Clien
     }
     const bool is_meant = std::any_of(requests_.begin(), requests_.end(), [&](const auto& entry) {
       const Request& request = entry.second;
-      return request.key == id_key(said.about) && !request.sent_to.empty() &&
+      return request.key == key_of(said.about) && !request.sent_to.empty() &&
              request.sent_to.back() == gen;
     });
     Streams::Stream* const stream = streams_.find(said.about, true);

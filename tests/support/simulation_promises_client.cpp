@@ -6,6 +6,7 @@
 
 #include "sitter/core/limits.hpp"
 #include "sitter/core/raw_id.hpp"
+#include "support/simulation_ids.hpp"
 #include "support/simulation_promises.hpp"
 
 namespace sitter::sim {
@@ -82,10 +83,15 @@ void Promises::on_listen(const ClientSaid& said) {
   streams_.open(said, wait ? std::optional(now_ + *wait + limits::kListenAckWait) : std::nullopt);
 }
 
+/// The same for all that nobody can tell apart.
+std::string Promises::key_of(std::string_view raw_id) const {
+  return scene_.big_ids == Scene::BigIds::rounded ? rounded_key(raw_id) : id_key(raw_id);
+}
+
 void Promises::on_request(const ClientSaid& said) {
   Request& request = requests_[said.mark];
   request.said = &said;
-  request.key = id_key(said.id);
+  request.key = key_of(said.id);
   request.came = now_;
   for (const int mark : open_) {
     Request& other = requests_.at(mark);
@@ -174,10 +180,9 @@ void Promises::on_cancellation(const ClientSaid& said) {
     streams_.close(*stream, now_);
     return;
   }
-  const std::string key = id_key(said.about);
   const auto found = std::find_if(open_.rbegin(), open_.rend(), [&](int mark) {
     const Request& request = requests_.at(mark);
-    return request.key == key && !request.is_cancelled &&
+    return same_id(request.said->id, said.about) && !request.is_cancelled &&
            request.said->kind == ClientSaid::Kind::request;
   });
   if (found == open_.rend()) {
@@ -189,7 +194,7 @@ void Promises::on_cancellation(const ClientSaid& said) {
   if (request.is_doubled) {
     // Nobody outside can tell which of them it was.
     request.is_cancelled = !request.is_opening;
-    ++counts_[key].cancelled;
+    ++counts_[request.key].cancelled;
     return;
   }
   if (request.is_opening) return;
@@ -206,7 +211,7 @@ void Promises::on_cancellation(const ClientSaid& said) {
   if (request.answer_read != 0 && may_be_closed()) {
     has_crossed_ = true;
   }
-  ++counts_[key].cancelled;
+  ++counts_[request.key].cancelled;
   if (!is_in_flight(request)) forget(request);
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <utility>
 
 namespace sitter::sim {
 
@@ -28,6 +29,15 @@ class Random {
   template <class List>
   const auto& pick(const List& list) {
     return list[static_cast<std::size_t>(below(static_cast<int>(list.size())))];
+  }
+
+  /// One of the list, which has it no longer.
+  template <class List>
+  auto take(List& list) {
+    const auto at = list.begin() + below(static_cast<int>(list.size()));
+    auto taken = std::move(*at);
+    list.erase(at);
+    return taken;
   }
 
   /// An index, each as likely as its weight says. At least one weight is not zero.

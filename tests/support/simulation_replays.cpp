@@ -13,7 +13,10 @@ void Replays::on_success(Generation gen, const std::string& tool, const std::str
                          bool is_sure) {
   if (std::find(tools_.begin(), tools_.end(), tool) == tools_.end()) return;
   // What its successor has answered counts, however late this comes.
-  if (const auto last = last_.find(tool); last != last_.end() && last->second.gen > gen) return;
+  if (const auto last = last_.find(tool); last != last_.end() && last->second.gen > gen) {
+    if (!last->second.is_sure) successes_.emplace(tool, arguments);
+    return;
+  }
   last_[tool] = {arguments, is_sure, gen, ++last_number_};
   successes_.emplace(tool, arguments);
 }

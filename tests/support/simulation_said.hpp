@@ -30,7 +30,11 @@ struct Scene {
     mixed,   ///< is of no revision at all
   };
 
+  /// Ids of the client that a double cannot tell apart, and what servers do with them.
+  enum class BigIds { none, kept, rounded };
+
   Client client = Client::legacy;
+  BigIds big_ids = BigIds::none;
   /// In percent; how much of what is done is against the protocol.
   int wildness = 0;
   /// Children may have tools named as the bridge's.

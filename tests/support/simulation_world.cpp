@@ -9,16 +9,10 @@
 
 namespace sitter::sim {
 
-using std::chrono::duration_cast;
-using std::chrono::microseconds;
-
 namespace {
 
-/// More timeouts than this in one moment never end.
-constexpr int kTimeoutsMax = 50;
-
-/// Padded as the shell's lines are.
-OwnedLine padded(const std::string& text) { return OwnedLine(std::string_view(text)); }
+/// A seed's habits are chosen apart, so that a scene without any stays as it is.
+constexpr std::uint64_t kHabits = 0xd1b54a32d192ed03;
 
 std::string_view client_word(Scene::Client client) {
   switch (client) {
@@ -36,7 +30,7 @@ std::string_view client_word(Scene::Client client) {
 
 }  // namespace
 
-Scene World::random_scene(Random& random, Random& outside, bool is_interpreted) {
+Scene World::random_scene(Random& random, Random& outside, Random habits, bool is_interpreted) {
   using Kind = Scene::Client;
   Scene scene;
   scene.is_interpreted = is_interpreted;
@@ -48,7 +42,14 @@ Scene World::random_scene(Random& random, Random& outside, bool is_interpreted) 
   scene.has_batches = scene.client == Kind::legacy && random.chance(20);
   scene.has_builds = random.chance(25);
   add_outside(outside, scene);
+  add_habits(habits, scene);
   return scene;
+}
+
+/// Most seeds have none of it.
+void World::add_habits(Random& random, Scene& scene) {
+  using BigIds = Scene::BigIds;
+  if (random.chance(6)) scene.big_ids = random.pick(std::array{BigIds::kept, BigIds::rounded});
 }
 
 BridgeConfig World::random_config() {
@@ -77,7 +78,7 @@ World::World(std::uint64_t seed, std::FILE* story)
     : random_(seed),
       outside_random_(~seed),
       story_(story),
-      scene_(random_scene(random_, outside_random_, seed % 2 == 0)),
+      scene_(random_scene(random_, outside_random_, Random(seed * kHabits), seed % 2 == 0)),
       start_failures_(random_.chance(30) ? random_.between(5, 60) : 0),
       config_(random_config()),
       now_{Instant(std::chrono::hours(100)), WallTime(std::chrono::hours(480'000))},
@@ -169,7 +170,7 @@ void World::client_acts() {
     if (said.kind == ClientSaid::Kind::too_long) {
       feed(input::ClientLineTooLong{said.text, "xxxx", 300 * limits::kMiB});
     } else {
-      const OwnedLine line = padded(said.text);
+      const OwnedLine line(said.text);
       feed(input::ClientLine{line.line()});
     }
   }
@@ -231,235 +232,8 @@ void World::read_line(Child& child) {
     feed(input::ChildLineTooLong{child.gen, written.text, "\"}}", written.size});
     return;
   }
-  const OwnedLine line = padded(written.text);
+  const OwnedLine line(written.text);
   feed(input::ChildLine{child.gen, line.line()});
-}
-
-void World::system_acts() {
-  Child* const child = any_child();
-  switch (random_.below(6)) {
-    case 0:
-      tell("system", "the command's file changes");
-      files_changed_ = true;
-      failing_starts_ = 0;
-      break;
-    case 1:
-      stray_fact();
-      break;
-    case 2:
-      if (child == nullptr || !child->is_deaf()) break;
-      tell("system", "the child reads on");
-      child->character.deaf_after = 1'000'000;
-      promises_.on_child_drained(child->gen);
-      feed(input::ChildInputDrained{child->gen});
-      break;
-    case 3:
-      if (child == nullptr || !child->is_deaf()) break;
-      promises_.on_child_moved(child->gen);
-      feed(input::ChildInputMoved{child->gen});
-      break;
-    case 4:
-      if (random_.chance(20) && !is_input_closed_ && !is_stopped_) end();
-      break;
-    default:
-      if (!is_input_closed_ || is_stopped_ || !random_.chance(20)) break;
-      tell("system", "SIGTERM");
-      is_stopped_ = true;
-      promises_.on_stop();
-      feed(input::StopSignalled{143});
-  }
-}
-
-/// Something of a child or a build that is long forgotten.
-void World::stray_fact() {
-  if (last_build_ != kNoGeneration && random_.chance(40)) {
-    stray_fact_of_build();
-    return;
-  }
-  if (last_gen_ < 2) return;
-  const Generation gen = random_.between(1, last_gen_);
-  if (find(gen) != nullptr) return;
-  const OwnedLine line = padded(R"json({"jsonrpc":"2.0","id":1,"result":{}})json");
-  tell("system", "a stray fact of a forgotten child");
-  switch (random_.below(4)) {
-    case 0:
-      feed(input::ChildLine{gen, line.line()});
-      break;
-    case 1:
-      feed(input::ChildExited{gen, {1, ""}});
-      break;
-    case 2:
-      feed(input::ChildOutputEnded{gen});
-      break;
-    default:
-      feed(input::OrphanEnded{});
-  }
-}
-
-void World::stray_fact_of_build() {
-  const Generation gen = -random_.between(1, -last_build_);
-  if (find(gen) != nullptr) return;
-  tell("system", "a stray fact of a forgotten build");
-  switch (random_.below(7)) {
-    case 0:
-      feed(input::ChildErrorLine{gen, "CC late.c", 0});
-      break;
-    case 1:
-      feed(input::ChildExited{gen, {0, ""}});
-      break;
-    case 2:
-      feed(input::ChildOutputEnded{gen});
-      break;
-    case 3:
-      feed(input::ChildErrorEnded{gen});
-      break;
-    case 4:
-      feed(input::UnitSignalled{gen, {}});
-      break;
-    case 5:
-      feed(input::ChildStarted{gen, 7});
-      break;
-    default:
-      feed(input::ChildStartFailed{gen, "too late"});
-  }
-}
-
-void World::time_passes() {
-  const auto next = bridge_.next_timeout();
-  switch (random_.weighted({30, 25, 15, next ? 25 : 0, 6, 1})) {
-    case 0:
-      pass_until(now_.steady + microseconds(random_.below(1500)));
-      break;
-    case 1:
-      pass(Milliseconds(random_.below(30)));
-      break;
-    case 2:
-      pass(Milliseconds(random_.below(800)));
-      break;
-    case 3:
-      pass_until(std::max(now_.steady, *next));
-      break;
-    case 4:
-      pass(Milliseconds(random_.below(5000)));
-      break;
-    default:
-      pass(Milliseconds(random_.below(60000)));
-  }
-}
-
-void World::pass(Milliseconds time) { pass_until(now_.steady + time); }
-
-void World::pass_until(Instant until) {
-  int timeouts = 0;
-  Instant moment = now_.steady;
-  while (!promises_.has_exited()) {
-    const auto timeout = bridge_.next_timeout();
-    const bool is_event = !events_.empty() && events_.begin()->first <= until &&
-                          (!timeout || events_.begin()->first <= *timeout);
-    if (!is_event && (!timeout || *timeout > until)) break;
-    const Instant at = std::max(now_.steady, is_event ? events_.begin()->first : *timeout);
-    now_.wall += duration_cast<WallTime::duration>(at - now_.steady);
-    now_.steady = at;
-    promises_.set_now(now_);
-    if (is_event) {
-      const Event event = events_.begin()->second;
-      events_.erase(events_.begin());
-      happen(event);
-      continue;
-    }
-    if (at != std::exchange(moment, at)) timeouts = 0;
-    if (++timeouts > kTimeoutsMax) throw Broken("a timeout is due again and again");
-    bridge_.handle_timeout(now_);
-    carry_out_all();
-    promises_.on_settled(bridge_);
-    if (!promises_.has_exited()) promises_.on_timeout_handled(bridge_.next_timeout());
-    while (!later_.empty()) {
-      const Input next = std::move(later_.front());
-      later_.pop_front();
-      decide(next);
-    }
-  }
-  if (promises_.has_exited()) return;
-  if (until > now_.steady) {
-    now_.wall += duration_cast<WallTime::duration>(until - now_.steady);
-    now_.steady = until;
-    promises_.set_now(now_);
-  }
-}
-
-void World::happen(const Event& event) {
-  Unit* const unit = find(event.gen);
-  if (event.kind == Event::Kind::orphan_ends) {
-    feed(input::OrphanEnded{});
-    return;
-  }
-  if (unit == nullptr) return;
-  switch (event.kind) {
-    case Event::Kind::process_dies:
-      process_dies(*unit, event);
-      break;
-    case Event::Kind::exits:
-      if (tells()) {
-        tell(who(event.gen),
-             fmt::format("exits with {} {}", event.status.code, event.status.signal));
-      }
-      promises_.on_exited(event.gen, event.status);
-      feed(input::ChildExited{event.gen, event.status});
-      break;
-    case Event::Kind::output_ends:
-      if (Child* const child = find_child(event.gen)) {
-        while (find(event.gen) != nullptr && !child->output.empty()) read_line(*child);
-      }
-      if (find(event.gen) == nullptr || std::exchange(unit->has_output_ended, true)) return;
-      tell(who(event.gen), "its output ends");
-      feed(input::ChildOutputEnded{event.gen});
-      break;
-    case Event::Kind::error_ends:
-      if (is_build(event.gen) && unit->has_error_ended) return;
-      unit->has_error_ended = true;
-      tell(who(event.gen), "its stderr ends");
-      feed(input::ChildErrorEnded{event.gen});
-      break;
-    case Event::Kind::writes: {
-      if (!unit->lives() || unit->has_error_ended) return;
-      const std::string text = fmt::format("CC {}.c", ++lines_of_builds_);
-      tell(who(event.gen), text);
-      feed(input::ChildErrorLine{event.gen, text, 0});
-      break;
-    }
-    case Event::Kind::writes_file:
-      if (unit->lives()) files_change(outside_.written(is_build(event.gen)), false);
-      break;
-    case Event::Kind::orphan_ends:
-      break;
-  }
-}
-
-void World::process_dies(Unit& unit, const Event& event) {
-  const auto process = std::find_if(unit.processes.begin(), unit.processes.end(),
-                                    [&](const Unit::Process& p) { return p.pid == event.pid; });
-  if (!std::exchange(process->lives, false)) return;
-  if (process->is_leader) later({Event::Kind::exits, event.gen, 0, event.status}, 3);
-  if (!process->is_leader && !unit.lives()) later({Event::Kind::orphan_ends, event.gen, 0, {}}, 3);
-  if (unit.are_pipes_held()) return;
-  later({Event::Kind::output_ends, event.gen, 0, {}}, 3);
-  later({Event::Kind::error_ends, event.gen, 0, {}}, 3);
-}
-
-void World::feed(const Input& input) {
-  decide(input);
-  while (!later_.empty()) {
-    const Input next = std::move(later_.front());
-    later_.pop_front();
-    decide(next);
-  }
-}
-
-void World::decide(const Input& input) {
-  bridge_.handle(input, now_);
-  carry_out_all();
-  // Answers that the shell gives at once belong to the same moment.
-  if (later_.empty()) promises_.on_settled(bridge_);
 }
 
 /// One that the bridge has not released; null if there is none.

@@ -52,7 +52,8 @@ class World {
     ExitStatus status;
   };
 
-  static Scene random_scene(Random& random, Random& outside, bool is_interpreted);
+  static Scene random_scene(Random& random, Random& outside, Random habits, bool is_interpreted);
+  static void add_habits(Random& random, Scene& scene);
   BridgeConfig random_config();
 
   // simulation_world_outside.cpp: who is no client
@@ -71,16 +72,19 @@ class World {
   void client_acts();
   void child_acts();
   void child_is_read();
+  void read_line(Child& child);
+
+  // simulation_world_system.cpp
   void system_acts();
+  void stray_fact();
+  void stray_fact_of_build();
+
+  // simulation_world_time.cpp
   void time_passes();
   void pass(Milliseconds time);
   void pass_until(Instant until);
   void happen(const Event& event);
   void process_dies(Unit& unit, const Event& event);
-  void read_line(Child& child);
-  void stray_fact();
-  void stray_fact_of_build();
-
   void feed(const Input& input);
   void decide(const Input& input);
 

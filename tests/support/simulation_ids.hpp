@@ -1,0 +1,42 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "sitter/core/raw_id.hpp"
+
+/// Ids that are so large that a double cannot tell them from their neighbours.
+namespace sitter::sim {
+
+/// Behind the first of these the last integer comes that each double tells from its neighbours:
+/// 2^53.
+inline constexpr std::int64_t kBigIds = 9007199254740990;
+
+inline bool is_big(std::string_view raw_id) {
+  return raw_id.find_first_not_of("0123456789") == raw_id.npos &&
+         std::strtod(std::string(raw_id).c_str(), nullptr) >= 0x1p53;
+}
+
+/// As a server writes it that keeps numbers as doubles.
+inline std::string rounded(const std::string& raw_id, bool has_exponent) {
+  if (!is_big(raw_id)) return raw_id;
+  const double number = std::strtod(raw_id.c_str(), nullptr);
+  return has_exponent ? fmt::format("{:.16e}", number) : fmt::format("{:.0f}", number);
+}
+
+/// The same for all that such a server cannot tell apart.
+inline std::string rounded_key(std::string_view raw_id) {
+  const std::string key = id_key(raw_id);
+  return rounded(key, false);
+}
+
+/// Whether a server may have rounded an id to this.
+inline bool may_be_rounded(const std::string& raw_id) {
+  return is_big(raw_id) && rounded(raw_id, false) == raw_id;
+}
+
+}  // namespace sitter::sim

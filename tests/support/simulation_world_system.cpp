@@ -1,0 +1,95 @@
+#include "support/simulation_world.hpp"
+
+/// What the system does of itself besides what it was ordered, and facts that come too late.
+namespace sitter::sim {
+
+void World::system_acts() {
+  Child* const child = any_child();
+  switch (random_.below(6)) {
+    case 0:
+      tell("system", "the command's file changes");
+      files_changed_ = true;
+      failing_starts_ = 0;
+      break;
+    case 1:
+      stray_fact();
+      break;
+    case 2:
+      if (child == nullptr || !child->is_deaf()) break;
+      tell("system", "the child reads on");
+      child->character.deaf_after = 1'000'000;
+      promises_.on_child_drained(child->gen);
+      feed(input::ChildInputDrained{child->gen});
+      break;
+    case 3:
+      if (child == nullptr || !child->is_deaf()) break;
+      promises_.on_child_moved(child->gen);
+      feed(input::ChildInputMoved{child->gen});
+      break;
+    case 4:
+      if (random_.chance(20) && !is_input_closed_ && !is_stopped_) end();
+      break;
+    default:
+      if (!is_input_closed_ || is_stopped_ || !random_.chance(20)) break;
+      tell("system", "SIGTERM");
+      is_stopped_ = true;
+      promises_.on_stop();
+      feed(input::StopSignalled{143});
+  }
+}
+
+/// Something of a child or a build that is long forgotten.
+void World::stray_fact() {
+  if (last_build_ != kNoGeneration && random_.chance(40)) {
+    stray_fact_of_build();
+    return;
+  }
+  if (last_gen_ < 2) return;
+  const Generation gen = random_.between(1, last_gen_);
+  if (find(gen) != nullptr) return;
+  const OwnedLine line(std::string_view(R"json({"jsonrpc":"2.0","id":1,"result":{}})json"));
+  tell("system", "a stray fact of a forgotten child");
+  switch (random_.below(4)) {
+    case 0:
+      feed(input::ChildLine{gen, line.line()});
+      break;
+    case 1:
+      feed(input::ChildExited{gen, {1, ""}});
+      break;
+    case 2:
+      feed(input::ChildOutputEnded{gen});
+      break;
+    default:
+      feed(input::OrphanEnded{});
+  }
+}
+
+void World::stray_fact_of_build() {
+  const Generation gen = -random_.between(1, -last_build_);
+  if (find(gen) != nullptr) return;
+  tell("system", "a stray fact of a forgotten build");
+  switch (random_.below(7)) {
+    case 0:
+      feed(input::ChildErrorLine{gen, "CC late.c", 0});
+      break;
+    case 1:
+      feed(input::ChildExited{gen, {0, ""}});
+      break;
+    case 2:
+      feed(input::ChildOutputEnded{gen});
+      break;
+    case 3:
+      feed(input::ChildErrorEnded{gen});
+      break;
+    case 4:
+      feed(input::UnitSignalled{gen, {}});
+      break;
+    case 5:
+      feed(input::ChildStarted{gen, 7});
+      break;
+    default:
+      feed(input::ChildStartFailed{gen, "too late"});
+  }
+}
+
+}  // namespace sitter::sim
