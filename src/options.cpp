@@ -208,8 +208,8 @@ void declare(CLI::App& app, Raw& raw) {
                              text, kToolNameMax);
       });
   app.add_flag("--allow-wide-kill", raw.allow_wide_kill,
-               "let sitter_kill with the scope same-executable end whatever runs the same\n"
-               "interpreter (node, python, sh) or tool of the system");
+               "let sitter_kill {scope: same-executable} end every process of the user that\n"
+               "runs the same interpreter (node, python, sh) or system tool");
   app.add_flag("--no-ctl", raw.no_ctl, "open no socket for mcp-sitter ctl");
   value(app.add_option("--call-tool", raw.call_tool,
                        "offer sitter_call, which calls tools that the client does not know of:\n"

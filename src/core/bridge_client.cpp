@@ -305,8 +305,8 @@ void Bridge::forward(ClientRequest& request, Line line, Outgoing outgoing, Child
 bool Bridge::refuse_in_crowd(ClientRequest& request) {
   if (crowd_ != Crowd::refused) return false;
   answer_error(request, ErrorCode::internal_error,
-               fmt::format("requests of {} bytes are unanswered, and mcp-sitter takes no more "
-                           "beyond {}; wait for answers, or cancel",
+               fmt::format("unanswered requests hold {} bytes, and mcp-sitter keeps at most {}; "
+                           "wait for answers, or cancel some",
                            requests_.bytes(), limits::kInFlightBytesMax));
   return true;
 }
@@ -328,7 +328,7 @@ void Bridge::on_client_notification(const Message& message, Line line) {
     // A child that has not had one gets it from its handshake, and so does each that follows.
     if (child == nullptr || child->handshake.state() == Handshake::State::opened) return;
   }
-  // A probe proves nothing of what follows, but it is no session that is to be opened first.
+  // A client whose requests have an envelope, a probe too, need not open a session first.
   if (!is_open() && !has_met_envelope_) {
     out_.log(Level::warn, fmt::format("{} came before initialize, and was dropped",
                                       brief(message.method_text, 100)));

@@ -148,6 +148,11 @@ void Bridge::on_child_lost(const Child& dead, ClientRequest& request, const Deat
 /// What a child has died of would take the next one down, too.
 void Bridge::blame_replay(const Child& dead, ChildEnd& end) {
   if (end.reason == EndReason::ended_from_outside) return;
+  // Beside requests of the client nobody can tell which was it. The next child is asked alone.
+  if (!dead.handshake.is_calling_again() &&
+      !requests_.all(ClientRequest::State::sent, dead.gen()).empty()) {
+    return;
+  }
   const std::string tool(dead.handshake.running_call());
   if (replays_.erase(tool) == 0) return;
   note_replay_failure(

@@ -45,12 +45,16 @@ void Bridge::replay_first(Child& child) {
 /// What has succeeded at the child before this one since that was asked what to call again, unless
 /// the client has called the same tool once more since.
 void Bridge::catch_up(Child& child) {
-  if (!child.life.is_up() || child.retires_at || !child.handshake.may_call_again()) return;
-  for (const auto& [tool, call] : replays_) {
+  if (!child.life.is_up() || child.retires_at) return;
+  for (const std::string& tool : config_.replayed_tools) {
+    if (!child.handshake.may_call_again()) return;
+    const auto found = replays_.find(tool);
+    if (found == replays_.end()) continue;
+    const ReplayedCall& call = found->second;
     if (call.gen >= child.gen() || child.calls_made[tool] >= call.number) continue;
     const auto sent = requests_.all(ClientRequest::State::sent, child.gen());
-    const bool is_outdated = std::any_of(
-        sent.begin(), sent.end(), [&, &tool = tool, &call = call](const ClientRequest* request) {
+    const bool is_outdated =
+        std::any_of(sent.begin(), sent.end(), [&](const ClientRequest* request) {
           return request->tool == tool && request->order > call.order && !request->is_cancelled;
         });
     if (is_outdated) continue;

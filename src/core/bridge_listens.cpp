@@ -36,11 +36,12 @@ bool ends_stream(const Message& answer) {
 bool Bridge::on_listen(ClientRequest& request, const Message& message, Line line) {
   auto wanted = ListenFilter::of(message.params.notifications);
   if (!wanted || !request.is_stateless) return false;
-  if (listens_.all().size() == limits::kListensMax ||
-      line.text().size() > limits::kListenBytesMax) {
+  std::size_t bytes = line.text().size();
+  for (const Stream& stream : listens_.all()) bytes += stream.line.line().text().size();
+  if (listens_.all().size() == limits::kListensMax || bytes > limits::kListenBytesMax) {
     answer_error(request, ErrorCode::internal_error,
-                 fmt::format("mcp-sitter keeps at most {} streams open, each with a request of at "
-                             "most {} bytes",
+                 fmt::format("mcp-sitter keeps at most {} streams open, with requests of at most "
+                             "{} bytes together; cancel one that is not needed",
                              limits::kListensMax, limits::kListenBytesMax));
     return true;
   }
@@ -180,7 +181,7 @@ Bridge::Answered Bridge::answered_by(Child& child, const Message& answer) {
   ClientRequest* const request = find_sent(child, answer.id);
   if (request != nullptr && same_id(request->id(), answer.id)) return {nullptr, request};
   Stream* const stream = find_stream(child, answer.id);
-  // Hardly anything answers a stream but its end, which says so.
+  // Hardly anything but its end answers a stream, and the end names it.
   if (stream != nullptr && (request == nullptr || ends_stream(answer))) return {stream};
   return {nullptr, request};
 }
@@ -201,7 +202,11 @@ void Bridge::on_stream_answer(Child& child, Stream& stream, const Message& messa
       // The end of nothing: the bridge goes on.
       stream.is_refused = true;
     } else {
-      name_stream(message.result, stream.id, edits);
+      if (is_object(message.result)) {
+        name_stream(message.result, stream.id, edits);
+      } else {
+        edits.replace(message.result, complete("{}", stream_member(stream.id)));
+      }
       on_stream_ended(stream, edits.outgoing());
     }
     return;

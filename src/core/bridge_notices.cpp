@@ -43,7 +43,7 @@ void Bridge::announce(const std::array<bool, kCatalogKinds.size()>& changed,
 void Bridge::pass_tool_result(ClientRequest& request, const Message& message, Edits& edits) {
   if (message.kind == Message::Kind::result && (has_notice() || relist_.is_waiting())) {
     const bool carries = would_carry_notice(request, message.result);
-    // Which of those that wait carries it, only their leaving shows.
+    // Only when they leave is it known which of them carries it.
     if (relist_.is_waiting() && (carries || relist_.has_other_output(request.tool))) {
       hold(request, edits.apply());
       return;

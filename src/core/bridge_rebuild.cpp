@@ -15,42 +15,25 @@ namespace sitter {
 using Level = action::Log::Level;
 using Outcome = BuildResult::Outcome;
 using Server = RebuildReport::Server;
-
-std::optional<Instant> Bridge::Rebuild::next_deadline() const {
-  std::optional<Instant> first = deadline;
-  earlier(first, unattended_until);
-  for (const RebuildCaller& caller : callers) earlier(first, caller.deadline);
-  return first;
-}
-
-void Bridge::Rebuild::clear_deadlines() {
-  deadline.reset();
-  unattended_until.reset();
-  for (RebuildCaller& caller : callers) caller.deadline.reset();
-}
-
-bool Bridge::Rebuild::has_client() const {
-  return std::any_of(callers.begin(), callers.end(),
-                     [](const RebuildCaller& caller) { return !caller.request->is_control(); });
-}
-
-void Bridge::Rebuild::join(const Next& other) {
-  is_unattended |= other.is_unattended;
-  if (other.is_unattended) timeout = other.wanted.how.timeout;
-  callers.insert(callers.end(), other.callers.begin(), other.callers.end());
-}
+using State = PendingRebuild::State;
 
 void Bridge::begin_rebuild(ClientRequest& request, const RebuildArguments& arguments) {
   if (refuse_in_crowd(request)) return;
   const bool is_free = !rebuild_ || !rebuild_->is_wanted();
   is_killed_ = false;
   const bool is_new = !rebuild_;
-  if (is_new) rebuild_.emplace(now_);
-  rebuild_->callers.push_back({&request, arguments.timeout});
+  if (is_new) rebuild_.emplace(now_.steady);
+  const RebuildCaller caller{&request, arguments.timeout};
+  if (!is_new && is_build_timed_out()) {
+    // What it comes to is decided by a limit that is not that of this call.
+    rebuild_->follow_with({{}, arguments}).callers.push_back(caller);
+    return;
+  }
+  rebuild_->callers.push_back(caller);
   if (!is_free) {
     if (!has_rebuild_begun()) return;
     request.more().joined_after = build_->age(now_);
-    if (rebuild_->state == Rebuild::State::building) {
+    if (rebuild_->state == State::building) {
       rebuild_->callers.back().deadline = now_.steady + arguments.timeout;
     }
     return;
@@ -76,13 +59,11 @@ void Bridge::reload(const Reload& wanted, ClientRequest* caller) {
     }
   };
   const bool is_new = !rebuild_;
-  if (is_new) rebuild_.emplace(now_);
+  if (is_new) rebuild_.emplace(now_.steady);
   const bool begins_anew = is_new || !rebuild_->is_wanted() || is_replaced_by_reload();
   if (!begins_anew && has_rebuild_begun()) {
     // What has changed meanwhile may not be in it.
-    if (!rebuild_->next) rebuild_->next.emplace();
-    rebuild_->next->wanted = wanted;
-    add_to(*rebuild_->next);
+    add_to(rebuild_->follow_with(wanted));
     return;
   }
   add_to(*rebuild_);
@@ -96,10 +77,10 @@ void Bridge::reload(const Reload& wanted, ClientRequest* caller) {
   restart_rebuild();
 }
 
-/// A server that is not up yet would only be waited for to be replaced. But whoever waits for it is
+/// There is no point in waiting for a server only to replace it. But whoever waits for it is
 /// owed an answer, and saves might go on for ever.
 bool Bridge::is_replaced_by_reload() const {
-  if (rebuild_->state != Rebuild::State::starting || !rebuild_->callers.empty()) return false;
+  if (rebuild_->state != State::starting || !rebuild_->callers.empty()) return false;
   return std::none_of(children_.begin(), children_.end(), [&](const Child& child) {
     return child.gen() == rebuild_->gen && is_awaited(child);
   });
@@ -113,7 +94,6 @@ bool Bridge::is_awaited(const Child& child) const {
 
 /// What changes from now on may not be in it.
 bool Bridge::has_rebuild_begun() const {
-  using State = Rebuild::State;
   switch (rebuild_->state) {
     case State::finishing:
     case State::clearing:
@@ -129,6 +109,11 @@ bool Bridge::has_rebuild_begun() const {
   return true;
 }
 
+/// It has reached the limit of all who waited for it, and is being stopped.
+bool Bridge::is_build_timed_out() const {
+  return rebuild_->state == State::building && !rebuild_->is_cancelled && build_->is_stopped();
+}
+
 void Bridge::on(const input::StatusAsked&) { inspect(Purpose::status_for_log); }
 
 void Bridge::restart_rebuild() {
@@ -136,7 +121,7 @@ void Bridge::restart_rebuild() {
   // It is also the one that was to come after it.
   if (const auto next = std::exchange(rebuild_->next, std::nullopt)) rebuild_->join(*next);
   if (rebuild_->mode == RebuildMode::kill_first) {
-    rebuild_->state = Rebuild::State::finishing;
+    rebuild_->state = State::finishing;
     rebuild_->deadline = now_.steady + config_.on_busy_wait;
   } else {
     start_build();
@@ -146,10 +131,10 @@ void Bridge::restart_rebuild() {
 /// Or what follows it, where nothing is built.
 void Bridge::start_build() {
   if (config_.build_command.empty()) {
-    rebuild_->state = Rebuild::State::starting;
+    rebuild_->state = State::starting;
     return;
   }
-  rebuild_->state = Rebuild::State::building;
+  rebuild_->state = State::building;
   if (rebuild_->is_unattended) rebuild_->unattended_until = now_.steady + rebuild_->timeout;
   for (RebuildCaller& caller : rebuild_->callers) {
     caller.deadline = now_.steady + caller.timeout;
@@ -168,13 +153,12 @@ void Bridge::stop_build(Outcome outcome) {
 
 void Bridge::on_rebuild_timeout() {
   if (is_due(patience_end(), now_)) answer_patient_requests();
-  if (rebuild_->state != Rebuild::State::building) return;
+  if (rebuild_->state != State::building) return;
   on_build_deadlines();
   if (has_progress_ && next_progress_ <= now_.steady) tell_build_progress();
 }
 
-/// Whoever has waited for its time does not wait any longer, and a build that nobody waits for is
-/// stopped.
+/// A caller whose time is over is answered. A build that nobody waits for is stopped.
 void Bridge::on_build_deadlines() {
   const auto is_out = [&](const RebuildCaller& caller) { return is_due(caller.deadline, now_); };
   auto& callers = rebuild_->callers;
@@ -197,7 +181,7 @@ void Bridge::on_build_deadlines() {
   for (const RebuildCaller& caller : left) {
     answer_tool_text(
         *caller.request,
-        fmt::format("[mcp-sitter] {} and goes on, since others wait for it too; this call has "
+        fmt::format("[mcp-sitter] {} and goes on, since others want it too; this call has "
                     "waited for {} (timeout_seconds). {}.",
                     rebuild_clause(), duration_text(caller.timeout), rebuild_advice()),
         true);
@@ -206,7 +190,6 @@ void Bridge::on_build_deadlines() {
 
 /// What goes on, and for whom.
 std::string Bridge::rebuild_clause() const {
-  using State = Rebuild::State;
   const std::string cause =
       rebuild_->cause.empty() ? names_.name(Builtin::rebuild) : one_line(rebuild_->cause);
   if (rebuild_->state == State::building) {
@@ -218,11 +201,12 @@ std::string Bridge::rebuild_clause() const {
 
 /// What shows more, and what ends it.
 std::string Bridge::rebuild_advice() const {
-  const bool is_building = rebuild_->state == Rebuild::State::building;
-  return fmt::format(
-      "{} shows it{}", names_.name(is_building ? Builtin::build_log : Builtin::status),
-      rebuild_->has_client() ? std::string()
-                             : fmt::format(", {} ends it", names_.name(Builtin::kill)));
+  const bool is_building = rebuild_->state == State::building;
+  return fmt::format("{} shows it{}",
+                     names_.name(is_building ? Builtin::build_log : Builtin::status),
+                     rebuild_->clients_call() != nullptr
+                         ? std::string()
+                         : fmt::format(", {} ends it", names_.name(Builtin::kill)));
 }
 
 /// Whether the client's requests wait for what is built.
@@ -253,7 +237,6 @@ void Bridge::answer_patient_requests() {
 }
 
 void Bridge::advance_rebuild() {
-  using State = Rebuild::State;
   if (ending_ == Ending::stopping) return;
   if (rebuild_->state == State::finishing) {
     if (requests_.in_flight_count() > 0 && !is_due(rebuild_->deadline, now_)) return;
@@ -294,7 +277,7 @@ void Bridge::advance_new_child() {
   }
   const Child* const child = hears(rebuild_->gen);
   if (child == nullptr || !child->is_ready) return;
-  rebuild_->state = Rebuild::State::reporting;
+  rebuild_->state = State::reporting;
   inspect(Purpose::rebuild);
 }
 
@@ -338,7 +321,7 @@ void Bridge::on_build_over() {
       restart_rebuild();
     }
   } else if (is_good) {
-    rebuild_->state = Rebuild::State::starting;
+    rebuild_->state = State::starting;
   } else {
     RebuildReport report;
     report.server = serving() == nullptr ? Server::down : Server::kept;
@@ -356,7 +339,7 @@ void Bridge::on_new_child_over(const ChildEnd& end, const std::string& stderr_ta
 }
 
 void Bridge::finish_rebuild(RebuildReport report) {
-  const Rebuild rebuild = *std::exchange(rebuild_, std::nullopt);
+  const PendingRebuild rebuild = *std::exchange(rebuild_, std::nullopt);
   tell_rebuilt(rebuild, std::move(report));
   // The end of the child that served may have come while it was to be replaced.
   if (!has_child() && !kill_ && !is_killed_ && last_end_) restart_later(*last_end_);
@@ -364,17 +347,18 @@ void Bridge::finish_rebuild(RebuildReport report) {
 }
 
 /// One is over, and another was asked for meanwhile.
-void Bridge::reload_again(const Rebuild& before) {
+void Bridge::reload_again(const PendingRebuild& before) {
   if (!before.next || ending_ != Ending::none) return;
   const Reload& wanted = before.next->wanted;
-  rebuild_.emplace(now_);
+  // What waits has waited through both.
+  rebuild_.emplace(before.begun);
   rebuild_->cause = wanted.cause;
   rebuild_->mode = wanted.how.mode;
   rebuild_->join(*before.next);
   restart_rebuild();
 }
 
-void Bridge::tell_rebuilt(const Rebuild& rebuild, RebuildReport report) {
+void Bridge::tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report) {
   report.rebuild_tool = names_.name(Builtin::rebuild);
   report.kill_tool = names_.name(Builtin::kill);
   report.log_tool = names_.name(Builtin::build_log);
@@ -385,10 +369,8 @@ void Bridge::tell_rebuilt(const Rebuild& rebuild, RebuildReport report) {
   }
   // What a new server has mended need not be told.
   if (!is_failure(report)) reload_failure_.clear();
-  const auto told =
-      std::find_if(rebuild.callers.begin(), rebuild.callers.end(),
-                   [](const RebuildCaller& caller) { return !caller.request->is_control(); });
-  const bool is_client_told = told != rebuild.callers.end();
+  ClientRequest* const told = rebuild.clients_call();
+  const bool is_client_told = told != nullptr;
   if (!is_client_told && is_failure(report)) {
     reload_failure_ = reload_text(rebuild, report);
     notice_was_beside_structure_ = false;
@@ -399,7 +381,7 @@ void Bridge::tell_rebuilt(const Rebuild& rebuild, RebuildReport report) {
   if (is_restarted && has_notice()) {
     const bool is_told_now = is_client_told && !relist_.is_waiting();
     if (notice_ && !is_told_now) notice_of = notice_->spawn;
-    report.notice = is_told_now ? tell_notice(*told->request) : pending_notice_text();
+    report.notice = is_told_now ? tell_notice(*told) : pending_notice_text();
   }
   for (const RebuildCaller& waiting : rebuild.callers) {
     ClientRequest* const caller = waiting.request;
@@ -416,7 +398,7 @@ void Bridge::tell_rebuilt(const Rebuild& rebuild, RebuildReport report) {
 }
 
 /// What stands in the next result, with as much of the build as a notice may have.
-std::string Bridge::reload_text(const Rebuild& rebuild, RebuildReport report) const {
+std::string Bridge::reload_text(const PendingRebuild& rebuild, RebuildReport report) const {
   report.cause = rebuild.cause;
   if (report.build) {
     report.output =
@@ -437,23 +419,16 @@ void Bridge::on_rebuild_cancelled(ClientRequest& request) {
 
 /// Somebody kills the server, so nothing brings it back that no call of the client waits for.
 void Bridge::give_up_rebuild(std::string_view killer) {
-  std::vector<RebuildCaller> told;
-  if (auto next = std::exchange(rebuild_->next, std::nullopt)) told = std::move(next->callers);
-  rebuild_->is_unattended = false;
-  if (!rebuild_->has_client()) {
-    told.insert(told.begin(), rebuild_->callers.begin(), rebuild_->callers.end());
-    rebuild_->callers.clear();
-  }
+  const std::vector<RebuildCaller> told = rebuild_->leave_to_client();
   for (const RebuildCaller& caller : told) {
-    answer_tool_text(*caller.request,
-                     fmt::format("[mcp-sitter] The reload was given up: {} has come.", killer),
-                     true);
+    answer_tool_text(
+        *caller.request,
+        fmt::format("[mcp-sitter] The reload was given up, because {} was called.", killer), true);
   }
   if (!rebuild_->is_wanted() && !rebuild_->is_cancelled) abandon_rebuild();
 }
 
 void Bridge::abandon_rebuild() {
-  using State = Rebuild::State;
   if (rebuild_->state == State::building) {
     rebuild_->is_cancelled = true;
     rebuild_->clear_deadlines();
@@ -481,7 +456,6 @@ void Bridge::show_build_log(ClientRequest& request, const StderrRing::Query& que
 }
 
 bool Bridge::holds_waiting() const {
-  using State = Rebuild::State;
   return rebuild_ && (rebuild_->state == State::finishing || rebuild_->state == State::clearing);
 }
 

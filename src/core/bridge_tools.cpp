@@ -196,7 +196,7 @@ void Bridge::on(const input::BinaryInspected& fact) {
     return;
   }
   if (inspection.purpose == Purpose::rebuild) {
-    if (rebuild_ && rebuild_->state == Rebuild::State::reporting) finish_rebuild({});
+    if (rebuild_ && rebuild_->state == PendingRebuild::State::reporting) finish_rebuild({});
     return;
   }
   if (inspection.purpose == Purpose::kill) {

@@ -41,8 +41,8 @@ const Text& text_of(Builtin builtin) {
       "Stops the MCP server under development with all its descendants, so that it can be rebuilt "
       "and its binary is unlocked. The next request starts it again.",
       R"json({"scope":{"type":"string","enum":["auto","child","same-executable"],"default":"auto",)json"
-      R"json("description":"What else is stopped: every process of the user that runs the server's own file (auto), )json"
-      R"json(or nothing (child). same-executable stops strangers too if that is an interpreter or shell: )json"
+      R"json("description":"auto: also stops other processes that run the server's own file; child: stops nothing else. )json"
+      R"json(same-executable: if that file is an interpreter or shell, stops all that run it, strangers too; )json"
       R"json(refused unless the user has allowed it."}})json",
       true};
   static const Text kBinaryInfo = {

@@ -39,7 +39,7 @@ class Key {
   const std::string_view text_;
 };
 
-/// It waits with no rule of its own.
+/// Openings and probes have time limits of their own.
 bool is_patient(const ClientRequests::Waiting& waiting) {
   return waiting.request != nullptr && waiting.request->method != Method::initialize &&
          waiting.request->method != Method::server_discover;
@@ -161,7 +161,7 @@ ClientRequest& ClientRequests::add_control(ControlId connection) {
   return request;
 }
 
-/// After every change of its state or its line.
+/// After it was sent, kept, sent back to wait, or cancelled.
 void ClientRequests::weigh(ClientRequest& request) {
   std::size_t weight = 0;
   if (request.state != State::waiting) {

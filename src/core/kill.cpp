@@ -10,9 +10,8 @@ namespace sitter {
 
 std::string refusal_text(const SharedImage& shared) {
   std::string text = fmt::format(
-      "Nothing was ended. The scope same-executable means {} here, which programs that have "
-      "nothing "
-      "to do with this server run too. ",
+      "Nothing was ended. The scope same-executable would end every process that runs {}, and "
+      "other programs run it too. ",
       shared.path);
   if (shared.others.empty()) {
     text += "At the moment none does.";
@@ -28,8 +27,7 @@ std::string refusal_text(const SharedImage& shared) {
   }
   return text +
          "\nThe scope auto ends the server and all that it started, and leaves those alone. Only "
-         "the "
-         "user can allow more, by starting mcp-sitter with --allow-wide-kill.";
+         "the user can allow more, by starting mcp-sitter with --allow-wide-kill.";
 }
 
 }  // namespace sitter

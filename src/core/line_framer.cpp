@@ -53,6 +53,7 @@ std::span<char> LineFramer::space() {
   if (buffer_.use_count() > 1) leave_to_holder();
   if (capacity_ == 0) {
     begin_ = scanned_ = end_ = 0;
+    // Without 64 KiB nothing works any more.
     if (!resize(kBufferMin)) throw std::bad_alloc();
   }
   if (capacity_ - end_ < kReadMin) {
@@ -149,7 +150,7 @@ void LineFramer::discard(std::size_t end) {
 }
 
 bool LineFramer::has_room(std::size_t bytes) {
-  // Or the compiler would leave out both calls, and believe that there is.
+  // Without volatile the compiler removes both calls and assumes success.
   void* volatile const room = std::malloc(bytes);
   std::free(room);
   return room != nullptr;

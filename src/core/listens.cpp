@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cassert>
 #include <set>
 
 #include "sitter/core/json_text.hpp"
@@ -175,6 +176,7 @@ std::string tagged(Line notification, std::string_view params_raw, std::string_v
 }
 
 void name_stream(std::string_view object, std::string_view stream_id, Edits& edits) {
+  assert(is_object(object));
   const std::string_view meta = member(object, "_meta");
   const std::string_view named = member(meta, kMetaStream);
   if (meta.empty()) {

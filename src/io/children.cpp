@@ -79,9 +79,10 @@ void Children::replace_keeper() {
     ProcessRecord leader;
     leader.pid = unit.leader();
     leader.start = unit.leader_start();
+    // A keeper that is gone already is replaced when its exit is seen.
     parts_.keeper->child_started(unit.gen(), leader);
   }
-  parts_.log.write(action::Log::Level::warn, "the keeper was killed, and another one started");
+  parts_.log.write(action::Log::Level::warn, "the keeper was killed; another one was started");
 }
 
 std::optional<input::UnitSignalled> Children::signal(const action::SignalUnit& order) {

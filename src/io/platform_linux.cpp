@@ -60,6 +60,7 @@ void set_lock_limit(std::uint64_t limit) {
   rlimit locks{};
   if (getrlimit(RLIMIT_LOCKS, &locks) != 0) return;
   locks.rlim_cur = limit;
+  // Where the hard limit is lower, the variable alone is the mark.
   setrlimit(RLIMIT_LOCKS, &locks);
 }
 

@@ -16,9 +16,7 @@ std::string command_of(long pid) {
     command += word;
     if (command.size() > kCommandMax) break;
   }
-  for (char& c : command) {
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7F) c = ' ';
-  }
+  command = one_line(command);
   if (command.size() <= kCommandMax) return command;
   return command.substr(0, cut_between_characters(command, kCommandMax - 3)) + "...";
 }

@@ -184,6 +184,7 @@ std::optional<std::string> environment_value(long pid, const std::string& name) 
 }
 
 std::optional<std::uint64_t> lock_limit_of(long pid) {
+  // About 1.4 KiB today.
   constexpr std::size_t kLimitsMax = 4096;
   constexpr std::string_view kName = "\nMax file locks ";
   FileDescriptor file(open(proc_path(pid, "limits").c_str(), O_RDONLY | O_CLOEXEC));

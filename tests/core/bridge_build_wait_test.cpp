@@ -15,6 +15,24 @@ class BridgeBuildWaitTest : public BridgeRebuildTest {
     dies(1, 3);
     done();
   }
+  /// The build of call 1 is being stopped when call 2 comes.
+  void stop_at_the_limit() {
+    open_session();
+    client(rebuild(1, R"json({"timeout_seconds":1})json"));
+    time_passes(seconds(1));
+    EXPECT_THAT(done(), Contains("terminate build 1"));
+    client(rebuild(2, R"json({"timeout_seconds":20})json"));
+    EXPECT_THAT(done(), IsEmpty());
+  }
+  /// Child 2 is starting, and call 1 waits for it.
+  void expect_reloads_to_wait() {
+    for (int n = 0; n < 3; ++n) ask_reload();
+    EXPECT_THAT(done(), IsEmpty());
+    opens(2);
+    EXPECT_THAT(done(), AllOf(Contains("child 2 " + call(1, "echo")), Contains("start 3")));
+    child(2, result(1));
+    opens(3);
+  }
   void ctl_reload() { control(kScript, R"json({"command":"reload"})json"); }
 };
 
@@ -45,23 +63,23 @@ TEST_F(BridgeBuildWaitTest, ARequestBehindTheKillStartsAServerAsSoonAsTheBuildHa
   child(2, result(3));
 }
 
-TEST_F(BridgeBuildWaitTest, WhatWasToFollowIsGivenUpWithIt) {
+TEST_F(BridgeBuildWaitTest, AKillGivesUpTheReloadThatWasToFollow) {
   open_session();
   ask_reload();
   ctl_reload();
   client(call(2, "sitter_kill"));
-  EXPECT_THAT(control_got(kScript), ElementsAre(HasSubstr("sitter_kill has come")));
+  EXPECT_THAT(control_got(kScript), ElementsAre(HasSubstr("because sitter_kill was called")));
   dies(1, 0);
   dies(build(1), 143, "SIGTERM");
   EXPECT_THAT(done(), AllOf(Not(Contains("start build 2")), Not(Contains("start 2"))));
 }
 
-TEST_F(BridgeBuildWaitTest, SoIsTheBuildThatSomebodyOutsideWaitsFor) {
+TEST_F(BridgeBuildWaitTest, AKillEndsABuildThatOnlyCtlWaitsFor) {
   open_session();
   ctl_reload();
   control(8, R"json({"command":"kill"})json");
-  EXPECT_THAT(control_got(kScript),
-              ElementsAre(AllOf(HasSubstr("ctl kill has come"), HasSubstr("\"isError\":true"))));
+  EXPECT_THAT(control_got(kScript), ElementsAre(AllOf(HasSubstr("because ctl kill was called"),
+                                                      HasSubstr("\"isError\":true"))));
   dies(1, 0);
   dies(build(1), 143, "SIGTERM");
   EXPECT_THAT(done(), Not(Contains("start 2")));
@@ -102,8 +120,8 @@ TEST_F(BridgeBuildWaitTest, ACallThatJoinsHasALimitOfItsOwn) {
   EXPECT_THAT(done(), ElementsAre("start build 1"));
   time_passes(milliseconds(1));
   EXPECT_EQ(text_of(rebuilt()),
-            "[mcp-sitter] a build has been running for 47s (SIGHUP) and goes on, since others wait "
-            "for it too; this call has waited for 2s (timeout_seconds). sitter_build_log shows "
+            "[mcp-sitter] a build has been running for 47s (SIGHUP) and goes on, since others want "
+            "it too; this call has waited for 2s (timeout_seconds). sitter_build_log shows "
             "it, sitter_kill ends it.");
   dies(build(1), 0);
   EXPECT_THAT(done(), Contains("start 2"));
@@ -148,7 +166,7 @@ TEST_F(BridgeBuildWaitTest, AReloadAloneIsStoppedAfterTenMinutes) {
   dies(build(1), 143, "SIGTERM");
 }
 
-TEST_F(BridgeBuildWaitTest, SoDoesOneThatHasJoinedARebuildBeforeItsBuild) {
+TEST_F(BridgeBuildWaitTest, AReloadThatJoinsARebuildBeforeItsBuildWaitsTenMinutesToo) {
   open_session();
   client(call(5, "slow"));
   client(rebuild(1, R"json({"mode":"kill-first"})json"));
@@ -159,10 +177,12 @@ TEST_F(BridgeBuildWaitTest, SoDoesOneThatHasJoinedARebuildBeforeItsBuild) {
   EXPECT_THAT(done(), Contains("start build 1"));
   time_passes(seconds(599));
   EXPECT_THAT(done(), IsEmpty());
-  dies(build(1), 2);
+  time_passes(seconds(1));
+  EXPECT_THAT(done(), ElementsAre("close build 1", "terminate build 1"));
+  dies(build(1), 143, "SIGTERM");
 }
 
-TEST_F(BridgeBuildWaitTest, WhoeverGoesDoesNotWaitAnyMore) {
+TEST_F(BridgeBuildWaitTest, ABuildIsStoppedWhenTheCtlThatWaitsForItGoes) {
   open_session();
   ctl_reload();
   EXPECT_THAT(done(), ElementsAre("start build 1"));
@@ -174,7 +194,7 @@ TEST_F(BridgeBuildWaitTest, WhoeverGoesDoesNotWaitAnyMore) {
   child(1, result(1));
 }
 
-TEST_F(BridgeBuildWaitTest, NorForTheBuildThatWasToFollow) {
+TEST_F(BridgeBuildWaitTest, ACtlThatHasGoneLeadsToNoFurtherBuild) {
   open_session();
   ask_reload();
   ctl_reload();
@@ -183,7 +203,7 @@ TEST_F(BridgeBuildWaitTest, NorForTheBuildThatWasToFollow) {
   EXPECT_THAT(done(), Not(Contains("start build 2")));
 }
 
-TEST_F(BridgeBuildWaitTest, ButWhatOthersHaveAskedForGoesOn) {
+TEST_F(BridgeBuildWaitTest, ACtlThatHasGoneLeavesTheReloadOfOthers) {
   open_session();
   ask_reload();
   ctl_reload();
@@ -246,7 +266,7 @@ TEST_F(BridgeBuildWaitTest, NoOtherToolEndsTheBuildOfACall) {
   dies(build(1), 2);
 }
 
-TEST_F(BridgeBuildWaitTest, WithAServerThatServesNothingWaitsForABuild) {
+TEST_F(BridgeBuildWaitTest, WhileAServerServesNoRequestWaitsForABuild) {
   open_session();
   ask_reload();
   client(call(1, "echo"));
@@ -256,33 +276,81 @@ TEST_F(BridgeBuildWaitTest, WithAServerThatServesNothingWaitsForABuild) {
   child(1, result(1));
 }
 
+TEST_F(BridgeBuildWaitTest, SavesThatGoOnDoNotMakeARequestWaitLonger) {
+  hang_in_a_build();
+  client(call(1, "echo"));
+  time_passes(seconds(30));
+  ask_reload();
+  dies(build(1), 2);
+  EXPECT_THAT(done(), Contains("start build 2"));
+  time_passes(milliseconds(14'999));
+  EXPECT_THAT(client_got(), IsEmpty());
+  time_passes(milliseconds(1));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("not delivered")));
+  dies(build(2), 2);
+}
+
+TEST_F(BridgeBuildWaitTest, ACallDuringTheStopOfABuildAtItsLimitHasABuildOfItsOwn) {
+  stop_at_the_limit();
+  dies(build(1), 143, "SIGTERM");
+  EXPECT_THAT(done(), AllOf(Contains(AllOf(HasSubstr("\"id\":1,"), HasSubstr("ended after 1s"))),
+                            Not(Contains(HasSubstr("\"id\":2,"))), Contains("start build 2")));
+  time_passes(milliseconds(19'999));
+  EXPECT_THAT(client_got(), IsEmpty());
+  dies(build(2), 0);
+  opens(2);
+  EXPECT_THAT(client_got(), Contains(AllOf(HasSubstr("\"id\":2,"), HasSubstr("restarted"))));
+}
+
+TEST_F(BridgeBuildWaitTest, AKillLeavesTheBuildOfACallThatCameDuringTheStop) {
+  stop_at_the_limit();
+  ask_reload();
+  client(call(3, "sitter_kill"));
+  dies(1, 0);
+  dies(build(1), 143, "SIGTERM");
+  EXPECT_THAT(done(), Contains("start build 2"));
+  client(cancelled(2));
+  EXPECT_THAT(done(), ElementsAre("close build 2", "terminate build 2"));
+  dies(build(2), 143, "SIGTERM");
+  EXPECT_THAT(done(), Not(Contains("start build 3")));
+}
+
+TEST_F(BridgeBuildWaitTest, ACallThatIsCancelledDuringTheStopHasNoBuild) {
+  stop_at_the_limit();
+  client(cancelled(2));
+  dies(build(1), 143, "SIGTERM");
+  EXPECT_THAT(done(), Not(Contains("start build 2")));
+}
+
+TEST_F(BridgeBuildWaitTest, AKillGivesUpTheCtlThatWaitsForTheBuildOfACall) {
+  open_session();
+  ctl_reload();
+  client(rebuild(1));
+  client(call(2, "sitter_kill"));
+  EXPECT_THAT(control_got(kScript), ElementsAre(HasSubstr("given up")));
+  dies(1, 0);
+  client(cancelled(1));
+  dies(build(1), 143, "SIGTERM");
+  EXPECT_THAT(done(), Not(Contains("start 2")));
+}
+
 TEST_F(BridgeBuildWaitTest, AServerThatIsAwaitedIsNotReplacedBeforeItIsUp) {
   config.build_command.clear();
   open_session();
   dies(1, 3);
   client(call(1, "echo"));
   EXPECT_THAT(done(), Contains("start 2"));
-  for (int n = 0; n < 3; ++n) ask_reload();
-  EXPECT_THAT(done(), IsEmpty());
-  opens(2);
-  EXPECT_THAT(done(), AllOf(Contains("child 2 " + call(1, "echo")), Contains("start 3")));
-  child(2, result(1));
-  opens(3);
+  expect_reloads_to_wait();
 }
 
-TEST_F(BridgeBuildWaitTest, NorIsOneThatAReloadHasStarted) {
+TEST_F(BridgeBuildWaitTest, AnAwaitedServerThatAReloadStartedIsNotReplacedEither) {
   config.build_command.clear();
   open_session();
   dies(1, 3);
   ask_reload();
   EXPECT_THAT(done(), Contains("start 2"));
   client(call(1, "echo"));
-  for (int n = 0; n < 3; ++n) ask_reload();
-  EXPECT_THAT(done(), IsEmpty());
-  opens(2);
-  EXPECT_THAT(done(), AllOf(Contains("child 2 " + call(1, "echo")), Contains("start 3")));
-  child(2, result(1));
-  opens(3);
+  expect_reloads_to_wait();
 }
 
 TEST_F(BridgeBuildWaitTest, NorDoesTheNextBuildBeginBefore) {

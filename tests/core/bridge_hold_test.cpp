@@ -13,6 +13,17 @@ class BridgeHoldTest : public BridgeTest {
     opens(++last_);
     EXPECT_THAT(client_got(), Contains(notification("notifications/tools/list_changed")));
   }
+  /// The next child has another schema for what the tool "typed" returns.
+  void die_for_another_output_schema() {
+    const auto typed = [](const std::string& type) {
+      return tool("typed",
+                  R"json(,"outputSchema":{"properties":{"x":{"type":")json" + type + "\"}}}");
+    };
+    server.tools = {tool("echo"), typed("string")};
+    open_listed_session();
+    dies(last_, 0);
+    server.tools = {tool("echo"), typed("integer")};
+  }
   void lists(int id) {
     client(request(id, "tools/list"));
     child(last_, result(id, Server::list("tools", server.tools)));
@@ -129,14 +140,7 @@ TEST_F(BridgeHoldTest, TheFirstResultThatLeavesHasTheNoticeAndNoneLeavesBefore) 
 }
 
 TEST_F(BridgeHoldTest, AResultThatWaitsForItsOutputSchemaHasTheNoticeIfItLeavesFirst) {
-  const auto typed = [](const std::string& type) {
-    return tool("typed", R"json(,"outputSchema":{"type":"object","properties":{"x":{"type":")json" +
-                             type + "\"}}}");
-  };
-  server.tools = {tool("echo"), typed("string")};
-  open_listed_session();
-  dies(1, 0);
-  server.tools = {tool("echo"), typed("integer")};
+  die_for_another_output_schema();
   client(call(1, "typed"));
   client(call(2, "echo"));
   opens(2);
@@ -302,14 +306,7 @@ TEST_F(BridgeHoldTest, AClientThatReadsOnePageOnlyHeedsTheAnnouncement) {
 }
 
 TEST_F(BridgeHoldTest, ResultsOfToolsWithAnotherOutputSchemaWaitToo) {
-  const auto typed = [](const std::string& type) {
-    return tool("typed", R"json(,"outputSchema":{"type":"object","properties":{"x":{"type":")json" +
-                             type + "\"}}}");
-  };
-  server.tools = {tool("echo"), typed("string")};
-  open_listed_session();
-  dies(1, 0);
-  server.tools = {tool("echo"), typed("integer")};
+  die_for_another_output_schema();
   client(call(1, "echo"));
   client(call(2, "typed"));
   client(call(3, "typed"));
@@ -357,13 +354,17 @@ TEST_F(BridgeHoldTest, WithoutNoticesOnlyOtherOutputSchemasAreWaitedFor) {
 }
 
 /// The answer of sitter_rebuild waits, too, with the notice in it.
-class BridgeRebuildHoldTest : public BridgeRebuildTest {};
+class BridgeRebuildHoldTest : public BridgeRebuildTest {
+ protected:
+  void SetUp() override {
+    open_listed_session();
+    server.tools = {tool("echo"), tool("find")};
+    build_works();
+    opens(2);
+  }
+};
 
 TEST_F(BridgeRebuildHoldTest, TheNoticeOfAnAnswerThatIsCancelledWhileItWaitsIsStillOwed) {
-  open_listed_session();
-  server.tools = {tool("echo"), tool("find")};
-  build_works();
-  opens(2);
   client(cancelled(1));
   done();
   client(call(2, "echo"));
@@ -374,10 +375,6 @@ TEST_F(BridgeRebuildHoldTest, TheNoticeOfAnAnswerThatIsCancelledWhileItWaitsIsSt
 }
 
 TEST_F(BridgeRebuildHoldTest, NoResultOvertakesTheAnswerThatHoldsTheNotice) {
-  open_listed_session();
-  server.tools = {tool("echo"), tool("find")};
-  build_works();
-  opens(2);
   client(call(2, "echo"));
   done();
   child(2, result(2, text_result("x")));
@@ -403,10 +400,6 @@ TEST_F(BridgeRebuildHoldTest, NorDoesOneThatWasAskedForEarlier) {
 }
 
 TEST_F(BridgeRebuildHoldTest, AnAnswerThatHasWaitedDoesNotCountForALaterRestart) {
-  open_listed_session();
-  server.tools = {tool("echo"), tool("find")};
-  build_works();
-  opens(2);
   dies(2, 3);
   client(call(2, "echo"));
   opens(3);

@@ -279,7 +279,7 @@ TEST_F(BridgeRebuildTest, AServerThatIsStillStartingIsOfTheOldBuild) {
   opens(3);
 }
 
-TEST_F(BridgeRebuildTest, ButWhatWaitsForItIsServedFirst) {
+TEST_F(BridgeRebuildTest, AStartingServerAnswersWhatWaitsForItBeforeItIsReplaced) {
   open_session();
   dies(1, 0);
   client(call(2, "echo"));

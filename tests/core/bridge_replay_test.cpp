@@ -298,6 +298,46 @@ TEST_F(LateReplayTest, IsNotMadeWhenTheClientHasCalledWhileItsTurnWasWaitedFor) 
   EXPECT_THAT(calls_in(done()), IsEmpty());
 }
 
+TEST_F(LateReplayTest, SeveralAreMadeInTheOrderOfTheOption) {
+  config.replayed_tools = {"connect", "open_project", "login"};
+  open_session();
+  client(connect(2, "b"));
+  client(call(3, "login"));
+  client(call(4, "open_project"));
+  ask_reload();
+  opens(2);
+  done();
+  for (const int id : {2, 3, 4}) succeeds(1, id);
+  EXPECT_THAT(calls_in(done()), ElementsAre(HasSubstr("connect")));
+  opens(2);
+  EXPECT_THAT(calls_in(done()), ElementsAre(HasSubstr("open_project"), HasSubstr("login")));
+}
+
+TEST_F(LateReplayTest, IsBlamedForADeathWithoutARequestOfTheClient) {
+  swap();
+  succeeds(1, 2);
+  done();
+  dies(2, 3);
+  client(call(103, "echo"));
+  opens(3);
+  EXPECT_THAT(calls_in(done()), IsEmpty());
+  succeeds(3, 103);
+}
+
+TEST_F(LateReplayTest, IsNotBlamedForADeathDuringACallOfTheClient) {
+  swap();
+  succeeds(1, 2);
+  client(call(4, "die"));
+  done();
+  dies(2, 3);
+  EXPECT_THAT(client_got(),
+              ElementsAre(AllOf(HasSubstr("exit 3"), Not(HasSubstr("was called again")))));
+  client(call(103, "echo"));
+  opens(3);
+  EXPECT_THAT(calls_in(done()), ElementsAre(HasSubstr("\"b\"")));
+  succeeds(3, 103);
+}
+
 TEST_F(LateReplayTest, TellsOfItsFailureInTheNextResult) {
   swap();
   succeeds(1, 2);

@@ -227,6 +227,15 @@ TEST_F(BridgeStreamEndsTest, ItsEndNamesTheStreamAlsoIfTheChildForgotThat) {
   }
 }
 
+TEST_F(BridgeStreamEndsTest, AnEndThatIsNoObjectBecomesOne) {
+  for (const std::string said : {"null", "[1]", "\"x\""}) {
+    open_stream(kTools, kTools);
+    child(1, result(kStream, said));
+    time_passes(limits::kListenEndWait);
+    EXPECT_THAT(client_got(), ElementsAre(end_of(kStream, kStream)));
+  }
+}
+
 TEST_F(BridgeStreamEndsTest, OneThatIsOpenWhenTheSessionEndsIsEnded) {
   open_stream(kTools, kTools);
   client_closes_input();

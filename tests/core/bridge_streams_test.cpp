@@ -302,21 +302,22 @@ TEST_F(BridgeStreamsTest, TheirNumberIsBounded) {
   EXPECT_THAT(done(), ElementsAre(AllOf(HasSubstr("-32603"), HasSubstr("1024 streams"))));
 }
 
-TEST_F(BridgeStreamsTest, TheSizeOfTheirRequestsIsBounded) {
+TEST_F(BridgeStreamsTest, TheBytesOfTheirRequestsAreBoundedTogether) {
   client(enveloped_call(1, "echo"));
   opens(1);
   child(1, result(1, R"json({"resultType":"complete","content":[]})json"));
   done();
-  const auto of_size = [](std::size_t size) {
-    const std::string small =
-        listen(2, R"json({"toolsListChanged":true,"resourceSubscriptions":[""]})json");
-    std::string line = small;
-    line.insert(line.find("[\"") + 2, size - small.size(), 'x');
+  const auto of_size = [](int id, std::size_t size) {
+    std::string line = listen(id, R"json({"resourceSubscriptions":[""]})json");
+    line.insert(line.find("[\"") + 2, size - line.size(), 'x');
     return line;
   };
-  client(of_size(limits::kListenBytesMax + 1));
-  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("-32603")));
-  client(of_size(limits::kListenBytesMax));
+  constexpr std::size_t half = limits::kListenBytesMax / 2;
+  client(of_size(2, half));
+  EXPECT_THAT(done(), SizeIs(1));
+  client(of_size(3, half + 1));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("-32603"), HasSubstr("4194304 bytes"))));
+  client(of_size(4, half));
   EXPECT_THAT(done(), SizeIs(1));
 }
 

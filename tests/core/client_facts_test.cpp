@@ -26,7 +26,7 @@ TEST(ClientFacts, SomeNeverListAgain) {
 TEST(ClientFacts, OthersNeedAPauseAfterTheirList) {
   const ClientFacts facts = facts_of_client("gemini-cli-mcp-client");
   EXPECT_TRUE(facts.lists_again);
-  EXPECT_EQ(facts.pause_after_list, limits::kPauseAfterList);
+  EXPECT_EQ(facts.pause_after_list, Milliseconds(100));
 }
 
 }  // namespace

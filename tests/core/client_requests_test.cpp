@@ -172,7 +172,7 @@ TEST_F(ClientRequestsTest, ARequestThatIsSentAgainWaitsBeforeWhatCameLater) {
   EXPECT_THAT(lines, ElementsAre("line of 1", "line of 2", "note", "line of 3"));
 }
 
-TEST_F(ClientRequestsTest, WhoHasWaitedForHowLong) {
+TEST_F(ClientRequestsTest, OpeningsAndNotificationsDoNotCountAmongThoseThatWait) {
   const auto at = [](int second) { return Instant() + std::chrono::seconds(second); };
   EXPECT_EQ(requests_.waits_since(), std::nullopt);
   requests_.enqueue_notification("note");

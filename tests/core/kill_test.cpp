@@ -22,8 +22,8 @@ SharedImage shared_by(std::size_t count) {
 
 TEST(RefusalTextTest, NamesTheFileAndWhoWouldHaveEnded) {
   EXPECT_EQ(refusal_text({"/usr/bin/node", {{101, "node app.js"}, {102, "node"}}}),
-            "Nothing was ended. The scope same-executable means /usr/bin/node here, which programs "
-            "that have nothing to do with this server run too. These would have ended:\n"
+            "Nothing was ended. The scope same-executable would end every process that runs "
+            "/usr/bin/node, and other programs run it too. These would have ended:\n"
             "101 node app.js\n"
             "102 node\n"
             "The scope auto ends the server and all that it started, and leaves those alone. Only "

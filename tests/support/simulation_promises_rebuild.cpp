@@ -372,7 +372,7 @@ void Promises::check_rebuild_answer(Request& request, const json& message) {
   const std::string text = result.at("content").at(0).at("text");
   const auto has = [&](std::string_view words) { return text.find(words) != text.npos; };
   const bool is_error = result.value("isError", false);
-  if (has(" and goes on, since others wait")) {
+  if (has(" and goes on, since others want")) {
     if (!is_error) throw Broken("a call that leaves a build is no error");
     if (now_ < request.came + request.said->build_timeout) {
       throw Broken("a call leaves a build too early");

@@ -30,6 +30,7 @@
 #include "sitter/core/line_pattern.hpp"
 #include "sitter/core/listens.hpp"
 #include "sitter/core/message.hpp"
+#include "sitter/core/pending_rebuild.hpp"
 #include "sitter/core/progress_tokens.hpp"
 #include "sitter/core/rebuild.hpp"
 #include "sitter/core/relist_wait.hpp"
@@ -115,7 +116,7 @@ class Bridge {
     bool keeps_ids = false;
     /// Those that the client got from it.
     std::set<std::string> cursors;
-    /// The number of what it was called again or has answered last, by tool.
+    /// By tool, the number of the success that it gave or repeated last.
     std::map<std::string, std::uint64_t> calls_made;
     Input input = Input::open;
     std::optional<Instant> deaf_at;
@@ -134,68 +135,6 @@ class Bridge {
     std::vector<ClientRequest*> callers;
     KillReport report;
     std::optional<Instant> deadline;
-  };
-
-  /// What somebody else than the client wants.
-  struct Reload {
-    /// In a few words: "SIGHUP", "src/a.c changed".
-    std::string cause;
-    RebuildArguments how = {};
-  };
-
-  /// Somebody who waits for what comes of a rebuild.
-  struct RebuildCaller {
-    ClientRequest* request = nullptr;
-    /// How long it waits for a build.
-    Milliseconds timeout{};
-    /// Until when, while one runs for it.
-    std::optional<Instant> deadline = {};
-  };
-
-  /// A new server on its way, built before where there is a build command. Calls of sitter_rebuild
-  /// that come meanwhile join it.
-  struct Rebuild {
-    enum class State {
-      finishing,  ///< kill-first: the child may finish what it was asked
-      clearing,   ///< kill-first: the child is taken down
-      building,
-      starting,   ///< the new child is on its way
-      reporting,  ///< it serves, and its file is looked at for the notice
-    };
-
-    explicit Rebuild(Now now) : begun(now.steady) {}
-
-    Instant begun;
-    State state = State::building;
-    RebuildMode mode = RebuildMode::swap;
-    std::vector<RebuildCaller> callers;
-    /// SIGHUP or a save has asked for it: nobody waits, and the client is told in its next result.
-    bool is_unattended = false;
-    /// How long that waits for the build, and until when.
-    Milliseconds timeout{};
-    std::optional<Instant> unattended_until;
-    /// Who has asked for it first, if not the client.
-    std::string cause;
-    /// What was asked for since it began, and can't be in it.
-    struct Next {
-      Reload wanted;
-      bool is_unattended = false;
-      std::vector<RebuildCaller> callers;
-    };
-    std::optional<Next> next;
-    /// The end of `finishing`.
-    std::optional<Instant> deadline;
-    /// The new child, once it was ordered.
-    Generation gen = kNoGeneration;
-    /// Nobody wants it any more, and the build is being stopped. Who comes now begins anew.
-    bool is_cancelled = false;
-
-    bool is_wanted() const { return is_unattended || !callers.empty(); }
-    /// Whether a call of the client waits for it, and not only somebody outside.
-    bool has_client() const;
-    std::optional<Instant> next_deadline() const;
-    void clear_deadlines();
-    void join(const Next& other);
   };
 
   enum class Ending {
@@ -459,9 +398,10 @@ class Bridge {
   // bridge_rebuild.cpp: sitter_rebuild, and the build that it runs
   void reload(const Reload& wanted, ClientRequest* caller = nullptr);
   bool has_rebuild_begun() const;
+  bool is_build_timed_out() const;
   bool is_replaced_by_reload() const;
   bool is_awaited(const Child& child) const;
-  void reload_again(const Rebuild& before);
+  void reload_again(const PendingRebuild& before);
   void begin_rebuild(ClientRequest& request, const RebuildArguments& arguments);
   void restart_rebuild();
   void advance_rebuild();
@@ -483,8 +423,8 @@ class Bridge {
   void give_up_rebuild(std::string_view killer);
   void abandon_rebuild();
   void finish_rebuild(RebuildReport report);
-  void tell_rebuilt(const Rebuild& rebuild, RebuildReport report);
-  std::string reload_text(const Rebuild& rebuild, RebuildReport report) const;
+  void tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report);
+  std::string reload_text(const PendingRebuild& rebuild, RebuildReport report) const;
   void show_build_log(ClientRequest& request, const StderrRing::Query& query);
   /// The child that serves is about to make way, so whatever comes waits for the next one.
   bool holds_waiting() const;
@@ -594,7 +534,7 @@ class Bridge {
   /// What the model has still to be told of those that were made again.
   std::vector<std::string> replay_failures_;
 
-  std::optional<Rebuild> rebuild_;
+  std::optional<PendingRebuild> rebuild_;
   /// The one that runs, or the last one.
   std::optional<Build> build_;
   Generation last_build_ = kNoGeneration;

@@ -53,6 +53,7 @@ class Build {
     if (!stopped_ && life.state() != ChildLifecycle::State::draining) stopped_ = outcome;
   }
 
+  bool is_stopped() const { return stopped_.has_value(); }
   bool is_running() const { return !result_; }
 
   /// It is over.

@@ -6,8 +6,8 @@
 
 namespace sitter {
 
-/// How a client differs from what its protocol makes one expect. No message of it says so: these
-/// are facts that were seen, and they are looked up by the name that it gives itself.
+/// What a client does differently from what the protocol suggests. No message says so; the facts
+/// were observed, and are looked up by `clientInfo.name`.
 struct ClientFacts {
   /// After a change it asks for the tools again.
   bool lists_again = true;

@@ -14,7 +14,7 @@ enum class KillScope {
   automatic,
   child,
   /// As automatic, and where that finds no file, other processes of the interpreter or the tool of
-  /// the system that the child is. Strangers run those too.
+  /// the system that the child runs. Strangers run those too.
   same_executable,
 };
 

@@ -17,10 +17,10 @@ inline constexpr std::size_t kLinePadding = 64;
 /// above anything that works elsewhere, and still fits into a developer's memory six times.
 inline constexpr std::size_t kLineMax = 256 * kMiB;
 
-/// What must be free before a line of this size or more is looked at: for each of its bytes those
-/// of simdjson's index and strings (less than six) and two copies, and something for all else. Else
-/// it is not held. For a smaller one that is little, and to find out would take longer than to read
-/// it.
+/// Before a line of this size or more is looked at, so much memory must be free: for each of its
+/// bytes simdjson's index and strings (less than six) and two copies, and a rest. Otherwise the
+/// line counts as too long. Smaller lines are not asked about, since the question would take longer
+/// than reading them; without memory for one of these the program ends.
 inline constexpr std::size_t kRoomAskedFrom = kMiB;
 inline constexpr std::size_t kRoomPerByte = 8;
 inline constexpr std::size_t kRoomBeside = 16 * kMiB;
@@ -43,8 +43,8 @@ inline constexpr std::size_t kWaitingBytesMax = kQueueBytesMax;
 /// Requests that a child may have unanswered. At about 160 bytes each this stays near 20 MiB.
 inline constexpr std::size_t kInFlightCountMax = 131072;
 
-/// And the bytes that are kept of them: their ids, and lines that may be sent once more, which are
-/// no longer kept at this bound. As much as may be queued for a child.
+/// And the bytes of their ids and of the lines that are kept for a second try. At this bound no
+/// more lines are kept. As much as may be queued for a child.
 inline constexpr std::size_t kInFlightBytesMax = kQueueBytesMax;
 
 /// Cancelled requests that are remembered in case that the child answers them all the same. A
@@ -213,9 +213,9 @@ inline constexpr Milliseconds kListenEndWait{1000};
 inline constexpr int kListenDeathsMax = 2;
 
 /// Streams that are open at the same time, as many as the official TypeScript servers allow, and
-/// the bytes of one request for them, which is kept.
+/// the bytes of all their requests, which are kept: 4 KiB each if so many are open.
 inline constexpr std::size_t kListensMax = 1024;
-inline constexpr std::size_t kListenBytesMax = kMiB;
+inline constexpr std::size_t kListenBytesMax = 4 * kMiB;
 
 /// Subscriptions that are made again with the next child, each with a request of its own. At about
 /// 150 bytes each these take a tenth of the queue to it.

@@ -35,8 +35,8 @@ class LineFramer {
     also_returns,
   };
 
-  /// Whether so much memory can be had. A limit of the user may be far below what the machine has
-  /// (setrlimit(2), RLIMIT_AS).
+  /// Whether this many bytes can be allocated. A limit of the user may be far below what the
+  /// machine has (setrlimit(2), RLIMIT_AS).
   using HasRoom = bool (*)(std::size_t bytes);
   static bool has_room(std::size_t bytes);
 

@@ -20,16 +20,16 @@ inline constexpr int kKeeperStartsMax = 10;
 /// A process that outlives the bridge by a moment, to kill what the bridge could not: it waits on a
 /// pipe that only the bridge writes, and when the pipe ends it sends SIGKILL to every unit that it
 /// still knows of, and exits. Nothing but SIGKILL ends it earlier, and then the bridge is to start
-/// another one. It holds none of the bridge's
-/// descriptors, so that a client sees the end of the bridge's output when the bridge ends.
+/// another one. It holds none of the bridge's descriptors, so that a client sees the end of the
+/// bridge's output when the bridge ends.
 ///
 /// Every two seconds, while a child is known, it looks at the processes, because sessions that the
 /// child's descendants opened can't be found any more when the process between has ended. What
 /// opened one since is found by its mark.
 class Keeper {
  public:
-  /// Forks the keeper. The first one comes before the first thread and all that takes memory, of
-  /// which a later one holds a copy. `socket` is the control socket, which is not to outlive the
+  /// Forks the keeper. Start the first one before the first thread and before memory is taken: a
+  /// later one holds a copy of all that memory. `socket` is the control socket, which is not to outlive the
   /// bridge, absolute, or empty. Empty if there was no process or pipe to be had.
   static std::optional<Keeper> start(const std::string& socket);
 
@@ -45,7 +45,7 @@ class Keeper {
   /// SIGPIPE must be ignored, here and below.
   bool child_started(Generation gen, const ProcessRecord& leader);
 
-  /// The whole unit is gone, or came to nothing; the number of its leader may be used by strangers
+  /// The whole unit is gone, or its start failed; the number of its leader may be used by strangers
   /// from now on. False if the keeper is gone.
   bool child_over(Generation gen);
 

@@ -39,14 +39,14 @@ const ProcessRecord& this_process();
 /// Of a build only what is still in its session belongs to it, since the compilers and daemons that
 /// it may leave behind serve the next build too. They belong to no child either.
 ///
-/// An orphan is the child's whose mark it carries. One that has got rid of the mark, in both of its
-/// forms, is taken for the youngest child's that is older than it: an elder one is about to end.
+/// An orphan belongs to the child whose mark it carries. One that lost both forms of the mark counts
+/// as that of the youngest child that is older than it, since an older child is about to end.
 ///
 /// Each question looks at the system anew, and remembers which sessions belong to the unit, so that
 /// members are still known after the process between has ended. Zombies are no members.
 ///
-/// Where the system does not list its processes, the unit is the group of its leader, and is told
-/// of as one process.
+/// Where the system does not list its processes, the unit is the group of its leader, and shows
+/// as one process.
 class ProcessUnit {
  public:
   /// `leader` is a child of this process that has not been reaped; orphans fall to this process.

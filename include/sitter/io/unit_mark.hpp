@@ -9,9 +9,9 @@
 
 namespace sitter {
 
-// What every process of a unit carries and hands on to all that it starts, so that whose it is
-// shows when it has left its session and its parents. A program may write its environment anew, and
-// one that starts others for somebody else (sudo) may set their limits, but seldom does one both.
+// What every process of a unit carries and its children inherit, so that it shows whose it is after
+// it has left its session and its parents. Some programs rewrite their environment, and some (sudo)
+// reset limits; few do both.
 
 /// An entry of the environment, NAME=VALUE. The name is unlike that of any other bridge, so that a
 /// bridge behind a bridge does not hide it.
