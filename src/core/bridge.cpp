@@ -373,7 +373,7 @@ void Bridge::stop(ChildLifecycle::Ladder ladder) {
 }
 
 void Bridge::advance_ending() {
-  if (ending_ == Ending::owed && requests_.owed_count() == 0) stop(ladder());
+  if (ending_ == Ending::owed && requests_.owed_to_client_count() == 0) stop(ladder());
   const bool is_building = build_ && build_->is_running();
   if (ending_ != Ending::stopping || !children_.empty() || is_building) return;
   for (ClientRequest* request : requests_.all(ClientRequest::State::ours)) {

@@ -312,7 +312,7 @@ void Bridge::on_child_answer(Child& child, const Message& message, Line line) {
 /// rounded to it.
 ClientRequest* Bridge::find_sent(const Child& child, std::string_view raw_id) {
   ClientRequest* const request = requests_.find_sent(raw_id, child.gen());
-  if (request != nullptr || child.keeps_ids) return request;
+  if (request != nullptr || !child.may_round(raw_id)) return request;
   if (listens_.find(raw_id, child.gen()) != nullptr) return nullptr;
   return requests_.find_rounded(raw_id, child.gen());
 }

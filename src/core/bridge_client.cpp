@@ -295,7 +295,7 @@ void Bridge::forward(ClientRequest& request, Line line, Outgoing outgoing, Child
     return;
   }
   if (refuse_in_crowd(request)) return;
-  const bool is_kept = changes_state(request) ||
+  const bool is_kept = must_keep(request, line) ||
                        (request.is_repeatable() &&
                         requests_.bytes() + line.text().size() <= limits::kInFlightBytesMax);
   requests_.sent(request, child.gen(), is_kept ? OwnedLine(line.text()) : OwnedLine());
@@ -313,8 +313,9 @@ bool Bridge::refuse_in_crowd(ClientRequest& request) {
 
 /// What it says has to be known when it has succeeded. Of any other request the line is kept only
 /// to be sent once more.
-bool Bridge::changes_state(const ClientRequest& request) const {
-  return request.method == Method::initialize || is_setting(request.method) || is_replayed(request);
+bool Bridge::must_keep(const ClientRequest& request, Line line) const {
+  if (is_replayed(request)) return line.text().size() <= limits::kReplayLineMax;
+  return request.method == Method::initialize || is_setting(request.method);
 }
 
 void Bridge::on_client_notification(const Message& message, Line line) {

@@ -140,6 +140,7 @@ void Bridge::advance(Child& child) {
     replay_first(child);
     handshake.settle(session_, !child.has_clients_opening, now_, out_);
   }
+  if (!child.is_ready && is_one_ending()) return;
   if (is_candidate(child)) {
     const bool is_there = handshake.state() == State::done || handshake.state() == State::opened;
     if (!is_there) return;
@@ -175,6 +176,14 @@ void Bridge::take_over() {
   retire(before);
 }
 
+/// One that has served goes without a successor, but its last words may still come, and its end is
+/// told as that of the one before.
+bool Bridge::is_one_ending() const {
+  return std::any_of(children_.begin(), children_.end(), [](const Child& child) {
+    return child.is_ready && !child.life.is_up() && !child.life.is_over() && !child.retires_at;
+  });
+}
+
 /// What it wrote so far was kept apart.
 void Bridge::show_stderr(Child& child) {
   if (!child.stderr_apart) return;
@@ -184,10 +193,7 @@ void Bridge::show_stderr(Child& child) {
 
 /// A child whose successor serves.
 void Bridge::retire(Child& child) {
-  const auto in_flight = requests_.all(ClientRequest::State::sent, child.gen());
-  const bool is_busy = std::any_of(in_flight.begin(), in_flight.end(),
-                                   [](const ClientRequest* r) { return !r->is_cancelled; });
-  if (is_busy && !is_due(child.retires_at, now_)) return;
+  if (requests_.in_flight_count(child.gen()) > 0 && !is_due(child.retires_at, now_)) return;
   child.life.take_down(EndReason::replaced, {}, ladder(), now_, out_);
 }
 

@@ -53,7 +53,12 @@ bool Bridge::on_listen(ClientRequest& request, const Message& message, Line line
   Stream& stream = listens_.open(message.id, line.text(), std::move(*wanted));
   // It has no answer as long as it is open.
   requests_.take(request);
-  if (Child* const child = serving()) ask_for(stream, *child);
+  if (Child* const child = serving()) {
+    ask_for(stream, *child);
+  } else if (keeps_waiting()) {
+    // A build may take longer than the client waits.
+    stream.deadline = now_.steady + limits::kListenAckWait;
+  }
   return true;
 }
 
@@ -177,7 +182,7 @@ Bridge::Answered Bridge::answered_by(Child& child, const Message& answer) {
   const Generation gen = child.gen();
   if (Stream* const stream = listens_.find(answer.id, gen)) return {stream};
   if (listens_.was_cancelled(answer.id) && ends_stream(answer)) return {};
-  if (shows_every_digit(answer.id)) child.keeps_ids = true;
+  if (shows_every_digit(answer.id)) child.keeps_integers = true;
   ClientRequest* const request = find_sent(child, answer.id);
   if (request != nullptr && same_id(request->id(), answer.id)) return {nullptr, request};
   Stream* const stream = find_stream(child, answer.id);
@@ -188,7 +193,7 @@ Bridge::Answered Bridge::answered_by(Child& child, const Message& answer) {
 
 Stream* Bridge::find_stream(const Child& child, std::string_view raw_id) {
   Stream* const stream = listens_.find(raw_id, child.gen());
-  if (stream != nullptr || child.keeps_ids) return stream;
+  if (stream != nullptr || !child.may_round(raw_id)) return stream;
   return listens_.find_rounded(raw_id, child.gen());
 }
 
@@ -268,8 +273,11 @@ void Bridge::on_listens_timeout() {
   for (Stream* const stream : due) {
     stream->deadline.reset();
     if (stream->ending.size() == 0) {
-      out_.log(Level::warn, fmt::format("child {} did not acknowledge a stream, so mcp-sitter does",
-                                        stream->gen));
+      out_.log(Level::warn, stream->gen == kNoGeneration
+                                ? "no server is there for a stream, so mcp-sitter acknowledges it"
+                                : fmt::format("child {} did not acknowledge a stream, so "
+                                              "mcp-sitter does",
+                                              stream->gen));
       grant_ourselves(*stream);
       continue;
     }

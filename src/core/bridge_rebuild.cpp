@@ -339,16 +339,19 @@ void Bridge::on_new_child_over(const ChildEnd& end, const std::string& stderr_ta
 }
 
 void Bridge::finish_rebuild(RebuildReport report) {
-  const PendingRebuild rebuild = *std::exchange(rebuild_, std::nullopt);
+  PendingRebuild rebuild = *std::exchange(rebuild_, std::nullopt);
   tell_rebuilt(rebuild, std::move(report));
-  // The end of the child that served may have come while it was to be replaced.
-  if (!has_child() && !kill_ && !is_killed_ && last_end_) restart_later(*last_end_);
-  reload_again(rebuild);
+  reload_again(std::move(rebuild));
 }
 
-/// One is over, and another was asked for meanwhile.
-void Bridge::reload_again(const PendingRebuild& before) {
-  if (!before.next || ending_ != Ending::none) return;
+/// One is over, and another may have been asked for meanwhile.
+void Bridge::reload_again(PendingRebuild before) {
+  // The end of the child that served may have come while it was to be replaced.
+  if (!has_child() && !kill_ && !is_killed_ && last_end_) restart_later(*last_end_);
+  if (ending_ != Ending::none) {
+    tell_given_up(before.leave_next_to_client(), "the client has ended the session");
+  }
+  if (!before.next || ending_ == Ending::stopping) return;
   const Reload& wanted = before.next->wanted;
   // What waits has waited through both.
   rebuild_.emplace(before.begun);
@@ -420,12 +423,15 @@ void Bridge::on_rebuild_cancelled(ClientRequest& request) {
 /// Somebody kills the server, so nothing brings it back that no call of the client waits for.
 void Bridge::give_up_rebuild(std::string_view killer) {
   const std::vector<RebuildCaller> told = rebuild_->leave_to_client();
-  for (const RebuildCaller& caller : told) {
-    answer_tool_text(
-        *caller.request,
-        fmt::format("[mcp-sitter] The reload was given up, because {} was called.", killer), true);
-  }
+  tell_given_up(told, fmt::format("{} was called", killer));
   if (!rebuild_->is_wanted() && !rebuild_->is_cancelled) abandon_rebuild();
+}
+
+void Bridge::tell_given_up(const std::vector<RebuildCaller>& callers, std::string_view why) {
+  for (const RebuildCaller& caller : callers) {
+    answer_tool_text(*caller.request,
+                     fmt::format("[mcp-sitter] The reload was given up, because {}.", why), true);
+  }
 }
 
 void Bridge::abandon_rebuild() {

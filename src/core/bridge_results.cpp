@@ -71,7 +71,7 @@ void Bridge::on_success(Child& child, const ClientRequest& request, std::string_
       break;
     case Method::initialize:
       if (!member(result, "protocolVersion").starts_with('"')) break;
-      if (!child.retires_at) on_second_opening(request, result);
+      on_second_opening(request, result);
       amend_opening(result, names_.instructions(), edits);
       break;
     default:
@@ -169,14 +169,15 @@ void Bridge::note_replayed(Child& child, const ClientRequest& request, std::stri
   const auto known = replays_.find(request.tool);
   // What its successor has answered is newer, however late this comes.
   if (known != replays_.end() && known->second.gen > child.gen()) return;
-  const Message* const call = kept_reader_.read(request.extra->line.line());
-  if (!is_complete_success(result) || call == nullptr) return;
-  const std::string_view arguments = member(call->params_raw, "arguments");
-  if (arguments.size() > limits::kReplayBytesMax) {
+  if (!is_complete_success(result)) return;
+  const Message* const call =
+      request.has_line() ? kept_reader_.read(request.extra->line.line()) : nullptr;
+  const std::string_view arguments = call ? member(call->params_raw, "arguments") : "";
+  if (call == nullptr || arguments.size() > limits::kReplayBytesMax) {
     out_.log(Level::warn,
-             fmt::format("a call of {} with {} bytes of arguments is not made again: at most {} "
-                         "are kept",
-                         request.tool, arguments.size(), limits::kReplayBytesMax));
+             fmt::format("a call of {} is not made again: of its arguments at most {} bytes are "
+                         "kept",
+                         request.tool, limits::kReplayBytesMax));
     replays_.erase(request.tool);
     return;
   }

@@ -158,7 +158,26 @@ ClientRequest& ClientRequests::add_control(ControlId connection) {
   request.order = next_order_++;
   request.state = State::ours;
   ++owed_count_;
+  ++control_count_;
   return request;
+}
+
+/// Of those that are sent and not cancelled.
+void ClientRequests::count_sent(Generation gen, int more) {
+  const auto known = std::find_if(sent_counts_.begin(), sent_counts_.end(),
+                                  [&](const auto& count) { return count.first == gen; });
+  auto& counted = known == sent_counts_.end() ? sent_counts_.emplace_back(gen, 0) : *known;
+  counted.second += more;
+  sent_count_ += more;
+  if (counted.second > 0) return;
+  std::erase_if(sent_counts_, [](const auto& count) { return count.second == 0; });
+}
+
+std::size_t ClientRequests::in_flight_count(Generation gen) const {
+  for (const auto& [of, count] : sent_counts_) {
+    if (of == gen) return static_cast<std::size_t>(count);
+  }
+  return 0;
 }
 
 /// After it was sent, kept, sent back to wait, or cancelled.
@@ -267,7 +286,7 @@ void ClientRequests::sent(ClientRequest& request, Generation gen, OwnedLine line
   if (line.size() > 0) request.more().line = std::move(line);
   request.state = State::sent;
   request.gen = gen;
-  ++sent_count_;
+  count_sent(gen, 1);
   weigh(request);
 }
 
@@ -280,7 +299,7 @@ void ClientRequests::keep(ClientRequest& request) {
 void ClientRequests::hold(ClientRequest& request, std::string answer) {
   assert(request.state == State::sent || request.state == State::ours);
   assert(!request.is_cancelled);
-  if (request.state == State::sent) --sent_count_;
+  if (request.state == State::sent) count_sent(request.gen, -1);
   request.state = State::held;
   held_bytes_ += answer.size();
   request.more().answer = OwnedLine(std::move(answer));
@@ -296,7 +315,7 @@ void ClientRequests::retry(ClientRequest& request, Instant now) {
   assert(request.state == State::sent && !request.is_cancelled);
   request.state = State::waiting;
   request.is_retried = true;
-  --sent_count_;
+  count_sent(request.gen, -1);
   // Of many, each is put behind the one before, and only few came later.
   const auto earlier = std::find_if(waiting_.rbegin(), waiting_.rend(), [&](const Waiting& other) {
     return other.order < request.order;
@@ -314,7 +333,7 @@ void ClientRequests::cancel(ClientRequest& request) {
   }
   waive(request);
   request.is_cancelled = true;
-  --sent_count_;
+  count_sent(request.gen, -1);
   if (request.has_line()) request.extra->line = {};
   weigh(request);
   cancelled_.push_back(&request);
@@ -337,11 +356,12 @@ void ClientRequests::take(ClientRequest& request) {
     });
   }
   if (request.state == State::held) release(request);
+  if (request.is_control()) --control_count_;
   if (request.is_cancelled) {
     std::erase(cancelled_, &request);
   } else {
     waive(request);
-    if (request.state == State::sent) --sent_count_;
+    if (request.state == State::sent) count_sent(request.gen, -1);
   }
   bytes_ -= static_cast<Node&>(request).weight;
   index_->erase(static_cast<Node&>(request));

@@ -55,11 +55,17 @@ std::vector<RebuildCaller> PendingRebuild::leave_to_client() {
   std::vector<RebuildCaller> taken;
   is_unattended = false;
   take_others(callers, taken);
-  if (next) {
-    next->is_unattended = false;
-    take_others(next->callers, taken);
-    if (next->callers.empty()) next.reset();
-  }
+  const std::vector<RebuildCaller> later = leave_next_to_client();
+  taken.insert(taken.end(), later.begin(), later.end());
+  return taken;
+}
+
+std::vector<RebuildCaller> PendingRebuild::leave_next_to_client() {
+  std::vector<RebuildCaller> taken;
+  if (!next) return taken;
+  next->is_unattended = false;
+  take_others(next->callers, taken);
+  if (next->callers.empty()) next.reset();
   return taken;
 }
 

@@ -74,6 +74,11 @@ bool shows_every_digit(std::string_view raw_id) {
   return raw_id.size() >= kExactEndDigits && rounded_id(raw_id) && !printed_double(raw_id);
 }
 
+bool fits_64_bits(std::string_view raw_id) {
+  const auto number = rounded_id(raw_id);
+  return !number || std::abs(*number) < 0x1p64;
+}
+
 bool same_id(std::string_view a, std::string_view b) { return a == b || id_key(a) == id_key(b); }
 
 }  // namespace sitter

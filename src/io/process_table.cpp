@@ -1,5 +1,7 @@
 #include "sitter/io/process_table.hpp"
 
+#include <algorithm>
+
 #include "sitter/core/text.hpp"
 
 namespace sitter {
@@ -17,6 +19,7 @@ std::string command_of(long pid) {
     if (command.size() > kCommandMax) break;
   }
   command = one_line(command);
+  std::replace(command.begin(), command.end(), '\t', ' ');
   if (command.size() <= kCommandMax) return command;
   return command.substr(0, cut_between_characters(command, kCommandMax - 3)) + "...";
 }

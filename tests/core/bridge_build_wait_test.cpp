@@ -315,6 +315,16 @@ TEST_F(BridgeBuildWaitTest, AKillLeavesTheBuildOfACallThatCameDuringTheStop) {
   EXPECT_THAT(done(), Not(Contains("start build 3")));
 }
 
+TEST_F(BridgeBuildWaitTest, TheEndOfTheInputLeavesTheBuildOfACallThatCameDuringTheStop) {
+  stop_at_the_limit();
+  client_closes_input();
+  dies(build(1), 143, "SIGTERM");
+  EXPECT_THAT(done(), Contains("start build 2"));
+  dies(build(2), 2);
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("\"id\":2,"), HasSubstr("failed"))));
+  dies(1, 0);
+}
+
 TEST_F(BridgeBuildWaitTest, ACallThatIsCancelledDuringTheStopHasNoBuild) {
   stop_at_the_limit();
   client(cancelled(2));

@@ -250,5 +250,27 @@ TEST_F(BridgeControlTest, WhatIsUnansweredAtTheEndIsAnswered) {
   EXPECT_THAT(control_got(kScript), SizeIs(1));
 }
 
+TEST_F(BridgeControlTest, TheEndDoesNotWaitForAReloadFromOutside) {
+  open_session();
+  asks("reload");
+  done();
+  client_closes_input();
+  EXPECT_THAT(done(), Contains("close 1"));
+  dies(1, 0);
+  dies(build(1), 143, "SIGTERM");
+  EXPECT_THAT(control_got(kScript), SizeIs(1));
+}
+
+TEST_F(BridgeControlTest, AReloadThatWasToFollowIsAnsweredWhenTheClientIsGone) {
+  open_session();
+  client(call(1, "sitter_rebuild"));
+  asks("reload");
+  client_closes_input();
+  dies(build(1), 2);
+  EXPECT_THAT(control_got(kScript), SizeIs(1));
+  EXPECT_THAT(done(), Contains("close 1"));
+  dies(1, 0);
+}
+
 }  // namespace
 }  // namespace sitter

@@ -356,7 +356,7 @@ TEST_F(BridgeHoldTest, WithoutNoticesOnlyOtherOutputSchemasAreWaitedFor) {
 /// The answer of sitter_rebuild waits, too, with the notice in it.
 class BridgeRebuildHoldTest : public BridgeRebuildTest {
  protected:
-  void SetUp() override {
+  void rebuild_with_news() {
     open_listed_session();
     server.tools = {tool("echo"), tool("find")};
     build_works();
@@ -365,6 +365,7 @@ class BridgeRebuildHoldTest : public BridgeRebuildTest {
 };
 
 TEST_F(BridgeRebuildHoldTest, TheNoticeOfAnAnswerThatIsCancelledWhileItWaitsIsStillOwed) {
+  rebuild_with_news();
   client(cancelled(1));
   done();
   client(call(2, "echo"));
@@ -375,6 +376,7 @@ TEST_F(BridgeRebuildHoldTest, TheNoticeOfAnAnswerThatIsCancelledWhileItWaitsIsSt
 }
 
 TEST_F(BridgeRebuildHoldTest, NoResultOvertakesTheAnswerThatHoldsTheNotice) {
+  rebuild_with_news();
   client(call(2, "echo"));
   done();
   child(2, result(2, text_result("x")));
@@ -400,6 +402,7 @@ TEST_F(BridgeRebuildHoldTest, NorDoesOneThatWasAskedForEarlier) {
 }
 
 TEST_F(BridgeRebuildHoldTest, AnAnswerThatHasWaitedDoesNotCountForALaterRestart) {
+  rebuild_with_news();
   dies(2, 3);
   client(call(2, "echo"));
   opens(3);

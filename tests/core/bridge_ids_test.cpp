@@ -234,5 +234,17 @@ TEST_F(BridgeIdsTest, ProgressOfTheClientForAQuestionWithoutATokenIsDropped) {
   client(result(1));
 }
 
+TEST_F(BridgeIdsTest, AChildThatKeepsSixtyFourBitsMayRoundLongerIds) {
+  open_session();
+  const std::string kept = "12345678901234567891", longer = "123456789012345678901234";
+  client(call(kept, "a"));
+  child(1, result(kept));
+  client(call(longer, "a"));
+  done();
+  // As nlohmann/json, serde_json and simdjson print it.
+  child(1, result("1.2345678901234568e+23"));
+  EXPECT_THAT(done(), ElementsAre("client " + result(longer)));
+}
+
 }  // namespace
 }  // namespace sitter

@@ -228,5 +228,19 @@ TEST_F(BridgeReloadTest, TheStatusGoesToTheLog) {
   EXPECT_THAT(logs(), Contains(HasSubstr("\"childState\": \"ready\"")));
 }
 
+TEST_F(BridgeReloadTest, ACrashDuringABuildThatIsCancelledIsFollowedByARestart) {
+  config.restarts = RestartPolicy::When::on_crash;
+  open_session();
+  client(call(1, "sitter_rebuild"));
+  dies(1, 139, "SIGSEGV");
+  time_passes(seconds(5));
+  client(cancelled(1));
+  dies(build(1), 143, "SIGTERM");
+  done();
+  time_passes(seconds(60));
+  EXPECT_THAT(done(), Contains("start 2"));
+  opens(2);
+}
+
 }  // namespace
 }  // namespace sitter

@@ -389,5 +389,17 @@ TEST_F(StreamsReplayTest, AStreamIsAskedForAfterIt) {
   child(2, result(3, complete_text("a")));
 }
 
+TEST_F(BridgeReplayTest, ALargeNamedCallKeepsNobodyElseFromTheServer) {
+  open_session();
+  client(call(1, "connect", "{\"x\":\"" + std::string(limits::kInFlightBytesMax, 'x') + "\"}"));
+  EXPECT_TRUE(bridge().reads_client());
+  time_passes(seconds(2));
+  done();
+  client(call(2, "echo"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + call(2, "echo")));
+  child(1, result(2, text_result("a")));
+  child(1, result(1, text_result("a")));
+}
+
 }  // namespace
 }  // namespace sitter

@@ -254,5 +254,22 @@ TEST_F(BridgeStreamEndsTest, ASignalEndsAllThatAreOpen) {
   EXPECT_THAT(client_got(), ElementsAre(own_end_of(kStream), own_end_of("\"t\"")));
 }
 
+TEST_F(BridgeStreamEndsTest, AStreamThatTheOldServerEndsAsItExitsGoesOnAtTheNewOne) {
+  config.build_command = "make";
+  serve_session();
+  open_stream(kTools, kTools);
+  ask_reload();
+  dies(build(1), 0);
+  child(1, end_of(kStream, kStream));
+  // Something that it has started holds its pipes for a moment.
+  exits(1, 0);
+  opens(2);
+  child(2, acknowledged(kStream, kTools));
+  closes_output(1);
+  done();
+  time_passes(seconds(5));
+  EXPECT_THAT(client_got(), IsEmpty());
+}
+
 }  // namespace
 }  // namespace sitter

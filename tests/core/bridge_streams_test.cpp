@@ -345,5 +345,17 @@ TEST_F(BridgeStreamsTest, WhatElseAStreamAsksForIsAskedAgain) {
   answers_x(2);
 }
 
+TEST_F(BridgeStreamsTest, AStreamIsAcknowledgedThoughABuildRunsAndNothingServes) {
+  config.build_command = "make";
+  serve_session();
+  ask_reload();
+  dies(1, 3);
+  client(listen(kStream, kTools));
+  // The official TypeScript client gives it up then.
+  time_passes(seconds(60));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("subscriptions/acknowledged")));
+  dies(build(1), 2);
+}
+
 }  // namespace
 }  // namespace sitter

@@ -113,7 +113,7 @@ TEST(Keeper, IsStartedAgainWhenItWasKilled) {
   std::optional<long> first;
   ASSERT_TRUE(eventually([&] { return (first = keeper_of(client)).has_value(); }));
   kill(static_cast<pid_t>(*first), SIGKILL);
-  ASSERT_TRUE(client.program().shows_error("another one started"));
+  ASSERT_TRUE(client.program().shows_error("another one was started"));
   EXPECT_TRUE(eventually([&] { return keeper_of(client, *first).has_value(); }));
   // It knows the server that was there before it.
   client.program().signal(SIGKILL);

@@ -161,7 +161,7 @@ TEST_F(Strangers, OfTheSameInterpreterAreNamedAndEndOnlyWhereTheUserHasAllowedIt
     if (is_running) client.open();
     const Json refusal = client.result_of("sitter_kill", same);
     EXPECT_TRUE(refusal.value("isError", false));
-    EXPECT_THAT(text_of(refusal), HasSubstr(shell_ + " here"));
+    EXPECT_THAT(text_of(refusal), HasSubstr("every process that runs " + shell_ + ", and other"));
     EXPECT_THAT(text_of(refusal), HasSubstr(std::to_string(stranger.pid()) + " " + shell_));
     EXPECT_THAT(text_of(refusal), Not(HasSubstr(inner)));
     EXPECT_EQ(client.status()["childAlive"], is_running);

@@ -96,6 +96,8 @@ class Promises {
     bool has_started = false, has_failed = false;
     /// It has begun nothing where a reload was on its way whose end nobody outside sees.
     bool may_have_joined = false;
+    /// It came while a build was being stopped at its limit, and has one of its own.
+    bool waits_for_next_build = false;
     Generation joined_build = kNoGeneration;
     /// Its build, once that is over.
     Generation build = kNoGeneration;

@@ -45,7 +45,8 @@ void Promises::on_rebuild(Request& request) {
   request.is_rebuild = true;
   last_rebuild_ = request.said->mark;
   BuildLife* const build = running_build();
-  if (build != nullptr) {
+  request.waits_for_next_build = build != nullptr && build->is_input_closed && !build->is_abandoned;
+  if (build != nullptr && !request.waits_for_next_build) {
     const auto age = std::chrono::duration_cast<Milliseconds>(now_ - build->started);
     build->timeout_max = std::max(build->timeout_max, age + request.said->build_timeout);
     build->timeout_min = std::min(build->timeout_min, age + request.said->build_timeout);
@@ -201,6 +202,10 @@ void Promises::build_over(BuildLife& build, Generation gen) {
     on_reload_failed(build.is_for_reload && open_rebuilds().empty());
   }
   for (Request* call : building_calls()) {
+    if (std::exchange(call->waits_for_next_build, false)) {
+      call->due = now_ + before_build_max();
+      continue;
+    }
     call->build = gen;
     if (build.is_abandoned) {
       call->due = now_ + before_build_max();

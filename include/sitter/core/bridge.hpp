@@ -32,6 +32,7 @@
 #include "sitter/core/message.hpp"
 #include "sitter/core/pending_rebuild.hpp"
 #include "sitter/core/progress_tokens.hpp"
+#include "sitter/core/raw_id.hpp"
 #include "sitter/core/rebuild.hpp"
 #include "sitter/core/relist_wait.hpp"
 #include "sitter/core/reply.hpp"
@@ -112,8 +113,11 @@ class Bridge {
     Milliseconds startup{};
     /// A message of any kind has come from it.
     bool has_spoken = false;
-    /// It has answered an id that no double has, so it rounds none.
-    bool keeps_ids = false;
+    /// It has answered an id that no double has, so it keeps integers, of 64 bits at least.
+    bool keeps_integers = false;
+    bool may_round(std::string_view raw_id) const {
+      return !keeps_integers || !fits_64_bits(raw_id);
+    }
     /// Those that the client got from it.
     std::set<std::string> cursors;
     /// By tool, the number of the success that it gave or repeated last.
@@ -226,6 +230,7 @@ class Bridge {
   void expect_start(Child& child);
   void advance_unopened(Child& child);
   void take_over();
+  bool is_one_ending() const;
   void show_stderr(Child& child);
   void retire(Child& child);
   void begin_serving(Child& child);
@@ -267,7 +272,7 @@ class Bridge {
   bool is_stale_cursor(std::string_view cursor, const Child* child) const;
   void forward(ClientRequest& request, Line line, Outgoing outgoing, Child& child);
   bool refuse_in_crowd(ClientRequest& request);
-  bool changes_state(const ClientRequest& request) const;
+  bool must_keep(const ClientRequest& request, Line line) const;
 
   // bridge_opening.cpp: the client's `initialize`, the first and later ones
   void on_initialize(ClientRequest& request, const Message& message, Line line);
@@ -401,7 +406,7 @@ class Bridge {
   bool is_build_timed_out() const;
   bool is_replaced_by_reload() const;
   bool is_awaited(const Child& child) const;
-  void reload_again(const PendingRebuild& before);
+  void reload_again(PendingRebuild before);
   void begin_rebuild(ClientRequest& request, const RebuildArguments& arguments);
   void restart_rebuild();
   void advance_rebuild();
@@ -421,6 +426,7 @@ class Bridge {
   void on_new_child_over(const ChildEnd& end, const std::string& stderr_tail);
   void on_rebuild_cancelled(ClientRequest& request);
   void give_up_rebuild(std::string_view killer);
+  void tell_given_up(const std::vector<RebuildCaller>& callers, std::string_view why);
   void abandon_rebuild();
   void finish_rebuild(RebuildReport report);
   void tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sitter/core/batches.hpp"
@@ -185,13 +186,17 @@ class ClientRequests {
   std::optional<Instant> waits_since() const;
   std::vector<ClientRequest*> waiting_since(Instant then) const;
   /// Sent and not cancelled.
-  std::size_t in_flight_count() const { return sent_count_; }
+  std::size_t in_flight_count() const { return static_cast<std::size_t>(sent_count_); }
+  /// The same, to this child.
+  std::size_t in_flight_count(Generation gen) const;
   /// Of the ids and lines of all that do not wait, the answers left out.
   std::size_t bytes() const { return bytes_; }
   /// Of the answers that are held.
   std::size_t held_bytes() const { return held_bytes_; }
   /// Neither cancelled nor waived, in any state.
   std::size_t owed_count() const { return owed_count_; }
+  /// And asked by the client.
+  std::size_t owed_to_client_count() const { return owed_count_ - control_count_; }
 
   bool uses(std::string_view raw_id) const;
 
@@ -199,6 +204,7 @@ class ClientRequests {
   struct Node;
   struct Index;
   void weigh(ClientRequest& request);
+  void count_sent(Generation gen, int more);
 
   std::unique_ptr<Index> index_;
   std::deque<Waiting> waiting_;
@@ -207,8 +213,11 @@ class ClientRequests {
   std::size_t waiting_bytes_ = 0;
   std::size_t held_bytes_ = 0;
   std::size_t bytes_ = 0;
-  std::size_t sent_count_ = 0;
+  std::int64_t sent_count_ = 0;
+  /// By child, as far as there are any: two at most.
+  std::vector<std::pair<Generation, std::int64_t>> sent_counts_;
   std::size_t owed_count_ = 0;
+  std::size_t control_count_ = 0;
   std::uint64_t next_order_ = 0;
 };
 

@@ -104,6 +104,8 @@ inline constexpr Milliseconds kOtherListWait{1000};
 /// client's requests wait meanwhile, as above. And the arguments of one, which are kept.
 inline constexpr Milliseconds kReplayWait{20000};
 inline constexpr std::size_t kReplayBytesMax = kMiB;
+/// The line of such a call, which is kept until it is answered: with an id and a `_meta` besides.
+inline constexpr std::size_t kReplayLineMax = 2 * kReplayBytesMax;
 /// Failures of them that the next notice tells: more than anybody names tools.
 inline constexpr std::size_t kReplayFailuresMax = 10;
 

@@ -78,6 +78,8 @@ struct PendingRebuild {
   Next& follow_with(const Reload& wanted);
   /// Leaves nobody but calls of the client, here and in what comes next. Returns the others.
   std::vector<RebuildCaller> leave_to_client();
+  /// Only in what comes next; those who wait for this one may have been answered.
+  std::vector<RebuildCaller> leave_next_to_client();
 };
 
 }  // namespace sitter

@@ -22,6 +22,9 @@ std::optional<double> printed_double(std::string_view raw_id);
 /// Only a server that keeps every digit can have written this id.
 bool shows_every_digit(std::string_view raw_id);
 
+/// Whether a server that keeps integers of 64 bits keeps this number.
+bool fits_64_bits(std::string_view raw_id);
+
 /// Two raw ids that mean the same.
 bool same_id(std::string_view a, std::string_view b);
 

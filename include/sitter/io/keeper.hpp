@@ -29,8 +29,8 @@ inline constexpr int kKeeperStartsMax = 10;
 class Keeper {
  public:
   /// Forks the keeper. Start the first one before the first thread and before memory is taken: a
-  /// later one holds a copy of all that memory. `socket` is the control socket, which is not to outlive the
-  /// bridge, absolute, or empty. Empty if there was no process or pipe to be had.
+  /// later one holds a copy of all that memory. `socket` is the control socket, which is not to
+  /// outlive the bridge, absolute, or empty. Empty if there was no process or pipe to be had.
   static std::optional<Keeper> start(const std::string& socket);
 
   Keeper(Keeper&&) = default;

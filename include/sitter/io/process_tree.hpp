@@ -39,8 +39,9 @@ const ProcessRecord& this_process();
 /// Of a build only what is still in its session belongs to it, since the compilers and daemons that
 /// it may leave behind serve the next build too. They belong to no child either.
 ///
-/// An orphan belongs to the child whose mark it carries. One that lost both forms of the mark counts
-/// as that of the youngest child that is older than it, since an older child is about to end.
+/// An orphan belongs to the child whose mark it carries. One that lost both forms of the mark
+/// counts as that of the youngest child that is older than it, since an older child is about to
+/// end.
 ///
 /// Each question looks at the system anew, and remembers which sessions belong to the unit, so that
 /// members are still known after the process between has ended. Zombies are no members.
