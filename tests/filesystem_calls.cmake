@@ -24,11 +24,19 @@ foreach(file IN LISTS files)
   string(REPLACE ";" "@" text "${text}")
   string(REGEX REPLACE "${namespace}path([^a-z_])" "\\2" text "${text}")
 
-  string(REGEX MATCHALL "${namespace}[a-z_]+( [a-z_]+)?\\([^@{}]*" calls "${text}")
+  string(REGEX MATCHALL "${namespace}[a-z_]+( [a-z_]+)?\\([^@{}&|]*" calls "${text}")
   foreach(call IN LISTS calls)
     if(NOT call MATCHES "[(,][ \n]*(error|ignored)\\)")
       forbid("throws: ${call}")
     endif()
+  endforeach()
+
+  # Under another name a call would not be found.
+  string(REGEX MATCHALL "using (namespace )?std::filesystem|namespace [a-z_]+ = std::filesystem"
+    names "${text}")
+  list(REMOVE_ITEM names "namespace fs = std::filesystem")
+  foreach(other IN LISTS names)
+    forbid("is hidden: ${other}")
   endforeach()
 
   # The entries of a folder, and the way to the next one.
@@ -36,7 +44,7 @@ foreach(file IN LISTS files)
     "(->|\\.)(is_(directory|regular_file|symlink|socket)|file_size|last_write_time|symlink_status|refresh)\\(\\)"
     calls "${text}")
   if(text MATCHES "directory_iterator")
-    string(REGEX MATCHALL ": *${namespace}(recursive_)?directory_iterator|\\+\\+entry|entry\\+\\+"
+    string(REGEX MATCHALL ": *${namespace}(recursive_)?directory_iterator|\\+\\+(entry|it)|(entry|it)\\+\\+"
       steps "${text}")
     list(APPEND calls ${steps})
   endif()

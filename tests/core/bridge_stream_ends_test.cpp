@@ -3,13 +3,6 @@
 namespace sitter {
 namespace {
 
-/// The result that ends a stream; `id` stands in its `_meta`.
-std::string end_of(const Id& stream, const Id& id, const std::string& more = "") {
-  return result(stream, R"json({"resultType":"complete","_meta":)json"
-                        R"json({"io.modelcontextprotocol/subscriptionId":)json" +
-                            id.raw + more + "}}");
-}
-
 /// As the bridge itself writes it.
 std::string own_end_of(const Id& stream) {
   return end_of(stream, stream,

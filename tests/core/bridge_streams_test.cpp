@@ -205,14 +205,9 @@ TEST_F(BridgeStreamsTest, OfARoundedIdOnlyTheEndOfAStreamIsTheStreams) {
   EXPECT_THAT(client_got(), ElementsAre(result(other, complete_text("a"))));
   client(enveloped_call(other, "echo"));
   done();
-  const auto end = [](const Id& id) {
-    return result(id, R"json({"resultType":"complete","_meta":)json"
-                      R"json({"io.modelcontextprotocol/subscriptionId":)json" +
-                          id.raw + "}}");
-  };
-  child(1, end(rounded));
+  child(1, end_of(rounded, rounded));
   time_passes(limits::kListenEndWait);
-  EXPECT_THAT(client_got(), ElementsAre(end(stream)));
+  EXPECT_THAT(client_got(), ElementsAre(end_of(stream, stream)));
   child(1, result(rounded, complete_text("a")));
   EXPECT_THAT(client_got(), ElementsAre(result(other, complete_text("a"))));
 }

@@ -145,7 +145,7 @@ void Mischief::take_leave_of_ctl() {
   });
 }
 
-bool Mischief::ends_ctl() {
+bool Mischief::try_to_end_ctl() {
   for (const Ctl& ctl : ctls_) {
     if (ctl.follows) ctl.program.signal(SIGINT);
   }

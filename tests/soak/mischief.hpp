@@ -28,7 +28,7 @@ class Mischief {
   void do_something(sim::Random& random);
   /// Whether all that use `ctl` have ended. Those that would follow for ever are ended by this.
   /// To be called again and again.
-  bool ends_ctl();
+  bool try_to_end_ctl();
   void give_up_ctl();
 
   std::size_t count() const { return count_; }

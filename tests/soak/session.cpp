@@ -144,7 +144,7 @@ class Session {
   void rest() {
     client_.cancel_doomed();
     if (!hear_until(kLostAfter, [this] { return ledger_.open_count() == 0; })) ledger_.give_up();
-    if (!hear_until(kLostAfter, [this] { return mischief_.ends_ctl(); })) {
+    if (!hear_until(kLostAfter, [this] { return mischief_.try_to_end_ctl(); })) {
       mischief_.give_up_ctl();
     }
     kill_server();
@@ -221,7 +221,8 @@ class Session {
                                                " and not " + std::to_string(wanted) + ": " +
                                                bridge.error_text());
     }
-    if (!testing::eventually([this] { return mischief_.ends_ctl(); })) mischief_.give_up_ctl();
+    if (!testing::eventually([this] { return mischief_.try_to_end_ctl(); }))
+      mischief_.give_up_ctl();
     if (!testing::eventually([this] { return household_.all().empty(); })) {
       find_left(household_.all());
     }

@@ -46,6 +46,13 @@ inline const std::string kTools = R"json({"toolsListChanged":true})json";
 inline const std::string kChanged = "notifications/tools/list_changed";
 inline const Id kStream("\"s\"");
 
+/// The result that ends a stream; `id` stands in its `_meta`.
+inline std::string end_of(const Id& stream, const Id& id, const std::string& more = "") {
+  return result(stream, R"json({"resultType":"complete","_meta":)json"
+                        R"json({"io.modelcontextprotocol/subscriptionId":)json" +
+                            id.raw + more + "}}");
+}
+
 /// Streams of 2026-07-28, which outlive the children.
 class StreamsTest : public StatelessTest {
  protected:
