@@ -479,23 +479,6 @@ TEST_F(StatelessRebuildTest, ALateListOfTheOldServerIsNotKept) {
               ElementsAre(AllOf(HasSubstr("\"id\":6,"), HasSubstr(R"json("ttlMs":0,)json"))));
 }
 
-TEST_F(BridgeRebuildTest, ASecondOpeningCountsThoughItsServerWasReplaced) {
-  open_session();
-  client(initialize(77, "2025-06-18", "other"));
-  ask_reload();
-  dies(build(1), 0);
-  opens(2);
-  child(1, result(77, server.opening()));
-  client(initialized());
-  dies(1, 0);
-  dies(2, 0);
-  done();
-  client(call(3, "echo"));
-  EXPECT_THAT(done(), Contains(AllOf(HasSubstr("\"initialize\""), HasSubstr("\"other\""))));
-  opens(3);
-  child(3, result(3, text_result("a")));
-}
-
 TEST_F(BridgeRebuildTest, ACrashIsToldThoughTheNewServerIsThereBeforeItIsOver) {
   open_session();
   build_works();

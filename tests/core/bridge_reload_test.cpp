@@ -242,5 +242,22 @@ TEST_F(BridgeReloadTest, ACrashDuringABuildThatIsCancelledIsFollowedByARestart) 
   opens(2);
 }
 
+TEST_F(BridgeReloadTest, ASecondOpeningCountsThoughItsServerWasReplaced) {
+  open_session();
+  client(initialize(77, "2025-06-18", "other"));
+  ask_reload();
+  dies(build(1), 0);
+  opens(2);
+  child(1, result(77, server.opening()));
+  client(initialized());
+  dies(1, 0);
+  dies(2, 0);
+  done();
+  client(call(3, "echo"));
+  EXPECT_THAT(done(), Contains(AllOf(HasSubstr("\"initialize\""), HasSubstr("\"other\""))));
+  opens(3);
+  child(3, result(3, text_result("a")));
+}
+
 }  // namespace
 }  // namespace sitter
