@@ -37,10 +37,16 @@ void Bridge::on(const input::ControlLine& fact) {
 
 void Bridge::on(const input::ControlClosed& fact) {
   followers_.erase(fact.connection);
-  for (ClientRequest* request : requests_.all(ClientRequest::State::ours)) {
-    if (!request->is_control() || request->extra->control != fact.connection) continue;
-    forget(*request);
-    requests_.take(*request);
+  const auto is_its = [&](const ClientRequest* request) {
+    return request->is_control() && request->extra->control == fact.connection;
+  };
+  for (;;) {
+    // A reload that nobody waits for any more is given up, and others may be answered with it.
+    const auto ours = requests_.all(ClientRequest::State::ours);
+    const auto found = std::find_if(ours.begin(), ours.end(), is_its);
+    if (found == ours.end()) return;
+    forget(**found);
+    requests_.take(**found);
   }
 }
 

@@ -272,5 +272,21 @@ TEST_F(BridgeControlTest, AReloadThatWasToFollowIsAnsweredWhenTheClientIsGone) {
   dies(1, 0);
 }
 
+TEST_F(BridgeControlTest, SoIsItWhenWhoeverHasAskedForTheOneBeforeLeaves) {
+  open_session();
+  client(call(1, "echo"));
+  asks("reload");
+  dies(build(1), 0);
+  control(8, R"json({"command":"reload"})json");
+  control(9, R"json({"command":"reload"})json");
+  client_closes_input();
+  control_closes(kScript);
+  EXPECT_THAT(control_got(8), SizeIs(1));
+  EXPECT_THAT(control_got(9), SizeIs(1));
+  dies(2, 0);
+  child(1, result(1, "{}"));
+  dies(1, 0);
+}
+
 }  // namespace
 }  // namespace sitter
