@@ -102,6 +102,7 @@ Character random_character(Random& random, const Scene& scene, const Character* 
   if (scene.big_ids == Scene::BigIds::rounded) {
     c.rounds_ids = random.pick(std::array{Rounds::never, Rounds::plainly, Rounds::with_exponent});
   }
+  if (scene.has_late_progress) c.shows_late_progress = random.pick(std::array{0, 30, 80});
   c.heeds_cancellations = random.pick(std::array{0, 50, 100});
 
   c.asks = random.chance(40) ? random.between(2, 15) : 0;

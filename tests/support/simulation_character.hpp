@@ -42,7 +42,7 @@ struct Character {
   int answers_twice = 0;
   int answers_unreadably = 0;
   int refuses = 0;
-  int shows_progress = 0;
+  int shows_progress = 0, shows_late_progress = 0;
   int has_structure = 0;
   bool respells_ids = false;
   /// Big ids, to what a double prints, with or without an exponent.

@@ -205,6 +205,10 @@ void Child::answer() {
       result(asked, answer_to(asked));
     }
   }
+  if (!asked.token.empty() && character.shows_late_progress > 0 &&
+      random_.chance(character.shows_late_progress)) {
+    show_progress(asked);
+  }
 }
 
 /// The members of a result, without braces.

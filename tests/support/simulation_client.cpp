@@ -48,6 +48,7 @@ int Client::says() {
 int Client::says_opening() {
   if (state_ == State::silent && scene_.client == Scene::Client::dual) return discover();
   if (state_ == State::probing) {
+    if (scene_.notifies_early && random_.chance(30)) return notification();
     if (!random_.chance(6)) return 0;
     // Enough waited for an answer.
     state_ = State::silent;
@@ -103,6 +104,9 @@ int Client::says_anything() {
 }
 
 int Client::says_stateless() {
+  if (scene_.notifies_early && scene_.client == Scene::Client::modern && early_count_ < 2) {
+    return early_count_++ == 0 ? request("server/discover", "") : notification();
+  }
   const bool is_mixed = scene_.client == Scene::Client::mixed;
   switch (random_.weighted({30, 8, 10, 8, 3, 8, 8, streams_.empty() ? 0 : 5, 3, 1 + wildness_ / 20,
                             wildness_ / 40, is_mixed ? 4 : 0, is_mixed ? 2 : 0,
@@ -173,7 +177,7 @@ void Client::hears(const Heard& heard) {
       }
       break;
     case Heard::Kind::tools_changed:
-      has_to_list_ = lists_again_ && random_.chance(90);
+      has_to_list_ = lists_again_ && scene_.lists_again && random_.chance(90);
       break;
     case Heard::Kind::other:
       break;

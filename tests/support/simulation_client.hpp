@@ -90,6 +90,7 @@ class Client {
   State state_ = State::silent;
   bool writes_batches_ = false;
   bool has_to_list_ = false;
+  int early_count_ = 0;
   int kills_left_ = 0;
   int rebuilds_left_;
   int next_rebuild_ = 90'000;

@@ -21,7 +21,7 @@ int Client::call() {
   const std::string arguments = fmt::format(R"json({{"x":{}}})json", random_.below(100));
   const std::string called = fmt::format(R"json("name":"{}","arguments":{})json", name, arguments);
   const bool is_passed_on =
-      scene_.has_call_tool && !name.starts_with("sitter_") && random_.chance(30);
+      scene_.offers_call_tool() && !name.starts_with("sitter_") && random_.chance(30);
   const std::string asked =
       is_passed_on
           ? fmt::format(
@@ -56,7 +56,7 @@ int Client::call_wrongly() {
 }
 
 int Client::call_builtin() {
-  if (scene_.has_call_tool && random_.chance(20)) return call_wrongly();
+  if (scene_.offers_call_tool() && random_.chance(20)) return call_wrongly();
   static constexpr std::array<std::string_view, 4> names = {
       "sitter_status", "sitter_binary_info", "sitter_child_stderr", "sitter_build_log"};
   const int count = scene_.has_builds ? 4 : 3;

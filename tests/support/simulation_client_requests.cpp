@@ -24,12 +24,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kListChan
      {"resourcesListChanged", "notifications/resources/list_changed"}}};
 
 /// A client may say something else of itself from one request to the next.
-constexpr std::array<std::string_view, 3> kSelves = {
-    R"json(,"io.modelcontextprotocol/clientInfo":{"name":"sim","version":"1"},)json"
-    R"json("io.modelcontextprotocol/clientCapabilities":{})json",
-    R"json(,"io.modelcontextprotocol/clientInfo":{"name":"sim","version":"1"},)json"
-    R"json("io.modelcontextprotocol/clientCapabilities":{"elicitation":{}})json",
-    ""};
+constexpr std::array<std::string_view, 3> kCapabilities = {"{}", R"json({"elicitation":{}})json",
+                                                           ""};
 
 }  // namespace
 
@@ -90,9 +86,19 @@ bool Client::writes_envelope() {
 /// The members of `_meta`.
 std::string Client::envelope(ClientSaid& said) {
   said.is_of_unknown_version = scene_.client == Scene::Client::mixed && random_.chance(10);
-  const std::string members =
-      fmt::format(R"json("io.modelcontextprotocol/protocolVersion":"{}"{})json",
-                  said.is_of_unknown_version ? "2099-01-01" : "2026-07-28", random_.pick(kSelves));
+  std::string members = fmt::format(R"json("io.modelcontextprotocol/protocolVersion":"{}")json",
+                                    said.is_of_unknown_version ? "2099-01-01" : "2026-07-28");
+  std::string_view capabilities = random_.pick(kCapabilities);
+  // One that is known by its name gives it each time.
+  if (capabilities.empty() && scene_.client_name != Scene().client_name) {
+    capabilities = kCapabilities[0];
+  }
+  if (!capabilities.empty()) {
+    members += fmt::format(
+        R"json(,"io.modelcontextprotocol/clientInfo":{{"name":"{}","version":"1"}},)json"
+        R"json("io.modelcontextprotocol/clientCapabilities":{})json",
+        scene_.client_name, capabilities);
+  }
   said.envelope = fmt::format("{{{}}}", members);
   return members;
 }
@@ -152,8 +158,9 @@ int Client::initialize() {
   if (opens && state_ != State::stateless) state_ = State::opening;
   return request("initialize",
                  fmt::format(R"json(,"protocolVersion":"{}","capabilities":{{}},)json"
-                             R"json("clientInfo":{{"name":"sim","version":"1"}})json",
-                             scene_.has_batches ? kBatchRevision : random_.pick(kVersions)));
+                             R"json("clientInfo":{{"name":"{}","version":"1"}})json",
+                             scene_.has_batches ? kBatchRevision : random_.pick(kVersions),
+                             scene_.client_name));
 }
 
 int Client::list() {

@@ -58,6 +58,36 @@ bool Promises::may_be_closed() const {
   });
 }
 
+/// How long an answer may wait for the client to list again.
+Milliseconds Promises::relist_max() const {
+  if (!scene_.lists_again) return Milliseconds::zero();
+  return limits::kRelistWait +
+         (scene_.needs_pause ? limits::kPauseAfterList : Milliseconds::zero());
+}
+
+/// The client gets its list, and what has waited for that follows after its pause. `read`: what
+/// comes in one read with the list, and has not waited.
+void Promises::begin_pause(const ChildSaid& said, const Request& request,
+                           const std::vector<int>& read) {
+  const bool is_last_page = said.has_tools && said.after.find("nextCursor") == std::string::npos &&
+                            said.before.find("nextCursor") == std::string::npos;
+  const bool is_list = request.said->method == "tools/list" && is_last_page && !said.is_unreadable;
+  const bool is_plain = !request.is_answered && !request.is_cancelled && !request.is_doubled &&
+                        request.batch == 0 && !request.sent_to.empty() &&
+                        request.sent_to.back() == said.gen && request.answer_read == 0;
+  if (!scene_.needs_pause || !is_list || !is_plain || life(said.gen).retired_at) return;
+  if (is_mixed() || may_be_closed() || now_ < pause_until_) return;
+  for (const int mark : open_) {
+    Request& other = requests_.at(mark);
+    if (other.answer_read == 0 || !is_held(other) || other.is_doubled || other.batch != 0) continue;
+    if (std::find(read.begin(), read.end(), other.answer_read) != read.end()) continue;
+    if (said_.child[static_cast<std::size_t>(other.answer_read)].kind != ChildSaid::Kind::result) {
+      continue;
+    }
+    other.not_before = pause_until_ = now_ + limits::kPauseAfterList;
+  }
+}
+
 void Promises::waits_again(Request& request) {
   const auto wait = waiting_max();
   request.due = wait ? std::optional(now_ + *wait) : std::nullopt;
@@ -107,6 +137,7 @@ void Promises::on_child_started(Generation gen, bool is_remote_runner, bool can_
 }
 
 void Promises::on_start_failed(Generation gen) {
+  owed_notifications_.clear();
   const bool was_candidate = is_candidate(gen);
   life(gen).is_over = true;
   on_built_child_over(gen);
@@ -136,7 +167,10 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
         stream && said.kind == ChildSaid::Kind::stream_end) {
       stream->has_ended |= stream->gen == gen;
     }
-    its_life.has_answered |= said.kind == ChildSaid::Kind::stream_end && said.is_answer;
+    if (said.kind == ChildSaid::Kind::stream_end && said.is_answer) {
+      its_life.has_answered = true;
+      check_rounding(its_life, said);
+    }
     if (said.kind != ChildSaid::Kind::result && said.kind != ChildSaid::Kind::error) continue;
     if (!its_life.is_open && said.kind == ChildSaid::Kind::result && !said.is_unreadable &&
         same_id(said.id, its_life.opening_id)) {
@@ -160,6 +194,7 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     const auto found = requests_.find(said.mark);
     if (found == requests_.end()) continue;
     Request& request = found->second;
+    begin_pause(said, request, numbers);
     if (said.has_tools || request.is_doubled) output_may_be_closed_until_ = now_ + kLate;
     // Of two with the same id either may carry the notice.
     if (request.is_doubled) its_life.owes_notice = owes_remark_ = false;
@@ -181,7 +216,7 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     request.answer_read = number;
     request.may_wait_for_build = false;
     request.may_not_carry_notice = its_life.retired_at.has_value();
-    request.due = now_ + limits::kRelistWait + kLate;
+    request.due = now_ + relist_max() + kLate;
     // It may wait until it is known what it means, or its child is over.
     if (said.kind == ChildSaid::Kind::error && !request.said->envelope.empty()) {
       request.due = now_ + limits::kToolsListWait + limits::kOtherListWait + any_ladder_max();
@@ -214,9 +249,13 @@ bool Promises::may_be_taken_for(const Request& a, const Request& b) const {
 /// What answers a request a second time, or a stream that was closed, may be taken for the answer
 /// to another, as long as nobody knows that the child keeps each digit.
 void Promises::check_rounding(Life& its_life, const ChildSaid& said) {
-  if (scene_.big_ids != Scene::BigIds::kept || !is_big(said.id)) return;
-  its_life.has_shown_digits |= !said.is_unreadable && !may_be_rounded(said.id);
-  if (its_life.has_shown_digits || !may_be_rounded(said.id)) return;
+  const bool is_kept = scene_.big_ids == Scene::BigIds::kept;
+  if (scene_.big_ids == Scene::BigIds::none || !is_big(id_key(said.id))) return;
+  // The bridge learns nothing of it from what has exactly the id of a stream.
+  const bool is_of_stream = said.kind == ChildSaid::Kind::stream_end;
+  its_life.has_shown_digits |=
+      is_kept && !is_of_stream && !said.is_unreadable && !may_be_rounded(said.id);
+  if (its_life.has_shown_digits || (is_kept && !may_be_rounded(said.id))) return;
   const auto found = requests_.find(said.mark);
   Request* const request = found == requests_.end() ? nullptr : &found->second;
   const Streams::Stream* const stream = streams_.of(said.mark);
@@ -227,7 +266,7 @@ void Promises::check_rounding(Life& its_life, const ChildSaid& said) {
   }
   for (const int mark : open_) {
     Request& other = requests_.at(mark);
-    if (rounded_key(other.said->id) != said.id) continue;
+    if (rounded_key(other.said->id) != rounded_key(said.id)) continue;
     other.is_doubled = true;
     if (request != nullptr) request->is_doubled = true;
   }
@@ -323,6 +362,7 @@ void Promises::on_release(Generation gen) {
     on_release_build(gen);
     return;
   }
+  owed_notifications_.clear();
   const bool was_candidate = is_candidate(gen);
   Life& its_life = life(gen);
   if (std::exchange(its_life.is_over, true)) throw Broken("a child is released twice");

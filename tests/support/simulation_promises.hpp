@@ -113,6 +113,11 @@ class Promises {
     /// The child's answer that the bridge has read.
     int answer_read = 0;
     std::optional<Instant> due;
+    /// The client needs a pause behind its list.
+    Instant not_before;
+    /// Of those with a token that were answered.
+    int ended_number = 0;
+    bool may_be_task = false;
   };
 
   struct Life {
@@ -205,6 +210,7 @@ class Promises {
 
   // simulation_promises_client.cpp: what the client says, and what it is owed
   void on_said(const ClientSaid& said, int batch);
+  void on_notification(const ClientSaid& said);
   void on_listen(const ClientSaid& said);
   std::string key_of(std::string_view raw_id) const;
   void on_request(const ClientSaid& said);
@@ -223,8 +229,11 @@ class Promises {
   Heard heard(const std::string& line);
   Heard passed(const std::string& line, const ChildSaid& said);
   Request* taken_for(const ChildSaid& said, const std::string& line);
+  Heard stream_ended(Streams::Stream& stream, const std::string& line, const ChildSaid& said);
   Heard passed_to_stream(const std::string& line, const ChildSaid& said);
+  Streams::Stream* cancelled_stream(const ChildSaid& said, const std::string& line);
   void check_order(const ChildSaid& said);
+  void check_progress(const ChildSaid& said) const;
   Heard passed_answer(const std::string& line, const ChildSaid& said);
   std::string taken_question(int number);
   Heard passed_question(const std::string& line, const ChildSaid& said);
@@ -310,6 +319,8 @@ class Promises {
   void request_sent(Life& life, Generation gen, Request& request);
 
   // simulation_promises.cpp: the lives of children, and the end
+  Milliseconds relist_max() const;
+  void begin_pause(const ChildSaid& said, const Request& request, const std::vector<int>& read);
   void waits_again(Request& request);
   bool is_in_flight(const Request& request) const;
   bool is_held(const Request& request) const;
@@ -354,7 +365,11 @@ class Promises {
   bool is_initialized_ = false;
   int initialize_count_ = 0;
   std::map<std::string, Instant> progress_at_;  // by raw token
+  int ended_count_ = 0;
   std::optional<Instant> output_may_be_closed_until_;
+  Instant pause_until_;
+  /// Marks of notifications that a child gets before any later request.
+  std::set<int> owed_notifications_;
   /// Wrong unless the bridge ends in this very moment.
   std::string wrong_unless_exit_;
 

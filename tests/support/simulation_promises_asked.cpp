@@ -150,7 +150,13 @@ void Promises::check_passed_to_child(Life& its_life, Generation gen, const Clien
     }
     its_life.last_mark = std::max(its_life.last_mark, said.mark);
   }
+  if (said.kind == ClientSaid::Kind::notification) owed_notifications_.erase(said.mark);
   if (said.kind == ClientSaid::Kind::request) {
+    const bool is_first_time = requests_.at(said.mark).sent_to.empty();
+    if (is_first_time && !owed_notifications_.empty() && said.method != "initialize" &&
+        *owed_notifications_.begin() < said.mark) {
+      throw Broken("a notification of the client was dropped");
+    }
     if (!is_mixed()) replays_.on_asked(gen, false, now_);
     request_sent(its_life, gen, requests_.at(said.mark));
     if (!idle_since_ && !is_another_up(gen)) idle_since_ = now_;

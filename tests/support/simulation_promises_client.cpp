@@ -65,6 +65,8 @@ void Promises::on_said(const ClientSaid& said, int batch) {
       initialized_in_ = step_;
       break;
     case ClientSaid::Kind::notification:
+      on_notification(said);
+      break;
     case ClientSaid::Kind::progress:
     case ClientSaid::Kind::batch:
       break;
@@ -72,6 +74,16 @@ void Promises::on_said(const ClientSaid& said, int batch) {
       on_answer_to_question(said);
       break;
   }
+}
+
+/// From the first message on that shows who the client is, it reaches the child before whatever is
+/// asked later, unless that is lost or takes nothing.
+void Promises::on_notification(const ClientSaid& said) {
+  const bool is_full = std::any_of(lives_.begin(), lives_.end(),
+                                   [](const auto& entry) { return entry.second.full_since; });
+  const bool is_known = is_asked_ || !envelopes_.empty();
+  if (said.method != "notifications/vendor" || !is_known || is_full || is_mixed()) return;
+  if (open_.size() < limits::kWaitingCountMax / 2) owed_notifications_.insert(said.mark);
 }
 
 void Promises::on_listen(const ClientSaid& said) {
@@ -257,6 +269,7 @@ void Promises::answered(Request& request, std::string_view raw_id) {
   }
   ++counts_[request.key].answered;
   request.is_answered = true;
+  if (!request.said->token.empty()) request.ended_number = ++ended_count_;
   request.due.reset();
   std::erase(open_, request.said->mark);
   if (is_list(request.said->method) && request.said->is_first_page) {
@@ -265,7 +278,9 @@ void Promises::answered(Request& request, std::string_view raw_id) {
     list_answered_mark_ = std::max(list_answered_mark_, request.said->mark);
   }
   const auto progress = progress_at_.find(request.said->token);
-  if (request.said->token.empty() || request.is_cancelled || request.is_doubled ||
+  // Of a task it may be told while the answer stands in an array that is not complete.
+  const bool may_overtake = request.may_be_task && request.batch != 0;
+  if (request.said->token.empty() || request.is_cancelled || request.is_doubled || may_overtake ||
       progress == progress_at_.end()) {
     return;
   }

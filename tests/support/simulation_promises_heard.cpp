@@ -90,8 +90,21 @@ Heard Promises::heard(const std::string& line) {
   if (!passed_.insert(number).second && !is_copied && !is_mixed()) {
     throw Broken("the client gets a line of the child twice");
   }
+  if (Streams::Stream* const stream = cancelled_stream(said, line)) {
+    streams_.close(*stream, now_);
+    return {Heard::Kind::stream_ended, stream->said->id};
+  }
   check_order(said);
   return passed(line, said);
+}
+
+/// The stream that the child ends with a cancellation of its own question, since nobody can tell
+/// which of the two it means. Only a client that does both has such ids.
+Streams::Stream* Promises::cancelled_stream(const ChildSaid& said, const std::string& line) {
+  if (said.kind != ChildSaid::Kind::cancelled || !is_mixed()) return nullptr;
+  Streams::Stream* const stream = streams_.find(said.id, may_be_closed());
+  const bool is_its = stream != nullptr && line == said.before + stream->said->id + said.after;
+  return is_its ? stream : nullptr;
 }
 
 void Promises::check_order(const ChildSaid& said) {
@@ -135,11 +148,29 @@ Heard Promises::passed(const std::string& line, const ChildSaid& said) {
       if (line != said.text()) throw Broken("a notification was changed");
       break;
     case ChildSaid::Kind::progress:
+      check_progress(said);
       progress_at_[said.token] = now_;
       if (line != said.text()) throw Broken("a notification was changed");
   }
   const bool is_list = line.find("tools/list_changed") != line.npos;
   return {is_list ? Heard::Kind::tools_changed : Heard::Kind::other};
+}
+
+/// It may not follow the answer, unless that has only begun a task, or another request has the
+/// token.
+void Promises::check_progress(const ChildSaid& said) const {
+  const auto found = requests_.find(said.mark);
+  if (found == requests_.end()) return;
+  const Request& request = found->second;
+  const auto users = std::count_if(requests_.begin(), requests_.end(), [&](const auto& entry) {
+    return entry.second.said->token == request.said->token;
+  });
+  const bool is_plain = !request.is_doubled && !request.may_be_task && users == 1 && !is_mixed();
+  const bool is_known =
+      ended_count_ - request.ended_number < static_cast<int>(limits::kEndedTokensMax);
+  if (request.ended_number != 0 && is_plain && is_known) {
+    throw Broken(fmt::format("progress follows the answer to {}", request.said->id));
+  }
 }
 
 /// Of the result that ends a stream. Returns what names it there, as the bridge puts it in.
@@ -151,11 +182,27 @@ std::string Promises::check_stream_named(const std::string& line, const Streams:
   return tag + "}";
 }
 
+Heard Promises::stream_ended(Streams::Stream& stream, const std::string& line,
+                             const ChildSaid& said) {
+  std::string as_said = line;
+  if (line.find("\"result\":") != line.npos || line.find("\"result\" :") != line.npos) {
+    const std::string tag = check_stream_named(line, stream);
+    if (said.text().find(kStreamTag) == std::string::npos) {
+      as_said.erase(as_said.find(tag), tag.size());
+    }
+  }
+  if (as_said != said.before + stream.said->id + said.after) {
+    throw Broken("the end of a stream was changed, or has another id");
+  }
+  streams_.close(stream, now_);
+  return {Heard::Kind::stream_ended, stream.said->id};
+}
+
 /// The request that gets what ends a stream which is closed, where nobody can tell their ids apart.
 Promises::Request* Promises::taken_for(const ChildSaid& said, const std::string& line) {
   for (const int mark : open_) {
     Request& request = requests_.at(mark);
-    const bool may_be = request.is_doubled && is_big(said.id);
+    const bool may_be = request.is_doubled && is_big(id_key(said.id));
     if (may_be && line == said.before + request.said->id + said.after) return &request;
   }
   return nullptr;
@@ -170,18 +217,7 @@ Heard Promises::passed_to_stream(const std::string& line, const ChildSaid& said)
       return {Heard::Kind::answer, other->said->id};
     }
     if (stream == nullptr) throw Broken("a stream ends that is not open");
-    std::string as_said = line;
-    if (line.find("\"result\":") != line.npos || line.find("\"result\" :") != line.npos) {
-      const std::string tag = check_stream_named(line, *stream);
-      if (said.text().find(kStreamTag) == std::string::npos) {
-        as_said.erase(as_said.find(tag), tag.size());
-      }
-    }
-    if (as_said != said.before + stream->said->id + said.after) {
-      throw Broken("the end of a stream was changed, or has another id");
-    }
-    streams_.close(*stream, now_);
-    return {Heard::Kind::stream_ended, stream->said->id};
+    return stream_ended(*stream, line, said);
   }
   const json message = json::parse(line, nullptr, false);
   if (!message.is_object()) throw Broken("the line is not valid JSON");
@@ -262,6 +298,9 @@ Heard Promises::passed_answer(const std::string& line, const ChildSaid& said) {
       may_be_opening |= other.is_opening || said.is_discovery;
     }
   } else if (request->is_answered) {
+    const bool may_be = !life(said.gen).has_shown_digits;
+    Streams::Stream* const stream = may_be ? streams_.find_rounded(said.id) : nullptr;
+    if (stream != nullptr) return stream_ended(*stream, line, said);
     throw Broken(fmt::format("request {} gets a second answer", request->said->id));
   }
   for (Request* candidate : candidates) {
@@ -274,10 +313,14 @@ Heard Promises::passed_answer(const std::string& line, const ChildSaid& said) {
     if (!inserted) continue;
     if (!inserted->empty() && !json::accept(line)) throw Broken("the line is not valid JSON");
     check_inserted(*inserted, said, *candidate);
+    if (now_ < candidate->not_before && !candidate->is_doubled && !closed_at_ && !stopped_at_) {
+      throw Broken("an answer comes before the client has made its tools of the list");
+    }
     if (candidate->is_withdrawn && !candidate->is_doubled && !may_be_closed() &&
         (!candidate->said->envelope.empty() || candidate->batch != 0)) {
       throw Broken("an answer reaches the client that it has cancelled");
     }
+    candidate->may_be_task = candidate->said->wants_task || line.find("\"task\"") != line.npos;
     answered(*candidate, candidate->said->id);
     const bool is_probe = candidate->said->method == "server/discover";
     if (is_probe) return {Heard::Kind::discovery};
@@ -343,7 +386,7 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
     if (!item.starts_with(kToolStart) || item.find("sitter_child_stderr") == item.npos) {
       throw Broken("a list of tools came without the built-in ones");
     }
-    if ((item.find("\"sitter_call\"") != item.npos) != scene_.has_call_tool) {
+    if ((item.find("\"sitter_call\"") != item.npos) != scene_.offers_call_tool()) {
       throw Broken("sitter_call is not offered as the user has said");
     }
     return;

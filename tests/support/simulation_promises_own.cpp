@@ -108,6 +108,8 @@ Heard Promises::own(const std::string& line) {
     throw Broken(fmt::format("an answer with id {}, which nobody is owed", id));
   }
   check_own_answer(*request, line, message);
+  // What waited with it was dropped, if no child came to serve.
+  if (request->sent_to.empty() && !request->is_builtin) owed_notifications_.clear();
   const bool is_opening = request->is_opening;
   answered(*request, id);
   // As a refusal, since the bridge has no other answer to it.

@@ -197,6 +197,7 @@ void Promises::on_release_build(Generation gen) {
 
 void Promises::build_over(BuildLife& build, Generation gen) {
   build.is_over = true;
+  owed_notifications_.clear();
   is_child_built_ = build.has_succeeded() && !build.is_abandoned;
   if (build.may_be_for_reload && !build.has_succeeded()) {
     on_reload_failed(build.is_for_reload && open_rebuilds().empty());
@@ -309,7 +310,7 @@ void Promises::take_over(Generation gen) {
     streams_.on_lost(other);
     if (gen != built_gen_) continue;
     for (Request* call : open_rebuilds()) {
-      if (call->has_started) call->due = now_ + limits::kRelistWait + kLate;
+      if (call->has_started) call->due = now_ + relist_max() + kLate;
     }
   }
 }

@@ -280,6 +280,7 @@ void Promises::expect_restart(const Life& its_life, Generation gen) {
 
 /// Of the client or of somebody else. Only what a call of the client waits for goes on.
 void Promises::on_kill() {
+  owed_notifications_.clear();
   is_killed_ = true;
   BuildLife* const build = running_build();
   const bool is_alone = open_rebuilds().empty();

@@ -61,6 +61,15 @@ struct Scene {
   /// The server is nothing but an interpreter, so that the scope same-executable is refused.
   bool is_interpreted = false;
 
+  /// What the client calls itself, and how one of that name is.
+  std::string_view client_name = "sim";
+  bool lists_again = true, needs_pause = false;
+  /// It notifies right after server/discover.
+  bool notifies_early = false;
+  /// Servers may tell of progress behind their answer.
+  bool has_late_progress = false;
+
+  bool offers_call_tool() const { return has_call_tool || !lists_again; }
   bool has_outside() const { return has_reloads || has_watch || is_controlled; }
 };
 

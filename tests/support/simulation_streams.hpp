@@ -13,6 +13,7 @@
 #include "sitter/core/message.hpp"
 #include "sitter/core/raw_id.hpp"
 #include "sitter/core/time.hpp"
+#include "support/simulation_ids.hpp"
 #include "support/simulation_said.hpp"
 
 namespace sitter::sim {
@@ -50,6 +51,16 @@ class Streams {
   Stream* find(std::string_view raw_id, bool is_late = false) {
     for (auto& [mark, stream] : streams_) {
       if ((!stream.closed_at || is_late) && same_id(stream.said->id, raw_id)) return &stream;
+    }
+    return nullptr;
+  }
+
+  /// An open one that somebody who knows numbers as doubles may mean by this id.
+  Stream* find_rounded(std::string_view raw_id) {
+    if (!is_big(id_key(raw_id))) return nullptr;
+    for (auto& [mark, stream] : streams_) {
+      const bool is_alike = rounded_key(stream.said->id) == rounded_key(raw_id);
+      if (!stream.closed_at && is_alike) return &stream;
     }
     return nullptr;
   }

@@ -49,6 +49,24 @@ Scene World::random_scene(Random& random, Random& outside, Random habits, bool i
 /// Most seeds have none of it.
 void World::add_habits(Random& random, Scene& scene) {
   using BigIds = Scene::BigIds;
+  struct Name {
+    std::string_view text;
+    bool lists_again = true, needs_pause = false;
+  };
+  static constexpr std::array names = {Name{"codex-mcp-client", false},
+                                       Name{"qwen-cli-mcp-client-server", false},
+                                       Name{"@cline/core", false},
+                                       Name{"gemini-cli-mcp-client", true, true},
+                                       Name{"gemini-cli-mcp-client-server", true, true},
+                                       Name{"codex-mcp-clients"}};
+  if (random.chance(12)) {
+    const Name& name = random.pick(names);
+    scene.client_name = name.text;
+    scene.lists_again = name.lists_again;
+    scene.needs_pause = name.needs_pause;
+  }
+  scene.notifies_early = random.chance(20);
+  scene.has_late_progress = random.chance(10);
   if (random.chance(6)) scene.big_ids = random.pick(std::array{BigIds::kept, BigIds::rounded});
 }
 
