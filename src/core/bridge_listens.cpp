@@ -179,10 +179,9 @@ void Bridge::on_acknowledged(Child& child, const Message& message, Line line) {
 
 /// Whatever has exactly this id counts before all that the child may have rounded to it.
 Bridge::Answered Bridge::answered_by(Child& child, const Message& answer) {
-  const Generation gen = child.gen();
-  if (Stream* const stream = listens_.find(answer.id, gen)) return {stream};
-  if (listens_.was_cancelled(answer.id) && ends_stream(answer)) return {};
   if (shows_every_digit(answer.id)) child.keeps_integers = true;
+  if (Stream* const stream = listens_.find(answer.id, child.gen())) return {stream};
+  if (listens_.was_cancelled(answer.id) && ends_stream(answer)) return {};
   ClientRequest* const request = find_sent(child, answer.id);
   if (request != nullptr && same_id(request->id(), answer.id)) return {nullptr, request};
   Stream* const stream = find_stream(child, answer.id);

@@ -212,6 +212,20 @@ TEST_F(BridgeStreamsTest, OfARoundedIdOnlyTheEndOfAStreamIsTheStreams) {
   EXPECT_THAT(client_got(), ElementsAre(result(other, complete_text("a"))));
 }
 
+TEST_F(BridgeStreamsTest, AnEndWithEveryDigitShowsThatTheChildRoundsNone) {
+  const Id stream("12345678901234567017"), other("12345678901234567002");
+  client(listen(stream, kTools));
+  opens(1);
+  child(1, acknowledged(stream, kTools));
+  child(1, end_of(stream, stream));
+  client(enveloped_call(other, "echo"));
+  done();
+  child(1, result("12345678901234567000", complete_text("a")));
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(1, result(other, complete_text("b")));
+  EXPECT_THAT(client_got(), ElementsAre(result(other, complete_text("b"))));
+}
+
 TEST_F(BridgeStreamsTest, OneThatChildrenDieOfIsAskedForBehindAnAnswer) {
   open_stream(kTools, kTools);
   dies(1, 0);
