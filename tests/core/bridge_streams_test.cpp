@@ -4,7 +4,17 @@ namespace sitter {
 namespace {
 
 /// How a stream is opened, and opened again with each child.
-class BridgeStreamsTest : public StreamsTest {};
+class BridgeStreamsTest : public StreamsTest {
+ protected:
+  /// The stream is acknowledged, and the call is in flight.
+  void open_beside_a_call(const Id& stream, const Id& other) {
+    client(listen(stream, kTools));
+    opens(1);
+    child(1, acknowledged(stream, kTools));
+    client(enveloped_call(other, "echo"));
+    done();
+  }
+};
 
 TEST_F(BridgeStreamsTest, AStreamMayBeTheFirstRequest) {
   client(listen(kStream, kTools));
@@ -143,22 +153,14 @@ TEST_F(BridgeStreamsTest, ALargeIdMayBeRoundedByTheChild) {
 
 TEST_F(BridgeStreamsTest, AnAnswerToExactlyTheIdOfACallIsNotTheStreams) {
   const Id stream("12345678901234567001"), other("12345678901234567002");
-  client(listen(stream, kTools));
-  opens(1);
-  child(1, acknowledged(stream, kTools));
-  client(enveloped_call(other, "echo"));
-  done();
+  open_beside_a_call(stream, other);
   child(1, result(other, complete_text("a")));
   EXPECT_THAT(client_got(), ElementsAre(result(other, complete_text("a"))));
 }
 
 TEST_F(BridgeStreamsTest, NotEvenOneThatLooksLikeItsEnd) {
   const Id stream("12345678901234567001"), rounded("12345678901234567168");
-  client(listen(stream, kTools));
-  opens(1);
-  child(1, acknowledged(stream, kTools));
-  client(enveloped_call(rounded, "echo"));
-  done();
+  open_beside_a_call(stream, rounded);
   const std::string answer =
       result(rounded, R"json({"resultType":"complete","content":[],)json"
                       R"json("_meta":{"io.modelcontextprotocol/subscriptionId":1}})json");
@@ -182,11 +184,7 @@ TEST_F(BridgeStreamsTest, AChildThatHasShownEveryDigitRoundsNoStream) {
 
 TEST_F(BridgeStreamsTest, AnUnreadableAnswerToExactlyTheIdOfAStreamIsNoCalls) {
   const Id stream("9007199254740992"), other("9007199254740993");
-  client(listen(stream, kTools));
-  opens(1);
-  child(1, acknowledged(stream, kTools));
-  client(enveloped_call(other, "echo"));
-  done();
+  open_beside_a_call(stream, other);
   child(1, result(stream, "{\"x\":\"\xff\"}"));
   EXPECT_THAT(done(), IsEmpty());
   child(1, result(other, complete_text("a")));
