@@ -243,6 +243,8 @@ class Promises {
                        const Request& request) const;
   void check_inserted(std::string_view item, const ChildSaid& said, Request& request);
   void notice_told(Generation gen);
+  void note_told(const Request& request);
+  bool has_crossed() const { return unread_count_ > 0; }
 
   // simulation_promises_own.cpp: what the bridge tells the client itself
   std::vector<Heard> heard_batch(const std::string& line);
@@ -382,9 +384,11 @@ class Promises {
   std::set<int> cancelled_questions_;
   std::set<std::string> question_ids_;
   std::map<Generation, std::array<bool, 2>> notices_;  // without and with structured content
-  /// The client has cancelled a request of which the answer may have left, with a notice that it
-  /// has not read. Nobody outside can tell which notices come once more from then on.
-  bool has_crossed_ = false;
+  /// Whose answers have brought the client its last notice, several if a rebuild has.
+  std::vector<std::string> told_ids_;
+  /// How many of the next notices may hold one that it has not read: it has cancelled the request,
+  /// or one whose answer may have left.
+  int unread_count_ = 0;
 
   std::map<Generation, Life> lives_;
   Generation last_gen_ = kNoGeneration;

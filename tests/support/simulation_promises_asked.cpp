@@ -163,7 +163,9 @@ void Promises::check_passed_to_child(Life& its_life, Generation gen, const Clien
     const bool is_first = !std::exchange(its_life.has_served, true);
     if (is_first && is_modern_only() && its_life.is_after_loss) {
       // Its lists were taken first.
-      its_life.owes_notice = config_.writes_notices && !its_life.is_told_by_rebuild;
+      // Its notice may stand in what the one before it has answered.
+      its_life.owes_notice =
+          config_.writes_notices && !its_life.is_told_by_rebuild && !notices_[gen][0];
       its_life.has_answered = true;
     }
     if (said.method == "initialize") {

@@ -199,13 +199,18 @@ void Promises::on_cancellation(const ClientSaid& said) {
   });
   if (found == open_.rend()) {
     // What its answer has told is told once more.
-    has_crossed_ = true;
+    const bool was_told =
+        std::any_of(told_ids_.begin(), told_ids_.end(),
+                    [&](const std::string& id) { return same_id(said.about, id); });
+    if (was_told || may_be_closed()) unread_count_ = std::max(unread_count_, 1);
+    if (was_told && told_ids_.size() == 1 && !may_be_closed()) owe_remark();
     return;
   }
   Request& request = requests_.at(*found);
   if (request.is_doubled) {
-    // Nobody outside can tell which of them it was.
+    // Nobody outside can tell which of them it was, and one may be answered in a batch already.
     request.is_cancelled = !request.is_opening;
+    unread_count_ = 2;
     ++counts_[request.key].cancelled;
     return;
   }
@@ -220,9 +225,9 @@ void Promises::on_cancellation(const ClientSaid& said) {
   request.due.reset();
   // If it is still held, the next result has to carry it; what has left is told once more.
   request.must_carry_notice = request.must_carry_remark = false;
-  if (request.answer_read != 0 && may_be_closed()) {
-    has_crossed_ = true;
-  }
+  // Its own answer is still to be seen, and then what it has told once more.
+  const bool may_be_answered = request.answer_read != 0 || request.is_rebuild;
+  if (may_be_answered && may_be_closed()) unread_count_ = 2;
   ++counts_[request.key].cancelled;
   if (!is_in_flight(request)) forget(request);
 }

@@ -392,9 +392,9 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
     return;
   }
   if (item.empty()) {
-    if (request.must_carry_notice && !request.is_doubled && !has_crossed_)
+    if (request.must_carry_notice && !request.is_doubled && !has_crossed())
       throw Broken("the result after a restart has no notice");
-    if (request.must_carry_remark && !request.is_doubled && !has_crossed_)
+    if (request.must_carry_remark && !request.is_doubled)
       throw Broken("a result does not tell what has gone wrong");
     return;
   }
@@ -411,10 +411,11 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
   const bool may_remark_before = may_remark_;
   check_remark(item, said, request);
   if (!item.starts_with(kNoticeStart)) {
-    if (!may_remark_before && request.batch == 0 && !has_crossed_)
+    if (!may_remark_before && request.batch == 0 && !has_crossed())
       throw Broken("a result tells of something that has not happened");
-    if (request.must_carry_notice && !request.is_doubled && !has_crossed_)
+    if (request.must_carry_notice && !request.is_doubled && !has_crossed())
       throw Broken("the result after a restart does not tell of it");
+    if (!said.has_structure) note_told(request);
     return;
   }
   const int gen = number_behind(item, kNoticeStart);
@@ -423,19 +424,26 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
       before != lives_.end() && before->second.has_served &&
       (is_asked_ ? before->second.initialized_count > 0 : before->second.has_answered);
   // Behind its first line may stand an earlier one that the client has not read.
-  if (has_served && before->second.has_answered && before->second.is_killed && !has_crossed_ &&
+  if (has_served && before->second.has_answered && before->second.is_killed && !has_crossed() &&
       item.substr(0, item.find("\\n")).find("previous: \u26a0 crashed") != item.npos) {
     throw Broken("a deliberate kill is called a crash");
   }
   bool& was_told = notices_[gen][said.has_structure ? 1 : 0];
   // After a failed reload it is told once more, and in an array an earlier one may come later.
   const bool may_be_late = request.batch != 0 && scene_.has_outside();
-  if (was_told && !may_be_late && !has_crossed_) {
+  if (was_told && !may_be_late && !has_crossed()) {
     throw Broken(fmt::format("the notice of child {} comes twice", gen));
   }
   // What it is cancelled with is told once more.
   was_told = !request.is_cancelled;
-  if (!said.has_structure) notice_told(gen);
+  if (said.has_structure) return;
+  notice_told(gen);
+  note_told(request);
+}
+
+void Promises::note_told(const Request& request) {
+  told_ids_ = {request.said->id};
+  if (unread_count_ > 0) --unread_count_;
 }
 
 /// With that of this child those before it are told.

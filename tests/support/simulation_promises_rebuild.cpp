@@ -200,7 +200,10 @@ void Promises::build_over(BuildLife& build, Generation gen) {
   owed_notifications_.clear();
   is_child_built_ = build.has_succeeded() && !build.is_abandoned;
   if (build.may_be_for_reload && !build.has_succeeded()) {
-    on_reload_failed(build.is_for_reload && open_rebuilds().empty());
+    // A call may have wanted it longer than the reload did, and have been cancelled then.
+    const Instant wanted_until = build.started + std::chrono::seconds(limits::kBuildSecondsDefault);
+    const bool was_wanted = !rebuild_cancelled_at_ || *rebuild_cancelled_at_ < wanted_until;
+    on_reload_failed(build.is_for_reload && open_rebuilds().empty() && was_wanted);
   }
   for (Request* call : building_calls()) {
     if (std::exchange(call->waits_for_next_build, false)) {
@@ -428,9 +431,14 @@ void Promises::check_rebuild_answer(Request& request, const json& message) {
   }
   const bool was_told_here = !told_by_rebuild_.insert(gen).second;
   auto& told = notices_[gen];
-  if (!was_told_here && told[0] && !has_crossed_)
+  if (!was_told_here && told[0] && !has_crossed())
     throw Broken(fmt::format("the notice of child {} comes twice", gen));
   told = {true, true};
+  if (was_told_here) {
+    told_ids_.push_back(request.said->id);
+  } else {
+    note_told(request);
+  }
 }
 
 void Promises::check_rebuilds() {

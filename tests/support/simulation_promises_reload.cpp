@@ -351,7 +351,7 @@ void Promises::check_called(Generation gen, const std::string& id, const json& p
 void Promises::check_remark(std::string_view item, const ChildSaid& said, const Request& request) {
   constexpr std::string_view words = "Not every save is noticed: ";
   // In an array it may have stood for a while.
-  const bool is_late = may_be_closed() || request.batch != 0 || has_crossed_;
+  const bool is_late = may_be_closed() || request.batch != 0 || has_crossed();
   if (const std::size_t at = item.find(words); at != item.npos && !is_late) {
     const bool is_one =
         !watch_problem_.empty() && item.substr(at + words.size()).starts_with(watch_problem_);
