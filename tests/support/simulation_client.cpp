@@ -1,5 +1,7 @@
 #include "support/simulation_client.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace sitter::sim {
@@ -149,6 +151,14 @@ int Client::says_one_of_many() {
   // One that probes says nothing else.
   if (state_ == State::probing) return 0;
   return random_.chance(90) ? call() : other_request();
+}
+
+int Client::says_much() {
+  if (state_ == State::probing) return 0;
+  return request("completion/complete",
+                 fmt::format(R"json(,"ref":{{"type":"ref/prompt","name":"p"}},)json"
+                             R"json("argument":{{"name":"x","value":"{:x>{}}"}})json",
+                             "", limits::kMiB));
 }
 
 void Client::hears(const Heard& heard) {

@@ -20,6 +20,8 @@ class Client {
   int says();
   /// So many requests one after the other that the queues have to end somewhere.
   int says_one_of_many();
+  /// A large request that may be sent once more.
+  int says_much();
   void hears(const Heard& heard);
 
  private:

@@ -154,6 +154,7 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
   Life& its_life = life(gen);
   if (its_life.is_over) return;
   its_life.must_speak_by.reset();
+  if (!its_life.wrote_first_at) its_life.wrote_first_at = now_;
   for (const int number : numbers) {
     const ChildSaid& said = said_.child[static_cast<std::size_t>(number)];
     its_life.has_spoken |= !said.is_unreadable;

@@ -54,6 +54,7 @@ class Promises {
   void on_start_child(Generation gen);
   void on_start_build(Generation gen);
   void on_inspect(Generation gen);
+  void on_log(const std::string& text);
   void on_close_input(Generation gen);
   void on_release(Generation gen);
   void on_send_to_control(ControlId connection, const std::string& line);
@@ -110,6 +111,8 @@ class Promises {
     /// It was cancelled before any answer to it can have been known.
     bool is_withdrawn = false;
     std::vector<Generation> sent_to;
+    /// There was room to keep its line when it was sent: surely, or perhaps.
+    bool is_kept = false, may_be_kept = true;
     /// The child's answer that the bridge has read.
     int answer_read = 0;
     std::optional<Instant> due;
@@ -128,6 +131,8 @@ class Promises {
     bool has_exited = false;
     std::optional<ExitStatus> status;
     bool has_spoken = false;
+    /// A message, or noise among which an error without an id may have been.
+    std::optional<Instant> wrote_first_at;
     bool has_shown_digits = false;  ///< it rounds no ids
     bool is_input_closed = false;
     bool was_meant_by_kill = false;
@@ -319,6 +324,7 @@ class Promises {
   void check_own_cancellation(Generation gen, const nlohmann::json& message);
   void check_envelope(const nlohmann::json& message) const;
   void request_sent(Life& life, Generation gen, Request& request);
+  void note_kept(Request& request);
 
   // simulation_promises.cpp: the lives of children, and the end
   Milliseconds relist_max() const;

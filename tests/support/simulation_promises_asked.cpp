@@ -193,11 +193,30 @@ void Promises::request_sent(Life&, Generation gen, Request& request) {
       throw Broken("a request is sent to a second child while the first has it");
     }
     if (request.sent_to.back() == gen) throw Broken("a request is sent twice to the same child");
+    if (!request.may_be_kept) throw Broken("a request was kept for which there was no room");
   }
+  if (scene_.has_large_requests) note_kept(request);
   request.sent_to.push_back(gen);
   request.may_wait_for_build = false;
   // The opening of a session is answered without the child where it takes too long.
   if (!request.is_opening || life(gen).line_count > 1) request.due.reset();
+}
+
+/// The lines of small requests hardly count beside large ones.
+void Promises::note_kept(Request& request) {
+  const std::size_t size = request.said->text.size();
+  if (size < limits::kMiB) return;
+  std::size_t bytes_min = size, bytes_max = size;
+  for (const int mark : open_) {
+    const Request& other = requests_.at(mark);
+    const std::size_t other_size = other.said->text.size();
+    if (&other == &request || other_size < limits::kMiB || !is_in_flight(other)) continue;
+    bytes_max += other_size;
+    const bool is_over = other.is_cancelled || other.is_doubled || other.answer_read != 0;
+    if (other.is_kept && !is_over) bytes_min += other_size;
+  }
+  request.is_kept = bytes_max + limits::kMiB / 2 <= limits::kInFlightBytesMax;
+  request.may_be_kept = bytes_min <= limits::kInFlightBytesMax;
 }
 
 void Promises::check_own_to_child(Life& its_life, Generation gen, const std::string& line,
@@ -265,6 +284,18 @@ void Promises::check_own_opening(Life& its_life, const std::string& id, const st
   if (its_life.has_shown_era && !is_mixed())
     throw Broken("a child is doubted that has shown its era");
   if (its_life.has_served) throw Broken("a child is doubted that serves already");
+}
+
+/// A server that is slow to start has its time from its first message on.
+void Promises::on_log(const std::string& text) {
+  if (text.find("did not list its tools as a server of the stateless") == std::string::npos) return;
+  const Life& its_life = life(number_behind(text, "child "));
+  const bool has_not_answered = !its_life.tools_list_id.empty();
+  const bool had_its_time =
+      its_life.wrote_first_at && now_ >= *its_life.wrote_first_at + limits::kToolsListWait;
+  if (has_not_answered && !had_its_time) {
+    throw Broken("a server that is still starting is called one of the other era");
+  }
 }
 
 /// A restarted child grants less of a stream than the client was told.

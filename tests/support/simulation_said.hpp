@@ -68,6 +68,8 @@ struct Scene {
   bool notifies_early = false;
   /// Servers may tell of progress behind their answer.
   bool has_late_progress = false;
+  /// Its requests may be too large to be kept all together.
+  bool has_large_requests = false;
 
   bool offers_call_tool() const { return has_call_tool || !lists_again; }
   bool has_outside() const { return has_reloads || has_watch || is_controlled; }

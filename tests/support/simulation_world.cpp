@@ -68,6 +68,7 @@ void World::add_habits(Random& random, Scene& scene) {
   scene.notifies_early = random.chance(20);
   scene.has_late_progress = random.chance(10);
   if (random.chance(6)) scene.big_ids = random.pick(std::array{BigIds::kept, BigIds::rounded});
+  scene.has_large_requests = random.below(500) == 0;
 }
 
 BridgeConfig World::random_config() {
@@ -178,9 +179,13 @@ void World::end() {
 
 void World::client_acts() {
   const bool is_flood = random_.chance(1) && random_.chance(scene_.wildness / 8);
-  for (int count = is_flood ? 1100 : random_.between(1, 3); count > 0; --count) {
+  const bool is_heavy = scene_.has_large_requests && random_.chance(8);
+  const int count_max = is_flood ? 1100 : is_heavy ? 24 : random_.between(1, 3);
+  for (int count = count_max; count > 0; --count) {
     if (!bridge_.reads_client()) return;
-    const int mark = is_flood ? client_.says_one_of_many() : client_.says();
+    const int mark = is_flood   ? client_.says_one_of_many()
+                     : is_heavy ? client_.says_much()
+                                : client_.says();
     if (mark == 0) return;
     const ClientSaid& said = said_.client[static_cast<std::size_t>(mark)];
     if (tells()) tell("client", said.text);

@@ -186,6 +186,7 @@ void World::carry_out(action::SendToControl& order) {
 
 void World::carry_out(action::Log& order) {
   if (tells()) tell("  log", order.text);
+  promises_.on_log(order.text);
 }
 
 void World::carry_out(action::Exit& order) {
