@@ -426,6 +426,7 @@ void Promises::on_settled(const Bridge& bridge) {
     throw Broken("a stream was taken back from the child, and the client does not know");
   }
   check_rebuilds();
+  replays_.check();
   if (!was_rebuilding_) streams_.check(now_);
   check_requests();
   check_silent();

@@ -310,6 +310,7 @@ class Promises {
   void on_kill();
   void on_wanted();
   void note_success(const ChildSaid& said);
+  bool may_tell_successor(Generation gen, std::string_view tool) const;
   void check_called(Generation gen, const std::string& id, const nlohmann::json& params);
   void check_remark(std::string_view item, const ChildSaid& said, const Request& request);
   void owe_remark();

@@ -337,8 +337,24 @@ void Promises::note_success(const ChildSaid& said) {
     // Of several with the same id, nobody outside can tell which it is the answer of.
     if (count > 1 || is_success) {
       replays_.on_success(said.gen, call.tool, call.arguments, count == 1);
+      if (count == 1 && may_tell_successor(said.gen, call.tool)) {
+        replays_.on_late_success(last_gen_, call.tool, call.arguments);
+      }
     }
   }
+}
+
+/// Whether the server after this one serves, and does nothing of that kind for the client.
+bool Promises::may_tell_successor(Generation gen, std::string_view tool) const {
+  const Life& successor = lives_.at(last_gen_);
+  if (!lives_.at(gen).retired_at || !successor.has_taken_over || is_mixed() || may_be_closed()) {
+    return false;
+  }
+  return listens(last_gen_) && std::none_of(open_.begin(), open_.end(), [&](int mark) {
+           const Request& request = requests_.at(mark);
+           return request.said->tool == tool && !request.sent_to.empty() &&
+                  request.sent_to.back() == last_gen_;
+         });
 }
 
 void Promises::check_called(Generation gen, const std::string& id, const json& params) {

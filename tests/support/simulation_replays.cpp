@@ -21,6 +21,20 @@ void Replays::on_success(Generation gen, const std::string& tool, const std::str
   successes_.emplace(tool, arguments);
 }
 
+void Replays::on_late_success(Generation gen, const std::string& tool,
+                              const std::string& arguments) {
+  const auto life = lives_.find(gen);
+  if (life == lives_.end() || !life->second.is_ready || !life->second.running_id.empty()) return;
+  const auto last = last_.find(tool);
+  if (last == last_.end() || last->second.gen >= gen || last->second.arguments != arguments) return;
+  due_late_ = tool;
+}
+
+void Replays::check() const {
+  if (due_late_.empty()) return;
+  throw Broken(due_late_ + " has succeeded at the server before, and is not called again");
+}
+
 void Replays::on_ready(Generation gen) {
   const auto first = std::find_if(tools_.begin(), tools_.end(),
                                   [this](const std::string& tool) { return last_.contains(tool); });
@@ -37,6 +51,7 @@ void Replays::on_called(Generation gen, const std::string& tool, const std::stri
   Life& life = lives_[gen];
   const auto place = std::find(tools_.begin(), tools_.end(), tool);
   if (place == tools_.end()) throw Broken(fmt::format("{} is called, which nobody named", tool));
+  if (tool == due_late_) due_late_.clear();
   if (has_overlapped_) {
     if (!successes_.contains({tool, arguments})) {
       throw Broken(

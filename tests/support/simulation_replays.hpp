@@ -30,6 +30,11 @@ class Replays {
   /// bridge has taken the answer for that of this call.
   void on_success(Generation gen, const std::string& tool, const std::string& arguments,
                   bool is_sure);
+  /// The server before it has just answered such a call: `gen`, which serves and of which the
+  /// client wants no such call, is told at once, or as soon as it has answered the call before.
+  void on_late_success(Generation gen, const std::string& tool, const std::string& arguments);
+  /// After one input and all that followed from it.
+  void check() const;
   /// A child is about to be asked something, and there were others before it.
   void on_ready(Generation gen);
   void on_called(Generation gen, const std::string& tool, const std::string& arguments,
@@ -78,6 +83,8 @@ class Replays {
   std::set<std::pair<std::string, std::string>> successes_;
   int last_number_ = 0;
   bool has_overlapped_ = false;
+  /// The tool that must be called in this moment; empty if there is none.
+  std::string due_late_;
   std::map<Generation, Life> lives_;
 };
 
