@@ -41,8 +41,8 @@ void Bridge::answer(ClientRequest& request, Outgoing line) {
         batches_.has_room(batch, text.size())
             ? text
             : error_line(request.id(), ErrorCode::internal_error,
-                         fmt::format("with this answer of {} bytes the batch would have more "
-                                     "than {}; send the request alone",
+                         fmt::format("with this answer of {} bytes the open batches would have "
+                                     "more than {}; send the request alone",
                                      text.size(), limits::kBatchBytesMax))));
   } else {
     output_.send(std::move(line), out_);

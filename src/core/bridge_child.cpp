@@ -160,19 +160,22 @@ void Bridge::on_child_request(Child& child, const Message& message, Line line) {
                                       child.gen(), brief(message.method_text, 100)));
     return;
   }
-  if (child_requests_.count() >= limits::kChildRequestsMax) {
+  const std::string_view token = message.params.meta_progress_token;
+  const std::size_t bytes = child_requests_.bytes() + message.id.size() + token.size();
+  if (child_requests_.count() >= limits::kChildRequestsMax ||
+      bytes > limits::kChildRequestBytesMax) {
     // A child that asks and does not read would fill its queue with these.
     if (!child.life.is_up() || child.input != Child::Input::open) return;
     out_.push(action::SendToChild{
         child.gen(),
         Outgoing::own(error_line(
             message.id, ErrorCode::internal_error,
-            fmt::format("the client has {} requests of the server unanswered, which is the most "
-                        "that mcp-sitter passes on",
-                        limits::kChildRequestsMax)))});
+            fmt::format("the client has {} requests of the server unanswered, and mcp-sitter "
+                        "passes on at most {}, with {} bytes of ids and progress tokens",
+                        child_requests_.count(), limits::kChildRequestsMax,
+                        limits::kChildRequestBytesMax)))});
     return;
   }
-  const std::string_view token = message.params.meta_progress_token;
   const std::string id = child_requests_.add(child.gen(), message.id, token);
   Edits edits(line);
   edits.replace(message.id, id);

@@ -323,13 +323,14 @@ void Bridge::on_client_notification(const Message& message, Line line) {
     on_cancelled(message, line);
     return;
   }
+  has_met_envelope_ = has_met_envelope_ || message.params.has_envelope();
   Child* const child = serving();
   if (message.method == Method::initialized && session_.is_asked()) {
     session_.initialized_line = line.text();
     // A child that has not had one gets it from its handshake, and so does each that follows.
     if (child == nullptr || child->handshake.state() == Handshake::State::opened) return;
   }
-  // A client whose requests have an envelope, a probe too, need not open a session first.
+  // A client that has said anything with an envelope, a probe too, need not open a session first.
   if (!is_open() && !has_met_envelope_) {
     out_.log(Level::warn, fmt::format("{} came before initialize, and was dropped",
                                       brief(message.method_text, 100)));

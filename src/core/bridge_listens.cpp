@@ -207,6 +207,9 @@ void Bridge::on_stream_answer(Child& child, Stream& stream, const Message& messa
       stream.is_refused = true;
     } else {
       if (is_object(message.result)) {
+        if (member(message.result, "resultType").empty()) {
+          edits.append(message.result, R"json("resultType":"complete")json");
+        }
         name_stream(message.result, stream.id, edits);
       } else {
         edits.replace(message.result, complete("{}", stream_member(stream.id)));

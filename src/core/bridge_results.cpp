@@ -139,7 +139,12 @@ void Bridge::on_setting_accepted(const Child& child, const ClientRequest& reques
   if (setting == nullptr) return;
   const Message::Params& params = setting->params;
   if (setting->method == Method::logging_set_level) session_.log_level = params.level;
-  if (setting->method == Method::resources_subscribe) session_.subscribe(params.uri);
+  if (setting->method == Method::resources_subscribe && !session_.subscribe(params.uri)) {
+    out_.log(Level::warn,
+             fmt::format("a subscription is not made again after a restart: at most {} are "
+                         "remembered, with {} bytes of URIs",
+                         limits::kSubscriptionsMax, limits::kSubscriptionBytesMax));
+  }
   if (setting->method == Method::resources_unsubscribe) session_.unsubscribe(params.uri);
   // Without a session a server keeps nothing of the kind.
   if (!session_.is_asked()) return;

@@ -23,12 +23,14 @@ std::int64_t number_of(std::string_view client_id) {
 std::string ChildRequests::add(Generation gen, std::string_view id,
                                std::string_view progress_token) {
   open_.emplace(next_, Request{gen, std::string(id), std::string(progress_token)});
+  bytes_ += id.size() + progress_token.size();
   return fmt::format("{}", next_++);
 }
 
 std::optional<ChildRequests::Request> ChildRequests::take(std::string_view client_id) {
   auto node = open_.extract(number_of(client_id));
   if (node.empty()) return std::nullopt;
+  bytes_ -= weight(node.mapped());
   return std::move(node.mapped());
 }
 
@@ -50,6 +52,7 @@ std::vector<std::string> ChildRequests::drop(Generation gen) {
   for (auto it = open_.begin(); it != open_.end();) {
     if (it->second.gen == gen) {
       dropped.push_back(fmt::format("{}", it->first));
+      bytes_ -= weight(it->second);
       it = open_.erase(it);
     } else {
       ++it;

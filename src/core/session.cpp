@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "sitter/core/json_text.hpp"
 #include "sitter/core/json_view.hpp"
@@ -95,9 +96,18 @@ bool Session::declares(std::string_view feature) const {
   return answered_by_us || is_object(member(capabilities, feature));
 }
 
-void Session::subscribe(std::string_view raw_uri) {
-  if (std::find(subscriptions.begin(), subscriptions.end(), raw_uri) != subscriptions.end()) return;
-  if (subscriptions.size() < limits::kSubscriptionsMax) subscriptions.emplace_back(raw_uri);
+bool Session::subscribe(std::string_view raw_uri) {
+  if (std::find(subscriptions.begin(), subscriptions.end(), raw_uri) != subscriptions.end()) {
+    return true;
+  }
+  const std::size_t bytes =
+      std::accumulate(subscriptions.begin(), subscriptions.end(), raw_uri.size(),
+                      [](std::size_t sum, const std::string& uri) { return sum + uri.size(); });
+  if (subscriptions.size() == limits::kSubscriptionsMax || bytes > limits::kSubscriptionBytesMax) {
+    return false;
+  }
+  subscriptions.emplace_back(raw_uri);
+  return true;
 }
 
 void Session::unsubscribe(std::string_view raw_uri) { std::erase(subscriptions, raw_uri); }

@@ -40,6 +40,30 @@ TEST(BatchesTest, SeveralAnswersAreBoundedAndOneIsNot) {
   EXPECT_EQ(batches.add(batch, "4567"), "[123,4567]");
 }
 
+TEST(BatchesTest, WhatAllOfThemKeepIsBounded) {
+  Batches batches(10);
+  const auto first = batches.open(2);
+  const auto second = batches.open(3);
+  batches.add(first, "1234");
+  EXPECT_FALSE(batches.has_room(second, 4));
+  EXPECT_TRUE(batches.has_room(second, 3));
+  batches.add(second, "123");
+  EXPECT_FALSE(batches.has_room(second, 0));
+  // The last one is not kept.
+  EXPECT_TRUE(batches.has_room(first, 3));
+  EXPECT_EQ(batches.add(first, "567"), "[1234,567]");
+  EXPECT_TRUE(batches.has_room(second, 4));
+  EXPECT_EQ(batches.drop(second), std::nullopt);
+  EXPECT_EQ(batches.drop(second), "[123]");
+  EXPECT_TRUE(batches.has_room(batches.open(2), 11));
+}
+
+TEST(BatchesTest, OneAnswerThatIsNotKeptMayHaveAnySize) {
+  Batches batches(10);
+  batches.add(batches.open(2), "1234567");
+  EXPECT_TRUE(batches.has_room(batches.open(1), 11));
+}
+
 TEST(BatchesTest, WithoutAnyAnswerThereIsNoArray) {
   Batches batches;
   EXPECT_EQ(batches.drop(batches.open(1)), std::nullopt);

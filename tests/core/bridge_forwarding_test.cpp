@@ -168,6 +168,23 @@ TEST_F(BridgeForwardingTest, TheChildsQuestionsAreBounded) {
   EXPECT_THAT(done(), SizeIs(2));
 }
 
+TEST_F(BridgeForwardingTest, SoAreTheBytesThatAreKeptOfTheChildsQuestions) {
+  EXPECT_EQ(limits::kChildRequestBytesMax, 4 * limits::kMiB);
+  const Id id("\"" + std::string(limits::kChildRequestBytesMax - 3, 'q') + "\"");
+  child(1, request(id, "ping"));
+  EXPECT_THAT(client_got(), ElementsAre(request(1, "ping")));
+  child(1, request(10, "ping"));
+  EXPECT_THAT(done(),
+              ElementsAre(AllOf(HasSubstr("child 1 "), HasSubstr(R"json("id":10,"error")json"),
+                                HasSubstr("4194304 bytes"))));
+  child(1, request(1, "ping"));
+  EXPECT_THAT(client_got(), ElementsAre(request(2, "ping")));
+  client(result(1));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + result(id)));
+  child(1, request(10, "ping"));
+  EXPECT_THAT(client_got(), ElementsAre(request(3, "ping")));
+}
+
 TEST_F(BridgeForwardingTest, ACancellationPasses) {
   client(call(1, "slow"));
   done();

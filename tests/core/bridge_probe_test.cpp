@@ -134,6 +134,15 @@ TEST_F(BridgeProbeTest, ANotificationWaitsForTheChildThatIsProbed) {
   child(1, error(1, -32601, "Method not found"));
 }
 
+TEST_F(BridgeProbeTest, ANotificationWithAnEnvelopeMayComeFirstOfAll) {
+  const std::string first =
+      notification("notifications/vendor",
+                   R"json({"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}})json");
+  client(first);
+  client(enveloped(1, "server/discover"));
+  EXPECT_THAT(done(), Contains("child 1 " + first));
+}
+
 TEST_F(BridgeProbeTest, ANotificationBehindARequestThatProbesNothingIsDropped) {
   client(request(1, "ping"));
   done();

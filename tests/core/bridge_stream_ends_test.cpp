@@ -220,6 +220,13 @@ TEST_F(BridgeStreamEndsTest, ItsEndNamesTheStreamAlsoIfTheChildForgotThat) {
   }
 }
 
+TEST_F(BridgeStreamEndsTest, AnEndThatDoesNotSayThatItIsCompleteDoes) {
+  open_stream(kTools, kTools);
+  child(1, result(kStream, "{}"));
+  time_passes(limits::kListenEndWait);
+  EXPECT_THAT(client_got(), ElementsAre(end_of(kStream, kStream)));
+}
+
 TEST_F(BridgeStreamEndsTest, AnEndThatIsNoObjectBecomesOne) {
   for (const std::string said : {"null", "[1]", "\"x\""}) {
     open_stream(kTools, kTools);

@@ -60,5 +60,16 @@ TEST(ChildRequestsTest, ADeadChildsQuestionsAreDroppedInTheirOrder) {
   EXPECT_EQ(requests.count(), 1u);
 }
 
+TEST(ChildRequestsTest, WhatIsKeptOfThemIsCounted) {
+  ChildRequests requests;
+  requests.add(1, "\"abc\"", "77");
+  requests.add(2, "5", "");
+  EXPECT_EQ(requests.bytes(), 8u);
+  requests.take("1");
+  EXPECT_EQ(requests.bytes(), 1u);
+  requests.drop(2);
+  EXPECT_EQ(requests.bytes(), 0u);
+}
+
 }  // namespace
 }  // namespace sitter

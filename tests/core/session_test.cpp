@@ -77,11 +77,22 @@ TEST(SessionTest, SubscriptionsAreASet) {
 TEST(SessionTest, SubscriptionsAreBounded) {
   Session session;
   session.subscriptions.resize(limits::kSubscriptionsMax - 1);
-  session.subscribe("\"a\"");
-  session.subscribe("\"b\"");
+  EXPECT_TRUE(session.subscribe("\"a\""));
+  EXPECT_FALSE(session.subscribe("\"b\""));
   EXPECT_EQ(limits::kSubscriptionsMax, 10000u);
   EXPECT_THAT(session.subscriptions, SizeIs(10000));
   EXPECT_EQ(session.subscriptions.back(), "\"a\"");
+}
+
+TEST(SessionTest, SoAreTheBytesOfTheirUris) {
+  Session session;
+  EXPECT_EQ(limits::kSubscriptionBytesMax, 4 * limits::kMiB);
+  const std::string uri(limits::kSubscriptionBytesMax - 1, 'a');
+  EXPECT_TRUE(session.subscribe(uri));
+  EXPECT_FALSE(session.subscribe("bc"));
+  EXPECT_TRUE(session.subscribe("b"));
+  EXPECT_TRUE(session.subscribe(uri));
+  EXPECT_THAT(session.subscriptions, SizeIs(2));
 }
 
 TEST(SessionTest, TheLegacyVersions) {

@@ -190,6 +190,12 @@ Heard Promises::stream_ended(Streams::Stream& stream, const std::string& line,
     if (said.text().find(kStreamTag) == std::string::npos) {
       as_said.erase(as_said.find(tag), tag.size());
     }
+    constexpr std::string_view type = R"json(,"resultType":"complete")json";
+    if (said.text().find("\"resultType\"") == std::string::npos) {
+      const std::size_t at = as_said.find(type);
+      if (at == as_said.npos) throw Broken("the result that ends a stream does not say so");
+      as_said.erase(at, type.size());
+    }
   }
   if (as_said != said.before + stream.said->id + said.after) {
     throw Broken("the end of a stream was changed, or has another id");

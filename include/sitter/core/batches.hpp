@@ -15,7 +15,8 @@ namespace sitter {
 /// must take an array of messages, and answers its requests in one array (basic/index, "Batching").
 class Batches {
  public:
-  /// `bytes_max`: of the answers to one batch, if there is more than one.
+  /// `bytes_max`: of the answers to one batch, and of those to all open ones, if there is more than
+  /// one.
   explicit Batches(std::size_t bytes_max = limits::kBatchBytesMax) : bytes_max_(bytes_max) {}
 
   using Number = std::uint32_t;
@@ -40,6 +41,8 @@ class Batches {
 
   std::size_t bytes_max_;
   std::map<Number, Batch> open_;
+  /// Of all answers that are kept.
+  std::size_t bytes_ = 0;
   Number last_ = kNone;
 };
 

@@ -39,10 +39,17 @@ class ChildRequests {
   std::vector<std::string> drop(Generation gen);
 
   std::size_t count() const { return open_.size(); }
+  /// Of the ids and progress tokens that are kept.
+  std::size_t bytes() const { return bytes_; }
 
  private:
+  static std::size_t weight(const Request& request) {
+    return request.id.size() + request.progress_token.size();
+  }
+
   std::map<std::int64_t, Request> open_;
   std::int64_t next_ = 1;
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace sitter

@@ -59,8 +59,10 @@ inline constexpr std::size_t kCancelledListensMax = 64;
 /// all the same. One that does so late does it within its last few requests.
 inline constexpr std::size_t kEndedTokensMax = 64;
 
-/// Questions of the child that the client has not answered. A client shows them to a person.
+/// Questions of the child that the client has not answered. A client shows them to a person. And
+/// the bytes of their ids and progress tokens, which are kept: 4 KiB each if so many are open.
 inline constexpr std::size_t kChildRequestsMax = 1000;
+inline constexpr std::size_t kChildRequestBytesMax = 4 * kMiB;
 
 /// A grandchild may hold the pipes of a child that has exited, so their end is not waited for any
 /// longer. What the child itself wrote is in the pipe by then, and read in a few milliseconds.
@@ -138,7 +140,8 @@ inline constexpr Milliseconds kPauseAfterList{100};
 inline constexpr std::size_t kHeldBytesMax = 16 * kMiB;
 
 /// The answers to one batch, which are kept until the last is there and go out as one line: more
-/// than the official TypeScript clients take of any line. One alone may have any size.
+/// than the official TypeScript clients take of any line. All open batches together keep no more
+/// than that either. One answer alone may have any size.
 inline constexpr std::size_t kBatchBytesMax = 16 * kMiB;
 
 /// Entries of one batch. Each may be owed an error that is longer than itself, and no client that
@@ -220,8 +223,10 @@ inline constexpr std::size_t kListensMax = 1024;
 inline constexpr std::size_t kListenBytesMax = 4 * kMiB;
 
 /// Subscriptions that are made again with the next child, each with a request of its own. At about
-/// 150 bytes each these take a tenth of the queue to it.
+/// 150 bytes each these take a tenth of the queue to it. And the bytes of their URIs, however long
+/// these are: a quarter of that queue.
 inline constexpr std::size_t kSubscriptionsMax = 10000;
+inline constexpr std::size_t kSubscriptionBytesMax = kQueueBytesMax / 4;
 
 /// Stderr of the child in memory: a thousand lines of 1 KiB. Of a longer line than the second only
 /// the beginning is kept, or one dump would push out all that was said before it.

@@ -62,7 +62,8 @@ struct Session {
   /// The client's params, with the version that was negotiated: the child must not choose another.
   std::string replayed_params() const;
 
-  void subscribe(std::string_view raw_uri);
+  /// False if there is no room to remember it (`limits::kSubscriptionsMax`).
+  bool subscribe(std::string_view raw_uri);
   void unsubscribe(std::string_view raw_uri);
 };
 
