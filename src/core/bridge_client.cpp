@@ -32,13 +32,10 @@ void Bridge::on(const input::ClientLine& fact) {
       on_batch(fact.line);
       return;
     }
-    const bool is_json = defect.kind == Defect::Kind::batch ||
-                         defect.kind == Defect::Kind::not_an_object ||
-                         defect.kind == Defect::Kind::not_json_rpc;
-    if (is_json) {
-      refuse_client_line(defect.id, ErrorCode::invalid_request, defect.what);
-    } else {
+    if (defect.kind == Defect::Kind::not_utf8 || defect.kind == Defect::Kind::not_json) {
       refuse_broken_line(fact.line, defect.what);
+    } else {
+      refuse_client_line(defect.id, ErrorCode::invalid_request, defect.what);
     }
     return;
   }

@@ -269,6 +269,9 @@ const Message* MessageReader::read(Line line, Values values) {
     if (error == simdjson::UTF8_ERROR) {
       return refuse(Defect::Kind::not_utf8, "the line is not valid UTF-8", line);
     }
+    if (error == simdjson::MEMALLOC) {
+      return refuse(Defect::Kind::no_memory, too_long_text(text.size()), line);
+    }
     return refuse(Defect::Kind::not_json,
                   fmt::format("the line is not valid JSON ({})", simdjson::error_message(error)),
                   line);

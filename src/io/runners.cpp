@@ -18,7 +18,10 @@ constexpr std::string_view kInterpreters[] = {
     "erl",    "escript", "elixir",    "mono",     "pwsh",   "powershell", "groovy", "scala",
     "kotlin", "clojure", "osascript", "wasmtime", "wasmer", "qemu",       "wine",   "electron",
     "ghci",   "runghc",  "swipl",     "sbcl",     "awk",    "gawk",       "tsx",    "ts-node",
-    "cmd",    "csh",     "tcsh",      "elvish",   "nu",     "xonsh",
+    "cmd",    "csh",     "tcsh",      "elvish",   "nu",     "xonsh",      "r",      "rterm",
+    "dart",   "dartvm",  "beam.smp",  "iex",      "ocaml",  "ocamlrun",   "utop",   "raku",
+    "moar",   "bb",      "graalpy",   "janet",    "octave", "crystal",    "qjs",    "gjs",
+    "hhvm",   "jshell",  "jbang",     "clisp",
 };
 
 constexpr std::string_view kWrappers[] = {
@@ -33,7 +36,9 @@ constexpr std::string_view kWrappers[] = {
     "ltrace",  "gdb",       "lldb",      "rr",         "valgrind", "caffeinate", "nodemon",
     "dotenv",  "dotenvx",   "watchexec", "entr",       "firejail", "bwrap",      "coreutils",
     "tini",    "dumb-init", "zig",       "swift",      "bazel",    "mcp-sitter", "socat",
-    "perf",    "flock",     "nsenter",   "unshare",    "chroot",   "catatonit",
+    "perf",    "flock",     "nsenter",   "unshare",    "chroot",   "catatonit",  "rlwrap",
+    "taskset", "ionice",    "chrt",      "prlimit",    "setpriv",  "runuser",    "xvfb-run",
+    "proot",   "fakeroot",  "unbuffer",
 };
 
 constexpr std::string_view kRemotes[] = {
@@ -69,7 +74,11 @@ std::string stem_of(std::string_view program) {
   for (std::string_view end : {".exe", ".cmd", ".bat", ".js", ".cjs", ".mjs"}) {
     if (name.ends_with(end)) name.resize(name.size() - end.size());
   }
-  std::size_t last = name.find_last_not_of("0123456789.-");
+  // "qemu-x86_64" runs programs of another machine.
+  if (name.starts_with("qemu-")) return "qemu";
+  // "python3.13t" is built without the global lock, and "python3.13d" for a debugger.
+  const bool is_python = name.starts_with("python3");
+  std::size_t last = name.find_last_not_of(is_python ? "0123456789.-dmt" : "0123456789.-");
   // A name of digits only has no stem.
   if (last != std::string::npos) name.resize(last + 1);
   return name;

@@ -85,6 +85,23 @@ TEST(Flood, ALineForWhichThereIsNoMemoryIsAnsweredAndTheSessionGoesOn) {
   }
 }
 
+TEST(Flood, ALineThatCannotBeParsedForWantOfMemoryIsNotCalledBroken) {
+  if (!counts_memory()) GTEST_SKIP() << "a sanitizer needs most of the address space";
+  ScriptedClient client;
+  client.open();
+  // So small that nobody asks for room before it is parsed.
+  const std::string text(1000000, 'x');
+  limit_memory(client, 4 * kMebibyte);
+  client.call(1, "echo", {{"text", text}});
+  const Json refused = client.answer(1)["error"];
+  EXPECT_EQ(refused["code"], -32600);
+  EXPECT_THAT(refused["message"].get<std::string>(), HasSubstr("no memory for a line of 1000"));
+  const Json failed = client.result_of("big", {{"bytes", text.size()}});
+  EXPECT_EQ(failed["isError"], true);
+  EXPECT_THAT(text_of(failed), HasSubstr("no memory for a line of 1000"));
+  EXPECT_EQ(client.end(), 0);
+}
+
 TEST(Flood, ChildThatStopsReadingBlocksNobodyElse) {
   ScriptedClient client({.options = {"--kill-grace", "20"}});
   client.open();

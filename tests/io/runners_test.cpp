@@ -73,6 +73,11 @@ TEST(RunnerKind, IsToldByTheName) {
   EXPECT_EQ(runner_kind("cargo"), Runner::wrapper);
   EXPECT_EQ(runner_kind("docker"), Runner::remote);
   EXPECT_EQ(runner_kind("/srv/build/server"), Runner::none);
+  EXPECT_EQ(runner_kind("./go2rtc"), Runner::none);
+  for (const char* name : {"python3.13t", "python3.13td", "python3.7m", "qemu-x86_64",
+                           "qemu-aarch64-static", "beam.smp", "R", "dart"}) {
+    EXPECT_EQ(runner_kind(std::string("/home/user/bin/") + name), Runner::interpreter) << name;
+  }
 }
 
 }  // namespace

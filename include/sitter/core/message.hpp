@@ -55,7 +55,14 @@ struct Message {
 
 /// Why a line is no message.
 struct Defect {
-  enum class Kind : std::uint8_t { not_utf8, not_json, batch, not_an_object, not_json_rpc };
+  enum class Kind : std::uint8_t {
+    not_utf8,
+    not_json,
+    no_memory,  ///< nobody knows what it is
+    batch,
+    not_an_object,
+    not_json_rpc,
+  };
 
   Kind kind;
   /// A clause for a person: "the member id is neither a string nor a number".
