@@ -16,6 +16,7 @@
 namespace {
 
 using sitter::sim::Broken;
+using sitter::sim::Digest;
 using sitter::sim::World;
 
 constexpr std::uint64_t kFirstSeed = 1;
@@ -27,6 +28,7 @@ struct Options {
   std::uint64_t count = 20'000;
   /// Instead of a count.
   std::optional<std::uint64_t> seconds;
+  bool prints_digest = false;
 };
 
 /// Of this program, for the command that plays a seed again.
@@ -49,18 +51,25 @@ void on_crash(int signal) {
 }
 
 /// What is wrong with it; nothing when every promise was kept.
-std::optional<std::string> play(std::uint64_t seed, std::FILE* story) {
+std::optional<std::string> play(std::uint64_t seed, std::FILE* story, Digest* digest) {
   current_seed = seed;
   try {
-    World(seed, story).play();
+    World(seed, story, digest).play();
   } catch (const Broken& broken) {
     return broken.what();
   }
   return std::nullopt;
 }
 
-int play_one(std::uint64_t seed) {
-  const auto wrong = play(seed, stdout);
+void print_digest(const Digest& digest) {
+  std::printf("digest %016llx\n", static_cast<unsigned long long>(digest.value()));
+}
+
+int play_one(const Options& options) {
+  const std::uint64_t seed = *options.seed;
+  Digest digest;
+  const auto wrong = play(seed, stdout, &digest);
+  if (options.prints_digest) print_digest(digest);
   if (!wrong) {
     std::printf("seed %llu: every promise was kept\n", static_cast<unsigned long long>(seed));
     return EXIT_SUCCESS;
@@ -77,10 +86,11 @@ int play_many(const Options& options) {
                            : count < options.count;
   };
   std::uint64_t count = 0;
+  Digest digest;
   for (; is_left(count); ++count) {
     const std::uint64_t seed = options.first + count;
-    if (!play(seed, nullptr)) continue;
-    const auto wrong = play(seed, stdout);
+    if (!play(seed, nullptr, options.prints_digest ? &digest : nullptr)) continue;
+    const auto wrong = play(seed, stdout, nullptr);
     std::printf("BROKEN by seed %llu: %s\n", static_cast<unsigned long long>(seed),
                 wrong ? wrong->c_str() : "only without its story");
     print_command(stdout);
@@ -90,14 +100,20 @@ int play_many(const Options& options) {
   std::printf("%llu seeds from %llu on kept every promise, in %.1f s\n",
               static_cast<unsigned long long>(count),
               static_cast<unsigned long long>(options.first), took);
+  if (options.prints_digest) print_digest(digest);
   return EXIT_SUCCESS;
 }
 
 std::optional<Options> parsed(int argc, char** argv) {
   Options options;
-  for (int i = 1; i + 1 < argc; i += 2) {
+  for (int i = 1; i < argc; ++i) {
     const std::string_view name = argv[i];
-    const std::string_view text = argv[i + 1];
+    if (name == "--digest") {
+      options.prints_digest = true;
+      continue;
+    }
+    if (++i == argc) return std::nullopt;
+    const std::string_view text = argv[i];
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
@@ -113,7 +129,6 @@ std::optional<Options> parsed(int argc, char** argv) {
       return std::nullopt;
     }
   }
-  if (argc % 2 == 0) return std::nullopt;
   return options;
 }
 
@@ -124,14 +139,15 @@ int main(int argc, char** argv) {
   const auto options = parsed(argc, argv);
   if (!options) {
     std::fprintf(stderr,
-                 "usage: %s [--seed N | [--first N] [--seeds N | --seconds S]]\n"
+                 "usage: %s [--digest] [--seed N | [--first N] [--seeds N | --seconds S]]\n"
                  "  --seed N     play one seed and tell its whole story\n"
                  "  --seeds N    play so many (20000)\n"
                  "  --first N    from this one on (1)\n"
-                 "  --seconds S  play for so long instead\n",
+                 "  --seconds S  play for so long instead\n"
+                 "  --digest     print a hash over all facts and orders of what was played\n",
                  argv[0]);
     return 2;
   }
   for (const int signal : {SIGABRT, SIGSEGV}) std::signal(signal, on_crash);
-  return options->seed ? play_one(*options->seed) : play_many(*options);
+  return options->seed ? play_one(*options) : play_many(*options);
 }

@@ -93,10 +93,11 @@ BridgeConfig World::random_config() {
   return config;
 }
 
-World::World(std::uint64_t seed, std::FILE* story)
+World::World(std::uint64_t seed, std::FILE* story, Digest* digest)
     : random_(seed),
       outside_random_(~seed),
       story_(story),
+      digest_(digest),
       scene_(random_scene(random_, outside_random_, Random(seed * kHabits), seed % 2 == 0)),
       start_failures_(random_.chance(30) ? random_.between(5, 60) : 0),
       config_(random_config()),

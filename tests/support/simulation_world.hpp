@@ -15,6 +15,7 @@
 #include "support/simulation_build.hpp"
 #include "support/simulation_child.hpp"
 #include "support/simulation_client.hpp"
+#include "support/simulation_digest.hpp"
 #include "support/simulation_outside.hpp"
 #include "support/simulation_promises.hpp"
 #include "support/simulation_random.hpp"
@@ -27,8 +28,9 @@ namespace sitter::sim {
 /// these have led to, and only then the next.
 class World {
  public:
-  /// Tells every event in a line of its own where `story` is not null.
-  World(std::uint64_t seed, std::FILE* story);
+  /// Tells every event in a line of its own where `story` is not null, and adds every fact and
+  /// every order where `digest` is not null.
+  World(std::uint64_t seed, std::FILE* story, Digest* digest);
 
   /// From the first line to the exit. Throws `Broken`.
   void play();
@@ -120,6 +122,7 @@ class World {
   /// A scene with an outside goes on as it would without, as long as nothing happens there.
   Random outside_random_;
   std::FILE* story_;
+  Digest* digest_;
   const Scene scene_;
   const int start_failures_;
   const BridgeConfig config_;

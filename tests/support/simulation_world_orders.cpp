@@ -35,6 +35,7 @@ void World::carry_out_all() {
   while (auto action = bridge_.poll_action()) {
     if (++count > kOrdersMax) throw Broken("orders without end");
     if (promises_.has_exited()) throw Broken("an order after the end");
+    if (digest_ != nullptr) digest_->add(*action);
     std::visit([this](auto& order) { carry_out(order); }, *action);
   }
 }

@@ -151,6 +151,7 @@ void World::feed(const Input& input) {
 }
 
 void World::decide(const Input& input) {
+  if (digest_ != nullptr) digest_->add(input, now_);
   bridge_.handle(input, now_);
   carry_out_all();
   // Answers that the shell gives at once belong to the same moment.

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+
+#include "sitter/core/action.hpp"
+#include "sitter/core/input.hpp"
+#include "sitter/core/time.hpp"
+
+namespace sitter::sim {
+
+/// A hash over what a bridge is told, when, and all that it orders. Two programs that give the same
+/// one for a seed have behaved alike, to the last character. FNV-1a with 64 bits: the same on every
+/// system.
+class Digest {
+ public:
+  void add(const Input& fact, Now now);
+  void add(const Action& order);
+  void add(std::uint64_t number);
+  void add(std::string_view text);
+
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0xcbf29ce484222325;
+};
+
+}  // namespace sitter::sim
