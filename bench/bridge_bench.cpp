@@ -5,9 +5,9 @@
 #include <variant>
 #include <vector>
 
+#include "core/wire/message.hpp"
 #include "inputs.hpp"
-#include "sitter/core/bridge.hpp"
-#include "sitter/core/message.hpp"
+#include "sitter/bridge.hpp"
 
 namespace sitter {
 namespace {
@@ -23,9 +23,9 @@ class OpenBridge {
   }
 
   /// Feeds a line and drops what it leads to, as far as that is an order to send.
-  void pass(const Input& line) {
+  void pass(const Fact& line) {
     bridge_.handle(line, now_);
-    while (auto action = bridge_.poll_action()) benchmark::DoNotOptimize(action);
+    while (auto order = bridge_.poll_order()) benchmark::DoNotOptimize(action);
   }
 
   std::size_t owed_count() const { return bridge_.owed_count(); }
@@ -39,24 +39,24 @@ class OpenBridge {
 
   void client(std::string_view text) {
     const OwnedLine line(text);
-    feed(input::ClientLine{line.line()});
+    feed(fact::ClientLine{line.line()});
   }
 
-  void feed(const Input& input) {
-    bridge_.handle(input, now_);
-    std::vector<Input> facts;
+  void feed(const Fact& fact) {
+    bridge_.handle(fact, now_);
+    std::vector<Fact> facts;
     std::vector<OwnedLine> answers;
-    while (auto action = bridge_.poll_action()) {
-      if (const auto* start = std::get_if<action::StartChild>(&*action)) {
-        facts.emplace_back(input::ChildStarted{start->gen, 4711});
-      } else if (const auto* sent = std::get_if<action::SendToChild>(&*action)) {
+    while (auto order = bridge_.poll_order()) {
+      if (const auto* start = std::get_if<order::StartChild>(&*order)) {
+        facts.emplace_back(fact::ChildStarted{start->gen, 4711});
+      } else if (const auto* sent = std::get_if<order::SendToChild>(&*order)) {
         if (auto answer = answer_to(sent->line.text())) answers.emplace_back(std::move(*answer));
-      } else if (std::holds_alternative<action::InspectBinary>(*action)) {
-        facts.emplace_back(input::BinaryInspected{});
+      } else if (std::holds_alternative<order::InspectBinary>(*order)) {
+        facts.emplace_back(fact::BinaryInspected{});
       }
     }
-    for (const Input& fact : facts) feed(fact);
-    for (const OwnedLine& answer : answers) feed(input::ChildLine{1, answer.line()});
+    for (const Fact& next : facts) feed(next);
+    for (const OwnedLine& answer : answers) feed(fact::ChildLine{1, answer.line()});
   }
 
   std::optional<std::string> answer_to(std::string_view text) {
@@ -95,8 +95,8 @@ void call_and_answer(benchmark::State& state, std::size_t count, std::size_t byt
     total += calls.back().size() + answers.back().size();
   }
   for (auto _ : state) {
-    for (const OwnedLine& line : calls) bridge.pass(input::ClientLine{line.line()});
-    for (const OwnedLine& line : answers) bridge.pass(input::ChildLine{1, line.line()});
+    for (const OwnedLine& line : calls) bridge.pass(fact::ClientLine{line.line()});
+    for (const OwnedLine& line : answers) bridge.pass(fact::ChildLine{1, line.line()});
   }
   if (bridge.owed_count() > 0) state.SkipWithError("a call was not answered");
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(total));
@@ -118,7 +118,7 @@ void BM_ChildNotification(benchmark::State& state) {
   const OwnedLine line(std::string_view(
       R"json({"method":"notifications/message","params":{"level":"info","data":"something )json"
       R"json(happened"},"jsonrpc":"2.0"})json"));
-  for (auto _ : state) bridge.pass(input::ChildLine{1, line.line()});
+  for (auto _ : state) bridge.pass(fact::ChildLine{1, line.line()});
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(line.size()));
 }
 BENCHMARK(BM_ChildNotification);

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "sitter/core/client_requests.hpp"
+#include "core/client/client_requests.hpp"
 
 namespace sitter {
 namespace {

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <string>
 
+#include "core/wire/line_framer.hpp"
 #include "inputs.hpp"
-#include "sitter/core/limits.hpp"
-#include "sitter/core/line_framer.hpp"
+#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {

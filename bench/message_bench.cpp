@@ -2,9 +2,9 @@
 
 #include <string>
 
+#include "core/wire/message.hpp"
 #include "inputs.hpp"
-#include "sitter/core/line.hpp"
-#include "sitter/core/message.hpp"
+#include "sitter/line.hpp"
 
 namespace sitter {
 namespace {

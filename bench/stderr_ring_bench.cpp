@@ -2,9 +2,9 @@
 
 #include <string>
 
+#include "core/child/stderr_ring.hpp"
 #include "inputs.hpp"
-#include "sitter/core/limits.hpp"
-#include "sitter/core/stderr_ring.hpp"
+#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 /// A full ring, which is what a child that floods its stderr meets.
 void add(benchmark::State& state, const std::string& line) {
   StderrRing ring;
-  for (std::size_t i = 0; i < StderrRing::kLinesDefault; ++i) ring.add(1, line);
+  for (std::size_t i = 0; i < limits::kStderrLinesDefault; ++i) ring.add(1, line);
   for (auto _ : state) ring.add(1, line);
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(line.size()));
 }
@@ -37,7 +37,7 @@ BENCHMARK(BM_AddLongLine);
 void BM_Grep(benchmark::State& state) {
   StderrRing ring;
   std::int64_t bytes = 0;
-  for (std::size_t i = 0; i < StderrRing::kLinesDefault; ++i) {
+  for (std::size_t i = 0; i < limits::kStderrLinesDefault; ++i) {
     const std::string line =
         "2026-01-01T00:00:00Z INFO request " + std::to_string(i) + " took 5 ms";
     ring.add(1, line);
@@ -54,7 +54,7 @@ BENCHMARK(BM_Grep);
 void BM_Tail(benchmark::State& state) {
   StderrRing ring;
   const std::string line(100, 'x');
-  for (std::size_t i = 0; i < StderrRing::kLinesDefault; ++i) ring.add(1, line);
+  for (std::size_t i = 0; i < limits::kStderrLinesDefault; ++i) ring.add(1, line);
   for (auto _ : state) benchmark::DoNotOptimize(ring.tail(1));
   state.SetBytesProcessed(state.iterations() *
                           static_cast<std::int64_t>(limits::kReportLinesMax * line.size()));

@@ -14,9 +14,9 @@
 #include <optional>
 #include <system_error>
 
-#include "sitter/core/limits.hpp"
-#include "sitter/core/text.hpp"
-#include "sitter/io/control_client.hpp"
+#include "core/base/text.hpp"
+#include "io/control/control_client.hpp"
+#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {

@@ -6,17 +6,17 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/text.hpp"
 #include "ctl.hpp"
+#include "io/control/control_folder.hpp"
+#include "io/driver.hpp"
+#include "io/process/keeper.hpp"
+#include "io/process/reaper.hpp"
+#include "io/stream/error_output.hpp"
+#include "io/stream/log.hpp"
+#include "io/stream/memory.hpp"
+#include "io/stream/startup.hpp"
 #include "options.hpp"
-#include "sitter/core/text.hpp"
-#include "sitter/io/control_folder.hpp"
-#include "sitter/io/driver.hpp"
-#include "sitter/io/error_output.hpp"
-#include "sitter/io/keeper.hpp"
-#include "sitter/io/log.hpp"
-#include "sitter/io/memory.hpp"
-#include "sitter/io/reaper.hpp"
-#include "sitter/io/startup.hpp"
 
 namespace {
 
@@ -54,7 +54,7 @@ int run(int argc, char** argv) {
     return 2;
   }
   if (!keeper) {
-    log->write(sitter::action::Log::Level::warn, std::string(sitter::kNoKeeper));
+    log->write(sitter::order::Log::Level::warn, std::string(sitter::kNoKeeper));
   }
   options.bridge.seed = sitter::random_seed();
 

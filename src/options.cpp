@@ -12,7 +12,7 @@
 #include <set>
 #include <utility>
 
-#include "sitter/core/text.hpp"
+#include "core/base/text.hpp"
 #include "sitter/version.hpp"
 
 namespace sitter {
@@ -260,10 +260,10 @@ Milliseconds milliseconds(double seconds) {
 }
 
 Log::Options log_options(const Raw& raw) {
-  static const std::map<std::string, action::Log::Level> levels = {
-      {"trace", action::Log::Level::debug}, {"debug", action::Log::Level::debug},
-      {"info", action::Log::Level::info},   {"warn", action::Log::Level::warn},
-      {"error", action::Log::Level::error}, {"off", action::Log::Level::error}};
+  static const std::map<std::string, order::Log::Level> levels = {
+      {"trace", order::Log::Level::debug}, {"debug", order::Log::Level::debug},
+      {"info", order::Log::Level::info},   {"warn", order::Log::Level::warn},
+      {"error", order::Log::Level::error}, {"off", order::Log::Level::error}};
   return {levels.at(raw.log_level), raw.log_level == "off", raw.log_level == "trace", raw.log_file};
 }
 
@@ -355,10 +355,10 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
   options.bridge.watch_patterns = raw.watch;
   options.bridge.watches_binary = raw.watch_binary;
   options.bridge.debounce = Milliseconds(raw.debounce);
-  using When = RestartPolicy::When;
-  options.bridge.restarts = raw.restart == "eager"      ? When::eager
-                            : raw.restart == "on-crash" ? When::on_crash
-                                                        : When::lazy;
+  using Restarts = BridgeConfig::Restarts;
+  options.bridge.restarts = raw.restart == "eager"      ? Restarts::eager
+                            : raw.restart == "on-crash" ? Restarts::on_crash
+                                                        : Restarts::lazy;
   options.bridge.restarts_max = raw.max_restarts;
   using CallTool = BridgeConfig::CallTool;
   options.bridge.call_tool = raw.call_tool == "on"    ? CallTool::on

@@ -4,10 +4,10 @@
 #include <variant>
 #include <vector>
 
-#include "sitter/core/bridge.hpp"
-#include "sitter/io/driver.hpp"
-#include "sitter/io/launch_plan.hpp"
-#include "sitter/io/log.hpp"
+#include "io/driver.hpp"
+#include "io/process/launch_plan.hpp"
+#include "io/stream/log.hpp"
+#include "sitter/bridge.hpp"
 
 namespace sitter {
 

@@ -5,7 +5,6 @@
 set(forbidden
   "boost/.*"
   "spdlog/.*"
-  "sitter/io/.*"
   "sys/.*"
   "atomic|barrier|condition_variable|future|latch|mutex|semaphore|shared_mutex|stop_token|thread"
   "cstdio|filesystem|stdio\\.h"
@@ -18,7 +17,7 @@ list(JOIN forbidden "|" forbidden)
 set(calls "(_clock::now *\\(|getenv|random_device|std::(cout|cerr|clog|cin))")
 
 file(REAL_PATH ${ROOT} ROOT)
-file(GLOB_RECURSE files ${ROOT}/include/sitter/core/*.hpp ${ROOT}/src/core/*.[ch]pp)
+file(GLOB_RECURSE files ${ROOT}/include/sitter/*.hpp ${ROOT}/src/core/*.[ch]pp)
 if(NOT files)
   message(FATAL_ERROR "no core files below ${ROOT}")
 endif()

@@ -3,7 +3,9 @@
 # Run as: cmake -D ROOT=<project> -P filesystem_calls.cmake
 
 file(REAL_PATH ${ROOT} ROOT)
-file(GLOB files ${ROOT}/include/sitter/io/*.hpp ${ROOT}/src/*.[ch]pp ${ROOT}/src/io/*.[ch]pp)
+file(GLOB files ${ROOT}/src/*.[ch]pp)
+file(GLOB_RECURSE io_files ${ROOT}/src/io/*.[ch]pp)
+list(APPEND files ${io_files})
 if(NOT files)
   message(FATAL_ERROR "no files of the shell below ${ROOT}")
 endif()

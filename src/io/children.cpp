@@ -1,22 +1,22 @@
-#include "sitter/io/children.hpp"
+#include "io/children.hpp"
 
 #include <algorithm>
 #include <utility>
 #include <variant>
 
-#include "sitter/core/limits.hpp"
-#include "sitter/io/command_files.hpp"
-#include "sitter/io/event_loop.hpp"
-#include "sitter/io/image_sweep.hpp"
-#include "sitter/io/launch.hpp"
-#include "sitter/io/reaper.hpp"
-#include "sitter/io/runners.hpp"
+#include "io/files/command_files.hpp"
+#include "io/process/image_sweep.hpp"
+#include "io/process/launch.hpp"
+#include "io/process/reaper.hpp"
+#include "io/process/runners.hpp"
+#include "io/stream/event_loop.hpp"
+#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {
 
-UnitSignal signal_of(action::SignalUnit::How how) {
-  return how == action::SignalUnit::How::kill ? UnitSignal::kill : UnitSignal::terminate;
+UnitSignal signal_of(order::SignalUnit::How how) {
+  return how == order::SignalUnit::How::kill ? UnitSignal::kill : UnitSignal::terminate;
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ Children::Children(EventLoop& loop, Parts parts,
                    std::function<ChildProcess::Events(Generation)> events_of)
     : loop_(loop), parts_(parts), events_of_(std::move(events_of)), last_binary_(parts_.command) {}
 
-Input Children::start(Generation gen, WallTime now) {
+Fact Children::start(Generation gen, WallTime now) {
   const PlannedLaunch planned = plan_launch(parts_.command);
   started_files_ = command_files(parts_.command, planned);
   BinaryWatch binary(parts_.command);
@@ -33,21 +33,21 @@ Input Children::start(Generation gen, WallTime now) {
   return start(gen, planned, std::move(binary), now);
 }
 
-Input Children::start_build(Generation gen) {
-  Input fact = start(gen, plan_launch(parts_.build), BinaryWatch(parts_.command), {});
+Fact Children::start_build(Generation gen) {
+  Fact fact = start(gen, plan_launch(parts_.build), BinaryWatch(parts_.command), {});
   // It is asked nothing.
   if (ChildProcess* const build = find(gen)) build->input().close();
   return fact;
 }
 
-Input Children::start(Generation gen, const PlannedLaunch& planned, BinaryWatch binary,
-                      WallTime now) {
+Fact Children::start(Generation gen, const PlannedLaunch& planned, BinaryWatch binary,
+                     WallTime now) {
   auto launched = launch(planned, gen, parts_.keeper ? &*parts_.keeper : nullptr);
   if (auto* const failure = std::get_if<LaunchFailure>(&launched)) {
     tell_keeper_over(gen);
     if (!is_build(gen)) last_binary_ = std::move(binary);
-    return input::ChildStartFailed{gen, std::move(failure->reason),
-                                   failure->is_file_busy && !is_build(gen)};
+    return fact::ChildStartFailed{gen, std::move(failure->reason),
+                                  failure->is_file_busy && !is_build(gen)};
   }
   Launched& process = std::get<Launched>(launched);
   const long pid = process.pid;
@@ -55,7 +55,7 @@ Input Children::start(Generation gen, const PlannedLaunch& planned, BinaryWatch 
       Child{gen, std::make_unique<ChildProcess>(loop_, std::move(process), gen, events_of_(gen)),
             std::move(binary)});
   if (!is_build(gen)) child.binary.on_started(pid, now);
-  return input::ChildStarted{gen, pid};
+  return fact::ChildStarted{gen, pid};
 }
 
 void Children::tell_keeper_over(Generation gen) {
@@ -70,7 +70,7 @@ void Children::replace_keeper() {
   const bool may_start = keepers_started_++ < kKeeperStartsMax;
   std::optional<Keeper> next = may_start ? Keeper::start(socket) : std::nullopt;
   if (!next) {
-    parts_.log.write(action::Log::Level::warn, std::string(kNoKeeper));
+    parts_.log.write(order::Log::Level::warn, std::string(kNoKeeper));
     return;
   }
   parts_.keeper.emplace(std::move(*next));
@@ -82,13 +82,13 @@ void Children::replace_keeper() {
     // A keeper that is gone already is replaced when its exit is seen.
     parts_.keeper->child_started(unit.gen(), leader);
   }
-  parts_.log.write(action::Log::Level::warn, "the keeper was killed; another one was started");
+  parts_.log.write(order::Log::Level::warn, "the keeper was killed; another one was started");
 }
 
-std::optional<input::UnitSignalled> Children::signal(const action::SignalUnit& order) {
+std::optional<fact::UnitSignalled> Children::signal(const order::SignalUnit& order) {
   const auto child = at(order.gen);
   if (child == children_.end()) return {};
-  input::UnitSignalled fact;
+  fact::UnitSignalled fact;
   fact.gen = order.gen;
   ProcessUnit& unit = child->process->unit();
   const auto add = [&](const ProcessInfo& process, Delivery delivery) {
@@ -99,7 +99,7 @@ std::optional<input::UnitSignalled> Children::signal(const action::SignalUnit& o
          !words.empty() && runner_kind(words.front()) == Runner::remote});
   };
   const std::vector<long> others = not_of(order.gen);
-  if (order.how == action::SignalUnit::How::look) {
+  if (order.how == order::SignalUnit::How::look) {
     for (const ProcessInfo& process : unit.members(others)) add(process, Delivery::delivered);
   } else {
     for (const Signalled& signalled : unit.signal(signal_of(order.how), others)) {
@@ -134,8 +134,8 @@ void Children::release(Generation gen) {
   if (is_gone) tell_keeper_over(gen);
 }
 
-input::ImageSwept Children::sweep(const action::SweepImage& order) {
-  input::ImageSwept fact;
+fact::ImageSwept Children::sweep(const order::SweepImage& order) {
+  fact::ImageSwept fact;
   const ImageIdentity image = last_binary_.image_to_sweep(order.scope);
   for (const ProcessInfo& process : same_image(image, not_of(kNoGeneration))) {
     if (signal_same_image(process.pid, image, signal_of(order.how)) == Delivery::delivered) {
@@ -145,11 +145,11 @@ input::ImageSwept Children::sweep(const action::SweepImage& order) {
   return fact;
 }
 
-input::BinaryInspected Children::inspect(const action::InspectBinary& order) {
+fact::BinaryInspected Children::inspect(const order::InspectBinary& order) {
   const auto child = at(order.gen);
   const bool is_there = child != children_.end();
   BinaryWatch& binary = is_there ? child->binary : last_binary_;
-  input::BinaryInspected fact{binary.look(is_there ? child->process->pid() : 0)};
+  fact::BinaryInspected fact{binary.look(is_there ? child->process->pid() : 0)};
   if (order.finds_strangers) fact.shared = shared_by(binary);
   return fact;
 }
@@ -180,8 +180,8 @@ bool Children::have_files_changed() const {
   return command_files(parts_.command, plan_launch(parts_.command)) != started_files_;
 }
 
-std::vector<Input> Children::ended() {
-  std::vector<Input> facts;
+std::vector<Fact> Children::ended() {
+  std::vector<Fact> facts;
   bool is_orphan = false;
   for (const Reaped& reaped : reap()) {
     const auto child = std::find_if(children_.begin(), children_.end(), [&](const Child& one) {
@@ -196,18 +196,18 @@ std::vector<Input> Children::ended() {
       continue;
     }
     child->process->set_exited();
-    facts.emplace_back(input::ChildExited{child->gen, reaped.status});
+    facts.emplace_back(fact::ChildExited{child->gen, reaped.status});
   }
-  if (is_orphan) facts.emplace_back(input::OrphanEnded{});
+  if (is_orphan) facts.emplace_back(fact::OrphanEnded{});
   return facts;
 }
 
-std::optional<Input> Children::crossed_queue() {
+std::optional<Fact> Children::crossed_queue() {
   for (Child& child : children_) {
     const bool is_full = child.process->input().queued() >= limits::kQueueBytesMax;
     if (std::exchange(child.is_input_full, is_full) == is_full) continue;
-    if (is_full) return input::ChildInputFull{child.gen};
-    return input::ChildInputDrained{child.gen};
+    if (is_full) return fact::ChildInputFull{child.gen};
+    return fact::ChildInputDrained{child.gen};
   }
   return {};
 }

@@ -1,4 +1,4 @@
-#include "sitter/io/driver.hpp"
+#include "io/driver.hpp"
 
 #include <fmt/format.h>
 
@@ -13,13 +13,13 @@
 #include <utility>
 #include <variant>
 
-#include "sitter/io/children.hpp"
-#include "sitter/io/client_stdio.hpp"
-#include "sitter/io/control_server.hpp"
-#include "sitter/io/event_loop.hpp"
-#include "sitter/io/file_watch.hpp"
-#include "sitter/io/hangup.hpp"
-#include "trace.hpp"
+#include "io/children.hpp"
+#include "io/control/control_server.hpp"
+#include "io/files/file_watch.hpp"
+#include "io/process/hangup.hpp"
+#include "io/stream/client_stdio.hpp"
+#include "io/stream/event_loop.hpp"
+#include "io/trace.hpp"
 
 namespace sitter {
 namespace {
@@ -71,7 +71,7 @@ class Driver::Loop {
         child_signals_(loop_.io(), SIGCHLD),
         client_output_(loop_, stdio_.take_output(),
                        {[this] { turn([this] { wait_for_last_writes(); }); },
-                        [this] { turn([this] { feed(input::ClientClosedOutput{}); }); }}),
+                        [this] { turn([this] { feed(fact::ClientClosedOutput{}); }); }}),
         client_input_(loop_, stdio_.take_input(), LineFramer(),
                       {[this](LineFramer& framer) { turn([&] { on_client_read(framer); }); },
                        [this](LineFramer& framer) { turn([&] { on_client_end(framer); }); },
@@ -87,9 +87,9 @@ class Driver::Loop {
       file_watch_->start();
     } else if (parts_.config.watches()) {
       turn([this] {
-        feed(input::WatchChanged{0,
-                                 "nothing is watched: the working directory is gone; name one "
-                                 "with --cwd"});
+        feed(fact::WatchChanged{0,
+                                "nothing is watched: the working directory is gone; name one "
+                                "with --cwd"});
       });
     }
     if (parts_.control.is_on) open_control_soon();
@@ -115,24 +115,24 @@ class Driver::Loop {
 
   /// One fact, then every order, then the next fact: those that the orders lead to wait in
   /// `later_`.
-  void feed(const Input& input) {
+  void feed(const Fact& fact) {
     if (is_deciding_) {
-      later_.push_back(input);
+      later_.push_back(fact);
       return;
     }
     is_deciding_ = true;
-    decide(input);
+    decide(fact);
     while (!later_.empty()) {
-      const Input next = std::move(later_.front());
+      const Fact next = std::move(later_.front());
       later_.pop_front();
       decide(next);
     }
     is_deciding_ = false;
   }
 
-  void decide(const Input& input) {
-    if (parts_.log.is_trace()) parts_.log.trace(to_text(input));
-    bridge_.handle(input, now_);
+  void decide(const Fact& fact) {
+    if (parts_.log.is_trace()) parts_.log.trace(to_text(fact));
+    bridge_.handle(fact, now_);
     carry_out_all();
   }
 
@@ -142,15 +142,15 @@ class Driver::Loop {
     carry_out_all();
     is_deciding_ = false;
     if (later_.empty()) return;
-    const Input first = std::move(later_.front());
+    const Fact first = std::move(later_.front());
     later_.pop_front();
     feed(first);
   }
 
   void carry_out_all() {
-    while (auto action = bridge_.poll_action()) {
-      if (parts_.log.is_trace()) parts_.log.trace(to_text(*action));
-      std::visit([this](auto& order) { carry_out(order); }, *action);
+    while (auto order = bridge_.poll_order()) {
+      if (parts_.log.is_trace()) parts_.log.trace(to_text(*order));
+      std::visit([this](auto& one) { carry_out(one); }, *order);
     }
   }
 
@@ -188,17 +188,17 @@ class Driver::Loop {
     hello["args"] = parts_.config.arguments;
     ControlServer::Events events;
     events.on_line = [this](ControlId connection, std::string_view line) {
-      turn([&] { feed(input::ControlLine{connection, line}); });
+      turn([&] { feed(fact::ControlLine{connection, line}); });
     };
     events.on_closed = [this](ControlId connection) {
-      turn([&] { feed(input::ControlClosed{connection}); });
+      turn([&] { feed(fact::ControlClosed{connection}); });
     };
     std::string error;
     control_ = ControlServer::open(
         loop_, hello.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
         std::move(events), error);
     if (control_) return;
-    parts_.log.write(action::Log::Level::warn,
+    parts_.log.write(order::Log::Level::warn,
                      fmt::format("mcp-sitter ctl can't reach this one: {}", error));
   }
 
@@ -206,8 +206,8 @@ class Driver::Loop {
     std::optional<std::string> base = server_folder();
     if (!base) return;
     FileWatch::Events events;
-    events.on_changed = [this](input::FilesChanged fact) { turn([&] { feed(fact); }); };
-    events.on_extent = [this](input::WatchChanged fact) { turn([&] { feed(fact); }); };
+    events.on_changed = [this](fact::FilesChanged fact) { turn([&] { feed(fact); }); };
+    events.on_extent = [this](fact::WatchChanged fact) { turn([&] { feed(fact); }); };
     file_watch_ = std::make_unique<FileWatch>(
         loop_, WatchFilter(parts_.config.watch_patterns, *std::move(base)), std::move(events));
     if (parts_.config.watches_binary) watch_binary(children_.binary_path());
@@ -221,32 +221,32 @@ class Driver::Loop {
 
   void on_client_end(LineFramer& framer) {
     if (const auto frame = framer.rest()) feed_client(*frame);
-    feed(input::ClientClosedInput{});
+    feed(fact::ClientClosedInput{});
   }
 
   void feed_client(const LineFramer::Frame& frame) {
     if (frame.size == 0) {
-      feed(input::ClientLine{frame.line});
+      feed(fact::ClientLine{frame.line});
     } else {
-      feed(input::ClientLineTooLong{frame.head, frame.tail, frame.size});
+      feed(fact::ClientLineTooLong{frame.head, frame.tail, frame.size});
     }
   }
 
   void feed_child(Generation gen, const LineFramer::Frame& frame, bool is_unfinished = false) {
     if (frame.size == 0) {
-      feed(input::ChildLine{gen, frame.line, is_unfinished});
+      feed(fact::ChildLine{gen, frame.line, is_unfinished});
     } else {
-      feed(input::ChildLineTooLong{gen, frame.head, frame.tail, frame.size});
+      feed(fact::ChildLineTooLong{gen, frame.head, frame.tail, frame.size});
     }
   }
 
   void feed_child_error(Generation gen, const LineFramer::Frame& frame) {
     if (frame.size == 0) {
-      feed(input::ChildErrorLine{gen, frame.line.text(), 0});
+      feed(fact::ChildErrorLine{gen, frame.line.text(), 0});
     } else {
-      feed(input::ChildErrorLine{gen, frame.head,
-                                 frame.size - frame.head.size() - frame.tail.size()});
-      if (!frame.tail.empty()) feed(input::ChildErrorLine{gen, frame.tail, 0});
+      feed(fact::ChildErrorLine{gen, frame.head,
+                                frame.size - frame.head.size() - frame.tail.size()});
+      if (!frame.tail.empty()) feed(fact::ChildErrorLine{gen, frame.tail, 0});
     }
   }
 
@@ -255,7 +255,7 @@ class Driver::Loop {
       if (error) return;
       turn([&] {
         if (signal == SIGUSR1) {
-          feed(input::StatusAsked{});
+          feed(fact::StatusAsked{});
         } else {
           stop(signal);
         }
@@ -266,14 +266,14 @@ class Driver::Loop {
 
   void stop(int signal) {
     if (is_ending_) may_wait_at_end_ = false;
-    feed(input::StopSignalled{128 + signal});
+    feed(fact::StopSignalled{128 + signal});
   }
 
   void on_hangup(HangupSignals::Sender sender) {
     if (sender == HangupSignals::Sender::system) {
       stop(SIGHUP);
     } else {
-      feed(input::ReloadAsked{});
+      feed(fact::ReloadAsked{});
     }
   }
 
@@ -281,7 +281,7 @@ class Driver::Loop {
     child_signals_.async_wait([this](error_code error, int) {
       if (error) return;
       turn([this] {
-        for (const Input& fact : children_.ended()) feed(fact);
+        for (const Fact& fact : children_.ended()) feed(fact);
       });
       wait_for_child_signal();
     });
@@ -304,12 +304,12 @@ class Driver::Loop {
 
   // ---- orders
 
-  void carry_out(action::SendToClient& order) {
+  void carry_out(order::SendToClient& order) {
     put(order.line, client_output_);
     if (is_control_due_) loop_.post([this] { open_control(); });
   }
 
-  void carry_out(action::SendToChild& order) {
+  void carry_out(order::SendToChild& order) {
     if (auto* const child = children_.find(order.gen)) put(order.line, child->input());
   }
 
@@ -330,12 +330,12 @@ class Driver::Loop {
     return is_passed ? reading_->buffer() : nullptr;
   }
 
-  void carry_out(action::StartChild& order) {
+  void carry_out(order::StartChild& order) {
     feed(children_.start(order.gen, now_.wall));
     if (parts_.config.watches_binary) watch_binary(children_.binary_path());
   }
 
-  void carry_out(action::StartBuild& order) { feed(children_.start_build(order.gen)); }
+  void carry_out(order::StartBuild& order) { feed(children_.start_build(order.gen)); }
 
   ChildProcess::Events events_of(Generation gen) {
     return {[this, gen](LineFramer& framer) {
@@ -348,7 +348,7 @@ class Driver::Loop {
             [this, gen](LineFramer& framer) {
               turn([&] {
                 if (const auto frame = framer.rest()) feed_child(gen, *frame, true);
-                feed(input::ChildOutputEnded{gen});
+                feed(fact::ChildOutputEnded{gen});
               });
             },
             [this, gen](LineFramer& framer) {
@@ -359,7 +359,7 @@ class Driver::Loop {
             [this, gen](LineFramer& framer) {
               turn([&] {
                 if (const auto frame = framer.rest()) feed_child_error(gen, *frame);
-                feed(input::ChildErrorEnded{gen});
+                feed(fact::ChildErrorEnded{gen});
               });
             },
             [this, gen](std::string_view bytes) {
@@ -367,26 +367,26 @@ class Driver::Loop {
             },
             [this, gen] {
               turn([&] {
-                if (children_.is_input_full(gen)) feed(input::ChildInputMoved{gen});
+                if (children_.is_input_full(gen)) feed(fact::ChildInputMoved{gen});
               });
             },
-            [this, gen] { turn([&] { feed(input::ChildInputBroken{gen}); }); }};
+            [this, gen] { turn([&] { feed(fact::ChildInputBroken{gen}); }); }};
   }
 
-  void carry_out(action::CloseChildInput& order) {
+  void carry_out(order::CloseChildInput& order) {
     if (auto* const child = children_.find(order.gen)) child->input().close();
   }
 
-  void carry_out(action::SignalUnit& order) {
+  void carry_out(order::SignalUnit& order) {
     if (const auto fact = children_.signal(order)) feed(*fact);
   }
 
-  void carry_out(action::ReleaseChild& order) { children_.release(order.gen); }
+  void carry_out(order::ReleaseChild& order) { children_.release(order.gen); }
 
-  void carry_out(action::SweepImage& order) { feed(children_.sweep(order)); }
+  void carry_out(order::SweepImage& order) { feed(children_.sweep(order)); }
 
-  void carry_out(action::InspectBinary& order) {
-    const input::BinaryInspected fact = children_.inspect(order);
+  void carry_out(order::InspectBinary& order) {
+    const fact::BinaryInspected fact = children_.inspect(order);
     const bool is_there = fact.facts.path && fact.facts.exists;
     if (parts_.config.watches_binary && is_there) watch_binary(*fact.facts.path);
     feed(fact);
@@ -399,17 +399,17 @@ class Driver::Loop {
     });
   }
 
-  void carry_out(action::CheckCommandFiles&) {
-    feed(input::CommandFilesChecked{children_.have_files_changed()});
+  void carry_out(order::CheckCommandFiles&) {
+    feed(fact::CommandFilesChecked{children_.have_files_changed()});
   }
 
-  void carry_out(action::SendToControl& order) {
+  void carry_out(order::SendToControl& order) {
     if (control_) control_->send(order.connection, order.line);
   }
 
-  void carry_out(action::Log& order) { parts_.log.write(order.level, order.text); }
+  void carry_out(order::Log& order) { parts_.log.write(order.level, order.text); }
 
-  void carry_out(action::Exit& order) {
+  void carry_out(order::Exit& order) {
     exit_code_ = order.code;
     is_ending_ = true;
     may_wait_at_end_ = order.may_wait;
@@ -455,7 +455,7 @@ class Driver::Loop {
   Bridge bridge_;
   Now now_;
   bool is_deciding_ = false;
-  std::deque<Input> later_;
+  std::deque<Fact> later_;
   /// Whose lines are being fed.
   const LineFramer* reading_ = nullptr;
   Children children_;

@@ -1,8 +1,8 @@
-#include "trace.hpp"
+#include "io/trace.hpp"
 
 #include <fmt/format.h>
 
-#include "sitter/core/text.hpp"
+#include "core/base/text.hpp"
 
 namespace sitter {
 namespace {
@@ -13,135 +13,135 @@ std::string abridged(std::string_view text) {
   return brief(text.substr(0, 4 * kTextMax), kTextMax);
 }
 
-const char* word(action::SignalUnit::How how) {
+const char* word(order::SignalUnit::How how) {
   switch (how) {
-    case action::SignalUnit::How::look:
+    case order::SignalUnit::How::look:
       return "look";
-    case action::SignalUnit::How::terminate:
+    case order::SignalUnit::How::terminate:
       return "terminate";
-    case action::SignalUnit::How::kill:
+    case order::SignalUnit::How::kill:
       break;
   }
   return "kill";
 }
 
-struct InputText {
-  std::string operator()(const input::ClientLine& i) {
+struct FactText {
+  std::string operator()(const fact::ClientLine& i) {
     return "client line " + abridged(i.line.text());
   }
-  std::string operator()(const input::ClientLineTooLong& i) {
+  std::string operator()(const fact::ClientLineTooLong& i) {
     return fmt::format("client line of {} bytes", i.size);
   }
-  std::string operator()(const input::ClientClosedInput&) { return "client closed our input"; }
-  std::string operator()(const input::ClientClosedOutput&) { return "client closed our output"; }
-  std::string operator()(const input::StopSignalled& i) {
+  std::string operator()(const fact::ClientClosedInput&) { return "client closed our input"; }
+  std::string operator()(const fact::ClientClosedOutput&) { return "client closed our output"; }
+  std::string operator()(const fact::StopSignalled& i) {
     return fmt::format("stop signalled, exit code {}", i.exit_code);
   }
-  std::string operator()(const input::ReloadAsked&) { return "reload asked"; }
-  std::string operator()(const input::StatusAsked&) { return "status asked"; }
-  std::string operator()(const input::ChildStarted& i) {
+  std::string operator()(const fact::ReloadAsked&) { return "reload asked"; }
+  std::string operator()(const fact::StatusAsked&) { return "status asked"; }
+  std::string operator()(const fact::ChildStarted& i) {
     return fmt::format("child {} started, pid {}", i.gen, i.pid);
   }
-  std::string operator()(const input::ChildStartFailed& i) {
+  std::string operator()(const fact::ChildStartFailed& i) {
     return fmt::format("child {} not started: {}", i.gen, abridged(i.reason));
   }
-  std::string operator()(const input::ChildLine& i) {
+  std::string operator()(const fact::ChildLine& i) {
     return fmt::format("child {} line {}", i.gen, abridged(i.line.text()));
   }
-  std::string operator()(const input::ChildLineTooLong& i) {
+  std::string operator()(const fact::ChildLineTooLong& i) {
     return fmt::format("child {} line of {} bytes", i.gen, i.size);
   }
-  std::string operator()(const input::ChildErrorLine& i) {
+  std::string operator()(const fact::ChildErrorLine& i) {
     return fmt::format("child {} stderr {}", i.gen, abridged(i.line));
   }
-  std::string operator()(const input::ChildOutputEnded& i) {
+  std::string operator()(const fact::ChildOutputEnded& i) {
     return fmt::format("child {} output ended", i.gen);
   }
-  std::string operator()(const input::ChildErrorEnded& i) {
+  std::string operator()(const fact::ChildErrorEnded& i) {
     return fmt::format("child {} stderr ended", i.gen);
   }
-  std::string operator()(const input::ChildExited& i) {
+  std::string operator()(const fact::ChildExited& i) {
     return fmt::format("child {} exited, {} {}", i.gen, i.status.code, i.status.signal);
   }
-  std::string operator()(const input::ChildInputFull& i) {
+  std::string operator()(const fact::ChildInputFull& i) {
     return fmt::format("child {} input full", i.gen);
   }
-  std::string operator()(const input::ChildInputMoved& i) {
+  std::string operator()(const fact::ChildInputMoved& i) {
     return fmt::format("child {} input moved", i.gen);
   }
-  std::string operator()(const input::ChildInputDrained& i) {
+  std::string operator()(const fact::ChildInputDrained& i) {
     return fmt::format("child {} input drained", i.gen);
   }
-  std::string operator()(const input::ChildInputBroken& i) {
+  std::string operator()(const fact::ChildInputBroken& i) {
     return fmt::format("child {} input broken", i.gen);
   }
-  std::string operator()(const input::UnitSignalled& i) {
+  std::string operator()(const fact::UnitSignalled& i) {
     return fmt::format("child {} unit has {} processes", i.gen, i.processes.size());
   }
-  std::string operator()(const input::OrphanEnded&) { return "orphan ended"; }
-  std::string operator()(const input::ImageSwept& i) {
+  std::string operator()(const fact::OrphanEnded&) { return "orphan ended"; }
+  std::string operator()(const fact::ImageSwept& i) {
     return fmt::format("swept {} processes", i.processes.size());
   }
-  std::string operator()(const input::BinaryInspected& i) {
+  std::string operator()(const fact::BinaryInspected& i) {
     return fmt::format("binary inspected: {}", i.facts.path.value_or("none"));
   }
-  std::string operator()(const input::CommandFilesChecked& i) {
+  std::string operator()(const fact::CommandFilesChecked& i) {
     return fmt::format("command files {}", i.changed ? "changed" : "unchanged");
   }
-  std::string operator()(const input::ControlLine& i) {
+  std::string operator()(const fact::ControlLine& i) {
     return fmt::format("control {} line {}", i.connection, abridged(i.line));
   }
-  std::string operator()(const input::ControlClosed& i) {
+  std::string operator()(const fact::ControlClosed& i) {
     return fmt::format("control {} closed", i.connection);
   }
-  std::string operator()(const input::FilesChanged& i) {
+  std::string operator()(const fact::FilesChanged& i) {
     return fmt::format("{} watched files changed, {} first", i.files.size(),
                        i.files.empty() ? "none" : abridged(i.files.front().path));
   }
-  std::string operator()(const input::WatchChanged& i) {
+  std::string operator()(const fact::WatchChanged& i) {
     return fmt::format("{} folders watched {}", i.folder_count, i.problem);
   }
 };
 
-struct ActionText {
-  std::string operator()(const action::SendToControl& a) {
+struct OrderText {
+  std::string operator()(const order::SendToControl& a) {
     return fmt::format("send to control {} {}", a.connection, abridged(a.line));
   }
-  std::string operator()(const action::SendToClient& a) {
+  std::string operator()(const order::SendToClient& a) {
     return "send to client " + abridged(a.line.text());
   }
-  std::string operator()(const action::SendToChild& a) {
+  std::string operator()(const order::SendToChild& a) {
     return fmt::format("send to child {} {}", a.gen, abridged(a.line.text()));
   }
-  std::string operator()(const action::StartChild& a) {
+  std::string operator()(const order::StartChild& a) {
     return fmt::format("start child {}", a.gen);
   }
-  std::string operator()(const action::StartBuild& a) {
+  std::string operator()(const order::StartBuild& a) {
     return fmt::format("start build {}", a.gen);
   }
-  std::string operator()(const action::CloseChildInput& a) {
+  std::string operator()(const order::CloseChildInput& a) {
     return fmt::format("close input of child {}", a.gen);
   }
-  std::string operator()(const action::SignalUnit& a) {
+  std::string operator()(const order::SignalUnit& a) {
     return fmt::format("{} unit of child {}", word(a.how), a.gen);
   }
-  std::string operator()(const action::ReleaseChild& a) {
+  std::string operator()(const order::ReleaseChild& a) {
     return fmt::format("release child {}", a.gen);
   }
-  std::string operator()(const action::SweepImage& a) {
+  std::string operator()(const order::SweepImage& a) {
     return fmt::format("{} others of the image", word(a.how));
   }
-  std::string operator()(const action::InspectBinary& a) {
+  std::string operator()(const order::InspectBinary& a) {
     return fmt::format("inspect binary of child {}", a.gen);
   }
-  std::string operator()(const action::CheckCommandFiles&) { return "check command files"; }
-  std::string operator()(const action::Log& a) { return "log " + abridged(a.text); }
-  std::string operator()(const action::Exit& a) { return fmt::format("exit {}", a.code); }
+  std::string operator()(const order::CheckCommandFiles&) { return "check command files"; }
+  std::string operator()(const order::Log& a) { return "log " + abridged(a.text); }
+  std::string operator()(const order::Exit& a) { return fmt::format("exit {}", a.code); }
 };
 
 }  // namespace
 
-std::string to_text(const Input& input) { return "<- " + std::visit(InputText(), input); }
-std::string to_text(const Action& action) { return "-> " + std::visit(ActionText(), action); }
+std::string to_text(const Fact& fact) { return "<- " + std::visit(FactText(), fact); }
+std::string to_text(const Order& order) { return "-> " + std::visit(OrderText(), order); }
 
 }  // namespace sitter

@@ -2,13 +2,13 @@
 
 #include <string>
 
-#include "sitter/core/action.hpp"
-#include "sitter/core/input.hpp"
+#include "sitter/fact.hpp"
+#include "sitter/order.hpp"
 
 namespace sitter {
 
 /// One line for the log, texts shortened.
-std::string to_text(const Input& input);
-std::string to_text(const Action& action);
+std::string to_text(const Fact& fact);
+std::string to_text(const Order& order);
 
 }  // namespace sitter

@@ -1,4 +1,4 @@
-#include "sitter/core/batches.hpp"
+#include "core/client/batches.hpp"
 
 #include <gtest/gtest.h>
 

@@ -129,7 +129,7 @@ TEST_F(BridgeControlTest, TwoReloadsBeforeTheNewServerIsStartedAreOne) {
 }
 
 TEST_F(BridgeControlTest, AKillIsThatOfTheToolAndNothingBringsTheServerBackButARequest) {
-  config.restarts = RestartPolicy::When::eager;
+  config.restarts = BridgeConfig::Restarts::eager;
   config.watch_patterns = {"src"};
   open_session();
   asks("kill");

@@ -47,34 +47,34 @@ TEST(CursorsTest, ACursorThatTheChildNeverGaveIsRefusedUntil10000AreKnown) {
   Bridge bridge(BridgeConfig{}, now);
   std::string to_client;
   std::string to_child;
-  const auto feed = [&](const Input& fact) {
+  const auto feed = [&](const Fact& fact) {
     to_client = to_child = "";
     bridge.handle(fact, now);
-    while (const auto action = bridge.poll_action()) {
-      if (const auto* const a = std::get_if<action::SendToClient>(&*action)) {
+    while (const auto order = bridge.poll_order()) {
+      if (const auto* const a = std::get_if<order::SendToClient>(&*order)) {
         to_client = a->line.text();
-      } else if (const auto* const b = std::get_if<action::SendToChild>(&*action)) {
+      } else if (const auto* const b = std::get_if<order::SendToChild>(&*order)) {
         to_child = b->line.text();
       }
     }
   };
   const auto client = [&](const std::string& text) {
     const OwnedLine line(text);
-    feed(input::ClientLine{line.line()});
+    feed(fact::ClientLine{line.line()});
   };
   const auto child = [&](Generation gen, const std::string& text) {
     const OwnedLine line(text);
-    feed(input::ChildLine{gen, line.line()});
+    feed(fact::ChildLine{gen, line.line()});
   };
   client(initialize(0));
-  feed(input::ChildStarted{1, 1});
+  feed(fact::ChildStarted{1, 1});
   child(1, result(0, Server().opening()));
-  feed(input::ChildExited{1, {0, ""}});
-  feed(input::ChildOutputEnded{1});
-  feed(input::ChildErrorEnded{1});
-  feed(input::UnitSignalled{1, {}});
+  feed(fact::ChildExited{1, {0, ""}});
+  feed(fact::ChildOutputEnded{1});
+  feed(fact::ChildErrorEnded{1});
+  feed(fact::UnitSignalled{1, {}});
   client(request(1, "resources/list"));
-  feed(input::ChildStarted{2, 2});
+  feed(fact::ChildStarted{2, 2});
   child(2, result(nlohmann::json::parse(to_child)["id"].dump(), Server().opening()));
 
   const auto answer_page = [&](std::size_t page) {

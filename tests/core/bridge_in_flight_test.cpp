@@ -302,22 +302,22 @@ TEST(BridgeBoundsTest, HowManyMayBeInFlightIsBounded) {
   const Now now{Instant() + seconds(1), WallTime()};
   Bridge bridge(BridgeConfig{}, now);
   std::string last_answer;
-  const auto feed = [&](const Input& fact) {
+  const auto feed = [&](const Fact& fact) {
     bridge.handle(fact, now);
-    while (const auto action = bridge.poll_action()) {
-      if (const auto* const sent = std::get_if<action::SendToClient>(&*action)) {
+    while (const auto order = bridge.poll_order()) {
+      if (const auto* const sent = std::get_if<order::SendToClient>(&*order)) {
         last_answer = sent->line.text();
       }
     }
   };
   const auto say = [&](const std::string& text) {
     const OwnedLine line(text);
-    feed(input::ClientLine{line.line()});
+    feed(fact::ClientLine{line.line()});
   };
   say(initialize(0));
-  feed(input::ChildStarted{1, 1});
+  feed(fact::ChildStarted{1, 1});
   const OwnedLine opening(result(0, Server().opening()));
-  feed(input::ChildLine{1, opening.line()});
+  feed(fact::ChildLine{1, opening.line()});
   last_answer.clear();
   for (std::size_t id = 1; id <= limits::kInFlightCountMax; ++id) {
     say(R"json({"jsonrpc":"2.0","method":"x","id":)json" + std::to_string(id) + "}");

@@ -1,3 +1,7 @@
+#include "core/base/orders.hpp"
+#include "core/child/handshake.hpp"
+#include "core/tell/builtin_tools.hpp"
+#include "core/wire/message.hpp"
 #include "support/bridge_script.hpp"
 
 namespace sitter {
@@ -100,7 +104,7 @@ TEST_F(BridgeOwnOpeningTest, ARefusalOfAModernServerIsSaidInSoManyWords) {
   for (const int code : {-32022, -32601, -32602}) {
     Handshake handshake(
         1, [] { return std::string("1"); }, [] { return std::string(); }, "9.9.9");
-    Actions out;
+    Orders out;
     handshake.open_with_clients(initialize(0), "0", out);
     MessageReader reader;
     const OwnedLine line(error(0, code, "no"));

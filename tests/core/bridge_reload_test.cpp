@@ -189,7 +189,7 @@ TEST_F(BridgeReloadTest, WithoutABuildCommandNoToolIsNamedThatIsNotThere) {
 }
 
 TEST_F(BridgeReloadTest, ACrashDuringABuildThatFailsIsFollowedByARestart) {
-  config.restarts = RestartPolicy::When::on_crash;
+  config.restarts = BridgeConfig::Restarts::on_crash;
   open_session();
   reload();
   dies(1, 3);
@@ -202,7 +202,7 @@ TEST_F(BridgeReloadTest, ACrashDuringABuildThatFailsIsFollowedByARestart) {
 }
 
 TEST_F(BridgeReloadTest, ButNotAfterAKillThatFindsNothing) {
-  config.restarts = RestartPolicy::When::on_crash;
+  config.restarts = BridgeConfig::Restarts::on_crash;
   open_session();
   reload();
   dies(1, 3);
@@ -229,7 +229,7 @@ TEST_F(BridgeReloadTest, TheStatusGoesToTheLog) {
 }
 
 TEST_F(BridgeReloadTest, ACrashDuringABuildThatIsCancelledIsFollowedByARestart) {
-  config.restarts = RestartPolicy::When::on_crash;
+  config.restarts = BridgeConfig::Restarts::on_crash;
   open_session();
   client(call(1, "sitter_rebuild"));
   dies(1, 139, "SIGSEGV");

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "sitter/core/limits.hpp"
+#include "sitter/limits.hpp"
 #include "support/respawn_script.hpp"
 #include "support/stateless_script.hpp"
 

@@ -6,7 +6,7 @@ namespace {
 /// Servers that come back without a request, as --restart says.
 class BridgeRestartTest : public BridgeTest {
  protected:
-  BridgeRestartTest() { config.restarts = RestartPolicy::When::on_crash; }
+  BridgeRestartTest() { config.restarts = BridgeConfig::Restarts::on_crash; }
 };
 
 TEST_F(BridgeRestartTest, ACrashedServerComesBackByItself) {
@@ -48,7 +48,7 @@ TEST_F(BridgeRestartTest, AServerThatHasEndedInGoodOrderStaysDown) {
 }
 
 TEST_F(BridgeRestartTest, UnlessItIsToBeThereAlways) {
-  config.restarts = RestartPolicy::When::eager;
+  config.restarts = BridgeConfig::Restarts::eager;
   open_session();
   dies(1, 0);
   time_passes(seconds(1));
@@ -58,7 +58,7 @@ TEST_F(BridgeRestartTest, UnlessItIsToBeThereAlways) {
 
 TEST_F(BridgeRestartTest, AfterAKillNothingBringsItBack) {
   // Somebody is building.
-  config.restarts = RestartPolicy::When::eager;
+  config.restarts = BridgeConfig::Restarts::eager;
   open_session();
   client(call(1, "sitter_kill"));
   dies(1, 0);

@@ -1,4 +1,4 @@
-#include "sitter/core/build_excerpt.hpp"
+#include "core/build/build_excerpt.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "sitter/core/build.hpp"
+#include "core/build/build.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace sitter {
 namespace {
 
 using Outcome = BuildResult::Outcome;
-using How = action::SignalUnit::How;
+using How = order::SignalUnit::How;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -29,8 +29,8 @@ class BuildTest : public ::testing::Test {
   }
   std::vector<How> signals() {
     std::vector<How> hows;
-    while (const auto action = out.pop()) {
-      if (const auto* const signal = std::get_if<action::SignalUnit>(&*action)) {
+    while (const auto order = out.pop()) {
+      if (const auto* const signal = std::get_if<order::SignalUnit>(&*order)) {
         hows.push_back(signal->how);
       }
     }
@@ -38,7 +38,7 @@ class BuildTest : public ::testing::Test {
   }
   static Now at(int second) { return {Instant() + seconds(second), WallTime() + seconds(second)}; }
 
-  Actions out;
+  Orders out;
   Build build{-1, at(0)};
 };
 

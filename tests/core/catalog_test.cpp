@@ -1,4 +1,4 @@
-#include "sitter/core/catalog.hpp"
+#include "core/tell/catalog.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

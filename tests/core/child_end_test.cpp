@@ -1,4 +1,4 @@
-#include "sitter/core/child_end.hpp"
+#include "core/child/child_end.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "sitter/core/child_lifecycle.hpp"
+#include "core/child/child_lifecycle.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sitter/core/limits.hpp"
+#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {
@@ -17,7 +17,7 @@ using ::testing::SizeIs;
 
 class ChildLifecycleTest : public ::testing::Test {
  protected:
-  using Process = input::UnitSignalled::Process;
+  using Process = fact::UnitSignalled::Process;
 
   void starts() { life_.on_started({1, 100}, now_, out_); }
   void exits(int code, const std::string& signal = "") {
@@ -39,15 +39,15 @@ class ChildLifecycleTest : public ::testing::Test {
   }
   std::vector<std::string> done() {
     std::vector<std::string> words;
-    while (const auto action = out_.pop()) {
-      if (const auto* const signal = std::get_if<action::SignalUnit>(&*action)) {
-        using How = action::SignalUnit::How;
+    while (const auto order = out_.pop()) {
+      if (const auto* const signal = std::get_if<order::SignalUnit>(&*order)) {
+        using How = order::SignalUnit::How;
         words.push_back(signal->how == How::look   ? "look"
                         : signal->how == How::kill ? "kill"
                                                    : "terminate");
-      } else if (std::holds_alternative<action::CloseChildInput>(*action)) {
+      } else if (std::holds_alternative<order::CloseChildInput>(*order)) {
         words.push_back("close");
-      } else if (std::holds_alternative<action::ReleaseChild>(*action)) {
+      } else if (std::holds_alternative<order::ReleaseChild>(*order)) {
         words.push_back("release");
       }
     }
@@ -60,7 +60,7 @@ class ChildLifecycleTest : public ::testing::Test {
   ChildLifecycle::Ladder ladder_{milliseconds(500), milliseconds(500), milliseconds(5000)};
   Now now_{Instant() + seconds(10), {}};
   ChildLifecycle life_{1, now_};
-  Actions out_;
+  Orders out_;
 };
 
 TEST_F(ChildLifecycleTest, FromStartingToUp) {

@@ -1,4 +1,4 @@
-#include "sitter/core/child_requests.hpp"
+#include "core/child/child_requests.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

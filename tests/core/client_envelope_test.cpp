@@ -1,4 +1,4 @@
-#include "sitter/core/client_envelope.hpp"
+#include "core/client/client_envelope.hpp"
 
 #include <gtest/gtest.h>
 

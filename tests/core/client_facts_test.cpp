@@ -1,8 +1,8 @@
-#include "sitter/core/client_facts.hpp"
+#include "core/client/client_facts.hpp"
 
 #include <gtest/gtest.h>
 
-#include "sitter/core/limits.hpp"
+#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {

@@ -1,4 +1,4 @@
-#include "sitter/core/client_output.hpp"
+#include "core/client/client_output.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,14 +30,14 @@ class ClientOutputTest : public ::testing::Test {
   }
   std::vector<std::string> written() {
     std::vector<std::string> lines;
-    while (const auto action = out_.pop()) {
-      lines.push_back(std::get<action::SendToClient>(*action).line.text());
+    while (const auto order = out_.pop()) {
+      lines.push_back(std::get<order::SendToClient>(*order).line.text());
     }
     return lines;
   }
 
   ClientOutput output_;
-  Actions out_;
+  Orders out_;
   Now now_{Instant() + seconds(10), {}};
 };
 

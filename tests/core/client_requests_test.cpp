@@ -1,4 +1,4 @@
-#include "sitter/core/client_requests.hpp"
+#include "core/client/client_requests.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "sitter/core/death_report.hpp"
+#include "core/tell/death_report.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "sitter/core/glob.hpp"
+#include "core/base/glob.hpp"
 
 #include <gtest/gtest.h>
 

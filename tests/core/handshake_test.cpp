@@ -1,4 +1,4 @@
-#include "sitter/core/handshake.hpp"
+#include "core/child/handshake.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,8 +21,8 @@ class HandshakeTest : public ::testing::Test {
 
   std::vector<std::string> sent() {
     std::vector<std::string> lines;
-    while (const auto action = out_.pop()) {
-      lines.push_back(std::get<action::SendToChild>(*action).line.text());
+    while (const auto order = out_.pop()) {
+      lines.push_back(std::get<order::SendToChild>(*order).line.text());
     }
     return lines;
   }
@@ -66,7 +66,7 @@ class HandshakeTest : public ::testing::Test {
   Handshake handshake_{2, [this] { return std::to_string(++id_); }, [this] { return meta_; },
                        "9.9.9"};
   Session session_;
-  Actions out_;
+  Orders out_;
   MessageReader reader_;
   Now now_{Instant() + seconds(10), {}};
 };

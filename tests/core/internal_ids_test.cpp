@@ -1,4 +1,4 @@
-#include "sitter/core/internal_ids.hpp"
+#include "core/client/internal_ids.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sitter/core/json_text.hpp"
+#include "core/base/json_text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "sitter/core/json_view.hpp"
+#include "core/wire/json_view.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
-#include "sitter/core/kill.hpp"
+#include "core/tell/kill.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sitter/core/limits.hpp"
+#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {
@@ -41,6 +41,35 @@ TEST(RefusalTextTest, NamesTwentyAndCountsTheRest) {
   EXPECT_THAT(refusal_text(shared_by(20)), AllOf(HasSubstr("\n120 "), Not(HasSubstr("more\n"))));
   EXPECT_THAT(refusal_text(shared_by(21)),
               AllOf(HasSubstr("\n120 node app.js\nand 1 more\n"), Not(HasSubstr("121"))));
+}
+
+TEST(KillTextTest, ListsWhatWasKilled) {
+  KillReport report;
+  report.path = "/w/server";
+  report.killed = {{10, "child", "server --x", "SIGTERM"}};
+  EXPECT_EQ(kill_text(report), R"json({
+  "killed": [
+    {
+      "pid": 10,
+      "relation": "child",
+      "command": "server --x",
+      "how": "SIGTERM"
+    }
+  ],
+  "path": "/w/server",
+  "count": 1
+})json");
+}
+
+TEST(KillTextTest, NothingToKillIsAnEmptyListWithItsReason) {
+  KillReport report;
+  report.note = "nothing was running";
+  EXPECT_EQ(kill_text(report), R"json({
+  "killed": [],
+  "path": null,
+  "count": 0,
+  "note": "nothing was running"
+})json");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "sitter/core/line_framer.hpp"
+#include "core/wire/line_framer.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "sitter/core/line_pattern.hpp"
+#include "core/base/line_pattern.hpp"
 
 #include <gtest/gtest.h>
 

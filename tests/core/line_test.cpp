@@ -1,4 +1,4 @@
-#include "sitter/core/line.hpp"
+#include "sitter/line.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sitter/core/list_survey.hpp"
+#include "core/child/list_survey.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,10 +14,10 @@ class ListSurveyTest : public ::testing::Test {
  protected:
   std::vector<std::string> sent() {
     std::vector<std::string> lines;
-    while (const auto action = out_.pop()) {
-      const auto& order = std::get<action::SendToChild>(*action);
-      EXPECT_EQ(order.gen, 3);
-      lines.push_back(order.line.text());
+    while (const auto order = out_.pop()) {
+      const auto& sent = std::get<order::SendToChild>(*order);
+      EXPECT_EQ(sent.gen, 3);
+      lines.push_back(sent.line.text());
     }
     return lines;
   }
@@ -29,7 +29,7 @@ class ListSurveyTest : public ::testing::Test {
   int id_ = 0;
   std::string meta_;
   ListSurvey survey_{3, [this] { return std::to_string(++id_); }, [this] { return meta_; }};
-  Actions out_;
+  Orders out_;
   MessageReader reader_;
   Now now_{Instant() + seconds(10), {}};
 };

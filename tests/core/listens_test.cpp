@@ -1,4 +1,4 @@
-#include "sitter/core/listens.hpp"
+#include "core/streams/listens.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

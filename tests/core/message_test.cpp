@@ -1,4 +1,4 @@
-#include "sitter/core/message.hpp"
+#include "core/wire/message.hpp"
 
 #include <gtest/gtest.h>
 

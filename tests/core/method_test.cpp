@@ -1,4 +1,4 @@
-#include "sitter/core/method.hpp"
+#include "core/wire/method.hpp"
 
 #include <gtest/gtest.h>
 

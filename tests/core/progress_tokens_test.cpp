@@ -1,4 +1,4 @@
-#include "sitter/core/progress_tokens.hpp"
+#include "core/client/progress_tokens.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sitter/core/protocol.hpp"
+#include "core/wire/protocol.hpp"
 
 #include <gtest/gtest.h>
 

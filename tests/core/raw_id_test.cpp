@@ -1,4 +1,4 @@
-#include "sitter/core/raw_id.hpp"
+#include "core/base/raw_id.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sitter/core/rebuild.hpp"
+#include "core/build/rebuild.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

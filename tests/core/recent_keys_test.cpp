@@ -1,4 +1,4 @@
-#include "sitter/core/recent_keys.hpp"
+#include "core/base/recent_keys.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sitter/core/relist_wait.hpp"
+#include "core/client/relist_wait.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sitter/core/reply.hpp"
+#include "core/wire/reply.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sitter/core/restart_policy.hpp"
+#include "core/child/restart_policy.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sitter/core/salvage.hpp"
+#include "core/wire/salvage.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
-#include "sitter/core/session.hpp"
+#include "core/client/session.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sitter/core/limits.hpp"
+#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {

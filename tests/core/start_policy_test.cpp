@@ -1,4 +1,4 @@
-#include "sitter/core/start_policy.hpp"
+#include "core/child/start_policy.hpp"
 
 #include <gtest/gtest.h>
 

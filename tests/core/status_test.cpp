@@ -1,4 +1,4 @@
-#include "sitter/core/status.hpp"
+#include "core/tell/status.hpp"
 
 #include <gtest/gtest.h>
 
@@ -105,7 +105,7 @@ TEST(StatusTextTest, InALongSessionEveryFieldIsFilled) {
       BuildResult{BuildResult::Outcome::failed, {2, ""}, milliseconds(3200), at(10), {}}};
   facts.watch = StatusFacts::WatchFacts{
       {"src"}, true, milliseconds(300), 7, "no", {{{"/w/src/a.ts"}, 2, at(11)}}, {"/w/src/gen.ts"}};
-  facts.restart = {RestartPolicy::When::on_crash, 2, 10};
+  facts.restart = {BridgeConfig::Restarts::on_crash, 2, 10};
   EXPECT_EQ(status_text(facts), R"json({
   "childCommand": "node",
   "childArgs": [],
@@ -240,35 +240,6 @@ TEST(KillReasonWordsTest, AreThoseThatAreKnown) {
   EXPECT_EQ(kill_reason_words({EndReason::killed_by_sitter, {137, "SIGKILL"}}), "sitter_kill");
   EXPECT_EQ(kill_reason_words({EndReason::exited, {0, ""}}), "external (exit 0)");
   EXPECT_EQ(kill_reason_words({EndReason::crashed, {3, ""}}), "external/crash (exit 3)");
-}
-
-TEST(KillTextTest, ListsWhatWasKilled) {
-  KillReport report;
-  report.path = "/w/server";
-  report.killed = {{10, "child", "server --x", "SIGTERM"}};
-  EXPECT_EQ(kill_text(report), R"json({
-  "killed": [
-    {
-      "pid": 10,
-      "relation": "child",
-      "command": "server --x",
-      "how": "SIGTERM"
-    }
-  ],
-  "path": "/w/server",
-  "count": 1
-})json");
-}
-
-TEST(KillTextTest, NothingToKillIsAnEmptyListWithItsReason) {
-  KillReport report;
-  report.note = "nothing was running";
-  EXPECT_EQ(kill_text(report), R"json({
-  "killed": [],
-  "path": null,
-  "count": 0,
-  "note": "nothing was running"
-})json");
 }
 
 TEST(BinaryTextTest, AMissingFileIsSaidToBeMissing) {

@@ -1,10 +1,10 @@
-#include "sitter/core/stderr_ring.hpp"
+#include "core/child/stderr_ring.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "sitter/core/limits.hpp"
+#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {

@@ -1,4 +1,4 @@
-#include "sitter/core/text.hpp"
+#include "core/base/text.hpp"
 
 #include <gtest/gtest.h>
 

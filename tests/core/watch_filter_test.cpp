@@ -1,4 +1,4 @@
-#include "sitter/core/watch_filter.hpp"
+#include "core/build/watch_filter.hpp"
 
 #include <gtest/gtest.h>
 

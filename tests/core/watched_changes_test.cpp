@@ -1,4 +1,4 @@
-#include "sitter/core/watched_changes.hpp"
+#include "core/build/watched_changes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sitter/core/limits.hpp"
+#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {

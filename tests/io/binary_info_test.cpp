@@ -1,4 +1,4 @@
-#include "sitter/io/binary_info.hpp"
+#include "io/files/binary_info.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

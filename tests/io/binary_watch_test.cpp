@@ -1,4 +1,4 @@
-#include "sitter/io/binary_watch.hpp"
+#include "io/files/binary_watch.hpp"
 
 #include <gtest/gtest.h>
 

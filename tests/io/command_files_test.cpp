@@ -1,4 +1,4 @@
-#include "sitter/io/command_files.hpp"
+#include "io/files/command_files.hpp"
 
 #include <gtest/gtest.h>
 

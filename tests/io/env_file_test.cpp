@@ -1,4 +1,4 @@
-#include "sitter/io/env_file.hpp"
+#include "io/process/env_file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

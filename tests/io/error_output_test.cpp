@@ -1,4 +1,4 @@
-#include "sitter/io/error_output.hpp"
+#include "io/stream/error_output.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "sitter/core/limits.hpp"
-#include "sitter/io/file_descriptor.hpp"
+#include "io/stream/file_descriptor.hpp"
+#include "sitter/limits.hpp"
 #include "support/processes.hpp"
 
 namespace sitter {

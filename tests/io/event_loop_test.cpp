@@ -1,4 +1,4 @@
-#include "sitter/io/event_loop.hpp"
+#include "io/stream/event_loop.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "sitter/io/stream_reader.hpp"
-#include "sitter/io/stream_writer.hpp"
+#include "io/stream/stream_reader.hpp"
+#include "io/stream/stream_writer.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace sitter {

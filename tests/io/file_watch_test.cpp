@@ -1,4 +1,4 @@
-#include "sitter/io/file_watch.hpp"
+#include "io/files/file_watch.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ class FileWatchTest : public ::testing::Test {
   void watch(std::vector<std::string> patterns) {
     patterns.emplace_back("the-last");
     FileWatch::Events events;
-    events.on_changed = [this](const input::FilesChanged& fact) {
+    events.on_changed = [this](const fact::FilesChanged& fact) {
       for (const auto& file : fact.files) {
         const bool is_in_base = file.path.starts_with(base_.path());
         const std::string name = is_in_base ? file.path.substr(base_.path().size() + 1) : file.path;
@@ -43,7 +43,7 @@ class FileWatchTest : public ::testing::Test {
         (file.is_usable ? usable_ : unusable_).insert(name);
       }
     };
-    events.on_extent = [this](const input::WatchChanged& fact) { extent_ = fact; };
+    events.on_extent = [this](const fact::WatchChanged& fact) { extent_ = fact; };
     watch_.emplace(loop_, WatchFilter(patterns, base_.path()), std::move(events));
     watch_->start();
   }
@@ -68,7 +68,7 @@ class FileWatchTest : public ::testing::Test {
   TemporaryDirectory base_;
   EventLoop loop_;
   std::optional<FileWatch> watch_;
-  std::optional<input::WatchChanged> extent_;
+  std::optional<fact::WatchChanged> extent_;
   std::set<std::string> changed_, usable_, unusable_;
 };
 

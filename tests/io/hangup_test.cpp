@@ -1,4 +1,4 @@
-#include "sitter/io/hangup.hpp"
+#include "io/process/hangup.hpp"
 
 #include <gtest/gtest.h>
 #include <pty.h>

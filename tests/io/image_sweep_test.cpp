@@ -1,4 +1,4 @@
-#include "sitter/io/image_sweep.hpp"
+#include "io/process/image_sweep.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

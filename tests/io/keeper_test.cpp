@@ -1,4 +1,4 @@
-#include "sitter/io/keeper.hpp"
+#include "io/process/keeper.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "sitter/io/launch.hpp"
+#include "io/process/launch.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

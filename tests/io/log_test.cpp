@@ -1,4 +1,4 @@
-#include "sitter/io/log.hpp"
+#include "io/stream/log.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace sitter {
 namespace {
 
-using Level = action::Log::Level;
+using Level = order::Log::Level;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;

@@ -16,10 +16,10 @@
 #include <variant>
 #include <vector>
 
-#include "sitter/core/generation.hpp"
-#include "sitter/io/launch.hpp"
-#include "sitter/io/process_table.hpp"
-#include "sitter/io/reaper.hpp"
+#include "io/process/launch.hpp"
+#include "io/process/process_table.hpp"
+#include "io/process/reaper.hpp"
+#include "sitter/generation.hpp"
 #include "support/processes.hpp"
 #include "support/temporary_directory.hpp"
 

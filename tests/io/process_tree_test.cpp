@@ -1,4 +1,4 @@
-#include "sitter/io/process_tree.hpp"
+#include "io/process/process_tree.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "sitter/io/runners.hpp"
+#include "io/process/runners.hpp"
 
 #include <gtest/gtest.h>
 

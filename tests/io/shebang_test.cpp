@@ -1,4 +1,4 @@
-#include "sitter/io/shebang.hpp"
+#include "io/process/shebang.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

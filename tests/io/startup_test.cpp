@@ -1,4 +1,4 @@
-#include "sitter/io/startup.hpp"
+#include "io/stream/startup.hpp"
 
 #include <gtest/gtest.h>
 

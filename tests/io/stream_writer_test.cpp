@@ -1,4 +1,4 @@
-#include "sitter/io/stream_writer.hpp"
+#include "io/stream/stream_writer.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

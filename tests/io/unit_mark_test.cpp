@@ -1,9 +1,9 @@
-#include "sitter/io/unit_mark.hpp"
+#include "io/process/unit_mark.hpp"
 
 #include <gtest/gtest.h>
 
+#include "io/process/process_tree.hpp"
 #include "process_support.hpp"
-#include "sitter/io/process_tree.hpp"
 
 namespace sitter {
 namespace {

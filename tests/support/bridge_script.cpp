@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/wire/message.hpp"
+#include "sitter/limits.hpp"
+
 namespace sitter {
 namespace {
 
@@ -43,13 +46,13 @@ std::string with_numbers(std::string text) {
 }
 
 /// What the shell has to answer.
-bool is_order(const Action& action) {
-  return std::holds_alternative<action::StartChild>(action) ||
-         std::holds_alternative<action::StartBuild>(action) ||
-         std::holds_alternative<action::SignalUnit>(action) ||
-         std::holds_alternative<action::InspectBinary>(action) ||
-         std::holds_alternative<action::SweepImage>(action) ||
-         std::holds_alternative<action::CheckCommandFiles>(action);
+bool is_order(const Order& order) {
+  return std::holds_alternative<order::StartChild>(order) ||
+         std::holds_alternative<order::StartBuild>(order) ||
+         std::holds_alternative<order::SignalUnit>(order) ||
+         std::holds_alternative<order::InspectBinary>(order) ||
+         std::holds_alternative<order::SweepImage>(order) ||
+         std::holds_alternative<order::CheckCommandFiles>(order);
 }
 
 /// Ids may be as large as lines. These are compared byte for byte, by a number.
@@ -106,17 +109,17 @@ Bridge& BridgeTest::bridge() {
 void BridgeTest::client(const std::string& line) {
   note_client_line(line);
   const auto kept = padded(line);
-  feed(input::ClientLine{Line::padded({kept.get(), line.size()})});
+  feed(fact::ClientLine{Line::padded({kept.get(), line.size()})});
 }
 
 void BridgeTest::client_line_too_long(const std::string& head, const std::string& tail,
                                       std::uint64_t size) {
-  feed(input::ClientLineTooLong{head, tail, size});
+  feed(fact::ClientLineTooLong{head, tail, size});
 }
 
 void BridgeTest::started(Generation gen) {
   children_[gen].is_started = true;
-  feed(input::ChildStarted{gen, pid_of(gen)});
+  feed(fact::ChildStarted{gen, pid_of(gen)});
 }
 
 void BridgeTest::start_fails(Generation gen, const std::string& reason, bool is_file_busy) {
@@ -126,33 +129,33 @@ void BridgeTest::start_fails(Generation gen, const std::string& reason, bool is_
   } else {
     children_[gen].is_released = true;
   }
-  feed(input::ChildStartFailed{gen, reason, is_file_busy});
+  feed(fact::ChildStartFailed{gen, reason, is_file_busy});
 }
 
 void BridgeTest::child(Generation gen, const std::string& line) {
   const std::string text = with_numbers(line);
   note_line_of_child(gen, text);
   const auto kept = padded(text);
-  feed(input::ChildLine{gen, Line::padded({kept.get(), text.size()})});
+  feed(fact::ChildLine{gen, Line::padded({kept.get(), text.size()})});
 }
 
 void BridgeTest::child_breaks_off(Generation gen, const std::string& line) {
   const auto kept = padded(line);
-  feed(input::ChildLine{gen, Line::padded({kept.get(), line.size()}), true});
+  feed(fact::ChildLine{gen, Line::padded({kept.get(), line.size()}), true});
 }
 
 void BridgeTest::child_line_too_long(Generation gen, const std::string& head,
                                      const std::string& tail, std::uint64_t size) {
-  feed(input::ChildLineTooLong{gen, head, tail, size});
+  feed(fact::ChildLineTooLong{gen, head, tail, size});
 }
 
 void BridgeTest::child_says(Generation gen, const std::string& line) {
-  feed(input::ChildErrorLine{gen, line, 0});
+  feed(fact::ChildErrorLine{gen, line, 0});
 }
 
 void BridgeTest::exits(Generation gen, int code, const std::string& signal) {
   children_[gen].has_exited = true;
-  feed(input::ChildExited{gen, {code, signal}});
+  feed(fact::ChildExited{gen, {code, signal}});
 }
 
 void BridgeTest::closes_output(Generation gen) {
@@ -166,12 +169,12 @@ void BridgeTest::dies(Generation gen, int code, const std::string& signal) {
 }
 
 void BridgeTest::unit_signalled(Generation gen,
-                                std::vector<input::UnitSignalled::Process> processes) {
-  feed(input::UnitSignalled{gen, std::move(processes)});
+                                std::vector<fact::UnitSignalled::Process> processes) {
+  feed(fact::UnitSignalled{gen, std::move(processes)});
 }
 
-void BridgeTest::image_swept(std::vector<input::ImageSwept::Process> processes) {
-  feed(input::ImageSwept{std::move(processes)});
+void BridgeTest::image_swept(std::vector<fact::ImageSwept::Process> processes) {
+  feed(fact::ImageSwept{std::move(processes)});
 }
 
 void BridgeTest::time_passes(Milliseconds duration) {
@@ -271,9 +274,9 @@ void BridgeTest::TearDown() {
     if (!child.is_started && !child.is_released) start_fails(gen, "the story is over");
   }
   while (!unanswered_.empty()) {
-    const Action action = unanswered_.front();
+    const Order order = unanswered_.front();
     unanswered_.erase(unanswered_.begin());
-    play(action);
+    play(order);
   }
   time_passes(std::chrono::seconds(30));
   EXPECT_TRUE(is_over_) << "the bridge did not end";
@@ -289,64 +292,64 @@ void BridgeTest::turn_to(Instant instant) {
   now.steady = instant;
 }
 
-void BridgeTest::feed(const Input& fact) {
+void BridgeTest::feed(const Fact& fact) {
   bridge().handle(fact, now);
   drain();
 }
 
 void BridgeTest::drain() {
-  std::vector<Action> to_play;
-  while (auto action = bridge().poll_action()) {
-    write_down(*action);
-    if (is_order(*action)) to_play.push_back(std::move(*action));
+  std::vector<Order> to_play;
+  while (auto order = bridge().poll_order()) {
+    write_down(*order);
+    if (is_order(*order)) to_play.push_back(std::move(*order));
   }
-  for (const Action& action : to_play) play(action);
+  for (const Order& order : to_play) play(order);
 }
 
-void BridgeTest::play(const Action& action) {
+void BridgeTest::play(const Order& order) {
   if (is_over_) return;
-  if (const auto* const start = std::get_if<action::StartChild>(&action)) {
+  if (const auto* const start = std::get_if<order::StartChild>(&order)) {
     if (plays.start) started(start->gen);
     return;
   }
-  if (const auto* const start = std::get_if<action::StartBuild>(&action)) {
+  if (const auto* const start = std::get_if<order::StartBuild>(&order)) {
     if (plays.start) started(start->gen);
     return;
   }
   const auto later = [&](bool now_played) {
-    if (!now_played) unanswered_.push_back(action);
+    if (!now_played) unanswered_.push_back(order);
     return !now_played;
   };
-  if (const auto* const order = std::get_if<action::SignalUnit>(&action)) {
+  if (const auto* const signalled = std::get_if<order::SignalUnit>(&order)) {
     if (later(plays.signal)) return;
-    ChildSeen& child = children_[order->gen];
+    ChildSeen& child = children_[signalled->gen];
     if (child.is_released) return;
     const bool is_alive = child.is_started && !child.has_exited;
     if (is_alive) {
-      unit_signalled(order->gen, {{pid_of(order->gen), true, "server", ""}});
+      unit_signalled(signalled->gen, {{pid_of(signalled->gen), true, "server", ""}});
     } else {
-      unit_signalled(order->gen, {});
+      unit_signalled(signalled->gen, {});
     }
-    if (is_alive && is_closing_ && order->how == action::SignalUnit::How::kill) {
-      dies(order->gen, 137, "SIGKILL");
+    if (is_alive && is_closing_ && signalled->how == order::SignalUnit::How::kill) {
+      dies(signalled->gen, 137, "SIGKILL");
     }
-  } else if (const auto* const look = std::get_if<action::InspectBinary>(&action)) {
+  } else if (const auto* const look = std::get_if<order::InspectBinary>(&order)) {
     if (later(plays.inspect)) return;
-    feed(input::BinaryInspected{binary, look->finds_strangers ? shared : std::nullopt});
-  } else if (std::holds_alternative<action::SweepImage>(action)) {
+    feed(fact::BinaryInspected{binary, look->finds_strangers ? shared : std::nullopt});
+  } else if (std::holds_alternative<order::SweepImage>(order)) {
     if (!later(plays.sweep)) image_swept({});
-  } else if (std::holds_alternative<action::CheckCommandFiles>(action)) {
+  } else if (std::holds_alternative<order::CheckCommandFiles>(order)) {
     if (!later(plays.check)) files_checked(files_changed);
   }
 }
 
-void BridgeTest::write_down(const Action& action) {
+void BridgeTest::write_down(const Order& order) {
   EXPECT_FALSE(is_over_) << "something was done after the end";
-  if (const auto* const a = std::get_if<action::SendToClient>(&action)) {
+  if (const auto* const a = std::get_if<order::SendToClient>(&order)) {
     const std::string text = a->line.text();
     note_line_to_client(text);
     words_.push_back("client " + text);
-  } else if (const auto* const b = std::get_if<action::SendToChild>(&action)) {
+  } else if (const auto* const b = std::get_if<order::SendToChild>(&order)) {
     const std::string text = b->line.text();
     expect_message(text);
     ChildSeen& child = expect_living(b->gen, "a line");
@@ -355,43 +358,43 @@ void BridgeTest::write_down(const Action& action) {
     EXPECT_FALSE(child.has_exited) << "a line to a child that has exited: " << text;
     child.inbox.emplace_back(text, false);
     words_.push_back("child " + std::to_string(b->gen) + " " + without_numbers(text));
-  } else if (const auto* const c = std::get_if<action::StartChild>(&action)) {
+  } else if (const auto* const c = std::get_if<order::StartChild>(&order)) {
     EXPECT_FALSE(children_.contains(c->gen)) << "the number of a child comes again";
     children_[c->gen];
     add_word("start", c->gen);
-  } else if (const auto* const j = std::get_if<action::StartBuild>(&action)) {
+  } else if (const auto* const j = std::get_if<order::StartBuild>(&order)) {
     EXPECT_FALSE(children_.contains(j->gen)) << "the number of a build comes again";
     children_[j->gen];
     add_word("start", j->gen);
-  } else if (const auto* const d = std::get_if<action::CloseChildInput>(&action)) {
+  } else if (const auto* const d = std::get_if<order::CloseChildInput>(&order)) {
     expect_living(d->gen, "an end of input").is_closed = true;
     add_word("close", d->gen);
-  } else if (const auto* const e = std::get_if<action::SignalUnit>(&action)) {
+  } else if (const auto* const e = std::get_if<order::SignalUnit>(&order)) {
     expect_living(e->gen, "a signal");
-    using How = action::SignalUnit::How;
+    using How = order::SignalUnit::How;
     if (e->how == How::look && plays.signal) return;
     add_word(e->how == How::look        ? "look"
              : e->how == How::terminate ? "terminate"
                                         : "kill",
              e->gen);
-  } else if (const auto* const f = std::get_if<action::ReleaseChild>(&action)) {
+  } else if (const auto* const f = std::get_if<order::ReleaseChild>(&order)) {
     expect_living(f->gen, "a release").is_released = true;
     add_word("release", f->gen);
-  } else if (const auto* const g = std::get_if<action::SweepImage>(&action)) {
+  } else if (const auto* const g = std::get_if<order::SweepImage>(&order)) {
     const std::string scope = g->scope == KillScope::automatic ? "auto"
                               : g->scope == KillScope::child   ? "child"
                                                                : "same-executable";
     words_.push_back("sweep " + scope +
-                     (g->how == action::SignalUnit::How::kill ? " kill" : " terminate"));
-  } else if (std::holds_alternative<action::InspectBinary>(action)) {
+                     (g->how == order::SignalUnit::How::kill ? " kill" : " terminate"));
+  } else if (std::holds_alternative<order::InspectBinary>(order)) {
     if (!plays.inspect) words_.push_back("inspect");
-  } else if (std::holds_alternative<action::CheckCommandFiles>(action)) {
+  } else if (std::holds_alternative<order::CheckCommandFiles>(order)) {
     words_.push_back("check files");
-  } else if (const auto* const k = std::get_if<action::SendToControl>(&action)) {
+  } else if (const auto* const k = std::get_if<order::SendToControl>(&order)) {
     to_control_[k->connection].push_back(k->line);
-  } else if (const auto* const h = std::get_if<action::Log>(&action)) {
-    if (h->level != action::Log::Level::debug) logs_.push_back(h->text);
-  } else if (const auto* const i = std::get_if<action::Exit>(&action)) {
+  } else if (const auto* const h = std::get_if<order::Log>(&order)) {
+    if (h->level != order::Log::Level::debug) logs_.push_back(h->text);
+  } else if (const auto* const i = std::get_if<order::Exit>(&order)) {
     is_over_ = true;
     words_.push_back("exit " + std::to_string(i->code) + (i->may_wait ? "" : " at once"));
   }

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "sitter/core/bridge.hpp"
+#include "sitter/bridge.hpp"
 #include "support/messages.hpp"
 
 namespace sitter {
@@ -68,7 +68,7 @@ struct Server {
 /// Numbers of the bridge's own requests are written `#1`, `#2` in the order in which they were
 /// made, in both directions.
 ///
-/// Lines lie in memory that is given back as soon as their actions are done, so a view that lives
+/// Lines lie in memory that is given back as soon as their orders are done, so a view that lives
 /// longer is found by the address sanitizer. At its end the story closes the client's input, and
 /// fails if a request is left without its one answer, if the bridge does not come to its end, if a
 /// line is no JSON-RPC message, or if an order is for a child that is not there.
@@ -108,25 +108,25 @@ class BridgeTest : public ::testing::Test {
   // Facts from the client.
   void client(const std::string& line);
   void client_line_too_long(const std::string& head, const std::string& tail, std::uint64_t size);
-  void client_closes_input() { feed(input::ClientClosedInput{}); }
-  void client_closes_output() { feed(input::ClientClosedOutput{}); }
-  void signal(int exit_code) { feed(input::StopSignalled{exit_code}); }
-  void ask_reload() { feed(input::ReloadAsked{}); }
-  void ask_status() { feed(input::StatusAsked{}); }
-  void changes(const std::string& file) { feed(input::FilesChanged{{{file}}}); }
+  void client_closes_input() { feed(fact::ClientClosedInput{}); }
+  void client_closes_output() { feed(fact::ClientClosedOutput{}); }
+  void signal(int exit_code) { feed(fact::StopSignalled{exit_code}); }
+  void ask_reload() { feed(fact::ReloadAsked{}); }
+  void ask_status() { feed(fact::StatusAsked{}); }
+  void changes(const std::string& file) { feed(fact::FilesChanged{{{file}}}); }
   void binary_changes(bool is_usable = true) {
-    feed(input::FilesChanged{{{"server", true, is_usable}}});
+    feed(fact::FilesChanged{{{"server", true, is_usable}}});
   }
   void control(ControlId connection, const std::string& line) {
-    feed(input::ControlLine{connection, line});
+    feed(fact::ControlLine{connection, line});
   }
-  void control_closes(ControlId connection) { feed(input::ControlClosed{connection}); }
+  void control_closes(ControlId connection) { feed(fact::ControlClosed{connection}); }
   /// What it was sent since the last call.
   std::vector<std::string> control_got(ControlId connection) {
     return std::exchange(to_control_[connection], {});
   }
   void watches(std::size_t folders, const std::string& problem = "") {
-    feed(input::WatchChanged{folders, problem});
+    feed(fact::WatchChanged{folders, problem});
   }
 
   // Facts from a child.
@@ -139,21 +139,21 @@ class BridgeTest : public ::testing::Test {
                            std::uint64_t size);
   void child_says(Generation gen, const std::string& line);
   void exits(Generation gen, int code, const std::string& signal = "");
-  void closes_stdout(Generation gen) { feed(input::ChildOutputEnded{gen}); }
-  void closes_stderr(Generation gen) { feed(input::ChildErrorEnded{gen}); }
+  void closes_stdout(Generation gen) { feed(fact::ChildOutputEnded{gen}); }
+  void closes_stderr(Generation gen) { feed(fact::ChildErrorEnded{gen}); }
   void closes_output(Generation gen);
   /// The whole end of a child at once.
   void dies(Generation gen, int code, const std::string& signal = "");
-  void input_full(Generation gen) { feed(input::ChildInputFull{gen}); }
-  void input_moved(Generation gen) { feed(input::ChildInputMoved{gen}); }
-  void input_drained(Generation gen) { feed(input::ChildInputDrained{gen}); }
+  void input_full(Generation gen) { feed(fact::ChildInputFull{gen}); }
+  void input_moved(Generation gen) { feed(fact::ChildInputMoved{gen}); }
+  void input_drained(Generation gen) { feed(fact::ChildInputDrained{gen}); }
 
   // Answers of the shell, where it does not play them.
-  void unit_signalled(Generation gen, std::vector<input::UnitSignalled::Process> processes);
-  void orphan_ended() { feed(input::OrphanEnded{}); }
-  void image_swept(std::vector<input::ImageSwept::Process> processes);
-  void binary_inspected() { feed(input::BinaryInspected{binary, shared}); }
-  void files_checked(bool changed) { feed(input::CommandFilesChecked{changed}); }
+  void unit_signalled(Generation gen, std::vector<fact::UnitSignalled::Process> processes);
+  void orphan_ended() { feed(fact::OrphanEnded{}); }
+  void image_swept(std::vector<fact::ImageSwept::Process> processes);
+  void binary_inspected() { feed(fact::BinaryInspected{binary, shared}); }
+  void files_checked(bool changed) { feed(fact::CommandFilesChecked{changed}); }
 
   /// Turns the clock, and stops at each deadline on the way.
   void time_passes(Milliseconds duration);
@@ -214,10 +214,10 @@ class BridgeTest : public ::testing::Test {
   };
 
   void turn_to(Instant instant);
-  void feed(const Input& fact);
+  void feed(const Fact& fact);
   void drain();
-  void play(const Action& action);
-  void write_down(const Action& action);
+  void play(const Order& order);
+  void write_down(const Order& order);
   void add_word(const std::string& word, Generation gen);
   ChildSeen& expect_living(Generation gen, const std::string& what);
   void note_client_line(const std::string& line);
@@ -230,7 +230,7 @@ class BridgeTest : public ::testing::Test {
   std::vector<std::string> logs_;
   std::map<std::string, Open> open_;
   std::map<Generation, ChildSeen> children_;
-  std::vector<Action> unanswered_;
+  std::vector<Order> unanswered_;
   bool is_closing_ = false;
   bool is_over_ = false;
 };

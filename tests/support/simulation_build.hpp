@@ -3,8 +3,8 @@
 #include <optional>
 #include <vector>
 
-#include "sitter/core/exit_status.hpp"
-#include "sitter/core/time.hpp"
+#include "sitter/exit_status.hpp"
+#include "sitter/time.hpp"
 #include "support/simulation_random.hpp"
 #include "support/simulation_unit.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "sitter/core/exit_status.hpp"
+#include "sitter/exit_status.hpp"
 #include "support/simulation_random.hpp"
 #include "support/simulation_said.hpp"
 

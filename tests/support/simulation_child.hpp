@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sitter/core/exit_status.hpp"
+#include "sitter/exit_status.hpp"
 #include "support/simulation_character.hpp"
 #include "support/simulation_random.hpp"
 #include "support/simulation_said.hpp"

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sitter/core/control.hpp"
-#include "sitter/core/time.hpp"
+#include "sitter/control_id.hpp"
+#include "sitter/time.hpp"
 #include "support/simulation_said.hpp"
 
 namespace sitter::sim {

@@ -36,76 +36,76 @@ struct Parts {
 };
 
 struct FactParts : Parts {
-  void operator()(const input::ClientLine& f) const { one(f.line); }
-  void operator()(const input::ClientLineTooLong& f) const { all(f.head, f.tail, f.size); }
-  void operator()(const input::ClientClosedInput&) const {}
-  void operator()(const input::ClientClosedOutput&) const {}
-  void operator()(const input::StopSignalled& f) const { one(f.exit_code); }
-  void operator()(const input::ReloadAsked&) const {}
-  void operator()(const input::StatusAsked&) const {}
-  void operator()(const input::ChildStarted& f) const { all(f.gen, f.pid); }
-  void operator()(const input::ChildStartFailed& f) const { all(f.gen, f.reason, f.is_file_busy); }
-  void operator()(const input::ChildLine& f) const { all(f.gen, f.line, f.is_unfinished); }
-  void operator()(const input::ChildLineTooLong& f) const { all(f.gen, f.head, f.tail, f.size); }
-  void operator()(const input::ChildErrorLine& f) const { all(f.gen, f.line, f.bytes_cut); }
-  void operator()(const input::ChildOutputEnded& f) const { one(f.gen); }
-  void operator()(const input::ChildErrorEnded& f) const { one(f.gen); }
-  void operator()(const input::ChildExited& f) const { all(f.gen, f.status); }
-  void operator()(const input::ChildInputFull& f) const { one(f.gen); }
-  void operator()(const input::ChildInputMoved& f) const { one(f.gen); }
-  void operator()(const input::ChildInputDrained& f) const { one(f.gen); }
-  void operator()(const input::ChildInputBroken& f) const { one(f.gen); }
-  void operator()(const input::UnitSignalled& f) const {
+  void operator()(const fact::ClientLine& f) const { one(f.line); }
+  void operator()(const fact::ClientLineTooLong& f) const { all(f.head, f.tail, f.size); }
+  void operator()(const fact::ClientClosedInput&) const {}
+  void operator()(const fact::ClientClosedOutput&) const {}
+  void operator()(const fact::StopSignalled& f) const { one(f.exit_code); }
+  void operator()(const fact::ReloadAsked&) const {}
+  void operator()(const fact::StatusAsked&) const {}
+  void operator()(const fact::ChildStarted& f) const { all(f.gen, f.pid); }
+  void operator()(const fact::ChildStartFailed& f) const { all(f.gen, f.reason, f.is_file_busy); }
+  void operator()(const fact::ChildLine& f) const { all(f.gen, f.line, f.is_unfinished); }
+  void operator()(const fact::ChildLineTooLong& f) const { all(f.gen, f.head, f.tail, f.size); }
+  void operator()(const fact::ChildErrorLine& f) const { all(f.gen, f.line, f.bytes_cut); }
+  void operator()(const fact::ChildOutputEnded& f) const { one(f.gen); }
+  void operator()(const fact::ChildErrorEnded& f) const { one(f.gen); }
+  void operator()(const fact::ChildExited& f) const { all(f.gen, f.status); }
+  void operator()(const fact::ChildInputFull& f) const { one(f.gen); }
+  void operator()(const fact::ChildInputMoved& f) const { one(f.gen); }
+  void operator()(const fact::ChildInputDrained& f) const { one(f.gen); }
+  void operator()(const fact::ChildInputBroken& f) const { one(f.gen); }
+  void operator()(const fact::UnitSignalled& f) const {
     one(f.gen);
     for (const auto& process : f.processes) {
       all(process.pid, process.is_leader, process.command, process.refused,
           process.is_remote_runner);
     }
   }
-  void operator()(const input::OrphanEnded&) const {}
-  void operator()(const input::ImageSwept& f) const {
+  void operator()(const fact::OrphanEnded&) const {}
+  void operator()(const fact::ImageSwept& f) const {
     for (const auto& process : f.processes) all(process.pid, process.command);
   }
-  void operator()(const input::BinaryInspected& f) const {
+  void operator()(const fact::BinaryInspected& f) const {
     all(f.facts.path, f.facts.exists, f.facts.size, f.facts.modified, f.facts.stale,
         f.shared.has_value());
   }
-  void operator()(const input::CommandFilesChecked& f) const { one(f.changed); }
-  void operator()(const input::FilesChanged& f) const {
+  void operator()(const fact::CommandFilesChecked& f) const { one(f.changed); }
+  void operator()(const fact::FilesChanged& f) const {
     for (const auto& file : f.files) {
       all(file.path, file.is_binary, file.is_usable);
     }
   }
-  void operator()(const input::WatchChanged& f) const { all(f.folder_count, f.problem); }
-  void operator()(const input::ControlLine& f) const { all(f.connection, f.line); }
-  void operator()(const input::ControlClosed& f) const { one(f.connection); }
+  void operator()(const fact::WatchChanged& f) const { all(f.folder_count, f.problem); }
+  void operator()(const fact::ControlLine& f) const { all(f.connection, f.line); }
+  void operator()(const fact::ControlClosed& f) const { one(f.connection); }
 };
 
 struct OrderParts : Parts {
-  void operator()(const action::SendToClient& o) const { one(o.line); }
-  void operator()(const action::SendToChild& o) const { all(o.gen, o.line); }
-  void operator()(const action::StartChild& o) const { one(o.gen); }
-  void operator()(const action::StartBuild& o) const { one(o.gen); }
-  void operator()(const action::CloseChildInput& o) const { one(o.gen); }
-  void operator()(const action::SignalUnit& o) const { all(o.gen, o.how); }
-  void operator()(const action::ReleaseChild& o) const { one(o.gen); }
-  void operator()(const action::SweepImage& o) const { all(o.scope, o.how); }
-  void operator()(const action::InspectBinary& o) const { all(o.gen, o.finds_strangers); }
-  void operator()(const action::CheckCommandFiles&) const {}
-  void operator()(const action::SendToControl& o) const { all(o.connection, o.line); }
-  void operator()(const action::Log& o) const { all(o.level, o.text); }
-  void operator()(const action::Exit& o) const { all(o.code, o.may_wait); }
+  void operator()(const order::SendToClient& o) const { one(o.line); }
+  void operator()(const order::SendToChild& o) const { all(o.gen, o.line); }
+  void operator()(const order::StartChild& o) const { one(o.gen); }
+  void operator()(const order::StartBuild& o) const { one(o.gen); }
+  void operator()(const order::CloseChildInput& o) const { one(o.gen); }
+  void operator()(const order::SignalUnit& o) const { all(o.gen, o.how); }
+  void operator()(const order::ReleaseChild& o) const { one(o.gen); }
+  void operator()(const order::SweepImage& o) const { all(o.scope, o.how); }
+  void operator()(const order::InspectBinary& o) const { all(o.gen, o.finds_strangers); }
+  void operator()(const order::CheckCommandFiles&) const {}
+  void operator()(const order::SendToControl& o) const { all(o.connection, o.line); }
+  void operator()(const order::Log& o) const { all(o.level, o.text); }
+  void operator()(const order::Exit& o) const { all(o.code, o.may_wait); }
 };
 
 }  // namespace
 
-void Digest::add(const Input& fact, Now now) {
+void Digest::add(const Fact& fact, Now now) {
   add(static_cast<std::uint64_t>(now.steady.time_since_epoch().count()));
   add(fact.index());
   std::visit(FactParts{{*this}}, fact);
 }
 
-void Digest::add(const Action& order) {
+void Digest::add(const Order& order) {
   add(order.index());
   std::visit(OrderParts{{*this}}, order);
 }

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "sitter/core/action.hpp"
-#include "sitter/core/input.hpp"
-#include "sitter/core/time.hpp"
+#include "sitter/fact.hpp"
+#include "sitter/order.hpp"
+#include "sitter/time.hpp"
 
 namespace sitter::sim {
 
@@ -15,8 +15,8 @@ namespace sitter::sim {
 /// system.
 class Digest {
  public:
-  void add(const Input& fact, Now now);
-  void add(const Action& order);
+  void add(const Fact& fact, Now now);
+  void add(const Order& order);
   void add(std::uint64_t number);
   void add(std::string_view text);
 

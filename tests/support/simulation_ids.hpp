@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "sitter/core/raw_id.hpp"
+#include "core/base/raw_id.hpp"
 
 /// Ids that are so large that a double cannot tell them from their neighbours.
 namespace sitter::sim {

@@ -30,9 +30,9 @@ Outside::Act Outside::next() {
 }
 
 /// Most editors write a file in several steps, and some save all that they have open.
-input::FilesChanged Outside::saved() {
+fact::FilesChanged Outside::saved() {
   static constexpr std::array<std::string_view, 3> names = {"src/a.c", "src/b.c", "src/c.c"};
-  input::FilesChanged fact;
+  fact::FilesChanged fact;
   for (int count = random_.chance(80) ? 1 : 2; count > 0; --count) {
     fact.files.push_back({std::string(random_.pick(names)), false, !random_.chance(10)});
   }
@@ -40,8 +40,8 @@ input::FilesChanged Outside::saved() {
   return fact;
 }
 
-input::FilesChanged Outside::written(bool is_by_build) {
-  input::FilesChanged fact;
+fact::FilesChanged Outside::written(bool is_by_build) {
+  fact::FilesChanged fact;
   const std::string_view name = is_by_build ? "src/gen" : "src/cache";
   const std::string number = scene_.writes_new_names ? fmt::format("-{}", ++names_) : "";
   fact.files.push_back({fmt::format("{}{}.h", name, number), false, true});
@@ -49,7 +49,7 @@ input::FilesChanged Outside::written(bool is_by_build) {
   return fact;
 }
 
-input::WatchChanged Outside::watched() {
+fact::WatchChanged Outside::watched() {
   static constexpr std::array<std::string_view, 4> problems = {"", "", "the limit is reached",
                                                                "src is not there"};
   return {static_cast<std::size_t>(random_.between(1, 9)), std::string(random_.pick(problems))};

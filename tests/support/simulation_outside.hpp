@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "sitter/core/control.hpp"
-#include "sitter/core/input.hpp"
+#include "sitter/control_id.hpp"
+#include "sitter/fact.hpp"
 #include "support/simulation_random.hpp"
 #include "support/simulation_said.hpp"
 
@@ -29,10 +29,10 @@ class Outside {
   /// Only in a scene that has an outside.
   Act next();
 
-  input::FilesChanged saved();
+  fact::FilesChanged saved();
   /// By a build, or by a server at its start.
-  input::FilesChanged written(bool is_by_build);
-  input::WatchChanged watched();
+  fact::FilesChanged written(bool is_by_build);
+  fact::WatchChanged watched();
   ControlAsked asks();
   /// The connection that is closed; 0 if there is none.
   ControlId leaves();

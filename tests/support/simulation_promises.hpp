@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "sitter/core/action.hpp"
-#include "sitter/core/bridge.hpp"
-#include "sitter/core/input.hpp"
-#include "sitter/core/time.hpp"
+#include "sitter/bridge.hpp"
+#include "sitter/fact.hpp"
+#include "sitter/order.hpp"
+#include "sitter/time.hpp"
 #include "support/simulation_controls.hpp"
 #include "support/simulation_replays.hpp"
 #include "support/simulation_said.hpp"
@@ -43,7 +43,7 @@ class Promises {
   void on_files_checked(bool changed) { files_changed_ = changed; }
   void on_error_line(Generation gen, const std::string& text);
   void on_reload_asked();
-  void on_files_changed(const input::FilesChanged& fact, bool is_by_person);
+  void on_files_changed(const fact::FilesChanged& fact, bool is_by_person);
   void on_watch_changed(const std::string& problem);
   void on_control_line(const ControlAsked& asked);
   void on_control_closed(ControlId connection);

@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "sitter/core/limits.hpp"
-#include "sitter/core/message.hpp"
-#include "sitter/core/raw_id.hpp"
+#include "core/base/raw_id.hpp"
+#include "core/wire/message.hpp"
+#include "sitter/limits.hpp"
 #include "support/simulation_promises.hpp"
 
 namespace sitter::sim {

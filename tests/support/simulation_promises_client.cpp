@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "sitter/core/limits.hpp"
-#include "sitter/core/raw_id.hpp"
+#include "core/base/raw_id.hpp"
+#include "sitter/limits.hpp"
 #include "support/simulation_ids.hpp"
 #include "support/simulation_promises.hpp"
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "sitter/core/json_text.hpp"
+#include "core/base/json_text.hpp"
 #include "support/simulation_promises.hpp"
 
 namespace sitter::sim {

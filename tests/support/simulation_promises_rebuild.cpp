@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "sitter/core/limits.hpp"
+#include "sitter/limits.hpp"
 #include "support/simulation_promises.hpp"
 
 namespace sitter::sim {

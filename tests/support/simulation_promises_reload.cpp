@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "sitter/core/limits.hpp"
-#include "sitter/core/raw_id.hpp"
+#include "core/base/raw_id.hpp"
+#include "sitter/limits.hpp"
 #include "support/simulation_promises.hpp"
 
 /// What is done that the client has not asked for: reloads by somebody else or for files that have
@@ -13,7 +13,7 @@
 namespace sitter::sim {
 
 using json = nlohmann::json;
-using When = RestartPolicy::When;
+using Restarts = BridgeConfig::Restarts;
 
 namespace {
 
@@ -79,7 +79,7 @@ void Promises::want_reload(bool is_kill_first, Milliseconds timeout) {
   may_be_unwanted_ |= is_not_wanted();
 }
 
-void Promises::on_files_changed(const input::FilesChanged& fact, bool is_by_person) {
+void Promises::on_files_changed(const fact::FilesChanged& fact, bool is_by_person) {
   if (!config_.watches() || closed_at_ || stopped_at_) return;
   has_settled_ = have_files_settled();
   bool is_usable = false;
@@ -244,10 +244,10 @@ void Promises::on_child_over(const Life& its_life, Generation gen, bool was_cand
 
 /// What is wrong with a start that nobody has asked for; empty if the policy allows it.
 std::string Promises::restart_fault() const {
-  if (config_.restarts == When::lazy || !last_end_) return "a start that nobody needs";
+  if (config_.restarts == Restarts::lazy || !last_end_) return "a start that nobody needs";
   if (closed_at_) return "a server comes back by itself at the end";
   if (is_killed_) return "a server comes back by itself that was killed";
-  if (config_.restarts == When::on_crash && was_end_in_order_) {
+  if (config_.restarts == Restarts::on_crash && was_end_in_order_) {
     return "a server comes back by itself that has not crashed";
   }
   Milliseconds wait = limits::kRestartWaitMin;
@@ -273,7 +273,7 @@ void Promises::expect_restart(const Life& its_life, Generation gen) {
   const bool is_free = running_build() == nullptr && !is_child_built_ && open_rebuilds().empty() &&
                        !is_reload_asked_ && !has_changed_ && !closed_at_ && !stopped_at_;
   const bool is_killed = is_killed_ || its_life.was_meant_by_kill;
-  if (config_.restarts == When::lazy || last_gen_ > config_.restarts_max) return;
+  if (config_.restarts == Restarts::lazy || last_gen_ > config_.restarts_max) return;
   if (!is_open || !is_free || is_killed || is_mixed() || is_another_up(gen)) return;
   must_restart_by_ = now_ + limits::kRestartWaitMax + kLate;
 }

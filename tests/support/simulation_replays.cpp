@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "sitter/core/limits.hpp"
-#include "sitter/core/raw_id.hpp"
+#include "core/base/raw_id.hpp"
+#include "sitter/limits.hpp"
 
 namespace sitter::sim {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "sitter/core/generation.hpp"
-#include "sitter/core/time.hpp"
+#include "sitter/generation.hpp"
+#include "sitter/time.hpp"
 #include "support/simulation_said.hpp"
 
 namespace sitter::sim {

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "sitter/core/control.hpp"
-#include "sitter/core/generation.hpp"
-#include "sitter/core/limits.hpp"
-#include "sitter/core/time.hpp"
+#include "sitter/control_id.hpp"
+#include "sitter/generation.hpp"
+#include "sitter/limits.hpp"
+#include "sitter/time.hpp"
 
 namespace sitter::sim {
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 
-#include "sitter/core/message.hpp"
-#include "sitter/core/raw_id.hpp"
-#include "sitter/core/time.hpp"
+#include "core/base/raw_id.hpp"
+#include "core/wire/message.hpp"
+#include "sitter/time.hpp"
 #include "support/simulation_ids.hpp"
 #include "support/simulation_said.hpp"
 

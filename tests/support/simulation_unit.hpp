@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sitter/core/generation.hpp"
+#include "sitter/generation.hpp"
 
 namespace sitter::sim {
 

@@ -124,7 +124,7 @@ void World::play() {
   if (scene_.has_watch && !promises_.has_exited()) rest();
   while (!promises_.has_exited()) end();
   // Whatever still comes in, nothing may come out.
-  feed(input::OrphanEnded{});
+  feed(fact::OrphanEnded{});
   bridge_.handle_timeout(now_);
   carry_out_all();
   if (bridge_.next_timeout()) throw Broken("a timeout after the end");
@@ -161,16 +161,16 @@ void World::end() {
       tell("client", "closes stdin");
       is_input_closed_ = true;
       promises_.on_client_closed();
-      feed(input::ClientClosedInput{});
+      feed(fact::ClientClosedInput{});
     } else {
       is_stopped_ = true;
       promises_.on_stop();
       if (random_.chance(50)) {
         tell("client", "closes stdout");
-        feed(input::ClientClosedOutput{});
+        feed(fact::ClientClosedOutput{});
       } else {
         tell("system", "SIGTERM");
-        feed(input::StopSignalled{143});
+        feed(fact::StopSignalled{143});
       }
     }
     return;
@@ -192,10 +192,10 @@ void World::client_acts() {
     if (tells()) tell("client", said.text);
     promises_.on_client_line(said);
     if (said.kind == ClientSaid::Kind::too_long) {
-      feed(input::ClientLineTooLong{said.text, "xxxx", 300 * limits::kMiB});
+      feed(fact::ClientLineTooLong{said.text, "xxxx", 300 * limits::kMiB});
     } else {
       const OwnedLine line(said.text);
-      feed(input::ClientLine{line.line()});
+      feed(fact::ClientLine{line.line()});
     }
   }
 }
@@ -221,7 +221,7 @@ void World::decisions_of(Child& child) {
   if (is_full && random_.chance(30)) {
     if (tells()) tell(who(child.gen), "its input is full");
     promises_.on_child_full(child.gen);
-    feed(input::ChildInputFull{child.gen});
+    feed(fact::ChildInputFull{child.gen});
   }
 }
 
@@ -244,7 +244,7 @@ void World::child_is_read() {
   child->errors.pop_front();
   if (tells()) tell(who(child->gen), "stderr: " + text);
   promises_.on_error_line(child->gen, text);
-  feed(input::ChildErrorLine{child->gen, text, 0});
+  feed(fact::ChildErrorLine{child->gen, text, 0});
 }
 
 void World::read_line(Child& child) {
@@ -253,11 +253,11 @@ void World::read_line(Child& child) {
   if (tells()) tell(who(child.gen), written.text);
   promises_.on_child_line(child.gen, written.numbers);
   if (written.size > 0) {
-    feed(input::ChildLineTooLong{child.gen, written.text, "\"}}", written.size});
+    feed(fact::ChildLineTooLong{child.gen, written.text, "\"}}", written.size});
     return;
   }
   const OwnedLine line(written.text);
-  feed(input::ChildLine{child.gen, line.line()});
+  feed(fact::ChildLine{child.gen, line.line()});
 }
 
 /// One that the bridge has not released; null if there is none.

@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "sitter/core/action.hpp"
-#include "sitter/core/bridge.hpp"
-#include "sitter/core/input.hpp"
+#include "sitter/bridge.hpp"
+#include "sitter/fact.hpp"
+#include "sitter/order.hpp"
 #include "support/simulation_build.hpp"
 #include "support/simulation_child.hpp"
 #include "support/simulation_client.hpp"
@@ -24,7 +24,7 @@
 namespace sitter::sim {
 
 /// A client, a row of children, the system and its clock around one bridge, all chosen at random
-/// from a seed, with the shell between them: one input, then every action, then the inputs that
+/// from a seed, with the shell between them: one fact, then every order, then the facts that
 /// these have led to, and only then the next.
 class World {
  public:
@@ -64,7 +64,7 @@ class World {
   void outside_acts();
   void somebody_asks();
   void somebody_leaves();
-  void files_change(const input::FilesChanged& fact, bool is_by_person);
+  void files_change(const fact::FilesChanged& fact, bool is_by_person);
   void writes_files(Generation gen, Milliseconds until);
   void rest();
   std::string outside_words() const;
@@ -87,24 +87,24 @@ class World {
   void pass_until(Instant until);
   void happen(const Event& event);
   void process_dies(Unit& unit, const Event& event);
-  void feed(const Input& input);
-  void decide(const Input& input);
+  void feed(const Fact& fact);
+  void decide(const Fact& fact);
 
   // simulation_world_orders.cpp
   void carry_out_all();
-  void carry_out(action::SendToClient& order);
-  void carry_out(action::SendToChild& order);
-  void carry_out(action::StartChild& order);
-  void carry_out(action::StartBuild& order);
-  void carry_out(action::CloseChildInput& order);
-  void carry_out(action::SignalUnit& order);
-  void carry_out(action::ReleaseChild& order);
-  void carry_out(action::SweepImage& order);
-  void carry_out(action::InspectBinary& order);
-  void carry_out(action::CheckCommandFiles& order);
-  void carry_out(action::SendToControl& order);
-  void carry_out(action::Log& order);
-  void carry_out(action::Exit& order);
+  void carry_out(order::SendToClient& order);
+  void carry_out(order::SendToChild& order);
+  void carry_out(order::StartChild& order);
+  void carry_out(order::StartBuild& order);
+  void carry_out(order::CloseChildInput& order);
+  void carry_out(order::SignalUnit& order);
+  void carry_out(order::ReleaseChild& order);
+  void carry_out(order::SweepImage& order);
+  void carry_out(order::InspectBinary& order);
+  void carry_out(order::CheckCommandFiles& order);
+  void carry_out(order::SendToControl& order);
+  void carry_out(order::Log& order);
+  void carry_out(order::Exit& order);
 
   void decisions_of(Child& child);
   void kill_process(Unit& unit, std::int64_t pid, ExitStatus status, int after_max);
@@ -142,7 +142,7 @@ class World {
   Generation last_build_ = kNoGeneration;
   int lines_of_builds_ = 0;
   std::multimap<Instant, Event> events_;
-  std::deque<Input> later_;
+  std::deque<Fact> later_;
   bool is_input_closed_ = false;
   bool is_stopped_ = false;
   bool files_changed_ = false;

@@ -16,13 +16,13 @@ namespace {
 /// More orders than this from one input never end.
 constexpr int kOrdersMax = 100'000;
 
-std::string_view how_word(action::SignalUnit::How how) {
+std::string_view how_word(order::SignalUnit::How how) {
   switch (how) {
-    case action::SignalUnit::How::look:
+    case order::SignalUnit::How::look:
       return "look at";
-    case action::SignalUnit::How::terminate:
+    case order::SignalUnit::How::terminate:
       return "terminate";
-    case action::SignalUnit::How::kill:
+    case order::SignalUnit::How::kill:
       break;
   }
   return "kill";
@@ -32,28 +32,28 @@ std::string_view how_word(action::SignalUnit::How how) {
 
 void World::carry_out_all() {
   int count = 0;
-  while (auto action = bridge_.poll_action()) {
+  while (auto order = bridge_.poll_order()) {
     if (++count > kOrdersMax) throw Broken("orders without end");
     if (promises_.has_exited()) throw Broken("an order after the end");
-    if (digest_ != nullptr) digest_->add(*action);
-    std::visit([this](auto& order) { carry_out(order); }, *action);
+    if (digest_ != nullptr) digest_->add(*order);
+    std::visit([this](auto& one) { carry_out(one); }, *order);
   }
 }
 
-void World::carry_out(action::SendToClient& order) {
+void World::carry_out(order::SendToClient& order) {
   const std::string line = order.line.text();
   if (tells()) tell("  to client", line);
   for (const Heard& heard : promises_.on_send_to_client(line)) client_.hears(heard);
 }
 
-void World::carry_out(action::SendToChild& order) {
+void World::carry_out(order::SendToChild& order) {
   const std::string line = order.line.text();
   if (tells()) tell(fmt::format("  to child {}", order.gen), line);
   Asked asked = promises_.on_send_to_child(order.gen, line);
   if (Child* const child = find_child(order.gen)) child->hears(std::move(asked));
 }
 
-void World::carry_out(action::StartChild& order) {
+void World::carry_out(order::StartChild& order) {
   if (tells()) tell("  bridge", fmt::format("starts child {}", order.gen));
   promises_.on_start_child(order.gen);
   last_gen_ = order.gen;
@@ -65,7 +65,7 @@ void World::carry_out(action::StartChild& order) {
   if (failing_starts_ > 0) {
     --failing_starts_;
     promises_.on_start_failed(order.gen);
-    later_.push_back(input::ChildStartFailed{order.gen, "no such file"});
+    later_.push_back(fact::ChildStartFailed{order.gen, "no such file"});
     return;
   }
   Character character =
@@ -77,10 +77,10 @@ void World::carry_out(action::StartChild& order) {
   promises_.on_child_started(order.gen, is_remote, can_be_killed);
   // As late as it may be taken for the work of the start.
   if (scene_.children_write) writes_files(order.gen, config_.debounce);
-  later_.push_back(input::ChildStarted{order.gen, 1000 * order.gen});
+  later_.push_back(fact::ChildStarted{order.gen, 1000 * order.gen});
 }
 
-void World::carry_out(action::StartBuild& order) {
+void World::carry_out(order::StartBuild& order) {
   if (tells()) tell("  bridge", fmt::format("starts build {}", -order.gen));
   promises_.on_start_build(order.gen);
   last_build_ = order.gen;
@@ -93,7 +93,7 @@ void World::carry_out(action::StartBuild& order) {
   if (!build.can_be_started) {
     promises_.on_build_not_started(order.gen);
     released_.insert(order.gen);
-    later_.push_back(input::ChildStartFailed{order.gen, "no such file"});
+    later_.push_back(fact::ChildStartFailed{order.gen, "no such file"});
     return;
   }
   promises_.on_build_started(order.gen, build.can_be_killed());
@@ -108,10 +108,10 @@ void World::carry_out(action::StartBuild& order) {
   after(build.ends_after, {Event::Kind::process_dies, order.gen, pid, build.status});
   after(build.closes_output_after, {Event::Kind::output_ends, order.gen, 0, {}});
   after(build.closes_error_after, {Event::Kind::error_ends, order.gen, 0, {}});
-  later_.push_back(input::ChildStarted{order.gen, pid});
+  later_.push_back(fact::ChildStarted{order.gen, pid});
 }
 
-void World::carry_out(action::CloseChildInput& order) {
+void World::carry_out(order::CloseChildInput& order) {
   if (tells()) tell("  bridge", fmt::format("closes the input of {}", who(order.gen)));
   promises_.on_close_input(order.gen);
   Unit* const unit = find(order.gen);
@@ -119,12 +119,12 @@ void World::carry_out(action::CloseChildInput& order) {
   kill_process(*unit, unit->processes.front().pid, {0, ""}, 100);
 }
 
-void World::carry_out(action::SignalUnit& order) {
-  using How = action::SignalUnit::How;
+void World::carry_out(order::SignalUnit& order) {
+  using How = order::SignalUnit::How;
   if (tells()) tell("  bridge", fmt::format("{} {}", how_word(order.how), who(order.gen)));
   Unit* const unit = find(order.gen);
   if (unit == nullptr) throw Broken("a signal to a child or a build that is not there");
-  input::UnitSignalled fact{order.gen, {}};
+  fact::UnitSignalled fact{order.gen, {}};
   for (const Unit::Process& process : unit->processes) {
     if (!process.lives) continue;
     const bool is_refused = unit->refuses_signals && order.how != How::look;
@@ -141,27 +141,27 @@ void World::carry_out(action::SignalUnit& order) {
   later_.push_back(std::move(fact));
 }
 
-void World::carry_out(action::ReleaseChild& order) {
+void World::carry_out(order::ReleaseChild& order) {
   if (tells()) tell("  bridge", fmt::format("releases {}", who(order.gen)));
   promises_.on_release(order.gen);
   forget_events_of(order.gen);
   released_.insert(order.gen);
 }
 
-void World::carry_out(action::SweepImage& order) {
-  using How = action::SignalUnit::How;
+void World::carry_out(order::SweepImage& order) {
+  using How = order::SignalUnit::How;
   if (tells()) tell("  bridge", fmt::format("sweeps the image: {}", how_word(order.how)));
   if (order.scope == KillScope::same_executable) throw Broken("strangers are ended");
-  input::ImageSwept fact;
+  fact::ImageSwept fact;
   if (order.how == How::terminate) swept_ = random_.chance(70) ? 0 : random_.between(1, 2);
   if (order.how == How::kill && random_.chance(50)) swept_ = 0;
   for (int i = 0; i < swept_; ++i) fact.processes.push_back({9000 + i, "stranger"});
   later_.push_back(std::move(fact));
 }
 
-void World::carry_out(action::InspectBinary& order) {
+void World::carry_out(order::InspectBinary& order) {
   promises_.on_inspect(order.gen);
-  input::BinaryInspected fact;
+  fact::BinaryInspected fact;
   fact.facts.path = "/srv/server";
   fact.facts.exists = random_.chance(90);
   if (fact.facts.exists) fact.facts.modified = now_.wall;
@@ -171,26 +171,26 @@ void World::carry_out(action::InspectBinary& order) {
   later_.push_back(std::move(fact));
 }
 
-void World::carry_out(action::CheckCommandFiles&) {
+void World::carry_out(order::CheckCommandFiles&) {
   const bool changed = std::exchange(files_changed_, false);
   if (tells()) {
     tell("  bridge", fmt::format("checks the command's files: {}", changed ? "changed" : "same"));
   }
   promises_.on_files_checked(changed);
-  later_.push_back(input::CommandFilesChecked{changed});
+  later_.push_back(fact::CommandFilesChecked{changed});
 }
 
-void World::carry_out(action::SendToControl& order) {
+void World::carry_out(order::SendToControl& order) {
   if (tells()) tell(fmt::format("  to ctl {}", order.connection), order.line);
   promises_.on_send_to_control(order.connection, order.line);
 }
 
-void World::carry_out(action::Log& order) {
+void World::carry_out(order::Log& order) {
   if (tells()) tell("  log", order.text);
   promises_.on_log(order.text);
 }
 
-void World::carry_out(action::Exit& order) {
+void World::carry_out(order::Exit& order) {
   if (tells()) tell("  bridge", fmt::format("exits with {}", order.code));
   promises_.on_exit();
 }

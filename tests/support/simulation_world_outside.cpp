@@ -24,7 +24,7 @@ void World::add_outside(Random& random, Scene& scene) {
 }
 
 void World::add_outside(Random& random, const Scene& scene, BridgeConfig& config) {
-  using When = RestartPolicy::When;
+  using Restarts = BridgeConfig::Restarts;
   if (scene.has_watch) {
     if (random.chance(80)) config.watch_patterns = {"src"};
     config.watches_binary = config.watch_patterns.empty() || random.chance(30);
@@ -35,7 +35,7 @@ void World::add_outside(Random& random, const Scene& scene, BridgeConfig& config
     config.on_busy_wait = random.pick(std::array{Milliseconds(0), Milliseconds(10000)});
   }
   if (scene.has_restarts) {
-    config.restarts = random.pick(std::array{When::eager, When::on_crash});
+    config.restarts = random.pick(std::array{Restarts::eager, Restarts::on_crash});
     config.restarts_max = random.pick(std::array{10, 2, 1});
   }
   if (scene.has_replays) {
@@ -46,16 +46,16 @@ void World::add_outside(Random& random, const Scene& scene, BridgeConfig& config
 }
 
 std::string World::outside_words() const {
-  using When = RestartPolicy::When;
+  using Restarts = BridgeConfig::Restarts;
   std::string words;
   if (scene_.has_reloads) words += ", reloads";
   if (config_.watches()) words += fmt::format(", watch, debounce {}", config_.debounce.count());
   if (scene_.is_controlled) words += ", ctl";
   if (scene_.has_outside()) words += fmt::format(", busy wait {}", config_.on_busy_wait.count());
-  if (config_.restarts != When::lazy) {
-    words +=
-        fmt::format(", restarts {}, {} at most",
-                    config_.restarts == When::eager ? "eager" : "on crash", config_.restarts_max);
+  if (config_.restarts != Restarts::lazy) {
+    words += fmt::format(", restarts {}, {} at most",
+                         config_.restarts == Restarts::eager ? "eager" : "on crash",
+                         config_.restarts_max);
   }
   for (const std::string& tool : config_.replayed_tools) words += ", replays " + tool;
   if (scene_.has_call_tool) words += ", sitter_call";
@@ -67,17 +67,17 @@ void World::outside_acts() {
     case Outside::Act::asks_for_reload:
       tell("outside", "SIGHUP");
       promises_.on_reload_asked();
-      feed(input::ReloadAsked{});
+      feed(fact::ReloadAsked{});
       break;
     case Outside::Act::asks_for_status:
       tell("outside", "SIGUSR1");
-      feed(input::StatusAsked{});
+      feed(fact::StatusAsked{});
       break;
     case Outside::Act::saves:
       files_change(outside_.saved(), true);
       break;
     case Outside::Act::watch_changes: {
-      const input::WatchChanged fact = outside_.watched();
+      const fact::WatchChanged fact = outside_.watched();
       tell("outside", "the watch changes: " + fact.problem);
       promises_.on_watch_changed(fact.problem);
       feed(fact);
@@ -95,7 +95,7 @@ void World::somebody_asks() {
   const ControlAsked asked = outside_.asks();
   if (tells()) tell(fmt::format("ctl {}", asked.connection), asked.text);
   promises_.on_control_line(asked);
-  feed(input::ControlLine{asked.connection, asked.text});
+  feed(fact::ControlLine{asked.connection, asked.text});
 }
 
 void World::somebody_leaves() {
@@ -103,10 +103,10 @@ void World::somebody_leaves() {
   if (connection == 0) return;
   if (tells()) tell(fmt::format("ctl {}", connection), "leaves");
   promises_.on_control_closed(connection);
-  feed(input::ControlClosed{connection});
+  feed(fact::ControlClosed{connection});
 }
 
-void World::files_change(const input::FilesChanged& fact, bool is_by_person) {
+void World::files_change(const fact::FilesChanged& fact, bool is_by_person) {
   if (tells()) {
     std::string names;
     for (const auto& file : fact.files)

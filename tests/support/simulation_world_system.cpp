@@ -19,12 +19,12 @@ void World::system_acts() {
       tell("system", "the child reads on");
       child->character.deaf_after = 1'000'000;
       promises_.on_child_drained(child->gen);
-      feed(input::ChildInputDrained{child->gen});
+      feed(fact::ChildInputDrained{child->gen});
       break;
     case 3:
       if (child == nullptr || !child->is_deaf()) break;
       promises_.on_child_moved(child->gen);
-      feed(input::ChildInputMoved{child->gen});
+      feed(fact::ChildInputMoved{child->gen});
       break;
     case 4:
       if (random_.chance(20) && !is_input_closed_ && !is_stopped_) end();
@@ -34,7 +34,7 @@ void World::system_acts() {
       tell("system", "SIGTERM");
       is_stopped_ = true;
       promises_.on_stop();
-      feed(input::StopSignalled{143});
+      feed(fact::StopSignalled{143});
   }
 }
 
@@ -51,16 +51,16 @@ void World::stray_fact() {
   tell("system", "a stray fact of a forgotten child");
   switch (random_.below(4)) {
     case 0:
-      feed(input::ChildLine{gen, line.line()});
+      feed(fact::ChildLine{gen, line.line()});
       break;
     case 1:
-      feed(input::ChildExited{gen, {1, ""}});
+      feed(fact::ChildExited{gen, {1, ""}});
       break;
     case 2:
-      feed(input::ChildOutputEnded{gen});
+      feed(fact::ChildOutputEnded{gen});
       break;
     default:
-      feed(input::OrphanEnded{});
+      feed(fact::OrphanEnded{});
   }
 }
 
@@ -70,25 +70,25 @@ void World::stray_fact_of_build() {
   tell("system", "a stray fact of a forgotten build");
   switch (random_.below(7)) {
     case 0:
-      feed(input::ChildErrorLine{gen, "CC late.c", 0});
+      feed(fact::ChildErrorLine{gen, "CC late.c", 0});
       break;
     case 1:
-      feed(input::ChildExited{gen, {0, ""}});
+      feed(fact::ChildExited{gen, {0, ""}});
       break;
     case 2:
-      feed(input::ChildOutputEnded{gen});
+      feed(fact::ChildOutputEnded{gen});
       break;
     case 3:
-      feed(input::ChildErrorEnded{gen});
+      feed(fact::ChildErrorEnded{gen});
       break;
     case 4:
-      feed(input::UnitSignalled{gen, {}});
+      feed(fact::UnitSignalled{gen, {}});
       break;
     case 5:
-      feed(input::ChildStarted{gen, 7});
+      feed(fact::ChildStarted{gen, 7});
       break;
     default:
-      feed(input::ChildStartFailed{gen, "too late"});
+      feed(fact::ChildStartFailed{gen, "too late"});
   }
 }
 

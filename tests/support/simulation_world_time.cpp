@@ -69,7 +69,7 @@ void World::pass_until(Instant until) {
     promises_.on_settled(bridge_);
     if (!promises_.has_exited()) promises_.on_timeout_handled(bridge_.next_timeout());
     while (!later_.empty()) {
-      const Input next = std::move(later_.front());
+      const Fact next = std::move(later_.front());
       later_.pop_front();
       decide(next);
     }
@@ -85,7 +85,7 @@ void World::pass_until(Instant until) {
 void World::happen(const Event& event) {
   Unit* const unit = find(event.gen);
   if (event.kind == Event::Kind::orphan_ends) {
-    feed(input::OrphanEnded{});
+    feed(fact::OrphanEnded{});
     return;
   }
   if (unit == nullptr) return;
@@ -99,7 +99,7 @@ void World::happen(const Event& event) {
              fmt::format("exits with {} {}", event.status.code, event.status.signal));
       }
       promises_.on_exited(event.gen, event.status);
-      feed(input::ChildExited{event.gen, event.status});
+      feed(fact::ChildExited{event.gen, event.status});
       break;
     case Event::Kind::output_ends:
       if (Child* const child = find_child(event.gen)) {
@@ -107,19 +107,19 @@ void World::happen(const Event& event) {
       }
       if (find(event.gen) == nullptr || std::exchange(unit->has_output_ended, true)) return;
       tell(who(event.gen), "its output ends");
-      feed(input::ChildOutputEnded{event.gen});
+      feed(fact::ChildOutputEnded{event.gen});
       break;
     case Event::Kind::error_ends:
       if (is_build(event.gen) && unit->has_error_ended) return;
       unit->has_error_ended = true;
       tell(who(event.gen), "its stderr ends");
-      feed(input::ChildErrorEnded{event.gen});
+      feed(fact::ChildErrorEnded{event.gen});
       break;
     case Event::Kind::writes: {
       if (!unit->lives() || unit->has_error_ended) return;
       const std::string text = fmt::format("CC {}.c", ++lines_of_builds_);
       tell(who(event.gen), text);
-      feed(input::ChildErrorLine{event.gen, text, 0});
+      feed(fact::ChildErrorLine{event.gen, text, 0});
       break;
     }
     case Event::Kind::writes_file:
@@ -141,18 +141,18 @@ void World::process_dies(Unit& unit, const Event& event) {
   later({Event::Kind::error_ends, event.gen, 0, {}}, 3);
 }
 
-void World::feed(const Input& input) {
-  decide(input);
+void World::feed(const Fact& fact) {
+  decide(fact);
   while (!later_.empty()) {
-    const Input next = std::move(later_.front());
+    const Fact next = std::move(later_.front());
     later_.pop_front();
     decide(next);
   }
 }
 
-void World::decide(const Input& input) {
-  if (digest_ != nullptr) digest_->add(input, now_);
-  bridge_.handle(input, now_);
+void World::decide(const Fact& fact) {
+  if (digest_ != nullptr) digest_->add(fact, now_);
+  bridge_.handle(fact, now_);
   carry_out_all();
   // Answers that the shell gives at once belong to the same moment.
   if (later_.empty()) promises_.on_settled(bridge_);

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sitter/time.hpp"
+
+namespace sitter {
+
+/// What is known of the file under development.
+struct BinaryFacts {
+  /// The version resource of a Windows executable.
+  struct VersionResource {
+    std::string file_version;
+    std::string product_version;
+    std::string product_name;
+    std::string file_description;
+    std::string company_name;
+    std::string copyright;
+    bool is_debug = false;
+  };
+
+  struct File {
+    std::string path;
+    std::optional<std::int64_t> size;
+    std::optional<WallTime> modified;
+  };
+
+  /// The file as it was when the running child was started.
+  struct Loaded {
+    std::optional<WallTime> modified;
+    std::optional<std::int64_t> size;
+    WallTime since;
+  };
+
+  std::optional<std::string> path;
+  bool exists = false;
+  std::optional<std::int64_t> size;
+  std::optional<WallTime> modified;
+  std::optional<VersionResource> version;
+  std::optional<File> interpreter;
+  std::optional<std::string> build_id;
+  std::optional<Loaded> loaded;
+  std::optional<bool> stale;
+};
+
+}  // namespace sitter

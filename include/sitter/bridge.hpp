@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+#include "sitter/bridge_config.hpp"
+#include "sitter/fact.hpp"
+#include "sitter/order.hpp"
+#include "sitter/time.hpp"
+
+namespace sitter {
+
+class Conductor;
+
+/// Decides everything between a client and the child that serves it, and does nothing: it takes one
+/// fact and the time, changes its state, and leaves orders behind. To be used like this, never with
+/// another fact between:
+///
+///     bridge.handle(fact, now);
+///     while (auto order = bridge.poll_order()) carry_out(*order);
+///     wait until bridge.next_timeout(), then bridge.handle_timeout(now)
+class Bridge {
+ public:
+  Bridge(BridgeConfig config, Now now);
+  ~Bridge();
+
+  void handle(const Fact& fact, Now now);
+  /// Harmless when nothing is due.
+  void handle_timeout(Now now);
+  std::optional<Order> poll_order();
+  std::optional<Instant> next_timeout() const;
+
+  /// Whether lines of the client should be read now. False while the child's input is full: the
+  /// client waits, as it would without a bridge between.
+  bool reads_client() const;
+
+  /// Requests that are owed an answer.
+  std::size_t owed_count() const;
+
+ private:
+  const std::unique_ptr<Conductor> conductor_;
+};
+
+}  // namespace sitter

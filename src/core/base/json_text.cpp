@@ -1,0 +1,388 @@
+#include "core/base/json_text.hpp"
+
+#include <algorithm>
+#include <bitset>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/base/text.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+namespace {
+
+using nlohmann::json;
+
+/// Walks over raw JSON text that is taken to be valid; on any other it stops early.
+class Walker {
+ public:
+  explicit Walker(std::string_view raw) : raw_(raw) {}
+
+  /// Skips whitespace, then `expected`, if it is there.
+  bool takes(char expected) {
+    skip_space();
+    if (at_ >= raw_.size() || raw_[at_] != expected) return false;
+    ++at_;
+    return true;
+  }
+
+  /// The next value, empty if there is none or it breaks off.
+  std::string_view value() {
+    skip_space();
+    const std::size_t begin = at_;
+    std::size_t depth = 0;
+    while (at_ < raw_.size()) {
+      const char c = raw_[at_];
+      if (c == '"') {
+        at_ = behind_json_string(raw_, at_);
+        if (at_ == std::string_view::npos) return {};
+      } else if (c == '{' || c == '[') {
+        ++depth;
+        ++at_;
+      } else if (depth == 0) {
+        return scalar(begin);
+      } else {
+        if (c == '}' || c == ']') --depth;
+        ++at_;
+      }
+      if (depth == 0) return raw_.substr(begin, at_ - begin);
+    }
+    return {};
+  }
+
+ private:
+  void skip_space() {
+    while (at_ < raw_.size() && is_json_space(raw_[at_])) ++at_;
+  }
+
+  std::string_view scalar(std::size_t begin) {
+    constexpr std::string_view kEnds = ",:]} \t\r\n";
+    at_ = std::min(raw_.find_first_of(kEnds, begin), raw_.size());
+    return raw_.substr(begin, at_ - begin);
+  }
+
+  std::string_view raw_;
+  std::size_t at_ = 0;
+};
+
+/// Reads one value by the grammar. The way back to the top is one bit for each level.
+class Grammar {
+ public:
+  explicit Grammar(std::string_view raw) : raw_(raw) {}
+
+  bool is_value() {
+    do {
+      if (!reads_value()) return false;
+    } while (depth_ > 0);
+    skip_space();
+    return at_ == raw_.size();
+  }
+
+ private:
+  /// Reads a scalar, or the beginning of a container, and then whatever is closed behind it.
+  bool reads_value() {
+    skip_space();
+    if (at_ == raw_.size()) return false;
+    const char c = raw_[at_];
+    if (c == '{' || c == '[') {
+      const bool is_object = c == '{';
+      ++at_;
+      if (!takes(is_object ? '}' : ']')) {
+        enter(is_object);
+        return !is_object || reads_key();
+      }
+    } else if (c == '"') {
+      at_ = behind_json_string(raw_, at_);
+      if (at_ == std::string_view::npos) return false;
+    } else if (!reads_scalar()) {
+      return false;
+    }
+    return reads_ends();
+  }
+
+  bool reads_ends() {
+    while (depth_ > 0) {
+      const bool is_object = is_in_object();
+      if (takes(',')) return !is_object || reads_key();
+      if (!takes(is_object ? '}' : ']')) return false;
+      leave();
+    }
+    return true;
+  }
+
+  bool reads_key() {
+    skip_space();
+    if (at_ == raw_.size() || raw_[at_] != '"') return false;
+    at_ = behind_json_string(raw_, at_);
+    return at_ != std::string_view::npos && takes(':');
+  }
+
+  bool reads_scalar() {
+    const std::size_t end = std::min(raw_.find_first_of(",]} \t\r\n", at_), raw_.size());
+    const std::string_view token = raw_.substr(at_, end - at_);
+    at_ = end;
+    return token == "true" || token == "false" || token == "null" || is_json_number(token);
+  }
+
+  bool takes(char expected) {
+    skip_space();
+    if (at_ == raw_.size() || raw_[at_] != expected) return false;
+    ++at_;
+    return true;
+  }
+
+  void skip_space() {
+    while (at_ < raw_.size() && is_json_space(raw_[at_])) ++at_;
+  }
+
+  bool is_in_object() const {
+    return depth_ <= kNearMax ? near_[depth_ - 1] : far_[depth_ - 1 - kNearMax];
+  }
+
+  void enter(bool is_object) {
+    if (depth_ < kNearMax) {
+      near_[depth_] = is_object;
+    } else {
+      far_.push_back(is_object);
+    }
+    ++depth_;
+  }
+
+  void leave() {
+    if (depth_ > kNearMax) far_.pop_back();
+    --depth_;
+  }
+
+  std::string_view raw_;
+  std::size_t at_ = 0;
+  std::size_t depth_ = 0;
+  /// The containers around, true for an object: those that nearly all values have, and the rest.
+  static constexpr std::size_t kNearMax = 64;
+  std::bitset<kNearMax> near_;
+  std::vector<bool> far_;
+};
+
+/// The same number always in the same spelling: digits without zeros at either end, then the power
+/// of ten that the last of them stands for.
+std::string canonical_number(std::string_view token) {
+  constexpr std::size_t kExponentDigitsMax = 15;
+  const bool negative = token.starts_with('-');
+  if (negative) token.remove_prefix(1);
+
+  const std::size_t exponent_at = token.find_first_of("eE");
+  std::int64_t exponent = 0;
+  if (exponent_at != std::string_view::npos) {
+    std::string_view digits = token.substr(exponent_at + 1);
+    const bool below_one = digits.starts_with('-');
+    if (below_one || digits.starts_with('+')) digits.remove_prefix(1);
+    if (digits.size() > kExponentDigitsMax) return std::string(token);
+    for (const char digit : digits) exponent = exponent * 10 + (digit - '0');
+    if (below_one) exponent = -exponent;
+  }
+
+  std::string digits(token.substr(0, exponent_at));
+  if (const auto point = digits.find('.'); point != std::string::npos) {
+    exponent -= static_cast<std::int64_t>(digits.size() - point - 1);
+    digits.erase(point, 1);
+  }
+  digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));
+  if (digits.empty()) return "0";
+  const std::size_t zeros = digits.size() - digits.find_last_not_of('0') - 1;
+  digits.resize(digits.size() - zeros);
+  exponent += static_cast<std::int64_t>(zeros);
+  return (negative ? "-" : "") + digits + "e" + std::to_string(exponent);
+}
+
+/// Writes a value so that two with the same meaning read the same.
+class Canonical final : public json::json_sax_t {
+ public:
+  std::string take() { return std::move(result_); }
+
+  bool null() override { return put("null"); }
+  bool boolean(bool value) override { return put(value ? "true" : "false"); }
+  bool number_integer(number_integer_t value) override {
+    return put(canonical_number(std::to_string(value)));
+  }
+  bool number_unsigned(number_unsigned_t value) override {
+    return put(canonical_number(std::to_string(value)));
+  }
+  // The number itself would not do: of large integers it holds the first 17 digits only.
+  bool number_float(number_float_t, const string_t& token) override {
+    return put(canonical_number(token));
+  }
+  bool string(string_t& value) override { return put(json_string(value)); }
+  bool binary(binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return open(true); }
+  bool key(string_t& value) override {
+    levels_.back().key = value;
+    return true;
+  }
+  bool end_object() override {
+    std::string text = "{";
+    for (const auto& [key, value] : levels_.back().members) {
+      text += json_string(key) + ":" + value + ",";
+    }
+    return close(text + "}");
+  }
+  bool start_array(std::size_t) override { return open(false); }
+  bool end_array() override {
+    auto& elements = levels_.back().elements;
+    if (is_set_of_names()) std::sort(elements.begin(), elements.end());
+    std::string text = "[";
+    for (const std::string& element : elements) text += element + ",";
+    return close(text + "]");
+  }
+  bool parse_error(std::size_t, const std::string&, const json::exception&) override {
+    return false;
+  }
+
+ private:
+  struct Level {
+    bool is_object;
+    std::string key;
+    std::map<std::string, std::string> members;
+    std::vector<std::string> elements;
+  };
+
+  bool open(bool is_object) {
+    // Each level copies what is in it, so depth costs more than its bytes.
+    if (levels_.size() == limits::kNestingMax) return false;
+    levels_.push_back({is_object, {}, {}, {}});
+    return true;
+  }
+
+  bool close(std::string text) {
+    levels_.pop_back();
+    return put(std::move(text));
+  }
+
+  bool put(std::string text) {
+    if (levels_.empty()) {
+      result_ = std::move(text);
+    } else if (Level& level = levels_.back(); level.is_object) {
+      level.members.insert_or_assign(level.key, std::move(text));
+    } else {
+      level.elements.push_back(std::move(text));
+    }
+    return true;
+  }
+
+  /// JSON Schema gives no meaning to the order in these.
+  bool is_set_of_names() const {
+    if (levels_.size() < 2) return false;
+    const std::string& key = levels_[levels_.size() - 2].key;
+    if (key != "required" && key != "type") return false;
+    const auto& elements = levels_.back().elements;
+    return std::all_of(elements.begin(), elements.end(),
+                       [](const std::string& element) { return element.starts_with('"'); });
+  }
+
+  std::vector<Level> levels_;
+  std::string result_;
+};
+
+std::optional<std::string> canonical(std::string_view raw) {
+  Canonical writer;
+  if (!json::sax_parse(raw.begin(), raw.end(), &writer)) return std::nullopt;
+  return writer.take();
+}
+
+}  // namespace
+
+bool is_json_number(std::string_view token) {
+  std::size_t at = 0;
+  const auto digits = [&] {
+    const std::size_t first = at;
+    while (at < token.size() && is_json_digit(token[at])) ++at;
+    return at - first;
+  };
+  if (at < token.size() && token[at] == '-') ++at;
+  const bool leading_zero = at < token.size() && token[at] == '0';
+  const std::size_t whole = digits();
+  if (whole == 0 || (leading_zero && whole > 1)) return false;
+  if (at < token.size() && token[at] == '.') {
+    ++at;
+    if (digits() == 0) return false;
+  }
+  if (at < token.size() && (token[at] == 'e' || token[at] == 'E')) {
+    ++at;
+    if (at < token.size() && (token[at] == '+' || token[at] == '-')) ++at;
+    if (digits() == 0) return false;
+  }
+  return at == token.size();
+}
+
+std::size_t behind_json_string(std::string_view raw, std::size_t at) {
+  const std::size_t begin = at + 1;
+  while ((at = raw.find('"', at + 1)) != raw.npos) {
+    // Escaped by an odd number of backslashes before it.
+    std::size_t unescaped = at;
+    while (unescaped > begin && raw[unescaped - 1] == '\\') --unescaped;
+    if ((at - unescaped) % 2 == 0) return at + 1;
+  }
+  return raw.npos;
+}
+
+bool has_json_grammar(std::string_view raw) { return Grammar(raw).is_value(); }
+
+std::vector<std::string_view> json_elements(std::string_view raw) {
+  std::vector<std::string_view> elements;
+  Walker walker(raw);
+  if (!walker.takes('[')) return elements;
+  do {
+    const std::string_view element = walker.value();
+    if (element.empty()) break;
+    elements.push_back(element);
+  } while (walker.takes(','));
+  return elements;
+}
+
+std::vector<JsonMember> json_members(std::string_view raw) {
+  std::vector<JsonMember> members;
+  Walker walker(raw);
+  if (!walker.takes('{')) return members;
+  do {
+    auto key = json_decoded(walker.value());
+    if (!key || !walker.takes(':')) break;
+    const std::string_view value = walker.value();
+    if (value.empty()) break;
+    members.push_back({std::move(*key), value});
+  } while (walker.takes(','));
+  return members;
+}
+
+std::optional<std::string> json_decoded(std::string_view raw) {
+  if (raw.size() < 2 || raw.front() != '"') return std::nullopt;
+  const json value = json::parse(raw.begin(), raw.end(), nullptr, false);
+  if (!value.is_string()) return std::nullopt;
+  return value.get<std::string>();
+}
+
+bool is_nested_deeper(std::string_view raw, std::size_t depth_max) {
+  std::size_t depth = 0;
+  std::size_t at = 0;
+  while (at < raw.size()) {
+    const char c = raw[at];
+    if (c == '"') {
+      at = behind_json_string(raw, at);
+      continue;
+    }
+    if (c == '{' || c == '[') {
+      if (++depth > depth_max) return true;
+    } else if ((c == '}' || c == ']') && depth > 0) {
+      --depth;
+    }
+    ++at;
+  }
+  return false;
+}
+
+bool json_same(std::string_view left, std::string_view right) {
+  if (left == right) return true;
+  const auto canonical_left = canonical(left);
+  return canonical_left && canonical_left == canonical(right);
+}
+
+}  // namespace sitter

@@ -1,0 +1,32 @@
+#include "core/base/line_pattern.hpp"
+
+#include <re2/re2.h>
+
+#include <cstdint>
+
+#include "core/base/text.hpp"
+
+namespace sitter {
+namespace {
+
+// A pattern like (x{1000}){1000} would otherwise be built to RE2's default of 8 MiB.
+constexpr std::int64_t kPatternBytesMax = 2 * 1024 * 1024;
+
+}  // namespace
+
+LinePattern::LinePattern(const std::string& pattern) {
+  if (pattern.empty()) return;
+  re2::RE2::Options options(re2::RE2::Quiet);
+  options.set_max_mem(kPatternBytesMax);
+  expression_ = std::make_shared<const re2::RE2>(pattern, options);
+  if (!expression_->ok()) {
+    complaint_ = "grep is not a valid RE2 pattern: " + one_line(expression_->error());
+  }
+}
+
+bool LinePattern::matches(std::string_view line) const {
+  if (!expression_) return true;
+  return re2::RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *expression_);
+}
+
+}  // namespace sitter

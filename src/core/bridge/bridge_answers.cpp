@@ -1,0 +1,195 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+
+#include "core/base/text.hpp"
+#include "core/bridge/conductor.hpp"
+#include "core/wire/method.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+using Level = order::Log::Level;
+using Progress = DeathReport::Progress;
+
+namespace {
+
+std::string own_result_line(const ClientRequest& request, std::string_view result,
+                            std::string_view sitter_version) {
+  if (!request.is_stateless) return result_line(request.id(), result);
+  return result_line(request.id(), complete(result, server_info_member(sitter_version)));
+}
+
+}  // namespace
+
+void Conductor::answer(ClientRequest& request, Outgoing line) {
+  if (request.is_control()) {
+    out_.push(order::SendToControl{request.extra->control, line.text()});
+    requests_.take(request);
+    return;
+  }
+  const std::string_view token = request.progress_token();
+  output_.before_answer(token, now_);
+  if (!token.empty()) tokens_.on_answered(token, !request.goes_on);
+  if (request.is_in_batch()) {
+    const Batches::Number batch = request.extra->batch;
+    const std::string text = line.text();
+    // One that cannot stand in the same line with the others.
+    send_whole(batches_.add(
+        batch,
+        batches_.has_room(batch, text.size())
+            ? text
+            : error_line(request.id(), ErrorCode::internal_error,
+                         fmt::format("with this answer of {} bytes the open batches would have "
+                                     "more than {}; send the request alone",
+                                     text.size(), limits::kBatchBytesMax))));
+  } else {
+    output_.send(std::move(line), out_);
+  }
+  requests_.take(request);
+}
+
+/// The request is owed nothing any more.
+void Conductor::leave_batch(const ClientRequest& request) {
+  if (request.is_in_batch()) {
+    send_whole(batches_.drop(request.extra->batch));
+  }
+}
+
+/// An answer to a batch that is complete now.
+void Conductor::send_whole(std::optional<std::string> answers) {
+  if (answers) output_.send(Outgoing::own(std::move(*answers)), out_);
+}
+
+void Conductor::answer_result(ClientRequest& request, std::string_view result) {
+  answer(request, Outgoing::own(own_result_line(request, result, config_.sitter_version)));
+}
+
+void Conductor::answer_error(ClientRequest& request, ErrorCode code, std::string_view message) {
+  answer(request, Outgoing::own(error_line(request.id(), code, message)));
+}
+
+void Conductor::answer_tool_text(ClientRequest& request, std::string_view text, bool is_error) {
+  answer(request, Outgoing::own(tool_text_line(request, text, is_error)));
+}
+
+std::string Conductor::tool_text_line(const ClientRequest& request, std::string_view text,
+                                      bool is_error) const {
+  return own_result_line(request, tool_text(text, is_error), config_.sitter_version);
+}
+
+/// The last known list of what the request asks for, with the built-in tools where they belong.
+void Conductor::answer_last_list(ClientRequest& request) {
+  const Method method = request.method;
+  std::vector<std::string> items;
+  std::string_view key = "resourceTemplates";
+  if (method == Method::resource_templates_list) items = last_templates_;
+  for (Catalog& known : catalogs_) {
+    if (list_method(known.kind()) != method) continue;
+    // From now on the client knows this list.
+    if (!known.is_known()) known.take({});
+    key = catalog_name(known.kind());
+    for (const std::string_view item : known.items()) items.emplace_back(item);
+  }
+  if (method == Method::tools_list) {
+    for (std::string& definition : names_.definitions()) items.push_back(std::move(definition));
+  }
+  const std::string list = fmt::format(R"json({{"{}":[{}]}})json", key, fmt::join(items, ","));
+  answer(request,
+         Outgoing::own(result_line(
+             request.id(), request.is_stateless
+                               ? complete_list(list, server_info_member(config_.sitter_version))
+                               : list)));
+  if (method == Method::tools_list) on_client_listed(true);
+}
+
+void Conductor::answer_opening_ourselves(std::string_view why, std::string_view stderr_tail) {
+  ClientRequest& request = *std::exchange(opening_, nullptr);
+  answer_opening_at_.reset();
+  session_.answered_by_us = true;
+  session_.negotiated_version = is_legacy_version(session_.requested_version)
+                                    ? session_.requested_version
+                                    : std::string(kNewestLegacyVersion);
+  // The client is told that there is nothing, so whatever a child brings is new to it.
+  for (Catalog& known : catalogs_) {
+    if (!known.is_known()) known.take({});
+  }
+  out_.log(Level::warn, fmt::format("the opening is answered without the server: {}", why));
+  const std::string last_words =
+      stderr_tail.empty() ? " "
+                          : fmt::format("\nIts last words on stderr:\n{}\n",
+                                        shortened(stderr_tail, limits::kOpeningStderrMax));
+  const std::string instructions = fmt::format(
+      "The MCP server behind mcp-sitter ({}) is not available: {}.{}Its tools are missing until it "
+      "is. Read the reason with {} and {}, mend it, and then call {}: it starts the server if its "
+      "files have changed, and any other request starts it anyway. {}",
+      brief(config_.command, 200), why, last_words, names_.name(Builtin::status),
+      names_.name(Builtin::child_stderr), names_.name(Builtin::status), names_.instructions());
+  answer_result(request, own_opening_result(session_.negotiated_version, config_.sitter_version,
+                                            instructions));
+  for (Child& child : children_) child.has_clients_opening = false;
+}
+
+void Conductor::fail(ClientRequest& request, const DeathReport& report) {
+  if (report.end && request.fails_with_result()) {
+    answer_tool_text(request, report_text(report), true);
+    return;
+  }
+  if (request.method == Method::server_discover) {
+    // The codes of the stateless revision would prove to some clients that the server speaks it.
+    answer_error(request, ErrorCode::method_not_found, error_message(report));
+    return;
+  }
+  answer(request, Outgoing::own(error_line(request.id(), ErrorCode::internal_error,
+                                           error_message(report), error_data(report))));
+}
+
+void Conductor::fail_waiting(const DeathReport& report) {
+  grant_waiting();
+  while (requests_.waiting_count() > 0) {
+    const auto [request, order, line, since] = requests_.next_waiting();
+    if (request == nullptr) continue;
+    if (request->method == Method::initialize && ending_ == Ending::none) {
+      answer_lost_opening(*request, end_clause(*report.end), report.stderr_tail);
+    } else {
+      fail_undone(*request, report);
+    }
+  }
+}
+
+/// A second opening, as a first one that the child does not answer.
+void Conductor::answer_lost_opening(ClientRequest& request, std::string_view why,
+                                    std::string_view stderr_tail) {
+  // The client has opened once more since, and only that counts.
+  if (opening_ != nullptr) {
+    answer_error(request, ErrorCode::internal_error, why);
+    return;
+  }
+  if (const Message* const opening = kept_reader_.read(request.extra->line.line())) {
+    begin_session_again(*opening);
+  }
+  opening_ = &request;
+  answer_opening_ourselves(why, stderr_tail);
+}
+
+/// A request that no child has served.
+void Conductor::fail_undone(ClientRequest& request, const DeathReport& report) {
+  if (is_list(request.method) && request.is_first_page) {
+    answer_last_list(request);
+  } else {
+    fail(request, report);
+  }
+}
+
+DeathReport Conductor::report_of(const std::optional<ChildEnd>& end, std::string stderr_tail,
+                                 Progress progress) const {
+  return {progress,
+          end,
+          std::move(stderr_tail),
+          config_.startup_timeout,
+          names_.name(Builtin::child_stderr),
+          names_.name(Builtin::kill)};
+}
+
+}  // namespace sitter

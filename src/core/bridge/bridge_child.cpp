@@ -1,0 +1,346 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/json_text.hpp"
+#include "core/base/raw_id.hpp"
+#include "core/base/text.hpp"
+#include "core/bridge/conductor.hpp"
+#include "core/wire/method.hpp"
+#include "core/wire/protocol.hpp"
+#include "core/wire/salvage.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+using Level = order::Log::Level;
+
+namespace {
+
+/// The official TypeScript clients end their connection at a line of this size, with or without a
+/// bridge.
+constexpr std::size_t kTypeScriptLineMax = 10 * limits::kMiB;
+
+/// Whether a line that is no message was probably meant to be an answer, and not a request or a log
+/// line in JSON.
+bool looks_like_answer(std::string_view text) {
+  const std::size_t outcome = std::min(text.find("\"result\""), text.find("\"error\""));
+  if (text.find("\"method\"") < outcome) return false;
+  return outcome != text.npos || text.find("\"jsonrpc\"") != text.npos;
+}
+
+/// Whether the request goes on as a task, of which this is only the beginning.
+bool is_task(const ClientRequest& request, std::string_view result) {
+  if (result.size() > limits::kTaskResultMax) return false;
+  return request.is_stateless ? member(result, "resultType") == "\"task\""
+                              : request.wants_task && is_object(member(result, "task"));
+}
+
+}  // namespace
+
+void Conductor::on(const fact::ChildLine& fact) {
+  Child* const child = hears(fact.gen);
+  if (child == nullptr) return;
+  if (const Message* const message = reader_.read(fact.line)) {
+    on_child_message(*child, *message, fact.line);
+  } else {
+    on_unreadable(*child, fact.line, fact.is_unfinished);
+  }
+}
+
+void Conductor::on_child_message(Child& child, const Message& message, Line line) {
+  if (!std::exchange(child.has_spoken, true)) child.handshake.on_spoken(now_);
+  if (child.handshake.state() != Handshake::State::opening) child.startup_deadline.reset();
+  switch (message.kind) {
+    case Message::Kind::request:
+      on_child_request(child, message, line);
+      break;
+    case Message::Kind::notification:
+      on_child_notification(child, message, line);
+      break;
+    case Message::Kind::result:
+    case Message::Kind::error:
+      on_child_answer(child, message, line);
+      break;
+  }
+}
+
+/// A line that is not one message: several on one line, text before a message, or no message at
+/// all.
+void Conductor::on_unreadable(Child& child, Line line, bool is_unfinished) {
+  const std::string what = reader_.defect().what;
+  const SplitLine split = split_objects(line.text());
+  for (const std::string_view text : split.texts) add_noise(child, text);
+  bool has_message = false;
+  for (const std::string_view object : split.objects) {
+    const Line part = Line::padded(object);
+    if (const Message* const message = reader_.read(part)) {
+      has_message = true;
+      on_child_message(child, *message, part);
+      // As if it had stood on a line of its own.
+      advance(child);
+      continue;
+    }
+    add_noise(child, object);
+    if (looks_like_answer(object)) {
+      answer_unreadable(child, lenient_id(object), reader_.defect().what);
+    }
+  }
+  // What a child was writing when it died is no answer: its end says more.
+  if (is_unfinished) return;
+  // An answer that breaks off may still hold whole objects.
+  if (!has_message && !split.texts.empty() && looks_like_answer(split.texts.front())) {
+    answer_unreadable(child, lenient_id(split.texts.front()), what);
+  }
+}
+
+void Conductor::on(const fact::ChildLineTooLong& fact) {
+  Child* const child = hears(fact.gen);
+  if (child == nullptr) return;
+  const std::string what = too_long_text(fact.size);
+  add_noise(*child, fact.head);
+  out_.log(Level::warn, fmt::format("child {}: {}", fact.gen, what));
+  std::string_view id = lenient_id(fact.head);
+  if (id.empty()) id = lenient_id_at_end(fact.tail);
+  if (!id.empty()) {
+    answer_unreadable(*child, id, what);
+  } else {
+    // Some request may never be answered now, and nobody can tell which.
+    child->life.take_down(EndReason::wrote_rubbish,
+                          fmt::format("it wrote a line of {} bytes that shows no id", fact.size),
+                          ladder(), now_, out_);
+  }
+}
+
+void Conductor::answer_unreadable(Child& child, std::string_view id, std::string_view what) {
+  if (id.empty()) return;
+  if (child.handshake.state() == Handshake::State::opening &&
+      same_id(id, child.handshake.opening_id())) {
+    std::string why = fmt::format("its answer to initialize could not be read: {}", what);
+    if (opening_ != nullptr) answer_opening_ourselves(why, ring_.tail(child.gen()));
+    child.life.take_down(EndReason::opening_refused, std::move(why), ladder(), now_, out_);
+    return;
+  }
+  ClientRequest* const request = find_sent(child, id);
+  if (request == nullptr) return;
+  if (request->is_cancelled) {
+    requests_.take(*request);
+    return;
+  }
+  const std::string text = fmt::format(
+      "[mcp-sitter] The server answered this request, but its answer could not be read: {}. What "
+      "the server wrote is in {}, marked [stdout].",
+      what, names_.name(Builtin::child_stderr));
+  if (request->fails_with_result()) {
+    answer_tool_text(*request, text, true);
+  } else {
+    answer_error(*request, ErrorCode::internal_error, text);
+  }
+}
+
+/// Text on stdout that is no message. The ring keeps it, since it would break the client.
+void Conductor::add_noise(Child& child, std::string_view text) {
+  constexpr std::size_t kept = limits::kStderrLineMax;
+  ring_of(child).add_stdout(child.gen(), text.substr(0, kept),
+                            text.size() - std::min(text.size(), kept));
+  if (!pollution_ || pollution_->gen != child.gen()) {
+    pollution_ = {child.gen(), 0, brief(text.substr(0, kept), 200)};
+    out_.log(Level::warn, fmt::format("child {} writes to stdout what is no message: {}",
+                                      child.gen(), pollution_->first_line));
+  }
+  ++pollution_->line_count;
+}
+
+void Conductor::on_child_request(Child& child, const Message& message, Line line) {
+  if (!session_.is_asked()) {
+    // No client of the stateless revision would answer.
+    out_.log(Level::warn, fmt::format("child {} sent a request ({}) outside of a session that was "
+                                      "opened with initialize; it was dropped",
+                                      child.gen(), brief(message.method_text, 100)));
+    return;
+  }
+  const std::string_view token = message.params.meta_progress_token;
+  const std::size_t bytes = child_requests_.bytes() + message.id.size() + token.size();
+  if (child_requests_.count() >= limits::kChildRequestsMax ||
+      bytes > limits::kChildRequestBytesMax) {
+    // A child that asks and does not read would fill its queue with these.
+    if (!child.life.is_up() || child.input != Child::Input::open) return;
+    out_.push(order::SendToChild{
+        child.gen(),
+        Outgoing::own(error_line(
+            message.id, ErrorCode::internal_error,
+            fmt::format("the client has {} requests of the server unanswered, and mcp-sitter "
+                        "passes on at most {}, with {} bytes of ids and progress tokens",
+                        child_requests_.count(), limits::kChildRequestsMax,
+                        limits::kChildRequestBytesMax)))});
+    return;
+  }
+  const std::string id = child_requests_.add(child.gen(), message.id, token);
+  Edits edits(line);
+  edits.replace(message.id, id);
+  if (!token.empty()) edits.replace(token, id);
+  output_.send(edits.outgoing(), out_);
+}
+
+void Conductor::on_child_notification(Child& child, const Message& message, Line line) {
+  switch (message.method) {
+    case Method::progress:
+      if (!tokens_.passes(message.params.progress_token)) {
+        out_.log(Level::debug, "progress that may not follow what the client has was dropped");
+        return;
+      }
+      output_.on_progress(message.params.progress_token, now_);
+      break;
+    case Method::cancelled: {
+      const std::string_view cancelled = message.params.request_id;
+      auto* stream = listens_.find(cancelled, child.gen());
+      const std::string id = child_requests_.client_id(child.gen(), cancelled);
+      if (stream == nullptr && id.empty()) stream = find_stream(child, cancelled);
+      if (stream != nullptr) {
+        Edits edits(line);
+        if (stream->id != cancelled) edits.replace(cancelled, stream->id);
+        on_stream_ended(*stream, edits.outgoing());
+      } else if (!id.empty()) {
+        child_requests_.take(id);
+        output_.send(Outgoing::spliced(line, cancelled, id), out_);
+      } else {
+        out_.log(Level::debug, "a cancellation by the child of nothing that is open was dropped");
+      }
+      return;
+    }
+    case Method::tools_list_changed:
+      survey_again(child, CatalogKind::tools);
+      pass_change(child, message, line);
+      return;
+    case Method::prompts_list_changed:
+      survey_again(child, CatalogKind::prompts);
+      pass_change(child, message, line);
+      return;
+    case Method::resources_list_changed:
+      survey_again(child, CatalogKind::resources);
+      pass_change(child, message, line);
+      return;
+    case Method::resources_updated:
+      pass_change(child, message, line);
+      return;
+    case Method::subscriptions_acknowledged:
+      on_acknowledged(child, message, line);
+      return;
+    default:
+      break;
+  }
+  output_.send(Outgoing::passed(line), out_);
+}
+
+void Conductor::survey_again(Child& child, CatalogKind kind) {
+  // Nothing of our own is asked before `initialized`, and then all lists are taken anyway.
+  const auto state = child.handshake.state();
+  if (child.retires_at) return;
+  if (state != Handshake::State::settling && state != Handshake::State::listing &&
+      state != Handshake::State::done) {
+    return;
+  }
+  if (child.life.is_up()) child.handshake.survey_again(kind, now_, out_);
+}
+
+/// The lists that could not be taken before, because the child did not know the client's version.
+void Conductor::take_missing_lists(Child& child) {
+  if (!child.was_surveyed || catalog(CatalogKind::tools).is_known()) return;
+  for (const CatalogKind kind : kCatalogKinds) survey_again(child, kind);
+}
+
+void Conductor::on_child_answer(Child& child, const Message& message, Line line) {
+  if (message.id.empty()) {
+    out_.log(Level::warn, fmt::format("child {} sent an error without an id: {}", child.gen(),
+                                      brief(message.error, 300)));
+    return;
+  }
+  const auto before = child.handshake.state();
+  // A child that is on its way out can't be asked for the next page.
+  if ((child.life.is_up() || before == Handshake::State::opening) &&
+      child.handshake.on_answer(message, now_, out_)) {
+    if (before == Handshake::State::opening) on_opening_answer(child, message, line);
+    note_served(child);
+    return;
+  }
+  const auto [stream, request] = answered_by(child, message);
+  if (stream != nullptr) {
+    on_stream_answer(child, *stream, message, line);
+    return;
+  }
+  if (request == nullptr) {
+    out_.log(Level::debug, fmt::format("child {} answered id {}, which nobody waits for",
+                                       child.gen(), brief(message.id, 100)));
+    return;
+  }
+  note_served(child);
+  if (!std::exchange(child.has_answered, true) && child.life.is_up()) ask_for_streams(child);
+  if (line.text().size() > kTypeScriptLineMax) {
+    out_.log(Level::warn, fmt::format("an answer of {} bytes is passed on; the official TypeScript "
+                                      "clients close the connection at {}",
+                                      line.text().size(), kTypeScriptLineMax));
+  }
+  Edits edits(line);
+  if (const auto id = request->id(); id != message.id) {
+    edits.replace(message.id, std::string(id));
+  }
+  if (request->is_stateless) note_version(child, *request, message);
+  if (request->wants_progress) request->goes_on = is_task(*request, message.result);
+  if (is_replayed(*request) && !request->is_cancelled) {
+    note_replayed(child, *request, message.result);
+  }
+  if (message.kind == Message::Kind::error && may_be_refusal(child, *request, message.error)) {
+    child.has_held_errors = true;
+    hold(*request, edits.apply());
+  } else if (request->is_cancelled) {
+    // The stateless revision forbids it, and no batch may have it twice.
+    const bool may_pass = !request->is_stateless && !request->is_in_batch();
+    if (may_pass) output_.send(edits.outgoing(), out_);
+    if (request->wants_progress && !request->goes_on) {
+      tokens_.on_answered_late(request->progress_token());
+    }
+    requests_.take(*request);
+  } else if (request->method == Method::tools_list) {
+    pass_tools(child, *request, message, edits);
+  } else if (request->method == Method::tools_call && !child.retires_at) {
+    pass_tool_result(*request, message, edits);
+  } else {
+    if (message.kind == Message::Kind::result) on_success(child, *request, message.result, edits);
+    answer(*request, edits.outgoing());
+  }
+}
+
+/// An id that is exactly this one, also that of a stream, counts before one that the child may have
+/// rounded to it.
+ClientRequest* Conductor::find_sent(const Child& child, std::string_view raw_id) {
+  ClientRequest* const request = requests_.find_sent(raw_id, child.gen());
+  if (request != nullptr || !child.may_round(raw_id)) return request;
+  if (listens_.find(raw_id, child.gen()) != nullptr) return nullptr;
+  return requests_.find_rounded(raw_id, child.gen());
+}
+
+/// Whether the error may only mean that the child was not opened.
+bool Conductor::may_be_refusal(const Child& child, const ClientRequest& request,
+                               std::string_view error) const {
+  return child.handshake.is_in_doubt() && request.is_stateless && !request.is_cancelled &&
+         !session_.is_asked() && ending_ == Ending::none &&
+         request.method != Method::server_discover && may_mean_unopened(error);
+}
+
+/// What the answer tells of the child: whether it knows the client's version, or the revision at
+/// all.
+void Conductor::note_version(Child& child, const ClientRequest& request, const Message& answer) {
+  if (answer.kind == Message::Kind::error) {
+    if (has_code(answer.error, ErrorCode::unsupported_version)) {
+      envelope_.on_refused(request.envelope);
+    }
+    return;
+  }
+  if (envelope_.on_served(request.envelope)) take_missing_lists(child);
+  if (child.handshake.is_in_doubt() && !member(answer.result, "resultType").empty()) {
+    child.handshake.end_doubt();
+  }
+}
+
+}  // namespace sitter

@@ -1,0 +1,431 @@
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/base/json_text.hpp"
+#include "core/base/text.hpp"
+#include "core/bridge/conductor.hpp"
+#include "core/wire/method.hpp"
+#include "core/wire/salvage.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+using Level = order::Log::Level;
+using Progress = DeathReport::Progress;
+using State = ClientRequest::State;
+
+namespace {
+
+/// The first revision in which an error may come without an id. Before, an id of null is the lesser
+/// evil.
+constexpr std::string_view kErrorsWithoutId = "2025-11-25";
+
+}  // namespace
+
+void Conductor::on(const fact::ClientLine& fact) {
+  // A server may skip a line that it can't read, and then the request would never be answered.
+  const Message* const message = reader_.read(fact.line, MessageReader::Values::checked);
+  if (message == nullptr) {
+    const Defect& defect = reader_.defect();
+    if (defect.kind == Defect::Kind::batch && takes_batches()) {
+      on_batch(fact.line);
+      return;
+    }
+    if (defect.kind == Defect::Kind::not_utf8 || defect.kind == Defect::Kind::not_json) {
+      refuse_broken_line(fact.line, defect.what);
+    } else {
+      refuse_client_line(defect.id, ErrorCode::invalid_request, defect.what);
+    }
+    return;
+  }
+  on_client_message(*message, fact.line);
+}
+
+void Conductor::on_client_message(const Message& message, Line line) {
+  switch (message.kind) {
+    case Message::Kind::request:
+      on_client_request(message, line);
+      break;
+    case Message::Kind::notification:
+      on_client_notification(message, line);
+      break;
+    case Message::Kind::result:
+    case Message::Kind::error:
+      on_client_answer(message, line);
+      break;
+  }
+}
+
+/// Splits a batch: the child gets one message after the other, and the client all answers in one
+/// array.
+void Conductor::on_batch(Line line) {
+  const std::string_view text = line.text();
+  if (!has_json_grammar(text)) {
+    refuse_broken_line(line, "the line is not valid JSON");
+    return;
+  }
+  const std::vector<std::string_view> elements = json_elements(text);
+  const auto read = [&](std::string_view element) {
+    // What follows it on the line is padding enough.
+    const Line part = Line::padded(element);
+    return std::pair{reader_.read(part, MessageReader::Values::checked), part};
+  };
+  std::size_t owed = 0;
+  for (const std::string_view element : elements) {
+    const Message* const message = read(element).first;
+    if (message == nullptr || message->kind == Message::Kind::request) ++owed;
+  }
+  if (elements.empty()) {
+    refuse_client_line({}, ErrorCode::invalid_request, "the batch is empty");
+    return;
+  }
+  if (elements.size() > limits::kBatchCountMax) {
+    refuse_client_line({}, ErrorCode::invalid_request,
+                       fmt::format("the batch has {} entries, and at most {} are taken",
+                                   elements.size(), limits::kBatchCountMax));
+    return;
+  }
+  const Batches::Number batch = owed > 0 ? batches_.open(owed) : Batches::kNone;
+  const auto refuse = [&](std::string_view id, std::string_view what) {
+    const std::string_view raw_id = id.empty() ? "null" : id;
+    send_whole(batches_.add(batch, error_line(raw_id, ErrorCode::invalid_request, what)));
+  };
+  for (const std::string_view element : elements) {
+    const auto [message, part] = read(element);
+    if (message == nullptr) {
+      refuse(reader_.defect().id, reader_.defect().what);
+    } else if (message->kind == Message::Kind::request && message->method == Method::initialize) {
+      refuse(message->id, "initialize must not be part of a batch");
+    } else {
+      batch_ = batch;
+      on_client_message(*message, part);
+      batch_ = Batches::kNone;
+    }
+  }
+}
+
+bool Conductor::takes_batches() const {
+  return session_.is_asked() && session_.version() == kBatchVersion;
+}
+
+void Conductor::on(const fact::ClientLineTooLong& fact) {
+  std::string_view id = lenient_id(fact.head);
+  if (id.empty()) id = lenient_id_at_end(fact.tail);
+  refuse_client_line(id, ErrorCode::invalid_request, too_long_text(fact.size));
+}
+
+/// Each of several messages on one line is owed an answer, and so are those of a broken array.
+void Conductor::refuse_broken_line(Line line, std::string_view what) {
+  const SplitLine split = split_objects(line.text());
+  std::vector<std::string_view> ids;
+  for (const auto* pieces : {&split.objects, &split.texts}) {
+    for (const std::string_view piece : *pieces) {
+      if (const auto id = lenient_id(piece); !id.empty()) ids.push_back(id);
+    }
+  }
+  if (ids.empty()) ids.emplace_back();
+  for (const std::string_view id : ids) refuse_client_line(id, ErrorCode::parse_error, what);
+}
+
+void Conductor::refuse_client_line(std::string_view id, ErrorCode code, std::string_view what) {
+  out_.log(Level::warn, fmt::format("a line of the client was refused: {}", what));
+  const bool must_have_id = session_.is_asked() && session_.version() < kErrorsWithoutId;
+  if (id.empty() && must_have_id) id = "null";
+  output_.send(
+      Outgoing::own(error_line(id, code, fmt::format("mcp-sitter did not pass this on: {}", what))),
+      out_);
+}
+
+void Conductor::on_client_request(const Message& message, Line line) {
+  const bool is_asked_already =
+      message.method == Method::subscriptions_listen && requests_.find_open(message.id) != nullptr;
+  ClientRequest& request = requests_.add(message.id);
+  const Message::Params& params = message.params;
+  request.method = message.method;
+  request.is_first_page = params.cursor.empty() || params.cursor == "null";
+  request.wants_task = params.has_task;
+  request.is_stateless = params.has_envelope();
+  has_met_envelope_ = has_met_envelope_ || request.is_stateless;
+  if (batch_ != Batches::kNone) request.more().batch = batch_;
+  if (request.is_stateless && message.method != Method::server_discover) {
+    if (!is_open()) {
+      ids_.be_like(message.id);
+      meet(params.envelope_client);
+    }
+    request.envelope = envelope_.note(params);
+  }
+  if (!params.meta_progress_token.empty()) {
+    request.wants_progress = true;
+    tokens_.on_request(params.meta_progress_token);
+    if (params.meta_progress_token != message.id) {
+      request.more().progress_token = params.meta_progress_token;
+    }
+  }
+  if (ending_ == Ending::stopping) {
+    fail(request, report_of(end_for(EndReason::shut_down), {}, Progress::not_delivered));
+    return;
+  }
+  // Nobody could tell whose answer it is that follows.
+  if (is_asked_already || listens_.find(message.id) != nullptr) {
+    answer_error(request, ErrorCode::invalid_request,
+                 fmt::format("a {} with the id {} is open already",
+                             is_asked_already ? "request" : "stream", brief(message.id, 100)));
+    return;
+  }
+  if (message.method == Method::initialize) {
+    on_initialize(request, message, line);
+    return;
+  }
+  if (message.method == Method::tools_call) {
+    request.tool = params.name_text;
+    const auto builtin = names_.find(request.tool);
+    if (builtin == Builtin::call) {
+      pass_call(request, message, line);
+      return;
+    }
+    if (builtin) {
+      on_builtin(request, *builtin, message);
+      return;
+    }
+  }
+  pass_on(request, message, line, Outgoing::passed(line));
+}
+
+/// To a child, if there need be one. `line` is what is kept of it, `outgoing` the same line.
+void Conductor::pass_on(ClientRequest& request, const Message& message, Line line,
+                        Outgoing outgoing) {
+  Child* const child = serving();
+  const bool is_unheard = child == nullptr || child->input == Child::Input::deaf;
+  if (message.method == Method::ping && (is_unheard || holds_waiting())) {
+    answer_result(request, "{}");
+    return;
+  }
+  // A probe comes before anything is known.
+  if (!is_open() && !request.is_stateless) {
+    answer_error(request, ErrorCode::invalid_request,
+                 fmt::format("{} came before initialize, and was not passed on",
+                             brief(message.method_text, 100)));
+    return;
+  }
+  if (child != nullptr && child->input == Child::Input::deaf) {
+    fail(request, report_of({}, {}, Progress::not_delivered));
+    return;
+  }
+  if (message.method == Method::subscriptions_listen && on_listen(request, message, line)) return;
+  if (answer_ourselves(request, child, message.params)) return;
+  if (child != nullptr && requests_.waiting_count() == 0 && !holds_waiting()) {
+    forward(request, line, std::move(outgoing), *child);
+    return;
+  }
+  wait(request, line);
+}
+
+void Conductor::wait(ClientRequest& request, Line line) {
+  if (!may_wait(line) && requests_.drop_waiting_notifications() > 0) {
+    out_.log(Level::warn, "notifications that waited for the child were dropped for a request");
+  }
+  if (!may_wait(line)) {
+    answer_error(
+        request, ErrorCode::internal_error,
+        fmt::format("the server is not up, and {} requests ({} bytes) already wait for it, "
+                    "so this one was not taken; try again when it is up",
+                    requests_.waiting_count(), requests_.waiting_bytes()));
+    return;
+  }
+  requests_.enqueue(request, line.text(), now_.steady);
+}
+
+/// One alone always may.
+bool Conductor::may_wait(Line line) const {
+  return requests_.waiting_count() == 0 ||
+         (requests_.waiting_count() < limits::kWaitingCountMax &&
+          requests_.waiting_bytes() + line.text().size() <= limits::kWaitingBytesMax);
+}
+
+bool Conductor::answer_ourselves(ClientRequest& request, Child* child,
+                                 const Message::Params& params) {
+  if (request.method == Method::logging_set_level && session_.answered_by_us &&
+      (child == nullptr ? !is_child_past_opening() : !child->has_logging)) {
+    session_.log_level = params.level;
+    answer_result(request, "{}");
+    return true;
+  }
+  if (!is_list(request.method)) return false;
+  if (!request.is_first_page) {
+    if (!is_stale_cursor(params.cursor, child)) return false;
+    answer_error(request, ErrorCode::invalid_params,
+                 "the server that gave this cursor is gone, list again from the beginning");
+    return true;
+  }
+  if (child == nullptr) {
+    if (!session_.answered_by_us) return false;
+    answer_last_list(request);
+    if (!has_child() && !kill_ && !rebuild_ && ending_ == Ending::none &&
+        policy_.verdict(now_) == StartPolicy::Verdict::start) {
+      start();
+    }
+    return true;
+  }
+  const bool is_lacking = (request.method == Method::tools_list && !child->has_tools) ||
+                          (session_.answered_by_us &&
+                           ((request.method == Method::prompts_list && !child->has_prompts) ||
+                            ((request.method == Method::resources_list ||
+                              request.method == Method::resource_templates_list) &&
+                             !child->has_resources)));
+  if (is_lacking) answer_last_list(request);
+  return is_lacking;
+}
+
+/// A cursor means something to the child that gave it, and may mean something else to the next.
+bool Conductor::is_stale_cursor(std::string_view cursor, const Child* child) const {
+  if (!last_served_end_) return false;
+  if (child == nullptr) return true;
+  return child->cursors.size() < limits::kCursorsMax &&
+         !child->cursors.contains(string_value(cursor));
+}
+
+void Conductor::forward(ClientRequest& request, Line line, Outgoing outgoing, Child& child) {
+  if (requests_.in_flight_count() >= limits::kInFlightCountMax) {
+    answer_error(request, ErrorCode::internal_error,
+                 fmt::format("the server has {} requests unanswered, which is the most that "
+                             "mcp-sitter passes on; wait for answers",
+                             limits::kInFlightCountMax));
+    return;
+  }
+  if (refuse_in_crowd(request)) return;
+  const bool is_kept = must_keep(request, line) ||
+                       (request.is_repeatable() &&
+                        requests_.bytes() + line.text().size() <= limits::kInFlightBytesMax);
+  requests_.sent(request, child.gen(), is_kept ? OwnedLine(line.text()) : OwnedLine());
+  out_.push(order::SendToChild{child.gen(), std::move(outgoing)});
+}
+
+bool Conductor::refuse_in_crowd(ClientRequest& request) {
+  if (crowd_ != Crowd::refused) return false;
+  answer_error(request, ErrorCode::internal_error,
+               fmt::format("unanswered requests hold {} bytes, and mcp-sitter keeps at most {}; "
+                           "wait for answers, or cancel some",
+                           requests_.bytes(), limits::kInFlightBytesMax));
+  return true;
+}
+
+/// What it says has to be known when it has succeeded. Of any other request the line is kept only
+/// to be sent once more.
+bool Conductor::must_keep(const ClientRequest& request, Line line) const {
+  if (is_replayed(request)) return line.text().size() <= limits::kReplayLineMax;
+  return request.method == Method::initialize || is_setting(request.method);
+}
+
+void Conductor::on_client_notification(const Message& message, Line line) {
+  if (message.method == Method::cancelled) {
+    on_cancelled(message, line);
+    return;
+  }
+  has_met_envelope_ = has_met_envelope_ || message.params.has_envelope();
+  Child* const child = serving();
+  if (message.method == Method::initialized && session_.is_asked()) {
+    session_.initialized_line = line.text();
+    // A child that has not had one gets it from its handshake, and so does each that follows.
+    if (child == nullptr || child->handshake.state() == Handshake::State::opened) return;
+  }
+  // A client that has said anything with an envelope, a probe too, need not open a session first.
+  if (!is_open() && !has_met_envelope_) {
+    out_.log(Level::warn, fmt::format("{} came before initialize, and was dropped",
+                                      brief(message.method_text, 100)));
+    return;
+  }
+  if (child != nullptr && child->input == Child::Input::deaf) {
+    out_.log(Level::warn, fmt::format("{} was dropped: the child has stopped reading",
+                                      brief(message.method_text, 100)));
+    return;
+  }
+  if (message.method == Method::progress) {
+    // About a question of a child, under the number that the client knows it by.
+    const auto* const question = child_requests_.find(message.params.progress_token);
+    Child* const asker = question == nullptr ? nullptr : hears(question->gen);
+    if (asker == nullptr || !asker->life.is_up() || question->progress_token.empty()) {
+      out_.log(Level::debug, "progress for a question that is no longer open was dropped");
+      return;
+    }
+    out_.push(order::SendToChild{
+        asker->gen(),
+        Outgoing::spliced(line, message.params.progress_token, question->progress_token)});
+    return;
+  }
+  if (child != nullptr && requests_.waiting_count() == 0) {
+    out_.push(order::SendToChild{child->gen(), Outgoing::passed(line)});
+    if (message.method == Method::initialized) take_missing_lists(*child);
+    if (message.method == Method::roots_list_changed) {
+      // One that is on its way may have asked for them already, once it is open.
+      for (const Child& other : children_) {
+        const bool is_opening = other.handshake.state() == Handshake::State::opening;
+        if (!is_candidate(other) || !has_begun(other) || is_opening) continue;
+        out_.push(order::SendToChild{other.gen(), Outgoing::own(std::string(line.text()))});
+      }
+    }
+    return;
+  }
+  if (message.method == Method::roots_list_changed && !is_child_past_opening()) {
+    out_.log(Level::debug, "roots/list_changed was dropped: the next child asks for the roots");
+    return;
+  }
+  if (!may_wait(line)) {
+    out_.log(Level::warn, fmt::format("{} was dropped: too much waits for the child",
+                                      brief(message.method_text, 100)));
+    return;
+  }
+  requests_.enqueue_notification(line.text());
+}
+
+void Conductor::on_cancelled(const Message& message, Line line) {
+  if (message.params.request_id.empty()) return;
+  if (on_stream_cancelled(message.params.request_id, line)) return;
+  ClientRequest* const request = requests_.find_open(message.params.request_id);
+  if (request == nullptr) {
+    // It has crossed the answer on its way.
+    on_answered_cancelled(message.params.request_id);
+    return;
+  }
+  // The opening can't be cancelled.
+  if (request->method == Method::initialize) return;
+  if (request->state == State::sent) {
+    Child* const child = hears(request->gen);
+    if (child != nullptr && child->life.is_up() && child->input != Child::Input::deaf) {
+      out_.push(order::SendToChild{child->gen(), Outgoing::passed(line)});
+    }
+  }
+  // The stateless revision wants to hear no more of it.
+  if (request->wants_progress) {
+    tokens_.on_answered(request->progress_token(), request->is_stateless);
+  }
+  forget(*request);
+  requests_.cancel(*request);
+}
+
+/// Nobody waits for its answer any more.
+void Conductor::forget(ClientRequest& request) {
+  leave_batch(request);
+  if (kill_) std::erase(kill_->callers, &request);
+  if (rebuild_) on_rebuild_cancelled(request);
+  for (Inspection& inspection : inspections_) {
+    if (inspection.request == &request) inspection.request = nullptr;
+  }
+}
+
+void Conductor::on_client_answer(const Message& message, Line line) {
+  const auto question = message.id.empty() ? std::nullopt : child_requests_.take(message.id);
+  if (!question) {
+    out_.log(Level::debug, "an answer of the client to no open question was dropped");
+    return;
+  }
+  Child* const child = hears(question->gen);
+  if (child == nullptr || !child->life.is_up()) return;
+  if (child->input == Child::Input::deaf) {
+    out_.log(Level::warn, "an answer of the client was dropped: the child has stopped reading");
+    return;
+  }
+  out_.push(order::SendToChild{child->gen(), Outgoing::spliced(line, message.id, question->id)});
+}
+
+}  // namespace sitter

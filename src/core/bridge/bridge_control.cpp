@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/text.hpp"
+#include "core/bridge/conductor.hpp"
+#include "core/bridge/control_request.hpp"
+
+namespace sitter {
+
+using Command = ControlRequest::Command;
+
+void Conductor::on(const fact::ControlLine& fact) {
+  const auto parsed = parse_control_request(fact.line);
+  ClientRequest& request = requests_.add_control(fact.connection);
+  request.method = Method::tools_call;
+  if (const auto* const wrong = std::get_if<std::string>(&parsed)) {
+    answer_error(request, ErrorCode::invalid_request, *wrong);
+    return;
+  }
+  const auto& asked = std::get<ControlRequest>(parsed);
+  switch (asked.command) {
+    case Command::status:
+      inspect(Purpose::status, &request);
+      break;
+    case Command::reload:
+      reload_for(request, asked.arguments);
+      break;
+    case Command::kill:
+      run_builtin(request, Builtin::kill, asked.arguments);
+      break;
+    case Command::child_stderr:
+      if (asked.follows) follow(fact.connection, asked.arguments);
+      run_builtin(request, Builtin::child_stderr, asked.arguments);
+      break;
+  }
+}
+
+void Conductor::on(const fact::ControlClosed& fact) {
+  followers_.erase(fact.connection);
+  const auto is_its = [&](const ClientRequest* request) {
+    return request->is_control() && request->extra->control == fact.connection;
+  };
+  for (;;) {
+    // A reload that nobody waits for any more is given up, and others may be answered with it.
+    const auto ours = requests_.all(ClientRequest::State::ours);
+    const auto found = std::find_if(ours.begin(), ours.end(), is_its);
+    if (found == ours.end()) return;
+    forget(**found);
+    requests_.take(**found);
+  }
+}
+
+void Conductor::reload_for(ClientRequest& request, std::string_view arguments) {
+  const auto parsed = parse_rebuild_arguments(arguments);
+  if (const auto* const error = std::get_if<ArgumentError>(&parsed)) {
+    answer_tool_text(request, *error, true);
+    return;
+  }
+  if (ending_ != Ending::none) {
+    answer_error(request, ErrorCode::internal_error, "mcp-sitter is ending");
+    return;
+  }
+  is_killed_ = false;
+  reload({"ctl reload", std::get<RebuildArguments>(parsed)}, &request);
+}
+
+/// Whoever asks wrongly is told so, and gets nothing else.
+void Conductor::follow(ControlId connection, std::string_view arguments) {
+  const auto parsed = parse_stderr_arguments(arguments);
+  const auto* const query = std::get_if<StderrRing::Query>(&parsed);
+  if (query == nullptr) return;
+  const LinePattern pattern(query->grep);
+  if (pattern.complaint().empty()) followers_.insert_or_assign(connection, pattern);
+}
+
+void Conductor::tell_followers(std::string_view line) {
+  if (followers_.empty()) return;
+  const std::string text = one_line(line);
+  for (const auto& [connection, pattern] : followers_) {
+    if (!pattern.matches(text)) continue;
+    out_.push(order::SendToControl{connection,
+                                   fmt::format(R"json({{"line":{}}})json", json_string(text))});
+  }
+}
+
+}  // namespace sitter

@@ -1,0 +1,163 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "core/base/text.hpp"
+#include "core/bridge/conductor.hpp"
+#include "core/wire/method.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+using Level = order::Log::Level;
+using Progress = DeathReport::Progress;
+
+void Conductor::on_over(Child dead) {
+  const Generation gen = dead.gen();
+  show_stderr(dead);
+  // Another one serves, and nothing that the client knows of has changed.
+  const bool was_candidate = is_candidate(dead);
+  const bool was_opened = dead.handshake.state() != Handshake::State::idle &&
+                          dead.handshake.state() != Handshake::State::opening &&
+                          dead.handshake.state() != Handshake::State::refused;
+  ChildEnd end = dead.life.end(was_opened);
+  const bool is_era_open =
+      dead.handshake.is_in_doubt() || dead.handshake.state() == Handshake::State::listing;
+  end.may_be_of_other_era =
+      is_era_open && (end.reason == EndReason::exited || end.reason == EndReason::crashed);
+  const bool is_deliberate =
+      end.reason == EndReason::killed_by_sitter || end.reason == EndReason::shut_down;
+  const bool is_replaced = end.reason == EndReason::replaced;
+  // A server of an earlier revision may well exit when it is only probed.
+  const bool was_probed = !is_open() && !dead.has_served;
+  std::string tail = ring_.tail(gen);
+  if (dead.has_spoken && !is_deliberate && !is_replaced) blame_replay(dead, end);
+  if (was_probed) {
+    out_.log(Level::info, fmt::format("child {} has ended; it was only probed", gen));
+  } else {
+    out_.log(is_deliberate || is_replaced ? Level::info : Level::warn,
+             fmt::format("child {}: {}", gen, end_clause(end)));
+  }
+
+  if (was_candidate) {
+    // The newest lines are again those of the one that serves.
+    ring_.child_started(shown()->gen(), shown()->life.pid());
+  } else if (gen > last_end_gen_) {
+    // One that retires may end after its successor.
+    last_end_ = end;
+    last_end_gen_ = gen;
+    last_end_at_ = now_.wall;
+  }
+  if (!is_deliberate && !is_replaced && end.reason != EndReason::exited &&
+      end.reason != EndReason::ended_from_outside) {
+    last_failure_ = {end, tail};
+  }
+  const auto place = std::find_if(history_.begin(), history_.end(),
+                                  [&](const auto& life) { return life.gen > gen; });
+  history_.insert(place, {gen, dead.life.pid(), dead.life.started().wall, end.lifetime, end});
+  if (history_.size() > limits::kHistoryMax) history_.pop_front();
+
+  if (dead.has_held_errors) release_held();
+  void_questions(gen);
+  on_streams_lost(gen);
+  if (envelope_.is_known()) has_lost_stateless_ = true;
+  const DeathReport report = report_of(end, tail, Progress::in_flight);
+  for (ClientRequest* request : requests_.all(ClientRequest::State::sent, gen)) {
+    on_child_lost(dead, *request, report, is_deliberate);
+  }
+  if (!was_candidate && !dead.retires_at) tokens_.on_child_lost();
+
+  if (end.reason == EndReason::killed_by_sitter && kill_) {
+    auto killed = dead.life.killed();
+    std::move(killed.begin(), killed.end(), std::back_inserter(kill_->report.killed));
+  }
+  if (end.reason == EndReason::given_up && kill_) kill_->report.note = end_clause(end);
+  // Without an opening it may have had requests before it could show that it works.
+  const bool had_requests = dead.is_ready && !was_probed;
+  if (had_requests && !dead.retires_at) last_served_end_ = end;
+  if (rebuild_ && rebuild_->gen == gen) on_new_child_over(end, tail);
+  if (!was_candidate && !dead.retires_at && !was_probed && !kill_) restart_later(end);
+  if (was_candidate || dead.has_served || is_deliberate || is_replaced) return;
+  // It never came to serve, so what waited for it has waited in vain; otherwise a child that
+  // always dies on the way would be started for ever.
+  if (!was_probed) {
+    policy_.on_failed({end, tail});
+    if (!had_requests) ++failures_since_notice_;
+  }
+  on_start_failed(end, tail, false);
+}
+
+/// Answers all that waited for a child that did not come to serve.
+void Conductor::on_start_failed(const ChildEnd& end, const std::string& stderr_tail,
+                                bool is_repeated) {
+  if (opening_ != nullptr) answer_opening_ourselves(end_clause(end), stderr_tail);
+  DeathReport report = report_of(end, stderr_tail, Progress::not_delivered);
+  report.is_repeated = is_repeated;
+  fail_waiting(report);
+}
+
+/// A client that knows no tool of the server can call nothing but ours, and a model that has mended
+/// the server would never come to use it.
+void Conductor::start_if_mended() {
+  const bool has_tools = catalog(CatalogKind::tools).count() > 0;
+  const bool may_start =
+      !has_child() && !kill_ && !rebuild_ && !checks_files_ && ending_ == Ending::none;
+  if (has_tools || !may_start || last_served_end_ || !policy_.last_failure()) return;
+  checks_files_ = starts_if_mended_ = true;
+  out_.push(order::CheckCommandFiles{});
+}
+
+/// The client may still show the questions of a child that is gone.
+void Conductor::void_questions(Generation gen) {
+  for (const std::string& id : child_requests_.drop(gen)) {
+    output_.send(
+        Outgoing::own(notification_line(method_name(Method::cancelled),
+                                        fmt::format(R"json({{"requestId":{},"reason":{}}})json", id,
+                                                    json_string("the server that asked is gone")))),
+        out_);
+  }
+}
+
+/// The child that had this request is over.
+void Conductor::on_child_lost(const Child& dead, ClientRequest& request, const DeathReport& report,
+                              bool is_deliberate) {
+  if (request.is_cancelled) {
+    requests_.take(request);
+  } else if (request.method == Method::ping) {
+    answer_result(request, "{}");
+  } else if (request.method == Method::initialize && opening_ == nullptr) {
+    answer_lost_opening(request, end_clause(*report.end), report.stderr_tail);
+  } else if (request.method == Method::server_discover && !envelope_.is_known()) {
+    fail(request, report);
+  } else if (!dead.has_served) {
+    // What it may have died of would take the next ones down, too.
+    fail_undone(request, report);
+  } else if (request.has_line() && request.is_repeatable() && !request.is_retried &&
+             !is_deliberate && !kill_ && ending_ == Ending::none &&
+             may_wait(request.extra->line.line())) {
+    // The next child counts its progress from the beginning, and progress must only grow.
+    if (request.wants_progress) tokens_.mute(request.progress_token());
+    requests_.retry(request, now_.steady);
+  } else {
+    fail(request, report);
+  }
+}
+
+/// What a child has died of would take the next one down, too.
+void Conductor::blame_replay(const Child& dead, ChildEnd& end) {
+  if (end.reason == EndReason::ended_from_outside) return;
+  // Beside requests of the client nobody can tell which was it. The next child is asked alone.
+  if (!dead.handshake.is_calling_again() &&
+      !requests_.all(ClientRequest::State::sent, dead.gen()).empty()) {
+    return;
+  }
+  const std::string tool(dead.handshake.running_call());
+  if (replays_.erase(tool) == 0) return;
+  note_replay_failure(
+      fmt::format("{}: {}; it is not called again by itself", tool, end_clause(end)));
+  end.during = fmt::format("{} was called again, which --replay-call asks for", tool);
+}
+
+}  // namespace sitter

@@ -1,0 +1,389 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/text.hpp"
+#include "core/bridge/conductor.hpp"
+#include "core/wire/method.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+using Level = order::Log::Level;
+using Progress = DeathReport::Progress;
+
+bool Conductor::needs_child() const {
+  return opening_ != nullptr || requests_.first_waiting_request() != nullptr ||
+         listens_.is_waiting();
+}
+
+void Conductor::start_if_due() {
+  if (kill_ || rebuild_ || checks_files_) return;
+  if (ending_ == Ending::stopping || ending_ == Ending::over) return;
+  if (!needs_child()) return;
+  if (policy_.verdict(now_) == StartPolicy::Verdict::start) {
+    start();
+  } else {
+    checks_files_ = true;
+    out_.push(order::CheckCommandFiles{});
+  }
+}
+
+/// Before anything else is asked of the child.
+void Conductor::replay_first(Child& child) {
+  std::vector<ReplayedCall> calls;
+  for (const std::string& tool : config_.replayed_tools) {
+    const auto call = replays_.find(tool);
+    if (call == replays_.end()) continue;
+    child.calls_made[tool] = call->second.number;
+    calls.push_back(call->second);
+  }
+  child.handshake.replay_first(std::move(calls));
+}
+
+/// What has succeeded at the child before this one since that was asked what to call again, unless
+/// the client has called the same tool once more since.
+void Conductor::catch_up(Child& child) {
+  if (!child.life.is_up() || child.retires_at) return;
+  for (const std::string& tool : config_.replayed_tools) {
+    if (!child.handshake.may_call_again()) return;
+    const auto found = replays_.find(tool);
+    if (found == replays_.end()) continue;
+    const ReplayedCall& call = found->second;
+    if (call.gen >= child.gen() || child.calls_made[tool] >= call.number) continue;
+    const auto sent = requests_.all(ClientRequest::State::sent, child.gen());
+    const bool is_outdated =
+        std::any_of(sent.begin(), sent.end(), [&](const ClientRequest* request) {
+          return request->tool == tool && request->order > call.order && !request->is_cancelled;
+        });
+    if (is_outdated) continue;
+    child.calls_made[tool] = call.number;
+    child.handshake.call_again(call, now_, out_);
+  }
+}
+
+/// Of many restarts that nobody has read of only the newest are told.
+void Conductor::note_replay_failure(std::string failure) {
+  replay_failures_.push_back(std::move(failure));
+  if (replay_failures_.size() > limits::kReplayFailuresMax) {
+    replay_failures_.erase(replay_failures_.begin());
+  }
+}
+
+void Conductor::restart_later(const ChildEnd& end) {
+  restarts_.on_end(end, now_);
+  if (restarts_.when() == RestartPolicy::When::lazy || !restarts_.is_exhausted()) return;
+  out_.log(Level::warn, fmt::format("the server was started again {} times in a row without a "
+                                    "minute of running; the next request starts it",
+                                    restarts_.max()));
+}
+
+/// Without a request, as --restart says. What is on its way for another reason is enough.
+void Conductor::restart() {
+  if (has_child() || kill_ || rebuild_ || ending_ != Ending::none) {
+    restarts_.cancel();
+    return;
+  }
+  out_.log(Level::info, fmt::format("the server is started again (restart {} of {} in a row)",
+                                    restarts_.count() + 1, restarts_.max()));
+  start();
+}
+
+void Conductor::start() {
+  policy_.on_start(now_);
+  restarts_.on_start(now_);
+  is_killed_ = false;
+  if (changes_) changes_->on_start(config_.build_command.empty());
+  const Generation gen = ++last_gen_;
+  if (has_child() && envelope_.is_known()) has_lost_stateless_ = true;
+  children_.emplace_back(
+      gen, now_, [this] { return ids_.next(requests_); },
+      [this] { return session_.is_asked() ? std::string() : envelope_.meta(); },
+      config_.sitter_version);
+  out_.push(order::StartChild{gen});
+}
+
+/// What a child needs next on its way from started to serving.
+void Conductor::advance(Child& child) {
+  using State = Handshake::State;
+  Handshake& handshake = child.handshake;
+  if (!child.life.is_up()) return;
+  if (child.retires_at) {
+    retire(child);
+    return;
+  }
+  if (handshake.state() == State::idle || handshake.state() == State::unopened) {
+    if (opening_ != nullptr || session_.is_asked()) {
+      open(child);
+    } else {
+      // The first child may well be silent for as long as the client's first request takes.
+      if (has_lost_stateless_) expect_start(child);
+      advance_unopened(child);
+    }
+    return;
+  }
+  if (handshake.state() == State::refused && child.has_clients_opening && opening_ != nullptr &&
+      envelope_.is_known() && handshake.is_of_stateless_era()) {
+    refuse_opening(child);
+    return;
+  }
+  if (handshake.state() == State::refused) {
+    if (opening_ != nullptr) {
+      answer_opening_ourselves(handshake.refusal(), ring_of(child).tail(child.gen()));
+    }
+    fail_refused(child);
+    child.life.take_down(EndReason::opening_refused, handshake.refusal(), ladder(), now_, out_);
+    return;
+  }
+  if (handshake.state() == State::opened && session_.is_initialized()) {
+    replay_first(child);
+    handshake.settle(session_, !child.has_clients_opening, now_, out_);
+  }
+  if (!child.is_ready && is_one_ending()) return;
+  if (is_candidate(child)) {
+    const bool is_there = handshake.state() == State::done || handshake.state() == State::opened;
+    if (!is_there) return;
+    take_over();
+  }
+  // It may have come to serve because the other one has ended.
+  show_stderr(child);
+  for (std::string& failure : handshake.take_call_failures()) {
+    note_replay_failure(std::move(failure));
+  }
+  if (const auto lists = handshake.take_lists(now_)) on_lists(child, *lists);
+  if (child.has_held_errors && !handshake.is_in_doubt()) {
+    child.has_held_errors = false;
+    release_held();
+  }
+  if (!child.is_ready && (handshake.state() == State::done || handshake.state() == State::opened)) {
+    begin_serving(child);
+    // Lists that did not come in time show nothing of a child that needs no opening.
+    if (child.has_spoken) note_served(child);
+  }
+  if (child.is_ready && requests_.waiting_count() > 0 && !holds_waiting()) release_waiting(child);
+}
+
+/// Another child serves from now on, in the place of the one before, which may finish what it was
+/// asked.
+void Conductor::take_over() {
+  Child& before = *serving();
+  last_served_end_ = end_for(EndReason::replaced, &before);
+  if (rebuild_) last_served_end_->why = rebuild_->cause;
+  before.retires_at = now_.steady + config_.on_busy_wait;
+  on_streams_lost(before.gen());
+  tokens_.on_child_lost();
+  retire(before);
+}
+
+/// One that has served goes without a successor, but its last words may still come, and its end is
+/// told as that of the one before.
+bool Conductor::is_one_ending() const {
+  return std::any_of(children_.begin(), children_.end(), [](const Child& child) {
+    return child.is_ready && !child.life.is_up() && !child.life.is_over() && !child.retires_at;
+  });
+}
+
+/// What it wrote so far was kept apart.
+void Conductor::show_stderr(Child& child) {
+  if (!child.stderr_apart) return;
+  ring_.child_started(child.gen(), child.life.pid());
+  ring_.append(*std::exchange(child.stderr_apart, std::nullopt));
+}
+
+/// A child whose successor serves.
+void Conductor::retire(Child& child) {
+  if (requests_.in_flight_count(child.gen()) > 0 && !is_due(child.retires_at, now_)) return;
+  child.life.take_down(EndReason::replaced, {}, ladder(), now_, out_);
+}
+
+/// The child serves this client already, without a session.
+void Conductor::refuse_opening(Child& child) {
+  ClientRequest& request = *std::exchange(opening_, nullptr);
+  answer_opening_at_.reset();
+  child.startup_deadline.reset();
+  child.has_clients_opening = false;
+  session_ = {};
+  answer(request, Outgoing::own(error_line(request.id(), child.handshake.refusal_error())));
+  advance_unopened(child);
+}
+
+/// The child cannot serve this client, which explains the errors that it has answered so far.
+void Conductor::fail_refused(Child& child) {
+  if (!std::exchange(child.has_held_errors, false)) return;
+  ChildEnd end = end_for(EndReason::opening_refused, &child);
+  end.why = child.handshake.refusal();
+  const DeathReport report = report_of(end, ring_.tail(child.gen()), Progress::refused);
+  for (ClientRequest* request : requests_.all(ClientRequest::State::held, child.gen())) {
+    fail_undone(*request, report);
+  }
+}
+
+void Conductor::expect_start(Child& child) {
+  if (config_.startup_timeout == Milliseconds::zero()) return;
+  child.startup_deadline = now_.steady + config_.startup_timeout;
+}
+
+void Conductor::open(Child& child) {
+  // A client that has probed opens the same child, which has to come to serve once more.
+  child.is_ready = child.has_served = false;
+  expect_start(child);
+  if (opening_ != nullptr) {
+    child.has_clients_opening = true;
+    child.handshake.open_with_clients(opening_->extra->line.text(), opening_->id(), out_);
+  } else {
+    child.handshake.open_again(session_, out_);
+  }
+}
+
+/// A child for a client that has not opened a session: it speaks the stateless revision, or only
+/// probes so far.
+void Conductor::advance_unopened(Child& child) {
+  child.has_tools = child.has_prompts = child.has_resources = child.has_logging = true;
+  child.handshake.leave_unopened();
+  if (has_lost_stateless_) {
+    replay_first(child);
+    child.handshake.list(true, catalog(CatalogKind::tools).count() > 0, now_, out_);
+    if (child.has_spoken) child.handshake.on_spoken(now_);
+    // Else when it serves.
+    if (!child.handshake.is_calling_again()) ask_for_streams(child);
+    return;
+  }
+  begin_serving(child);
+  if (requests_.waiting_count() > 0) release_waiting(child);
+  // Behind the client's first request, so that a server of both eras takes the client's.
+  if (envelope_.is_known()) child.handshake.list(false, false, now_, out_);
+}
+
+void Conductor::begin_serving(Child& child) {
+  if (!child.is_ready && !child.handshake.was_opened()) note_startup(child);
+  // Only a running child shows which file is behind a wrapper.
+  if (!std::exchange(child.is_ready, true) && config_.watches_binary) inspect(Purpose::look);
+  ask_for_streams(child);
+}
+
+/// It was opened, or has answered without that. An answer that came before it serves, or that
+/// nobody waits for, does not count.
+void Conductor::note_served(Child& child) {
+  if (!child.is_ready || child.has_served) return;
+  child.has_served = true;
+  policy_.on_opened();
+}
+
+void Conductor::note_startup(Child& child) {
+  child.startup =
+      std::chrono::duration_cast<Milliseconds>(now_.steady - child.life.started().steady);
+  last_startup_ = child.startup;
+}
+
+void Conductor::on_opened(Child& child) {
+  const OpeningResult& result = child.handshake.opened_with();
+  child.startup_deadline.reset();
+  note_startup(child);
+  child.has_tools = result.declares("tools");
+  child.has_prompts = result.declares("prompts");
+  child.has_resources = result.declares("resources");
+  child.has_logging = result.declares("logging");
+  out_.log(Level::info,
+           fmt::format("child {} is open after {}: {} {}, protocol {}", child.gen(),
+                       duration_text(child.startup), one_line(result.server_name()),
+                       one_line(result.server_version()), one_line(result.protocol_version)));
+}
+
+void Conductor::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) {
+  const bool is_first = !std::exchange(child.was_surveyed, true);
+  const bool is_respawn = is_first && !child.has_clients_opening &&
+                          (child.handshake.was_opened() || has_lost_stateless_);
+  std::set<std::string> output_changed;
+  std::array<bool, kCatalogKinds.size()> changed{};
+  std::vector<CatalogKind> not_compared;
+  for (const Catalog& known : catalogs_) {
+    const auto list = std::find_if(lists.begin(), lists.end(),
+                                   [&](const auto& l) { return l.kind == known.kind(); });
+    if (list == lists.end() && !is_respawn) continue;
+    if (list != lists.end() && list->state != ListSurvey::List::State::complete) {
+      not_compared.push_back(known.kind());
+      continue;
+    }
+    // A child that does not have the capability has none of them.
+    const CatalogDiff diff =
+        catalog(known.kind()).take(list == lists.end() ? std::vector<std::string>() : list->pages);
+    changed[static_cast<std::size_t>(known.kind())] = !diff.empty();
+    if (known.kind() != CatalogKind::tools) continue;
+    child.are_tools_known = true;
+    if (is_respawn) last_tools_diff_ = diff;
+    for (const auto& change : diff.changed) {
+      if (change.output_schema_changed) output_changed.insert(change.name);
+    }
+  }
+  names_.make_way_for(catalog(CatalogKind::tools).names());
+  if (!session_.is_asked()) note_era(child, lists);
+  if (!is_respawn) {
+    // The child has told the client itself, or the client has not listed yet.
+    if (!notice_) {
+      for (Catalog& known : catalogs_) known.mark_told();
+    }
+    return;
+  }
+
+  announce(changed, output_changed);
+  restore_subscriptions(child);
+  tell_updated();
+
+  const int restarts = notice_ ? notice_->restarts + 1 : 1;
+  notice_.emplace();
+  notice_was_beside_structure_ = false;
+  notice_->restarts = restarts;
+  notice_->spawn = child.gen();
+  notice_->pid = child.life.pid();
+  if (!child.handshake.was_opened()) note_startup(child);
+  notice_->startup = child.startup;
+  notice_->previous = last_served_end_;
+  notice_->not_compared = std::move(not_compared);
+  for (const std::string& uri : child.handshake.lost_subscriptions()) {
+    notice_->subscriptions_lost.push_back(string_value(uri));
+  }
+  inspect(Purpose::notice);
+}
+
+/// What the answer to our tools/list tells of a child that has no opening.
+void Conductor::note_era(Child& child, const std::vector<ListSurvey::List>& lists) {
+  for (const ListSurvey::List& list : lists) {
+    if (list.kind != CatalogKind::tools) continue;
+    child.handshake.on_named(list.server_info);
+    if (list.is_stateless || list.state == ListSurvey::List::State::complete) continue;
+    out_.log(Level::warn,
+             fmt::format("child {} did not list its tools as a server of the stateless "
+                         "revision does, which this client speaks; perhaps it has to be "
+                         "opened with initialize",
+                         child.gen()));
+  }
+}
+
+void Conductor::restore_subscriptions(const Child& child) {
+  for (const std::string& uri : child.handshake.lost_subscriptions()) session_.unsubscribe(uri);
+  // What changed while nobody served is not told by anybody else.
+  for (const std::string& uri : child.handshake.restored_subscriptions()) {
+    output_.send(Outgoing::own(notification_line(method_name(Method::resources_updated),
+                                                 fmt::format(R"json({{"uri":{}}})json", uri))),
+                 out_);
+  }
+}
+
+void Conductor::release_waiting(Child& child) {
+  while (requests_.waiting_count() > 0) {
+    auto [request, order, line, since] = requests_.next_waiting();
+    if (request == nullptr) {
+      out_.push(order::SendToChild{child.gen(), Outgoing::own(line.text())});
+      continue;
+    }
+    const Message* const message = kept_reader_.read(line.line());
+    if (message != nullptr && (answer_ourselves(*request, &child, message->params) ||
+                               refuse_waiting_call(*request, *message))) {
+      continue;
+    }
+    forward(*request, line.line(), Outgoing::own(line.text()), child);
+  }
+}
+
+}  // namespace sitter

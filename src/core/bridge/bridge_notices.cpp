@@ -1,0 +1,219 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/raw_id.hpp"
+#include "core/base/text.hpp"
+#include "core/bridge/conductor.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+using State = ClientRequest::State;
+
+namespace {
+
+/// Some servers write null for what they leave out.
+bool is_there(std::string_view raw) { return !raw.empty() && raw != "null"; }
+
+}  // namespace
+
+/// Tells the client which lists have changed, by their kinds.
+void Conductor::announce(const std::array<bool, kCatalogKinds.size()>& changed,
+                         const std::set<std::string>& output_changed) {
+  const ClientRequest* const cause = requests_.first_waiting_request();
+  const bool is_listing =
+      cause != nullptr && cause->method == Method::tools_list && cause->is_first_page;
+  for (const Catalog& known : catalogs_) {
+    if (!changed[static_cast<std::size_t>(known.kind())]) continue;
+    if (known.kind() == CatalogKind::tools) {
+      // The answer to the client's own question says it all.
+      if (is_listing) continue;
+    }
+    const bool was_told = tell_changed(known.kind());
+    // A client that has closed our input won't list again.
+    if (was_told && known.kind() == CatalogKind::tools && ending_ == Ending::none) {
+      relist_.on_announced(now_, output_changed, listens_.wants(CatalogKind::tools));
+    }
+  }
+}
+
+void Conductor::pass_tool_result(ClientRequest& request, const Message& message, Edits& edits) {
+  if (message.kind == Message::Kind::result && (has_notice() || relist_.is_waiting())) {
+    const bool carries = would_carry_notice(request, message.result);
+    // Only when they leave is it known which of them carries it.
+    if (relist_.is_waiting() && (carries || relist_.has_other_output(request.tool))) {
+      hold(request, edits.apply());
+      return;
+    }
+    if (carries) put_notice(request, message.result, edits);
+  }
+  answer(request, edits.outgoing());
+}
+
+bool Conductor::would_carry_notice(const ClientRequest& request, std::string_view result) const {
+  if (!has_notice() || !config_.writes_notices || request.wants_task) return false;
+  const auto [content, structured, task, type] =
+      members<4>(result, {"content", "structuredContent", "task", "resultType"});
+  if (!is_array(content) || is_object(task)) return false;
+  if (!type.empty() && type != "\"complete\"") return false;
+  return !is_there(structured) || !notice_was_beside_structure_;
+}
+
+/// Puts the notice into a tool result. First, where the model reads it before the result; last
+/// beside structured content, where some clients parse the first block as its copy.
+void Conductor::put_notice(const ClientRequest& request, std::string_view result, Edits& edits) {
+  const auto [content, structured] = members<2>(result, {"content", "structuredContent"});
+  if (is_there(structured)) {
+    edits.append(content, text_block(pending_notice_text()));
+    notice_was_beside_structure_ = true;
+  } else {
+    edits.prepend(content, text_block(tell_notice(request)));
+  }
+}
+
+/// The notice, which the answer to this request holds.
+std::string Conductor::tell_notice(const ClientRequest& request) {
+  std::string text = pending_notice_text();
+  note_notice_told();
+  told_ = {std::string(request.id()), text};
+  return text;
+}
+
+/// The client has given up a request before it read the answer, which it then throws away.
+void Conductor::on_answered_cancelled(std::string_view raw_id) {
+  if (!told_ || !same_id(told_->id, raw_id)) return;
+  unread_ = shortened(told_->text, limits::kNoticeBytesMax);
+  told_.reset();
+}
+
+/// The notice with what is known by now.
+std::string Conductor::pending_notice_text() {
+  if (!notice_) return remarks();
+  RestartNotice& notice = *notice_;
+  notice.tools = catalog(CatalogKind::tools).diff_since_told();
+  notice.prompts = catalog(CatalogKind::prompts).diff_since_told();
+  notice.resources = catalog(CatalogKind::resources).diff_since_told();
+  notice.failed_starts = failures_since_notice_;
+  if (failures_since_notice_ > 0) notice.last_failure = policy_.last_failure()->end;
+  notice.status_tool = names_.name(Builtin::status);
+  if (names_.offers(Builtin::call)) notice.call_tool = names_.name(Builtin::call);
+  if (pollution_ && pollution_->gen != noise_told_of_) {
+    notice.stdout_line_count = static_cast<std::size_t>(pollution_->line_count);
+    notice.stdout_line = pollution_->first_line;
+  }
+  std::string text = notice_text(notice);
+  if (const std::string more = remarks(); !more.empty()) text += "\n" + more;
+  return text;
+}
+
+/// What is to be told besides a restart.
+std::string Conductor::remarks() const {
+  std::vector<std::string> lines;
+  if (!unread_.empty()) lines.push_back(unread_);
+  if (!reload_failure_.empty()) lines.push_back(reload_failure_);
+  for (const std::string& failure : replay_failures_) {
+    lines.push_back("[mcp-sitter] Called again, and failed: " + one_line(failure));
+  }
+  if (!is_watch_problem_told_) {
+    lines.push_back(fmt::format("[mcp-sitter] Not every save is noticed: {}.", watch_problem_));
+  }
+  return fmt::format("{}", fmt::join(lines, "\n"));
+}
+
+void Conductor::note_notice_told() {
+  notice_.reset();
+  reload_failure_.clear();
+  unread_.clear();
+  is_watch_problem_told_ = true;
+  replay_failures_.clear();
+  notice_was_beside_structure_ = false;
+  failures_since_notice_ = 0;
+  if (pollution_) noise_told_of_ = pollution_->gen;
+  for (Catalog& known : catalogs_) known.mark_told();
+  if (Child* const child = serving()) note_told(child->handshake.opened_with());
+}
+
+std::string Conductor::version_of(const OpeningResult& opened) const {
+  if (binary_.version && !binary_.version->product_version.empty()) {
+    return binary_.version->product_version;
+  }
+  return opened.server_version();
+}
+
+/// What the client was told at the opening and is no longer true; no message of the protocol can
+/// say it.
+void Conductor::describe_changes(const Handshake& handshake) {
+  if (!told_opening_) return;
+  const OpeningResult& told = *told_opening_;
+  const OpeningResult& now_open = handshake.opened_with();
+  const bool has_versions = !told.protocol_version.empty() && !now_open.protocol_version.empty();
+  if (has_versions && told.protocol_version != now_open.protocol_version) {
+    notice_->protocol_version = {told.protocol_version, now_open.protocol_version};
+  }
+  const auto full_name = [](const OpeningResult& opened) {
+    return fmt::format("{} {}", opened.server_name(), opened.server_version());
+  };
+  const bool are_named = !told.server_info.empty() && !now_open.server_info.empty();
+  if (are_named && full_name(told) != full_name(now_open)) {
+    notice_->server_info = {full_name(told), full_name(now_open)};
+  }
+  // Without an opening nobody has asked this child for the rest.
+  if (!handshake.was_opened()) return;
+  for (const std::string& name : now_open.capability_names()) {
+    if (!told.declares(name)) notice_->capabilities_added.push_back(name);
+  }
+  for (const std::string& name : told.capability_names()) {
+    if (!now_open.declares(name)) notice_->capabilities_removed.push_back(name);
+  }
+  notice_->instructions_changed = told.instructions != now_open.instructions;
+}
+
+/// The client knows of the child what the notice said. Without an opening that is a name at most.
+void Conductor::note_told(const OpeningResult& opened) {
+  if (!told_opening_ || !opened.capabilities.empty()) {
+    told_opening_ = opened;
+  } else if (!opened.server_info.empty()) {
+    told_opening_->server_info = opened.server_info;
+  }
+}
+
+void Conductor::on_client_listed(bool is_last_page) {
+  const bool was_waiting = relist_.is_waiting();
+  relist_.on_listed(is_last_page, now_);
+  if (!was_waiting || relist_.is_waiting()) return;
+  // A client handles the list in a step of its own, after the read that brought it.
+  output_.gap(now_);
+  release_held();
+}
+
+void Conductor::hold(ClientRequest& request, std::string line) {
+  requests_.hold(request, std::move(line));
+  if (requests_.held_bytes() <= limits::kHeldBytesMax) return;
+  relist_.give_up();
+  release_held();
+}
+
+void Conductor::release_held() {
+  auto held = requests_.all(State::held);
+  // The notice stands in the answer to a rebuild already, and comes only once.
+  std::stable_partition(held.begin(), held.end(), [](const ClientRequest* request) {
+    return request->extra->notice_of != kNoGeneration;
+  });
+  for (ClientRequest* request : held) {
+    const OwnedLine kept = requests_.release(*request);
+    Edits edits(kept.line());
+    const Message* const message = has_notice() ? kept_reader_.read(kept.line()) : nullptr;
+    if (request->extra->notice_of != kNoGeneration) {
+      if (notice_ && notice_->spawn == request->extra->notice_of) tell_notice(*request);
+    } else if (message != nullptr && message->kind == Message::Kind::result &&
+               would_carry_notice(*request, message->result)) {
+      put_notice(*request, message->result, edits);
+    }
+    answer(*request, Outgoing::own(edits.apply()));
+  }
+}
+
+}  // namespace sitter

@@ -1,0 +1,149 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/json_text.hpp"
+#include "core/base/text.hpp"
+#include "core/bridge/conductor.hpp"
+#include "core/client/client_facts.hpp"
+#include "core/wire/method.hpp"
+#include "core/wire/protocol.hpp"
+
+namespace sitter {
+
+using Progress = DeathReport::Progress;
+using State = ClientRequest::State;
+
+void Conductor::on_initialize(ClientRequest& request, const Message& message, Line line) {
+  Child* const child = serving();
+  const bool was_opened =
+      child != nullptr && child->handshake.state() != Handshake::State::unopened;
+  if (was_opened && requests_.waiting_count() == 0) {
+    expect_answer(request, line);
+    if (child->input == Child::Input::deaf) {
+      fail(request, report_of({}, {}, Progress::not_delivered));
+    } else {
+      forward(request, line, Outgoing::passed(line), *child);
+    }
+    return;
+  }
+  if (opening_ != nullptr || std::any_of(children_.begin(), children_.end(), has_begun)) {
+    expect_answer(request, line);
+    wait(request, line);
+    return;
+  }
+  // Who has probed in vain does not wait any longer.
+  for (ClientRequest* sent : requests_.all(State::sent)) {
+    if (sent->method == Method::server_discover) requests_.waive(*sent);
+  }
+  begin_session(message);
+  ids_.be_like(message.id);
+  requests_.keep(request);
+  request.more().line = OwnedLine(line.text());
+  opening_ = &request;
+  answer_opening_at_ = now_.steady + config_.answer_within;
+}
+
+/// It is not waited for any longer than the first.
+void Conductor::expect_answer(ClientRequest& second_opening, Line line) {
+  second_opening.more().line = OwnedLine(line.text());
+  if (config_.answer_within == Milliseconds::zero()) return;
+  second_opening.more().answer_by = now_.steady + config_.answer_within;
+  if (!answer_second_at_) answer_second_at_ = second_opening.extra->answer_by;
+}
+
+void Conductor::answer_second_openings() {
+  answer_second_at_.reset();
+  for (const State state : {State::waiting, State::sent}) {
+    for (ClientRequest* request : requests_.all(state)) {
+      if (request->method != Method::initialize || !request->extra->answer_by) continue;
+      if (!is_due(request->extra->answer_by, now_)) {
+        earlier(answer_second_at_, request->extra->answer_by);
+        continue;
+      }
+      const std::string why = fmt::format("it has not answered initialize after {}",
+                                          duration_text(config_.answer_within));
+      answer_lost_opening(*request, why, {});
+    }
+  }
+}
+
+/// The client has said who it is.
+void Conductor::meet(std::string_view client_info) {
+  using CallTool = BridgeConfig::CallTool;
+  const ClientFacts facts = facts_of_client(string_value(member(client_info, "name")));
+  relist_.meet(facts);
+  if (config_.call_tool == CallTool::automatic && !facts.lists_again) names_.offer(Builtin::call);
+}
+
+/// What was set up before counts no more.
+void Conductor::begin_session(const Message& opening) {
+  meet(member(opening.params_raw, "clientInfo"));
+  session_ = {};
+  session_.opening_params = opening.params_raw.empty() ? "{}" : opening.params_raw;
+  session_.requested_version = json_decoded(opening.params.protocol_version).value_or("");
+}
+
+/// A child was opened, or serves without that: what the client has set up since was not told to it.
+bool Conductor::is_child_past_opening() const {
+  return std::any_of(children_.begin(), children_.end(), [](const Child& child) {
+    return has_begun(child) && child.handshake.state() != Handshake::State::opening;
+  });
+}
+
+/// It was asked to open, or serves without that. The client's next opening is its second one.
+bool Conductor::has_begun(const Child& child) {
+  const Handshake::State state = child.handshake.state();
+  return child.life.is_up() && state != Handshake::State::idle &&
+         state != Handshake::State::unopened;
+}
+
+/// The client has opened a second time, and is being answered now.
+void Conductor::begin_session_again(const Message& opening) {
+  // Some clients send `initialized` without waiting for the answer.
+  std::string initialized_line = std::move(session_.initialized_line);
+  begin_session(opening);
+  session_.initialized_line = std::move(initialized_line);
+}
+
+/// The answer to the opening: the client's own, or a replay whose answer stays here.
+void Conductor::on_opening_answer(Child& child, const Message& message, Line line) {
+  if (child.handshake.state() != Handshake::State::opened) return;
+  on_opened(child);
+  const OpeningResult& result = child.handshake.opened_with();
+  if (!child.has_clients_opening || opening_ == nullptr) {
+    if (!is_legacy_version(result.protocol_version) &&
+        result.protocol_version != session_.negotiated_version) {
+      child.life.take_down(
+          EndReason::opening_refused,
+          fmt::format("it answered initialize with protocol version {}, and the "
+                      "session has {}",
+                      brief(result.protocol_version, 40), session_.negotiated_version),
+          ladder(), now_, out_);
+    }
+    return;
+  }
+  ClientRequest& request = *std::exchange(opening_, nullptr);
+  answer_opening_at_.reset();
+  session_.negotiated_version = result.protocol_version;
+  session_.capabilities = result.capabilities;
+  told_opening_ = result;
+  Edits edits(line);
+  if (const auto id = request.id(); id != message.id) {
+    edits.replace(message.id, std::string(id));
+  }
+  amend_opening(message.result, names_.instructions(), edits);
+  answer(request, edits.outgoing());
+}
+
+void Conductor::on_second_opening(const ClientRequest& request, std::string_view result) {
+  const Message* const opening = kept_reader_.read(request.extra->line.line());
+  if (opening == nullptr) return;
+  begin_session_again(*opening);
+  told_opening_ = OpeningResult::of(result);
+  session_.negotiated_version = told_opening_->protocol_version;
+  session_.capabilities = told_opening_->capabilities;
+}
+
+}  // namespace sitter

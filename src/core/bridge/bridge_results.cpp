@@ -1,0 +1,194 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/base/json_text.hpp"
+#include "core/bridge/conductor.hpp"
+#include "core/wire/method.hpp"
+#include "core/wire/protocol.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+using Level = order::Log::Level;
+
+/// A page of the child's tools. Behind those of the first page stand the built-in ones.
+void Conductor::pass_tools(Child& child, ClientRequest& request, const Message& message,
+                           Edits& edits) {
+  if (message.kind == Message::Kind::error) {
+    if (request.is_first_page && has_code(message.error, ErrorCode::method_not_found)) {
+      answer_last_list(request);
+    } else {
+      answer(request, edits.outgoing());
+    }
+    return;
+  }
+  const auto [tools, cursor] = members<2>(message.result, {"tools", "nextCursor"});
+  if (request.is_first_page && is_array(tools)) {
+    if (!child.retires_at) {
+      if (tools.size() <= limits::kListBytesMax) make_way_for_page(tools);
+      note_listed(CatalogKind::tools, tools, cursor);
+    }
+    edits.append(tools, fmt::format("{}", fmt::join(names_.definitions(), ",")));
+  }
+  if (request.is_stateless) expire(message.result, edits);
+  keep_cursor(child, cursor);
+  answer(request, edits.outgoing());
+  if (!child.retires_at) on_client_listed(!cursor.starts_with('"'));
+}
+
+/// What the result of any other request means to the bridge. The client is owed all that it finds
+/// in any, but what a child is and has whose successor serves is not what the client is told of.
+void Conductor::on_success(Child& child, const ClientRequest& request, std::string_view result,
+                           Edits& edits) {
+  switch (request.method) {
+    case Method::resource_templates_list:
+      if (!child.retires_at) keep_templates(request, result);
+      [[fallthrough]];
+    case Method::prompts_list:
+    case Method::resources_list:
+      for (const CatalogKind kind : kCatalogKinds) {
+        if (list_method(kind) != request.method || !request.is_first_page) continue;
+        if (!child.retires_at)
+          note_listed(kind, member(result, catalog_name(kind)), member(result, "nextCursor"));
+      }
+      keep_cursor(child, member(result, "nextCursor"));
+      if (request.is_stateless) expire(result, edits);
+      break;
+    case Method::resources_read:
+      if (request.is_stateless) expire(result, edits);
+      break;
+    case Method::server_discover:
+      on_discovered(child, result, edits);
+      break;
+    case Method::logging_set_level:
+    case Method::resources_subscribe:
+    case Method::resources_unsubscribe:
+      on_setting_accepted(child, request);
+      break;
+    case Method::initialize:
+      if (!member(result, "protocolVersion").starts_with('"')) break;
+      on_second_opening(request, result);
+      amend_opening(result, names_.instructions(), edits);
+      break;
+    default:
+      break;
+  }
+}
+
+/// What the client has been given is what the next child is compared with, whether the bridge has
+/// seen it before or not. Only of lists of one page.
+void Conductor::note_listed(CatalogKind kind, std::string_view items, std::string_view cursor) {
+  if (!is_array(items) || cursor.starts_with('"') || items.size() > limits::kListBytesMax) return;
+  catalog(kind).take(std::array{std::string(items)});
+  if (!notice_) catalog(kind).mark_told();
+}
+
+/// No client may keep what the next build changes.
+void Conductor::expire(std::string_view result, Edits& edits) {
+  const std::string_view kept_for = member(result, "ttlMs");
+  if (!kept_for.empty() && kept_for != "0") edits.replace(kept_for, "0");
+}
+
+void Conductor::on_discovered(Child& child, std::string_view result, Edits& edits) {
+  if (!is_array(member(result, "supportedVersions"))) {
+    out_.log(Level::warn,
+             fmt::format("child {} answered server/discover without supportedVersions, "
+                         "which no client can use",
+                         child.gen()));
+    return;
+  }
+  OpeningResult discovered = OpeningResult::of_discovery(result);
+  child.handshake.on_discovered(discovered);
+  if (!child.retires_at) told_opening_ = std::move(discovered);
+  amend_opening(result, names_.instructions(), edits);
+  expire(result, edits);
+}
+
+/// The client may be answered before the bridge has taken the list itself.
+void Conductor::make_way_for_page(std::string_view tools) {
+  std::vector<std::string> names = catalog(CatalogKind::tools).names();
+  for (const std::string_view item : json_elements(tools)) {
+    names.push_back(string_value(member(item, "name")));
+  }
+  names_.make_way_for(names);
+}
+
+/// Templates are not compared, so only the client's own question shows them.
+void Conductor::keep_templates(const ClientRequest& request, std::string_view result) {
+  if (request.is_first_page) last_templates_.clear();
+  const std::string_view templates = member(result, "resourceTemplates");
+  if (templates.size() > limits::kListBytesMax) return;
+  for (const std::string_view item : json_elements(templates)) {
+    if (last_templates_.size() < limits::kTemplatesMax) last_templates_.emplace_back(item);
+  }
+}
+
+void Conductor::keep_cursor(Child& child, std::string_view cursor) {
+  if (cursor.starts_with('"') && child.cursors.size() < limits::kCursorsMax) {
+    child.cursors.insert(string_value(cursor));
+  }
+}
+
+/// What a request has set up is remembered only now, since the child could have refused it.
+void Conductor::on_setting_accepted(const Child& child, const ClientRequest& request) {
+  const Message* const setting = kept_reader_.read(request.extra->line.line());
+  if (setting == nullptr) return;
+  const Message::Params& params = setting->params;
+  if (setting->method == Method::logging_set_level) session_.log_level = params.level;
+  if (setting->method == Method::resources_subscribe && !session_.subscribe(params.uri)) {
+    out_.log(Level::warn,
+             fmt::format("a subscription is not made again after a restart: at most {} are "
+                         "remembered, with {} bytes of URIs",
+                         limits::kSubscriptionsMax, limits::kSubscriptionBytesMax));
+  }
+  if (setting->method == Method::resources_unsubscribe) session_.unsubscribe(params.uri);
+  // Without a session a server keeps nothing of the kind.
+  if (!session_.is_asked()) return;
+  const bool is_level = setting->method == Method::logging_set_level;
+  for (const Child& other : children_) {
+    // Its successor was told what held before; one that is not that far is told all.
+    const Handshake::State state = other.handshake.state();
+    const bool was_told = !other.handshake.is_calling_again() &&
+                          (state == Handshake::State::settling || state == Handshake::State::done);
+    const bool can_be_told = is_level ? other.has_logging : other.has_resources;
+    if (other.gen() <= child.gen() || !other.life.is_up() || !was_told || !can_be_told) continue;
+    out_.push(order::SendToChild{
+        other.gen(), Outgoing::own(request_line(
+                         ids_.next(requests_), method_name(setting->method),
+                         is_level ? fmt::format(R"json({{"level":{}}})json", params.level)
+                                  : fmt::format(R"json({{"uri":{}}})json", params.uri)))});
+  }
+}
+
+bool Conductor::is_replayed(const ClientRequest& request) const {
+  const auto& tools = config_.replayed_tools;
+  return request.method == Method::tools_call && !request.wants_task &&
+         std::find(tools.begin(), tools.end(), request.tool) != tools.end();
+}
+
+void Conductor::note_replayed(Child& child, const ClientRequest& request, std::string_view result) {
+  const auto known = replays_.find(request.tool);
+  // What its successor has answered is newer, however late this comes.
+  if (known != replays_.end() && known->second.gen > child.gen()) return;
+  if (!is_complete_success(result)) return;
+  const Message* const call =
+      request.has_line() ? kept_reader_.read(request.extra->line.line()) : nullptr;
+  const std::string_view arguments = call ? member(call->params_raw, "arguments") : "";
+  if (call == nullptr || arguments.size() > limits::kReplayBytesMax) {
+    out_.log(Level::warn,
+             fmt::format("a call of {} is not made again: of its arguments at most {} bytes are "
+                         "kept",
+                         request.tool, limits::kReplayBytesMax));
+    replays_.erase(request.tool);
+    return;
+  }
+  child.calls_made[request.tool] = ++last_replay_;
+  replays_[request.tool] = {request.tool, std::string(arguments), child.gen(), request.order,
+                            last_replay_};
+}
+
+}  // namespace sitter

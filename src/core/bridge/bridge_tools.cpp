@@ -1,0 +1,375 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/json_text.hpp"
+#include "core/base/text.hpp"
+#include "core/bridge/conductor.hpp"
+#include "core/tell/kill.hpp"
+#include "core/wire/json_view.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+using State = ClientRequest::State;
+
+namespace {
+
+int reach(KillScope scope) {
+  switch (scope) {
+    case KillScope::child:
+      return 0;
+    case KillScope::automatic:
+      return 1;
+    case KillScope::same_executable:
+      break;
+  }
+  return 2;
+}
+
+}  // namespace
+
+void Conductor::inspect(Purpose purpose, ClientRequest* request) {
+  inspections_.push_back({purpose, request});
+  const Child* const child = shown();
+  out_.push(order::InspectBinary{child == nullptr ? kNoGeneration : child->gen(),
+                                 purpose == Purpose::kill_check});
+}
+
+void Conductor::on_builtin(ClientRequest& request, Builtin builtin, const Message& message) {
+  requests_.keep(request);
+  if (message.params.has_task) {
+    answer_error(request, ErrorCode::method_not_found,
+                 fmt::format("{} can't be run as a task", names_.name(builtin)));
+    return;
+  }
+  run_builtin(request, builtin, member(message.params_raw, "arguments"));
+}
+
+void Conductor::run_builtin(ClientRequest& request, Builtin builtin, std::string_view arguments) {
+  const auto refuse = [&](const ArgumentError& error) { answer_tool_text(request, error, true); };
+  switch (builtin) {
+    case Builtin::status:
+    case Builtin::binary_info: {
+      const auto parsed = parse_no_arguments(arguments);
+      if (const auto* const error = std::get_if<ArgumentError>(&parsed)) {
+        refuse(*error);
+        return;
+      }
+      inspect(builtin == Builtin::status ? Purpose::status : Purpose::binary_info, &request);
+      start_if_mended();
+      return;
+    }
+    case Builtin::kill: {
+      const auto parsed = parse_kill_arguments(arguments);
+      if (const auto* const error = std::get_if<ArgumentError>(&parsed)) {
+        refuse(*error);
+        return;
+      }
+      const KillScope scope = std::get<KillArguments>(parsed).scope;
+      if (scope == KillScope::same_executable && !config_.allows_wide_kill) {
+        // Nothing is ended before it is known whom that would meet.
+        inspect(Purpose::kill_check, &request);
+      } else {
+        begin_kill(request, scope);
+      }
+      return;
+    }
+    case Builtin::child_stderr: {
+      const auto parsed = parse_stderr_arguments(arguments);
+      if (const auto* const error = std::get_if<ArgumentError>(&parsed)) {
+        refuse(*error);
+        return;
+      }
+      const auto [text, is_error] = ring_.text(std::get<StderrRing::Query>(parsed));
+      const bool is_client = !request.is_control();
+      answer_tool_text(request, text, is_error);
+      if (is_client) start_if_mended();
+      return;
+    }
+    case Builtin::rebuild: {
+      const auto parsed = parse_rebuild_arguments(arguments);
+      if (const auto* const error = std::get_if<ArgumentError>(&parsed)) {
+        refuse(*error);
+        return;
+      }
+      begin_rebuild(request, std::get<RebuildArguments>(parsed));
+      return;
+    }
+    case Builtin::build_log: {
+      const auto parsed = parse_build_log_arguments(arguments);
+      if (const auto* const error = std::get_if<ArgumentError>(&parsed)) {
+        refuse(*error);
+        return;
+      }
+      show_build_log(request, std::get<StderrRing::Query>(parsed));
+      return;
+    }
+    case Builtin::call:
+      break;  // It is passed on.
+  }
+}
+
+/// A call of a tool that the client does not know of, as if it had called it.
+void Conductor::pass_call(ClientRequest& request, const Message& message, Line line) {
+  const auto [name, arguments] = members<2>(message.params_raw, {"name", "arguments"});
+  const auto parsed = parse_call_arguments(arguments);
+  const auto* const call = std::get_if<CallArguments>(&parsed);
+  const std::string wrong = call == nullptr ? std::get<ArgumentError>(parsed) : wrong_call(*call);
+  if (!wrong.empty()) {
+    requests_.keep(request);
+    refuse_call(request, wrong);
+    return;
+  }
+  request.tool = call->tool;
+  request.more().is_passed_call = true;
+  Edits edits(line);
+  edits.replace(name, json_string(call->tool));
+  edits.replace(arguments, call->arguments);
+  const OwnedLine changed(edits.apply());
+  pass_on(request, message, changed.line(), Outgoing::own(changed.text()));
+}
+
+void Conductor::refuse_call(ClientRequest& request, std::string_view wrong) {
+  if (request.fails_with_result()) {
+    answer_tool_text(request, wrong, true);
+  } else {
+    answer_error(request, ErrorCode::invalid_params, wrong);
+  }
+}
+
+/// One that has waited, and may not be what the server that is there now understands.
+bool Conductor::refuse_waiting_call(ClientRequest& request, const Message& message) {
+  if (!request.extra || !request.extra->is_passed_call) return false;
+  const std::string wrong =
+      wrong_call({request.tool, std::string(member(message.params_raw, "arguments"))});
+  if (!wrong.empty()) refuse_call(request, wrong);
+  return !wrong.empty();
+}
+
+/// What is wrong with it, as far as the last list of the tools shows; empty for nothing.
+std::string Conductor::wrong_call(const CallArguments& call) {
+  const std::string tool = brief(call.tool, 100);
+  if (names_.find(call.tool)) {
+    return fmt::format("{} is a tool of mcp-sitter: call it by its own name", tool);
+  }
+  // Else only the server itself knows what it has.
+  const Child* const child = serving();
+  if (child == nullptr || !child->are_tools_known) return {};
+  for (const std::string_view item : catalog(CatalogKind::tools).items()) {
+    const auto [name, schema] = members<2>(item, {"name", "inputSchema"});
+    if (string_value(name) != call.tool) continue;
+    for (const std::string_view required : json_elements(member(schema, "required"))) {
+      if (!member(call.arguments, string_value(required)).empty()) continue;
+      return fmt::format("{} needs the argument {}, which is missing. Its schema: {}", tool,
+                         brief(required, 100), brief(schema, limits::kShownSchemaMax));
+    }
+    return {};
+  }
+  return fmt::format("the server has no tool {}. It has: {}", tool,
+                     brief(fmt::format("{}", fmt::join(catalog(CatalogKind::tools).names(), ", ")),
+                           limits::kShownSchemaMax));
+}
+
+void Conductor::on(const fact::BinaryInspected& fact) {
+  binary_ = fact.facts;
+  if (inspections_.empty()) return;
+  const Inspection inspection = inspections_.front();
+  inspections_.pop_front();
+  if (inspection.purpose == Purpose::notice) {
+    if (!notice_) return;
+    if (binary_.path && binary_.exists) notice_->path = *binary_.path;
+    for (const Child& child : children_) {
+      if (child.gen() != notice_->spawn) continue;
+      notice_->version = version_of(child.handshake.opened_with());
+      describe_changes(child.handshake);
+    }
+    if (binary_.modified) {
+      notice_->build_age = std::chrono::duration_cast<Milliseconds>(now_.wall - *binary_.modified);
+    }
+    return;
+  }
+  if (inspection.purpose == Purpose::look) return;
+  if (inspection.purpose == Purpose::status_for_log) {
+    out_.log(order::Log::Level::warn, status_text(status()));
+    return;
+  }
+  if (inspection.purpose == Purpose::rebuild) {
+    if (rebuild_ && rebuild_->state == PendingRebuild::State::reporting) finish_rebuild({});
+    return;
+  }
+  if (inspection.purpose == Purpose::kill) {
+    finish_kill();
+    return;
+  }
+  if (inspection.request == nullptr) return;
+  if (inspection.purpose == Purpose::kill_check) {
+    if (fact.shared) {
+      answer_tool_text(*inspection.request, refusal_text(*fact.shared), true);
+    } else if (ending_ != Ending::stopping) {
+      // The child has a file of its own, and from here on no other is swept.
+      begin_kill(*inspection.request, KillScope::automatic);
+    }
+    return;
+  }
+  answer_tool_text(*inspection.request,
+                   inspection.purpose == Purpose::status ? status_text(status())
+                                                         : binary_text(binary_, now_.wall),
+                   false);
+}
+
+void Conductor::begin_kill(ClientRequest& request, KillScope scope) {
+  is_killed_ = true;
+  restarts_.cancel();
+  if (!kill_) {
+    Kill kill;
+    kill.scope = scope;
+    kill_ = std::move(kill);
+    // Only a running child shows which file is behind a wrapper.
+    if (!children_.empty()) inspect(Purpose::look);
+  } else if (reach(scope) > reach(kill_->scope)) {
+    kill_->scope = scope;
+    kill_->deadline.reset();
+    kill_->state = Kill::State::ending_child;
+  }
+  kill_->callers.push_back(&request);
+  ChildEnd end = end_for(EndReason::killed_by_sitter);
+  if (request.is_control()) end.why = "ctl kill";
+  if (opening_ != nullptr) answer_opening_ourselves(end_clause(end));
+  // Somebody is about to build, so nothing that waits may start the child again.
+  fail_waiting(report_of(end, {}, DeathReport::Progress::not_delivered));
+  for (Child& child : children_) {
+    child.life.take_down(EndReason::killed_by_sitter, end.why, ladder(), now_, out_);
+  }
+  // Behind them, so that a new child that is on its way is killed and not merely replaced.
+  if (rebuild_) give_up_rebuild(end.why.empty() ? names_.name(Builtin::kill) : end.why);
+}
+
+void Conductor::advance_kill() {
+  if (kill_->state != Kill::State::ending_child || !children_.empty()) return;
+  if (kill_->scope == KillScope::child) {
+    kill_->state = Kill::State::reporting;
+    inspect(Purpose::kill);
+    return;
+  }
+  kill_->state = Kill::State::sweeping;
+  out_.push(order::SweepImage{kill_->scope, order::SignalUnit::How::terminate});
+}
+
+void Conductor::on(const fact::ImageSwept& fact) {
+  if (!kill_) return;
+  const bool is_last = kill_->state == Kill::State::sweeping_last;
+  std::vector<KillReport::Killed>& killed = kill_->report.killed;
+  for (const auto& process : fact.processes) {
+    const auto known = std::find_if(killed.begin(), killed.end(),
+                                    [&](const auto& k) { return k.pid == process.pid; });
+    if (known == killed.end()) {
+      killed.push_back(
+          {process.pid, "same-path", process.command, is_last ? "SIGKILL" : "SIGTERM"});
+    } else if (is_last) {
+      known->how = "SIGKILL";
+    }
+  }
+  if (kill_->state == Kill::State::sweeping && !fact.processes.empty()) {
+    kill_->deadline = now_.steady + config_.kill_grace;
+    return;
+  }
+  kill_->state = Kill::State::reporting;
+  inspect(Purpose::kill);
+}
+
+void Conductor::finish_kill() {
+  KillReport& report = kill_->report;
+  if (!report.killed.empty()) ++kill_count_;
+  report.path = binary_.path;
+  const std::string text = kill_text(report);
+  const auto callers = std::move(kill_->callers);
+  kill_.reset();
+  for (ClientRequest* caller : callers) answer_tool_text(*caller, text, false);
+}
+
+/// The words of mcp-sitter 0.2.0.
+std::string Conductor::state_word() const {
+  if (kill_) return "killing";
+  if (const Child* const child = shown()) {
+    if (child->is_ready && child->life.is_up()) return "ready";
+    return child->life.taken_down_for() ? "killing" : "running";
+  }
+  if (!last_end_) return "not-started";
+  if (last_end_->reason == EndReason::not_executed) {
+    return fmt::format("spawn-failed: {}", last_end_->why);
+  }
+  if (last_end_->reason == EndReason::killed_by_sitter) return "down";
+  if (last_end_->reason == EndReason::given_up) return "given up";
+  return fmt::format("exited ({})", last_end_->status.code);
+}
+
+StatusFacts Conductor::status() const {
+  const auto since = [this](Now then) {
+    return std::chrono::duration_cast<Milliseconds>(now_.steady - then.steady);
+  };
+  StatusFacts facts;
+  facts.child_command = config_.command;
+  facts.child_args = config_.arguments;
+  if (!config_.working_directory.empty()) facts.working_directory = config_.working_directory;
+  facts.binary_path = binary_.path;
+  facts.child_state = state_word();
+  facts.child_tool_count = static_cast<std::int64_t>(catalog(CatalogKind::tools).count());
+  facts.spawn_count = last_gen_;
+  facts.kill_count = kill_count_;
+  facts.last_kill = last_end_at_;
+  if (last_end_) {
+    facts.last_kill_reason = kill_reason_words(*last_end_);
+    if (has_exited(*last_end_)) facts.previous_exit_code = last_end_->status.code;
+    if (last_end_->reason != EndReason::not_executed) {
+      facts.previous_lifetime = last_end_->lifetime;
+    }
+  }
+  facts.last_startup = last_startup_;
+  facts.tools_diff = last_tools_diff_;
+  facts.sitter_uptime = since(begun_);
+  facts.sitter_version = config_.sitter_version;
+  if (session_.is_asked()) {
+    facts.protocol_era = "legacy";
+    if (session_.is_answered()) facts.protocol_version = session_.negotiated_version;
+  } else if (envelope_.is_known()) {
+    facts.protocol_era = "modern";
+    facts.protocol_version = envelope_.version();
+  }
+  facts.binary_stale = binary_.stale;
+  facts.requests_in_flight = static_cast<std::int64_t>(requests_.in_flight_count());
+  facts.requests_waiting = static_cast<std::int64_t>(requests_.waiting_count());
+  if (last_failure_) {
+    const ChildEnd& end = last_failure_->end;
+    facts.last_failure = {{end_clause(end), {}, end.status.signal, last_failure_->stderr_tail}};
+    if (has_exited(end)) facts.last_failure->exit_code = end.status.code;
+  }
+  facts.history.assign(history_.begin(), history_.end());
+  facts.stdout_pollution = pollution_;
+  facts.build = build_status();
+  facts.watch = watch_status();
+  facts.restart = {restarts_.when(), restarts_.count(), restarts_.max()};
+  if (children_.empty()) return facts;
+
+  const Child& child = *shown();
+  if (child.life.pid() != 0) {
+    facts.child_alive = true;
+    facts.child_pid = child.life.pid();
+    facts.child_uptime = since(child.life.started());
+    facts.history.push_back(
+        {child.gen(), child.life.pid(), child.life.started().wall, *facts.child_uptime, {}});
+    if (facts.history.size() > limits::kHistoryMax) facts.history.erase(facts.history.begin());
+  }
+  facts.child_ready = child.is_ready && child.life.is_up();
+  const OpeningResult& opened = child.handshake.opened_with();
+  if (!opened.server_info.empty()) facts.server_info = opened.server_info;
+  if (!opened.protocol_version.empty()) facts.child_protocol_version = opened.protocol_version;
+  if (const std::string version = version_of(opened); !version.empty()) {
+    facts.binary_version = version;
+  }
+  return facts;
+}
+
+}  // namespace sitter

@@ -1,0 +1,388 @@
+#include "core/bridge/conductor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/text.hpp"
+#include "core/wire/method.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+using Level = order::Log::Level;
+using Progress = DeathReport::Progress;
+
+Conductor::Conductor(BridgeConfig config, Now now)
+    : config_(std::move(config)),
+      begun_(now),
+      now_(now),
+      ids_(config_.seed),
+      restarts_(config_.restarts, config_.restarts_max),
+      names_(!config_.build_command.empty(), config_.tool_names),
+      ring_(config_.stderr_lines) {
+  if (config_.call_tool == BridgeConfig::CallTool::on) names_.offer(Builtin::call);
+  if (config_.watches()) changes_.emplace(config_.debounce);
+}
+
+void Conductor::handle(const Fact& fact, Now now) {
+  if (ending_ == Ending::over) return;
+  now_ = now;
+  std::visit([this](const auto& one) { on(one); }, fact);
+  settle();
+}
+
+void Conductor::handle_timeout(Now now) {
+  if (ending_ == Ending::over) return;
+  now_ = now;
+  output_.on_timeout(now, out_);
+  if (build_ && build_->is_running()) build_->life.on_timeout(now, out_);
+  if (rebuild_) on_rebuild_timeout();
+  for (Child& child : children_) {
+    child.life.on_timeout(now, out_);
+    if (child.life.is_up()) child.handshake.on_timeout(now, out_);
+    if (child.life.is_up() && is_due(child.startup_deadline, now)) {
+      child.startup_deadline.reset();
+      const EndReason reason = child.handshake.state() == Handshake::State::opening
+                                   ? EndReason::opening_timed_out
+                                   : EndReason::said_nothing;
+      if (opening_ != nullptr) {
+        const auto age =
+            std::chrono::duration_cast<Milliseconds>(now.steady - child.life.started().steady);
+        answer_opening_ourselves(
+            end_clause({reason, {}, age, {}}) + " (--startup-timeout sets the limit)",
+            ring_.tail(child.gen()));
+      }
+      child.life.take_down(reason, {}, ladder(), now, out_);
+    }
+    if (is_due(child.deaf_at, now)) {
+      child.deaf_at.reset();
+      child.input = Child::Input::deaf;
+      out_.log(Level::warn, fmt::format("child {} has stopped reading its input", child.gen()));
+    }
+  }
+  if (is_due(answer_opening_at_, now)) {
+    answer_opening_ourselves(
+        fmt::format("it is still starting after {}", duration_text(config_.answer_within)));
+  }
+  if (is_due(answer_second_at_, now)) answer_second_openings();
+  if (is_due(restarts_.due(), now)) restart();
+  if (changes_ && is_due(changes_->deadline(), now)) on_files_settled();
+  if (is_due(crowd_deadline_, now)) {
+    crowd_deadline_.reset();
+    crowd_ = Crowd::refused;
+  }
+  if (relist_.on_timeout(now)) release_held();
+  on_listens_timeout();
+  if (kill_ && is_due(kill_->deadline, now)) {
+    kill_->deadline.reset();
+    kill_->state = Kill::State::sweeping_last;
+    out_.push(order::SweepImage{kill_->scope, order::SignalUnit::How::kill});
+  }
+  if (is_due(ending_deadline_, now)) {
+    ending_deadline_.reset();
+    if (ending_ == Ending::owed) {
+      stop(ladder());
+    } else if (ending_ == Ending::stopping) {
+      for (const Child& child : children_) out_.push(order::ReleaseChild{child.gen()});
+      children_.clear();
+      if (build_ && build_->is_running()) out_.push(order::ReleaseChild{build_->life.gen()});
+      build_.reset();
+    }
+  }
+  settle();
+}
+
+std::optional<Instant> Conductor::next_timeout() const {
+  if (ending_ == Ending::over) return std::nullopt;
+  std::optional<Instant> first = output_.deadline();
+  for (const Child& child : children_) {
+    earlier(first, child.life.deadline());
+    // A child that is on its way out is asked for nothing.
+    if (child.life.is_up()) {
+      earlier(first, child.handshake.deadline());
+      earlier(first, child.startup_deadline);
+      earlier(first, child.retires_at);
+    }
+    earlier(first, child.deaf_at);
+  }
+  earlier(first, answer_opening_at_);
+  earlier(first, answer_second_at_);
+  earlier(first, restarts_.due());
+  if (changes_) earlier(first, changes_->deadline());
+  earlier(first, crowd_deadline_);
+  earlier(first, relist_.deadline());
+  earlier(first, listens_.deadline());
+  if (kill_) earlier(first, kill_->deadline);
+  if (build_ && build_->is_running()) earlier(first, build_->life.deadline());
+  if (rebuild_) {
+    earlier(first, rebuild_->next_deadline());
+    earlier(first, patience_end());
+    for (const Child& child : children_) {
+      if (!is_awaited(child)) continue;
+      earlier(first, child.life.started().steady + limits::kBuildPatience);
+    }
+    if (has_progress_) earlier(first, next_progress_);
+  }
+  earlier(first, ending_deadline_);
+  return first;
+}
+
+bool Conductor::reads_client() const {
+  return crowd_ != Crowd::waiting &&
+         std::none_of(children_.begin(), children_.end(),
+                      [](const Child& child) { return child.input == Child::Input::full; });
+}
+
+Conductor::Child* Conductor::hears(Generation gen) {
+  for (Child& child : children_) {
+    if (child.gen() == gen) return child.life.is_over() ? nullptr : &child;
+  }
+  return nullptr;
+}
+
+/// What is the same for a child and a build.
+ChildLifecycle* Conductor::hears_life(Generation gen) {
+  if (is_build(gen)) {
+    const bool is_its = build_ && build_->is_running() && build_->life.gen() == gen;
+    return is_its ? &build_->life : nullptr;
+  }
+  Child* const child = hears(gen);
+  return child == nullptr ? nullptr : &child->life;
+}
+
+Conductor::Child* Conductor::serving() {
+  for (Child& child : children_) {
+    if (child.serves()) return &child;
+  }
+  return nullptr;
+}
+
+const Conductor::Child* Conductor::shown() const {
+  for (const Child& child : children_) {
+    if (child.serves()) return &child;
+  }
+  return children_.empty() ? nullptr : &children_.back();
+}
+
+bool Conductor::is_served() const {
+  const Child* const child = shown();
+  return child != nullptr && child->serves();
+}
+
+bool Conductor::is_candidate(const Child& child) const {
+  if (child.is_ready) return false;
+  const Child* const other = shown();
+  return other != nullptr && other != &child && other->is_ready && !other->retires_at;
+}
+
+bool Conductor::has_child() const {
+  return std::any_of(children_.begin(), children_.end(),
+                     [](const Child& child) { return !child.retires_at; });
+}
+
+ChildLifecycle::Ladder Conductor::ladder() const {
+  const Milliseconds rung = config_.kill_grace;
+  if (ending_ == Ending::none) return {rung, rung, std::max(rung, limits::kRemoteTermGrace)};
+  const Milliseconds short_rung = std::min(rung, limits::kShutdownRungMax);
+  return {short_rung, short_rung, short_rung};
+}
+
+/// How the child ends that is being taken down now.
+ChildEnd Conductor::end_for(EndReason reason, const Child* child) const {
+  ChildEnd end{reason, {}, {}, {}};
+  end.is_unseen = true;
+  end.had_no_child = child == nullptr;
+  if (child != nullptr) end.lifetime = child->life.lifetime(now_);
+  return end;
+}
+
+void Conductor::on(const fact::ClientClosedInput&) {
+  if (ending_ != Ending::none) return;
+  ending_ = Ending::owed;
+  ending_deadline_ = now_.steady + limits::kOwedWait;
+  relist_.give_up();
+  release_held();
+  pass_stream_ends();
+}
+
+void Conductor::on(const fact::ClientClosedOutput&) { on(fact::StopSignalled{0}); }
+
+void Conductor::on(const fact::StopSignalled& fact) {
+  if (std::exchange(is_hurried_, true)) return;
+  exit_code_ = fact.exit_code;
+  relist_.give_up();
+  release_held();
+  stop({Milliseconds::zero(), limits::kSignalKillAfter, limits::kSignalKillAfter});
+  // Nothing that is owed is waited for.
+  for (const Child& child : children_) {
+    const ChildEnd end = end_for(EndReason::shut_down, &child);
+    const DeathReport report = report_of(end, {}, Progress::in_flight);
+    for (ClientRequest* request : requests_.all(ClientRequest::State::sent, child.gen())) {
+      if (!request->is_cancelled) fail(*request, report);
+    }
+  }
+  ending_deadline_ = now_.steady + limits::kSignalExitAfter;
+}
+
+void Conductor::on(const fact::ChildStarted& fact) {
+  ChildLifecycle* const life = hears_life(fact.gen);
+  if (life == nullptr) return;
+  life->on_started(fact, now_, out_);
+  out_.log(Level::info, fmt::format("{} {} started, pid {}", is_build(fact.gen) ? "build" : "child",
+                                    fact.gen, fact.pid));
+  Child* const child = hears(fact.gen);
+  if (child == nullptr) return;
+  if (is_candidate(*child)) {
+    child->stderr_apart.emplace(config_.stderr_lines);
+  } else {
+    ring_.child_started(fact.gen, fact.pid);
+  }
+}
+
+void Conductor::on(const fact::ChildStartFailed& fact) {
+  if (auto* const life = hears_life(fact.gen)) life->on_start_failed(fact, now_);
+}
+
+void Conductor::on(const fact::ChildErrorLine& fact) {
+  if (hears_life(fact.gen) == nullptr) return;
+  if (is_build(fact.gen)) {
+    on_build_line(fact);
+  } else {
+    ring_of(*hears(fact.gen)).add(fact.gen, fact.line, fact.bytes_cut);
+    tell_followers(fact.line);
+  }
+}
+
+StderrRing& Conductor::ring_of(Child& child) {
+  return child.stderr_apart ? *child.stderr_apart : ring_;
+}
+
+void Conductor::on(const fact::ChildOutputEnded& fact) {
+  if (auto* const life = hears_life(fact.gen)) life->on_output_ended(ladder(), now_, out_);
+}
+
+void Conductor::on(const fact::ChildErrorEnded& fact) {
+  if (auto* const life = hears_life(fact.gen)) life->on_error_ended(out_);
+}
+
+void Conductor::on(const fact::ChildExited& fact) {
+  if (auto* const life = hears_life(fact.gen)) life->on_exited(fact.status, now_, out_);
+}
+
+void Conductor::on(const fact::UnitSignalled& fact) {
+  if (auto* const life = hears_life(fact.gen)) life->on_unit_signalled(fact, now_, out_);
+}
+
+void Conductor::on(const fact::OrphanEnded&) {
+  for (Child& child : children_) child.life.on_orphan_ended(out_);
+  if (build_ && build_->is_running()) build_->life.on_orphan_ended(out_);
+}
+
+void Conductor::on(const fact::ChildInputFull& fact) {
+  Child* const child = hears(fact.gen);
+  if (child == nullptr || child->input != Child::Input::open) return;
+  child->input = Child::Input::full;
+  child->deaf_at = now_.steady + limits::kDeafAfter;
+}
+
+void Conductor::on(const fact::ChildInputMoved& fact) {
+  Child* const child = hears(fact.gen);
+  if (child != nullptr && child->input == Child::Input::full) {
+    child->deaf_at = now_.steady + limits::kDeafAfter;
+  }
+}
+
+void Conductor::on(const fact::ChildInputDrained& fact) {
+  Child* const child = hears(fact.gen);
+  if (child == nullptr) return;
+  child->input = Child::Input::open;
+  child->deaf_at.reset();
+}
+
+void Conductor::on(const fact::ChildInputBroken& fact) {
+  if (Child* const child = hears(fact.gen)) child->life.on_input_broken(ladder(), now_, out_);
+}
+
+void Conductor::on(const fact::CommandFilesChecked& fact) {
+  checks_files_ = false;
+  const bool is_for_mended = std::exchange(starts_if_mended_, false);
+  if (has_child() || kill_ || rebuild_ || ending_ == Ending::stopping || ending_ == Ending::over) {
+    return;
+  }
+  if (fact.changed && (needs_child() || is_for_mended)) {
+    start();
+  } else if (needs_child() && !is_for_mended) {
+    const auto& failure = policy_.last_failure();
+    on_start_failed(failure->end, failure->stderr_tail, true);
+  }
+}
+
+void Conductor::settle() {
+  for (auto it = children_.begin(); it != children_.end();) {
+    advance(*it);
+    if (!it->life.is_over()) {
+      ++it;
+      continue;
+    }
+    Child dead = std::move(*it);
+    it = children_.erase(it);
+    on_over(std::move(dead));
+  }
+  if (!replays_.empty()) {
+    for (Child& child : children_) catch_up(child);
+  }
+  if (build_ && build_->is_running() && build_->life.is_over()) on_build_over();
+  if (kill_) advance_kill();
+  if (rebuild_) advance_rebuild();
+  if (changes_) note_reload_over();
+  if (ending_ != Ending::none) advance_ending();
+  if (!has_child()) start_if_due();
+  settle_crowd();
+}
+
+/// What is in flight takes memory, so a client that asks for too much is not read for a while, and
+/// then refused: a kill or a cancellation may be what helps.
+void Conductor::settle_crowd() {
+  if (requests_.bytes() <= limits::kInFlightBytesMax) {
+    crowd_ = Crowd::none;
+    crowd_deadline_.reset();
+  } else if (crowd_ == Crowd::none) {
+    crowd_ = Crowd::waiting;
+    crowd_deadline_ = now_.steady + limits::kDeafAfter;
+  }
+}
+
+/// Takes everything down. What waits is answered at once, what is in flight when its child is over.
+void Conductor::stop(ChildLifecycle::Ladder ladder) {
+  ending_ = Ending::stopping;
+  restarts_.cancel();
+  ending_deadline_.reset();
+  for (Child& child : children_) {
+    child.life.take_down(EndReason::shut_down, {}, ladder, now_, out_);
+  }
+  if (build_ && build_->is_running()) {
+    build_->stop_for(BuildResult::Outcome::stopped);
+    build_->life.take_down(EndReason::shut_down, {}, ladder, now_, out_);
+  }
+  if (rebuild_) rebuild_->clear_deadlines();
+  const ChildEnd end = end_for(EndReason::shut_down);
+  if (opening_ != nullptr) answer_opening_ourselves(end_clause(end));
+  fail_waiting(report_of(end, {}, Progress::not_delivered));
+}
+
+void Conductor::advance_ending() {
+  if (ending_ == Ending::owed && requests_.owed_to_client_count() == 0) stop(ladder());
+  const bool is_building = build_ && build_->is_running();
+  if (ending_ != Ending::stopping || !children_.empty() || is_building) return;
+  for (ClientRequest* request : requests_.all(ClientRequest::State::ours)) {
+    answer_error(*request, ErrorCode::internal_error, "mcp-sitter is ending");
+  }
+  end_streams();
+  output_.flush(out_);
+  out_.push(order::Exit{exit_code_, !is_hurried_});
+  ending_ = Ending::over;
+}
+
+}  // namespace sitter

@@ -1,0 +1,572 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/line_pattern.hpp"
+#include "core/base/orders.hpp"
+#include "core/base/raw_id.hpp"
+#include "core/build/build.hpp"
+#include "core/build/pending_rebuild.hpp"
+#include "core/build/rebuild.hpp"
+#include "core/build/watched_changes.hpp"
+#include "core/child/child_lifecycle.hpp"
+#include "core/child/child_requests.hpp"
+#include "core/child/handshake.hpp"
+#include "core/child/restart_policy.hpp"
+#include "core/child/start_policy.hpp"
+#include "core/child/stderr_ring.hpp"
+#include "core/client/batches.hpp"
+#include "core/client/client_envelope.hpp"
+#include "core/client/client_output.hpp"
+#include "core/client/client_requests.hpp"
+#include "core/client/internal_ids.hpp"
+#include "core/client/progress_tokens.hpp"
+#include "core/client/relist_wait.hpp"
+#include "core/client/session.hpp"
+#include "core/streams/listens.hpp"
+#include "core/tell/builtin_tools.hpp"
+#include "core/tell/catalog.hpp"
+#include "core/tell/death_report.hpp"
+#include "core/tell/restart_notice.hpp"
+#include "core/tell/status.hpp"
+#include "core/wire/json_view.hpp"
+#include "core/wire/message.hpp"
+#include "core/wire/reply.hpp"
+#include "sitter/bridge_config.hpp"
+#include "sitter/fact.hpp"
+
+namespace sitter {
+
+/// All that a `Bridge` is behind its face. Handlers react to what happened; `settle()`, which runs
+/// after each of them, completes what must hold whatever happened.
+class Conductor {
+ public:
+  Conductor(BridgeConfig config, Now now);
+
+  void handle(const Fact& fact, Now now);
+  /// Harmless when nothing is due.
+  void handle_timeout(Now now);
+  std::optional<Order> poll_order() { return out_.pop(); }
+  std::optional<Instant> next_timeout() const;
+
+  /// Whether lines of the client should be read now. False while the child's input is full: the
+  /// client waits, as it would without a bridge between.
+  bool reads_client() const;
+
+  /// Requests that are owed an answer.
+  std::size_t owed_count() const { return requests_.owed_count(); }
+
+ private:
+  /// One generation, with all that ends with it.
+  struct Child {
+    enum class Input {
+      open,
+      full,  ///< its queue is at the bound
+      deaf,  ///< and it has taken nothing for a while
+    };
+
+    Child(Generation gen, Now now, MakeId make_id, MakeMeta make_meta,
+          const std::string& sitter_version)
+        : life(gen, now),
+          handshake(gen, std::move(make_id), std::move(make_meta), sitter_version) {}
+
+    Generation gen() const { return life.gen(); }
+    bool serves() const { return is_ready && life.is_up() && !retires_at; }
+
+    ChildLifecycle life;
+    Handshake handshake;
+    /// It was asked the client's own line, not a replay.
+    bool has_clients_opening = false;
+    /// It serves the client. That ends only when a client that has merely probed opens it.
+    bool is_ready = false;
+    /// It was opened, or has answered something without that: it can be started.
+    bool has_served = false;
+    /// It has answered a request of the client.
+    bool has_answered = false;
+    /// Errors of it are held until it is known whether it can serve this client at all.
+    bool has_held_errors = false;
+    /// Its lists were taken at least once.
+    bool was_surveyed = false;
+    /// And the one of its tools completely.
+    bool are_tools_known = false;
+    bool has_tools = false, has_prompts = false, has_resources = false, has_logging = false;
+    /// Until when it must have answered its opening or, if it has none and is a respawn, have said
+    /// anything.
+    std::optional<Instant> startup_deadline;
+    Milliseconds startup{};
+    /// A message of any kind has come from it.
+    bool has_spoken = false;
+    /// It has answered an id that no double has, so it keeps integers, of 64 bits at least.
+    bool keeps_integers = false;
+    bool may_round(std::string_view raw_id) const {
+      return !keeps_integers || !fits_64_bits(raw_id);
+    }
+    /// Those that the client got from it.
+    std::set<std::string> cursors;
+    /// By tool, the number of the success that it gave or repeated last.
+    std::map<std::string, std::uint64_t> calls_made;
+    Input input = Input::open;
+    std::optional<Instant> deaf_at;
+    /// Its successor serves; until when it may finish what it was asked before.
+    std::optional<Instant> retires_at;
+    /// What it has written to stderr while another child serves.
+    std::optional<StderrRing> stderr_apart;
+  };
+
+  /// A sitter_kill on its way. Calls that come meanwhile join it.
+  struct Kill {
+    enum class State { ending_child, sweeping, sweeping_last, reporting };
+
+    State state = State::ending_child;
+    KillScope scope = KillScope::automatic;
+    std::vector<ClientRequest*> callers;
+    KillReport report;
+    std::optional<Instant> deadline;
+  };
+
+  enum class Ending {
+    none,
+    owed,      ///< the client closed our stdin; what is owed is waited for
+    stopping,  ///< the children are taken down
+    over,
+  };
+
+  /// What a look at the binary was for.
+  enum class Purpose {
+    notice,
+    status,
+    status_for_log,
+    binary_info,
+    look,
+    kill_check,
+    kill,
+    rebuild,
+  };
+  struct Inspection {
+    Purpose purpose;
+    ClientRequest* request = nullptr;
+  };
+
+  /// What a child has answered; both null if nothing that is open.
+  struct Answered {
+    Listens::Stream* stream = nullptr;
+    ClientRequest* request = nullptr;
+  };
+
+  // bridge.cpp: facts that are no lines, time, and what follows from all of them
+  void on(const fact::ClientClosedInput& fact);
+  void on(const fact::ClientClosedOutput& fact);
+  void on(const fact::StopSignalled& fact);
+  void on(const fact::ReloadAsked& fact);
+  void on(const fact::StatusAsked& fact);
+  void on(const fact::ChildStarted& fact);
+  void on(const fact::ChildStartFailed& fact);
+  void on(const fact::ChildErrorLine& fact);
+  void on(const fact::ChildOutputEnded& fact);
+  void on(const fact::ChildErrorEnded& fact);
+  void on(const fact::ChildExited& fact);
+  void on(const fact::ChildInputFull& fact);
+  void on(const fact::ChildInputMoved& fact);
+  void on(const fact::ChildInputDrained& fact);
+  void on(const fact::ChildInputBroken& fact);
+  void on(const fact::UnitSignalled& fact);
+  void on(const fact::OrphanEnded& fact);
+  void on(const fact::CommandFilesChecked& fact);
+  void on(const fact::FilesChanged& fact);
+  void on(const fact::WatchChanged& fact);
+
+  void settle();
+  void settle_crowd();
+  void stop(ChildLifecycle::Ladder ladder);
+  void advance_ending();
+
+  ChildLifecycle::Ladder ladder() const;
+  ChildEnd end_for(EndReason reason) const { return end_for(reason, shown()); }
+  ChildEnd end_for(EndReason reason, const Child* child) const;
+  /// Whether the client has shown how it speaks with the server.
+  bool is_open() const { return session_.is_asked() || envelope_.is_known(); }
+  Child* hears(Generation gen);
+  ChildLifecycle* hears_life(Generation gen);
+  StderrRing& ring_of(Child& child);
+  Child* serving();
+  bool is_served() const;
+  /// The one to speak of: it serves, or is on its way to or from that. Null if there is none.
+  const Child* shown() const;
+  /// Another child serves, and this one is to take its place.
+  bool is_candidate(const Child& child) const;
+  /// Whether there is one that serves or is on its way to or from that.
+  bool has_child() const;
+
+  // bridge_generations.cpp: each child on its way from its start to serving, and out of it
+  bool needs_child() const;
+  void start_if_due();
+  void start();
+  void replay_first(Child& child);
+  void catch_up(Child& child);
+  void note_replay_failure(std::string failure);
+  void restart_later(const ChildEnd& end);
+  void restart();
+  void advance(Child& child);
+  void refuse_opening(Child& child);
+  void fail_refused(Child& child);
+  void open(Child& child);
+  void expect_start(Child& child);
+  void advance_unopened(Child& child);
+  void take_over();
+  bool is_one_ending() const;
+  void show_stderr(Child& child);
+  void retire(Child& child);
+  void begin_serving(Child& child);
+  void note_served(Child& child);
+  void note_startup(Child& child);
+  void on_opened(Child& child);
+  void on_lists(Child& child, const std::vector<ListSurvey::List>& lists);
+  void note_era(Child& child, const std::vector<ListSurvey::List>& lists);
+  void restore_subscriptions(const Child& child);
+  void release_waiting(Child& child);
+
+  // bridge_ends.cpp: what follows from the end of a child
+  void on_over(Child dead);
+  void on_start_failed(const ChildEnd& end, const std::string& stderr_tail, bool is_repeated);
+  void start_if_mended();
+  void void_questions(Generation gen);
+  void on_child_lost(const Child& dead, ClientRequest& request, const DeathReport& report,
+                     bool is_deliberate);
+  void blame_replay(const Child& dead, ChildEnd& end);
+
+  // bridge_client.cpp: the client's lines
+  void on(const fact::ClientLine& fact);
+  void on(const fact::ClientLineTooLong& fact);
+  void on_client_message(const Message& message, Line line);
+  bool takes_batches() const;
+  void on_batch(Line line);
+  void on_client_request(const Message& message, Line line);
+  void on_client_notification(const Message& message, Line line);
+  void on_client_answer(const Message& message, Line line);
+  bool may_wait(Line line) const;
+  void pass_on(ClientRequest& request, const Message& message, Line line, Outgoing outgoing);
+  void wait(ClientRequest& request, Line line);
+  void on_cancelled(const Message& message, Line line);
+  void forget(ClientRequest& request);
+  void refuse_broken_line(Line line, std::string_view what);
+  void refuse_client_line(std::string_view id, ErrorCode code, std::string_view what);
+  /// Answers what needs no child, or what this child lacks. False: it must be passed on.
+  bool answer_ourselves(ClientRequest& request, Child* child, const Message::Params& params);
+  bool is_stale_cursor(std::string_view cursor, const Child* child) const;
+  void forward(ClientRequest& request, Line line, Outgoing outgoing, Child& child);
+  bool refuse_in_crowd(ClientRequest& request);
+  bool must_keep(const ClientRequest& request, Line line) const;
+
+  // bridge_opening.cpp: the client's `initialize`, the first and later ones
+  void on_initialize(ClientRequest& request, const Message& message, Line line);
+  void expect_answer(ClientRequest& second_opening, Line line);
+  void answer_second_openings();
+  void meet(std::string_view client_info);
+  void begin_session(const Message& opening);
+  bool is_child_past_opening() const;
+  static bool has_begun(const Child& child);
+  void begin_session_again(const Message& opening);
+  void on_opening_answer(Child& child, const Message& message, Line line);
+  void on_second_opening(const ClientRequest& request, std::string_view result);
+
+  // bridge_answers.cpp: the answers to the client, and those that the bridge makes itself
+  void answer(ClientRequest& request, Outgoing line);
+  void leave_batch(const ClientRequest& request);
+  void send_whole(std::optional<std::string> answers);
+  void answer_result(ClientRequest& request, std::string_view result);
+  void answer_error(ClientRequest& request, ErrorCode code, std::string_view message);
+  void answer_tool_text(ClientRequest& request, std::string_view text, bool is_error);
+  std::string tool_text_line(const ClientRequest& request, std::string_view text,
+                             bool is_error) const;
+  void answer_last_list(ClientRequest& request);
+  void answer_opening_ourselves(std::string_view why, std::string_view stderr_tail = {});
+  void fail(ClientRequest& request, const DeathReport& report);
+  void fail_waiting(const DeathReport& report);
+  void answer_lost_opening(ClientRequest& request, std::string_view why,
+                           std::string_view stderr_tail);
+  void fail_undone(ClientRequest& request, const DeathReport& report);
+  /// `end` is empty for a child that lives but does not read.
+  DeathReport report_of(const std::optional<ChildEnd>& end, std::string stderr_tail,
+                        DeathReport::Progress progress) const;
+
+  // bridge_child.cpp: the child's lines
+  void on(const fact::ChildLine& fact);
+  void on(const fact::ChildLineTooLong& fact);
+  void on_child_message(Child& child, const Message& message, Line line);
+  void on_child_request(Child& child, const Message& message, Line line);
+  void on_child_notification(Child& child, const Message& message, Line line);
+  void survey_again(Child& child, CatalogKind kind);
+  void on_child_answer(Child& child, const Message& message, Line line);
+  ClientRequest* find_sent(const Child& child, std::string_view raw_id);
+  bool may_be_refusal(const Child& child, const ClientRequest& request,
+                      std::string_view error) const;
+  void note_version(Child& child, const ClientRequest& request, const Message& answer);
+  void take_missing_lists(Child& child);
+  void on_unreadable(Child& child, Line line, bool is_unfinished);
+  void answer_unreadable(Child& child, std::string_view id, std::string_view what);
+  void add_noise(Child& child, std::string_view text);
+
+  // bridge_results.cpp: what the results of the child mean to the bridge
+  void pass_tools(Child& child, ClientRequest& request, const Message& message, Edits& edits);
+  void on_success(Child& child, const ClientRequest& request, std::string_view result,
+                  Edits& edits);
+  void expire(std::string_view result, Edits& edits);
+  void note_listed(CatalogKind kind, std::string_view items, std::string_view cursor);
+  void on_discovered(Child& child, std::string_view result, Edits& edits);
+  void make_way_for_page(std::string_view tools);
+  void keep_templates(const ClientRequest& request, std::string_view result);
+  void keep_cursor(Child& child, std::string_view cursor);
+  void on_setting_accepted(const Child& child, const ClientRequest& request);
+  bool is_replayed(const ClientRequest& request) const;
+  void note_replayed(Child& child, const ClientRequest& request, std::string_view result);
+
+  // bridge_notices.cpp: what the model is told, and when
+  void announce(const std::array<bool, kCatalogKinds.size()>& changed,
+                const std::set<std::string>& output_changed);
+  void pass_tool_result(ClientRequest& request, const Message& message, Edits& edits);
+  bool has_notice() const {
+    return notice_ || !reload_failure_.empty() || !is_watch_problem_told_ ||
+           !replay_failures_.empty() || !unread_.empty();
+  }
+  std::string remarks() const;
+  bool would_carry_notice(const ClientRequest& request, std::string_view result) const;
+  void put_notice(const ClientRequest& request, std::string_view result, Edits& edits);
+  std::string pending_notice_text();
+  std::string tell_notice(const ClientRequest& request);
+  void note_notice_told();
+  void on_answered_cancelled(std::string_view raw_id);
+  std::string version_of(const OpeningResult& opened) const;
+  void describe_changes(const Handshake& handshake);
+  void note_told(const OpeningResult& opened);
+  void on_client_listed(bool is_last_page);
+  void hold(ClientRequest& request, std::string line);
+  void release_held();
+
+  // bridge_listens.cpp: the streams of the stateless revision
+  bool on_listen(ClientRequest& request, const Message& message, Line line);
+  void ask_for_streams(Child& child);
+  void ask_for(Listens::Stream& stream, Child& child);
+  ListenFilter own_grant(const Listens::Stream& stream) const;
+  void grant_ourselves(Listens::Stream& stream);
+  void grant_waiting();
+  void end_stream(const Listens::Stream& stream, std::string_view why);
+  void on_acknowledged(Child& child, const Message& message, Line line);
+  Answered answered_by(Child& child, const Message& answer);
+  Listens::Stream* find_stream(const Child& child, std::string_view raw_id);
+  void on_stream_answer(Child& child, Listens::Stream& stream, const Message& message, Line line);
+  void on_stream_ended(Listens::Stream& stream, Outgoing line);
+  void on_listens_timeout();
+  void on_streams_lost(Generation gen);
+  bool on_stream_cancelled(std::string_view raw_id, Line line);
+  void pass_change(Child& child, const Message& message, Line line);
+  bool tell_changed(CatalogKind kind);
+  void tell_changed(CatalogKind kind, const Listens::Stream& stream);
+  void tell_missed(Listens::Stream& stream);
+  void pass_stream_ends();
+  void end_streams();
+  void tell_updated();
+
+  // bridge_tools.cpp: the built-in tools
+  void on(const fact::ImageSwept& fact);
+  void on(const fact::BinaryInspected& fact);
+  void inspect(Purpose purpose, ClientRequest* request = nullptr);
+  void on_builtin(ClientRequest& request, Builtin builtin, const Message& message);
+  void run_builtin(ClientRequest& request, Builtin builtin, std::string_view arguments);
+  void pass_call(ClientRequest& request, const Message& message, Line line);
+  std::string wrong_call(const CallArguments& call);
+  void refuse_call(ClientRequest& request, std::string_view wrong);
+  bool refuse_waiting_call(ClientRequest& request, const Message& message);
+  void begin_kill(ClientRequest& request, KillScope scope);
+  void advance_kill();
+  void finish_kill();
+  StatusFacts status() const;
+  std::optional<StatusFacts::BuildFacts> build_status() const;
+  std::string state_word() const;
+
+  // bridge_rebuild.cpp: sitter_rebuild, and the build that it runs
+  void reload(const Reload& wanted, ClientRequest* caller = nullptr);
+  bool has_rebuild_begun() const;
+  bool is_build_timed_out() const;
+  bool is_replaced_by_reload() const;
+  bool is_awaited(const Child& child) const;
+  void reload_again(PendingRebuild before);
+  void begin_rebuild(ClientRequest& request, const RebuildArguments& arguments);
+  void restart_rebuild();
+  void advance_rebuild();
+  void on_rebuild_timeout();
+  void on_build_deadlines();
+  std::string rebuild_clause() const;
+  std::string rebuild_advice() const;
+  bool keeps_waiting() const;
+  std::optional<Instant> patience_end() const;
+  void answer_patient_requests();
+  void advance_new_child();
+  void start_build();
+  void stop_build(BuildResult::Outcome outcome);
+  void on_build_line(const fact::ChildErrorLine& fact);
+  void tell_build_progress();
+  void on_build_over();
+  void on_new_child_over(const ChildEnd& end, const std::string& stderr_tail);
+  void on_rebuild_cancelled(ClientRequest& request);
+  void give_up_rebuild(std::string_view killer);
+  void tell_given_up(const std::vector<RebuildCaller>& callers, std::string_view why);
+  void abandon_rebuild();
+  void finish_rebuild(RebuildReport report);
+  void tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report);
+  std::string reload_text(const PendingRebuild& rebuild, RebuildReport report) const;
+  void show_build_log(ClientRequest& request, const StderrRing::Query& query);
+  /// The child that serves is about to make way, so whatever comes waits for the next one.
+  bool holds_waiting() const;
+
+  // bridge_control.cpp: what is asked from outside
+  void on(const fact::ControlLine& fact);
+  void on(const fact::ControlClosed& fact);
+  void reload_for(ClientRequest& request, std::string_view arguments);
+  void follow(ControlId connection, std::string_view arguments);
+  void tell_followers(std::string_view line);
+
+  // bridge_watch.cpp: files that change
+  void on_files_settled();
+  void note_reload_over();
+  std::optional<StatusFacts::WatchFacts> watch_status() const;
+
+  Catalog& catalog(CatalogKind kind) { return catalogs_[static_cast<std::size_t>(kind)]; }
+  const Catalog& catalog(CatalogKind kind) const {
+    return catalogs_[static_cast<std::size_t>(kind)];
+  }
+
+  const BridgeConfig config_;
+  const Now begun_;
+  Now now_;
+  Orders out_;
+  ClientOutput output_;
+  MessageReader reader_;
+  /// For lines that were kept, while a message of `reader_` may be in use.
+  MessageReader kept_reader_;
+
+  Ending ending_ = Ending::none;
+  /// A signal came, or nobody reads our output.
+  bool is_hurried_ = false;
+  int exit_code_ = 0;
+  std::optional<Instant> ending_deadline_;
+
+  Session session_;
+  /// The client's `initialize`, while it is owed an answer.
+  ClientRequest* opening_ = nullptr;
+  std::optional<Instant> answer_opening_at_;
+  /// When the first of those that came later is answered without the child.
+  std::optional<Instant> answer_second_at_;
+  /// What the client knows of the server.
+  std::optional<OpeningResult> told_opening_;
+
+  /// The client speaks the stateless revision, beside a session of its own or without one.
+  ClientEnvelope envelope_;
+  /// A request of that revision has come, perhaps only a probe.
+  bool has_met_envelope_ = false;
+  /// And a child was lost since, so that the next one is news to the client.
+  bool has_lost_stateless_ = false;
+  Listens listens_;
+  Batches batches_;
+  /// The batch whose messages are being read.
+  Batches::Number batch_ = Batches::kNone;
+
+  ClientRequests requests_;
+  /// What is in flight is over its bound in bytes.
+  enum class Crowd {
+    none,
+    waiting,  ///< and the client is not read
+    refused,  ///< nor did that help: the client is read, and no request is passed on
+  };
+  Crowd crowd_ = Crowd::none;
+  std::optional<Instant> crowd_deadline_;
+  ChildRequests child_requests_;
+  ProgressTokens tokens_;
+  InternalIds ids_;
+
+  std::list<Child> children_;
+  Generation last_gen_ = kNoGeneration;
+  StartPolicy policy_;
+  RestartPolicy restarts_;
+  bool checks_files_ = false;
+  /// A change of them is reason enough for a start.
+  bool starts_if_mended_ = false;
+
+  std::array<Catalog, kCatalogKinds.size()> catalogs_ = {
+      Catalog(CatalogKind::tools), Catalog(CatalogKind::prompts), Catalog(CatalogKind::resources)};
+  /// Raw, as the client was told last.
+  std::vector<std::string> last_templates_;
+  std::optional<CatalogDiff> last_tools_diff_;
+  BuiltinNames names_;
+  StderrRing ring_;
+  BinaryFacts binary_;
+  std::deque<Inspection> inspections_;
+
+  /// What the model has still to be told.
+  std::optional<RestartNotice> notice_;
+  bool notice_was_beside_structure_ = false;
+  RelistWait relist_;
+  /// The last notice that was told, and the raw id of the call whose result holds it.
+  struct Told {
+    std::string id;
+    std::string text;
+  };
+  std::optional<Told> told_;
+  /// A notice whose result the client has cancelled.
+  std::string unread_;
+  int failures_since_notice_ = 0;
+  /// The last child that served.
+  std::optional<ChildEnd> last_served_end_;
+
+  /// By tool, what succeeded last.
+  std::map<std::string, ReplayedCall> replays_;
+  std::uint64_t last_replay_ = 0;
+  /// What the model has still to be told of those that were made again.
+  std::vector<std::string> replay_failures_;
+
+  std::optional<PendingRebuild> rebuild_;
+  /// The one that runs, or the last one.
+  std::optional<Build> build_;
+  Generation last_build_ = kNoGeneration;
+  std::optional<BuildResult> last_build_result_;
+  /// When the callers of the build may be told of its next line, and whether there is one.
+  Instant next_progress_{};
+  bool has_progress_ = false;
+  /// What the model has still to be told of a reload that brought no new server.
+  std::string reload_failure_;
+
+  /// Where something is watched.
+  std::optional<WatchedChanges> changes_;
+  std::size_t watched_folders_ = 0;
+  std::string watch_problem_;
+  bool is_watch_problem_told_ = true;
+  std::optional<StatusFacts::Trigger> last_trigger_;
+
+  std::map<ControlId, LinePattern> followers_;
+
+  std::optional<Kill> kill_;
+  /// Nobody has wanted a server since. Somebody is about to build, so nothing starts one unasked.
+  bool is_killed_ = false;
+  std::int64_t kill_count_ = 0;
+  std::optional<WallTime> last_end_at_;
+  std::optional<ChildEnd> last_end_;
+  /// Whose it is.
+  Generation last_end_gen_ = kNoGeneration;
+  /// The last child that could not be started, crashed, or had to be taken down.
+  std::optional<StartPolicy::Failure> last_failure_;
+  std::optional<Milliseconds> last_startup_;
+  std::deque<StatusFacts::Life> history_;
+  /// Of the last child that wrote to stdout what is no message.
+  std::optional<StatusFacts::Pollution> pollution_;
+  Generation noise_told_of_ = kNoGeneration;
+};
+
+}  // namespace sitter

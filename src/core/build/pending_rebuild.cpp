@@ -1,0 +1,72 @@
+#include "core/build/pending_rebuild.hpp"
+
+#include <algorithm>
+
+namespace sitter {
+namespace {
+
+bool is_clients(const RebuildCaller& caller) { return !caller.request->is_control(); }
+
+ClientRequest* first_of_client(const std::vector<RebuildCaller>& callers) {
+  const auto found = std::find_if(callers.begin(), callers.end(), is_clients);
+  return found == callers.end() ? nullptr : found->request;
+}
+
+void take_others(std::vector<RebuildCaller>& callers, std::vector<RebuildCaller>& taken) {
+  const auto others = std::stable_partition(callers.begin(), callers.end(), is_clients);
+  taken.insert(taken.end(), others, callers.end());
+  callers.erase(others, callers.end());
+}
+
+}  // namespace
+
+ClientRequest* PendingRebuild::clients_call() const { return first_of_client(callers); }
+
+std::optional<Instant> PendingRebuild::next_deadline() const {
+  std::optional<Instant> first = deadline;
+  earlier(first, unattended_until);
+  for (const RebuildCaller& caller : callers) earlier(first, caller.deadline);
+  return first;
+}
+
+void PendingRebuild::clear_deadlines() {
+  deadline.reset();
+  unattended_until.reset();
+  for (RebuildCaller& caller : callers) caller.deadline.reset();
+}
+
+void PendingRebuild::join(const Next& other) {
+  is_unattended |= other.is_unattended;
+  if (other.is_unattended) timeout = other.wanted.how.timeout;
+  callers.insert(callers.end(), other.callers.begin(), other.callers.end());
+}
+
+PendingRebuild::Next& PendingRebuild::follow_with(const Reload& wanted) {
+  if (!next) next.emplace();
+  if (first_of_client(next->callers) == nullptr) {
+    next->wanted = wanted;
+  } else {
+    next->wanted.how.timeout = wanted.how.timeout;
+  }
+  return *next;
+}
+
+std::vector<RebuildCaller> PendingRebuild::leave_to_client() {
+  std::vector<RebuildCaller> taken;
+  is_unattended = false;
+  take_others(callers, taken);
+  const std::vector<RebuildCaller> later = leave_next_to_client();
+  taken.insert(taken.end(), later.begin(), later.end());
+  return taken;
+}
+
+std::vector<RebuildCaller> PendingRebuild::leave_next_to_client() {
+  std::vector<RebuildCaller> taken;
+  if (!next) return taken;
+  next->is_unattended = false;
+  take_others(next->callers, taken);
+  if (next->callers.empty()) next.reset();
+  return taken;
+}
+
+}  // namespace sitter

@@ -1,0 +1,168 @@
+#include "core/child/child_end.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "core/base/text.hpp"
+
+namespace sitter {
+namespace {
+
+constexpr std::size_t kWhyBytesMax = 1000;
+
+std::string why_words(const ChildEnd& end) {
+  if (end.why.empty()) return "no reason known";
+  return brief(end.why, kWhyBytesMax);
+}
+
+std::string plain_clause(const ChildEnd& end) {
+  const std::string status = status_words(end.status);
+  const std::string after = duration_text(end.lifetime);
+  // Whatever is asked for ends also where no child is.
+  const std::string after_its_life = end.had_no_child ? "" : " after " + after;
+  switch (end.reason) {
+    case EndReason::not_executed:
+      return "the server could not be started: " + why_words(end);
+    case EndReason::ended_in_opening:
+      return fmt::format(
+          "the server could not be started: it ended ({}) after {}, before it had answered its "
+          "opening",
+          status, after);
+    case EndReason::opening_timed_out:
+      return fmt::format(
+          "the server could not be started: it had not answered its opening after {} and was taken "
+          "down",
+          after);
+    case EndReason::said_nothing:
+      return fmt::format("the server had said nothing {} after its start and was taken down",
+                         after);
+    case EndReason::opening_refused:
+      return "the server could not be started: " + why_words(end);
+    case EndReason::exited:
+      return fmt::format("the server exited by itself ({}) after {}", status, after);
+    case EndReason::crashed:
+      return fmt::format("the server crashed ({}) after {}", status, after);
+    case EndReason::ended_from_outside:
+      return fmt::format("the server was ended from outside ({}) after {}", status, after);
+    case EndReason::killed_by_sitter:
+      return fmt::format("the server was killed by {}{}", killer_words(end), after_its_life);
+    case EndReason::replaced:
+      return fmt::format("the server was replaced by a new one after {}", after);
+    case EndReason::closed_stdout:
+      return fmt::format("the server closed its stdout and was taken down after {}", after);
+    case EndReason::closed_stdin:
+      return fmt::format("the server closed its stdin and was taken down after {}", after);
+    case EndReason::wrote_rubbish:
+      return fmt::format("the server was taken down after {}: {}", after, why_words(end));
+    case EndReason::given_up:
+      return fmt::format("the server could not be ended and was given up after {}: {}", after,
+                         why_words(end));
+    case EndReason::shut_down:
+      return "the server was shut down with the session" + after_its_life;
+  }
+  return fmt::format("the server ended ({}) after {}", status, after);
+}
+
+}  // namespace
+
+EndReason unasked_end(const ExitStatus& status) {
+  if (!status.by_signal()) return status.code == 0 ? EndReason::exited : EndReason::crashed;
+  for (const std::string_view polite : {"SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"}) {
+    if (status.signal == polite) return EndReason::ended_from_outside;
+  }
+  return EndReason::crashed;
+}
+
+std::string status_words(const ExitStatus& status) {
+  if (!status.by_signal()) return fmt::format("exit {}", status.code);
+  if (status.signal == "SIGKILL") return "SIGKILL, from outside or out of memory";
+  return status.signal;
+}
+
+std::string_view reason_words(EndReason reason) {
+  switch (reason) {
+    case EndReason::not_executed:
+      return "could not be executed";
+    case EndReason::ended_in_opening:
+      return "ended in its opening";
+    case EndReason::opening_timed_out:
+      return "timed out in its opening";
+    case EndReason::said_nothing:
+      return "said nothing";
+    case EndReason::opening_refused:
+      return "refused its opening";
+    case EndReason::exited:
+      return "exited by itself";
+    case EndReason::crashed:
+      return "crashed";
+    case EndReason::ended_from_outside:
+      return "ended from outside";
+    case EndReason::killed_by_sitter:
+      return "killed by sitter_kill";
+    case EndReason::replaced:
+      return "replaced";
+    case EndReason::closed_stdout:
+      return "closed its stdout";
+    case EndReason::closed_stdin:
+      return "closed its stdin";
+    case EndReason::wrote_rubbish:
+      return "wrote rubbish";
+    case EndReason::given_up:
+      return "given up";
+    case EndReason::shut_down:
+      return "shut down";
+  }
+  return "over";
+}
+
+std::string killer_words(const ChildEnd& end) {
+  return end.why.empty() ? "sitter_kill" : brief(end.why, kWhyBytesMax);
+}
+
+std::string previous_words(const ChildEnd& end) {
+  const std::string status = status_words(end.status);
+  const std::string after = " after " + duration_text(end.lifetime);
+  switch (end.reason) {
+    case EndReason::not_executed:
+      return fmt::format("⚠ not started ({})", why_words(end));
+    case EndReason::ended_in_opening:
+      return fmt::format("⚠ ended in its opening ({}){}", status, after);
+    case EndReason::opening_timed_out:
+      return "⚠ timed out in its opening" + after;
+    case EndReason::said_nothing:
+      return "⚠ taken down (it had said nothing)" + after;
+    case EndReason::opening_refused:
+      return fmt::format("⚠ refused its opening ({}){}", why_words(end), after);
+    case EndReason::exited:
+      return status + after;
+    case EndReason::crashed:
+      return fmt::format("⚠ crashed ({}){}", status, after);
+    case EndReason::ended_from_outside:
+      return fmt::format("ended from outside ({}){}", status, after);
+    case EndReason::killed_by_sitter:
+      return fmt::format("killed by {}{}", killer_words(end), after);
+    case EndReason::replaced:
+      return end.why.empty() ? "replaced" + after
+                             : fmt::format("replaced ({}){}", why_words(end), after);
+    case EndReason::closed_stdout:
+      return "⚠ taken down (it had closed its stdout)" + after;
+    case EndReason::closed_stdin:
+      return "⚠ taken down (it had closed its stdin)" + after;
+    case EndReason::wrote_rubbish:
+      return fmt::format("⚠ taken down ({}){}", why_words(end), after);
+    case EndReason::given_up:
+      return fmt::format("⚠ given up ({}){}", why_words(end), after);
+    case EndReason::shut_down:
+      return "shut down" + after;
+  }
+  return status + after;
+}
+
+std::string end_clause(const ChildEnd& end) {
+  return end.during.empty() ? plain_clause(end)
+                            : fmt::format("{}, while {}", plain_clause(end), end.during);
+}
+
+}  // namespace sitter

@@ -1,0 +1,260 @@
+#include "core/child/child_lifecycle.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+using order::CloseChildInput;
+using order::ReleaseChild;
+using order::SignalUnit;
+
+void ChildLifecycle::on_started(const fact::ChildStarted& fact, Now now, Orders& out) {
+  if (state_ != State::starting) return;
+  pid_ = fact.pid;
+  started_ = now;
+  state_ = State::up;
+  if (reason_) climb(now, out);
+}
+
+void ChildLifecycle::on_start_failed(const fact::ChildStartFailed& fact, Now now) {
+  if (state_ != State::starting) return;
+  const bool is_early = now.steady - started_.steady < limits::kBusyFileWait;
+  if (!reason_ && fact.is_file_busy && is_early) {
+    deadline_ = now.steady + limits::kBusyFileInterval;
+    return;
+  }
+  reason_ = EndReason::not_executed;
+  why_ = fact.reason;
+  state_ = State::over;
+}
+
+// A child that can't be asked or can't answer is of no use, while a build need not do either. Often
+// this is just the beginning of its exit, and then the first rung does no harm.
+
+void ChildLifecycle::on_input_broken(Ladder ladder, Now now, Orders& out) {
+  if (state_ != State::up || is_build(gen_)) return;
+  take_down(EndReason::closed_stdin, {}, ladder, now, out);
+}
+
+void ChildLifecycle::on_output_ended(Ladder ladder, Now now, Orders& out) {
+  output_ended_ = true;
+  if (state_ == State::up && !is_build(gen_)) {
+    take_down(EndReason::closed_stdout, {}, ladder, now, out);
+  }
+  settle(out);
+}
+
+void ChildLifecycle::on_error_ended(Orders& out) {
+  error_ended_ = true;
+  settle(out);
+}
+
+void ChildLifecycle::on_exited(ExitStatus status, Now now, Orders& out) {
+  if (exit_ || state_ == State::starting || is_over()) return;
+  exit_ = std::move(status);
+  // How long a child had to answer does not count the time to take it down.
+  if (reason_ != EndReason::opening_timed_out && reason_ != EndReason::said_nothing) {
+    lifetime_ = std::chrono::duration_cast<Milliseconds>(now.steady - started_.steady);
+  }
+  // It closed its streams on the way out and was not asked to end by anything stronger.
+  if (has_closed_a_stream() && state_ == State::closing) reason_.reset();
+  const State before = std::exchange(state_, State::draining);
+  rest_is_killed_ = before == State::killing;
+  drained_at_ = now.steady + limits::kDrain;
+  // A wrapper may die of the first signal, and then the server behind it still has its time.
+  if (!reason_ || before == State::killing) {
+    deadline_ = drained_at_;
+  } else if (before == State::closing) {
+    deadline_ = now.steady + terminate_rung();
+  }
+  // What it leaves behind has lost its purpose; but a daemon that a build has just started may not
+  // have come to its session yet.
+  if (is_build(gen_) && !reason_) {
+    spares_rest_ = true;
+    deadline_ = now.steady + limits::kBuildLeavesWait;
+    out.push(SignalUnit{gen_, SignalUnit::How::look});
+  } else {
+    out.push(
+        SignalUnit{gen_, rest_is_killed_ ? SignalUnit::How::kill : SignalUnit::How::terminate});
+  }
+  settle(out);
+}
+
+void ChildLifecycle::on_unit_signalled(const fact::UnitSignalled& fact, Now now, Orders& out) {
+  if (is_over()) return;
+  for (const auto& process : fact.processes) {
+    auto known = std::find_if(processes_.begin(), processes_.end(),
+                              [&](const Process& p) { return p.pid == process.pid; });
+    if (known == processes_.end()) {
+      processes_.push_back({process.pid, process.is_leader, process.command});
+      known = processes_.end() - 1;
+    }
+    is_remote_runner_ = is_remote_runner_ || process.is_remote_runner;
+    if (state_ == State::terminating || (state_ == State::draining && reason_)) {
+      known->how = "SIGTERM";
+    }
+    if (state_ == State::killing || rest_is_killed_) known->how = "SIGKILL";
+    if (!process.refused.empty() && process.is_leader && state_ == State::killing) {
+      give_up(process.refused, now, out);
+      return;
+    }
+  }
+  unit_empty_ = fact.processes.empty();
+  // What the last of them wrote may still be in the pipe.
+  if (state_ == State::draining && unit_empty_) {
+    spares_rest_ = false;
+    drained_at_ = std::max(drained_at_, now.steady + limits::kDrain);
+    deadline_ = drained_at_;
+  }
+  settle(out);
+}
+
+void ChildLifecycle::on_orphan_ended(Orders& out) {
+  if (state_ == State::draining && !unit_empty_) out.push(SignalUnit{gen_, SignalUnit::How::look});
+}
+
+void ChildLifecycle::on_timeout(Now now, Orders& out) {
+  if (!deadline_ || now.steady < *deadline_) return;
+  deadline_.reset();
+  switch (state_) {
+    case State::closing:
+    case State::terminating:
+      climb(now, out);
+      break;
+    case State::killing:
+      give_up(fmt::format("it did not end within {} s after SIGKILL",
+                          limits::kGiveUpAfterKill.count() / 1000),
+              now, out);
+      break;
+    case State::draining:
+      if (std::exchange(spares_rest_, false)) {
+        out.push(SignalUnit{gen_, SignalUnit::How::terminate});
+        deadline_ = drained_at_;
+      } else if (reason_ && !unit_empty_ && !rest_is_killed_) {
+        rest_is_killed_ = true;
+        out.push(SignalUnit{gen_, SignalUnit::How::kill});
+        drained_at_ = std::max(drained_at_, now.steady + limits::kDrain);
+        deadline_ = drained_at_;
+      } else {
+        become_over(out);
+      }
+      break;
+    case State::starting:
+      out.push(order::StartChild{gen_});
+      break;
+    case State::up:
+    case State::over:
+      break;
+  }
+}
+
+void ChildLifecycle::take_down(EndReason reason, std::string why, Ladder ladder, Now now,
+                               Orders& out) {
+  if (is_over() || (state_ == State::draining && !reason_)) return;
+  const bool first = !reason_;
+  if (first) {
+    reason_ = reason;
+    why_ = std::move(why);
+    ladder_ = ladder;
+    lifetime_ = std::chrono::duration_cast<Milliseconds>(now.steady - started_.steady);
+  }
+  if (state_ == State::starting) {
+    // Nothing runs while its file is waited for.
+    if (deadline_) state_ = State::over;
+    deadline_.reset();
+    return;
+  }
+  if (first) {
+    climb(now, out);
+    return;
+  }
+  if (reason == EndReason::killed_by_sitter && has_closed_a_stream()) reason_ = reason;
+  // A later order may only hurry the ladder.
+  ladder_.close = std::min(ladder_.close, ladder.close);
+  ladder_.terminate = std::min(ladder_.terminate, ladder.terminate);
+  ladder_.terminate_remote = std::min(ladder_.terminate_remote, ladder.terminate_remote);
+  const auto rung = state_ == State::closing   ? ladder_.close
+                    : state_ == State::killing ? limits::kGiveUpAfterKill
+                                               : terminate_rung();
+  // What is drained only waits for its output any more.
+  const bool is_hurried = state_ != State::draining || (!unit_empty_ && !rest_is_killed_);
+  if (deadline_ && is_hurried) deadline_ = std::min(*deadline_, now.steady + rung);
+  on_timeout(now, out);
+}
+
+Milliseconds ChildLifecycle::terminate_rung() const {
+  return is_remote_runner_ ? ladder_.terminate_remote : ladder_.terminate;
+}
+
+/// The next rung of the ladder.
+void ChildLifecycle::climb(Now now, Orders& out) {
+  if (state_ == State::up) {
+    state_ = State::closing;
+    out.push(SignalUnit{gen_, SignalUnit::How::look});
+    out.push(CloseChildInput{gen_});
+    deadline_ = now.steady + ladder_.close;
+    if (ladder_.close == Milliseconds::zero()) climb(now, out);
+  } else if (state_ == State::closing) {
+    state_ = State::terminating;
+    out.push(SignalUnit{gen_, SignalUnit::How::terminate});
+    deadline_ = now.steady + terminate_rung();
+  } else if (state_ == State::terminating) {
+    state_ = State::killing;
+    out.push(SignalUnit{gen_, SignalUnit::How::kill});
+    deadline_ = now.steady + limits::kGiveUpAfterKill;
+  }
+}
+
+void ChildLifecycle::settle(Orders& out) {
+  if (state_ == State::draining && output_ended_ && error_ended_ && unit_empty_) become_over(out);
+}
+
+void ChildLifecycle::give_up(std::string why, Now now, Orders& out) {
+  reason_ = EndReason::given_up;
+  why_ = std::move(why);
+  lifetime_ = std::chrono::duration_cast<Milliseconds>(now.steady - started_.steady);
+  become_over(out);
+}
+
+void ChildLifecycle::become_over(Orders& out) {
+  state_ = State::over;
+  deadline_.reset();
+  out.push(ReleaseChild{gen_});
+}
+
+ChildEnd ChildLifecycle::end(bool was_opened) const {
+  assert(is_over());
+  ChildEnd end;
+  end.status = exit_.value_or(ExitStatus{});
+  end.lifetime = lifetime_;
+  end.why = why_;
+  end.is_unseen = !exit_;
+  if (reason_) {
+    end.reason = *reason_;
+  } else {
+    end.reason = was_opened ? unasked_end(end.status) : EndReason::ended_in_opening;
+  }
+  return end;
+}
+
+Milliseconds ChildLifecycle::lifetime(Now now) const {
+  if (exit_ || reason_) return lifetime_;
+  return std::chrono::duration_cast<Milliseconds>(now.steady - started_.steady);
+}
+
+std::vector<KillReport::Killed> ChildLifecycle::killed() const {
+  std::vector<KillReport::Killed> killed;
+  for (const Process& process : processes_) {
+    killed.push_back(
+        {process.pid, process.is_leader ? "child" : "descendant", process.command, process.how});
+  }
+  return killed;
+}
+
+}  // namespace sitter

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/orders.hpp"
+#include "core/child/child_end.hpp"
+#include "core/child/kill_report.hpp"
+#include "sitter/fact.hpp"
+#include "sitter/generation.hpp"
+#include "sitter/time.hpp"
+
+namespace sitter {
+
+/// One child, or one build, from its start to the moment when nothing can come from it any more.
+///
+/// Over means exit *and* end of both outputs, since the last answer may still be in the pipe; but a
+/// grandchild may hold the pipes, so the wait for their end is bounded.
+///
+/// A start that fails because the program is still being written is tried again for a while.
+///
+///     starting --> up --take_down--> closing --> terminating --> killing
+///         |         |                   |             |             | |
+///      (failed)     +------exit---------+-------------+-------------+ (given up)
+///         |                             v                             |
+///         |                          draining                         |
+///         v                             v                             v
+///        over                          over                          over
+class ChildLifecycle {
+ public:
+  enum class State {
+    starting,     ///< ordered, not yet there
+    up,           ///< it runs
+    closing,      ///< its stdin is closed, it has time to end
+    terminating,  ///< SIGTERM was sent to its unit
+    killing,      ///< SIGKILL was sent to its unit
+    draining,     ///< it has exited; its output may not be at the end, nor the rest of its unit
+    over,         ///< nothing can come from it
+  };
+
+  /// How long each rung of the ladder lasts: from closed stdin to SIGTERM, from there to SIGKILL.
+  struct Ladder {
+    Milliseconds close{};
+    Milliseconds terminate{};
+    /// The second rung of a program that passes its end on to another machine or daemon.
+    Milliseconds terminate_remote{};
+  };
+
+  ChildLifecycle(Generation gen, Now now) : gen_(gen), started_(now) {}
+
+  void on_started(const fact::ChildStarted& fact, Now now, Orders& out);
+  void on_start_failed(const fact::ChildStartFailed& fact, Now now);
+  void on_input_broken(Ladder ladder, Now now, Orders& out);
+  void on_output_ended(Ladder ladder, Now now, Orders& out);
+  void on_error_ended(Orders& out);
+  void on_exited(ExitStatus status, Now now, Orders& out);
+  void on_unit_signalled(const fact::UnitSignalled& fact, Now now, Orders& out);
+  void on_orphan_ended(Orders& out);
+  void on_timeout(Now now, Orders& out);
+
+  /// Takes it down because of `reason`, or faster than it already is. The first reason stays.
+  void take_down(EndReason reason, std::string why, Ladder ladder, Now now, Orders& out);
+
+  Generation gen() const { return gen_; }
+  State state() const { return state_; }
+  std::int64_t pid() const { return pid_; }
+  Now started() const { return started_; }
+  bool is_over() const { return state_ == State::over; }
+  /// It runs and nobody wants it to end.
+  bool is_up() const { return state_ == State::up; }
+  /// The bridge has asked it to end, and for what.
+  std::optional<EndReason> taken_down_for() const { return reason_; }
+  std::optional<Instant> deadline() const { return deadline_; }
+
+  /// Why and how it ended. Only when it is over. `was_opened`: its opening had been finished.
+  ChildEnd end(bool was_opened) const;
+  /// From its start to its exit, to the order to end, or to now.
+  Milliseconds lifetime(Now now) const;
+  /// What the ladder has ended, and how.
+  std::vector<KillReport::Killed> killed() const;
+
+ private:
+  struct Process {
+    std::int64_t pid = 0;
+    bool is_leader = false;
+    std::string command;
+    const char* how = "stdin closed";
+  };
+
+  bool has_closed_a_stream() const {
+    return reason_ == EndReason::closed_stdout || reason_ == EndReason::closed_stdin;
+  }
+  Milliseconds terminate_rung() const;
+  void climb(Now now, Orders& out);
+  void settle(Orders& out);
+  void give_up(std::string why, Now now, Orders& out);
+  void become_over(Orders& out);
+
+  Generation gen_;
+  State state_ = State::starting;
+  Now started_;
+  std::int64_t pid_ = 0;
+  bool is_remote_runner_ = false;
+
+  std::optional<EndReason> reason_;
+  std::string why_;
+  Ladder ladder_;
+  std::optional<Instant> deadline_;
+  std::vector<Process> processes_;
+
+  std::optional<ExitStatus> exit_;
+  /// While draining: when the output is waited for no more, and the rest of the unit was killed.
+  Instant drained_at_;
+  bool rest_is_killed_ = false;
+  /// What a build has left behind has a moment to go where it is left alone.
+  bool spares_rest_ = false;
+  Milliseconds lifetime_{};
+  bool output_ended_ = false;
+  bool error_ended_ = false;
+  bool unit_empty_ = false;
+};
+
+}  // namespace sitter

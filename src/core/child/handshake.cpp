@@ -1,0 +1,327 @@
+#include "core/child/handshake.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/raw_id.hpp"
+#include "core/base/text.hpp"
+#include "core/wire/json_view.hpp"
+#include "core/wire/method.hpp"
+#include "core/wire/protocol.hpp"
+#include "core/wire/reply.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+using order::SendToChild;
+
+namespace {
+
+/// Whether a child that lists before it serves may be a server which has to be opened first.
+bool is_unlike_before(const std::vector<ListSurvey::List>& lists, const ListSurvey::List& tools,
+                      bool had_tools) {
+  if (!tools.is_answered || tools.is_stateless) return false;
+  if (tools.is_refused || !tools.pages.empty()) return true;
+  const auto any = [&](auto is) { return std::any_of(lists.begin(), lists.end(), is); };
+  if (any([](const auto& list) { return list.is_stateless; })) return false;
+  if (tools.has_none) return had_tools;
+  // An error that may mean anything. Who refuses another list as unknown knows what it is asked.
+  return !any([](const auto& list) { return list.has_none; });
+}
+
+}  // namespace
+
+void Handshake::open_with_clients(std::string_view line, std::string_view raw_id, Orders& out) {
+  opening_id_ = raw_id;
+  state_ = State::opening;
+  out.push(SendToChild{gen_, Outgoing::own(std::string(line))});
+}
+
+void Handshake::open_again(const Session& session, Orders& out) {
+  opening_id_ = make_id_();
+  state_ = State::opening;
+  out.push(
+      SendToChild{gen_, Outgoing::own(request_line(opening_id_, method_name(Method::initialize),
+                                                   session.replayed_params()))});
+}
+
+void Handshake::settle(const Session& session, bool restore, Now now, Orders& out) {
+  state_ = State::settling;
+  session_ = &session;
+  out.push(SendToChild{gen_, Outgoing::own(session.initialized_line)});
+  if (restore && begin_replay(false, now, out)) return;
+  tell_again(restore, now, out);
+}
+
+/// False if there is nothing to call.
+bool Handshake::begin_replay(bool waits_for_child, Now now, Orders& out) {
+  if (calls_.empty()) return false;
+  replay_.emplace(gen_, std::exchange(calls_, {}), waits_for_child);
+  replay_->begin(make_id_, make_meta_, now, out);
+  return true;
+}
+
+void Handshake::call_again(ReplayedCall call, Now now, Orders& out) {
+  if (!is_calling_again() && !late_replay_) {
+    late_replay_.emplace(gen_, std::vector<ReplayedCall>(), false);
+    late_replay_->begin(make_id_, make_meta_, now, out);
+  }
+  CallReplay& replay = is_calling_again() ? *replay_ : *late_replay_;
+  replay.add(std::move(call), make_id_, make_meta_, now, out);
+}
+
+std::string_view Handshake::running_call() const {
+  if (is_calling_again()) return replay_->running();
+  return late_replay_ ? late_replay_->running() : std::string_view();
+}
+
+std::vector<std::string> Handshake::take_call_failures() {
+  std::vector<std::string> failures;
+  for (auto* const replay : {&replay_, &late_replay_}) {
+    if (!*replay) continue;
+    for (std::string& failure : (*replay)->take_failures()) failures.push_back(std::move(failure));
+  }
+  return failures;
+}
+
+void Handshake::on_replayed(Now now, Orders& out) {
+  if (state_ == State::settling) tell_again(true, now, out);
+  if (state_ == State::listing) take_all_lists(now, out);
+}
+
+void Handshake::tell_again(bool restore, Now now, Orders& out) {
+  const Session& session = *session_;
+  if (restore) {
+    const auto tell = [&](Method method, std::string_view member, const std::string& value,
+                          std::string uri) {
+      const std::string id = make_id_();
+      unanswered_.emplace(id_key(id), restores_.size());
+      restores_.push_back({std::move(uri)});
+      out.push(SendToChild{
+          gen_, Outgoing::own(request_line(id, method_name(method),
+                                           fmt::format(R"json({{"{}":{}}})json", member, value)))});
+    };
+    if (!session.log_level.empty() && result_.declares("logging")) {
+      tell(Method::logging_set_level, "level", session.log_level, {});
+    }
+    if (result_.takes_subscriptions()) {
+      for (const std::string& uri : session.subscriptions) {
+        tell(Method::resources_subscribe, "uri", uri, uri);
+      }
+    } else {
+      not_restored_ = session.subscriptions;
+    }
+    if (!restores_.empty()) restore_deadline_ = now.steady + limits::kToolsListWait;
+  }
+  survey_.emplace(gen_, make_id_, make_meta_);
+  if (result_.declares("tools")) survey_->begin(CatalogKind::tools, now, out);
+  if (result_.declares("prompts")) survey_->begin(CatalogKind::prompts, now, out);
+  if (result_.declares("resources")) survey_->begin(CatalogKind::resources, now, out);
+  if (!restore) state_ = State::done;
+  finish_if_done(now, out);
+}
+
+void Handshake::list(bool before_requests, bool had_tools, Now now, Orders& out) {
+  had_tools_ = had_tools;
+  // Who has answered server/discover has shown its era.
+  is_first_survey_ = !before_requests && result_.capabilities.empty();
+  state_ = before_requests ? State::listing : State::done;
+  is_restored_ = true;
+  if (before_requests && begin_replay(true, now, out)) return;
+  take_all_lists(now, out);
+}
+
+void Handshake::take_all_lists(Now now, Orders& out) {
+  survey_.emplace(gen_, make_id_, make_meta_, !has_spoken_);
+  for (const CatalogKind kind : kCatalogKinds) {
+    survey_->begin(kind, now, out);
+  }
+}
+
+/// A server of an earlier revision may answer anything to a request that comes without an opening,
+/// but only to `initialize` it answers with a version.
+void Handshake::doubt(Now now, Orders& out) {
+  state_ = State::doubted;
+  doubt_id_ = make_id_();
+  doubt_deadline_ = now.steady + limits::kOtherListWait;
+  out.push(SendToChild{
+      gen_, Outgoing::own(request_line(
+                doubt_id_, method_name(Method::initialize),
+                fmt::format(R"json({{"protocolVersion":"{}","capabilities":{{}},)json"
+                            R"json("clientInfo":{{"name":"mcp-sitter","version":{}}}}})json",
+                            kNewestLegacyVersion, json_string(sitter_version_))))});
+}
+
+void Handshake::survey_again(CatalogKind kind, Now now, Orders& out) {
+  // All are taken after it.
+  if (is_calling_again()) return;
+  if (!survey_ && now.steady < next_survey_) {
+    outdated_.insert(kind);
+    return;
+  }
+  if (!survey_) survey_.emplace(gen_, make_id_, make_meta_);
+  survey_->begin(kind, now, out);
+}
+
+bool Handshake::on_answer(const Message& answer, Now now, Orders& out) {
+  if (state_ == State::opening && same_id(answer.id, opening_id_)) {
+    on_opening_answer(answer);
+    return true;
+  }
+  // Also too late: it is nobody else's.
+  if (!doubt_id_.empty() && same_id(answer.id, doubt_id_)) {
+    if (state_ == State::doubted) on_doubt_answer(answer);
+    return true;
+  }
+  if (replay_ && replay_->on_answer(answer, make_id_, make_meta_, out)) {
+    if (replay_->is_done()) on_replayed(now, out);
+    return true;
+  }
+  if (late_replay_ && late_replay_->on_answer(answer, make_id_, make_meta_, out)) return true;
+  const bool is_ours = on_restored(answer) || (survey_ && survey_->on_answer(answer, out));
+  if (is_ours) finish_if_done(now, out);
+  return is_ours;
+}
+
+bool Handshake::on_restored(const Message& answer) {
+  if (unanswered_.empty()) return false;
+  const auto found = unanswered_.find(id_key(answer.id));
+  if (found == unanswered_.end()) return false;
+  // An answer that comes too late changes nothing.
+  if (!is_restored_) restores_[found->second].is_lost = answer.kind == Message::Kind::error;
+  unanswered_.erase(found);
+  return true;
+}
+
+bool Handshake::is_of_stateless_era() const {
+  // Unsupported version, unknown method, or params that lack its envelope.
+  return has_code(refusal_error_, ErrorCode::unsupported_version) ||
+         has_code(refusal_error_, ErrorCode::method_not_found) ||
+         has_code(refusal_error_, ErrorCode::invalid_params);
+}
+
+void Handshake::on_opening_answer(const Message& answer) {
+  if (answer.kind == Message::Kind::error) {
+    state_ = State::refused;
+    const auto [code, message] = members<2>(answer.error, {"code", "message"});
+    refusal_ = fmt::format("it answered initialize with error {}: {}", code,
+                           brief(string_value(message), 300));
+    refusal_error_ = answer.error;
+    if (is_of_stateless_era()) {
+      refusal_ +=
+          ", as a server does that speaks only the stateless revision of the protocol "
+          "(2026-07-28); this client opened the session with initialize, which that revision does "
+          "not have; reconnect the client to the server, so that it finds out anew which revision "
+          "to speak";
+    }
+    return;
+  }
+  result_ = OpeningResult::of(answer.result);
+  if (result_.protocol_version.empty()) {
+    state_ = State::refused;
+    refusal_ = "its answer to initialize has no protocolVersion";
+    return;
+  }
+  state_ = State::opened;
+}
+
+void Handshake::on_doubt_answer(const Message& answer) {
+  doubt_deadline_.reset();
+  const std::string version = string_value(member(answer.result, "protocolVersion"));
+  if (version.empty()) {
+    state_ = State::done;
+    return;
+  }
+  state_ = State::refused;
+  refusal_ = fmt::format(
+      "it is a server of revision {}, which a session opens with initialize, and this client "
+      "speaks "
+      "the stateless revision of the protocol (2026-07-28) with it; reconnect the client to the "
+      "server, so that it finds out anew which revision to speak, and do not restrict the client "
+      "to "
+      "2026-07-28",
+      brief(version, 40));
+}
+
+void Handshake::on_timeout(Now now, Orders& out) {
+  if (is_due(doubt_deadline_, now)) {
+    doubt_deadline_.reset();
+    state_ = State::done;
+  }
+  if (is_due(restore_deadline_, now)) {
+    is_restored_ = true;
+    for (const auto& [id, index] : unanswered_) restores_[index].is_lost = true;
+  }
+  if (is_calling_again()) {
+    replay_->on_timeout(now);
+    if (replay_->is_done()) on_replayed(now, out);
+  }
+  if (late_replay_) late_replay_->on_timeout(now);
+  if (survey_) survey_->on_timeout(now);
+  if (!survey_ && !outdated_.empty() && next_survey_ <= now.steady) {
+    for (const CatalogKind kind : std::exchange(outdated_, {})) survey_again(kind, now, out);
+  }
+  finish_if_done(now, out);
+}
+
+std::optional<Instant> Handshake::deadline() const {
+  auto first = restore_deadline_ ? restore_deadline_ : doubt_deadline_;
+  if (replay_) earlier(first, replay_->deadline());
+  if (late_replay_) earlier(first, late_replay_->deadline());
+  if (survey_) earlier(first, survey_->deadline());
+  if (!survey_ && !outdated_.empty()) earlier(first, next_survey_);
+  return first;
+}
+
+void Handshake::finish_if_done(Now now, Orders& out) {
+  if (unanswered_.empty()) is_restored_ = true;
+  if (is_restored_) restore_deadline_.reset();
+  if (!is_restored_ || !survey_ || !survey_->is_done()) return;
+  if (state_ == State::settling) state_ = State::done;
+  const bool serves = std::exchange(is_first_survey_, false);
+  if (state_ != State::listing && !serves) return;
+  const auto& lists = survey_->lists();
+  const auto tools = std::find_if(lists.begin(), lists.end(), [](const ListSurvey::List& list) {
+    return list.kind == CatalogKind::tools;
+  });
+  const bool is_odd = serves ? tools->is_refused : is_unlike_before(lists, *tools, had_tools_);
+  if (is_odd) {
+    doubt(now, out);
+  } else {
+    state_ = State::done;
+  }
+}
+
+std::optional<std::vector<ListSurvey::List>> Handshake::take_lists(Now now) {
+  if (!survey_ || !survey_->is_done()) return std::nullopt;
+  if (state_ != State::done && state_ != State::opened) return std::nullopt;
+  auto lists = survey_->lists();
+  survey_.reset();
+  for (const ListSurvey::List& list : lists) {
+    if (list.is_outdated) outdated_.insert(list.kind);
+  }
+  if (++surveys_ > limits::kListRestartsMax || !outdated_.empty()) {
+    next_survey_ = now.steady + limits::kSurveyInterval;
+  }
+  return lists;
+}
+
+std::vector<std::string> Handshake::lost_subscriptions() const {
+  std::vector<std::string> lost = not_restored_;
+  for (const Restore& restore : restores_) {
+    if (restore.is_lost && !restore.uri.empty()) lost.push_back(restore.uri);
+  }
+  return lost;
+}
+
+std::vector<std::string> Handshake::restored_subscriptions() const {
+  std::vector<std::string> restored;
+  for (const Restore& restore : restores_) {
+    if (!restore.is_lost && !restore.uri.empty()) restored.push_back(restore.uri);
+  }
+  return restored;
+}
+
+}  // namespace sitter

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sitter {
+
+/// What sitter_kill did.
+struct KillReport {
+  struct Killed {
+    std::int64_t pid = 0;
+    /// "child", "descendant" or "same-path".
+    std::string relation;
+    std::string command;
+    /// What made it end: "stdin closed", "SIGTERM", "SIGKILL".
+    std::string how;
+  };
+
+  std::vector<Killed> killed;
+  std::optional<std::string> path;
+  /// What else the caller should know, in one sentence; left out when empty.
+  std::string note;
+};
+
+}  // namespace sitter

@@ -1,0 +1,150 @@
+#include "core/child/list_survey.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/raw_id.hpp"
+#include "core/client/session.hpp"
+#include "core/wire/json_view.hpp"
+#include "core/wire/method.hpp"
+#include "core/wire/protocol.hpp"
+#include "core/wire/reply.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+using State = ListSurvey::List::State;
+
+namespace {
+
+Milliseconds wait_of(CatalogKind kind) {
+  return kind == CatalogKind::tools ? limits::kToolsListWait : limits::kOtherListWait;
+}
+
+}  // namespace
+
+Method list_method(CatalogKind kind) {
+  switch (kind) {
+    case CatalogKind::tools:
+      return Method::tools_list;
+    case CatalogKind::prompts:
+      return Method::prompts_list;
+    case CatalogKind::resources:
+      return Method::resources_list;
+  }
+  return Method::other;
+}
+
+Method changed_method(CatalogKind kind) {
+  switch (kind) {
+    case CatalogKind::tools:
+      return Method::tools_list_changed;
+    case CatalogKind::prompts:
+      return Method::prompts_list_changed;
+    case CatalogKind::resources:
+      return Method::resources_list_changed;
+  }
+  return Method::other;
+}
+
+void ListSurvey::begin(CatalogKind kind, Now now, Orders& out) {
+  const auto known = std::find_if(lists_.begin(), lists_.end(),
+                                  [&](const List& list) { return list.kind == kind; });
+  if (known != lists_.end()) {
+    if (known->restarts == limits::kListRestartsMax) {
+      known->is_outdated = true;
+      return;
+    }
+    ++known->restarts;
+    known->state = State::asking;
+    known->pages.clear();
+    known->bytes = 0;
+    known->cursors.clear();
+    ask(*known, {}, out);
+    return;
+  }
+  List& list = lists_.emplace_back();
+  list.kind = kind;
+  if (has_clock_) list.deadline = now.steady + wait_of(kind);
+  ask(list, {}, out);
+}
+
+void ListSurvey::start_clock(Now now) {
+  if (std::exchange(has_clock_, true)) return;
+  for (List& list : lists_) list.deadline = now.steady + wait_of(list.kind);
+}
+
+void ListSurvey::ask(List& list, std::string_view cursor, Orders& out) {
+  list.id = make_id_();
+  const std::string meta = make_meta_();
+  const std::string params =
+      fmt::format("{{{}{}{}}}", cursor.empty() ? "" : fmt::format(R"json("cursor":{})json", cursor),
+                  cursor.empty() || meta.empty() ? "" : ",",
+                  meta.empty() ? "" : fmt::format(R"json("_meta":{})json", meta));
+  out.push(order::SendToChild{
+      gen_, Outgoing::own(request_line(list.id, method_name(list_method(list.kind)), params))});
+}
+
+bool ListSurvey::on_answer(const Message& answer, Orders& out) {
+  const auto list = std::find_if(lists_.begin(), lists_.end(),
+                                 [&](const List& l) { return same_id(l.id, answer.id); });
+  if (list == lists_.end()) return false;
+  if (list->state != State::asking) return true;
+  list->is_answered = true;
+  list->has_none = false;
+  if (answer.kind == Message::Kind::error) {
+    // Without a handshake the answer alone tells that a server has no such things.
+    list->has_none = has_code(answer.error, ErrorCode::method_not_found) && !make_meta_().empty();
+    list->is_refused = may_mean_unopened(answer.error);
+    const bool is_vague = list->has_none || has_code(answer.error, ErrorCode::internal_error);
+    list->is_stateless = list->is_stateless || (!list->is_refused && !is_vague);
+    list->state = list->has_none ? State::complete : State::failed;
+    return true;
+  }
+  const auto [items, cursor, type, meta] =
+      members<4>(answer.result, {catalog_name(list->kind), "nextCursor", "resultType", "_meta"});
+  list->is_stateless = !type.empty();
+  list->server_info = member(meta, kMetaServerInfo);
+  if (!is_array(items)) {
+    list->state = State::failed;
+    return true;
+  }
+  list->bytes += items.size();
+  if (list->bytes > limits::kListBytesMax) {
+    list->state = State::failed;
+    list->pages.clear();
+    return true;
+  }
+  list->pages.emplace_back(items);
+  if (!cursor.starts_with('"')) {
+    list->state = State::complete;
+  } else if (list->pages.size() == limits::kListPagesMax || !list->cursors.emplace(cursor).second) {
+    list->state = State::failed;
+  } else {
+    ask(*list, cursor, out);
+  }
+  return true;
+}
+
+void ListSurvey::on_timeout(Now now) {
+  for (List& list : lists_) {
+    if (list.state == State::asking && is_due(list.deadline, now)) list.state = State::failed;
+  }
+}
+
+std::optional<Instant> ListSurvey::deadline() const {
+  std::optional<Instant> first;
+  for (const List& list : lists_) {
+    if (list.state == State::asking) earlier(first, list.deadline);
+  }
+  return first;
+}
+
+bool ListSurvey::is_done() const {
+  return std::none_of(lists_.begin(), lists_.end(),
+                      [](const List& list) { return list.state == State::asking; });
+}
+
+}  // namespace sitter

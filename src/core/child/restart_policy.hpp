@@ -1,0 +1,79 @@
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include "core/child/child_end.hpp"
+#include "sitter/bridge_config.hpp"
+#include "sitter/limits.hpp"
+#include "sitter/time.hpp"
+
+namespace sitter {
+
+/// Whether a child that has ended comes back without a request, and when: the later, the more often
+/// it has done so without good running between.
+class RestartPolicy {
+ public:
+  using When = BridgeConfig::Restarts;
+
+  /// `max`: restarts in a row.
+  RestartPolicy(When when, int max) : when_(when), max_(max) {}
+
+  /// A child has ended that had served, or was to.
+  void on_end(const ChildEnd& end, Now now) {
+    if (end.lifetime >= limits::kGoodRunning) count_ = 0;
+    due_.reset();
+    if (!concerns(end.reason) || is_exhausted()) return;
+    Milliseconds wait = limits::kRestartWaitMin;
+    for (int i = 0; i < count_ && wait < limits::kRestartWaitMax; ++i) wait *= 2;
+    due_ = now.steady + std::min(wait, limits::kRestartWaitMax);
+  }
+
+  /// One is on its way, for whatever reason.
+  void on_start(Now now) {
+    if (is_due(due_, now)) ++count_;
+    due_.reset();
+  }
+
+  /// Somebody wants it to stay down, or sees to it in another way.
+  void cancel() { due_.reset(); }
+
+  When when() const { return when_; }
+  /// In a row.
+  int count() const { return count_; }
+  int max() const { return max_; }
+  bool is_exhausted() const { return count_ >= max_; }
+  std::optional<Instant> due() const { return due_; }
+
+ private:
+  bool concerns(EndReason reason) const {
+    switch (reason) {
+      case EndReason::killed_by_sitter:
+      case EndReason::replaced:
+      case EndReason::shut_down:
+        return false;
+      case EndReason::exited:
+      case EndReason::ended_from_outside:
+      case EndReason::not_executed:
+      case EndReason::opening_refused:
+      case EndReason::given_up:
+        return when_ == When::eager;
+      case EndReason::ended_in_opening:
+      case EndReason::opening_timed_out:
+      case EndReason::said_nothing:
+      case EndReason::crashed:
+      case EndReason::closed_stdout:
+      case EndReason::closed_stdin:
+      case EndReason::wrote_rubbish:
+        break;
+    }
+    return when_ != When::lazy;
+  }
+
+  When when_;
+  int max_;
+  int count_ = 0;
+  std::optional<Instant> due_;
+};
+
+}  // namespace sitter

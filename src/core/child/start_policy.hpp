@@ -1,0 +1,49 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/child/child_end.hpp"
+#include "sitter/limits.hpp"
+#include "sitter/time.hpp"
+
+namespace sitter {
+
+/// Whether a child may be started now. Starts that fail in a row are kept apart, so that a client
+/// which asks again and again does not make a storm of processes.
+class StartPolicy {
+ public:
+  enum class Verdict {
+    start,
+    /// Only if the command's files changed since the last start.
+    start_if_changed,
+  };
+
+  struct Failure {
+    ChildEnd end;
+    std::string stderr_tail;
+  };
+
+  Verdict verdict(Now now) const {
+    const bool is_early =
+        failures_ >= limits::kFailedStartsFree && now.steady < last_start_ + limits::kStartInterval;
+    return is_early ? Verdict::start_if_changed : Verdict::start;
+  }
+
+  void on_start(Now now) { last_start_ = now.steady; }
+  void on_failed(Failure failure) {
+    ++failures_;
+    last_failure_ = std::move(failure);
+  }
+  void on_opened() { failures_ = 0; }
+
+  /// The last start that failed, also after a later one worked.
+  const std::optional<Failure>& last_failure() const { return last_failure_; }
+
+ private:
+  int failures_ = 0;  // in a row
+  Instant last_start_;
+  std::optional<Failure> last_failure_;
+};
+
+}  // namespace sitter

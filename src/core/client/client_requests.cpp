@@ -1,0 +1,380 @@
+#include "core/client/client_requests.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <functional>
+#include <iterator>
+#include <list>
+#include <utility>
+#include <vector>
+
+#include "core/base/raw_id.hpp"
+#include "core/wire/method.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+using State = ClientRequest::State;
+
+namespace {
+
+/// A table of more rings is given back when nothing is in it.
+constexpr std::size_t kRingsMin = 64;
+
+/// The key of a raw id, which nearly always is the raw id itself.
+class Key {
+ public:
+  explicit Key(std::string_view raw_id)
+      : made_(is_plain_id(raw_id) ? std::string() : id_key(raw_id)),
+        text_(made_.empty() ? raw_id : made_) {}
+  Key(const Key&) = delete;
+  Key& operator=(const Key&) = delete;
+
+  std::string_view text() const { return text_; }
+
+ private:
+  const std::string made_;
+  const std::string_view text_;
+};
+
+/// Openings and probes have time limits of their own.
+bool is_patient(const ClientRequests::Waiting& waiting) {
+  return waiting.request != nullptr && waiting.request->method != Method::initialize &&
+         waiting.request->method != Method::server_discover;
+}
+
+}  // namespace
+
+bool ClientRequest::is_repeatable() const {
+  switch (method) {
+    case Method::server_discover:
+    case Method::prompts_get:
+    case Method::resources_read:
+    case Method::completion_complete:
+      return true;
+    default:
+      return is_setting(method) || (is_list(method) && is_first_page);
+  }
+}
+
+struct ClientRequests::Node : ClientRequest {
+  std::size_t hash = 0;
+  /// What it adds to `bytes()`.
+  std::size_t weight = 0;
+  /// In a ring of its own until it is linked.
+  Node* next = this;
+  Node* previous = this;
+  std::list<Node>::iterator place;
+};
+
+/// A hash table in which nothing of the other requests is looked at when one is added: with many in
+/// flight each look is a cache miss, and the table of the standard library takes two or three.
+struct ClientRequests::Index {
+  /// In the order in which they came.
+  std::list<Node> requests;
+  /// The oldest request of each ring, or null; a power of two, and at least twice as many as
+  /// requests. A ring holds those whose hashes end alike.
+  std::vector<Node*> rings = std::vector<Node*>(kRingsMin);
+
+  static std::size_t hash_of(std::string_view key) { return std::hash<std::string_view>()(key); }
+
+  std::size_t ring_of(std::size_t hash) const { return hash & (rings.size() - 1); }
+
+  /// The first with this key that passes the test, once around the ring, or null.
+  template <class Test>
+  static Node* find(Node* begin, Node* Node::*direction, std::string_view key, Test test) {
+    Node* node = begin;
+    while (node != nullptr) {
+      if (node->key == key && test(*node)) return node;
+      node = node->*direction;
+      if (node == begin) break;
+    }
+    return nullptr;
+  }
+
+  template <class Test>
+  Node* oldest(std::string_view key, Test test) const {
+    return find(rings[ring_of(hash_of(key))], &Node::next, key, test);
+  }
+
+  template <class Test>
+  Node* youngest(std::string_view key, Test test) const {
+    Node* const first = rings[ring_of(hash_of(key))];
+    return find(first == nullptr ? nullptr : first->previous, &Node::previous, key, test);
+  }
+
+  Node& add(std::string_view key) {
+    if (2 * (requests.size() + 1) > rings.size()) resize(2 * rings.size());
+    Node& node = requests.emplace_back();
+    node.place = std::prev(requests.end());
+    node.hash = hash_of(key);
+    node.key = key;
+    link(node);
+    return node;
+  }
+
+  void erase(Node& node) {
+    Node*& first = rings[ring_of(node.hash)];
+    if (first == &node) first = node.next == &node ? nullptr : node.next;
+    node.next->previous = node.previous;
+    node.previous->next = node.next;
+    requests.erase(node.place);
+    if (requests.empty() && rings.size() > kRingsMin) resize(kRingsMin);
+  }
+
+  void link(Node& node) {
+    Node*& first = rings[ring_of(node.hash)];
+    if (first == nullptr) first = &node;
+    node.next = first;
+    node.previous = first == &node ? &node : first->previous;
+    node.previous->next = &node;
+    first->previous = &node;
+  }
+
+  void resize(std::size_t count) {
+    rings = std::vector<Node*>(count);
+    for (Node& node : requests) link(node);
+  }
+};
+
+ClientRequests::ClientRequests() : index_(std::make_unique<Index>()) {}
+ClientRequests::~ClientRequests() = default;
+
+ClientRequest& ClientRequests::add(std::string_view raw_id) {
+  Node& request = index_->add(Key(raw_id).text());
+  request.order = next_order_++;
+  if (request.key != raw_id) request.more().id = raw_id;
+  ++owed_count_;
+  return request;
+}
+
+ClientRequest& ClientRequests::add_control(ControlId connection) {
+  // No JSON value is spelled like this.
+  ClientRequest& request = index_->add(fmt::format("ctl {}", next_order_));
+  request.more().id = fmt::format("{}", next_order_);
+  request.more().control = connection;
+  request.order = next_order_++;
+  request.state = State::ours;
+  ++owed_count_;
+  ++control_count_;
+  return request;
+}
+
+/// Of those that are sent and not cancelled.
+void ClientRequests::count_sent(Generation gen, int more) {
+  const auto known = std::find_if(sent_counts_.begin(), sent_counts_.end(),
+                                  [&](const auto& count) { return count.first == gen; });
+  auto& counted = known == sent_counts_.end() ? sent_counts_.emplace_back(gen, 0) : *known;
+  counted.second += more;
+  sent_count_ += more;
+  if (counted.second > 0) return;
+  std::erase_if(sent_counts_, [](const auto& count) { return count.second == 0; });
+}
+
+std::size_t ClientRequests::in_flight_count(Generation gen) const {
+  for (const auto& [of, count] : sent_counts_) {
+    if (of == gen) return static_cast<std::size_t>(count);
+  }
+  return 0;
+}
+
+/// After it was sent, kept, sent back to wait, or cancelled.
+void ClientRequests::weigh(ClientRequest& request) {
+  std::size_t weight = 0;
+  if (request.state != State::waiting) {
+    weight = request.key.size() + request.tool.size();
+    if (const auto* const extra = request.extra.get()) {
+      weight += extra->id.size() + extra->progress_token.size() + extra->line.size();
+    }
+  }
+  std::size_t& before = static_cast<Node&>(request).weight;
+  bytes_ += weight - before;
+  before = weight;
+}
+
+ClientRequest* ClientRequests::find_sent(std::string_view raw_id, Generation gen) {
+  const Key key(raw_id);
+  const auto is_sent = [&](const ClientRequest& request) {
+    return request.state == State::sent && request.gen == gen;
+  };
+  // The stateless revision forbids the answer to a cancelled request, and lets its id come again.
+  const auto is_owed = [&](const ClientRequest& request) {
+    return is_sent(request) && !(request.is_cancelled && request.is_stateless);
+  };
+  Node* found = index_->oldest(key.text(), [&](const ClientRequest& request) {
+    return is_owed(request) && request.id() == raw_id;
+  });
+  if (found == nullptr) found = index_->oldest(key.text(), is_owed);
+  return found != nullptr ? found : index_->oldest(key.text(), is_sent);
+}
+
+ClientRequest* ClientRequests::find_rounded(std::string_view raw_id, Generation gen) {
+  const auto printed = printed_double(raw_id);
+  if (!printed) return nullptr;
+  ClientRequest* cancelled = nullptr;
+  for (ClientRequest* request : all(State::sent, gen)) {
+    if (rounded_id(request->key) != printed) continue;
+    if (!request->is_cancelled) return request;
+    if (cancelled == nullptr) cancelled = request;
+  }
+  return cancelled;
+}
+
+ClientRequest* ClientRequests::find_open(std::string_view raw_id) {
+  return index_->youngest(Key(raw_id).text(),
+                          [](const ClientRequest& request) { return !request.is_cancelled; });
+}
+
+bool ClientRequests::uses(std::string_view raw_id) const {
+  return index_->oldest(Key(raw_id).text(), [](const ClientRequest&) { return true; }) != nullptr;
+}
+
+void ClientRequests::enqueue(ClientRequest& request, std::string_view line, Instant now) {
+  assert(request.state == State::waiting);
+  waiting_bytes_ += line.size();
+  waiting_.push_back({&request, request.order, OwnedLine(line), now});
+}
+
+void ClientRequests::enqueue_notification(std::string_view line) {
+  waiting_bytes_ += line.size();
+  waiting_.push_back({nullptr, next_order_++, OwnedLine(line)});
+}
+
+std::size_t ClientRequests::drop_waiting_notifications() {
+  return std::erase_if(waiting_, [&](const Waiting& waiting) {
+    if (waiting.request != nullptr) return false;
+    waiting_bytes_ -= waiting.line.size();
+    return true;
+  });
+}
+
+ClientRequests::Waiting ClientRequests::next_waiting() {
+  assert(!waiting_.empty());
+  Waiting first = std::move(waiting_.front());
+  waiting_.pop_front();
+  waiting_bytes_ -= first.line.size();
+  return first;
+}
+
+const ClientRequest* ClientRequests::first_waiting_request() const {
+  const auto first = std::find_if(waiting_.begin(), waiting_.end(), [](const Waiting& waiting) {
+    return waiting.request != nullptr;
+  });
+  return first == waiting_.end() ? nullptr : first->request;
+}
+
+std::optional<Instant> ClientRequests::waits_since() const {
+  std::optional<Instant> first;
+  for (const Waiting& waiting : waiting_) {
+    if (is_patient(waiting)) earlier(first, waiting.since);
+  }
+  return first;
+}
+
+std::vector<ClientRequest*> ClientRequests::waiting_since(Instant then) const {
+  std::vector<ClientRequest*> found;
+  for (const Waiting& waiting : waiting_) {
+    if (is_patient(waiting) && waiting.since <= then) found.push_back(waiting.request);
+  }
+  return found;
+}
+
+void ClientRequests::sent(ClientRequest& request, Generation gen, OwnedLine line) {
+  assert(request.state == State::waiting);
+  if (line.size() > 0) request.more().line = std::move(line);
+  request.state = State::sent;
+  request.gen = gen;
+  count_sent(gen, 1);
+  weigh(request);
+}
+
+void ClientRequests::keep(ClientRequest& request) {
+  assert(request.state == State::waiting);
+  request.state = State::ours;
+  weigh(request);
+}
+
+void ClientRequests::hold(ClientRequest& request, std::string answer) {
+  assert(request.state == State::sent || request.state == State::ours);
+  assert(!request.is_cancelled);
+  if (request.state == State::sent) count_sent(request.gen, -1);
+  request.state = State::held;
+  held_bytes_ += answer.size();
+  request.more().answer = OwnedLine(std::move(answer));
+}
+
+OwnedLine ClientRequests::release(ClientRequest& request) {
+  assert(request.state == State::held);
+  held_bytes_ -= request.extra->answer.size();
+  return std::exchange(request.extra->answer, {});
+}
+
+void ClientRequests::retry(ClientRequest& request, Instant now) {
+  assert(request.state == State::sent && !request.is_cancelled);
+  request.state = State::waiting;
+  request.is_retried = true;
+  count_sent(request.gen, -1);
+  // Of many, each is put behind the one before, and only few came later.
+  const auto earlier = std::find_if(waiting_.rbegin(), waiting_.rend(), [&](const Waiting& other) {
+    return other.order < request.order;
+  });
+  waiting_bytes_ += request.extra->line.size();
+  weigh(request);
+  waiting_.insert(earlier.base(), {&request, request.order, std::move(request.extra->line), now});
+}
+
+void ClientRequests::cancel(ClientRequest& request) {
+  assert(!request.is_cancelled);
+  if (request.state != State::sent) {
+    take(request);
+    return;
+  }
+  waive(request);
+  request.is_cancelled = true;
+  count_sent(request.gen, -1);
+  if (request.has_line()) request.extra->line = {};
+  weigh(request);
+  cancelled_.push_back(&request);
+  while (cancelled_.size() > limits::kCancelledCountMax ||
+         (bytes_ > limits::kInFlightBytesMax && !cancelled_.empty())) {
+    take(*cancelled_.front());
+  }
+}
+
+void ClientRequests::waive(ClientRequest& request) {
+  if (!std::exchange(request.is_waived, true)) --owed_count_;
+}
+
+void ClientRequests::take(ClientRequest& request) {
+  if (request.state == State::waiting) {
+    std::erase_if(waiting_, [&](const Waiting& waiting) {
+      if (waiting.request != &request) return false;
+      waiting_bytes_ -= waiting.line.size();
+      return true;
+    });
+  }
+  if (request.state == State::held) release(request);
+  if (request.is_control()) --control_count_;
+  if (request.is_cancelled) {
+    std::erase(cancelled_, &request);
+  } else {
+    waive(request);
+    if (request.state == State::sent) count_sent(request.gen, -1);
+  }
+  bytes_ -= static_cast<Node&>(request).weight;
+  index_->erase(static_cast<Node&>(request));
+}
+
+std::vector<ClientRequest*> ClientRequests::all(State state, Generation gen) {
+  std::vector<ClientRequest*> found;
+  for (Node& request : index_->requests) {
+    if (request.state != state) continue;
+    if (gen != kNoGeneration && request.gen != gen) continue;
+    found.push_back(&request);
+  }
+  return found;
+}
+
+}  // namespace sitter

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/client/client_requests.hpp"
+
+namespace sitter {
+
+/// Ids of the bridge's own requests. They are of the type of the client's opening id, since a
+/// hand-written server may read only what its client sends, and no client request has the same.
+class InternalIds {
+ public:
+  /// `seed` is random, so that no client meets the numbers by counting.
+  explicit InternalIds(std::uint64_t seed);
+
+  /// The client opened the session with this raw id.
+  void be_like(std::string_view raw_id) { strings_ = raw_id.starts_with('"'); }
+
+  /// A new raw id that is not in use.
+  std::string next(const ClientRequests& in_use);
+
+ private:
+  std::uint64_t next_;
+  bool strings_ = false;
+};
+
+}  // namespace sitter

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/base/raw_id.hpp"
+#include "core/base/recent_keys.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+/// Which progress of the child must not reach the client: values must only grow, and none may
+/// follow the answer, or the end of the task (specification, basic/utilities/progress and /tasks).
+/// Tokens are raw, and spellings of the same one count as one. A token that was never asked for is
+/// the client's affair, and passes.
+class ProgressTokens {
+ public:
+  /// A request asks for progress. It may use a token once more.
+  void on_request(std::string_view token) {
+    const std::string key = id_key(token);
+    ended_.remove(key);
+    going_on_.remove(key);
+  }
+
+  /// The request goes to a second child, which counts from the beginning.
+  void mute(std::string_view token) { muted_.insert(id_key(token)); }
+
+  /// It was answered or cancelled. `is_over`: a task goes on under its token, and a cancelled
+  /// request may still be told of.
+  void on_answered(std::string_view token, bool is_over) {
+    std::string key = id_key(token);
+    if (!muted_.empty()) muted_.erase(key);
+    (is_over ? ended_ : going_on_).add(std::move(key));
+  }
+
+  /// The child has answered a cancelled request all the same. Another request may have its token.
+  void on_answered_late(std::string_view token) {
+    std::string key = id_key(token);
+    if (!going_on_.contains(key)) return;
+    going_on_.remove(key);
+    ended_.add(std::move(key));
+  }
+
+  /// What its successor tells under the tokens of a lost child is of nothing that the client knows.
+  void on_child_lost() {
+    going_on_.move_to([this](std::string key) { ended_.add(std::move(key)); });
+  }
+
+  bool passes(std::string_view token) const {
+    const std::string key = id_key(token);
+    return !muted_.contains(key) && !ended_.contains(key);
+  }
+
+ private:
+  using Keys = RecentKeys<limits::kEndedTokensMax>;
+
+  std::set<std::string> muted_;
+  Keys ended_;
+  Keys going_on_;
+};
+
+}  // namespace sitter

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "core/client/client_facts.hpp"
+#include "sitter/limits.hpp"
+#include "sitter/time.hpp"
+
+namespace sitter {
+
+/// Whether an answer must wait until the client has listed the tools again after a change. A model
+/// that reads of a new tool calls it in its next turn, and a client that has not listed by then has
+/// no such tool; official clients also check results against the output schema that they listed
+/// last.
+///
+///     idle --announced--> waiting --last page listed--> idle
+///                            |  \--last page listed--> pausing --deadline--> idle
+///                            \--deadline--> idle, and one more announcement that was not heeded
+///
+/// Only a client that needs it has a pause.
+class RelistWait {
+ public:
+  /// Who the client is.
+  void meet(const ClientFacts& client) { client_ = client; }
+
+  /// The client got a page of its list. It has heeded the announcement then, even if it never asks
+  /// for the last page, but only with that one it knows all tools.
+  void on_listed(bool is_last_page, Now now) {
+    has_listed_ = true;
+    if (!deadline_) return;
+    unheeded_ = 0;
+    if (!is_last_page || is_pausing_) return;
+    deadline_.reset();
+    if (client_.pause_after_list == Milliseconds::zero()) return;
+    is_pausing_ = true;
+    deadline_ = now.steady + client_.pause_after_list;
+  }
+
+  /// The client was told that the tools have changed. `output_changed`: those with another output
+  /// schema. `listens`: it has asked to be told, so it will list. A wait that has begun gets no
+  /// longer by that.
+  void on_announced(Now now, std::set<std::string> output_changed, bool listens = false) {
+    if (!client_.lists_again) return;
+    if (!(has_listed_ || listens) || unheeded_ >= limits::kUnheededMax) return;
+    if (!deadline_) {
+      deadline_ = now.steady + limits::kRelistWait;
+      output_changed_.clear();
+    }
+    output_changed_.merge(output_changed);
+  }
+
+  /// True when the wait has just ended with its time.
+  bool on_timeout(Now now) {
+    if (!is_due(deadline_, now)) return false;
+    if (!is_pausing_) ++unheeded_;
+    give_up();
+    return true;
+  }
+
+  /// No more waiting: the client won't list any more.
+  void give_up() {
+    deadline_.reset();
+    is_pausing_ = false;
+  }
+
+  bool is_waiting() const { return deadline_.has_value(); }
+  bool has_other_output(const std::string& tool) const { return output_changed_.contains(tool); }
+  std::optional<Instant> deadline() const { return deadline_; }
+
+ private:
+  ClientFacts client_;
+  bool has_listed_ = false;
+  int unheeded_ = 0;  // announcements in a row
+  std::optional<Instant> deadline_;
+  /// The client has listed, and `deadline_` is the end of its pause.
+  bool is_pausing_ = false;
+  std::set<std::string> output_changed_;
+};
+
+}  // namespace sitter

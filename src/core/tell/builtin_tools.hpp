@@ -1,0 +1,91 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/build/rebuild.hpp"
+#include "core/child/stderr_ring.hpp"
+#include "sitter/builtin.hpp"
+#include "sitter/kill_scope.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+/// The raw JSON of a tool under this name, with the members that every revision of the protocol
+/// has.
+std::string definition(Builtin builtin, std::string_view name);
+
+/// Which built-in tools are offered, and under which names. They are the plain or chosen ones until
+/// the child turns out to have a tool of that name: the child's keeps it, and ours gets `outer_`
+/// before it, again until it is free.
+class BuiltinNames {
+ public:
+  /// `has_build`: those for builds are offered. `chosen`: names instead of the plain ones.
+  explicit BuiltinNames(bool has_build = false, std::map<Builtin, std::string> chosen = {});
+
+  /// From now on this one too, behind the others. Nothing happens if it is offered already.
+  void offer(Builtin builtin);
+  bool offers(Builtin builtin) const;
+
+  /// To be called with the names of the child's tools whenever they become known.
+  void make_way_for(std::span<const std::string> child_names);
+
+  /// Of one that is offered; else the plain one.
+  std::string name(Builtin builtin) const;
+  std::optional<Builtin> find(std::string_view name) const;
+
+  /// The raw JSON of all of them, in order.
+  std::vector<std::string> definitions() const;
+
+  /// What is appended to the child's `instructions`.
+  std::string instructions() const;
+
+ private:
+  struct Offered {
+    Builtin builtin;
+    std::string wanted;
+    std::string name;
+  };
+
+  std::map<Builtin, std::string> chosen_;
+  std::vector<Offered> offered_;
+};
+
+struct KillArguments {
+  KillScope scope = KillScope::automatic;
+
+  friend bool operator==(const KillArguments&, const KillArguments&) = default;
+};
+
+struct CallArguments {
+  std::string tool;
+  /// A raw object.
+  std::string arguments = "{}";
+
+  friend bool operator==(const CallArguments&, const CallArguments&) = default;
+};
+
+struct NoArguments {
+  friend bool operator==(const NoArguments&, const NoArguments&) = default;
+};
+
+/// A sentence that names the wrong argument.
+using ArgumentError = std::string;
+
+/// These read the raw JSON text of `arguments`; empty text and null are no arguments. Numbers may
+/// be spelled in any way and may stand in a string as long as they are whole. Null is a missing
+/// value.
+std::variant<KillArguments, ArgumentError> parse_kill_arguments(std::string_view raw);
+std::variant<StderrRing::Query, ArgumentError> parse_stderr_arguments(std::string_view raw);
+std::variant<RebuildArguments, ArgumentError> parse_rebuild_arguments(std::string_view raw);
+std::variant<StderrRing::Query, ArgumentError> parse_build_log_arguments(std::string_view raw);
+std::variant<CallArguments, ArgumentError> parse_call_arguments(std::string_view raw);
+std::variant<NoArguments, ArgumentError> parse_no_arguments(std::string_view raw);
+
+}  // namespace sitter

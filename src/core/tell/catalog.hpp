@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/wire/catalog_kind.hpp"
+
+namespace sitter {
+
+/// What differs between two lists of the same kind. Names are sorted by their bytes, and are as the
+/// server wrote them, so they may hold anything.
+struct CatalogDiff {
+  struct Change {
+    std::string name;
+    /// One line each, as `definition_change` gives them.
+    std::vector<std::string> details;
+    bool output_schema_changed = false;
+
+    friend bool operator==(const Change&, const Change&) = default;
+  };
+
+  std::vector<std::string> added;
+  std::vector<std::string> removed;
+  std::vector<Change> changed;
+  /// For each added tool or prompt, in the same order, its parameters, as `signature` gives them.
+  std::vector<std::string> signatures;
+
+  bool empty() const { return added.empty() && removed.empty() && changed.empty(); }
+
+  friend bool operator==(const CatalogDiff&, const CatalogDiff&) = default;
+};
+
+/// "+1 added (search_index), -1 removed (find), 1 schema changed (read_file)"; of prompts and
+/// resources "1 changed (greet)"; empty for no change. Each of the three lists of names takes at
+/// most `names_bytes_max` bytes, the rest is counted.
+std::string summary(CatalogKind kind, const CatalogDiff& diff, std::size_t names_bytes_max = 600);
+
+/// The last known list of the child's tools, prompts or resources, and the one that the model was
+/// last told, so that several restarts before a delivered notice make one diff.
+///
+/// Items are compared by meaning: key order, whitespace and the spelling of numbers are no change.
+/// Items nested deeper than `limits::kNestingMax` are compared as they were written. Of items with
+/// the same name the first counts; items without a name are kept and not compared.
+class Catalog {
+ public:
+  explicit Catalog(CatalogKind kind) : kind_(kind) {}
+
+  CatalogKind kind() const { return kind_; }
+
+  /// Whether a complete list was ever taken.
+  bool is_known() const { return known_; }
+
+  /// Takes a complete list: the raw text of the array of each page, in order. The first list is
+  /// also taken as told, since there is nothing it could differ from; take an empty one first where
+  /// the client was told that there is nothing. Returns what differs from the list before it,
+  /// nothing for the first.
+  CatalogDiff take(std::span<const std::string> pages);
+
+  /// The raw texts of the latest list, byte for byte, in order.
+  std::vector<std::string_view> items() const;
+  /// What items are told apart by (name, or uri of a resource), decoded, in order, without those
+  /// that have none.
+  std::vector<std::string> names() const;
+  std::size_t count() const { return latest_->size(); }
+
+  CatalogDiff diff_since_told() const;
+  void mark_told() { told_ = latest_; }
+
+ private:
+  struct Item {
+    std::optional<std::string> name;
+    std::string raw;
+  };
+
+  using Items = std::vector<Item>;
+
+  CatalogDiff diff(const Items& old_items, const Items& new_items) const;
+
+  CatalogKind kind_;
+  bool known_ = false;
+  // Never null; most of the time both are the same list.
+  std::shared_ptr<const Items> latest_ = std::make_shared<const Items>();
+  std::shared_ptr<const Items> told_ = latest_;
+};
+
+}  // namespace sitter

@@ -1,0 +1,132 @@
+#include "core/tell/death_report.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "core/base/text.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+namespace {
+
+bool is_delivered(const DeathReport& report) {
+  return report.progress != DeathReport::Progress::not_delivered;
+}
+
+std::string what_happened(const DeathReport& report) {
+  return report.end ? end_clause(*report.end)
+                    : "the server has stopped reading its input, but it is still running";
+}
+
+std::string effect(const DeathReport& report, std::string_view request) {
+  switch (report.progress) {
+    case DeathReport::Progress::in_flight:
+      return fmt::format("This {} was running then and may or may not have taken effect", request);
+    case DeathReport::Progress::refused:
+      return fmt::format("It refused this {}, which had no effect", request);
+    case DeathReport::Progress::not_delivered:
+      break;
+  }
+  return fmt::format("This {} was not delivered to it and had no effect", request);
+}
+
+/// What a server does that has become one of the other era.
+std::string if_of_other_era(std::string_view habit) {
+  return fmt::format(
+      ". Some servers of a revision of MCP before 2026-07-28 {}, since such a session begins with "
+      "initialize; if it has become one, reconnect the client to it",
+      habit);
+}
+
+std::string more_time(const DeathReport& report) {
+  return fmt::format(
+      "Fix it and call again, or give it more time: the limit is {}, set by --startup-timeout "
+      "(0 = none)",
+      duration_text(report.startup_timeout));
+}
+
+std::string next_step(const DeathReport& report) {
+  if (!report.end) {
+    return fmt::format("Take it down with {}; the next request starts it again", report.kill_tool);
+  }
+  if (report.is_repeated) {
+    return fmt::format(
+        "This is how the last start failed, and none was tried now: after several "
+        "failures there is one in {}; call again in a moment",
+        duration_text(limits::kStartInterval));
+  }
+  if (report.end->may_be_of_other_era) {
+    return "Fix it if need be and call again: the next request starts it again" +
+           if_of_other_era("end like this");
+  }
+  switch (report.end->reason) {
+    case EndReason::replaced:
+      return "Call again: the new one gets it";
+    case EndReason::killed_by_sitter:
+      return "Call again when it is built: the next request starts it again";
+    case EndReason::ended_from_outside:
+    case EndReason::exited:
+      return "Call again: the next request starts it again";
+    case EndReason::opening_timed_out:
+      return more_time(report);
+    case EndReason::said_nothing:
+      return more_time(report) + if_of_other_era("keep silent like this");
+    case EndReason::given_up:
+      return "It may still be running, so end it by hand; the next request starts a new one";
+    case EndReason::shut_down:
+      return "The session is ending";
+    case EndReason::opening_refused:
+      return "When that is mended, call again: the next request starts it again";
+    case EndReason::not_executed:
+    case EndReason::ended_in_opening:
+      return "Fix it and call again: the next request starts it again";
+    case EndReason::crashed:
+    case EndReason::closed_stdout:
+    case EndReason::closed_stdin:
+    case EndReason::wrote_rubbish:
+      break;
+  }
+  return "Fix it if need be and call again: the next request starts it again";
+}
+
+}  // namespace
+
+std::string report_text(const DeathReport& report) {
+  std::string text =
+      fmt::format("[mcp-sitter] {}. {}.", what_happened(report), effect(report, "call"));
+  if (!report.stderr_tail.empty()) {
+    text += "\nIts last words on stderr:\n" + report.stderr_tail;
+  } else if (report.end->reason != EndReason::not_executed) {
+    text += "\nIt wrote nothing to stderr.";
+  }
+  text += "\n" + next_step(report) + ".";
+  if (!report.stderr_tail.empty()) text += fmt::format(" {} shows more.", report.stderr_tool);
+  return text;
+}
+
+std::string error_message(const DeathReport& report) {
+  return fmt::format("[mcp-sitter] {}. {}. {}.", what_happened(report), effect(report, "request"),
+                     next_step(report));
+}
+
+std::string error_data(const DeathReport& report) {
+  nlohmann::ordered_json data;
+  data["reason"] = report.end ? reason_words(report.end->reason) : "stopped reading";
+  data["delivered"] = is_delivered(report);
+  if (report.end) {
+    if (has_exited(*report.end)) {
+      data["exitCode"] = report.end->status.code;
+      if (report.end->status.by_signal()) data["signal"] = report.end->status.signal;
+    }
+    if (report.end->reason != EndReason::not_executed && !report.end->had_no_child) {
+      data["lifetimeMs"] = report.end->lifetime.count();
+    }
+    if (!report.end->why.empty()) data["why"] = report.end->why;
+  }
+  if (!report.stderr_tail.empty()) data["stderr"] = report.stderr_tail;
+  return data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace sitter

@@ -1,0 +1,52 @@
+#include "core/tell/kill.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/tell/tool_json.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+std::string refusal_text(const SharedImage& shared) {
+  std::string text = fmt::format(
+      "Nothing was ended. The scope same-executable would end every process that runs {}, and "
+      "other programs run it too. ",
+      shared.path);
+  if (shared.others.empty()) {
+    text += "At the moment none does.";
+  } else {
+    text += "These would have ended:";
+  }
+  const std::size_t shown = std::min(shared.others.size(), limits::kShownStrangersMax);
+  for (std::size_t i = 0; i < shown; ++i) {
+    text += fmt::format("\n{} {}", shared.others[i].pid, shared.others[i].command);
+  }
+  if (shown < shared.others.size()) {
+    text += fmt::format("\nand {} more", shared.others.size() - shown);
+  }
+  return text +
+         "\nThe scope auto ends the server and all that it started, and leaves those alone. Only "
+         "the user can allow more, by starting mcp-sitter with --allow-wide-kill.";
+}
+
+std::string kill_text(const KillReport& report) {
+  ToolJson json;
+  ToolJson killed = ToolJson::array();
+  for (const KillReport::Killed& one : report.killed) {
+    ToolJson process;
+    process["pid"] = one.pid;
+    process["relation"] = one.relation;
+    process["command"] = one.command;
+    process["how"] = one.how;
+    killed.push_back(std::move(process));
+  }
+  json["killed"] = std::move(killed);
+  json["path"] = or_null(report.path);
+  json["count"] = report.killed.size();
+  if (!report.note.empty()) json["note"] = report.note;
+  return indented(json);
+}
+
+}  // namespace sitter

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/build/build.hpp"
+#include "core/child/child_end.hpp"
+#include "core/child/restart_policy.hpp"
+#include "core/tell/catalog.hpp"
+#include "sitter/binary_facts.hpp"
+#include "sitter/generation.hpp"
+#include "sitter/time.hpp"
+
+namespace sitter {
+
+/// What sitter_status shows, in its order. Texts may hold anything; they are made valid here.
+struct StatusFacts {
+  struct Failure {
+    /// One clause, as end_clause gives it.
+    std::string what;
+    std::optional<int> exit_code;
+    /// Empty where no signal ended it.
+    std::string signal;
+    std::string stderr_tail;
+  };
+
+  /// One generation. `lifetime` of a living one is its age; it has no `end`.
+  struct Life {
+    Generation gen = kNoGeneration;
+    std::int64_t pid = 0;
+    WallTime started;
+    Milliseconds lifetime{};
+    std::optional<ChildEnd> end;
+  };
+
+  struct Pollution {
+    Generation gen = kNoGeneration;
+    std::int64_t line_count = 0;
+    std::string first_line;
+  };
+
+  struct BuildFacts {
+    std::string command;
+    bool is_running = false;
+    /// Of the last one that has ended.
+    std::optional<BuildResult> last;
+  };
+
+  /// Why the last reload came without being asked for.
+  struct Trigger {
+    /// The first files that changed, and how many did.
+    std::vector<std::string> files;
+    std::size_t count = 0;
+    WallTime when;
+  };
+
+  struct WatchFacts {
+    std::vector<std::string> patterns;
+    bool watches_binary = false;
+    Milliseconds debounce{};
+    std::size_t folder_count = 0;
+    /// Empty if every change is seen.
+    std::string problem;
+    std::optional<Trigger> last;
+    /// Files that reloads write themselves.
+    std::vector<std::string> own;
+  };
+
+  struct RestartFacts {
+    RestartPolicy::When policy = RestartPolicy::When::lazy;
+    int in_a_row = 0;
+    int max = 0;
+  };
+
+  std::string child_command;
+  std::vector<std::string> child_args;
+  std::optional<std::string> working_directory;
+  std::optional<std::string> binary_path;
+  std::optional<std::string> binary_version;
+  std::string child_state;
+  bool child_alive = false;
+  bool child_ready = false;
+  std::optional<std::int64_t> child_pid;
+  std::int64_t child_tool_count = 0;
+  std::int64_t spawn_count = 0;
+  std::int64_t kill_count = 0;
+  std::optional<WallTime> last_kill;
+  std::optional<std::string> last_kill_reason;
+  std::optional<Milliseconds> last_startup;
+  std::optional<Milliseconds> child_uptime;
+  std::optional<int> previous_exit_code;
+  std::optional<Milliseconds> previous_lifetime;
+  /// Shown twice: as the summary that 0.2.0 has, and whole.
+  std::optional<CatalogDiff> tools_diff;
+  Milliseconds sitter_uptime{};
+
+  std::string sitter_version;
+  /// "legacy" or "modern".
+  std::optional<std::string> protocol_era;
+  std::optional<std::string> protocol_version;
+  /// The raw JSON text of the child's serverInfo.
+  std::optional<std::string> server_info;
+  std::optional<bool> binary_stale;
+  std::int64_t requests_in_flight = 0;
+  std::int64_t requests_waiting = 0;
+  std::optional<Failure> last_failure;
+  /// The last generations, the oldest first.
+  std::vector<Life> history;
+  std::optional<Pollution> stdout_pollution;
+  /// What the running child answered to its opening: a rebuild may have changed it, and the client
+  /// can't be told.
+  std::optional<std::string> child_protocol_version;
+  /// Where there is a build command.
+  std::optional<BuildFacts> build;
+  /// Where something is watched.
+  std::optional<WatchFacts> watch;
+  RestartFacts restart;
+};
+
+std::string status_text(const StatusFacts& facts);
+
+/// The word that 0.2.0 uses for lastKillReason: "sitter_kill", "external (exit 0)",
+/// "external/crash (exit 3)".
+std::string kill_reason_words(const ChildEnd& end);
+
+/// What sitter_binary_info shows. `now` is what the ages are counted from.
+std::string binary_text(const BinaryFacts& facts, WallTime now);
+
+}  // namespace sitter

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sitter/line.hpp"
+
+namespace sitter {
+
+/// The raw values of these members of a raw object, in the order of `keys`; empty where there is
+/// none, or where `object` is not an object. Of duplicate keys the last counts.
+template <std::size_t n>
+std::array<std::string_view, n> members(std::string_view object,
+                                        const std::array<std::string_view, n>& keys);
+
+std::string_view member(std::string_view object, std::string_view key);
+
+/// The decoded text of a raw JSON string; empty for anything else.
+std::string string_value(std::string_view raw);
+
+inline bool is_object(std::string_view raw) { return raw.starts_with('{'); }
+inline bool is_array(std::string_view raw) { return raw.starts_with('['); }
+
+/// Changes to parts of one line, written out together. The parts must not overlap; those at the
+/// same place are put in the order in which they were added.
+class Edits {
+ public:
+  explicit Edits(Line line) : line_(line) {}
+
+  void replace(std::string_view part, std::string by);
+  /// Adds items or members, raw and with commas between them, to a raw array or object.
+  void prepend(std::string_view container, std::string items);
+  void append(std::string_view container, std::string items);
+
+  std::string apply() const;
+  /// The same without a copy of the line, where there is at most one change.
+  Outgoing outgoing() const;
+
+ private:
+  struct Edit {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::string by;
+  };
+
+  std::size_t offset(const char* place) const;
+
+  Line line_;
+  std::vector<Edit> edits_;
+};
+
+namespace detail {
+void read_members(std::string_view object, const std::string_view* keys, std::size_t count,
+                  std::string_view* values);
+}
+
+template <std::size_t n>
+std::array<std::string_view, n> members(std::string_view object,
+                                        const std::array<std::string_view, n>& keys) {
+  std::array<std::string_view, n> values;
+  detail::read_members(object, keys.data(), n, values.data());
+  return values;
+}
+
+}  // namespace sitter

@@ -1,0 +1,177 @@
+#include "core/wire/line_framer.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace sitter {
+namespace {
+
+/// What a pipe holds by default: one read takes it all.
+constexpr std::size_t kBufferMin = 64 * limits::kKiB;
+
+/// Less room than this is not worth a read.
+constexpr std::size_t kReadMin = 4 * limits::kKiB;
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+}  // namespace
+
+void LineFramer::shrink() {
+  if (begin_ != end_) return;
+  begin_ = scanned_ = end_ = 0;
+  if (buffer_.use_count() > 1) {
+    leave_to_holder();
+  } else if (capacity_ > kBufferMin) {
+    resize(kBufferMin);
+  }
+}
+
+/// Goes on in a buffer of our own, with what is not taken out yet.
+void LineFramer::leave_to_holder() {
+  const std::shared_ptr<Buffer> held = std::exchange(buffer_, nullptr);
+  const std::size_t size = end_ - begin_;
+  capacity_ = 0;
+  if (size == 0) return;
+  if (!resize(std::max(kBufferMin, size))) {
+    buffer_ = held;
+    discard(end_);
+    buffer_ = nullptr;
+    return;
+  }
+  std::memcpy(buffer_->bytes, held->bytes + begin_, size);
+  scanned_ -= begin_;
+  begin_ = 0;
+  end_ = size;
+}
+
+std::span<char> LineFramer::space() {
+  if (end_ - begin_ > line_max_) discard(end_);
+  shrink();
+  if (buffer_.use_count() > 1) leave_to_holder();
+  if (capacity_ == 0) {
+    begin_ = scanned_ = end_ = 0;
+    // Without 64 KiB nothing works any more.
+    if (!resize(kBufferMin)) throw std::bad_alloc();
+  }
+  if (capacity_ - end_ < kReadMin) {
+    if (begin_ > 0) {
+      std::memmove(buffer_->bytes, buffer_->bytes + begin_, end_ - begin_);
+      end_ -= begin_;
+      scanned_ -= begin_;
+      begin_ = 0;
+    }
+    if (capacity_ - end_ < std::max(kReadMin, capacity_ / 4) && !resize(capacity_ * 2)) {
+      discard(end_);
+      shrink();
+    }
+  }
+  return {buffer_->bytes + end_, capacity_ - end_};
+}
+
+void LineFramer::filled(std::size_t count) {
+  assert(count <= capacity_ - end_);
+  end_ += count;
+}
+
+std::optional<LineFramer::Frame> LineFramer::next() {
+  while (true) {
+    const char* const found = line_end();
+    if (found == nullptr) {
+      scanned_ = end_;
+      if (long_size_ > 0) discard(end_);
+      if (long_size_ > 2 * std::uint64_t{line_max_} && !long_told_) {
+        long_told_ = true;
+        return Frame{{}, long_size_, long_head_, long_tail_};
+      }
+      return std::nullopt;
+    }
+    const auto end = static_cast<std::size_t>(found - buffer_->bytes);
+    scanned_ = end + 1;
+    if (auto frame = framed(end)) return frame;
+  }
+}
+
+std::optional<LineFramer::Frame> LineFramer::rest() {
+  if (begin_ == end_ && long_size_ == 0) return std::nullopt;
+  scanned_ = end_;
+  return framed(end_);
+}
+
+/// The first that was not looked at, or null.
+const char* LineFramer::line_end() const {
+  if (end_ == scanned_) return nullptr;
+  const std::string_view text(buffer_->bytes + scanned_, end_ - scanned_);
+  const std::size_t at = ends_ == Ends::newlines ? text.find('\n') : text.find_first_of("\n\r");
+  return at == text.npos ? nullptr : text.data() + at;
+}
+
+/// Takes the line that ends before `end` out of the buffer; nothing if it is blank.
+std::optional<LineFramer::Frame> LineFramer::framed(std::size_t end) {
+  std::string_view text(buffer_->bytes + begin_, end - begin_);
+  if (long_size_ > 0 || !can_hold(text.size())) {
+    discard(end);
+    begin_ = scanned_;
+    const Frame frame{{}, std::exchange(long_size_, 0), long_head_, long_tail_};
+    if (std::exchange(long_told_, false)) return std::nullopt;
+    return frame;
+  }
+  begin_ = scanned_;
+  if (at_start_) {
+    at_start_ = false;
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  }
+  if (!text.empty() && text.back() == '\r') text.remove_suffix(1);
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  if (std::all_of(text.begin(), text.end(), is_blank)) return std::nullopt;
+  return Frame{Line::padded(text), 0, {}, {}};
+}
+
+/// Lets go of the bytes before `end` of a line that is too long, all but the ends of that line.
+void LineFramer::discard(std::size_t end) {
+  std::string_view text(buffer_->bytes + begin_, end - begin_);
+  begin_ = end;
+  scanned_ = std::max(scanned_, end);
+  if (long_size_ == 0) {
+    long_head_.clear();
+    long_tail_.clear();
+  }
+  long_size_ += text.size();
+  const std::size_t missing = std::min(text.size(), kept_ - long_head_.size());
+  long_head_.append(text.substr(0, missing));
+  text.remove_prefix(missing);
+  if (text.size() > kept_) text.remove_prefix(text.size() - kept_);
+  long_tail_.append(text);
+  if (long_tail_.size() > kept_) {
+    long_tail_.erase(0, long_tail_.size() - kept_);
+  }
+}
+
+bool LineFramer::has_room(std::size_t bytes) {
+  // Without volatile the compiler removes both calls and assumes success.
+  void* volatile const room = std::malloc(bytes);
+  std::free(room);
+  return room != nullptr;
+}
+
+bool LineFramer::can_hold(std::size_t size) const {
+  if (size > line_max_) return false;
+  return size < limits::kRoomAskedFrom ||
+         has_room_(limits::kRoomPerByte * size + limits::kRoomBeside);
+}
+
+/// False if there is no memory. Then everything is as it was.
+bool LineFramer::resize(std::size_t capacity) {
+  if (!buffer_) buffer_ = std::make_shared<Buffer>();
+  // realloc moves the pages of a large buffer instead of copying them.
+  char* const bytes =
+      static_cast<char*>(std::realloc(buffer_->bytes, capacity + limits::kLinePadding));
+  if (bytes == nullptr) return false;
+  buffer_->bytes = bytes;
+  capacity_ = capacity;
+  return true;
+}
+
+}  // namespace sitter

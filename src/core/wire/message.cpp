@@ -1,0 +1,315 @@
+#include "core/wire/message.hpp"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/base/json_text.hpp"
+#include "core/wire/protocol.hpp"
+#include "core/wire/salvage.hpp"
+
+namespace sitter {
+namespace {
+
+using simdjson::ondemand::document;
+using simdjson::ondemand::field;
+using simdjson::ondemand::object;
+using simdjson::ondemand::value;
+
+bool is_hex_digit(char c) {
+  return is_json_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+bool is_string(std::string_view token) {
+  return token.size() >= 2 && token.front() == '"' && token.back() == '"';
+}
+
+simdjson::error_code key_of(field& f, std::string_view& key) {
+  const char* const begin = f.key().raw();
+  const char* end = begin;
+  while (*end != '"' && *end != '\\') ++end;
+  if (*end == '"') {
+    key = {begin, static_cast<std::size_t>(end - begin)};
+    return simdjson::SUCCESS;
+  }
+  return f.unescaped_key().get(key);
+}
+
+/// As `==`, but the size of `name` is known to the compiler, which spares a call for each key.
+template <std::size_t size>
+bool is(std::string_view key, const char (&name)[size]) {
+  return key.size() == size - 1 && std::memcmp(key.data(), name, size - 1) == 0;
+}
+
+/// Calls `on_member(key, value, token)` for each member, with the first token of its value; stops
+/// at the first error.
+template <class OnMember>
+simdjson::error_code each_member(object members, OnMember on_member) {
+  for (auto item : members) {
+    if (item.error()) return item.error();
+    // Taken by reference: a copy of a field costs as much as all the rest of this loop.
+    field&& f = std::move(item).value_unsafe();
+    std::string_view key;
+    if (const auto error = key_of(f, key)) return error;
+    value& v = f.value();
+    const std::string_view token = json_trimmed(v.raw_json_token());
+    if (const auto error = on_member(key, v, token)) return error;
+  }
+  return simdjson::SUCCESS;
+}
+
+/// A raw string or number; empty for anything else, of which the token is only the beginning.
+std::string_view scalar(std::string_view token) {
+  return is_string(token) || is_json_number(token) ? token : std::string_view();
+}
+
+/// The text of the value alone: simdjson takes white space behind objects and arrays along.
+simdjson::error_code raw_of(value& v, std::string_view token, std::string_view& out) {
+  out = token;
+  if (token.front() == '{') {
+    object members;
+    if (const auto error = v.get_object().get(members)) return error;
+    if (const auto error = members.raw_json().get(out)) return error;
+  } else if (token.front() == '[') {
+    simdjson::ondemand::array items;
+    if (const auto error = v.get_array().get(items)) return error;
+    if (const auto error = items.raw_json().get(out)) return error;
+  } else if (constexpr std::string_view kStarts = "\"-0123456789tfn";
+             kStarts.find(token.front()) == kStarts.npos) {
+    return simdjson::TAPE_ERROR;
+  }
+  out = json_trimmed(out);
+  return simdjson::SUCCESS;
+}
+
+using Values = MessageReader::Values;
+
+/// How a line is read.
+struct Reading {
+  Values values;
+  bool has_escapes;
+
+  /// The text of a raw string; with escapes it is decoded into the parser's buffer.
+  simdjson::error_code text_of(value& v, std::string_view token, std::string_view& out) const {
+    if (has_escapes || !is_string(token)) return v.get_string().get(out);
+    out = token.substr(1, token.size() - 2);
+    return simdjson::SUCCESS;
+  }
+
+  simdjson::error_code raw_checked(value& v, std::string_view token, std::string_view& raw) const {
+    if (const auto error = raw_of(v, token, raw)) return error;
+    const bool is_good = values == Values::skipped || has_json_grammar(raw);
+    return is_good ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
+  }
+
+  /// Checks a value that nobody reads. A string has been checked already.
+  simdjson::error_code check(value& v, std::string_view token) const {
+    if (values == Values::skipped || token.front() == '"') return simdjson::SUCCESS;
+    std::string_view raw;
+    return raw_checked(v, token, raw);
+  }
+};
+
+simdjson::error_code read_meta(value& meta, Message::Params& params, const Reading& reading) {
+  object members;
+  if (const auto error = meta.get_object().get(members)) return error;
+  return each_member(members, [&](std::string_view key, value& v, std::string_view token) {
+    if (is(key, "progressToken")) {
+      params.meta_progress_token = scalar(token);
+    } else if (key.starts_with(kMetaPrefix)) {
+      if (key == kMetaVersion) {
+        // Whatever it is, the child has to refuse it, and nothing may be made of it.
+        params.envelope_version = token.front() == '"' ? token : "null";
+      } else if (key == kMetaClientInfo) {
+        return reading.raw_checked(v, token, params.envelope_client);
+      } else if (key == kMetaClientCapabilities) {
+        return reading.raw_checked(v, token, params.envelope_capabilities);
+      } else if (key == kMetaStream) {
+        params.subscription_id = scalar(token);
+      }
+    }
+    return reading.check(v, token);
+  });
+}
+
+simdjson::error_code read_params(object members, Message::Params& params, const Reading& reading) {
+  return each_member(members, [&](std::string_view key, value& v, std::string_view token) {
+    if (is(key, "name")) {
+      if (token.front() == '"') return reading.text_of(v, token, params.name_text);
+    } else if (is(key, "_meta")) {
+      if (token.front() == '{') return read_meta(v, params, reading);
+    } else if (is(key, "progressToken")) {
+      params.progress_token = scalar(token);
+    } else if (is(key, "requestId")) {
+      params.request_id = scalar(token);
+    } else if (is(key, "cursor")) {
+      params.cursor = token;
+    } else if (is(key, "uri")) {
+      params.uri = scalar(token);
+    } else if (is(key, "level")) {
+      params.level = scalar(token);
+    } else if (is(key, "protocolVersion")) {
+      params.protocol_version = token;
+    } else if (is(key, "task")) {
+      params.has_task = token != "null";
+    } else if (is(key, "notifications")) {
+      return reading.raw_checked(v, token, params.notifications);
+    }
+    return reading.check(v, token);
+  });
+}
+
+/// simdjson checks the escapes of those strings only that are asked for.
+bool has_bad_escape(std::string_view text, std::size_t at) {
+  constexpr std::string_view kSimple = "\"\\/bfnrt";
+  for (; at != text.npos; at = text.find('\\', at)) {
+    const char c = at + 1 < text.size() ? text[at + 1] : '\0';
+    if (c == 'u') {
+      for (std::size_t digit = at + 2; digit < at + 6; ++digit) {
+        if (digit >= text.size() || !is_hex_digit(text[digit])) return true;
+      }
+      at += 6;
+    } else if (kSimple.find(c) != kSimple.npos) {
+      at += 2;
+    } else {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Which of the members that make a message are there.
+struct Shape {
+  bool has_id = false, has_method = false, has_params = false, has_result = false,
+       has_error = false;
+  std::string_view version;
+};
+
+simdjson::error_code read_members(document& document, Message& message, Shape& shape,
+                                  const Reading& reading) {
+  object members;
+  if (const auto error = document.get_object().get(members)) return error;
+  return each_member(members, [&](std::string_view key, value& v, std::string_view token) {
+    if (is(key, "id")) {
+      shape.has_id = true;
+      message.id = token;
+    } else if (is(key, "method")) {
+      shape.has_method = true;
+      if (token.front() == '"') return reading.text_of(v, token, message.method_text);
+    } else if (is(key, "params")) {
+      // Of two the last one counts.
+      if (std::exchange(shape.has_params, true)) message.params = {};
+      if (token.front() != '{') return reading.raw_checked(v, token, message.params_raw);
+      object params;
+      if (const auto error = v.get_object().get(params)) return error;
+      if (const auto error = read_params(params, message.params, reading)) return error;
+      const char* end = nullptr;
+      if (const auto error = document.current_location().get(end)) return error;
+      message.params_raw =
+          json_trimmed({token.data(), static_cast<std::size_t>(end - token.data())});
+    } else if (is(key, "result")) {
+      shape.has_result = true;
+      return reading.raw_checked(v, token, message.result);
+    } else if (is(key, "error")) {
+      shape.has_error = true;
+      return reading.raw_checked(v, token, message.error);
+    } else if (is(key, "jsonrpc")) {
+      shape.version = token;
+    } else {
+      return reading.check(v, token);
+    }
+    return simdjson::SUCCESS;
+  });
+}
+
+/// Tells the kind of the message, or returns what is wrong with it.
+std::string_view classify(const Shape& shape, Message& message) {
+  if (shape.version != "\"2.0\"") return "the member jsonrpc is not \"2.0\"";
+  const bool null_id = message.id == "null";
+  if (shape.has_id && !null_id && !is_string(message.id) && !is_json_number(message.id)) {
+    return "the member id is neither a string nor a number";
+  }
+  if (shape.has_method) {
+    if (message.method_text.data() == nullptr) return "the member method is not a string";
+    if (null_id) return "the member id is null";
+    message.method = method_of(message.method_text);
+    message.kind = shape.has_id ? Message::Kind::request : Message::Kind::notification;
+    return {};
+  }
+  if (!shape.has_result && !shape.has_error) {
+    return "there is neither a method nor a result nor an error";
+  }
+  if (shape.has_result && (!shape.has_id || null_id)) return "the result has no id";
+  message.kind = shape.has_result ? Message::Kind::result : Message::Kind::error;
+  if (null_id) message.id = {};
+  return {};
+}
+
+}  // namespace
+
+struct MessageReader::Parser {
+  simdjson::ondemand::parser json;
+};
+
+MessageReader::MessageReader() : parser_(std::make_unique<Parser>()) {}
+MessageReader::~MessageReader() = default;
+
+const Message* MessageReader::refuse(Defect::Kind kind, std::string what, Line line) {
+  defect_ = {kind, std::move(what), {}};
+  if (kind != Defect::Kind::batch) defect_.id = std::string(lenient_id(line.text()));
+  return nullptr;
+}
+
+const Message* MessageReader::read(Line line, Values values) {
+  const std::string_view text = line.text();
+  const auto not_json = [&](simdjson::error_code error) {
+    if (error == simdjson::UTF8_ERROR) {
+      return refuse(Defect::Kind::not_utf8, "the line is not valid UTF-8", line);
+    }
+    if (error == simdjson::MEMALLOC) {
+      return refuse(Defect::Kind::no_memory, too_long_text(text.size()), line);
+    }
+    return refuse(Defect::Kind::not_json,
+                  fmt::format("the line is not valid JSON ({})", simdjson::error_message(error)),
+                  line);
+  };
+  if (parser_->json.capacity() > limits::kParserKeptMax && text.size() <= limits::kParserKeptMax) {
+    parser_ = std::make_unique<Parser>();
+  }
+  message_ = {};
+
+  document document;
+  const simdjson::padded_string_view padded(text.data(), text.size(),
+                                            text.size() + limits::kLinePadding);
+  if (const auto error = parser_->json.iterate(padded).get(document)) return not_json(error);
+  const std::string_view start = json_trimmed(text);
+  if (start.front() == '[') {
+    return refuse(Defect::Kind::batch, "the line is an array and not an object", line);
+  }
+  if (start.front() != '{') {
+    // The parser has not looked at the characters of a scalar yet.
+    const bool is_scalar = nlohmann::json::accept(start.begin(), start.end());
+    return refuse(is_scalar ? Defect::Kind::not_an_object : Defect::Kind::not_json,
+                  "the line is not a JSON object", line);
+  }
+
+  const std::size_t escape = text.find('\\');
+  if (has_bad_escape(text, escape)) {
+    return refuse(Defect::Kind::not_json, "a string has an escape that JSON does not have", line);
+  }
+  Shape shape;
+  const Reading reading{values, escape != text.npos};
+  if (const auto error = read_members(document, message_, shape, reading)) return not_json(error);
+  if (const char* rest = nullptr; !document.current_location().get(rest)) {
+    return refuse(Defect::Kind::not_json, "something follows the JSON object", line);
+  }
+  if (const std::string_view what = classify(shape, message_); !what.empty()) {
+    return refuse(Defect::Kind::not_json_rpc, std::string(what), line);
+  }
+  return &message_;
+}
+
+}  // namespace sitter

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/wire/method.hpp"
+#include "sitter/line.hpp"
+
+namespace sitter {
+
+/// The top level of a JSON-RPC message, and what the bridge needs of its params. Views point into
+/// the line or into the reader and live until the next read. Raw values are JSON text as it was
+/// sent.
+struct Message {
+  enum class Kind : std::uint8_t { request, notification, result, error };
+
+  /// The members of params that the bridge looks at, whatever the method. Raw unless said
+  /// otherwise.
+  struct Params {
+    std::string_view name_text;  ///< unescaped
+    /// Strings or numbers; empty when they are anything else.
+    std::string_view meta_progress_token;
+    std::string_view progress_token;
+    std::string_view request_id;
+    std::string_view uri;
+    std::string_view level;
+    /// The first token of whatever they are.
+    std::string_view cursor;
+    std::string_view protocol_version;
+    /// What a client of the stateless revision says of itself in `_meta`. Without a version there
+    /// is no envelope.
+    std::string_view envelope_version;
+    std::string_view envelope_client;
+    std::string_view envelope_capabilities;
+    /// The stream that a notification belongs to: the id of the subscriptions/listen.
+    std::string_view subscription_id;
+    /// What a subscriptions/listen asks for, or its acknowledgement grants.
+    std::string_view notifications;
+    bool has_task = false;
+
+    bool has_envelope() const { return !envelope_version.empty(); }
+  };
+
+  Kind kind = Kind::notification;
+  Method method = Method::other;
+  std::string_view method_text;  ///< unescaped
+  std::string_view id;
+  std::string_view params_raw;
+  std::string_view result;
+  std::string_view error;
+  Params params;
+};
+
+/// Why a line is no message.
+struct Defect {
+  enum class Kind : std::uint8_t {
+    not_utf8,
+    not_json,
+    no_memory,  ///< nobody knows what it is
+    batch,
+    not_an_object,
+    not_json_rpc,
+  };
+
+  Kind kind;
+  /// A clause for a person: "the member id is neither a string nor a number".
+  std::string what;
+  /// The raw id, where one can be read.
+  std::string id;
+};
+
+/// Reads the top level of lines. The only module that knows simdjson. UTF-8 and strings are checked
+/// everywhere, values that the bridge skips on demand only.
+class MessageReader {
+ public:
+  enum class Values : std::uint8_t { skipped, checked };
+
+  MessageReader();
+  ~MessageReader();
+  MessageReader(const MessageReader&) = delete;
+  MessageReader& operator=(const MessageReader&) = delete;
+
+  /// The message, or null; then `defect()` says why.
+  const Message* read(Line line, Values values = Values::skipped);
+  const Defect& defect() const { return defect_; }
+
+ private:
+  struct Parser;
+
+  const Message* refuse(Defect::Kind kind, std::string what, Line line);
+
+  std::unique_ptr<Parser> parser_;
+  Message message_;
+  Defect defect_;
+};
+
+}  // namespace sitter

@@ -1,0 +1,60 @@
+#include "core/wire/reply.hpp"
+
+#include <fmt/format.h>
+
+#include "core/base/text.hpp"
+
+namespace sitter {
+
+std::string result_line(std::string_view id, std::string_view result) {
+  return fmt::format(R"json({{"jsonrpc":"2.0","id":{},"result":{}}})json", id, result);
+}
+
+std::string error_line(std::string_view id, ErrorCode code, std::string_view message,
+                       std::string_view data) {
+  std::string error = fmt::format(R"json({{"code":{},"message":{})json", static_cast<int>(code),
+                                  json_string(message));
+  if (!data.empty()) error += fmt::format(R"json(,"data":{})json", data);
+  return error_line(id, error + "}");
+}
+
+std::string error_line(std::string_view id, std::string_view error) {
+  const std::string member = id.empty() ? "" : fmt::format(R"json("id":{},)json", id);
+  return fmt::format(R"json({{"jsonrpc":"2.0",{}"error":{}}})json", member, error);
+}
+
+std::string tool_text(std::string_view text, bool is_error) {
+  return fmt::format(R"json({{"content":[{}]{}}})json", text_block(text),
+                     is_error ? R"json(,"isError":true)json" : "");
+}
+
+std::string complete(std::string_view result, std::string_view meta) {
+  return fmt::format(R"json({{"resultType":"complete","_meta":{{{}}}{}{})json", meta,
+                     result == "{}" ? "" : ",", result.substr(1));
+}
+
+std::string complete_list(std::string_view result, std::string_view meta) {
+  return complete(fmt::format(R"json({{"ttlMs":0,"cacheScope":"private",{})json", result.substr(1)),
+                  meta);
+}
+
+std::string server_info_member(std::string_view sitter_version) {
+  return fmt::format(R"json("{}":{{"name":"mcp-sitter","version":{}}})json", kMetaServerInfo,
+                     json_string(sitter_version));
+}
+
+std::string request_line(std::string_view id, std::string_view method, std::string_view params) {
+  return fmt::format(R"json({{"jsonrpc":"2.0","id":{},"method":"{}"{}{}}})json", id, method,
+                     params.empty() ? "" : R"json(,"params":)json", params);
+}
+
+std::string notification_line(std::string_view method, std::string_view params) {
+  return fmt::format(R"json({{"jsonrpc":"2.0","method":"{}"{}{}}})json", method,
+                     params.empty() ? "" : R"json(,"params":)json", params);
+}
+
+std::string text_block(std::string_view text) {
+  return fmt::format(R"json({{"type":"text","text":{}}})json", json_string(text));
+}
+
+}  // namespace sitter

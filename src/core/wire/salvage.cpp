@@ -1,0 +1,129 @@
+#include "core/wire/salvage.hpp"
+
+#include <fmt/format.h>
+
+#include "core/base/json_text.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+namespace {
+
+/// The value of the token that begins `text`: a string or a number, as an id may be.
+std::string_view id_token(std::string_view text) {
+  text = json_trimmed(text);
+  if (text.empty()) return {};
+  if (text.front() == '"') {
+    const std::size_t end = behind_json_string(text, 0);
+    return end == text.npos ? std::string_view() : text.substr(0, end);
+  }
+  const std::string_view number = text.substr(0, text.find_first_of(",}] \t\r\n"));
+  return is_json_number(number) ? number : std::string_view();
+}
+
+/// Whether what stands at `at` is a value of an object or array around it.
+bool is_value(std::string_view text, std::size_t at) {
+  const std::string_view before = json_trimmed(text.substr(0, at));
+  return before.ends_with(':') || before.ends_with(',') || before.ends_with('[');
+}
+
+/// The position behind the brace that closes the one at `at`, or npos.
+std::size_t behind_object(std::string_view text, std::size_t at) {
+  std::size_t depth = 0;
+  while (at < text.size()) {
+    const char c = text[at];
+    if (c == '"') {
+      at = behind_json_string(text, at);
+      if (at == std::string_view::npos) return at;
+      continue;
+    }
+    if (c == '{') ++depth;
+    if (c == '}' && --depth == 0) return at + 1;
+    ++at;
+  }
+  return std::string_view::npos;
+}
+
+/// The id at the top level, as far as braces and strings can be followed.
+std::string_view id_from_start(std::string_view text) {
+  std::size_t at = text.find('{');
+  int depth = 0;
+  while (at < text.size()) {
+    const char c = text[at];
+    if (c == '"') {
+      const std::size_t end = behind_json_string(text, at);
+      if (end == text.npos) return {};
+      const bool is_id = depth == 1 && text.substr(at, end - at) == "\"id\"";
+      at = end;
+      while (at < text.size() && is_json_space(text[at])) ++at;
+      if (is_id && at < text.size() && text[at] == ':') return id_token(text.substr(at + 1));
+      continue;
+    }
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    ++at;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view lenient_id(std::string_view text) {
+  const std::string_view id = id_from_start(text);
+  return id.empty() ? lenient_id_at_end(text) : id;
+}
+
+std::string_view lenient_id_at_end(std::string_view tail) {
+  const std::size_t key = tail.rfind("\"id\"");
+  if (key == tail.npos || key == 0) return {};
+  const std::string_view before = json_trimmed(tail.substr(0, key));
+  if (before.empty() || (before.back() != ',' && before.back() != '{')) return {};
+  std::string_view rest = json_trimmed(tail.substr(key + 4));
+  if (rest.empty() || rest.front() != ':') return {};
+  rest.remove_prefix(1);
+  const std::string_view id = id_token(rest);
+  if (id.empty()) return {};
+  const std::size_t end = static_cast<std::size_t>(id.data() + id.size() - rest.data());
+  return json_trimmed(rest.substr(end)) == "}" ? id : std::string_view();
+}
+
+std::string too_long_text(std::uint64_t size) {
+  if (size > limits::kLineMax) {
+    return fmt::format("the line has {} bytes, and at most {} are taken", size, limits::kLineMax);
+  }
+  return fmt::format("there is no memory for a line of {} bytes", size);
+}
+
+SplitLine split_objects(std::string_view text) {
+  SplitLine split;
+  std::size_t at = 0;
+  std::size_t last_end = 0;
+  int unclosed = 0;
+  const auto add_text = [&](std::size_t end) {
+    const std::string_view piece = json_trimmed(text.substr(last_end, end - last_end));
+    if (piece.find_first_not_of("[], \t\r\n") != piece.npos) split.texts.push_back(piece);
+  };
+  while ((at = text.find('{', at)) != text.npos) {
+    const std::size_t end = behind_object(text, at);
+    if (end == text.npos) {
+      // Each brace that is never closed costs a look at all the rest.
+      if (++unclosed == limits::kUnclosedBracesMax) break;
+      ++at;
+      continue;
+    }
+    if (unclosed > 0 && is_value(text, at)) {
+      at = end;
+      continue;
+    }
+    add_text(at);
+    split.objects.push_back(text.substr(at, end - at));
+    at = last_end = end;
+  }
+  if (split.objects.empty()) {
+    split.texts.push_back(json_trimmed(text));
+  } else {
+    add_text(text.size());
+  }
+  return split;
+}
+
+}  // namespace sitter

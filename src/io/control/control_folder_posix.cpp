@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "io/control/control_folder.hpp"
+
+namespace sitter {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr mode_t kOnlyOurs = S_IRWXU;
+
+/// Empty, or what is wrong with it.
+std::string complaint_about(const std::string& folder) {
+  struct stat found {};
+  if (lstat(folder.c_str(), &found) != 0) return std::strerror(errno);
+  if (!S_ISDIR(found.st_mode)) return "it is no folder";
+  if (found.st_uid != geteuid()) return "it belongs to another user";
+  if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    return "others may enter it (chmod 700 mends that)";
+  return {};
+}
+
+/// Whether the path of each socket in it fits into an address (unix(7)).
+bool has_room(const std::string& folder) {
+  constexpr std::string_view longest_name = "/4194304.sock";
+  return folder.size() + longest_name.size() < sizeof(sockaddr_un::sun_path);
+}
+
+std::string folder_in_runtime(const std::string& runtime) { return runtime + "/mcp-sitter"; }
+
+/// Empty if the environment names none that is there and can be used.
+std::string runtime_folder() {
+  const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
+  std::error_code error;
+  const bool is_there = runtime != nullptr && runtime[0] == '/' && fs::is_directory(runtime, error);
+  return is_there && has_room(folder_in_runtime(runtime)) ? runtime : "";
+}
+
+std::string folder_in_temporary() {
+  std::error_code error;
+  fs::path temporary = fs::temp_directory_path(error);
+  if (error) temporary = "/tmp";
+  return (temporary / fmt::format("mcp-sitter-{}", geteuid())).native();
+}
+
+/// Many clients give their servers a short environment, so a bridge may have chosen otherwise than
+/// a shell would.
+std::vector<std::string> folders_of_others() {
+  std::string runtime = runtime_folder();
+  if (runtime.empty()) runtime = fmt::format("/run/user/{}", geteuid());
+  return {folder_in_runtime(runtime), folder_in_temporary()};
+}
+
+void add_sockets_in(const std::string& folder, std::vector<std::string>& sockets) {
+  if (!complaint_about(folder).empty()) return;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    struct stat found {};
+    const std::string path = entry->path().native();
+    if (!path.ends_with(".sock") || lstat(path.c_str(), &found) != 0) continue;
+    if (S_ISSOCK(found.st_mode) && found.st_uid == geteuid()) sockets.push_back(path);
+  }
+}
+
+}  // namespace
+
+std::string control_folder() {
+  const std::string runtime = runtime_folder();
+  return runtime.empty() ? folder_in_temporary() : folder_in_runtime(runtime);
+}
+
+std::string control_socket() { return fmt::format("{}/{}.sock", control_folder(), getpid()); }
+
+void remove_control_socket(const std::string& socket) {
+  const std::string folder = socket.substr(0, socket.rfind('/'));
+  if (!complaint_about(folder).empty()) return;
+  unlink(socket.c_str());
+  rmdir(folder.c_str());
+}
+
+std::string prepare_control_folder() {
+  const std::string folder = control_folder();
+  if (!has_room(folder)) {
+    return folder + ": the path is too long for a socket; a shorter TMPDIR mends that";
+  }
+  mkdir(folder.c_str(), kOnlyOurs);
+  const std::string complaint = complaint_about(folder);
+  return complaint.empty() ? complaint : fmt::format("{}: {}", folder, complaint);
+}
+
+std::vector<std::string> control_sockets() {
+  std::vector<std::string> sockets;
+  for (const std::string& folder : folders_of_others()) add_sockets_in(folder, sockets);
+  std::sort(sockets.begin(), sockets.end());
+  return sockets;
+}
+
+}  // namespace sitter

@@ -1,0 +1,225 @@
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/streambuf.hpp>
+#include <chrono>
+#include <istream>
+#include <map>
+#include <utility>
+
+#include "io/control/control_folder.hpp"
+#include "io/control/control_server.hpp"
+#include "io/stream/platform.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+namespace {
+
+using boost::asio::local::stream_protocol;
+using boost::system::error_code;
+
+constexpr std::chrono::milliseconds kAcceptPause{100};
+constexpr int kBindTries = 3;
+
+}  // namespace
+
+/// Shared with the waits that are under way.
+class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
+ public:
+  Listener(EventLoop& loop, std::string hello, Events events)
+      : loop_(loop),
+        hello_(std::move(hello)),
+        events_(std::move(events)),
+        acceptor_(loop.io()),
+        pause_(loop.io()) {}
+
+  /// Empty, or why it does not listen.
+  std::string listen() {
+    path_ = control_socket();
+    error_code error;
+    for (int i = 0; i < kBindTries; ++i) {
+      if (std::string complaint = prepare_control_folder(); !complaint.empty()) return complaint;
+      remove_if_dead();
+      error = bind();
+      // Another one that ended may have removed the folder since.
+      if (error != boost::system::errc::no_such_file_or_directory) break;
+    }
+    if (error) return fmt::format("{}: {}", path_, error.message());
+    accept();
+    return {};
+  }
+
+  void stop() {
+    error_code ignored;
+    acceptor_.close(ignored);
+    pause_.cancel();
+    remove_control_socket(path_);
+    for (auto& [id, connection] : connections_) connection->socket.close(ignored);
+    connections_.clear();
+    events_ = {};
+  }
+
+  void send(ControlId id, const std::string& line) {
+    const auto found = connections_.find(id);
+    if (found == connections_.end()) return;
+    std::string& output = found->second->output;
+    if (output.size() > limits::kControlQueueMax) {
+      // Not at once, since whoever sends has not finished.
+      loop_.post([self = shared_from_this(), id] { self->close(id); });
+      return;
+    }
+    output += line;
+    output += '\n';
+    if (!found->second->is_waiting) write(id);
+  }
+
+ private:
+  struct Connection {
+    explicit Connection(stream_protocol::socket accepted)
+        : socket(std::move(accepted)), input(limits::kControlLineMax) {}
+
+    stream_protocol::socket socket;
+    boost::asio::streambuf input;
+    std::string output;
+    /// For room to write.
+    bool is_waiting = false;
+  };
+
+  error_code bind() {
+    error_code ignored;
+    acceptor_.close(ignored);
+    try {
+      acceptor_.open(stream_protocol());
+      // A path that is too long for the system is refused here.
+      const mode_t before = umask(~static_cast<mode_t>(S_IRUSR | S_IWUSR) & 0777);
+      error_code error;
+      acceptor_.bind(stream_protocol::endpoint(path_), error);
+      umask(before);
+      if (error) return error;
+      acceptor_.listen();
+    } catch (const boost::system::system_error& failure) {
+      return failure.code();
+    }
+    return {};
+  }
+
+  /// Of a bridge that had our pid and was killed together with its keeper.
+  void remove_if_dead() {
+    stream_protocol::socket other(loop_.io());
+    error_code error;
+    other.connect(stream_protocol::endpoint(path_), error);
+    if (error == boost::asio::error::connection_refused) unlink(path_.c_str());
+  }
+
+  void accept() {
+    acceptor_.async_accept(
+        [self = shared_from_this()](error_code error, stream_protocol::socket socket) {
+          if (!self->acceptor_.is_open()) return;
+          if (error) {
+            self->accept_later();
+            return;
+          }
+          self->take(std::move(socket));
+          self->accept();
+        });
+  }
+
+  /// There are no descriptors to be had, and the connection is still there.
+  void accept_later() {
+    pause_.expires_after(kAcceptPause);
+    pause_.async_wait([self = shared_from_this()](error_code error) {
+      if (!error) self->accept();
+    });
+  }
+
+  void take(stream_protocol::socket socket) {
+    error_code error;
+    socket.non_blocking(true, error);
+    const bool has_room = connections_.size() < limits::kControlConnectionsMax;
+    if (error || !has_room || !platform::is_own_peer(socket.native_handle())) return;
+    const ControlId id = ++last_id_;
+    connections_.emplace(id, std::make_shared<Connection>(std::move(socket)));
+    send(id, hello_);
+    read(id);
+  }
+
+  void read(ControlId id) {
+    const auto found = connections_.find(id);
+    if (found == connections_.end()) return;
+    const auto connection = found->second;
+    boost::asio::async_read_until(
+        connection->socket, connection->input, '\n',
+        [self = shared_from_this(), connection, id](error_code error, std::size_t size) {
+          if (error) {
+            self->close(id);
+            return;
+          }
+          std::string line(size, '\0');
+          std::istream(&connection->input).read(line.data(), static_cast<std::streamsize>(size));
+          line.pop_back();
+          if (self->connections_.contains(id)) self->events_.on_line(id, line);
+          self->read(id);
+        });
+  }
+
+  /// Without waiting. A write of Asio's own would end in a function that nobody is woken for.
+  void write(ControlId id) {
+    const auto found = connections_.find(id);
+    if (found == connections_.end()) return;
+    const auto connection = found->second;
+    std::string& output = connection->output;
+    error_code error;
+    while (!output.empty() && !error) {
+      output.erase(0, connection->socket.write_some(boost::asio::buffer(output), error));
+    }
+    if (output.empty()) return;
+    if (error != boost::asio::error::would_block) {
+      loop_.post([self = shared_from_this(), id] { self->close(id); });
+      return;
+    }
+    connection->is_waiting = true;
+    connection->socket.async_wait(stream_protocol::socket::wait_write,
+                                  [self = shared_from_this(), connection, id](error_code) {
+                                    connection->is_waiting = false;
+                                    self->write(id);
+                                  });
+  }
+
+  void close(ControlId id) {
+    const auto found = connections_.find(id);
+    if (found == connections_.end()) return;
+    error_code ignored;
+    found->second->socket.close(ignored);
+    connections_.erase(found);
+    if (events_.on_closed) events_.on_closed(id);
+  }
+
+  EventLoop& loop_;
+  std::string hello_;
+  Events events_;
+  stream_protocol::acceptor acceptor_;
+  boost::asio::steady_timer pause_;
+  std::string path_;
+  std::map<ControlId, std::shared_ptr<Connection>> connections_;
+  ControlId last_id_ = 0;
+};
+
+std::unique_ptr<ControlServer> ControlServer::open(EventLoop& loop, std::string hello,
+                                                   Events events, std::string& error) {
+  auto listener = std::make_shared<Listener>(loop, std::move(hello), std::move(events));
+  error = listener->listen();
+  if (!error.empty()) return nullptr;
+  return std::unique_ptr<ControlServer>(new ControlServer(std::move(listener)));
+}
+
+ControlServer::ControlServer(std::shared_ptr<Listener> listener) : listener_(std::move(listener)) {}
+ControlServer::~ControlServer() { listener_->stop(); }
+void ControlServer::send(ControlId connection, const std::string& line) {
+  listener_->send(connection, line);
+}
+
+}  // namespace sitter

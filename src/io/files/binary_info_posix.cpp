@@ -1,0 +1,146 @@
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+#include <variant>
+#include <vector>
+
+#include "io/files/binary_info.hpp"
+#include "io/process/process_table.hpp"
+#include "io/process/runners.hpp"
+#include "io/process/shebang.hpp"
+
+namespace sitter {
+namespace {
+
+namespace fs = std::filesystem;
+
+// npx -> sh -> node is three; a deeper chain is no wrapper.
+constexpr int kDepthMax = 16;
+
+struct Target {
+  std::string path;
+  /// Empty when the path is a program of its own.
+  std::string interpreter;
+};
+
+// A script that is a runner itself, as npx is one of node, is not what is under development.
+std::optional<Target> interpreted(const std::string& interpreter,
+                                  const std::vector<std::string>& arguments,
+                                  const std::string& cwd) {
+  auto script = script_of(arguments, cwd);
+  if (!script || runner_kind(*script) != Runner::none) return std::nullopt;
+  return Target{*script, interpreter};
+}
+
+/// The way down from the child, past shells and runners, to the first process that is or runs a
+/// program of its own and has the child's standard input.
+class TargetSearch {
+ public:
+  explicit TargetSearch(long child) : input_(input_of(child)), processes_(all_processes()) {
+    // Of several, the oldest is the server, and later ones are its helpers.
+    std::sort(processes_.begin(), processes_.end(),
+              [](const ProcessRecord& a, const ProcessRecord& b) { return a.start < b.start; });
+  }
+
+  std::optional<Target> below(long pid, int depth = 0) const {
+    if (!input_ || depth > kDepthMax) return std::nullopt;
+    std::string image = image_of(pid).path;
+    Runner kind = runner_kind(image);
+    if (image.empty() || kind == Runner::remote) return std::nullopt;
+    if (kind == Runner::none) return Target{image, {}};
+    if (kind == Runner::interpreter) {
+      std::vector<std::string> arguments = arguments_of(pid);
+      if (!arguments.empty()) arguments.erase(arguments.begin());
+      auto target = interpreted(image, arguments, working_directory_of(pid));
+      if (target) return target;
+    }
+    for (const ProcessRecord& process : processes_) {
+      if (process.parent != pid || process.zombie || input_of(process.pid) != input_) continue;
+      if (auto target = below(process.pid, depth + 1)) return target;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<OpenFileIdentity> input_;
+  std::vector<ProcessRecord> processes_;
+};
+
+// `#!/usr/bin/env -S python3 -u` names python3.
+std::string interpreter_in(const std::string& script, const LaunchPlan& plan) {
+  std::vector<std::string> words = shebang_words(first_line_of(script));
+  if (words.empty()) return {};
+  if (fs::path(words.front()).filename() != "env") return words.front();
+  auto name = std::find_if(words.begin() + 1, words.end(), [](const std::string& word) {
+    return word.front() != '-' && word.find('=') == std::string::npos;
+  });
+  if (name == words.end()) return words.front();
+  std::string found = find_in_path(plan, *name);
+  return found.empty() ? *name : found;
+}
+
+std::optional<Target> find_target(const LaunchRequest& request, const LaunchPlan& plan, long pid) {
+  Runner kind = runner_kind(plan.program);
+  if (kind == Runner::none) return Target{plan.program, interpreter_in(plan.program, plan)};
+  if (kind == Runner::remote) return std::nullopt;
+  std::optional<Target> target;
+  if (kind == Runner::interpreter) target = interpreted(plan.program, request.arguments, plan.cwd);
+  // The arguments of a wrapper may be those of the program behind it, so the process says more.
+  if (!target && pid != 0) target = TargetSearch(pid).below(pid);
+  if (!target) target = interpreted(plan.program, request.arguments, plan.cwd);
+  return target;
+}
+
+WallTime modified(const std::string& path) {
+  std::error_code error;
+  auto time = fs::last_write_time(path, error);
+  if (error) return {};
+  return std::chrono::time_point_cast<WallTime::duration>(std::chrono::file_clock::to_sys(time));
+}
+
+BinaryInfo describe(const Target& target) {
+  BinaryInfo info;
+  info.path = target.path;
+  struct stat facts {};
+  if (stat(target.path.c_str(), &facts) == 0) {
+    info.exists = true;
+    info.size = static_cast<std::uintmax_t>(facts.st_size);
+    info.mtime = modified(target.path);
+    info.device = static_cast<std::uint64_t>(facts.st_dev);
+    info.inode = facts.st_ino;
+  }
+  if (!target.interpreter.empty()) {
+    struct stat runner {};
+    bool found = stat(target.interpreter.c_str(), &runner) == 0;
+    info.interpreter = {target.interpreter, found ? static_cast<std::uintmax_t>(runner.st_size) : 0,
+                        modified(target.interpreter)};
+  }
+  return info;
+}
+
+}  // namespace
+
+BinaryInfo inspect(const LaunchRequest& request, const PlannedLaunch& planned, long pid) {
+  std::optional<Target> target;
+  if (const auto* plan = std::get_if<LaunchPlan>(&planned)) {
+    target = find_target(request, *plan, pid);
+  } else if (pid != 0) {
+    target = TargetSearch(pid).below(pid);
+  } else if (request.command.starts_with('/')) {
+    // It stands where it stands, whatever else keeps it from being started.
+    target = Target{request.command, {}};
+  }
+  if (target) return describe(*target);
+  BinaryInfo unknown;
+  unknown.path = request.command;
+  return unknown;
+}
+
+BinaryInfo inspect(const LaunchRequest& request, long pid) {
+  return inspect(request, plan_launch(request), pid);
+}
+
+}  // namespace sitter

@@ -1,0 +1,96 @@
+#include "io/files/binary_watch.hpp"
+
+#include <variant>
+
+#include "io/process/image_sweep.hpp"
+
+namespace sitter {
+namespace {
+
+bool is_same_file(const BinaryInfo& a, const BinaryInfo& b) {
+  return a.exists == b.exists && a.mtime == b.mtime && a.size == b.size && a.inode == b.inode &&
+         a.device == b.device;
+}
+
+/// Whether strangers run it, too.
+bool is_shared(const ImageIdentity& image) {
+  return shared_by_strangers(image.path) || belongs_to_the_system(image.path);
+}
+
+}  // namespace
+
+void BinaryWatch::before_start(const PlannedLaunch& planned) {
+  loaded_ = inspect(command_, planned, 0);
+}
+
+void BinaryWatch::on_started(long pid, WallTime started) {
+  started_ = started;
+  was_started_ = true;
+  image_ = image_of(pid);
+  inner_image_ = {};
+}
+
+BinaryFacts BinaryWatch::look(long pid) {
+  BinaryInfo info = inspect(command_, pid);
+  if (pid == 0 && !info.exists && loaded_.exists) {
+    // Behind a wrapper only the last running child has shown which file it is.
+    info = inspect(
+        {.command = loaded_.path, .arguments = {}, .cwd = {}, .environment = {}, .env_file = {}},
+        0);
+  }
+  // A shell that has nothing else to do becomes the program that it runs (execve(2)).
+  if (const ImageIdentity image = image_of(pid); image.is_known()) image_ = image;
+  if (pid != 0 && info.exists && info.path != loaded_.path) loaded_ = info;
+  if (pid != 0 && info.exists && !info.interpreter) inner_image_ = image_at(info.path);
+
+  BinaryFacts facts;
+  facts.path = info.path;
+  facts.exists = info.exists;
+  if (info.exists) {
+    // Not read at a start, which would wait for it.
+    if (std::string id = build_id_of(info.path); !id.empty()) facts.build_id = std::move(id);
+    facts.size = static_cast<std::int64_t>(info.size);
+    facts.modified = info.mtime;
+  }
+  if (info.interpreter) {
+    facts.interpreter =
+        BinaryFacts::File{info.interpreter->path, static_cast<std::int64_t>(info.interpreter->size),
+                          info.interpreter->mtime};
+  }
+  if (pid != 0 && was_started_) {
+    facts.loaded = BinaryFacts::Loaded{{}, {}, started_};
+    if (loaded_.exists) {
+      facts.loaded->modified = loaded_.mtime;
+      facts.loaded->size = static_cast<std::int64_t>(loaded_.size);
+    }
+    facts.stale = !is_same_file(loaded_, info);
+  }
+  return facts;
+}
+
+ImageIdentity BinaryWatch::image_to_sweep(KillScope scope) const {
+  if (scope == KillScope::child) return {};
+  const ImageIdentity own = own_image();
+  for (const ImageIdentity& image : {own, inner_image_}) {
+    if (image.is_known() && !is_shared(image)) return image;
+  }
+  return scope == KillScope::same_executable ? own : ImageIdentity{};
+}
+
+ImageIdentity BinaryWatch::shared_image() const {
+  return image_to_sweep(KillScope::automatic).is_known()
+             ? ImageIdentity{}
+             : image_to_sweep(KillScope::same_executable);
+}
+
+ImageIdentity BinaryWatch::own_image() const {
+  if (image_.is_known()) return image_;
+  // Before the first start: what would run.
+  const PlannedLaunch planned = plan_launch(command_);
+  const BinaryInfo info = inspect(command_, planned, 0);
+  if (info.interpreter) return image_at(info.interpreter->path);
+  const auto* const plan = std::get_if<LaunchPlan>(&planned);
+  return image_at(plan == nullptr ? info.path : plan->program);
+}
+
+}  // namespace sitter

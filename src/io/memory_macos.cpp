@@ -1,8 +1,0 @@
-#include "sitter/io/memory.hpp"
-
-namespace sitter {
-
-// The system's allocator does so by itself.
-void give_back_freed_memory() {}
-
-}  // namespace sitter

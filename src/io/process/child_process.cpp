@@ -1,0 +1,34 @@
+#include "io/process/child_process.hpp"
+
+#include <utility>
+
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+ChildProcess::ChildProcess(EventLoop& loop, Launched launched, Generation gen, Events events)
+    : pid_(launched.pid),
+      unit_(launched.pid, gen),
+      input_(loop, std::move(launched.input),
+             {std::move(events.on_input_moved), std::move(events.on_input_broken)}),
+      output_(loop, std::move(launched.output), LineFramer(),
+              {std::move(events.on_output), std::move(events.on_output_end), {}}),
+      error_(loop, std::move(launched.error),
+             LineFramer(limits::kStderrLineMax, limits::kStderrLineMax / 2,
+                        LineFramer::Ends::also_returns),
+             {std::move(events.on_error), std::move(events.on_error_end),
+              std::move(events.on_error_bytes)}) {
+  // What was written just before its end was closed is lost, and no write tells.
+  input_.watch();
+}
+
+void ChildProcess::set_exited() {
+  has_exited_ = true;
+  output_.set_paused(false);
+}
+
+void ChildProcess::set_output_paused(bool paused) {
+  if (!has_exited_) output_.set_paused(paused);
+}
+
+}  // namespace sitter

@@ -1,0 +1,177 @@
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <thread>
+#include <vector>
+
+#include "io/control/control_folder.hpp"
+#include "io/process/keeper.hpp"
+#include "io/process/unit_mark.hpp"
+#include "io/stream/platform.hpp"
+#include "io/stream/signals_blocked.hpp"
+
+namespace sitter {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// What leaves its session between two looks is found by its mark; a look costs a few milliseconds.
+constexpr std::chrono::milliseconds kLookInterval = 2s;
+
+/// Without a unit that is left it only has to see the end of its pipe.
+constexpr std::chrono::milliseconds kEndWait = 100ms;
+
+/// Where the keeper has its end of the pipe: behind the standard descriptors.
+constexpr int kPipe = STDERR_FILENO + 1;
+
+enum class Event : std::int64_t { started, over };
+
+/// What goes through the pipe; written and read whole, because it is far below PIPE_BUF.
+struct Record {
+  Event event;
+  Generation gen;
+  std::int64_t leader;
+  std::uint64_t leader_start;
+};
+
+bool send(const FileDescriptor& pipe, const Record& record) {
+  return write(pipe.number(), &record, sizeof record) == sizeof record;
+}
+
+class KeptUnits {
+ public:
+  explicit KeptUnits(const ProcessRecord& bridge) : bridge_(bridge) {}
+
+  bool empty() const { return units_.empty(); }
+
+  void take(const Record& record) {
+    std::erase_if(units_, [&](const ProcessUnit& unit) { return unit.gen() == record.gen; });
+    if (record.event == Event::started) {
+      units_.emplace_back(static_cast<long>(record.leader), record.leader_start, bridge_,
+                          record.gen);
+    }
+  }
+
+  void look() {
+    for (ProcessUnit& unit : units_) unit.look(leaders_beside(unit));
+  }
+
+  void kill() {
+    for (ProcessUnit& unit : units_) unit.signal(UnitSignal::kill, leaders_beside(unit));
+    if (units_.empty()) return;
+    // A round may find what was forked during the one before.
+    for (int round = 0; round < kSignalRoundsMax && kill_marked(); ++round) {
+    }
+  }
+
+ private:
+  std::vector<long> leaders_beside(const ProcessUnit& unit) const {
+    std::vector<long> others;
+    for (const ProcessUnit& other : units_) {
+      if (other.leader() != unit.leader()) others.push_back(other.leader());
+    }
+    return others;
+  }
+
+  /// What had left its parents and its session since the last look, but for what a build has left
+  /// behind. False if there was none.
+  bool kill_marked() const {
+    bool found = false;
+    for (const ProcessRecord& process : all_processes()) {
+      if (process.zombie || process.start < bridge_.start) continue;
+      const auto gen = marked_generation(process.pid, bridge_);
+      if (!gen || is_build(*gen)) continue;
+      found = send_signal(process, SIGKILL) == Delivery::delivered || found;
+    }
+    return found;
+  }
+
+  ProcessRecord bridge_;
+  std::vector<ProcessUnit> units_;
+};
+
+void leave_the_bridge(int pipe) {
+  setsid();
+  // What the bridge is told is not meant for its keeper, which ends with the bridge anyway.
+  for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2}) {
+    std::signal(signal, SIG_IGN);
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  platform::set_process_title("sitter-keeper");
+  if (chdir("/") != 0) _exit(1);
+
+  // Above all that is overwritten below.
+  int high = fcntl(pipe, F_DUPFD, kPipe + 1);
+  int null = open("/dev/null", O_RDWR);
+  for (int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(null, standard);
+  if (dup2(high, kPipe) < 0) _exit(1);
+  platform::close_from(kPipe + 1);
+}
+
+[[noreturn]] void keep(const ProcessRecord& bridge, const std::string& socket) {
+  KeptUnits units(bridge);
+  while (true) {
+    pollfd readable{kPipe, POLLIN, 0};
+    int ready = poll(&readable, 1, units.empty() ? -1 : static_cast<int>(kLookInterval.count()));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready == 0) {
+      units.look();
+      continue;
+    }
+    Record record{};
+    ssize_t count = read(kPipe, &record, sizeof record);
+    if (count < 0 && errno == EINTR) continue;
+    if (count != sizeof record) break;
+    units.take(record);
+  }
+  units.kill();
+  if (!socket.empty()) remove_control_socket(socket);
+  // The bridge's destructors and buffers are not the keeper's.
+  _exit(0);
+}
+
+}  // namespace
+
+std::optional<Keeper> Keeper::start(const std::string& socket) {
+  auto pipe = platform::open_pipe();
+  if (!pipe) return std::nullopt;
+  const ProcessRecord bridge = this_process();
+  // A signal to the bridge's group must not end a keeper that does not ignore it yet.
+  SignalsBlocked blocked;
+  pid_t pid = fork();
+  if (pid < 0) return std::nullopt;
+  if (pid == 0) {
+    leave_the_bridge(pipe->read_end.number());
+    keep(bridge, socket);
+  }
+  // A keeper that was stopped must not stop the bridge.
+  fcntl(pipe->write_end.number(), F_SETFL, O_NONBLOCK);
+  return Keeper(pid, socket, std::move(pipe->write_end));
+}
+
+Keeper::~Keeper() {
+  if (!pipe_.is_open()) return;
+  pipe_.close();
+  for (auto waited = 0ms; waited < kEndWait; waited += 1ms) {
+    if (waitpid(static_cast<pid_t>(pid_), nullptr, WNOHANG) != 0) return;
+    std::this_thread::sleep_for(1ms);
+  }
+}
+
+bool Keeper::child_started(Generation gen, const ProcessRecord& leader) {
+  return send(pipe_, {Event::started, gen, leader.pid, leader.start});
+}
+
+bool Keeper::child_over(Generation gen) { return send(pipe_, {Event::over, gen, 0, 0}); }
+
+void Keeper::abandon() { kill(static_cast<pid_t>(pid_), SIGKILL); }
+
+}  // namespace sitter

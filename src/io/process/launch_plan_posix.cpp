@@ -1,0 +1,235 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+#include "core/base/text.hpp"
+#include "io/process/env_file.hpp"
+#include "io/process/launch_plan.hpp"
+#include "io/stream/file_descriptor.hpp"
+
+extern char** environ;  // NOLINT: the system's name
+
+namespace sitter {
+namespace {
+
+constexpr std::size_t kPathBytesMax = 500;
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kEnvFileMax = 1 << 20;
+
+// What execvp searches without a PATH.
+constexpr std::string_view kDefaultPath = "/bin:/usr/bin";
+
+std::string error_text(int error) { return std::strerror(error); }
+
+bool is_directory(const std::string& path) {
+  struct stat facts {};
+  return stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+bool exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+
+bool is_executable_file(const std::string& path) {
+  struct stat facts {};
+  return stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) &&
+         access(path.c_str(), X_OK) == 0;
+}
+
+// Absolute and without detours. `..` is only taken out where no link can change its meaning.
+std::string tidy(const fs::path& base, const fs::path& path) {
+  fs::path whole = base / path;
+  bool climbs = false;
+  for (const fs::path& part : whole) climbs = climbs || part == "..";
+  if (!climbs) return whole.lexically_normal().string();
+  std::error_code error;
+  fs::path parent = fs::canonical(whole.parent_path(), error);
+  return error ? whole.string() : (parent / whole.filename()).string();
+}
+
+std::variant<std::string, LaunchFailure> child_directory(const std::string& cwd,
+                                                         const std::string& option) {
+  std::error_code error;
+  fs::path ours = fs::current_path(error);
+  if (error && (cwd.empty() || cwd.front() != '/')) {
+    return LaunchFailure{"the bridge's working directory is gone (" + error.message() +
+                         "); name one with " + option};
+  }
+  if (cwd.empty()) return ours.string();
+  std::string path = tidy(ours, cwd);
+  if (path.size() > 1 && path.back() == '/') path.pop_back();
+  struct stat facts {};
+  if (stat(path.c_str(), &facts) != 0) {
+    return LaunchFailure{"the working directory " + path + " (" + option + ") can't be used: " +
+                         (errno == ENOENT ? "it does not exist" : error_text(errno))};
+  }
+  if (!S_ISDIR(facts.st_mode)) {
+    return LaunchFailure{"the working directory " + path + " (" + option + ") is not a directory"};
+  }
+  if (access(path.c_str(), X_OK) != 0) {
+    return LaunchFailure{"the working directory " + path + " (" + option +
+                         ") can't be entered: " + error_text(errno)};
+  }
+  return path;
+}
+
+// Empty: errno says why.
+std::optional<std::string> read_file(const std::string& path, std::size_t size_max) {
+  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file.is_open()) return std::nullopt;
+  std::string text(size_max + 1, '\0');
+  std::size_t length = 0;
+  while (length < text.size()) {
+    ssize_t count = read(file.number(), text.data() + length, text.size() - length);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return std::nullopt;
+    if (count == 0) break;
+    length += static_cast<std::size_t>(count);
+  }
+  if (length > size_max) {
+    errno = EFBIG;
+    return std::nullopt;
+  }
+  text.resize(length);
+  return text;
+}
+
+std::variant<std::vector<std::string>, LaunchFailure> read_env_file(const std::string& path) {
+  std::optional<std::string> text = read_file(path, kEnvFileMax);
+  if (!text) {
+    return LaunchFailure{"the env file " + path + " (--env-file) can't be read: " +
+                         (errno == ENOENT ? "no such file" : error_text(errno))};
+  }
+  auto entries = parse_env_file(*text);
+  if (auto* error = std::get_if<EnvFileError>(&entries)) {
+    return LaunchFailure{"the env file " + path + " (--env-file) is wrong in " + error->what};
+  }
+  return std::get<std::vector<std::string>>(std::move(entries));
+}
+
+/// An environment in which a later entry takes the place of an earlier one.
+class Environment {
+ public:
+  void set(const std::string& entry) {
+    auto [place, is_new] = places_.try_emplace(entry.substr(0, entry.find('=')), entries_.size());
+    if (is_new) {
+      entries_.push_back(entry);
+    } else {
+      entries_[place->second] = entry;
+    }
+  }
+
+  std::vector<std::string> take() { return std::move(entries_); }
+
+ private:
+  std::vector<std::string> entries_;
+  std::unordered_map<std::string, std::size_t> places_;
+};
+
+std::optional<std::string_view> variable(const std::vector<std::string>& environment,
+                                         std::string_view name) {
+  for (std::string_view entry : environment) {
+    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
+      return entry.substr(name.size() + 1);
+    }
+  }
+  return std::nullopt;
+}
+
+struct Search {
+  std::string found;
+  /// A hit that could not be executed, for the message.
+  std::string skipped;
+};
+
+Search search_path(const LaunchPlan& plan, const std::string& name) {
+  Search search;
+  std::string_view path = variable(plan.environment, "PATH").value_or(kDefaultPath);
+  while (!path.empty()) {
+    std::size_t end = std::min(path.find(':'), path.size());
+    std::string_view directory = path.substr(0, end);
+    path.remove_prefix(std::min(end + 1, path.size()));
+    if (directory.empty()) continue;
+    std::string hit = tidy(plan.cwd, fs::path(directory) / name);
+    if (is_executable_file(hit)) {
+      search.found = hit;
+      return search;
+    }
+    if (search.skipped.empty() && exists(hit)) search.skipped = hit;
+  }
+  return search;
+}
+
+std::string not_found(const LaunchPlan& plan, const std::string& name, const std::string& skipped) {
+  if (!skipped.empty()) {
+    return "'" + name + "' was found only as " + skipped + ", which " +
+           (is_directory(skipped) ? "is a directory" : "is not executable (try chmod +x)");
+  }
+  // A long one must not push out what to do.
+  const auto path = variable(plan.environment, "PATH");
+  std::string reason = "no such file: '" + name + "' was not found in PATH (" +
+                       shortened(path.value_or("not set"), kPathBytesMax) + ")";
+  if (exists(tidy(plan.cwd, name))) {
+    return reason + "; there is one in " + plan.cwd + ", write ./" + name + " to run that";
+  }
+  return reason + "; install it, or give its absolute path";
+}
+
+}  // namespace
+
+LaunchRequest build_request(std::string command_line, std::string cwd) {
+  return {.command = "/bin/sh",
+          .arguments = {"-c", std::move(command_line)},
+          .cwd = std::move(cwd),
+          .environment = {},
+          .env_file = {},
+          .role = LaunchRequest::Role::build};
+}
+
+PlannedLaunch plan_launch(const LaunchRequest& request) {
+  const bool is_build = request.role == LaunchRequest::Role::build;
+  LaunchPlan plan;
+  auto directory = child_directory(request.cwd, is_build ? "--build-cwd" : "--cwd");
+  if (auto* failure = std::get_if<LaunchFailure>(&directory)) return std::move(*failure);
+  plan.cwd = std::get<std::string>(std::move(directory));
+
+  Environment environment;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    environment.set(*entry);
+  }
+  if (!request.env_file.empty()) {
+    auto entries = read_env_file(request.env_file);
+    if (auto* failure = std::get_if<LaunchFailure>(&entries)) return std::move(*failure);
+    for (const auto& entry : std::get<std::vector<std::string>>(entries)) environment.set(entry);
+  }
+  for (const auto& entry : request.environment) environment.set(entry);
+  plan.merges_outputs = is_build;
+  plan.environment = environment.take();
+
+  if (request.command.empty()) return LaunchFailure{"the command is empty"};
+  plan.arguments = request.arguments;
+  plan.arguments.insert(plan.arguments.begin(), request.command);
+  if (request.command.find('/') != std::string::npos) {
+    plan.program = tidy(plan.cwd, request.command);
+    return plan;
+  }
+  Search search = search_path(plan, request.command);
+  if (search.found.empty()) {
+    return LaunchFailure{not_found(plan, request.command, search.skipped)};
+  }
+  plan.program = search.found;
+  return plan;
+}
+
+std::string find_in_path(const LaunchPlan& plan, const std::string& name) {
+  return search_path(plan, name).found;
+}
+
+}  // namespace sitter

@@ -1,0 +1,306 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/execution.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/process/v2/default_launcher.hpp>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "io/process/keeper.hpp"
+#include "io/process/launch.hpp"
+#include "io/process/shebang.hpp"
+#include "io/process/unit_mark.hpp"
+#include "io/stream/platform.hpp"
+#include "io/stream/signals_blocked.hpp"
+
+namespace sitter {
+
+/// Tells the launcher which execution context to prepare for the fork: one that has nothing
+/// registered. With the bridge's own, the forked child would register every descriptor of the
+/// bridge in an epoll of its own, and go on as a second bridge if that failed.
+struct LaunchExecutor {
+  boost::asio::execution_context* context;
+
+  boost::asio::execution_context& query(boost::asio::execution::context_t) const noexcept {
+    return *context;
+  }
+  template <class Function>
+  void execute(Function&&) const noexcept {}
+  friend bool operator==(const LaunchExecutor&, const LaunchExecutor&) noexcept = default;
+};
+
+}  // namespace sitter
+
+BOOST_PROCESS_V2_BEGIN_NAMESPACE
+
+/// What the launcher returns for our executor: the pid and no more. The library's own handle would
+/// kill the child at its end and take its exit away from reap(); it can't be detached in all
+/// versions without waiting for the child.
+template <>
+struct basic_process<sitter::LaunchExecutor> {
+  explicit basic_process(sitter::LaunchExecutor) {}
+  basic_process(sitter::LaunchExecutor, int child) : pid(child) {}
+
+  int pid = -1;
+};
+
+BOOST_PROCESS_V2_END_NAMESPACE
+
+namespace sitter {
+namespace {
+
+namespace process = boost::process::v2;
+using boost::system::error_code;
+
+constexpr int kExecFailed = 127;
+
+error_code last_error() { return {errno, boost::system::system_category()}; }
+
+void reset_signals() {
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  // SIGKILL, SIGSTOP and those of the C library refuse, which is no harm.
+  for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &action, nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+/// Makes the fork of the launcher fit for the child, and cleans up after one that failed. The hooks
+/// are templates because the launcher tests for them with other arguments than it calls them with.
+struct ChildSetup {
+  const std::string& cwd;
+  int input;
+  int output;
+  int error;
+  pid_t parent;
+  std::optional<std::uint64_t> lock_limit;
+  Generation gen;
+  Keeper* keeper;
+
+  template <class... Ignored>
+  error_code on_exec_setup(Ignored&&...) const {
+    setsid();
+    if (!platform::die_with_parent(parent)) _exit(kExecFailed);
+    if (lock_limit) platform::set_lock_limit(*lock_limit);
+    // A keeper that is gone is replaced when its end is seen.
+    if (keeper != nullptr) keeper->child_started(gen, this_process());
+    if (dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
+        dup2(error, STDERR_FILENO) < 0 || chdir(cwd.c_str()) != 0) {
+      return last_error();
+    }
+    // The launcher's own closing leaves all descriptors below its pipe open.
+    platform::close_from_at_exec(STDERR_FILENO + 1);
+    reset_signals();
+    return {};
+  }
+
+  template <class... Ignored>
+  void on_exec_error(Ignored&&...) const {
+    // exit() would run the bridge's destructors and flush its buffers a second time.
+    _exit(kExecFailed);
+  }
+
+  template <class Launcher, class... Ignored>
+  void on_error(Launcher& launcher, Ignored&&...) const {
+    if (launcher.pid <= 0) return;
+    while (waitpid(launcher.pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+};
+
+/// Takes the places of closed standard descriptors, so that no new pipe gets a number that the
+/// child is to have overwritten.
+class StandardDescriptorsTaken {
+ public:
+  StandardDescriptorsTaken() {
+    for (FileDescriptor& place : places_) {
+      place = FileDescriptor(open("/dev/null", O_RDWR | O_CLOEXEC));
+      if (place.number() > STDERR_FILENO) break;
+    }
+  }
+
+ private:
+  FileDescriptor places_[4];
+};
+
+std::vector<const char*> pointers(const std::vector<std::string>& words) {
+  std::vector<const char*> result;
+  for (const std::string& word : words) result.push_back(word.c_str());
+  result.push_back(nullptr);
+  return result;
+}
+
+struct Pipes {
+  platform::Pipe input;
+  platform::Pipe output;
+  platform::Pipe error;
+};
+
+std::optional<Pipes> open_pipes() {
+  auto input = platform::open_pipe();
+  auto output = platform::open_pipe();
+  auto error = platform::open_pipe();
+  if (!input || !output || !error) return std::nullopt;
+  // The stderr of a child is small, and the system counts what a user's pipes may hold in all.
+  platform::enlarge_pipe(input->write_end.number());
+  platform::enlarge_pipe(output->read_end.number());
+  for (int end : {input->write_end.number(), output->read_end.number(), error->read_end.number()}) {
+    fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK);
+  }
+  return Pipes{std::move(*input), std::move(*output), std::move(*error)};
+}
+
+struct Started {
+  int pid;
+  int error;
+};
+
+Started start(const LaunchPlan& plan, const Pipes& pipes, Generation gen, Keeper* keeper) {
+  std::vector<const char*> arguments = pointers(plan.arguments);
+  const std::string mark = unit_variable(this_process(), gen);
+  std::vector<const char*> environment = pointers(plan.environment);
+  environment.insert(environment.begin(), mark.c_str());
+
+  pid_t parent = getpid();
+  const FileDescriptor& error_end = pipes.error.write_end;
+  const FileDescriptor& output_end = plan.merges_outputs ? error_end : pipes.output.write_end;
+  ChildSetup setup{plan.cwd,
+                   pipes.input.read_end.number(),
+                   output_end.number(),
+                   error_end.number(),
+                   parent,
+                   unit_lock_limit(this_process(), gen),
+                   gen,
+                   keeper};
+  process::posix::default_launcher launcher;
+  launcher.env = environment.data();
+  boost::asio::execution_context nothing_registered;
+  error_code error;
+  // asio's handlers, run in the forked child, would write into the bridge's own pipe.
+  SignalsBlocked blocked;
+  try {
+    auto child =
+        launcher(LaunchExecutor{&nothing_registered}, error, plan.program, arguments.data(), setup);
+    return {child.pid, error.value()};
+  } catch (...) {
+    // Thrown in the forked child, it must not come back as a second bridge.
+    if (getpid() != parent) _exit(kExecFailed);
+    throw;
+  }
+}
+
+std::string interpreter_of(const std::string& program) {
+  std::vector<std::string> words = shebang_words(first_line_of(program));
+  return words.empty() ? std::string() : words.front();
+}
+
+bool looks_like_text(std::string_view head) {
+  return std::none_of(head.begin(), head.end(),
+                      [](char c) { return c >= 0 && c < ' ' && c != '\t' && c != '\r'; });
+}
+
+std::string missing(const std::string& program) {
+  struct stat facts {};
+  if (stat(program.c_str(), &facts) != 0) {
+    return "no such file; build it, or correct the command";
+  }
+  std::string interpreter = interpreter_of(program);
+  if (interpreter.empty()) {
+    return "the file exists, but the loader that it asks for does not: it was built for another "
+           "system";
+  }
+  if (interpreter.back() == '\r') {
+    interpreter.pop_back();
+    return "its first line ends with a carriage return, so the interpreter " + interpreter +
+           " is not found; save it with Unix line ends";
+  }
+  return "its first line names the interpreter " + interpreter +
+         ", which does not exist; install it, or correct that line";
+}
+
+std::string not_permitted(const std::string& program) {
+  struct stat facts {};
+  if (stat(program.c_str(), &facts) != 0) {
+    return "permission denied on the way to it; check the directories above";
+  }
+  if (S_ISDIR(facts.st_mode)) return "it is a directory; name the program in it";
+  if (!S_ISREG(facts.st_mode)) return "it is not a regular file";
+  if (access(program.c_str(), X_OK) != 0) {
+    return "it is not executable (permission denied); run chmod +x " + program;
+  }
+  std::string interpreter = interpreter_of(program);
+  if (!interpreter.empty() && access(interpreter.c_str(), X_OK) != 0) {
+    return "its first line names the interpreter " + interpreter + ", which is not executable";
+  }
+  return "permission denied, although it is executable; its file system may be mounted noexec";
+}
+
+std::string bad_format(const std::string& program) {
+  std::string head = first_line_of(program);
+  if (head.empty()) return "the file is empty; build it again";
+  if (looks_like_text(head)) {
+    return "exec format error: it is a script without a #! line; write one (#!/bin/sh), or name "
+           "the interpreter in the command";
+  }
+  return "exec format error: it is not a program for this machine";
+}
+
+std::string reason_of(int error, const std::string& program) {
+  switch (error) {
+    case ENOENT:
+      return missing(program);
+    case ENOTDIR:
+      return "no such file: a part of its path is not a directory";
+    case EACCES:
+    case EPERM:
+      return not_permitted(program);
+    case ENOEXEC:
+      return bad_format(program);
+    case ETXTBSY:
+      return "text file busy: it is being written at this moment; try again when the build is done";
+    case E2BIG:
+      return "its arguments and environment are too long";
+    case EAGAIN:
+      return "no more processes can be started now (" + std::string(std::strerror(error)) + ")";
+    default:
+      return std::strerror(error);
+  }
+}
+
+LaunchFailure diagnose(int error, const LaunchPlan& plan) {
+  struct stat facts {};
+  if (stat(plan.cwd.c_str(), &facts) != 0) {
+    return {"the working directory " + plan.cwd + " is gone; make it again, or name another"};
+  }
+  return {"can't start " + plan.program + ": " + reason_of(error, plan.program), error == ETXTBSY};
+}
+
+}  // namespace
+
+std::variant<Launched, LaunchFailure> launch(const PlannedLaunch& planned, Generation gen,
+                                             Keeper* keeper) {
+  if (const auto* failure = std::get_if<LaunchFailure>(&planned)) return *failure;
+  const auto& plan = std::get<LaunchPlan>(planned);
+
+  StandardDescriptorsTaken taken;
+  std::optional<Pipes> pipes = open_pipes();
+  if (!pipes) {
+    return LaunchFailure{"no pipe could be made for the child: " +
+                         std::string(std::strerror(errno))};
+  }
+  Started started = start(plan, *pipes, gen, keeper);
+  if (started.error != 0) return diagnose(started.error, plan);
+  return Launched{started.pid, std::move(pipes->input.write_end), std::move(pipes->output.read_end),
+                  std::move(pipes->error.read_end)};
+}
+
+}  // namespace sitter

@@ -1,0 +1,257 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+#include "io/process/process_table.hpp"
+#include "io/stream/file_descriptor.hpp"
+
+namespace sitter {
+namespace {
+
+constexpr std::size_t kArgumentsMax = 64 * 1024;
+
+// Written by the kernel behind the name of a running file that has none any more.
+constexpr std::string_view kDeleted = " (deleted)";
+
+/// Empty, which is no path, where it would be that of somebody else.
+std::string proc_path(long pid, const char* name) {
+  if (!lists_processes()) return {};
+  return "/proc/" + std::to_string(pid) + '/' + name;
+}
+
+std::string read_some(int descriptor, std::size_t size_max) {
+  std::string text(size_max, '\0');
+  std::size_t length = 0;
+  while (length < size_max) {
+    ssize_t count = read(descriptor, text.data() + length, size_max - length);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    length += static_cast<std::size_t>(count);
+  }
+  text.resize(length);
+  return text;
+}
+
+// For files that may be large, but seldom are.
+std::string read_all(int descriptor, std::size_t size_max) {
+  constexpr std::size_t kPiece = 64 * 1024;
+  std::string text;
+  while (text.size() < size_max) {
+    const std::string piece = read_some(descriptor, kPiece);
+    text += piece;
+    if (piece.size() < kPiece) break;
+  }
+  return text;
+}
+
+std::string read_link(const std::string& path) {
+  char target[PATH_MAX];
+  ssize_t length = readlink(path.c_str(), target, sizeof target);
+  return length > 0 ? std::string(target, static_cast<std::size_t>(length)) : std::string();
+}
+
+struct DirectoryCloser {
+  void operator()(DIR* directory) const { closedir(directory); }
+};
+
+// The fields of /proc/PID/stat behind the name, which may hold anything: number 3 is the first.
+std::optional<ProcessRecord> parse_stat(long pid, const std::string& text) {
+  constexpr int kParent = 4;
+  constexpr int kGroup = 5;
+  constexpr int kSession = 6;
+  constexpr int kThreads = 20;
+  constexpr int kStart = 22;
+  std::size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos || name_end + 3 >= text.size()) return std::nullopt;
+  const char* next = text.c_str() + name_end + 2;
+  char state = *next++;
+  ProcessRecord record;
+  record.pid = pid;
+  long threads = 1;
+  for (int field = kParent; field <= kStart; ++field) {
+    char* end = nullptr;
+    unsigned long long value = std::strtoull(next, &end, 10);
+    if (end == next) return std::nullopt;
+    next = end;
+    if (field == kParent) record.parent = static_cast<long>(value);
+    if (field == kGroup) record.group = static_cast<long>(value);
+    if (field == kSession) record.session = static_cast<long>(value);
+    if (field == kThreads) threads = static_cast<long>(value);
+    if (field == kStart) record.start = value;
+  }
+  // A process whose first thread has ended shows as a zombie while the others run.
+  record.zombie = (state == 'Z' || state == 'X') && threads <= 1;
+  return record;
+}
+
+std::optional<ProcessRecord> read_record(int proc, long pid) {
+  constexpr std::size_t kStatMax = 1024;
+  std::string path = std::to_string(pid) + "/stat";
+  FileDescriptor file(openat(proc, path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat facts {};
+  if (!file.is_open() || fstat(file.number(), &facts) != 0) return std::nullopt;
+  auto record = parse_stat(pid, read_some(file.number(), kStatMax));
+  if (record) record->user = facts.st_uid;
+  return record;
+}
+
+ImageIdentity identity_of(const struct statx& facts) {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  ImageIdentity image;
+  image.device = std::uint64_t{facts.stx_dev_major} << 32 | facts.stx_dev_minor;
+  image.inode = facts.stx_ino;
+  if ((facts.stx_mask & STATX_BTIME) != 0) {
+    image.born =
+        static_cast<std::uint64_t>(facts.stx_btime.tv_sec) * kSecond + facts.stx_btime.tv_nsec;
+  }
+  return image;
+}
+
+constexpr unsigned kIdentityFields = STATX_INO | STATX_BTIME;
+
+ImageIdentity identity_at(const std::string& path) {
+  struct statx facts {};
+  if (statx(AT_FDCWD, path.c_str(), 0, kIdentityFields, &facts) != 0) return {};
+  return identity_of(facts);
+}
+
+// A container has files of its own under the same names.
+bool sees_our_files(long pid) {
+  return read_link(proc_path(pid, "ns/mnt")) == read_link("/proc/self/ns/mnt");
+}
+
+bool takes_signal(int error) { return error != EPERM && error != EACCES; }
+
+}  // namespace
+
+bool lists_processes() { return read_link("/proc/self") == std::to_string(getpid()); }
+
+std::vector<ProcessRecord> all_processes() {
+  std::vector<ProcessRecord> processes;
+  if (!lists_processes()) return processes;
+  std::unique_ptr<DIR, DirectoryCloser> directory(opendir("/proc"));
+  if (!directory) return processes;
+  while (const dirent* entry = readdir(directory.get())) {
+    long pid = std::strtol(entry->d_name, nullptr, 10);
+    if (pid <= 0) continue;
+    if (auto record = read_record(dirfd(directory.get()), pid)) processes.push_back(*record);
+  }
+  return processes;
+}
+
+std::optional<ProcessRecord> find_process(long pid) {
+  if (!lists_processes()) return std::nullopt;
+  FileDescriptor proc(open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!proc.is_open()) return std::nullopt;
+  return read_record(proc.number(), pid);
+}
+
+std::vector<std::string> arguments_of(long pid) {
+  FileDescriptor file(open(proc_path(pid, "cmdline").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return {};
+  std::string text = read_some(file.number(), kArgumentsMax);
+  std::vector<std::string> words;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    std::size_t end = std::min(rest.find('\0'), rest.size());
+    words.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return words;
+}
+
+std::optional<std::string> environment_value(long pid, const std::string& name) {
+  constexpr std::size_t kEnvironmentMax = 4 * 1024 * 1024;
+  FileDescriptor file(open(proc_path(pid, "environ").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return std::nullopt;
+  const std::string all = '\0' + read_all(file.number(), kEnvironmentMax);
+  const std::string entry = '\0' + name + '=';
+  const std::size_t at = all.find(entry);
+  if (at == std::string::npos) return std::nullopt;
+  const std::size_t value = at + entry.size();
+  return all.substr(value, all.find('\0', value) - value);
+}
+
+std::optional<std::uint64_t> lock_limit_of(long pid) {
+  // About 1.4 KiB today.
+  constexpr std::size_t kLimitsMax = 4096;
+  constexpr std::string_view kName = "\nMax file locks ";
+  FileDescriptor file(open(proc_path(pid, "limits").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return std::nullopt;
+  const std::string limits = read_some(file.number(), kLimitsMax);
+  const std::size_t at = limits.find(kName);
+  if (at == std::string::npos) return std::nullopt;
+  const char* const value = limits.c_str() + at + kName.size();
+  char* end = nullptr;
+  const unsigned long long limit = std::strtoull(value, &end, 10);
+  if (end == value || *end != ' ') return std::nullopt;
+  return limit;
+}
+
+std::string working_directory_of(long pid) { return read_link(proc_path(pid, "cwd")); }
+
+ImageIdentity image_of(long pid) {
+  // The link leads to the file itself, whatever became of its name. It is followed once, since the
+  // process may run another program or end between two looks.
+  FileDescriptor file(open(proc_path(pid, "exe").c_str(), O_PATH | O_CLOEXEC));
+  struct statx facts {};
+  if (!file.is_open() || statx(file.number(), "", AT_EMPTY_PATH, kIdentityFields, &facts) != 0) {
+    return {};
+  }
+  ImageIdentity image = identity_of(facts);
+  image.path = read_link("/proc/self/fd/" + std::to_string(file.number()));
+  if (image.path.ends_with(kDeleted)) image.path.resize(image.path.size() - kDeleted.size());
+  return image;
+}
+
+bool runs_image(long pid, const ImageIdentity& image) {
+  std::string link = proc_path(pid, "exe");
+  ImageIdentity running = identity_at(link);
+  if (!running.is_known()) return false;
+  if (running.device == image.device && running.inode == image.inode) {
+    return running.is_same_file(image);
+  }
+  return !image.path.empty() && read_link(link) == image.path + std::string(kDeleted) &&
+         sees_our_files(pid);
+}
+
+ImageIdentity image_at(const std::string& path) {
+  ImageIdentity image = identity_at(path);
+  char* real = realpath(path.c_str(), nullptr);
+  if (real != nullptr) image.path = real;
+  std::free(real);
+  return image;
+}
+
+std::optional<OpenFileIdentity> input_of(long pid) {
+  struct stat facts {};
+  if (stat(proc_path(pid, "fd/0").c_str(), &facts) != 0) return std::nullopt;
+  return OpenFileIdentity{facts.st_dev, facts.st_ino};
+}
+
+Delivery send_signal(const ProcessRecord& process, int signal) {
+  // The descriptor holds on to the process, so that its number can't pass to a stranger between the
+  // check and the signal. Old kernels and sandboxes refuse it.
+  FileDescriptor handle(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
+  if (!handle.is_open() && errno == ESRCH) return Delivery::gone;
+  auto now = find_process(process.pid);
+  if (!now || now->start != process.start || now->zombie) return Delivery::gone;
+  long result = handle.is_open()
+                    ? syscall(SYS_pidfd_send_signal, handle.number(), signal, nullptr, 0)
+                    : kill(static_cast<pid_t>(process.pid), signal);
+  if (result == 0) return Delivery::delivered;
+  return takes_signal(errno) ? Delivery::gone : Delivery::not_permitted;
+}
+
+}  // namespace sitter

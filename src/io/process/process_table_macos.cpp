@@ -1,0 +1,160 @@
+#include <libproc.h>
+#include <sys/stat.h>
+#include <sys/sysctl.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include "io/process/process_table.hpp"
+
+namespace sitter {
+namespace {
+
+ProcessRecord to_record(const kinfo_proc& process) {
+  constexpr std::uint64_t kSecond = 1'000'000;
+  ProcessRecord record;
+  record.pid = process.kp_proc.p_pid;
+  record.parent = process.kp_eproc.e_ppid;
+  record.group = process.kp_eproc.e_pgid;
+  record.session = getsid(process.kp_proc.p_pid);
+  record.user = process.kp_eproc.e_ucred.cr_uid;
+  record.start = static_cast<std::uint64_t>(process.kp_proc.p_starttime.tv_sec) * kSecond +
+                 static_cast<std::uint64_t>(process.kp_proc.p_starttime.tv_usec);
+  record.zombie = process.kp_proc.p_stat == SZOMB;
+  return record;
+}
+
+std::vector<kinfo_proc> query(int what, int argument) {
+  int name[] = {CTL_KERN, KERN_PROC, what, argument};
+  std::vector<kinfo_proc> processes;
+  std::size_t size = 0;
+  if (sysctl(name, 4, nullptr, &size, nullptr, 0) != 0) return processes;
+  // Some more may have started since.
+  processes.resize(size / sizeof(kinfo_proc) + 64);
+  size = processes.size() * sizeof(kinfo_proc);
+  if (sysctl(name, 4, processes.data(), &size, nullptr, 0) != 0) size = 0;
+  processes.resize(size / sizeof(kinfo_proc));
+  return processes;
+}
+
+// How many arguments there are, the executable's path, NUL bytes, then the arguments and the
+// environment, each entry ended by a NUL.
+std::string start_text_of(long pid) {
+  int argument_max = 0;
+  std::size_t size = sizeof argument_max;
+  int max_name[] = {CTL_KERN, KERN_ARGMAX};
+  if (sysctl(max_name, 2, &argument_max, &size, nullptr, 0) != 0) return {};
+  std::string text(static_cast<std::size_t>(argument_max), '\0');
+  size = text.size();
+  int name[] = {CTL_KERN, KERN_PROCARGS2, static_cast<int>(pid)};
+  if (sysctl(name, 3, text.data(), &size, nullptr, 0) != 0) return {};
+  text.resize(size);
+  return text;
+}
+
+ImageIdentity identity_at(const std::string& path) {
+  struct stat facts {};
+  if (path.empty() || stat(path.c_str(), &facts) != 0) return {};
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  ImageIdentity image;
+  image.device = static_cast<std::uint64_t>(facts.st_dev);
+  image.inode = facts.st_ino;
+  image.born = static_cast<std::uint64_t>(facts.st_birthtimespec.tv_sec) * kSecond +
+               static_cast<std::uint64_t>(facts.st_birthtimespec.tv_nsec);
+  return image;
+}
+
+}  // namespace
+
+bool lists_processes() { return true; }
+
+std::vector<ProcessRecord> all_processes() {
+  std::vector<ProcessRecord> processes;
+  for (const kinfo_proc& process : query(KERN_PROC_ALL, 0)) {
+    processes.push_back(to_record(process));
+  }
+  return processes;
+}
+
+std::optional<ProcessRecord> find_process(long pid) {
+  auto found = query(KERN_PROC_PID, static_cast<int>(pid));
+  if (found.empty()) return std::nullopt;
+  return to_record(found.front());
+}
+
+std::vector<std::string> arguments_of(long pid) {
+  const std::string text = start_text_of(pid);
+  int count = 0;
+  if (text.size() < sizeof count) return {};
+  std::memcpy(&count, text.data(), sizeof count);
+  std::size_t at = text.find('\0', sizeof count);
+  at = text.find_first_not_of('\0', at);
+  std::vector<std::string> words;
+  for (int i = 0; i < count && at < text.size(); ++i) {
+    std::size_t end = std::min(text.find('\0', at), text.size());
+    words.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+std::optional<std::string> environment_value(long pid, const std::string& name) {
+  const std::string text = start_text_of(pid);
+  const std::string entry = '\0' + name + '=';
+  const std::size_t at = text.find(entry);
+  if (at == std::string::npos) return std::nullopt;
+  const std::size_t value = at + entry.size();
+  return text.substr(value, text.find('\0', value) - value);
+}
+
+std::optional<std::uint64_t> lock_limit_of(long) { return std::nullopt; }
+
+std::string working_directory_of(long pid) {
+  proc_vnodepathinfo info{};
+  int size = proc_pidinfo(static_cast<int>(pid), PROC_PIDVNODEPATHINFO, 0, &info, sizeof info);
+  return size == static_cast<int>(sizeof info) ? info.pvi_cdir.vip_path : "";
+}
+
+ImageIdentity image_of(long pid) {
+  char path[PROC_PIDPATHINFO_MAXSIZE];
+  int length = proc_pidpath(static_cast<int>(pid), path, sizeof path);
+  if (length <= 0) return {};
+  ImageIdentity image = identity_at(path);
+  image.path.assign(path, static_cast<std::size_t>(length));
+  return image;
+}
+
+bool runs_image(long pid, const ImageIdentity& image) {
+  ImageIdentity running = image_of(pid);
+  if (running.path.empty()) return false;
+  if (running.path == image.path) return true;
+  return running.is_same_file(image);
+}
+
+ImageIdentity image_at(const std::string& path) {
+  ImageIdentity image = identity_at(path);
+  char* real = realpath(path.c_str(), nullptr);
+  if (real != nullptr) image.path = real;
+  std::free(real);
+  return image;
+}
+
+std::optional<OpenFileIdentity> input_of(long pid) {
+  pipe_fdinfo info{};
+  int size = proc_pidfdinfo(static_cast<int>(pid), 0, PROC_PIDFDPIPEINFO, &info, sizeof info);
+  if (size != static_cast<int>(sizeof info)) return std::nullopt;
+  return OpenFileIdentity{0, info.pipeinfo.pipe_handle};
+}
+
+Delivery send_signal(const ProcessRecord& process, int signal) {
+  auto now = find_process(process.pid);
+  if (!now || now->start != process.start || now->zombie) return Delivery::gone;
+  if (kill(static_cast<pid_t>(process.pid), signal) == 0) return Delivery::delivered;
+  return errno == EPERM ? Delivery::not_permitted : Delivery::gone;
+}
+
+}  // namespace sitter

@@ -1,0 +1,179 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <set>
+
+#include "io/process/process_tree.hpp"
+#include "io/process/unit_mark.hpp"
+
+namespace sitter {
+namespace {
+
+// The list of processes is not of one moment: a process whose parent ends while the list is read
+// may be missing in it.
+constexpr int kQuietRounds = 2;
+
+bool is_same(const ProcessRecord& a, const ProcessRecord& b) {
+  return a.pid == b.pid && a.start == b.start;
+}
+
+bool contains(const std::vector<ProcessRecord>& processes, const ProcessRecord& process) {
+  return std::any_of(processes.begin(), processes.end(),
+                     [&](const ProcessRecord& other) { return is_same(process, other); });
+}
+
+}  // namespace
+
+const ProcessRecord& this_process() {
+  static ProcessRecord record;
+  // A fork is another process.
+  if (record.pid != getpid()) {
+    record = find_process(getpid()).value_or(ProcessRecord{.pid = getpid()});
+  }
+  return record;
+}
+
+ProcessUnit::ProcessUnit(long leader, Generation gen)
+    : ProcessUnit(leader, find_process(leader).value_or(ProcessRecord()).start, this_process(),
+                  gen) {}
+
+ProcessUnit::ProcessUnit(long leader, std::uint64_t leader_start, ProcessRecord adopter,
+                         Generation gen)
+    : leader_(leader),
+      leader_start_(leader_start),
+      adopter_(std::move(adopter)),
+      adopter_session_(getsid(static_cast<pid_t>(adopter_.pid))),
+      gen_(gen) {}
+
+// What belongs to the unit whatever its parent is.
+bool ProcessUnit::is_member_by_itself(const ProcessRecord& process, const Table& table) const {
+  // What is older than the leader, or in the bridge's own session, can't have come of it: the
+  // bridge may have children from before its exec.
+  if (process.start < leader_start_ || process.session == adopter_session_) return false;
+  if (process.session == leader_) return true;
+  if (is_build(gen_)) return false;
+  const bool is_known = std::any_of(known_.begin(), known_.end(), [&](const ProcessRecord& known) {
+    return is_same(process, known) || process.session == known.session;
+  });
+  return is_known || (process.parent == adopter_.pid && is_adopted_member(process, table));
+}
+
+bool ProcessUnit::is_adopted_member(const ProcessRecord& orphan, const Table& table) const {
+  if (const auto gen = marked_generation(orphan.pid, adopter_)) return *gen == gen_;
+  return std::none_of(table.begin(), table.end(), [&](const auto& entry) {
+    const ProcessRecord& other = entry.second;
+    return other.parent == adopter_.pid && other.start <= orphan.start &&
+           marked_generation(other.pid, adopter_) > gen_;
+  });
+}
+
+std::vector<ProcessRecord> ProcessUnit::scan(const std::vector<long>& not_ours) {
+  Table table;
+  for (const ProcessRecord& process : all_processes()) table.emplace(process.pid, process);
+  auto leader = table.find(leader_);
+  bool number_reused = leader != table.end() && leader->second.start != leader_start_;
+  auto is_of_stranger = [&](long session) {
+    return (number_reused && session == leader_) ||
+           std::find(not_ours.begin(), not_ours.end(), session) != not_ours.end();
+  };
+
+  enum class Side { unknown, member, stranger };
+  std::unordered_map<long, Side> sides;
+  sides[getpid()] = Side::stranger;
+  sides[adopter_.pid] = Side::stranger;
+
+  // A process is what it is by itself, else what its parent is.
+  std::vector<long> way;
+  for (const auto& [pid, process] : table) {
+    way.clear();
+    Side side = Side::unknown;
+    for (auto next = table.find(pid); side == Side::unknown;) {
+      // The table is not of one moment, so the way up may end or go round.
+      if (next == table.end() || way.size() > table.size()) {
+        side = Side::stranger;
+        break;
+      }
+      const ProcessRecord& current = next->second;
+      side = sides[current.pid];
+      if (side != Side::unknown) break;
+      way.push_back(current.pid);
+      if (is_of_stranger(current.session)) {
+        side = Side::stranger;
+      } else if (is_member_by_itself(current, table)) {
+        side = Side::member;
+      } else if (is_build(gen_)) {
+        side = Side::stranger;
+      } else {
+        next = table.find(current.parent);
+      }
+    }
+    for (long passed : way) sides[passed] = side;
+  }
+
+  known_.clear();
+  for (const auto& [pid, process] : table) {
+    if (sides[pid] == Side::member && !process.zombie) known_.push_back(process);
+  }
+  std::sort(known_.begin(), known_.end(), [&](const ProcessRecord& a, const ProcessRecord& b) {
+    if ((a.pid == leader_) != (b.pid == leader_)) return a.pid == leader_;
+    return a.start != b.start ? a.start < b.start : a.pid < b.pid;
+  });
+  return known_;
+}
+
+void ProcessUnit::look(const std::vector<long>& not_ours) { scan(not_ours); }
+
+std::vector<ProcessInfo> ProcessUnit::members(const std::vector<long>& not_ours) {
+  std::vector<ProcessInfo> result;
+  if (!lists_processes()) {
+    for (const Signalled& group : signal_group(0)) result.push_back(group.process);
+    return result;
+  }
+  for (const ProcessRecord& process : scan(not_ours)) {
+    result.push_back({process.pid, command_of(process.pid)});
+  }
+  return result;
+}
+
+// No stranger can have the number as long as the group has members, the leader counted until it is
+// reaped; and once it had none, it is not signalled again.
+std::vector<Signalled> ProcessUnit::signal_group(int number) {
+  if (is_group_gone_) return {};
+  const bool is_taken = ::kill(static_cast<pid_t>(-leader_), number) == 0;
+  is_group_gone_ = !is_taken && errno == ESRCH;
+  if (is_group_gone_) return {};
+  return {{{leader_, {}}, is_taken ? Delivery::delivered : Delivery::not_permitted}};
+}
+
+std::vector<Signalled> ProcessUnit::signal(UnitSignal signal, const std::vector<long>& not_ours) {
+  int number = signal == UnitSignal::kill ? SIGKILL : SIGTERM;
+  if (!lists_processes()) return signal_group(number);
+  std::vector<Signalled> result;
+  std::vector<ProcessRecord> done;
+  std::set<long> groups;
+  int quiet = 0;
+  for (int round = 0; round < kSignalRoundsMax && quiet < kQuietRounds; ++round) {
+    ++quiet;
+    for (const ProcessRecord& process : scan(not_ours)) {
+      // A group outside of our pid namespace shows as 0, which would mean our own.
+      if (process.group > 1) groups.insert(process.group);
+      if (contains(done, process)) continue;
+      quiet = 0;
+      done.push_back(process);
+      std::string command = command_of(process.pid);
+      Delivery delivery = send_signal(process, number);
+      if (delivery != Delivery::gone) {
+        result.push_back({{process.pid, std::move(command)}, delivery});
+      }
+    }
+    if (signal != UnitSignal::kill) continue;
+    // A member that forks and exits all the time is never there when its own signal comes; the
+    // group is hit as a whole.
+    for (long group : groups) ::kill(static_cast<pid_t>(-group), SIGKILL);
+  }
+  return result;
+}
+
+}  // namespace sitter

@@ -1,0 +1,151 @@
+#include "io/process/runners.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <system_error>
+
+namespace sitter {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kInterpreters[] = {
+    "node",   "nodejs",  "python",    "pythonw",  "pypy",   "java",       "javaw",  "dotnet",
+    "ruby",   "jruby",   "bash",      "sh",       "dash",   "zsh",        "ksh",    "mksh",
+    "fish",   "ash",     "busybox",   "toybox",   "deno",   "bun",        "perl",   "php",
+    "lua",    "luajit",  "tclsh",     "wish",     "guile",  "racket",     "julia",  "rscript",
+    "erl",    "escript", "elixir",    "mono",     "pwsh",   "powershell", "groovy", "scala",
+    "kotlin", "clojure", "osascript", "wasmtime", "wasmer", "qemu",       "wine",   "electron",
+    "ghci",   "runghc",  "swipl",     "sbcl",     "awk",    "gawk",       "tsx",    "ts-node",
+    "cmd",    "csh",     "tcsh",      "elvish",   "nu",     "xonsh",      "r",      "rterm",
+    "dart",   "dartvm",  "beam.smp",  "iex",      "ocaml",  "ocamlrun",   "utop",   "raku",
+    "moar",   "bb",      "graalpy",   "janet",    "octave", "crystal",    "qjs",    "gjs",
+    "hhvm",   "jshell",  "jbang",     "clisp",
+};
+
+constexpr std::string_view kWrappers[] = {
+    "npx",     "npx-cli",   "npm",       "npm-cli",    "pnpm",     "pnpx",       "yarn",
+    "yarnpkg", "corepack",  "bunx",      "uv",         "uvx",      "pipx",       "pipenv",
+    "poetry",  "pdm",       "hatch",     "rye",        "conda",    "mamba",      "micromamba",
+    "pixi",    "cargo",     "rustup",    "go",         "make",     "gmake",      "just",
+    "gradle",  "gradlew",   "mvn",       "mvnw",       "bundle",   "bundler",    "rake",
+    "mix",     "cabal",     "nix",       "nix-shell",  "direnv",   "mise",       "asdf",
+    "nvm",     "fnm",       "volta",     "volta-shim", "env",      "nice",       "nohup",
+    "timeout", "stdbuf",    "setsid",    "sudo",       "doas",     "xargs",      "strace",
+    "ltrace",  "gdb",       "lldb",      "rr",         "valgrind", "caffeinate", "nodemon",
+    "dotenv",  "dotenvx",   "watchexec", "entr",       "firejail", "bwrap",      "coreutils",
+    "tini",    "dumb-init", "zig",       "swift",      "bazel",    "mcp-sitter", "socat",
+    "perf",    "flock",     "nsenter",   "unshare",    "chroot",   "catatonit",  "rlwrap",
+    "taskset", "ionice",    "chrt",      "prlimit",    "setpriv",  "runuser",    "xvfb-run",
+    "proot",   "fakeroot",  "unbuffer",
+};
+
+constexpr std::string_view kRemotes[] = {
+    "docker", "podman", "nerdctl", "kubectl", "ssh", "wsl", "docker-compose", "limactl", "lxc",
+};
+
+// Files that options name, and that no interpreter runs.
+constexpr std::string_view kNoPrograms[] = {
+    ".json",   ".jsonc", ".toml", ".yaml", ".yml", ".lock", ".env",    ".csproj",
+    ".fsproj", ".sln",   ".xml",  ".ini",  ".cfg", ".conf", ".config", ".txt",
+    ".md",     ".log",   ".pem",  ".key",  ".crt", ".db",   ".sqlite", ".csv",
+};
+
+// Options whose value is a program file, but not the one under development.
+constexpr std::string_view kOptionsWithFile[] = {
+    "-r", "--require", "--import", "--loader", "--experimental-loader", "--preload", "-javaagent",
+};
+
+template <class List>
+bool contains(const List& list, std::string_view word) {
+  return std::find(std::begin(list), std::end(list), word) != std::end(list);
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+// "/usr/bin/Python3.11.exe" gives "python".
+std::string stem_of(std::string_view program) {
+  std::string name = lower(program.substr(program.find_last_of("/\\") + 1));
+  for (std::string_view end : {".exe", ".cmd", ".bat", ".js", ".cjs", ".mjs"}) {
+    if (name.ends_with(end)) name.resize(name.size() - end.size());
+  }
+  // "qemu-x86_64" runs programs of another machine.
+  if (name.starts_with("qemu-")) return "qemu";
+  // "python3.13t" is built without the global lock, and "python3.13d" for a debugger.
+  const bool is_python = name.starts_with("python3");
+  std::size_t last = name.find_last_not_of(is_python ? "0123456789.-dmt" : "0123456789.-");
+  // A name of digits only has no stem.
+  if (last != std::string::npos) name.resize(last + 1);
+  return name;
+}
+
+std::optional<std::string> file_at(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return std::nullopt;
+  return path.lexically_normal().string();
+}
+
+std::optional<std::string> program_file(const fs::path& base, const std::string& word) {
+  fs::path path = base / word;
+  std::string name = lower(path.filename().string());
+  if (contains(kNoPrograms, lower(path.extension().string())) || name.starts_with(".env")) {
+    return std::nullopt;
+  }
+  if (auto file = file_at(path)) return file;
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    for (const char* entry : {"__main__.py", "index.js"}) {
+      if (auto file = file_at(path / entry)) return file;
+    }
+    return std::nullopt;
+  }
+  // node finds `node dist/server` so.
+  return path.has_extension() ? std::nullopt : file_at(path += ".js");
+}
+
+std::optional<std::string> python_module(const fs::path& base, std::string name) {
+  std::replace(name.begin(), name.end(), '.', '/');
+  for (const fs::path& root : {base, base / "src"}) {
+    if (auto file = file_at(root / name / "__main__.py")) return file;
+    if (auto file = file_at(root / (name + ".py"))) return file;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Runner runner_kind(std::string_view program) {
+  std::string stem = stem_of(program);
+  if (contains(kInterpreters, stem)) return Runner::interpreter;
+  if (contains(kWrappers, stem)) return Runner::wrapper;
+  if (contains(kRemotes, stem)) return Runner::remote;
+  return Runner::none;
+}
+
+std::optional<std::string> script_of(const std::vector<std::string>& arguments,
+                                     const std::string& cwd) {
+  fs::path base = cwd;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    bool has_next = i + 1 < arguments.size();
+    if (word == "-m" && has_next) {
+      // What follows belongs to the module.
+      return python_module(base, arguments[i + 1]);
+    } else if (word == "--directory" && has_next) {
+      // uv changes into it.
+      base /= arguments[++i];
+    } else if (contains(kOptionsWithFile, word) && has_next) {
+      ++i;
+    } else if (!word.empty() && word.front() != '-') {
+      if (auto file = program_file(base, word)) return file;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace sitter

@@ -1,0 +1,107 @@
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "io/stream/error_output.hpp"
+#include "io/stream/signals_blocked.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+namespace {
+
+/// As much as is kept of the child's stderr: nobody reads ours, so it is not worth more memory.
+constexpr std::size_t kQueuedMax = limits::kMiB;
+
+/// A stderr that takes nothing for so long at the end is not waited for: after SIGTERM there is
+/// hardly any time.
+constexpr std::chrono::milliseconds kFlushWait{20};
+
+/// False when nobody will ever read it.
+bool write_all(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(STDERR_FILENO, bytes.data(), bytes.size());
+    if (count >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(count));
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      // Somebody who shares it has made it non-blocking.
+      pollfd wait{STDERR_FILENO, POLLOUT, 0};
+      poll(&wait, 1, -1);
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+/// Shared with the thread, which may hang in a write for ever.
+struct ErrorOutput::State {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::string queue;
+  std::size_t lost = 0;
+  bool is_writing = false;
+  bool is_over = false;
+
+  void write_queue();
+};
+
+/// The thread: writes until nothing is left, and ends. While nothing is written there is no second
+/// thread, which would make every system call of the first one a little slower.
+void ErrorOutput::State::write_queue() {
+  std::unique_lock lock(mutex);
+  while (!queue.empty()) {
+    std::string bytes = std::exchange(queue, {});
+    if (const std::size_t dropped = std::exchange(lost, 0); dropped > 0) {
+      bytes += "\n[mcp-sitter] " + std::to_string(dropped) +
+               " bytes of stderr were not written: nobody was reading it\n";
+    }
+    lock.unlock();
+    const bool is_open = write_all(bytes);
+    lock.lock();
+    if (!is_open) {
+      is_over = true;
+      break;
+    }
+  }
+  is_writing = false;
+  changed.notify_all();
+}
+
+ErrorOutput::ErrorOutput() : state_(std::make_shared<State>()) {}
+
+ErrorOutput::~ErrorOutput() {
+  std::unique_lock lock(state_->mutex);
+  state_->changed.wait_for(lock, kFlushWait, [&] { return !state_->is_writing; });
+  state_->is_over = true;
+}
+
+void ErrorOutput::write(std::string_view bytes) {
+  const std::lock_guard lock(state_->mutex);
+  if (state_->is_over) return;
+  if (state_->queue.size() + bytes.size() > kQueuedMax) {
+    state_->lost += bytes.size();
+    return;
+  }
+  state_->queue.append(bytes);
+  if (std::exchange(state_->is_writing, true)) return;
+  // Signals are for the main thread.
+  const SignalsBlocked blocked;
+  try {
+    std::thread([state = state_] { state->write_queue(); }).detach();
+  } catch (const std::system_error&) {
+    // No more threads for us at this moment: the next write tries again.
+    state_->is_writing = false;
+  }
+}
+
+}  // namespace sitter

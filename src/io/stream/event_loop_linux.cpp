@@ -1,0 +1,163 @@
+#include <sys/epoll.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/detail/epoll_reactor.hpp>
+#include <boost/asio/post.hpp>
+#include <cerrno>
+#include <iterator>
+#include <list>
+#include <system_error>
+#include <utility>
+
+#include "io/stream/event_loop.hpp"
+#include "io/stream/file_descriptor.hpp"
+
+namespace sitter {
+namespace {
+
+/// Asio waits in an epoll of its own and does not say which. Naming a private member is allowed in
+/// an explicit instantiation, and a Boost in which it is called otherwise does not compile.
+template <auto member>
+struct Reveal {
+  friend auto epoll_of_asio() { return member; }
+};
+auto epoll_of_asio();
+template struct Reveal<&boost::asio::detail::epoll_reactor::epoll_fd_>;
+
+bool is_pipe_or_socket(int descriptor) {
+  struct stat status {};
+  return fstat(descriptor, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+}
+
+}  // namespace
+
+struct EventLoop::Watched {
+  Reader* reader;  // null when it is forgotten
+  int descriptor;
+  /// Told once per arrival (EPOLLET). After a read that gave less than there was room for, nothing
+  /// is left in a pipe or a socket (epoll(7)); of a terminal that can't be said.
+  bool is_edge;
+  /// A file, which epoll does not take (EPERM).
+  bool never_waits = false;
+  bool is_ready = false;
+  /// No arrival will tell of the end, since that was told already.
+  bool has_hung_up = false;
+  bool is_paused = false;
+
+  /// After a hang-up a pause makes no sense: what is left is bounded, and its end must be noticed.
+  bool may_read() const { return reader != nullptr && is_ready && (!is_paused || has_hung_up); }
+};
+
+struct EventLoop::System {
+  explicit System(boost::asio::io_context& io) : epoll(epoll_create1(EPOLL_CLOEXEC)) {
+    auto& reactor = boost::asio::use_service<boost::asio::detail::epoll_reactor>(io);
+    epoll_event event{EPOLLIN, {.ptr = nullptr}};
+    if (epoll_ctl(epoll.number(), EPOLL_CTL_ADD, reactor.*epoll_of_asio(), &event) != 0) {
+      throw std::system_error(errno, std::system_category(), "epoll_ctl");
+    }
+  }
+
+  bool has_ready() const {
+    return std::any_of(watched.begin(), watched.end(),
+                       [](const Watched& w) { return w.may_read(); });
+  }
+
+  static void read(Watched& from) {
+    const Reader::Seen seen = from.reader->on_readable();
+    if (!from.is_edge) {
+      from.is_ready = from.never_waits;
+      return;
+    }
+    if (seen == Reader::Seen::nothing) from.has_hung_up = false;
+    from.is_ready = seen == Reader::Seen::filled || from.has_hung_up;
+  }
+
+  void read_ready() {
+    for (auto from = watched.begin(); from != watched.end();) {
+      if (from->may_read()) read(*from);
+      from = from->reader == nullptr ? watched.erase(from) : std::next(from);
+    }
+  }
+
+  bool add(Watched& added) {
+    epoll_event event{EPOLLIN | EPOLLRDHUP | (added.is_edge ? EPOLLET : 0U), {.ptr = &added}};
+    return epoll_ctl(epoll.number(), EPOLL_CTL_ADD, added.descriptor, &event) == 0;
+  }
+  void remove(const Watched& gone) {
+    epoll_ctl(epoll.number(), EPOLL_CTL_DEL, gone.descriptor, nullptr);
+  }
+
+  FileDescriptor epoll;
+  std::list<Watched> watched;
+  bool has_posted = false;
+};
+
+EventLoop::EventLoop() { system_ = std::make_unique<System>(io_); }
+EventLoop::~EventLoop() = default;
+
+EventLoop::Watched* EventLoop::find(const Reader& reader) {
+  const auto found = std::find_if(system_->watched.begin(), system_->watched.end(),
+                                  [&](const Watched& w) { return w.reader == &reader; });
+  return found == system_->watched.end() ? nullptr : &*found;
+}
+
+void EventLoop::watch(int descriptor, Reader& reader) {
+  Watched& added =
+      system_->watched.emplace_back(Watched{&reader, descriptor, is_pipe_or_socket(descriptor)});
+  if (system_->add(added)) return;
+  // A file, or nothing that can be read: the read says which.
+  added.is_edge = false;
+  added.never_waits = added.is_ready = true;
+}
+
+void EventLoop::forget(Reader& reader) {
+  Watched* const gone = find(reader);
+  if (gone == nullptr) return;
+  system_->remove(*gone);
+  gone->reader = nullptr;
+  gone->is_ready = false;
+}
+
+void EventLoop::set_paused(Reader& reader, bool paused) {
+  Watched* const watched = find(reader);
+  if (watched == nullptr || std::exchange(watched->is_paused, paused) == paused) return;
+  if (watched->is_edge || watched->never_waits) return;
+  // What is not told once would be told again and again.
+  if (paused) {
+    system_->remove(*watched);
+  } else {
+    system_->add(*watched);
+  }
+}
+
+void EventLoop::post(std::function<void()> function) {
+  boost::asio::post(io_, std::move(function));
+  // Asio wakes nobody for a function that is posted by its only thread.
+  system_->has_posted = true;
+}
+
+void EventLoop::run() {
+  System& system = *system_;
+  while (!io_.stopped()) {
+    std::array<epoll_event, 16> events;
+    const bool waits = !system.has_posted && !system.has_ready();
+    const int count = epoll_wait(system.epoll.number(), events.data(),
+                                 static_cast<int>(events.size()), waits ? -1 : 0);
+    bool is_asio_ready = std::exchange(system.has_posted, false);
+    for (int i = 0; i < count; ++i) {
+      const epoll_event& event = events[static_cast<std::size_t>(i)];
+      if (auto* const watched = static_cast<Watched*>(event.data.ptr)) {
+        watched->is_ready = true;
+        if ((event.events & (EPOLLHUP | EPOLLRDHUP | EPOLLERR)) != 0) watched->has_hung_up = true;
+      } else {
+        is_asio_ready = true;
+      }
+    }
+    if (is_asio_ready) io_.poll();
+    system.read_ready();
+  }
+}
+
+}  // namespace sitter

@@ -1,0 +1,80 @@
+#include <algorithm>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/system/error_code.hpp>
+#include <list>
+#include <memory>
+#include <utility>
+
+#include "io/stream/event_loop.hpp"
+
+namespace sitter {
+
+using boost::asio::posix::stream_descriptor;
+using boost::system::error_code;
+
+/// Shared with the wait that is under way, which may outlast the reader.
+struct EventLoop::Watched : std::enable_shared_from_this<Watched> {
+  Watched(boost::asio::io_context& io, int number, Reader& told)
+      : descriptor(io, number), reader(&told) {}
+
+  void wait() {
+    if (is_waiting || is_paused || reader == nullptr) return;
+    is_waiting = true;
+    descriptor.async_wait(stream_descriptor::wait_read,
+                          [self = shared_from_this()](error_code) { self->on_ready(); });
+  }
+
+  void on_ready() {
+    is_waiting = false;
+    if (reader == nullptr) return;
+    if (!is_paused) reader->on_readable();
+    wait();
+  }
+
+  stream_descriptor descriptor;
+  Reader* reader;  // null when it is forgotten
+  bool is_waiting = false;
+  bool is_paused = false;
+};
+
+struct EventLoop::System {
+  std::list<std::shared_ptr<Watched>> watched;
+};
+
+EventLoop::EventLoop() : system_(std::make_unique<System>()) {}
+EventLoop::~EventLoop() = default;
+
+EventLoop::Watched* EventLoop::find(const Reader& reader) {
+  const auto found = std::find_if(system_->watched.begin(), system_->watched.end(),
+                                  [&](const auto& w) { return w->reader == &reader; });
+  return found == system_->watched.end() ? nullptr : found->get();
+}
+
+void EventLoop::watch(int descriptor, Reader& reader) {
+  system_->watched.push_back(std::make_shared<Watched>(io_, descriptor, reader));
+  system_->watched.back()->wait();
+}
+
+void EventLoop::forget(Reader& reader) {
+  Watched* const gone = find(reader);
+  if (gone == nullptr) return;
+  gone->reader = nullptr;
+  gone->descriptor.release();
+  system_->watched.remove_if([&](const auto& w) { return w.get() == gone; });
+}
+
+void EventLoop::set_paused(Reader& reader, bool paused) {
+  Watched* const watched = find(reader);
+  if (watched == nullptr) return;
+  watched->is_paused = paused;
+  watched->wait();
+}
+
+void EventLoop::post(std::function<void()> function) {
+  boost::asio::post(io_, std::move(function));
+}
+
+void EventLoop::run() { io_.run(); }
+
+}  // namespace sitter

@@ -1,0 +1,104 @@
+#include "io/stream/log.hpp"
+
+#include <spdlog/logger.h>
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/sinks/rotating_file_sink.h>
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+
+#include "core/base/text.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+namespace {
+
+constexpr std::size_t kFileBytesMax = 10 * limits::kMiB;
+constexpr std::size_t kOldFilesMax = 2;
+
+/// A log that fails, because its disk is full, says so at most this often.
+constexpr std::chrono::seconds kFailureInterval{60};
+
+/// The library's own stderr sink would wait for a client that does not read.
+class StderrSink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit StderrSink(ErrorOutput& output) : output_(output) {}
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    output_.write({line.data(), line.size()});
+  }
+  void flush_() override {}
+
+  ErrorOutput& output_;
+};
+
+spdlog::level::level_enum level_of(order::Log::Level level) {
+  switch (level) {
+    case order::Log::Level::debug:
+      return spdlog::level::debug;
+    case order::Log::Level::info:
+      return spdlog::level::info;
+    case order::Log::Level::warn:
+      return spdlog::level::warn;
+    case order::Log::Level::error:
+      break;
+  }
+  return spdlog::level::err;
+}
+
+}  // namespace
+
+struct Log::Logger {
+  explicit Logger(spdlog::sink_ptr sink) : logger("mcp-sitter", std::move(sink)) {}
+
+  spdlog::logger logger;
+};
+
+Log::Log(std::unique_ptr<Logger> logger, bool is_trace)
+    : logger_(std::move(logger)), is_trace_(is_trace) {}
+Log::~Log() = default;
+
+std::unique_ptr<Log> Log::open(const Options& options, ErrorOutput& stderr_output,
+                               std::string& error) {
+  spdlog::sink_ptr sink;
+  if (options.file.empty()) {
+    sink = std::make_shared<StderrSink>(stderr_output);
+    sink->set_pattern("[mcp-sitter] %l: %v");
+  } else {
+    try {
+      sink = std::make_shared<spdlog::sinks::rotating_file_sink_mt>(options.file, kFileBytesMax,
+                                                                    kOldFilesMax);
+    } catch (const spdlog::spdlog_ex& failure) {
+      error = one_line(failure.what());
+      return nullptr;
+    }
+    sink->set_pattern("%Y-%m-%d %H:%M:%S.%e %P %l: %v");
+  }
+  auto logger = std::make_unique<Logger>(std::move(sink));
+  auto level = level_of(options.level);
+  if (options.is_trace) level = spdlog::level::trace;
+  if (options.is_off) level = spdlog::level::off;
+  logger->logger.set_level(level);
+  logger->logger.flush_on(spdlog::level::trace);
+  logger->logger.set_error_handler([&stderr_output, next = std::chrono::steady_clock::time_point()](
+                                       const std::string& what) mutable {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next) return;
+    next = now + kFailureInterval;
+    stderr_output.write("[mcp-sitter] warning: the log file can't be written: " + one_line(what) +
+                        "\n");
+  });
+  return std::unique_ptr<Log>(new Log(std::move(logger), options.is_trace && !options.is_off));
+}
+
+void Log::write(order::Log::Level level, std::string_view text) {
+  logger_->logger.log(level_of(level), text);
+}
+
+void Log::trace(std::string_view text) { logger_->logger.trace(text); }
+
+}  // namespace sitter

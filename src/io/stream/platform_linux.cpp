@@ -1,0 +1,78 @@
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+
+#include "io/stream/platform.hpp"
+
+namespace sitter::platform {
+namespace {
+
+constexpr int kPipeSize = 1 << 20;
+constexpr unsigned kCloseRangeCloexec = 1U << 2;
+
+// For kernels and sandboxes without close_range.
+template <class Action>
+void for_each_descriptor(int first, Action action) {
+  rlimit limit{};
+  constexpr rlim_t kMax = 65536;
+  rlim_t end = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? std::min(limit.rlim_cur, kMax) : kMax;
+  for (int descriptor = first; descriptor < static_cast<int>(end); ++descriptor) {
+    action(descriptor);
+  }
+}
+
+}  // namespace
+
+std::optional<Pipe> open_pipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
+  return Pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+}
+
+void enlarge_pipe(int descriptor) { fcntl(descriptor, F_SETPIPE_SZ, kPipeSize); }
+
+void close_from_at_exec(int first) {
+  if (syscall(SYS_close_range, first, ~0U, kCloseRangeCloexec) == 0) return;
+  for_each_descriptor(first, [](int descriptor) { fcntl(descriptor, F_SETFD, FD_CLOEXEC); });
+}
+
+void close_from(int first) {
+  if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
+  for_each_descriptor(first, [](int descriptor) { ::close(descriptor); });
+}
+
+bool die_with_parent(int parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // The signal is only sent for a death from now on.
+  return getppid() == parent;
+}
+
+bool become_subreaper() { return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0; }
+
+void set_lock_limit(std::uint64_t limit) {
+  rlimit locks{};
+  if (getrlimit(RLIMIT_LOCKS, &locks) != 0) return;
+  locks.rlim_cur = limit;
+  // Where the hard limit is lower, the variable alone is the mark.
+  setrlimit(RLIMIT_LOCKS, &locks);
+}
+
+// A pid of 0 may also be that of a sender outside of our pid namespace.
+bool is_from_system(const siginfo_t& info) { return info.si_code == SI_KERNEL; }
+
+bool is_own_peer(int socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
+}
+
+void set_process_title(const char* title) { prctl(PR_SET_NAME, title); }
+
+}  // namespace sitter::platform

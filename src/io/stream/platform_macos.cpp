@@ -1,0 +1,58 @@
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "io/stream/platform.hpp"
+
+namespace sitter::platform {
+namespace {
+
+template <class Action>
+void for_each_descriptor(int first, Action action) {
+  constexpr int kMax = 65536;
+  int end = std::min(getdtablesize(), kMax);
+  for (int descriptor = first; descriptor < end; ++descriptor) action(descriptor);
+}
+
+}  // namespace
+
+std::optional<Pipe> open_pipe() {
+  int ends[2];
+  if (pipe(ends) != 0) return std::nullopt;
+  // There is no pipe2. Between the calls only this thread forks.
+  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+  fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+  return Pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+}
+
+// The system grows a pipe as it is used.
+void enlarge_pipe(int) {}
+
+void close_from_at_exec(int first) {
+  for_each_descriptor(first, [](int descriptor) { fcntl(descriptor, F_SETFD, FD_CLOEXEC); });
+}
+
+void close_from(int first) {
+  for_each_descriptor(first, [](int descriptor) { ::close(descriptor); });
+}
+
+// There is no parent-death signal: the keeper does it alone.
+bool die_with_parent(int parent) { return getppid() == parent; }
+
+bool become_subreaper() { return false; }
+
+void set_lock_limit(std::uint64_t) {}
+
+bool is_from_system(const siginfo_t& info) { return info.si_pid == 0; }
+
+bool is_own_peer(int socket) {
+  uid_t user = 0;
+  gid_t group = 0;
+  return getpeereid(socket, &user, &group) == 0 && user == geteuid();
+}
+
+void set_process_title(const char* title) { pthread_setname_np(title); }
+
+}  // namespace sitter::platform

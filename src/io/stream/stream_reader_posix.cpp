@@ -1,0 +1,65 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <span>
+#include <utility>
+
+#include "io/stream/stream_reader.hpp"
+
+namespace sitter {
+
+/// Shared with the event that is under way, which may outlast the reader.
+struct StreamReader::State final : EventLoop::Reader, std::enable_shared_from_this<State> {
+  State(EventLoop& of, FileDescriptor read_from, LineFramer source_framer, Events told)
+      : loop(of),
+        source(std::move(read_from)),
+        framer(std::move(source_framer)),
+        events(std::move(told)) {}
+
+  Seen on_readable() override {
+    const std::span<char> space = framer.space();
+    const ssize_t count = read(source.number(), space.data(), space.size());
+    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return Seen::nothing;
+    if (count < 0 && errno == EINTR) return Seen::filled;
+    const auto self = shared_from_this();
+    // Whatever went wrong, nothing more comes from there.
+    if (count <= 0) {
+      close();
+      events.on_end(framer);
+      return Seen::partly;
+    }
+    const auto size = static_cast<std::size_t>(count);
+    if (events.on_bytes) events.on_bytes({space.data(), size});
+    framer.filled(size);
+    events.on_read(framer);
+    // The next read may be far off.
+    framer.shrink();
+    return size == space.size() ? Seen::filled : Seen::partly;
+  }
+
+  void close() {
+    loop.forget(*this);
+    source.close();
+  }
+
+  EventLoop& loop;
+  FileDescriptor source;
+  LineFramer framer;
+  Events events;
+  bool is_paused = false;
+};
+
+StreamReader::StreamReader(EventLoop& loop, FileDescriptor source, LineFramer framer, Events events)
+    : state_(
+          std::make_shared<State>(loop, std::move(source), std::move(framer), std::move(events))) {
+  loop.watch(state_->source.number(), *state_);
+}
+
+StreamReader::~StreamReader() { state_->close(); }
+
+void StreamReader::set_paused(bool paused) {
+  if (std::exchange(state_->is_paused, paused) != paused) state_->loop.set_paused(*state_, paused);
+}
+
+}  // namespace sitter

@@ -1,0 +1,196 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/system/error_code.hpp>
+#include <cerrno>
+#include <list>
+#include <string>
+#include <utility>
+
+#include "io/stream/stream_writer.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+using boost::asio::posix::stream_descriptor;
+using boost::system::error_code;
+
+namespace {
+
+/// A piece from this size on is large: a copy of a smaller one costs less than a write of its own.
+constexpr std::size_t kLarge = 64 * limits::kKiB;
+
+/// What comes of one read fits, and then goes out in one write.
+constexpr std::size_t kBlock = 256 * limits::kKiB;
+
+/// The queue is a chain of blocks, so that it grows without a copy of what it holds.
+struct Block {
+  std::string own;
+  /// Where it is not null: of the piece that is meant instead.
+  std::shared_ptr<const void> holder;
+  std::string_view held{};
+
+  std::string_view text() const { return holder ? held : std::string_view(own); }
+  bool has_room(std::size_t size) const { return !holder && own.capacity() - own.size() >= size; }
+};
+
+}  // namespace
+
+/// Shared with the wait that is under way, which may outlast the writer.
+struct StreamWriter::State : std::enable_shared_from_this<State> {
+  State(EventLoop& of, FileDescriptor target, Events told)
+      : loop(of), descriptor(of.io(), target.release()), events(std::move(told)) {}
+
+  /// How much of the piece was taken.
+  std::size_t write(std::string_view piece) {
+    std::size_t taken = 0;
+    while (taken < piece.size() && descriptor.is_open() && !is_broken) {
+      const ssize_t count =
+          ::write(descriptor.native_handle(), piece.data() + taken, piece.size() - taken);
+      if (count >= 0) {
+        taken += static_cast<std::size_t>(count);
+      } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+        break;
+      } else if (errno != EINTR) {
+        become_broken();
+      }
+    }
+    return taken;
+  }
+
+  void append(std::string_view piece, const std::shared_ptr<const void>& holder) {
+    if (is_broken || !descriptor.is_open()) return;
+    if (piece.size() >= kLarge && !is_waiting) {
+      flush();
+      if (queued == 0) piece.remove_prefix(write(piece));
+      if (is_broken) return;
+    }
+    if (piece.size() >= kLarge && holder) {
+      blocks.push_back({{}, holder, piece});
+    } else {
+      if (!has_room(piece.size())) {
+        has_grown = !blocks.empty() || piece.size() > kBlock;
+        // A line end may follow.
+        blocks.emplace_back().own.reserve(std::max(kBlock, piece.size() + 1));
+      }
+      blocks.back().own.append(piece);
+    }
+    queued += piece.size();
+  }
+
+  void append_line(std::string_view piece, const std::shared_ptr<const void>& holder) {
+    if (is_broken || piece.size() >= kLarge || !has_room(piece.size() + 1)) {
+      append(piece, holder);
+      append("\n", {});
+      return;
+    }
+    blocks.back().own.append(piece).push_back('\n');
+    queued += piece.size() + 1;
+  }
+
+  bool has_room(std::size_t size) const { return !blocks.empty() && blocks.back().has_room(size); }
+
+  /// Writes what is taken without waiting.
+  void write_queue() {
+    while (queued > 0) {
+      const std::string_view first = blocks.front().text().substr(written);
+      const std::size_t count = write(first);
+      if (is_broken) return;
+      written += count;
+      queued -= count;
+      if (count < first.size()) return;
+      written = 0;
+      if (blocks.size() > 1) blocks.pop_front();
+    }
+    if (blocks.empty()) return;
+    // One is kept, since there is always a next line; but not the last one of a long chain, which
+    // would stand in the way of giving the rest back.
+    blocks.front().own.clear();
+    if (blocks.front().holder || std::exchange(has_grown, false)) blocks.clear();
+  }
+
+  void flush() {
+    if (is_waiting) return;
+    write_queue();
+    if (queued > 0) wait();
+  }
+
+  void wait() {
+    if (!descriptor.is_open()) return;
+    is_waiting = true;
+    descriptor.async_wait(stream_descriptor::wait_write,
+                          [self = shared_from_this()](error_code error) {
+                            self->is_waiting = false;
+                            if (error || self->is_over) return;
+                            self->flush();
+                            if (!self->is_broken) self->events.on_moved();
+                          });
+  }
+
+  void watch() {
+    // A reader that goes away shows as an error condition. Files and some systems have no such
+    // thing; there the next write tells.
+    descriptor.async_wait(stream_descriptor::wait_error,
+                          [self = shared_from_this()](error_code error) {
+                            if (!error && !self->is_over) self->become_broken();
+                          });
+  }
+
+  void become_broken() {
+    if (std::exchange(is_broken, true)) return;
+    drop_queue();
+    loop.post([self = shared_from_this()] {
+      if (!self->is_over) self->events.on_broken();
+    });
+  }
+
+  void drop_queue() {
+    blocks.clear();
+    written = 0;
+    queued = 0;
+  }
+
+  EventLoop& loop;
+  stream_descriptor descriptor;
+  Events events;
+  std::list<Block> blocks;
+  std::size_t written = 0;  // of the first block
+  std::size_t queued = 0;
+  bool has_grown = false;  // beyond its first block
+  bool is_waiting = false;
+  bool is_broken = false;
+  bool is_over = false;
+};
+
+StreamWriter::StreamWriter(EventLoop& loop, FileDescriptor target, Events events)
+    : state_(std::make_shared<State>(loop, std::move(target), std::move(events))) {}
+
+StreamWriter::~StreamWriter() {
+  state_->is_over = true;
+  close();
+}
+
+void StreamWriter::append(std::string_view piece, const std::shared_ptr<const void>& holder) {
+  state_->append(piece, holder);
+}
+
+void StreamWriter::append_line(std::string_view piece, const std::shared_ptr<const void>& holder) {
+  state_->append_line(piece, holder);
+}
+
+void StreamWriter::flush() {
+  if (state_->queued > 0) state_->flush();
+}
+std::size_t StreamWriter::queued() const { return state_->queued; }
+void StreamWriter::watch() { state_->watch(); }
+
+void StreamWriter::close() {
+  if (!state_->descriptor.is_open()) return;
+  state_->write_queue();
+  state_->drop_queue();
+  error_code ignored;  // the descriptor is gone in any case
+  state_->descriptor.close(ignored);
+}
+
+}  // namespace sitter

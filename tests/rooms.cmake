@@ -1,0 +1,45 @@
+# Keeps the rooms apart: a file includes only what is in its own folder or in one that comes before
+# it here. The face of the core, include/sitter, knows none of them.
+# Run as: cmake -D ROOT=<project> -P rooms.cmake
+
+set(rooms
+  core/base core/wire core/client core/streams core/child core/build core/tell core/bridge
+  io/stream io/control io/process io/files io)
+
+file(REAL_PATH ${ROOT} ROOT)
+file(GLOB_RECURSE files ${ROOT}/include/sitter/*.hpp ${ROOT}/src/core/*.[ch]pp ${ROOT}/src/io/*.[ch]pp)
+if(NOT files)
+  message(FATAL_ERROR "no files below ${ROOT}")
+endif()
+
+set(found 0)
+function(forbid what)
+  message(SEND_ERROR "${name}: ${what}")
+  math(EXPR found "${found} + 1")
+  set(found ${found} PARENT_SCOPE)
+endfunction()
+
+foreach(file IN LISTS files)
+  file(RELATIVE_PATH name ${ROOT} ${file})
+  set(place -1)
+  if(NOT name MATCHES "^include/")
+    string(REGEX REPLACE "^src/(.*)/[^/]*$" "\\1" room "${name}")
+    list(FIND rooms "${room}" place)
+    if(place EQUAL -1)
+      forbid("${room} is no room")
+    endif()
+  endif()
+  file(STRINGS ${file} includes REGEX "^[ \t]*#[ \t]*include[ \t]*\"(core|io)/")
+  foreach(line IN LISTS includes)
+    string(REGEX REPLACE "^[^\"]*\"(.*)/[^/]*\".*$" "\\1" other "${line}")
+    list(FIND rooms "${other}" below)
+    if(below EQUAL -1)
+      forbid("includes from ${other}, which is no room")
+    elseif(below GREATER place)
+      forbid("includes from ${other}, which stands above it")
+    endif()
+  endforeach()
+endforeach()
+
+list(LENGTH files count)
+message(STATUS "${count} files, ${found} wrong includes")
