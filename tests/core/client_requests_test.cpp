@@ -15,7 +15,7 @@ class ClientRequestsTest : public ::testing::Test {
  protected:
   ClientRequest& sent(std::string_view id, Generation gen = 1) {
     ClientRequest& entry = requests_.add(id);
-    requests_.sent(entry, gen, OwnedLine(std::string("line of ") + std::string(id)));
+    requests_.mark_sent(entry, gen, OwnedLine(std::string("line of ") + std::string(id)));
     return entry;
   }
 
@@ -26,7 +26,7 @@ TEST_F(ClientRequestsTest, ARequestIsOwedFromItsLineToItsAnswer) {
   ClientRequest& entry = requests_.add("7");
   EXPECT_EQ(requests_.owed_count(), 1u);
   EXPECT_EQ(requests_.in_flight_count(), 0u);
-  requests_.sent(entry, 1, {});
+  requests_.mark_sent(entry, 1, {});
   EXPECT_EQ(requests_.in_flight_count(), 1u);
   requests_.take(entry);
   EXPECT_EQ(requests_.owed_count(), 0u);
@@ -63,7 +63,7 @@ TEST_F(ClientRequestsTest, OfTheSameMeaningTheSameSpellingComesFirstThenTheOldes
 TEST_F(ClientRequestsTest, OnlyWhatWasSentIsFoundByAnAnswer) {
   ClientRequest& waiting = requests_.add("1");
   EXPECT_EQ(requests_.find_sent("1", 1), nullptr);
-  requests_.sent(waiting, 1, {});
+  requests_.mark_sent(waiting, 1, {});
   requests_.hold(waiting, "{}");
   EXPECT_EQ(requests_.find_sent("1", 1), nullptr);
   ClientRequest& ours = requests_.add("2");
@@ -132,7 +132,7 @@ TEST_F(ClientRequestsTest, WhatWaitsComesOutInItsOrder) {
   auto waiting = requests_.next_waiting();
   EXPECT_EQ(waiting.request, &a);
   EXPECT_EQ(waiting.line.text(), "first");
-  requests_.sent(a, 1, {});
+  requests_.mark_sent(a, 1, {});
   EXPECT_EQ(requests_.first_waiting_request(), &b);
   EXPECT_EQ(requests_.next_waiting().request, nullptr);
   EXPECT_EQ(requests_.next_waiting().line.text(), "third");
@@ -195,17 +195,37 @@ TEST_F(ClientRequestsTest, IdsAndLinesOfWhatDoesNotWaitAreWeighed) {
   EXPECT_EQ(requests_.bytes(), 0u);
   entry.tool = "echo";
   entry.more().progress_token = "77";
-  requests_.sent(entry, 1, OwnedLine(std::string("a line")));
+  requests_.mark_sent(entry, 1, OwnedLine(std::string("a line")));
   EXPECT_EQ(requests_.bytes(), 1u + 3u + 4u + 2u + 6u);
   requests_.retry(entry, {});
   EXPECT_EQ(requests_.bytes(), 0u);
   const auto waiting = requests_.next_waiting();
-  requests_.sent(entry, 2, {});
+  requests_.mark_sent(entry, 2, {});
   EXPECT_EQ(requests_.bytes(), 10u);
   requests_.take(entry);
   EXPECT_EQ(requests_.bytes(), 0u);
-  requests_.keep(requests_.add("12"));
+  requests_.mark_ours(requests_.add("12"));
   EXPECT_EQ(requests_.bytes(), 2u);
+}
+
+TEST_F(ClientRequestsTest, AHandleFindsWhatTheBridgeAnswersUntilThatIsTaken) {
+  ClientRequest& first = requests_.add("1");
+  const RequestHandle handle = first.handle();
+  EXPECT_EQ(requests_.find(handle), nullptr);
+  requests_.mark_ours(first);
+  EXPECT_EQ(requests_.find(handle), &first);
+  requests_.hold(first, "an answer");
+  EXPECT_EQ(requests_.find(handle), &first);
+  requests_.take(first);
+  EXPECT_EQ(requests_.find(handle), nullptr);
+
+  ClientRequest& again = requests_.add("1");
+  requests_.mark_ours(again);
+  const RequestHandle second = again.handle();
+  EXPECT_NE(second, handle);
+  EXPECT_EQ(requests_.find(handle), nullptr);
+  requests_.cancel(again);
+  EXPECT_EQ(requests_.find(second), nullptr);
 }
 
 TEST_F(ClientRequestsTest, CancelledRequestsAreForgottenForTheirBytesToo) {

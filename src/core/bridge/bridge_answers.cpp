@@ -74,6 +74,10 @@ void Conductor::answer_tool_text(ClientRequest& request, std::string_view text, 
   answer(request, Outgoing::own(tool_text_line(request, text, is_error)));
 }
 
+void Conductor::answer_tool_text(RequestHandle request, std::string_view text, bool is_error) {
+  if (ClientRequest* const open = requests_.find(request)) answer_tool_text(*open, text, is_error);
+}
+
 std::string Conductor::tool_text_line(const ClientRequest& request, std::string_view text,
                                       bool is_error) const {
   return own_result_line(request, tool_text(text, is_error), config_.sitter_version);
@@ -104,8 +108,8 @@ void Conductor::answer_last_list(ClientRequest& request) {
   if (method == Method::tools_list) on_client_listed(true);
 }
 
-void Conductor::answer_opening_ourselves(std::string_view why, std::string_view stderr_tail) {
-  ClientRequest& request = *std::exchange(opening_, nullptr);
+void Conductor::answer_opening_ourselves(ClientRequest& request, std::string_view why,
+                                         std::string_view stderr_tail) {
   answer_opening_at_.reset();
   session_.answered_by_us = true;
   session_.negotiated_version = is_legacy_version(session_.requested_version)
@@ -162,15 +166,14 @@ void Conductor::fail_waiting(const DeathReport& report) {
 void Conductor::answer_lost_opening(ClientRequest& request, std::string_view why,
                                     std::string_view stderr_tail) {
   // The client has opened once more since, and only that counts.
-  if (opening_ != nullptr) {
+  if (opening() != nullptr) {
     answer_error(request, ErrorCode::internal_error, why);
     return;
   }
   if (const Message* const opening = kept_reader_.read(request.extra->line.line())) {
     begin_session_again(*opening);
   }
-  opening_ = &request;
-  answer_opening_ourselves(why, stderr_tail);
+  answer_opening_ourselves(request, why, stderr_tail);
 }
 
 /// A request that no child has served.

@@ -118,7 +118,9 @@ void Conductor::answer_unreadable(Child& child, std::string_view id, std::string
   if (child.handshake.state() == Handshake::State::opening &&
       same_id(id, child.handshake.opening_id())) {
     std::string why = fmt::format("its answer to initialize could not be read: {}", what);
-    if (opening_ != nullptr) answer_opening_ourselves(why, ring_.tail(child.gen()));
+    if (ClientRequest* const asked = opening()) {
+      answer_opening_ourselves(*asked, why, ring_.tail(child.gen()));
+    }
     child.life.take_down(EndReason::opening_refused, std::move(why), ladder(), now_, out_);
     return;
   }

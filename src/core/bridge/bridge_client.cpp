@@ -297,7 +297,7 @@ void Conductor::forward(ClientRequest& request, Line line, Outgoing outgoing, Ch
   const bool is_kept = must_keep(request, line) ||
                        (request.is_repeatable() &&
                         requests_.bytes() + line.text().size() <= limits::kInFlightBytesMax);
-  requests_.sent(request, child.gen(), is_kept ? OwnedLine(line.text()) : OwnedLine());
+  requests_.mark_sent(request, child.gen(), is_kept ? OwnedLine(line.text()) : OwnedLine());
   out_.push(order::SendToChild{child.gen(), std::move(outgoing)});
 }
 
@@ -404,13 +404,9 @@ void Conductor::on_cancelled(const Message& message, Line line) {
 }
 
 /// Nobody waits for its answer any more.
-void Conductor::forget(ClientRequest& request) {
+void Conductor::forget(const ClientRequest& request) {
   leave_batch(request);
-  if (kill_) std::erase(kill_->callers, &request);
-  if (rebuild_) on_rebuild_cancelled(request);
-  for (Inspection& inspection : inspections_) {
-    if (inspection.request == &request) inspection.request = nullptr;
-  }
+  if (rebuild_ && rebuild_->leave(request.handle())) abandon_rebuild();
 }
 
 void Conductor::on_client_answer(const Message& message, Line line) {

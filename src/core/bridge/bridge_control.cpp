@@ -21,7 +21,7 @@ void Conductor::on(const fact::ControlLine& fact) {
   const auto& asked = std::get<ControlRequest>(parsed);
   switch (asked.command) {
     case Command::status:
-      inspect(Purpose::status, &request);
+      inspect(Purpose::status, request.handle());
       break;
     case Command::reload:
       reload_for(request, asked.arguments);

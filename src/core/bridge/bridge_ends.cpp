@@ -92,7 +92,9 @@ void Conductor::on_over(Child dead) {
 /// Answers all that waited for a child that did not come to serve.
 void Conductor::on_start_failed(const ChildEnd& end, const std::string& stderr_tail,
                                 bool is_repeated) {
-  if (opening_ != nullptr) answer_opening_ourselves(end_clause(end), stderr_tail);
+  if (ClientRequest* const asked = opening()) {
+    answer_opening_ourselves(*asked, end_clause(end), stderr_tail);
+  }
   DeathReport report = report_of(end, stderr_tail, Progress::not_delivered);
   report.is_repeated = is_repeated;
   fail_waiting(report);
@@ -127,7 +129,7 @@ void Conductor::on_child_lost(const Child& dead, ClientRequest& request, const D
     requests_.take(request);
   } else if (request.method == Method::ping) {
     answer_result(request, "{}");
-  } else if (request.method == Method::initialize && opening_ == nullptr) {
+  } else if (request.method == Method::initialize && opening() == nullptr) {
     answer_lost_opening(request, end_clause(*report.end), report.stderr_tail);
   } else if (request.method == Method::server_discover && !envelope_.is_known()) {
     fail(request, report);

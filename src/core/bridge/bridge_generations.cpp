@@ -14,7 +14,7 @@ using Level = order::Log::Level;
 using Progress = DeathReport::Progress;
 
 bool Conductor::needs_child() const {
-  return opening_ != nullptr || requests_.first_waiting_request() != nullptr ||
+  return opening() != nullptr || requests_.first_waiting_request() != nullptr ||
          listens_.is_waiting();
 }
 
@@ -114,7 +114,7 @@ void Conductor::advance(Child& child) {
     return;
   }
   if (handshake.state() == State::idle || handshake.state() == State::unopened) {
-    if (opening_ != nullptr || session_.is_asked()) {
+    if (opening() != nullptr || session_.is_asked()) {
       open(child);
     } else {
       // The first child may well be silent for as long as the client's first request takes.
@@ -123,14 +123,14 @@ void Conductor::advance(Child& child) {
     }
     return;
   }
-  if (handshake.state() == State::refused && child.has_clients_opening && opening_ != nullptr &&
+  if (handshake.state() == State::refused && child.has_clients_opening && opening() != nullptr &&
       envelope_.is_known() && handshake.is_of_stateless_era()) {
     refuse_opening(child);
     return;
   }
   if (handshake.state() == State::refused) {
-    if (opening_ != nullptr) {
-      answer_opening_ourselves(handshake.refusal(), ring_of(child).tail(child.gen()));
+    if (ClientRequest* const asked = opening()) {
+      answer_opening_ourselves(*asked, handshake.refusal(), ring_of(child).tail(child.gen()));
     }
     fail_refused(child);
     child.life.take_down(EndReason::opening_refused, handshake.refusal(), ladder(), now_, out_);
@@ -199,7 +199,7 @@ void Conductor::retire(Child& child) {
 
 /// The child serves this client already, without a session.
 void Conductor::refuse_opening(Child& child) {
-  ClientRequest& request = *std::exchange(opening_, nullptr);
+  ClientRequest& request = *opening();
   answer_opening_at_.reset();
   child.startup_deadline.reset();
   child.has_clients_opening = false;
@@ -228,9 +228,9 @@ void Conductor::open(Child& child) {
   // A client that has probed opens the same child, which has to come to serve once more.
   child.is_ready = child.has_served = false;
   expect_start(child);
-  if (opening_ != nullptr) {
+  if (const ClientRequest* const asked = opening()) {
     child.has_clients_opening = true;
-    child.handshake.open_with_clients(opening_->extra->line.text(), opening_->id(), out_);
+    child.handshake.open_with_clients(asked->extra->line.text(), asked->id(), out_);
   } else {
     child.handshake.open_again(session_, out_);
   }

@@ -115,7 +115,7 @@ std::string Conductor::remarks() const {
   if (!unread_.empty()) lines.push_back(unread_);
   if (!reload_failure_.empty()) lines.push_back(reload_failure_);
   for (const std::string& failure : replay_failures_) {
-    lines.push_back("[mcp-sitter] Called again, and failed: " + one_line(failure));
+    lines.push_back(fmt::format("[mcp-sitter] Called again, and failed: {}", one_line(failure)));
   }
   if (!is_watch_problem_told_) {
     lines.push_back(fmt::format("[mcp-sitter] Not every save is noticed: {}.", watch_problem_));

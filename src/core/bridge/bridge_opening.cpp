@@ -28,7 +28,7 @@ void Conductor::on_initialize(ClientRequest& request, const Message& message, Li
     }
     return;
   }
-  if (opening_ != nullptr || std::any_of(children_.begin(), children_.end(), has_begun)) {
+  if (opening() != nullptr || std::any_of(children_.begin(), children_.end(), has_begun)) {
     expect_answer(request, line);
     wait(request, line);
     return;
@@ -39,9 +39,9 @@ void Conductor::on_initialize(ClientRequest& request, const Message& message, Li
   }
   begin_session(message);
   ids_.be_like(message.id);
-  requests_.keep(request);
+  requests_.mark_ours(request);
   request.more().line = OwnedLine(line.text());
-  opening_ = &request;
+  opening_ = request.handle();
   answer_opening_at_ = now_.steady + config_.answer_within;
 }
 
@@ -112,7 +112,7 @@ void Conductor::on_opening_answer(Child& child, const Message& message, Line lin
   if (child.handshake.state() != Handshake::State::opened) return;
   on_opened(child);
   const OpeningResult& result = child.handshake.opened_with();
-  if (!child.has_clients_opening || opening_ == nullptr) {
+  if (!child.has_clients_opening || opening() == nullptr) {
     if (!is_legacy_version(result.protocol_version) &&
         result.protocol_version != session_.negotiated_version) {
       child.life.take_down(
@@ -124,7 +124,7 @@ void Conductor::on_opening_answer(Child& child, const Message& message, Line lin
     }
     return;
   }
-  ClientRequest& request = *std::exchange(opening_, nullptr);
+  ClientRequest& request = *opening();
   answer_opening_at_.reset();
   session_.negotiated_version = result.protocol_version;
   session_.capabilities = result.capabilities;

@@ -23,21 +23,21 @@ void Conductor::begin_rebuild(ClientRequest& request, const RebuildArguments& ar
   is_killed_ = false;
   const bool is_new = !rebuild_;
   if (is_new) rebuild_.emplace(now_.steady);
-  const RebuildCaller caller{&request, arguments.timeout};
+  RebuildCaller caller{request.handle(), !request.is_control(), arguments.timeout};
   if (!is_new && is_build_timed_out()) {
     // What it comes to is decided by a limit that is not that of this call.
     rebuild_->follow_with({{}, arguments}).callers.push_back(caller);
     return;
   }
-  rebuild_->callers.push_back(caller);
   if (!is_free) {
-    if (!has_rebuild_begun()) return;
-    request.more().joined_after = build_->age(now_);
-    if (rebuild_->state == State::building) {
-      rebuild_->callers.back().deadline = now_.steady + arguments.timeout;
+    if (has_rebuild_begun()) {
+      caller.joined_after = build_->age(now_);
+      if (rebuild_->state == State::building) caller.deadline = now_.steady + arguments.timeout;
     }
+    rebuild_->callers.push_back(caller);
     return;
   }
+  rebuild_->callers.push_back(caller);
   rebuild_->cause.clear();
   rebuild_->mode = arguments.mode;
   if (is_new) restart_rebuild();
@@ -55,7 +55,7 @@ void Conductor::reload(const Reload& wanted, ClientRequest* caller) {
     if (caller == nullptr) {
       rebuild.is_unattended = true;
     } else {
-      rebuild.callers.push_back({caller, wanted.how.timeout});
+      rebuild.callers.push_back({caller->handle(), !caller->is_control(), wanted.how.timeout});
     }
   };
   const bool is_new = !rebuild_;
@@ -180,7 +180,7 @@ void Conductor::on_build_deadlines() {
   callers.erase(leaving, callers.end());
   for (const RebuildCaller& caller : left) {
     answer_tool_text(
-        *caller.request,
+        caller.request,
         fmt::format("[mcp-sitter] {} and goes on, since others want it too; this call has "
                     "waited for {} (timeout_seconds). {}.",
                     rebuild_clause(), duration_text(caller.timeout), rebuild_advice()),
@@ -202,11 +202,10 @@ std::string Conductor::rebuild_clause() const {
 /// What shows more, and what ends it.
 std::string Conductor::rebuild_advice() const {
   const bool is_building = rebuild_->state == State::building;
-  return fmt::format("{} shows it{}",
-                     names_.name(is_building ? Builtin::build_log : Builtin::status),
-                     rebuild_->clients_call() != nullptr
-                         ? std::string()
-                         : fmt::format(", {} ends it", names_.name(Builtin::kill)));
+  return fmt::format(
+      "{} shows it{}", names_.name(is_building ? Builtin::build_log : Builtin::status),
+      rebuild_->clients_call() ? std::string()
+                               : fmt::format(", {} ends it", names_.name(Builtin::kill)));
 }
 
 /// Whether the client's requests wait for what is built.
@@ -296,7 +295,8 @@ void Conductor::tell_build_progress() {
   const std::string line =
       build_->output.tail(build_->life.gen(), 1, limits::kBuildProgressLineMax);
   for (const RebuildCaller& caller : rebuild_->callers) {
-    const std::string_view token = caller.request->progress_token();
+    const ClientRequest* const request = requests_.find(caller.request);
+    const std::string_view token = request == nullptr ? "" : request->progress_token();
     if (token.empty()) continue;
     output_.on_progress(token, now_);
     output_.send(Outgoing::own(notification_line(
@@ -372,7 +372,8 @@ void Conductor::tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report
   }
   // What a new server has mended need not be told.
   if (!is_failure(report)) reload_failure_.clear();
-  ClientRequest* const told = rebuild.clients_call();
+  const auto first = rebuild.clients_call();
+  ClientRequest* const told = first ? requests_.find(*first) : nullptr;
   const bool is_client_told = told != nullptr;
   if (!is_client_told && is_failure(report)) {
     reload_failure_ = reload_text(rebuild, report);
@@ -387,8 +388,9 @@ void Conductor::tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report
     report.notice = is_told_now ? tell_notice(*told) : pending_notice_text();
   }
   for (const RebuildCaller& waiting : rebuild.callers) {
-    ClientRequest* const caller = waiting.request;
-    report.joined_after = caller->extra ? caller->extra->joined_after : std::nullopt;
+    ClientRequest* const caller = requests_.find(waiting.request);
+    if (caller == nullptr) continue;
+    report.joined_after = waiting.joined_after;
     std::string line = tool_text_line(*caller, rebuild_text(report), is_failure(report));
     // The model may call a new tool in its next turn.
     if (is_restarted && relist_.is_waiting() && !caller->is_control()) {
@@ -410,16 +412,6 @@ std::string Conductor::reload_text(const PendingRebuild& rebuild, RebuildReport 
   return rebuild_text(report);
 }
 
-/// One that nobody waits for any more is not finished.
-void Conductor::on_rebuild_cancelled(ClientRequest& request) {
-  const auto is_its = [&](const RebuildCaller& caller) { return caller.request == &request; };
-  if (auto& next = rebuild_->next; next && std::erase_if(next->callers, is_its) > 0) {
-    if (!next->is_unattended && next->callers.empty()) next.reset();
-  }
-  const bool was_caller = std::erase_if(rebuild_->callers, is_its) > 0;
-  if (was_caller && !rebuild_->is_wanted()) abandon_rebuild();
-}
-
 /// Somebody kills the server, so nothing brings it back that no call of the client waits for.
 void Conductor::give_up_rebuild(std::string_view killer) {
   const std::vector<RebuildCaller> told = rebuild_->leave_to_client();
@@ -429,7 +421,7 @@ void Conductor::give_up_rebuild(std::string_view killer) {
 
 void Conductor::tell_given_up(const std::vector<RebuildCaller>& callers, std::string_view why) {
   for (const RebuildCaller& caller : callers) {
-    answer_tool_text(*caller.request,
+    answer_tool_text(caller.request,
                      fmt::format("[mcp-sitter] The reload was given up, because {}.", why), true);
   }
 }

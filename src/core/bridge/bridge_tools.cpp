@@ -31,7 +31,7 @@ int reach(KillScope scope) {
 
 }  // namespace
 
-void Conductor::inspect(Purpose purpose, ClientRequest* request) {
+void Conductor::inspect(Purpose purpose, std::optional<RequestHandle> request) {
   inspections_.push_back({purpose, request});
   const Child* const child = shown();
   out_.push(order::InspectBinary{child == nullptr ? kNoGeneration : child->gen(),
@@ -39,7 +39,7 @@ void Conductor::inspect(Purpose purpose, ClientRequest* request) {
 }
 
 void Conductor::on_builtin(ClientRequest& request, Builtin builtin, const Message& message) {
-  requests_.keep(request);
+  requests_.mark_ours(request);
   if (message.params.has_task) {
     answer_error(request, ErrorCode::method_not_found,
                  fmt::format("{} can't be run as a task", names_.name(builtin)));
@@ -58,7 +58,8 @@ void Conductor::run_builtin(ClientRequest& request, Builtin builtin, std::string
         refuse(*error);
         return;
       }
-      inspect(builtin == Builtin::status ? Purpose::status : Purpose::binary_info, &request);
+      inspect(builtin == Builtin::status ? Purpose::status : Purpose::binary_info,
+              request.handle());
       start_if_mended();
       return;
     }
@@ -71,7 +72,7 @@ void Conductor::run_builtin(ClientRequest& request, Builtin builtin, std::string
       const KillScope scope = std::get<KillArguments>(parsed).scope;
       if (scope == KillScope::same_executable && !config_.allows_wide_kill) {
         // Nothing is ended before it is known whom that would meet.
-        inspect(Purpose::kill_check, &request);
+        inspect(Purpose::kill_check, request.handle());
       } else {
         begin_kill(request, scope);
       }
@@ -119,7 +120,7 @@ void Conductor::pass_call(ClientRequest& request, const Message& message, Line l
   const auto* const call = std::get_if<CallArguments>(&parsed);
   const std::string wrong = call == nullptr ? std::get<ArgumentError>(parsed) : wrong_call(*call);
   if (!wrong.empty()) {
-    requests_.keep(request);
+    requests_.mark_ours(request);
     refuse_call(request, wrong);
     return;
   }
@@ -204,17 +205,18 @@ void Conductor::on(const fact::BinaryInspected& fact) {
     finish_kill();
     return;
   }
-  if (inspection.request == nullptr) return;
+  ClientRequest* const request = inspection.request ? requests_.find(*inspection.request) : nullptr;
+  if (request == nullptr) return;
   if (inspection.purpose == Purpose::kill_check) {
     if (fact.shared) {
-      answer_tool_text(*inspection.request, refusal_text(*fact.shared), true);
+      answer_tool_text(*request, refusal_text(*fact.shared), true);
     } else if (ending_ != Ending::stopping) {
       // The child has a file of its own, and from here on no other is swept.
-      begin_kill(*inspection.request, KillScope::automatic);
+      begin_kill(*request, KillScope::automatic);
     }
     return;
   }
-  answer_tool_text(*inspection.request,
+  answer_tool_text(*request,
                    inspection.purpose == Purpose::status ? status_text(status())
                                                          : binary_text(binary_, now_.wall),
                    false);
@@ -234,10 +236,10 @@ void Conductor::begin_kill(ClientRequest& request, KillScope scope) {
     kill_->deadline.reset();
     kill_->state = Kill::State::ending_child;
   }
-  kill_->callers.push_back(&request);
+  kill_->callers.push_back(request.handle());
   ChildEnd end = end_for(EndReason::killed_by_sitter);
   if (request.is_control()) end.why = "ctl kill";
-  if (opening_ != nullptr) answer_opening_ourselves(end_clause(end));
+  if (ClientRequest* const asked = opening()) answer_opening_ourselves(*asked, end_clause(end));
   // Somebody is about to build, so nothing that waits may start the child again.
   fail_waiting(report_of(end, {}, DeathReport::Progress::not_delivered));
   for (Child& child : children_) {
@@ -287,7 +289,7 @@ void Conductor::finish_kill() {
   const std::string text = kill_text(report);
   const auto callers = std::move(kill_->callers);
   kill_.reset();
-  for (ClientRequest* caller : callers) answer_tool_text(*caller, text, false);
+  for (const RequestHandle caller : callers) answer_tool_text(caller, text, false);
 }
 
 /// The words of mcp-sitter 0.2.0.

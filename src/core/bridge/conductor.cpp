@@ -47,11 +47,11 @@ void Conductor::handle_timeout(Now now) {
       const EndReason reason = child.handshake.state() == Handshake::State::opening
                                    ? EndReason::opening_timed_out
                                    : EndReason::said_nothing;
-      if (opening_ != nullptr) {
+      if (ClientRequest* const asked = opening()) {
         const auto age =
             std::chrono::duration_cast<Milliseconds>(now.steady - child.life.started().steady);
         answer_opening_ourselves(
-            end_clause({reason, {}, age, {}}) + " (--startup-timeout sets the limit)",
+            *asked, end_clause({reason, {}, age, {}}) + " (--startup-timeout sets the limit)",
             ring_.tail(child.gen()));
       }
       child.life.take_down(reason, {}, ladder(), now, out_);
@@ -63,8 +63,8 @@ void Conductor::handle_timeout(Now now) {
     }
   }
   if (is_due(answer_opening_at_, now)) {
-    answer_opening_ourselves(
-        fmt::format("it is still starting after {}", duration_text(config_.answer_within)));
+    answer_opening_ourselves(*opening(), fmt::format("it is still starting after {}",
+                                                     duration_text(config_.answer_within)));
   }
   if (is_due(answer_second_at_, now)) answer_second_openings();
   if (is_due(restarts_.due(), now)) restart();
@@ -368,7 +368,7 @@ void Conductor::stop(ChildLifecycle::Ladder ladder) {
   }
   if (rebuild_) rebuild_->clear_deadlines();
   const ChildEnd end = end_for(EndReason::shut_down);
-  if (opening_ != nullptr) answer_opening_ourselves(end_clause(end));
+  if (ClientRequest* const asked = opening()) answer_opening_ourselves(*asked, end_clause(end));
   fail_waiting(report_of(end, {}, Progress::not_delivered));
 }
 

@@ -128,7 +128,7 @@ class Conductor {
 
     State state = State::ending_child;
     KillScope scope = KillScope::automatic;
-    std::vector<ClientRequest*> callers;
+    std::vector<RequestHandle> callers;
     KillReport report;
     std::optional<Instant> deadline;
   };
@@ -153,7 +153,8 @@ class Conductor {
   };
   struct Inspection {
     Purpose purpose;
-    ClientRequest* request = nullptr;
+    /// The request that is answered with it, if one is.
+    std::optional<RequestHandle> request = {};
   };
 
   /// What a child has answered; both null if nothing that is open.
@@ -256,7 +257,7 @@ class Conductor {
   void pass_on(ClientRequest& request, const Message& message, Line line, Outgoing outgoing);
   void wait(ClientRequest& request, Line line);
   void on_cancelled(const Message& message, Line line);
-  void forget(ClientRequest& request);
+  void forget(const ClientRequest& request);
   void refuse_broken_line(Line line, std::string_view what);
   void refuse_client_line(std::string_view id, ErrorCode code, std::string_view what);
   /// Answers what needs no child, or what this child lacks. False: it must be passed on.
@@ -274,6 +275,8 @@ class Conductor {
   void begin_session(const Message& opening);
   bool is_child_past_opening() const;
   static bool has_begun(const Child& child);
+  /// The client's `initialize`, while it is owed an answer.
+  ClientRequest* opening() const { return opening_ ? requests_.find(*opening_) : nullptr; }
   void begin_session_again(const Message& opening);
   void on_opening_answer(Child& child, const Message& message, Line line);
   void on_second_opening(const ClientRequest& request, std::string_view result);
@@ -285,10 +288,13 @@ class Conductor {
   void answer_result(ClientRequest& request, std::string_view result);
   void answer_error(ClientRequest& request, ErrorCode code, std::string_view message);
   void answer_tool_text(ClientRequest& request, std::string_view text, bool is_error);
+  /// Unless it is not open any more.
+  void answer_tool_text(RequestHandle request, std::string_view text, bool is_error);
   std::string tool_text_line(const ClientRequest& request, std::string_view text,
                              bool is_error) const;
   void answer_last_list(ClientRequest& request);
-  void answer_opening_ourselves(std::string_view why, std::string_view stderr_tail = {});
+  void answer_opening_ourselves(ClientRequest& request, std::string_view why,
+                                std::string_view stderr_tail = {});
   void fail(ClientRequest& request, const DeathReport& report);
   void fail_waiting(const DeathReport& report);
   void answer_lost_opening(ClientRequest& request, std::string_view why,
@@ -378,7 +384,7 @@ class Conductor {
   // bridge_tools.cpp: the built-in tools
   void on(const fact::ImageSwept& fact);
   void on(const fact::BinaryInspected& fact);
-  void inspect(Purpose purpose, ClientRequest* request = nullptr);
+  void inspect(Purpose purpose, std::optional<RequestHandle> request = {});
   void on_builtin(ClientRequest& request, Builtin builtin, const Message& message);
   void run_builtin(ClientRequest& request, Builtin builtin, std::string_view arguments);
   void pass_call(ClientRequest& request, const Message& message, Line line);
@@ -416,7 +422,6 @@ class Conductor {
   void tell_build_progress();
   void on_build_over();
   void on_new_child_over(const ChildEnd& end, const std::string& stderr_tail);
-  void on_rebuild_cancelled(ClientRequest& request);
   void give_up_rebuild(std::string_view killer);
   void tell_given_up(const std::vector<RebuildCaller>& callers, std::string_view why);
   void abandon_rebuild();
@@ -460,8 +465,8 @@ class Conductor {
   std::optional<Instant> ending_deadline_;
 
   Session session_;
-  /// The client's `initialize`, while it is owed an answer.
-  ClientRequest* opening_ = nullptr;
+  /// The client's `initialize`, perhaps answered already.
+  std::optional<RequestHandle> opening_;
   std::optional<Instant> answer_opening_at_;
   /// When the first of those that came later is answered without the child.
   std::optional<Instant> answer_second_at_;

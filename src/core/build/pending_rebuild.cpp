@@ -1,26 +1,29 @@
 #include "core/build/pending_rebuild.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace sitter {
 namespace {
 
-bool is_clients(const RebuildCaller& caller) { return !caller.request->is_control(); }
-
-ClientRequest* first_of_client(const std::vector<RebuildCaller>& callers) {
-  const auto found = std::find_if(callers.begin(), callers.end(), is_clients);
-  return found == callers.end() ? nullptr : found->request;
+std::optional<RequestHandle> first_of_client(const std::vector<RebuildCaller>& callers) {
+  const auto found =
+      std::find_if(callers.begin(), callers.end(), std::mem_fn(&RebuildCaller::is_client));
+  return found == callers.end() ? std::nullopt : std::optional(found->request);
 }
 
 void take_others(std::vector<RebuildCaller>& callers, std::vector<RebuildCaller>& taken) {
-  const auto others = std::stable_partition(callers.begin(), callers.end(), is_clients);
+  const auto others =
+      std::stable_partition(callers.begin(), callers.end(), std::mem_fn(&RebuildCaller::is_client));
   taken.insert(taken.end(), others, callers.end());
   callers.erase(others, callers.end());
 }
 
 }  // namespace
 
-ClientRequest* PendingRebuild::clients_call() const { return first_of_client(callers); }
+std::optional<RequestHandle> PendingRebuild::clients_call() const {
+  return first_of_client(callers);
+}
 
 std::optional<Instant> PendingRebuild::next_deadline() const {
   std::optional<Instant> first = deadline;
@@ -41,9 +44,17 @@ void PendingRebuild::join(const Next& other) {
   callers.insert(callers.end(), other.callers.begin(), other.callers.end());
 }
 
+bool PendingRebuild::leave(RequestHandle request) {
+  const auto is_its = [&](const RebuildCaller& caller) { return caller.request == request; };
+  if (next && std::erase_if(next->callers, is_its) > 0) {
+    if (!next->is_unattended && next->callers.empty()) next.reset();
+  }
+  return std::erase_if(callers, is_its) > 0 && !is_wanted();
+}
+
 PendingRebuild::Next& PendingRebuild::follow_with(const Reload& wanted) {
   if (!next) next.emplace();
-  if (first_of_client(next->callers) == nullptr) {
+  if (!first_of_client(next->callers)) {
     next->wanted = wanted;
   } else {
     next->wanted.how.timeout = wanted.how.timeout;

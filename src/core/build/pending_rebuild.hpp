@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/request_handle.hpp"
 #include "core/build/rebuild.hpp"
-#include "core/client/client_requests.hpp"
 #include "sitter/generation.hpp"
 #include "sitter/time.hpp"
 
@@ -18,13 +18,17 @@ struct Reload {
   RebuildArguments how = {};
 };
 
-/// Somebody who waits for what comes of a rebuild. The request is owned by ClientRequests.
+/// A request that waits for what comes of a rebuild.
 struct RebuildCaller {
-  ClientRequest* request = nullptr;
+  RequestHandle request{};
+  /// The client asks, and not somebody over the socket of `mcp-sitter ctl`.
+  bool is_client = true;
   /// How long it waits for a build.
   Milliseconds timeout{};
   /// Until when, while one runs for it.
   std::optional<Instant> deadline = {};
+  /// How long the build that it has joined had run by then.
+  std::optional<Milliseconds> joined_after = {};
 };
 
 /// A new server on its way, built before where there is a build command. Calls of sitter_rebuild
@@ -68,11 +72,14 @@ struct PendingRebuild {
   bool is_cancelled = false;
 
   bool is_wanted() const { return is_unattended || !callers.empty(); }
-  /// The first of those who wait and are the client's. Null if there is none.
-  ClientRequest* clients_call() const;
+  /// The first call of the client that waits.
+  std::optional<RequestHandle> clients_call() const;
   std::optional<Instant> next_deadline() const;
   void clear_deadlines();
   void join(const Next& other);
+  /// The request waits no more, neither for this one nor for what comes next. Returns whether that
+  /// leaves this one to nobody.
+  bool leave(RequestHandle request);
   /// What comes after it. A mode that a call of the client has chosen stays.
   Next& follow_with(const Reload& wanted);
   /// Leaves nobody but calls of the client, here and in what comes next. Returns the others.

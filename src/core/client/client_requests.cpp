@@ -157,6 +157,7 @@ ClientRequest& ClientRequests::add_control(ControlId connection) {
   request.more().control = connection;
   request.order = next_order_++;
   request.state = State::ours;
+  ours_.emplace(request.handle(), &request);
   ++owed_count_;
   ++control_count_;
   return request;
@@ -180,7 +181,7 @@ std::size_t ClientRequests::in_flight_count(Generation gen) const {
   return 0;
 }
 
-/// After it was sent, kept, sent back to wait, or cancelled.
+/// After it was sent, taken by the bridge, sent back to wait, or cancelled.
 void ClientRequests::weigh(ClientRequest& request) {
   std::size_t weight = 0;
   if (request.state != State::waiting) {
@@ -220,6 +221,11 @@ ClientRequest* ClientRequests::find_rounded(std::string_view raw_id, Generation 
     if (cancelled == nullptr) cancelled = request;
   }
   return cancelled;
+}
+
+ClientRequest* ClientRequests::find(RequestHandle handle) const {
+  const auto found = ours_.find(handle);
+  return found == ours_.end() ? nullptr : found->second;
 }
 
 ClientRequest* ClientRequests::find_open(std::string_view raw_id) {
@@ -281,7 +287,7 @@ std::vector<ClientRequest*> ClientRequests::waiting_since(Instant then) const {
   return found;
 }
 
-void ClientRequests::sent(ClientRequest& request, Generation gen, OwnedLine line) {
+void ClientRequests::mark_sent(ClientRequest& request, Generation gen, OwnedLine line) {
   assert(request.state == State::waiting);
   if (line.size() > 0) request.more().line = std::move(line);
   request.state = State::sent;
@@ -290,9 +296,10 @@ void ClientRequests::sent(ClientRequest& request, Generation gen, OwnedLine line
   weigh(request);
 }
 
-void ClientRequests::keep(ClientRequest& request) {
+void ClientRequests::mark_ours(ClientRequest& request) {
   assert(request.state == State::waiting);
   request.state = State::ours;
+  ours_.emplace(request.handle(), &request);
   weigh(request);
 }
 
@@ -364,6 +371,7 @@ void ClientRequests::take(ClientRequest& request) {
     if (request.state == State::sent) count_sent(request.gen, -1);
   }
   bytes_ -= static_cast<Node&>(request).weight;
+  if (!ours_.empty()) ours_.erase(request.handle());
   index_->erase(static_cast<Node&>(request));
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/request_handle.hpp"
 #include "core/client/batches.hpp"
 #include "core/client/client_envelope.hpp"
 #include "core/wire/message.hpp"
@@ -54,6 +56,7 @@ struct ClientRequest {
   ClientEnvelope::Number envelope = ClientEnvelope::kNone;
   Generation gen = kNoGeneration;
   std::uint64_t order = 0;
+  RequestHandle handle() const { return RequestHandle{order}; }
 
   /// What only few requests need.
   struct Extra {
@@ -75,8 +78,6 @@ struct ClientRequest {
     Batches::Number batch = Batches::kNone;
     /// It came as a sitter_call.
     bool is_passed_call = false;
-    /// Of a sitter_rebuild that has joined another: how long that build had run.
-    std::optional<Milliseconds> joined_after;
   };
   std::unique_ptr<Extra> extra;
   /// Of a tools/call.
@@ -136,6 +137,8 @@ class ClientRequests {
   /// The oldest in state sent with `gen` that a server which reads all numbers as doubles answers
   /// with this raw id. Null if none.
   ClientRequest* find_rounded(std::string_view raw_id, Generation gen);
+  /// The one with this handle, if it is open and the bridge answers it. Null if not.
+  ClientRequest* find(RequestHandle handle) const;
   /// The youngest that is not cancelled, in whatever state: what a cancellation means.
   ClientRequest* find_open(std::string_view raw_id);
 
@@ -152,13 +155,13 @@ class ClientRequests {
   void enqueue_notification(std::string_view line);
   /// Returns how many there were.
   std::size_t drop_waiting_notifications();
-  /// Takes the first that waits out of the queue. A request must then be passed to `sent` or
-  /// `take`. Only to be called while something waits.
+  /// Takes the first that waits out of the queue. A request must then be passed to
+  /// `mark_sent` or `take`. Only to be called while something waits.
   Waiting next_waiting();
   /// A child has got it. `line` is what to send to another, where that is allowed, else empty.
-  void sent(ClientRequest& request, Generation gen, OwnedLine line);
+  void mark_sent(ClientRequest& request, Generation gen, OwnedLine line);
   /// The bridge answers it.
-  void keep(ClientRequest& request);
+  void mark_ours(ClientRequest& request);
   /// The answer is there, and is kept.
   void hold(ClientRequest& request, std::string answer);
   /// Returns the answer of one that is held. It is taken next.
@@ -207,6 +210,8 @@ class ClientRequests {
   void count_sent(Generation gen, int more);
 
   std::unique_ptr<Index> index_;
+  /// Those that the bridge answers.
+  std::map<RequestHandle, ClientRequest*> ours_;
   std::deque<Waiting> waiting_;
   /// The oldest first; their answers are hardly ever met.
   std::deque<ClientRequest*> cancelled_;
