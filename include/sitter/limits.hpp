@@ -53,7 +53,7 @@ inline constexpr std::size_t kCancelledCountMax = 1000;
 
 /// Ids of cancelled streams that are remembered, since a server may end them in good order all the
 /// same, and the id may come again. It does so soon.
-inline constexpr std::size_t kCancelledListensMax = 64;
+inline constexpr std::size_t kCancelledStreamsMax = 64;
 
 /// Progress tokens of answered requests that are remembered in case that the child tells of them
 /// all the same. One that does so late does it within its last few requests.
@@ -208,19 +208,19 @@ inline constexpr Milliseconds kGoodRunning{60000};
 
 /// How long a child may take to acknowledge a stream before the bridge does. Far below the 60 s
 /// that the official TypeScript client waits.
-inline constexpr Milliseconds kListenAckWait{5000};
+inline constexpr Milliseconds kStreamAckWait{5000};
 
 /// A server that exits ends its streams first, and the client would not open them again.
-inline constexpr Milliseconds kListenEndWait{1000};
+inline constexpr Milliseconds kStreamEndWait{1000};
 
 /// After so many children in a row that died without acknowledging a stream, the next has to answer
 /// a request before it is asked for it. Two, as for a request that is sent once more.
-inline constexpr int kListenDeathsMax = 2;
+inline constexpr int kStreamDeathsMax = 2;
 
 /// Streams that are open at the same time, as many as the official TypeScript servers allow, and
 /// the bytes of all their requests, which are kept: 4 KiB each if so many are open.
-inline constexpr std::size_t kListensMax = 1024;
-inline constexpr std::size_t kListenBytesMax = 4 * kMiB;
+inline constexpr std::size_t kStreamsMax = 1024;
+inline constexpr std::size_t kStreamBytesMax = 4 * kMiB;
 
 /// Subscriptions that are made again with the next child, each with a request of its own. At about
 /// 150 bytes each these take a tenth of the queue to it. And the bytes of their URIs, however long

@@ -200,7 +200,7 @@ TEST_F(BridgeStatelessSeedsTest, AStreamThatIsOpenedWhileListsAreTakenIsAskedFor
   opens(2);
   EXPECT_THAT(done(), Contains("child 2 " + listen(7, kWantsTools)));
   child(2, result(2, complete()));
-  time_passes(limits::kListenAckWait);
+  time_passes(limits::kStreamAckWait);
   EXPECT_THAT(client_got(), Contains(acknowledged(7, kWantsTools)));
 }
 

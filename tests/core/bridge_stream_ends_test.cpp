@@ -54,7 +54,7 @@ TEST_F(BridgeStreamEndsTest, AChildThatCarriesNothingOfItMayEndItAndTheBridgeGoe
   child(1, acknowledged(kStream, "{}"));
   child(1, end);
   EXPECT_THAT(client_got(), ElementsAre(acknowledged(kStream, kTools)));
-  time_passes(limits::kListenEndWait);
+  time_passes(limits::kStreamEndWait);
   EXPECT_THAT(done(), IsEmpty());
   dies(1, 0);
   server.tools.push_back(tool("more"));
@@ -134,7 +134,7 @@ TEST_F(BridgeStreamEndsTest, ItsEndReachesTheClientIfTheChildLivesOn) {
   const std::string end = end_of(kStream, kStream);
   child(1, end);
   EXPECT_THAT(done(), IsEmpty());
-  time_passes(limits::kListenEndWait);
+  time_passes(limits::kStreamEndWait);
   EXPECT_THAT(client_got(), ElementsAre(end));
   client(listen(kStream, kTools));
   EXPECT_THAT(done(), ElementsAre("child 1 " + listen(kStream, kTools)));
@@ -144,7 +144,7 @@ TEST_F(BridgeStreamEndsTest, AChildThatExitsMayEndItInGoodOrder) {
   open_stream(kTools, kTools);
   child(1, end_of(kStream, kStream));
   dies(1, 0);
-  time_passes(limits::kListenEndWait);
+  time_passes(limits::kStreamEndWait);
   EXPECT_THAT(client_got(), IsEmpty());
   respawn(2);
   EXPECT_THAT(done(), Contains("child 2 " + listen(kStream, kTools)));
@@ -157,7 +157,7 @@ TEST_F(BridgeStreamEndsTest, ItsEndHasTheIdAsTheClientSpellsIt) {
   child(1, acknowledged("7.0", kTools));
   done();
   child(1, end_of(7, 7));
-  time_passes(limits::kListenEndWait);
+  time_passes(limits::kStreamEndWait);
   EXPECT_THAT(client_got(), ElementsAre(end_of("7.0", "7.0")));
 }
 
@@ -175,7 +175,7 @@ TEST_F(BridgeStreamEndsTest, AChildMayEndItWithACancellationToo) {
   open_stream(kTools, kTools);
   child(1, cancelled(kStream));
   EXPECT_THAT(done(), IsEmpty());
-  time_passes(limits::kListenEndWait);
+  time_passes(limits::kStreamEndWait);
   EXPECT_THAT(client_got(), ElementsAre(cancelled(kStream)));
 }
 
@@ -215,7 +215,7 @@ TEST_F(BridgeStreamEndsTest, ItsEndNamesTheStreamAlsoIfTheChildForgotThat) {
   for (const std::string said : {"", R"json(,"_meta":null)json", R"json(,"_meta":{})json"}) {
     open_stream(kTools, kTools);
     child(1, result(kStream, R"json({"resultType":"complete")json" + said + "}"));
-    time_passes(limits::kListenEndWait);
+    time_passes(limits::kStreamEndWait);
     EXPECT_THAT(client_got(), ElementsAre(end_of(kStream, kStream)));
   }
 }
@@ -223,7 +223,7 @@ TEST_F(BridgeStreamEndsTest, ItsEndNamesTheStreamAlsoIfTheChildForgotThat) {
 TEST_F(BridgeStreamEndsTest, AnEndThatDoesNotSayThatItIsCompleteDoes) {
   open_stream(kTools, kTools);
   child(1, result(kStream, "{}"));
-  time_passes(limits::kListenEndWait);
+  time_passes(limits::kStreamEndWait);
   EXPECT_THAT(client_got(), ElementsAre(end_of(kStream, kStream)));
 }
 
@@ -231,7 +231,7 @@ TEST_F(BridgeStreamEndsTest, AnEndThatIsNoObjectBecomesOne) {
   for (const std::string said : {"null", "[1]", "\"x\""}) {
     open_stream(kTools, kTools);
     child(1, result(kStream, said));
-    time_passes(limits::kListenEndWait);
+    time_passes(limits::kStreamEndWait);
     EXPECT_THAT(client_got(), ElementsAre(end_of(kStream, kStream)));
   }
 }

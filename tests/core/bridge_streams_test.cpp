@@ -105,7 +105,7 @@ TEST_F(BridgeStreamsTest, AnAcknowledgementThatNeverComesIsMadeUpFor) {
   client(listen(kStream, kTools));
   opens(1);
   done();
-  time_passes(limits::kListenAckWait - Milliseconds(1));
+  time_passes(limits::kStreamAckWait - Milliseconds(1));
   EXPECT_THAT(done(), IsEmpty());
   time_passes(Milliseconds(1));
   EXPECT_THAT(client_got(), ElementsAre(acknowledged(kStream, kTools)));
@@ -147,7 +147,7 @@ TEST_F(BridgeStreamsTest, ALargeIdMayBeRoundedByTheChild) {
   child(1, to_stream(rounded, kChanged));
   EXPECT_THAT(client_got(), ElementsAre(to_stream(large, kChanged)));
   child(1, cancelled(rounded));
-  time_passes(limits::kListenEndWait);
+  time_passes(limits::kStreamEndWait);
   EXPECT_THAT(client_got(), ElementsAre(cancelled(large)));
 }
 
@@ -204,7 +204,7 @@ TEST_F(BridgeStreamsTest, OfARoundedIdOnlyTheEndOfAStreamIsTheStreams) {
   client(enveloped_call(other, "echo"));
   done();
   child(1, end_of(rounded, rounded));
-  time_passes(limits::kListenEndWait);
+  time_passes(limits::kStreamEndWait);
   EXPECT_THAT(client_got(), ElementsAre(end_of(stream, stream)));
   child(1, result(rounded, complete_text("a")));
   EXPECT_THAT(client_got(), ElementsAre(result(other, complete_text("a"))));
@@ -301,7 +301,7 @@ TEST_F(BridgeStreamsTest, TheirNumberIsBounded) {
   client(enveloped_call(1, "echo"));
   opens(1);
   child(1, result(1, R"json({"resultType":"complete","content":[]})json"));
-  for (std::size_t i = 0; i < limits::kListensMax; ++i) {
+  for (std::size_t i = 0; i < limits::kStreamsMax; ++i) {
     client(listen(static_cast<int>(1000 + i), kTools));
   }
   done();
@@ -319,7 +319,7 @@ TEST_F(BridgeStreamsTest, TheBytesOfTheirRequestsAreBoundedTogether) {
     line.insert(line.find("[\"") + 2, size - line.size(), 'x');
     return line;
   };
-  constexpr std::size_t half = limits::kListenBytesMax / 2;
+  constexpr std::size_t half = limits::kStreamBytesMax / 2;
   client(of_size(2, half));
   EXPECT_THAT(done(), SizeIs(1));
   client(of_size(3, half + 1));

@@ -92,7 +92,7 @@ void Promises::on_listen(const ClientSaid& said) {
   ++requests_for_child_;
   on_wanted();
   const auto wait = waiting_max();
-  streams_.open(said, wait ? std::optional(now_ + *wait + limits::kListenAckWait) : std::nullopt);
+  streams_.open(said, wait ? std::optional(now_ + *wait + limits::kStreamAckWait) : std::nullopt);
 }
 
 /// The same for all that nobody can tell apart.

@@ -472,7 +472,7 @@ void Promises::check_rebuilds() {
     Request& request = requests_.at(mark);
     if (request.may_wait_for_build) waits_again(request);
   }
-  if (const auto wait = waiting_max()) streams_.wait_again(now_ + *wait + limits::kListenAckWait);
+  if (const auto wait = waiting_max()) streams_.wait_again(now_ + *wait + limits::kStreamAckWait);
 }
 
 void Promises::check_all_released() const {

@@ -223,7 +223,7 @@ void Promises::on_child_ordered(bool is_built) {
     Request& request = requests_.at(mark);
     if (request.may_wait_for_build) waits_again(request);
   }
-  if (const auto wait = waiting_max()) streams_.wait_again(now_ + *wait + limits::kListenAckWait);
+  if (const auto wait = waiting_max()) streams_.wait_again(now_ + *wait + limits::kStreamAckWait);
 }
 
 void Promises::on_child_over(const Life& its_life, Generation gen, bool was_candidate) {

@@ -150,7 +150,7 @@ void Conductor::fail(ClientRequest& request, const DeathReport& report) {
 }
 
 void Conductor::fail_waiting(const DeathReport& report) {
-  grant_waiting();
+  streams_.grant_waiting(turn());
   while (requests_.waiting_count() > 0) {
     const auto [request, order, line, since] = requests_.next_waiting();
     if (request == nullptr) continue;

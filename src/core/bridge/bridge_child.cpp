@@ -196,13 +196,12 @@ void Conductor::on_child_notification(Child& child, const Message& message, Line
       break;
     case Method::cancelled: {
       const std::string_view cancelled = message.params.request_id;
-      auto* stream = listens_.find(cancelled, child.gen());
+      auto* stream = streams_.find(cancelled, child.gen());
       const std::string id = child_requests_.client_id(child.gen(), cancelled);
-      if (stream == nullptr && id.empty()) stream = find_stream(child, cancelled);
+      if (stream == nullptr && id.empty())
+        stream = streams_.find(cancelled, sender(child, cancelled));
       if (stream != nullptr) {
-        Edits edits(line);
-        if (stream->id != cancelled) edits.replace(cancelled, stream->id);
-        on_stream_ended(*stream, edits.outgoing());
+        streams_.on_cancelled(*stream, message, line, ending_ != Ending::none, turn());
       } else if (!id.empty()) {
         child_requests_.take(id);
         output_.send(Outgoing::spliced(line, cancelled, id), out_);
@@ -227,7 +226,8 @@ void Conductor::on_child_notification(Child& child, const Message& message, Line
       pass_change(child, message, line);
       return;
     case Method::subscriptions_acknowledged:
-      on_acknowledged(child, message, line);
+      streams_.on_acknowledged(sender(child, message.params.subscription_id), message, line,
+                               turn());
       return;
     default:
       break;
@@ -268,7 +268,8 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
   }
   const auto [stream, request] = answered_by(child, message);
   if (stream != nullptr) {
-    on_stream_answer(child, *stream, message, line);
+    note_served(child);
+    streams_.on_answer(*stream, message, line, ending_ != Ending::none, turn());
     return;
   }
   if (request == nullptr) {
@@ -318,7 +319,7 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
 ClientRequest* Conductor::find_sent(const Child& child, std::string_view raw_id) {
   ClientRequest* const request = requests_.find_sent(raw_id, child.gen());
   if (request != nullptr || !child.may_round(raw_id)) return request;
-  if (listens_.find(raw_id, child.gen()) != nullptr) return nullptr;
+  if (streams_.find(raw_id, child.gen()) != nullptr) return nullptr;
   return requests_.find_rounded(raw_id, child.gen());
 }
 

@@ -167,7 +167,7 @@ void Conductor::on_client_request(const Message& message, Line line) {
     return;
   }
   // Nobody could tell whose answer it is that follows.
-  if (is_asked_already || listens_.find(message.id) != nullptr) {
+  if (is_asked_already || streams_.find(message.id) != nullptr) {
     answer_error(request, ErrorCode::invalid_request,
                  fmt::format("a {} with the id {} is open already",
                              is_asked_already ? "request" : "stream", brief(message.id, 100)));

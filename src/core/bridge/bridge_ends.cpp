@@ -61,7 +61,7 @@ void Conductor::on_over(Child dead) {
 
   if (dead.has_held_errors) release_held();
   void_questions(gen);
-  on_streams_lost(gen);
+  streams_.on_child_lost(gen, turn());
   if (envelope_.is_known()) has_lost_stateless_ = true;
   const DeathReport report = report_of(end, tail, Progress::in_flight);
   for (ClientRequest* request : requests_.all(ClientRequest::State::sent, gen)) {

@@ -15,7 +15,7 @@ using Progress = DeathReport::Progress;
 
 bool Conductor::needs_child() const {
   return opening() != nullptr || requests_.first_waiting_request() != nullptr ||
-         listens_.is_waiting();
+         streams_.is_waiting();
 }
 
 void Conductor::start_if_due() {
@@ -171,7 +171,7 @@ void Conductor::take_over() {
   last_served_end_ = end_for(EndReason::replaced, &before);
   if (rebuild_) last_served_end_->why = rebuild_->cause;
   before.retires_at = now_.steady + config_.on_busy_wait;
-  on_streams_lost(before.gen());
+  streams_.on_child_lost(before.gen(), turn());
   tokens_.on_child_lost();
   retire(before);
 }
@@ -328,7 +328,7 @@ void Conductor::on_lists(Child& child, const std::vector<ListSurvey::List>& list
 
   announce(changed, output_changed);
   restore_subscriptions(child);
-  tell_updated();
+  streams_.tell_updated(turn());
 
   const int restarts = notice_ ? notice_->restarts + 1 : 1;
   notice_.emplace();

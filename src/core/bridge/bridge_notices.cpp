@@ -35,7 +35,7 @@ void Conductor::announce(const std::array<bool, kCatalogKinds.size()>& changed,
     const bool was_told = tell_changed(known.kind());
     // A client that has closed our input won't list again.
     if (was_told && known.kind() == CatalogKind::tools && ending_ == Ending::none) {
-      relist_.on_announced(now_, output_changed, listens_.wants(CatalogKind::tools));
+      relist_.on_announced(now_, output_changed, streams_.wants(CatalogKind::tools));
     }
   }
 }

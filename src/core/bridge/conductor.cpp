@@ -74,7 +74,11 @@ void Conductor::handle_timeout(Now now) {
     crowd_ = Crowd::refused;
   }
   if (relist_.on_timeout(now)) release_held();
-  on_listens_timeout();
+  const auto is_up = [this](Generation gen) {
+    const Child* const child = hears(gen);
+    return child != nullptr && child->life.is_up();
+  };
+  streams_.on_timeout(is_up, turn());
   if (kill_ && is_due(kill_->deadline, now)) {
     kill_->deadline.reset();
     kill_->state = Kill::State::sweeping_last;
@@ -113,7 +117,7 @@ std::optional<Instant> Conductor::next_timeout() const {
   if (changes_) earlier(first, changes_->deadline());
   earlier(first, crowd_deadline_);
   earlier(first, relist_.deadline());
-  earlier(first, listens_.deadline());
+  earlier(first, streams_.deadline());
   if (kill_) earlier(first, kill_->deadline);
   if (build_ && build_->is_running()) earlier(first, build_->life.deadline());
   if (rebuild_) {
@@ -204,7 +208,7 @@ void Conductor::on(const fact::ClientClosedInput&) {
   ending_deadline_ = now_.steady + limits::kOwedWait;
   relist_.give_up();
   release_held();
-  pass_stream_ends();
+  streams_.pass_ends(turn());
 }
 
 void Conductor::on(const fact::ClientClosedOutput&) { on(fact::StopSignalled{0}); }
@@ -379,7 +383,7 @@ void Conductor::advance_ending() {
   for (ClientRequest* request : requests_.all(ClientRequest::State::ours)) {
     answer_error(*request, ErrorCode::internal_error, "mcp-sitter is ending");
   }
-  end_streams();
+  streams_.end_all(server_info_member(config_.sitter_version), turn());
   output_.flush(out_);
   out_.push(order::Exit{exit_code_, !is_hurried_});
   ending_ = Ending::over;

@@ -32,7 +32,8 @@
 #include "core/client/progress_tokens.hpp"
 #include "core/client/relist_wait.hpp"
 #include "core/client/session.hpp"
-#include "core/streams/listens.hpp"
+#include "core/client/turn.hpp"
+#include "core/streams/streams.hpp"
 #include "core/tell/builtin_tools.hpp"
 #include "core/tell/catalog.hpp"
 #include "core/tell/death_report.hpp"
@@ -159,7 +160,7 @@ class Conductor {
 
   /// What a child has answered; both null if nothing that is open.
   struct Answered {
-    Listens::Stream* stream = nullptr;
+    Streams::Stream* stream = nullptr;
     ClientRequest* request = nullptr;
   };
 
@@ -185,6 +186,7 @@ class Conductor {
   void on(const fact::FilesChanged& fact);
   void on(const fact::WatchChanged& fact);
 
+  Turn turn() { return {now_, out_, output_}; }
   void settle();
   void settle_crowd();
   void stop(ChildLifecycle::Ladder ladder);
@@ -357,29 +359,15 @@ class Conductor {
   void hold(ClientRequest& request, std::string line);
   void release_held();
 
-  // bridge_listens.cpp: the streams of the stateless revision
+  // bridge_streams.cpp: what the streams of the stateless revision have to do with the rest
   bool on_listen(ClientRequest& request, const Message& message, Line line);
   void ask_for_streams(Child& child);
-  void ask_for(Listens::Stream& stream, Child& child);
-  ListenFilter own_grant(const Listens::Stream& stream) const;
-  void grant_ourselves(Listens::Stream& stream);
-  void grant_waiting();
-  void end_stream(const Listens::Stream& stream, std::string_view why);
-  void on_acknowledged(Child& child, const Message& message, Line line);
+  bool finds_changes(CatalogKind kind) const;
+  static Streams::Sender sender(const Child& child, std::string_view raw_id);
   Answered answered_by(Child& child, const Message& answer);
-  Listens::Stream* find_stream(const Child& child, std::string_view raw_id);
-  void on_stream_answer(Child& child, Listens::Stream& stream, const Message& message, Line line);
-  void on_stream_ended(Listens::Stream& stream, Outgoing line);
-  void on_listens_timeout();
-  void on_streams_lost(Generation gen);
   bool on_stream_cancelled(std::string_view raw_id, Line line);
   void pass_change(Child& child, const Message& message, Line line);
   bool tell_changed(CatalogKind kind);
-  void tell_changed(CatalogKind kind, const Listens::Stream& stream);
-  void tell_missed(Listens::Stream& stream);
-  void pass_stream_ends();
-  void end_streams();
-  void tell_updated();
 
   // bridge_tools.cpp: the built-in tools
   void on(const fact::ImageSwept& fact);
@@ -479,7 +467,7 @@ class Conductor {
   bool has_met_envelope_ = false;
   /// And a child was lost since, so that the next one is news to the client.
   bool has_lost_stateless_ = false;
-  Listens listens_;
+  Streams streams_{[this](CatalogKind kind) { return finds_changes(kind); }};
   Batches batches_;
   /// The batch whose messages are being read.
   Batches::Number batch_ = Batches::kNone;

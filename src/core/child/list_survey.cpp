@@ -25,30 +25,6 @@ Milliseconds wait_of(CatalogKind kind) {
 
 }  // namespace
 
-Method list_method(CatalogKind kind) {
-  switch (kind) {
-    case CatalogKind::tools:
-      return Method::tools_list;
-    case CatalogKind::prompts:
-      return Method::prompts_list;
-    case CatalogKind::resources:
-      return Method::resources_list;
-  }
-  return Method::other;
-}
-
-Method changed_method(CatalogKind kind) {
-  switch (kind) {
-    case CatalogKind::tools:
-      return Method::tools_list_changed;
-    case CatalogKind::prompts:
-      return Method::prompts_list_changed;
-    case CatalogKind::resources:
-      return Method::resources_list_changed;
-  }
-  return Method::other;
-}
-
 void ListSurvey::begin(CatalogKind kind, Now now, Orders& out) {
   const auto known = std::find_if(lists_.begin(), lists_.end(),
                                   [&](const List& list) { return list.kind == kind; });

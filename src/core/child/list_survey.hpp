@@ -20,11 +20,6 @@ using MakeId = std::function<std::string()>;
 /// Makes its raw `_meta`, which is empty in a session that was opened with `initialize`.
 using MakeMeta = std::function<std::string()>;
 
-/// The method that lists things of this kind.
-Method list_method(CatalogKind kind);
-/// The notification that they have changed.
-Method changed_method(CatalogKind kind);
-
 /// Takes the lists of one child, all pages, with requests of the bridge's own. Pages and time are
 /// bounded, since a server may page in a circle or never answer.
 class ListSurvey {

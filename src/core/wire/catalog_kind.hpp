@@ -1,7 +1,10 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
+
+#include "core/wire/method.hpp"
 
 namespace sitter {
 
@@ -13,5 +16,11 @@ inline constexpr std::array kCatalogKinds = {CatalogKind::tools, CatalogKind::pr
 
 /// "tools", "prompts", "resources".
 std::string_view catalog_name(CatalogKind kind);
+/// The method that lists things of this kind.
+Method list_method(CatalogKind kind);
+/// The notification that they have changed.
+Method changed_method(CatalogKind kind);
+/// Which list this notification is about. Nothing if it is about none.
+std::optional<CatalogKind> changed_kind(Method method);
 
 }  // namespace sitter

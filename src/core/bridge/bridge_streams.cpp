@@ -1,0 +1,108 @@
+#include "core/base/raw_id.hpp"
+#include "core/bridge/conductor.hpp"
+#include "core/wire/method.hpp"
+#include "core/wire/protocol.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+namespace {
+
+/// Whether the answer itself says that it is one to a subscriptions/listen.
+bool ends_stream(const Message& answer) {
+  const std::string_view meta = member(answer.result, "_meta");
+  return !member(meta, kMetaStream).empty();
+}
+
+}  // namespace
+
+/// False: it is no valid request for a stream, and the child says so better.
+bool Conductor::on_listen(ClientRequest& request, const Message& message, Line line) {
+  auto wanted = StreamFilter::of(message.params.notifications);
+  if (!wanted || !request.is_stateless) return false;
+  if (const std::string refusal = streams_.refusal(line.text().size()); !refusal.empty()) {
+    answer_error(request, ErrorCode::internal_error, refusal);
+    return true;
+  }
+  if (request.is_in_batch()) {
+    answer_error(request, ErrorCode::invalid_request,
+                 "a stream has no answer while it is open, so it can't be part of a batch");
+    return true;
+  }
+  // It has no answer as long as it is open.
+  requests_.take(request);
+  Child* const child = serving();
+  // A build may take longer than the client waits.
+  const bool is_late = child == nullptr && keeps_waiting();
+  streams_.open(message.id, line, std::move(*wanted),
+                is_late ? std::optional(now_.steady + limits::kStreamAckWait) : std::nullopt);
+  if (child != nullptr) ask_for_streams(*child);
+  return true;
+}
+
+void Conductor::ask_for_streams(Child& child) {
+  if (child.retires_at || is_candidate(child)) return;
+  streams_.ask(child.gen(), child.has_answered, turn());
+}
+
+/// The bridge compares this list after a restart, and the client was not told that there is none.
+bool Conductor::finds_changes(CatalogKind kind) const {
+  return kind == CatalogKind::tools || !told_opening_ || told_opening_->capabilities.empty() ||
+         told_opening_->declares(catalog_name(kind));
+}
+
+/// Who has written a line that holds this id.
+Streams::Sender Conductor::sender(const Child& child, std::string_view raw_id) {
+  return {child.gen(), child.life.is_up(), child.may_round(raw_id)};
+}
+
+/// Whatever has exactly this id counts before all that the child may have rounded to it.
+Conductor::Answered Conductor::answered_by(Child& child, const Message& answer) {
+  if (shows_every_digit(answer.id)) child.keeps_integers = true;
+  if (Streams::Stream* const stream = streams_.find(answer.id, child.gen())) return {stream};
+  if (streams_.was_cancelled(answer.id) && ends_stream(answer)) return {};
+  ClientRequest* const request = find_sent(child, answer.id);
+  if (request != nullptr && same_id(request->id(), answer.id)) return {nullptr, request};
+  Streams::Stream* const stream = streams_.find(answer.id, sender(child, answer.id));
+  // Hardly anything but its end answers a stream, and the end names it.
+  if (stream != nullptr && (request == nullptr || ends_stream(answer))) return {stream};
+  return {nullptr, request};
+}
+
+/// The client ends a stream. False: the id is no stream's.
+bool Conductor::on_stream_cancelled(std::string_view raw_id, Line line) {
+  Streams::Stream* const stream = streams_.find(raw_id);
+  if (stream == nullptr) return false;
+  const Child* const child = hears(stream->gen);
+  const bool is_heard =
+      child != nullptr && child->life.is_up() && child->input != Child::Input::deaf;
+  streams_.cancel(*stream, line, is_heard, turn());
+  return true;
+}
+
+/// A change that the child tells of. In the stateless revision it belongs to a stream, and nobody
+/// else may hear of it.
+void Conductor::pass_change(Child& child, const Message& message, Line line) {
+  const auto kind = changed_kind(message.method);
+  const std::string_view id = message.params.subscription_id;
+  if (!id.empty()) {
+    streams_.pass_change(sender(child, id), kind, message, line, turn());
+  } else if (session_.is_asked()) {
+    output_.send(Outgoing::passed(line), out_);
+  } else {
+    streams_.spread_change(kind, message, line, turn());
+  }
+}
+
+/// Tells the client that a list has changed, in each way in which it wants to hear of it. False if
+/// it does not.
+bool Conductor::tell_changed(CatalogKind kind) {
+  const bool hears_session =
+      session_.is_asked() && (kind == CatalogKind::tools || session_.declares(catalog_name(kind)));
+  if (hears_session) {
+    output_.send(Outgoing::own(notification_line(method_name(changed_method(kind)))), out_);
+  }
+  const bool hears_stream = streams_.tell_changed(kind, turn());
+  return hears_session || hears_stream;
+}
+
+}  // namespace sitter
