@@ -228,6 +228,24 @@ TEST_F(BridgeKillTest, AKillThatJoinsMayReachFurther) {
   EXPECT_THAT(done(), Contains("sweep auto terminate"));
 }
 
+TEST_F(BridgeKillTest, AKillThatAnotherWidensIsAnsweredBehindTheSweep) {
+  plays.inspect = plays.sweep = false;
+  open_session();
+  client(call(1, "sitter_kill", R"json({"scope":"same-executable"})json"));
+  client(call(2, "sitter_kill", R"json({"scope":"child"})json"));
+  dies(1, 0);
+  done();
+  // For the first call, which begins only now; for the second, at its begin and for its report.
+  binary_inspected();
+  EXPECT_THAT(done(), ElementsAre("sweep auto terminate"));
+  binary_inspected();
+  binary_inspected();
+  EXPECT_THAT(client_got(), IsEmpty());
+  image_swept({});
+  binary_inspected();
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"id\":2,"), HasSubstr("\"id\":1,")));
+}
+
 TEST_F(BridgeKillTest, AKillThatWouldMeetStrangersIsRefusedBeforeAnythingEnds) {
   shared = SharedImage{"/usr/bin/node", {{77, "node app.js"}}};
   open_session();

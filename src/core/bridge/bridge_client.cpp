@@ -261,7 +261,7 @@ bool Conductor::answer_ourselves(ClientRequest& request, Child* child,
   if (child == nullptr) {
     if (!session_.answered_by_us) return false;
     answer_last_list(request);
-    if (!has_child() && !kill_ && !rebuild_ && ending_ == Ending::none &&
+    if (!has_child() && !killer_.is_killing() && !rebuild_ && ending_ == Ending::none &&
         policy_.verdict(now_) == StartPolicy::Verdict::start) {
       start();
     }

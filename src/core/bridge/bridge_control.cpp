@@ -61,7 +61,7 @@ void Conductor::reload_for(ClientRequest& request, std::string_view arguments) {
     answer_error(request, ErrorCode::internal_error, "mcp-sitter is ending");
     return;
   }
-  is_killed_ = false;
+  killer_.on_wanted();
   reload({"ctl reload", std::get<RebuildArguments>(parsed)}, &request);
 }
 

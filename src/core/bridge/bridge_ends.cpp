@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "core/base/text.hpp"
@@ -69,16 +68,15 @@ void Conductor::on_over(Child dead) {
   }
   if (!was_candidate && !dead.retires_at) tokens_.on_child_lost();
 
-  if (end.reason == EndReason::killed_by_sitter && kill_) {
-    auto killed = dead.life.killed();
-    std::move(killed.begin(), killed.end(), std::back_inserter(kill_->report.killed));
-  }
-  if (end.reason == EndReason::given_up && kill_) kill_->report.note = end_clause(end);
+  if (end.reason == EndReason::killed_by_sitter) killer_.add(dead.life.killed());
+  if (end.reason == EndReason::given_up) killer_.add_note(end_clause(end));
   // Without an opening it may have had requests before it could show that it works.
   const bool had_requests = dead.is_ready && !was_probed;
   if (had_requests && !dead.retires_at) last_served_end_ = end;
   if (rebuild_ && rebuild_->gen == gen) on_new_child_over(end, tail);
-  if (!was_candidate && !dead.retires_at && !was_probed && !kill_) restart_later(end);
+  if (!was_candidate && !dead.retires_at && !was_probed && !killer_.is_killing()) {
+    restart_later(end);
+  }
   if (was_candidate || dead.has_served || is_deliberate || is_replaced) return;
   // It never came to serve, so what waited for it has waited in vain; otherwise a child that
   // always dies on the way would be started for ever.
@@ -104,8 +102,8 @@ void Conductor::on_start_failed(const ChildEnd& end, const std::string& stderr_t
 /// the server would never come to use it.
 void Conductor::start_if_mended() {
   const bool has_tools = catalog(CatalogKind::tools).count() > 0;
-  const bool may_start =
-      !has_child() && !kill_ && !rebuild_ && !checks_files_ && ending_ == Ending::none;
+  const bool may_start = !has_child() && !killer_.is_killing() && !rebuild_ && !checks_files_ &&
+                         ending_ == Ending::none;
   if (has_tools || !may_start || last_served_end_ || !policy_.last_failure()) return;
   checks_files_ = starts_if_mended_ = true;
   out_.push(order::CheckCommandFiles{});
@@ -137,7 +135,7 @@ void Conductor::on_child_lost(const Child& dead, ClientRequest& request, const D
     // What it may have died of would take the next ones down, too.
     fail_undone(request, report);
   } else if (request.has_line() && request.is_repeatable() && !request.is_retried &&
-             !is_deliberate && !kill_ && ending_ == Ending::none &&
+             !is_deliberate && !killer_.is_killing() && ending_ == Ending::none &&
              may_wait(request.extra->line.line())) {
     // The next child counts its progress from the beginning, and progress must only grow.
     if (request.wants_progress) tokens_.mute(request.progress_token());

@@ -19,7 +19,7 @@ bool Conductor::needs_child() const {
 }
 
 void Conductor::start_if_due() {
-  if (kill_ || rebuild_ || checks_files_) return;
+  if (killer_.is_killing() || rebuild_ || checks_files_) return;
   if (ending_ == Ending::stopping || ending_ == Ending::over) return;
   if (!needs_child()) return;
   if (policy_.verdict(now_) == StartPolicy::Verdict::start) {
@@ -81,7 +81,7 @@ void Conductor::restart_later(const ChildEnd& end) {
 
 /// Without a request, as --restart says. What is on its way for another reason is enough.
 void Conductor::restart() {
-  if (has_child() || kill_ || rebuild_ || ending_ != Ending::none) {
+  if (has_child() || killer_.is_killing() || rebuild_ || ending_ != Ending::none) {
     restarts_.cancel();
     return;
   }
@@ -93,7 +93,7 @@ void Conductor::restart() {
 void Conductor::start() {
   policy_.on_start(now_);
   restarts_.on_start(now_);
-  is_killed_ = false;
+  killer_.on_wanted();
   if (changes_) changes_->on_start(config_.build_command.empty());
   const Generation gen = ++last_gen_;
   if (has_child() && envelope_.is_known()) has_lost_stateless_ = true;

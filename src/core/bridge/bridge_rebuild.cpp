@@ -20,7 +20,7 @@ using State = PendingRebuild::State;
 void Conductor::begin_rebuild(ClientRequest& request, const RebuildArguments& arguments) {
   if (refuse_in_crowd(request)) return;
   const bool is_free = !rebuild_ || !rebuild_->is_wanted();
-  is_killed_ = false;
+  killer_.on_wanted();
   const bool is_new = !rebuild_;
   if (is_new) rebuild_.emplace(now_.steady);
   RebuildCaller caller{request.handle(), !request.is_control(), arguments.timeout};
@@ -45,7 +45,7 @@ void Conductor::begin_rebuild(ClientRequest& request, const RebuildArguments& ar
 
 void Conductor::on(const fact::ReloadAsked&) {
   if (ending_ != Ending::none) return;
-  is_killed_ = false;
+  killer_.on_wanted();
   reload({"SIGHUP"});
 }
 
@@ -245,7 +245,9 @@ void Conductor::advance_rebuild() {
       child.life.take_down(EndReason::replaced, rebuild_->cause, ladder(), now_, out_);
     }
   }
-  if (rebuild_->state == State::clearing && children_.empty() && !kill_) start_build();
+  if (rebuild_->state == State::clearing && children_.empty() && !killer_.is_killing()) {
+    start_build();
+  }
   if (rebuild_->state == State::starting) advance_new_child();
 }
 
@@ -263,7 +265,7 @@ void Conductor::advance_new_child() {
       }
       is_one_left = true;
     }
-    if (is_one_left || kill_) return;
+    if (is_one_left || killer_.is_killing()) return;
     if (!is_open()) {
       RebuildReport report;
       report.server = Server::not_wanted;
@@ -347,7 +349,8 @@ void Conductor::finish_rebuild(RebuildReport report) {
 /// One is over, and another may have been asked for meanwhile.
 void Conductor::reload_again(PendingRebuild before) {
   // The end of the child that served may have come while it was to be replaced.
-  if (!has_child() && !kill_ && !is_killed_ && last_end_) restart_later(*last_end_);
+  if (!has_child() && !killer_.is_killing() && !killer_.is_wanted_down() && last_end_)
+    restart_later(*last_end_);
   if (ending_ != Ending::none) {
     tell_given_up(before.leave_next_to_client(), "the client has ended the session");
   }

@@ -15,22 +15,6 @@ namespace sitter {
 
 using State = ClientRequest::State;
 
-namespace {
-
-int reach(KillScope scope) {
-  switch (scope) {
-    case KillScope::child:
-      return 0;
-    case KillScope::automatic:
-      return 1;
-    case KillScope::same_executable:
-      break;
-  }
-  return 2;
-}
-
-}  // namespace
-
 void Conductor::inspect(Purpose purpose, std::optional<RequestHandle> request) {
   inspections_.push_back({purpose, request});
   const Child* const child = shown();
@@ -223,20 +207,10 @@ void Conductor::on(const fact::BinaryInspected& fact) {
 }
 
 void Conductor::begin_kill(ClientRequest& request, KillScope scope) {
-  is_killed_ = true;
   restarts_.cancel();
-  if (!kill_) {
-    Kill kill;
-    kill.scope = scope;
-    kill_ = std::move(kill);
-    // Only a running child shows which file is behind a wrapper.
-    if (!children_.empty()) inspect(Purpose::look);
-  } else if (reach(scope) > reach(kill_->scope)) {
-    kill_->scope = scope;
-    kill_->deadline.reset();
-    kill_->state = Kill::State::ending_child;
-  }
-  kill_->callers.push_back(request.handle());
+  // Only a running child shows which file is behind a wrapper.
+  if (!killer_.is_killing() && !children_.empty()) inspect(Purpose::look);
+  killer_.begin(request.handle(), scope);
   ChildEnd end = end_for(EndReason::killed_by_sitter);
   if (request.is_control()) end.why = "ctl kill";
   if (ClientRequest* const asked = opening()) answer_opening_ourselves(*asked, end_clause(end));
@@ -249,52 +223,20 @@ void Conductor::begin_kill(ClientRequest& request, KillScope scope) {
   if (rebuild_) give_up_rebuild(end.why.empty() ? names_.name(Builtin::kill) : end.why);
 }
 
-void Conductor::advance_kill() {
-  if (kill_->state != Kill::State::ending_child || !children_.empty()) return;
-  if (kill_->scope == KillScope::child) {
-    kill_->state = Kill::State::reporting;
-    inspect(Purpose::kill);
-    return;
-  }
-  kill_->state = Kill::State::sweeping;
-  out_.push(order::SweepImage{kill_->scope, order::SignalUnit::How::terminate});
-}
-
 void Conductor::on(const fact::ImageSwept& fact) {
-  if (!kill_) return;
-  const bool is_last = kill_->state == Kill::State::sweeping_last;
-  std::vector<KillReport::Killed>& killed = kill_->report.killed;
-  for (const auto& process : fact.processes) {
-    const auto known = std::find_if(killed.begin(), killed.end(),
-                                    [&](const auto& k) { return k.pid == process.pid; });
-    if (known == killed.end()) {
-      killed.push_back(
-          {process.pid, "same-path", process.command, is_last ? "SIGKILL" : "SIGTERM"});
-    } else if (is_last) {
-      known->how = "SIGKILL";
-    }
-  }
-  if (kill_->state == Kill::State::sweeping && !fact.processes.empty()) {
-    kill_->deadline = now_.steady + config_.kill_grace;
-    return;
-  }
-  kill_->state = Kill::State::reporting;
-  inspect(Purpose::kill);
+  if (killer_.on_swept(fact, now_)) inspect(Purpose::kill);
 }
 
 void Conductor::finish_kill() {
-  KillReport& report = kill_->report;
-  if (!report.killed.empty()) ++kill_count_;
-  report.path = binary_.path;
-  const std::string text = kill_text(report);
-  const auto callers = std::move(kill_->callers);
-  kill_.reset();
-  for (const RequestHandle caller : callers) answer_tool_text(caller, text, false);
+  const auto done = killer_.finish(binary_.path);
+  if (!done) return;
+  const std::string text = kill_text(done->report);
+  for (const RequestHandle caller : done->callers) answer_tool_text(caller, text, false);
 }
 
 /// The words of mcp-sitter 0.2.0.
 std::string Conductor::state_word() const {
-  if (kill_) return "killing";
+  if (killer_.is_killing()) return "killing";
   if (const Child* const child = shown()) {
     if (child->is_ready && child->life.is_up()) return "ready";
     return child->life.taken_down_for() ? "killing" : "running";
@@ -320,7 +262,7 @@ StatusFacts Conductor::status() const {
   facts.child_state = state_word();
   facts.child_tool_count = static_cast<std::int64_t>(catalog(CatalogKind::tools).count());
   facts.spawn_count = last_gen_;
-  facts.kill_count = kill_count_;
+  facts.kill_count = killer_.count();
   facts.last_kill = last_end_at_;
   if (last_end_) {
     facts.last_kill_reason = kill_reason_words(*last_end_);

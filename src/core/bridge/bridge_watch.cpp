@@ -52,7 +52,7 @@ void Conductor::on_files_settled() {
   }
   if (!is_reload_due) return;
   const std::string files = files_text(changes_->files(), changes_->count());
-  if (kill_ || is_killed_ || ending_ != Ending::none) {
+  if (killer_.is_killing() || killer_.is_wanted_down() || ending_ != Ending::none) {
     out_.log(Level::info, fmt::format("changed: {}; the server was killed on purpose, so that is "
                                       "no reason to start it",
                                       files));

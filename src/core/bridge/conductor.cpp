@@ -21,7 +21,8 @@ Conductor::Conductor(BridgeConfig config, Now now)
       ids_(config_.seed),
       restarts_(config_.restarts, config_.restarts_max),
       names_(!config_.build_command.empty(), config_.tool_names),
-      ring_(config_.stderr_lines) {
+      ring_(config_.stderr_lines),
+      killer_(config_.kill_grace) {
   if (config_.call_tool == BridgeConfig::CallTool::on) names_.offer(Builtin::call);
   if (config_.watches()) changes_.emplace(config_.debounce);
 }
@@ -79,11 +80,7 @@ void Conductor::handle_timeout(Now now) {
     return child != nullptr && child->life.is_up();
   };
   streams_.on_timeout(is_up, turn());
-  if (kill_ && is_due(kill_->deadline, now)) {
-    kill_->deadline.reset();
-    kill_->state = Kill::State::sweeping_last;
-    out_.push(order::SweepImage{kill_->scope, order::SignalUnit::How::kill});
-  }
+  killer_.on_timeout(now, out_);
   if (is_due(ending_deadline_, now)) {
     ending_deadline_.reset();
     if (ending_ == Ending::owed) {
@@ -118,7 +115,7 @@ std::optional<Instant> Conductor::next_timeout() const {
   earlier(first, crowd_deadline_);
   earlier(first, relist_.deadline());
   earlier(first, streams_.deadline());
-  if (kill_) earlier(first, kill_->deadline);
+  earlier(first, killer_.deadline());
   if (build_ && build_->is_running()) earlier(first, build_->life.deadline());
   if (rebuild_) {
     earlier(first, rebuild_->next_deadline());
@@ -312,7 +309,8 @@ void Conductor::on(const fact::ChildInputBroken& fact) {
 void Conductor::on(const fact::CommandFilesChecked& fact) {
   checks_files_ = false;
   const bool is_for_mended = std::exchange(starts_if_mended_, false);
-  if (has_child() || kill_ || rebuild_ || ending_ == Ending::stopping || ending_ == Ending::over) {
+  if (has_child() || killer_.is_killing() || rebuild_ || ending_ == Ending::stopping ||
+      ending_ == Ending::over) {
     return;
   }
   if (fact.changed && (needs_child() || is_for_mended)) {
@@ -338,7 +336,7 @@ void Conductor::settle() {
     for (Child& child : children_) catch_up(child);
   }
   if (build_ && build_->is_running() && build_->life.is_over()) on_build_over();
-  if (kill_) advance_kill();
+  if (children_.empty() && killer_.on_children_over(out_)) inspect(Purpose::kill);
   if (rebuild_) advance_rebuild();
   if (changes_) note_reload_over();
   if (ending_ != Ending::none) advance_ending();

@@ -21,6 +21,7 @@
 #include "core/child/child_lifecycle.hpp"
 #include "core/child/child_requests.hpp"
 #include "core/child/handshake.hpp"
+#include "core/child/killer.hpp"
 #include "core/child/restart_policy.hpp"
 #include "core/child/start_policy.hpp"
 #include "core/child/stderr_ring.hpp"
@@ -121,17 +122,6 @@ class Conductor {
     std::optional<Instant> retires_at;
     /// What it has written to stderr while another child serves.
     std::optional<StderrRing> stderr_apart;
-  };
-
-  /// A sitter_kill on its way. Calls that come meanwhile join it.
-  struct Kill {
-    enum class State { ending_child, sweeping, sweeping_last, reporting };
-
-    State state = State::ending_child;
-    KillScope scope = KillScope::automatic;
-    std::vector<RequestHandle> callers;
-    KillReport report;
-    std::optional<Instant> deadline;
   };
 
   enum class Ending {
@@ -380,7 +370,6 @@ class Conductor {
   void refuse_call(ClientRequest& request, std::string_view wrong);
   bool refuse_waiting_call(ClientRequest& request, const Message& message);
   void begin_kill(ClientRequest& request, KillScope scope);
-  void advance_kill();
   void finish_kill();
   StatusFacts status() const;
   std::optional<StatusFacts::BuildFacts> build_status() const;
@@ -545,10 +534,7 @@ class Conductor {
 
   std::map<ControlId, LinePattern> followers_;
 
-  std::optional<Kill> kill_;
-  /// Nobody has wanted a server since. Somebody is about to build, so nothing starts one unasked.
-  bool is_killed_ = false;
-  std::int64_t kill_count_ = 0;
+  Killer killer_;
   std::optional<WallTime> last_end_at_;
   std::optional<ChildEnd> last_end_;
   /// Whose it is.

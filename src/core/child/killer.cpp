@@ -1,0 +1,92 @@
+#include "core/child/killer.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace sitter {
+namespace {
+
+int reach(KillScope scope) {
+  switch (scope) {
+    case KillScope::child:
+      return 0;
+    case KillScope::automatic:
+      return 1;
+    case KillScope::same_executable:
+      break;
+  }
+  return 2;
+}
+
+}  // namespace
+
+void Killer::begin(RequestHandle caller, KillScope scope) {
+  is_wanted_down_ = true;
+  if (state_ == State::idle || reach(scope) > reach(scope_)) {
+    scope_ = scope;
+    state_ = State::ending_children;
+    deadline_.reset();
+  }
+  callers_.push_back(caller);
+}
+
+bool Killer::on_children_over(Orders& out) {
+  if (state_ != State::ending_children) return false;
+  if (scope_ == KillScope::child) {
+    state_ = State::reporting;
+    return true;
+  }
+  state_ = State::sweeping;
+  out.push(order::SweepImage{scope_, order::SignalUnit::How::terminate});
+  return false;
+}
+
+bool Killer::on_swept(const fact::ImageSwept& fact, Now now) {
+  if (!is_killing()) return false;
+  const bool is_last = state_ == State::sweeping_last;
+  for (const auto& process : fact.processes) {
+    const auto known = std::find_if(report_.killed.begin(), report_.killed.end(),
+                                    [&](const auto& k) { return k.pid == process.pid; });
+    if (known == report_.killed.end()) {
+      report_.killed.push_back(
+          {process.pid, "same-path", process.command, is_last ? "SIGKILL" : "SIGTERM"});
+    } else if (is_last) {
+      known->how = "SIGKILL";
+    }
+  }
+  // A wider scope may have been asked for since the sweep.
+  if (state_ != State::sweeping && !is_last) return false;
+  if (!is_last && !fact.processes.empty()) {
+    deadline_ = now.steady + grace_;
+    return false;
+  }
+  state_ = State::reporting;
+  return true;
+}
+
+void Killer::on_timeout(Now now, Orders& out) {
+  if (!is_due(deadline_, now)) return;
+  deadline_.reset();
+  state_ = State::sweeping_last;
+  out.push(order::SweepImage{scope_, order::SignalUnit::How::kill});
+}
+
+void Killer::add(std::vector<KillReport::Killed> killed) {
+  if (!is_killing()) return;
+  std::move(killed.begin(), killed.end(), std::back_inserter(report_.killed));
+}
+
+void Killer::add_note(std::string note) {
+  if (is_killing()) report_.note = std::move(note);
+}
+
+std::optional<Killer::Result> Killer::finish(std::optional<std::string> path) {
+  if (state_ != State::reporting) return std::nullopt;
+  state_ = State::idle;
+  if (!report_.killed.empty()) ++count_;
+  report_.path = std::move(path);
+  return Result{std::exchange(report_, {}), std::exchange(callers_, {})};
+}
+
+}  // namespace sitter

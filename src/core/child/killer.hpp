@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/orders.hpp"
+#include "core/base/request_handle.hpp"
+#include "core/child/kill_report.hpp"
+#include "sitter/fact.hpp"
+#include "sitter/kill_scope.hpp"
+#include "sitter/time.hpp"
+
+namespace sitter {
+
+/// A sitter_kill from its first call to its report: what it ends besides the children, and who
+/// waits for it. Whoever uses it takes the children down.
+///
+///     idle --> ending_children --> sweeping --> sweeping_last --> reporting --> idle
+///                      |              \------------------------->
+///                      \--(scope child)------------------------->
+class Killer {
+ public:
+  /// `grace`: from the SIGTERM of a sweep to its SIGKILL.
+  explicit Killer(Milliseconds grace) : grace_(grace) {}
+
+  /// A call wants this. If a kill is on its way the call joins it, and a wider scope makes it sweep
+  /// once more.
+  void begin(RequestHandle caller, KillScope scope);
+  /// No child is left. Returns whether the report is due.
+  bool on_children_over(Orders& out);
+  /// What a sweep has signalled. Returns whether the report is due.
+  bool on_swept(const fact::ImageSwept& fact, Now now);
+  void on_timeout(Now now, Orders& out);
+  std::optional<Instant> deadline() const { return deadline_; }
+
+  /// For the report: what was ended with a child, and what could not be.
+  void add(std::vector<KillReport::Killed> killed);
+  void add_note(std::string note);
+
+  struct Result {
+    KillReport report;
+    std::vector<RequestHandle> callers;
+  };
+  /// Ends a kill whose report is due. Nothing if there is none.
+  std::optional<Result> finish(std::optional<std::string> path);
+
+  bool is_killing() const { return state_ != State::idle; }
+  /// Kills that have ended anything.
+  std::int64_t count() const { return count_; }
+
+  /// Nobody has wanted a server since the last kill: somebody is about to build, so none is started
+  /// unasked.
+  bool is_wanted_down() const { return is_wanted_down_; }
+  void on_wanted() { is_wanted_down_ = false; }
+
+ private:
+  enum class State { idle, ending_children, sweeping, sweeping_last, reporting };
+
+  const Milliseconds grace_;
+  State state_ = State::idle;
+  KillScope scope_ = KillScope::automatic;
+  std::vector<RequestHandle> callers_;
+  KillReport report_;
+  std::optional<Instant> deadline_;
+  bool is_wanted_down_ = false;
+  std::int64_t count_ = 0;
+};
+
+}  // namespace sitter
