@@ -261,7 +261,7 @@ bool Conductor::answer_ourselves(ClientRequest& request, Child* child,
   if (child == nullptr) {
     if (!session_.answered_by_us) return false;
     answer_last_list(request);
-    if (!has_child() && !killer_.is_killing() && !rebuild_ && ending_ == Ending::none &&
+    if (!has_child() && !killer_.is_killing() && !rebuilder_.is_on() && ending_ == Ending::none &&
         policy_.verdict(now_) == StartPolicy::Verdict::start) {
       start();
     }
@@ -406,7 +406,7 @@ void Conductor::on_cancelled(const Message& message, Line line) {
 /// Nobody waits for its answer any more.
 void Conductor::forget(const ClientRequest& request) {
   leave_batch(request);
-  if (rebuild_ && rebuild_->leave(request.handle())) abandon_rebuild();
+  if (rebuilder_.leave(request.handle())) abandon_rebuild();
 }
 
 void Conductor::on_client_answer(const Message& message, Line line) {

@@ -73,7 +73,7 @@ void Conductor::on_over(Child dead) {
   // Without an opening it may have had requests before it could show that it works.
   const bool had_requests = dead.is_ready && !was_probed;
   if (had_requests && !dead.retires_at) last_served_end_ = end;
-  if (rebuild_ && rebuild_->gen == gen) on_new_child_over(end, tail);
+  if (rebuilder_.is_new_child(gen)) on_new_child_over(end, tail);
   if (!was_candidate && !dead.retires_at && !was_probed && !killer_.is_killing()) {
     restart_later(end);
   }
@@ -102,8 +102,8 @@ void Conductor::on_start_failed(const ChildEnd& end, const std::string& stderr_t
 /// the server would never come to use it.
 void Conductor::start_if_mended() {
   const bool has_tools = catalog(CatalogKind::tools).count() > 0;
-  const bool may_start = !has_child() && !killer_.is_killing() && !rebuild_ && !checks_files_ &&
-                         ending_ == Ending::none;
+  const bool may_start = !has_child() && !killer_.is_killing() && !rebuilder_.is_on() &&
+                         !checks_files_ && ending_ == Ending::none;
   if (has_tools || !may_start || last_served_end_ || !policy_.last_failure()) return;
   checks_files_ = starts_if_mended_ = true;
   out_.push(order::CheckCommandFiles{});

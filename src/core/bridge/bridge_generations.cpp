@@ -19,7 +19,7 @@ bool Conductor::needs_child() const {
 }
 
 void Conductor::start_if_due() {
-  if (killer_.is_killing() || rebuild_ || checks_files_) return;
+  if (killer_.is_killing() || rebuilder_.is_on() || checks_files_) return;
   if (ending_ == Ending::stopping || ending_ == Ending::over) return;
   if (!needs_child()) return;
   if (policy_.verdict(now_) == StartPolicy::Verdict::start) {
@@ -81,7 +81,7 @@ void Conductor::restart_later(const ChildEnd& end) {
 
 /// Without a request, as --restart says. What is on its way for another reason is enough.
 void Conductor::restart() {
-  if (has_child() || killer_.is_killing() || rebuild_ || ending_ != Ending::none) {
+  if (has_child() || killer_.is_killing() || rebuilder_.is_on() || ending_ != Ending::none) {
     restarts_.cancel();
     return;
   }
@@ -169,7 +169,7 @@ void Conductor::advance(Child& child) {
 void Conductor::take_over() {
   Child& before = *serving();
   last_served_end_ = end_for(EndReason::replaced, &before);
-  if (rebuild_) last_served_end_->why = rebuild_->cause;
+  if (rebuilder_.is_on()) last_served_end_->why = rebuilder_.rebuild().cause;
   before.retires_at = now_.steady + config_.on_busy_wait;
   streams_.on_child_lost(before.gen(), turn());
   tokens_.on_child_lost();

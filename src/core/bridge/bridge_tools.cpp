@@ -182,7 +182,7 @@ void Conductor::on(const fact::BinaryInspected& fact) {
     return;
   }
   if (inspection.purpose == Purpose::rebuild) {
-    if (rebuild_ && rebuild_->state == PendingRebuild::State::reporting) finish_rebuild({});
+    if (rebuilder_.waits_for() == Rebuilder::WaitsFor::look) finish_rebuild({});
     return;
   }
   if (inspection.purpose == Purpose::kill) {
@@ -220,7 +220,7 @@ void Conductor::begin_kill(ClientRequest& request, KillScope scope) {
     child.life.take_down(EndReason::killed_by_sitter, end.why, ladder(), now_, out_);
   }
   // Behind them, so that a new child that is on its way is killed and not merely replaced.
-  if (rebuild_) give_up_rebuild(end.why.empty() ? names_.name(Builtin::kill) : end.why);
+  if (rebuilder_.is_on()) give_up_rebuild(end.why.empty() ? names_.name(Builtin::kill) : end.why);
 }
 
 void Conductor::on(const fact::ImageSwept& fact) {

@@ -66,10 +66,11 @@ void Conductor::on_files_settled() {
 
 /// What no reload can have missed any more.
 void Conductor::note_reload_over() {
+  if (rebuilder_.take_started()) changes_->on_build();
   const bool is_on_its_way = std::any_of(
       children_.begin(), children_.end(),
       [](const Child& child) { return !child.is_ready && !child.life.taken_down_for(); });
-  if (!rebuild_ && !is_on_its_way) changes_->on_over(now_);
+  if (!rebuilder_.is_on() && !is_on_its_way) changes_->on_over(now_);
 }
 
 std::optional<StatusFacts::WatchFacts> Conductor::watch_status() const {

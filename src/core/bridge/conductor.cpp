@@ -22,6 +22,7 @@ Conductor::Conductor(BridgeConfig config, Now now)
       restarts_(config_.restarts, config_.restarts_max),
       names_(!config_.build_command.empty(), config_.tool_names),
       ring_(config_.stderr_lines),
+      rebuilder_({!config_.build_command.empty(), config_.on_busy_wait, config_.kill_grace}),
       killer_(config_.kill_grace) {
   if (config_.call_tool == BridgeConfig::CallTool::on) names_.offer(Builtin::call);
   if (config_.watches()) changes_.emplace(config_.debounce);
@@ -38,8 +39,8 @@ void Conductor::handle_timeout(Now now) {
   if (ending_ == Ending::over) return;
   now_ = now;
   output_.on_timeout(now, out_);
-  if (build_ && build_->is_running()) build_->life.on_timeout(now, out_);
-  if (rebuild_) on_rebuild_timeout();
+  rebuilder_.on_life_timeout(turn());
+  if (rebuilder_.is_on()) on_rebuild_timeout();
   for (Child& child : children_) {
     child.life.on_timeout(now, out_);
     if (child.life.is_up()) child.handshake.on_timeout(now, out_);
@@ -88,8 +89,7 @@ void Conductor::handle_timeout(Now now) {
     } else if (ending_ == Ending::stopping) {
       for (const Child& child : children_) out_.push(order::ReleaseChild{child.gen()});
       children_.clear();
-      if (build_ && build_->is_running()) out_.push(order::ReleaseChild{build_->life.gen()});
-      build_.reset();
+      rebuilder_.abandon_build(out_);
     }
   }
   settle();
@@ -116,15 +116,13 @@ std::optional<Instant> Conductor::next_timeout() const {
   earlier(first, relist_.deadline());
   earlier(first, streams_.deadline());
   earlier(first, killer_.deadline());
-  if (build_ && build_->is_running()) earlier(first, build_->life.deadline());
-  if (rebuild_) {
-    earlier(first, rebuild_->next_deadline());
+  earlier(first, rebuilder_.deadline());
+  if (rebuilder_.is_on()) {
     earlier(first, patience_end());
     for (const Child& child : children_) {
       if (!is_awaited(child)) continue;
       earlier(first, child.life.started().steady + limits::kBuildPatience);
     }
-    if (has_progress_) earlier(first, next_progress_);
   }
   earlier(first, ending_deadline_);
   return first;
@@ -145,10 +143,7 @@ Conductor::Child* Conductor::hears(Generation gen) {
 
 /// What is the same for a child and a build.
 ChildLifecycle* Conductor::hears_life(Generation gen) {
-  if (is_build(gen)) {
-    const bool is_its = build_ && build_->is_running() && build_->life.gen() == gen;
-    return is_its ? &build_->life : nullptr;
-  }
+  if (is_build(gen)) return rebuilder_.life(gen);
   Child* const child = hears(gen);
   return child == nullptr ? nullptr : &child->life;
 }
@@ -278,7 +273,7 @@ void Conductor::on(const fact::UnitSignalled& fact) {
 
 void Conductor::on(const fact::OrphanEnded&) {
   for (Child& child : children_) child.life.on_orphan_ended(out_);
-  if (build_ && build_->is_running()) build_->life.on_orphan_ended(out_);
+  rebuilder_.on_orphan_ended(out_);
 }
 
 void Conductor::on(const fact::ChildInputFull& fact) {
@@ -309,7 +304,7 @@ void Conductor::on(const fact::ChildInputBroken& fact) {
 void Conductor::on(const fact::CommandFilesChecked& fact) {
   checks_files_ = false;
   const bool is_for_mended = std::exchange(starts_if_mended_, false);
-  if (has_child() || killer_.is_killing() || rebuild_ || ending_ == Ending::stopping ||
+  if (has_child() || killer_.is_killing() || rebuilder_.is_on() || ending_ == Ending::stopping ||
       ending_ == Ending::over) {
     return;
   }
@@ -335,9 +330,9 @@ void Conductor::settle() {
   if (!replays_.empty()) {
     for (Child& child : children_) catch_up(child);
   }
-  if (build_ && build_->is_running() && build_->life.is_over()) on_build_over();
+  if (rebuilder_.is_build_over()) on_build_over();
   if (children_.empty() && killer_.on_children_over(out_)) inspect(Purpose::kill);
-  if (rebuild_) advance_rebuild();
+  if (rebuilder_.is_on()) advance_rebuild();
   if (changes_) note_reload_over();
   if (ending_ != Ending::none) advance_ending();
   if (!has_child()) start_if_due();
@@ -364,11 +359,7 @@ void Conductor::stop(ChildLifecycle::Ladder ladder) {
   for (Child& child : children_) {
     child.life.take_down(EndReason::shut_down, {}, ladder, now_, out_);
   }
-  if (build_ && build_->is_running()) {
-    build_->stop_for(BuildResult::Outcome::stopped);
-    build_->life.take_down(EndReason::shut_down, {}, ladder, now_, out_);
-  }
-  if (rebuild_) rebuild_->clear_deadlines();
+  rebuilder_.stop(ladder, turn());
   const ChildEnd end = end_for(EndReason::shut_down);
   if (ClientRequest* const asked = opening()) answer_opening_ourselves(*asked, end_clause(end));
   fail_waiting(report_of(end, {}, Progress::not_delivered));
@@ -376,8 +367,7 @@ void Conductor::stop(ChildLifecycle::Ladder ladder) {
 
 void Conductor::advance_ending() {
   if (ending_ == Ending::owed && requests_.owed_to_client_count() == 0) stop(ladder());
-  const bool is_building = build_ && build_->is_running();
-  if (ending_ != Ending::stopping || !children_.empty() || is_building) return;
+  if (ending_ != Ending::stopping || !children_.empty() || rebuilder_.is_building()) return;
   for (ClientRequest* request : requests_.all(ClientRequest::State::ours)) {
     answer_error(*request, ErrorCode::internal_error, "mcp-sitter is ending");
   }

@@ -14,9 +14,9 @@
 #include "core/base/line_pattern.hpp"
 #include "core/base/orders.hpp"
 #include "core/base/raw_id.hpp"
-#include "core/build/build.hpp"
 #include "core/build/pending_rebuild.hpp"
 #include "core/build/rebuild.hpp"
+#include "core/build/rebuilder.hpp"
 #include "core/build/watched_changes.hpp"
 #include "core/child/child_lifecycle.hpp"
 #include "core/child/child_requests.hpp"
@@ -375,26 +375,20 @@ class Conductor {
   std::optional<StatusFacts::BuildFacts> build_status() const;
   std::string state_word() const;
 
-  // bridge_rebuild.cpp: sitter_rebuild, and the build that it runs
-  void reload(const Reload& wanted, ClientRequest* caller = nullptr);
-  bool has_rebuild_begun() const;
-  bool is_build_timed_out() const;
-  bool is_replaced_by_reload() const;
+  // bridge_rebuild.cpp: what a rebuild has to do with the rest
+  void reload(const Reload& wanted, const ClientRequest* caller = nullptr);
+  bool may_replace_new_child() const;
   bool is_awaited(const Child& child) const;
   void reload_again(PendingRebuild before);
   void begin_rebuild(ClientRequest& request, const RebuildArguments& arguments);
-  void restart_rebuild();
   void advance_rebuild();
   void on_rebuild_timeout();
-  void on_build_deadlines();
   std::string rebuild_clause() const;
   std::string rebuild_advice() const;
   bool keeps_waiting() const;
   std::optional<Instant> patience_end() const;
   void answer_patient_requests();
-  void advance_new_child();
-  void start_build();
-  void stop_build(BuildResult::Outcome outcome);
+  void start_new_child();
   void on_build_line(const fact::ChildErrorLine& fact);
   void tell_build_progress();
   void on_build_over();
@@ -514,14 +508,6 @@ class Conductor {
   /// What the model has still to be told of those that were made again.
   std::vector<std::string> replay_failures_;
 
-  std::optional<PendingRebuild> rebuild_;
-  /// The one that runs, or the last one.
-  std::optional<Build> build_;
-  Generation last_build_ = kNoGeneration;
-  std::optional<BuildResult> last_build_result_;
-  /// When the callers of the build may be told of its next line, and whether there is one.
-  Instant next_progress_{};
-  bool has_progress_ = false;
   /// What the model has still to be told of a reload that brought no new server.
   std::string reload_failure_;
 
@@ -534,6 +520,7 @@ class Conductor {
 
   std::map<ControlId, LinePattern> followers_;
 
+  Rebuilder rebuilder_;
   Killer killer_;
   std::optional<WallTime> last_end_at_;
   std::optional<ChildEnd> last_end_;

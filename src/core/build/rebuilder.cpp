@@ -1,0 +1,272 @@
+#include "core/build/rebuilder.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+using Level = order::Log::Level;
+using Outcome = BuildResult::Outcome;
+using State = PendingRebuild::State;
+
+Rebuilder::WaitsFor Rebuilder::waits_for() const {
+  if (!rebuild_) return WaitsFor::nothing;
+  switch (rebuild_->state) {
+    case State::finishing:
+      return WaitsFor::quiet;
+    case State::clearing:
+      return WaitsFor::no_children;
+    case State::building:
+      return WaitsFor::build;
+    case State::starting:
+      return rebuild_->gen == kNoGeneration ? WaitsFor::room : WaitsFor::new_child;
+    case State::reporting:
+      break;
+  }
+  return WaitsFor::look;
+}
+
+void Rebuilder::call(RebuildCaller caller, const RebuildArguments& arguments, const Turn& turn) {
+  const bool is_new = !rebuild_;
+  const bool is_free = is_new || !rebuild_->is_wanted();
+  if (is_new) rebuild_.emplace(turn.now.steady);
+  if (!is_new && is_build_timed_out()) {
+    // What it comes to is decided by a limit that is not that of this call.
+    rebuild_->follow_with({{}, arguments}).callers.push_back(caller);
+    return;
+  }
+  if (!is_free && has_begun()) {
+    caller.joined_after = build_->age(turn.now);
+    if (rebuild_->state == State::building) {
+      caller.deadline = turn.now.steady + arguments.timeout;
+    }
+  }
+  rebuild_->callers.push_back(caller);
+  if (!is_free) return;
+  rebuild_->cause.clear();
+  rebuild_->mode = arguments.mode;
+  if (is_new) restart(turn);
+}
+
+void Rebuilder::reload(const Reload& wanted, const std::optional<RebuildCaller>& caller,
+                       bool may_replace, const Turn& turn) {
+  const auto add_to = [&](auto& rebuild) {
+    if (caller) {
+      rebuild.callers.push_back(*caller);
+    } else {
+      rebuild.is_unattended = true;
+    }
+  };
+  const bool is_new = !rebuild_;
+  if (is_new) rebuild_.emplace(turn.now.steady);
+  const bool begins_anew = is_new || !rebuild_->is_wanted() || may_replace;
+  if (!begins_anew && has_begun()) {
+    // What has changed meanwhile may not be in it.
+    add_to(rebuild_->follow_with(wanted));
+    return;
+  }
+  add_to(*rebuild_);
+  if (!caller) rebuild_->timeout = wanted.how.timeout;
+  if (!begins_anew) return;
+  rebuild_->cause = wanted.cause;
+  rebuild_->mode = wanted.how.mode;
+  // One that is cancelled begins anew when its build is over.
+  if (rebuild_->is_cancelled) return;
+  rebuild_->gen = kNoGeneration;
+  restart(turn);
+}
+
+void Rebuilder::follow(const PendingRebuild& before, const Turn& turn) {
+  const Reload& wanted = before.next->wanted;
+  // What waits has waited through both.
+  rebuild_.emplace(before.begun);
+  rebuild_->cause = wanted.cause;
+  rebuild_->mode = wanted.how.mode;
+  rebuild_->join(*before.next);
+  restart(turn);
+}
+
+/// What changes from now on may not be in it.
+bool Rebuilder::has_begun() const {
+  switch (rebuild_->state) {
+    case State::finishing:
+    case State::clearing:
+      return false;
+    case State::building:
+      // One that is cancelled is done once more for those who have called since.
+      return !rebuild_->is_cancelled;
+    case State::starting:
+      return options_.has_build || rebuild_->gen != kNoGeneration;
+    case State::reporting:
+      break;
+  }
+  return true;
+}
+
+/// It has reached the limit of all who waited for it, and is being stopped.
+bool Rebuilder::is_build_timed_out() const {
+  return rebuild_->state == State::building && !rebuild_->is_cancelled && build_->is_stopped();
+}
+
+void Rebuilder::restart(const Turn& turn) {
+  rebuild_->is_cancelled = false;
+  // It is also the one that was to come after it.
+  if (const auto next = std::exchange(rebuild_->next, std::nullopt)) rebuild_->join(*next);
+  if (rebuild_->mode == RebuildMode::kill_first) {
+    rebuild_->state = State::finishing;
+    rebuild_->deadline = turn.now.steady + options_.busy_wait;
+  } else {
+    start_build(turn);
+  }
+}
+
+/// Or what follows it, where nothing is built.
+void Rebuilder::start_build(const Turn& turn) {
+  if (!options_.has_build) {
+    rebuild_->state = State::starting;
+    return;
+  }
+  rebuild_->state = State::building;
+  if (rebuild_->is_unattended) {
+    rebuild_->unattended_until = turn.now.steady + rebuild_->timeout;
+  }
+  for (RebuildCaller& caller : rebuild_->callers) {
+    caller.deadline = turn.now.steady + caller.timeout;
+  }
+  build_.emplace(--last_gen_, turn.now);
+  has_started_ = true;
+  has_progress_ = false;
+  turn.orders.push(order::StartBuild{build_->life.gen()});
+}
+
+void Rebuilder::stop_build(Outcome outcome, const Turn& turn) {
+  build_->stop_for(outcome);
+  build_->life.take_down(EndReason::shut_down, {},
+                         {Milliseconds::zero(), options_.kill_grace, options_.kill_grace}, turn.now,
+                         turn.orders);
+}
+
+void Rebuilder::on_quiet() {
+  rebuild_->deadline.reset();
+  rebuild_->state = State::clearing;
+}
+
+void Rebuilder::on_no_children(const Turn& turn) { start_build(turn); }
+
+void Rebuilder::on_started(Generation gen) { rebuild_->gen = gen; }
+
+void Rebuilder::on_served() { rebuild_->state = State::reporting; }
+
+bool Rebuilder::leave(RequestHandle request) { return rebuild_ && rebuild_->leave(request); }
+
+std::vector<RebuildCaller> Rebuilder::leave_to_client() { return rebuild_->leave_to_client(); }
+
+bool Rebuilder::is_unwanted() const { return !rebuild_->is_wanted() && !rebuild_->is_cancelled; }
+
+bool Rebuilder::cancel_build(const Turn& turn) {
+  if (rebuild_->state != State::building) return false;
+  rebuild_->is_cancelled = true;
+  rebuild_->clear_deadlines();
+  has_progress_ = false;
+  stop_build(Outcome::stopped, turn);
+  return true;
+}
+
+PendingRebuild Rebuilder::take() { return *std::exchange(rebuild_, std::nullopt); }
+
+void Rebuilder::on_line(const fact::ChildErrorLine& fact) {
+  build_->add(fact.line, fact.bytes_cut);
+  // Who has called since a build was cancelled waits for the next one, which counts anew.
+  if (!rebuild_->is_cancelled) has_progress_ = true;
+}
+
+std::optional<Rebuilder::Progress> Rebuilder::take_progress(Now now) {
+  if (!has_progress_ || next_progress_ > now.steady) return std::nullopt;
+  has_progress_ = false;
+  next_progress_ = now.steady + limits::kBuildProgressInterval;
+  return Progress{build_->output.tail(build_->life.gen(), 1, limits::kBuildProgressLineMax),
+                  build_->line_count()};
+}
+
+bool Rebuilder::is_build_over() const { return is_building() && build_->life.is_over(); }
+
+Rebuilder::Next Rebuilder::on_build_over(bool is_ending, const Turn& turn) {
+  build_->finish(turn.now);
+  has_progress_ = false;
+  const BuildResult& result = last_result_.emplace(*build_->result());
+  const bool is_good = result.outcome == Outcome::succeeded;
+  turn.log(is_good ? Level::info : Level::warn, build_clause(result));
+  rebuild_->clear_deadlines();
+  if (rebuild_->is_cancelled) {
+    if (!rebuild_->is_wanted() || is_ending) return Next::is_given_up;
+    restart(turn);
+  } else if (is_good) {
+    rebuild_->state = State::starting;
+  } else {
+    return Next::has_failed;
+  }
+  return Next::goes_on;
+}
+
+std::vector<RebuildCaller> Rebuilder::on_timeout(const Turn& turn) {
+  if (rebuild_->state != State::building) return {};
+  const auto is_out = [&](const RebuildCaller& caller) {
+    return is_due(caller.deadline, turn.now);
+  };
+  auto& callers = rebuild_->callers;
+  const bool is_unattended_out = is_due(rebuild_->unattended_until, turn.now);
+  if (!is_unattended_out && std::none_of(callers.begin(), callers.end(), is_out)) return {};
+  const bool is_wanted = (rebuild_->is_unattended && !is_unattended_out) ||
+                         !std::all_of(callers.begin(), callers.end(), is_out);
+  if (!is_wanted) {
+    rebuild_->clear_deadlines();
+    stop_build(Outcome::timed_out, turn);
+    return {};
+  }
+  if (is_unattended_out) {
+    rebuild_->is_unattended = false;
+    rebuild_->unattended_until.reset();
+  }
+  const auto leaving = std::stable_partition(callers.begin(), callers.end(), std::not_fn(is_out));
+  std::vector<RebuildCaller> left(leaving, callers.end());
+  callers.erase(leaving, callers.end());
+  return left;
+}
+
+std::optional<Instant> Rebuilder::deadline() const {
+  std::optional<Instant> first;
+  if (is_building()) earlier(first, build_->life.deadline());
+  if (rebuild_) earlier(first, rebuild_->next_deadline());
+  if (has_progress_) earlier(first, next_progress_);
+  return first;
+}
+
+void Rebuilder::stop(ChildLifecycle::Ladder ladder, const Turn& turn) {
+  if (is_building()) {
+    build_->stop_for(Outcome::stopped);
+    build_->life.take_down(EndReason::shut_down, {}, ladder, turn.now, turn.orders);
+  }
+  if (rebuild_) rebuild_->clear_deadlines();
+}
+
+void Rebuilder::abandon_build(Orders& out) {
+  if (is_building()) out.push(order::ReleaseChild{build_->life.gen()});
+  build_.reset();
+}
+
+ChildLifecycle* Rebuilder::life(Generation gen) {
+  return is_building() && build_->life.gen() == gen ? &build_->life : nullptr;
+}
+
+void Rebuilder::on_life_timeout(const Turn& turn) {
+  if (is_building()) build_->life.on_timeout(turn.now, turn.orders);
+}
+
+void Rebuilder::on_orphan_ended(Orders& out) {
+  if (is_building()) build_->life.on_orphan_ended(out);
+}
+
+}  // namespace sitter

@@ -1,0 +1,233 @@
+#include "core/build/rebuilder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <variant>
+#include <vector>
+
+#include "sitter/limits.hpp"
+
+namespace sitter {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::IsEmpty;
+using WaitsFor = Rebuilder::WaitsFor;
+using Next = Rebuilder::Next;
+using Outcome = BuildResult::Outcome;
+
+constexpr RequestHandle kFirst{1};
+constexpr RequestHandle kSecond{2};
+
+class RebuilderTest : public ::testing::Test {
+ protected:
+  Turn turn() { return {now_, out_, client_}; }
+
+  void call(RequestHandle request, RebuildArguments arguments = {}) {
+    rebuilder_.call({request, true, arguments.timeout}, arguments, turn());
+  }
+  void ctl_reloads(RequestHandle request) {
+    rebuilder_.reload({"ctl reload"}, RebuildCaller{request, false, seconds(600)}, false, turn());
+  }
+  void file_is_saved(bool may_replace = false) {
+    rebuilder_.reload({"a.c changed"}, std::nullopt, may_replace, turn());
+  }
+
+  /// The build ends, and this follows.
+  Next build_ends(int code) {
+    const Generation gen = rebuilder_.build()->life.gen();
+    ChildLifecycle& life = *rebuilder_.life(gen);
+    life.on_started({gen, 77}, now_, out_);
+    life.on_exited({code, ""}, now_, out_);
+    life.on_unit_signalled({gen, {}}, now_, out_);
+    life.on_output_ended({}, now_, out_);
+    life.on_error_ended(out_);
+    EXPECT_TRUE(rebuilder_.is_build_over());
+    return rebuilder_.on_build_over(false, turn());
+  }
+  std::vector<RequestHandle> time_passes(Milliseconds duration) {
+    now_.steady += duration;
+    std::vector<RequestHandle> left;
+    for (const RebuildCaller& caller : rebuilder_.on_timeout(turn())) {
+      left.push_back(caller.request);
+    }
+    return left;
+  }
+  std::vector<RequestHandle> callers() {
+    std::vector<RequestHandle> requests;
+    for (const RebuildCaller& caller : rebuilder_.rebuild().callers) {
+      requests.push_back(caller.request);
+    }
+    return requests;
+  }
+  std::size_t builds_started() {
+    std::size_t count = 0;
+    while (const auto order = out_.pop())
+      count += std::holds_alternative<order::StartBuild>(*order);
+    return count;
+  }
+
+  Now now_{};
+  Orders out_;
+  ClientOutput client_;
+  Rebuilder rebuilder_{{true, seconds(10), Milliseconds(500)}};
+};
+
+TEST_F(RebuilderTest, ASwapBuildsFirst) {
+  EXPECT_EQ(rebuilder_.waits_for(), WaitsFor::nothing);
+  call(kFirst);
+  EXPECT_EQ(rebuilder_.waits_for(), WaitsFor::build);
+  EXPECT_EQ(builds_started(), 1u);
+  EXPECT_EQ(build_ends(0), Next::goes_on);
+  EXPECT_EQ(rebuilder_.waits_for(), WaitsFor::room);
+  rebuilder_.on_started(2);
+  EXPECT_EQ(rebuilder_.waits_for(), WaitsFor::new_child);
+  EXPECT_TRUE(rebuilder_.is_new_child(2));
+  rebuilder_.on_served();
+  EXPECT_EQ(rebuilder_.waits_for(), WaitsFor::look);
+  EXPECT_EQ(rebuilder_.take().clients_call(), kFirst);
+  EXPECT_EQ(rebuilder_.waits_for(), WaitsFor::nothing);
+}
+
+TEST_F(RebuilderTest, KillFirstWaitsForQuietAndForTheEndOfTheChildren) {
+  call(kFirst, {RebuildMode::kill_first, seconds(600)});
+  EXPECT_EQ(rebuilder_.waits_for(), WaitsFor::quiet);
+  EXPECT_EQ(rebuilder_.deadline(), now_.steady + seconds(10));
+  rebuilder_.on_quiet();
+  EXPECT_EQ(rebuilder_.waits_for(), WaitsFor::no_children);
+  EXPECT_EQ(builds_started(), 0u);
+  rebuilder_.on_no_children(turn());
+  EXPECT_EQ(rebuilder_.waits_for(), WaitsFor::build);
+}
+
+TEST_F(RebuilderTest, WithoutABuildCommandRoomIsAllThatItNeeds) {
+  Rebuilder plain({false, seconds(10), Milliseconds(500)});
+  plain.reload({"SIGHUP"}, std::nullopt, false, turn());
+  EXPECT_EQ(plain.waits_for(), WaitsFor::room);
+  EXPECT_FALSE(plain.take_started());
+}
+
+TEST_F(RebuilderTest, ABuildThatFailsIsReported) {
+  call(kFirst);
+  EXPECT_EQ(build_ends(2), Next::has_failed);
+  EXPECT_EQ(rebuilder_.last_result()->outcome, Outcome::failed);
+}
+
+TEST_F(RebuilderTest, ACallThatComesMeanwhileJoinsAndIsToldHowLongTheBuildHadRun) {
+  call(kFirst);
+  now_.steady += seconds(3);
+  call(kSecond);
+  EXPECT_EQ(builds_started(), 1u);
+  build_ends(2);
+  EXPECT_THAT(rebuilder_.take().callers,
+              ElementsAre(Field(&RebuildCaller::joined_after, std::nullopt),
+                          Field(&RebuildCaller::joined_after, Milliseconds(seconds(3)))));
+}
+
+TEST_F(RebuilderTest, EachCallHasALimitOfItsOwnAndTheBuildThatOfTheLast) {
+  call(kFirst, {RebuildMode::swap, seconds(2)});
+  call(kSecond, {RebuildMode::swap, seconds(5)});
+  EXPECT_THAT(time_passes(seconds(2) - Milliseconds(1)), IsEmpty());
+  EXPECT_THAT(time_passes(Milliseconds(1)), ElementsAre(kFirst));
+  EXPECT_THAT(time_passes(seconds(3)), IsEmpty());
+  EXPECT_TRUE(rebuilder_.build()->is_stopped());
+  build_ends(143);
+  EXPECT_EQ(rebuilder_.last_result()->outcome, Outcome::timed_out);
+}
+
+TEST_F(RebuilderTest, WhatIsAskedForWhileABuildIsStoppedAtItsLimitComesAfterIt) {
+  call(kFirst, {RebuildMode::swap, seconds(2)});
+  time_passes(seconds(2));
+  call(kSecond);
+  EXPECT_THAT(callers(), ElementsAre(kFirst));
+  EXPECT_EQ(build_ends(143), Next::has_failed);
+  const PendingRebuild before = rebuilder_.take();
+  ASSERT_TRUE(before.next);
+  builds_started();
+  rebuilder_.follow(before, turn());
+  EXPECT_THAT(callers(), ElementsAre(kSecond));
+  EXPECT_EQ(builds_started(), 1u);
+}
+
+TEST_F(RebuilderTest, WhatIsSavedDuringABuildIsNotInIt) {
+  call(kFirst);
+  file_is_saved();
+  file_is_saved();
+  EXPECT_EQ(build_ends(0), Next::goes_on);
+  const PendingRebuild before = rebuilder_.take();
+  ASSERT_TRUE(before.next);
+  EXPECT_TRUE(before.next->is_unattended);
+  EXPECT_EQ(before.next->wanted.cause, "a.c changed");
+}
+
+TEST_F(RebuilderTest, AServerThatNobodyAwaitsIsReplacedByWhatWasSavedSince) {
+  file_is_saved();
+  build_ends(0);
+  rebuilder_.on_started(2);
+  builds_started();
+  file_is_saved(true);
+  EXPECT_EQ(rebuilder_.waits_for(), WaitsFor::build);
+  EXPECT_EQ(builds_started(), 1u);
+  EXPECT_FALSE(rebuilder_.is_new_child(2));
+}
+
+TEST_F(RebuilderTest, ABuildThatNobodyWantsAnyMoreIsGivenUp) {
+  call(kFirst);
+  EXPECT_TRUE(rebuilder_.leave(kFirst));
+  EXPECT_TRUE(rebuilder_.cancel_build(turn()));
+  EXPECT_FALSE(rebuilder_.is_unwanted()) << "it is being given up";
+  EXPECT_EQ(build_ends(143), Next::is_given_up);
+  EXPECT_EQ(rebuilder_.last_result()->outcome, Outcome::stopped);
+}
+
+TEST_F(RebuilderTest, ACallThatComesWhileABuildIsGivenUpHasOneOfItsOwn) {
+  call(kFirst);
+  rebuilder_.leave(kFirst);
+  rebuilder_.cancel_build(turn());
+  call(kSecond);
+  builds_started();
+  EXPECT_EQ(build_ends(143), Next::goes_on);
+  EXPECT_EQ(rebuilder_.waits_for(), WaitsFor::build);
+  EXPECT_EQ(builds_started(), 1u);
+  EXPECT_THAT(callers(), ElementsAre(kSecond));
+}
+
+TEST_F(RebuilderTest, AKillLeavesItToTheCallsOfTheClient) {
+  call(kFirst);
+  ctl_reloads(kSecond);
+  file_is_saved();
+  EXPECT_THAT(rebuilder_.leave_to_client(), ElementsAre(Field(&RebuildCaller::request, kSecond)));
+  EXPECT_FALSE(rebuilder_.is_unwanted());
+  EXPECT_FALSE(rebuilder_.rebuild().next);
+}
+
+TEST_F(RebuilderTest, ProgressIsToldOnceInAnInterval) {
+  call(kFirst);
+  const Generation gen = rebuilder_.build()->life.gen();
+  EXPECT_FALSE(rebuilder_.take_progress(now_));
+  rebuilder_.on_line({gen, "one"});
+  EXPECT_EQ(rebuilder_.take_progress(now_)->line, "one");
+  rebuilder_.on_line({gen, "two"});
+  rebuilder_.on_line({gen, "three"});
+  EXPECT_FALSE(rebuilder_.take_progress(now_));
+  now_.steady += limits::kBuildProgressInterval;
+  const auto progress = rebuilder_.take_progress(now_);
+  EXPECT_EQ(progress->line, "three");
+  EXPECT_EQ(progress->count, 3);
+}
+
+TEST_F(RebuilderTest, AnEndingSessionStopsTheBuild) {
+  call(kFirst, {RebuildMode::swap, seconds(2)});
+  rebuilder_.stop({}, turn());
+  EXPECT_TRUE(rebuilder_.build()->is_stopped());
+  EXPECT_THAT(time_passes(seconds(2)), IsEmpty());
+  rebuilder_.abandon_build(out_);
+  EXPECT_FALSE(rebuilder_.is_building());
+}
+
+}  // namespace
+}  // namespace sitter
