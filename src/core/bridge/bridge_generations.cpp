@@ -94,7 +94,7 @@ void Conductor::start() {
   policy_.on_start(now_);
   restarts_.on_start(now_);
   killer_.on_wanted();
-  if (changes_) changes_->on_start(config_.build_command.empty());
+  watch_.on_start();
   const Generation gen = ++last_gen_;
   if (has_child() && envelope_.is_known()) has_lost_stateless_ = true;
   children_.emplace_back(

@@ -117,8 +117,8 @@ std::string Conductor::remarks() const {
   for (const std::string& failure : replay_failures_) {
     lines.push_back(fmt::format("[mcp-sitter] Called again, and failed: {}", one_line(failure)));
   }
-  if (!is_watch_problem_told_) {
-    lines.push_back(fmt::format("[mcp-sitter] Not every save is noticed: {}.", watch_problem_));
+  if (watch_.has_news()) {
+    lines.push_back(fmt::format("[mcp-sitter] Not every save is noticed: {}.", watch_.problem()));
   }
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
@@ -127,7 +127,7 @@ void Conductor::note_notice_told() {
   notice_.reset();
   reload_failure_.clear();
   unread_.clear();
-  is_watch_problem_told_ = true;
+  watch_.on_told();
   replay_failures_.clear();
   notice_was_beside_structure_ = false;
   failures_since_notice_ = 0;

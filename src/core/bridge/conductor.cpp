@@ -23,9 +23,9 @@ Conductor::Conductor(BridgeConfig config, Now now)
       names_(!config_.build_command.empty(), config_.tool_names),
       ring_(config_.stderr_lines),
       rebuilder_({!config_.build_command.empty(), config_.on_busy_wait, config_.kill_grace}),
+      watch_({config_.watches(), !config_.build_command.empty(), config_.debounce}),
       killer_(config_.kill_grace) {
   if (config_.call_tool == BridgeConfig::CallTool::on) names_.offer(Builtin::call);
-  if (config_.watches()) changes_.emplace(config_.debounce);
 }
 
 void Conductor::handle(const Fact& fact, Now now) {
@@ -70,7 +70,7 @@ void Conductor::handle_timeout(Now now) {
   }
   if (is_due(answer_second_at_, now)) answer_second_openings();
   if (is_due(restarts_.due(), now)) restart();
-  if (changes_ && is_due(changes_->deadline(), now)) on_files_settled();
+  if (is_due(watch_.deadline(), now)) on_files_settled();
   if (is_due(crowd_deadline_, now)) {
     crowd_deadline_.reset();
     crowd_ = Crowd::refused;
@@ -111,7 +111,7 @@ std::optional<Instant> Conductor::next_timeout() const {
   earlier(first, answer_opening_at_);
   earlier(first, answer_second_at_);
   earlier(first, restarts_.due());
-  if (changes_) earlier(first, changes_->deadline());
+  earlier(first, watch_.deadline());
   earlier(first, crowd_deadline_);
   earlier(first, relist_.deadline());
   earlier(first, streams_.deadline());
@@ -333,7 +333,7 @@ void Conductor::settle() {
   if (rebuilder_.is_build_over()) on_build_over();
   if (children_.empty() && killer_.on_children_over(out_)) inspect(Purpose::kill);
   if (rebuilder_.is_on()) advance_rebuild();
-  if (changes_) note_reload_over();
+  if (watch_.is_on()) note_reload_over();
   if (ending_ != Ending::none) advance_ending();
   if (!has_child()) start_if_due();
   settle_crowd();

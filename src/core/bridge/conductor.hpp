@@ -17,7 +17,7 @@
 #include "core/build/pending_rebuild.hpp"
 #include "core/build/rebuild.hpp"
 #include "core/build/rebuilder.hpp"
-#include "core/build/watched_changes.hpp"
+#include "core/build/watch.hpp"
 #include "core/child/child_lifecycle.hpp"
 #include "core/child/child_requests.hpp"
 #include "core/child/handshake.hpp"
@@ -332,8 +332,8 @@ class Conductor {
                 const std::set<std::string>& output_changed);
   void pass_tool_result(ClientRequest& request, const Message& message, Edits& edits);
   bool has_notice() const {
-    return notice_ || !reload_failure_.empty() || !is_watch_problem_told_ ||
-           !replay_failures_.empty() || !unread_.empty();
+    return notice_ || !reload_failure_.empty() || watch_.has_news() || !replay_failures_.empty() ||
+           !unread_.empty();
   }
   std::string remarks() const;
   bool would_carry_notice(const ClientRequest& request, std::string_view result) const;
@@ -511,16 +511,10 @@ class Conductor {
   /// What the model has still to be told of a reload that brought no new server.
   std::string reload_failure_;
 
-  /// Where something is watched.
-  std::optional<WatchedChanges> changes_;
-  std::size_t watched_folders_ = 0;
-  std::string watch_problem_;
-  bool is_watch_problem_told_ = true;
-  std::optional<StatusFacts::Trigger> last_trigger_;
-
   std::map<ControlId, LinePattern> followers_;
 
   Rebuilder rebuilder_;
+  Watch watch_;
   Killer killer_;
   std::optional<WallTime> last_end_at_;
   std::optional<ChildEnd> last_end_;

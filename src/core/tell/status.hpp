@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/build/build.hpp"
+#include "core/build/watch.hpp"
 #include "core/child/child_end.hpp"
 #include "core/child/restart_policy.hpp"
 #include "core/tell/catalog.hpp"
@@ -49,14 +50,6 @@ struct StatusFacts {
     std::optional<BuildResult> last;
   };
 
-  /// Why the last reload came without being asked for.
-  struct Trigger {
-    /// The first files that changed, and how many did.
-    std::vector<std::string> files;
-    std::size_t count = 0;
-    WallTime when;
-  };
-
   struct WatchFacts {
     std::vector<std::string> patterns;
     bool watches_binary = false;
@@ -64,7 +57,7 @@ struct StatusFacts {
     std::size_t folder_count = 0;
     /// Empty if every change is seen.
     std::string problem;
-    std::optional<Trigger> last;
+    std::optional<Watch::Trigger> last;
     /// Files that reloads write themselves.
     std::vector<std::string> own;
   };
