@@ -98,7 +98,7 @@ TEST(StatusTextTest, InALongSessionEveryFieldIsFilled) {
   facts.last_failure = StatusFacts::Failure{"the server crashed", 139, "SIGSEGV", "boom\nend"};
   facts.history = {{1, 100, at(0), seconds(45), ChildEnd{EndReason::crashed, {139, "SIGSEGV"}}},
                    {2, 200, at(50), milliseconds(2500), std::nullopt}};
-  facts.stdout_pollution = StatusFacts::Pollution{1, 7, "Listening"};
+  facts.stdout_pollution = History::Noise{1, 7, "Listening"};
   facts.child_protocol_version = "2024-11-05";
   facts.build = StatusFacts::BuildFacts{
       "make", true,

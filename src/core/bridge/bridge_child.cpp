@@ -146,12 +146,10 @@ void Conductor::add_noise(Child& child, std::string_view text) {
   constexpr std::size_t kept = limits::kStderrLineMax;
   ring_of(child).add_stdout(child.gen(), text.substr(0, kept),
                             text.size() - std::min(text.size(), kept));
-  if (!pollution_ || pollution_->gen != child.gen()) {
-    pollution_ = {child.gen(), 0, brief(text.substr(0, kept), 200)};
+  if (history_.add_noise(child.gen(), text.substr(0, kept))) {
     out_.log(Level::warn, fmt::format("child {} writes to stdout what is no message: {}",
-                                      child.gen(), pollution_->first_line));
+                                      child.gen(), history_.noise()->first_line));
   }
-  ++pollution_->line_count;
 }
 
 void Conductor::on_child_request(Child& child, const Message& message, Line line) {

@@ -43,20 +43,9 @@ void Conductor::on_over(Child dead) {
   if (was_candidate) {
     // The newest lines are again those of the one that serves.
     ring_.child_started(shown()->gen(), shown()->life.pid());
-  } else if (gen > last_end_gen_) {
-    // One that retires may end after its successor.
-    last_end_ = end;
-    last_end_gen_ = gen;
-    last_end_at_ = now_.wall;
   }
-  if (!is_deliberate && !is_replaced && end.reason != EndReason::exited &&
-      end.reason != EndReason::ended_from_outside) {
-    last_failure_ = {end, tail};
-  }
-  const auto place = std::find_if(history_.begin(), history_.end(),
-                                  [&](const auto& life) { return life.gen > gen; });
-  history_.insert(place, {gen, dead.life.pid(), dead.life.started().wall, end.lifetime, end});
-  if (history_.size() > limits::kHistoryMax) history_.pop_front();
+  history_.on_over({gen, dead.life.pid(), dead.life.started().wall, end.lifetime, end}, tail,
+                   was_candidate, now_.wall);
 
   if (dead.has_held_errors) release_held();
   void_questions(gen);

@@ -273,7 +273,7 @@ void Conductor::note_served(Child& child) {
 void Conductor::note_startup(Child& child) {
   child.startup =
       std::chrono::duration_cast<Milliseconds>(now_.steady - child.life.started().steady);
-  last_startup_ = child.startup;
+  history_.on_startup(child.startup);
 }
 
 void Conductor::on_opened(Child& child) {

@@ -100,9 +100,9 @@ std::string Conductor::pending_notice_text() {
   if (failures_since_notice_ > 0) notice.last_failure = policy_.last_failure()->end;
   notice.status_tool = names_.name(Builtin::status);
   if (names_.offers(Builtin::call)) notice.call_tool = names_.name(Builtin::call);
-  if (pollution_ && pollution_->gen != noise_told_of_) {
-    notice.stdout_line_count = static_cast<std::size_t>(pollution_->line_count);
-    notice.stdout_line = pollution_->first_line;
+  if (const auto& noise = history_.noise(); noise && noise->gen != noise_told_of_) {
+    notice.stdout_line_count = static_cast<std::size_t>(noise->line_count);
+    notice.stdout_line = noise->first_line;
   }
   std::string text = notice_text(notice);
   if (const std::string more = remarks(); !more.empty()) text += "\n" + more;
@@ -131,7 +131,7 @@ void Conductor::note_notice_told() {
   replay_failures_.clear();
   notice_was_beside_structure_ = false;
   failures_since_notice_ = 0;
-  if (pollution_) noise_told_of_ = pollution_->gen;
+  if (history_.noise()) noise_told_of_ = history_.noise()->gen;
   for (Catalog& known : catalogs_) known.mark_told();
   if (Child* const child = serving()) note_told(child->handshake.opened_with());
 }

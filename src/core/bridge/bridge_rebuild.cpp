@@ -220,8 +220,9 @@ void Conductor::finish_rebuild(RebuildReport report) {
 /// One is over, and another may have been asked for meanwhile.
 void Conductor::reload_again(PendingRebuild before) {
   // The end of the child that served may have come while it was to be replaced.
-  if (!has_child() && !killer_.is_killing() && !killer_.is_wanted_down() && last_end_)
-    restart_later(*last_end_);
+  if (!has_child() && !killer_.is_killing() && !killer_.is_wanted_down() && history_.last_end()) {
+    restart_later(*history_.last_end());
+  }
   if (ending_ != Ending::none) {
     tell_given_up(before.leave_next_to_client(), "the client has ended the session");
   }

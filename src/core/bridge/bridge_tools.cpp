@@ -241,13 +241,12 @@ std::string Conductor::state_word() const {
     if (child->is_ready && child->life.is_up()) return "ready";
     return child->life.taken_down_for() ? "killing" : "running";
   }
-  if (!last_end_) return "not-started";
-  if (last_end_->reason == EndReason::not_executed) {
-    return fmt::format("spawn-failed: {}", last_end_->why);
-  }
-  if (last_end_->reason == EndReason::killed_by_sitter) return "down";
-  if (last_end_->reason == EndReason::given_up) return "given up";
-  return fmt::format("exited ({})", last_end_->status.code);
+  const auto& last = history_.last_end();
+  if (!last) return "not-started";
+  if (last->reason == EndReason::not_executed) return fmt::format("spawn-failed: {}", last->why);
+  if (last->reason == EndReason::killed_by_sitter) return "down";
+  if (last->reason == EndReason::given_up) return "given up";
+  return fmt::format("exited ({})", last->status.code);
 }
 
 StatusFacts Conductor::status() const {
@@ -263,15 +262,13 @@ StatusFacts Conductor::status() const {
   facts.child_tool_count = static_cast<std::int64_t>(catalog(CatalogKind::tools).count());
   facts.spawn_count = last_gen_;
   facts.kill_count = killer_.count();
-  facts.last_kill = last_end_at_;
-  if (last_end_) {
-    facts.last_kill_reason = kill_reason_words(*last_end_);
-    if (has_exited(*last_end_)) facts.previous_exit_code = last_end_->status.code;
-    if (last_end_->reason != EndReason::not_executed) {
-      facts.previous_lifetime = last_end_->lifetime;
-    }
+  facts.last_kill = history_.last_end_at();
+  if (const auto& last = history_.last_end()) {
+    facts.last_kill_reason = kill_reason_words(*last);
+    if (has_exited(*last)) facts.previous_exit_code = last->status.code;
+    if (last->reason != EndReason::not_executed) facts.previous_lifetime = last->lifetime;
   }
-  facts.last_startup = last_startup_;
+  facts.last_startup = history_.last_startup();
   facts.tools_diff = last_tools_diff_;
   facts.sitter_uptime = since(begun_);
   facts.sitter_version = config_.sitter_version;
@@ -285,13 +282,13 @@ StatusFacts Conductor::status() const {
   facts.binary_stale = binary_.stale;
   facts.requests_in_flight = static_cast<std::int64_t>(requests_.in_flight_count());
   facts.requests_waiting = static_cast<std::int64_t>(requests_.waiting_count());
-  if (last_failure_) {
-    const ChildEnd& end = last_failure_->end;
-    facts.last_failure = {{end_clause(end), {}, end.status.signal, last_failure_->stderr_tail}};
+  if (const auto& failure = history_.last_failure()) {
+    const ChildEnd& end = failure->end;
+    facts.last_failure = {{end_clause(end), {}, end.status.signal, failure->stderr_tail}};
     if (has_exited(end)) facts.last_failure->exit_code = end.status.code;
   }
-  facts.history.assign(history_.begin(), history_.end());
-  facts.stdout_pollution = pollution_;
+  facts.history.assign(history_.lives().begin(), history_.lives().end());
+  facts.stdout_pollution = history_.noise();
   facts.build = build_status();
   facts.watch = watch_status();
   facts.restart = {restarts_.when(), restarts_.count(), restarts_.max()};

@@ -21,6 +21,7 @@
 #include "core/child/child_lifecycle.hpp"
 #include "core/child/child_requests.hpp"
 #include "core/child/handshake.hpp"
+#include "core/child/history.hpp"
 #include "core/child/killer.hpp"
 #include "core/child/restart_policy.hpp"
 #include "core/child/start_policy.hpp"
@@ -516,16 +517,8 @@ class Conductor {
   Rebuilder rebuilder_;
   Watch watch_;
   Killer killer_;
-  std::optional<WallTime> last_end_at_;
-  std::optional<ChildEnd> last_end_;
-  /// Whose it is.
-  Generation last_end_gen_ = kNoGeneration;
-  /// The last child that could not be started, crashed, or had to be taken down.
-  std::optional<StartPolicy::Failure> last_failure_;
-  std::optional<Milliseconds> last_startup_;
-  std::deque<StatusFacts::Life> history_;
-  /// Of the last child that wrote to stdout what is no message.
-  std::optional<StatusFacts::Pollution> pollution_;
+  History history_;
+  /// The last child of whose noise the model was told.
   Generation noise_told_of_ = kNoGeneration;
 };
 

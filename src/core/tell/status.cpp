@@ -42,7 +42,7 @@ Json failure_json(const std::optional<StatusFacts::Failure>& failure) {
   return json;
 }
 
-Json life_json(const StatusFacts::Life& life) {
+Json life_json(const History::Life& life) {
   Json json;
   json["number"] = life.gen;
   json["pid"] = life.pid == 0 ? Json() : Json(life.pid);
@@ -65,7 +65,7 @@ Json diff_json(const std::optional<CatalogDiff>& diff) {
   return json;
 }
 
-Json pollution_json(const std::optional<StatusFacts::Pollution>& pollution) {
+Json pollution_json(const std::optional<History::Noise>& pollution) {
   if (!pollution) return Json();
   Json json;
   json["generation"] = pollution->gen;
@@ -160,7 +160,7 @@ std::string status_text(const StatusFacts& facts) {
   json["requestsWaiting"] = facts.requests_waiting;
   json["lastFailure"] = failure_json(facts.last_failure);
   Json history = Json::array();
-  for (const StatusFacts::Life& life : facts.history) history.push_back(life_json(life));
+  for (const History::Life& life : facts.history) history.push_back(life_json(life));
   json["history"] = std::move(history);
   json["toolsDiff"] = diff_json(facts.tools_diff);
   json["stdoutPollution"] = pollution_json(facts.stdout_pollution);

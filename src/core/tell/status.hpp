@@ -9,6 +9,7 @@
 #include "core/build/build.hpp"
 #include "core/build/watch.hpp"
 #include "core/child/child_end.hpp"
+#include "core/child/history.hpp"
 #include "core/child/restart_policy.hpp"
 #include "core/tell/catalog.hpp"
 #include "sitter/binary_facts.hpp"
@@ -26,21 +27,6 @@ struct StatusFacts {
     /// Empty where no signal ended it.
     std::string signal;
     std::string stderr_tail;
-  };
-
-  /// One generation. `lifetime` of a living one is its age; it has no `end`.
-  struct Life {
-    Generation gen = kNoGeneration;
-    std::int64_t pid = 0;
-    WallTime started;
-    Milliseconds lifetime{};
-    std::optional<ChildEnd> end;
-  };
-
-  struct Pollution {
-    Generation gen = kNoGeneration;
-    std::int64_t line_count = 0;
-    std::string first_line;
   };
 
   struct BuildFacts {
@@ -101,8 +87,8 @@ struct StatusFacts {
   std::int64_t requests_waiting = 0;
   std::optional<Failure> last_failure;
   /// The last generations, the oldest first.
-  std::vector<Life> history;
-  std::optional<Pollution> stdout_pollution;
+  std::vector<History::Life> history;
+  std::optional<History::Noise> stdout_pollution;
   /// What the running child answered to its opening: a rebuild may have changed it, and the client
   /// can't be told.
   std::optional<std::string> child_protocol_version;

@@ -1,0 +1,50 @@
+#include "core/child/history.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/text.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+namespace {
+
+/// Whether something went wrong, and not only came to its end.
+bool is_failure(EndReason reason) {
+  switch (reason) {
+    case EndReason::killed_by_sitter:
+    case EndReason::replaced:
+    case EndReason::shut_down:
+    case EndReason::exited:
+    case EndReason::ended_from_outside:
+      return false;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+void History::on_over(Life life, std::string stderr_tail, bool was_candidate, WallTime now) {
+  const ChildEnd& end = *life.end;
+  // One that retires may end after its successor.
+  if (!was_candidate && life.gen > last_end_gen_) {
+    last_end_ = end;
+    last_end_gen_ = life.gen;
+    last_end_at_ = now;
+  }
+  if (is_failure(end.reason)) last_failure_ = {end, std::move(stderr_tail)};
+  const auto place = std::find_if(lives_.begin(), lives_.end(),
+                                  [&](const Life& other) { return other.gen > life.gen; });
+  lives_.insert(place, std::move(life));
+  if (lives_.size() > limits::kHistoryMax) lives_.pop_front();
+}
+
+bool History::add_noise(Generation gen, std::string_view text) {
+  const bool is_first = !noise_ || noise_->gen != gen;
+  if (is_first) noise_ = {gen, 0, brief(text, 200)};
+  ++noise_->line_count;
+  return is_first;
+}
+
+}  // namespace sitter

@@ -1,0 +1,69 @@
+#include "core/child/history.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sitter/limits.hpp"
+
+namespace sitter {
+namespace {
+
+WallTime at(int second) { return WallTime(std::chrono::seconds(second)); }
+
+History::Life life(Generation gen, EndReason reason) {
+  return {gen, 100 + gen, at(0), Milliseconds(5), ChildEnd{reason, {}}};
+}
+
+TEST(HistoryTest, TheNewestEndIsShownAlsoIfAnOlderChildEndsLater) {
+  History history;
+  EXPECT_FALSE(history.last_end());
+  history.on_over(life(2, EndReason::crashed), "boom", false, at(1));
+  history.on_over(life(1, EndReason::replaced), "", false, at(2));
+  EXPECT_EQ(history.last_end()->reason, EndReason::crashed);
+  EXPECT_EQ(history.last_end_at(), at(1));
+  ASSERT_EQ(history.lives().size(), 2u);
+  EXPECT_EQ(history.lives().front().gen, 1);
+}
+
+TEST(HistoryTest, ACandidateIsNotTheLastThatEnded) {
+  History history;
+  history.on_over(life(1, EndReason::ended_in_opening), "boom", true, at(1));
+  EXPECT_FALSE(history.last_end());
+  EXPECT_EQ(history.last_failure()->stderr_tail, "boom");
+  EXPECT_EQ(history.lives().size(), 1u);
+}
+
+TEST(HistoryTest, AnEndInGoodOrderIsNoFailure) {
+  History history;
+  for (const EndReason reason :
+       {EndReason::exited, EndReason::killed_by_sitter, EndReason::replaced, EndReason::shut_down,
+        EndReason::ended_from_outside}) {
+    history.on_over(life(1, reason), "", false, at(1));
+    EXPECT_FALSE(history.last_failure());
+  }
+}
+
+TEST(HistoryTest, SoManyLivesAreKept) {
+  History history;
+  const int count = static_cast<int>(limits::kHistoryMax);
+  for (int gen = 1; gen <= count; ++gen) {
+    history.on_over(life(gen, EndReason::exited), "", false, at(gen));
+  }
+  EXPECT_EQ(history.lives().size(), limits::kHistoryMax);
+  EXPECT_EQ(history.lives().front().gen, 1);
+  history.on_over(life(count + 1, EndReason::exited), "", false, at(count));
+  EXPECT_EQ(history.lives().size(), limits::kHistoryMax);
+  EXPECT_EQ(history.lives().front().gen, 2);
+}
+
+TEST(HistoryTest, NoiseIsCountedForEachChild) {
+  History history;
+  EXPECT_TRUE(history.add_noise(1, "Listening"));
+  EXPECT_FALSE(history.add_noise(1, "more"));
+  EXPECT_EQ(history.noise()->line_count, 2);
+  EXPECT_EQ(history.noise()->first_line, "Listening");
+  EXPECT_TRUE(history.add_noise(2, "other"));
+  EXPECT_EQ(history.noise()->line_count, 1);
+}
+
+}  // namespace
+}  // namespace sitter
