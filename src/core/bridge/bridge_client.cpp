@@ -384,7 +384,7 @@ void Conductor::on_cancelled(const Message& message, Line line) {
   ClientRequest* const request = requests_.find_open(message.params.request_id);
   if (request == nullptr) {
     // It has crossed the answer on its way.
-    on_answered_cancelled(message.params.request_id);
+    notices_.on_answered_cancelled(message.params.request_id);
     return;
   }
   // The opening can't be cancelled.

@@ -71,7 +71,7 @@ void Conductor::on_over(Child dead) {
   // always dies on the way would be started for ever.
   if (!was_probed) {
     policy_.on_failed({end, tail});
-    if (!had_requests) ++failures_since_notice_;
+    if (!had_requests) notices_.on_failed_start();
   }
   on_start_failed(end, tail, false);
 }
@@ -144,7 +144,7 @@ void Conductor::blame_replay(const Child& dead, ChildEnd& end) {
   }
   const std::string tool(dead.handshake.running_call());
   if (replays_.erase(tool) == 0) return;
-  note_replay_failure(
+  notices_.add_replay_failure(
       fmt::format("{}: {}; it is not called again by itself", tool, end_clause(end)));
   end.during = fmt::format("{} was called again, which --replay-call asks for", tool);
 }

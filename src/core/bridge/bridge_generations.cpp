@@ -63,14 +63,6 @@ void Conductor::catch_up(Child& child) {
   }
 }
 
-/// Of many restarts that nobody has read of only the newest are told.
-void Conductor::note_replay_failure(std::string failure) {
-  replay_failures_.push_back(std::move(failure));
-  if (replay_failures_.size() > limits::kReplayFailuresMax) {
-    replay_failures_.erase(replay_failures_.begin());
-  }
-}
-
 void Conductor::restart_later(const ChildEnd& end) {
   restarts_.on_end(end, now_);
   if (restarts_.when() == RestartPolicy::When::lazy || !restarts_.is_exhausted()) return;
@@ -149,7 +141,7 @@ void Conductor::advance(Child& child) {
   // It may have come to serve because the other one has ended.
   show_stderr(child);
   for (std::string& failure : handshake.take_call_failures()) {
-    note_replay_failure(std::move(failure));
+    notices_.add_replay_failure(std::move(failure));
   }
   if (const auto lists = handshake.take_lists(now_)) on_lists(child, *lists);
   if (child.has_held_errors && !handshake.is_in_doubt()) {
@@ -320,7 +312,7 @@ void Conductor::on_lists(Child& child, const std::vector<ListSurvey::List>& list
   if (!session_.is_asked()) note_era(child, lists);
   if (!is_respawn) {
     // The child has told the client itself, or the client has not listed yet.
-    if (!notice_) {
+    if (notices_.restart() == nullptr) {
       for (Catalog& known : catalogs_) known.mark_told();
     }
     return;
@@ -330,19 +322,17 @@ void Conductor::on_lists(Child& child, const std::vector<ListSurvey::List>& list
   restore_subscriptions(child);
   streams_.tell_updated(turn());
 
-  const int restarts = notice_ ? notice_->restarts + 1 : 1;
-  notice_.emplace();
-  notice_was_beside_structure_ = false;
-  notice_->restarts = restarts;
-  notice_->spawn = child.gen();
-  notice_->pid = child.life.pid();
+  RestartNotice notice;
+  notice.spawn = child.gen();
+  notice.pid = child.life.pid();
   if (!child.handshake.was_opened()) note_startup(child);
-  notice_->startup = child.startup;
-  notice_->previous = last_served_end_;
-  notice_->not_compared = std::move(not_compared);
+  notice.startup = child.startup;
+  notice.previous = last_served_end_;
+  notice.not_compared = std::move(not_compared);
   for (const std::string& uri : child.handshake.lost_subscriptions()) {
-    notice_->subscriptions_lost.push_back(string_value(uri));
+    notice.subscriptions_lost.push_back(string_value(uri));
   }
+  notices_.on_restart(std::move(notice));
   inspect(Purpose::notice);
 }
 

@@ -13,13 +13,6 @@ namespace sitter {
 
 using State = ClientRequest::State;
 
-namespace {
-
-/// Some servers write null for what they leave out.
-bool is_there(std::string_view raw) { return !raw.empty() && raw != "null"; }
-
-}  // namespace
-
 /// Tells the client which lists have changed, by their kinds.
 void Conductor::announce(const std::array<bool, kCatalogKinds.size()>& changed,
                          const std::set<std::string>& output_changed) {
@@ -54,84 +47,35 @@ void Conductor::pass_tool_result(ClientRequest& request, const Message& message,
 }
 
 bool Conductor::would_carry_notice(const ClientRequest& request, std::string_view result) const {
-  if (!has_notice() || !config_.writes_notices || request.wants_task) return false;
-  const auto [content, structured, task, type] =
-      members<4>(result, {"content", "structuredContent", "task", "resultType"});
-  if (!is_array(content) || is_object(task)) return false;
-  if (!type.empty() && type != "\"complete\"") return false;
-  return !is_there(structured) || !notice_was_beside_structure_;
+  return has_notice() && config_.writes_notices && !request.wants_task && notices_.fits(result);
 }
 
-/// Puts the notice into a tool result. First, where the model reads it before the result; last
-/// beside structured content, where some clients parse the first block as its copy.
 void Conductor::put_notice(const ClientRequest& request, std::string_view result, Edits& edits) {
-  const auto [content, structured] = members<2>(result, {"content", "structuredContent"});
-  if (is_there(structured)) {
-    edits.append(content, text_block(pending_notice_text()));
-    notice_was_beside_structure_ = true;
-  } else {
-    edits.prepend(content, text_block(tell_notice(request)));
-  }
+  if (notices_.put(request.id(), result, known_for_notice(), edits)) on_notice_told();
 }
 
 /// The notice, which the answer to this request holds.
 std::string Conductor::tell_notice(const ClientRequest& request) {
-  std::string text = pending_notice_text();
-  note_notice_told();
-  told_ = {std::string(request.id()), text};
+  std::string text = notices_.tell(request.id(), known_for_notice());
+  on_notice_told();
   return text;
 }
 
-/// The client has given up a request before it read the answer, which it then throws away.
-void Conductor::on_answered_cancelled(std::string_view raw_id) {
-  if (!told_ || !same_id(told_->id, raw_id)) return;
-  unread_ = shortened(told_->text, limits::kNoticeBytesMax);
-  told_.reset();
+Notices::Known Conductor::known_for_notice() const {
+  Notices::Known known;
+  known.tools = catalog(CatalogKind::tools).diff_since_told();
+  known.prompts = catalog(CatalogKind::prompts).diff_since_told();
+  known.resources = catalog(CatalogKind::resources).diff_since_told();
+  if (const auto& failure = policy_.last_failure()) known.failed_start = failure->end;
+  known.noise = history_.noise();
+  if (watch_.has_news()) known.watch_problem = watch_.problem();
+  known.status_tool = names_.name(Builtin::status);
+  if (names_.offers(Builtin::call)) known.call_tool = names_.name(Builtin::call);
+  return known;
 }
 
-/// The notice with what is known by now.
-std::string Conductor::pending_notice_text() {
-  if (!notice_) return remarks();
-  RestartNotice& notice = *notice_;
-  notice.tools = catalog(CatalogKind::tools).diff_since_told();
-  notice.prompts = catalog(CatalogKind::prompts).diff_since_told();
-  notice.resources = catalog(CatalogKind::resources).diff_since_told();
-  notice.failed_starts = failures_since_notice_;
-  if (failures_since_notice_ > 0) notice.last_failure = policy_.last_failure()->end;
-  notice.status_tool = names_.name(Builtin::status);
-  if (names_.offers(Builtin::call)) notice.call_tool = names_.name(Builtin::call);
-  if (const auto& noise = history_.noise(); noise && noise->gen != noise_told_of_) {
-    notice.stdout_line_count = static_cast<std::size_t>(noise->line_count);
-    notice.stdout_line = noise->first_line;
-  }
-  std::string text = notice_text(notice);
-  if (const std::string more = remarks(); !more.empty()) text += "\n" + more;
-  return text;
-}
-
-/// What is to be told besides a restart.
-std::string Conductor::remarks() const {
-  std::vector<std::string> lines;
-  if (!unread_.empty()) lines.push_back(unread_);
-  if (!reload_failure_.empty()) lines.push_back(reload_failure_);
-  for (const std::string& failure : replay_failures_) {
-    lines.push_back(fmt::format("[mcp-sitter] Called again, and failed: {}", one_line(failure)));
-  }
-  if (watch_.has_news()) {
-    lines.push_back(fmt::format("[mcp-sitter] Not every save is noticed: {}.", watch_.problem()));
-  }
-  return fmt::format("{}", fmt::join(lines, "\n"));
-}
-
-void Conductor::note_notice_told() {
-  notice_.reset();
-  reload_failure_.clear();
-  unread_.clear();
+void Conductor::on_notice_told() {
   watch_.on_told();
-  replay_failures_.clear();
-  notice_was_beside_structure_ = false;
-  failures_since_notice_ = 0;
-  if (history_.noise()) noise_told_of_ = history_.noise()->gen;
   for (Catalog& known : catalogs_) known.mark_told();
   if (Child* const child = serving()) note_told(child->handshake.opened_with());
 }
@@ -145,30 +89,30 @@ std::string Conductor::version_of(const OpeningResult& opened) const {
 
 /// What the client was told at the opening and is no longer true; no message of the protocol can
 /// say it.
-void Conductor::describe_changes(const Handshake& handshake) {
+void Conductor::describe_changes(const Handshake& handshake, RestartNotice& notice) const {
   if (!told_opening_) return;
   const OpeningResult& told = *told_opening_;
   const OpeningResult& now_open = handshake.opened_with();
   const bool has_versions = !told.protocol_version.empty() && !now_open.protocol_version.empty();
   if (has_versions && told.protocol_version != now_open.protocol_version) {
-    notice_->protocol_version = {told.protocol_version, now_open.protocol_version};
+    notice.protocol_version = {told.protocol_version, now_open.protocol_version};
   }
   const auto full_name = [](const OpeningResult& opened) {
     return fmt::format("{} {}", opened.server_name(), opened.server_version());
   };
   const bool are_named = !told.server_info.empty() && !now_open.server_info.empty();
   if (are_named && full_name(told) != full_name(now_open)) {
-    notice_->server_info = {full_name(told), full_name(now_open)};
+    notice.server_info = {full_name(told), full_name(now_open)};
   }
   // Without an opening nobody has asked this child for the rest.
   if (!handshake.was_opened()) return;
   for (const std::string& name : now_open.capability_names()) {
-    if (!told.declares(name)) notice_->capabilities_added.push_back(name);
+    if (!told.declares(name)) notice.capabilities_added.push_back(name);
   }
   for (const std::string& name : told.capability_names()) {
-    if (!now_open.declares(name)) notice_->capabilities_removed.push_back(name);
+    if (!now_open.declares(name)) notice.capabilities_removed.push_back(name);
   }
-  notice_->instructions_changed = told.instructions != now_open.instructions;
+  notice.instructions_changed = told.instructions != now_open.instructions;
 }
 
 /// The client knows of the child what the notice said. Without an opening that is a name at most.
@@ -207,7 +151,8 @@ void Conductor::release_held() {
     Edits edits(kept.line());
     const Message* const message = has_notice() ? kept_reader_.read(kept.line()) : nullptr;
     if (request->extra->notice_of != kNoGeneration) {
-      if (notice_ && notice_->spawn == request->extra->notice_of) tell_notice(*request);
+      const RestartNotice* const restart = notices_.restart();
+      if (restart != nullptr && restart->spawn == request->extra->notice_of) tell_notice(*request);
     } else if (message != nullptr && message->kind == Message::Kind::result &&
                would_carry_notice(*request, message->result)) {
       put_notice(*request, message->result, edits);

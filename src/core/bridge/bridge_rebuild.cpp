@@ -239,21 +239,21 @@ void Conductor::tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report
     report.output = build_excerpt(rebuilder_.build()->lines());
   }
   // What a new server has mended need not be told.
-  if (!is_failure(report)) reload_failure_.clear();
+  if (!is_failure(report)) notices_.forget_reload_failure();
   const auto first = rebuild.clients_call();
   ClientRequest* const told = first ? requests_.find(*first) : nullptr;
   const bool is_client_told = told != nullptr;
   if (!is_client_told && is_failure(report)) {
-    reload_failure_ = reload_text(rebuild, report);
-    notice_was_beside_structure_ = false;
+    notices_.on_reload_failed(reload_text(rebuild, report));
   }
   if (rebuild.callers.empty()) return;
   const bool is_restarted = report.server == Server::restarted;
   Generation notice_of = kNoGeneration;
   if (is_restarted && has_notice()) {
     const bool is_told_now = is_client_told && !relist_.is_waiting();
-    if (notice_ && !is_told_now) notice_of = notice_->spawn;
-    report.notice = is_told_now ? tell_notice(*told) : pending_notice_text();
+    const RestartNotice* const restart = notices_.restart();
+    if (restart != nullptr && !is_told_now) notice_of = restart->spawn;
+    report.notice = is_told_now ? tell_notice(*told) : notices_.text(known_for_notice());
   }
   for (const RebuildCaller& waiting : rebuild.callers) {
     ClientRequest* const caller = requests_.find(waiting.request);

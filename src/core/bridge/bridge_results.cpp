@@ -84,7 +84,7 @@ void Conductor::on_success(Child& child, const ClientRequest& request, std::stri
 void Conductor::note_listed(CatalogKind kind, std::string_view items, std::string_view cursor) {
   if (!is_array(items) || cursor.starts_with('"') || items.size() > limits::kListBytesMax) return;
   catalog(kind).take(std::array{std::string(items)});
-  if (!notice_) catalog(kind).mark_told();
+  if (notices_.restart() == nullptr) catalog(kind).mark_told();
 }
 
 /// No client may keep what the next build changes.

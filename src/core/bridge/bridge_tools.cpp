@@ -164,15 +164,16 @@ void Conductor::on(const fact::BinaryInspected& fact) {
   const Inspection inspection = inspections_.front();
   inspections_.pop_front();
   if (inspection.purpose == Purpose::notice) {
-    if (!notice_) return;
-    if (binary_.path && binary_.exists) notice_->path = *binary_.path;
+    RestartNotice* const notice = notices_.restart();
+    if (notice == nullptr) return;
+    if (binary_.path && binary_.exists) notice->path = *binary_.path;
     for (const Child& child : children_) {
-      if (child.gen() != notice_->spawn) continue;
-      notice_->version = version_of(child.handshake.opened_with());
-      describe_changes(child.handshake);
+      if (child.gen() != notice->spawn) continue;
+      notice->version = version_of(child.handshake.opened_with());
+      describe_changes(child.handshake, *notice);
     }
     if (binary_.modified) {
-      notice_->build_age = std::chrono::duration_cast<Milliseconds>(now_.wall - *binary_.modified);
+      notice->build_age = std::chrono::duration_cast<Milliseconds>(now_.wall - *binary_.modified);
     }
     return;
   }

@@ -39,7 +39,7 @@
 #include "core/tell/builtin_tools.hpp"
 #include "core/tell/catalog.hpp"
 #include "core/tell/death_report.hpp"
-#include "core/tell/restart_notice.hpp"
+#include "core/tell/notices.hpp"
 #include "core/tell/status.hpp"
 #include "core/wire/json_view.hpp"
 #include "core/wire/message.hpp"
@@ -206,7 +206,6 @@ class Conductor {
   void start();
   void replay_first(Child& child);
   void catch_up(Child& child);
-  void note_replay_failure(std::string failure);
   void restart_later(const ChildEnd& end);
   void restart();
   void advance(Child& child);
@@ -332,19 +331,14 @@ class Conductor {
   void announce(const std::array<bool, kCatalogKinds.size()>& changed,
                 const std::set<std::string>& output_changed);
   void pass_tool_result(ClientRequest& request, const Message& message, Edits& edits);
-  bool has_notice() const {
-    return notice_ || !reload_failure_.empty() || watch_.has_news() || !replay_failures_.empty() ||
-           !unread_.empty();
-  }
-  std::string remarks() const;
+  bool has_notice() const { return notices_.has_any() || watch_.has_news(); }
   bool would_carry_notice(const ClientRequest& request, std::string_view result) const;
   void put_notice(const ClientRequest& request, std::string_view result, Edits& edits);
-  std::string pending_notice_text();
+  Notices::Known known_for_notice() const;
   std::string tell_notice(const ClientRequest& request);
-  void note_notice_told();
-  void on_answered_cancelled(std::string_view raw_id);
+  void on_notice_told();
   std::string version_of(const OpeningResult& opened) const;
-  void describe_changes(const Handshake& handshake);
+  void describe_changes(const Handshake& handshake, RestartNotice& notice) const;
   void note_told(const OpeningResult& opened);
   void on_client_listed(bool is_last_page);
   void hold(ClientRequest& request, std::string line);
@@ -487,30 +481,14 @@ class Conductor {
   BinaryFacts binary_;
   std::deque<Inspection> inspections_;
 
-  /// What the model has still to be told.
-  std::optional<RestartNotice> notice_;
-  bool notice_was_beside_structure_ = false;
+  Notices notices_;
   RelistWait relist_;
-  /// The last notice that was told, and the raw id of the call whose result holds it.
-  struct Told {
-    std::string id;
-    std::string text;
-  };
-  std::optional<Told> told_;
-  /// A notice whose result the client has cancelled.
-  std::string unread_;
-  int failures_since_notice_ = 0;
   /// The last child that served.
   std::optional<ChildEnd> last_served_end_;
 
   /// By tool, what succeeded last.
   std::map<std::string, ReplayedCall> replays_;
   std::uint64_t last_replay_ = 0;
-  /// What the model has still to be told of those that were made again.
-  std::vector<std::string> replay_failures_;
-
-  /// What the model has still to be told of a reload that brought no new server.
-  std::string reload_failure_;
 
   std::map<ControlId, LinePattern> followers_;
 
@@ -518,8 +496,6 @@ class Conductor {
   Watch watch_;
   Killer killer_;
   History history_;
-  /// The last child of whose noise the model was told.
-  Generation noise_told_of_ = kNoGeneration;
 };
 
 }  // namespace sitter

@@ -1,0 +1,124 @@
+#include "core/tell/notices.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "sitter/limits.hpp"
+
+namespace sitter {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr std::string_view kPlain = R"json({"content":[{"type":"text","text":"x"}]})json";
+constexpr std::string_view kStructured = R"json({"content":[],"structuredContent":{"a":1}})json";
+
+class NoticesTest : public ::testing::Test {
+ protected:
+  static RestartNotice restart(int spawn) {
+    RestartNotice notice;
+    notice.spawn = spawn;
+    return notice;
+  }
+  /// The result with what is put into it, and whether that tells the notice.
+  std::pair<std::string, bool> put(std::string_view result) {
+    const OwnedLine line(result);
+    Edits edits(line.line());
+    const bool is_told = notices_.put("1", line.text(), known_, edits);
+    return {edits.apply(), is_told};
+  }
+
+  Notices notices_;
+  Notices::Known known_;
+};
+
+TEST_F(NoticesTest, ARestartIsToldOnceAndBeforeTheResult) {
+  EXPECT_FALSE(notices_.has_any());
+  notices_.on_restart(restart(2));
+  EXPECT_TRUE(notices_.has_any());
+  const auto [text, is_told] = put(kPlain);
+  EXPECT_TRUE(is_told);
+  EXPECT_THAT(text, StartsWith(R"json({"content":[{"type":"text","text":"[mcp-sitter])json"));
+  EXPECT_FALSE(notices_.has_any());
+}
+
+TEST_F(NoticesTest, RestartsThatNobodyHasReadOfAreOneNotice) {
+  notices_.on_restart(restart(2));
+  notices_.on_restart(restart(3));
+  EXPECT_EQ(notices_.restart()->restarts, 2);
+  EXPECT_EQ(notices_.restart()->spawn, 3);
+}
+
+TEST_F(NoticesTest, BesideStructureItStandsOnceAndIsStillOwed) {
+  notices_.on_restart(restart(2));
+  EXPECT_TRUE(notices_.fits(kStructured));
+  EXPECT_FALSE(put(kStructured).second);
+  EXPECT_FALSE(notices_.fits(kStructured));
+  EXPECT_TRUE(notices_.fits(kPlain));
+  EXPECT_TRUE(put(kPlain).second);
+}
+
+TEST_F(NoticesTest, FitsOnlyWhereAModelReadsIt) {
+  notices_.on_restart(restart(2));
+  EXPECT_FALSE(notices_.fits("{}"));
+  EXPECT_FALSE(notices_.fits(R"json({"content":[],"task":{"id":"t"}})json"));
+  EXPECT_FALSE(notices_.fits(R"json({"content":[],"resultType":"input_required"})json"));
+  EXPECT_TRUE(notices_.fits(R"json({"content":[],"resultType":"complete"})json"));
+  EXPECT_TRUE(notices_.fits(R"json({"content":[],"structuredContent":null})json"));
+}
+
+TEST_F(NoticesTest, WhatTheClientHasGivenUpIsToldAgain) {
+  notices_.on_restart(restart(2));
+  const std::string text = notices_.tell("7", known_);
+  notices_.on_answered_cancelled("8");
+  EXPECT_FALSE(notices_.has_any());
+  notices_.on_answered_cancelled("7.0");
+  EXPECT_TRUE(notices_.has_any());
+  EXPECT_EQ(notices_.text(known_), text);
+  notices_.on_answered_cancelled("7");
+  notices_.tell("9", known_);
+  EXPECT_FALSE(notices_.has_any()) << "it is told again once";
+}
+
+TEST_F(NoticesTest, NoiseOfAChildIsToldOnce) {
+  known_.noise = History::Noise{2, 3, "Listening"};
+  notices_.on_restart(restart(2));
+  EXPECT_THAT(notices_.tell("1", known_), HasSubstr("Listening"));
+  notices_.on_restart(restart(3));
+  EXPECT_THAT(notices_.tell("2", known_), Not(HasSubstr("Listening")));
+}
+
+TEST_F(NoticesTest, OfFailedReplaysTheNewestAreTold) {
+  for (std::size_t i = 0; i < limits::kReplayFailuresMax; ++i) {
+    notices_.add_replay_failure("call " + std::to_string(i) + ".");
+  }
+  EXPECT_THAT(notices_.text(known_), HasSubstr("call 0."));
+  notices_.add_replay_failure("one more.");
+  EXPECT_THAT(notices_.text(known_),
+              AllOf(Not(HasSubstr("call 0.")), HasSubstr("call 1."), HasSubstr("one more.")));
+}
+
+TEST_F(NoticesTest, AReloadThatFailedIsForgottenWhenTheNextBringsAServer) {
+  notices_.on_reload_failed("it failed");
+  EXPECT_EQ(notices_.text(known_), "it failed");
+  notices_.forget_reload_failure();
+  EXPECT_FALSE(notices_.has_any());
+}
+
+TEST_F(NoticesTest, FailedStartsAreCountedFromTheLastNoticeOn) {
+  known_.failed_start = ChildEnd{EndReason::crashed, {3, ""}};
+  notices_.on_failed_start();
+  EXPECT_FALSE(notices_.has_any()) << "each was told to whoever waited for it";
+  notices_.on_restart(restart(2));
+  EXPECT_THAT(notices_.tell("1", known_), HasSubstr("exit 3"));
+  notices_.on_restart(restart(3));
+  EXPECT_THAT(notices_.tell("2", known_), Not(HasSubstr("exit 3")));
+}
+
+}  // namespace
+}  // namespace sitter
