@@ -86,20 +86,8 @@ std::string Conductor::tool_text_line(const ClientRequest& request, std::string_
 /// The last known list of what the request asks for, with the built-in tools where they belong.
 void Conductor::answer_last_list(ClientRequest& request) {
   const Method method = request.method;
-  std::vector<std::string> items;
-  std::string_view key = "resourceTemplates";
-  if (method == Method::resource_templates_list) items = last_templates_;
-  for (Catalog& known : catalogs_) {
-    if (list_method(known.kind()) != method) continue;
-    // From now on the client knows this list.
-    if (!known.is_known()) known.take({});
-    key = catalog_name(known.kind());
-    for (const std::string_view item : known.items()) items.emplace_back(item);
-  }
-  if (method == Method::tools_list) {
-    for (std::string& definition : names_.definitions()) items.push_back(std::move(definition));
-  }
-  const std::string list = fmt::format(R"json({{"{}":[{}]}})json", key, fmt::join(items, ","));
+  const std::string list = catalogs_.last_list(
+      method, method == Method::tools_list ? names_.definitions() : std::vector<std::string>());
   answer(request,
          Outgoing::own(result_line(
              request.id(), request.is_stateless
@@ -116,9 +104,7 @@ void Conductor::answer_opening_ourselves(ClientRequest& request, std::string_vie
                                     ? session_.requested_version
                                     : std::string(kNewestLegacyVersion);
   // The client is told that there is nothing, so whatever a child brings is new to it.
-  for (Catalog& known : catalogs_) {
-    if (!known.is_known()) known.take({});
-  }
+  catalogs_.take_unknown_as_empty();
   out_.log(Level::warn, fmt::format("the opening is answered without the server: {}", why));
   const std::string last_words =
       stderr_tail.empty() ? " "

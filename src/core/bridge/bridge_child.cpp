@@ -246,7 +246,7 @@ void Conductor::survey_again(Child& child, CatalogKind kind) {
 
 /// The lists that could not be taken before, because the child did not know the client's version.
 void Conductor::take_missing_lists(Child& child) {
-  if (!child.was_surveyed || catalog(CatalogKind::tools).is_known()) return;
+  if (!child.was_surveyed || catalogs_.tools().is_known()) return;
   for (const CatalogKind kind : kCatalogKinds) survey_again(child, kind);
 }
 

@@ -90,7 +90,7 @@ void Conductor::on_start_failed(const ChildEnd& end, const std::string& stderr_t
 /// A client that knows no tool of the server can call nothing but ours, and a model that has mended
 /// the server would never come to use it.
 void Conductor::start_if_mended() {
-  const bool has_tools = catalog(CatalogKind::tools).count() > 0;
+  const bool has_tools = catalogs_.tools().count() > 0;
   const bool may_start = !has_child() && !killer_.is_killing() && !rebuilder_.is_on() &&
                          !checks_files_ && ending_ == Ending::none;
   if (has_tools || !may_start || last_served_end_ || !policy_.last_failure()) return;

@@ -235,7 +235,7 @@ void Conductor::advance_unopened(Child& child) {
   child.handshake.leave_unopened();
   if (has_lost_stateless_) {
     replay_first(child);
-    child.handshake.list(true, catalog(CatalogKind::tools).count() > 0, now_, out_);
+    child.handshake.list(true, catalogs_.tools().count() > 0, now_, out_);
     if (child.has_spoken) child.handshake.on_spoken(now_);
     // Else when it serves.
     if (!child.handshake.is_calling_again()) ask_for_streams(child);
@@ -286,39 +286,17 @@ void Conductor::on_lists(Child& child, const std::vector<ListSurvey::List>& list
   const bool is_first = !std::exchange(child.was_surveyed, true);
   const bool is_respawn = is_first && !child.has_clients_opening &&
                           (child.handshake.was_opened() || has_lost_stateless_);
-  std::set<std::string> output_changed;
-  std::array<bool, kCatalogKinds.size()> changed{};
-  std::vector<CatalogKind> not_compared;
-  for (const Catalog& known : catalogs_) {
-    const auto list = std::find_if(lists.begin(), lists.end(),
-                                   [&](const auto& l) { return l.kind == known.kind(); });
-    if (list == lists.end() && !is_respawn) continue;
-    if (list != lists.end() && list->state != ListSurvey::List::State::complete) {
-      not_compared.push_back(known.kind());
-      continue;
-    }
-    // A child that does not have the capability has none of them.
-    const CatalogDiff diff =
-        catalog(known.kind()).take(list == lists.end() ? std::vector<std::string>() : list->pages);
-    changed[static_cast<std::size_t>(known.kind())] = !diff.empty();
-    if (known.kind() != CatalogKind::tools) continue;
-    child.are_tools_known = true;
-    if (is_respawn) last_tools_diff_ = diff;
-    for (const auto& change : diff.changed) {
-      if (change.output_schema_changed) output_changed.insert(change.name);
-    }
-  }
-  names_.make_way_for(catalog(CatalogKind::tools).names());
+  Catalogs::Comparison comparison = catalogs_.take(lists, is_respawn);
+  if (comparison.are_tools_known) child.are_tools_known = true;
+  names_.make_way_for(catalogs_.tools().names());
   if (!session_.is_asked()) note_era(child, lists);
   if (!is_respawn) {
     // The child has told the client itself, or the client has not listed yet.
-    if (notices_.restart() == nullptr) {
-      for (Catalog& known : catalogs_) known.mark_told();
-    }
+    if (notices_.restart() == nullptr) catalogs_.mark_told();
     return;
   }
 
-  announce(changed, output_changed);
+  announce(comparison);
   restore_subscriptions(child);
   streams_.tell_updated(turn());
 
@@ -328,7 +306,7 @@ void Conductor::on_lists(Child& child, const std::vector<ListSurvey::List>& list
   if (!child.handshake.was_opened()) note_startup(child);
   notice.startup = child.startup;
   notice.previous = last_served_end_;
-  notice.not_compared = std::move(not_compared);
+  notice.not_compared = std::move(comparison.not_compared);
   for (const std::string& uri : child.handshake.lost_subscriptions()) {
     notice.subscriptions_lost.push_back(string_value(uri));
   }

@@ -14,21 +14,18 @@ namespace sitter {
 using State = ClientRequest::State;
 
 /// Tells the client which lists have changed, by their kinds.
-void Conductor::announce(const std::array<bool, kCatalogKinds.size()>& changed,
-                         const std::set<std::string>& output_changed) {
+void Conductor::announce(const Catalogs::Comparison& comparison) {
   const ClientRequest* const cause = requests_.first_waiting_request();
   const bool is_listing =
       cause != nullptr && cause->method == Method::tools_list && cause->is_first_page;
-  for (const Catalog& known : catalogs_) {
-    if (!changed[static_cast<std::size_t>(known.kind())]) continue;
-    if (known.kind() == CatalogKind::tools) {
-      // The answer to the client's own question says it all.
-      if (is_listing) continue;
-    }
-    const bool was_told = tell_changed(known.kind());
+  for (const CatalogKind kind : kCatalogKinds) {
+    if (!comparison.changed[static_cast<std::size_t>(kind)]) continue;
+    // The answer to the client's own question says it all.
+    if (kind == CatalogKind::tools && is_listing) continue;
+    const bool was_told = tell_changed(kind);
     // A client that has closed our input won't list again.
-    if (was_told && known.kind() == CatalogKind::tools && ending_ == Ending::none) {
-      relist_.on_announced(now_, output_changed, streams_.wants(CatalogKind::tools));
+    if (was_told && kind == CatalogKind::tools && ending_ == Ending::none) {
+      relist_.on_announced(now_, comparison.output_changed, streams_.wants(CatalogKind::tools));
     }
   }
 }
@@ -63,9 +60,9 @@ std::string Conductor::tell_notice(const ClientRequest& request) {
 
 Notices::Known Conductor::known_for_notice() const {
   Notices::Known known;
-  known.tools = catalog(CatalogKind::tools).diff_since_told();
-  known.prompts = catalog(CatalogKind::prompts).diff_since_told();
-  known.resources = catalog(CatalogKind::resources).diff_since_told();
+  known.tools = catalogs_.tools().diff_since_told();
+  known.prompts = catalogs_.of(CatalogKind::prompts).diff_since_told();
+  known.resources = catalogs_.of(CatalogKind::resources).diff_since_told();
   if (const auto& failure = policy_.last_failure()) known.failed_start = failure->end;
   known.noise = history_.noise();
   if (watch_.has_news()) known.watch_problem = watch_.problem();
@@ -76,7 +73,7 @@ Notices::Known Conductor::known_for_notice() const {
 
 void Conductor::on_notice_told() {
   watch_.on_told();
-  for (Catalog& known : catalogs_) known.mark_told();
+  catalogs_.mark_told();
   if (Child* const child = serving()) note_told(child->handshake.opened_with());
 }
 

@@ -46,7 +46,10 @@ void Conductor::on_success(Child& child, const ClientRequest& request, std::stri
                            Edits& edits) {
   switch (request.method) {
     case Method::resource_templates_list:
-      if (!child.retires_at) keep_templates(request, result);
+      // Templates are not compared, so only the client's own question shows them.
+      if (!child.retires_at) {
+        catalogs_.take_templates(member(result, "resourceTemplates"), request.is_first_page);
+      }
       [[fallthrough]];
     case Method::prompts_list:
     case Method::resources_list:
@@ -83,8 +86,8 @@ void Conductor::on_success(Child& child, const ClientRequest& request, std::stri
 /// seen it before or not. Only of lists of one page.
 void Conductor::note_listed(CatalogKind kind, std::string_view items, std::string_view cursor) {
   if (!is_array(items) || cursor.starts_with('"') || items.size() > limits::kListBytesMax) return;
-  catalog(kind).take(std::array{std::string(items)});
-  if (notices_.restart() == nullptr) catalog(kind).mark_told();
+  catalogs_.take_page(kind, items);
+  if (notices_.restart() == nullptr) catalogs_.mark_told(kind);
 }
 
 /// No client may keep what the next build changes.
@@ -110,21 +113,11 @@ void Conductor::on_discovered(Child& child, std::string_view result, Edits& edit
 
 /// The client may be answered before the bridge has taken the list itself.
 void Conductor::make_way_for_page(std::string_view tools) {
-  std::vector<std::string> names = catalog(CatalogKind::tools).names();
+  std::vector<std::string> names = catalogs_.tools().names();
   for (const std::string_view item : json_elements(tools)) {
     names.push_back(string_value(member(item, "name")));
   }
   names_.make_way_for(names);
-}
-
-/// Templates are not compared, so only the client's own question shows them.
-void Conductor::keep_templates(const ClientRequest& request, std::string_view result) {
-  if (request.is_first_page) last_templates_.clear();
-  const std::string_view templates = member(result, "resourceTemplates");
-  if (templates.size() > limits::kListBytesMax) return;
-  for (const std::string_view item : json_elements(templates)) {
-    if (last_templates_.size() < limits::kTemplatesMax) last_templates_.emplace_back(item);
-  }
 }
 
 void Conductor::keep_cursor(Child& child, std::string_view cursor) {

@@ -143,7 +143,7 @@ std::string Conductor::wrong_call(const CallArguments& call) {
   // Else only the server itself knows what it has.
   const Child* const child = serving();
   if (child == nullptr || !child->are_tools_known) return {};
-  for (const std::string_view item : catalog(CatalogKind::tools).items()) {
+  for (const std::string_view item : catalogs_.tools().items()) {
     const auto [name, schema] = members<2>(item, {"name", "inputSchema"});
     if (string_value(name) != call.tool) continue;
     for (const std::string_view required : json_elements(member(schema, "required"))) {
@@ -154,7 +154,7 @@ std::string Conductor::wrong_call(const CallArguments& call) {
     return {};
   }
   return fmt::format("the server has no tool {}. It has: {}", tool,
-                     brief(fmt::format("{}", fmt::join(catalog(CatalogKind::tools).names(), ", ")),
+                     brief(fmt::format("{}", fmt::join(catalogs_.tools().names(), ", ")),
                            limits::kShownSchemaMax));
 }
 
@@ -260,7 +260,7 @@ StatusFacts Conductor::status() const {
   if (!config_.working_directory.empty()) facts.working_directory = config_.working_directory;
   facts.binary_path = binary_.path;
   facts.child_state = state_word();
-  facts.child_tool_count = static_cast<std::int64_t>(catalog(CatalogKind::tools).count());
+  facts.child_tool_count = static_cast<std::int64_t>(catalogs_.tools().count());
   facts.spawn_count = last_gen_;
   facts.kill_count = killer_.count();
   facts.last_kill = history_.last_end_at();
@@ -270,7 +270,7 @@ StatusFacts Conductor::status() const {
     if (last->reason != EndReason::not_executed) facts.previous_lifetime = last->lifetime;
   }
   facts.last_startup = history_.last_startup();
-  facts.tools_diff = last_tools_diff_;
+  facts.tools_diff = catalogs_.last_tools_diff();
   facts.sitter_uptime = since(begun_);
   facts.sitter_version = config_.sitter_version;
   if (session_.is_asked()) {

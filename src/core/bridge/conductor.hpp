@@ -37,7 +37,7 @@
 #include "core/client/turn.hpp"
 #include "core/streams/streams.hpp"
 #include "core/tell/builtin_tools.hpp"
-#include "core/tell/catalog.hpp"
+#include "core/tell/catalogs.hpp"
 #include "core/tell/death_report.hpp"
 #include "core/tell/notices.hpp"
 #include "core/tell/status.hpp"
@@ -321,15 +321,13 @@ class Conductor {
   void note_listed(CatalogKind kind, std::string_view items, std::string_view cursor);
   void on_discovered(Child& child, std::string_view result, Edits& edits);
   void make_way_for_page(std::string_view tools);
-  void keep_templates(const ClientRequest& request, std::string_view result);
   void keep_cursor(Child& child, std::string_view cursor);
   void on_setting_accepted(const Child& child, const ClientRequest& request);
   bool is_replayed(const ClientRequest& request) const;
   void note_replayed(Child& child, const ClientRequest& request, std::string_view result);
 
   // bridge_notices.cpp: what the model is told, and when
-  void announce(const std::array<bool, kCatalogKinds.size()>& changed,
-                const std::set<std::string>& output_changed);
+  void announce(const Catalogs::Comparison& comparison);
   void pass_tool_result(ClientRequest& request, const Message& message, Edits& edits);
   bool has_notice() const { return notices_.has_any() || watch_.has_news(); }
   bool would_carry_notice(const ClientRequest& request, std::string_view result) const;
@@ -410,11 +408,6 @@ class Conductor {
   void note_reload_over();
   std::optional<StatusFacts::WatchFacts> watch_status() const;
 
-  Catalog& catalog(CatalogKind kind) { return catalogs_[static_cast<std::size_t>(kind)]; }
-  const Catalog& catalog(CatalogKind kind) const {
-    return catalogs_[static_cast<std::size_t>(kind)];
-  }
-
   const BridgeConfig config_;
   const Now begun_;
   Now now_;
@@ -471,11 +464,7 @@ class Conductor {
   /// A change of them is reason enough for a start.
   bool starts_if_mended_ = false;
 
-  std::array<Catalog, kCatalogKinds.size()> catalogs_ = {
-      Catalog(CatalogKind::tools), Catalog(CatalogKind::prompts), Catalog(CatalogKind::resources)};
-  /// Raw, as the client was told last.
-  std::vector<std::string> last_templates_;
-  std::optional<CatalogDiff> last_tools_diff_;
+  Catalogs catalogs_;
   BuiltinNames names_;
   StderrRing ring_;
   BinaryFacts binary_;

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/child/list_survey.hpp"
+#include "core/tell/catalog.hpp"
+#include "core/wire/catalog_kind.hpp"
+#include "core/wire/method.hpp"
+
+namespace sitter {
+
+/// The last known lists of the server: its tools, prompts and resources, which are compared after a
+/// restart, and the templates of resources, which are not.
+class Catalogs {
+ public:
+  const Catalog& of(CatalogKind kind) const { return catalogs_[static_cast<std::size_t>(kind)]; }
+  const Catalog& tools() const { return of(CatalogKind::tools); }
+
+  struct Comparison {
+    /// By CatalogKind.
+    std::array<bool, kCatalogKinds.size()> changed{};
+    /// Tools whose output schema has changed.
+    std::set<std::string> output_changed;
+    /// Lists that the child did not give whole.
+    std::vector<CatalogKind> not_compared;
+    bool are_tools_known = false;
+  };
+  /// Takes what a child has listed. `is_respawn`: its first lists, where the client knows those of
+  /// the child before it; a kind that it was not asked for is empty then.
+  Comparison take(const std::vector<ListSurvey::List>& lists, bool is_respawn);
+  /// Takes a page that the client was given, the raw array of the whole list.
+  void take_page(CatalogKind kind, std::string_view items);
+  /// A raw array of templates that the client was given. The first page replaces all.
+  void take_templates(std::string_view templates, bool is_first_page);
+  /// The client is told that there is nothing of what is not known.
+  void take_unknown_as_empty();
+
+  /// The client and its model know what there is now.
+  void mark_told();
+  void mark_told(CatalogKind kind) { at(kind).mark_told(); }
+
+  /// The last known list that this method asks for, as the result of a request, with these raw
+  /// items behind it. From now on the client knows this list.
+  std::string last_list(Method method, std::vector<std::string> more);
+
+  /// What the last restart has changed.
+  const std::optional<CatalogDiff>& last_tools_diff() const { return last_tools_diff_; }
+
+ private:
+  Catalog& at(CatalogKind kind) { return catalogs_[static_cast<std::size_t>(kind)]; }
+
+  std::array<Catalog, kCatalogKinds.size()> catalogs_ = {
+      Catalog(CatalogKind::tools), Catalog(CatalogKind::prompts), Catalog(CatalogKind::resources)};
+  /// Raw, as the client was told last.
+  std::vector<std::string> templates_;
+  std::optional<CatalogDiff> last_tools_diff_;
+};
+
+}  // namespace sitter
