@@ -302,7 +302,7 @@ void Conductor::forward(ClientRequest& request, Line line, Outgoing outgoing, Ch
 }
 
 bool Conductor::refuse_in_crowd(ClientRequest& request) {
-  if (crowd_ != Crowd::refused) return false;
+  if (!crowd_.refuses()) return false;
   answer_error(request, ErrorCode::internal_error,
                fmt::format("unanswered requests hold {} bytes, and mcp-sitter keeps at most {}; "
                            "wait for answers, or cancel some",

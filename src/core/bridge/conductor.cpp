@@ -71,10 +71,7 @@ void Conductor::handle_timeout(Now now) {
   if (is_due(answer_second_at_, now)) answer_second_openings();
   if (is_due(restarts_.due(), now)) restart();
   if (is_due(watch_.deadline(), now)) on_files_settled();
-  if (is_due(crowd_deadline_, now)) {
-    crowd_deadline_.reset();
-    crowd_ = Crowd::refused;
-  }
+  crowd_.on_timeout(now);
   if (relist_.on_timeout(now)) release_held();
   const auto is_up = [this](Generation gen) {
     const Child* const child = hears(gen);
@@ -112,7 +109,7 @@ std::optional<Instant> Conductor::next_timeout() const {
   earlier(first, answer_second_at_);
   earlier(first, restarts_.due());
   earlier(first, watch_.deadline());
-  earlier(first, crowd_deadline_);
+  earlier(first, crowd_.deadline());
   earlier(first, relist_.deadline());
   earlier(first, streams_.deadline());
   earlier(first, killer_.deadline());
@@ -129,9 +126,9 @@ std::optional<Instant> Conductor::next_timeout() const {
 }
 
 bool Conductor::reads_client() const {
-  return crowd_ != Crowd::waiting &&
-         std::none_of(children_.begin(), children_.end(),
-                      [](const Child& child) { return child.input == Child::Input::full; });
+  return crowd_.reads() && std::none_of(children_.begin(), children_.end(), [](const Child& child) {
+           return child.input == Child::Input::full;
+         });
 }
 
 Conductor::Child* Conductor::hears(Generation gen) {
@@ -336,19 +333,7 @@ void Conductor::settle() {
   if (watch_.is_on()) note_reload_over();
   if (ending_ != Ending::none) advance_ending();
   if (!has_child()) start_if_due();
-  settle_crowd();
-}
-
-/// What is in flight takes memory, so a client that asks for too much is not read for a while, and
-/// then refused: a kill or a cancellation may be what helps.
-void Conductor::settle_crowd() {
-  if (requests_.bytes() <= limits::kInFlightBytesMax) {
-    crowd_ = Crowd::none;
-    crowd_deadline_.reset();
-  } else if (crowd_ == Crowd::none) {
-    crowd_ = Crowd::waiting;
-    crowd_deadline_ = now_.steady + limits::kDeafAfter;
-  }
+  crowd_.settle(requests_.bytes(), now_);
 }
 
 /// Takes everything down. What waits is answered at once, what is in flight when its child is over.

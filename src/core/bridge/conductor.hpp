@@ -30,6 +30,7 @@
 #include "core/client/client_envelope.hpp"
 #include "core/client/client_output.hpp"
 #include "core/client/client_requests.hpp"
+#include "core/client/crowd.hpp"
 #include "core/client/internal_ids.hpp"
 #include "core/client/progress_tokens.hpp"
 #include "core/client/relist_wait.hpp"
@@ -179,7 +180,6 @@ class Conductor {
 
   Turn turn() { return {now_, out_, output_}; }
   void settle();
-  void settle_crowd();
   void stop(ChildLifecycle::Ladder ladder);
   void advance_ending();
 
@@ -444,14 +444,7 @@ class Conductor {
   Batches::Number batch_ = Batches::kNone;
 
   ClientRequests requests_;
-  /// What is in flight is over its bound in bytes.
-  enum class Crowd {
-    none,
-    waiting,  ///< and the client is not read
-    refused,  ///< nor did that help: the client is read, and no request is passed on
-  };
-  Crowd crowd_ = Crowd::none;
-  std::optional<Instant> crowd_deadline_;
+  Crowd crowd_;
   ChildRequests child_requests_;
   ProgressTokens tokens_;
   InternalIds ids_;
