@@ -190,6 +190,18 @@ TEST_F(HandshakeTest, WhatTheClientHadSetUpIsToldAgain) {
   EXPECT_THAT(handshake_.restored_subscriptions(), ElementsAre("\"b\""));
 }
 
+TEST_F(HandshakeTest, ATimeoutOfSomethingElseDoesNotEndTheRestoreBeforeItBegins) {
+  session_.subscribe("\"a\"");
+  open(R"json({"resources":{"subscribe":true}})json");
+  handshake_.on_timeout(now_, out_);
+  handshake_.settle(session_, true, now_, out_);
+  answer(result(3, R"json({"resources":[]})json"));
+  EXPECT_EQ(handshake_.state(), State::settling);
+  answer(error(2, -32002, "gone"));
+  EXPECT_EQ(handshake_.state(), State::done);
+  EXPECT_THAT(handshake_.lost_subscriptions(), ElementsAre("\"a\""));
+}
+
 TEST_F(HandshakeTest, WhatTheChildCannotTakeIsNotTold) {
   session_.log_level = "\"debug\"";
   session_.subscribe("\"a\"");

@@ -113,7 +113,8 @@ void Handshake::tell_again(bool restore, Now now, Orders& out) {
     } else {
       not_restored_ = session.subscriptions;
     }
-    if (!restores_.empty()) restore_deadline_ = now.steady + limits::kToolsListWait;
+    is_restored_ = restores_.empty();
+    if (!is_restored_) restore_deadline_ = now.steady + limits::kToolsListWait;
   }
   survey_.emplace(gen_, make_id_, make_meta_);
   if (result_.declares("tools")) survey_->begin(CatalogKind::tools, now, out);
