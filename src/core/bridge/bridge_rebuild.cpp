@@ -53,10 +53,15 @@ bool Conductor::is_awaited(const Child& child) const {
          now_.steady < child.life.started().steady + limits::kBuildPatience;
 }
 
+/// When a child that hangs is awaited no longer, so that a rebuild may put another in its place.
+std::optional<Instant> Conductor::replaceable_at(const Child& child) const {
+  if (!rebuilder_.is_on() || !is_awaited(child)) return std::nullopt;
+  return child.life.started().steady + limits::kBuildPatience;
+}
+
 void Conductor::on(const fact::StatusAsked&) { inspect(Purpose::status_for_log); }
 
 void Conductor::on_rebuild_timeout() {
-  if (is_due(patience_end(), now_)) answer_patient_requests();
   for (const RebuildCaller& caller : rebuilder_.on_timeout(turn())) {
     answer_tool_text(
         caller.request,

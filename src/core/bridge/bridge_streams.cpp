@@ -68,6 +68,14 @@ Conductor::Answered Conductor::answered_by(Child& child, const Message& answer) 
   return {nullptr, request};
 }
 
+void Conductor::on_streams_timeout() {
+  const auto is_up = [this](Generation gen) {
+    const Child* const child = hears(gen);
+    return child != nullptr && child->life.is_up();
+  };
+  streams_.on_timeout(is_up, turn());
+}
+
 /// The client ends a stream. False: the id is no stream's.
 bool Conductor::on_stream_cancelled(std::string_view raw_id, Line line) {
   Streams::Stream* const stream = streams_.find(raw_id);

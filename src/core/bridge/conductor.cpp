@@ -35,94 +35,90 @@ void Conductor::handle(const Fact& fact, Now now) {
   settle();
 }
 
+/// All deadlines, each with what follows when it is due, in the order in which they fire. A
+/// deadline is gone or later once it has fired; where nothing stands beside it, `settle()` sees to
+/// that.
+template <class Row>
+void Conductor::each_deadline(Row row) {
+  const auto in_settle = [] {};
+  row(output_.deadline(), [this] { output_.on_timeout(now_, out_); });
+  row(rebuilder_.build_deadline(), [this] { rebuilder_.on_build_timeout(turn()); });
+  row(patience_end(), [this] { answer_patient_requests(); });
+  row(rebuilder_.deadline(), [this] { on_rebuild_timeout(); });
+  for (Child& child : children_) {
+    row(child.life.deadline(), [&] { child.life.on_timeout(now_, out_); });
+    // A child that is on its way out is asked for nothing.
+    if (child.life.is_up()) {
+      row(child.handshake.deadline(), [&] { child.handshake.on_timeout(now_, out_); });
+      row(child.startup_deadline, [&] { on_startup_timeout(child); });
+      row(child.retires_at, in_settle);
+    }
+    row(replaceable_at(child), in_settle);
+    row(child.deaf_at, [&] { on_deaf(child); });
+  }
+  row(answer_opening_at_, [this] {
+    answer_opening_ourselves(*opening(), fmt::format("it is still starting after {}",
+                                                     duration_text(config_.answer_within)));
+  });
+  row(answer_second_at_, [this] { answer_second_openings(); });
+  row(restarts_.due(), [this] { restart(); });
+  row(watch_.deadline(), [this] { on_files_settled(); });
+  row(crowd_.deadline(), [this] { crowd_.on_timeout(now_); });
+  row(relist_.deadline(), [this] {
+    relist_.on_timeout(now_);
+    release_held();
+  });
+  row(streams_.deadline(), [this] { on_streams_timeout(); });
+  row(killer_.deadline(), [this] { killer_.on_timeout(now_, out_); });
+  row(ending_deadline_, [this] { on_ending_timeout(); });
+}
+
 void Conductor::handle_timeout(Now now) {
   if (ending_ == Ending::over) return;
   now_ = now;
-  output_.on_timeout(now, out_);
-  rebuilder_.on_life_timeout(turn());
-  if (rebuilder_.is_on()) on_rebuild_timeout();
-  for (Child& child : children_) {
-    child.life.on_timeout(now, out_);
-    if (child.life.is_up()) child.handshake.on_timeout(now, out_);
-    if (child.life.is_up() && is_due(child.startup_deadline, now)) {
-      child.startup_deadline.reset();
-      const EndReason reason = child.handshake.state() == Handshake::State::opening
-                                   ? EndReason::opening_timed_out
-                                   : EndReason::said_nothing;
-      if (ClientRequest* const asked = opening()) {
-        const auto age =
-            std::chrono::duration_cast<Milliseconds>(now.steady - child.life.started().steady);
-        answer_opening_ourselves(
-            *asked, end_clause({reason, {}, age, {}}) + " (--startup-timeout sets the limit)",
-            ring_.tail(child.gen()));
-      }
-      child.life.take_down(reason, {}, ladder(), now, out_);
-    }
-    if (is_due(child.deaf_at, now)) {
-      child.deaf_at.reset();
-      child.input = Child::Input::deaf;
-      out_.log(Level::warn, fmt::format("child {} has stopped reading its input", child.gen()));
-    }
-  }
-  if (is_due(answer_opening_at_, now)) {
-    answer_opening_ourselves(*opening(), fmt::format("it is still starting after {}",
-                                                     duration_text(config_.answer_within)));
-  }
-  if (is_due(answer_second_at_, now)) answer_second_openings();
-  if (is_due(restarts_.due(), now)) restart();
-  if (is_due(watch_.deadline(), now)) on_files_settled();
-  crowd_.on_timeout(now);
-  if (relist_.on_timeout(now)) release_held();
-  const auto is_up = [this](Generation gen) {
-    const Child* const child = hears(gen);
-    return child != nullptr && child->life.is_up();
-  };
-  streams_.on_timeout(is_up, turn());
-  killer_.on_timeout(now, out_);
-  if (is_due(ending_deadline_, now)) {
-    ending_deadline_.reset();
-    if (ending_ == Ending::owed) {
-      stop(ladder());
-    } else if (ending_ == Ending::stopping) {
-      for (const Child& child : children_) out_.push(order::ReleaseChild{child.gen()});
-      children_.clear();
-      rebuilder_.abandon_build(out_);
-    }
-  }
+  each_deadline([now](std::optional<Instant> deadline, const auto& fire) {
+    if (is_due(deadline, now)) fire();
+  });
   settle();
 }
 
-std::optional<Instant> Conductor::next_timeout() const {
+std::optional<Instant> Conductor::next_timeout() {
   if (ending_ == Ending::over) return std::nullopt;
-  std::optional<Instant> first = output_.deadline();
-  for (const Child& child : children_) {
-    earlier(first, child.life.deadline());
-    // A child that is on its way out is asked for nothing.
-    if (child.life.is_up()) {
-      earlier(first, child.handshake.deadline());
-      earlier(first, child.startup_deadline);
-      earlier(first, child.retires_at);
-    }
-    earlier(first, child.deaf_at);
-  }
-  earlier(first, answer_opening_at_);
-  earlier(first, answer_second_at_);
-  earlier(first, restarts_.due());
-  earlier(first, watch_.deadline());
-  earlier(first, crowd_.deadline());
-  earlier(first, relist_.deadline());
-  earlier(first, streams_.deadline());
-  earlier(first, killer_.deadline());
-  earlier(first, rebuilder_.deadline());
-  if (rebuilder_.is_on()) {
-    earlier(first, patience_end());
-    for (const Child& child : children_) {
-      if (!is_awaited(child)) continue;
-      earlier(first, child.life.started().steady + limits::kBuildPatience);
-    }
-  }
-  earlier(first, ending_deadline_);
+  std::optional<Instant> first;
+  each_deadline([&](std::optional<Instant> deadline, const auto&) { earlier(first, deadline); });
   return first;
+}
+
+void Conductor::on_startup_timeout(Child& child) {
+  child.startup_deadline.reset();
+  const EndReason reason = child.handshake.state() == Handshake::State::opening
+                               ? EndReason::opening_timed_out
+                               : EndReason::said_nothing;
+  if (ClientRequest* const asked = opening()) {
+    const auto age =
+        std::chrono::duration_cast<Milliseconds>(now_.steady - child.life.started().steady);
+    answer_opening_ourselves(
+        *asked, end_clause({reason, {}, age, {}}) + " (--startup-timeout sets the limit)",
+        ring_.tail(child.gen()));
+  }
+  child.life.take_down(reason, {}, ladder(), now_, out_);
+}
+
+void Conductor::on_deaf(Child& child) {
+  child.deaf_at.reset();
+  child.input = Child::Input::deaf;
+  out_.log(Level::warn, fmt::format("child {} has stopped reading its input", child.gen()));
+}
+
+void Conductor::on_ending_timeout() {
+  ending_deadline_.reset();
+  if (ending_ == Ending::owed) {
+    stop(ladder());
+  } else if (ending_ == Ending::stopping) {
+    for (const Child& child : children_) out_.push(order::ReleaseChild{child.gen()});
+    children_.clear();
+    rebuilder_.abandon_build(out_);
+  }
 }
 
 bool Conductor::reads_client() const {

@@ -60,7 +60,7 @@ class Conductor {
   /// Harmless when nothing is due.
   void handle_timeout(Now now);
   std::optional<Order> poll_order() { return out_.pop(); }
-  std::optional<Instant> next_timeout() const;
+  std::optional<Instant> next_timeout();
 
   /// Whether lines of the client should be read now. False while the child's input is full: the
   /// client waits, as it would without a bridge between.
@@ -179,6 +179,11 @@ class Conductor {
   void on(const fact::WatchChanged& fact);
 
   Turn turn() { return {now_, out_, output_}; }
+  template <class Row>
+  void each_deadline(Row row);
+  void on_startup_timeout(Child& child);
+  void on_deaf(Child& child);
+  void on_ending_timeout();
   void settle();
   void stop(ChildLifecycle::Ladder ladder);
   void advance_ending();
@@ -349,6 +354,7 @@ class Conductor {
   static Streams::Sender sender(const Child& child, std::string_view raw_id);
   Answered answered_by(Child& child, const Message& answer);
   bool on_stream_cancelled(std::string_view raw_id, Line line);
+  void on_streams_timeout();
   void pass_change(Child& child, const Message& message, Line line);
   bool tell_changed(CatalogKind kind);
 
@@ -372,6 +378,7 @@ class Conductor {
   void reload(const Reload& wanted, const ClientRequest* caller = nullptr);
   bool may_replace_new_child() const;
   bool is_awaited(const Child& child) const;
+  std::optional<Instant> replaceable_at(const Child& child) const;
   void reload_again(PendingRebuild before);
   void begin_rebuild(ClientRequest& request, const RebuildArguments& arguments);
   void advance_rebuild();

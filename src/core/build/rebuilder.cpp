@@ -238,10 +238,17 @@ std::vector<RebuildCaller> Rebuilder::on_timeout(const Turn& turn) {
 
 std::optional<Instant> Rebuilder::deadline() const {
   std::optional<Instant> first;
-  if (is_building()) earlier(first, build_->life.deadline());
   if (rebuild_) earlier(first, rebuild_->next_deadline());
   if (has_progress_) earlier(first, next_progress_);
   return first;
+}
+
+void Rebuilder::on_build_timeout(const Turn& turn) {
+  build_->life.on_timeout(turn.now, turn.orders);
+}
+
+std::optional<Instant> Rebuilder::build_deadline() const {
+  return is_building() ? build_->life.deadline() : std::nullopt;
 }
 
 void Rebuilder::stop(ChildLifecycle::Ladder ladder, const Turn& turn) {
@@ -259,10 +266,6 @@ void Rebuilder::abandon_build(Orders& out) {
 
 ChildLifecycle* Rebuilder::life(Generation gen) {
   return is_building() && build_->life.gen() == gen ? &build_->life : nullptr;
-}
-
-void Rebuilder::on_life_timeout(const Turn& turn) {
-  if (is_building()) build_->life.on_timeout(turn.now, turn.orders);
 }
 
 void Rebuilder::on_orphan_ended(Orders& out) {

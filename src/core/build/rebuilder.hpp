@@ -96,6 +96,9 @@ class Rebuilder {
   /// Returns the callers whose time is over, and who are to be answered, while others wait on.
   std::vector<RebuildCaller> on_timeout(const Turn& turn);
   std::optional<Instant> deadline() const;
+  /// Of the process of the build.
+  void on_build_timeout(const Turn& turn);
+  std::optional<Instant> build_deadline() const;
 
   /// The session ends: no time limit counts any more, and the build is stopped.
   void stop(ChildLifecycle::Ladder ladder, const Turn& turn);
@@ -105,7 +108,6 @@ class Rebuilder {
   bool is_building() const { return build_ && build_->is_running(); }
   /// The process of the build with this generation, while it runs. Null if there is none.
   ChildLifecycle* life(Generation gen);
-  void on_life_timeout(const Turn& turn);
   void on_orphan_ended(Orders& out);
   /// The one that runs, or the last one. Null if there is none.
   const Build* build() const { return build_ ? &*build_ : nullptr; }
