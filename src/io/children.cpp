@@ -28,19 +28,19 @@ Children::Children(EventLoop& loop, Parts parts,
 Fact Children::start(Generation gen, WallTime now) {
   const PlannedLaunch planned = plan_launch(parts_.command);
   started_files_ = command_files(parts_.command, planned);
-  BinaryWatch binary(parts_.command);
+  LoadedBinary binary(parts_.command);
   binary.before_start(planned);
   return start(gen, planned, std::move(binary), now);
 }
 
 Fact Children::start_build(Generation gen) {
-  Fact fact = start(gen, plan_launch(parts_.build), BinaryWatch(parts_.command), {});
+  Fact fact = start(gen, plan_launch(parts_.build), LoadedBinary(parts_.command), {});
   // It is asked nothing.
   if (ChildProcess* const build = find(gen)) build->input().close();
   return fact;
 }
 
-Fact Children::start(Generation gen, const PlannedLaunch& planned, BinaryWatch binary,
+Fact Children::start(Generation gen, const PlannedLaunch& planned, LoadedBinary binary,
                      WallTime now) {
   auto launched = launch(planned, gen, parts_.keeper ? &*parts_.keeper : nullptr);
   if (auto* const failure = std::get_if<LaunchFailure>(&launched)) {
@@ -148,13 +148,13 @@ fact::ImageSwept Children::sweep(const order::SweepImage& order) {
 fact::BinaryInspected Children::inspect(const order::InspectBinary& order) {
   const auto child = at(order.gen);
   const bool is_there = child != children_.end();
-  BinaryWatch& binary = is_there ? child->binary : last_binary_;
+  LoadedBinary& binary = is_there ? child->binary : last_binary_;
   fact::BinaryInspected fact{binary.look(is_there ? child->process->pid() : 0)};
   if (order.finds_strangers) fact.shared = shared_by(binary);
   return fact;
 }
 
-std::optional<SharedImage> Children::shared_by(const BinaryWatch& binary) {
+std::optional<SharedImage> Children::shared_by(const LoadedBinary& binary) {
   const ImageIdentity image = binary.shared_image();
   if (!image.is_known()) return {};
   std::vector<long> ours = not_of(kNoGeneration);
@@ -171,7 +171,7 @@ std::optional<SharedImage> Children::shared_by(const BinaryWatch& binary) {
 }
 
 std::string Children::binary_path() const {
-  BinaryWatch binary(parts_.command);
+  LoadedBinary binary(parts_.command);
   binary.before_start(plan_launch(parts_.command));
   return binary.path();
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "io/files/binary_watch.hpp"
+#include "io/files/loaded_binary.hpp"
 #include "io/process/child_process.hpp"
 #include "io/process/keeper.hpp"
 #include "io/process/launch_plan.hpp"
@@ -61,16 +61,16 @@ class Children {
   struct Child {
     Generation gen;
     std::unique_ptr<ChildProcess> process;
-    BinaryWatch binary;
+    LoadedBinary binary;
     bool is_input_full = false;
   };
 
   std::list<Child>::iterator at(Generation gen);
-  Fact start(Generation gen, const PlannedLaunch& planned, BinaryWatch binary, WallTime now);
+  Fact start(Generation gen, const PlannedLaunch& planned, LoadedBinary binary, WallTime now);
   void tell_keeper_over(Generation gen);
   void replace_keeper();
   std::vector<long> not_of(Generation gen) const;
-  std::optional<SharedImage> shared_by(const BinaryWatch& binary);
+  std::optional<SharedImage> shared_by(const LoadedBinary& binary);
 
   EventLoop& loop_;
   Parts parts_;
@@ -78,7 +78,7 @@ class Children {
   std::list<Child> children_;
   int keepers_started_ = 1;
   /// Of the last child that has gone.
-  BinaryWatch last_binary_;
+  LoadedBinary last_binary_;
   std::string started_files_;
 };
 

@@ -43,7 +43,7 @@ TEST(DeathReportTest, SilenceIsSaidToo) {
 
 TEST(DeathReportTest, ACallThatOnlyWaitedHadNoEffect) {
   DeathReport failed = report(EndReason::not_executed, {}, "no such file");
-  failed.progress = DeathReport::Progress::not_delivered;
+  failed.reach = DeathReport::Reach::not_delivered;
   EXPECT_EQ(report_text(failed),
             "[mcp-sitter] the server could not be started: no such file. This call was not "
             "delivered to it and had no effect.\n"
@@ -97,7 +97,7 @@ TEST(DeathReportTest, EveryOtherEndHasItsOwnWords) {
 
 TEST(DeathReportTest, AChildThatStoppedReadingIsStillThere) {
   DeathReport deaf;
-  deaf.progress = DeathReport::Progress::not_delivered;
+  deaf.reach = DeathReport::Reach::not_delivered;
   EXPECT_EQ(error_message(deaf),
             "[mcp-sitter] the server has stopped reading its input, but it is still running. This "
             "request was not delivered to it and had no effect. Take it down with sitter_kill; the "
@@ -123,7 +123,7 @@ TEST(DeathReportTest, TheDataOfAnErrorIsJson) {
   EXPECT_EQ(error_data(report(EndReason::crashed, {3, ""})),
             R"json({"reason":"crashed","delivered":true,"exitCode":3,"lifetimeMs":2000})json");
   DeathReport failed = report(EndReason::not_executed, {}, "no such file");
-  failed.progress = DeathReport::Progress::not_delivered;
+  failed.reach = DeathReport::Reach::not_delivered;
   EXPECT_EQ(error_data(failed),
             R"json({"reason":"could not be executed","delivered":false,"why":"no such file"})json");
   DeathReport killed = report(EndReason::killed_by_sitter);

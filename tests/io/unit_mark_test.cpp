@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/process/process_tree.hpp"
+#include "io/process/process_unit.hpp"
 #include "process_support.hpp"
 
 namespace sitter {

@@ -11,7 +11,7 @@
 namespace sitter {
 
 using Level = order::Log::Level;
-using Progress = DeathReport::Progress;
+using Reach = DeathReport::Reach;
 
 namespace {
 
@@ -172,8 +172,8 @@ void Conductor::fail_undone(ClientRequest& request, const DeathReport& report) {
 }
 
 DeathReport Conductor::report_of(const std::optional<ChildEnd>& end, std::string stderr_tail,
-                                 Progress progress) const {
-  return {progress,
+                                 Reach reach) const {
+  return {reach,
           end,
           std::move(stderr_tail),
           config_.startup_timeout,

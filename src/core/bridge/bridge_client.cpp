@@ -12,7 +12,7 @@
 namespace sitter {
 
 using Level = order::Log::Level;
-using Progress = DeathReport::Progress;
+using Reach = DeathReport::Reach;
 using State = ClientRequest::State;
 
 namespace {
@@ -163,7 +163,7 @@ void Conductor::on_client_request(const Message& message, Line line) {
     }
   }
   if (ending_ == Ending::stopping) {
-    fail(request, report_of(end_for(EndReason::shut_down), {}, Progress::not_delivered));
+    fail(request, report_of(end_for(EndReason::shut_down), {}, Reach::not_delivered));
     return;
   }
   // Nobody could tell whose answer it is that follows.
@@ -209,7 +209,7 @@ void Conductor::pass_on(ClientRequest& request, const Message& message, Line lin
     return;
   }
   if (child != nullptr && child->input == Child::Input::deaf) {
-    fail(request, report_of({}, {}, Progress::not_delivered));
+    fail(request, report_of({}, {}, Reach::not_delivered));
     return;
   }
   if (message.method == Method::subscriptions_listen && on_listen(request, message, line)) return;

@@ -11,7 +11,7 @@
 namespace sitter {
 
 using Level = order::Log::Level;
-using Progress = DeathReport::Progress;
+using Reach = DeathReport::Reach;
 
 void Conductor::on_over(Child dead) {
   const Generation gen = dead.gen();
@@ -51,7 +51,7 @@ void Conductor::on_over(Child dead) {
   void_questions(gen);
   streams_.on_child_lost(gen, turn());
   if (envelope_.is_known()) has_lost_stateless_ = true;
-  const DeathReport report = report_of(end, tail, Progress::in_flight);
+  const DeathReport report = report_of(end, tail, Reach::in_flight);
   for (ClientRequest* request : requests_.all(ClientRequest::State::sent, gen)) {
     on_child_lost(dead, *request, report, is_deliberate);
   }
@@ -82,7 +82,7 @@ void Conductor::on_start_failed(const ChildEnd& end, const std::string& stderr_t
   if (ClientRequest* const asked = opening()) {
     answer_opening_ourselves(*asked, end_clause(end), stderr_tail);
   }
-  DeathReport report = report_of(end, stderr_tail, Progress::not_delivered);
+  DeathReport report = report_of(end, stderr_tail, Reach::not_delivered);
   report.is_repeated = is_repeated;
   fail_waiting(report);
 }

@@ -11,7 +11,7 @@
 namespace sitter {
 
 using Level = order::Log::Level;
-using Progress = DeathReport::Progress;
+using Reach = DeathReport::Reach;
 
 bool Conductor::needs_child() const {
   return opening() != nullptr || requests_.first_waiting_request() != nullptr ||
@@ -205,7 +205,7 @@ void Conductor::fail_refused(Child& child) {
   if (!std::exchange(child.has_held_errors, false)) return;
   ChildEnd end = end_for(EndReason::opening_refused, &child);
   end.why = child.handshake.refusal();
-  const DeathReport report = report_of(end, ring_.tail(child.gen()), Progress::refused);
+  const DeathReport report = report_of(end, ring_.tail(child.gen()), Reach::refused);
   for (ClientRequest* request : requests_.all(ClientRequest::State::held, child.gen())) {
     fail_undone(*request, report);
   }

@@ -12,7 +12,7 @@
 
 namespace sitter {
 
-using Progress = DeathReport::Progress;
+using Reach = DeathReport::Reach;
 using State = ClientRequest::State;
 
 void Conductor::on_initialize(ClientRequest& request, const Message& message, Line line) {
@@ -22,7 +22,7 @@ void Conductor::on_initialize(ClientRequest& request, const Message& message, Li
   if (was_opened && requests_.waiting_count() == 0) {
     expect_answer(request, line);
     if (child->input == Child::Input::deaf) {
-      fail(request, report_of({}, {}, Progress::not_delivered));
+      fail(request, report_of({}, {}, Reach::not_delivered));
     } else {
       forward(request, line, Outgoing::passed(line), *child);
     }

@@ -216,7 +216,7 @@ void Conductor::begin_kill(ClientRequest& request, KillScope scope) {
   if (request.is_control()) end.why = "ctl kill";
   if (ClientRequest* const asked = opening()) answer_opening_ourselves(*asked, end_clause(end));
   // Somebody is about to build, so nothing that waits may start the child again.
-  fail_waiting(report_of(end, {}, DeathReport::Progress::not_delivered));
+  fail_waiting(report_of(end, {}, DeathReport::Reach::not_delivered));
   for (Child& child : children_) {
     child.life.take_down(EndReason::killed_by_sitter, end.why, ladder(), now_, out_);
   }

@@ -12,7 +12,7 @@
 namespace sitter {
 
 using Level = order::Log::Level;
-using Progress = DeathReport::Progress;
+using Reach = DeathReport::Reach;
 
 Conductor::Conductor(BridgeConfig config, Now now)
     : config_(std::move(config)),
@@ -207,7 +207,7 @@ void Conductor::on(const fact::StopSignalled& fact) {
   // Nothing that is owed is waited for.
   for (const Child& child : children_) {
     const ChildEnd end = end_for(EndReason::shut_down, &child);
-    const DeathReport report = report_of(end, {}, Progress::in_flight);
+    const DeathReport report = report_of(end, {}, Reach::in_flight);
     for (ClientRequest* request : requests_.all(ClientRequest::State::sent, child.gen())) {
       if (!request->is_cancelled) fail(*request, report);
     }
@@ -343,7 +343,7 @@ void Conductor::stop(ChildLifecycle::Ladder ladder) {
   rebuilder_.stop(ladder, turn());
   const ChildEnd end = end_for(EndReason::shut_down);
   if (ClientRequest* const asked = opening()) answer_opening_ourselves(*asked, end_clause(end));
-  fail_waiting(report_of(end, {}, Progress::not_delivered));
+  fail_waiting(report_of(end, {}, Reach::not_delivered));
 }
 
 void Conductor::advance_ending() {

@@ -299,7 +299,7 @@ class Conductor {
   void fail_undone(ClientRequest& request, const DeathReport& report);
   /// `end` is empty for a child that lives but does not read.
   DeathReport report_of(const std::optional<ChildEnd>& end, std::string stderr_tail,
-                        DeathReport::Progress progress) const;
+                        DeathReport::Reach reach) const;
 
   // bridge_child.cpp: the child's lines
   void on(const fact::ChildLine& fact);

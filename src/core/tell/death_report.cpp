@@ -12,7 +12,7 @@ namespace sitter {
 namespace {
 
 bool is_delivered(const DeathReport& report) {
-  return report.progress != DeathReport::Progress::not_delivered;
+  return report.reach != DeathReport::Reach::not_delivered;
 }
 
 std::string what_happened(const DeathReport& report) {
@@ -21,12 +21,12 @@ std::string what_happened(const DeathReport& report) {
 }
 
 std::string effect(const DeathReport& report, std::string_view request) {
-  switch (report.progress) {
-    case DeathReport::Progress::in_flight:
+  switch (report.reach) {
+    case DeathReport::Reach::in_flight:
       return fmt::format("This {} was running then and may or may not have taken effect", request);
-    case DeathReport::Progress::refused:
+    case DeathReport::Reach::refused:
       return fmt::format("It refused this {}, which had no effect", request);
-    case DeathReport::Progress::not_delivered:
+    case DeathReport::Reach::not_delivered:
       break;
   }
   return fmt::format("This {} was not delivered to it and had no effect", request);

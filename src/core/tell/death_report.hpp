@@ -11,7 +11,7 @@ namespace sitter {
 /// Why a request of the client gets no answer from the child, and what to say about it.
 struct DeathReport {
   /// How far the request had come.
-  enum class Progress {
+  enum class Reach {
     /// The child had it, so it may have taken effect.
     in_flight,
     /// The child has answered it with an error, since it did not take it at all.
@@ -20,7 +20,7 @@ struct DeathReport {
     not_delivered,
   };
 
-  Progress progress = Progress::in_flight;
+  Reach reach = Reach::in_flight;
   /// Empty when the child lives but has stopped reading.
   std::optional<ChildEnd> end;
   /// The last words of that child, as StderrRing::tail gives them.

@@ -5,7 +5,7 @@
 
 #include "core/wire/line_framer.hpp"
 #include "io/process/launch.hpp"
-#include "io/process/process_tree.hpp"
+#include "io/process/process_unit.hpp"
 #include "io/stream/stream_reader.hpp"
 #include "io/stream/stream_writer.hpp"
 

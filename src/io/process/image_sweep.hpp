@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "io/process/process_table.hpp"
-#include "io/process/process_tree.hpp"
+#include "io/process/process_unit.hpp"
 
 namespace sitter {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "io/process/process_tree.hpp"
+#include "io/process/process_unit.hpp"
 #include "io/stream/file_descriptor.hpp"
 
 namespace sitter {

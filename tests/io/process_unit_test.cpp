@@ -1,4 +1,4 @@
-#include "io/process/process_tree.hpp"
+#include "io/process/process_unit.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

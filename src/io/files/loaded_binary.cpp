@@ -1,4 +1,4 @@
-#include "io/files/binary_watch.hpp"
+#include "io/files/loaded_binary.hpp"
 
 #include <variant>
 
@@ -19,18 +19,18 @@ bool is_shared(const ImageIdentity& image) {
 
 }  // namespace
 
-void BinaryWatch::before_start(const PlannedLaunch& planned) {
+void LoadedBinary::before_start(const PlannedLaunch& planned) {
   loaded_ = inspect(command_, planned, 0);
 }
 
-void BinaryWatch::on_started(long pid, WallTime started) {
+void LoadedBinary::on_started(long pid, WallTime started) {
   started_ = started;
   was_started_ = true;
   image_ = image_of(pid);
   inner_image_ = {};
 }
 
-BinaryFacts BinaryWatch::look(long pid) {
+BinaryFacts LoadedBinary::look(long pid) {
   BinaryInfo info = inspect(command_, pid);
   if (pid == 0 && !info.exists && loaded_.exists) {
     // Behind a wrapper only the last running child has shown which file it is.
@@ -68,7 +68,7 @@ BinaryFacts BinaryWatch::look(long pid) {
   return facts;
 }
 
-ImageIdentity BinaryWatch::image_to_sweep(KillScope scope) const {
+ImageIdentity LoadedBinary::image_to_sweep(KillScope scope) const {
   if (scope == KillScope::child) return {};
   const ImageIdentity own = own_image();
   for (const ImageIdentity& image : {own, inner_image_}) {
@@ -77,13 +77,13 @@ ImageIdentity BinaryWatch::image_to_sweep(KillScope scope) const {
   return scope == KillScope::same_executable ? own : ImageIdentity{};
 }
 
-ImageIdentity BinaryWatch::shared_image() const {
+ImageIdentity LoadedBinary::shared_image() const {
   return image_to_sweep(KillScope::automatic).is_known()
              ? ImageIdentity{}
              : image_to_sweep(KillScope::same_executable);
 }
 
-ImageIdentity BinaryWatch::own_image() const {
+ImageIdentity LoadedBinary::own_image() const {
   if (image_.is_known()) return image_;
   // Before the first start: what would run.
   const PlannedLaunch planned = plan_launch(command_);

@@ -14,9 +14,9 @@ namespace sitter {
 
 /// Knows the file under development over the lives of its processes: what the last child was
 /// started from, and whether that is still what is on disk.
-class BinaryWatch {
+class LoadedBinary {
  public:
-  explicit BinaryWatch(LaunchRequest command) : command_(std::move(command)) {}
+  explicit LoadedBinary(LaunchRequest command) : command_(std::move(command)) {}
 
   /// Just before this launch: takes note of the file as it will be loaded.
   void before_start(const PlannedLaunch& planned);

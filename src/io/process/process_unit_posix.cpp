@@ -5,7 +5,7 @@
 #include <csignal>
 #include <set>
 
-#include "io/process/process_tree.hpp"
+#include "io/process/process_unit.hpp"
 #include "io/process/unit_mark.hpp"
 
 namespace sitter {

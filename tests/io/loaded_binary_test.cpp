@@ -1,0 +1,167 @@
+#include "io/files/loaded_binary.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "process_support.hpp"
+
+namespace sitter {
+namespace {
+
+using testing::Child;
+using testing::shell;
+
+class LoadedBinaryTest : public testing::CommandTest {
+ protected:
+  std::unique_ptr<Child> start(LoadedBinary& binary, const LaunchRequest& command) {
+    binary.before_start(plan_launch(command));
+    auto child = std::make_unique<Child>(command);
+    expect_answer(*child);
+    binary.on_started(child->started() ? child->pid() : 0, started_);
+    return child;
+  }
+  void rebuild(const std::string& name) {
+    std::filesystem::rename(directory_.copy_program("next", "/bin/cat"), directory_ / name);
+  }
+
+  const WallTime started_{std::chrono::seconds(1'700'000'000)};
+};
+
+TEST_F(LoadedBinaryTest, BeforeTheFirstStartNothingIsLoaded) {
+  const std::string server = directory_.copy_program("server", "/bin/cat");
+  LoadedBinary binary(request("./server"));
+  const BinaryFacts facts = binary.look(0);
+  EXPECT_EQ(facts.path, server);
+  EXPECT_TRUE(facts.exists);
+  EXPECT_EQ(facts.build_id.value_or(""), build_id_of(server));
+  EXPECT_FALSE(facts.loaded);
+  EXPECT_FALSE(facts.stale);
+  EXPECT_EQ(binary.image_to_sweep(KillScope::automatic).path, server);
+}
+
+TEST_F(LoadedBinaryTest, ARebuiltFileMakesTheRunningOneStaleUntilTheNextStart) {
+  directory_.copy_program("server", "/bin/cat");
+  const LaunchRequest command = request("./server");
+  LoadedBinary binary(command);
+  const auto first = start(binary, command);
+  const BinaryFacts fresh = binary.look(first->pid());
+  ASSERT_TRUE(fresh.loaded);
+  EXPECT_EQ(fresh.loaded->since, started_);
+  EXPECT_EQ(fresh.loaded->modified, fresh.modified);
+  EXPECT_EQ(fresh.loaded->size, fresh.size);
+  EXPECT_EQ(fresh.stale, false);
+
+  rebuild("server");
+  EXPECT_EQ(binary.look(first->pid()).stale, true);
+  // Nothing runs, so nothing is old.
+  EXPECT_FALSE(binary.look(0).stale);
+
+  const auto second = start(binary, command);
+  EXPECT_EQ(binary.look(second->pid()).stale, false);
+}
+
+TEST_F(LoadedBinaryTest, AFileThatIsGoneMakesTheRunningOneStale) {
+  const std::string server = directory_.copy_program("server", "/bin/cat");
+  const LaunchRequest command = request("./server");
+  LoadedBinary binary(command);
+  const auto child = start(binary, command);
+  std::filesystem::remove(server);
+  const BinaryFacts facts = binary.look(child->pid());
+  EXPECT_FALSE(facts.exists);
+  EXPECT_FALSE(facts.size);
+  EXPECT_EQ(facts.stale, true);
+}
+
+TEST_F(LoadedBinaryTest, WhatIsSweptIsTheFileThatTheChildWasStartedFrom) {
+  directory_.copy_program("server", "/bin/cat");
+  const LaunchRequest command = request("./server");
+  LoadedBinary binary(command);
+  const auto child = start(binary, command);
+  const ImageIdentity running = image_of(child->pid());
+  rebuild("server");
+  for (const KillScope scope : {KillScope::automatic, KillScope::same_executable}) {
+    EXPECT_TRUE(binary.image_to_sweep(scope).is_same_file(running));
+  }
+  EXPECT_FALSE(binary.image_to_sweep(KillScope::child).is_known());
+}
+
+TEST_F(LoadedBinaryTest, BehindAShellTheProgramIsRememberedAndSweptButNotTheShell) {
+  const std::string server = directory_.copy_program("server", "/bin/cat");
+  const LaunchRequest command = request("sh", shell("./server; true"));
+  LoadedBinary binary(command);
+  const auto child = start(binary, command);
+  EXPECT_FALSE(binary.image_to_sweep(KillScope::automatic).is_known());
+  EXPECT_TRUE(binary.shared_image().is_same_file(image_of(child->pid())));
+
+  EXPECT_EQ(binary.look(child->pid()).path, server);
+  EXPECT_EQ(binary.look(child->pid()).stale, false);
+  for (const KillScope scope : {KillScope::automatic, KillScope::same_executable}) {
+    EXPECT_TRUE(binary.image_to_sweep(scope).is_same_file(image_at(server)));
+  }
+  EXPECT_FALSE(binary.shared_image().is_known());
+  // The command itself does not show it while nothing runs.
+  EXPECT_EQ(binary.look(0).path, server);
+}
+
+TEST_F(LoadedBinaryTest, AToolOfTheSystemBehindAShellIsNotSwept) {
+  const LaunchRequest command = request("sh", shell("cat; true"));
+  LoadedBinary binary(command);
+  const auto child = start(binary, command);
+  EXPECT_EQ(binary.look(child->pid()).path, std::filesystem::canonical("/bin/cat"));
+  EXPECT_FALSE(binary.image_to_sweep(KillScope::automatic).is_known());
+  EXPECT_TRUE(binary.shared_image().is_same_file(image_of(child->pid())));
+}
+
+TEST_F(LoadedBinaryTest, AToolOfTheSystemIsNotSweptEither) {
+  const LaunchRequest command = request("/bin/cat");
+  LoadedBinary binary(command);
+  const auto child = start(binary, command);
+  EXPECT_FALSE(binary.image_to_sweep(KillScope::automatic).is_known());
+  EXPECT_TRUE(binary.shared_image().is_same_file(image_at("/bin/cat")));
+}
+
+TEST_F(LoadedBinaryTest, WhatAShellHasBecomeIsMeantAndNotTheShell) {
+  const std::string server = directory_.copy_program("server", "/bin/cat");
+  for (const std::string& program : {server, std::string("/bin/cat")}) {
+    const LaunchRequest command = request("sh", shell("read line; exec " + program));
+    LoadedBinary binary(command);
+    binary.before_start(plan_launch(command));
+    Child child(command);
+    ASSERT_TRUE(child.started()) << child.failure();
+    binary.on_started(child.pid(), started_);
+    testing::write_line(child->input, "now");
+    expect_answer(child);
+    binary.look(child.pid());
+    EXPECT_TRUE(binary.image_to_sweep(KillScope::same_executable).is_same_file(image_at(program)));
+    EXPECT_EQ(binary.shared_image().is_known(), program != server);
+  }
+}
+
+TEST_F(LoadedBinaryTest, AnInterpreterIsSharedByStrangersBeforeItsFirstStart) {
+  directory_.write_script("server", "cat");
+  directory_.write("server.sh", "cat\n");
+  for (const LaunchRequest& command : {request("./server"), request("sh", {"server.sh"}),
+                                       request("sh", shell("./server; true"))}) {
+    const LoadedBinary binary(command);
+    EXPECT_FALSE(binary.image_to_sweep(KillScope::automatic).is_known());
+    EXPECT_TRUE(binary.shared_image().is_same_file(image_at("/bin/sh")));
+  }
+}
+
+TEST_F(LoadedBinaryTest, AnInterpreterIsSweptOnlyWhenThatIsAskedFor) {
+  directory_.write("server.sh", "cat; true\n");
+  const LaunchRequest command = request("sh", {"server.sh"});
+  LoadedBinary binary(command);
+  const auto child = start(binary, command);
+  EXPECT_EQ(binary.look(child->pid()).path, directory_ / "server.sh");
+  EXPECT_FALSE(binary.image_to_sweep(KillScope::automatic).is_known());
+  for (const ImageIdentity& image :
+       {binary.image_to_sweep(KillScope::same_executable), binary.shared_image()}) {
+    EXPECT_TRUE(image.is_same_file(image_of(child->pid())));
+  }
+}
+
+}  // namespace
+}  // namespace sitter
