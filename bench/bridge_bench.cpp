@@ -51,8 +51,8 @@ class OpenBridge {
         facts.emplace_back(fact::ChildStarted{start->gen, 4711});
       } else if (const auto* sent = std::get_if<order::SendToChild>(&*order)) {
         if (auto answer = answer_to(sent->line.text())) answers.emplace_back(std::move(*answer));
-      } else if (std::holds_alternative<order::InspectBinary>(*order)) {
-        facts.emplace_back(fact::BinaryInspected{});
+      } else if (const auto* const inspect = std::get_if<order::InspectBinary>(&*order)) {
+        facts.emplace_back(fact::BinaryInspected{inspect->look, {}});
       }
     }
     for (const Fact& next : facts) feed(next);

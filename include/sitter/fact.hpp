@@ -14,6 +14,7 @@
 #include "sitter/generation.hpp"
 #include "sitter/kill_scope.hpp"
 #include "sitter/line.hpp"
+#include "sitter/look.hpp"
 
 namespace sitter {
 
@@ -125,6 +126,7 @@ struct ImageSwept {
 };
 /// The answer to `order::InspectBinary`.
 struct BinaryInspected {
+  Look look;
   BinaryFacts facts;
   /// Where strangers were to be found, and the child has no executable file of its own.
   std::optional<SharedImage> shared = {};

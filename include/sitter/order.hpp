@@ -7,6 +7,7 @@
 #include "sitter/generation.hpp"
 #include "sitter/kill_scope.hpp"
 #include "sitter/line.hpp"
+#include "sitter/look.hpp"
 
 namespace sitter {
 
@@ -58,6 +59,7 @@ struct InspectBinary {
   Generation gen = kNoGeneration;
   /// Also whom a sweep of `KillScope::same_executable` would meet.
   bool finds_strangers = false;
+  Look look;
 };
 /// See whether the command's files changed since the last start. Answered by `CommandFilesChecked`.
 struct CheckCommandFiles {};

@@ -149,7 +149,7 @@ fact::BinaryInspected Children::inspect(const order::InspectBinary& order) {
   const auto child = at(order.gen);
   const bool is_there = child != children_.end();
   LoadedBinary& binary = is_there ? child->binary : last_binary_;
-  fact::BinaryInspected fact{binary.look(is_there ? child->process->pid() : 0)};
+  fact::BinaryInspected fact{order.look, binary.look(is_there ? child->process->pid() : 0)};
   if (order.finds_strangers) fact.shared = shared_by(binary);
   return fact;
 }

@@ -173,6 +173,13 @@ void BridgeTest::unit_signalled(Generation gen,
   feed(fact::UnitSignalled{gen, std::move(processes)});
 }
 
+void BridgeTest::binary_inspected() {
+  ASSERT_FALSE(looks_.empty());
+  const order::InspectBinary order = looks_.front();
+  looks_.pop_front();
+  feed(fact::BinaryInspected{order.look, binary, order.finds_strangers ? shared : std::nullopt});
+}
+
 void BridgeTest::image_swept(std::vector<fact::ImageSwept::Process> processes) {
   feed(fact::ImageSwept{std::move(processes)});
 }
@@ -333,9 +340,9 @@ void BridgeTest::play(const Order& order) {
     if (is_alive && is_closing_ && signalled->how == order::SignalUnit::How::kill) {
       dies(signalled->gen, 137, "SIGKILL");
     }
-  } else if (const auto* const look = std::get_if<order::InspectBinary>(&order)) {
-    if (later(plays.inspect)) return;
-    feed(fact::BinaryInspected{binary, look->finds_strangers ? shared : std::nullopt});
+  } else if (const auto* const inspect = std::get_if<order::InspectBinary>(&order)) {
+    looks_.push_back(*inspect);
+    if (!later(plays.inspect)) binary_inspected();
   } else if (std::holds_alternative<order::SweepImage>(order)) {
     if (!later(plays.sweep)) image_swept({});
   } else if (std::holds_alternative<order::CheckCommandFiles>(order)) {

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -152,7 +153,8 @@ class BridgeTest : public ::testing::Test {
   void unit_signalled(Generation gen, std::vector<fact::UnitSignalled::Process> processes);
   void orphan_ended() { feed(fact::OrphanEnded{}); }
   void image_swept(std::vector<fact::ImageSwept::Process> processes);
-  void binary_inspected() { feed(fact::BinaryInspected{binary, shared}); }
+  /// The oldest look that was ordered and not answered at once.
+  void binary_inspected();
   void files_checked(bool changed) { feed(fact::CommandFilesChecked{changed}); }
 
   /// Turns the clock, and stops at each deadline on the way.
@@ -226,6 +228,7 @@ class BridgeTest : public ::testing::Test {
 
   std::optional<Bridge> bridge_;
   std::vector<std::string> words_;
+  std::deque<order::InspectBinary> looks_;
   std::map<ControlId, std::vector<std::string>> to_control_;
   std::vector<std::string> logs_;
   std::map<std::string, Open> open_;

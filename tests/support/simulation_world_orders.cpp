@@ -162,6 +162,7 @@ void World::carry_out(order::SweepImage& order) {
 void World::carry_out(order::InspectBinary& order) {
   promises_.on_inspect(order.gen);
   fact::BinaryInspected fact;
+  fact.look = order.look;
   fact.facts.path = "/srv/server";
   fact.facts.exists = random_.chance(90);
   if (fact.facts.exists) fact.facts.modified = now_.wall;

@@ -250,7 +250,7 @@ void Conductor::advance_unopened(Child& child) {
 void Conductor::begin_serving(Child& child) {
   if (!child.is_ready && !child.handshake.was_opened()) note_startup(child);
   // Only a running child shows which file is behind a wrapper.
-  if (!std::exchange(child.is_ready, true) && config_.watches_binary) inspect(Purpose::look);
+  if (!std::exchange(child.is_ready, true) && config_.watches_binary) inspect(Purpose::remember);
   ask_for_streams(child);
 }
 

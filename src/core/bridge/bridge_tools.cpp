@@ -13,13 +13,11 @@
 
 namespace sitter {
 
-using State = ClientRequest::State;
-
 void Conductor::inspect(Purpose purpose, std::optional<RequestHandle> request) {
-  inspections_.push_back({purpose, request});
   const Child* const child = shown();
   out_.push(order::InspectBinary{child == nullptr ? kNoGeneration : child->gen(),
-                                 purpose == Purpose::kill_check});
+                                 purpose == Look::Purpose::kill_check,
+                                 {purpose, request}});
 }
 
 void Conductor::on_builtin(ClientRequest& request, Builtin builtin, const Message& message) {
@@ -160,10 +158,8 @@ std::string Conductor::wrong_call(const CallArguments& call) {
 
 void Conductor::on(const fact::BinaryInspected& fact) {
   binary_ = fact.facts;
-  if (inspections_.empty()) return;
-  const Inspection inspection = inspections_.front();
-  inspections_.pop_front();
-  if (inspection.purpose == Purpose::notice) {
+  const Look& look = fact.look;
+  if (look.purpose == Purpose::notice) {
     RestartNotice* const notice = notices_.restart();
     if (notice == nullptr) return;
     if (binary_.path && binary_.exists) notice->path = *binary_.path;
@@ -177,22 +173,22 @@ void Conductor::on(const fact::BinaryInspected& fact) {
     }
     return;
   }
-  if (inspection.purpose == Purpose::look) return;
-  if (inspection.purpose == Purpose::status_for_log) {
+  if (look.purpose == Purpose::remember) return;
+  if (look.purpose == Purpose::status_for_log) {
     out_.log(order::Log::Level::warn, status_text(status()));
     return;
   }
-  if (inspection.purpose == Purpose::rebuild) {
+  if (look.purpose == Purpose::rebuild) {
     if (rebuilder_.waits_for() == Rebuilder::WaitsFor::look) finish_rebuild({});
     return;
   }
-  if (inspection.purpose == Purpose::kill) {
+  if (look.purpose == Purpose::kill) {
     finish_kill();
     return;
   }
-  ClientRequest* const request = inspection.request ? requests_.find(*inspection.request) : nullptr;
+  ClientRequest* const request = look.request ? requests_.find(*look.request) : nullptr;
   if (request == nullptr) return;
-  if (inspection.purpose == Purpose::kill_check) {
+  if (look.purpose == Purpose::kill_check) {
     if (fact.shared) {
       answer_tool_text(*request, refusal_text(*fact.shared), true);
     } else if (ending_ != Ending::stopping) {
@@ -201,16 +197,16 @@ void Conductor::on(const fact::BinaryInspected& fact) {
     }
     return;
   }
-  answer_tool_text(*request,
-                   inspection.purpose == Purpose::status ? status_text(status())
-                                                         : binary_text(binary_, now_.wall),
-                   false);
+  answer_tool_text(
+      *request,
+      look.purpose == Purpose::status ? status_text(status()) : binary_text(binary_, now_.wall),
+      false);
 }
 
 void Conductor::begin_kill(ClientRequest& request, KillScope scope) {
   restarts_.cancel();
   // Only a running child shows which file is behind a wrapper.
-  if (!killer_.is_killing() && !children_.empty()) inspect(Purpose::look);
+  if (!killer_.is_killing() && !children_.empty()) inspect(Purpose::remember);
   killer_.begin(request.handle(), scope);
   ChildEnd end = end_for(EndReason::killed_by_sitter);
   if (request.is_control()) end.why = "ctl kill";

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <list>
 #include <map>
 #include <optional>
@@ -133,22 +132,7 @@ class Conductor {
     over,
   };
 
-  /// What a look at the binary was for.
-  enum class Purpose {
-    notice,
-    status,
-    status_for_log,
-    binary_info,
-    look,
-    kill_check,
-    kill,
-    rebuild,
-  };
-  struct Inspection {
-    Purpose purpose;
-    /// The request that is answered with it, if one is.
-    std::optional<RequestHandle> request = {};
-  };
+  using Purpose = Look::Purpose;
 
   /// What a child has answered; both null if nothing that is open.
   struct Answered {
@@ -468,7 +452,6 @@ class Conductor {
   BuiltinNames names_;
   StderrRing ring_;
   BinaryFacts binary_;
-  std::deque<Inspection> inspections_;
 
   Notices notices_;
   RelistWait relist_;

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "core/base/request_handle.hpp"
 #include "core/build/rebuild.hpp"
 #include "sitter/generation.hpp"
+#include "sitter/request_handle.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "core/base/orders.hpp"
-#include "core/base/request_handle.hpp"
 #include "core/child/kill_report.hpp"
 #include "sitter/fact.hpp"
 #include "sitter/kill_scope.hpp"
+#include "sitter/request_handle.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {

@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/request_handle.hpp"
 #include "core/client/batches.hpp"
 #include "core/client/client_envelope.hpp"
 #include "core/wire/message.hpp"
 #include "sitter/control_id.hpp"
 #include "sitter/generation.hpp"
 #include "sitter/line.hpp"
+#include "sitter/request_handle.hpp"
 
 namespace sitter {
 
