@@ -143,7 +143,7 @@ void Conductor::blame_replay(const Child& dead, ChildEnd& end) {
     return;
   }
   const std::string tool(dead.handshake.running_call());
-  if (replays_.erase(tool) == 0) return;
+  if (!replays_.forget(tool)) return;
   notices_.add_replay_failure(
       fmt::format("{}: {}; it is not called again by itself", tool, end_clause(end)));
   end.during = fmt::format("{} was called again, which --replay-call asks for", tool);

@@ -32,34 +32,24 @@ void Conductor::start_if_due() {
 
 /// Before anything else is asked of the child.
 void Conductor::replay_first(Child& child) {
-  std::vector<ReplayedCall> calls;
-  for (const std::string& tool : config_.replayed_tools) {
-    const auto call = replays_.find(tool);
-    if (call == replays_.end()) continue;
-    child.calls_made[tool] = call->second.number;
-    calls.push_back(call->second);
-  }
-  child.handshake.replay_first(std::move(calls));
+  child.handshake.replay_first(replays_.all(child.calls_made));
 }
 
-/// What has succeeded at the child before this one since that was asked what to call again, unless
-/// the client has called the same tool once more since.
+/// What the child was not asked to call again, unless the client has called the same tool once more
+/// since.
 void Conductor::catch_up(Child& child) {
   if (!child.life.is_up() || child.retires_at) return;
-  for (const std::string& tool : config_.replayed_tools) {
+  for (ReplayedCall& call : replays_.missed(child.gen(), child.calls_made)) {
     if (!child.handshake.may_call_again()) return;
-    const auto found = replays_.find(tool);
-    if (found == replays_.end()) continue;
-    const ReplayedCall& call = found->second;
-    if (call.gen >= child.gen() || child.calls_made[tool] >= call.number) continue;
     const auto sent = requests_.all(ClientRequest::State::sent, child.gen());
     const bool is_outdated =
         std::any_of(sent.begin(), sent.end(), [&](const ClientRequest* request) {
-          return request->tool == tool && request->order > call.order && !request->is_cancelled;
+          return request->tool == call.tool && request->order > call.order &&
+                 !request->is_cancelled;
         });
     if (is_outdated) continue;
-    child.calls_made[tool] = call.number;
-    child.handshake.call_again(call, now_, out_);
+    child.calls_made[call.tool] = call.number;
+    child.handshake.call_again(std::move(call), now_, out_);
   }
 }
 

@@ -158,16 +158,12 @@ void Conductor::on_setting_accepted(const Child& child, const ClientRequest& req
 }
 
 bool Conductor::is_replayed(const ClientRequest& request) const {
-  const auto& tools = config_.replayed_tools;
   return request.method == Method::tools_call && !request.wants_task &&
-         std::find(tools.begin(), tools.end(), request.tool) != tools.end();
+         replays_.repeats(request.tool);
 }
 
 void Conductor::note_replayed(Child& child, const ClientRequest& request, std::string_view result) {
-  const auto known = replays_.find(request.tool);
-  // What its successor has answered is newer, however late this comes.
-  if (known != replays_.end() && known->second.gen > child.gen()) return;
-  if (!is_complete_success(result)) return;
+  if (!replays_.is_news(request.tool, child.gen()) || !is_complete_success(result)) return;
   const Message* const call =
       request.has_line() ? kept_reader_.read(request.extra->line.line()) : nullptr;
   const std::string_view arguments = call ? member(call->params_raw, "arguments") : "";
@@ -176,12 +172,10 @@ void Conductor::note_replayed(Child& child, const ClientRequest& request, std::s
              fmt::format("a call of {} is not made again: of its arguments at most {} bytes are "
                          "kept",
                          request.tool, limits::kReplayBytesMax));
-    replays_.erase(request.tool);
+    replays_.forget(request.tool);
     return;
   }
-  child.calls_made[request.tool] = ++last_replay_;
-  replays_[request.tool] = {request.tool, std::string(arguments), child.gen(), request.order,
-                            last_replay_};
+  replays_.on_success(request.tool, arguments, child.gen(), request.order, child.calls_made);
 }
 
 }  // namespace sitter

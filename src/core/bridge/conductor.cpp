@@ -22,6 +22,7 @@ Conductor::Conductor(BridgeConfig config, Now now)
       restarts_(config_.restarts, config_.restarts_max),
       names_(!config_.build_command.empty(), config_.tool_names),
       ring_(config_.stderr_lines),
+      replays_(config_.replayed_tools),
       rebuilder_({!config_.build_command.empty(), config_.on_busy_wait, config_.kill_grace}),
       watch_({config_.watches(), !config_.build_command.empty(), config_.debounce}),
       killer_(config_.kill_grace) {
@@ -320,7 +321,7 @@ void Conductor::settle() {
     it = children_.erase(it);
     on_over(std::move(dead));
   }
-  if (!replays_.empty()) {
+  if (!replays_.is_empty()) {
     for (Child& child : children_) catch_up(child);
   }
   if (rebuilder_.is_build_over()) on_build_over();

@@ -22,6 +22,7 @@
 #include "core/child/handshake.hpp"
 #include "core/child/history.hpp"
 #include "core/child/killer.hpp"
+#include "core/child/replays.hpp"
 #include "core/child/restart_policy.hpp"
 #include "core/child/start_policy.hpp"
 #include "core/child/stderr_ring.hpp"
@@ -115,8 +116,7 @@ class Conductor {
     }
     /// Those that the client got from it.
     std::set<std::string> cursors;
-    /// By tool, the number of the success that it gave or repeated last.
-    std::map<std::string, std::uint64_t> calls_made;
+    Replays::Made calls_made;
     Input input = Input::open;
     std::optional<Instant> deaf_at;
     /// Its successor serves; until when it may finish what it was asked before.
@@ -458,9 +458,7 @@ class Conductor {
   /// The last child that served.
   std::optional<ChildEnd> last_served_end_;
 
-  /// By tool, what succeeded last.
-  std::map<std::string, ReplayedCall> replays_;
-  std::uint64_t last_replay_ = 0;
+  Replays replays_;
 
   std::map<ControlId, LinePattern> followers_;
 
