@@ -140,7 +140,7 @@ class Conductor {
     ClientRequest* request = nullptr;
   };
 
-  // bridge.cpp: facts that are no lines, time, and what follows from all of them
+  // conductor.cpp: facts that are no lines, time, and what follows from all of them
   void on(const fact::ClientClosedInput& fact);
   void on(const fact::ClientClosedOutput& fact);
   void on(const fact::StopSignalled& fact);
@@ -189,7 +189,7 @@ class Conductor {
   /// Whether there is one that serves or is on its way to or from that.
   bool has_child() const;
 
-  // bridge_generations.cpp: each child on its way from its start to serving, and out of it
+  // conductor_generations.cpp: each child on its way from its start to serving, and out of it
   bool needs_child() const;
   void start_if_due();
   void start();
@@ -216,7 +216,7 @@ class Conductor {
   void restore_subscriptions(const Child& child);
   void release_waiting(Child& child);
 
-  // bridge_ends.cpp: what follows from the end of a child
+  // conductor_ends.cpp: what follows from the end of a child
   void on_over(Child dead);
   void on_start_failed(const ChildEnd& end, const std::string& stderr_tail, bool is_repeated);
   void start_if_mended();
@@ -225,7 +225,7 @@ class Conductor {
                      bool is_deliberate);
   void blame_replay(const Child& dead, ChildEnd& end);
 
-  // bridge_client.cpp: the client's lines
+  // conductor_client.cpp: the client's lines
   void on(const fact::ClientLine& fact);
   void on(const fact::ClientLineTooLong& fact);
   void on_client_message(const Message& message, Line line);
@@ -248,7 +248,7 @@ class Conductor {
   bool refuse_in_crowd(ClientRequest& request);
   bool must_keep(const ClientRequest& request, Line line) const;
 
-  // bridge_opening.cpp: the client's `initialize`, the first and later ones
+  // conductor_opening.cpp: the client's `initialize`, the first and later ones
   void on_initialize(ClientRequest& request, const Message& message, Line line);
   void expect_answer(ClientRequest& second_opening, Line line);
   void answer_second_openings();
@@ -262,7 +262,7 @@ class Conductor {
   void on_opening_answer(Child& child, const Message& message, Line line);
   void on_second_opening(const ClientRequest& request, std::string_view result);
 
-  // bridge_answers.cpp: the answers to the client, and those that the bridge makes itself
+  // conductor_answers.cpp: the answers to the client, and those that the bridge makes itself
   void answer(ClientRequest& request, Outgoing line);
   void leave_batch(const ClientRequest& request);
   void send_whole(std::optional<std::string> answers);
@@ -285,7 +285,7 @@ class Conductor {
   DeathReport report_of(const std::optional<ChildEnd>& end, std::string stderr_tail,
                         DeathReport::Reach reach) const;
 
-  // bridge_child.cpp: the child's lines
+  // conductor_child.cpp: the child's lines
   void on(const fact::ChildLine& fact);
   void on(const fact::ChildLineTooLong& fact);
   void on_child_message(Child& child, const Message& message, Line line);
@@ -302,7 +302,7 @@ class Conductor {
   void answer_unreadable(Child& child, std::string_view id, std::string_view what);
   void add_noise(Child& child, std::string_view text);
 
-  // bridge_results.cpp: what the results of the child mean to the bridge
+  // conductor_results.cpp: what the results of the child mean to the bridge
   void pass_tools(Child& child, ClientRequest& request, const Message& message, Edits& edits);
   void on_success(Child& child, const ClientRequest& request, std::string_view result,
                   Edits& edits);
@@ -315,7 +315,7 @@ class Conductor {
   bool is_replayed(const ClientRequest& request) const;
   void note_replayed(Child& child, const ClientRequest& request, std::string_view result);
 
-  // bridge_notices.cpp: what the model is told, and when
+  // conductor_notices.cpp: what the model is told, and when
   void announce(const Catalogs::Comparison& comparison);
   void pass_tool_result(ClientRequest& request, const Message& message, Edits& edits);
   bool has_notice() const { return notices_.has_any() || watch_.has_news(); }
@@ -331,7 +331,7 @@ class Conductor {
   void hold(ClientRequest& request, std::string line);
   void release_held();
 
-  // bridge_streams.cpp: what the streams of the stateless revision have to do with the rest
+  // conductor_streams.cpp: what the streams of the stateless revision have to do with the rest
   bool on_listen(ClientRequest& request, const Message& message, Line line);
   void ask_for_streams(Child& child);
   bool finds_changes(CatalogKind kind) const;
@@ -342,7 +342,7 @@ class Conductor {
   void pass_change(Child& child, const Message& message, Line line);
   bool tell_changed(CatalogKind kind);
 
-  // bridge_tools.cpp: the built-in tools
+  // conductor_tools.cpp: the built-in tools
   void on(const fact::ImageSwept& fact);
   void on(const fact::BinaryInspected& fact);
   void inspect(Purpose purpose, std::optional<RequestHandle> request = {});
@@ -358,7 +358,7 @@ class Conductor {
   std::optional<StatusFacts::BuildFacts> build_status() const;
   std::string state_word() const;
 
-  // bridge_rebuild.cpp: what a rebuild has to do with the rest
+  // conductor_rebuild.cpp: what a rebuild has to do with the rest
   void reload(const Reload& wanted, const ClientRequest* caller = nullptr);
   bool may_replace_new_child() const;
   bool is_awaited(const Child& child) const;
@@ -387,14 +387,14 @@ class Conductor {
   /// The child that serves is about to make way, so whatever comes waits for the next one.
   bool holds_waiting() const;
 
-  // bridge_control.cpp: what is asked from outside
+  // conductor_control.cpp: what is asked from outside
   void on(const fact::ControlLine& fact);
   void on(const fact::ControlClosed& fact);
   void reload_for(ClientRequest& request, std::string_view arguments);
   void follow(ControlId connection, std::string_view arguments);
   void tell_followers(std::string_view line);
 
-  // bridge_watch.cpp: files that change
+  // conductor_watch.cpp: files that change
   void on_files_settled();
   void note_reload_over();
   std::optional<StatusFacts::WatchFacts> watch_status() const;
