@@ -2,7 +2,7 @@
 # folder that vanishes while it is read, is no reason to end. Each call names where its error goes.
 # Run as: cmake -D ROOT=<project> -P filesystem_calls.cmake
 
-file(REAL_PATH ${ROOT} ROOT)
+include(${CMAKE_CURRENT_LIST_DIR}/source_check.cmake)
 file(GLOB files ${ROOT}/src/*.[ch]pp)
 file(GLOB_RECURSE io_files ${ROOT}/src/io/*.[ch]pp)
 list(APPEND files ${io_files})
@@ -11,13 +11,6 @@ if(NOT files)
 endif()
 
 set(namespace "(std::filesystem|fs)::")
-set(found 0)
-function(forbid what)
-  message(SEND_ERROR "${name}: ${what}")
-  math(EXPR found "${found} + 1")
-  set(found ${found} PARENT_SCOPE)
-endfunction()
-
 foreach(file IN LISTS files)
   file(RELATIVE_PATH name ${ROOT} ${file})
   file(READ ${file} text)

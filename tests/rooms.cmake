@@ -6,18 +6,11 @@ set(rooms
   core/base core/wire core/client core/streams core/child core/build core/tell core/bridge
   io/stream io/control io/process io/files io)
 
-file(REAL_PATH ${ROOT} ROOT)
+include(${CMAKE_CURRENT_LIST_DIR}/source_check.cmake)
 file(GLOB_RECURSE files ${ROOT}/include/sitter/*.hpp ${ROOT}/src/core/*.[ch]pp ${ROOT}/src/io/*.[ch]pp)
 if(NOT files)
   message(FATAL_ERROR "no files below ${ROOT}")
 endif()
-
-set(found 0)
-function(forbid what)
-  message(SEND_ERROR "${name}: ${what}")
-  math(EXPR found "${found} + 1")
-  set(found ${found} PARENT_SCOPE)
-endfunction()
 
 foreach(file IN LISTS files)
   file(RELATIVE_PATH name ${ROOT} ${file})

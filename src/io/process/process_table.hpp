@@ -84,7 +84,10 @@ ImageIdentity image_of(long pid);
 /// from the same path.
 bool runs_image(long pid, const ImageIdentity& image);
 
-/// What stands at `path` now.
+/// The file at `path` now, without its name; unknown if there is none.
+ImageIdentity identity_at(const std::string& path);
+
+/// The same with its name, all links resolved.
 ImageIdentity image_at(const std::string& path);
 
 /// What a process has as its standard input.

@@ -120,12 +120,6 @@ ImageIdentity identity_of(const struct statx& facts) {
 
 constexpr unsigned kIdentityFields = STATX_INO | STATX_BTIME;
 
-ImageIdentity identity_at(const std::string& path) {
-  struct statx facts {};
-  if (statx(AT_FDCWD, path.c_str(), 0, kIdentityFields, &facts) != 0) return {};
-  return identity_of(facts);
-}
-
 // A container has files of its own under the same names.
 bool sees_our_files(long pid) {
   return read_link(proc_path(pid, "ns/mnt")) == read_link("/proc/self/ns/mnt");
@@ -134,6 +128,12 @@ bool sees_our_files(long pid) {
 bool takes_signal(int error) { return error != EPERM && error != EACCES; }
 
 }  // namespace
+
+ImageIdentity identity_at(const std::string& path) {
+  struct statx facts {};
+  if (statx(AT_FDCWD, path.c_str(), 0, kIdentityFields, &facts) != 0) return {};
+  return identity_of(facts);
+}
 
 bool lists_processes() { return read_link("/proc/self") == std::to_string(getpid()); }
 
@@ -224,14 +224,6 @@ bool runs_image(long pid, const ImageIdentity& image) {
   }
   return !image.path.empty() && read_link(link) == image.path + std::string(kDeleted) &&
          sees_our_files(pid);
-}
-
-ImageIdentity image_at(const std::string& path) {
-  ImageIdentity image = identity_at(path);
-  char* real = realpath(path.c_str(), nullptr);
-  if (real != nullptr) image.path = real;
-  std::free(real);
-  return image;
 }
 
 std::optional<OpenFileIdentity> input_of(long pid) {

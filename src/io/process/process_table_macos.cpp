@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 
 #include "io/process/process_table.hpp"
@@ -56,6 +55,8 @@ std::string start_text_of(long pid) {
   return text;
 }
 
+}  // namespace
+
 ImageIdentity identity_at(const std::string& path) {
   struct stat facts {};
   if (path.empty() || stat(path.c_str(), &facts) != 0) return {};
@@ -67,8 +68,6 @@ ImageIdentity identity_at(const std::string& path) {
                static_cast<std::uint64_t>(facts.st_birthtimespec.tv_nsec);
   return image;
 }
-
-}  // namespace
 
 bool lists_processes() { return true; }
 
@@ -133,14 +132,6 @@ bool runs_image(long pid, const ImageIdentity& image) {
   if (running.path.empty()) return false;
   if (running.path == image.path) return true;
   return running.is_same_file(image);
-}
-
-ImageIdentity image_at(const std::string& path) {
-  ImageIdentity image = identity_at(path);
-  char* real = realpath(path.c_str(), nullptr);
-  if (real != nullptr) image.path = real;
-  std::free(real);
-  return image;
 }
 
 std::optional<OpenFileIdentity> input_of(long pid) {

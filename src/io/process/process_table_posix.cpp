@@ -1,0 +1,15 @@
+#include <cstdlib>
+
+#include "io/process/process_table.hpp"
+
+namespace sitter {
+
+ImageIdentity image_at(const std::string& path) {
+  ImageIdentity image = identity_at(path);
+  char* real = realpath(path.c_str(), nullptr);
+  if (real != nullptr) image.path = real;
+  std::free(real);
+  return image;
+}
+
+}  // namespace sitter
