@@ -423,9 +423,9 @@ TEST_F(HandshakeTest, FromDoubtedToDoneByAnAnswerOfTheStatelessRevision) {
   EXPECT_EQ(handshake_.state(), State::done);
 }
 
-TEST_F(HandshakeTest, FromUnopenedToDoneWhereTheListsAreMerelyABaseline) {
+TEST_F(HandshakeTest, FromUnprovenToDoneWhereTheListsAreMerelyABaseline) {
   list(false);
-  EXPECT_EQ(handshake_.state(), State::done);
+  EXPECT_EQ(handshake_.state(), State::unproven);
   EXPECT_TRUE(handshake_.is_in_doubt());
   EXPECT_FALSE(handshake_.take_lists(now_));
   answer_others_as_stateless();
@@ -437,10 +437,10 @@ TEST_F(HandshakeTest, FromUnopenedToDoneWhereTheListsAreMerelyABaseline) {
   EXPECT_THAT(handshake_.take_lists(now_), Optional(SizeIs(3)));
 }
 
-TEST_F(HandshakeTest, FromDoneToDoubtedWhenTheFirstListOfToolsIsRefused) {
+TEST_F(HandshakeTest, FromUnprovenToDoubtedWhenTheFirstListOfToolsIsRefused) {
   list(false);
   EXPECT_TRUE(answer(error(1, -32600, "not initialized")));
-  EXPECT_EQ(handshake_.state(), State::done);
+  EXPECT_EQ(handshake_.state(), State::unproven);
   answer_others_as_stateless();
   EXPECT_EQ(handshake_.state(), State::doubted);
   EXPECT_THAT(sent(), ElementsAre(HasSubstr(R"json("id":4,"method":"initialize")json")));

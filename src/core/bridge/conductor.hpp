@@ -107,8 +107,6 @@ class Conductor {
     /// anything.
     std::optional<Instant> startup_deadline;
     Milliseconds startup{};
-    /// A message of any kind has come from it.
-    bool has_spoken = false;
     /// It has answered an id that no double has, so it keeps integers, of 64 bits at least.
     bool keeps_integers = false;
     bool may_round(std::string_view raw_id) const {

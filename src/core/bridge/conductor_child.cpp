@@ -50,7 +50,7 @@ void Conductor::on(const fact::ChildLine& fact) {
 }
 
 void Conductor::on_child_message(Child& child, const Message& message, Line line) {
-  if (!std::exchange(child.has_spoken, true)) child.handshake.on_spoken(now_);
+  child.handshake.on_spoken(now_);
   if (child.handshake.state() != Handshake::State::opening) child.startup_deadline.reset();
   switch (message.kind) {
     case Message::Kind::request:
@@ -238,7 +238,7 @@ void Conductor::survey_again(Child& child, CatalogKind kind) {
   const auto state = child.handshake.state();
   if (child.retires_at) return;
   if (state != Handshake::State::settling && state != Handshake::State::listing &&
-      state != Handshake::State::done) {
+      state != Handshake::State::unproven && state != Handshake::State::done) {
     return;
   }
   if (child.life.is_up()) child.handshake.survey_again(kind, now_, out_);

@@ -32,7 +32,7 @@ void Conductor::on_over(Child dead) {
   // A server of an earlier revision may well exit when it is only probed.
   const bool was_probed = !is_open() && !dead.has_served;
   std::string tail = ring_.tail(gen);
-  if (dead.has_spoken && !is_deliberate && !is_replaced) blame_replay(dead, end);
+  if (dead.handshake.has_spoken() && !is_deliberate && !is_replaced) blame_replay(dead, end);
   if (was_probed) {
     out_.log(Level::info, fmt::format("child {} has ended; it was only probed", gen));
   } else {

@@ -124,8 +124,7 @@ void Conductor::advance(Child& child) {
   }
   if (!child.is_ready && is_one_ending()) return;
   if (is_candidate(child)) {
-    const bool is_there = handshake.state() == State::done || handshake.state() == State::opened;
-    if (!is_there) return;
+    if (!handshake.is_there()) return;
     take_over();
   }
   // It may have come to serve because the other one has ended.
@@ -138,10 +137,10 @@ void Conductor::advance(Child& child) {
     child.has_held_errors = false;
     release_held();
   }
-  if (!child.is_ready && (handshake.state() == State::done || handshake.state() == State::opened)) {
+  if (!child.is_ready && handshake.is_there()) {
     begin_serving(child);
     // Lists that did not come in time show nothing of a child that needs no opening.
-    if (child.has_spoken) note_served(child);
+    if (handshake.has_spoken()) note_served(child);
   }
   if (child.is_ready && requests_.waiting_count() > 0 && !holds_waiting()) release_waiting(child);
 }
@@ -226,7 +225,6 @@ void Conductor::advance_unopened(Child& child) {
   if (has_lost_stateless_) {
     replay_first(child);
     child.handshake.list(true, catalogs_.tools().count() > 0, now_, out_);
-    if (child.has_spoken) child.handshake.on_spoken(now_);
     // Else when it serves.
     if (!child.handshake.is_calling_again()) ask_for_streams(child);
     return;

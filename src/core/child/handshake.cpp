@@ -113,8 +113,7 @@ void Handshake::tell_again(bool restore, Now now, Orders& out) {
     } else {
       not_restored_ = session.subscriptions;
     }
-    is_restored_ = restores_.empty();
-    if (!is_restored_) restore_deadline_ = now.steady + limits::kToolsListWait;
+    if (!restores_.empty()) restore_deadline_ = now.steady + limits::kToolsListWait;
   }
   survey_.emplace(gen_, make_id_, make_meta_);
   if (result_.declares("tools")) survey_->begin(CatalogKind::tools, now, out);
@@ -127,10 +126,9 @@ void Handshake::tell_again(bool restore, Now now, Orders& out) {
 void Handshake::list(bool before_requests, bool had_tools, Now now, Orders& out) {
   had_tools_ = had_tools;
   // Who has answered server/discover has shown its era.
-  is_first_survey_ = !before_requests && result_.capabilities.empty();
-  state_ = before_requests ? State::listing : State::done;
-  is_restored_ = true;
-  if (before_requests && begin_replay(true, now, out)) return;
+  const bool is_proven = !result_.capabilities.empty();
+  state_ = before_requests ? State::listing : is_proven ? State::done : State::unproven;
+  if (before_requests && begin_replay(!has_spoken_, now, out)) return;
   take_all_lists(now, out);
 }
 
@@ -191,7 +189,7 @@ bool Handshake::on_restored(const Message& answer) {
   const auto found = unanswered_.find(id_key(answer.id));
   if (found == unanswered_.end()) return false;
   // An answer that comes too late changes nothing.
-  if (!is_restored_) restores_[found->second].is_lost = answer.kind == Message::Kind::error;
+  if (restore_deadline_) restores_[found->second].is_lost = answer.kind == Message::Kind::error;
   unanswered_.erase(found);
   return true;
 }
@@ -252,7 +250,7 @@ void Handshake::on_timeout(Now now, Orders& out) {
     state_ = State::done;
   }
   if (is_due(restore_deadline_, now)) {
-    is_restored_ = true;
+    restore_deadline_.reset();
     for (const auto& [id, index] : unanswered_) restores_[index].is_lost = true;
   }
   if (is_calling_again()) {
@@ -277,17 +275,16 @@ std::optional<Instant> Handshake::deadline() const {
 }
 
 void Handshake::finish_if_done(Now now, Orders& out) {
-  if (unanswered_.empty()) is_restored_ = true;
-  if (is_restored_) restore_deadline_.reset();
-  if (!is_restored_ || !survey_ || !survey_->is_done()) return;
+  if (unanswered_.empty()) restore_deadline_.reset();
+  if (restore_deadline_ || !survey_ || !survey_->is_done()) return;
   if (state_ == State::settling) state_ = State::done;
-  const bool serves = std::exchange(is_first_survey_, false);
-  if (state_ != State::listing && !serves) return;
+  if (state_ != State::listing && state_ != State::unproven) return;
   const auto& lists = survey_->lists();
   const auto tools = std::find_if(lists.begin(), lists.end(), [](const ListSurvey::List& list) {
     return list.kind == CatalogKind::tools;
   });
-  const bool is_odd = serves ? tools->is_refused : is_unlike_before(lists, *tools, had_tools_);
+  const bool is_odd =
+      state_ == State::unproven ? tools->is_refused : is_unlike_before(lists, *tools, had_tools_);
   if (is_odd) {
     doubt(now, out);
   } else {

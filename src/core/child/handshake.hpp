@@ -29,9 +29,10 @@ namespace sitter {
 ///       \      ^    \          \--> done
 ///        \     |     \--> refused
 ///         --> unopened --> listing --> doubted --> done
-///                   \           \       ^   \--> refused
-///                    \           \      |
-///                     \-----------\--> done
+///                    \         \       ^   \--> refused
+///                     \         \--> done
+///                      \--> unproven --> done
+///                                 \----> doubted
 class Handshake {
  public:
   enum class State {
@@ -42,7 +43,8 @@ class Handshake {
     opened,    ///< it was answered; the client has not sent `initialized`
     settling,  ///< `initialized` was sent, and what the client had set up, and the lists are taken
     listing,   ///< without an opening: the lists are taken before the client's requests go on
-    doubted,   ///< they were answered as by a server of another era, and it was asked `initialize`
+    unproven,  ///< it serves without an opening, and its first lists show whether it can
+    doubted,   ///< its lists were those of a server of another era, and it was asked `initialize`
     done,      ///< the child serves the client
   };
 
@@ -68,7 +70,8 @@ class Handshake {
   /// the client may call the same before the next one is due.
   bool may_call_again() const {
     const bool has_taken_calls = state_ == State::settling || state_ == State::listing ||
-                                 state_ == State::doubted || state_ == State::done;
+                                 state_ == State::unproven || state_ == State::doubted ||
+                                 state_ == State::done;
     return has_taken_calls && (!late_replay_ || late_replay_->is_done());
   }
   /// The tool that is called again now; empty if none.
@@ -88,8 +91,9 @@ class Handshake {
   /// `had_tools`: the children before it, so that one that knows no tools may be of another era.
   void list(bool before_requests, bool had_tools, Now now, Orders& out);
 
-  /// The first message of the child has come.
+  /// A message of the child has come.
   void on_spoken(Now now) {
+    if (has_spoken_) return;
     if (replay_) replay_->start_clock(now);
     has_spoken_ = true;
     if (survey_) survey_->start_clock(now);
@@ -106,12 +110,17 @@ class Handshake {
 
   State state() const { return state_; }
   /// It serves a client of the stateless revision, and it is not known yet whether it can.
-  bool is_in_doubt() const { return state_ == State::doubted || is_first_survey_; }
+  bool is_in_doubt() const { return state_ == State::doubted || state_ == State::unproven; }
   /// It has answered the client as only a server of the stateless revision does.
   void end_doubt() {
-    is_first_survey_ = false;
-    if (state_ == State::doubted) state_ = State::done;
+    if (is_in_doubt()) state_ = State::done;
   }
+  /// The client's requests may be passed to it, as far as the handshake goes.
+  bool is_there() const {
+    return state_ == State::opened || state_ == State::unproven || state_ == State::done;
+  }
+  /// Whether a message of any kind has come from the child.
+  bool has_spoken() const { return has_spoken_; }
   bool was_opened() const { return !result_.protocol_version.empty(); }
   /// The raw id that the opening was sent under.
   const std::string& opening_id() const { return opening_id_; }
@@ -173,12 +182,10 @@ class Handshake {
   std::vector<Restore> restores_;
   /// Those that were not answered, by the key of their id; an index of `restores_`.
   std::unordered_map<std::string, std::size_t> unanswered_;
-  bool is_restored_ = false;
-  /// The lists of a child without an opening are taken while it serves.
-  bool is_first_survey_ = false;
   bool had_tools_ = false;
   /// Raw URIs that a child without subscriptions was not asked for.
   std::vector<std::string> not_restored_;
+  /// Until when the settings are waited for.
   std::optional<Instant> restore_deadline_;
   /// Of the `initialize` that tells the era.
   std::string doubt_id_;
