@@ -95,6 +95,13 @@ TEST_F(HandshakeTest, FromOpeningToOpened) {
   EXPECT_EQ(handshake_.opened_with().server_name(), "server");
 }
 
+TEST_F(HandshakeTest, WhatAChildDiscoversIsNoOpening) {
+  open(R"json({"tools":{}})json");
+  handshake_.on_discovered(OpeningResult::of_discovery(R"json({"capabilities":{}})json"));
+  EXPECT_TRUE(handshake_.was_opened());
+  EXPECT_TRUE(handshake_.opened_with().declares("tools"));
+}
+
 TEST_F(HandshakeTest, FromOpeningToRefused) {
   handshake_.open_again(session_, out_);
   EXPECT_TRUE(answer(error(1, -32000, "database\nis locked")));

@@ -126,8 +126,10 @@ class Handshake {
   const std::string& opening_id() const { return opening_id_; }
   /// What the child said of itself. From `opened` on; without an opening as far as it is known.
   const OpeningResult& opened_with() const { return result_; }
-  /// The child has answered server/discover.
-  void on_discovered(OpeningResult result) { result_ = std::move(result); }
+  /// The child has answered server/discover. What it has said in its opening counts more.
+  void on_discovered(OpeningResult result) {
+    if (!was_opened()) result_ = std::move(result);
+  }
   /// Another answer has said who the child is; raw, and empty if it did not.
   void on_named(const std::string& server_info) {
     if (!server_info.empty()) result_.server_info = server_info;
