@@ -46,13 +46,13 @@ void Conductor::each_deadline(Row row) {
   row(rebuilder_.build_deadline(), [this] { rebuilder_.on_build_timeout(turn()); });
   row(patience_end(), [this] { answer_patient_requests(); });
   row(rebuilder_.deadline(), [this] { on_rebuild_timeout(); });
-  for (Child& child : children_) {
+  for (Child& child : generations_) {
     row(child.life.deadline(), [&] { child.life.on_timeout(now_, out_); });
     // A child that is on its way out is asked for nothing.
     if (child.life.is_up()) {
       row(child.handshake.deadline(), [&] { child.handshake.on_timeout(now_, out_); });
       row(child.startup_deadline, [&] { on_startup_timeout(child); });
-      row(child.retires_at, in_settle);
+      row(child.retires_at(), in_settle);
     }
     row(replaceable_at(child), in_settle);
     row(child.deaf_at, [&] { on_deaf(child); });
@@ -116,60 +116,22 @@ void Conductor::on_ending_timeout() {
   if (ending_ == Ending::owed) {
     stop(ladder());
   } else if (ending_ == Ending::stopping) {
-    for (const Child& child : children_) out_.push(order::ReleaseChild{child.gen()});
-    children_.clear();
+    generations_.release(out_);
     rebuilder_.abandon_build(out_);
   }
 }
 
 bool Conductor::reads_client() const {
-  return crowd_.reads() && std::none_of(children_.begin(), children_.end(), [](const Child& child) {
-           return child.input == Child::Input::full;
-         });
-}
-
-Conductor::Child* Conductor::hears(Generation gen) {
-  for (Child& child : children_) {
-    if (child.gen() == gen) return child.life.is_over() ? nullptr : &child;
-  }
-  return nullptr;
+  return crowd_.reads() &&
+         std::none_of(generations_.begin(), generations_.end(),
+                      [](const Child& child) { return child.input == Child::Input::full; });
 }
 
 /// What is the same for a child and a build.
 ChildLifecycle* Conductor::hears_life(Generation gen) {
   if (is_build(gen)) return rebuilder_.life(gen);
-  Child* const child = hears(gen);
+  Child* const child = generations_.find(gen);
   return child == nullptr ? nullptr : &child->life;
-}
-
-Conductor::Child* Conductor::serving() {
-  for (Child& child : children_) {
-    if (child.serves()) return &child;
-  }
-  return nullptr;
-}
-
-const Conductor::Child* Conductor::shown() const {
-  for (const Child& child : children_) {
-    if (child.serves()) return &child;
-  }
-  return children_.empty() ? nullptr : &children_.back();
-}
-
-bool Conductor::is_served() const {
-  const Child* const child = shown();
-  return child != nullptr && child->serves();
-}
-
-bool Conductor::is_candidate(const Child& child) const {
-  if (child.is_ready) return false;
-  const Child* const other = shown();
-  return other != nullptr && other != &child && other->is_ready && !other->retires_at;
-}
-
-bool Conductor::has_child() const {
-  return std::any_of(children_.begin(), children_.end(),
-                     [](const Child& child) { return !child.retires_at; });
 }
 
 ChildLifecycle::Ladder Conductor::ladder() const {
@@ -206,7 +168,7 @@ void Conductor::on(const fact::StopSignalled& fact) {
   release_held();
   stop({Milliseconds::zero(), limits::kSignalKillAfter, limits::kSignalKillAfter});
   // Nothing that is owed is waited for.
-  for (const Child& child : children_) {
+  for (const Child& child : generations_) {
     const ChildEnd end = end_for(EndReason::shut_down, &child);
     const DeathReport report = report_of(end, {}, Reach::in_flight);
     for (ClientRequest* request : requests_.all(ClientRequest::State::sent, child.gen())) {
@@ -222,9 +184,9 @@ void Conductor::on(const fact::ChildStarted& fact) {
   life->on_started(fact, now_, out_);
   out_.log(Level::info, fmt::format("{} {} started, pid {}", is_build(fact.gen) ? "build" : "child",
                                     fact.gen, fact.pid));
-  Child* const child = hears(fact.gen);
+  Child* const child = generations_.find(fact.gen);
   if (child == nullptr) return;
-  if (is_candidate(*child)) {
+  if (generations_.is_candidate(*child)) {
     child->stderr_apart.emplace(config_.stderr_lines);
   } else {
     ring_.child_started(fact.gen, fact.pid);
@@ -240,7 +202,7 @@ void Conductor::on(const fact::ChildErrorLine& fact) {
   if (is_build(fact.gen)) {
     on_build_line(fact);
   } else {
-    ring_of(*hears(fact.gen)).add(fact.gen, fact.line, fact.bytes_cut);
+    ring_of(*generations_.find(fact.gen)).add(fact.gen, fact.line, fact.bytes_cut);
     tell_followers(fact.line);
   }
 }
@@ -266,40 +228,41 @@ void Conductor::on(const fact::UnitSignalled& fact) {
 }
 
 void Conductor::on(const fact::OrphanEnded&) {
-  for (Child& child : children_) child.life.on_orphan_ended(out_);
+  for (Child& child : generations_) child.life.on_orphan_ended(out_);
   rebuilder_.on_orphan_ended(out_);
 }
 
 void Conductor::on(const fact::ChildInputFull& fact) {
-  Child* const child = hears(fact.gen);
+  Child* const child = generations_.find(fact.gen);
   if (child == nullptr || child->input != Child::Input::open) return;
   child->input = Child::Input::full;
   child->deaf_at = now_.steady + limits::kDeafAfter;
 }
 
 void Conductor::on(const fact::ChildInputMoved& fact) {
-  Child* const child = hears(fact.gen);
+  Child* const child = generations_.find(fact.gen);
   if (child != nullptr && child->input == Child::Input::full) {
     child->deaf_at = now_.steady + limits::kDeafAfter;
   }
 }
 
 void Conductor::on(const fact::ChildInputDrained& fact) {
-  Child* const child = hears(fact.gen);
+  Child* const child = generations_.find(fact.gen);
   if (child == nullptr) return;
   child->input = Child::Input::open;
   child->deaf_at.reset();
 }
 
 void Conductor::on(const fact::ChildInputBroken& fact) {
-  if (Child* const child = hears(fact.gen)) child->life.on_input_broken(ladder(), now_, out_);
+  if (Child* const child = generations_.find(fact.gen))
+    child->life.on_input_broken(ladder(), now_, out_);
 }
 
 void Conductor::on(const fact::CommandFilesChecked& fact) {
   checks_files_ = false;
   const bool is_for_mended = std::exchange(starts_if_mended_, false);
-  if (has_child() || killer_.is_killing() || rebuilder_.is_on() || ending_ == Ending::stopping ||
-      ending_ == Ending::over) {
+  if (generations_.has_any() || killer_.is_killing() || rebuilder_.is_on() ||
+      ending_ == Ending::stopping || ending_ == Ending::over) {
     return;
   }
   if (fact.changed && (needs_child() || is_for_mended)) {
@@ -311,25 +274,17 @@ void Conductor::on(const fact::CommandFilesChecked& fact) {
 }
 
 void Conductor::settle() {
-  for (auto it = children_.begin(); it != children_.end();) {
-    advance(*it);
-    if (!it->life.is_over()) {
-      ++it;
-      continue;
-    }
-    Child dead = std::move(*it);
-    it = children_.erase(it);
-    on_over(std::move(dead));
-  }
+  generations_.settle([this](Child& child) { advance(child); },
+                      [this](Child dead) { on_over(std::move(dead)); });
   if (!replays_.is_empty()) {
-    for (Child& child : children_) catch_up(child);
+    for (Child& child : generations_) catch_up(child);
   }
   if (rebuilder_.is_build_over()) on_build_over();
-  if (children_.empty() && killer_.on_children_over(out_)) inspect(Purpose::kill);
+  if (generations_.is_empty() && killer_.on_children_over(out_)) inspect(Purpose::kill);
   if (rebuilder_.is_on()) advance_rebuild();
   if (watch_.is_on()) note_reload_over();
   if (ending_ != Ending::none) advance_ending();
-  if (!has_child()) start_if_due();
+  if (!generations_.has_any()) start_if_due();
   crowd_.settle(requests_.bytes(), now_);
 }
 
@@ -338,9 +293,7 @@ void Conductor::stop(ChildLifecycle::Ladder ladder) {
   ending_ = Ending::stopping;
   restarts_.cancel();
   ending_deadline_.reset();
-  for (Child& child : children_) {
-    child.life.take_down(EndReason::shut_down, {}, ladder, now_, out_);
-  }
+  generations_.take_down_all(EndReason::shut_down, {}, ladder, now_, out_);
   rebuilder_.stop(ladder, turn());
   const ChildEnd end = end_for(EndReason::shut_down);
   if (ClientRequest* const asked = opening()) answer_opening_ourselves(*asked, end_clause(end));
@@ -349,7 +302,7 @@ void Conductor::stop(ChildLifecycle::Ladder ladder) {
 
 void Conductor::advance_ending() {
   if (ending_ == Ending::owed && requests_.owed_to_client_count() == 0) stop(ladder());
-  if (ending_ != Ending::stopping || !children_.empty() || rebuilder_.is_building()) return;
+  if (ending_ != Ending::stopping || !generations_.is_empty() || rebuilder_.is_building()) return;
   for (ClientRequest* request : requests_.all(ClientRequest::State::ours)) {
     answer_error(*request, ErrorCode::internal_error, "mcp-sitter is ending");
   }

@@ -2,10 +2,8 @@
 
 #include <array>
 #include <cstdint>
-#include <list>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +15,10 @@
 #include "core/build/rebuild.hpp"
 #include "core/build/rebuilder.hpp"
 #include "core/build/watch.hpp"
+#include "core/child/child.hpp"
 #include "core/child/child_lifecycle.hpp"
 #include "core/child/child_requests.hpp"
+#include "core/child/generations.hpp"
 #include "core/child/handshake.hpp"
 #include "core/child/history.hpp"
 #include "core/child/killer.hpp"
@@ -70,59 +70,6 @@ class Conductor {
   std::size_t owed_count() const { return requests_.owed_count(); }
 
  private:
-  /// One generation, with all that ends with it.
-  struct Child {
-    enum class Input {
-      open,
-      full,  ///< its queue is at the bound
-      deaf,  ///< and it has taken nothing for a while
-    };
-
-    Child(Generation gen, Now now, MakeId make_id, MakeMeta make_meta,
-          const std::string& sitter_version)
-        : life(gen, now),
-          handshake(gen, std::move(make_id), std::move(make_meta), sitter_version) {}
-
-    Generation gen() const { return life.gen(); }
-    bool serves() const { return is_ready && life.is_up() && !retires_at; }
-
-    ChildLifecycle life;
-    Handshake handshake;
-    /// It was asked the client's own line, not a replay.
-    bool has_clients_opening = false;
-    /// It serves the client. That ends only when a client that has merely probed opens it.
-    bool is_ready = false;
-    /// It was opened, or has answered something without that: it can be started.
-    bool has_served = false;
-    /// It has answered a request of the client.
-    bool has_answered = false;
-    /// Errors of it are held until it is known whether it can serve this client at all.
-    bool has_held_errors = false;
-    /// Its lists were taken at least once.
-    bool was_surveyed = false;
-    /// And the one of its tools completely.
-    bool are_tools_known = false;
-    bool has_tools = false, has_prompts = false, has_resources = false, has_logging = false;
-    /// Until when it must have answered its opening or, if it has none and is a respawn, have said
-    /// anything.
-    std::optional<Instant> startup_deadline;
-    Milliseconds startup{};
-    /// It has answered an id that no double has, so it keeps integers, of 64 bits at least.
-    bool keeps_integers = false;
-    bool may_round(std::string_view raw_id) const {
-      return !keeps_integers || !fits_64_bits(raw_id);
-    }
-    /// Those that the client got from it.
-    std::set<std::string> cursors;
-    Replays::Made calls_made;
-    Input input = Input::open;
-    std::optional<Instant> deaf_at;
-    /// Its successor serves; until when it may finish what it was asked before.
-    std::optional<Instant> retires_at;
-    /// What it has written to stderr while another child serves.
-    std::optional<StderrRing> stderr_apart;
-  };
-
   enum class Ending {
     none,
     owed,      ///< the client closed our stdin; what is owed is waited for
@@ -171,21 +118,12 @@ class Conductor {
   void advance_ending();
 
   ChildLifecycle::Ladder ladder() const;
-  ChildEnd end_for(EndReason reason) const { return end_for(reason, shown()); }
+  ChildEnd end_for(EndReason reason) const { return end_for(reason, generations_.shown()); }
   ChildEnd end_for(EndReason reason, const Child* child) const;
   /// Whether the client has shown how it speaks with the server.
   bool is_open() const { return session_.is_asked() || envelope_.is_known(); }
-  Child* hears(Generation gen);
   ChildLifecycle* hears_life(Generation gen);
   StderrRing& ring_of(Child& child);
-  Child* serving();
-  bool is_served() const;
-  /// The one to speak of: it serves, or is on its way to or from that. Null if there is none.
-  const Child* shown() const;
-  /// Another child serves, and this one is to take its place.
-  bool is_candidate(const Child& child) const;
-  /// Whether there is one that serves or is on its way to or from that.
-  bool has_child() const;
 
   // conductor_generations.cpp: each child on its way from its start to serving, and out of it
   bool needs_child() const;
@@ -202,9 +140,8 @@ class Conductor {
   void expect_start(Child& child);
   void advance_unopened(Child& child);
   void take_over();
-  bool is_one_ending() const;
   void show_stderr(Child& child);
-  void retire(Child& child);
+  void finish_retiring(Child& child);
   void begin_serving(Child& child);
   void note_served(Child& child);
   void note_startup(Child& child);
@@ -252,8 +189,6 @@ class Conductor {
   void answer_second_openings();
   void meet(std::string_view client_info);
   void begin_session(const Message& opening);
-  bool is_child_past_opening() const;
-  static bool has_begun(const Child& child);
   /// The client's `initialize`, while it is owed an answer.
   ClientRequest* opening() const { return opening_ ? requests_.find(*opening_) : nullptr; }
   void begin_session_again(const Message& opening);
@@ -438,8 +373,7 @@ class Conductor {
   ProgressTokens tokens_;
   InternalIds ids_;
 
-  std::list<Child> children_;
-  Generation last_gen_ = kNoGeneration;
+  Generations generations_;
   StartPolicy policy_;
   RestartPolicy restarts_;
   bool checks_files_ = false;

@@ -118,7 +118,7 @@ void Conductor::answer_opening_ourselves(ClientRequest& request, std::string_vie
       names_.name(Builtin::child_stderr), names_.name(Builtin::status), names_.instructions());
   answer_result(request, own_opening_result(session_.negotiated_version, config_.sitter_version,
                                             instructions));
-  for (Child& child : children_) child.has_clients_opening = false;
+  for (Child& child : generations_) child.has_clients_opening = false;
 }
 
 void Conductor::fail(ClientRequest& request, const DeathReport& report) {

@@ -15,6 +15,7 @@
 namespace sitter {
 
 using Level = order::Log::Level;
+using Proof = Child::Proof;
 
 namespace {
 
@@ -40,7 +41,7 @@ bool is_task(const ClientRequest& request, std::string_view result) {
 }  // namespace
 
 void Conductor::on(const fact::ChildLine& fact) {
-  Child* const child = hears(fact.gen);
+  Child* const child = generations_.find(fact.gen);
   if (child == nullptr) return;
   if (const Message* const message = reader_.read(fact.line)) {
     on_child_message(*child, *message, fact.line);
@@ -96,7 +97,7 @@ void Conductor::on_unreadable(Child& child, Line line, bool is_unfinished) {
 }
 
 void Conductor::on(const fact::ChildLineTooLong& fact) {
-  Child* const child = hears(fact.gen);
+  Child* const child = generations_.find(fact.gen);
   if (child == nullptr) return;
   const std::string what = too_long_text(fact.size);
   add_noise(*child, fact.head);
@@ -236,7 +237,7 @@ void Conductor::on_child_notification(Child& child, const Message& message, Line
 void Conductor::survey_again(Child& child, CatalogKind kind) {
   // Nothing of our own is asked before `initialized`, and then all lists are taken anyway.
   const auto state = child.handshake.state();
-  if (child.retires_at) return;
+  if (child.is_retiring()) return;
   if (state != Handshake::State::settling && state != Handshake::State::listing &&
       state != Handshake::State::unproven && state != Handshake::State::done) {
     return;
@@ -246,7 +247,7 @@ void Conductor::survey_again(Child& child, CatalogKind kind) {
 
 /// The lists that could not be taken before, because the child did not know the client's version.
 void Conductor::take_missing_lists(Child& child) {
-  if (!child.was_surveyed || catalogs_.tools().is_known()) return;
+  if (child.lists == Child::Lists::unknown || catalogs_.tools().is_known()) return;
   for (const CatalogKind kind : kCatalogKinds) survey_again(child, kind);
 }
 
@@ -276,7 +277,10 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
     return;
   }
   note_served(child);
-  if (!std::exchange(child.has_answered, true) && child.life.is_up()) ask_for_streams(child);
+  if (child.has_started() && std::exchange(child.proof, Proof::answered) != Proof::answered &&
+      child.life.is_up()) {
+    ask_for_streams(child);
+  }
   if (line.text().size() > kTypeScriptLineMax) {
     out_.log(Level::warn, fmt::format("an answer of {} bytes is passed on; the official TypeScript "
                                       "clients close the connection at {}",
@@ -304,7 +308,7 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
     requests_.take(*request);
   } else if (request->method == Method::tools_list) {
     pass_tools(child, *request, message, edits);
-  } else if (request->method == Method::tools_call && !child.retires_at) {
+  } else if (request->method == Method::tools_call && !child.is_retiring()) {
     pass_tool_result(*request, message, edits);
   } else {
     if (message.kind == Message::Kind::result) on_success(child, *request, message.result, edits);

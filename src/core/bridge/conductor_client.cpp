@@ -195,7 +195,7 @@ void Conductor::on_client_request(const Message& message, Line line) {
 /// To a child, if there need be one. `line` is what is kept of it, `outgoing` the same line.
 void Conductor::pass_on(ClientRequest& request, const Message& message, Line line,
                         Outgoing outgoing) {
-  Child* const child = serving();
+  Child* const child = generations_.serving();
   const bool is_unheard = child == nullptr || child->input == Child::Input::deaf;
   if (message.method == Method::ping && (is_unheard || holds_waiting())) {
     answer_result(request, "{}");
@@ -246,7 +246,7 @@ bool Conductor::may_wait(Line line) const {
 bool Conductor::answer_ourselves(ClientRequest& request, Child* child,
                                  const Message::Params& params) {
   if (request.method == Method::logging_set_level && session_.answered_by_us &&
-      (child == nullptr ? !is_child_past_opening() : !child->has_logging)) {
+      (child == nullptr ? !generations_.is_one_past_opening() : !child->may_have("logging"))) {
     session_.log_level = params.level;
     answer_result(request, "{}");
     return true;
@@ -261,18 +261,19 @@ bool Conductor::answer_ourselves(ClientRequest& request, Child* child,
   if (child == nullptr) {
     if (!session_.answered_by_us) return false;
     answer_last_list(request);
-    if (!has_child() && !killer_.is_killing() && !rebuilder_.is_on() && ending_ == Ending::none &&
-        policy_.verdict(now_) == StartPolicy::Verdict::start) {
+    if (!generations_.has_any() && !killer_.is_killing() && !rebuilder_.is_on() &&
+        ending_ == Ending::none && policy_.verdict(now_) == StartPolicy::Verdict::start) {
       start();
     }
     return true;
   }
-  const bool is_lacking = (request.method == Method::tools_list && !child->has_tools) ||
-                          (session_.answered_by_us &&
-                           ((request.method == Method::prompts_list && !child->has_prompts) ||
-                            ((request.method == Method::resources_list ||
-                              request.method == Method::resource_templates_list) &&
-                             !child->has_resources)));
+  const bool is_lacking =
+      (request.method == Method::tools_list && !child->may_have("tools")) ||
+      (session_.answered_by_us &&
+       ((request.method == Method::prompts_list && !child->may_have("prompts")) ||
+        ((request.method == Method::resources_list ||
+          request.method == Method::resource_templates_list) &&
+         !child->may_have("resources"))));
   if (is_lacking) answer_last_list(request);
   return is_lacking;
 }
@@ -323,7 +324,7 @@ void Conductor::on_client_notification(const Message& message, Line line) {
     return;
   }
   has_met_envelope_ = has_met_envelope_ || message.params.has_envelope();
-  Child* const child = serving();
+  Child* const child = generations_.serving();
   if (message.method == Method::initialized && session_.is_asked()) {
     session_.initialized_line = line.text();
     // A child that has not had one gets it from its handshake, and so does each that follows.
@@ -343,7 +344,7 @@ void Conductor::on_client_notification(const Message& message, Line line) {
   if (message.method == Method::progress) {
     // About a question of a child, under the number that the client knows it by.
     const auto* const question = child_requests_.find(message.params.progress_token);
-    Child* const asker = question == nullptr ? nullptr : hears(question->gen);
+    Child* const asker = question == nullptr ? nullptr : generations_.find(question->gen);
     if (asker == nullptr || !asker->life.is_up() || question->progress_token.empty()) {
       out_.log(Level::debug, "progress for a question that is no longer open was dropped");
       return;
@@ -358,15 +359,15 @@ void Conductor::on_client_notification(const Message& message, Line line) {
     if (message.method == Method::initialized) take_missing_lists(*child);
     if (message.method == Method::roots_list_changed) {
       // One that is on its way may have asked for them already, once it is open.
-      for (const Child& other : children_) {
+      for (const Child& other : generations_) {
         const bool is_opening = other.handshake.state() == Handshake::State::opening;
-        if (!is_candidate(other) || !has_begun(other) || is_opening) continue;
+        if (!generations_.is_candidate(other) || !other.has_begun() || is_opening) continue;
         out_.push(order::SendToChild{other.gen(), Outgoing::own(std::string(line.text()))});
       }
     }
     return;
   }
-  if (message.method == Method::roots_list_changed && !is_child_past_opening()) {
+  if (message.method == Method::roots_list_changed && !generations_.is_one_past_opening()) {
     out_.log(Level::debug, "roots/list_changed was dropped: the next child asks for the roots");
     return;
   }
@@ -390,7 +391,7 @@ void Conductor::on_cancelled(const Message& message, Line line) {
   // The opening can't be cancelled.
   if (request->method == Method::initialize) return;
   if (request->state == State::sent) {
-    Child* const child = hears(request->gen);
+    Child* const child = generations_.find(request->gen);
     if (child != nullptr && child->life.is_up() && child->input != Child::Input::deaf) {
       out_.push(order::SendToChild{child->gen(), Outgoing::passed(line)});
     }
@@ -415,7 +416,7 @@ void Conductor::on_client_answer(const Message& message, Line line) {
     out_.log(Level::debug, "an answer of the client to no open question was dropped");
     return;
   }
-  Child* const child = hears(question->gen);
+  Child* const child = generations_.find(question->gen);
   if (child == nullptr || !child->life.is_up()) return;
   if (child->input == Child::Input::deaf) {
     out_.log(Level::warn, "an answer of the client was dropped: the child has stopped reading");

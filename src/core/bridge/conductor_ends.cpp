@@ -17,7 +17,7 @@ void Conductor::on_over(Child dead) {
   const Generation gen = dead.gen();
   show_stderr(dead);
   // Another one serves, and nothing that the client knows of has changed.
-  const bool was_candidate = is_candidate(dead);
+  const bool was_candidate = generations_.is_candidate(dead);
   const bool was_opened = dead.handshake.state() != Handshake::State::idle &&
                           dead.handshake.state() != Handshake::State::opening &&
                           dead.handshake.state() != Handshake::State::refused;
@@ -30,7 +30,7 @@ void Conductor::on_over(Child dead) {
       end.reason == EndReason::killed_by_sitter || end.reason == EndReason::shut_down;
   const bool is_replaced = end.reason == EndReason::replaced;
   // A server of an earlier revision may well exit when it is only probed.
-  const bool was_probed = !is_open() && !dead.has_served;
+  const bool was_probed = !is_open() && !dead.has_started();
   std::string tail = ring_.tail(gen);
   if (dead.handshake.has_spoken() && !is_deliberate && !is_replaced) blame_replay(dead, end);
   if (was_probed) {
@@ -42,7 +42,7 @@ void Conductor::on_over(Child dead) {
 
   if (was_candidate) {
     // The newest lines are again those of the one that serves.
-    ring_.child_started(shown()->gen(), shown()->life.pid());
+    ring_.child_started(generations_.shown()->gen(), generations_.shown()->life.pid());
   }
   history_.on_over({gen, dead.life.pid(), dead.life.started().wall, end.lifetime, end}, tail,
                    was_candidate, now_.wall);
@@ -55,18 +55,18 @@ void Conductor::on_over(Child dead) {
   for (ClientRequest* request : requests_.all(ClientRequest::State::sent, gen)) {
     on_child_lost(dead, *request, report, is_deliberate);
   }
-  if (!was_candidate && !dead.retires_at) tokens_.on_child_lost();
+  if (!was_candidate && !dead.is_retiring()) tokens_.on_child_lost();
 
   if (end.reason == EndReason::killed_by_sitter) killer_.add(dead.life.killed());
   if (end.reason == EndReason::given_up) killer_.add_note(end_clause(end));
   // Without an opening it may have had requests before it could show that it works.
-  const bool had_requests = dead.is_ready && !was_probed;
-  if (had_requests && !dead.retires_at) last_served_end_ = end;
+  const bool had_requests = dead.role != Child::Role::coming && !was_probed;
+  if (had_requests && !dead.is_retiring()) last_served_end_ = end;
   if (rebuilder_.is_new_child(gen)) on_new_child_over(end, tail);
-  if (!was_candidate && !dead.retires_at && !was_probed && !killer_.is_killing()) {
+  if (!was_candidate && !dead.is_retiring() && !was_probed && !killer_.is_killing()) {
     restart_later(end);
   }
-  if (was_candidate || dead.has_served || is_deliberate || is_replaced) return;
+  if (was_candidate || dead.has_started() || is_deliberate || is_replaced) return;
   // It never came to serve, so what waited for it has waited in vain; otherwise a child that
   // always dies on the way would be started for ever.
   if (!was_probed) {
@@ -91,7 +91,7 @@ void Conductor::on_start_failed(const ChildEnd& end, const std::string& stderr_t
 /// the server would never come to use it.
 void Conductor::start_if_mended() {
   const bool has_tools = catalogs_.tools().count() > 0;
-  const bool may_start = !has_child() && !killer_.is_killing() && !rebuilder_.is_on() &&
+  const bool may_start = !generations_.has_any() && !killer_.is_killing() && !rebuilder_.is_on() &&
                          !checks_files_ && ending_ == Ending::none;
   if (has_tools || !may_start || last_served_end_ || !policy_.last_failure()) return;
   checks_files_ = starts_if_mended_ = true;
@@ -120,7 +120,7 @@ void Conductor::on_child_lost(const Child& dead, ClientRequest& request, const D
     answer_lost_opening(request, end_clause(*report.end), report.stderr_tail);
   } else if (request.method == Method::server_discover && !envelope_.is_known()) {
     fail(request, report);
-  } else if (!dead.has_served) {
+  } else if (!dead.has_started()) {
     // What it may have died of would take the next ones down, too.
     fail_undone(request, report);
   } else if (request.has_line() && request.is_repeatable() && !request.is_retried &&

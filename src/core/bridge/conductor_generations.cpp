@@ -11,7 +11,9 @@
 namespace sitter {
 
 using Level = order::Log::Level;
+using Lists = Child::Lists;
 using Reach = DeathReport::Reach;
+using Role = Child::Role;
 
 bool Conductor::needs_child() const {
   return opening() != nullptr || requests_.first_waiting_request() != nullptr ||
@@ -38,7 +40,7 @@ void Conductor::replay_first(Child& child) {
 /// What the child was not asked to call again, unless the client has called the same tool once more
 /// since.
 void Conductor::catch_up(Child& child) {
-  if (!child.life.is_up() || child.retires_at) return;
+  if (!child.life.is_up() || child.is_retiring()) return;
   for (ReplayedCall& call : replays_.missed(child.gen(), child.calls_made)) {
     if (!child.handshake.may_call_again()) return;
     const auto sent = requests_.all(ClientRequest::State::sent, child.gen());
@@ -63,7 +65,8 @@ void Conductor::restart_later(const ChildEnd& end) {
 
 /// Without a request, as --restart says. What is on its way for another reason is enough.
 void Conductor::restart() {
-  if (has_child() || killer_.is_killing() || rebuilder_.is_on() || ending_ != Ending::none) {
+  if (generations_.has_any() || killer_.is_killing() || rebuilder_.is_on() ||
+      ending_ != Ending::none) {
     restarts_.cancel();
     return;
   }
@@ -77,13 +80,12 @@ void Conductor::start() {
   restarts_.on_start(now_);
   killer_.on_wanted();
   watch_.on_start();
-  const Generation gen = ++last_gen_;
-  if (has_child() && envelope_.is_known()) has_lost_stateless_ = true;
-  children_.emplace_back(
-      gen, now_, [this] { return ids_.next(requests_); },
+  if (generations_.has_any() && envelope_.is_known()) has_lost_stateless_ = true;
+  const Child& child = generations_.begin(
+      now_, [this] { return ids_.next(requests_); },
       [this] { return session_.is_asked() ? std::string() : envelope_.meta(); },
       config_.sitter_version);
-  out_.push(order::StartChild{gen});
+  out_.push(order::StartChild{child.gen()});
 }
 
 /// What a child needs next on its way from started to serving.
@@ -91,8 +93,8 @@ void Conductor::advance(Child& child) {
   using State = Handshake::State;
   Handshake& handshake = child.handshake;
   if (!child.life.is_up()) return;
-  if (child.retires_at) {
-    retire(child);
+  if (child.is_retiring()) {
+    finish_retiring(child);
     return;
   }
   if (handshake.state() == State::idle || handshake.state() == State::unopened) {
@@ -122,8 +124,8 @@ void Conductor::advance(Child& child) {
     replay_first(child);
     handshake.settle(session_, !child.has_clients_opening, now_, out_);
   }
-  if (!child.is_ready && is_one_ending()) return;
-  if (is_candidate(child)) {
+  if (child.role == Role::coming && generations_.is_one_ending()) return;
+  if (generations_.is_candidate(child)) {
     if (!handshake.is_there()) return;
     take_over();
   }
@@ -137,32 +139,24 @@ void Conductor::advance(Child& child) {
     child.has_held_errors = false;
     release_held();
   }
-  if (!child.is_ready && handshake.is_there()) {
+  if (child.role == Role::coming && handshake.is_there()) {
     begin_serving(child);
     // Lists that did not come in time show nothing of a child that needs no opening.
     if (handshake.has_spoken()) note_served(child);
   }
-  if (child.is_ready && requests_.waiting_count() > 0 && !holds_waiting()) release_waiting(child);
+  if (child.serves() && requests_.waiting_count() > 0 && !holds_waiting()) release_waiting(child);
 }
 
 /// Another child serves from now on, in the place of the one before, which may finish what it was
 /// asked.
 void Conductor::take_over() {
-  Child& before = *serving();
+  Child& before = *generations_.serving();
   last_served_end_ = end_for(EndReason::replaced, &before);
   if (rebuilder_.is_on()) last_served_end_->why = rebuilder_.rebuild().cause;
-  before.retires_at = now_.steady + config_.on_busy_wait;
+  generations_.retire(before, now_.steady + config_.on_busy_wait);
   streams_.on_child_lost(before.gen(), turn());
   tokens_.on_child_lost();
-  retire(before);
-}
-
-/// One that has served goes without a successor, but its last words may still come, and its end is
-/// told as that of the one before.
-bool Conductor::is_one_ending() const {
-  return std::any_of(children_.begin(), children_.end(), [](const Child& child) {
-    return child.is_ready && !child.life.is_up() && !child.life.is_over() && !child.retires_at;
-  });
+  finish_retiring(before);
 }
 
 /// What it wrote so far was kept apart.
@@ -173,8 +167,8 @@ void Conductor::show_stderr(Child& child) {
 }
 
 /// A child whose successor serves.
-void Conductor::retire(Child& child) {
-  if (requests_.in_flight_count(child.gen()) > 0 && !is_due(child.retires_at, now_)) return;
+void Conductor::finish_retiring(Child& child) {
+  if (requests_.in_flight_count(child.gen()) > 0 && !is_due(child.retire_by, now_)) return;
   child.life.take_down(EndReason::replaced, {}, ladder(), now_, out_);
 }
 
@@ -207,7 +201,7 @@ void Conductor::expect_start(Child& child) {
 
 void Conductor::open(Child& child) {
   // A client that has probed opens the same child, which has to come to serve once more.
-  child.is_ready = child.has_served = false;
+  generations_.come_again(child);
   expect_start(child);
   if (const ClientRequest* const asked = opening()) {
     child.has_clients_opening = true;
@@ -220,7 +214,6 @@ void Conductor::open(Child& child) {
 /// A child for a client that has not opened a session: it speaks the stateless revision, or only
 /// probes so far.
 void Conductor::advance_unopened(Child& child) {
-  child.has_tools = child.has_prompts = child.has_resources = child.has_logging = true;
   child.handshake.leave_unopened();
   if (has_lost_stateless_) {
     replay_first(child);
@@ -236,17 +229,19 @@ void Conductor::advance_unopened(Child& child) {
 }
 
 void Conductor::begin_serving(Child& child) {
-  if (!child.is_ready && !child.handshake.was_opened()) note_startup(child);
-  // Only a running child shows which file is behind a wrapper.
-  if (!std::exchange(child.is_ready, true) && config_.watches_binary) inspect(Purpose::remember);
+  if (generations_.serve(child)) {
+    if (!child.handshake.was_opened()) note_startup(child);
+    // Only a running child shows which file is behind a wrapper.
+    if (config_.watches_binary) inspect(Purpose::remember);
+  }
   ask_for_streams(child);
 }
 
 /// It was opened, or has answered without that. An answer that came before it serves, or that
 /// nobody waits for, does not count.
 void Conductor::note_served(Child& child) {
-  if (!child.is_ready || child.has_served) return;
-  child.has_served = true;
+  if (child.role == Role::coming || child.has_started()) return;
+  child.proof = Child::Proof::started;
   policy_.on_opened();
 }
 
@@ -260,10 +255,6 @@ void Conductor::on_opened(Child& child) {
   const OpeningResult& result = child.handshake.opened_with();
   child.startup_deadline.reset();
   note_startup(child);
-  child.has_tools = result.declares("tools");
-  child.has_prompts = result.declares("prompts");
-  child.has_resources = result.declares("resources");
-  child.has_logging = result.declares("logging");
   out_.log(Level::info,
            fmt::format("child {} is open after {}: {} {}, protocol {}", child.gen(),
                        duration_text(child.startup), one_line(result.server_name()),
@@ -271,11 +262,12 @@ void Conductor::on_opened(Child& child) {
 }
 
 void Conductor::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) {
-  const bool is_first = !std::exchange(child.was_surveyed, true);
+  const bool is_first = child.lists == Lists::unknown;
   const bool is_respawn = is_first && !child.has_clients_opening &&
                           (child.handshake.was_opened() || has_lost_stateless_);
   Catalogs::Comparison comparison = catalogs_.take(lists, is_respawn);
-  if (comparison.are_tools_known) child.are_tools_known = true;
+  child.lists =
+      std::max(child.lists, comparison.are_tools_known ? Lists::with_tools : Lists::taken);
   names_.make_way_for(catalogs_.tools().names());
   if (!session_.is_asked()) note_era(child, lists);
   if (!is_respawn) {

@@ -74,7 +74,7 @@ Notices::Known Conductor::known_for_notice() const {
 void Conductor::on_notice_told() {
   watch_.on_told();
   catalogs_.mark_told();
-  if (Child* const child = serving()) note_told(child->handshake.opened_with());
+  if (Child* const child = generations_.serving()) note_told(child->handshake.opened_with());
 }
 
 std::string Conductor::version_of(const OpeningResult& opened) const {

@@ -16,7 +16,7 @@ using Reach = DeathReport::Reach;
 using State = ClientRequest::State;
 
 void Conductor::on_initialize(ClientRequest& request, const Message& message, Line line) {
-  Child* const child = serving();
+  Child* const child = generations_.serving();
   const bool was_opened =
       child != nullptr && child->handshake.state() != Handshake::State::unopened;
   if (was_opened && requests_.waiting_count() == 0) {
@@ -28,7 +28,7 @@ void Conductor::on_initialize(ClientRequest& request, const Message& message, Li
     }
     return;
   }
-  if (opening() != nullptr || std::any_of(children_.begin(), children_.end(), has_begun)) {
+  if (opening() != nullptr || generations_.has_one_begun()) {
     expect_answer(request, line);
     wait(request, line);
     return;
@@ -83,20 +83,6 @@ void Conductor::begin_session(const Message& opening) {
   session_ = {};
   session_.opening_params = opening.params_raw.empty() ? "{}" : opening.params_raw;
   session_.requested_version = json_decoded(opening.params.protocol_version).value_or("");
-}
-
-/// A child was opened, or serves without that: what the client has set up since was not told to it.
-bool Conductor::is_child_past_opening() const {
-  return std::any_of(children_.begin(), children_.end(), [](const Child& child) {
-    return has_begun(child) && child.handshake.state() != Handshake::State::opening;
-  });
-}
-
-/// It was asked to open, or serves without that. The client's next opening is its second one.
-bool Conductor::has_begun(const Child& child) {
-  const Handshake::State state = child.handshake.state();
-  return child.life.is_up() && state != Handshake::State::idle &&
-         state != Handshake::State::unopened;
 }
 
 /// The client has opened a second time, and is being answered now.

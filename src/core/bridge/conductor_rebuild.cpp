@@ -42,14 +42,14 @@ bool Conductor::may_replace_new_child() const {
   const WaitsFor step = rebuilder_.waits_for();
   if (step != WaitsFor::room && step != WaitsFor::new_child) return false;
   if (!rebuilder_.rebuild().callers.empty()) return false;
-  return std::none_of(children_.begin(), children_.end(), [&](const Child& child) {
+  return std::none_of(generations_.begin(), generations_.end(), [&](const Child& child) {
     return rebuilder_.is_new_child(child.gen()) && is_awaited(child);
   });
 }
 
 /// Requests wait for it, and nothing else could serve them. One that hangs is not awaited for ever.
 bool Conductor::is_awaited(const Child& child) const {
-  return !is_served() && needs_child() && !child.retires_at &&
+  return !generations_.is_served() && needs_child() && !child.is_retiring() &&
          now_.steady < child.life.started().steady + limits::kBuildPatience;
 }
 
@@ -96,7 +96,8 @@ std::string Conductor::rebuild_advice() const {
 
 /// Whether the client's requests wait for what is built.
 bool Conductor::keeps_waiting() const {
-  return rebuilder_.is_on() && ending_ != Ending::stopping && (holds_waiting() || !is_served());
+  return rebuilder_.is_on() && ending_ != Ending::stopping &&
+         (holds_waiting() || !generations_.is_served());
 }
 
 /// Of the request that has waited longest since the rebuild has begun.
@@ -127,19 +128,17 @@ void Conductor::advance_rebuild() {
     const PendingRebuild& rebuild = rebuilder_.rebuild();
     if (requests_.in_flight_count() > 0 && !is_due(rebuild.deadline, now_)) return;
     rebuilder_.on_quiet();
-    for (Child& child : children_) {
-      child.life.take_down(EndReason::replaced, rebuild.cause, ladder(), now_, out_);
-    }
+    generations_.take_down_all(EndReason::replaced, rebuild.cause, ladder(), now_, out_);
   }
-  if (rebuilder_.waits_for() == WaitsFor::no_children && children_.empty() &&
+  if (rebuilder_.waits_for() == WaitsFor::no_children && generations_.is_empty() &&
       !killer_.is_killing()) {
     rebuilder_.on_no_children(turn());
   }
   if (rebuilder_.waits_for() == WaitsFor::room) {
     start_new_child();
   } else if (rebuilder_.waits_for() == WaitsFor::new_child) {
-    const Child* const child = hears(rebuilder_.rebuild().gen);
-    if (child == nullptr || !child->is_ready) return;
+    const Child* const child = generations_.find(rebuilder_.rebuild().gen);
+    if (child == nullptr || child->role == Child::Role::coming) return;
     rebuilder_.on_served();
     inspect(Purpose::rebuild);
   }
@@ -149,11 +148,11 @@ void Conductor::advance_rebuild() {
 void Conductor::start_new_child() {
   // Whatever is on its way was started from an earlier build.
   bool is_one_left = false;
-  for (Child& child : children_) {
+  for (Child& child : generations_) {
     if (child.serves()) continue;
     // What was promised to one that retires holds, and what waits for one that starts gets it;
     // and there are never three.
-    if (!child.retires_at && !is_awaited(child)) {
+    if (!child.is_retiring() && !is_awaited(child)) {
       child.life.take_down(EndReason::replaced, {}, ladder(), now_, out_);
     }
     is_one_left = true;
@@ -166,7 +165,7 @@ void Conductor::start_new_child() {
     return;
   }
   start();
-  rebuilder_.on_started(last_gen_);
+  rebuilder_.on_started(generations_.last());
 }
 
 void Conductor::on_build_line(const fact::ChildErrorLine& fact) {
@@ -200,7 +199,7 @@ void Conductor::on_build_over() {
       break;
     case Rebuilder::Next::has_failed: {
       RebuildReport report;
-      report.server = serving() == nullptr ? Server::down : Server::kept;
+      report.server = generations_.serving() == nullptr ? Server::down : Server::kept;
       finish_rebuild(std::move(report));
       break;
     }
@@ -210,7 +209,7 @@ void Conductor::on_build_over() {
 /// The child that was started from the new build has ended before it was told that it serves.
 void Conductor::on_new_child_over(const ChildEnd& end, const std::string& stderr_tail) {
   RebuildReport report;
-  report.server = serving() == nullptr ? Server::down : Server::kept;
+  report.server = generations_.serving() == nullptr ? Server::down : Server::kept;
   report.start_failure = end;
   report.stderr_tail = stderr_tail;
   finish_rebuild(std::move(report));
@@ -225,7 +224,8 @@ void Conductor::finish_rebuild(RebuildReport report) {
 /// One is over, and another may have been asked for meanwhile.
 void Conductor::reload_again(PendingRebuild before) {
   // The end of the child that served may have come while it was to be replaced.
-  if (!has_child() && !killer_.is_killing() && !killer_.is_wanted_down() && history_.last_end()) {
+  if (!generations_.has_any() && !killer_.is_killing() && !killer_.is_wanted_down() &&
+      history_.last_end()) {
     restart_later(*history_.last_end());
   }
   if (ending_ != Ending::none) {
@@ -300,8 +300,9 @@ void Conductor::tell_given_up(const std::vector<RebuildCaller>& callers, std::st
 
 void Conductor::abandon_rebuild() {
   if (rebuilder_.cancel_build(turn())) return;
-  Child* const child = hears(rebuilder_.rebuild().gen);
-  if (child != nullptr && is_candidate(*child)) {
+  Child* const child = generations_.find(rebuilder_.rebuild().gen);
+  // Without one that serves, the new child is all that there is.
+  if (child != nullptr && child->role == Child::Role::coming && generations_.is_served()) {
     child->life.take_down(EndReason::replaced, {}, ladder(), now_, out_);
   }
   reload_again(rebuilder_.take());

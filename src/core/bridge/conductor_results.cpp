@@ -28,7 +28,7 @@ void Conductor::pass_tools(Child& child, ClientRequest& request, const Message& 
   }
   const auto [tools, cursor] = members<2>(message.result, {"tools", "nextCursor"});
   if (request.is_first_page && is_array(tools)) {
-    if (!child.retires_at) {
+    if (!child.is_retiring()) {
       if (tools.size() <= limits::kListBytesMax) make_way_for_page(tools);
       note_listed(CatalogKind::tools, tools, cursor);
     }
@@ -37,7 +37,7 @@ void Conductor::pass_tools(Child& child, ClientRequest& request, const Message& 
   if (request.is_stateless) expire(message.result, edits);
   keep_cursor(child, cursor);
   answer(request, edits.outgoing());
-  if (!child.retires_at) on_client_listed(!cursor.starts_with('"'));
+  if (!child.is_retiring()) on_client_listed(!cursor.starts_with('"'));
 }
 
 /// What the result of any other request means to the bridge. The client is owed all that it finds
@@ -47,7 +47,7 @@ void Conductor::on_success(Child& child, const ClientRequest& request, std::stri
   switch (request.method) {
     case Method::resource_templates_list:
       // Templates are not compared, so only the client's own question shows them.
-      if (!child.retires_at) {
+      if (!child.is_retiring()) {
         catalogs_.take_templates(member(result, "resourceTemplates"), request.is_first_page);
       }
       [[fallthrough]];
@@ -55,7 +55,7 @@ void Conductor::on_success(Child& child, const ClientRequest& request, std::stri
     case Method::resources_list:
       for (const CatalogKind kind : kCatalogKinds) {
         if (list_method(kind) != request.method || !request.is_first_page) continue;
-        if (!child.retires_at)
+        if (!child.is_retiring())
           note_listed(kind, member(result, catalog_name(kind)), member(result, "nextCursor"));
       }
       keep_cursor(child, member(result, "nextCursor"));
@@ -106,7 +106,7 @@ void Conductor::on_discovered(Child& child, std::string_view result, Edits& edit
   }
   OpeningResult discovered = OpeningResult::of_discovery(result);
   child.handshake.on_discovered(discovered);
-  if (!child.retires_at) told_opening_ = std::move(discovered);
+  if (!child.is_retiring()) told_opening_ = std::move(discovered);
   amend_opening(result, names_.instructions(), edits);
   expire(result, edits);
 }
@@ -142,12 +142,12 @@ void Conductor::on_setting_accepted(const Child& child, const ClientRequest& req
   // Without a session a server keeps nothing of the kind.
   if (!session_.is_asked()) return;
   const bool is_level = setting->method == Method::logging_set_level;
-  for (const Child& other : children_) {
+  for (const Child& other : generations_) {
     // Its successor was told what held before; one that is not that far is told all.
     const Handshake::State state = other.handshake.state();
     const bool was_told = !other.handshake.is_calling_again() &&
                           (state == Handshake::State::settling || state == Handshake::State::done);
-    const bool can_be_told = is_level ? other.has_logging : other.has_resources;
+    const bool can_be_told = is_level ? other.may_have("logging") : other.may_have("resources");
     if (other.gen() <= child.gen() || !other.life.is_up() || !was_told || !can_be_told) continue;
     out_.push(order::SendToChild{
         other.gen(), Outgoing::own(request_line(

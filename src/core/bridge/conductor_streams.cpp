@@ -30,7 +30,7 @@ bool Conductor::on_listen(ClientRequest& request, const Message& message, Line l
   }
   // It has no answer as long as it is open.
   requests_.take(request);
-  Child* const child = serving();
+  Child* const child = generations_.serving();
   // A build may take longer than the client waits.
   const bool is_late = child == nullptr && keeps_waiting();
   streams_.open(message.id, line, std::move(*wanted),
@@ -40,8 +40,8 @@ bool Conductor::on_listen(ClientRequest& request, const Message& message, Line l
 }
 
 void Conductor::ask_for_streams(Child& child) {
-  if (child.retires_at || is_candidate(child)) return;
-  streams_.ask(child.gen(), child.has_answered, turn());
+  if (child.is_retiring() || generations_.is_candidate(child)) return;
+  streams_.ask(child.gen(), child.proof == Child::Proof::answered, turn());
 }
 
 /// The bridge compares this list after a restart, and the client was not told that there is none.
@@ -70,7 +70,7 @@ Conductor::Answered Conductor::answered_by(Child& child, const Message& answer) 
 
 void Conductor::on_streams_timeout() {
   const auto is_up = [this](Generation gen) {
-    const Child* const child = hears(gen);
+    const Child* const child = generations_.find(gen);
     return child != nullptr && child->life.is_up();
   };
   streams_.on_timeout(is_up, turn());
@@ -80,7 +80,7 @@ void Conductor::on_streams_timeout() {
 bool Conductor::on_stream_cancelled(std::string_view raw_id, Line line) {
   Streams::Stream* const stream = streams_.find(raw_id);
   if (stream == nullptr) return false;
-  const Child* const child = hears(stream->gen);
+  const Child* const child = generations_.find(stream->gen);
   const bool is_heard =
       child != nullptr && child->life.is_up() && child->input != Child::Input::deaf;
   streams_.cancel(*stream, line, is_heard, turn());

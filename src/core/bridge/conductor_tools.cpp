@@ -14,7 +14,7 @@
 namespace sitter {
 
 void Conductor::inspect(Purpose purpose, std::optional<RequestHandle> request) {
-  const Child* const child = shown();
+  const Child* const child = generations_.shown();
   out_.push(order::InspectBinary{child == nullptr ? kNoGeneration : child->gen(),
                                  purpose == Look::Purpose::kill_check,
                                  {purpose, request}});
@@ -139,8 +139,8 @@ std::string Conductor::wrong_call(const CallArguments& call) {
     return fmt::format("{} is a tool of mcp-sitter: call it by its own name", tool);
   }
   // Else only the server itself knows what it has.
-  const Child* const child = serving();
-  if (child == nullptr || !child->are_tools_known) return {};
+  const Child* const child = generations_.serving();
+  if (child == nullptr || child->lists != Child::Lists::with_tools) return {};
   for (const std::string_view item : catalogs_.tools().items()) {
     const auto [name, schema] = members<2>(item, {"name", "inputSchema"});
     if (string_value(name) != call.tool) continue;
@@ -163,7 +163,7 @@ void Conductor::on(const fact::BinaryInspected& fact) {
     RestartNotice* const notice = notices_.restart();
     if (notice == nullptr) return;
     if (binary_.path && binary_.exists) notice->path = *binary_.path;
-    for (const Child& child : children_) {
+    for (const Child& child : generations_) {
       if (child.gen() != notice->spawn) continue;
       notice->version = version_of(child.handshake.opened_with());
       describe_changes(child.handshake, *notice);
@@ -206,16 +206,14 @@ void Conductor::on(const fact::BinaryInspected& fact) {
 void Conductor::begin_kill(ClientRequest& request, KillScope scope) {
   restarts_.cancel();
   // Only a running child shows which file is behind a wrapper.
-  if (!killer_.is_killing() && !children_.empty()) inspect(Purpose::remember);
+  if (!killer_.is_killing() && !generations_.is_empty()) inspect(Purpose::remember);
   killer_.begin(request.handle(), scope);
   ChildEnd end = end_for(EndReason::killed_by_sitter);
   if (request.is_control()) end.why = "ctl kill";
   if (ClientRequest* const asked = opening()) answer_opening_ourselves(*asked, end_clause(end));
   // Somebody is about to build, so nothing that waits may start the child again.
   fail_waiting(report_of(end, {}, DeathReport::Reach::not_delivered));
-  for (Child& child : children_) {
-    child.life.take_down(EndReason::killed_by_sitter, end.why, ladder(), now_, out_);
-  }
+  generations_.take_down_all(EndReason::killed_by_sitter, end.why, ladder(), now_, out_);
   // Behind them, so that a new child that is on its way is killed and not merely replaced.
   if (rebuilder_.is_on()) give_up_rebuild(end.why.empty() ? names_.name(Builtin::kill) : end.why);
 }
@@ -234,8 +232,8 @@ void Conductor::finish_kill() {
 /// The words of mcp-sitter 0.2.0.
 std::string Conductor::state_word() const {
   if (killer_.is_killing()) return "killing";
-  if (const Child* const child = shown()) {
-    if (child->is_ready && child->life.is_up()) return "ready";
+  if (const Child* const child = generations_.shown()) {
+    if (child->is_ready()) return "ready";
     return child->life.taken_down_for() ? "killing" : "running";
   }
   const auto& last = history_.last_end();
@@ -257,7 +255,7 @@ StatusFacts Conductor::status() const {
   facts.binary_path = binary_.path;
   facts.child_state = state_word();
   facts.child_tool_count = static_cast<std::int64_t>(catalogs_.tools().count());
-  facts.spawn_count = last_gen_;
+  facts.spawn_count = generations_.last();
   facts.kill_count = killer_.count();
   facts.last_kill = history_.last_end_at();
   if (const auto& last = history_.last_end()) {
@@ -289,9 +287,9 @@ StatusFacts Conductor::status() const {
   facts.build = build_status();
   facts.watch = watch_status();
   facts.restart = {restarts_.when(), restarts_.count(), restarts_.max()};
-  if (children_.empty()) return facts;
+  if (generations_.is_empty()) return facts;
 
-  const Child& child = *shown();
+  const Child& child = *generations_.shown();
   if (child.life.pid() != 0) {
     facts.child_alive = true;
     facts.child_pid = child.life.pid();
@@ -300,7 +298,7 @@ StatusFacts Conductor::status() const {
         {child.gen(), child.life.pid(), child.life.started().wall, *facts.child_uptime, {}});
     if (facts.history.size() > limits::kHistoryMax) facts.history.erase(facts.history.begin());
   }
-  facts.child_ready = child.is_ready && child.life.is_up();
+  facts.child_ready = child.is_ready();
   const OpeningResult& opened = child.handshake.opened_with();
   if (!opened.server_info.empty()) facts.server_info = opened.server_info;
   if (!opened.protocol_version.empty()) facts.child_protocol_version = opened.protocol_version;

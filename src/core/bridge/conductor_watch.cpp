@@ -32,9 +32,10 @@ void Conductor::on_files_settled() {
 /// What no reload can have missed any more.
 void Conductor::note_reload_over() {
   if (rebuilder_.take_started()) watch_.on_build();
-  const bool is_on_its_way = std::any_of(
-      children_.begin(), children_.end(),
-      [](const Child& child) { return !child.is_ready && !child.life.taken_down_for(); });
+  const bool is_on_its_way =
+      std::any_of(generations_.begin(), generations_.end(), [](const Child& child) {
+        return child.role == Child::Role::coming && !child.life.taken_down_for();
+      });
   if (!rebuilder_.is_on() && !is_on_its_way) watch_.on_over(now_);
 }
 

@@ -1,0 +1,93 @@
+#include "core/child/generations.hpp"
+
+#include <algorithm>
+
+namespace sitter {
+
+using Role = Child::Role;
+
+Child& Generations::begin(Now now, const MakeId& make_id, const MakeMeta& make_meta,
+                          const std::string& sitter_version) {
+  return children_.emplace_back(++last_, now, make_id, make_meta, sitter_version);
+}
+
+Child* Generations::find(Generation gen) {
+  for (Child& child : children_) {
+    if (child.gen() == gen) return child.life.is_over() ? nullptr : &child;
+  }
+  return nullptr;
+}
+
+Child* Generations::serving() {
+  for (Child& child : children_) {
+    if (child.serves()) return &child;
+  }
+  return nullptr;
+}
+
+const Child* Generations::shown() const {
+  for (const Child& child : children_) {
+    if (child.serves()) return &child;
+  }
+  return children_.empty() ? nullptr : &children_.back();
+}
+
+bool Generations::is_served() const {
+  return std::any_of(children_.begin(), children_.end(),
+                     [](const Child& child) { return child.serves(); });
+}
+
+bool Generations::is_candidate(const Child& child) const {
+  return child.role == Role::coming &&
+         std::any_of(children_.begin(), children_.end(),
+                     [](const Child& other) { return other.role == Role::serving; });
+}
+
+bool Generations::has_any() const {
+  return std::any_of(children_.begin(), children_.end(),
+                     [](const Child& child) { return !child.is_retiring(); });
+}
+
+bool Generations::is_one_ending() const {
+  return std::any_of(children_.begin(), children_.end(), [](const Child& child) {
+    return child.role == Role::serving && !child.life.is_up() && !child.life.is_over();
+  });
+}
+
+bool Generations::has_one_begun() const {
+  return std::any_of(children_.begin(), children_.end(),
+                     [](const Child& child) { return child.has_begun(); });
+}
+
+bool Generations::is_one_past_opening() const {
+  return std::any_of(children_.begin(), children_.end(),
+                     [](const Child& child) { return child.is_past_opening(); });
+}
+
+bool Generations::serve(Child& child) {
+  if (child.role != Role::coming) return false;
+  child.role = Role::serving;
+  return true;
+}
+
+void Generations::come_again(Child& child) {
+  child.role = Role::coming;
+  child.proof = Child::Proof::none;
+}
+
+void Generations::retire(Child& child, Instant by) {
+  child.role = Role::retiring;
+  child.retire_by = by;
+}
+
+void Generations::take_down_all(EndReason reason, const std::string& why,
+                                ChildLifecycle::Ladder ladder, Now now, Orders& out) {
+  for (Child& child : children_) child.life.take_down(reason, why, ladder, now, out);
+}
+
+void Generations::release(Orders& out) {
+  for (const Child& child : children_) out.push(order::ReleaseChild{child.gen()});
+  children_.clear();
+}
+
+}  // namespace sitter

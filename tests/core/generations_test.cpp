@@ -1,0 +1,124 @@
+#include "core/child/generations.hpp"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+namespace sitter {
+namespace {
+
+using Role = Child::Role;
+
+class GenerationsTest : public ::testing::Test {
+ protected:
+  Child& begin() {
+    Child& child = children_.begin(
+        now_, [] { return "1"; }, [] { return ""; }, "9.9.9");
+    child.life.on_started({child.gen(), 100 + child.gen()}, now_, out_);
+    return child;
+  }
+
+  Child& serve() {
+    Child& child = begin();
+    children_.serve(child);
+    return child;
+  }
+
+  void take_down(Child& child) {
+    child.life.take_down(EndReason::replaced, {}, {}, now_, out_);
+  }
+
+  void end(Child& child) {
+    child.life.on_output_ended({}, now_, out_);
+    child.life.on_error_ended(out_);
+    child.life.on_exited({}, now_, out_);
+    child.life.on_unit_signalled({child.gen(), {}}, now_, out_);
+  }
+
+  Now now_;
+  Orders out_;
+  Generations children_;
+};
+
+TEST_F(GenerationsTest, NumbersGrowByOne) {
+  EXPECT_EQ(children_.last(), kNoGeneration);
+  EXPECT_EQ(begin().gen(), 1);
+  EXPECT_EQ(begin().gen(), 2);
+  EXPECT_EQ(children_.last(), 2);
+}
+
+TEST_F(GenerationsTest, AComingChildServesOnce) {
+  Child& child = begin();
+  EXPECT_EQ(children_.serving(), nullptr);
+  EXPECT_TRUE(children_.serve(child));
+  EXPECT_EQ(children_.serving(), &child);
+  EXPECT_FALSE(children_.serve(child));
+}
+
+TEST_F(GenerationsTest, OneThatIsOnItsWayOutDoesNotServe) {
+  Child& child = serve();
+  take_down(child);
+  EXPECT_EQ(children_.serving(), nullptr);
+  EXPECT_EQ(children_.shown(), &child);
+  EXPECT_TRUE(children_.is_one_ending());
+}
+
+TEST_F(GenerationsTest, AComingChildIsACandidateWhileAnotherHasItsPlace) {
+  Child& before = serve();
+  Child& next = begin();
+  EXPECT_TRUE(children_.is_candidate(next));
+  EXPECT_FALSE(children_.is_candidate(before));
+  EXPECT_EQ(children_.shown(), &before);
+  take_down(before);
+  EXPECT_TRUE(children_.is_candidate(next));
+  children_.retire(before, now_.steady);
+  EXPECT_FALSE(children_.is_candidate(next));
+  EXPECT_FALSE(children_.is_one_ending());
+}
+
+TEST_F(GenerationsTest, OneThatRetiresIsNotTheClients) {
+  Child& child = serve();
+  EXPECT_EQ(child.retires_at(), std::nullopt);
+  children_.retire(child, now_.steady + std::chrono::seconds(5));
+  EXPECT_EQ(child.retires_at(), now_.steady + std::chrono::seconds(5));
+  EXPECT_EQ(children_.serving(), nullptr);
+  EXPECT_FALSE(children_.has_any());
+  EXPECT_FALSE(children_.is_empty());
+}
+
+TEST_F(GenerationsTest, OneThatWasProbedComesOnceMore) {
+  Child& child = serve();
+  child.proof = Child::Proof::answered;
+  children_.come_again(child);
+  EXPECT_EQ(child.role, Role::coming);
+  EXPECT_FALSE(child.has_started());
+  EXPECT_TRUE(children_.serve(child));
+}
+
+TEST_F(GenerationsTest, OneThatIsOverIsGivenAwayAfterItsLastStep) {
+  Child& first = serve();
+  begin();
+  end(first);
+  EXPECT_EQ(children_.find(1), nullptr);
+  std::vector<std::pair<char, Generation>> seen;
+  children_.settle([&](Child& child) { seen.emplace_back('a', child.gen()); },
+                   [&](Child dead) { seen.emplace_back('o', dead.gen()); });
+  EXPECT_EQ(seen, (std::vector<std::pair<char, Generation>>{{'a', 1}, {'o', 1}, {'a', 2}}));
+  EXPECT_NE(children_.find(2), nullptr);
+}
+
+TEST_F(GenerationsTest, ReleasedOnesAreGone) {
+  serve();
+  begin();
+  while (out_.pop()) {
+  }
+  children_.release(out_);
+  EXPECT_EQ(std::get<order::ReleaseChild>(*out_.pop()).gen, 1);
+  EXPECT_EQ(std::get<order::ReleaseChild>(*out_.pop()).gen, 2);
+  EXPECT_TRUE(children_.is_empty());
+  EXPECT_EQ(children_.last(), 2);
+}
+
+}  // namespace
+}  // namespace sitter
