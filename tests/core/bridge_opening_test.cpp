@@ -291,6 +291,19 @@ TEST_F(BridgeOpeningTest, AThirdOpeningIsNotLostWithTheSecond) {
   dies(1, 0);
 }
 
+TEST_F(BridgeOpeningTest, TheLateAnswerToTheSecondOpeningDoesNotReplaceTheThird) {
+  config.kill_grace = seconds(20);
+  open_session();
+  client(initialize(2));
+  client(call(3, "sitter_kill"));
+  client(initialize(4, "2024-11-05"));
+  child(1, result(2, server.opening()));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr(R"json("id":2,"result")json")));
+  time_passes(config.answer_within);
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("\"id\":4,"), HasSubstr("2024-11-05"))));
+  dies(1, 0);
+}
+
 TEST_F(BridgeOpeningTest, ASecondOpeningWithoutAResultPassesAsItIs) {
   open_session();
   for (const std::string odd : {"null", "5", "[]", "{}"}) {

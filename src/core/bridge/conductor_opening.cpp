@@ -124,6 +124,8 @@ void Conductor::on_opening_answer(Child& child, const Message& message, Line lin
 }
 
 void Conductor::on_second_opening(const ClientRequest& request, std::string_view result) {
+  // The client has opened once more since, and only that counts.
+  if (opening() != nullptr) return;
   const Message* const opening = kept_reader_.read(request.extra->line.line());
   if (opening == nullptr) return;
   begin_session_again(*opening);
