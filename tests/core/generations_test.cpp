@@ -25,9 +25,7 @@ class GenerationsTest : public ::testing::Test {
     return child;
   }
 
-  void take_down(Child& child) {
-    child.life.take_down(EndReason::replaced, {}, {}, now_, out_);
-  }
+  void take_down(Child& child) { child.life.take_down(EndReason::replaced, {}, {}, now_, out_); }
 
   void end(Child& child) {
     child.life.on_output_ended({}, now_, out_);

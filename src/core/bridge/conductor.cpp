@@ -57,7 +57,7 @@ void Conductor::each_deadline(Row row) {
     row(replaceable_at(child), in_settle);
     row(child.deaf_at, [&] { on_deaf(child); });
   }
-  row(answer_opening_at_, [this] {
+  row(opening_.answer_by(), [this] {
     answer_opening_ourselves(*opening(), fmt::format("it is still starting after {}",
                                                      duration_text(config_.answer_within)));
   });

@@ -27,14 +27,13 @@
 #include "core/child/start_policy.hpp"
 #include "core/child/stderr_ring.hpp"
 #include "core/client/batches.hpp"
-#include "core/client/client_envelope.hpp"
 #include "core/client/client_output.hpp"
 #include "core/client/client_requests.hpp"
 #include "core/client/crowd.hpp"
 #include "core/client/internal_ids.hpp"
+#include "core/client/opening.hpp"
 #include "core/client/progress_tokens.hpp"
 #include "core/client/relist_wait.hpp"
-#include "core/client/session.hpp"
 #include "core/client/turn.hpp"
 #include "core/streams/streams.hpp"
 #include "core/tell/builtin_tools.hpp"
@@ -120,8 +119,6 @@ class Conductor {
   ChildLifecycle::Ladder ladder() const;
   ChildEnd end_for(EndReason reason) const { return end_for(reason, generations_.shown()); }
   ChildEnd end_for(EndReason reason, const Child* child) const;
-  /// Whether the client has shown how it speaks with the server.
-  bool is_open() const { return session_.is_asked() || envelope_.is_known(); }
   ChildLifecycle* hears_life(Generation gen);
   StderrRing& ring_of(Child& child);
 
@@ -188,9 +185,10 @@ class Conductor {
   void expect_answer(ClientRequest& second_opening, Line line);
   void answer_second_openings();
   void meet(std::string_view client_info);
-  void begin_session(const Message& opening);
   /// The client's `initialize`, while it is owed an answer.
-  ClientRequest* opening() const { return opening_ ? requests_.find(*opening_) : nullptr; }
+  ClientRequest* opening() const {
+    return opening_.first() ? requests_.find(*opening_.first()) : nullptr;
+  }
   void begin_session_again(const Message& opening);
   void on_opening_answer(Child& child, const Message& message, Line line);
   void on_second_opening(const ClientRequest& request, std::string_view result);
@@ -259,7 +257,6 @@ class Conductor {
   void on_notice_told();
   std::string version_of(const OpeningResult& opened) const;
   void describe_changes(const Handshake& handshake, RestartNotice& notice) const;
-  void note_told(const OpeningResult& opened);
   void on_client_listed(bool is_last_page);
   void hold(ClientRequest& request, std::string line);
   void release_held();
@@ -347,21 +344,9 @@ class Conductor {
   int exit_code_ = 0;
   std::optional<Instant> ending_deadline_;
 
-  Session session_;
-  /// The client's `initialize`, perhaps answered already.
-  std::optional<RequestHandle> opening_;
-  std::optional<Instant> answer_opening_at_;
-  /// When the first of those that came later is answered without the child.
+  Opening opening_;
+  /// When the first `initialize` of those that came later is answered without the child.
   std::optional<Instant> answer_second_at_;
-  /// What the client knows of the server.
-  std::optional<OpeningResult> told_opening_;
-
-  /// The client speaks the stateless revision, beside a session of its own or without one.
-  ClientEnvelope envelope_;
-  /// A request of that revision has come, perhaps only a probe.
-  bool has_met_envelope_ = false;
-  /// And a child was lost since, so that the next one is news to the client.
-  bool has_lost_stateless_ = false;
   Streams streams_{[this](CatalogKind kind) { return finds_changes(kind); }};
   Batches batches_;
   /// The batch whose messages are being read.

@@ -98,11 +98,7 @@ void Conductor::answer_last_list(ClientRequest& request) {
 
 void Conductor::answer_opening_ourselves(ClientRequest& request, std::string_view why,
                                          std::string_view stderr_tail) {
-  answer_opening_at_.reset();
-  session_.answered_by_us = true;
-  session_.negotiated_version = is_legacy_version(session_.requested_version)
-                                    ? session_.requested_version
-                                    : std::string(kNewestLegacyVersion);
+  const std::string& version = opening_.answer_ourselves();
   // The client is told that there is nothing, so whatever a child brings is new to it.
   catalogs_.take_unknown_as_empty();
   out_.log(Level::warn, fmt::format("the opening is answered without the server: {}", why));
@@ -116,9 +112,7 @@ void Conductor::answer_opening_ourselves(ClientRequest& request, std::string_vie
       "files have changed, and any other request starts it anyway. {}",
       brief(config_.command, 200), why, last_words, names_.name(Builtin::status),
       names_.name(Builtin::child_stderr), names_.name(Builtin::status), names_.instructions());
-  answer_result(request, own_opening_result(session_.negotiated_version, config_.sitter_version,
-                                            instructions));
-  for (Child& child : generations_) child.has_clients_opening = false;
+  answer_result(request, own_opening_result(version, config_.sitter_version, instructions));
 }
 
 void Conductor::fail(ClientRequest& request, const DeathReport& report) {

@@ -154,7 +154,7 @@ void Conductor::add_noise(Child& child, std::string_view text) {
 }
 
 void Conductor::on_child_request(Child& child, const Message& message, Line line) {
-  if (!session_.is_asked()) {
+  if (!opening_.session().is_asked()) {
     // No client of the stateless revision would answer.
     out_.log(Level::warn, fmt::format("child {} sent a request ({}) outside of a session that was "
                                       "opened with initialize; it was dropped",
@@ -329,7 +329,7 @@ ClientRequest* Conductor::find_sent(const Child& child, std::string_view raw_id)
 bool Conductor::may_be_refusal(const Child& child, const ClientRequest& request,
                                std::string_view error) const {
   return child.handshake.is_in_doubt() && request.is_stateless && !request.is_cancelled &&
-         !session_.is_asked() && ending_ == Ending::none &&
+         !opening_.session().is_asked() && ending_ == Ending::none &&
          request.method != Method::server_discover && may_mean_unopened(error);
 }
 
@@ -338,11 +338,11 @@ bool Conductor::may_be_refusal(const Child& child, const ClientRequest& request,
 void Conductor::note_version(Child& child, const ClientRequest& request, const Message& answer) {
   if (answer.kind == Message::Kind::error) {
     if (has_code(answer.error, ErrorCode::unsupported_version)) {
-      envelope_.on_refused(request.envelope);
+      opening_.on_version_refused(request.envelope);
     }
     return;
   }
-  if (envelope_.on_served(request.envelope)) take_missing_lists(child);
+  if (opening_.on_served(request.envelope)) take_missing_lists(child);
   if (child.handshake.is_in_doubt() && !member(answer.result, "resultType").empty()) {
     child.handshake.end_doubt();
   }

@@ -106,7 +106,8 @@ void Conductor::on_batch(Line line) {
 }
 
 bool Conductor::takes_batches() const {
-  return session_.is_asked() && session_.version() == kBatchVersion;
+  const Session& session = opening_.session();
+  return session.is_asked() && session.version() == kBatchVersion;
 }
 
 void Conductor::on(const fact::ClientLineTooLong& fact) {
@@ -130,7 +131,8 @@ void Conductor::refuse_broken_line(Line line, std::string_view what) {
 
 void Conductor::refuse_client_line(std::string_view id, ErrorCode code, std::string_view what) {
   out_.log(Level::warn, fmt::format("a line of the client was refused: {}", what));
-  const bool must_have_id = session_.is_asked() && session_.version() < kErrorsWithoutId;
+  const Session& session = opening_.session();
+  const bool must_have_id = session.is_asked() && session.version() < kErrorsWithoutId;
   if (id.empty() && must_have_id) id = "null";
   output_.send(
       Outgoing::own(error_line(id, code, fmt::format("mcp-sitter did not pass this on: {}", what))),
@@ -146,14 +148,14 @@ void Conductor::on_client_request(const Message& message, Line line) {
   request.is_first_page = params.cursor.empty() || params.cursor == "null";
   request.wants_task = params.has_task;
   request.is_stateless = params.has_envelope();
-  has_met_envelope_ = has_met_envelope_ || request.is_stateless;
+  if (request.is_stateless) opening_.on_envelope();
   if (batch_ != Batches::kNone) request.more().batch = batch_;
   if (request.is_stateless && message.method != Method::server_discover) {
-    if (!is_open()) {
+    if (!opening_.is_open()) {
       ids_.be_like(message.id);
       meet(params.envelope_client);
     }
-    request.envelope = envelope_.note(params);
+    request.envelope = opening_.note(params);
   }
   if (!params.meta_progress_token.empty()) {
     request.wants_progress = true;
@@ -202,7 +204,7 @@ void Conductor::pass_on(ClientRequest& request, const Message& message, Line lin
     return;
   }
   // A probe comes before anything is known.
-  if (!is_open() && !request.is_stateless) {
+  if (!opening_.is_open() && !request.is_stateless) {
     answer_error(request, ErrorCode::invalid_request,
                  fmt::format("{} came before initialize, and was not passed on",
                              brief(message.method_text, 100)));
@@ -245,9 +247,9 @@ bool Conductor::may_wait(Line line) const {
 
 bool Conductor::answer_ourselves(ClientRequest& request, Child* child,
                                  const Message::Params& params) {
-  if (request.method == Method::logging_set_level && session_.answered_by_us &&
+  if (request.method == Method::logging_set_level && opening_.session().answered_by_us &&
       (child == nullptr ? !generations_.is_one_past_opening() : !child->may_have("logging"))) {
-    session_.log_level = params.level;
+    opening_.set_log_level(params.level);
     answer_result(request, "{}");
     return true;
   }
@@ -259,7 +261,7 @@ bool Conductor::answer_ourselves(ClientRequest& request, Child* child,
     return true;
   }
   if (child == nullptr) {
-    if (!session_.answered_by_us) return false;
+    if (!opening_.session().answered_by_us) return false;
     answer_last_list(request);
     if (!generations_.has_any() && !killer_.is_killing() && !rebuilder_.is_on() &&
         ending_ == Ending::none && policy_.verdict(now_) == StartPolicy::Verdict::start) {
@@ -269,7 +271,7 @@ bool Conductor::answer_ourselves(ClientRequest& request, Child* child,
   }
   const bool is_lacking =
       (request.method == Method::tools_list && !child->may_have("tools")) ||
-      (session_.answered_by_us &&
+      (opening_.session().answered_by_us &&
        ((request.method == Method::prompts_list && !child->may_have("prompts")) ||
         ((request.method == Method::resources_list ||
           request.method == Method::resource_templates_list) &&
@@ -323,15 +325,15 @@ void Conductor::on_client_notification(const Message& message, Line line) {
     on_cancelled(message, line);
     return;
   }
-  has_met_envelope_ = has_met_envelope_ || message.params.has_envelope();
+  if (message.params.has_envelope()) opening_.on_envelope();
   Child* const child = generations_.serving();
-  if (message.method == Method::initialized && session_.is_asked()) {
-    session_.initialized_line = line.text();
+  if (message.method == Method::initialized && opening_.session().is_asked()) {
+    opening_.on_initialized(line.text());
     // A child that has not had one gets it from its handshake, and so does each that follows.
     if (child == nullptr || child->handshake.state() == Handshake::State::opened) return;
   }
   // A client that has said anything with an envelope, a probe too, need not open a session first.
-  if (!is_open() && !has_met_envelope_) {
+  if (!opening_.is_open() && !opening_.has_met_envelope()) {
     out_.log(Level::warn, fmt::format("{} came before initialize, and was dropped",
                                       brief(message.method_text, 100)));
     return;

@@ -30,7 +30,7 @@ void Conductor::on_over(Child dead) {
       end.reason == EndReason::killed_by_sitter || end.reason == EndReason::shut_down;
   const bool is_replaced = end.reason == EndReason::replaced;
   // A server of an earlier revision may well exit when it is only probed.
-  const bool was_probed = !is_open() && !dead.has_started();
+  const bool was_probed = !opening_.is_open() && !dead.has_started();
   std::string tail = ring_.tail(gen);
   if (dead.handshake.has_spoken() && !is_deliberate && !is_replaced) blame_replay(dead, end);
   if (was_probed) {
@@ -50,7 +50,7 @@ void Conductor::on_over(Child dead) {
   if (dead.has_held_errors) release_held();
   void_questions(gen);
   streams_.on_child_lost(gen, turn());
-  if (envelope_.is_known()) has_lost_stateless_ = true;
+  opening_.on_child_lost();
   const DeathReport report = report_of(end, tail, Reach::in_flight);
   for (ClientRequest* request : requests_.all(ClientRequest::State::sent, gen)) {
     on_child_lost(dead, *request, report, is_deliberate);
@@ -118,7 +118,7 @@ void Conductor::on_child_lost(const Child& dead, ClientRequest& request, const D
     answer_result(request, "{}");
   } else if (request.method == Method::initialize && opening() == nullptr) {
     answer_lost_opening(request, end_clause(*report.end), report.stderr_tail);
-  } else if (request.method == Method::server_discover && !envelope_.is_known()) {
+  } else if (request.method == Method::server_discover && !opening_.envelope().is_known()) {
     fail(request, report);
   } else if (!dead.has_started()) {
     // What it may have died of would take the next ones down, too.

@@ -80,10 +80,10 @@ void Conductor::start() {
   restarts_.on_start(now_);
   killer_.on_wanted();
   watch_.on_start();
-  if (generations_.has_any() && envelope_.is_known()) has_lost_stateless_ = true;
+  if (generations_.has_any()) opening_.on_child_lost();
   const Child& child = generations_.begin(
       now_, [this] { return ids_.next(requests_); },
-      [this] { return session_.is_asked() ? std::string() : envelope_.meta(); },
+      [this] { return opening_.session().is_asked() ? std::string() : opening_.envelope().meta(); },
       config_.sitter_version);
   out_.push(order::StartChild{child.gen()});
 }
@@ -98,17 +98,17 @@ void Conductor::advance(Child& child) {
     return;
   }
   if (handshake.state() == State::idle || handshake.state() == State::unopened) {
-    if (opening() != nullptr || session_.is_asked()) {
+    if (opening() != nullptr || opening_.session().is_asked()) {
       open(child);
     } else {
       // The first child may well be silent for as long as the client's first request takes.
-      if (has_lost_stateless_) expect_start(child);
+      if (opening_.is_next_news()) expect_start(child);
       advance_unopened(child);
     }
     return;
   }
-  if (handshake.state() == State::refused && child.has_clients_opening && opening() != nullptr &&
-      envelope_.is_known() && handshake.is_of_stateless_era()) {
+  if (handshake.state() == State::refused && opening_.was_sent_to(child.gen()) &&
+      opening() != nullptr && opening_.envelope().is_known() && handshake.is_of_stateless_era()) {
     refuse_opening(child);
     return;
   }
@@ -120,9 +120,9 @@ void Conductor::advance(Child& child) {
     child.life.take_down(EndReason::opening_refused, handshake.refusal(), ladder(), now_, out_);
     return;
   }
-  if (handshake.state() == State::opened && session_.is_initialized()) {
+  if (handshake.state() == State::opened && opening_.session().is_initialized()) {
     replay_first(child);
-    handshake.settle(session_, !child.has_clients_opening, now_, out_);
+    handshake.settle(opening_.session(), !opening_.was_sent_to(child.gen()), now_, out_);
   }
   if (child.role == Role::coming && generations_.is_one_ending()) return;
   if (generations_.is_candidate(child)) {
@@ -175,10 +175,8 @@ void Conductor::finish_retiring(Child& child) {
 /// The child serves this client already, without a session.
 void Conductor::refuse_opening(Child& child) {
   ClientRequest& request = *opening();
-  answer_opening_at_.reset();
   child.startup_deadline.reset();
-  child.has_clients_opening = false;
-  session_ = {};
+  opening_.on_refused();
   answer(request, Outgoing::own(error_line(request.id(), child.handshake.refusal_error())));
   advance_unopened(child);
 }
@@ -204,10 +202,10 @@ void Conductor::open(Child& child) {
   generations_.come_again(child);
   expect_start(child);
   if (const ClientRequest* const asked = opening()) {
-    child.has_clients_opening = true;
+    opening_.on_sent(child.gen());
     child.handshake.open_with_clients(asked->extra->line.text(), asked->id(), out_);
   } else {
-    child.handshake.open_again(session_, out_);
+    child.handshake.open_again(opening_.session(), out_);
   }
 }
 
@@ -215,7 +213,7 @@ void Conductor::open(Child& child) {
 /// probes so far.
 void Conductor::advance_unopened(Child& child) {
   child.handshake.leave_unopened();
-  if (has_lost_stateless_) {
+  if (opening_.is_next_news()) {
     replay_first(child);
     child.handshake.list(true, catalogs_.tools().count() > 0, now_, out_);
     // Else when it serves.
@@ -225,7 +223,7 @@ void Conductor::advance_unopened(Child& child) {
   begin_serving(child);
   if (requests_.waiting_count() > 0) release_waiting(child);
   // Behind the client's first request, so that a server of both eras takes the client's.
-  if (envelope_.is_known()) child.handshake.list(false, false, now_, out_);
+  if (opening_.envelope().is_known()) child.handshake.list(false, false, now_, out_);
 }
 
 void Conductor::begin_serving(Child& child) {
@@ -263,13 +261,13 @@ void Conductor::on_opened(Child& child) {
 
 void Conductor::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) {
   const bool is_first = child.lists == Lists::unknown;
-  const bool is_respawn = is_first && !child.has_clients_opening &&
-                          (child.handshake.was_opened() || has_lost_stateless_);
+  const bool is_respawn = is_first && !opening_.was_sent_to(child.gen()) &&
+                          (child.handshake.was_opened() || opening_.is_next_news());
   Catalogs::Comparison comparison = catalogs_.take(lists, is_respawn);
   child.lists =
       std::max(child.lists, comparison.are_tools_known ? Lists::with_tools : Lists::taken);
   names_.make_way_for(catalogs_.tools().names());
-  if (!session_.is_asked()) note_era(child, lists);
+  if (!opening_.session().is_asked()) note_era(child, lists);
   if (!is_respawn) {
     // The child has told the client itself, or the client has not listed yet.
     if (notices_.restart() == nullptr) catalogs_.mark_told();
@@ -309,7 +307,7 @@ void Conductor::note_era(Child& child, const std::vector<ListSurvey::List>& list
 }
 
 void Conductor::restore_subscriptions(const Child& child) {
-  for (const std::string& uri : child.handshake.lost_subscriptions()) session_.unsubscribe(uri);
+  for (const std::string& uri : child.handshake.lost_subscriptions()) opening_.unsubscribe(uri);
   // What changed while nobody served is not told by anybody else.
   for (const std::string& uri : child.handshake.restored_subscriptions()) {
     output_.send(Outgoing::own(notification_line(method_name(Method::resources_updated),

@@ -74,7 +74,7 @@ Notices::Known Conductor::known_for_notice() const {
 void Conductor::on_notice_told() {
   watch_.on_told();
   catalogs_.mark_told();
-  if (Child* const child = generations_.serving()) note_told(child->handshake.opened_with());
+  if (Child* const child = generations_.serving()) opening_.on_told(child->handshake.opened_with());
 }
 
 std::string Conductor::version_of(const OpeningResult& opened) const {
@@ -87,8 +87,8 @@ std::string Conductor::version_of(const OpeningResult& opened) const {
 /// What the client was told at the opening and is no longer true; no message of the protocol can
 /// say it.
 void Conductor::describe_changes(const Handshake& handshake, RestartNotice& notice) const {
-  if (!told_opening_) return;
-  const OpeningResult& told = *told_opening_;
+  if (opening_.told() == nullptr) return;
+  const OpeningResult& told = *opening_.told();
   const OpeningResult& now_open = handshake.opened_with();
   const bool has_versions = !told.protocol_version.empty() && !now_open.protocol_version.empty();
   if (has_versions && told.protocol_version != now_open.protocol_version) {
@@ -110,15 +110,6 @@ void Conductor::describe_changes(const Handshake& handshake, RestartNotice& noti
     if (!now_open.declares(name)) notice.capabilities_removed.push_back(name);
   }
   notice.instructions_changed = told.instructions != now_open.instructions;
-}
-
-/// The client knows of the child what the notice said. Without an opening that is a name at most.
-void Conductor::note_told(const OpeningResult& opened) {
-  if (!told_opening_ || !opened.capabilities.empty()) {
-    told_opening_ = opened;
-  } else if (!opened.server_info.empty()) {
-    told_opening_->server_info = opened.server_info;
-  }
 }
 
 void Conductor::on_client_listed(bool is_last_page) {

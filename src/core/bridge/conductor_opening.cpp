@@ -37,12 +37,11 @@ void Conductor::on_initialize(ClientRequest& request, const Message& message, Li
   for (ClientRequest* sent : requests_.all(State::sent)) {
     if (sent->method == Method::server_discover) requests_.waive(*sent);
   }
-  begin_session(message);
+  meet(member(message.params_raw, "clientInfo"));
   ids_.be_like(message.id);
   requests_.mark_ours(request);
   request.more().line = OwnedLine(line.text());
-  opening_ = request.handle();
-  answer_opening_at_ = now_.steady + config_.answer_within;
+  opening_.begin(message, request.handle(), now_.steady + config_.answer_within);
 }
 
 /// It is not waited for any longer than the first.
@@ -77,20 +76,10 @@ void Conductor::meet(std::string_view client_info) {
   if (config_.call_tool == CallTool::automatic && !facts.lists_again) names_.offer(Builtin::call);
 }
 
-/// What was set up before counts no more.
-void Conductor::begin_session(const Message& opening) {
-  meet(member(opening.params_raw, "clientInfo"));
-  session_ = {};
-  session_.opening_params = opening.params_raw.empty() ? "{}" : opening.params_raw;
-  session_.requested_version = json_decoded(opening.params.protocol_version).value_or("");
-}
-
 /// The client has opened a second time, and is being answered now.
 void Conductor::begin_session_again(const Message& opening) {
-  // Some clients send `initialized` without waiting for the answer.
-  std::string initialized_line = std::move(session_.initialized_line);
-  begin_session(opening);
-  session_.initialized_line = std::move(initialized_line);
+  meet(member(opening.params_raw, "clientInfo"));
+  opening_.begin_again(opening);
 }
 
 /// The answer to the opening: the client's own, or a replay whose answer stays here.
@@ -98,23 +87,20 @@ void Conductor::on_opening_answer(Child& child, const Message& message, Line lin
   if (child.handshake.state() != Handshake::State::opened) return;
   on_opened(child);
   const OpeningResult& result = child.handshake.opened_with();
-  if (!child.has_clients_opening || opening() == nullptr) {
+  if (!opening_.was_sent_to(child.gen()) || opening() == nullptr) {
     if (!is_legacy_version(result.protocol_version) &&
-        result.protocol_version != session_.negotiated_version) {
+        result.protocol_version != opening_.session().negotiated_version) {
       child.life.take_down(
           EndReason::opening_refused,
           fmt::format("it answered initialize with protocol version {}, and the "
                       "session has {}",
-                      brief(result.protocol_version, 40), session_.negotiated_version),
+                      brief(result.protocol_version, 40), opening_.session().negotiated_version),
           ladder(), now_, out_);
     }
     return;
   }
   ClientRequest& request = *opening();
-  answer_opening_at_.reset();
-  session_.negotiated_version = result.protocol_version;
-  session_.capabilities = result.capabilities;
-  told_opening_ = result;
+  opening_.on_answered(result);
   Edits edits(line);
   if (const auto id = request.id(); id != message.id) {
     edits.replace(message.id, std::string(id));
@@ -129,9 +115,7 @@ void Conductor::on_second_opening(const ClientRequest& request, std::string_view
   const Message* const opening = kept_reader_.read(request.extra->line.line());
   if (opening == nullptr) return;
   begin_session_again(*opening);
-  told_opening_ = OpeningResult::of(result);
-  session_.negotiated_version = told_opening_->protocol_version;
-  session_.capabilities = told_opening_->capabilities;
+  opening_.on_answered(OpeningResult::of(result));
 }
 
 }  // namespace sitter

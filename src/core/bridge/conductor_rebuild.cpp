@@ -158,7 +158,7 @@ void Conductor::start_new_child() {
     is_one_left = true;
   }
   if (is_one_left || killer_.is_killing()) return;
-  if (!is_open()) {
+  if (!opening_.is_open()) {
     RebuildReport report;
     report.server = Server::not_wanted;
     finish_rebuild(std::move(report));

@@ -106,7 +106,7 @@ void Conductor::on_discovered(Child& child, std::string_view result, Edits& edit
   }
   OpeningResult discovered = OpeningResult::of_discovery(result);
   child.handshake.on_discovered(discovered);
-  if (!child.is_retiring()) told_opening_ = std::move(discovered);
+  if (!child.is_retiring()) opening_.on_discovered(std::move(discovered));
   amend_opening(result, names_.instructions(), edits);
   expire(result, edits);
 }
@@ -131,16 +131,16 @@ void Conductor::on_setting_accepted(const Child& child, const ClientRequest& req
   const Message* const setting = kept_reader_.read(request.extra->line.line());
   if (setting == nullptr) return;
   const Message::Params& params = setting->params;
-  if (setting->method == Method::logging_set_level) session_.log_level = params.level;
-  if (setting->method == Method::resources_subscribe && !session_.subscribe(params.uri)) {
+  if (setting->method == Method::logging_set_level) opening_.set_log_level(params.level);
+  if (setting->method == Method::resources_subscribe && !opening_.subscribe(params.uri)) {
     out_.log(Level::warn,
              fmt::format("a subscription is not made again after a restart: at most {} are "
                          "remembered, with {} bytes of URIs",
                          limits::kSubscriptionsMax, limits::kSubscriptionBytesMax));
   }
-  if (setting->method == Method::resources_unsubscribe) session_.unsubscribe(params.uri);
+  if (setting->method == Method::resources_unsubscribe) opening_.unsubscribe(params.uri);
   // Without a session a server keeps nothing of the kind.
-  if (!session_.is_asked()) return;
+  if (!opening_.session().is_asked()) return;
   const bool is_level = setting->method == Method::logging_set_level;
   for (const Child& other : generations_) {
     // Its successor was told what held before; one that is not that far is told all.

@@ -46,8 +46,7 @@ void Conductor::ask_for_streams(Child& child) {
 
 /// The bridge compares this list after a restart, and the client was not told that there is none.
 bool Conductor::finds_changes(CatalogKind kind) const {
-  return kind == CatalogKind::tools || !told_opening_ || told_opening_->capabilities.empty() ||
-         told_opening_->declares(catalog_name(kind));
+  return kind == CatalogKind::tools || opening_.may_have(kind);
 }
 
 /// Who has written a line that holds this id.
@@ -94,7 +93,7 @@ void Conductor::pass_change(Child& child, const Message& message, Line line) {
   const std::string_view id = message.params.subscription_id;
   if (!id.empty()) {
     streams_.pass_change(sender(child, id), kind, message, line, turn());
-  } else if (session_.is_asked()) {
+  } else if (opening_.session().is_asked()) {
     output_.send(Outgoing::passed(line), out_);
   } else {
     streams_.spread_change(kind, message, line, turn());
@@ -104,8 +103,7 @@ void Conductor::pass_change(Child& child, const Message& message, Line line) {
 /// Tells the client that a list has changed, in each way in which it wants to hear of it. False if
 /// it does not.
 bool Conductor::tell_changed(CatalogKind kind) {
-  const bool hears_session =
-      session_.is_asked() && (kind == CatalogKind::tools || session_.declares(catalog_name(kind)));
+  const bool hears_session = opening_.hears_change(kind);
   if (hears_session) {
     output_.send(Outgoing::own(notification_line(method_name(changed_method(kind)))), out_);
   }

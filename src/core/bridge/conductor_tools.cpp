@@ -267,12 +267,13 @@ StatusFacts Conductor::status() const {
   facts.tools_diff = catalogs_.last_tools_diff();
   facts.sitter_uptime = since(begun_);
   facts.sitter_version = config_.sitter_version;
-  if (session_.is_asked()) {
+  if (opening_.session().is_asked()) {
     facts.protocol_era = "legacy";
-    if (session_.is_answered()) facts.protocol_version = session_.negotiated_version;
-  } else if (envelope_.is_known()) {
+    if (opening_.session().is_answered())
+      facts.protocol_version = opening_.session().negotiated_version;
+  } else if (opening_.envelope().is_known()) {
     facts.protocol_era = "modern";
-    facts.protocol_version = envelope_.version();
+    facts.protocol_version = opening_.envelope().version();
   }
   facts.binary_stale = binary_.stale;
   facts.requests_in_flight = static_cast<std::int64_t>(requests_.in_flight_count());

@@ -95,8 +95,6 @@ struct Child {
   std::optional<Instant> startup_deadline;
   /// How long it took to serve.
   Milliseconds startup{};
-  /// It was asked the client's own line, not a replay.
-  bool has_clients_opening = false;
   /// Errors of it are held until it is known whether it can serve this client at all.
   bool has_held_errors = false;
   /// It has answered an id that no double has, so it keeps integers, of 64 bits at least.

@@ -56,8 +56,8 @@ class Generations {
   /// `advance` brings each child on its way; `on_over` gets each that is over then.
   template <class Advance, class OnOver>
   void settle(Advance advance, OnOver on_over);
-  void take_down_all(EndReason reason, const std::string& why, ChildLifecycle::Ladder ladder, Now now,
-                     Orders& out);
+  void take_down_all(EndReason reason, const std::string& why, ChildLifecycle::Ladder ladder,
+                     Now now, Orders& out);
   /// Nothing of any of them is waited for any longer.
   void release(Orders& out);
 

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/client/client_envelope.hpp"
+#include "core/client/session.hpp"
+#include "core/wire/catalog_kind.hpp"
+#include "core/wire/message.hpp"
+#include "sitter/generation.hpp"
+#include "sitter/request_handle.hpp"
+#include "sitter/time.hpp"
+
+namespace sitter {
+
+/// How the client has begun to speak with the server, in either era, and what it was told of the
+/// server then.
+///
+///     (nothing) --begin--> asked --on_answered, answer_ourselves--> answered --begin_again--+
+///         ^                  |                                         ^--------------------+
+///         \--- on_refused ---/
+///
+/// In the stateless revision there is no such exchange: the first request with an envelope shows
+/// that the client speaks it.
+class Opening {
+ public:
+  const Session& session() const { return session_; }
+  const ClientEnvelope& envelope() const { return envelope_; }
+  /// Whether the client has shown how it speaks with the server.
+  bool is_open() const { return session_.is_asked() || envelope_.is_known(); }
+
+  // A session.
+
+  /// The client's first `initialize`. It is to be answered until then.
+  void begin(const Message& message, RequestHandle request, Instant answer_by);
+  /// Another one has succeeded, or is answered without the server. What was set up before counts no
+  /// more.
+  void begin_again(const Message& message);
+  /// The client's `initialize`, perhaps answered already.
+  std::optional<RequestHandle> first() const { return first_; }
+  /// When the bridge has to answer it; empty once it is answered.
+  std::optional<Instant> answer_by() const { return answer_by_; }
+  /// This child gets it in the client's own words, and no replay.
+  void on_sent(Generation gen) { asked_ = gen; }
+  bool was_sent_to(Generation gen) const { return asked_ == gen; }
+
+  /// A child has answered the client.
+  void on_answered(const OpeningResult& result);
+  /// The bridge answers, with the version that is returned. No child knows what the client said.
+  const std::string& answer_ourselves();
+  /// The child needs no session.
+  void on_refused();
+
+  /// The client has sent `notifications/initialized`.
+  void on_initialized(std::string_view line) { session_.initialized_line = line; }
+  void set_log_level(std::string_view raw_level) { session_.log_level = raw_level; }
+  /// False if there is no room to remember it (`limits::kSubscriptionsMax`).
+  bool subscribe(std::string_view raw_uri) { return session_.subscribe(raw_uri); }
+  void unsubscribe(std::string_view raw_uri) { session_.unsubscribe(raw_uri); }
+
+  // The stateless revision.
+
+  /// Anything with an envelope has come, perhaps only a probe.
+  void on_envelope() { stateless_ = std::max(stateless_, Stateless::met); }
+  bool has_met_envelope() const { return stateless_ != Stateless::unmet; }
+  /// A request that is more than a probe. See `ClientEnvelope::note`.
+  ClientEnvelope::Number note(const Message::Params& params) { return envelope_.note(params); }
+  /// See `ClientEnvelope`.
+  bool on_served(ClientEnvelope::Number number) { return envelope_.on_served(number); }
+  void on_version_refused(ClientEnvelope::Number number) { envelope_.on_refused(number); }
+  /// A child is lost, or another one comes beside it.
+  void on_child_lost() {
+    if (envelope_.is_known()) stateless_ = Stateless::bereft;
+  }
+  /// Whether a child that needs no session is another one than the client has met.
+  bool is_next_news() const { return stateless_ == Stateless::bereft; }
+
+  // What the client knows of the server.
+
+  /// A child has answered its probe.
+  void on_discovered(OpeningResult result) { told_ = std::move(result); }
+  /// The client was told of a child that has opened with this, in a notice. Without an opening that
+  /// is a name at most.
+  void on_told(const OpeningResult& opened);
+  /// Null before it was told anything.
+  const OpeningResult* told() const { return told_ ? &*told_ : nullptr; }
+  /// Whether the server may have this list, for all that the client knows.
+  bool may_have(CatalogKind kind) const;
+  /// Whether a session lets the client be told of a change of this list.
+  bool hears_change(CatalogKind kind) const;
+
+ private:
+  enum class Stateless {
+    unmet,   ///< nothing has come with an envelope
+    met,     ///< something has, perhaps only a probe
+    bereft,  ///< and the client has lost a child that it spoke with so
+  };
+
+  Session session_;
+  std::optional<RequestHandle> first_;
+  std::optional<Instant> answer_by_;
+  Generation asked_ = kNoGeneration;
+  ClientEnvelope envelope_;
+  Stateless stateless_ = Stateless::unmet;
+  std::optional<OpeningResult> told_;
+};
+
+}  // namespace sitter
