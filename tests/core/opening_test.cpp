@@ -17,8 +17,9 @@ class OpeningTest : public ::testing::Test {
   }
 
   const Message& initialize(std::string_view version) {
-    return read(R"json({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":")json" +
-                std::string(version) + R"json("}})json");
+    return read(
+        R"json({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":")json" +
+        std::string(version) + R"json("}})json");
   }
 
   void begin(std::string_view version = "2025-06-18") {
@@ -26,10 +27,10 @@ class OpeningTest : public ::testing::Test {
   }
 
   void speak_stateless() {
-    const Message& request = read(
-        R"json({"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{)json"
-        R"json("io.modelcontextprotocol/protocolVersion":"2026-07-28",)json"
-        R"json("io.modelcontextprotocol/clientCapabilities":{}}}})json");
+    const Message& request =
+        read(R"json({"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{)json"
+             R"json("io.modelcontextprotocol/protocolVersion":"2026-07-28",)json"
+             R"json("io.modelcontextprotocol/clientCapabilities":{}}}})json");
     opening_.on_envelope();
     opening_.note(request.params);
   }

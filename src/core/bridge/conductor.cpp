@@ -42,7 +42,7 @@ void Conductor::handle(const Fact& fact, Now now) {
 template <class Row>
 void Conductor::each_deadline(Row row) {
   const auto in_settle = [] {};
-  row(output_.deadline(), [this] { output_.on_timeout(now_, out_); });
+  row(answers_.deadline(), [this] { answers_.on_timeout(now_, out_); });
   row(rebuilder_.build_deadline(), [this] { rebuilder_.on_build_timeout(turn()); });
   row(patience_end(), [this] { answer_patient_requests(); });
   row(rebuilder_.deadline(), [this] { on_rebuild_timeout(); });
@@ -307,7 +307,7 @@ void Conductor::advance_ending() {
     answer_error(*request, ErrorCode::internal_error, "mcp-sitter is ending");
   }
   streams_.end_all(server_info_member(config_.sitter_version), turn());
-  output_.flush(out_);
+  answers_.output().flush(out_);
   out_.push(order::Exit{exit_code_, !is_hurried_});
   ending_ = Ending::over;
 }

@@ -26,13 +26,11 @@
 #include "core/child/restart_policy.hpp"
 #include "core/child/start_policy.hpp"
 #include "core/child/stderr_ring.hpp"
-#include "core/client/batches.hpp"
-#include "core/client/client_output.hpp"
+#include "core/client/answers.hpp"
 #include "core/client/client_requests.hpp"
 #include "core/client/crowd.hpp"
 #include "core/client/internal_ids.hpp"
 #include "core/client/opening.hpp"
-#include "core/client/progress_tokens.hpp"
 #include "core/client/relist_wait.hpp"
 #include "core/client/turn.hpp"
 #include "core/streams/streams.hpp"
@@ -106,7 +104,8 @@ class Conductor {
   void on(const fact::FilesChanged& fact);
   void on(const fact::WatchChanged& fact);
 
-  Turn turn() { return {now_, out_, output_}; }
+  Turn turn() { return {now_, out_, answers_.output()}; }
+  void to_client(Outgoing line) { answers_.output().send(std::move(line), out_); }
   template <class Row>
   void each_deadline(Row row);
   void on_startup_timeout(Child& child);
@@ -195,8 +194,6 @@ class Conductor {
 
   // conductor_answers.cpp: the answers to the client, and those that the bridge makes itself
   void answer(ClientRequest& request, Outgoing line);
-  void leave_batch(const ClientRequest& request);
-  void send_whole(std::optional<std::string> answers);
   void answer_result(ClientRequest& request, std::string_view result);
   void answer_error(ClientRequest& request, ErrorCode code, std::string_view message);
   void answer_tool_text(ClientRequest& request, std::string_view text, bool is_error);
@@ -333,7 +330,6 @@ class Conductor {
   const Now begun_;
   Now now_;
   Orders out_;
-  ClientOutput output_;
   MessageReader reader_;
   /// For lines that were kept, while a message of `reader_` may be in use.
   MessageReader kept_reader_;
@@ -348,14 +344,11 @@ class Conductor {
   /// When the first `initialize` of those that came later is answered without the child.
   std::optional<Instant> answer_second_at_;
   Streams streams_{[this](CatalogKind kind) { return finds_changes(kind); }};
-  Batches batches_;
-  /// The batch whose messages are being read.
-  Batches::Number batch_ = Batches::kNone;
 
   ClientRequests requests_;
   Crowd crowd_;
   ChildRequests child_requests_;
-  ProgressTokens tokens_;
+  Answers answers_;
   InternalIds ids_;
 
   Generations generations_;

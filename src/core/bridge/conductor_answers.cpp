@@ -24,42 +24,8 @@ std::string own_result_line(const ClientRequest& request, std::string_view resul
 }  // namespace
 
 void Conductor::answer(ClientRequest& request, Outgoing line) {
-  if (request.is_control()) {
-    out_.push(order::SendToControl{request.extra->control, line.text()});
-    requests_.take(request);
-    return;
-  }
-  const std::string_view token = request.progress_token();
-  output_.before_answer(token, now_);
-  if (!token.empty()) tokens_.on_answered(token, !request.goes_on);
-  if (request.is_in_batch()) {
-    const Batches::Number batch = request.extra->batch;
-    const std::string text = line.text();
-    // One that cannot stand in the same line with the others.
-    send_whole(batches_.add(
-        batch,
-        batches_.has_room(batch, text.size())
-            ? text
-            : error_line(request.id(), ErrorCode::internal_error,
-                         fmt::format("with this answer of {} bytes the open batches would have "
-                                     "more than {}; send the request alone",
-                                     text.size(), limits::kBatchBytesMax))));
-  } else {
-    output_.send(std::move(line), out_);
-  }
+  answers_.send(request, std::move(line), turn());
   requests_.take(request);
-}
-
-/// The request is owed nothing any more.
-void Conductor::leave_batch(const ClientRequest& request) {
-  if (request.is_in_batch()) {
-    send_whole(batches_.drop(request.extra->batch));
-  }
-}
-
-/// An answer to a batch that is complete now.
-void Conductor::send_whole(std::optional<std::string> answers) {
-  if (answers) output_.send(Outgoing::own(std::move(*answers)), out_);
 }
 
 void Conductor::answer_result(ClientRequest& request, std::string_view result) {

@@ -181,17 +181,16 @@ void Conductor::on_child_request(Child& child, const Message& message, Line line
   Edits edits(line);
   edits.replace(message.id, id);
   if (!token.empty()) edits.replace(token, id);
-  output_.send(edits.outgoing(), out_);
+  to_client(edits.outgoing());
 }
 
 void Conductor::on_child_notification(Child& child, const Message& message, Line line) {
   switch (message.method) {
     case Method::progress:
-      if (!tokens_.passes(message.params.progress_token)) {
+      if (!answers_.passes_progress(message.params.progress_token, now_)) {
         out_.log(Level::debug, "progress that may not follow what the client has was dropped");
         return;
       }
-      output_.on_progress(message.params.progress_token, now_);
       break;
     case Method::cancelled: {
       const std::string_view cancelled = message.params.request_id;
@@ -203,7 +202,7 @@ void Conductor::on_child_notification(Child& child, const Message& message, Line
         streams_.on_cancelled(*stream, message, line, ending_ != Ending::none, turn());
       } else if (!id.empty()) {
         child_requests_.take(id);
-        output_.send(Outgoing::spliced(line, cancelled, id), out_);
+        to_client(Outgoing::spliced(line, cancelled, id));
       } else {
         out_.log(Level::debug, "a cancellation by the child of nothing that is open was dropped");
       }
@@ -231,7 +230,7 @@ void Conductor::on_child_notification(Child& child, const Message& message, Line
     default:
       break;
   }
-  output_.send(Outgoing::passed(line), out_);
+  to_client(Outgoing::passed(line));
 }
 
 void Conductor::survey_again(Child& child, CatalogKind kind) {
@@ -299,12 +298,7 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
     child.has_held_errors = true;
     hold(*request, edits.apply());
   } else if (request->is_cancelled) {
-    // The stateless revision forbids it, and no batch may have it twice.
-    const bool may_pass = !request->is_stateless && !request->is_in_batch();
-    if (may_pass) output_.send(edits.outgoing(), out_);
-    if (request->wants_progress && !request->goes_on) {
-      tokens_.on_answered_late(request->progress_token());
-    }
+    answers_.send_late(*request, edits.outgoing(), turn());
     requests_.take(*request);
   } else if (request->method == Method::tools_list) {
     pass_tools(child, *request, message, edits);

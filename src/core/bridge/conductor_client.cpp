@@ -86,10 +86,10 @@ void Conductor::on_batch(Line line) {
                                    elements.size(), limits::kBatchCountMax));
     return;
   }
-  const Batches::Number batch = owed > 0 ? batches_.open(owed) : Batches::kNone;
+  answers_.begin_batch(owed);
   const auto refuse = [&](std::string_view id, std::string_view what) {
     const std::string_view raw_id = id.empty() ? "null" : id;
-    send_whole(batches_.add(batch, error_line(raw_id, ErrorCode::invalid_request, what)));
+    answers_.send_in_batch(error_line(raw_id, ErrorCode::invalid_request, what), turn());
   };
   for (const std::string_view element : elements) {
     const auto [message, part] = read(element);
@@ -98,11 +98,10 @@ void Conductor::on_batch(Line line) {
     } else if (message->kind == Message::Kind::request && message->method == Method::initialize) {
       refuse(message->id, "initialize must not be part of a batch");
     } else {
-      batch_ = batch;
       on_client_message(*message, part);
-      batch_ = Batches::kNone;
     }
   }
+  answers_.end_batch();
 }
 
 bool Conductor::takes_batches() const {
@@ -134,9 +133,8 @@ void Conductor::refuse_client_line(std::string_view id, ErrorCode code, std::str
   const Session& session = opening_.session();
   const bool must_have_id = session.is_asked() && session.version() < kErrorsWithoutId;
   if (id.empty() && must_have_id) id = "null";
-  output_.send(
-      Outgoing::own(error_line(id, code, fmt::format("mcp-sitter did not pass this on: {}", what))),
-      out_);
+  to_client(Outgoing::own(
+      error_line(id, code, fmt::format("mcp-sitter did not pass this on: {}", what))));
 }
 
 void Conductor::on_client_request(const Message& message, Line line) {
@@ -149,7 +147,7 @@ void Conductor::on_client_request(const Message& message, Line line) {
   request.wants_task = params.has_task;
   request.is_stateless = params.has_envelope();
   if (request.is_stateless) opening_.on_envelope();
-  if (batch_ != Batches::kNone) request.more().batch = batch_;
+  if (answers_.batch() != Batches::kNone) request.more().batch = answers_.batch();
   if (request.is_stateless && message.method != Method::server_discover) {
     if (!opening_.is_open()) {
       ids_.be_like(message.id);
@@ -159,7 +157,7 @@ void Conductor::on_client_request(const Message& message, Line line) {
   }
   if (!params.meta_progress_token.empty()) {
     request.wants_progress = true;
-    tokens_.on_request(params.meta_progress_token);
+    answers_.on_request(params.meta_progress_token);
     if (params.meta_progress_token != message.id) {
       request.more().progress_token = params.meta_progress_token;
     }
@@ -398,17 +396,14 @@ void Conductor::on_cancelled(const Message& message, Line line) {
       out_.push(order::SendToChild{child->gen(), Outgoing::passed(line)});
     }
   }
-  // The stateless revision wants to hear no more of it.
-  if (request->wants_progress) {
-    tokens_.on_answered(request->progress_token(), request->is_stateless);
-  }
+  answers_.on_cancelled(*request);
   forget(*request);
   requests_.cancel(*request);
 }
 
 /// Nobody waits for its answer any more.
 void Conductor::forget(const ClientRequest& request) {
-  leave_batch(request);
+  answers_.leave(request, turn());
   if (rebuilder_.leave(request.handle())) abandon_rebuild();
 }
 

@@ -55,7 +55,7 @@ void Conductor::on_over(Child dead) {
   for (ClientRequest* request : requests_.all(ClientRequest::State::sent, gen)) {
     on_child_lost(dead, *request, report, is_deliberate);
   }
-  if (!was_candidate && !dead.is_retiring()) tokens_.on_child_lost();
+  if (!was_candidate && !dead.is_retiring()) answers_.on_child_lost();
 
   if (end.reason == EndReason::killed_by_sitter) killer_.add(dead.life.killed());
   if (end.reason == EndReason::given_up) killer_.add_note(end_clause(end));
@@ -101,11 +101,10 @@ void Conductor::start_if_mended() {
 /// The client may still show the questions of a child that is gone.
 void Conductor::void_questions(Generation gen) {
   for (const std::string& id : child_requests_.drop(gen)) {
-    output_.send(
-        Outgoing::own(notification_line(method_name(Method::cancelled),
-                                        fmt::format(R"json({{"requestId":{},"reason":{}}})json", id,
-                                                    json_string("the server that asked is gone")))),
-        out_);
+    to_client(Outgoing::own(
+        notification_line(method_name(Method::cancelled),
+                          fmt::format(R"json({{"requestId":{},"reason":{}}})json", id,
+                                      json_string("the server that asked is gone")))));
   }
 }
 
@@ -126,8 +125,7 @@ void Conductor::on_child_lost(const Child& dead, ClientRequest& request, const D
   } else if (request.has_line() && request.is_repeatable() && !request.is_retried &&
              !is_deliberate && !killer_.is_killing() && ending_ == Ending::none &&
              may_wait(request.extra->line.line())) {
-    // The next child counts its progress from the beginning, and progress must only grow.
-    if (request.wants_progress) tokens_.mute(request.progress_token());
+    answers_.on_retried(request);
     requests_.retry(request, now_.steady);
   } else {
     fail(request, report);

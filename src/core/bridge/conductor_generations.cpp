@@ -155,7 +155,7 @@ void Conductor::take_over() {
   if (rebuilder_.is_on()) last_served_end_->why = rebuilder_.rebuild().cause;
   generations_.retire(before, now_.steady + config_.on_busy_wait);
   streams_.on_child_lost(before.gen(), turn());
-  tokens_.on_child_lost();
+  answers_.on_child_lost();
   finish_retiring(before);
 }
 
@@ -310,9 +310,8 @@ void Conductor::restore_subscriptions(const Child& child) {
   for (const std::string& uri : child.handshake.lost_subscriptions()) opening_.unsubscribe(uri);
   // What changed while nobody served is not told by anybody else.
   for (const std::string& uri : child.handshake.restored_subscriptions()) {
-    output_.send(Outgoing::own(notification_line(method_name(Method::resources_updated),
-                                                 fmt::format(R"json({{"uri":{}}})json", uri))),
-                 out_);
+    to_client(Outgoing::own(notification_line(method_name(Method::resources_updated),
+                                              fmt::format(R"json({{"uri":{}}})json", uri))));
   }
 }
 

@@ -117,7 +117,7 @@ void Conductor::on_client_listed(bool is_last_page) {
   relist_.on_listed(is_last_page, now_);
   if (!was_waiting || relist_.is_waiting()) return;
   // A client handles the list in a step of its own, after the read that brought it.
-  output_.gap(now_);
+  answers_.output().gap(now_);
   release_held();
 }
 

@@ -181,12 +181,11 @@ void Conductor::tell_build_progress() {
     const ClientRequest* const request = requests_.find(caller.request);
     const std::string_view token = request == nullptr ? "" : request->progress_token();
     if (token.empty()) continue;
-    output_.on_progress(token, now_);
-    output_.send(Outgoing::own(notification_line(
-                     method_name(Method::progress),
-                     fmt::format(R"json({{"progressToken":{},"progress":{},"message":{}}})json",
-                                 token, progress->count, json_string(progress->line)))),
-                 out_);
+    answers_.output().on_progress(token, now_);
+    to_client(Outgoing::own(notification_line(
+        method_name(Method::progress),
+        fmt::format(R"json({{"progressToken":{},"progress":{},"message":{}}})json", token,
+                    progress->count, json_string(progress->line)))));
   }
 }
 

@@ -94,7 +94,7 @@ void Conductor::pass_change(Child& child, const Message& message, Line line) {
   if (!id.empty()) {
     streams_.pass_change(sender(child, id), kind, message, line, turn());
   } else if (opening_.session().is_asked()) {
-    output_.send(Outgoing::passed(line), out_);
+    to_client(Outgoing::passed(line));
   } else {
     streams_.spread_change(kind, message, line, turn());
   }
@@ -105,7 +105,7 @@ void Conductor::pass_change(Child& child, const Message& message, Line line) {
 bool Conductor::tell_changed(CatalogKind kind) {
   const bool hears_session = opening_.hears_change(kind);
   if (hears_session) {
-    output_.send(Outgoing::own(notification_line(method_name(changed_method(kind)))), out_);
+    to_client(Outgoing::own(notification_line(method_name(changed_method(kind)))));
   }
   const bool hears_stream = streams_.tell_changed(kind, turn());
   return hears_session || hears_stream;
