@@ -19,7 +19,7 @@ Conductor::Conductor(BridgeConfig config, Now now)
       begun_(now),
       now_(now),
       ids_(config_.seed),
-      restarts_(config_.restarts, config_.restarts_max),
+      starts_(config_.restarts, config_.restarts_max),
       names_(!config_.build_command.empty(), config_.tool_names),
       ring_(config_.stderr_lines),
       replays_(config_.replayed_tools),
@@ -30,7 +30,7 @@ Conductor::Conductor(BridgeConfig config, Now now)
 }
 
 void Conductor::handle(const Fact& fact, Now now) {
-  if (ending_ == Ending::over) return;
+  if (ending_.is_over()) return;
   now_ = now;
   std::visit([this](const auto& one) { on(one); }, fact);
   settle();
@@ -62,7 +62,7 @@ void Conductor::each_deadline(Row row) {
                                                      duration_text(config_.answer_within)));
   });
   row(answer_second_at_, [this] { answer_second_openings(); });
-  row(restarts_.due(), [this] { restart(); });
+  row(starts_.restart_due(), [this] { restart(); });
   row(watch_.deadline(), [this] { on_files_settled(); });
   row(crowd_.deadline(), [this] { crowd_.on_timeout(now_); });
   row(relist_.deadline(), [this] {
@@ -71,11 +71,11 @@ void Conductor::each_deadline(Row row) {
   });
   row(streams_.deadline(), [this] { on_streams_timeout(); });
   row(killer_.deadline(), [this] { killer_.on_timeout(now_, out_); });
-  row(ending_deadline_, [this] { on_ending_timeout(); });
+  row(ending_.deadline(), [this] { on_ending_timeout(); });
 }
 
 void Conductor::handle_timeout(Now now) {
-  if (ending_ == Ending::over) return;
+  if (ending_.is_over()) return;
   now_ = now;
   each_deadline([now](std::optional<Instant> deadline, const auto& fire) {
     if (is_due(deadline, now)) fire();
@@ -84,7 +84,7 @@ void Conductor::handle_timeout(Now now) {
 }
 
 std::optional<Instant> Conductor::next_timeout() {
-  if (ending_ == Ending::over) return std::nullopt;
+  if (ending_.is_over()) return std::nullopt;
   std::optional<Instant> first;
   each_deadline([&](std::optional<Instant> deadline, const auto&) { earlier(first, deadline); });
   return first;
@@ -112,10 +112,10 @@ void Conductor::on_deaf(Child& child) {
 }
 
 void Conductor::on_ending_timeout() {
-  ending_deadline_.reset();
-  if (ending_ == Ending::owed) {
+  ending_.on_timeout();
+  if (ending_.state() == Ending::State::owed) {
     stop(ladder());
-  } else if (ending_ == Ending::stopping) {
+  } else if (ending_.is_stopping()) {
     generations_.release(out_);
     rebuilder_.abandon_build(out_);
   }
@@ -136,7 +136,7 @@ ChildLifecycle* Conductor::hears_life(Generation gen) {
 
 ChildLifecycle::Ladder Conductor::ladder() const {
   const Milliseconds rung = config_.kill_grace;
-  if (ending_ == Ending::none) return {rung, rung, std::max(rung, limits::kRemoteTermGrace)};
+  if (ending_.is_none()) return {rung, rung, std::max(rung, limits::kRemoteTermGrace)};
   const Milliseconds short_rung = std::min(rung, limits::kShutdownRungMax);
   return {short_rung, short_rung, short_rung};
 }
@@ -151,9 +151,7 @@ ChildEnd Conductor::end_for(EndReason reason, const Child* child) const {
 }
 
 void Conductor::on(const fact::ClientClosedInput&) {
-  if (ending_ != Ending::none) return;
-  ending_ = Ending::owed;
-  ending_deadline_ = now_.steady + limits::kOwedWait;
+  if (!ending_.on_input_closed(now_)) return;
   relist_.give_up();
   release_held();
   streams_.pass_ends(turn());
@@ -162,8 +160,7 @@ void Conductor::on(const fact::ClientClosedInput&) {
 void Conductor::on(const fact::ClientClosedOutput&) { on(fact::StopSignalled{0}); }
 
 void Conductor::on(const fact::StopSignalled& fact) {
-  if (std::exchange(is_hurried_, true)) return;
-  exit_code_ = fact.exit_code;
+  if (!ending_.hurry(fact.exit_code)) return;
   relist_.give_up();
   release_held();
   stop({Milliseconds::zero(), limits::kSignalKillAfter, limits::kSignalKillAfter});
@@ -175,7 +172,7 @@ void Conductor::on(const fact::StopSignalled& fact) {
       if (!request->is_cancelled) fail(*request, report);
     }
   }
-  ending_deadline_ = now_.steady + limits::kSignalExitAfter;
+  ending_.abandon_at(now_.steady + limits::kSignalExitAfter);
 }
 
 void Conductor::on(const fact::ChildStarted& fact) {
@@ -259,16 +256,15 @@ void Conductor::on(const fact::ChildInputBroken& fact) {
 }
 
 void Conductor::on(const fact::CommandFilesChecked& fact) {
-  checks_files_ = false;
-  const bool is_for_mended = std::exchange(starts_if_mended_, false);
+  const bool is_for_mended = starts_.on_checked() == Starts::Check::for_mended;
   if (generations_.has_any() || killer_.is_killing() || rebuilder_.is_on() ||
-      ending_ == Ending::stopping || ending_ == Ending::over) {
+      ending_.has_stopped()) {
     return;
   }
   if (fact.changed && (needs_child() || is_for_mended)) {
     start();
   } else if (needs_child() && !is_for_mended) {
-    const auto& failure = policy_.last_failure();
+    const auto& failure = starts_.last_failure();
     on_start_failed(failure->end, failure->stderr_tail, true);
   }
 }
@@ -283,16 +279,15 @@ void Conductor::settle() {
   if (generations_.is_empty() && killer_.on_children_over(out_)) inspect(Purpose::kill);
   if (rebuilder_.is_on()) advance_rebuild();
   if (watch_.is_on()) note_reload_over();
-  if (ending_ != Ending::none) advance_ending();
+  if (!ending_.is_none()) advance_ending();
   if (!generations_.has_any()) start_if_due();
   crowd_.settle(requests_.bytes(), now_);
 }
 
 /// Takes everything down. What waits is answered at once, what is in flight when its child is over.
 void Conductor::stop(ChildLifecycle::Ladder ladder) {
-  ending_ = Ending::stopping;
-  restarts_.cancel();
-  ending_deadline_.reset();
+  ending_.stop();
+  starts_.cancel_restart();
   generations_.take_down_all(EndReason::shut_down, {}, ladder, now_, out_);
   rebuilder_.stop(ladder, turn());
   const ChildEnd end = end_for(EndReason::shut_down);
@@ -301,15 +296,16 @@ void Conductor::stop(ChildLifecycle::Ladder ladder) {
 }
 
 void Conductor::advance_ending() {
-  if (ending_ == Ending::owed && requests_.owed_to_client_count() == 0) stop(ladder());
-  if (ending_ != Ending::stopping || !generations_.is_empty() || rebuilder_.is_building()) return;
+  if (ending_.state() == Ending::State::owed && requests_.owed_to_client_count() == 0)
+    stop(ladder());
+  if (!ending_.is_stopping() || !generations_.is_empty() || rebuilder_.is_building()) return;
   for (ClientRequest* request : requests_.all(ClientRequest::State::ours)) {
     answer_error(*request, ErrorCode::internal_error, "mcp-sitter is ending");
   }
   streams_.end_all(server_info_member(config_.sitter_version), turn());
   answers_.output().flush(out_);
-  out_.push(order::Exit{exit_code_, !is_hurried_});
-  ending_ = Ending::over;
+  out_.push(order::Exit{ending_.exit_code(), !ending_.is_hurried()});
+  ending_.end();
 }
 
 }  // namespace sitter

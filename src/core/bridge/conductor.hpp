@@ -11,6 +11,7 @@
 #include "core/base/line_pattern.hpp"
 #include "core/base/orders.hpp"
 #include "core/base/raw_id.hpp"
+#include "core/bridge/ending.hpp"
 #include "core/build/pending_rebuild.hpp"
 #include "core/build/rebuild.hpp"
 #include "core/build/rebuilder.hpp"
@@ -23,8 +24,7 @@
 #include "core/child/history.hpp"
 #include "core/child/killer.hpp"
 #include "core/child/replays.hpp"
-#include "core/child/restart_policy.hpp"
-#include "core/child/start_policy.hpp"
+#include "core/child/starts.hpp"
 #include "core/child/stderr_ring.hpp"
 #include "core/client/answers.hpp"
 #include "core/client/client_requests.hpp"
@@ -67,13 +67,6 @@ class Conductor {
   std::size_t owed_count() const { return requests_.owed_count(); }
 
  private:
-  enum class Ending {
-    none,
-    owed,      ///< the client closed our stdin; what is owed is waited for
-    stopping,  ///< the children are taken down
-    over,
-  };
-
   using Purpose = Look::Purpose;
 
   /// What a child has answered; both null if nothing that is open.
@@ -334,11 +327,7 @@ class Conductor {
   /// For lines that were kept, while a message of `reader_` may be in use.
   MessageReader kept_reader_;
 
-  Ending ending_ = Ending::none;
-  /// A signal came, or nobody reads our output.
-  bool is_hurried_ = false;
-  int exit_code_ = 0;
-  std::optional<Instant> ending_deadline_;
+  Ending ending_;
 
   Opening opening_;
   /// When the first `initialize` of those that came later is answered without the child.
@@ -352,11 +341,7 @@ class Conductor {
   InternalIds ids_;
 
   Generations generations_;
-  StartPolicy policy_;
-  RestartPolicy restarts_;
-  bool checks_files_ = false;
-  /// A change of them is reason enough for a start.
-  bool starts_if_mended_ = false;
+  Starts starts_;
 
   Catalogs catalogs_;
   BuiltinNames names_;

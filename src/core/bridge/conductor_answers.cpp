@@ -100,7 +100,7 @@ void Conductor::fail_waiting(const DeathReport& report) {
   while (requests_.waiting_count() > 0) {
     const auto [request, order, line, since] = requests_.next_waiting();
     if (request == nullptr) continue;
-    if (request->method == Method::initialize && ending_ == Ending::none) {
+    if (request->method == Method::initialize && ending_.is_none()) {
       answer_lost_opening(*request, end_clause(*report.end), report.stderr_tail);
     } else {
       fail_undone(*request, report);

@@ -199,7 +199,7 @@ void Conductor::on_child_notification(Child& child, const Message& message, Line
       if (stream == nullptr && id.empty())
         stream = streams_.find(cancelled, sender(child, cancelled));
       if (stream != nullptr) {
-        streams_.on_cancelled(*stream, message, line, ending_ != Ending::none, turn());
+        streams_.on_cancelled(*stream, message, line, !ending_.is_none(), turn());
       } else if (!id.empty()) {
         child_requests_.take(id);
         to_client(Outgoing::spliced(line, cancelled, id));
@@ -267,7 +267,7 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
   const auto [stream, request] = answered_by(child, message);
   if (stream != nullptr) {
     note_served(child);
-    streams_.on_answer(*stream, message, line, ending_ != Ending::none, turn());
+    streams_.on_answer(*stream, message, line, !ending_.is_none(), turn());
     return;
   }
   if (request == nullptr) {
@@ -323,7 +323,7 @@ ClientRequest* Conductor::find_sent(const Child& child, std::string_view raw_id)
 bool Conductor::may_be_refusal(const Child& child, const ClientRequest& request,
                                std::string_view error) const {
   return child.handshake.is_in_doubt() && request.is_stateless && !request.is_cancelled &&
-         !opening_.session().is_asked() && ending_ == Ending::none &&
+         !opening_.session().is_asked() && ending_.is_none() &&
          request.method != Method::server_discover && may_mean_unopened(error);
 }
 

@@ -162,7 +162,7 @@ void Conductor::on_client_request(const Message& message, Line line) {
       request.more().progress_token = params.meta_progress_token;
     }
   }
-  if (ending_ == Ending::stopping) {
+  if (ending_.is_stopping()) {
     fail(request, report_of(end_for(EndReason::shut_down), {}, Reach::not_delivered));
     return;
   }
@@ -262,7 +262,7 @@ bool Conductor::answer_ourselves(ClientRequest& request, Child* child,
     if (!opening_.session().answered_by_us) return false;
     answer_last_list(request);
     if (!generations_.has_any() && !killer_.is_killing() && !rebuilder_.is_on() &&
-        ending_ == Ending::none && policy_.verdict(now_) == StartPolicy::Verdict::start) {
+        ending_.is_none() && starts_.may_start_now(now_)) {
       start();
     }
     return true;

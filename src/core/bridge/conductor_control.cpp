@@ -57,7 +57,7 @@ void Conductor::reload_for(ClientRequest& request, std::string_view arguments) {
     answer_tool_text(request, *error, true);
     return;
   }
-  if (ending_ != Ending::none) {
+  if (!ending_.is_none()) {
     answer_error(request, ErrorCode::internal_error, "mcp-sitter is ending");
     return;
   }

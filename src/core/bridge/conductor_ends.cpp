@@ -70,7 +70,7 @@ void Conductor::on_over(Child dead) {
   // It never came to serve, so what waited for it has waited in vain; otherwise a child that
   // always dies on the way would be started for ever.
   if (!was_probed) {
-    policy_.on_failed({end, tail});
+    starts_.on_failed({end, tail});
     if (!had_requests) notices_.on_failed_start();
   }
   on_start_failed(end, tail, false);
@@ -92,10 +92,9 @@ void Conductor::on_start_failed(const ChildEnd& end, const std::string& stderr_t
 void Conductor::start_if_mended() {
   const bool has_tools = catalogs_.tools().count() > 0;
   const bool may_start = !generations_.has_any() && !killer_.is_killing() && !rebuilder_.is_on() &&
-                         !checks_files_ && ending_ == Ending::none;
-  if (has_tools || !may_start || last_served_end_ || !policy_.last_failure()) return;
-  checks_files_ = starts_if_mended_ = true;
-  out_.push(order::CheckCommandFiles{});
+                         !starts_.is_checking() && ending_.is_none();
+  if (has_tools || !may_start || last_served_end_ || !starts_.last_failure()) return;
+  starts_.check_files(Starts::Check::for_mended, out_);
 }
 
 /// The client may still show the questions of a child that is gone.
@@ -123,7 +122,7 @@ void Conductor::on_child_lost(const Child& dead, ClientRequest& request, const D
     // What it may have died of would take the next ones down, too.
     fail_undone(request, report);
   } else if (request.has_line() && request.is_repeatable() && !request.is_retried &&
-             !is_deliberate && !killer_.is_killing() && ending_ == Ending::none &&
+             !is_deliberate && !killer_.is_killing() && ending_.is_none() &&
              may_wait(request.extra->line.line())) {
     answers_.on_retried(request);
     requests_.retry(request, now_.steady);

@@ -21,14 +21,13 @@ bool Conductor::needs_child() const {
 }
 
 void Conductor::start_if_due() {
-  if (killer_.is_killing() || rebuilder_.is_on() || checks_files_) return;
-  if (ending_ == Ending::stopping || ending_ == Ending::over) return;
+  if (killer_.is_killing() || rebuilder_.is_on() || starts_.is_checking()) return;
+  if (ending_.has_stopped()) return;
   if (!needs_child()) return;
-  if (policy_.verdict(now_) == StartPolicy::Verdict::start) {
+  if (starts_.may_start_now(now_)) {
     start();
   } else {
-    checks_files_ = true;
-    out_.push(order::CheckCommandFiles{});
+    starts_.check_files(Starts::Check::for_request, out_);
   }
 }
 
@@ -56,28 +55,25 @@ void Conductor::catch_up(Child& child) {
 }
 
 void Conductor::restart_later(const ChildEnd& end) {
-  restarts_.on_end(end, now_);
-  if (restarts_.when() == RestartPolicy::When::lazy || !restarts_.is_exhausted()) return;
+  if (!starts_.on_end(end, now_)) return;
   out_.log(Level::warn, fmt::format("the server was started again {} times in a row without a "
                                     "minute of running; the next request starts it",
-                                    restarts_.max()));
+                                    starts_.restarts().max()));
 }
 
 /// Without a request, as --restart says. What is on its way for another reason is enough.
 void Conductor::restart() {
-  if (generations_.has_any() || killer_.is_killing() || rebuilder_.is_on() ||
-      ending_ != Ending::none) {
-    restarts_.cancel();
+  if (generations_.has_any() || killer_.is_killing() || rebuilder_.is_on() || !ending_.is_none()) {
+    starts_.cancel_restart();
     return;
   }
   out_.log(Level::info, fmt::format("the server is started again (restart {} of {} in a row)",
-                                    restarts_.count() + 1, restarts_.max()));
+                                    starts_.restarts().count() + 1, starts_.restarts().max()));
   start();
 }
 
 void Conductor::start() {
-  policy_.on_start(now_);
-  restarts_.on_start(now_);
+  starts_.on_start(now_);
   killer_.on_wanted();
   watch_.on_start();
   if (generations_.has_any()) opening_.on_child_lost();
@@ -240,7 +236,7 @@ void Conductor::begin_serving(Child& child) {
 void Conductor::note_served(Child& child) {
   if (child.role == Role::coming || child.has_started()) return;
   child.proof = Child::Proof::started;
-  policy_.on_opened();
+  starts_.on_served();
 }
 
 void Conductor::note_startup(Child& child) {

@@ -24,7 +24,7 @@ void Conductor::announce(const Catalogs::Comparison& comparison) {
     if (kind == CatalogKind::tools && is_listing) continue;
     const bool was_told = tell_changed(kind);
     // A client that has closed our input won't list again.
-    if (was_told && kind == CatalogKind::tools && ending_ == Ending::none) {
+    if (was_told && kind == CatalogKind::tools && ending_.is_none()) {
       relist_.on_announced(now_, comparison.output_changed, streams_.wants(CatalogKind::tools));
     }
   }
@@ -63,7 +63,7 @@ Notices::Known Conductor::known_for_notice() const {
   known.tools = catalogs_.tools().diff_since_told();
   known.prompts = catalogs_.of(CatalogKind::prompts).diff_since_told();
   known.resources = catalogs_.of(CatalogKind::resources).diff_since_told();
-  if (const auto& failure = policy_.last_failure()) known.failed_start = failure->end;
+  if (const auto& failure = starts_.last_failure()) known.failed_start = failure->end;
   known.noise = history_.noise();
   if (watch_.has_news()) known.watch_problem = watch_.problem();
   known.status_tool = names_.name(Builtin::status);

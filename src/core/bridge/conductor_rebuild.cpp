@@ -22,7 +22,7 @@ void Conductor::begin_rebuild(ClientRequest& request, const RebuildArguments& ar
 }
 
 void Conductor::on(const fact::ReloadAsked&) {
-  if (ending_ != Ending::none) return;
+  if (!ending_.is_none()) return;
   killer_.on_wanted();
   reload({"SIGHUP"});
 }
@@ -96,7 +96,7 @@ std::string Conductor::rebuild_advice() const {
 
 /// Whether the client's requests wait for what is built.
 bool Conductor::keeps_waiting() const {
-  return rebuilder_.is_on() && ending_ != Ending::stopping &&
+  return rebuilder_.is_on() && !ending_.is_stopping() &&
          (holds_waiting() || !generations_.is_served());
 }
 
@@ -123,7 +123,7 @@ void Conductor::answer_patient_requests() {
 }
 
 void Conductor::advance_rebuild() {
-  if (ending_ == Ending::stopping) return;
+  if (ending_.is_stopping()) return;
   if (rebuilder_.waits_for() == WaitsFor::quiet) {
     const PendingRebuild& rebuild = rebuilder_.rebuild();
     if (requests_.in_flight_count() > 0 && !is_due(rebuild.deadline, now_)) return;
@@ -190,7 +190,7 @@ void Conductor::tell_build_progress() {
 }
 
 void Conductor::on_build_over() {
-  switch (rebuilder_.on_build_over(ending_ == Ending::stopping, turn())) {
+  switch (rebuilder_.on_build_over(ending_.is_stopping(), turn())) {
     case Rebuilder::Next::goes_on:
       break;
     case Rebuilder::Next::is_given_up:
@@ -227,10 +227,10 @@ void Conductor::reload_again(PendingRebuild before) {
       history_.last_end()) {
     restart_later(*history_.last_end());
   }
-  if (ending_ != Ending::none) {
+  if (!ending_.is_none()) {
     tell_given_up(before.leave_next_to_client(), "the client has ended the session");
   }
-  if (before.next && ending_ != Ending::stopping) rebuilder_.follow(before, turn());
+  if (before.next && !ending_.is_stopping()) rebuilder_.follow(before, turn());
 }
 
 void Conductor::tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report) {

@@ -191,7 +191,7 @@ void Conductor::on(const fact::BinaryInspected& fact) {
   if (look.purpose == Purpose::kill_check) {
     if (fact.shared) {
       answer_tool_text(*request, refusal_text(*fact.shared), true);
-    } else if (ending_ != Ending::stopping) {
+    } else if (!ending_.is_stopping()) {
       // The child has a file of its own, and from here on no other is swept.
       begin_kill(*request, KillScope::automatic);
     }
@@ -204,7 +204,7 @@ void Conductor::on(const fact::BinaryInspected& fact) {
 }
 
 void Conductor::begin_kill(ClientRequest& request, KillScope scope) {
-  restarts_.cancel();
+  starts_.cancel_restart();
   // Only a running child shows which file is behind a wrapper.
   if (!killer_.is_killing() && !generations_.is_empty()) inspect(Purpose::remember);
   killer_.begin(request.handle(), scope);
@@ -287,7 +287,8 @@ StatusFacts Conductor::status() const {
   facts.stdout_pollution = history_.noise();
   facts.build = build_status();
   facts.watch = watch_status();
-  facts.restart = {restarts_.when(), restarts_.count(), restarts_.max()};
+  const RestartPolicy& restarts = starts_.restarts();
+  facts.restart = {restarts.when(), restarts.count(), restarts.max()};
   if (generations_.is_empty()) return facts;
 
   const Child& child = *generations_.shown();

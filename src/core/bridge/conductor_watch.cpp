@@ -16,7 +16,7 @@ void Conductor::on_files_settled() {
   auto trigger = watch_.due(turn());
   if (!trigger) return;
   const std::string files = files_text(trigger->files, trigger->count);
-  if (killer_.is_killing() || killer_.is_wanted_down() || ending_ != Ending::none) {
+  if (killer_.is_killing() || killer_.is_wanted_down() || !ending_.is_none()) {
     out_.log(Level::info, fmt::format("changed: {}; the server was killed on purpose, so that is "
                                       "no reason to start it",
                                       files));

@@ -25,15 +25,15 @@ void Answers::send(const ClientRequest& request, Outgoing line, const Turn& turn
   const Batches::Number batch = request.extra->batch;
   const std::string text = line.text();
   // An answer without room cannot stand in the same line with the others.
-  send_whole(batches_.add(
-                 batch,
-                 batches_.has_room(batch, text.size())
+  send_whole(
+      batches_.add(
+          batch, batches_.has_room(batch, text.size())
                      ? text
                      : error_line(request.id(), ErrorCode::internal_error,
                                   fmt::format("with this answer of {} bytes the open batches would "
                                               "have more than {}; send the request alone",
                                               text.size(), limits::kBatchBytesMax))),
-             turn);
+      turn);
 }
 
 void Answers::send_late(const ClientRequest& request, Outgoing line, const Turn& turn) {

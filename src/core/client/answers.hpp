@@ -33,9 +33,7 @@ class Answers {
 
   /// The entries of a batch follow, of which so many are owed an answer. Until `end_batch` each
   /// request belongs to `batch()`.
-  void begin_batch(std::size_t owed) {
-    batch_ = owed > 0 ? batches_.open(owed) : Batches::kNone;
-  }
+  void begin_batch(std::size_t owed) { batch_ = owed > 0 ? batches_.open(owed) : Batches::kNone; }
   void end_batch() { batch_ = Batches::kNone; }
   Batches::Number batch() const { return batch_; }
   /// An entry of it is no request; this is its answer.

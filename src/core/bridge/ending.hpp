@@ -1,0 +1,66 @@
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "sitter/limits.hpp"
+#include "sitter/time.hpp"
+
+namespace sitter {
+
+/// The end of the session.
+///
+///     none --> owed --> stopping --> over
+///       \---------------^
+class Ending {
+ public:
+  enum class State {
+    none,
+    owed,      ///< the client has closed our stdin; what is owed is waited for
+    stopping,  ///< the children are taken down
+    over,
+  };
+
+  State state() const { return state_; }
+  bool is_none() const { return state_ == State::none; }
+  bool is_stopping() const { return state_ == State::stopping; }
+  bool is_over() const { return state_ == State::over; }
+  /// Nothing is started any more.
+  bool has_stopped() const { return is_stopping() || is_over(); }
+
+  /// The client has closed our stdin. False if the end had begun before.
+  bool on_input_closed(Now now) {
+    if (!is_none()) return false;
+    state_ = State::owed;
+    deadline_ = now.steady + limits::kOwedWait;
+    return true;
+  }
+  /// The children are taken down, which takes as long as their ladders.
+  void stop() {
+    state_ = State::stopping;
+    deadline_.reset();
+  }
+  /// A signal came, or nobody reads our output. False if this was so before.
+  bool hurry(int exit_code) {
+    if (std::exchange(is_hurried_, true)) return false;
+    exit_code_ = exit_code;
+    return true;
+  }
+  /// From then on the children are not waited for.
+  void abandon_at(Instant instant) { deadline_ = instant; }
+  void end() { state_ = State::over; }
+
+  std::optional<Instant> deadline() const { return deadline_; }
+  void on_timeout() { deadline_.reset(); }
+
+  bool is_hurried() const { return is_hurried_; }
+  int exit_code() const { return exit_code_; }
+
+ private:
+  State state_ = State::none;
+  bool is_hurried_ = false;
+  int exit_code_ = 0;
+  std::optional<Instant> deadline_;
+};
+
+}  // namespace sitter
