@@ -191,13 +191,11 @@ void BridgeTest::time_passes(Milliseconds duration) {
     if (!next || *next > until) break;
     ASSERT_LT(stops, 10000) << "a deadline comes again and again";
     turn_to(std::max(now.steady, *next));
-    bridge().handle_timeout(now);
-    drain();
+    fire_deadlines();
   }
   turn_to(until);
   const std::size_t before = words_.size();
-  bridge().handle_timeout(now);
-  drain();
+  fire_deadlines();
   EXPECT_EQ(words_.size(), before) << "something was done though nothing was due";
 }
 
@@ -205,8 +203,7 @@ void BridgeTest::next_deadline_comes() {
   const auto next = bridge().next_timeout();
   ASSERT_TRUE(next) << "there is no deadline";
   turn_to(std::max(now.steady, *next));
-  bridge().handle_timeout(now);
-  drain();
+  fire_deadlines();
 }
 
 std::vector<std::string> BridgeTest::client_got() {
@@ -292,6 +289,13 @@ void BridgeTest::TearDown() {
   for (const auto& [id, open] : open_) {
     EXPECT_EQ(open.owed, 0) << "the request " << id << " was left unanswered";
   }
+}
+
+void BridgeTest::fire_deadlines() {
+  bridge().handle_timeout(now);
+  const auto next = bridge().next_timeout();
+  EXPECT_TRUE(!next || *next > now.steady) << "a deadline is still due when all have fired";
+  drain();
 }
 
 void BridgeTest::turn_to(Instant instant) {

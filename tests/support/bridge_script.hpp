@@ -216,6 +216,7 @@ class BridgeTest : public ::testing::Test {
   };
 
   void turn_to(Instant instant);
+  void fire_deadlines();
   void feed(const Fact& fact);
   void drain();
   void play(const Order& order);

@@ -34,6 +34,11 @@ void Conductor::handle(const Fact& fact, Now now) {
   now_ = now;
   std::visit([this](const auto& one) { on(one); }, fact);
   settle();
+  for (std::size_t i = 0; i < parts_.size() && !ending_.is_over(); ++i) {
+    on_part(parts_[i]);
+    settle();
+  }
+  parts_.clear();
 }
 
 /// All deadlines, each with what follows when it is due, in the order in which they fire. A
@@ -61,7 +66,7 @@ void Conductor::each_deadline(Row row) {
     answer_opening_ourselves(*opening(), fmt::format("it is still starting after {}",
                                                      duration_text(config_.answer_within)));
   });
-  row(answer_second_at_, [this] { answer_second_openings(); });
+  row(opening_.answer_second_by(), [this] { answer_second_openings(); });
   row(starts_.restart_due(), [this] { restart(); });
   row(watch_.deadline(), [this] { on_files_settled(); });
   row(crowd_.deadline(), [this] { crowd_.on_timeout(now_); });
@@ -200,7 +205,7 @@ void Conductor::on(const fact::ChildErrorLine& fact) {
     on_build_line(fact);
   } else {
     ring_of(*generations_.find(fact.gen)).add(fact.gen, fact.line, fact.bytes_cut);
-    tell_followers(fact.line);
+    followers_.tell(fact.line, out_);
   }
 }
 
@@ -269,18 +274,28 @@ void Conductor::on(const fact::CommandFilesChecked& fact) {
   }
 }
 
+/// The order matters where a later step asks what an earlier one has changed:
 void Conductor::settle() {
+  // The end of a child is told before the next child serves, and both before anything that waits
+  // for them.
   generations_.settle([this](Child& child) { advance(child); },
                       [this](Child dead) { on_over(std::move(dead)); });
+  // A child that was just told its settings takes calls that another has answered since.
   if (!replays_.is_empty()) {
     for (Child& child : generations_) catch_up(child);
   }
+  // A build that has failed ends its rebuild, and one that has not lets it go on.
   if (rebuilder_.is_build_over()) on_build_over();
+  // A rebuild that kills first waits until no child is left and no kill is on its way.
   if (generations_.is_empty() && killer_.on_children_over(out_)) inspect(Purpose::kill);
   if (rebuilder_.is_on()) advance_rebuild();
+  // Whether a reload is over shows only now.
   if (watch_.is_on()) note_reload_over();
+  // The last child and the last build are over.
   if (!ending_.is_none()) advance_ending();
+  // Nothing above has started a child, and the session has not ended.
   if (!generations_.has_any()) start_if_due();
+  // All that was answered has left its bytes.
   crowd_.settle(requests_.bytes(), now_);
 }
 

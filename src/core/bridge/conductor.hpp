@@ -2,16 +2,15 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/base/line_pattern.hpp"
 #include "core/base/orders.hpp"
 #include "core/base/raw_id.hpp"
 #include "core/bridge/ending.hpp"
+#include "core/bridge/followers.hpp"
 #include "core/build/pending_rebuild.hpp"
 #include "core/build/rebuild.hpp"
 #include "core/build/rebuilder.hpp"
@@ -68,6 +67,12 @@ class Conductor {
 
  private:
   using Purpose = Look::Purpose;
+
+  /// One of several objects on the line of a child that is being handled.
+  struct Part {
+    Generation gen = kNoGeneration;
+    Line line;
+  };
 
   /// What a child has answered; both null if nothing that is open.
   struct Answered {
@@ -219,6 +224,7 @@ class Conductor {
                       std::string_view error) const;
   void note_version(Child& child, const ClientRequest& request, const Message& answer);
   void take_missing_lists(Child& child);
+  void on_part(const Part& part);
   void on_unreadable(Child& child, Line line, bool is_unfinished);
   void answer_unreadable(Child& child, std::string_view id, std::string_view what);
   void add_noise(Child& child, std::string_view text);
@@ -312,7 +318,6 @@ class Conductor {
   void on(const fact::ControlClosed& fact);
   void reload_for(ClientRequest& request, std::string_view arguments);
   void follow(ControlId connection, std::string_view arguments);
-  void tell_followers(std::string_view line);
 
   // conductor_watch.cpp: files that change
   void on_files_settled();
@@ -326,12 +331,11 @@ class Conductor {
   MessageReader reader_;
   /// For lines that were kept, while a message of `reader_` may be in use.
   MessageReader kept_reader_;
+  std::vector<Part> parts_;
 
   Ending ending_;
 
   Opening opening_;
-  /// When the first `initialize` of those that came later is answered without the child.
-  std::optional<Instant> answer_second_at_;
   Streams streams_{[this](CatalogKind kind) { return finds_changes(kind); }};
 
   ClientRequests requests_;
@@ -350,12 +354,10 @@ class Conductor {
 
   Notices notices_;
   RelistWait relist_;
-  /// The last child that served.
-  std::optional<ChildEnd> last_served_end_;
 
   Replays replays_;
 
-  std::map<ControlId, LinePattern> followers_;
+  Followers followers_;
 
   Rebuilder rebuilder_;
   Watch watch_;

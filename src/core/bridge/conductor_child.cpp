@@ -75,18 +75,8 @@ void Conductor::on_unreadable(Child& child, Line line, bool is_unfinished) {
   for (const std::string_view text : split.texts) add_noise(child, text);
   bool has_message = false;
   for (const std::string_view object : split.objects) {
-    const Line part = Line::padded(object);
-    if (const Message* const message = reader_.read(part)) {
-      has_message = true;
-      on_child_message(child, *message, part);
-      // As if it had stood on a line of its own.
-      advance(child);
-      continue;
-    }
-    add_noise(child, object);
-    if (looks_like_answer(object)) {
-      answer_unreadable(child, lenient_id(object), reader_.defect().what);
-    }
+    parts_.push_back({child.gen(), Line::padded(object)});
+    has_message = has_message || reader_.read(parts_.back().line) != nullptr;
   }
   // What a child was writing when it died is no answer: its end says more.
   if (is_unfinished) return;
@@ -94,6 +84,20 @@ void Conductor::on_unreadable(Child& child, Line line, bool is_unfinished) {
   if (!has_message && !split.texts.empty() && looks_like_answer(split.texts.front())) {
     answer_unreadable(child, lenient_id(split.texts.front()), what);
   }
+}
+
+/// One of several objects on a line, as if it had stood on a line of its own.
+void Conductor::on_part(const Part& part) {
+  Child* const child = generations_.find(part.gen);
+  if (child == nullptr) return;
+  if (const Message* const message = reader_.read(part.line)) {
+    on_child_message(*child, *message, part.line);
+    return;
+  }
+  const std::string what = reader_.defect().what;
+  const std::string_view object = part.line.text();
+  add_noise(*child, object);
+  if (looks_like_answer(object)) answer_unreadable(*child, lenient_id(object), what);
 }
 
 void Conductor::on(const fact::ChildLineTooLong& fact) {

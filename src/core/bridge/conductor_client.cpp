@@ -280,7 +280,7 @@ bool Conductor::answer_ourselves(ClientRequest& request, Child* child,
 
 /// A cursor means something to the child that gave it, and may mean something else to the next.
 bool Conductor::is_stale_cursor(std::string_view cursor, const Child* child) const {
-  if (!last_served_end_) return false;
+  if (!history_.last_served()) return false;
   if (child == nullptr) return true;
   return child->cursors.size() < limits::kCursorsMax &&
          !child->cursors.contains(string_value(cursor));

@@ -37,7 +37,7 @@ void Conductor::on(const fact::ControlLine& fact) {
 }
 
 void Conductor::on(const fact::ControlClosed& fact) {
-  followers_.erase(fact.connection);
+  followers_.drop(fact.connection);
   const auto is_its = [&](const ClientRequest* request) {
     return request->is_control() && request->extra->control == fact.connection;
   };
@@ -71,17 +71,7 @@ void Conductor::follow(ControlId connection, std::string_view arguments) {
   const auto* const query = std::get_if<StderrRing::Query>(&parsed);
   if (query == nullptr) return;
   const LinePattern pattern(query->grep);
-  if (pattern.complaint().empty()) followers_.insert_or_assign(connection, pattern);
-}
-
-void Conductor::tell_followers(std::string_view line) {
-  if (followers_.empty()) return;
-  const std::string text = one_line(line);
-  for (const auto& [connection, pattern] : followers_) {
-    if (!pattern.matches(text)) continue;
-    out_.push(order::SendToControl{connection,
-                                   fmt::format(R"json({{"line":{}}})json", json_string(text))});
-  }
+  if (pattern.complaint().empty()) followers_.add(connection, pattern);
 }
 
 }  // namespace sitter

@@ -61,7 +61,7 @@ void Conductor::on_over(Child dead) {
   if (end.reason == EndReason::given_up) killer_.add_note(end_clause(end));
   // Without an opening it may have had requests before it could show that it works.
   const bool had_requests = dead.role != Child::Role::coming && !was_probed;
-  if (had_requests && !dead.is_retiring()) last_served_end_ = end;
+  if (had_requests && !dead.is_retiring()) history_.on_served_over(end);
   if (rebuilder_.is_new_child(gen)) on_new_child_over(end, tail);
   if (!was_candidate && !dead.is_retiring() && !was_probed && !killer_.is_killing()) {
     restart_later(end);
@@ -93,7 +93,7 @@ void Conductor::start_if_mended() {
   const bool has_tools = catalogs_.tools().count() > 0;
   const bool may_start = !generations_.has_any() && !killer_.is_killing() && !rebuilder_.is_on() &&
                          !starts_.is_checking() && ending_.is_none();
-  if (has_tools || !may_start || last_served_end_ || !starts_.last_failure()) return;
+  if (has_tools || !may_start || history_.last_served() || !starts_.last_failure()) return;
   starts_.check_files(Starts::Check::for_mended, out_);
 }
 

@@ -147,8 +147,9 @@ void Conductor::advance(Child& child) {
 /// asked.
 void Conductor::take_over() {
   Child& before = *generations_.serving();
-  last_served_end_ = end_for(EndReason::replaced, &before);
-  if (rebuilder_.is_on()) last_served_end_->why = rebuilder_.rebuild().cause;
+  ChildEnd end = end_for(EndReason::replaced, &before);
+  if (rebuilder_.is_on()) end.why = rebuilder_.rebuild().cause;
+  history_.on_served_over(std::move(end));
   generations_.retire(before, now_.steady + config_.on_busy_wait);
   streams_.on_child_lost(before.gen(), turn());
   answers_.on_child_lost();
@@ -279,7 +280,7 @@ void Conductor::on_lists(Child& child, const std::vector<ListSurvey::List>& list
   notice.pid = child.life.pid();
   if (!child.handshake.was_opened()) note_startup(child);
   notice.startup = child.startup;
-  notice.previous = last_served_end_;
+  notice.previous = history_.last_served();
   notice.not_compared = std::move(comparison.not_compared);
   for (const std::string& uri : child.handshake.lost_subscriptions()) {
     notice.subscriptions_lost.push_back(string_value(uri));

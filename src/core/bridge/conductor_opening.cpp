@@ -49,16 +49,16 @@ void Conductor::expect_answer(ClientRequest& second_opening, Line line) {
   second_opening.more().line = OwnedLine(line.text());
   if (config_.answer_within == Milliseconds::zero()) return;
   second_opening.more().answer_by = now_.steady + config_.answer_within;
-  if (!answer_second_at_) answer_second_at_ = second_opening.extra->answer_by;
+  opening_.expect_second(*second_opening.extra->answer_by);
 }
 
 void Conductor::answer_second_openings() {
-  answer_second_at_.reset();
+  opening_.on_second_due();
   for (const State state : {State::waiting, State::sent}) {
     for (ClientRequest* request : requests_.all(state)) {
       if (request->method != Method::initialize || !request->extra->answer_by) continue;
       if (!is_due(request->extra->answer_by, now_)) {
-        earlier(answer_second_at_, request->extra->answer_by);
+        opening_.expect_second(*request->extra->answer_by);
         continue;
       }
       const std::string why = fmt::format("it has not answered initialize after {}",

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/child/child_end.hpp"
 #include "core/child/start_policy.hpp"
@@ -34,6 +35,8 @@ class History {
 
   /// A child is over. `was_candidate`: another one serves, whose place it was to take.
   void on_over(Life life, std::string stderr_tail, bool was_candidate, WallTime now);
+  /// A child has ended, or another one serves in its place, that the client had requests at.
+  void on_served_over(ChildEnd end) { last_served_ = std::move(end); }
   /// A child has come to serve after so long.
   void on_startup(Milliseconds duration) { last_startup_ = duration; }
   /// Returns whether it is the first of this child.
@@ -43,6 +46,8 @@ class History {
   const std::deque<Life>& lives() const { return lives_; }
   /// Of the newest child that is over and was no candidate.
   const std::optional<ChildEnd>& last_end() const { return last_end_; }
+  /// Of the last child that served.
+  const std::optional<ChildEnd>& last_served() const { return last_served_; }
   std::optional<WallTime> last_end_at() const { return last_end_at_; }
   /// The last child that could not be started, crashed, or had to be taken down.
   const std::optional<StartPolicy::Failure>& last_failure() const { return last_failure_; }
@@ -52,6 +57,7 @@ class History {
  private:
   std::deque<Life> lives_;
   std::optional<ChildEnd> last_end_;
+  std::optional<ChildEnd> last_served_;
   Generation last_end_gen_ = kNoGeneration;
   std::optional<WallTime> last_end_at_;
   std::optional<StartPolicy::Failure> last_failure_;

@@ -43,6 +43,12 @@ class Opening {
   std::optional<RequestHandle> first() const { return first_; }
   /// When the bridge has to answer it; empty once it is answered.
   std::optional<Instant> answer_by() const { return answer_by_; }
+  /// One that came later is to be answered until then, if nothing else answers it.
+  void expect_second(Instant by) { earlier(answer_second_by_, by); }
+  /// When the first of those is due.
+  std::optional<Instant> answer_second_by() const { return answer_second_by_; }
+  /// That is now. The others have to be named once more.
+  void on_second_due() { answer_second_by_.reset(); }
   /// This child gets it in the client's own words, and no replay.
   void on_sent(Generation gen) { asked_ = gen; }
   bool was_sent_to(Generation gen) const { return asked_ == gen; }
@@ -102,6 +108,7 @@ class Opening {
   Session session_;
   std::optional<RequestHandle> first_;
   std::optional<Instant> answer_by_;
+  std::optional<Instant> answer_second_by_;
   Generation asked_ = kNoGeneration;
   ClientEnvelope envelope_;
   Stateless stateless_ = Stateless::unmet;
