@@ -163,7 +163,6 @@ class Conductor {
   void on_client_request(const Message& message, Line line);
   void on_client_notification(const Message& message, Line line);
   void on_client_answer(const Message& message, Line line);
-  bool may_wait(Line line) const;
   void pass_on(ClientRequest& request, const Message& message, Line line, Outgoing outgoing);
   void wait(ClientRequest& request, Line line);
   void on_cancelled(const Message& message, Line line);
@@ -172,7 +171,6 @@ class Conductor {
   void refuse_client_line(std::string_view id, ErrorCode code, std::string_view what);
   /// Answers what needs no child, or what this child lacks. False: it must be passed on.
   bool answer_ourselves(ClientRequest& request, Child* child, const Message::Params& params);
-  bool is_stale_cursor(std::string_view cursor, const Child* child) const;
   void forward(ClientRequest& request, Line line, Outgoing outgoing, Child& child);
   bool refuse_in_crowd(ClientRequest& request);
   bool must_keep(const ClientRequest& request, Line line) const;
@@ -233,11 +231,9 @@ class Conductor {
   void pass_tools(Child& child, ClientRequest& request, const Message& message, Edits& edits);
   void on_success(Child& child, const ClientRequest& request, std::string_view result,
                   Edits& edits);
-  void expire(std::string_view result, Edits& edits);
   void note_listed(CatalogKind kind, std::string_view items, std::string_view cursor);
   void on_discovered(Child& child, std::string_view result, Edits& edits);
   void make_way_for_page(std::string_view tools);
-  void keep_cursor(Child& child, std::string_view cursor);
   void on_setting_accepted(const Child& child, const ClientRequest& request);
   bool is_replayed(const ClientRequest& request) const;
   void note_replayed(Child& child, const ClientRequest& request, std::string_view result);
@@ -252,7 +248,6 @@ class Conductor {
   std::string tell_notice(const ClientRequest& request);
   void on_notice_told();
   std::string version_of(const OpeningResult& opened) const;
-  void describe_changes(const Handshake& handshake, RestartNotice& notice) const;
   void on_client_listed(bool is_last_page);
   void hold(ClientRequest& request, std::string line);
   void release_held();

@@ -238,14 +238,7 @@ void Conductor::on_child_notification(Child& child, const Message& message, Line
 }
 
 void Conductor::survey_again(Child& child, CatalogKind kind) {
-  // Nothing of our own is asked before `initialized`, and then all lists are taken anyway.
-  const auto state = child.handshake.state();
-  if (child.is_retiring()) return;
-  if (state != Handshake::State::settling && state != Handshake::State::listing &&
-      state != Handshake::State::unproven && state != Handshake::State::done) {
-    return;
-  }
-  if (child.life.is_up()) child.handshake.survey_again(kind, now_, out_);
+  if (child.life.is_up() && !child.is_retiring()) child.handshake.survey_again(kind, now_, out_);
 }
 
 /// The lists that could not be taken before, because the child did not know the client's version.

@@ -222,10 +222,10 @@ void Conductor::pass_on(ClientRequest& request, const Message& message, Line lin
 }
 
 void Conductor::wait(ClientRequest& request, Line line) {
-  if (!may_wait(line) && requests_.drop_waiting_notifications() > 0) {
+  if (!requests_.may_wait(line.text().size()) && requests_.drop_waiting_notifications() > 0) {
     out_.log(Level::warn, "notifications that waited for the child were dropped for a request");
   }
-  if (!may_wait(line)) {
+  if (!requests_.may_wait(line.text().size())) {
     answer_error(
         request, ErrorCode::internal_error,
         fmt::format("the server is not up, and {} requests ({} bytes) already wait for it, "
@@ -234,13 +234,6 @@ void Conductor::wait(ClientRequest& request, Line line) {
     return;
   }
   requests_.enqueue(request, line.text(), now_.steady);
-}
-
-/// One alone always may.
-bool Conductor::may_wait(Line line) const {
-  return requests_.waiting_count() == 0 ||
-         (requests_.waiting_count() < limits::kWaitingCountMax &&
-          requests_.waiting_bytes() + line.text().size() <= limits::kWaitingBytesMax);
 }
 
 bool Conductor::answer_ourselves(ClientRequest& request, Child* child,
@@ -253,7 +246,9 @@ bool Conductor::answer_ourselves(ClientRequest& request, Child* child,
   }
   if (!is_list(request.method)) return false;
   if (!request.is_first_page) {
-    if (!is_stale_cursor(params.cursor, child)) return false;
+    const bool is_stale =
+        history_.last_served() && (child == nullptr || !child->may_have_given(params.cursor));
+    if (!is_stale) return false;
     answer_error(request, ErrorCode::invalid_params,
                  "the server that gave this cursor is gone, list again from the beginning");
     return true;
@@ -276,14 +271,6 @@ bool Conductor::answer_ourselves(ClientRequest& request, Child* child,
          !child->may_have("resources"))));
   if (is_lacking) answer_last_list(request);
   return is_lacking;
-}
-
-/// A cursor means something to the child that gave it, and may mean something else to the next.
-bool Conductor::is_stale_cursor(std::string_view cursor, const Child* child) const {
-  if (!history_.last_served()) return false;
-  if (child == nullptr) return true;
-  return child->cursors.size() < limits::kCursorsMax &&
-         !child->cursors.contains(string_value(cursor));
 }
 
 void Conductor::forward(ClientRequest& request, Line line, Outgoing outgoing, Child& child) {
@@ -371,7 +358,7 @@ void Conductor::on_client_notification(const Message& message, Line line) {
     out_.log(Level::debug, "roots/list_changed was dropped: the next child asks for the roots");
     return;
   }
-  if (!may_wait(line)) {
+  if (!requests_.may_wait(line.text().size())) {
     out_.log(Level::warn, fmt::format("{} was dropped: too much waits for the child",
                                       brief(message.method_text, 100)));
     return;

@@ -123,7 +123,7 @@ void Conductor::on_child_lost(const Child& dead, ClientRequest& request, const D
     fail_undone(request, report);
   } else if (request.has_line() && request.is_repeatable() && !request.is_retried &&
              !is_deliberate && !killer_.is_killing() && ending_.is_none() &&
-             may_wait(request.extra->line.line())) {
+             requests_.may_wait(request.extra->line.size())) {
     answers_.on_retried(request);
     requests_.retry(request, now_.steady);
   } else {

@@ -84,34 +84,6 @@ std::string Conductor::version_of(const OpeningResult& opened) const {
   return opened.server_version();
 }
 
-/// What the client was told at the opening and is no longer true; no message of the protocol can
-/// say it.
-void Conductor::describe_changes(const Handshake& handshake, RestartNotice& notice) const {
-  if (opening_.told() == nullptr) return;
-  const OpeningResult& told = *opening_.told();
-  const OpeningResult& now_open = handshake.opened_with();
-  const bool has_versions = !told.protocol_version.empty() && !now_open.protocol_version.empty();
-  if (has_versions && told.protocol_version != now_open.protocol_version) {
-    notice.protocol_version = {told.protocol_version, now_open.protocol_version};
-  }
-  const auto full_name = [](const OpeningResult& opened) {
-    return fmt::format("{} {}", opened.server_name(), opened.server_version());
-  };
-  const bool are_named = !told.server_info.empty() && !now_open.server_info.empty();
-  if (are_named && full_name(told) != full_name(now_open)) {
-    notice.server_info = {full_name(told), full_name(now_open)};
-  }
-  // Without an opening nobody has asked this child for the rest.
-  if (!handshake.was_opened()) return;
-  for (const std::string& name : now_open.capability_names()) {
-    if (!told.declares(name)) notice.capabilities_added.push_back(name);
-  }
-  for (const std::string& name : told.capability_names()) {
-    if (!now_open.declares(name)) notice.capabilities_removed.push_back(name);
-  }
-  notice.instructions_changed = told.instructions != now_open.instructions;
-}
-
 void Conductor::on_client_listed(bool is_last_page) {
   const bool was_waiting = relist_.is_waiting();
   relist_.on_listed(is_last_page, now_);

@@ -35,7 +35,7 @@ void Conductor::pass_tools(Child& child, ClientRequest& request, const Message& 
     edits.append(tools, fmt::format("{}", fmt::join(names_.definitions(), ",")));
   }
   if (request.is_stateless) expire(message.result, edits);
-  keep_cursor(child, cursor);
+  child.keep_cursor(cursor);
   answer(request, edits.outgoing());
   if (!child.is_retiring()) on_client_listed(!cursor.starts_with('"'));
 }
@@ -58,7 +58,7 @@ void Conductor::on_success(Child& child, const ClientRequest& request, std::stri
         if (!child.is_retiring())
           note_listed(kind, member(result, catalog_name(kind)), member(result, "nextCursor"));
       }
-      keep_cursor(child, member(result, "nextCursor"));
+      child.keep_cursor(member(result, "nextCursor"));
       if (request.is_stateless) expire(result, edits);
       break;
     case Method::resources_read:
@@ -90,12 +90,6 @@ void Conductor::note_listed(CatalogKind kind, std::string_view items, std::strin
   if (notices_.restart() == nullptr) catalogs_.mark_told(kind);
 }
 
-/// No client may keep what the next build changes.
-void Conductor::expire(std::string_view result, Edits& edits) {
-  const std::string_view kept_for = member(result, "ttlMs");
-  if (!kept_for.empty() && kept_for != "0") edits.replace(kept_for, "0");
-}
-
 void Conductor::on_discovered(Child& child, std::string_view result, Edits& edits) {
   if (!is_array(member(result, "supportedVersions"))) {
     out_.log(Level::warn,
@@ -118,12 +112,6 @@ void Conductor::make_way_for_page(std::string_view tools) {
     names.push_back(string_value(member(item, "name")));
   }
   names_.make_way_for(names);
-}
-
-void Conductor::keep_cursor(Child& child, std::string_view cursor) {
-  if (cursor.starts_with('"') && child.cursors.size() < limits::kCursorsMax) {
-    child.cursors.insert(string_value(cursor));
-  }
 }
 
 /// What a request has set up is remembered only now, since the child could have refused it.

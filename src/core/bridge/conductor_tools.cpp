@@ -134,26 +134,14 @@ bool Conductor::refuse_waiting_call(ClientRequest& request, const Message& messa
 
 /// What is wrong with it, as far as the last list of the tools shows; empty for nothing.
 std::string Conductor::wrong_call(const CallArguments& call) {
-  const std::string tool = brief(call.tool, 100);
   if (names_.find(call.tool)) {
-    return fmt::format("{} is a tool of mcp-sitter: call it by its own name", tool);
+    return fmt::format("{} is a tool of mcp-sitter: call it by its own name",
+                       brief(call.tool, 100));
   }
   // Else only the server itself knows what it has.
   const Child* const child = generations_.serving();
   if (child == nullptr || child->lists != Child::Lists::with_tools) return {};
-  for (const std::string_view item : catalogs_.tools().items()) {
-    const auto [name, schema] = members<2>(item, {"name", "inputSchema"});
-    if (string_value(name) != call.tool) continue;
-    for (const std::string_view required : json_elements(member(schema, "required"))) {
-      if (!member(call.arguments, string_value(required)).empty()) continue;
-      return fmt::format("{} needs the argument {}, which is missing. Its schema: {}", tool,
-                         brief(required, 100), brief(schema, limits::kShownSchemaMax));
-    }
-    return {};
-  }
-  return fmt::format("the server has no tool {}. It has: {}", tool,
-                     brief(fmt::format("{}", fmt::join(catalogs_.tools().names(), ", ")),
-                           limits::kShownSchemaMax));
+  return complaint_about(call, catalogs_.tools());
 }
 
 void Conductor::on(const fact::BinaryInspected& fact) {
@@ -166,7 +154,9 @@ void Conductor::on(const fact::BinaryInspected& fact) {
     for (const Child& child : generations_) {
       if (child.gen() != notice->spawn) continue;
       notice->version = version_of(child.handshake.opened_with());
-      describe_changes(child.handshake, *notice);
+      if (const OpeningResult* const told = opening_.told()) {
+        describe_changes(*told, child.handshake.opened_with(), *notice);
+      }
     }
     if (binary_.modified) {
       notice->build_age = std::chrono::duration_cast<Milliseconds>(now_.wall - *binary_.modified);

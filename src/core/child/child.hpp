@@ -12,7 +12,9 @@
 #include "core/child/handshake.hpp"
 #include "core/child/replays.hpp"
 #include "core/child/stderr_ring.hpp"
+#include "core/wire/json_view.hpp"
 #include "sitter/generation.hpp"
+#include "sitter/limits.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
@@ -78,6 +80,16 @@ struct Child {
   bool may_have(std::string_view capability) const {
     return !handshake.was_opened() || handshake.opened_with().declares(capability);
   }
+  /// The client got this raw cursor from it, or nothing where it is no string.
+  void keep_cursor(std::string_view cursor) {
+    if (cursor.starts_with('"') && cursors.size() < limits::kCursorsMax) {
+      cursors.insert(string_value(cursor));
+    }
+  }
+  /// A cursor means something to the child that gave it, and may mean something else to the next.
+  bool may_have_given(std::string_view cursor) const {
+    return cursors.size() >= limits::kCursorsMax || cursors.contains(string_value(cursor));
+  }
   /// Whether this id may have been rounded to what a double holds.
   bool may_round(std::string_view raw_id) const { return !keeps_integers || !fits_64_bits(raw_id); }
 
@@ -99,7 +111,7 @@ struct Child {
   bool has_held_errors = false;
   /// It has answered an id that no double has, so it keeps integers, of 64 bits at least.
   bool keeps_integers = false;
-  /// The cursors that the client got from it.
+  /// The first of the cursors that the client got from it.
   std::set<std::string> cursors;
   Replays::Made calls_made;
   /// What it has written to stderr while another child serves.

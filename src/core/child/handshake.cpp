@@ -154,8 +154,11 @@ void Handshake::doubt(Now now, Orders& out) {
 }
 
 void Handshake::survey_again(CatalogKind kind, Now now, Orders& out) {
-  // All are taken after it.
-  if (is_calling_again()) return;
+  // Nothing of our own is asked before `initialized`, and then all lists are taken anyway. So they
+  // are after the calls.
+  const bool takes_lists = state_ == State::settling || state_ == State::listing ||
+                           state_ == State::unproven || state_ == State::done;
+  if (!takes_lists || is_calling_again()) return;
   if (!survey_ && now.steady < next_survey_) {
     outdated_.insert(kind);
     return;

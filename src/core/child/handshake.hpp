@@ -99,8 +99,7 @@ class Handshake {
     if (survey_) survey_->start_clock(now);
   }
 
-  /// Takes a list again, now or in a moment. Only after `initialized` was sent, or without an
-  /// opening.
+  /// Takes a list again, now or in a moment; not while all of them are still to be taken.
   void survey_again(CatalogKind kind, Now now, Orders& out);
 
   /// Whether the answer belonged to the handshake. An answer to the opening changes the state.

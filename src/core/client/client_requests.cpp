@@ -237,6 +237,11 @@ bool ClientRequests::uses(std::string_view raw_id) const {
   return index_->oldest(Key(raw_id).text(), [](const ClientRequest&) { return true; }) != nullptr;
 }
 
+bool ClientRequests::may_wait(std::size_t bytes) const {
+  return waiting_.empty() || (waiting_.size() < limits::kWaitingCountMax &&
+                              waiting_bytes_ + bytes <= limits::kWaitingBytesMax);
+}
+
 void ClientRequests::enqueue(ClientRequest& request, std::string_view line, Instant now) {
   assert(request.state == State::waiting);
   waiting_bytes_ += line.size();

@@ -150,6 +150,8 @@ class ClientRequests {
     Instant since{};
   };
 
+  /// Whether there is room for a line of so many bytes. A line that waits alone always has it.
+  bool may_wait(std::size_t bytes) const;
   /// Puts a line behind all that wait. It is copied.
   void enqueue(ClientRequest& request, std::string_view line, Instant now);
   void enqueue_notification(std::string_view line);

@@ -151,6 +151,11 @@ void amend_opening(std::string_view result, std::string_view instructions, Edits
   }
 }
 
+void expire(std::string_view result, Edits& edits) {
+  const std::string_view kept_for = member(result, "ttlMs");
+  if (!kept_for.empty() && kept_for != "0") edits.replace(kept_for, "0");
+}
+
 std::string own_opening_result(std::string_view protocol_version, std::string_view sitter_version,
                                std::string_view instructions) {
   return fmt::format(

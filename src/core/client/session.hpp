@@ -85,6 +85,10 @@ bool may_mean_unopened(std::string_view error);
 /// tools and notifications among the capabilities, and its own instructions behind the child's.
 void amend_opening(std::string_view result, std::string_view instructions, Edits& edits);
 
+/// Takes from a result of the stateless revision how long it may be kept: no client may keep what
+/// the next build changes.
+void expire(std::string_view result, Edits& edits);
+
 /// The result of an opening that the bridge answers itself.
 std::string own_opening_result(std::string_view protocol_version, std::string_view sitter_version,
                                std::string_view instructions);

@@ -9,6 +9,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
 #include "core/wire/json_view.hpp"
 #include "sitter/limits.hpp"
@@ -386,6 +387,23 @@ std::variant<NoArguments, ArgumentError> parse_no_arguments(std::string_view raw
   arguments.allow_only({});
   if (!arguments.error().empty()) return arguments.error();
   return NoArguments{};
+}
+
+std::string complaint_about(const CallArguments& call, const Catalog& tools) {
+  const std::string tool = brief(call.tool, 100);
+  for (const std::string_view item : tools.items()) {
+    const auto [name, schema] = members<2>(item, {"name", "inputSchema"});
+    if (string_value(name) != call.tool) continue;
+    for (const std::string_view required : json_elements(member(schema, "required"))) {
+      if (!member(call.arguments, string_value(required)).empty()) continue;
+      return fmt::format("{} needs the argument {}, which is missing. Its schema: {}", tool,
+                         brief(required, 100), brief(schema, limits::kShownSchemaMax));
+    }
+    return {};
+  }
+  return fmt::format(
+      "the server has no tool {}. It has: {}", tool,
+      brief(fmt::format("{}", fmt::join(tools.names(), ", ")), limits::kShownSchemaMax));
 }
 
 }  // namespace sitter

@@ -11,6 +11,7 @@
 
 #include "core/build/rebuild.hpp"
 #include "core/child/stderr_ring.hpp"
+#include "core/tell/catalog.hpp"
 #include "sitter/builtin.hpp"
 #include "sitter/kill_scope.hpp"
 #include "sitter/limits.hpp"
@@ -87,5 +88,8 @@ std::variant<RebuildArguments, ArgumentError> parse_rebuild_arguments(std::strin
 std::variant<StderrRing::Query, ArgumentError> parse_build_log_arguments(std::string_view raw);
 std::variant<CallArguments, ArgumentError> parse_call_arguments(std::string_view raw);
 std::variant<NoArguments, ArgumentError> parse_no_arguments(std::string_view raw);
+
+/// What is wrong with a call, as far as the list of the tools shows; empty for nothing.
+std::string complaint_about(const CallArguments& call, const Catalog& tools);
 
 }  // namespace sitter

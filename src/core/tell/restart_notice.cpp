@@ -179,4 +179,28 @@ std::string notice_text(const RestartNotice& notice, std::size_t bytes_max) {
   return text;
 }
 
+void describe_changes(const OpeningResult& told, const OpeningResult& now_open,
+                      RestartNotice& notice) {
+  const bool has_versions = !told.protocol_version.empty() && !now_open.protocol_version.empty();
+  if (has_versions && told.protocol_version != now_open.protocol_version) {
+    notice.protocol_version = {told.protocol_version, now_open.protocol_version};
+  }
+  const auto full_name = [](const OpeningResult& opened) {
+    return fmt::format("{} {}", opened.server_name(), opened.server_version());
+  };
+  const bool are_named = !told.server_info.empty() && !now_open.server_info.empty();
+  if (are_named && full_name(told) != full_name(now_open)) {
+    notice.server_info = {full_name(told), full_name(now_open)};
+  }
+  // Without an opening nobody has asked this child for the rest.
+  if (now_open.protocol_version.empty()) return;
+  for (const std::string& name : now_open.capability_names()) {
+    if (!told.declares(name)) notice.capabilities_added.push_back(name);
+  }
+  for (const std::string& name : told.capability_names()) {
+    if (!now_open.declares(name)) notice.capabilities_removed.push_back(name);
+  }
+  notice.instructions_changed = told.instructions != now_open.instructions;
+}
+
 }  // namespace sitter

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/child/child_end.hpp"
+#include "core/client/session.hpp"
 #include "core/tell/catalog.hpp"
 #include "sitter/limits.hpp"
 #include "sitter/time.hpp"
@@ -66,5 +67,10 @@ struct RestartNotice {
 /// further thing there is to say, never more than `bytes_max` (512 at least) bytes in all.
 std::string notice_text(const RestartNotice& notice,
                         std::size_t bytes_max = limits::kNoticeBytesMax);
+
+/// Adds what the client was told at the opening and is no longer true; no message of the protocol
+/// can say it. A child that was not opened has no protocol version.
+void describe_changes(const OpeningResult& told, const OpeningResult& now_open,
+                      RestartNotice& notice);
 
 }  // namespace sitter
