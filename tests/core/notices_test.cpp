@@ -34,7 +34,7 @@ class NoticesTest : public ::testing::Test {
   }
 
   Notices notices_;
-  Notices::Known known_;
+  NoticeFacts known_;
 };
 
 TEST_F(NoticesTest, ARestartIsToldOnceAndBeforeTheResult) {

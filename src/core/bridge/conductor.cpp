@@ -3,9 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "core/base/text.hpp"
+#include "core/bridge/followers.hpp"
+#include "core/build/rebuilder.hpp"
+#include "core/build/watch.hpp"
+#include "core/child/child_requests.hpp"
+#include "core/child/history.hpp"
+#include "core/child/killer.hpp"
+#include "core/child/replays.hpp"
+#include "core/child/starts.hpp"
+#include "core/client/crowd.hpp"
+#include "core/client/opening.hpp"
+#include "core/client/relist_wait.hpp"
+#include "core/tell/catalogs.hpp"
+#include "core/tell/notices.hpp"
 #include "core/wire/method.hpp"
 #include "sitter/limits.hpp"
 
@@ -19,15 +33,27 @@ Conductor::Conductor(BridgeConfig config, Now now)
       begun_(now),
       now_(now),
       ids_(config_.seed),
-      starts_(config_.restarts, config_.restarts_max),
       names_(!config_.build_command.empty(), config_.tool_names),
       ring_(config_.stderr_lines),
-      replays_(config_.replayed_tools),
-      rebuilder_({!config_.build_command.empty(), config_.on_busy_wait, config_.kill_grace}),
-      watch_({config_.watches(), !config_.build_command.empty(), config_.debounce}),
-      killer_(config_.kill_grace) {
+      opening_(std::make_unique<Opening>()),
+      crowd_(std::make_unique<Crowd>()),
+      child_requests_(std::make_unique<ChildRequests>()),
+      starts_(std::make_unique<Starts>(config_.restarts, config_.restarts_max)),
+      replays_(std::make_unique<Replays>(config_.replayed_tools)),
+      killer_(std::make_unique<Killer>(config_.kill_grace)),
+      history_(std::make_unique<History>()),
+      rebuilder_(std::make_unique<Rebuilder>(Rebuilder::Options{
+          !config_.build_command.empty(), config_.on_busy_wait, config_.kill_grace})),
+      watch_(std::make_unique<Watch>(
+          Watch::Options{config_.watches(), !config_.build_command.empty(), config_.debounce})),
+      catalogs_(std::make_unique<Catalogs>()),
+      notices_(std::make_unique<Notices>()),
+      relist_(std::make_unique<RelistWait>()),
+      followers_(std::make_unique<Followers>()) {
   if (config_.call_tool == BridgeConfig::CallTool::on) names_.offer(Builtin::call);
 }
+
+Conductor::~Conductor() = default;
 
 void Conductor::handle(const Fact& fact, Now now) {
   if (ending_.is_over()) return;
@@ -48,9 +74,9 @@ template <class Row>
 void Conductor::each_deadline(Row row) {
   const auto in_settle = [] {};
   row(answers_.deadline(), [this] { answers_.on_timeout(now_, out_); });
-  row(rebuilder_.build_deadline(), [this] { rebuilder_.on_build_timeout(turn()); });
+  row(rebuilder_->build_deadline(), [this] { rebuilder_->on_build_timeout(turn()); });
   row(patience_end(), [this] { answer_patient_requests(); });
-  row(rebuilder_.deadline(), [this] { on_rebuild_timeout(); });
+  row(rebuilder_->deadline(), [this] { on_rebuild_timeout(); });
   for (Child& child : generations_) {
     row(child.life.deadline(), [&] { child.life.on_timeout(now_, out_); });
     // A child that is on its way out is asked for nothing.
@@ -62,20 +88,20 @@ void Conductor::each_deadline(Row row) {
     row(replaceable_at(child), in_settle);
     row(child.deaf_at, [&] { on_deaf(child); });
   }
-  row(opening_.answer_by(), [this] {
+  row(opening_->answer_by(), [this] {
     answer_opening_ourselves(*opening(), fmt::format("it is still starting after {}",
                                                      duration_text(config_.answer_within)));
   });
-  row(opening_.answer_second_by(), [this] { answer_second_openings(); });
-  row(starts_.restart_due(), [this] { restart(); });
-  row(watch_.deadline(), [this] { on_files_settled(); });
-  row(crowd_.deadline(), [this] { crowd_.on_timeout(now_); });
-  row(relist_.deadline(), [this] {
-    relist_.on_timeout(now_);
+  row(opening_->answer_second_by(), [this] { answer_second_openings(); });
+  row(starts_->restart_due(), [this] { restart(); });
+  row(watch_->deadline(), [this] { on_files_settled(); });
+  row(crowd_->deadline(), [this] { crowd_->on_timeout(now_); });
+  row(relist_->deadline(), [this] {
+    relist_->on_timeout(now_);
     release_held();
   });
   row(streams_.deadline(), [this] { on_streams_timeout(); });
-  row(killer_.deadline(), [this] { killer_.on_timeout(now_, out_); });
+  row(killer_->deadline(), [this] { killer_->on_timeout(now_, out_); });
   row(ending_.deadline(), [this] { on_ending_timeout(); });
 }
 
@@ -122,19 +148,19 @@ void Conductor::on_ending_timeout() {
     stop(ladder());
   } else if (ending_.is_stopping()) {
     generations_.release(out_);
-    rebuilder_.abandon_build(out_);
+    rebuilder_->abandon_build(out_);
   }
 }
 
 bool Conductor::reads_client() const {
-  return crowd_.reads() &&
+  return crowd_->reads() &&
          std::none_of(generations_.begin(), generations_.end(),
                       [](const Child& child) { return child.input == Child::Input::full; });
 }
 
 /// What is the same for a child and a build.
 ChildLifecycle* Conductor::hears_life(Generation gen) {
-  if (is_build(gen)) return rebuilder_.life(gen);
+  if (is_build(gen)) return rebuilder_->life(gen);
   Child* const child = generations_.find(gen);
   return child == nullptr ? nullptr : &child->life;
 }
@@ -157,7 +183,7 @@ ChildEnd Conductor::end_for(EndReason reason, const Child* child) const {
 
 void Conductor::on(const fact::ClientClosedInput&) {
   if (!ending_.on_input_closed(now_)) return;
-  relist_.give_up();
+  relist_->give_up();
   release_held();
   streams_.pass_ends(turn());
 }
@@ -166,7 +192,7 @@ void Conductor::on(const fact::ClientClosedOutput&) { on(fact::StopSignalled{0})
 
 void Conductor::on(const fact::StopSignalled& fact) {
   if (!ending_.hurry(fact.exit_code)) return;
-  relist_.give_up();
+  relist_->give_up();
   release_held();
   stop({Milliseconds::zero(), limits::kSignalKillAfter, limits::kSignalKillAfter});
   // Nothing that is owed is waited for.
@@ -205,7 +231,7 @@ void Conductor::on(const fact::ChildErrorLine& fact) {
     on_build_line(fact);
   } else {
     ring_of(*generations_.find(fact.gen)).add(fact.gen, fact.line, fact.bytes_cut);
-    followers_.tell(fact.line, out_);
+    followers_->tell(fact.line, out_);
   }
 }
 
@@ -231,7 +257,7 @@ void Conductor::on(const fact::UnitSignalled& fact) {
 
 void Conductor::on(const fact::OrphanEnded&) {
   for (Child& child : generations_) child.life.on_orphan_ended(out_);
-  rebuilder_.on_orphan_ended(out_);
+  rebuilder_->on_orphan_ended(out_);
 }
 
 void Conductor::on(const fact::ChildInputFull& fact) {
@@ -261,15 +287,15 @@ void Conductor::on(const fact::ChildInputBroken& fact) {
 }
 
 void Conductor::on(const fact::CommandFilesChecked& fact) {
-  const bool is_for_mended = starts_.on_checked() == Starts::Check::for_mended;
-  if (generations_.has_any() || killer_.is_killing() || rebuilder_.is_on() ||
+  const bool is_for_mended = starts_->on_checked() == Starts::Check::for_mended;
+  if (generations_.has_any() || killer_->is_killing() || rebuilder_->is_on() ||
       ending_.has_stopped()) {
     return;
   }
   if (fact.changed && (needs_child() || is_for_mended)) {
     start();
   } else if (needs_child() && !is_for_mended) {
-    const auto& failure = starts_.last_failure();
+    const auto& failure = starts_->last_failure();
     on_start_failed(failure->end, failure->stderr_tail, true);
   }
 }
@@ -281,30 +307,30 @@ void Conductor::settle() {
   generations_.settle([this](Child& child) { advance(child); },
                       [this](Child dead) { on_over(std::move(dead)); });
   // A child that was just told its settings takes calls that another has answered since.
-  if (!replays_.is_empty()) {
+  if (!replays_->is_empty()) {
     for (Child& child : generations_) catch_up(child);
   }
   // A build that has failed ends its rebuild, and one that has not lets it go on.
-  if (rebuilder_.is_build_over()) on_build_over();
+  if (rebuilder_->is_build_over()) on_build_over();
   // A rebuild that kills first waits until no child is left and no kill is on its way.
-  if (generations_.is_empty() && killer_.on_children_over(out_)) inspect(Purpose::kill);
-  if (rebuilder_.is_on()) advance_rebuild();
+  if (generations_.is_empty() && killer_->on_children_over(out_)) inspect(Purpose::kill);
+  if (rebuilder_->is_on()) advance_rebuild();
   // Whether a reload is over shows only now.
-  if (watch_.is_on()) note_reload_over();
+  if (watch_->is_on()) note_reload_over();
   // The last child and the last build are over.
   if (!ending_.is_none()) advance_ending();
   // Nothing above has started a child, and the session has not ended.
   if (!generations_.has_any()) start_if_due();
   // All that was answered has left its bytes.
-  crowd_.settle(requests_.bytes(), now_);
+  crowd_->settle(requests_.bytes(), now_);
 }
 
 /// Takes everything down. What waits is answered at once, what is in flight when its child is over.
 void Conductor::stop(ChildLifecycle::Ladder ladder) {
   ending_.stop();
-  starts_.cancel_restart();
+  starts_->cancel_restart();
   generations_.take_down_all(EndReason::shut_down, {}, ladder, now_, out_);
-  rebuilder_.stop(ladder, turn());
+  rebuilder_->stop(ladder, turn());
   const ChildEnd end = end_for(EndReason::shut_down);
   if (ClientRequest* const asked = opening()) answer_opening_ourselves(*asked, end_clause(end));
   fail_waiting(report_of(end, {}, Reach::not_delivered));
@@ -313,7 +339,7 @@ void Conductor::stop(ChildLifecycle::Ladder ladder) {
 void Conductor::advance_ending() {
   if (ending_.state() == Ending::State::owed && requests_.owed_to_client_count() == 0)
     stop(ladder());
-  if (!ending_.is_stopping() || !generations_.is_empty() || rebuilder_.is_building()) return;
+  if (!ending_.is_stopping() || !generations_.is_empty() || rebuilder_->is_building()) return;
   for (ClientRequest* request : requests_.all(ClientRequest::State::ours)) {
     answer_error(*request, ErrorCode::internal_error, "mcp-sitter is ending");
   }

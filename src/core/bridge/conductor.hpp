@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,33 +11,20 @@
 #include "core/base/orders.hpp"
 #include "core/base/raw_id.hpp"
 #include "core/bridge/ending.hpp"
-#include "core/bridge/followers.hpp"
 #include "core/build/pending_rebuild.hpp"
 #include "core/build/rebuild.hpp"
-#include "core/build/rebuilder.hpp"
-#include "core/build/watch.hpp"
 #include "core/child/child.hpp"
 #include "core/child/child_lifecycle.hpp"
-#include "core/child/child_requests.hpp"
 #include "core/child/generations.hpp"
 #include "core/child/handshake.hpp"
-#include "core/child/history.hpp"
-#include "core/child/killer.hpp"
-#include "core/child/replays.hpp"
-#include "core/child/starts.hpp"
 #include "core/child/stderr_ring.hpp"
 #include "core/client/answers.hpp"
 #include "core/client/client_requests.hpp"
-#include "core/client/crowd.hpp"
 #include "core/client/internal_ids.hpp"
-#include "core/client/opening.hpp"
-#include "core/client/relist_wait.hpp"
 #include "core/client/turn.hpp"
 #include "core/streams/streams.hpp"
 #include "core/tell/builtin_tools.hpp"
-#include "core/tell/catalogs.hpp"
 #include "core/tell/death_report.hpp"
-#include "core/tell/notices.hpp"
 #include "core/tell/status.hpp"
 #include "core/wire/json_view.hpp"
 #include "core/wire/message.hpp"
@@ -46,11 +34,28 @@
 
 namespace sitter {
 
+struct CatalogComparison;
+class Catalogs;
+class ChildRequests;
+class Crowd;
+class Followers;
+class History;
+class Killer;
+struct NoticeFacts;
+class Notices;
+class Opening;
+class Rebuilder;
+class RelistWait;
+class Replays;
+class Starts;
+class Watch;
+
 /// All that a `Bridge` is behind its face. Handlers react to what happened; `settle()`, which runs
 /// after each of them, completes what must hold whatever happened.
 class Conductor {
  public:
   Conductor(BridgeConfig config, Now now);
+  ~Conductor();
 
   void handle(const Fact& fact, Now now);
   /// Harmless when nothing is due.
@@ -181,9 +186,7 @@ class Conductor {
   void answer_second_openings();
   void meet(std::string_view client_info);
   /// The client's `initialize`, while it is owed an answer.
-  ClientRequest* opening() const {
-    return opening_.first() ? requests_.find(*opening_.first()) : nullptr;
-  }
+  ClientRequest* opening() const;
   void begin_session_again(const Message& opening);
   void on_opening_answer(Child& child, const Message& message, Line line);
   void on_second_opening(const ClientRequest& request, std::string_view result);
@@ -239,12 +242,12 @@ class Conductor {
   void note_replayed(Child& child, const ClientRequest& request, std::string_view result);
 
   // conductor_notices.cpp: what the model is told, and when
-  void announce(const Catalogs::Comparison& comparison);
+  void announce(const CatalogComparison& comparison);
   void pass_tool_result(ClientRequest& request, const Message& message, Edits& edits);
-  bool has_notice() const { return notices_.has_any() || watch_.has_news(); }
+  bool has_notice() const;
   bool would_carry_notice(const ClientRequest& request, std::string_view result) const;
   void put_notice(const ClientRequest& request, std::string_view result, Edits& edits);
-  Notices::Known known_for_notice() const;
+  NoticeFacts known_for_notice() const;
   std::string tell_notice(const ClientRequest& request);
   void on_notice_told();
   std::string version_of(const OpeningResult& opened) const;
@@ -329,35 +332,29 @@ class Conductor {
   std::vector<Part> parts_;
 
   Ending ending_;
-
-  Opening opening_;
-  Streams streams_{[this](CatalogKind kind) { return finds_changes(kind); }};
-
   ClientRequests requests_;
-  Crowd crowd_;
-  ChildRequests child_requests_;
   Answers answers_;
-  InternalIds ids_;
-
   Generations generations_;
-  Starts starts_;
-
-  Catalogs catalogs_;
+  Streams streams_{[this](CatalogKind kind) { return finds_changes(kind); }};
+  InternalIds ids_;
   BuiltinNames names_;
   StderrRing ring_;
   BinaryFacts binary_;
 
-  Notices notices_;
-  RelistWait relist_;
-
-  Replays replays_;
-
-  Followers followers_;
-
-  Rebuilder rebuilder_;
-  Watch watch_;
-  Killer killer_;
-  History history_;
+  // A source of Conductor includes each of these machines that it tells or asks.
+  const std::unique_ptr<Opening> opening_;
+  const std::unique_ptr<Crowd> crowd_;
+  const std::unique_ptr<ChildRequests> child_requests_;
+  const std::unique_ptr<Starts> starts_;
+  const std::unique_ptr<Replays> replays_;
+  const std::unique_ptr<Killer> killer_;
+  const std::unique_ptr<History> history_;
+  const std::unique_ptr<Rebuilder> rebuilder_;
+  const std::unique_ptr<Watch> watch_;
+  const std::unique_ptr<Catalogs> catalogs_;
+  const std::unique_ptr<Notices> notices_;
+  const std::unique_ptr<RelistWait> relist_;
+  const std::unique_ptr<Followers> followers_;
 };
 
 }  // namespace sitter

@@ -5,6 +5,8 @@
 
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
+#include "core/client/opening.hpp"
+#include "core/tell/catalogs.hpp"
 #include "core/wire/method.hpp"
 #include "sitter/limits.hpp"
 
@@ -52,7 +54,7 @@ std::string Conductor::tool_text_line(const ClientRequest& request, std::string_
 /// The last known list of what the request asks for, with the built-in tools where they belong.
 void Conductor::answer_last_list(ClientRequest& request) {
   const Method method = request.method;
-  const std::string list = catalogs_.last_list(
+  const std::string list = catalogs_->last_list(
       method, method == Method::tools_list ? names_.definitions() : std::vector<std::string>());
   answer(request,
          Outgoing::own(result_line(
@@ -64,9 +66,9 @@ void Conductor::answer_last_list(ClientRequest& request) {
 
 void Conductor::answer_opening_ourselves(ClientRequest& request, std::string_view why,
                                          std::string_view stderr_tail) {
-  const std::string& version = opening_.answer_ourselves();
+  const std::string& version = opening_->answer_ourselves();
   // The client is told that there is nothing, so whatever a child brings is new to it.
-  catalogs_.take_unknown_as_empty();
+  catalogs_->take_unknown_as_empty();
   out_.log(Level::warn, fmt::format("the opening is answered without the server: {}", why));
   const std::string last_words =
       stderr_tail.empty() ? " "

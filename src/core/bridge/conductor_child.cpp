@@ -7,6 +7,10 @@
 #include "core/base/raw_id.hpp"
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
+#include "core/child/child_requests.hpp"
+#include "core/child/history.hpp"
+#include "core/client/opening.hpp"
+#include "core/tell/catalogs.hpp"
 #include "core/wire/method.hpp"
 #include "core/wire/protocol.hpp"
 #include "core/wire/salvage.hpp"
@@ -151,14 +155,14 @@ void Conductor::add_noise(Child& child, std::string_view text) {
   constexpr std::size_t kept = limits::kStderrLineMax;
   ring_of(child).add_stdout(child.gen(), text.substr(0, kept),
                             text.size() - std::min(text.size(), kept));
-  if (history_.add_noise(child.gen(), text.substr(0, kept))) {
+  if (history_->add_noise(child.gen(), text.substr(0, kept))) {
     out_.log(Level::warn, fmt::format("child {} writes to stdout what is no message: {}",
-                                      child.gen(), history_.noise()->first_line));
+                                      child.gen(), history_->noise()->first_line));
   }
 }
 
 void Conductor::on_child_request(Child& child, const Message& message, Line line) {
-  if (!opening_.session().is_asked()) {
+  if (!opening_->session().is_asked()) {
     // No client of the stateless revision would answer.
     out_.log(Level::warn, fmt::format("child {} sent a request ({}) outside of a session that was "
                                       "opened with initialize; it was dropped",
@@ -166,8 +170,8 @@ void Conductor::on_child_request(Child& child, const Message& message, Line line
     return;
   }
   const std::string_view token = message.params.meta_progress_token;
-  const std::size_t bytes = child_requests_.bytes() + message.id.size() + token.size();
-  if (child_requests_.count() >= limits::kChildRequestsMax ||
+  const std::size_t bytes = child_requests_->bytes() + message.id.size() + token.size();
+  if (child_requests_->count() >= limits::kChildRequestsMax ||
       bytes > limits::kChildRequestBytesMax) {
     // A child that asks and does not read would fill its queue with these.
     if (!child.life.is_up() || child.input != Child::Input::open) return;
@@ -177,11 +181,11 @@ void Conductor::on_child_request(Child& child, const Message& message, Line line
             message.id, ErrorCode::internal_error,
             fmt::format("the client has {} requests of the server unanswered, and mcp-sitter "
                         "passes on at most {}, with {} bytes of ids and progress tokens",
-                        child_requests_.count(), limits::kChildRequestsMax,
+                        child_requests_->count(), limits::kChildRequestsMax,
                         limits::kChildRequestBytesMax)))});
     return;
   }
-  const std::string id = child_requests_.add(child.gen(), message.id, token);
+  const std::string id = child_requests_->add(child.gen(), message.id, token);
   Edits edits(line);
   edits.replace(message.id, id);
   if (!token.empty()) edits.replace(token, id);
@@ -199,13 +203,13 @@ void Conductor::on_child_notification(Child& child, const Message& message, Line
     case Method::cancelled: {
       const std::string_view cancelled = message.params.request_id;
       auto* stream = streams_.find(cancelled, child.gen());
-      const std::string id = child_requests_.client_id(child.gen(), cancelled);
+      const std::string id = child_requests_->client_id(child.gen(), cancelled);
       if (stream == nullptr && id.empty())
         stream = streams_.find(cancelled, sender(child, cancelled));
       if (stream != nullptr) {
         streams_.on_cancelled(*stream, message, line, !ending_.is_none(), turn());
       } else if (!id.empty()) {
-        child_requests_.take(id);
+        child_requests_->take(id);
         to_client(Outgoing::spliced(line, cancelled, id));
       } else {
         out_.log(Level::debug, "a cancellation by the child of nothing that is open was dropped");
@@ -243,7 +247,7 @@ void Conductor::survey_again(Child& child, CatalogKind kind) {
 
 /// The lists that could not be taken before, because the child did not know the client's version.
 void Conductor::take_missing_lists(Child& child) {
-  if (child.lists == Child::Lists::unknown || catalogs_.tools().is_known()) return;
+  if (child.lists == Child::Lists::unknown || catalogs_->tools().is_known()) return;
   for (const CatalogKind kind : kCatalogKinds) survey_again(child, kind);
 }
 
@@ -320,7 +324,7 @@ ClientRequest* Conductor::find_sent(const Child& child, std::string_view raw_id)
 bool Conductor::may_be_refusal(const Child& child, const ClientRequest& request,
                                std::string_view error) const {
   return child.handshake.is_in_doubt() && request.is_stateless && !request.is_cancelled &&
-         !opening_.session().is_asked() && ending_.is_none() &&
+         !opening_->session().is_asked() && ending_.is_none() &&
          request.method != Method::server_discover && may_mean_unopened(error);
 }
 
@@ -329,11 +333,11 @@ bool Conductor::may_be_refusal(const Child& child, const ClientRequest& request,
 void Conductor::note_version(Child& child, const ClientRequest& request, const Message& answer) {
   if (answer.kind == Message::Kind::error) {
     if (has_code(answer.error, ErrorCode::unsupported_version)) {
-      opening_.on_version_refused(request.envelope);
+      opening_->on_version_refused(request.envelope);
     }
     return;
   }
-  if (opening_.on_served(request.envelope)) take_missing_lists(child);
+  if (opening_->on_served(request.envelope)) take_missing_lists(child);
   if (child.handshake.is_in_doubt() && !member(answer.result, "resultType").empty()) {
     child.handshake.end_doubt();
   }

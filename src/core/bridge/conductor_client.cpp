@@ -5,6 +5,14 @@
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
+#include "core/build/rebuilder.hpp"
+#include "core/child/child_requests.hpp"
+#include "core/child/history.hpp"
+#include "core/child/killer.hpp"
+#include "core/child/starts.hpp"
+#include "core/client/crowd.hpp"
+#include "core/client/opening.hpp"
+#include "core/tell/notices.hpp"
 #include "core/wire/method.hpp"
 #include "core/wire/salvage.hpp"
 #include "sitter/limits.hpp"
@@ -105,7 +113,7 @@ void Conductor::on_batch(Line line) {
 }
 
 bool Conductor::takes_batches() const {
-  const Session& session = opening_.session();
+  const Session& session = opening_->session();
   return session.is_asked() && session.version() == kBatchVersion;
 }
 
@@ -130,7 +138,7 @@ void Conductor::refuse_broken_line(Line line, std::string_view what) {
 
 void Conductor::refuse_client_line(std::string_view id, ErrorCode code, std::string_view what) {
   out_.log(Level::warn, fmt::format("a line of the client was refused: {}", what));
-  const Session& session = opening_.session();
+  const Session& session = opening_->session();
   const bool must_have_id = session.is_asked() && session.version() < kErrorsWithoutId;
   if (id.empty() && must_have_id) id = "null";
   to_client(Outgoing::own(
@@ -146,14 +154,14 @@ void Conductor::on_client_request(const Message& message, Line line) {
   request.is_first_page = params.cursor.empty() || params.cursor == "null";
   request.wants_task = params.has_task;
   request.is_stateless = params.has_envelope();
-  if (request.is_stateless) opening_.on_envelope();
+  if (request.is_stateless) opening_->on_envelope();
   if (answers_.batch() != Batches::kNone) request.more().batch = answers_.batch();
   if (request.is_stateless && message.method != Method::server_discover) {
-    if (!opening_.is_open()) {
+    if (!opening_->is_open()) {
       ids_.be_like(message.id);
       meet(params.envelope_client);
     }
-    request.envelope = opening_.note(params);
+    request.envelope = opening_->note(params);
   }
   if (!params.meta_progress_token.empty()) {
     request.wants_progress = true;
@@ -202,7 +210,7 @@ void Conductor::pass_on(ClientRequest& request, const Message& message, Line lin
     return;
   }
   // A probe comes before anything is known.
-  if (!opening_.is_open() && !request.is_stateless) {
+  if (!opening_->is_open() && !request.is_stateless) {
     answer_error(request, ErrorCode::invalid_request,
                  fmt::format("{} came before initialize, and was not passed on",
                              brief(message.method_text, 100)));
@@ -238,33 +246,33 @@ void Conductor::wait(ClientRequest& request, Line line) {
 
 bool Conductor::answer_ourselves(ClientRequest& request, Child* child,
                                  const Message::Params& params) {
-  if (request.method == Method::logging_set_level && opening_.session().answered_by_us &&
+  if (request.method == Method::logging_set_level && opening_->session().answered_by_us &&
       (child == nullptr ? !generations_.is_one_past_opening() : !child->may_have("logging"))) {
-    opening_.set_log_level(params.level);
+    opening_->set_log_level(params.level);
     answer_result(request, "{}");
     return true;
   }
   if (!is_list(request.method)) return false;
   if (!request.is_first_page) {
     const bool is_stale =
-        history_.last_served() && (child == nullptr || !child->may_have_given(params.cursor));
+        history_->last_served() && (child == nullptr || !child->may_have_given(params.cursor));
     if (!is_stale) return false;
     answer_error(request, ErrorCode::invalid_params,
                  "the server that gave this cursor is gone, list again from the beginning");
     return true;
   }
   if (child == nullptr) {
-    if (!opening_.session().answered_by_us) return false;
+    if (!opening_->session().answered_by_us) return false;
     answer_last_list(request);
-    if (!generations_.has_any() && !killer_.is_killing() && !rebuilder_.is_on() &&
-        ending_.is_none() && starts_.may_start_now(now_)) {
+    if (!generations_.has_any() && !killer_->is_killing() && !rebuilder_->is_on() &&
+        ending_.is_none() && starts_->may_start_now(now_)) {
       start();
     }
     return true;
   }
   const bool is_lacking =
       (request.method == Method::tools_list && !child->may_have("tools")) ||
-      (opening_.session().answered_by_us &&
+      (opening_->session().answered_by_us &&
        ((request.method == Method::prompts_list && !child->may_have("prompts")) ||
         ((request.method == Method::resources_list ||
           request.method == Method::resource_templates_list) &&
@@ -290,7 +298,7 @@ void Conductor::forward(ClientRequest& request, Line line, Outgoing outgoing, Ch
 }
 
 bool Conductor::refuse_in_crowd(ClientRequest& request) {
-  if (!crowd_.refuses()) return false;
+  if (!crowd_->refuses()) return false;
   answer_error(request, ErrorCode::internal_error,
                fmt::format("unanswered requests hold {} bytes, and mcp-sitter keeps at most {}; "
                            "wait for answers, or cancel some",
@@ -310,15 +318,15 @@ void Conductor::on_client_notification(const Message& message, Line line) {
     on_cancelled(message, line);
     return;
   }
-  if (message.params.has_envelope()) opening_.on_envelope();
+  if (message.params.has_envelope()) opening_->on_envelope();
   Child* const child = generations_.serving();
-  if (message.method == Method::initialized && opening_.session().is_asked()) {
-    opening_.on_initialized(line.text());
+  if (message.method == Method::initialized && opening_->session().is_asked()) {
+    opening_->on_initialized(line.text());
     // A child that has not had one gets it from its handshake, and so does each that follows.
     if (child == nullptr || child->handshake.state() == Handshake::State::opened) return;
   }
   // A client that has said anything with an envelope, a probe too, need not open a session first.
-  if (!opening_.is_open() && !opening_.has_met_envelope()) {
+  if (!opening_->is_open() && !opening_->has_met_envelope()) {
     out_.log(Level::warn, fmt::format("{} came before initialize, and was dropped",
                                       brief(message.method_text, 100)));
     return;
@@ -330,7 +338,7 @@ void Conductor::on_client_notification(const Message& message, Line line) {
   }
   if (message.method == Method::progress) {
     // About a question of a child, under the number that the client knows it by.
-    const auto* const question = child_requests_.find(message.params.progress_token);
+    const auto* const question = child_requests_->find(message.params.progress_token);
     Child* const asker = question == nullptr ? nullptr : generations_.find(question->gen);
     if (asker == nullptr || !asker->life.is_up() || question->progress_token.empty()) {
       out_.log(Level::debug, "progress for a question that is no longer open was dropped");
@@ -372,7 +380,7 @@ void Conductor::on_cancelled(const Message& message, Line line) {
   ClientRequest* const request = requests_.find_open(message.params.request_id);
   if (request == nullptr) {
     // It has crossed the answer on its way.
-    notices_.on_answered_cancelled(message.params.request_id);
+    notices_->on_answered_cancelled(message.params.request_id);
     return;
   }
   // The opening can't be cancelled.
@@ -391,11 +399,11 @@ void Conductor::on_cancelled(const Message& message, Line line) {
 /// Nobody waits for its answer any more.
 void Conductor::forget(const ClientRequest& request) {
   answers_.leave(request, turn());
-  if (rebuilder_.leave(request.handle())) abandon_rebuild();
+  if (rebuilder_->leave(request.handle())) abandon_rebuild();
 }
 
 void Conductor::on_client_answer(const Message& message, Line line) {
-  const auto question = message.id.empty() ? std::nullopt : child_requests_.take(message.id);
+  const auto question = message.id.empty() ? std::nullopt : child_requests_->take(message.id);
   if (!question) {
     out_.log(Level::debug, "an answer of the client to no open question was dropped");
     return;

@@ -5,6 +5,8 @@
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
 #include "core/bridge/control_request.hpp"
+#include "core/bridge/followers.hpp"
+#include "core/child/killer.hpp"
 
 namespace sitter {
 
@@ -37,7 +39,7 @@ void Conductor::on(const fact::ControlLine& fact) {
 }
 
 void Conductor::on(const fact::ControlClosed& fact) {
-  followers_.drop(fact.connection);
+  followers_->drop(fact.connection);
   const auto is_its = [&](const ClientRequest* request) {
     return request->is_control() && request->extra->control == fact.connection;
   };
@@ -61,7 +63,7 @@ void Conductor::reload_for(ClientRequest& request, std::string_view arguments) {
     answer_error(request, ErrorCode::internal_error, "mcp-sitter is ending");
     return;
   }
-  killer_.on_wanted();
+  killer_->on_wanted();
   reload({"ctl reload", std::get<RebuildArguments>(parsed)}, &request);
 }
 
@@ -71,7 +73,7 @@ void Conductor::follow(ControlId connection, std::string_view arguments) {
   const auto* const query = std::get_if<StderrRing::Query>(&parsed);
   if (query == nullptr) return;
   const LinePattern pattern(query->grep);
-  if (pattern.complaint().empty()) followers_.add(connection, pattern);
+  if (pattern.complaint().empty()) followers_->add(connection, pattern);
 }
 
 }  // namespace sitter

@@ -5,6 +5,15 @@
 
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
+#include "core/build/rebuilder.hpp"
+#include "core/child/child_requests.hpp"
+#include "core/child/history.hpp"
+#include "core/child/killer.hpp"
+#include "core/child/replays.hpp"
+#include "core/child/starts.hpp"
+#include "core/client/opening.hpp"
+#include "core/tell/catalogs.hpp"
+#include "core/tell/notices.hpp"
 #include "core/wire/method.hpp"
 #include "sitter/limits.hpp"
 
@@ -30,7 +39,7 @@ void Conductor::on_over(Child dead) {
       end.reason == EndReason::killed_by_sitter || end.reason == EndReason::shut_down;
   const bool is_replaced = end.reason == EndReason::replaced;
   // A server of an earlier revision may well exit when it is only probed.
-  const bool was_probed = !opening_.is_open() && !dead.has_started();
+  const bool was_probed = !opening_->is_open() && !dead.has_started();
   std::string tail = ring_.tail(gen);
   if (dead.handshake.has_spoken() && !is_deliberate && !is_replaced) blame_replay(dead, end);
   if (was_probed) {
@@ -44,34 +53,34 @@ void Conductor::on_over(Child dead) {
     // The newest lines are again those of the one that serves.
     ring_.child_started(generations_.shown()->gen(), generations_.shown()->life.pid());
   }
-  history_.on_over({gen, dead.life.pid(), dead.life.started().wall, end.lifetime, end}, tail,
-                   was_candidate, now_.wall);
+  history_->on_over({gen, dead.life.pid(), dead.life.started().wall, end.lifetime, end}, tail,
+                    was_candidate, now_.wall);
 
   if (dead.has_held_errors) release_held();
   void_questions(gen);
   streams_.on_child_lost(gen, turn());
-  opening_.on_child_lost();
+  opening_->on_child_lost();
   const DeathReport report = report_of(end, tail, Reach::in_flight);
   for (ClientRequest* request : requests_.all(ClientRequest::State::sent, gen)) {
     on_child_lost(dead, *request, report, is_deliberate);
   }
   if (!was_candidate && !dead.is_retiring()) answers_.on_child_lost();
 
-  if (end.reason == EndReason::killed_by_sitter) killer_.add(dead.life.killed());
-  if (end.reason == EndReason::given_up) killer_.add_note(end_clause(end));
+  if (end.reason == EndReason::killed_by_sitter) killer_->add(dead.life.killed());
+  if (end.reason == EndReason::given_up) killer_->add_note(end_clause(end));
   // Without an opening it may have had requests before it could show that it works.
   const bool had_requests = dead.role != Child::Role::coming && !was_probed;
-  if (had_requests && !dead.is_retiring()) history_.on_served_over(end);
-  if (rebuilder_.is_new_child(gen)) on_new_child_over(end, tail);
-  if (!was_candidate && !dead.is_retiring() && !was_probed && !killer_.is_killing()) {
+  if (had_requests && !dead.is_retiring()) history_->on_served_over(end);
+  if (rebuilder_->is_new_child(gen)) on_new_child_over(end, tail);
+  if (!was_candidate && !dead.is_retiring() && !was_probed && !killer_->is_killing()) {
     restart_later(end);
   }
   if (was_candidate || dead.has_started() || is_deliberate || is_replaced) return;
   // It never came to serve, so what waited for it has waited in vain; otherwise a child that
   // always dies on the way would be started for ever.
   if (!was_probed) {
-    starts_.on_failed({end, tail});
-    if (!had_requests) notices_.on_failed_start();
+    starts_->on_failed({end, tail});
+    if (!had_requests) notices_->on_failed_start();
   }
   on_start_failed(end, tail, false);
 }
@@ -90,16 +99,16 @@ void Conductor::on_start_failed(const ChildEnd& end, const std::string& stderr_t
 /// A client that knows no tool of the server can call nothing but ours, and a model that has mended
 /// the server would never come to use it.
 void Conductor::start_if_mended() {
-  const bool has_tools = catalogs_.tools().count() > 0;
-  const bool may_start = !generations_.has_any() && !killer_.is_killing() && !rebuilder_.is_on() &&
-                         !starts_.is_checking() && ending_.is_none();
-  if (has_tools || !may_start || history_.last_served() || !starts_.last_failure()) return;
-  starts_.check_files(Starts::Check::for_mended, out_);
+  const bool has_tools = catalogs_->tools().count() > 0;
+  const bool may_start = !generations_.has_any() && !killer_->is_killing() &&
+                         !rebuilder_->is_on() && !starts_->is_checking() && ending_.is_none();
+  if (has_tools || !may_start || history_->last_served() || !starts_->last_failure()) return;
+  starts_->check_files(Starts::Check::for_mended, out_);
 }
 
 /// The client may still show the questions of a child that is gone.
 void Conductor::void_questions(Generation gen) {
-  for (const std::string& id : child_requests_.drop(gen)) {
+  for (const std::string& id : child_requests_->drop(gen)) {
     to_client(Outgoing::own(
         notification_line(method_name(Method::cancelled),
                           fmt::format(R"json({{"requestId":{},"reason":{}}})json", id,
@@ -116,13 +125,13 @@ void Conductor::on_child_lost(const Child& dead, ClientRequest& request, const D
     answer_result(request, "{}");
   } else if (request.method == Method::initialize && opening() == nullptr) {
     answer_lost_opening(request, end_clause(*report.end), report.stderr_tail);
-  } else if (request.method == Method::server_discover && !opening_.envelope().is_known()) {
+  } else if (request.method == Method::server_discover && !opening_->envelope().is_known()) {
     fail(request, report);
   } else if (!dead.has_started()) {
     // What it may have died of would take the next ones down, too.
     fail_undone(request, report);
   } else if (request.has_line() && request.is_repeatable() && !request.is_retried &&
-             !is_deliberate && !killer_.is_killing() && ending_.is_none() &&
+             !is_deliberate && !killer_->is_killing() && ending_.is_none() &&
              requests_.may_wait(request.extra->line.size())) {
     answers_.on_retried(request);
     requests_.retry(request, now_.steady);
@@ -140,8 +149,8 @@ void Conductor::blame_replay(const Child& dead, ChildEnd& end) {
     return;
   }
   const std::string tool(dead.handshake.running_call());
-  if (!replays_.forget(tool)) return;
-  notices_.add_replay_failure(
+  if (!replays_->forget(tool)) return;
+  notices_->add_replay_failure(
       fmt::format("{}: {}; it is not called again by itself", tool, end_clause(end)));
   end.during = fmt::format("{} was called again, which --replay-call asks for", tool);
 }

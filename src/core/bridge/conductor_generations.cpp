@@ -5,6 +5,15 @@
 
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
+#include "core/build/rebuilder.hpp"
+#include "core/build/watch.hpp"
+#include "core/child/history.hpp"
+#include "core/child/killer.hpp"
+#include "core/child/replays.hpp"
+#include "core/child/starts.hpp"
+#include "core/client/opening.hpp"
+#include "core/tell/catalogs.hpp"
+#include "core/tell/notices.hpp"
 #include "core/wire/method.hpp"
 #include "sitter/limits.hpp"
 
@@ -21,26 +30,26 @@ bool Conductor::needs_child() const {
 }
 
 void Conductor::start_if_due() {
-  if (killer_.is_killing() || rebuilder_.is_on() || starts_.is_checking()) return;
+  if (killer_->is_killing() || rebuilder_->is_on() || starts_->is_checking()) return;
   if (ending_.has_stopped()) return;
   if (!needs_child()) return;
-  if (starts_.may_start_now(now_)) {
+  if (starts_->may_start_now(now_)) {
     start();
   } else {
-    starts_.check_files(Starts::Check::for_request, out_);
+    starts_->check_files(Starts::Check::for_request, out_);
   }
 }
 
 /// Before anything else is asked of the child.
 void Conductor::replay_first(Child& child) {
-  child.handshake.replay_first(replays_.all(child.calls_made));
+  child.handshake.replay_first(replays_->all(child.calls_made));
 }
 
 /// What the child was not asked to call again, unless the client has called the same tool once more
 /// since.
 void Conductor::catch_up(Child& child) {
   if (!child.life.is_up() || child.is_retiring()) return;
-  for (ReplayedCall& call : replays_.missed(child.gen(), child.calls_made)) {
+  for (ReplayedCall& call : replays_->missed(child.gen(), child.calls_made)) {
     if (!child.handshake.may_call_again()) return;
     const auto sent = requests_.all(ClientRequest::State::sent, child.gen());
     const bool is_outdated =
@@ -55,31 +64,34 @@ void Conductor::catch_up(Child& child) {
 }
 
 void Conductor::restart_later(const ChildEnd& end) {
-  if (!starts_.on_end(end, now_)) return;
+  if (!starts_->on_end(end, now_)) return;
   out_.log(Level::warn, fmt::format("the server was started again {} times in a row without a "
                                     "minute of running; the next request starts it",
-                                    starts_.restarts().max()));
+                                    starts_->restarts().max()));
 }
 
 /// Without a request, as --restart says. What is on its way for another reason is enough.
 void Conductor::restart() {
-  if (generations_.has_any() || killer_.is_killing() || rebuilder_.is_on() || !ending_.is_none()) {
-    starts_.cancel_restart();
+  if (generations_.has_any() || killer_->is_killing() || rebuilder_->is_on() ||
+      !ending_.is_none()) {
+    starts_->cancel_restart();
     return;
   }
   out_.log(Level::info, fmt::format("the server is started again (restart {} of {} in a row)",
-                                    starts_.restarts().count() + 1, starts_.restarts().max()));
+                                    starts_->restarts().count() + 1, starts_->restarts().max()));
   start();
 }
 
 void Conductor::start() {
-  starts_.on_start(now_);
-  killer_.on_wanted();
-  watch_.on_start();
-  if (generations_.has_any()) opening_.on_child_lost();
+  starts_->on_start(now_);
+  killer_->on_wanted();
+  watch_->on_start();
+  if (generations_.has_any()) opening_->on_child_lost();
   const Child& child = generations_.begin(
       now_, [this] { return ids_.next(requests_); },
-      [this] { return opening_.session().is_asked() ? std::string() : opening_.envelope().meta(); },
+      [this] {
+        return opening_->session().is_asked() ? std::string() : opening_->envelope().meta();
+      },
       config_.sitter_version);
   out_.push(order::StartChild{child.gen()});
 }
@@ -94,17 +106,17 @@ void Conductor::advance(Child& child) {
     return;
   }
   if (handshake.state() == State::idle || handshake.state() == State::unopened) {
-    if (opening() != nullptr || opening_.session().is_asked()) {
+    if (opening() != nullptr || opening_->session().is_asked()) {
       open(child);
     } else {
       // The first child may well be silent for as long as the client's first request takes.
-      if (opening_.is_next_news()) expect_start(child);
+      if (opening_->is_next_news()) expect_start(child);
       advance_unopened(child);
     }
     return;
   }
-  if (handshake.state() == State::refused && opening_.was_sent_to(child.gen()) &&
-      opening() != nullptr && opening_.envelope().is_known() && handshake.is_of_stateless_era()) {
+  if (handshake.state() == State::refused && opening_->was_sent_to(child.gen()) &&
+      opening() != nullptr && opening_->envelope().is_known() && handshake.is_of_stateless_era()) {
     refuse_opening(child);
     return;
   }
@@ -116,9 +128,9 @@ void Conductor::advance(Child& child) {
     child.life.take_down(EndReason::opening_refused, handshake.refusal(), ladder(), now_, out_);
     return;
   }
-  if (handshake.state() == State::opened && opening_.session().is_initialized()) {
+  if (handshake.state() == State::opened && opening_->session().is_initialized()) {
     replay_first(child);
-    handshake.settle(opening_.session(), !opening_.was_sent_to(child.gen()), now_, out_);
+    handshake.settle(opening_->session(), !opening_->was_sent_to(child.gen()), now_, out_);
   }
   if (child.role == Role::coming && generations_.is_one_ending()) return;
   if (generations_.is_candidate(child)) {
@@ -128,7 +140,7 @@ void Conductor::advance(Child& child) {
   // It may have come to serve because the other one has ended.
   show_stderr(child);
   for (std::string& failure : handshake.take_call_failures()) {
-    notices_.add_replay_failure(std::move(failure));
+    notices_->add_replay_failure(std::move(failure));
   }
   if (const auto lists = handshake.take_lists(now_)) on_lists(child, *lists);
   if (child.has_held_errors && !handshake.is_in_doubt()) {
@@ -148,8 +160,8 @@ void Conductor::advance(Child& child) {
 void Conductor::take_over() {
   Child& before = *generations_.serving();
   ChildEnd end = end_for(EndReason::replaced, &before);
-  if (rebuilder_.is_on()) end.why = rebuilder_.rebuild().cause;
-  history_.on_served_over(std::move(end));
+  if (rebuilder_->is_on()) end.why = rebuilder_->rebuild().cause;
+  history_->on_served_over(std::move(end));
   generations_.retire(before, now_.steady + config_.on_busy_wait);
   streams_.on_child_lost(before.gen(), turn());
   answers_.on_child_lost();
@@ -173,7 +185,7 @@ void Conductor::finish_retiring(Child& child) {
 void Conductor::refuse_opening(Child& child) {
   ClientRequest& request = *opening();
   child.startup_deadline.reset();
-  opening_.on_refused();
+  opening_->on_refused();
   answer(request, Outgoing::own(error_line(request.id(), child.handshake.refusal_error())));
   advance_unopened(child);
 }
@@ -199,10 +211,10 @@ void Conductor::open(Child& child) {
   generations_.come_again(child);
   expect_start(child);
   if (const ClientRequest* const asked = opening()) {
-    opening_.on_sent(child.gen());
+    opening_->on_sent(child.gen());
     child.handshake.open_with_clients(asked->extra->line.text(), asked->id(), out_);
   } else {
-    child.handshake.open_again(opening_.session(), out_);
+    child.handshake.open_again(opening_->session(), out_);
   }
 }
 
@@ -210,9 +222,9 @@ void Conductor::open(Child& child) {
 /// probes so far.
 void Conductor::advance_unopened(Child& child) {
   child.handshake.leave_unopened();
-  if (opening_.is_next_news()) {
+  if (opening_->is_next_news()) {
     replay_first(child);
-    child.handshake.list(true, catalogs_.tools().count() > 0, now_, out_);
+    child.handshake.list(true, catalogs_->tools().count() > 0, now_, out_);
     // Else when it serves.
     if (!child.handshake.is_calling_again()) ask_for_streams(child);
     return;
@@ -220,7 +232,7 @@ void Conductor::advance_unopened(Child& child) {
   begin_serving(child);
   if (requests_.waiting_count() > 0) release_waiting(child);
   // Behind the client's first request, so that a server of both eras takes the client's.
-  if (opening_.envelope().is_known()) child.handshake.list(false, false, now_, out_);
+  if (opening_->envelope().is_known()) child.handshake.list(false, false, now_, out_);
 }
 
 void Conductor::begin_serving(Child& child) {
@@ -237,13 +249,13 @@ void Conductor::begin_serving(Child& child) {
 void Conductor::note_served(Child& child) {
   if (child.role == Role::coming || child.has_started()) return;
   child.proof = Child::Proof::started;
-  starts_.on_served();
+  starts_->on_served();
 }
 
 void Conductor::note_startup(Child& child) {
   child.startup =
       std::chrono::duration_cast<Milliseconds>(now_.steady - child.life.started().steady);
-  history_.on_startup(child.startup);
+  history_->on_startup(child.startup);
 }
 
 void Conductor::on_opened(Child& child) {
@@ -258,16 +270,16 @@ void Conductor::on_opened(Child& child) {
 
 void Conductor::on_lists(Child& child, const std::vector<ListSurvey::List>& lists) {
   const bool is_first = child.lists == Lists::unknown;
-  const bool is_respawn = is_first && !opening_.was_sent_to(child.gen()) &&
-                          (child.handshake.was_opened() || opening_.is_next_news());
-  Catalogs::Comparison comparison = catalogs_.take(lists, is_respawn);
+  const bool is_respawn = is_first && !opening_->was_sent_to(child.gen()) &&
+                          (child.handshake.was_opened() || opening_->is_next_news());
+  CatalogComparison comparison = catalogs_->take(lists, is_respawn);
   child.lists =
       std::max(child.lists, comparison.are_tools_known ? Lists::with_tools : Lists::taken);
-  names_.make_way_for(catalogs_.tools().names());
-  if (!opening_.session().is_asked()) note_era(child, lists);
+  names_.make_way_for(catalogs_->tools().names());
+  if (!opening_->session().is_asked()) note_era(child, lists);
   if (!is_respawn) {
     // The child has told the client itself, or the client has not listed yet.
-    if (notices_.restart() == nullptr) catalogs_.mark_told();
+    if (notices_->restart() == nullptr) catalogs_->mark_told();
     return;
   }
 
@@ -280,12 +292,12 @@ void Conductor::on_lists(Child& child, const std::vector<ListSurvey::List>& list
   notice.pid = child.life.pid();
   if (!child.handshake.was_opened()) note_startup(child);
   notice.startup = child.startup;
-  notice.previous = history_.last_served();
+  notice.previous = history_->last_served();
   notice.not_compared = std::move(comparison.not_compared);
   for (const std::string& uri : child.handshake.lost_subscriptions()) {
     notice.subscriptions_lost.push_back(string_value(uri));
   }
-  notices_.on_restart(std::move(notice));
+  notices_->on_restart(std::move(notice));
   inspect(Purpose::notice);
 }
 
@@ -304,7 +316,7 @@ void Conductor::note_era(Child& child, const std::vector<ListSurvey::List>& list
 }
 
 void Conductor::restore_subscriptions(const Child& child) {
-  for (const std::string& uri : child.handshake.lost_subscriptions()) opening_.unsubscribe(uri);
+  for (const std::string& uri : child.handshake.lost_subscriptions()) opening_->unsubscribe(uri);
   // What changed while nobody served is not told by anybody else.
   for (const std::string& uri : child.handshake.restored_subscriptions()) {
     to_client(Outgoing::own(notification_line(method_name(Method::resources_updated),

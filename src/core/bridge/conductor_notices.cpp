@@ -7,6 +7,13 @@
 #include "core/base/raw_id.hpp"
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
+#include "core/build/watch.hpp"
+#include "core/child/history.hpp"
+#include "core/child/starts.hpp"
+#include "core/client/opening.hpp"
+#include "core/client/relist_wait.hpp"
+#include "core/tell/catalogs.hpp"
+#include "core/tell/notices.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {
@@ -14,7 +21,7 @@ namespace sitter {
 using State = ClientRequest::State;
 
 /// Tells the client which lists have changed, by their kinds.
-void Conductor::announce(const Catalogs::Comparison& comparison) {
+void Conductor::announce(const CatalogComparison& comparison) {
   const ClientRequest* const cause = requests_.first_waiting_request();
   const bool is_listing =
       cause != nullptr && cause->method == Method::tools_list && cause->is_first_page;
@@ -25,16 +32,16 @@ void Conductor::announce(const Catalogs::Comparison& comparison) {
     const bool was_told = tell_changed(kind);
     // A client that has closed our input won't list again.
     if (was_told && kind == CatalogKind::tools && ending_.is_none()) {
-      relist_.on_announced(now_, comparison.output_changed, streams_.wants(CatalogKind::tools));
+      relist_->on_announced(now_, comparison.output_changed, streams_.wants(CatalogKind::tools));
     }
   }
 }
 
 void Conductor::pass_tool_result(ClientRequest& request, const Message& message, Edits& edits) {
-  if (message.kind == Message::Kind::result && (has_notice() || relist_.is_waiting())) {
+  if (message.kind == Message::Kind::result && (has_notice() || relist_->is_waiting())) {
     const bool carries = would_carry_notice(request, message.result);
     // Only when they leave is it known which of them carries it.
-    if (relist_.is_waiting() && (carries || relist_.has_other_output(request.tool))) {
+    if (relist_->is_waiting() && (carries || relist_->has_other_output(request.tool))) {
       hold(request, edits.apply());
       return;
     }
@@ -43,38 +50,41 @@ void Conductor::pass_tool_result(ClientRequest& request, const Message& message,
   answer(request, edits.outgoing());
 }
 
+bool Conductor::has_notice() const { return notices_->has_any() || watch_->has_news(); }
+
 bool Conductor::would_carry_notice(const ClientRequest& request, std::string_view result) const {
-  return has_notice() && config_.writes_notices && !request.wants_task && notices_.fits(result);
+  return has_notice() && config_.writes_notices && !request.wants_task && notices_->fits(result);
 }
 
 void Conductor::put_notice(const ClientRequest& request, std::string_view result, Edits& edits) {
-  if (notices_.put(request.id(), result, known_for_notice(), edits)) on_notice_told();
+  if (notices_->put(request.id(), result, known_for_notice(), edits)) on_notice_told();
 }
 
 /// The notice, which the answer to this request holds.
 std::string Conductor::tell_notice(const ClientRequest& request) {
-  std::string text = notices_.tell(request.id(), known_for_notice());
+  std::string text = notices_->tell(request.id(), known_for_notice());
   on_notice_told();
   return text;
 }
 
-Notices::Known Conductor::known_for_notice() const {
-  Notices::Known known;
-  known.tools = catalogs_.tools().diff_since_told();
-  known.prompts = catalogs_.of(CatalogKind::prompts).diff_since_told();
-  known.resources = catalogs_.of(CatalogKind::resources).diff_since_told();
-  if (const auto& failure = starts_.last_failure()) known.failed_start = failure->end;
-  known.noise = history_.noise();
-  if (watch_.has_news()) known.watch_problem = watch_.problem();
+NoticeFacts Conductor::known_for_notice() const {
+  NoticeFacts known;
+  known.tools = catalogs_->tools().diff_since_told();
+  known.prompts = catalogs_->of(CatalogKind::prompts).diff_since_told();
+  known.resources = catalogs_->of(CatalogKind::resources).diff_since_told();
+  if (const auto& failure = starts_->last_failure()) known.failed_start = failure->end;
+  known.noise = history_->noise();
+  if (watch_->has_news()) known.watch_problem = watch_->problem();
   known.status_tool = names_.name(Builtin::status);
   if (names_.offers(Builtin::call)) known.call_tool = names_.name(Builtin::call);
   return known;
 }
 
 void Conductor::on_notice_told() {
-  watch_.on_told();
-  catalogs_.mark_told();
-  if (Child* const child = generations_.serving()) opening_.on_told(child->handshake.opened_with());
+  watch_->on_told();
+  catalogs_->mark_told();
+  if (Child* const child = generations_.serving())
+    opening_->on_told(child->handshake.opened_with());
 }
 
 std::string Conductor::version_of(const OpeningResult& opened) const {
@@ -85,9 +95,9 @@ std::string Conductor::version_of(const OpeningResult& opened) const {
 }
 
 void Conductor::on_client_listed(bool is_last_page) {
-  const bool was_waiting = relist_.is_waiting();
-  relist_.on_listed(is_last_page, now_);
-  if (!was_waiting || relist_.is_waiting()) return;
+  const bool was_waiting = relist_->is_waiting();
+  relist_->on_listed(is_last_page, now_);
+  if (!was_waiting || relist_->is_waiting()) return;
   // A client handles the list in a step of its own, after the read that brought it.
   answers_.output().gap(now_);
   release_held();
@@ -96,7 +106,7 @@ void Conductor::on_client_listed(bool is_last_page) {
 void Conductor::hold(ClientRequest& request, std::string line) {
   requests_.hold(request, std::move(line));
   if (requests_.held_bytes() <= limits::kHeldBytesMax) return;
-  relist_.give_up();
+  relist_->give_up();
   release_held();
 }
 
@@ -111,7 +121,7 @@ void Conductor::release_held() {
     Edits edits(kept.line());
     const Message* const message = has_notice() ? kept_reader_.read(kept.line()) : nullptr;
     if (request->extra->notice_of != kNoGeneration) {
-      const RestartNotice* const restart = notices_.restart();
+      const RestartNotice* const restart = notices_->restart();
       if (restart != nullptr && restart->spawn == request->extra->notice_of) tell_notice(*request);
     } else if (message != nullptr && message->kind == Message::Kind::result &&
                would_carry_notice(*request, message->result)) {

@@ -7,6 +7,8 @@
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
 #include "core/client/client_facts.hpp"
+#include "core/client/opening.hpp"
+#include "core/client/relist_wait.hpp"
 #include "core/wire/method.hpp"
 #include "core/wire/protocol.hpp"
 
@@ -14,6 +16,10 @@ namespace sitter {
 
 using Reach = DeathReport::Reach;
 using State = ClientRequest::State;
+
+ClientRequest* Conductor::opening() const {
+  return opening_->first() ? requests_.find(*opening_->first()) : nullptr;
+}
 
 void Conductor::on_initialize(ClientRequest& request, const Message& message, Line line) {
   Child* const child = generations_.serving();
@@ -41,7 +47,7 @@ void Conductor::on_initialize(ClientRequest& request, const Message& message, Li
   ids_.be_like(message.id);
   requests_.mark_ours(request);
   request.more().line = OwnedLine(line.text());
-  opening_.begin(message, request.handle(), now_.steady + config_.answer_within);
+  opening_->begin(message, request.handle(), now_.steady + config_.answer_within);
 }
 
 /// It is not waited for any longer than the first.
@@ -49,16 +55,16 @@ void Conductor::expect_answer(ClientRequest& second_opening, Line line) {
   second_opening.more().line = OwnedLine(line.text());
   if (config_.answer_within == Milliseconds::zero()) return;
   second_opening.more().answer_by = now_.steady + config_.answer_within;
-  opening_.expect_second(*second_opening.extra->answer_by);
+  opening_->expect_second(*second_opening.extra->answer_by);
 }
 
 void Conductor::answer_second_openings() {
-  opening_.on_second_due();
+  opening_->on_second_due();
   for (const State state : {State::waiting, State::sent}) {
     for (ClientRequest* request : requests_.all(state)) {
       if (request->method != Method::initialize || !request->extra->answer_by) continue;
       if (!is_due(request->extra->answer_by, now_)) {
-        opening_.expect_second(*request->extra->answer_by);
+        opening_->expect_second(*request->extra->answer_by);
         continue;
       }
       const std::string why = fmt::format("it has not answered initialize after {}",
@@ -72,14 +78,14 @@ void Conductor::answer_second_openings() {
 void Conductor::meet(std::string_view client_info) {
   using CallTool = BridgeConfig::CallTool;
   const ClientFacts facts = facts_of_client(string_value(member(client_info, "name")));
-  relist_.meet(facts);
+  relist_->meet(facts);
   if (config_.call_tool == CallTool::automatic && !facts.lists_again) names_.offer(Builtin::call);
 }
 
 /// The client has opened a second time, and is being answered now.
 void Conductor::begin_session_again(const Message& opening) {
   meet(member(opening.params_raw, "clientInfo"));
-  opening_.begin_again(opening);
+  opening_->begin_again(opening);
 }
 
 /// The answer to the opening: the client's own, or a replay whose answer stays here.
@@ -87,20 +93,20 @@ void Conductor::on_opening_answer(Child& child, const Message& message, Line lin
   if (child.handshake.state() != Handshake::State::opened) return;
   on_opened(child);
   const OpeningResult& result = child.handshake.opened_with();
-  if (!opening_.was_sent_to(child.gen()) || opening() == nullptr) {
+  if (!opening_->was_sent_to(child.gen()) || opening() == nullptr) {
     if (!is_legacy_version(result.protocol_version) &&
-        result.protocol_version != opening_.session().negotiated_version) {
+        result.protocol_version != opening_->session().negotiated_version) {
       child.life.take_down(
           EndReason::opening_refused,
           fmt::format("it answered initialize with protocol version {}, and the "
                       "session has {}",
-                      brief(result.protocol_version, 40), opening_.session().negotiated_version),
+                      brief(result.protocol_version, 40), opening_->session().negotiated_version),
           ladder(), now_, out_);
     }
     return;
   }
   ClientRequest& request = *opening();
-  opening_.on_answered(result);
+  opening_->on_answered(result);
   Edits edits(line);
   if (const auto id = request.id(); id != message.id) {
     edits.replace(message.id, std::string(id));
@@ -115,7 +121,7 @@ void Conductor::on_second_opening(const ClientRequest& request, std::string_view
   const Message* const opening = kept_reader_.read(request.extra->line.line());
   if (opening == nullptr) return;
   begin_session_again(*opening);
-  opening_.on_answered(OpeningResult::of(result));
+  opening_->on_answered(OpeningResult::of(result));
 }
 
 }  // namespace sitter

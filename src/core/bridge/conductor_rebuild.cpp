@@ -7,6 +7,12 @@
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
 #include "core/build/build_excerpt.hpp"
+#include "core/build/rebuilder.hpp"
+#include "core/child/history.hpp"
+#include "core/child/killer.hpp"
+#include "core/client/opening.hpp"
+#include "core/client/relist_wait.hpp"
+#include "core/tell/notices.hpp"
 #include "core/wire/method.hpp"
 #include "sitter/limits.hpp"
 
@@ -17,13 +23,13 @@ using WaitsFor = Rebuilder::WaitsFor;
 
 void Conductor::begin_rebuild(ClientRequest& request, const RebuildArguments& arguments) {
   if (refuse_in_crowd(request)) return;
-  killer_.on_wanted();
-  rebuilder_.call({request.handle(), !request.is_control(), arguments.timeout}, arguments, turn());
+  killer_->on_wanted();
+  rebuilder_->call({request.handle(), !request.is_control(), arguments.timeout}, arguments, turn());
 }
 
 void Conductor::on(const fact::ReloadAsked&) {
   if (!ending_.is_none()) return;
-  killer_.on_wanted();
+  killer_->on_wanted();
   reload({"SIGHUP"});
 }
 
@@ -33,17 +39,17 @@ void Conductor::reload(const Reload& wanted, const ClientRequest* caller) {
   if (caller != nullptr) {
     waiting = {caller->handle(), !caller->is_control(), wanted.how.timeout};
   }
-  rebuilder_.reload(wanted, waiting, may_replace_new_child(), turn());
+  rebuilder_->reload(wanted, waiting, may_replace_new_child(), turn());
 }
 
 /// There is no point in waiting for a server only to replace it. But whoever waits for it is
 /// owed an answer, and saves might go on for ever.
 bool Conductor::may_replace_new_child() const {
-  const WaitsFor step = rebuilder_.waits_for();
+  const WaitsFor step = rebuilder_->waits_for();
   if (step != WaitsFor::room && step != WaitsFor::new_child) return false;
-  if (!rebuilder_.rebuild().callers.empty()) return false;
+  if (!rebuilder_->rebuild().callers.empty()) return false;
   return std::none_of(generations_.begin(), generations_.end(), [&](const Child& child) {
-    return rebuilder_.is_new_child(child.gen()) && is_awaited(child);
+    return rebuilder_->is_new_child(child.gen()) && is_awaited(child);
   });
 }
 
@@ -55,14 +61,14 @@ bool Conductor::is_awaited(const Child& child) const {
 
 /// When a child that hangs is awaited no longer, so that a rebuild may put another in its place.
 std::optional<Instant> Conductor::replaceable_at(const Child& child) const {
-  if (!rebuilder_.is_on() || !is_awaited(child)) return std::nullopt;
+  if (!rebuilder_->is_on() || !is_awaited(child)) return std::nullopt;
   return child.life.started().steady + limits::kBuildPatience;
 }
 
 void Conductor::on(const fact::StatusAsked&) { inspect(Purpose::status_for_log); }
 
 void Conductor::on_rebuild_timeout() {
-  for (const RebuildCaller& caller : rebuilder_.on_timeout(turn())) {
+  for (const RebuildCaller& caller : rebuilder_->on_timeout(turn())) {
     answer_tool_text(
         caller.request,
         fmt::format("[mcp-sitter] {} and goes on, since others want it too; this call has "
@@ -75,28 +81,28 @@ void Conductor::on_rebuild_timeout() {
 
 /// What goes on, and for whom.
 std::string Conductor::rebuild_clause() const {
-  const std::string& said = rebuilder_.rebuild().cause;
+  const std::string& said = rebuilder_->rebuild().cause;
   const std::string cause = said.empty() ? names_.name(Builtin::rebuild) : one_line(said);
-  if (rebuilder_.waits_for() == WaitsFor::build) {
+  if (rebuilder_->waits_for() == WaitsFor::build) {
     return fmt::format("a build has been running for {} ({})",
-                       duration_text(rebuilder_.build()->age(now_)), cause);
+                       duration_text(rebuilder_->build()->age(now_)), cause);
   }
   return fmt::format("a new server is on its way ({})", cause);
 }
 
 /// What shows more, and what ends it.
 std::string Conductor::rebuild_advice() const {
-  const bool is_building = rebuilder_.waits_for() == WaitsFor::build;
+  const bool is_building = rebuilder_->waits_for() == WaitsFor::build;
   return fmt::format("{} shows it{}",
                      names_.name(is_building ? Builtin::build_log : Builtin::status),
-                     rebuilder_.rebuild().clients_call()
+                     rebuilder_->rebuild().clients_call()
                          ? std::string()
                          : fmt::format(", {} ends it", names_.name(Builtin::kill)));
 }
 
 /// Whether the client's requests wait for what is built.
 bool Conductor::keeps_waiting() const {
-  return rebuilder_.is_on() && !ending_.is_stopping() &&
+  return rebuilder_->is_on() && !ending_.is_stopping() &&
          (holds_waiting() || !generations_.is_served());
 }
 
@@ -104,7 +110,7 @@ bool Conductor::keeps_waiting() const {
 std::optional<Instant> Conductor::patience_end() const {
   const auto since = keeps_waiting() ? requests_.waits_since() : std::nullopt;
   if (!since) return std::nullopt;
-  return std::max(*since, rebuilder_.rebuild().begun) + limits::kBuildPatience;
+  return std::max(*since, rebuilder_->rebuild().begun) + limits::kBuildPatience;
 }
 
 /// The client would give them up soon, and its model never know why.
@@ -124,22 +130,22 @@ void Conductor::answer_patient_requests() {
 
 void Conductor::advance_rebuild() {
   if (ending_.is_stopping()) return;
-  if (rebuilder_.waits_for() == WaitsFor::quiet) {
-    const PendingRebuild& rebuild = rebuilder_.rebuild();
+  if (rebuilder_->waits_for() == WaitsFor::quiet) {
+    const PendingRebuild& rebuild = rebuilder_->rebuild();
     if (requests_.in_flight_count() > 0 && !is_due(rebuild.deadline, now_)) return;
-    rebuilder_.on_quiet();
+    rebuilder_->on_quiet();
     generations_.take_down_all(EndReason::replaced, rebuild.cause, ladder(), now_, out_);
   }
-  if (rebuilder_.waits_for() == WaitsFor::no_children && generations_.is_empty() &&
-      !killer_.is_killing()) {
-    rebuilder_.on_no_children(turn());
+  if (rebuilder_->waits_for() == WaitsFor::no_children && generations_.is_empty() &&
+      !killer_->is_killing()) {
+    rebuilder_->on_no_children(turn());
   }
-  if (rebuilder_.waits_for() == WaitsFor::room) {
+  if (rebuilder_->waits_for() == WaitsFor::room) {
     start_new_child();
-  } else if (rebuilder_.waits_for() == WaitsFor::new_child) {
-    const Child* const child = generations_.find(rebuilder_.rebuild().gen);
+  } else if (rebuilder_->waits_for() == WaitsFor::new_child) {
+    const Child* const child = generations_.find(rebuilder_->rebuild().gen);
     if (child == nullptr || child->role == Child::Role::coming) return;
-    rebuilder_.on_served();
+    rebuilder_->on_served();
     inspect(Purpose::rebuild);
   }
 }
@@ -157,27 +163,27 @@ void Conductor::start_new_child() {
     }
     is_one_left = true;
   }
-  if (is_one_left || killer_.is_killing()) return;
-  if (!opening_.is_open()) {
+  if (is_one_left || killer_->is_killing()) return;
+  if (!opening_->is_open()) {
     RebuildReport report;
     report.server = Server::not_wanted;
     finish_rebuild(std::move(report));
     return;
   }
   start();
-  rebuilder_.on_started(generations_.last());
+  rebuilder_->on_started(generations_.last());
 }
 
 void Conductor::on_build_line(const fact::ChildErrorLine& fact) {
-  rebuilder_.on_line(fact);
+  rebuilder_->on_line(fact);
   tell_build_progress();
 }
 
 /// The newest line of the build, for those who have asked for progress.
 void Conductor::tell_build_progress() {
-  const auto progress = rebuilder_.take_progress(now_);
+  const auto progress = rebuilder_->take_progress(now_);
   if (!progress) return;
-  for (const RebuildCaller& caller : rebuilder_.rebuild().callers) {
+  for (const RebuildCaller& caller : rebuilder_->rebuild().callers) {
     const ClientRequest* const request = requests_.find(caller.request);
     const std::string_view token = request == nullptr ? "" : request->progress_token();
     if (token.empty()) continue;
@@ -190,11 +196,11 @@ void Conductor::tell_build_progress() {
 }
 
 void Conductor::on_build_over() {
-  switch (rebuilder_.on_build_over(ending_.is_stopping(), turn())) {
+  switch (rebuilder_->on_build_over(ending_.is_stopping(), turn())) {
     case Rebuilder::Next::goes_on:
       break;
     case Rebuilder::Next::is_given_up:
-      reload_again(rebuilder_.take());
+      reload_again(rebuilder_->take());
       break;
     case Rebuilder::Next::has_failed: {
       RebuildReport report;
@@ -215,7 +221,7 @@ void Conductor::on_new_child_over(const ChildEnd& end, const std::string& stderr
 }
 
 void Conductor::finish_rebuild(RebuildReport report) {
-  PendingRebuild rebuild = rebuilder_.take();
+  PendingRebuild rebuild = rebuilder_->take();
   tell_rebuilt(rebuild, std::move(report));
   reload_again(std::move(rebuild));
 }
@@ -223,14 +229,14 @@ void Conductor::finish_rebuild(RebuildReport report) {
 /// One is over, and another may have been asked for meanwhile.
 void Conductor::reload_again(PendingRebuild before) {
   // The end of the child that served may have come while it was to be replaced.
-  if (!generations_.has_any() && !killer_.is_killing() && !killer_.is_wanted_down() &&
-      history_.last_end()) {
-    restart_later(*history_.last_end());
+  if (!generations_.has_any() && !killer_->is_killing() && !killer_->is_wanted_down() &&
+      history_->last_end()) {
+    restart_later(*history_->last_end());
   }
   if (!ending_.is_none()) {
     tell_given_up(before.leave_next_to_client(), "the client has ended the session");
   }
-  if (before.next && !ending_.is_stopping()) rebuilder_.follow(before, turn());
+  if (before.next && !ending_.is_stopping()) rebuilder_->follow(before, turn());
 }
 
 void Conductor::tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report) {
@@ -239,25 +245,25 @@ void Conductor::tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report
   report.log_tool = names_.name(Builtin::build_log);
   report.stderr_tool = names_.name(Builtin::child_stderr);
   if (!config_.build_command.empty()) {
-    report.build = rebuilder_.build()->result();
-    report.output = build_excerpt(rebuilder_.build()->lines());
+    report.build = rebuilder_->build()->result();
+    report.output = build_excerpt(rebuilder_->build()->lines());
   }
   // What a new server has mended need not be told.
-  if (!is_failure(report)) notices_.forget_reload_failure();
+  if (!is_failure(report)) notices_->forget_reload_failure();
   const auto first = rebuild.clients_call();
   ClientRequest* const told = first ? requests_.find(*first) : nullptr;
   const bool is_client_told = told != nullptr;
   if (!is_client_told && is_failure(report)) {
-    notices_.on_reload_failed(reload_text(rebuild, report));
+    notices_->on_reload_failed(reload_text(rebuild, report));
   }
   if (rebuild.callers.empty()) return;
   const bool is_restarted = report.server == Server::restarted;
   Generation notice_of = kNoGeneration;
   if (is_restarted && has_notice()) {
-    const bool is_told_now = is_client_told && !relist_.is_waiting();
-    const RestartNotice* const restart = notices_.restart();
+    const bool is_told_now = is_client_told && !relist_->is_waiting();
+    const RestartNotice* const restart = notices_->restart();
     if (restart != nullptr && !is_told_now) notice_of = restart->spawn;
-    report.notice = is_told_now ? tell_notice(*told) : notices_.text(known_for_notice());
+    report.notice = is_told_now ? tell_notice(*told) : notices_->text(known_for_notice());
   }
   for (const RebuildCaller& waiting : rebuild.callers) {
     ClientRequest* const caller = requests_.find(waiting.request);
@@ -265,7 +271,7 @@ void Conductor::tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report
     report.joined_after = waiting.joined_after;
     std::string line = tool_text_line(*caller, rebuild_text(report), is_failure(report));
     // The model may call a new tool in its next turn.
-    if (is_restarted && relist_.is_waiting() && !caller->is_control()) {
+    if (is_restarted && relist_->is_waiting() && !caller->is_control()) {
       caller->more().notice_of = notice_of;
       hold(*caller, std::move(line));
     } else {
@@ -278,7 +284,7 @@ void Conductor::tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report
 std::string Conductor::reload_text(const PendingRebuild& rebuild, RebuildReport report) const {
   report.cause = rebuild.cause;
   if (report.build) {
-    report.output = build_excerpt(rebuilder_.build()->lines(), limits::kReloadLinesMax,
+    report.output = build_excerpt(rebuilder_->build()->lines(), limits::kReloadLinesMax,
                                   limits::kNoticeBytesMax);
   }
   return rebuild_text(report);
@@ -286,8 +292,8 @@ std::string Conductor::reload_text(const PendingRebuild& rebuild, RebuildReport 
 
 /// Somebody kills the server, so nothing brings it back that no call of the client waits for.
 void Conductor::give_up_rebuild(std::string_view killer) {
-  tell_given_up(rebuilder_.leave_to_client(), fmt::format("{} was called", killer));
-  if (rebuilder_.is_unwanted()) abandon_rebuild();
+  tell_given_up(rebuilder_->leave_to_client(), fmt::format("{} was called", killer));
+  if (rebuilder_->is_unwanted()) abandon_rebuild();
 }
 
 void Conductor::tell_given_up(const std::vector<RebuildCaller>& callers, std::string_view why) {
@@ -298,17 +304,17 @@ void Conductor::tell_given_up(const std::vector<RebuildCaller>& callers, std::st
 }
 
 void Conductor::abandon_rebuild() {
-  if (rebuilder_.cancel_build(turn())) return;
-  Child* const child = generations_.find(rebuilder_.rebuild().gen);
+  if (rebuilder_->cancel_build(turn())) return;
+  Child* const child = generations_.find(rebuilder_->rebuild().gen);
   // Without one that serves, the new child is all that there is.
   if (child != nullptr && child->role == Child::Role::coming && generations_.is_served()) {
     child->life.take_down(EndReason::replaced, {}, ladder(), now_, out_);
   }
-  reload_again(rebuilder_.take());
+  reload_again(rebuilder_->take());
 }
 
 void Conductor::show_build_log(ClientRequest& request, const StderrRing::Query& query) {
-  const Build* const build = rebuilder_.build();
+  const Build* const build = rebuilder_->build();
   if (build == nullptr) {
     answer_tool_text(request, "(nothing was built yet)", false);
     return;
@@ -321,7 +327,7 @@ void Conductor::show_build_log(ClientRequest& request, const StderrRing::Query& 
 }
 
 bool Conductor::holds_waiting() const {
-  const WaitsFor step = rebuilder_.waits_for();
+  const WaitsFor step = rebuilder_->waits_for();
   return step == WaitsFor::quiet || step == WaitsFor::no_children;
 }
 
@@ -329,8 +335,8 @@ std::optional<StatusFacts::BuildFacts> Conductor::build_status() const {
   if (config_.build_command.empty()) return std::nullopt;
   StatusFacts::BuildFacts facts;
   facts.command = config_.build_command;
-  facts.is_running = rebuilder_.is_building();
-  facts.last = rebuilder_.last_result();
+  facts.is_running = rebuilder_->is_building();
+  facts.last = rebuilder_->last_result();
   return facts;
 }
 

@@ -7,6 +7,10 @@
 
 #include "core/base/json_text.hpp"
 #include "core/bridge/conductor.hpp"
+#include "core/child/replays.hpp"
+#include "core/client/opening.hpp"
+#include "core/tell/catalogs.hpp"
+#include "core/tell/notices.hpp"
 #include "core/wire/method.hpp"
 #include "core/wire/protocol.hpp"
 #include "sitter/limits.hpp"
@@ -48,7 +52,7 @@ void Conductor::on_success(Child& child, const ClientRequest& request, std::stri
     case Method::resource_templates_list:
       // Templates are not compared, so only the client's own question shows them.
       if (!child.is_retiring()) {
-        catalogs_.take_templates(member(result, "resourceTemplates"), request.is_first_page);
+        catalogs_->take_templates(member(result, "resourceTemplates"), request.is_first_page);
       }
       [[fallthrough]];
     case Method::prompts_list:
@@ -86,8 +90,8 @@ void Conductor::on_success(Child& child, const ClientRequest& request, std::stri
 /// seen it before or not. Only of lists of one page.
 void Conductor::note_listed(CatalogKind kind, std::string_view items, std::string_view cursor) {
   if (!is_array(items) || cursor.starts_with('"') || items.size() > limits::kListBytesMax) return;
-  catalogs_.take_page(kind, items);
-  if (notices_.restart() == nullptr) catalogs_.mark_told(kind);
+  catalogs_->take_page(kind, items);
+  if (notices_->restart() == nullptr) catalogs_->mark_told(kind);
 }
 
 void Conductor::on_discovered(Child& child, std::string_view result, Edits& edits) {
@@ -100,14 +104,14 @@ void Conductor::on_discovered(Child& child, std::string_view result, Edits& edit
   }
   OpeningResult discovered = OpeningResult::of_discovery(result);
   child.handshake.on_discovered(discovered);
-  if (!child.is_retiring()) opening_.on_discovered(std::move(discovered));
+  if (!child.is_retiring()) opening_->on_discovered(std::move(discovered));
   amend_opening(result, names_.instructions(), edits);
   expire(result, edits);
 }
 
 /// The client may be answered before the bridge has taken the list itself.
 void Conductor::make_way_for_page(std::string_view tools) {
-  std::vector<std::string> names = catalogs_.tools().names();
+  std::vector<std::string> names = catalogs_->tools().names();
   for (const std::string_view item : json_elements(tools)) {
     names.push_back(string_value(member(item, "name")));
   }
@@ -119,16 +123,16 @@ void Conductor::on_setting_accepted(const Child& child, const ClientRequest& req
   const Message* const setting = kept_reader_.read(request.extra->line.line());
   if (setting == nullptr) return;
   const Message::Params& params = setting->params;
-  if (setting->method == Method::logging_set_level) opening_.set_log_level(params.level);
-  if (setting->method == Method::resources_subscribe && !opening_.subscribe(params.uri)) {
+  if (setting->method == Method::logging_set_level) opening_->set_log_level(params.level);
+  if (setting->method == Method::resources_subscribe && !opening_->subscribe(params.uri)) {
     out_.log(Level::warn,
              fmt::format("a subscription is not made again after a restart: at most {} are "
                          "remembered, with {} bytes of URIs",
                          limits::kSubscriptionsMax, limits::kSubscriptionBytesMax));
   }
-  if (setting->method == Method::resources_unsubscribe) opening_.unsubscribe(params.uri);
+  if (setting->method == Method::resources_unsubscribe) opening_->unsubscribe(params.uri);
   // Without a session a server keeps nothing of the kind.
-  if (!opening_.session().is_asked()) return;
+  if (!opening_->session().is_asked()) return;
   const bool is_level = setting->method == Method::logging_set_level;
   for (const Child& other : generations_) {
     // Its successor was told what held before; one that is not that far is told all.
@@ -147,11 +151,11 @@ void Conductor::on_setting_accepted(const Child& child, const ClientRequest& req
 
 bool Conductor::is_replayed(const ClientRequest& request) const {
   return request.method == Method::tools_call && !request.wants_task &&
-         replays_.repeats(request.tool);
+         replays_->repeats(request.tool);
 }
 
 void Conductor::note_replayed(Child& child, const ClientRequest& request, std::string_view result) {
-  if (!replays_.is_news(request.tool, child.gen()) || !is_complete_success(result)) return;
+  if (!replays_->is_news(request.tool, child.gen()) || !is_complete_success(result)) return;
   const Message* const call =
       request.has_line() ? kept_reader_.read(request.extra->line.line()) : nullptr;
   const std::string_view arguments = call ? member(call->params_raw, "arguments") : "";
@@ -160,10 +164,10 @@ void Conductor::note_replayed(Child& child, const ClientRequest& request, std::s
              fmt::format("a call of {} is not made again: of its arguments at most {} bytes are "
                          "kept",
                          request.tool, limits::kReplayBytesMax));
-    replays_.forget(request.tool);
+    replays_->forget(request.tool);
     return;
   }
-  replays_.on_success(request.tool, arguments, child.gen(), request.order, child.calls_made);
+  replays_->on_success(request.tool, arguments, child.gen(), request.order, child.calls_made);
 }
 
 }  // namespace sitter

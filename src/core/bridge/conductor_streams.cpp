@@ -1,5 +1,6 @@
 #include "core/base/raw_id.hpp"
 #include "core/bridge/conductor.hpp"
+#include "core/client/opening.hpp"
 #include "core/wire/method.hpp"
 #include "core/wire/protocol.hpp"
 #include "sitter/limits.hpp"
@@ -46,7 +47,7 @@ void Conductor::ask_for_streams(Child& child) {
 
 /// The bridge compares this list after a restart, and the client was not told that there is none.
 bool Conductor::finds_changes(CatalogKind kind) const {
-  return kind == CatalogKind::tools || opening_.may_have(kind);
+  return kind == CatalogKind::tools || opening_->may_have(kind);
 }
 
 /// Who has written a line that holds this id.
@@ -93,7 +94,7 @@ void Conductor::pass_change(Child& child, const Message& message, Line line) {
   const std::string_view id = message.params.subscription_id;
   if (!id.empty()) {
     streams_.pass_change(sender(child, id), kind, message, line, turn());
-  } else if (opening_.session().is_asked()) {
+  } else if (opening_->session().is_asked()) {
     to_client(Outgoing::passed(line));
   } else {
     streams_.spread_change(kind, message, line, turn());
@@ -103,7 +104,7 @@ void Conductor::pass_change(Child& child, const Message& message, Line line) {
 /// Tells the client that a list has changed, in each way in which it wants to hear of it. False if
 /// it does not.
 bool Conductor::tell_changed(CatalogKind kind) {
-  const bool hears_session = opening_.hears_change(kind);
+  const bool hears_session = opening_->hears_change(kind);
   if (hears_session) {
     to_client(Outgoing::own(notification_line(method_name(changed_method(kind)))));
   }

@@ -7,7 +7,14 @@
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
+#include "core/build/rebuilder.hpp"
+#include "core/child/history.hpp"
+#include "core/child/killer.hpp"
+#include "core/child/starts.hpp"
+#include "core/client/opening.hpp"
+#include "core/tell/catalogs.hpp"
 #include "core/tell/kill.hpp"
+#include "core/tell/notices.hpp"
 #include "core/wire/json_view.hpp"
 #include "sitter/limits.hpp"
 
@@ -141,20 +148,20 @@ std::string Conductor::wrong_call(const CallArguments& call) {
   // Else only the server itself knows what it has.
   const Child* const child = generations_.serving();
   if (child == nullptr || child->lists != Child::Lists::with_tools) return {};
-  return complaint_about(call, catalogs_.tools());
+  return complaint_about(call, catalogs_->tools());
 }
 
 void Conductor::on(const fact::BinaryInspected& fact) {
   binary_ = fact.facts;
   const Look& look = fact.look;
   if (look.purpose == Purpose::notice) {
-    RestartNotice* const notice = notices_.restart();
+    RestartNotice* const notice = notices_->restart();
     if (notice == nullptr) return;
     if (binary_.path && binary_.exists) notice->path = *binary_.path;
     for (const Child& child : generations_) {
       if (child.gen() != notice->spawn) continue;
       notice->version = version_of(child.handshake.opened_with());
-      if (const OpeningResult* const told = opening_.told()) {
+      if (const OpeningResult* const told = opening_->told()) {
         describe_changes(*told, child.handshake.opened_with(), *notice);
       }
     }
@@ -169,7 +176,7 @@ void Conductor::on(const fact::BinaryInspected& fact) {
     return;
   }
   if (look.purpose == Purpose::rebuild) {
-    if (rebuilder_.waits_for() == Rebuilder::WaitsFor::look) finish_rebuild({});
+    if (rebuilder_->waits_for() == Rebuilder::WaitsFor::look) finish_rebuild({});
     return;
   }
   if (look.purpose == Purpose::kill) {
@@ -194,10 +201,10 @@ void Conductor::on(const fact::BinaryInspected& fact) {
 }
 
 void Conductor::begin_kill(ClientRequest& request, KillScope scope) {
-  starts_.cancel_restart();
+  starts_->cancel_restart();
   // Only a running child shows which file is behind a wrapper.
-  if (!killer_.is_killing() && !generations_.is_empty()) inspect(Purpose::remember);
-  killer_.begin(request.handle(), scope);
+  if (!killer_->is_killing() && !generations_.is_empty()) inspect(Purpose::remember);
+  killer_->begin(request.handle(), scope);
   ChildEnd end = end_for(EndReason::killed_by_sitter);
   if (request.is_control()) end.why = "ctl kill";
   if (ClientRequest* const asked = opening()) answer_opening_ourselves(*asked, end_clause(end));
@@ -205,15 +212,15 @@ void Conductor::begin_kill(ClientRequest& request, KillScope scope) {
   fail_waiting(report_of(end, {}, DeathReport::Reach::not_delivered));
   generations_.take_down_all(EndReason::killed_by_sitter, end.why, ladder(), now_, out_);
   // Behind them, so that a new child that is on its way is killed and not merely replaced.
-  if (rebuilder_.is_on()) give_up_rebuild(end.why.empty() ? names_.name(Builtin::kill) : end.why);
+  if (rebuilder_->is_on()) give_up_rebuild(end.why.empty() ? names_.name(Builtin::kill) : end.why);
 }
 
 void Conductor::on(const fact::ImageSwept& fact) {
-  if (killer_.on_swept(fact, now_)) inspect(Purpose::kill);
+  if (killer_->on_swept(fact, now_)) inspect(Purpose::kill);
 }
 
 void Conductor::finish_kill() {
-  const auto done = killer_.finish(binary_.path);
+  const auto done = killer_->finish(binary_.path);
   if (!done) return;
   const std::string text = kill_text(done->report);
   for (const RequestHandle caller : done->callers) answer_tool_text(caller, text, false);
@@ -221,12 +228,12 @@ void Conductor::finish_kill() {
 
 /// The words of mcp-sitter 0.2.0.
 std::string Conductor::state_word() const {
-  if (killer_.is_killing()) return "killing";
+  if (killer_->is_killing()) return "killing";
   if (const Child* const child = generations_.shown()) {
     if (child->is_ready()) return "ready";
     return child->life.taken_down_for() ? "killing" : "running";
   }
-  const auto& last = history_.last_end();
+  const auto& last = history_->last_end();
   if (!last) return "not-started";
   if (last->reason == EndReason::not_executed) return fmt::format("spawn-failed: {}", last->why);
   if (last->reason == EndReason::killed_by_sitter) return "down";
@@ -244,40 +251,40 @@ StatusFacts Conductor::status() const {
   if (!config_.working_directory.empty()) facts.working_directory = config_.working_directory;
   facts.binary_path = binary_.path;
   facts.child_state = state_word();
-  facts.child_tool_count = static_cast<std::int64_t>(catalogs_.tools().count());
+  facts.child_tool_count = static_cast<std::int64_t>(catalogs_->tools().count());
   facts.spawn_count = generations_.last();
-  facts.kill_count = killer_.count();
-  facts.last_kill = history_.last_end_at();
-  if (const auto& last = history_.last_end()) {
+  facts.kill_count = killer_->count();
+  facts.last_kill = history_->last_end_at();
+  if (const auto& last = history_->last_end()) {
     facts.last_kill_reason = kill_reason_words(*last);
     if (has_exited(*last)) facts.previous_exit_code = last->status.code;
     if (last->reason != EndReason::not_executed) facts.previous_lifetime = last->lifetime;
   }
-  facts.last_startup = history_.last_startup();
-  facts.tools_diff = catalogs_.last_tools_diff();
+  facts.last_startup = history_->last_startup();
+  facts.tools_diff = catalogs_->last_tools_diff();
   facts.sitter_uptime = since(begun_);
   facts.sitter_version = config_.sitter_version;
-  if (opening_.session().is_asked()) {
+  if (opening_->session().is_asked()) {
     facts.protocol_era = "legacy";
-    if (opening_.session().is_answered())
-      facts.protocol_version = opening_.session().negotiated_version;
-  } else if (opening_.envelope().is_known()) {
+    if (opening_->session().is_answered())
+      facts.protocol_version = opening_->session().negotiated_version;
+  } else if (opening_->envelope().is_known()) {
     facts.protocol_era = "modern";
-    facts.protocol_version = opening_.envelope().version();
+    facts.protocol_version = opening_->envelope().version();
   }
   facts.binary_stale = binary_.stale;
   facts.requests_in_flight = static_cast<std::int64_t>(requests_.in_flight_count());
   facts.requests_waiting = static_cast<std::int64_t>(requests_.waiting_count());
-  if (const auto& failure = history_.last_failure()) {
+  if (const auto& failure = history_->last_failure()) {
     const ChildEnd& end = failure->end;
     facts.last_failure = {{end_clause(end), {}, end.status.signal, failure->stderr_tail}};
     if (has_exited(end)) facts.last_failure->exit_code = end.status.code;
   }
-  facts.history.assign(history_.lives().begin(), history_.lives().end());
-  facts.stdout_pollution = history_.noise();
+  facts.history.assign(history_->lives().begin(), history_->lives().end());
+  facts.stdout_pollution = history_->noise();
   facts.build = build_status();
   facts.watch = watch_status();
-  const RestartPolicy& restarts = starts_.restarts();
+  const RestartPolicy& restarts = starts_->restarts();
   facts.restart = {restarts.when(), restarts.count(), restarts.max()};
   if (generations_.is_empty()) return facts;
 

@@ -3,52 +3,55 @@
 #include <algorithm>
 
 #include "core/bridge/conductor.hpp"
+#include "core/build/rebuilder.hpp"
+#include "core/build/watch.hpp"
+#include "core/child/killer.hpp"
 
 namespace sitter {
 
 using Level = order::Log::Level;
 
-void Conductor::on(const fact::FilesChanged& fact) { watch_.on_changed(fact, now_); }
+void Conductor::on(const fact::FilesChanged& fact) { watch_->on_changed(fact, now_); }
 
-void Conductor::on(const fact::WatchChanged& fact) { watch_.on_watched(fact, turn()); }
+void Conductor::on(const fact::WatchChanged& fact) { watch_->on_watched(fact, turn()); }
 
 void Conductor::on_files_settled() {
-  auto trigger = watch_.due(turn());
+  auto trigger = watch_->due(turn());
   if (!trigger) return;
   const std::string files = files_text(trigger->files, trigger->count);
-  if (killer_.is_killing() || killer_.is_wanted_down() || !ending_.is_none()) {
+  if (killer_->is_killing() || killer_->is_wanted_down() || !ending_.is_none()) {
     out_.log(Level::info, fmt::format("changed: {}; the server was killed on purpose, so that is "
                                       "no reason to start it",
                                       files));
-    watch_.leave();
+    watch_->leave();
     return;
   }
   out_.log(Level::info, fmt::format("changed: {}; the server is reloaded", files));
   const std::string cause = files_text({trigger->files.front()}, trigger->count) + " changed";
-  watch_.take(*std::move(trigger));
+  watch_->take(*std::move(trigger));
   reload({cause});
 }
 
 /// What no reload can have missed any more.
 void Conductor::note_reload_over() {
-  if (rebuilder_.take_started()) watch_.on_build();
+  if (rebuilder_->take_started()) watch_->on_build();
   const bool is_on_its_way =
       std::any_of(generations_.begin(), generations_.end(), [](const Child& child) {
         return child.role == Child::Role::coming && !child.life.taken_down_for();
       });
-  if (!rebuilder_.is_on() && !is_on_its_way) watch_.on_over(now_);
+  if (!rebuilder_->is_on() && !is_on_its_way) watch_->on_over(now_);
 }
 
 std::optional<StatusFacts::WatchFacts> Conductor::watch_status() const {
-  if (!watch_.is_on()) return std::nullopt;
+  if (!watch_->is_on()) return std::nullopt;
   StatusFacts::WatchFacts facts;
   facts.patterns = config_.watch_patterns;
   facts.watches_binary = config_.watches_binary;
   facts.debounce = config_.debounce;
-  facts.folder_count = watch_.folder_count();
-  facts.problem = watch_.problem();
-  facts.last = watch_.last_trigger();
-  facts.own = watch_.own();
+  facts.folder_count = watch_->folder_count();
+  facts.problem = watch_->problem();
+  facts.last = watch_->last_trigger();
+  facts.own = watch_->own();
   return facts;
 }
 

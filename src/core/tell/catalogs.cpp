@@ -12,8 +12,8 @@
 
 namespace sitter {
 
-Catalogs::Comparison Catalogs::take(const std::vector<ListSurvey::List>& lists, bool is_respawn) {
-  Comparison comparison;
+CatalogComparison Catalogs::take(const std::vector<ListSurvey::List>& lists, bool is_respawn) {
+  CatalogComparison comparison;
   for (Catalog& known : catalogs_) {
     const auto list = std::find_if(lists.begin(), lists.end(),
                                    [&](const auto& l) { return l.kind == known.kind(); });

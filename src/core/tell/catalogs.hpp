@@ -14,6 +14,17 @@
 
 namespace sitter {
 
+/// How the lists of a child differ from those of the child before it.
+struct CatalogComparison {
+  /// By CatalogKind.
+  std::array<bool, kCatalogKinds.size()> changed{};
+  /// Tools whose output schema has changed.
+  std::set<std::string> output_changed;
+  /// Lists that the child did not give whole.
+  std::vector<CatalogKind> not_compared;
+  bool are_tools_known = false;
+};
+
 /// The last known lists of the server: its tools, prompts and resources, which are compared after a
 /// restart, and the templates of resources, which are not.
 class Catalogs {
@@ -21,18 +32,9 @@ class Catalogs {
   const Catalog& of(CatalogKind kind) const { return catalogs_[static_cast<std::size_t>(kind)]; }
   const Catalog& tools() const { return of(CatalogKind::tools); }
 
-  struct Comparison {
-    /// By CatalogKind.
-    std::array<bool, kCatalogKinds.size()> changed{};
-    /// Tools whose output schema has changed.
-    std::set<std::string> output_changed;
-    /// Lists that the child did not give whole.
-    std::vector<CatalogKind> not_compared;
-    bool are_tools_known = false;
-  };
   /// Takes what a child has listed. `is_respawn`: its first lists, where the client knows those of
   /// the child before it; a kind that it was not asked for is empty then.
-  Comparison take(const std::vector<ListSurvey::List>& lists, bool is_respawn);
+  CatalogComparison take(const std::vector<ListSurvey::List>& lists, bool is_respawn);
   /// Takes a page that the client was given, the raw array of the whole list.
   void take_page(CatalogKind kind, std::string_view items);
   /// A raw array of templates that the client was given. The first page replaces all.

@@ -44,7 +44,7 @@ bool Notices::fits(std::string_view result) const {
   return !is_there(structured) || !was_beside_structure_;
 }
 
-bool Notices::put(std::string_view raw_id, std::string_view result, const Known& known,
+bool Notices::put(std::string_view raw_id, std::string_view result, const NoticeFacts& known,
                   Edits& edits) {
   const auto [content, structured] = members<2>(result, {"content", "structuredContent"});
   if (is_there(structured)) {
@@ -56,7 +56,7 @@ bool Notices::put(std::string_view raw_id, std::string_view result, const Known&
   return true;
 }
 
-std::string Notices::text(const Known& known) const {
+std::string Notices::text(const NoticeFacts& known) const {
   if (!restart_) return remarks(known);
   RestartNotice notice = *restart_;
   notice.tools = known.tools;
@@ -76,7 +76,7 @@ std::string Notices::text(const Known& known) const {
 }
 
 /// What is to be told besides a restart.
-std::string Notices::remarks(const Known& known) const {
+std::string Notices::remarks(const NoticeFacts& known) const {
   std::vector<std::string> lines;
   if (!unread_.empty()) lines.push_back(unread_);
   if (!reload_failure_.empty()) lines.push_back(reload_failure_);
@@ -90,7 +90,7 @@ std::string Notices::remarks(const Known& known) const {
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
-std::string Notices::tell(std::string_view raw_id, const Known& known) {
+std::string Notices::tell(std::string_view raw_id, const NoticeFacts& known) {
   std::string told = text(known);
   restart_.reset();
   failed_starts_ = 0;

@@ -12,23 +12,23 @@
 
 namespace sitter {
 
+/// What is known only when the text is written.
+struct NoticeFacts {
+  CatalogDiff tools, prompts, resources;
+  /// The last start that failed.
+  std::optional<ChildEnd> failed_start;
+  std::optional<History::Noise> noise;
+  /// Why not every save is noticed, if that is news.
+  std::string watch_problem;
+  std::string status_tool;
+  /// Empty if it is not offered.
+  std::string call_tool;
+};
+
 /// What the model has still to be told, in the next tool result that can hold it, and once: of a
 /// restart, and of what has failed without an answer of its own.
 class Notices {
  public:
-  /// What is known only when the text is written.
-  struct Known {
-    CatalogDiff tools, prompts, resources;
-    /// The last start that failed.
-    std::optional<ChildEnd> failed_start;
-    std::optional<History::Noise> noise;
-    /// Why not every save is noticed, if that is news.
-    std::string watch_problem;
-    std::string status_tool;
-    /// Empty if it is not offered.
-    std::string call_tool;
-  };
-
   /// One notice stands for all restarts since the last that was told.
   void on_restart(RestartNotice notice);
   void on_failed_start() { ++failed_starts_; }
@@ -51,16 +51,17 @@ class Notices {
   /// Puts it into a result that it fits. First, where the model reads it before the result; last
   /// beside structured content, where some clients parse the first block as its copy. Returns
   /// whether it is told by that.
-  bool put(std::string_view raw_id, std::string_view result, const Known& known, Edits& edits);
-  std::string text(const Known& known) const;
+  bool put(std::string_view raw_id, std::string_view result, const NoticeFacts& known,
+           Edits& edits);
+  std::string text(const NoticeFacts& known) const;
   /// The text, which the answer to the request with this raw id holds.
-  std::string tell(std::string_view raw_id, const Known& known);
+  std::string tell(std::string_view raw_id, const NoticeFacts& known);
   /// The client has given up a request that is answered already. If its answer held the last
   /// notice, nobody has read that.
   void on_answered_cancelled(std::string_view raw_id);
 
  private:
-  std::string remarks(const Known& known) const;
+  std::string remarks(const NoticeFacts& known) const;
 
   std::optional<RestartNotice> restart_;
   int failed_starts_ = 0;
