@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <bitset>
-#include <cstdint>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -164,129 +162,29 @@ class Grammar {
   std::vector<bool> far_;
 };
 
-/// The same number always in the same spelling: digits without zeros at either end, then the power
-/// of ten that the last of them stands for.
-std::string canonical_number(std::string_view token) {
-  constexpr std::size_t kExponentDigitsMax = 15;
-  const bool negative = token.starts_with('-');
-  if (negative) token.remove_prefix(1);
-
-  const std::size_t exponent_at = token.find_first_of("eE");
-  std::int64_t exponent = 0;
-  if (exponent_at != std::string_view::npos) {
-    std::string_view digits = token.substr(exponent_at + 1);
-    const bool below_one = digits.starts_with('-');
-    if (below_one || digits.starts_with('+')) digits.remove_prefix(1);
-    if (digits.size() > kExponentDigitsMax) return std::string(token);
-    for (const char digit : digits) exponent = exponent * 10 + (digit - '0');
-    if (below_one) exponent = -exponent;
+/// JSON Schema gives no meaning to the order in these arrays.
+void sort_sets_of_names(json& value) {
+  const auto is_string = [](const json& element) { return element.is_string(); };
+  if (value.is_object()) {
+    for (auto& [key, member] : value.items()) {
+      const bool may_be_set = (key == "required" || key == "type") && member.is_array();
+      if (may_be_set && std::all_of(member.begin(), member.end(), is_string)) {
+        std::sort(member.begin(), member.end());
+      } else {
+        sort_sets_of_names(member);
+      }
+    }
+  } else if (value.is_array()) {
+    for (json& element : value) sort_sets_of_names(element);
   }
-
-  std::string digits(token.substr(0, exponent_at));
-  if (const auto point = digits.find('.'); point != std::string::npos) {
-    exponent -= static_cast<std::int64_t>(digits.size() - point - 1);
-    digits.erase(point, 1);
-  }
-  digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));
-  if (digits.empty()) return "0";
-  const std::size_t zeros = digits.size() - digits.find_last_not_of('0') - 1;
-  digits.resize(digits.size() - zeros);
-  exponent += static_cast<std::int64_t>(zeros);
-  return (negative ? "-" : "") + digits + "e" + std::to_string(exponent);
 }
 
-/// Writes a value so that two with the same meaning read the same.
-class Canonical final : public json::json_sax_t {
- public:
-  std::string take() { return std::move(result_); }
-
-  bool null() override { return put("null"); }
-  bool boolean(bool value) override { return put(value ? "true" : "false"); }
-  bool number_integer(number_integer_t value) override {
-    return put(canonical_number(std::to_string(value)));
-  }
-  bool number_unsigned(number_unsigned_t value) override {
-    return put(canonical_number(std::to_string(value)));
-  }
-  // The number itself would not do: of large integers it holds the first 17 digits only.
-  bool number_float(number_float_t, const string_t& token) override {
-    return put(canonical_number(token));
-  }
-  bool string(string_t& value) override { return put(json_string(value)); }
-  bool binary(binary_t&) override { return false; }
-  bool start_object(std::size_t) override { return open(true); }
-  bool key(string_t& value) override {
-    levels_.back().key = value;
-    return true;
-  }
-  bool end_object() override {
-    std::string text = "{";
-    for (const auto& [key, value] : levels_.back().members) {
-      text += json_string(key) + ":" + value + ",";
-    }
-    return close(text + "}");
-  }
-  bool start_array(std::size_t) override { return open(false); }
-  bool end_array() override {
-    auto& elements = levels_.back().elements;
-    if (is_set_of_names()) std::sort(elements.begin(), elements.end());
-    std::string text = "[";
-    for (const std::string& element : elements) text += element + ",";
-    return close(text + "]");
-  }
-  bool parse_error(std::size_t, const std::string&, const json::exception&) override {
-    return false;
-  }
-
- private:
-  struct Level {
-    bool is_object;
-    std::string key;
-    std::map<std::string, std::string> members;
-    std::vector<std::string> elements;
-  };
-
-  bool open(bool is_object) {
-    // Each level copies what is in it, so depth costs more than its bytes.
-    if (levels_.size() == limits::kNestingMax) return false;
-    levels_.push_back({is_object, {}, {}, {}});
-    return true;
-  }
-
-  bool close(std::string text) {
-    levels_.pop_back();
-    return put(std::move(text));
-  }
-
-  bool put(std::string text) {
-    if (levels_.empty()) {
-      result_ = std::move(text);
-    } else if (Level& level = levels_.back(); level.is_object) {
-      level.members.insert_or_assign(level.key, std::move(text));
-    } else {
-      level.elements.push_back(std::move(text));
-    }
-    return true;
-  }
-
-  /// JSON Schema gives no meaning to the order in these.
-  bool is_set_of_names() const {
-    if (levels_.size() < 2) return false;
-    const std::string& key = levels_[levels_.size() - 2].key;
-    if (key != "required" && key != "type") return false;
-    const auto& elements = levels_.back().elements;
-    return std::all_of(elements.begin(), elements.end(),
-                       [](const std::string& element) { return element.starts_with('"'); });
-  }
-
-  std::vector<Level> levels_;
-  std::string result_;
-};
-
-std::optional<std::string> canonical(std::string_view raw) {
-  Canonical writer;
-  if (!json::sax_parse(raw.begin(), raw.end(), &writer)) return std::nullopt;
-  return writer.take();
+/// Discarded if it is not valid JSON, or too deep.
+json meaning_of(std::string_view raw) {
+  if (is_nested_deeper(raw, limits::kNestingMax)) return json(json::value_t::discarded);
+  json value = json::parse(raw.begin(), raw.end(), nullptr, false);
+  sort_sets_of_names(value);
+  return value;
 }
 
 }  // namespace
@@ -381,8 +279,8 @@ bool is_nested_deeper(std::string_view raw, std::size_t depth_max) {
 
 bool json_same(std::string_view left, std::string_view right) {
   if (left == right) return true;
-  const auto canonical_left = canonical(left);
-  return canonical_left && canonical_left == canonical(right);
+  const json meaning = meaning_of(left);
+  return !meaning.is_discarded() && meaning == meaning_of(right);
 }
 
 }  // namespace sitter

@@ -48,9 +48,9 @@ std::optional<std::string> json_decoded(std::string_view raw);
 bool is_nested_deeper(std::string_view raw, std::size_t depth_max);
 
 /// Whether two values mean the same: key order, whitespace, escapes and the spelling of numbers do
-/// not count, nor does the order in the arrays `required` and `type` of a schema. Integers of any
-/// size stay apart. Values that are not valid JSON or nested deeper than `limits::kNestingMax` are
-/// compared as they are written.
+/// not count, nor does the order in the arrays `required` and `type` of a schema. Integers of more
+/// than 64 bits are compared as doubles. Values that are not valid JSON or nested deeper than
+/// `limits::kNestingMax` are compared as they are written.
 bool json_same(std::string_view left, std::string_view right);
 
 }  // namespace sitter
