@@ -332,6 +332,23 @@ TEST_F(BridgeBuildWaitTest, ACallThatIsCancelledDuringTheStopHasNoBuild) {
   EXPECT_THAT(done(), Not(Contains("start build 2")));
 }
 
+TEST_F(BridgeBuildWaitTest, TheBuildAfterACancelledOneHasTheModeOfTheOldestCallThatIsLeft) {
+  config.on_busy_wait = seconds(0);
+  open_session();
+  client(rebuild(1));
+  client(cancelled(1));
+  client(rebuild(2));
+  client(rebuild(3, R"json({"mode":"kill-first"})json"));
+  client(cancelled(2));
+  done();
+  dies(build(1), 143, "SIGTERM");
+  EXPECT_THAT(done(), AllOf(Contains("close 1"), Not(Contains("start build 2"))));
+  dies(1, 0);
+  EXPECT_THAT(done(), Contains("start build 2"));
+  dies(build(2), 2);
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"id\":3,")));
+}
+
 TEST_F(BridgeBuildWaitTest, AKillGivesUpTheCtlThatWaitsForTheBuildOfACall) {
   open_session();
   ctl_reload();

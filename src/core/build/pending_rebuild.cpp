@@ -46,10 +46,16 @@ void PendingRebuild::join(const Next& other) {
 
 bool PendingRebuild::leave(RequestHandle request) {
   const auto is_its = [&](const RebuildCaller& caller) { return caller.request == request; };
-  if (next && std::erase_if(next->callers, is_its) > 0) {
-    if (!next->is_unattended && next->callers.empty()) next.reset();
+  if (next && std::erase_if(next->callers, is_its) > 0 && !next->is_unattended) {
+    if (next->callers.empty()) {
+      next.reset();
+    } else {
+      next->wanted.how.mode = next->callers.front().mode;
+    }
   }
-  return std::erase_if(callers, is_its) > 0 && !is_wanted();
+  if (std::erase_if(callers, is_its) == 0) return false;
+  if (is_cancelled && !is_unattended && !callers.empty()) mode = callers.front().mode;
+  return !is_wanted();
 }
 
 PendingRebuild::Next& PendingRebuild::follow_with(const Reload& wanted) {

@@ -25,6 +25,7 @@ struct RebuildCaller {
   bool is_client = true;
   /// How long it waits for a build.
   Milliseconds timeout{};
+  RebuildMode mode = RebuildMode::swap;
   /// Until when, while one runs for it.
   std::optional<Instant> deadline = {};
   /// How long the build that it has joined had run by then.
@@ -77,8 +78,9 @@ struct PendingRebuild {
   std::optional<Instant> next_deadline() const;
   void clear_deadlines();
   void join(const Next& other);
-  /// The request waits no more, neither for this one nor for what comes next. Returns whether that
-  /// leaves this one to nobody.
+  /// The request waits no more, neither for this one nor for what comes next. What has still to
+  /// begin gets the mode of the oldest call that is left. Returns whether that leaves this one to
+  /// nobody.
   bool leave(RequestHandle request);
   /// What comes after it. A mode that a call of the client has chosen stays.
   Next& follow_with(const Reload& wanted);

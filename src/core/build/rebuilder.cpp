@@ -30,6 +30,7 @@ Rebuilder::WaitsFor Rebuilder::waits_for() const {
 }
 
 void Rebuilder::call(RebuildCaller caller, const RebuildArguments& arguments, const Turn& turn) {
+  caller.mode = arguments.mode;
   const bool is_new = !rebuild_;
   const bool is_free = is_new || !rebuild_->is_wanted();
   if (is_new) rebuild_.emplace(turn.now.steady);
@@ -56,6 +57,7 @@ void Rebuilder::reload(const Reload& wanted, const std::optional<RebuildCaller>&
   const auto add_to = [&](auto& rebuild) {
     if (caller) {
       rebuild.callers.push_back(*caller);
+      rebuild.callers.back().mode = wanted.how.mode;
     } else {
       rebuild.is_unattended = true;
     }
