@@ -223,6 +223,14 @@ void Promises::on_cancellation(const ClientSaid& said) {
   request.is_withdrawn = request.answer_read == 0 && !request.is_due_at_once &&
                          !request.is_builtin && is_in_flight(request);
   request.due.reset();
+  // The others of its batch may have waited for it alone, and leave now.
+  if (request.batch != 0) {
+    for (const int mark : said_.client[static_cast<std::size_t>(request.batch)].parts) {
+      const auto part = requests_.find(mark);
+      if (part == requests_.end() || !part->second.due) continue;
+      part->second.due = std::max(*part->second.due, now_ + kLate);
+    }
+  }
   // If it is still held, the next result has to carry it; what has left is told once more.
   request.must_carry_notice = request.must_carry_remark = false;
   // Its own answer is still to be seen, and then what it has told once more.
