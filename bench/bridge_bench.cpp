@@ -25,7 +25,7 @@ class OpenBridge {
   /// Feeds a line and drops what it leads to, as far as that is an order to send.
   void pass(const Fact& line) {
     bridge_.handle(line, now_);
-    while (auto order = bridge_.poll_order()) benchmark::DoNotOptimize(action);
+    while (auto order = bridge_.poll_order()) benchmark::DoNotOptimize(order);
   }
 
   std::size_t owed_count() const { return bridge_.owed_count(); }

@@ -19,7 +19,7 @@ void add_send_and_take(benchmark::State& state, const std::string& before,
   }
   ClientRequests requests;
   const auto send = [&](std::size_t i) {
-    requests.sent(requests.add(ids[i % ids.size()]), 1, OwnedLine());
+    requests.mark_sent(requests.add(ids[i % ids.size()]), 1, OwnedLine());
   };
   for (std::size_t i = 0; i < in_flight; ++i) send(i);
   std::size_t at = 0;
