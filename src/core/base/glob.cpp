@@ -13,7 +13,8 @@ constexpr std::string_view kNothing = "[^\\x00-\\xff]";
 
 std::string quoted(char character) { return re2::RE2::QuoteMeta(re2::StringPiece(&character, 1)); }
 
-/// Takes a character, with the backslash before it.
+/// Removes the first character from `text`, with the backslash that may stand before it. Returns
+/// the character.
 char take_literal(std::string_view& text) {
   if (text.front() == '\\' && text.size() > 1) text.remove_prefix(1);
   const char character = text.front();
@@ -21,7 +22,7 @@ char take_literal(std::string_view& text) {
   return character;
 }
 
-/// Takes `[...]`, which never stands for a slash.
+/// Removes `[...]` from `text`. A set never matches a slash.
 std::string take_set(std::string_view& text) {
   std::string_view rest = text.substr(1);
   const bool is_negated = rest.starts_with('!') || rest.starts_with('^');
@@ -48,7 +49,7 @@ std::string take_set(std::string_view& text) {
   return set + ']';
 }
 
-/// `pattern` has no slash at its ends.
+/// `pattern` has no slash at either end.
 std::string expression(std::string_view pattern, bool is_anchored) {
   std::string made = is_anchored ? "" : "(?:.*/)?";
   bool is_at_start = true;
@@ -82,7 +83,7 @@ std::string expression(std::string_view pattern, bool is_anchored) {
   return made;
 }
 
-/// Blanks at the end do not count, unless one is taken as it is.
+/// Spaces at the end of a line do not count, except after a backslash.
 std::string_view without_end(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   while (line.ends_with(' ') && !line.ends_with("\\ ")) line.remove_suffix(1);
@@ -102,7 +103,7 @@ Glob::Glob(std::string_view pattern) {
   options.set_encoding(re2::RE2::Options::EncodingLatin1);
   options.set_dot_nl(true);
   auto made = std::make_shared<re2::RE2>(expression(pattern, is_anchored), options);
-  // A set that makes no sense, as in [z-a].
+  // The pattern may contain an invalid set, such as [z-a].
   if (!made->ok()) made = std::make_shared<re2::RE2>(std::string(kNothing), options);
   expression_ = std::move(made);
 }

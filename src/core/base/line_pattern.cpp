@@ -9,7 +9,7 @@
 namespace sitter {
 namespace {
 
-// A pattern like (x{1000}){1000} would otherwise be built to RE2's default of 8 MiB.
+// Without this bound, RE2 would use up to 8 MiB for a pattern like (x{1000}){1000}.
 constexpr std::int64_t kPatternBytesMax = 2 * 1024 * 1024;
 
 }  // namespace

@@ -10,15 +10,15 @@ class RE2;
 
 namespace sitter {
 
-/// A `grep`: a pattern in RE2 syntax that matches anywhere in a line. An empty one matches every
-/// line.
+/// The `grep` argument: a pattern in RE2 syntax that matches anywhere in a line. An empty pattern
+/// matches every line.
 class LinePattern {
  public:
   explicit LinePattern(const std::string& pattern);
 
-  /// One sentence about what is wrong with it; empty if nothing is.
+  /// A sentence that says what is wrong with the pattern; empty if nothing is.
   const std::string& complaint() const { return complaint_; }
-  /// Nothing, if there is a complaint.
+  /// Matches no line if there is a complaint.
   bool matches(std::string_view line) const;
 
  private:

@@ -10,8 +10,8 @@
 
 namespace sitter {
 
-/// The orders of one fact, first in, first out. Keeps its memory, since there is one for every
-/// line.
+/// The orders that follow from one fact, first in, first out. The queue keeps its memory, because
+/// every line needs it again.
 class Orders {
  public:
   void push(Order order) { queue_.push_back(std::move(order)); }

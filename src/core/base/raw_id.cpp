@@ -13,13 +13,13 @@ namespace sitter {
 
 namespace {
 
-/// From here on a double can't tell all integers apart: 2^53.
+/// 2^53: from here on, a double can't hold every integer.
 constexpr double kExactEnd = 9007199254740992.0;
 
-/// And as many digits it has.
+/// The number of digits of 2^53.
 constexpr std::size_t kExactEndDigits = 16;
 
-/// Without the zeros at its end.
+/// The digits of the number before its exponent, without the zeros at the end.
 std::string digits_of(std::string_view number) {
   std::string digits;
   for (const char c : number.substr(0, number.find('e'))) {

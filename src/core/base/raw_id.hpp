@@ -6,29 +6,31 @@
 
 namespace sitter {
 
-/// Two spellings of the same id have the same key: 1 and 1.0, "\u00fc" and "ü". Integers stay apart
-/// whatever their size.
+/// The key of an id. All spellings of an id have the same key: 1 and 1.0, "\u00fc" and "ü".
+/// Different integers have different keys, whatever their size.
 std::string id_key(std::string_view raw_id);
 
-/// What a server that reads all numbers as doubles makes of a number from 2^53 on, which it then
-/// answers under another spelling; nothing for any other id.
+/// The double to which a server rounds this id if the server reads all numbers as doubles. Such a
+/// server then answers under another spelling of the id. Empty for a number below 2^53, and for any
+/// id that is not a number.
 std::optional<double> rounded_id(std::string_view raw_id);
 
-/// The double of which this is a print, from 2^53 on, as such a server writes it: with all digits
-/// of the double as C does, with the shortest that mean it and zeros behind them as JavaScript
-/// does, or with a point or an exponent. Nothing for any other id.
+/// The double of which this id is a print, if such a server may have written the id and the double
+/// is at least 2^53. The id then has all digits of the double as C prints them, or the shortest
+/// digits that identify the double and zeros after them as JavaScript prints them, or a point or an
+/// exponent. Empty for any other id.
 std::optional<double> printed_double(std::string_view raw_id);
 
-/// Only a server that keeps every digit can have written this id.
+/// Whether only a server that keeps every digit can have written this id.
 bool shows_every_digit(std::string_view raw_id);
 
-/// Whether a server that keeps integers of 64 bits keeps this number.
+/// Whether a server that stores integers in 64 bits keeps this number.
 bool fits_64_bits(std::string_view raw_id);
 
-/// Two raw ids that mean the same.
+/// Whether both raw ids mean the same id.
 bool same_id(std::string_view a, std::string_view b);
 
-/// True when `raw_id` is its own key, which spares the copy for nearly all ids.
+/// Whether `raw_id` is its own key, as nearly all ids are. Such an id need not be copied.
 bool is_plain_id(std::string_view raw_id);
 
 }  // namespace sitter

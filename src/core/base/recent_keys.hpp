@@ -10,12 +10,12 @@
 
 namespace sitter {
 
-/// The last `size` keys that were added. Made for keys that are hardly ever there: only hashes are
-/// compared, and keys where a hash is the same.
+/// The last `size` keys that were added. The class is made for lookups that rarely find a key: a
+/// lookup compares hashes, and compares keys only where the hashes are equal.
 template <std::size_t size>
 class RecentKeys {
  public:
-  /// Not the empty key. For one that is not there yet the oldest gives way.
+  /// The key must not be empty. A key that is not stored yet replaces the oldest key.
   void add(std::string key) {
     if (contains(key)) return;
     hashes_[next_] = hash(key);
@@ -29,7 +29,7 @@ class RecentKeys {
     if (const std::size_t at = find(key); at != size) keys_[at].clear();
   }
 
-  /// Hands over all keys, the oldest first.
+  /// Passes all keys to `take`, the oldest first, and removes them.
   template <class Take>
   void move_to(Take take) {
     for (std::size_t i = 0; i < size; ++i) {
@@ -47,7 +47,7 @@ class RecentKeys {
 
   std::size_t find(std::string_view key) const {
     const Hash wanted = hash(key);
-    // Without a way out of the loop several are compared at once.
+    // Without an early exit, the compiler can compare several hashes at once.
     Hash count = 0;
     for (const Hash hash : hashes_) count += hash == wanted ? 1 : 0;
     if (count == 0) return size;
@@ -59,7 +59,7 @@ class RecentKeys {
 
   std::array<Hash, size> hashes_{};
   std::array<std::string, size> keys_;
-  /// Where the oldest is, or was.
+  /// The place of the oldest key, which may have been removed already.
   std::size_t next_ = 0;
 };
 

@@ -31,14 +31,14 @@ struct Sequence {
   bool is_valid;
 };
 
-/// The character that begins at `at`, or as much of it as is there: one U+FFFD stands for that
-/// much.
+/// The character that begins at `at`. If the character is not valid, the sequence is the part of it
+/// that one U+FFFD replaces.
 Sequence sequence_at(std::string_view bytes, std::size_t at) {
   const unsigned char lead = byte_at(bytes, at);
   if (lead < 0x80) return {1, true};
   if (lead < 0xC2 || lead > 0xF4) return {1, false};
   const std::size_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  // The second byte tells overlong forms, surrogates and what is beyond U+10FFFF.
+  // The range of the second byte excludes overlong forms, surrogates and values above U+10FFFF.
   const unsigned char low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
   const unsigned char high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
   if (!is_between(bytes, at + 1, low, high)) return {1, false};
@@ -48,11 +48,12 @@ Sequence sequence_at(std::string_view bytes, std::size_t at) {
   return {length, true};
 }
 
-/// Of one valid sequence.
+/// `sequence` is one valid sequence.
 char32_t code_point(std::string_view sequence) {
   const auto lead = static_cast<unsigned char>(sequence.front());
   if (sequence.size() == 1) return lead;
-  // The lead of two, three or four bytes begins with as many ones and a zero.
+  // The lead byte of a sequence of two, three or four bytes begins with as many one bits and a zero
+  // bit.
   char32_t c = lead & (0xFFU >> (sequence.size() + 1));
   for (const char byte : sequence.substr(1)) {
     c = (c << 6) | (static_cast<unsigned char>(byte) & 0x3FU);
@@ -66,15 +67,17 @@ bool is_c1(std::string_view bytes, std::size_t at) {
   return byte_at(bytes, at) == 0xC2 && is_between(bytes, at + 1, 0x80, 0x9F);
 }
 
-/// The end of parameters and final byte of a control sequence whose introducer ends at `at`.
+/// The end of the parameters and the final byte of a control sequence. The introducer of the
+/// sequence ends at `at`.
 std::size_t end_of_csi(std::string_view bytes, std::size_t at) {
   while (is_between(bytes, at, 0x30, 0x3F)) ++at;
   while (is_between(bytes, at, 0x20, 0x2F)) ++at;
   return is_between(bytes, at, 0x40, 0x7E) ? at + 1 : at;
 }
 
-/// The end of a string such as a window title, whose introducer ends at `at`. Without its end in
-/// sight it is no string, or text that was meant to be read would be lost.
+/// The end of a control string, such as a window title. The introducer of the string ends at `at`.
+/// If the string is not terminated, the result is `at`, because text that was meant to be read
+/// would otherwise be lost.
 std::size_t end_of_control_string(std::string_view bytes, std::size_t at) {
   for (std::size_t i = at; i < bytes.size(); ++i) {
     const unsigned char byte = byte_at(bytes, i);
@@ -100,7 +103,7 @@ std::size_t end_of_escape(std::string_view bytes, std::size_t at) {
   return is_between(bytes, end, 0x30, 0x7E) ? end + 1 : end;
 }
 
-/// Handles the character at `at`, which is not plain, and returns where the next one begins.
+/// Handles the character at `at`, which is not plain, and returns where the next character begins.
 std::size_t append_special(std::string_view bytes, std::size_t at, std::string& out) {
   const unsigned char byte = byte_at(bytes, at);
   if (byte == kEscape) return end_of_escape(bytes, at);
@@ -110,7 +113,7 @@ std::size_t append_special(std::string_view bytes, std::size_t at, std::string& 
   }
   if (byte < 0x80) return at + 1;
   if (is_c1(bytes, at)) {
-    // C1 characters are the same sequences in one character: 0x9B is ESC [, 0x9D is ESC ].
+    // A C1 character means the same as ESC and one other character: 0x9B is ESC [, 0x9D is ESC ].
     const auto final = static_cast<unsigned char>(byte_at(bytes, at + 1) - 0x40);
     if (final == '[') return end_of_csi(bytes, at + 2);
     return introduces_string(final) ? end_of_control_string(bytes, at + 2) : at + 2;
@@ -127,14 +130,14 @@ std::size_t append_special(std::string_view bytes, std::size_t at, std::string& 
   return at + length;
 }
 
-/// With at most one digit behind the point, and none where it would be a zero.
+/// Prints at most one digit after the point, and no digit where it would be a zero.
 std::string with_tenth(double value) {
   std::string text = fmt::format("{:.1f}", value);
   if (text.ends_with(".0")) text.resize(text.size() - 2);
   return text;
 }
 
-/// Rounds towards zero, so that 59.99 s does not become 60.0 s where a minute begins at 60.
+/// Rounds towards zero: 59.99 s must not be shown as 60.0 s, because minutes begin at 60 s.
 double tenths(double value) {
   return static_cast<double>(static_cast<std::int64_t>(value * 10)) / 10;
 }
@@ -191,7 +194,7 @@ std::string cut_mark(std::size_t bytes_cut) { return fmt::format("… [{} bytes 
 
 std::string duration_text(Milliseconds duration) {
   const double seconds = std::max(0.0, std::chrono::duration<double>(duration).count());
-  // A child that starts in milliseconds would else seem to take no time.
+  // Otherwise a child that starts in milliseconds would seem to take no time.
   if (seconds < 0.1) return fmt::format("{:g}s", seconds);
   if (seconds < 60) return with_tenth(tenths(seconds)) + "s";
   if (seconds < 3600) return fmt::format("{}m", static_cast<std::int64_t>(seconds / 60));

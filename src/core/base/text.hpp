@@ -8,27 +8,29 @@
 
 namespace sitter {
 
-/// Whether a character shows nothing and steers a terminal or the order in which text is shown: C0,
-/// DEL, C1, the bidi controls of Unicode, its line and paragraph separators.
+/// Whether a character is invisible and controls a terminal or the order of text: C0, DEL, C1, the
+/// bidi controls of Unicode, and its line and paragraph separators.
 bool is_control(char32_t c);
 
-/// The same text as surely valid UTF-8 (what is ill-formed becomes U+FFFD) without controls but tab
-/// and newline, and without terminal escapes. A carriage return that no newline follows becomes a
-/// newline, and so do the separators of Unicode.
+/// Returns the text as valid UTF-8, in which U+FFFD replaces ill-formed bytes. Terminal escapes are
+/// removed, and so are all control characters but tab and newline. A carriage return that is not
+/// followed by a newline becomes a newline, and so do the separators of Unicode.
 std::string readable(std::string_view bytes);
 
-/// `readable` on one line: line breaks of every kind become spaces, those at the ends are dropped.
+/// `readable` on one line: each line break becomes a space, and blanks at both ends are dropped.
 std::string one_line(std::string_view bytes);
 
-/// The end of the longest piece of `text` that has at most `bytes_max` bytes and does not cut a
+/// The length of the longest prefix of `text` that has at most `bytes_max` bytes and does not cut a
 /// character.
 std::size_t cut_between_characters(std::string_view text, std::size_t bytes_max);
 
-/// At most `bytes_max` bytes of valid UTF-8, cut between characters. Where something was cut, a
-/// mark that says how many bytes are missing comes on top; it takes less than 48 bytes.
+/// At most `bytes_max` bytes of valid UTF-8, cut between characters. If something was cut, a mark
+/// follows that says how many bytes are missing. The mark has less than 48 bytes, which do not
+/// count towards `bytes_max`.
 std::string shortened(std::string_view text, std::size_t bytes_max);
 
-/// `one_line` and then `shortened`: a name or a message of somebody else, for a text of ours.
+/// `one_line` and then `shortened`: for a name or a message from outside that is put into a text of
+/// our own.
 std::string brief(std::string_view bytes, std::size_t bytes_max);
 
 /// The mark that `shortened` appends: "… [12 bytes cut]".
@@ -37,19 +39,19 @@ std::string cut_mark(std::size_t bytes_cut);
 /// "0.04s", "2.1s", "45s", "12m", "1.5h".
 std::string duration_text(Milliseconds duration);
 
-/// "just now", "12s ago", "2 min ago", "3.5 hours ago", "12.0 days ago". An age below zero, which a
-/// clock set back makes, is "just now".
+/// "just now", "12s ago", "2 min ago", "3.5 hours ago", "12.0 days ago". A negative age, which is
+/// seen after the clock was set back, is "just now".
 std::string age_text(Milliseconds age);
 
-/// ISO 8601 in UTC with seven digits: "2025-11-25T08:30:00.1234567Z".
+/// ISO 8601 in UTC with seven digits after the point: "2025-11-25T08:30:00.1234567Z".
 std::string utc_text(WallTime time);
 
-/// A JSON string with its quotes. Printable text is kept as it is, what is not UTF-8 becomes
-/// U+FFFD.
+/// A JSON string with its quotes. Printable text is kept as it is, and bytes that are not UTF-8
+/// become U+FFFD.
 std::string json_string(std::string_view text);
 
-/// A JSON text with the same meaning in which controls stand as \uXXXX. Newlines between its tokens
-/// stay.
+/// Returns a JSON text with the same meaning in which control characters are written as \uXXXX.
+/// Newlines between tokens stay.
 std::string printable_json(std::string_view json);
 
 }  // namespace sitter
