@@ -16,14 +16,14 @@
 
 namespace sitter {
 
-/// What a run of the build command came to.
+/// The result of a run of the build command.
 struct BuildResult {
   enum class Outcome {
     succeeded,
-    failed,       ///< it exited with another code than 0, or by a signal
-    timed_out,    ///< it was stopped at its limit
-    stopped,      ///< nobody waits for it any more
-    not_started,  ///< `why` says why
+    failed,       ///< the command exited with a code other than 0, or by a signal
+    timed_out,    ///< the build was stopped at its time limit
+    stopped,      ///< the build was stopped because nobody waits for it any more
+    not_started,  ///< the command could not be started, and `why` says why
   };
 
   Outcome outcome = Outcome::succeeded;
@@ -40,15 +40,15 @@ std::string_view outcome_words(BuildResult::Outcome outcome);
 /// 3.2s".
 std::string build_clause(const BuildResult& result);
 
-/// One run of the build command: a process with its own unit, like a child, of which nothing but
-/// the exit and the words count.
+/// One run of the build command. It is a process with its own unit, like a child, but only its exit
+/// and its output matter.
 class Build {
  public:
   Build(Generation gen, Now now)
       : life(gen, now), output(limits::kBuildLogLinesMax, "build output") {}
 
-  /// Why it is taken down. The first reason stays, and so does the result of one that has ended and
-  /// of which only the output is waited for.
+  /// Records why the build is taken down. The first reason stays. A build that has exited, and
+  /// whose output is still awaited, keeps its own result.
   void stop_for(BuildResult::Outcome outcome) {
     if (!stopped_ && life.state() != ChildLifecycle::State::draining) stopped_ = outcome;
   }
@@ -56,20 +56,20 @@ class Build {
   bool is_stopped() const { return stopped_.has_value(); }
   bool is_running() const { return !result_; }
 
-  /// It is over.
+  /// Sets the result. The build must be over.
   void finish(Now now);
-  /// Once it is over.
+  /// Empty until `finish` was called.
   const std::optional<BuildResult>& result() const { return result_; }
 
   Milliseconds age(Now now) const;
 
-  /// A line of its stdout or stderr, of which so many bytes were dropped at its end.
+  /// Adds a line of stdout or stderr. `bytes_cut` bytes at its end were dropped.
   void add(std::string_view line, std::size_t bytes_cut);
   std::int64_t line_count() const { return line_count_; }
-  /// How many of its first lines are not kept.
+  /// How many of the first lines are no longer in `output`.
   std::int64_t lost_count() const;
-  /// Those that are kept: the last ones, and the first errors before them. As long as nothing is
-  /// added.
+  /// The lines that are kept: the last lines, and the first errors before them. They are valid
+  /// until the next `add`.
   std::vector<BuildLine> lines() const;
 
   ChildLifecycle life;
@@ -83,9 +83,10 @@ class Build {
     std::int64_t number = 0;
     std::string text;
   };
-  /// A compiler's first error explains the others, and the output may be endless.
+  /// The first error of a compiler explains the others, and long output would drop it from
+  /// `output`.
   std::vector<Kept> first_errors_;
-  /// Up to which line they are kept.
+  /// The number of the last line to keep behind the latest error.
   std::int64_t keeps_until_ = 0;
   std::optional<BuildResult::Outcome> stopped_;
   std::optional<BuildResult> result_;

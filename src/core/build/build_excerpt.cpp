@@ -10,27 +10,28 @@
 namespace sitter {
 namespace {
 
-/// A compiler quotes whole lines of generated code.
+/// A compiler may quote whole lines of generated code.
 constexpr std::size_t kLineBytesMax = limits::kBuildErrorBytesMax;
-/// With the mark of a line that was cut, and what counts the lines before it.
+/// Room for the mark of a shortened line, and for the text that counts the lines left out before
+/// it.
 constexpr std::size_t kLineBytesOnTop = 48 + 32;
-/// What most tools call an error.
+/// The words with which most tools report an error.
 constexpr const char* kError =
     R"re((?i)\b(error|errors|fatal|failed|failure|panic|panicked|exception|traceback|undefined reference|unresolved|cannot find|could not|not found|no rule to make)\b)re";
-/// Go's compiler only says where.
+/// Go's compiler writes only the place before a message.
 constexpr const char* kPlace = R"re(^\S+:\d+:(\d+:)? )re";
-/// What may stand at a place without being an error.
+/// The words of messages that have a place but are not errors.
 constexpr const char* kRemark = R"re((?i)\b(warning|note|remark|info|hint)\b)re";
-/// A summary of none.
+/// A summary that counts no errors.
 constexpr const char* kNoError = R"re((?i)\b(0|no) (errors?|failures?|failed)\b)re";
 
-/// Chooses lines as long as there is room.
+/// Selects lines as long as there is room.
 class Choice {
  public:
   Choice(const std::vector<BuildLine>& lines, std::size_t lines_max, std::size_t bytes_max)
       : lines_(lines), is_chosen_(lines.size()), lines_left_(lines_max), bytes_left_(bytes_max) {}
 
-  /// False if there is no room for it.
+  /// Returns false if there is no room for the line.
   bool take(std::size_t index) {
     if (is_chosen_[index]) return true;
     const std::size_t size =
@@ -42,7 +43,7 @@ class Choice {
     return true;
   }
 
-  /// Whether more than so much is left.
+  /// Whether there is room for more than this many lines and bytes.
   bool has_more_than(std::size_t lines, std::size_t bytes) const {
     return lines_left_ > lines && bytes_left_ > bytes;
   }
@@ -92,7 +93,7 @@ bool looks_like_error(std::string_view line) {
 std::string build_excerpt(const std::vector<BuildLine>& lines, std::size_t lines_max,
                           std::size_t bytes_max) {
   Choice choice(lines, lines_max, bytes_max);
-  // The last lines get what the errors leave, a third at least.
+  // The last lines get the room that the errors leave, which is at least a third.
   const auto has_room = [&] { return choice.has_more_than(lines_max / 3, bytes_max / 3); };
   for (std::size_t i = 0; i < lines.size() && has_room(); ++i) {
     if (!looks_like_error(lines[i].text)) continue;

@@ -10,22 +10,23 @@
 
 namespace sitter {
 
-/// One of those that are kept of a build's output.
+/// A line of a build's output that is kept.
 struct BuildLine {
-  /// Counted from 1, over all that it has written.
+  /// The number of the line in the whole output, counted from 1.
   std::int64_t number = 0;
   std::string_view text;
 };
 
-/// Behind an error stands where it is, and a part of the source.
+/// After an error, compilers print its place and a part of the source.
 inline constexpr std::int64_t kLinesBehindError = 3;
 
-/// Whether a person would take it for one, or for its place.
+/// Whether a line looks like an error, or like the place of an error.
 bool looks_like_error(std::string_view line);
 
-/// The part of a build's output that a model should read: all of it if it is short, else what looks
-/// like errors, from the first on, and the last lines. Where lines are left out, one line counts
-/// them. At most `lines_max` lines of the output, and `bytes_max` bytes with the counting lines.
+/// Returns the part of a build's output that a model should read. This is the whole output if it is
+/// short; otherwise the lines that look like errors, from the first on, and the last lines. Where
+/// lines are left out, an extra line counts them. The excerpt has at most `lines_max` lines of the
+/// output, and at most `bytes_max` bytes including the extra lines.
 std::string build_excerpt(const std::vector<BuildLine>& lines,
                           std::size_t lines_max = limits::kBuildExcerptLinesMax,
                           std::size_t bytes_max = limits::kBuildExcerptBytesMax);

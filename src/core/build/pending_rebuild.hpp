@@ -11,39 +11,41 @@
 
 namespace sitter {
 
-/// What somebody else than the client wants.
+/// A reload that is wanted: why, and how.
 struct Reload {
-  /// In a few words: "SIGHUP", "src/a.c changed".
+  /// The cause in a few words: "SIGHUP", "src/a.c changed".
   std::string cause;
   RebuildArguments how = {};
 };
 
-/// A request that waits for what comes of a rebuild.
+/// A request that waits for the result of a rebuild.
 struct RebuildCaller {
   RequestHandle request{};
-  /// The client asks, and not somebody over the socket of `mcp-sitter ctl`.
+  /// Whether the request is a call of the client. Otherwise it came over the socket of `mcp-sitter
+  /// ctl`.
   bool is_client = true;
-  /// How long it waits for a build.
+  /// How long the request waits for a build.
   Milliseconds timeout{};
+  /// The mode that the request has asked for.
   RebuildMode mode = RebuildMode::swap;
-  /// Until when, while one runs for it.
+  /// Until when the request waits, while a build runs for it.
   std::optional<Instant> deadline = {};
-  /// How long the build that it has joined had run by then.
+  /// How long the build had already run when the request joined it.
   std::optional<Milliseconds> joined_after = {};
 };
 
-/// A new server on its way, built before where there is a build command. Calls of sitter_rebuild
-/// that come meanwhile join it.
+/// A rebuild on its way: first the build, if there is a build command, and then a new child. Calls
+/// of sitter_rebuild that come meanwhile join it.
 struct PendingRebuild {
   enum class State {
-    finishing,  ///< kill-first: the child may finish what it was asked
+    finishing,  ///< kill-first: the child may finish the requests that it has
     clearing,   ///< kill-first: the child is taken down
     building,
     starting,   ///< the new child is on its way
-    reporting,  ///< it serves, and its file is looked at for the notice
+    reporting,  ///< the new child serves, and its file is looked at for the notice
   };
 
-  /// What was asked for since it began, and can't be in it.
+  /// A rebuild that was asked for after this rebuild had begun, and therefore can't be part of it.
   struct Next {
     Reload wanted;
     bool is_unattended = false;
@@ -52,41 +54,46 @@ struct PendingRebuild {
 
   explicit PendingRebuild(Instant start) : begun(start) {}
 
-  /// Or when the first one of a row began, in which each has led to the next.
+  /// When this rebuild began. If it is one of several rebuilds in a row, each of which led to the
+  /// next, when the first of them began.
   Instant begun;
   State state = State::building;
   RebuildMode mode = RebuildMode::swap;
   std::vector<RebuildCaller> callers;
-  /// SIGHUP or a save has asked for it: nobody waits, and the client is told in its next result.
+  /// SIGHUP or a save has asked for the rebuild. Nobody waits for it, and the client is told in its
+  /// next result.
   bool is_unattended = false;
-  /// How long that waits for the build, and until when.
+  /// How long an unattended rebuild waits for the build, and until when.
   Milliseconds timeout{};
   std::optional<Instant> unattended_until;
-  /// Who has asked for it first, if not the client.
+  /// What first caused the rebuild, if it was not the client.
   std::string cause;
   std::optional<Next> next;
-  /// The end of `finishing`.
+  /// The end of the state `finishing`.
   std::optional<Instant> deadline;
-  /// The new child, once it was ordered.
+  /// The generation of the new child, once its start is ordered.
   Generation gen = kNoGeneration;
-  /// Nobody wants it any more, and the build is being stopped. Who comes now begins anew.
+  /// Nobody wants the rebuild any more, and the build is being stopped. A call that comes now
+  /// begins the rebuild anew.
   bool is_cancelled = false;
 
   bool is_wanted() const { return is_unattended || !callers.empty(); }
-  /// The first call of the client that waits.
+  /// The first call of the client that waits for this rebuild.
   std::optional<RequestHandle> clients_call() const;
   std::optional<Instant> next_deadline() const;
   void clear_deadlines();
   void join(const Next& other);
-  /// The request waits no more, neither for this one nor for what comes next. What has still to
-  /// begin gets the mode of the oldest call that is left. Returns whether that leaves this one to
-  /// nobody.
+  /// The request waits no more, neither for this rebuild nor for the next. A rebuild that has still
+  /// to begin gets the mode of the oldest call that is left. Returns true if that request was the
+  /// last that wanted this rebuild.
   bool leave(RequestHandle request);
-  /// What comes after it. A mode that a call of the client has chosen stays.
+  /// Asks for another rebuild after this one. A mode that a call of the client has chosen stays.
   Next& follow_with(const Reload& wanted);
-  /// Leaves nobody but calls of the client, here and in what comes next. Returns the others.
+  /// Removes everything but the calls of the client, from this rebuild and from the next. Returns
+  /// the callers that were removed.
   std::vector<RebuildCaller> leave_to_client();
-  /// Only in what comes next; those who wait for this one may have been answered.
+  /// Does the same for the next rebuild only, because the callers of this rebuild may have been
+  /// answered.
   std::vector<RebuildCaller> leave_next_to_client();
 };
 

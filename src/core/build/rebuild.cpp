@@ -29,7 +29,7 @@ std::string whats_now(Server server) {
   return "";
 }
 
-/// The new child needs what the old one holds, and can't have it as long as both live.
+/// The new child may need something that the old child holds for as long as it lives.
 std::string advice(const RebuildReport& report) {
   const bool was_started = report.start_failure &&
                            report.start_failure->reason != EndReason::not_executed &&

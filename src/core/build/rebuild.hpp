@@ -10,15 +10,16 @@
 
 namespace sitter {
 
-/// What becomes of the running child while its successor is made.
+/// What happens to the running child while its successor is made.
 enum class RebuildMode {
-  /// It serves until the new one does, and stays if that fails.
+  /// The running child serves until the new child does, and stays if the rebuild fails.
   swap,
-  /// It is taken down before the build, for a binary that is locked or a port that is held.
+  /// The running child is taken down before the build, in case its binary is locked or it holds a
+  /// port.
   kill_first,
 };
 
-/// Of sitter_rebuild.
+/// The arguments of sitter_rebuild.
 struct RebuildArguments {
   RebuildMode mode = RebuildMode::swap;
   Milliseconds timeout = std::chrono::seconds(limits::kBuildSecondsDefault);
@@ -29,24 +30,24 @@ struct RebuildArguments {
 /// What sitter_rebuild answers.
 struct RebuildReport {
   enum class Server {
-    restarted,   ///< the new one serves
-    kept,        ///< the old one serves on
-    down,        ///< there is none
-    not_wanted,  ///< there is none, and no session that it would be started for
+    restarted,   ///< the new server serves
+    kept,        ///< the old server still serves
+    down,        ///< no server runs
+    not_wanted,  ///< no server runs, and there is no session to start it for
   };
 
-  /// Why it was done, if the reader has not asked for it; else empty.
+  /// The cause of the rebuild, if the reader has not asked for it; otherwise empty.
   std::string cause;
-  /// The reader has called when the build had run for so long.
+  /// How long the build had already run when the reader called, if the reader joined it.
   std::optional<Milliseconds> joined_after;
   /// Empty if there was no build.
   std::optional<BuildResult> build;
-  /// As build_excerpt gives it.
+  /// The text that build_excerpt returns.
   std::string output;
   Server server = Server::restarted;
   /// The text of the notice; empty if there is nothing to tell.
   std::string notice;
-  /// The new child did not come to serve.
+  /// How the new child ended, if it did not come to serve.
   std::optional<ChildEnd> start_failure;
   std::string stderr_tail;
 
@@ -56,7 +57,7 @@ struct RebuildReport {
   std::string stderr_tool = "sitter_child_stderr";
 };
 
-/// Whether the new child does not serve.
+/// Whether the build or the new child has failed.
 bool is_failure(const RebuildReport& report);
 
 std::string rebuild_text(const RebuildReport& report);

@@ -35,7 +35,7 @@ void Rebuilder::call(RebuildCaller caller, const RebuildArguments& arguments, co
   const bool is_free = is_new || !rebuild_->is_wanted();
   if (is_new) rebuild_.emplace(turn.now.steady);
   if (!is_new && is_build_timed_out()) {
-    // What it comes to is decided by a limit that is not that of this call.
+    // The running build has reached a time limit that is not the limit of this call.
     rebuild_->follow_with({{}, arguments}).callers.push_back(caller);
     return;
   }
@@ -66,7 +66,7 @@ void Rebuilder::reload(const Reload& wanted, const std::optional<RebuildCaller>&
   if (is_new) rebuild_.emplace(turn.now.steady);
   const bool begins_anew = is_new || !rebuild_->is_wanted() || may_replace;
   if (!begins_anew && has_begun()) {
-    // What has changed meanwhile may not be in it.
+    // The running rebuild may not include the latest changes.
     add_to(rebuild_->follow_with(wanted));
     return;
   }
@@ -75,7 +75,7 @@ void Rebuilder::reload(const Reload& wanted, const std::optional<RebuildCaller>&
   if (!begins_anew) return;
   rebuild_->cause = wanted.cause;
   rebuild_->mode = wanted.how.mode;
-  // One that is cancelled begins anew when its build is over.
+  // A cancelled rebuild begins anew when its build is over.
   if (rebuild_->is_cancelled) return;
   rebuild_->gen = kNoGeneration;
   restart(turn);
@@ -83,7 +83,7 @@ void Rebuilder::reload(const Reload& wanted, const std::optional<RebuildCaller>&
 
 void Rebuilder::follow(const PendingRebuild& before, const Turn& turn) {
   const Reload& wanted = before.next->wanted;
-  // What waits has waited through both.
+  // A request that waits now has waited through both rebuilds.
   rebuild_.emplace(before.begun);
   rebuild_->cause = wanted.cause;
   rebuild_->mode = wanted.how.mode;
@@ -91,14 +91,14 @@ void Rebuilder::follow(const PendingRebuild& before, const Turn& turn) {
   restart(turn);
 }
 
-/// What changes from now on may not be in it.
+/// Whether the rebuild may already miss a change that is made now.
 bool Rebuilder::has_begun() const {
   switch (rebuild_->state) {
     case State::finishing:
     case State::clearing:
       return false;
     case State::building:
-      // One that is cancelled is done once more for those who have called since.
+      // A cancelled build is run again for the calls that have come since.
       return !rebuild_->is_cancelled;
     case State::starting:
       return options_.has_build || rebuild_->gen != kNoGeneration;
@@ -108,14 +108,14 @@ bool Rebuilder::has_begun() const {
   return true;
 }
 
-/// It has reached the limit of all who waited for it, and is being stopped.
+/// Whether the build has reached the limit of all its callers, and is being stopped.
 bool Rebuilder::is_build_timed_out() const {
   return rebuild_->state == State::building && !rebuild_->is_cancelled && build_->is_stopped();
 }
 
 void Rebuilder::restart(const Turn& turn) {
   rebuild_->is_cancelled = false;
-  // It is also the one that was to come after it.
+  // This rebuild reads all changes so far, so it also serves the calls that waited for the next.
   if (const auto next = std::exchange(rebuild_->next, std::nullopt)) rebuild_->join(*next);
   if (rebuild_->mode == RebuildMode::kill_first) {
     rebuild_->state = State::finishing;
@@ -125,7 +125,7 @@ void Rebuilder::restart(const Turn& turn) {
   }
 }
 
-/// Or what follows it, where nothing is built.
+/// Starts the build. If nothing is built, goes on to what follows the build.
 void Rebuilder::start_build(const Turn& turn) {
   if (!options_.has_build) {
     rebuild_->state = State::starting;
@@ -181,7 +181,8 @@ PendingRebuild Rebuilder::take() { return *std::exchange(rebuild_, std::nullopt)
 
 void Rebuilder::on_line(const fact::ChildErrorLine& fact) {
   build_->add(fact.line, fact.bytes_cut);
-  // Who has called since a build was cancelled waits for the next one, which counts anew.
+  // A call that came after the build was cancelled waits for the next build, which counts its lines
+  // anew.
   if (!rebuild_->is_cancelled) has_progress_ = true;
 }
 

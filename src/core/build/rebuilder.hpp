@@ -16,30 +16,30 @@
 
 namespace sitter {
 
-/// The rebuild that is on its way, and the build that it runs, or the last one. It says what it
-/// waits for, and is told when that is there:
+/// The rebuild that is on its way, and its build or the last build. `waits_for` says what the
+/// rebuild waits for. When that has happened, the function named beside it is called:
 ///
 ///     (off) --> quiet --> no_children --> build --> room --> new_child --> look --> (off)
 ///       \-- swap -----------------------^    ^--|
 ///                                            cancelled, and wanted again
 class Rebuilder {
  public:
-  /// What must happen before it goes on.
+  /// What must happen before the rebuild goes on.
   enum class WaitsFor {
     nothing,      ///< there is no rebuild
-    quiet,        ///< kill-first: the end of what the child was asked, `on_quiet`
+    quiet,        ///< kill-first: the end of the child's open requests, `on_quiet`
     no_children,  ///< kill-first: the end of all children, `on_no_children`
     build,        ///< the end of the build, `on_build_over`
-    room,         ///< nobody is there but a child that serves, `on_started`
+    room,         ///< no child is left but one that serves, `on_started`
     new_child,    ///< the new child serves, `on_served`
-    look,         ///< its file was looked at for the notice, `take`
+    look,         ///< the look at its file for the notice, `take`
   };
 
   struct Options {
     bool has_build = false;
-    /// How long a child may finish what it was asked.
+    /// How long a child may take to finish its open requests.
     Milliseconds busy_wait{};
-    /// From SIGTERM for the build to SIGKILL.
+    /// The time from SIGTERM to SIGKILL for the build.
     Milliseconds kill_grace{};
   };
 
@@ -47,16 +47,18 @@ class Rebuilder {
 
   WaitsFor waits_for() const;
   bool is_on() const { return rebuild_.has_value(); }
-  /// Only while it is on.
+  /// May be called only while a rebuild is on.
   const PendingRebuild& rebuild() const { return *rebuild_; }
 
-  /// A call of sitter_rebuild: joins what is on its way, or begins.
+  /// Handles a call of sitter_rebuild. The call joins the rebuild that is on its way, or begins a
+  /// rebuild.
   void call(RebuildCaller caller, const RebuildArguments& arguments, const Turn& turn);
-  /// Somebody else wants a server from what there is now. Without a caller nobody waits for it.
-  /// `may_replace`: what is started already need not come to serve first.
+  /// Handles a reload. If there is no caller, nobody waits for the reload. With `may_replace`, a
+  /// child that is already starting need not serve before it is replaced.
   void reload(const Reload& wanted, const std::optional<RebuildCaller>& caller, bool may_replace,
               const Turn& turn);
-  /// What was asked for while another was on its way, whose end was taken.
+  /// Begins the rebuild that was asked for while `before` was on its way. `take` has returned
+  /// `before`.
   void follow(const PendingRebuild& before, const Turn& turn);
 
   void on_quiet();
@@ -65,54 +67,56 @@ class Rebuilder {
   void on_served();
   bool is_new_child(Generation gen) const { return rebuild_ && rebuild_->gen == gen; }
 
-  /// Whether the request was the last that wanted it.
+  /// Removes the request. Returns true if it was the last that wanted the rebuild.
   bool leave(RequestHandle request);
-  /// Nobody but calls of the client is left. Returns the others, who are to be answered.
+  /// Removes everything but the calls of the client. Returns the other callers, which must be
+  /// answered.
   std::vector<RebuildCaller> leave_to_client();
   bool is_unwanted() const;
-  /// Stops a build that nobody wants any more. False if there is none to be stopped.
+  /// Stops a build that nobody wants any more. Returns false if there is no build to stop.
   bool cancel_build(const Turn& turn);
-  /// Its end, whatever it waits for.
+  /// Ends the rebuild, whatever it waits for, and returns it.
   PendingRebuild take();
 
-  /// A line of the build.
+  /// Handles a line of the build's output.
   void on_line(const fact::ChildErrorLine& fact);
   struct Progress {
     std::string line;
     std::int64_t count = 0;
   };
-  /// The newest line, if those who wait for the build may be told of one now.
+  /// The newest line, if it is time to tell the callers of the build about its progress.
   std::optional<Progress> take_progress(Now now);
 
   /// What follows from the end of the build.
   enum class Next {
     goes_on,
-    is_given_up,  ///< nobody wants it: `take`
-    has_failed,   ///< it is to be reported: `take`
+    is_given_up,  ///< nobody wants the rebuild: `take`
+    has_failed,   ///< the failure is to be reported: `take`
   };
   bool is_build_over() const;
   Next on_build_over(bool is_ending, const Turn& turn);
 
-  /// Returns the callers whose time is over, and who are to be answered, while others wait on.
+  /// Returns the callers whose time is over while other callers still wait. The returned callers
+  /// must be answered.
   std::vector<RebuildCaller> on_timeout(const Turn& turn);
   std::optional<Instant> deadline() const;
-  /// Of the process of the build.
+  /// The deadline of the build's process has come.
   void on_build_timeout(const Turn& turn);
   std::optional<Instant> build_deadline() const;
 
   /// The session ends: no time limit counts any more, and the build is stopped.
   void stop(ChildLifecycle::Ladder ladder, const Turn& turn);
-  /// And it is not waited for any longer.
+  /// Stops waiting for the end of the build.
   void abandon_build(Orders& out);
 
   bool is_building() const { return build_ && build_->is_running(); }
-  /// The process of the build with this generation, while it runs. Null if there is none.
+  /// The build's process if it runs and has this generation, otherwise null.
   ChildLifecycle* life(Generation gen);
   void on_orphan_ended(Orders& out);
-  /// The one that runs, or the last one. Null if there is none.
+  /// The build that runs, or the last build. Null if there is none.
   const Build* build() const { return build_ ? &*build_ : nullptr; }
   const std::optional<BuildResult>& last_result() const { return last_result_; }
-  /// Whether a build was started since this was last asked.
+  /// Whether a build was started since the last call of this function.
   bool take_started() { return std::exchange(has_started_, false); }
 
  private:
@@ -128,7 +132,7 @@ class Rebuilder {
   Generation last_gen_ = kNoGeneration;
   std::optional<BuildResult> last_result_;
   bool has_started_ = false;
-  /// When the next line may be told of, and whether there is one.
+  /// When the next line may be told, and whether there is a new line.
   Instant next_progress_{};
   bool has_progress_ = false;
 };

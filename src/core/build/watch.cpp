@@ -12,7 +12,7 @@ using Level = order::Log::Level;
 void Watch::on_changed(const fact::FilesChanged& fact, Now now) {
   if (!is_on()) return;
   for (const auto& file : fact.files) {
-    // It is what a build is for.
+    // The build itself makes the binary, so this change is no reason for another reload.
     const bool is_built = file.is_binary && options_.has_build && changes_.is_reload_on();
     if (!is_built) changes_.on_changed(file.path, file.is_usable, now);
   }

@@ -12,15 +12,16 @@
 
 namespace sitter {
 
-/// The watched files: when a change in them is reason for a reload, and how well they are watched.
+/// The watched files: when a change in them is a reason for a reload, and how well they are
+/// watched.
 class Watch {
  public:
   struct Options {
     /// Whether anything is watched.
     bool is_on = false;
-    /// What changes is built before it runs.
+    /// Whether changed files are built before they run.
     bool has_build = false;
-    /// How long nothing must have changed.
+    /// How long nothing must have changed before a reload.
     Milliseconds debounce{};
   };
   explicit Watch(Options options) : options_(options), changes_(options.debounce) {}
@@ -30,34 +31,36 @@ class Watch {
   void on_changed(const fact::FilesChanged& fact, Now now);
   void on_watched(const fact::WatchChanged& fact, const Turn& turn);
 
-  /// A build begins, a child is started; neither runs any more.
+  /// `on_build`: a build begins. `on_start`: a child is started. `on_over`: no build runs any more,
+  /// and no child is starting.
   void on_build();
   void on_start();
   void on_over(Now now);
 
-  /// Why a reload came without being asked for.
+  /// The cause of a reload that nobody asked for.
   struct Trigger {
-    /// The first files that changed, and how many did.
+    /// The first files that changed, and how many files changed.
     std::vector<std::string> files;
     std::size_t count = 0;
     WallTime when;
   };
   std::optional<Instant> deadline() const;
-  /// Once the deadline has come: the reason for a reload, if there is one. To be `take`n or left.
+  /// Once the deadline has come, returns the reason for a reload, if there is one. The caller must
+  /// then call `take` or `leave`.
   std::optional<Trigger> due(const Turn& turn);
-  /// It leads to a reload.
+  /// The trigger leads to a reload.
   void take(Trigger trigger) { last_trigger_ = std::move(trigger); }
-  /// Nobody wants a reload because of it.
+  /// Nobody wants a reload for the changes so far.
   void leave() { changes_.forget(); }
 
   std::size_t folder_count() const { return folder_count_; }
-  /// Why some changes are not seen; empty if all are.
+  /// Why some changes are not seen; empty if all changes are seen.
   const std::string& problem() const { return problem_; }
-  /// And whether the model has still to be told of it.
+  /// Whether the model must still be told of the problem.
   bool has_news() const { return has_news_; }
   void on_told() { has_news_ = false; }
   const std::optional<Trigger>& last_trigger() const { return last_trigger_; }
-  /// Files that reloads write themselves.
+  /// The files that are taken for the work of the reloads themselves.
   std::vector<std::string> own() const { return changes_.own(); }
 
  private:
@@ -69,7 +72,7 @@ class Watch {
   std::optional<Trigger> last_trigger_;
 };
 
-/// These files, and how many more of `count` there are, in words.
+/// Names these files, and says how many more of `count` there are.
 std::string files_text(const std::vector<std::string>& files, std::size_t count);
 
 }  // namespace sitter

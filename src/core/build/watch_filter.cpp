@@ -6,8 +6,9 @@
 namespace sitter {
 namespace {
 
-/// Weaker than every ignore file, so that one of those can take them back in. Behind what builds
-/// and package managers make stands what editors leave while a file is saved.
+/// These rules are weaker than every ignore file, so an ignore file can include such a name again.
+/// The first line names what build tools and package managers make, the second line what editors
+/// and file managers leave behind.
 constexpr std::string_view kAlwaysIgnored =
     ".git\nnode_modules\ntarget\nbuild\ndist\n__pycache__\n"
     "*~\n.*.sw[a-px]\n4913\n.#*\n\\#*#\n.DS_Store\n";
@@ -18,7 +19,7 @@ bool is_below(std::string_view path, std::string_view folder) {
   return path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/';
 }
 
-/// A name of a pattern without the backslashes that take a character as it is, or nothing if it has
+/// A name of a pattern without the backslashes that make characters literal. Empty if the name has
 /// a wildcard.
 std::optional<std::string> plain(std::string_view name) {
   std::string text;
@@ -40,8 +41,8 @@ std::vector<std::string_view> split(std::string_view path) {
   return names;
 }
 
-/// Calls `visit` with each folder on the way from behind `root` to `path`, and with `path` itself,
-/// until it returns true.
+/// Calls `visit` with each folder between `root` and `path`, and with `path` itself, until `visit`
+/// returns true.
 template <class Visit>
 bool any_on_way(std::string_view root, std::string_view path, Visit visit) {
   std::size_t end = root.size();
@@ -67,7 +68,8 @@ WatchFilter::Pattern WatchFilter::parse(std::string_view text, std::string_view 
   if (pattern.leaves_out) text.remove_prefix(1);
   const bool only_folders = text.ends_with('/');
   const std::vector<std::string_view> names = split(text);
-  // To be left out, a name is one at any depth, as in a gitignore file.
+  // A single name matches at any depth, as in a gitignore file, if it is left out or has a
+  // wildcard.
   const bool is_name = names.size() == 1 && (pattern.leaves_out || !plain(names.front()));
   if (is_name) {
     if (!pattern.leaves_out) pattern.root = base;
@@ -112,7 +114,7 @@ void WatchFilter::set_ignore_file(const std::string& folder,
   if (text) ignore_files_.emplace(folder, IgnoreRules(*text));
 }
 
-/// The path, or a folder that it is in.
+/// Whether the pattern matches the path, or a folder that contains the path.
 bool WatchFilter::matches(const Pattern& pattern, std::string_view path, bool is_folder) {
   if (!pattern.glob) return path == pattern.root || is_below(path, pattern.root);
   if (!is_below(path, pattern.root)) return false;
@@ -121,7 +123,7 @@ bool WatchFilter::matches(const Pattern& pattern, std::string_view path, bool is
   });
 }
 
-/// Whether something in the folder may match.
+/// Whether the pattern may match something in the folder.
 bool WatchFilter::reaches(const Pattern& pattern, std::string_view folder) {
   if (folder != pattern.root && !is_below(folder, pattern.root)) return false;
   if (!pattern.glob || !pattern.depth_max) return true;
@@ -150,7 +152,7 @@ bool WatchFilter::is_ignored(const Pattern& pattern, std::string_view path, bool
   });
 }
 
-/// As the nearest ignore file says that says anything.
+/// The nearest ignore file with a rule for the path decides.
 bool WatchFilter::is_ignored_itself(std::string_view path, bool is_folder) const {
   for (std::size_t end = path.rfind('/'); end != path.npos;
        end = end == 0 ? path.npos : path.rfind('/', end - 1)) {

@@ -11,27 +11,29 @@
 
 namespace sitter {
 
-/// Which files the user wants to be watched, as --watch and the gitignore files on the way say.
-/// Paths are absolute, with slashes, and without `.`, `..` or a slash at the end.
+/// Decides which files are watched, according to the patterns of --watch and the ignore files on
+/// the way. Paths are absolute and use slashes. They contain no `.` or `..`, and do not end in a
+/// slash.
 ///
-/// A pattern without a wildcard is a path: a file, or a folder with everything below it. One with a
-/// wildcard is read as a line of a gitignore file in `base`; `!` at the front leaves out what it
-/// matches, and of several patterns the last that matches decides. What ignore files, and the rules
-/// that are always there, say of a name counts for what a pattern has not named itself.
+/// A pattern without a wildcard is a path: a file, or a folder with everything below it. A pattern
+/// with a wildcard is read like a line of a gitignore file in `base`. A `!` at the front of a
+/// pattern leaves out what it matches. If several patterns match, the last of them decides. Ignore
+/// files and the built-in ignore rules apply to names that the pattern does not spell out itself.
 class WatchFilter {
  public:
   WatchFilter(const std::vector<std::string>& patterns, std::string base);
 
   const std::string& base() const { return base_; }
 
-  /// What the patterns name before their first wildcard: files, folders, or not there at all.
+  /// The part of each pattern before its first wildcard. A root may be a file, a folder, or a path
+  /// that does not exist. A pattern with `!` has no root.
   std::vector<std::string> roots() const;
 
-  /// The text of a folder's ignore file; empty if there is none.
+  /// Sets the text of a folder's ignore file. `text` is empty if the folder has no such file.
   void set_ignore_file(const std::string& folder, const std::optional<std::string>& text);
 
   bool takes_file(std::string_view path) const { return takes(path, false); }
-  /// Whether there may be files in it that are taken.
+  /// Whether the folder may contain watched files.
   bool takes_folder(std::string_view path) const { return takes(path, true); }
 
  private:
@@ -39,11 +41,13 @@ class WatchFilter {
     bool leaves_out = false;
     /// The part before the first wildcard; empty for the root of the file system.
     std::string root;
-    /// From there; without one everything is meant.
+    /// The part after the root. Without a glob, the pattern matches the root and everything below
+    /// it.
     std::optional<Glob> glob;
-    /// How far below the root the glob reaches: 0 for the root's own files. Empty: to any depth.
+    /// How many folders below the root the glob reaches: 0 for the root's own files. Empty if there
+    /// is no limit.
     std::optional<std::size_t> depth_max;
-    /// Names that it spells out behind its first wildcard.
+    /// The names that the pattern spells out after its first wildcard.
     std::set<std::string, std::less<>> names;
   };
 

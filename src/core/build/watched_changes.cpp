@@ -56,14 +56,14 @@ std::optional<Instant> WatchedChanges::deadline() const {
   return state_ == State::building ? std::nullopt : settled_at_;
 }
 
-/// One reload may follow another at once.
+/// One reload may follow another without a pause.
 void WatchedChanges::begin() {
   if (state_ == State::idle) return;
   sort_out();
   end_row();
 }
 
-/// Drops what reloads do themselves.
+/// Drops the changes that reloads make themselves.
 void WatchedChanges::sort_out() {
   for (const std::string& file : changed_) {
     if (!changed_in_reload_.insert(file).second) continue;

@@ -12,43 +12,46 @@
 
 namespace sitter {
 
-/// What has changed in the watched files, and when that is reason for a reload: when nothing has
+/// What has changed in the watched files, and when that is a reason for a reload: when nothing has
 /// changed for a while.
 ///
-/// What changes while a reload runs may have been missed by it, so it leads to one more. But a
-/// build, or a server at its start, may itself write into watched folders, and nobody can tell who
-/// wrote a file. So what changes in each of several reloads in a row is taken for their own work,
-/// until it changes without one.
+/// A reload may miss a change that is made while it runs, so such a change leads to one more
+/// reload. But a build, or a server at its start, may itself write into watched folders, and nobody
+/// can tell which program wrote a file. Therefore a file that changes in each of several reloads in
+/// a row is taken for their own work, until the file changes while no reload runs.
 class WatchedChanges {
  public:
-  /// `debounce`: how long nothing must have changed.
+  /// `debounce`: how long nothing must have changed before a reload.
   explicit WatchedChanges(Milliseconds debounce) : debounce_(debounce) {}
 
-  /// `is_usable` is false for a file that nothing can be started from yet; it is waited for.
+  /// `is_usable` is false for a file from which nothing can be started yet. Such a change only
+  /// restarts the wait.
   void on_changed(std::string_view file, bool is_usable, Now now);
 
-  /// A build begins, which reads all that has changed so far.
+  /// A build begins. It reads all changes so far.
   void on_build();
-  /// A child is started. `reads_all`: and it reads what has changed so far, since nothing is built.
+  /// A child is started. With `reads_all` the child reads all changes so far, because nothing is
+  /// built.
   void on_start(bool reads_all);
-  /// No build runs, and no child is on its way. What they wrote may be reported for a moment.
+  /// No build runs, and no child is starting. Their own changes may still be reported for a moment.
   void on_over(Now now);
-  /// Between the two.
+  /// Whether a reload runs, or has ended so recently that its own changes may still be reported.
   bool is_reload_on() const { return state_ != State::idle; }
-  /// Nobody wants a reload because of what has changed so far.
+  /// Nobody wants a reload for the changes so far.
   void forget() { changed_.clear(); }
 
-  /// Whether a reload is due; not while a build runs.
+  /// Whether a reload is due. No reload is due while a build runs.
   bool is_settled(Now now);
   std::optional<Instant> deadline() const;
 
-  /// The first files that have changed since the last reload began, and how many have.
+  /// The first files that have changed since the last reload began, and how many files have
+  /// changed.
   std::vector<std::string> files() const;
   std::size_t count() const { return changed_.size(); }
 
-  /// Files that are taken for the work of reloads.
+  /// The files that are taken for the work of reloads.
   std::vector<std::string> own() const;
-  /// And those that newly are, each given once.
+  /// The files that were newly taken for the work of reloads. Each file is returned once.
   std::vector<std::string> take_newly_own();
 
  private:
@@ -63,12 +66,12 @@ class WatchedChanges {
   State state_ = State::idle;
   std::optional<Instant> settled_at_;
   Files changed_;
-  /// In this reload, of which those that were counted are not in `changed_` any more.
+  /// The files that have changed in this reload, including files that are no longer in `changed_`.
   Files changed_in_reload_;
-  /// In how many reloads in a row a file has changed.
+  /// In how many reloads in a row each file has changed.
   std::map<std::string, int, std::less<>> in_a_row_;
   std::vector<std::string> newly_own_;
-  /// Reloads since the last change outside of one.
+  /// How many reloads have followed since the last change outside a reload.
   int following_ = 0;
 };
 
