@@ -54,8 +54,8 @@ struct PendingRebuild {
 
   explicit PendingRebuild(Instant start) : begun(start) {}
 
-  /// When this rebuild began. If it is one of several rebuilds in a row, each of which led to the
-  /// next, when the first of them began.
+  /// When this rebuild began. If each of several rebuilds has led to the next, when the first of
+  /// them began.
   Instant begun;
   State state = State::building;
   RebuildMode mode = RebuildMode::swap;

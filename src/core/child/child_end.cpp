@@ -20,7 +20,7 @@ std::string why_words(const ChildEnd& end) {
 std::string plain_clause(const ChildEnd& end) {
   const std::string status = status_words(end.status);
   const std::string after = duration_text(end.lifetime);
-  // Whatever is asked for ends also where no child is.
+  // A kill or an end of the session is reported even if no child was there.
   const std::string after_its_life = end.had_no_child ? "" : " after " + after;
   switch (end.reason) {
     case EndReason::not_executed:

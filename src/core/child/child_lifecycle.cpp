@@ -34,8 +34,9 @@ void ChildLifecycle::on_start_failed(const fact::ChildStartFailed& fact, Now now
   state_ = State::over;
 }
 
-// A child that can't be asked or can't answer is of no use, while a build need not do either. Often
-// this is just the beginning of its exit, and then the first rung does no harm.
+// A child that can't be asked or can't answer is of no use, but a build needs to do neither. A
+// closed stream is often just the beginning of the exit, and then the first rung of the ladder does
+// no harm.
 
 void ChildLifecycle::on_input_broken(Ladder ladder, Now now, Orders& out) {
   if (state_ != State::up || is_build(gen_)) return;
@@ -58,23 +59,23 @@ void ChildLifecycle::on_error_ended(Orders& out) {
 void ChildLifecycle::on_exited(ExitStatus status, Now now, Orders& out) {
   if (exit_ || state_ == State::starting || is_over()) return;
   exit_ = std::move(status);
-  // How long a child had to answer does not count the time to take it down.
+  // The time that a child had for its answer does not include the time to take it down.
   if (reason_ != EndReason::opening_timed_out && reason_ != EndReason::said_nothing) {
     lifetime_ = std::chrono::duration_cast<Milliseconds>(now.steady - started_.steady);
   }
-  // It closed its streams on the way out and was not asked to end by anything stronger.
+  // The child closed its streams on its way out, and nothing stronger has asked it to end.
   if (has_closed_a_stream() && state_ == State::closing) reason_.reset();
   const State before = std::exchange(state_, State::draining);
   rest_is_killed_ = before == State::killing;
   drained_at_ = now.steady + limits::kDrain;
-  // A wrapper may die of the first signal, and then the server behind it still has its time.
+  // A wrapper may die of the first signal. The server behind it still gets its full time.
   if (!reason_ || before == State::killing) {
     deadline_ = drained_at_;
   } else if (before == State::closing) {
     deadline_ = now.steady + terminate_rung();
   }
-  // What it leaves behind has lost its purpose; but a daemon that a build has just started may not
-  // have come to its session yet.
+  // The processes that a child leaves behind have lost their purpose. But a daemon that a build has
+  // just started may not have begun its own session yet.
   if (is_build(gen_) && !reason_) {
     spares_rest_ = true;
     deadline_ = now.steady + limits::kBuildLeavesWait;
@@ -106,7 +107,7 @@ void ChildLifecycle::on_unit_signalled(const fact::UnitSignalled& fact, Now now,
     }
   }
   unit_empty_ = fact.processes.empty();
-  // What the last of them wrote may still be in the pipe.
+  // What the last process wrote may still be in the pipe.
   if (state_ == State::draining && unit_empty_) {
     spares_rest_ = false;
     drained_at_ = std::max(drained_at_, now.steady + limits::kDrain);
@@ -165,7 +166,7 @@ void ChildLifecycle::take_down(EndReason reason, std::string why, Ladder ladder,
     lifetime_ = std::chrono::duration_cast<Milliseconds>(now.steady - started_.steady);
   }
   if (state_ == State::starting) {
-    // Nothing runs while its file is waited for.
+    // Nothing runs while the start waits for a busy program file.
     if (deadline_) state_ = State::over;
     deadline_.reset();
     return;
@@ -182,7 +183,7 @@ void ChildLifecycle::take_down(EndReason reason, std::string why, Ladder ladder,
   const auto rung = state_ == State::closing   ? ladder_.close
                     : state_ == State::killing ? limits::kGiveUpAfterKill
                                                : terminate_rung();
-  // What is drained only waits for its output any more.
+  // A child that is draining with an empty or killed unit waits only for its output.
   const bool is_hurried = state_ != State::draining || (!unit_empty_ && !rest_is_killed_);
   if (deadline_ && is_hurried) deadline_ = std::min(*deadline_, now.steady + rung);
   on_timeout(now, out);
@@ -192,7 +193,7 @@ Milliseconds ChildLifecycle::terminate_rung() const {
   return is_remote_runner_ ? ladder_.terminate_remote : ladder_.terminate;
 }
 
-/// The next rung of the ladder.
+/// Goes to the next rung of the ladder.
 void ChildLifecycle::climb(Now now, Orders& out) {
   if (state_ == State::up) {
     state_ = State::closing;

@@ -16,10 +16,10 @@ namespace sitter {
 
 /// One child, or one build, from its start to the moment when nothing can come from it any more.
 ///
-/// Over means exit *and* end of both outputs, since the last answer may still be in the pipe; but a
+/// Over means exit *and* end of both outputs, because the last answer may still be in the pipe. A
 /// grandchild may hold the pipes, so the wait for their end is bounded.
 ///
-/// A start that fails because the program is still being written is tried again for a while.
+/// A start that fails because the program file is still being written is repeated for a while.
 ///
 ///     starting --> up --take_down--> closing --> terminating --> killing
 ///         |         |                   |             |             | |
@@ -31,20 +31,21 @@ namespace sitter {
 class ChildLifecycle {
  public:
   enum class State {
-    starting,     ///< ordered, not yet there
-    up,           ///< it runs
-    closing,      ///< its stdin is closed, it has time to end
-    terminating,  ///< SIGTERM was sent to its unit
-    killing,      ///< SIGKILL was sent to its unit
-    draining,     ///< it has exited; its output may not be at the end, nor the rest of its unit
-    over,         ///< nothing can come from it
+    starting,     ///< the start is ordered
+    up,           ///< the process runs
+    closing,      ///< stdin is closed, and the child has time to end
+    terminating,  ///< SIGTERM was sent to the unit
+    killing,      ///< SIGKILL was sent to the unit
+    draining,     ///< the child has exited; its output and the rest of its unit may not have ended
+    over,         ///< nothing can come from the child any more
   };
 
-  /// How long each rung of the ladder lasts: from closed stdin to SIGTERM, from there to SIGKILL.
+  /// How long each rung of the ladder lasts: from the closing of stdin to SIGTERM, and from SIGTERM
+  /// to SIGKILL.
   struct Ladder {
     Milliseconds close{};
     Milliseconds terminate{};
-    /// The second rung of a program that passes its end on to another machine or daemon.
+    /// The second rung for a program that must end something on another machine or in a daemon.
     Milliseconds terminate_remote{};
   };
 
@@ -60,7 +61,8 @@ class ChildLifecycle {
   void on_orphan_ended(Orders& out);
   void on_timeout(Now now, Orders& out);
 
-  /// Takes it down because of `reason`, or faster than it already is. The first reason stays.
+  /// Takes the child down because of `reason`. If the child is already being taken down, this only
+  /// hurries the ladder. The first reason stays.
   void take_down(EndReason reason, std::string why, Ladder ladder, Now now, Orders& out);
 
   Generation gen() const { return gen_; }
@@ -68,17 +70,18 @@ class ChildLifecycle {
   std::int64_t pid() const { return pid_; }
   Now started() const { return started_; }
   bool is_over() const { return state_ == State::over; }
-  /// It runs and nobody wants it to end.
+  /// The child runs, and nobody wants it to end.
   bool is_up() const { return state_ == State::up; }
-  /// The bridge has asked it to end, and for what.
+  /// Why the bridge has asked the child to end; empty if it has not.
   std::optional<EndReason> taken_down_for() const { return reason_; }
   std::optional<Instant> deadline() const { return deadline_; }
 
-  /// Why and how it ended. Only when it is over. `was_opened`: its opening had been finished.
+  /// Why and how the child ended. The child must be over. `was_opened`: whether its opening was
+  /// finished.
   ChildEnd end(bool was_opened) const;
-  /// From its start to its exit, to the order to end, or to now.
+  /// The time from the start to the exit, to the order to end, or to now.
   Milliseconds lifetime(Now now) const;
-  /// What the ladder has ended, and how.
+  /// The processes that the ladder has ended, and how.
   std::vector<KillReport::Killed> killed() const;
 
  private:
@@ -111,10 +114,11 @@ class ChildLifecycle {
   std::vector<Process> processes_;
 
   std::optional<ExitStatus> exit_;
-  /// While draining: when the output is waited for no more, and the rest of the unit was killed.
+  /// While draining: until when the output is awaited, and whether the rest of the unit was killed.
   Instant drained_at_;
   bool rest_is_killed_ = false;
-  /// What a build has left behind has a moment to go where it is left alone.
+  /// A process that a build has just started has a moment to reach a session of its own, where it
+  /// is left alone.
   bool spares_rest_ = false;
   Milliseconds lifetime_{};
   bool output_ended_ = false;

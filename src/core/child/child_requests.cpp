@@ -10,7 +10,7 @@
 namespace sitter {
 namespace {
 
-/// The number of an id of ours, however it is spelled; 0 for any other.
+/// The number of an id that `add` has made, however the client spells it; 0 for any other id.
 std::int64_t number_of(std::string_view client_id) {
   const std::string key = id_key(client_id);
   std::int64_t number = 0;

@@ -12,34 +12,34 @@
 
 namespace sitter {
 
-/// The questions of children that the client has not answered. Each goes to the client under a
-/// number that no other child has used, because servers count from zero again after every start: an
+/// The requests of children that the client has not answered. Each request goes to the client under
+/// a number that no other child has used: servers count from zero again after every start, and an
 /// answer to a dead child must not reach its successor.
 class ChildRequests {
  public:
   struct Request {
     Generation gen = kNoGeneration;
-    /// Raw, as the child sent it.
+    /// The raw id, as the child sent it.
     std::string id;
-    /// Raw; empty when the child asked for no progress.
+    /// The raw token; empty if the child asked for no progress.
     std::string progress_token;
   };
 
-  /// The id for the client, as raw JSON.
+  /// Adds a request. Returns the id for the client, as raw JSON.
   std::string add(Generation gen, std::string_view id, std::string_view progress_token);
 
-  /// What the client's answer belongs to, taken out. Nothing for an unknown id.
+  /// Removes and returns the request that the client's answer belongs to. Empty for an unknown id.
   std::optional<Request> take(std::string_view client_id);
   const Request* find(std::string_view client_id) const;
-  /// The client's id of the child's question, for its cancellation. Empty for an unknown one.
+  /// The client's id of a request of the child, for its cancellation. Empty for an unknown request.
   std::string client_id(Generation gen, std::string_view id) const;
 
-  /// The client's ids of all that a dead child has left open, taken out, in the order in which they
-  /// came.
+  /// Removes all open requests of a dead child. Returns the client's ids of these requests, in the
+  /// order in which they came.
   std::vector<std::string> drop(Generation gen);
 
   std::size_t count() const { return open_.size(); }
-  /// Of the ids and progress tokens that are kept.
+  /// The size of the ids and progress tokens that are stored.
   std::size_t bytes() const { return bytes_; }
 
  private:

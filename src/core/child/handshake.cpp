@@ -19,7 +19,7 @@ using order::SendToChild;
 
 namespace {
 
-/// Whether a child that lists before it serves may be a server which has to be opened first.
+/// Whether a child that lists before it serves may be a server that has to be opened first.
 bool is_unlike_before(const std::vector<ListSurvey::List>& lists, const ListSurvey::List& tools,
                       bool had_tools) {
   if (!tools.is_answered || tools.is_stateless) return false;
@@ -27,7 +27,8 @@ bool is_unlike_before(const std::vector<ListSurvey::List>& lists, const ListSurv
   const auto any = [&](auto is) { return std::any_of(lists.begin(), lists.end(), is); };
   if (any([](const auto& list) { return list.is_stateless; })) return false;
   if (tools.has_none) return had_tools;
-  // An error that may mean anything. Who refuses another list as unknown knows what it is asked.
+  // This error may mean anything. But a server that refuses another list as an unknown method
+  // understands the requests.
   return !any([](const auto& list) { return list.has_none; });
 }
 
@@ -55,7 +56,7 @@ void Handshake::settle(const Session& session, bool restore, Now now, Orders& ou
   tell_again(restore, now, out);
 }
 
-/// False if there is nothing to call.
+/// Returns false if there is nothing to call.
 bool Handshake::begin_replay(bool waits_for_child, Now now, Orders& out) {
   if (calls_.empty()) return false;
   replay_.emplace(gen_, std::exchange(calls_, {}), waits_for_child);
@@ -125,7 +126,7 @@ void Handshake::tell_again(bool restore, Now now, Orders& out) {
 
 void Handshake::list(bool before_requests, bool had_tools, Now now, Orders& out) {
   had_tools_ = had_tools;
-  // Who has answered server/discover has shown its era.
+  // A server that has answered server/discover has shown its era.
   const bool is_proven = !result_.capabilities.empty();
   state_ = before_requests ? State::listing : is_proven ? State::done : State::unproven;
   if (before_requests && begin_replay(!has_spoken_, now, out)) return;
@@ -139,8 +140,8 @@ void Handshake::take_all_lists(Now now, Orders& out) {
   }
 }
 
-/// A server of an earlier revision may answer anything to a request that comes without an opening,
-/// but only to `initialize` it answers with a version.
+/// A server of an earlier revision may answer anything to a request that comes before the opening.
+/// Only its answer to `initialize` has a version.
 void Handshake::doubt(Now now, Orders& out) {
   state_ = State::doubted;
   doubt_id_ = make_id_();
@@ -154,8 +155,8 @@ void Handshake::doubt(Now now, Orders& out) {
 }
 
 void Handshake::survey_again(CatalogKind kind, Now now, Orders& out) {
-  // Nothing of our own is asked before `initialized`, and then all lists are taken anyway. So they
-  // are after the calls.
+  // Before `initialized` the bridge asks nothing of its own. After it, and after calls that are made
+  // again, all lists are taken anyway.
   const bool takes_lists = state_ == State::settling || state_ == State::listing ||
                            state_ == State::unproven || state_ == State::done;
   if (!takes_lists || is_calling_again()) return;
@@ -172,7 +173,7 @@ bool Handshake::on_answer(const Message& answer, Now now, Orders& out) {
     on_opening_answer(answer);
     return true;
   }
-  // Also too late: it is nobody else's.
+  // A late answer belongs to the handshake too, because no other request has this id.
   if (!doubt_id_.empty() && same_id(answer.id, doubt_id_)) {
     if (state_ == State::doubted) on_doubt_answer(answer);
     return true;
@@ -198,7 +199,7 @@ bool Handshake::on_restored(const Message& answer) {
 }
 
 bool Handshake::is_of_stateless_era() const {
-  // Unsupported version, unknown method, or params that lack its envelope.
+  // An unsupported version, an unknown method, or params that lack the envelope.
   return has_code(refusal_error_, ErrorCode::unsupported_version) ||
          has_code(refusal_error_, ErrorCode::method_not_found) ||
          has_code(refusal_error_, ErrorCode::invalid_params);

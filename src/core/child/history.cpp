@@ -9,7 +9,7 @@
 namespace sitter {
 namespace {
 
-/// Whether something went wrong, and not only came to its end.
+/// Whether the end means that something went wrong.
 bool is_failure(EndReason reason) {
   switch (reason) {
     case EndReason::killed_by_sitter:
@@ -27,7 +27,7 @@ bool is_failure(EndReason reason) {
 
 void History::on_over(Life life, std::string stderr_tail, bool was_candidate, WallTime now) {
   const ChildEnd& end = *life.end;
-  // One that retires may end after its successor.
+  // A child that retires may end after its successor.
   if (!was_candidate && life.gen > last_end_gen_) {
     last_end_ = end;
     last_end_gen_ = life.gen;

@@ -14,11 +14,11 @@
 
 namespace sitter {
 
-/// How the children of the past have lived and ended, and what the last one wrote to stdout that is
-/// no message. Only to be shown and told.
+/// How earlier children have lived and ended, and what the last of them wrote to stdout that is no
+/// message. These facts are only shown and told.
 class History {
  public:
-  /// One generation. `lifetime` of a living one is its age; it has no `end`.
+  /// One generation. For a child that still lives, `lifetime` is its age and `end` is empty.
   struct Life {
     Generation gen = kNoGeneration;
     std::int64_t pid = 0;
@@ -33,20 +33,21 @@ class History {
     std::string first_line;
   };
 
-  /// A child is over. `was_candidate`: another one serves, whose place it was to take.
+  /// A child is over. `was_candidate`: the child was to take the place of another child, which
+  /// still serves.
   void on_over(Life life, std::string stderr_tail, bool was_candidate, WallTime now);
-  /// A child has ended, or another one serves in its place, that the client had requests at.
+  /// A child that the client had requests at has ended, or another child serves in its place.
   void on_served_over(ChildEnd end) { last_served_ = std::move(end); }
-  /// A child has come to serve after so long.
+  /// A child has come to serve, `duration` after its start.
   void on_startup(Milliseconds duration) { last_startup_ = duration; }
-  /// Returns whether it is the first of this child.
+  /// Returns whether this is the first such line of the child.
   bool add_noise(Generation gen, std::string_view text);
 
   /// The last generations, the oldest first.
   const std::deque<Life>& lives() const { return lives_; }
-  /// Of the newest child that is over and was no candidate.
+  /// The end of the newest child that is over and was no candidate.
   const std::optional<ChildEnd>& last_end() const { return last_end_; }
-  /// Of the last child that served.
+  /// The end of the last child that served.
   const std::optional<ChildEnd>& last_served() const { return last_served_; }
   std::optional<WallTime> last_end_at() const { return last_end_at_; }
   /// The last child that could not be started, crashed, or had to be taken down.

@@ -20,7 +20,7 @@ struct KillReport {
 
   std::vector<Killed> killed;
   std::optional<std::string> path;
-  /// What else the caller should know, in one sentence; left out when empty.
+  /// What else the caller should know, in one sentence; empty if there is nothing.
   std::string note;
 };
 

@@ -55,7 +55,7 @@ bool Killer::on_swept(const fact::ImageSwept& fact, Now now) {
       known->how = "SIGKILL";
     }
   }
-  // A wider scope may have been asked for since the sweep.
+  // A wider scope may have been asked for since the sweep began.
   if (state_ != State::sweeping && !is_last) return false;
   if (!is_last && !fact.processes.empty()) {
     deadline_ = now.steady + grace_;

@@ -14,28 +14,28 @@
 
 namespace sitter {
 
-/// A sitter_kill from its first call to its report: what it ends besides the children, and who
-/// waits for it. Whoever uses it takes the children down.
+/// A sitter_kill from its first call to its report: what it ends besides the children, and which
+/// calls wait for it. This class does not take the children down; its caller does.
 ///
 ///     idle --> ending_children --> sweeping --> sweeping_last --> reporting --> idle
 ///                      |              \------------------------->
 ///                      \--(scope child)------------------------->
 class Killer {
  public:
-  /// `grace`: from the SIGTERM of a sweep to its SIGKILL.
+  /// `grace`: the time from the SIGTERM of a sweep to its SIGKILL.
   explicit Killer(Milliseconds grace) : grace_(grace) {}
 
-  /// A call wants this. If a kill is on its way the call joins it, and a wider scope makes it sweep
-  /// once more.
+  /// Begins a kill for a call. If a kill is already on its way, the call joins it, and a wider
+  /// scope leads to another sweep.
   void begin(RequestHandle caller, KillScope scope);
   /// No child is left. Returns whether the report is due.
   bool on_children_over(Orders& out);
-  /// What a sweep has signalled. Returns whether the report is due.
+  /// Handles the result of a sweep. Returns whether the report is due.
   bool on_swept(const fact::ImageSwept& fact, Now now);
   void on_timeout(Now now, Orders& out);
   std::optional<Instant> deadline() const { return deadline_; }
 
-  /// For the report: what was ended with a child, and what could not be.
+  /// For the report: `add` takes what was ended with a child, `add_note` what could not be ended.
   void add(std::vector<KillReport::Killed> killed);
   void add_note(std::string note);
 
@@ -43,15 +43,15 @@ class Killer {
     KillReport report;
     std::vector<RequestHandle> callers;
   };
-  /// Ends a kill whose report is due. Nothing if there is none.
+  /// Ends a kill whose report is due. Empty if no report is due.
   std::optional<Result> finish(std::optional<std::string> path);
 
   bool is_killing() const { return state_ != State::idle; }
-  /// Kills that have ended anything.
+  /// The number of kills that have ended anything.
   std::int64_t count() const { return count_; }
 
-  /// Nobody has wanted a server since the last kill: somebody is about to build, so none is started
-  /// unasked.
+  /// Nobody has wanted a server since the last kill. Somebody may be about to build, so no server
+  /// is started unasked.
   bool is_wanted_down() const { return is_wanted_down_; }
   void on_wanted() { is_wanted_down_ = false; }
 

@@ -71,7 +71,7 @@ bool ListSurvey::on_answer(const Message& answer, Orders& out) {
   list->is_answered = true;
   list->has_none = false;
   if (answer.kind == Message::Kind::error) {
-    // Without a handshake the answer alone tells that a server has no such things.
+    // Without a handshake, only the answer shows that a server has nothing of this kind.
     list->has_none = has_code(answer.error, ErrorCode::method_not_found) && !make_meta_().empty();
     list->is_refused = may_mean_unopened(answer.error);
     const bool is_vague = list->has_none || has_code(answer.error, ErrorCode::internal_error);

@@ -15,13 +15,14 @@
 
 namespace sitter {
 
-/// Makes the raw id for a request of the bridge's own.
+/// Makes the raw id of a request of the bridge.
 using MakeId = std::function<std::string()>;
-/// Makes its raw `_meta`, which is empty in a session that was opened with `initialize`.
+/// Makes the raw `_meta` of a request of the bridge. It is empty in a session that was opened with
+/// `initialize`.
 using MakeMeta = std::function<std::string()>;
 
-/// Takes the lists of one child, all pages, with requests of the bridge's own. Pages and time are
-/// bounded, since a server may page in a circle or never answer.
+/// Takes the lists of one child, with all pages, by requests of the bridge. The number of pages and
+/// the time are bounded, because a server may page in a circle or never answer.
 class ListSurvey {
  public:
   struct List {
@@ -34,35 +35,36 @@ class ListSurvey {
     std::string id;
     std::optional<Instant> deadline;
     std::set<std::string> cursors;
-    std::size_t bytes = 0;  // of the pages
+    std::size_t bytes = 0;  // of `pages`
     int restarts = 0;
-    /// It changed once more than it may begin anew.
+    /// The list changed again after it had been restarted as often as it may be.
     bool is_outdated = false;
     bool is_answered = false;
-    /// It was answered as a server of the stateless revision does.
+    /// The answer was that of a server of the stateless revision.
     bool is_stateless = false;
-    /// It was answered as by a server that has no such things.
+    /// The answer was that of a server that has nothing of this kind.
     bool has_none = false;
-    /// It was answered as a server may do that has to be opened first.
+    /// The answer may be that of a server that has to be opened first.
     bool is_refused = false;
-    /// Raw, where the answer names the server.
+    /// The raw value, if the answer names the server.
     std::string server_info;
   };
 
-  /// `waits_for_child`: the time of the lists begins with `start_clock`.
+  /// With `waits_for_child`, the time of the lists begins with `start_clock`.
   ListSurvey(Generation gen, MakeId make_id, MakeMeta make_meta, bool waits_for_child = false)
       : gen_(gen),
         make_id_(std::move(make_id)),
         make_meta_(std::move(make_meta)),
         has_clock_(!waits_for_child) {}
 
-  /// A list that is already being taken begins anew, within the time that it had, and not for ever.
+  /// Takes a list. If the list is already being taken, it begins anew, for a limited number of
+  /// times and within the time that it had.
   void begin(CatalogKind kind, Now now, Orders& out);
 
-  /// The child is there.
+  /// The child has come up.
   void start_clock(Now now);
 
-  /// Whether the answer belonged to the survey.
+  /// Returns whether the answer belonged to the survey.
   bool on_answer(const Message& answer, Orders& out);
   void on_timeout(Now now);
   std::optional<Instant> deadline() const;

@@ -10,16 +10,16 @@
 
 namespace sitter {
 
-/// Whether a child that has ended comes back without a request, and when: the later, the more often
-/// it has done so without good running between.
+/// Whether a child that has ended is restarted without a request, and when. The wait grows with
+/// each restart in a row, until a child has run well for a while.
 class RestartPolicy {
  public:
   using When = BridgeConfig::Restarts;
 
-  /// `max`: restarts in a row.
+  /// `max`: the largest number of restarts in a row.
   RestartPolicy(When when, int max) : when_(when), max_(max) {}
 
-  /// A child has ended that had served, or was to.
+  /// A child has ended that served, or was about to serve.
   void on_end(const ChildEnd& end, Now now) {
     if (end.lifetime >= limits::kGoodRunning) count_ = 0;
     due_.reset();
@@ -29,17 +29,17 @@ class RestartPolicy {
     due_ = now.steady + std::min(wait, limits::kRestartWaitMax);
   }
 
-  /// One is on its way, for whatever reason.
+  /// A child is being started, for whatever reason.
   void on_start(Now now) {
     if (is_due(due_, now)) ++count_;
     due_.reset();
   }
 
-  /// Somebody wants it to stay down, or sees to it in another way.
+  /// Somebody wants the server to stay down, or takes care of its start in another way.
   void cancel() { due_.reset(); }
 
   When when() const { return when_; }
-  /// In a row.
+  /// The number of restarts in a row.
   int count() const { return count_; }
   int max() const { return max_; }
   bool is_exhausted() const { return count_ >= max_; }

@@ -9,13 +9,13 @@
 
 namespace sitter {
 
-/// Whether a child may be started now. Starts that fail in a row are kept apart, so that a client
-/// which asks again and again does not make a storm of processes.
+/// Whether a child may be started now. Starts that fail in a row are spaced out, so that a client
+/// that asks again and again does not cause a storm of processes.
 class StartPolicy {
  public:
   enum class Verdict {
     start,
-    /// Only if the command's files changed since the last start.
+    /// A start is allowed only if the command's files have changed since the last start.
     start_if_changed,
   };
 
@@ -37,7 +37,7 @@ class StartPolicy {
   }
   void on_opened() { failures_ = 0; }
 
-  /// The last start that failed, also after a later one worked.
+  /// The last start that failed, even if a later start has worked.
   const std::optional<Failure>& last_failure() const { return last_failure_; }
 
  private:

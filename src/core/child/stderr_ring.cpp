@@ -27,7 +27,8 @@ std::string cleaned(std::string_view line, std::size_t bytes_cut) {
   std::string text = readable(kept);
   std::replace(text.begin(), text.end(), '\n', ' ');
   std::size_t missing = bytes_cut + line.size() - kept.size();
-  // What a cut tore apart at the end of `kept`, and every other ill-formed byte, has become three.
+  // A U+FFFD has three bytes. It replaces each ill-formed byte, and a character that was cut at the
+  // end of `kept`, so the text may have become too long.
   std::string_view whole = text;
   std::size_t end = std::min(whole.size(), limits::kStderrLineMax);
   while (end < whole.size() && (static_cast<unsigned char>(whole[end]) & 0xC0) == 0x80) --end;
@@ -42,7 +43,7 @@ std::string cleaned(std::string_view line, std::size_t bytes_cut) {
 void StderrRing::child_started(Generation gen, std::int64_t pid) {
   const Generation before = std::exchange(newest_, gen);
   if (before == kNoGeneration || before == gen) return;
-  // Children that wrote nothing leave no marks behind, or a crash loop would fill the ring.
+  // A child that wrote nothing leaves no mark behind. Otherwise a crash loop would fill the ring.
   if (!entries_.empty() && entries_.back().is_mark) {
     bytes_ -= entries_.back().text.size();
     entries_.pop_back();
@@ -77,7 +78,8 @@ StderrRing::Answer StderrRing::text(const Query& query) const {
   bool after_mark = false;
   for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
     if (entry->is_mark) {
-      // Of several marks without a line between them, the newest tells where the next line belongs.
+      // Of several marks without a line between them, only the newest tells which child wrote the
+      // next line.
       if (all_generations && !std::exchange(after_mark, true)) newest_first.push_back(entry->text);
       continue;
     }

@@ -14,63 +14,67 @@
 
 namespace sitter {
 
-/// The last lines that the children wrote to stderr, over all generations; or the last ones of a
+/// The last lines that the children wrote to stderr, over all generations, or the last lines of a
 /// build.
 ///
-/// What goes in is cleaned at once, so every text that comes out is valid UTF-8 without control
-/// sequences. The lines, their bytes and the bytes of each are bounded; the oldest lines go first.
+/// Each line is cleaned when it is added, so every text that comes out is valid UTF-8 without
+/// control sequences. The number of lines, their total size and the size of each line are bounded.
+/// The oldest lines are dropped first.
 class StderrRing {
  public:
   struct Query {
-    /// How many of the newest matching lines.
+    /// How many of the newest matching lines are wanted.
     std::size_t lines = 200;
     /// Only lines of the newest generation.
     bool since_spawn = false;
     std::optional<Generation> generation = std::nullopt;
-    /// A pattern in RE2 syntax; empty matches every line.
+    /// A pattern in RE2 syntax. An empty pattern matches every line.
     std::string grep = {};
   };
 
   struct Answer {
     std::string text;
-    /// The text is a sentence about a wrong pattern.
+    /// The text is a sentence about an invalid pattern.
     bool is_error = false;
 
     friend bool operator==(const Answer&, const Answer&) = default;
   };
 
-  /// `lines_max` of 0 counts as 1. `what`: what an empty answer says the lines are of.
+  /// A `lines_max` of 0 counts as 1. `what` names the source of the lines in an empty answer.
   explicit StderrRing(std::size_t lines_max = limits::kStderrLinesDefault,
                       std::string_view what = "child stderr")
       : lines_max_(std::max<std::size_t>(lines_max, 1)), what_(what) {}
 
-  /// Lines of another generation are set apart by a mark; call it at every start that worked.
+  /// Must be called after every start that worked. A mark separates the lines of the new child from
+  /// those before.
   void child_started(Generation gen, std::int64_t pid);
 
-  /// A line without its line end. `bytes_cut` are those at its end that its reader has dropped.
+  /// Adds a line without its line end. The reader has dropped `bytes_cut` bytes at its end.
   void add(Generation gen, std::string_view line, std::size_t bytes_cut = 0);
 
-  /// Puts the lines of a ring that was kept apart behind these. It has no marks.
+  /// Appends the lines of a ring that was kept separately and has no marks.
   void append(StderrRing other);
 
-  /// A line that the child wrote to its stdout although it is no message; marked "[stdout] ".
+  /// Adds a line that the child wrote to its stdout although the line is no message. The line is
+  /// marked with "[stdout] ".
   void add_stdout(Generation gen, std::string_view line, std::size_t bytes_cut = 0);
 
-  /// Lines with "\n" between them, the oldest first; a sentence in parentheses if there are none.
+  /// The lines with "\n" between them, the oldest first. If there are none, a sentence in
+  /// parentheses.
   Answer text(const Query& query) const;
 
-  /// All lines, the oldest first, as long as nothing is added.
+  /// All lines, the oldest first. They are valid until a line is added.
   std::vector<std::string_view> lines() const;
 
-  /// The last words of one child: its newest lines, at most so many and so many bytes (more only by
-  /// the mark of a cut line); empty if there are none.
+  /// The last words of one child: at most `lines_max` of its newest lines, and at most `bytes_max`
+  /// bytes besides the mark of a cut line. Empty if there are no lines.
   std::string tail(Generation gen, std::size_t lines_max = limits::kReportLinesMax,
                    std::size_t bytes_max = limits::kReportBytesMax) const;
 
  private:
   struct Entry {
     Generation gen = kNoGeneration;
-    /// Set on the mark between generations.
+    /// True for the mark between generations.
     bool is_mark = false;
     std::string text;
   };
