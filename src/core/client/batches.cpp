@@ -14,7 +14,7 @@ bool Batches::has_room(Number number, std::size_t bytes) const {
   const Batch& batch = open_.at(number);
   const bool goes_out = batch.owed == 1;
   const std::size_t present = goes_out ? batch.answers.size() : bytes_;
-  // With a comma or bracket on both sides.
+  // Two bytes are added for a comma or bracket on both sides.
   return present == 0 || present + bytes + 2 <= bytes_max_;
 }
 

@@ -19,15 +19,15 @@ constexpr ClientFacts kTakesItsTime{.pause_after_list = limits::kPauseAfterList}
 constexpr std::array kClients = {
     // Codex 0.169
     Known{"codex-mcp-client", kListsOnce},
-    // Qwen Code 0.24, which puts the name of the server behind its own
+    // Qwen Code 0.24, which adds the name of the server to its own name
     Known{"qwen-cli-mcp-client", kListsOnce},
     // Cline 3.0
     Known{"@cline/core", kListsOnce},
-    // Gemini CLI 0.61 registers the tools one by one and then makes its prompt anew
+    // Gemini CLI 0.61, which registers the tools one by one and then renews its prompt
     Known{"gemini-cli-mcp-client", kTakesItsTime},
 };
 
-/// Whether the client has this name, or this name with something behind a hyphen.
+/// Whether the client has this name, or this name followed by a hyphen and more.
 bool has_name(std::string_view client, std::string_view name) {
   return client.starts_with(name) && (client.size() == name.size() || client[name.size()] == '-');
 }

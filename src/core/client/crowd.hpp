@@ -8,14 +8,15 @@
 
 namespace sitter {
 
-/// What the client has in flight takes memory, so a client that asks for too much is not read for a
-/// while, and then refused: a kill or a cancellation may be what helps.
+/// The client's requests in flight take memory. A client with too much in flight is first not read
+/// for a while, and only then refused: it must be read again, because a kill or a cancellation may
+/// be what helps.
 ///
 ///     none --over the bound--> waiting --deadline--> refused
 ///      ^---- under it again -----/-------------------/
 class Crowd {
  public:
-  /// So many bytes are in flight.
+  /// The requests in flight take this many bytes.
   void settle(std::size_t bytes, Now now) {
     if (bytes <= limits::kInFlightBytesMax) {
       state_ = State::none;
@@ -33,9 +34,9 @@ class Crowd {
   }
   std::optional<Instant> deadline() const { return deadline_; }
 
-  /// Whether the client is to be read.
+  /// Whether the client may be read.
   bool reads() const { return state_ != State::waiting; }
-  /// Whether no request is passed on.
+  /// Whether new requests are refused instead of passed on.
   bool refuses() const { return state_ == State::refused; }
 
  private:

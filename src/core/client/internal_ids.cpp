@@ -5,7 +5,7 @@
 namespace sitter {
 namespace {
 
-// Above this a client's counter never comes, and up to 2^53 every number is exact in a double.
+// No client counts this far, and a double holds every integer up to 2^53.
 constexpr std::uint64_t kFirst = std::uint64_t{1} << 50;
 
 }  // namespace

@@ -8,11 +8,12 @@
 
 namespace sitter {
 
-/// Ids of the bridge's own requests. They are of the type of the client's opening id, since a
-/// hand-written server may read only what its client sends, and no client request has the same.
+/// The ids of the bridge's own requests. They have the type of the client's opening id, because a
+/// hand-written server may read only the type that its client sends. No request of the client has
+/// the same id.
 class InternalIds {
  public:
-  /// `seed` is random, so that no client meets the numbers by counting.
+  /// `seed` is random, so that no client reaches these numbers by counting.
   explicit InternalIds(std::uint64_t seed);
 
   /// The client opened the session with this raw id.

@@ -11,31 +11,32 @@
 
 namespace sitter {
 
-/// Which progress of the child must not reach the client: values must only grow, and none may
-/// follow the answer, or the end of the task (specification, basic/utilities/progress and /tasks).
-/// Tokens are raw, and spellings of the same one count as one. A token that was never asked for is
-/// the client's affair, and passes.
+/// Which progress of the child must not reach the client. Progress values must only grow, and no
+/// progress may follow the answer or the end of the task (specification, basic/utilities/progress
+/// and /tasks). Tokens are raw, and all spellings of a token count as the same. A token that the
+/// client has never sent passes, because it is the client's affair.
 class ProgressTokens {
  public:
-  /// A request asks for progress. It may use a token once more.
+  /// A request asks for progress. The client may use a token again.
   void on_request(std::string_view token) {
     const std::string key = id_key(token);
     ended_.remove(key);
     going_on_.remove(key);
   }
 
-  /// The request goes to a second child, which counts from the beginning.
+  /// The request goes to a second child, whose progress begins again from the start.
   void mute(std::string_view token) { muted_.insert(id_key(token)); }
 
-  /// It was answered or cancelled. `is_over`: a task goes on under its token, and a cancelled
-  /// request may still be told of.
+  /// The request was answered or cancelled. `is_over` is false if progress may still come: a task
+  /// goes on under its token, and a cancelled request may still report progress.
   void on_answered(std::string_view token, bool is_over) {
     std::string key = id_key(token);
     if (!muted_.empty()) muted_.erase(key);
     (is_over ? ended_ : going_on_).add(std::move(key));
   }
 
-  /// The child has answered a cancelled request all the same. Another request may have its token.
+  /// The child has answered a cancelled request all the same. Another request may have the same
+  /// token.
   void on_answered_late(std::string_view token) {
     std::string key = id_key(token);
     if (!going_on_.contains(key)) return;
@@ -43,7 +44,8 @@ class ProgressTokens {
     ended_.add(std::move(key));
   }
 
-  /// What its successor tells under the tokens of a lost child is of nothing that the client knows.
+  /// If the successor of a lost child uses the same tokens, it means something that the client does
+  /// not know.
   void on_child_lost() {
     going_on_.move_to([this](std::string key) { ended_.add(std::move(key)); });
   }

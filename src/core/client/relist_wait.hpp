@@ -11,22 +11,22 @@
 namespace sitter {
 
 /// Whether an answer must wait until the client has listed the tools again after a change. A model
-/// that reads of a new tool calls it in its next turn, and a client that has not listed by then has
-/// no such tool; official clients also check results against the output schema that they listed
-/// last.
+/// that reads about a new tool calls it in its next turn, and a client that has not listed by then
+/// does not have the tool. Official clients also check results against the output schema that they
+/// listed last.
 ///
 ///     idle --announced--> waiting --last page listed--> idle
 ///                            |  \--last page listed--> pausing --deadline--> idle
-///                            \--deadline--> idle, and one more announcement that was not heeded
+///                            \--deadline--> idle, and one more announcement was not heeded
 ///
-/// Only a client that needs it has a pause.
+/// Only some clients need the pause.
 class RelistWait {
  public:
   /// Who the client is.
   void meet(const ClientFacts& client) { client_ = client; }
 
-  /// The client got a page of its list. It has heeded the announcement then, even if it never asks
-  /// for the last page, but only with that one it knows all tools.
+  /// The client got a page of its list. With any page the client has heeded the announcement, even
+  /// if it never asks for the last page. But only with the last page it knows all tools.
   void on_listed(bool is_last_page, Now now) {
     has_listed_ = true;
     if (!deadline_) return;
@@ -38,9 +38,9 @@ class RelistWait {
     deadline_ = now.steady + client_.pause_after_list;
   }
 
-  /// The client was told that the tools have changed. `output_changed`: those with another output
-  /// schema. `listens`: it has asked to be told, so it will list. A wait that has begun gets no
-  /// longer by that.
+  /// The client was told that the tools have changed. `output_changed` names the tools with a new
+  /// output schema. `listens`: the client has asked to be told, so it will list. An announcement
+  /// does not prolong a wait that has begun.
   void on_announced(Now now, std::set<std::string> output_changed, bool listens = false) {
     if (!client_.lists_again) return;
     if (!(has_listed_ || listens) || unheeded_ >= limits::kUnheededMax) return;
@@ -51,7 +51,7 @@ class RelistWait {
     output_changed_.merge(output_changed);
   }
 
-  /// True when the wait has just ended with its time.
+  /// Returns true if the wait has just reached its deadline.
   bool on_timeout(Now now) {
     if (!is_due(deadline_, now)) return false;
     if (!is_pausing_) ++unheeded_;
@@ -59,7 +59,7 @@ class RelistWait {
     return true;
   }
 
-  /// No more waiting: the client won't list any more.
+  /// Ends the wait, because the client won't list any more.
   void give_up() {
     deadline_.reset();
     is_pausing_ = false;

@@ -20,8 +20,8 @@ constexpr std::array<std::string_view, 5> kLegacyVersions = {
 
 constexpr std::string_view kListChanged = R"json("listChanged":true)json";
 
-/// Makes sure that the feature is declared with `listChanged: true`. Features that the child lacks
-/// are left out unless `add`.
+/// Makes sure that the feature is declared with `listChanged: true`. A feature that the child lacks
+/// is added only with `add`.
 void declare_list_changed(std::string_view capabilities, std::string_view feature, bool add,
                           Edits& edits) {
   const std::string_view declared = member(capabilities, feature);
@@ -71,7 +71,7 @@ bool OpeningResult::takes_subscriptions() const {
 std::vector<std::string> OpeningResult::capability_names() const {
   std::vector<std::string> names;
   for (const JsonMember& member : json_members(capabilities)) {
-    // Some servers write null for what they do not have.
+    // Some servers write null for a capability that they do not have.
     if (member.value.starts_with('{')) names.push_back(member.key);
   }
   return names;

@@ -8,16 +8,17 @@
 
 namespace sitter {
 
-/// What a child says of itself in its answer to `initialize`.
+/// What a child says about itself in its answer to `initialize`.
 struct OpeningResult {
   std::string protocol_version;
-  /// Raw; empty where the child left it out.
+  /// These three are raw, and empty if the child left them out.
   std::string server_info;
   std::string capabilities;
   std::string instructions;
 
   static OpeningResult of(std::string_view result);
-  /// What server/discover says of it. It names the versions that it takes, not the one in use.
+  /// What the answer to server/discover says. It lists the supported versions and not the version
+  /// in use, so `protocol_version` stays empty.
   static OpeningResult of_discovery(std::string_view result);
 
   bool declares(std::string_view capability) const;
@@ -30,28 +31,31 @@ struct OpeningResult {
   friend bool operator==(const OpeningResult&, const OpeningResult&) = default;
 };
 
-/// How the client opened the session and what it has set up since: what the next child has to be
-/// told. Only for revisions that open with `initialize`; the stateless one needs none of this.
+/// How the client opened the session, and what it has set up since: everything that the next child
+/// has to be told. This applies only to revisions that open with `initialize`; the stateless
+/// revision needs none of it.
 struct Session {
-  /// Raw params of the client's `initialize`; empty before it.
+  /// The raw params of the client's `initialize`; empty before `initialize`.
   std::string opening_params;
   std::string requested_version;
-  /// The version that the client was answered; empty before.
+  /// The version in the answer to the client; empty before the answer.
   std::string negotiated_version;
-  /// Raw, as the child declared them when the client was answered; none can be added later.
+  /// The raw capabilities that the child declared when the client was answered. None can be added
+  /// later.
   std::string capabilities;
   /// The bridge answered the opening itself, with capabilities that the child may lack.
   bool answered_by_us = false;
-  /// The client's `notifications/initialized`; empty before it.
+  /// The client's `notifications/initialized`; empty before that line.
   std::string initialized_line;
-  /// Raw level of the last logging/setLevel that succeeded; empty if none did.
+  /// The raw level of the last logging/setLevel that succeeded; empty if none did.
   std::string log_level;
-  /// Raw URIs, in the order of subscription.
+  /// The raw URIs, in the order of subscription.
   std::vector<std::string> subscriptions;
 
   bool is_asked() const { return !opening_params.empty(); }
   bool is_answered() const { return !negotiated_version.empty(); }
-  /// The revision that is spoken, as far as it is known: until the answer the one asked for.
+  /// The revision that is spoken. Until the opening is answered, the revision that the client asked
+  /// for.
   const std::string& version() const {
     return is_answered() ? negotiated_version : requested_version;
   }
@@ -59,10 +63,11 @@ struct Session {
   /// Whether the client was told of this feature, so that messages about it may be sent.
   bool declares(std::string_view feature) const;
 
-  /// The client's params, with the version that was negotiated: the child must not choose another.
+  /// The client's params with the negotiated version, because the child must not choose another
+  /// version.
   std::string replayed_params() const;
 
-  /// False if there is no room to remember it (`limits::kSubscriptionsMax`).
+  /// Returns false if there is no room for the subscription (`limits::kSubscriptionsMax`).
   bool subscribe(std::string_view raw_uri);
   void unsubscribe(std::string_view raw_uri);
 };
@@ -73,16 +78,16 @@ inline constexpr std::string_view kNewestLegacyVersion = "2025-11-25";
 /// The only revision in which a client may send several messages in an array.
 inline constexpr std::string_view kBatchVersion = "2025-03-26";
 
-/// Revisions that open with `initialize`.
+/// Whether this revision opens with `initialize`.
 bool is_legacy_version(std::string_view version);
 
-/// Whether this raw error may mean that the session must be opened first. Those with other codes
-/// say that the server has no such method or has failed itself, and some prove that it knows
-/// the stateless revision.
+/// Whether this raw error may mean that the session must be opened first. Some codes can't mean
+/// that: they say that the server lacks the method or has failed itself, or they prove that the
+/// server knows the stateless revision.
 bool may_mean_unopened(std::string_view error);
 
-/// What the bridge adds to the result of the child's answer to `initialize` or server/discover: its
-/// tools and notifications among the capabilities, and its own instructions behind the child's.
+/// Adds the bridge's part to the result of `initialize` or server/discover: its tools and
+/// notifications to the capabilities, and its own instructions after those of the child.
 void amend_opening(std::string_view result, std::string_view instructions, Edits& edits);
 
 /// Takes from a result of the stateless revision how long it may be kept: no client may keep what

@@ -24,7 +24,7 @@ bool has_element(std::string_view array, std::string_view wanted) {
                      [&](std::string_view element) { return json_same(element, wanted); });
 }
 
-/// Of two members with the same name.
+/// Compares two members with the same name.
 bool covers_value(std::string_view ours, std::string_view other) {
   if (!is_array(ours) || !is_array(other)) return json_same(ours, other);
   const auto elements = json_elements(other);

@@ -101,7 +101,8 @@ void Streams::ask(Generation gen, bool has_answered, const Turn& turn) {
   }
 }
 
-/// The bridge tells of every change that it finds after a restart, so it can grant that much alone.
+/// The bridge tells of every change that it finds after a restart. It can therefore grant that much
+/// without a child.
 StreamFilter Streams::own_grant(const Stream& stream) const {
   StreamFilter grant;
   for (const CatalogKind kind : kCatalogKinds) {
@@ -121,7 +122,7 @@ void Streams::grant_ourselves(Stream& stream, const Turn& turn) {
   tell_missed(stream, turn);
 }
 
-/// What changed while the stream was not granted yet.
+/// Tells what changed before the stream was granted.
 void Streams::tell_missed(Stream& stream, const Turn& turn) {
   const auto missed = std::exchange(stream.has_missed, {});
   for (const CatalogKind kind : kCatalogKinds) {
@@ -137,8 +138,8 @@ void Streams::grant_waiting(const Turn& turn) {
   }
 }
 
-/// The client gets less than it was granted. Of the ways to end a stream this is the one after
-/// which it opens a new one.
+/// Ends a stream that can't go on with its grant. After this way to end a stream, the client opens
+/// a new one.
 void Streams::end(const Stream& stream, std::string_view why, const Turn& turn) {
   turn.to_client(Outgoing::own(notification_line(
       method_name(Method::cancelled),
@@ -166,7 +167,7 @@ void Streams::on_acknowledged(const Sender& sender, const Message& message, Line
     const bool is_less = !all.covers(stream->grant);
     const bool is_more = stream->at_client == AtClient::granted_by_us &&
                          !stream->grant.covers(stream->wanted) && !stream->grant.covers(all);
-    // One that is on its way out can't be told, and the next one may grant more.
+    // A child that is on its way out can't be told, and the next child may grant more.
     if (!(is_less || is_more) || !sender.is_up) return;
     turn.to_child(sender.gen, Outgoing::own(notification_line(
                                   method_name(Method::cancelled),
@@ -195,7 +196,7 @@ void Streams::on_answer(Stream& stream, const Message& message, Line line, bool 
   if (stream.id != message.id) edits.replace(message.id, stream.id);
   if (message.kind == Message::Kind::result) {
     if (stream.at_child == AtChild::carries_nothing && !stream.grant.is_empty()) {
-      // The end of nothing: the bridge goes on.
+      // The child ended a stream that carried nothing, so the bridge goes on without it.
       stream.at_child = AtChild::refused;
       return;
     }
@@ -232,8 +233,8 @@ void Streams::on_cancelled(Stream& stream, const Message& message, Line line, bo
   on_ended(stream, edits.outgoing(), is_last, turn);
 }
 
-/// The child has ended a stream in good order. One that is about to exit does so with all of them,
-/// and the next one serves them again.
+/// The child has ended a stream in good order. A child that is about to exit ends all its streams
+/// in this way, and the next child serves them again.
 void Streams::on_ended(Stream& stream, Outgoing line, bool is_last, const Turn& turn) {
   if (is_last) {
     turn.to_client(std::move(line));
@@ -292,7 +293,7 @@ void Streams::on_child_lost(Generation gen, const Turn& turn) {
     stream.at_child = AtChild::unasked;
     stream.ending = {};
     stream.deadline.reset();
-    // It must not start the next one, which might die of it too.
+    // The stream must not wait and thereby start the next child, which might die of it too.
     if (!stream.is_granted()) grant_ourselves(stream, turn);
   }
 }
@@ -301,7 +302,7 @@ void Streams::pass_change(const Sender& sender, std::optional<CatalogKind> kind,
                           const Message& message, Line line, const Turn& turn) {
   const std::string_view id = message.params.subscription_id;
   const Stream* const stream = find(id, sender);
-  // A resource may be a part of the one that the client has named.
+  // The changed resource may be a part of the resource that the client has named.
   const bool carries = stream != nullptr && stream->is_granted() &&
                        (kind ? stream->grant.has(*kind) : !stream->grant.uris.empty());
   if (!carries) {

@@ -21,9 +21,9 @@
 namespace sitter {
 
 /// The streams that the client has opened with subscriptions/listen (2026-07-28,
-/// basic/subscriptions). They outlive the children: each child is asked for them anew under the
-/// client's own id, and the client hears of it only where it gets less than it was granted, or more
-/// than the bridge alone could grant.
+/// basic/subscriptions). Streams outlive the children: each child is asked for them again under the
+/// client's own id. The client notices this only if it gets less than it was granted, or could get
+/// more than the bridge alone can grant.
 class Streams {
  public:
   /// The life of a stream at the child that was asked for it last:
@@ -33,39 +33,39 @@ class Streams {
   ///        |          \-----> refused <-------+
   ///        \---- (the child is lost) ---- from each of them
   enum class AtChild {
-    unasked,  ///< there is no such child
+    unasked,  ///< no child was asked for the stream
     asked,
     acknowledged,
-    carries_nothing,  ///< it acknowledged an empty grant: the bridge tells of what it finds itself
-    refused,          ///< with an error, or it ended what carried nothing
-    ending,           ///< ended in good order, perhaps because the child is about to exit
+    carries_nothing,  ///< the child granted nothing; the bridge tells of the changes that it finds
+    refused,          ///< the child answered with an error, or ended a stream that carried nothing
+    ending,           ///< the child ended it in good order, perhaps because it is about to exit
   };
 
-  /// The life of a stream at the client, which it leaves only with the stream.
+  /// The life of a stream at the client. The last state lasts as long as the stream.
   enum class AtClient {
-    waiting,        ///< for the acknowledgement
-    granted_by_us,  ///< before any child could say more
+    waiting,        ///< the client waits for the acknowledgement
+    granted_by_us,  ///< the bridge granted it before any child could grant more
     granted,
   };
 
   struct Stream {
-    /// Raw, as the client has spelled it.
+    /// The raw id, as the client has spelled it.
     std::string id;
     /// The client's request.
     OwnedLine line;
     StreamFilter wanted;
     AtClient at_client = AtClient::waiting;
-    /// What the client was told that it gets, unless it waits.
+    /// What the client was told that it gets; unset while the client waits.
     StreamFilter grant;
     AtChild at_child = AtChild::unasked;
     Generation gen = kNoGeneration;
-    /// How often a child was asked since one has acknowledged.
+    /// How many children were asked since the last acknowledgement.
     int unacknowledged_count = 0;
-    /// Lists, by CatalogKind, that have changed while the client waited.
+    /// The lists, by CatalogKind, that have changed while the client waited.
     std::array<bool, kCatalogKinds.size()> has_missed{};
-    /// The line with which the child has ended it.
+    /// The line with which the child has ended the stream.
     OwnedLine ending;
-    /// When the bridge acknowledges it itself, or passes the child's end of it on.
+    /// When the bridge acknowledges the stream itself, or passes on that the child has ended it.
     std::optional<Instant> deadline;
 
     bool is_granted() const { return at_client != AtClient::waiting; }
@@ -75,70 +75,75 @@ class Streams {
   struct Sender {
     Generation gen = kNoGeneration;
     bool is_up = true;
-    /// It may have rounded the id in the line to what a double holds.
+    /// The child may have rounded the id in the line to a double.
     bool may_round = false;
   };
 
-  /// `finds_changes` says of which lists the bridge itself tells the client after a restart.
+  /// `finds_changes` says for which lists the bridge itself finds and tells changes after a
+  /// restart.
   explicit Streams(std::function<bool(CatalogKind)> finds_changes)
       : finds_changes_(std::move(finds_changes)) {}
 
-  /// Why no stream more with a request of so many bytes may be opened; empty if it may.
+  /// Why no further stream with a request of this size may be opened; empty if it may.
   std::string refusal(std::size_t line_size) const;
-  /// `acknowledge_by` where it is known already that no child may come in time.
+  /// `acknowledge_by` is set if it is already known that no child may come in time.
   void open(std::string_view raw_id, Line line, StreamFilter wanted,
             std::optional<Instant> acknowledge_by);
-  /// The client ends it with this line. `is_heard`: its child reads.
+  /// The client ends the stream with this line. `is_heard`: whether the child of the stream reads.
   void cancel(Stream& stream, Line line, bool is_heard, const Turn& turn);
 
-  /// By the meaning of the id. Null if there is none.
+  /// Compares ids by their meaning. Null if there is no such stream.
   Stream* find(std::string_view raw_id);
-  /// And only if this child was asked for it.
+  /// Finds the stream only if this child was asked for it.
   Stream* find(std::string_view raw_id, Generation gen);
-  /// The one with exactly this id, else the oldest whose id a double rounds to it.
+  /// The stream with exactly this id. If there is none and the child may round ids, the oldest
+  /// stream whose id rounds to the same double.
   Stream* find(std::string_view raw_id, const Sender& sender);
-  /// Whether a stream with this id was among the last that the client has cancelled. Its child may
-  /// still answer it.
+  /// Whether a stream with this id is among the last streams that the client has cancelled. Its
+  /// child may still answer the stream.
   bool was_cancelled(std::string_view raw_id) const;
 
-  /// Asks a child for all that it was not asked for yet. A stream that children die of must not
-  /// keep the next from everything else, so that one waits until the child `has_answered` anything.
+  /// Asks a child for all streams that it was not asked for yet. If several children have died
+  /// since a stream was last acknowledged, that stream waits until the child `has_answered`
+  /// anything: a stream that kills children must not keep the next child from everything else.
   void ask(Generation gen, bool has_answered, const Turn& turn);
   void on_acknowledged(const Sender& sender, const Message& message, Line line, const Turn& turn);
-  /// An error, or the end of the stream. `is_last`: no child follows that could serve it again.
+  /// The child answers with an error, or ends the stream with a result. `is_last`: no child follows
+  /// that could serve the stream again.
   void on_answer(Stream& stream, const Message& message, Line line, bool is_last, const Turn& turn);
-  /// The child ends it with a notifications/cancelled.
+  /// The child ends the stream with a notifications/cancelled.
   void on_cancelled(Stream& stream, const Message& message, Line line, bool is_last,
                     const Turn& turn);
-  /// Its child is over, or another one serves in its place.
+  /// The child of these streams is over, or another child serves in its place.
   void on_child_lost(Generation gen, const Turn& turn);
 
-  /// A change of this list, or of a resource, that the child tells of to the stream that it names.
+  /// The child tells the stream that it names about a change of this list, or of a resource.
   void pass_change(const Sender& sender, std::optional<CatalogKind> kind, const Message& message,
                    Line line, const Turn& turn);
-  /// And one that names no stream: to all that carry it.
+  /// The child names no stream, so the change goes to all streams that carry it.
   void spread_change(std::optional<CatalogKind> kind, const Message& message, Line line,
                      const Turn& turn) const;
-  /// A change of this list that the bridge has found. False if no stream carries it.
+  /// The bridge has found a change of this list. Returns false if no stream carries it.
   bool tell_changed(CatalogKind kind, const Turn& turn);
-  /// What changed while no child served is not told by anybody else.
+  /// Tells each stream that its resources may have changed. Nobody else tells what changed while no
+  /// child served.
   void tell_updated(const Turn& turn) const;
 
-  /// Acknowledges those for which no child is there to be asked.
+  /// Acknowledges the streams for which there is no child to ask.
   void grant_waiting(const Turn& turn);
-  /// Passes the ends on that were held: no child follows that could serve these streams again.
+  /// Passes on the ends that were held, because no child follows that could serve these streams
+  /// again.
   void pass_ends(const Turn& turn);
-  /// The bridge ends, and with it what no child has ended. `server_info`: the raw member of
-  /// `_meta`.
+  /// The bridge ends, so it ends all streams. `server_info`: the raw member of `_meta`.
   void end_all(std::string_view server_info, const Turn& turn) const;
 
   /// Whether the client waits for an acknowledgement.
   bool is_waiting() const;
-  /// Whether changes of these lists have to be told to a stream.
+  /// Whether a stream carries changes of this list.
   bool wants(CatalogKind kind) const;
   std::optional<Instant> deadline() const;
-  /// `is_up` says of a child whether it is still up; the end of a stream is passed on only then,
-  /// since the next child serves the streams of one that is not.
+  /// `is_up` says whether a child is still up. Only then the end of a stream is passed on, because
+  /// the next child serves the streams of a child that is not up.
   void on_timeout(const std::function<bool(Generation)>& is_up, const Turn& turn);
 
  private:
