@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Of an argument's name in a complaint.
+/// The bound for an argument's name in a complaint.
 constexpr std::size_t kNameBytesMax = 64;
 
 struct Text {
@@ -29,7 +29,7 @@ struct Text {
   bool changes_things;
   /// Whether a second call changes nothing more.
   bool is_idempotent = true;
-  /// Raw members of the schema behind its properties.
+  /// Raw members that follow the properties in the schema.
   std::string_view more = {};
 };
 
@@ -112,7 +112,7 @@ bool is_for_builds(Builtin builtin) {
   return builtin == Builtin::rebuild || builtin == Builtin::build_log;
 }
 
-/// Reads members one after the other and keeps the first complaint.
+/// Reads the members one after the other and keeps the first complaint.
 class Arguments {
  public:
   explicit Arguments(std::string_view raw) {
@@ -176,7 +176,7 @@ class Arguments {
   const std::string& error() const { return error_; }
 
  private:
-  /// Null counts as left out: some clients send every argument that the schema names.
+  /// Null counts as left out, because some clients send every argument that the schema names.
   const json* find(std::string_view name) const {
     if (!members_.is_object()) return nullptr;
     const auto found = members_.find(name);
@@ -360,7 +360,8 @@ std::variant<StderrRing::Query, ArgumentError> parse_build_log_arguments(std::st
 }
 
 std::variant<CallArguments, ArgumentError> parse_call_arguments(std::string_view raw) {
-  // As it was written, since it goes on to the server, and as large as it may be there.
+  // The text as it was written, because it goes on to the server. It may be as large as the server
+  // allows.
   std::string_view inner = member(raw, "arguments");
   std::string outer(raw);
   if (!inner.empty()) {
@@ -372,7 +373,7 @@ std::variant<CallArguments, ArgumentError> parse_call_arguments(std::string_view
   arguments.read_string("tool", call.tool);
   if (call.tool.empty()) arguments.complain("tool must be the name of a tool of the server");
   const std::string decoded = string_value(inner);
-  // Some models write an object into a string.
+  // Some models put the object into a string.
   if (is_object(decoded)) inner = decoded;
   const bool is_left_out = inner.empty() || inner == "null";
   if (!is_left_out && !json::accept(inner)) arguments.complain("arguments is no valid JSON");

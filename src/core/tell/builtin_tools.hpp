@@ -18,30 +18,31 @@
 
 namespace sitter {
 
-/// The raw JSON of a tool under this name, with the members that every revision of the protocol
-/// has.
+/// The raw JSON of a tool under this name. It has only members that exist in every revision of the
+/// protocol.
 std::string definition(Builtin builtin, std::string_view name);
 
-/// Which built-in tools are offered, and under which names. They are the plain or chosen ones until
-/// the child turns out to have a tool of that name: the child's keeps it, and ours gets `outer_`
-/// before it, again until it is free.
+/// Which built-in tools are offered, and under which names. A built-in tool has its plain or chosen
+/// name until the child turns out to have a tool of that name. The child's tool then keeps the
+/// name, and ours gets `outer_` before its name, again and again until the name is free.
 class BuiltinNames {
  public:
-  /// `has_build`: those for builds are offered. `chosen`: names instead of the plain ones.
+  /// `has_build`: whether the tools for builds are offered. `chosen`: names that replace the plain
+  /// names.
   explicit BuiltinNames(bool has_build = false, std::map<Builtin, std::string> chosen = {});
 
-  /// From now on this one too, behind the others. Nothing happens if it is offered already.
+  /// From now on offers this tool too, behind the others. Nothing happens if it is already offered.
   void offer(Builtin builtin);
   bool offers(Builtin builtin) const;
 
-  /// To be called with the names of the child's tools whenever they become known.
+  /// Must be called with the names of the child's tools whenever they become known.
   void make_way_for(std::span<const std::string> child_names);
 
-  /// Of one that is offered; else the plain one.
+  /// The name of a tool that is offered; otherwise its plain name.
   std::string name(Builtin builtin) const;
   std::optional<Builtin> find(std::string_view name) const;
 
-  /// The raw JSON of all of them, in order.
+  /// The raw JSON of all offered tools, in order.
   std::vector<std::string> definitions() const;
 
   /// What is appended to the child's `instructions`.
@@ -79,9 +80,9 @@ struct NoArguments {
 /// A sentence that names the wrong argument.
 using ArgumentError = std::string;
 
-/// These read the raw JSON text of `arguments`; empty text and null are no arguments. Numbers may
-/// be spelled in any way and may stand in a string as long as they are whole. Null is a missing
-/// value.
+/// These functions read the raw JSON text of `arguments`. An empty text or null means no arguments,
+/// and a null member counts as missing. Numbers may be spelled in any way, and may stand in a
+/// string, if they are whole.
 std::variant<KillArguments, ArgumentError> parse_kill_arguments(std::string_view raw);
 std::variant<StderrRing::Query, ArgumentError> parse_stderr_arguments(std::string_view raw);
 std::variant<RebuildArguments, ArgumentError> parse_rebuild_arguments(std::string_view raw);

@@ -22,7 +22,7 @@ CatalogComparison Catalogs::take(const std::vector<ListSurvey::List>& lists, boo
       comparison.not_compared.push_back(known.kind());
       continue;
     }
-    // A child that does not have the capability has none of them.
+    // A child without the capability has nothing of this kind.
     const CatalogDiff diff =
         known.take(list == lists.end() ? std::vector<std::string>() : list->pages);
     comparison.changed[static_cast<std::size_t>(known.kind())] = !diff.empty();

@@ -14,40 +14,42 @@
 
 namespace sitter {
 
-/// How the lists of a child differ from those of the child before it.
+/// How the lists of a child differ from the lists of the child before it.
 struct CatalogComparison {
-  /// By CatalogKind.
+  /// Indexed by CatalogKind.
   std::array<bool, kCatalogKinds.size()> changed{};
   /// Tools whose output schema has changed.
   std::set<std::string> output_changed;
-  /// Lists that the child did not give whole.
+  /// Lists that the child did not give completely.
   std::vector<CatalogKind> not_compared;
   bool are_tools_known = false;
 };
 
-/// The last known lists of the server: its tools, prompts and resources, which are compared after a
-/// restart, and the templates of resources, which are not.
+/// The last known lists of the server. Tools, prompts and resources are compared after a restart;
+/// the templates of resources are not.
 class Catalogs {
  public:
   const Catalog& of(CatalogKind kind) const { return catalogs_[static_cast<std::size_t>(kind)]; }
   const Catalog& tools() const { return of(CatalogKind::tools); }
 
-  /// Takes what a child has listed. `is_respawn`: its first lists, where the client knows those of
-  /// the child before it; a kind that it was not asked for is empty then.
+  /// Takes what a child has listed. `is_respawn`: these are the first lists of a new child, and the
+  /// client knows the lists of the child before it. A list that the child was not asked for then
+  /// counts as empty.
   CatalogComparison take(const std::vector<ListSurvey::List>& lists, bool is_respawn);
-  /// Takes a page that the client was given, the raw array of the whole list.
+  /// Takes a page that the client was given. `items` is the raw array of the whole list.
   void take_page(CatalogKind kind, std::string_view items);
-  /// A raw array of templates that the client was given. The first page replaces all.
+  /// Takes a raw array of templates that the client was given. The first page replaces all
+  /// templates.
   void take_templates(std::string_view templates, bool is_first_page);
-  /// The client is told that there is nothing of what is not known.
+  /// Sets every unknown list to empty, because the client is told so.
   void take_unknown_as_empty();
 
-  /// The client and its model know what there is now.
+  /// The client and its model know the current lists.
   void mark_told();
   void mark_told(CatalogKind kind) { at(kind).mark_told(); }
 
-  /// The last known list that this method asks for, as the result of a request, with these raw
-  /// items behind it. From now on the client knows this list.
+  /// The last known list that this method asks for, as the result of a request. `more` are raw
+  /// items that follow. From now on the client knows this list.
   std::string last_list(Method method, std::vector<std::string> more);
 
   /// What the last restart has changed.
@@ -58,7 +60,7 @@ class Catalogs {
 
   std::array<Catalog, kCatalogKinds.size()> catalogs_ = {
       Catalog(CatalogKind::tools), Catalog(CatalogKind::prompts), Catalog(CatalogKind::resources)};
-  /// Raw, as the client was told last.
+  /// The raw templates that the client was given last.
   std::vector<std::string> templates_;
   std::optional<CatalogDiff> last_tools_diff_;
 };

@@ -32,7 +32,7 @@ std::string effect(const DeathReport& report, std::string_view request) {
   return fmt::format("This {} was not delivered to it and had no effect", request);
 }
 
-/// What a server does that has become one of the other era.
+/// Advice for a server that may have become a server of the other era.
 std::string if_of_other_era(std::string_view habit) {
   return fmt::format(
       ". Some servers of a revision of MCP before 2026-07-28 {}, since such a session begins with "

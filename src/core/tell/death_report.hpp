@@ -10,39 +10,39 @@ namespace sitter {
 
 /// Why a request of the client gets no answer from the child, and what to say about it.
 struct DeathReport {
-  /// How far the request had come.
+  /// How far the request had come when the child failed.
   enum class Reach {
-    /// The child had it, so it may have taken effect.
+    /// The child had received the request, so the request may have taken effect.
     in_flight,
-    /// The child has answered it with an error, since it did not take it at all.
+    /// The child answered the request with an error, because it did not accept the request at all.
     refused,
-    /// It only waited, and nothing happened.
+    /// The request only waited, so it had no effect.
     not_delivered,
   };
 
   Reach reach = Reach::in_flight;
-  /// Empty when the child lives but has stopped reading.
+  /// Empty if the child lives but has stopped reading.
   std::optional<ChildEnd> end;
-  /// The last words of that child, as StderrRing::tail gives them.
+  /// The last words of that child, as StderrRing::tail returns them.
   std::string stderr_tail;
-  /// The limit that a child went over which timed out in its opening or said nothing.
+  /// The time limit of a child that timed out in its opening or said nothing.
   Milliseconds startup_timeout{};
   std::string stderr_tool = "sitter_child_stderr";
   std::string kill_tool = "sitter_kill";
-  /// That end was told before, and no start was tried since.
+  /// The same end was reported before, and no start was tried since.
   bool is_repeated = false;
 };
 
 /// The text of the isError result of a tools/call: what happened, whether the call may have taken
-/// effect, the last lines of stderr and what to do next. Begins with "[mcp-sitter] ". Only for a
-/// child that is over.
+/// effect, the last lines of stderr, and what to do next. It begins with "[mcp-sitter] ". It is
+/// only for a child that is over.
 std::string report_text(const DeathReport& report);
 
-/// The `message` of an error for any other request: the same on one line, without stderr.
+/// The `message` of an error for any other request: the same text on one line, without stderr.
 std::string error_message(const DeathReport& report);
 
 /// The `data` of that error as JSON text: {"reason", "delivered", "exitCode", "signal",
-/// "lifetimeMs", "why", "stderr"}; members that are not known are left out.
+/// "lifetimeMs", "why", "stderr"}. Unknown members are left out.
 std::string error_data(const DeathReport& report);
 
 }  // namespace sitter

@@ -7,10 +7,10 @@
 
 namespace sitter {
 
-/// Why sitter_kill ends nothing: what the scope same-executable would have ended.
+/// Why sitter_kill ends nothing, and what the scope same-executable would have ended.
 std::string refusal_text(const SharedImage& shared);
 
-/// What sitter_kill shows.
+/// The text that sitter_kill returns.
 std::string kill_text(const KillReport& report);
 
 }  // namespace sitter

@@ -13,7 +13,7 @@
 namespace sitter {
 namespace {
 
-/// Some servers write null for what they leave out.
+/// Some servers write null for a member that they leave out.
 bool is_there(std::string_view raw) { return !raw.empty() && raw != "null"; }
 
 }  // namespace
@@ -75,7 +75,7 @@ std::string Notices::text(const NoticeFacts& known) const {
   return text;
 }
 
-/// What is to be told besides a restart.
+/// The lines of the notice that are not about a restart.
 std::string Notices::remarks(const NoticeFacts& known) const {
   std::vector<std::string> lines;
   if (!unread_.empty()) lines.push_back(unread_);

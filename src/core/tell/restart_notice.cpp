@@ -14,9 +14,9 @@ namespace {
 constexpr std::size_t kPathBytesMax = 512;
 constexpr std::size_t kVersionBytesMax = 64;
 constexpr std::size_t kLineBytesMax = 400;
-/// Of names in the first line, for each of added, removed and changed.
+/// The bound for the names in the first line, for each of added, removed and changed.
 constexpr std::size_t kNamesBytesMax = 500;
-/// What the line that counts the rest takes at most.
+/// The largest size of the line that counts the omitted lines.
 constexpr std::size_t kRestLineBytes = 128;
 
 std::string binary_words(const RestartNotice& notice) {
@@ -69,7 +69,7 @@ std::string capabilities_words(const RestartNotice& notice) {
   const std::string removed = joined_names(notice.capabilities_removed, '-');
   if (!words.empty() && !removed.empty()) words += ", ";
   words += removed;
-  // No message of the protocol can bring a client new capabilities in a session.
+  // No message of the protocol can tell a client about new capabilities within a session.
   return "capabilities: " + words + " (seen by the client when it reconnects)";
 }
 
@@ -114,7 +114,7 @@ void add_list_lines(const RestartNotice& notice, std::vector<std::string>& lines
   }
 }
 
-/// What is said besides the details of tools, prompts and resources, which may be many.
+/// Everything but the details of tools, prompts and resources, which may be many.
 std::vector<std::string> other_lines(const RestartNotice& notice) {
   std::vector<std::string> lines;
   if (!notice.call_tool.empty() && !notice.tools.added.empty()) {
@@ -142,7 +142,8 @@ std::vector<std::string> other_lines(const RestartNotice& notice) {
   return lines;
 }
 
-/// Takes lines for as long as they fit into `room` and returns how many were taken.
+/// Shortens the lines and counts how many of them fit into `room`. `room` becomes smaller by their
+/// size.
 std::size_t taken(std::vector<std::string>& lines, std::size_t& room) {
   std::size_t count = 0;
   for (; count < lines.size(); ++count) {
@@ -166,7 +167,8 @@ std::string notice_text(const RestartNotice& notice, std::size_t bytes_max) {
   std::string text = first_line(notice);
   if (text.size() > room_max) text = shortened(text, room_max - cut_mark(text.size()).size());
   std::size_t room = room_max - text.size();
-  // The details stand first, but they may be endless, and the others are few.
+  // The details come first in the text. But there may be any number of them and only few other
+  // lines, so the other lines get their room first.
   const std::size_t other_count = taken(others, room);
   const std::size_t detail_count = taken(details, room);
   for (std::size_t i = 0; i < detail_count; ++i) text += "\n" + details[i];

@@ -14,8 +14,8 @@
 
 namespace sitter {
 
-/// What the model is told after a restart. Texts that come from the child may hold anything; they
-/// are cleaned and shortened where the notice is written.
+/// What the model is told after a restart. Texts from the child may hold anything; they are cleaned
+/// and shortened when the notice is written.
 struct RestartNotice {
   struct Change {
     std::string before;
@@ -25,13 +25,13 @@ struct RestartNotice {
   int spawn = 0;
   std::int64_t pid = 0;
   Milliseconds startup{};
-  /// Left out when empty.
+  /// Left out of the notice if empty.
   std::string path;
   std::string version;
   std::optional<Milliseconds> build_age;
   std::optional<ChildEnd> previous;
 
-  /// How many restarts this one notice stands for.
+  /// How many restarts this notice stands for.
   int restarts = 1;
   CatalogDiff tools;
   CatalogDiff prompts;
@@ -45,26 +45,26 @@ struct RestartNotice {
   std::vector<std::string> capabilities_removed;
   bool instructions_changed = false;
 
-  /// Starts that failed before this one, and what the last of them died of.
+  /// How many starts failed before this one, and how the last of them ended.
   int failed_starts = 0;
   std::optional<ChildEnd> last_failure;
 
-  /// Lines on stdout that were no messages, and the first of them.
+  /// How many lines on stdout were no messages, and the first of them.
   std::size_t stdout_line_count = 0;
   std::string stdout_line;
 
-  /// Uris whose subscription the new child refused.
+  /// The URIs of subscriptions that the new child refused.
   std::vector<std::string> subscriptions_lost;
 
-  /// The tool that calls what the client does not list; empty if it is not offered.
+  /// The tool that calls tools which the client has not listed; empty if it is not offered.
   std::string call_tool;
 
-  /// The tool to ask for what does not fit.
+  /// The tool that shows what does not fit into the notice.
   std::string status_tool = "sitter_status";
 };
 
 /// The text of the notice: the line that readers of mcp-sitter 0.2.0 know, then one line for each
-/// further thing there is to say, never more than `bytes_max` (512 at least) bytes in all.
+/// further fact. The text has at most `bytes_max` bytes, which must be at least 512.
 std::string notice_text(const RestartNotice& notice,
                         std::size_t bytes_max = limits::kNoticeBytesMax);
 

@@ -24,7 +24,8 @@ Json whole_seconds(const std::optional<Milliseconds>& duration) {
   return std::chrono::floor<std::chrono::seconds>(*duration).count();
 }
 
-/// The document of a raw text from the child, or the text itself where that would not do.
+/// Parses a raw text from the child. Returns the text itself if it can't be parsed or is nested too
+/// deeply.
 Json document(const std::optional<std::string>& raw) {
   if (!raw) return Json();
   if (is_nested_deeper(*raw, limits::kNestingMax)) return *raw;
@@ -118,7 +119,7 @@ Json restart_json(const StatusFacts::RestartFacts& restart) {
   return json;
 }
 
-/// What mcp-sitter 0.2.0 has, in its order.
+/// The members that mcp-sitter 0.2.0 has, in its order.
 Json known_status(const StatusFacts& facts) {
   Json json;
   json["childCommand"] = facts.child_command;

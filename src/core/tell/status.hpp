@@ -18,13 +18,14 @@
 
 namespace sitter {
 
-/// What sitter_status shows, in its order. Texts may hold anything; they are made valid here.
+/// What sitter_status shows, in the order in which it is shown. Texts may hold anything; they are
+/// made valid UTF-8 when they are shown.
 struct StatusFacts {
   struct Failure {
-    /// One clause, as end_clause gives it.
+    /// One clause, as end_clause returns it.
     std::string what;
     std::optional<int> exit_code;
-    /// Empty where no signal ended it.
+    /// Empty if no signal ended the child.
     std::string signal;
     std::string stderr_tail;
   };
@@ -32,7 +33,7 @@ struct StatusFacts {
   struct BuildFacts {
     std::string command;
     bool is_running = false;
-    /// Of the last one that has ended.
+    /// The last build that has ended.
     std::optional<BuildResult> last;
   };
 
@@ -44,7 +45,7 @@ struct StatusFacts {
     /// Empty if every change is seen.
     std::string problem;
     std::optional<Watch::Trigger> last;
-    /// Files that reloads write themselves.
+    /// The files that reloads write themselves.
     std::vector<std::string> own;
   };
 
@@ -72,7 +73,7 @@ struct StatusFacts {
   std::optional<Milliseconds> child_uptime;
   std::optional<int> previous_exit_code;
   std::optional<Milliseconds> previous_lifetime;
-  /// Shown twice: as the summary that 0.2.0 has, and whole.
+  /// Shown twice: as the summary that mcp-sitter 0.2.0 has, and completely.
   std::optional<CatalogDiff> tools_diff;
   Milliseconds sitter_uptime{};
 
@@ -89,23 +90,23 @@ struct StatusFacts {
   /// The last generations, the oldest first.
   std::vector<History::Life> history;
   std::optional<History::Noise> stdout_pollution;
-  /// What the running child answered to its opening: a rebuild may have changed it, and the client
+  /// What the running child answered to its opening. A rebuild may have changed it, and the client
   /// can't be told.
   std::optional<std::string> child_protocol_version;
-  /// Where there is a build command.
+  /// Set if there is a build command.
   std::optional<BuildFacts> build;
-  /// Where something is watched.
+  /// Set if something is watched.
   std::optional<WatchFacts> watch;
   RestartFacts restart;
 };
 
 std::string status_text(const StatusFacts& facts);
 
-/// The word that 0.2.0 uses for lastKillReason: "sitter_kill", "external (exit 0)",
+/// The words that mcp-sitter 0.2.0 uses for lastKillReason: "sitter_kill", "external (exit 0)",
 /// "external/crash (exit 3)".
 std::string kill_reason_words(const ChildEnd& end);
 
-/// What sitter_binary_info shows. `now` is what the ages are counted from.
+/// What sitter_binary_info shows. Ages are counted from `now`.
 std::string binary_text(const BinaryFacts& facts, WallTime now);
 
 }  // namespace sitter

@@ -6,10 +6,10 @@
 
 namespace sitter {
 
-/// The documents that the built-in tools show; their members keep the order in which they are set.
+/// The documents that the built-in tools show. Members keep the order in which they are set.
 using ToolJson = nlohmann::ordered_json;
 
-/// As it is shown. What is no UTF-8 is replaced.
+/// The text that is shown. Bytes that are not UTF-8 are replaced.
 inline std::string indented(const ToolJson& json) {
   return json.dump(2, ' ', false, ToolJson::error_handler_t::replace);
 }

@@ -22,7 +22,7 @@ constexpr int kTypeDepthMax = 3;
 
 using Values = std::map<std::string, std::string_view, std::less<>>;
 
-/// Of a key that is written twice the last counts, as in every common parser.
+/// If a key is written twice, the last value counts, as in every common parser.
 Values values_of(std::string_view object) {
   Values values;
   for (auto& [key, value] : json_members(object)) values.insert_or_assign(std::move(key), value);
@@ -38,7 +38,7 @@ bool same_or_both_missing(std::string_view left, std::string_view right) {
   return left.empty() || right.empty() ? left.empty() == right.empty() : json_same(left, right);
 }
 
-/// The keys in which two objects differ, sorted, but for those in `aside`.
+/// The keys in which two objects differ, sorted, without the keys in `aside`.
 std::vector<std::string> differing_keys(const Values& before, const Values& after,
                                         const std::set<std::string_view>& aside) {
   std::set<std::string> keys;
@@ -68,7 +68,8 @@ std::vector<std::string> alternatives(const Values& keywords, int depth) {
   return words;
 }
 
-/// What a JSON Schema asks for in a word or two: "integer", "array of string", "string|null".
+/// The type that a JSON Schema asks for, in a word or two: "integer", "array of string",
+/// "string|null".
 std::string type_words(std::string_view schema, int depth) {
   if (depth > kTypeDepthMax) return "any";
   const Values keywords = values_of(schema);
@@ -99,7 +100,7 @@ struct Parameter {
   Values keywords;
 };
 
-/// Without a parameter for names in `required` that no property stands for.
+/// A name in `required` for which there is no property gives no parameter.
 std::vector<Parameter> tool_parameters(const Values& tool) {
   const Values schema = values_of(value_of(tool, "inputSchema"));
   std::set<std::string> required;
@@ -139,7 +140,7 @@ std::vector<Parameter> parameters_of(CatalogKind kind, const Values& item) {
   return {};
 }
 
-/// "limit (integer, optional)", with the choices where there are few.
+/// "limit (integer, optional)", with the choices if there are few.
 std::string parameter_words(const Parameter& parameter) {
   std::string words = parameter.type;
   const auto choices = json_elements(value_of(parameter.keywords, "enum"));
@@ -173,7 +174,7 @@ void describe_parameter(const Parameter& before, const Parameter& after,
   std::set<std::string_view> aside;
   if (before.type != after.type) {
     details.push_back(fmt::format("{}: {} -> {}", name, before.type, after.type));
-    // The new type says as much as these.
+    // A change of these keywords is already told by the new type.
     aside = {"type", "items", "anyOf", "oneOf", "$ref"};
   }
   if (before.required != after.required) {
@@ -204,7 +205,8 @@ void describe_parameters(const std::vector<Parameter>& before, const std::vector
   }
 }
 
-/// What the parameters do not show: other keywords of the schema, and shapes it should not have.
+/// Adds what the parameters do not show: other keywords of the schema, and schemas of an unexpected
+/// shape.
 void describe_schema_rest(std::string_view before, std::string_view after,
                           std::vector<std::string>& details) {
   const bool no_parameter_told = details.empty();

@@ -8,13 +8,13 @@
 
 namespace sitter {
 
-/// Definitions of tools, prompts and resources in words. The definitions are raw JSON, and may have
-/// any shape.
+/// Describes the definitions of tools, prompts and resources in words. The definitions are raw
+/// JSON, and may have any shape.
 
-/// What differs between two definitions of one thing.
+/// How two definitions of the same tool, prompt or resource differ.
 struct DefinitionChange {
-  /// One line each: "+limit (integer, optional)", "-old removed", "path now required",
-  /// "limit: string -> integer", "description changed". At least one.
+  /// One line for each difference: "+limit (integer, optional)", "-old removed", "path now
+  /// required", "limit: string -> integer", "description changed". There is at least one line.
   std::vector<std::string> details;
   bool output_schema_changed = false;
 };
@@ -26,7 +26,7 @@ DefinitionChange definition_change(CatalogKind kind, std::string_view before,
 /// "search_index: query (string, required), limit (integer, optional)".
 std::string signature(CatalogKind kind, std::string_view name, std::string_view definition);
 
-/// A name of the child's as it stands in texts: on one line, and shortened.
+/// A name from the child as texts show it: on one line, and shortened.
 std::string shown_name(std::string_view name);
 
 }  // namespace sitter

@@ -16,11 +16,11 @@ inline constexpr std::array kCatalogKinds = {CatalogKind::tools, CatalogKind::pr
 
 /// "tools", "prompts", "resources".
 std::string_view catalog_name(CatalogKind kind);
-/// The method that lists things of this kind.
+/// The method that lists this kind.
 Method list_method(CatalogKind kind);
-/// The notification that they have changed.
+/// The notification that this list has changed.
 Method changed_method(CatalogKind kind);
-/// Which list this notification is about. Nothing if it is about none.
+/// Which list this notification is about. Empty if it is about no list.
 std::optional<CatalogKind> changed_kind(Method method);
 
 }  // namespace sitter

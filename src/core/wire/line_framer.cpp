@@ -9,10 +9,10 @@
 namespace sitter {
 namespace {
 
-/// What a pipe holds by default: one read takes it all.
+/// What a pipe holds by default, so one read can empty it.
 constexpr std::size_t kBufferMin = 64 * limits::kKiB;
 
-/// Less room than this is not worth a read.
+/// A read into less room than this is not worth the call.
 constexpr std::size_t kReadMin = 4 * limits::kKiB;
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -29,7 +29,8 @@ void LineFramer::shrink() {
   }
 }
 
-/// Goes on in a buffer of our own, with what is not taken out yet.
+/// Leaves the buffer to its other holder, and goes on in a new buffer with the bytes that were not
+/// taken out yet.
 void LineFramer::leave_to_holder() {
   const std::shared_ptr<Buffer> held = std::exchange(buffer_, nullptr);
   const std::size_t size = end_ - begin_;
@@ -53,7 +54,7 @@ std::span<char> LineFramer::space() {
   if (buffer_.use_count() > 1) leave_to_holder();
   if (capacity_ == 0) {
     begin_ = scanned_ = end_ = 0;
-    // Without 64 KiB nothing works any more.
+    // Without 64 KiB the program can't work any more.
     if (!resize(kBufferMin)) throw std::bad_alloc();
   }
   if (capacity_ - end_ < kReadMin) {
@@ -100,7 +101,7 @@ std::optional<LineFramer::Frame> LineFramer::rest() {
   return framed(end_);
 }
 
-/// The first that was not looked at, or null.
+/// The first line end that was not looked at yet, or null.
 const char* LineFramer::line_end() const {
   if (end_ == scanned_) return nullptr;
   const std::string_view text(buffer_->bytes + scanned_, end_ - scanned_);
@@ -108,7 +109,7 @@ const char* LineFramer::line_end() const {
   return at == text.npos ? nullptr : text.data() + at;
 }
 
-/// Takes the line that ends before `end` out of the buffer; nothing if it is blank.
+/// Takes the line that ends before `end` out of the buffer. Empty if the line is blank.
 std::optional<LineFramer::Frame> LineFramer::framed(std::size_t end) {
   std::string_view text(buffer_->bytes + begin_, end - begin_);
   if (long_size_ > 0 || !can_hold(text.size())) {
@@ -129,7 +130,7 @@ std::optional<LineFramer::Frame> LineFramer::framed(std::size_t end) {
   return Frame{Line::padded(text), 0, {}, {}};
 }
 
-/// Lets go of the bytes before `end` of a line that is too long, all but the ends of that line.
+/// Drops the bytes before `end` of a line that is too long, except for the two ends of the line.
 void LineFramer::discard(std::size_t end) {
   std::string_view text(buffer_->bytes + begin_, end - begin_);
   begin_ = end;
@@ -150,7 +151,7 @@ void LineFramer::discard(std::size_t end) {
 }
 
 bool LineFramer::has_room(std::size_t bytes) {
-  // Without volatile the compiler removes both calls and assumes success.
+  // Without `volatile` the compiler removes both calls and assumes success.
   void* volatile const room = std::malloc(bytes);
   std::free(room);
   return room != nullptr;
@@ -162,10 +163,10 @@ bool LineFramer::can_hold(std::size_t size) const {
          has_room_(limits::kRoomPerByte * size + limits::kRoomBeside);
 }
 
-/// False if there is no memory. Then everything is as it was.
+/// Returns false if there is no memory. The buffer is then unchanged.
 bool LineFramer::resize(std::size_t capacity) {
   if (!buffer_) buffer_ = std::make_shared<Buffer>();
-  // realloc moves the pages of a large buffer instead of copying them.
+  // For a large buffer, realloc moves the pages instead of copying them.
   char* const bytes =
       static_cast<char*>(std::realloc(buffer_->bytes, capacity + limits::kLinePadding));
   if (bytes == nullptr) return false;

@@ -14,61 +14,63 @@
 
 namespace sitter {
 
-/// Bytes to lines. The shell reads straight into the framer's buffer and takes the lines out;
-/// nothing is copied but the beginning of a line that a read has cut. Blank lines, a carriage
+/// Splits bytes into lines. The shell reads straight into the framer's buffer and takes the lines
+/// out. Nothing is copied but the beginning of a line that a read has cut. Blank lines, a carriage
 /// return before the line end and a byte order mark at the start are skipped.
 ///
-/// A line over the limit is not kept: only its two ends come out, when its end comes or when it has
-/// become twice as long as the limit. So is one for which there is no memory.
+/// A line over the limit is not kept, and neither is a line for which there is no memory. Only the
+/// two ends of such a line come out: when its end is read, or when it has become twice as long as
+/// the limit.
 class LineFramer {
  public:
   struct Frame {
     Line line;                ///< empty when the line was not kept
-    std::uint64_t size = 0;   ///< 0, or the size of a line that was not kept, in bytes
-    std::string_view head{};  ///< its first bytes
-    std::string_view tail{};  ///< its last bytes; do not overlap with the first
+    std::uint64_t size = 0;   ///< the size in bytes of a line that was not kept, otherwise 0
+    std::string_view head{};  ///< the first bytes of that line
+    std::string_view tail{};  ///< the last bytes of that line, which do not overlap with the head
   };
 
   enum class Ends : std::uint8_t {
     newlines,
-    /// A progress bar on stderr ends what it writes with carriage returns only.
+    /// A progress bar on stderr may end its updates only with carriage returns.
     also_returns,
   };
 
-  /// Whether this many bytes can be allocated. A limit of the user may be far below what the
-  /// machine has (setrlimit(2), RLIMIT_AS).
+  /// Whether this many bytes can be allocated. The user may have set a limit far below the memory
+  /// of the machine (setrlimit(2), RLIMIT_AS).
   using HasRoom = bool (*)(std::size_t bytes);
   static bool has_room(std::size_t bytes);
 
-  /// `kept` is what is kept of each end of a longer line.
+  /// `kept` is the size of each end that is kept of a line over the limit.
   explicit LineFramer(std::size_t line_max = limits::kLineMax,
                       std::size_t kept = limits::kLineEndKept, Ends ends = Ends::newlines,
                       HasRoom asked = has_room)
       : line_max_(line_max), kept_(kept), ends_(ends), has_room_(asked) {}
 
-  /// What the lines that were given out stand in. Whoever holds it keeps them where they are.
+  /// The memory of the lines that were given out. As long as the caller holds it, these lines stay
+  /// valid.
   std::shared_ptr<const void> buffer() const { return buffer_; }
-  /// The piece stands in the buffer, and hardly anything else does, so that holding the buffer
-  /// takes hardly more memory than the piece.
+  /// Whether the piece takes up nearly the whole used part of the buffer. Holding the buffer then
+  /// takes hardly more memory than the piece itself.
   bool is_filled_by(std::string_view piece) const {
     return buffer_ && piece.data() >= buffer_->bytes && piece.data() < buffer_->bytes + end_ &&
            piece.size() >= end_ - end_ / 16;
   }
 
-  /// Gives back the memory of a long line that was taken out. Invalidates the lines that were given
-  /// out, unless the buffer is held.
+  /// Gives back the memory of a long line that was taken out. Lines that were given out become
+  /// invalid, unless the caller holds the buffer.
   void shrink();
 
-  /// Where the next read may put bytes; never empty. Invalidates the lines that were given out,
-  /// unless the buffer is held.
+  /// Where the next read may put bytes; never empty. Lines that were given out become invalid,
+  /// unless the caller holds the buffer.
   std::span<char> space();
-  /// `count` bytes were put at the beginning of `space()`.
+  /// `count` bytes were written at the beginning of `space()`.
   void filled(std::size_t count);
 
-  /// The next complete line. Valid until `space()` is called.
+  /// The next complete line. It is valid until `space()` is called.
   std::optional<Frame> next();
 
-  /// After the end of input: what stands behind the last line end, if it is not blank.
+  /// After the end of input: the text after the last line end, if it is not blank.
   std::optional<Frame> rest();
 
  private:
@@ -94,12 +96,12 @@ class LineFramer {
   HasRoom has_room_;
   std::shared_ptr<Buffer> buffer_;  // null only while there is no capacity
   std::size_t capacity_ = 0;        // without the padding
-  std::size_t begin_ = 0;           // of the line that is being read
-  std::size_t scanned_ = 0;         // no line end before this
-  std::size_t end_ = 0;             // of what was read
+  std::size_t begin_ = 0;           // where the line that is being read begins
+  std::size_t scanned_ = 0;         // there is no line end before this place
+  std::size_t end_ = 0;             // where the bytes that were read end
   bool at_start_ = true;            // a byte order mark may follow
 
-  // Of the line that is too long. Its size is 0 while there is none.
+  // A line that is too long. Its size is 0 while there is no such line.
   std::uint64_t long_size_ = 0;
   bool long_told_ = false;
   std::string long_head_;

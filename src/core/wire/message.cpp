@@ -38,19 +38,20 @@ simdjson::error_code key_of(field& f, std::string_view& key) {
   return f.unescaped_key().get(key);
 }
 
-/// As `==`, but the size of `name` is known to the compiler, which spares a call for each key.
+/// Does the same as `==`. But the compiler knows the size of `name`, which saves a call for each
+/// key.
 template <std::size_t size>
 bool is(std::string_view key, const char (&name)[size]) {
   return key.size() == size - 1 && std::memcmp(key.data(), name, size - 1) == 0;
 }
 
-/// Calls `on_member(key, value, token)` for each member, with the first token of its value; stops
+/// Calls `on_member(key, value, token)` for each member, with the first token of its value. Stops
 /// at the first error.
 template <class OnMember>
 simdjson::error_code each_member(object members, OnMember on_member) {
   for (auto item : members) {
     if (item.error()) return item.error();
-    // Taken by reference: a copy of a field costs as much as all the rest of this loop.
+    // Taken by reference, because a copy of a field costs as much as the rest of this loop.
     field&& f = std::move(item).value_unsafe();
     std::string_view key;
     if (const auto error = key_of(f, key)) return error;
@@ -61,12 +62,13 @@ simdjson::error_code each_member(object members, OnMember on_member) {
   return simdjson::SUCCESS;
 }
 
-/// A raw string or number; empty for anything else, of which the token is only the beginning.
+/// A raw string or number. Empty for any other value, because `token` is then only the beginning of
+/// the value.
 std::string_view scalar(std::string_view token) {
   return is_string(token) || is_json_number(token) ? token : std::string_view();
 }
 
-/// The text of the value alone: simdjson takes white space behind objects and arrays along.
+/// The text of the value alone. simdjson includes the white space after objects and arrays.
 simdjson::error_code raw_of(value& v, std::string_view token, std::string_view& out) {
   out = token;
   if (token.front() == '{') {
@@ -92,7 +94,8 @@ struct Reading {
   Values values;
   bool has_escapes;
 
-  /// The text of a raw string; with escapes it is decoded into the parser's buffer.
+  /// The text of a raw string. If the line has escapes, the string is decoded into the parser's
+  /// buffer.
   simdjson::error_code text_of(value& v, std::string_view token, std::string_view& out) const {
     if (has_escapes || !is_string(token)) return v.get_string().get(out);
     out = token.substr(1, token.size() - 2);
@@ -105,7 +108,7 @@ struct Reading {
     return is_good ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
   }
 
-  /// Checks a value that nobody reads. A string has been checked already.
+  /// Checks a value that nobody reads. Strings have been checked already.
   simdjson::error_code check(value& v, std::string_view token) const {
     if (values == Values::skipped || token.front() == '"') return simdjson::SUCCESS;
     std::string_view raw;
@@ -121,7 +124,7 @@ simdjson::error_code read_meta(value& meta, Message::Params& params, const Readi
       params.meta_progress_token = scalar(token);
     } else if (key.starts_with(kMetaPrefix)) {
       if (key == kMetaVersion) {
-        // Whatever it is, the child has to refuse it, and nothing may be made of it.
+        // If the version is no string, the child has to refuse it, and the bridge must not use it.
         params.envelope_version = token.front() == '"' ? token : "null";
       } else if (key == kMetaClientInfo) {
         return reading.raw_checked(v, token, params.envelope_client);
@@ -162,7 +165,7 @@ simdjson::error_code read_params(object members, Message::Params& params, const 
   });
 }
 
-/// simdjson checks the escapes of those strings only that are asked for.
+/// simdjson checks escapes only in strings that are read.
 bool has_bad_escape(std::string_view text, std::size_t at) {
   constexpr std::string_view kSimple = "\"\\/bfnrt";
   for (; at != text.npos; at = text.find('\\', at)) {
@@ -181,7 +184,7 @@ bool has_bad_escape(std::string_view text, std::size_t at) {
   return false;
 }
 
-/// Which of the members that make a message are there.
+/// Which members of a message the line has.
 struct Shape {
   bool has_id = false, has_method = false, has_params = false, has_result = false,
        has_error = false;
@@ -200,7 +203,7 @@ simdjson::error_code read_members(document& document, Message& message, Shape& s
       shape.has_method = true;
       if (token.front() == '"') return reading.text_of(v, token, message.method_text);
     } else if (is(key, "params")) {
-      // Of two the last one counts.
+      // If there are two, the last counts.
       if (std::exchange(shape.has_params, true)) message.params = {};
       if (token.front() != '{') return reading.raw_checked(v, token, message.params_raw);
       object params;
@@ -225,7 +228,7 @@ simdjson::error_code read_members(document& document, Message& message, Shape& s
   });
 }
 
-/// Tells the kind of the message, or returns what is wrong with it.
+/// Sets the kind of the message, or returns what is wrong with it.
 std::string_view classify(const Shape& shape, Message& message) {
   if (shape.version != "\"2.0\"") return "the member jsonrpc is not \"2.0\"";
   const bool null_id = message.id == "null";
@@ -290,7 +293,7 @@ const Message* MessageReader::read(Line line, Values values) {
     return refuse(Defect::Kind::batch, "the line is an array and not an object", line);
   }
   if (start.front() != '{') {
-    // The parser has not looked at the characters of a scalar yet.
+    // The parser has not checked the characters of a scalar yet.
     const bool is_scalar = nlohmann::json::accept(start.begin(), start.end());
     return refuse(is_scalar ? Defect::Kind::not_an_object : Defect::Kind::not_json,
                   "the line is not a JSON object", line);

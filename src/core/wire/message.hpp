@@ -10,33 +10,33 @@
 
 namespace sitter {
 
-/// The top level of a JSON-RPC message, and what the bridge needs of its params. Views point into
-/// the line or into the reader and live until the next read. Raw values are JSON text as it was
-/// sent.
+/// The top level of a JSON-RPC message, and what the bridge needs from its params. Views point into
+/// the line or into the reader, and are valid until the next read. Raw values are JSON text as it
+/// was sent.
 struct Message {
   enum class Kind : std::uint8_t { request, notification, result, error };
 
-  /// The members of params that the bridge looks at, whatever the method. Raw unless said
-  /// otherwise.
+  /// The members of params that the bridge looks at, whatever the method. They are raw unless a
+  /// comment says otherwise.
   struct Params {
     std::string_view name_text;  ///< unescaped
-    /// Strings or numbers; empty when they are anything else.
+    /// Strings or numbers. Empty if the value is anything else.
     std::string_view meta_progress_token;
     std::string_view progress_token;
     std::string_view request_id;
     std::string_view uri;
     std::string_view level;
-    /// The first token of whatever they are.
+    /// The first token of any value.
     std::string_view cursor;
     std::string_view protocol_version;
-    /// What a client of the stateless revision says of itself in `_meta`. Without a version there
-    /// is no envelope.
+    /// What a client of the stateless revision says about itself in `_meta`. Without a version
+    /// there is no envelope.
     std::string_view envelope_version;
     std::string_view envelope_client;
     std::string_view envelope_capabilities;
     /// The stream that a notification belongs to: the id of the subscriptions/listen.
     std::string_view subscription_id;
-    /// What a subscriptions/listen asks for, or its acknowledgement grants.
+    /// What a subscriptions/listen asks for, or what its acknowledgement grants.
     std::string_view notifications;
     bool has_task = false;
 
@@ -58,7 +58,7 @@ struct Defect {
   enum class Kind : std::uint8_t {
     not_utf8,
     not_json,
-    no_memory,  ///< nobody knows what it is
+    no_memory,  ///< there was no memory to read the line
     batch,
     not_an_object,
     not_json_rpc,
@@ -67,12 +67,12 @@ struct Defect {
   Kind kind;
   /// A clause for a person: "the member id is neither a string nor a number".
   std::string what;
-  /// The raw id, where one can be read.
+  /// The raw id, if one can be read.
   std::string id;
 };
 
-/// Reads the top level of lines. The only module that knows simdjson. UTF-8 and strings are checked
-/// everywhere, values that the bridge skips on demand only.
+/// Reads the top level of lines. No other module knows simdjson. UTF-8 and strings are always
+/// checked. Other values that the bridge skips are checked only with `Values::checked`.
 class MessageReader {
  public:
   enum class Values : std::uint8_t { skipped, checked };
@@ -82,7 +82,7 @@ class MessageReader {
   MessageReader(const MessageReader&) = delete;
   MessageReader& operator=(const MessageReader&) = delete;
 
-  /// The message, or null; then `defect()` says why.
+  /// The message, or null. After null, `defect()` says why.
   const Message* read(Line line, Values values = Values::skipped);
   const Defect& defect() const { return defect_; }
 

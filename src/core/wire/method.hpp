@@ -5,7 +5,7 @@
 
 namespace sitter {
 
-/// The methods that the bridge treats differently from the rest.
+/// The methods that the bridge treats in a special way.
 enum class Method : std::uint8_t {
   other,
   initialize,
@@ -36,13 +36,13 @@ enum class Method : std::uint8_t {
 
 Method method_of(std::string_view name);
 
-/// The name of a method as it stands on the wire; empty for `other`.
+/// The name of a method on the wire; empty for `other`.
 std::string_view method_name(Method method);
 
-/// Whether it asks for a page of tools, prompts, resources or resource templates.
+/// Whether the method asks for a page of tools, prompts, resources or resource templates.
 bool is_list(Method method);
 
-/// Whether it changes what the server has to know of the session.
+/// Whether the method changes what the server has to know about the session.
 bool is_setting(Method method);
 
 }  // namespace sitter

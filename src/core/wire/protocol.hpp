@@ -4,7 +4,7 @@
 
 namespace sitter {
 
-/// Words of the protocol that stand in several kinds of message, each spelled once.
+/// Words of the protocol that occur in several kinds of message.
 
 /// Error codes that the bridge uses or knows (JSON-RPC 2.0, section 5.1; specification 2026-07-28,
 /// basic/index, error codes).
@@ -19,10 +19,10 @@ enum class ErrorCode {
   unsupported_version = -32022,
 };
 
-/// Whether a raw error, an object, has this code.
+/// Whether a raw error object has this code.
 bool has_code(std::string_view error, ErrorCode code);
 
-/// Members of `_meta` that the stateless revision defines. All begin with the prefix.
+/// Members of `_meta` that the stateless revision defines. All of them begin with the prefix.
 inline constexpr std::string_view kMetaPrefix = "io.modelcontextprotocol/";
 inline constexpr std::string_view kMetaVersion = "io.modelcontextprotocol/protocolVersion";
 inline constexpr std::string_view kMetaClientInfo = "io.modelcontextprotocol/clientInfo";
