@@ -13,7 +13,7 @@ set(forbidden
   "[Ww]in[a-z0-9]*\\.h|io\\.h|process\\.h")
 list(JOIN forbidden "|" forbidden)
 
-# The time, the environment, chance and stdout.
+# Calls for the time, the environment, random numbers and the standard streams.
 set(calls "(_clock::now *\\(|getenv|random_device|std::(cout|cerr|clog|cin))")
 
 include(${CMAKE_CURRENT_LIST_DIR}/source_check.cmake)

@@ -1,5 +1,6 @@
-# Keeps the shell free of calls of std::filesystem that throw: a working directory that is gone, or a
-# folder that vanishes while it is read, is no reason to end. Each call names where its error goes.
+# Keeps calls of std::filesystem that throw out of the shell: the program must not end because a
+# working directory is gone, or because a folder vanishes while it is read. Each call names where
+# its error goes.
 # Run as: cmake -D ROOT=<project> -P filesystem_calls.cmake
 
 include(${CMAKE_CURRENT_LIST_DIR}/source_check.cmake)
@@ -14,7 +15,7 @@ set(namespace "(std::filesystem|fs)::")
 foreach(file IN LISTS files)
   file(RELATIVE_PATH name ${ROOT} ${file})
   file(READ ${file} text)
-  # A semicolon would divide a list, and a path itself asks nobody.
+  # A semicolon would divide a list. The class path itself makes no calls to the system.
   string(REGEX REPLACE "//[^\n]*" "" text "${text}")
   string(REPLACE ";" "@" text "${text}")
   string(REGEX REPLACE "${namespace}path([^a-z_])" "\\2" text "${text}")
@@ -26,7 +27,7 @@ foreach(file IN LISTS files)
     endif()
   endforeach()
 
-  # Under another name a call would not be found.
+  # A call under another name would not be found.
   string(REGEX MATCHALL "using (namespace )?std::filesystem|namespace [a-z_]+ = std::filesystem"
     names "${text}")
   list(REMOVE_ITEM names "namespace fs = std::filesystem")
@@ -34,7 +35,7 @@ foreach(file IN LISTS files)
     forbid("is hidden: ${other}")
   endforeach()
 
-  # The entries of a folder, and the way to the next one.
+  # The members of a folder entry, and the step to the next entry.
   string(REGEX MATCHALL
     "(->|\\.)(is_(directory|regular_file|symlink|socket)|file_size|last_write_time|symlink_status|refresh)\\(\\)"
     calls "${text}")

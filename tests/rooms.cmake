@@ -1,5 +1,5 @@
-# Keeps the rooms apart: a file includes only what is in its own folder or in one that comes before
-# it here. The face of the core, include/sitter, knows none of them.
+# Keeps the rooms apart: a file includes only what is in its own folder, or in a folder that comes
+# before its own in the list below. The face of the core, include/sitter, includes no room.
 # Run as: cmake -D ROOT=<project> -P rooms.cmake
 
 set(rooms

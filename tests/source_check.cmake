@@ -1,4 +1,5 @@
-# What the checks of the sources share. `name` is the file that is looked at, relative to ROOT.
+# Code that the checks of the sources share. `name` is the file that is being checked, relative to
+# ROOT.
 
 file(REAL_PATH ${ROOT} ROOT)
 

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint64_t kFirstNumber = std::uint64_t{1} << 50;
 
-/// A copy with nothing behind it but the padding, and that is not what a parser hopes for.
+/// A copy of the line with nothing but the padding after it. The padding holds bytes that disturb a
+/// parser that reads too far.
 std::unique_ptr<char[]> padded(const std::string& line) {
   auto bytes = std::make_unique<char[]>(line.size() + limits::kLinePadding);
   std::memcpy(bytes.get(), line.data(), line.size());
@@ -23,7 +24,7 @@ bool is_internal(const std::string& raw_id) {
   return raw_id.starts_with("\"mcp-sitter-") || raw_id.starts_with("11258999068");
 }
 
-/// "#3" for the number of the third request of the bridge's own.
+/// Writes "#3" for the number of the third request of the bridge itself.
 std::string without_numbers(std::string text) {
   for (std::size_t at = 0; (at = text.find("11258999068", at)) != text.npos; ++at) {
     const std::size_t end = text.find_first_not_of("0123456789", at);
@@ -45,7 +46,7 @@ std::string with_numbers(std::string text) {
   return text;
 }
 
-/// What the shell has to answer.
+/// Whether the shell has to answer the order.
 bool is_order(const Order& order) {
   return std::holds_alternative<order::StartChild>(order) ||
          std::holds_alternative<order::StartBuild>(order) ||
@@ -55,7 +56,7 @@ bool is_order(const Order& order) {
          std::holds_alternative<order::CheckCommandFiles>(order);
 }
 
-/// Ids may be as large as lines. These are compared byte for byte, by a number.
+/// Ids may be as large as lines. A large id is replaced by a hash of its bytes.
 nlohmann::json id_of(std::string_view raw) {
   if (raw.size() > limits::kKiB) return std::hash<std::string_view>()(raw);
   return nlohmann::json::parse(raw);
@@ -77,8 +78,8 @@ nlohmann::json top_level(const std::string& text) {
   return top;
 }
 
-/// Lone surrogates may pass, though strict parsers refuse them. Of a large line only the top
-/// level is read, since more would take seconds.
+/// The bridge may pass lone surrogates, which strict parsers refuse. Only the top level of a large
+/// line is read, because the rest would take seconds.
 nlohmann::json parsed(std::string line) {
   if (line.size() > 64 * limits::kKiB) return top_level(line);
   for (std::size_t at = 0; (at = line.find("\\ud8", at)) != line.npos; ++at) {
@@ -94,7 +95,7 @@ nlohmann::json expect_message(const std::string& line) {
       message.is_object() && message.value("jsonrpc", "") == "2.0" &&
       (message.contains("method") + message.contains("result") + message.contains("error") == 1);
   EXPECT_TRUE(is_message) << "no JSON-RPC message: " << line.substr(0, 1000);
-  // A copy of a deeply nested one would not come back.
+  // Copying a deeply nested message would overflow the stack.
   if (!is_message) message = nlohmann::json::object();
   return message;
 }
@@ -124,7 +125,7 @@ void BridgeTest::started(Generation gen) {
 
 void BridgeTest::start_fails(Generation gen, const std::string& reason, bool is_file_busy) {
   if (is_file_busy) {
-    // It is ordered once more.
+    // The bridge orders the start again.
     children_.erase(gen);
   } else {
     children_[gen].is_released = true;
@@ -434,7 +435,7 @@ void BridgeTest::note_client_line(const std::string& line) {
   if (message.contains("id")) {
     if (!message["id"].is_string() && !message["id"].is_number()) return;
     Open& open = open_[message["id"].dump()];
-    // A stream may end with an answer, and need not.
+    // A stream may end with an answer, or without an answer.
     ++(message["method"] == "subscriptions/listen" ? open.cancelled : open.owed);
     return;
   }
@@ -442,7 +443,7 @@ void BridgeTest::note_client_line(const std::string& line) {
   const auto id = nlohmann::json::json_pointer("/params/requestId");
   if (!message.contains(id)) return;
   const auto open = open_.find(message[id].dump());
-  // The opening can't be cancelled, and it has the id 0 in these stories.
+  // The opening can't be cancelled. Its id is 0 in these stories.
   if (open == open_.end() || open->second.owed == 0 || open->first == "0") return;
   --open->second.owed;
   ++open->second.cancelled;

@@ -29,9 +29,9 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-/// What the child says of itself. A story changes it before a child opens.
+/// What the child says about itself. A story changes it before a child opens.
 struct Server {
-  /// It speaks 2026-07-28 and nothing else.
+  /// The child speaks 2026-07-28 and no other revision.
   bool is_stateless = false;
   std::string protocol_version = "2025-11-25";
   std::string name = "server";
@@ -49,7 +49,7 @@ struct Server {
            (instructions.empty() ? "" : ",\"instructions\":\"" + instructions + "\"") + "}";
   }
 
-  /// As this server answers.
+  /// A page of a list in the form in which this server answers it.
   std::string page(const std::string& key, const std::vector<std::string>& items) const {
     std::string result = list(key, items);
     if (is_stateless) {
@@ -65,17 +65,17 @@ struct Server {
   }
 };
 
-/// Tells a story to a bridge: facts go in, and what it orders comes out of `done()` in short words.
-/// Numbers of the bridge's own requests are written `#1`, `#2` in the order in which they were
-/// made, in both directions.
+/// Tells a story to a bridge: facts go in, and its orders come out of `done()` in short words. The
+/// ids of the bridge's own requests are written as `#1`, `#2`, in the order in which they were
+/// made. This applies to both directions.
 ///
-/// Lines lie in memory that is given back as soon as their orders are done, so a view that lives
-/// longer is found by the address sanitizer. At its end the story closes the client's input, and
-/// fails if a request is left without its one answer, if the bridge does not come to its end, if a
-/// line is no JSON-RPC message, or if an order is for a child that is not there.
+/// Lines are in memory that is freed as soon as their orders are done, so the address sanitizer
+/// finds a view that lives longer. At its end the story closes the client's input. It fails if a
+/// request does not have its one answer, if the bridge does not end, if a line is no JSON-RPC
+/// message, or if an order is for a child that is not there.
 class BridgeTest : public ::testing::Test {
  protected:
-  /// What the shell answers at once, so that a story need not tell it.
+  /// Which orders the shell answers at once, so that a story need not tell the answers.
   struct Plays {
     bool start = true;
     bool signal = true;
@@ -93,15 +93,15 @@ class BridgeTest : public ::testing::Test {
   Plays plays;
   Server server;
   BinaryFacts binary;
-  /// Whom a kill of the scope same-executable would meet.
+  /// The processes that a kill with the scope same-executable would end.
   std::optional<SharedImage> shared;
   /// Whether the command's files have changed since the last start.
   bool files_changed = false;
   Now now{Instant() + std::chrono::hours(1), WallTime() + std::chrono::hours(500000)};
 
-  /// For stories of the revision with batches.
+  /// True in stories of the revision that has batches.
   bool takes_batches = false;
-  /// For stories in which a line that was refused has an id.
+  /// True in stories in which a refused line has an id.
   bool may_answer_unasked = false;
 
   Bridge& bridge();
@@ -122,7 +122,7 @@ class BridgeTest : public ::testing::Test {
     feed(fact::ControlLine{connection, line});
   }
   void control_closes(ControlId connection) { feed(fact::ControlClosed{connection}); }
-  /// What it was sent since the last call.
+  /// The lines that were sent to the connection since the last call.
   std::vector<std::string> control_got(ControlId connection) {
     return std::exchange(to_control_[connection], {});
   }
@@ -134,7 +134,7 @@ class BridgeTest : public ::testing::Test {
   void started(Generation gen);
   void start_fails(Generation gen, const std::string& reason, bool is_file_busy = false);
   void child(Generation gen, const std::string& line);
-  /// Its output ends in this line.
+  /// The output of the child ends in this line.
   void child_breaks_off(Generation gen, const std::string& line);
   void child_line_too_long(Generation gen, const std::string& head, const std::string& tail,
                            std::uint64_t size);
@@ -149,11 +149,11 @@ class BridgeTest : public ::testing::Test {
   void input_moved(Generation gen) { feed(fact::ChildInputMoved{gen}); }
   void input_drained(Generation gen) { feed(fact::ChildInputDrained{gen}); }
 
-  // Answers of the shell, where it does not play them.
+  // Answers of the shell, for orders that are not played.
   void unit_signalled(Generation gen, std::vector<fact::UnitSignalled::Process> processes);
   void orphan_ended() { feed(fact::OrphanEnded{}); }
   void image_swept(std::vector<fact::ImageSwept::Process> processes);
-  /// The oldest look that was ordered and not answered at once.
+  /// Answers the oldest order to look at the binary that was not answered at once.
   void binary_inspected();
   void files_checked(bool changed) { feed(fact::CommandFilesChecked{changed}); }
 
@@ -163,13 +163,12 @@ class BridgeTest : public ::testing::Test {
   /// Turns the clock to the next deadline, and no further.
   void next_deadline_comes();
 
-  /// What was ordered since the last time, in words: "client ..." and "child 1 ..." for lines,
-  /// "start 1", "close 1", "terminate 1", "kill 1", "release 1", with "build 1" for a build;
-  /// "sweep ...", "exit 0". What the shell merely looks at for the bridge is left out where it is
-  /// played.
+  /// What was ordered since the last call, in words: "client ..." and "child 1 ..." for lines,
+  /// "start 1", "close 1", "terminate 1", "kill 1", "release 1", and "build 1" for a build; "sweep
+  /// ...", "exit 0". Orders that only look at something are left out if they are played.
   std::vector<std::string> done() { return std::exchange(words_, {}); }
 
-  /// The lines to the client among what was done, without the rest.
+  /// Only the lines to the client from `done()`.
   std::vector<std::string> client_got();
 
   /// The only line that the client got, parsed.
@@ -178,27 +177,27 @@ class BridgeTest : public ::testing::Test {
   /// The text of the only block of the only answer.
   std::string answer_text();
 
-  /// Without what is only of interest to who looks for a fault.
+  /// The log lines of the bridge above the level debug.
   const std::vector<std::string>& logs() const { return logs_; }
 
-  // Stories that many others begin with.
+  // The beginnings of many stories.
 
-  /// The child answers its opening and whatever lists the bridge takes, until it has nothing to
+  /// The child answers its opening and all list requests of the bridge, until nothing is left to
   /// answer.
   void opens(Generation gen);
 
-  /// A session with a child that serves. Ids from 1 on are free.
+  /// Opens a session with a child that serves. Ids from 1 on are free.
   void open_session(const std::string& version = "2025-11-25",
                     const std::string& client_name = "story");
 
-  /// As above, with a client that has listed the tools.
+  /// Does the same with a client that has listed the tools.
   void open_listed_session(const std::string& client_name = "story");
 
   void TearDown() override;
 
   static std::int64_t pid_of(Generation gen) { return 1000 + gen; }
 
-  /// What stands for the number of a child in facts about a build.
+  /// The generation of a build, as it is used in facts about the build.
   static constexpr Generation build(int number) { return -number; }
 
  private:
@@ -211,7 +210,7 @@ class BridgeTest : public ::testing::Test {
     bool has_exited = false;
     bool is_closed = false;
     bool is_released = false;
-    /// Lines to it, and whether they were answered.
+    /// The lines to the child, and whether they were answered.
     std::vector<std::pair<std::string, bool>> inbox;
   };
 

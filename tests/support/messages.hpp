@@ -8,7 +8,8 @@
 
 namespace sitter {
 
-// Ids are raw JSON, so that a story can spell them as it likes; numbers are taken for convenience.
+// Ids are raw JSON, so that a story can spell them in any way. Numbers are accepted for
+// convenience.
 
 struct Id {
   Id(int number) : raw(std::to_string(number)) {}
@@ -74,7 +75,7 @@ inline std::string initialize(const Id& id, const std::string& version = "2025-1
                      R"json(","version":"1"}})json");
 }
 
-/// What a client of the stateless revision says of itself in each request.
+/// What a client of the stateless revision says about itself in each request.
 inline std::string envelope(const std::string& version = "2026-07-28",
                             const std::string& client = "story") {
   return R"json("_meta":{"io.modelcontextprotocol/protocolVersion":")json" + version +

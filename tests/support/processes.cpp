@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 std::string file_of(long pid, const std::string& name) {
   const std::ifstream file("/proc/" + std::to_string(pid) + "/" + name, std::ios::binary);
-  // Reading fails when the process ends meanwhile, and an iterator would throw then.
+  // Reading fails if the process ends meanwhile, and an iterator would then throw.
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
@@ -42,7 +42,7 @@ bool eventually(const std::function<bool()>& condition) {
   const auto end = std::chrono::steady_clock::now() + kPatience;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;
-    // Nothing tells of a change in /proc; between two looks the processes get the core.
+    // No event reports a change in /proc. The sleep leaves the processor to the processes.
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return true;
@@ -102,7 +102,7 @@ bool come_to_rest(const std::vector<long>& pids, const std::function<void()>& me
     return all;
   };
   const auto sleeps = [](long pid) { return status_field(pid, "State").starts_with('S'); };
-  // Between two of them a byte may be on its way, so one look says little.
+  // A byte may be on its way between two processes, so a single look proves little.
   constexpr int kLooks = 100;
   int still = 0;
   auto before = moved();
@@ -110,7 +110,7 @@ bool come_to_rest(const std::vector<long>& pids, const std::function<void()>& me
     meanwhile();
     const bool all_sleep = std::all_of(pids.begin(), pids.end(), sleeps);
     auto now = moved();
-    // All of them have read something; else their counts can't be seen.
+    // Each process has read something by then. A process with zero counts can't be observed.
     const bool all_count = std::none_of(
         now.begin(), now.end(), [](const BytesMoved& bytes) { return bytes == BytesMoved(); });
     still = all_sleep && all_count && now == before ? still + 1 : 0;

@@ -10,29 +10,33 @@
 
 namespace sitter::testing {
 
-/// How long a test waits for what must happen at once. Only a failing test ever waits so long.
+/// How long a test waits for something that should happen at once. Only a failing test waits this
+/// long.
 inline constexpr std::chrono::seconds kPatience{20};
 
-/// Waits for something that shows itself in no descriptor. False if it has not come true in time.
+/// Waits for a condition that no descriptor reports. Returns false if the condition does not become
+/// true in time.
 bool eventually(const std::function<bool()>& condition);
 
-/// False for a zombie too: where nobody reaps orphans they stay in the table.
+/// Also false for a zombie: where nobody reaps orphans, they stay in the process table.
 bool is_alive(long pid);
 
 /// Waits until the process has ended.
 bool ends(long pid);
 
-/// The living processes whose environment holds this entry. What a program starts inherits it, so
-/// an entry that only one test uses finds everything that came of it.
+/// The living processes whose environment holds this entry. Programs that a process starts inherit
+/// the entry. An entry that only one test uses therefore finds every process that the test has
+/// caused.
 std::vector<long> processes_with(const std::string& environment_entry);
 
 std::string command_line_of(long pid);
 std::set<int> descriptors_of(long pid);
 
-/// One field of /proc/PID/status, without its name; empty if the process or the field is gone.
+/// One field of /proc/PID/status, without its name. Empty if the process or the field is gone.
 std::string status_field(long pid, const std::string& name);
 
-/// Bytes that the process has read and written since its start. Both are 0 when it is gone.
+/// The bytes that the process has read and written since its start. Both numbers are 0 if the
+/// process is gone.
 struct BytesMoved {
   std::uint64_t read = 0;
   std::uint64_t written = 0;
@@ -41,17 +45,17 @@ struct BytesMoved {
 };
 BytesMoved bytes_moved(long pid);
 
-/// Waits until all of these sleep and none reads or writes any more: each waits for somebody else.
-/// False if one of them can't be looked at, or has moved nothing yet. `meanwhile` is done again and
-/// again, and may keep them busy.
+/// Waits until all these processes sleep and none of them reads or writes any more: each waits for
+/// something. Returns false if a process can't be looked at, or has moved nothing yet. `meanwhile`
+/// is called again and again, and may keep the processes busy.
 bool come_to_rest(
     const std::vector<long>& pids, const std::function<void()>& meanwhile = [] {});
 
-/// Resident memory, and the most that it ever was. 0 when the process is gone.
+/// The resident memory, and its largest size so far. Both are 0 if the process is gone.
 std::size_t resident_bytes(long pid);
 std::size_t resident_bytes_max(long pid);
-/// Resident memory without the pages of files, which are those of the program that were used so
-/// far.
+/// The resident memory without the pages of files, which depend on how much of the program was
+/// used.
 std::size_t own_resident_bytes(long pid);
 
 }  // namespace sitter::testing

@@ -16,11 +16,12 @@ namespace sitter::testing {
 namespace {
 
 constexpr std::size_t kReadSize = std::size_t{1} << 18;
-/// Of stderr, which may be endless.
+/// The bound for the text that is kept of stderr, which may be endless.
 constexpr std::size_t kErrorTextMax = std::size_t{1} << 20;
 constexpr int kExecFailed = 126;
 
-/// Both ends are closed at an exec; those of the program are copied to its standard descriptors.
+/// Both ends are closed at an exec. The ends for the program are copied to its standard
+/// descriptors.
 struct Pipe {
   Pipe() {
     int ends[2];
@@ -31,12 +32,12 @@ struct Pipe {
   OwnDescriptor read_end, write_end;
 };
 
-/// The other end of a pipe has flags of its own, so the program does not see this.
+/// The two ends of a pipe have separate flags, so the program does not see this change.
 void make_non_blocking(const OwnDescriptor& descriptor) {
   fcntl(descriptor.number(), F_SETFL, fcntl(descriptor.number(), F_GETFL) | O_NONBLOCK);
 }
 
-/// The first of those that the test may use.
+/// Chooses the first processor that the test may use.
 bool stay_on_one_cpu() {
   cpu_set_t allowed, one;
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return false;
@@ -47,7 +48,7 @@ bool stay_on_one_cpu() {
   return sched_setaffinity(0, sizeof one, &one) == 0;
 }
 
-/// It stays pending, also over an exec (execve(2)).
+/// The signal stays pending, also after an exec (execve(2)).
 void send_to_oneself(int number) {
   std::signal(number, SIG_DFL);
   sigset_t blocked;
@@ -128,7 +129,8 @@ bool Program::flush() {
 }
 
 std::size_t Program::offer() {
-  // Even a write of which nothing is taken wakes the reader of a pipe.
+  // A write wakes the reader of a pipe even if the pipe takes no bytes. So the program writes only
+  // if there is room.
   pollfd writable{input_.number(), POLLOUT, 0};
   if (poll(&writable, 1, 0) > 0) write_some();
   return unwritten_.size() - written_;
@@ -170,7 +172,7 @@ bool Program::shows_error(const std::string& text) {
 
 int Program::wait() {
   pump_until([this] { return has_ended(); });
-  // Its last words may still be in the pipes.
+  // The last words of the program may still be in the pipes.
   pump();
   return exit_code_.value_or(-1);
 }
@@ -210,7 +212,7 @@ void Program::write_some() {
     const ssize_t count =
         ::write(input_.number(), unwritten_.data() + written_, unwritten_.size() - written_);
     if (count < 0 && errno == EAGAIN) return;
-    // Nobody will ever read it.
+    // Nobody will read the rest.
     if (count < 0 && errno != EINTR) input_.close();
     if (count > 0) written_ += static_cast<std::size_t>(count);
   }

@@ -15,7 +15,7 @@
 
 namespace sitter::testing {
 
-/// A descriptor that is closed at the end.
+/// A descriptor that is closed when the object is destroyed.
 class OwnDescriptor {
  public:
   OwnDescriptor() = default;
@@ -35,72 +35,74 @@ class OwnDescriptor {
   int number_ = -1;
 };
 
-/// A program that the test has started, at the other end of its three pipes. Nothing that it does
-/// can block the test: everything is written and read while the test waits for something.
+/// A program that the test has started, with pipes to its three standard descriptors. The program
+/// can't block the test: everything is written and read while the test waits for something.
 class Program {
  public:
   struct Start {
     /// A path, and arguments.
     std::vector<std::string> command;
     std::string cwd = {};
-    /// It is removed before the program begins.
+    /// Whether the working directory is removed before the program begins.
     bool cwd_is_gone = false;
-    /// A signal that has come before the program begins, and is blocked then.
+    /// A signal that is pending, and blocked, when the program begins.
     std::optional<int> pending_signal = {};
     /// NAME=VALUE entries that are added to the environment of the test.
     std::vector<std::string> environment = {};
-    /// Descriptors to use instead of a pipe; they stay the test's.
+    /// Descriptors to use instead of pipes. The test still owns them.
     std::optional<int> input = {};
     std::optional<int> output = {};
-    /// False: its stderr is never read, as some clients do it.
+    /// If false, stderr is never read, as some clients do.
     bool reads_stderr = true;
-    /// It and all that it starts share one processor.
+    /// Whether the program and everything that it starts share one processor.
     bool on_one_cpu = false;
   };
 
-  /// A line that came instead of the one that was waited for.
+  /// Stands for a line that did not come.
   static constexpr char kNothingCame[] = "[nothing more came]";
 
   explicit Program(const Start& start);
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
-  /// Kills it if it still runs.
+  /// Kills the program if it still runs.
   ~Program();
 
   pid_t pid() const { return pid_; }
   void signal(int number) const;
 
   void write(std::string_view bytes);
-  /// After all that was written has been taken.
+  /// Closes the input after everything that was written has been taken.
   void close_input();
   void close_output();
-  /// Waits until all that was written has been taken.
+  /// Waits until everything that was written has been taken.
   bool flush();
-  /// Offers what has not been taken yet once more: how much of it is left. Reads nothing.
+  /// Tries again to write what has not been taken yet, and returns how many bytes are left. Reads
+  /// nothing.
   std::size_t offer();
 
-  /// The next line of stdout; kNothingCame if none comes in time, nothing at its end.
+  /// The next line of stdout. Returns kNothingCame if no line comes in time, and nothing at the end
+  /// of stdout.
   std::optional<std::string> read_line();
-  /// The lines of stdout that are there; the first byte of them is waited for at most so long.
+  /// The lines of stdout that are there. Waits at most this long for the first byte.
   std::vector<std::string> lines_so_far(std::chrono::milliseconds wait);
   /// All further lines of stdout until its end.
   std::vector<std::string> read_all();
-  /// Waits until stderr holds this.
+  /// Waits until stderr contains this text.
   bool shows_error(const std::string& text);
   /// The end of what came on stderr.
   const std::string& error_text() const { return error_text_; }
 
-  /// Waits for its end: its exit code, 128 + N for signal N, -1 if it does not end. What it still
-  /// writes is read meanwhile.
+  /// Waits for the end of the program, and reads what it still writes. Returns the exit code, 128 +
+  /// N for signal N, or -1 if the program does not end.
   int wait();
   bool has_ended();
 
  private:
   using Condition = std::function<bool()>;
-  /// An end of the program shows in no descriptor, so the wait is short.
+  /// No descriptor reports the end of the program, so each wait is short.
   static constexpr std::chrono::milliseconds kRound{5};
 
-  /// Moves bytes until the condition holds; false if it does not in time.
+  /// Moves bytes until the condition holds. Returns false if that takes too long.
   bool pump_until(const Condition& condition);
   void pump(std::chrono::milliseconds wait = kRound);
   void write_some();

@@ -6,7 +6,7 @@
 
 namespace sitter {
 
-/// sitter_rebuild in a session that was opened with initialize.
+/// Calls of sitter_rebuild in a session that was opened with initialize.
 class BridgeRebuildTest : public BridgeTest {
  protected:
   BridgeRebuildTest() { config.build_command = "make"; }

@@ -19,7 +19,7 @@ class RespawnTest : public BridgeTest {
     down();
     client(call(1, "echo"));
   }
-  /// For stories that tell themselves how starts go.
+  /// Opens a session in stories that tell the starts of children themselves.
   void open_session_with_start() {
     const bool plays_start = std::exchange(plays.start, true);
     open_session();

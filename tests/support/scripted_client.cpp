@@ -143,7 +143,7 @@ long ScriptedClient::child_pid() {
 }
 
 Json ScriptedClient::child_state() {
-  // A notice may stand before it.
+  // A notice may come before the state.
   const Json content = result_of("state").value("content", Json::array());
   const std::string text = content.empty() ? "" : content.back().value("text", "");
   Json state = Json::parse(text, nullptr, false);

@@ -11,7 +11,7 @@ inline std::string complete_text(const std::string& text) {
          R"json("}]})json";
 }
 
-/// The same by the bridge itself, which says so.
+/// The same result from the bridge itself, which names itself in `_meta`.
 inline std::string own_text(const std::string& text) {
   std::string made = complete_text(text);
   made.insert(made.find("\"content\""), R"json("_meta":{"io.modelcontextprotocol/serverInfo":)json"
@@ -19,7 +19,8 @@ inline std::string own_text(const std::string& text) {
   return made;
 }
 
-/// Clients of 2026-07-28, which has no opening, and clients that first find out.
+/// Stories about clients of 2026-07-28, which has no opening, and about clients that first probe
+/// for the revision.
 class StatelessTest : public BridgeTest {
  protected:
   StatelessTest() { server.is_stateless = true; }
@@ -46,14 +47,14 @@ inline const std::string kTools = R"json({"toolsListChanged":true})json";
 inline const std::string kChanged = "notifications/tools/list_changed";
 inline const Id kStream("\"s\"");
 
-/// The result that ends a stream; `id` stands in its `_meta`.
+/// The result that ends a stream. `id` is the id in its `_meta`.
 inline std::string end_of(const Id& stream, const Id& id, const std::string& more = "") {
   return result(stream, R"json({"resultType":"complete","_meta":)json"
                         R"json({"io.modelcontextprotocol/subscriptionId":)json" +
                             id.raw + more + "}}");
 }
 
-/// Streams of 2026-07-28, which outlive the children.
+/// Stories about streams of 2026-07-28, which outlive the children.
 class StreamsTest : public StatelessTest {
  protected:
   void open_stream(const std::string& wanted, const std::string& granted) {
@@ -63,7 +64,7 @@ class StreamsTest : public StatelessTest {
     done();
   }
 
-  /// The request that starts the next child, which serves with the tools that it has now.
+  /// The request starts the next child, which serves with the current tools.
   void respawn(Generation gen) {
     client(enveloped(90 + gen, "x"));
     opens(gen);

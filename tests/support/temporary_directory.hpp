@@ -9,7 +9,7 @@
 
 namespace sitter::testing {
 
-/// A directory that is gone at the end of the test.
+/// A directory that is removed at the end of the test.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
@@ -19,7 +19,7 @@ class TemporaryDirectory {
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
   ~TemporaryDirectory() {
-    std::error_code ignored;  // A file left behind is no failure of what is tested.
+    std::error_code ignored;  // A file that stays behind does not make the test fail.
     std::filesystem::remove_all(path_, ignored);
   }
 
@@ -37,7 +37,7 @@ class TemporaryDirectory {
     return write(name, "#!/bin/sh\n" + commands + "\n", 0755);
   }
 
-  /// A copy of a program: an executable file that nobody else runs.
+  /// Copies a program to an executable file that nobody else runs.
   std::string copy_program(const std::string& name, const std::string& program) const {
     const std::string file = place(name);
     std::filesystem::copy_file(std::filesystem::canonical(program), file);
