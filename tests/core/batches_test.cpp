@@ -49,7 +49,7 @@ TEST(BatchesTest, WhatAllOfThemKeepIsBounded) {
   EXPECT_TRUE(batches.has_room(second, 3));
   batches.add(second, "123");
   EXPECT_FALSE(batches.has_room(second, 0));
-  // The last one is not kept.
+  // The last answer completes its batch, so it is not kept.
   EXPECT_TRUE(batches.has_room(first, 3));
   EXPECT_EQ(batches.add(first, "567"), "[1234,567]");
   EXPECT_TRUE(batches.has_room(second, 4));

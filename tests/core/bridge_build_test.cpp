@@ -235,7 +235,7 @@ TEST_F(BridgeBuildTest, ALineThatIsStillToBeToldIsForgottenWithItsBuild) {
   child_says(build(1), "one");
   child_says(build(1), "two");
   dies(build(1), 0);
-  // Otherwise the program would turn in circles until the new server is there.
+  // Otherwise the program would spin until the new server is there.
   EXPECT_GT(*bridge().next_timeout(), now.steady + seconds(1));
   opens(2);
 }
@@ -260,7 +260,7 @@ TEST_F(BridgeBuildTest, ABuildThatHasEndedIsNotStoppedForItsOutput) {
   client(rebuild(1, R"json({"timeout_seconds":7})json"));
   time_passes(milliseconds(6900));
   exits(build(1), 0);
-  // Something that it has left behind holds its output.
+  // A process that the build has left behind still holds its output.
   time_passes(milliseconds(300));
   EXPECT_THAT(done(), Contains("start 2"));
   opens(2);

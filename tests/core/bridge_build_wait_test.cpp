@@ -5,10 +5,10 @@ namespace {
 
 constexpr ControlId kScript = 7;
 
-/// Who waits for a build, for how long, and what ends it.
+/// Which calls wait for a build, for how long, and what ends the build.
 class BridgeBuildWaitTest : public BridgeRebuildTest {
  protected:
-  /// A build that nobody in the session waits for, and no server.
+  /// A build runs that nobody in the session waits for, and there is no server.
   void hang_in_a_build() {
     open_session();
     ask_reload();
@@ -24,7 +24,7 @@ class BridgeBuildWaitTest : public BridgeRebuildTest {
     client(rebuild(2, R"json({"timeout_seconds":20})json"));
     EXPECT_THAT(done(), IsEmpty());
   }
-  /// Child 2 is starting, and call 1 waits for it.
+  /// Child 2 is starting, and call 1 waits for it. Reloads must wait until then.
   void expect_reloads_to_wait() {
     for (int n = 0; n < 3; ++n) ask_reload();
     EXPECT_THAT(done(), IsEmpty());
@@ -105,7 +105,7 @@ TEST_F(BridgeBuildWaitTest, ACallThatWaitsForTheBuildKeepsItFromAKill) {
   EXPECT_THAT(done(), Not(Contains("close build 1")));
   dies(1, 0);
   done();
-  // It is its call's alone now.
+  // Only this call still waits for the build.
   client(cancelled(1));
   EXPECT_THAT(done(), Contains("close build 1"));
   dies(build(1), 143, "SIGTERM");

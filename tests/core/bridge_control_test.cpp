@@ -5,13 +5,13 @@ namespace {
 
 constexpr ControlId kScript = 7;
 
-/// Somebody who controls the bridge from outside, besides the client.
+/// A script controls the bridge from outside, besides the client.
 class BridgeControlTest : public BridgeRebuildTest {
  protected:
   void asks(const std::string& command, const std::string& more = "") {
     control(kScript, "{\"command\":\"" + command + "\"" + more + "}");
   }
-  /// The only line that came.
+  /// The only line that the script got, parsed.
   nlohmann::json got() {
     const auto lines = control_got(kScript);
     EXPECT_THAT(lines, SizeIs(1));

@@ -42,7 +42,7 @@ TEST_F(BridgeCursorsTest, ACursorOfTheLivingChildPasses) {
 }
 
 TEST(CursorsTest, ACursorThatTheChildNeverGaveIsRefusedUntil10000AreKnown) {
-  // Without the fixture, which would take its time with so many.
+  // The fixture would be too slow for so many requests.
   const Now now{Instant() + seconds(1), WallTime()};
   Bridge bridge(BridgeConfig{}, now);
   std::string to_client;

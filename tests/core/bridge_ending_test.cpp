@@ -42,7 +42,6 @@ TEST_F(BridgeEndingTest, AShortGraceIsKept) {
 }
 
 TEST_F(BridgeEndingTest, AnswersThatAreOwedAreWaitedFor) {
-  // Client EOF with pending requests.
   open_session();
   client(call(1, "work"));
   done();
@@ -71,7 +70,7 @@ TEST_F(BridgeEndingTest, WhatIsUnansweredAfterTenSecondsGetsItsError) {
 }
 
 TEST_F(BridgeEndingTest, AWholePipedSessionIsAnswered) {
-  // As in `printf init+initialized+list+call | bridge child`.
+  // The lines of `printf init+initialized+list+call | bridge child`.
   client(initialize(0));
   client(initialized());
   client(request(1, "tools/list"));
@@ -345,7 +344,7 @@ TEST_F(BridgeEndingTest, RequestsAfterASignalAreRefused) {
 }
 
 TEST_F(BridgeEndingTest, AClosedOutputIsLikeASignal) {
-  // The client closes the bridge's stdout only.
+  // The client closes only the bridge's stdout.
   open_session();
   client(call(1, "work"));
   done();

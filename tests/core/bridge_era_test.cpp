@@ -6,7 +6,7 @@ namespace {
 /// A client of one era, and a server of the other.
 class BridgeEraTest : public StatelessTest {};
 
-// A server that has never spoken the revision.
+// Servers that have never spoken the stateless revision.
 
 TEST_F(BridgeEraTest, AServerThatMustBeOpenedIsToldInTheAnswerThatItRefuses) {
   server.is_stateless = false;
@@ -120,7 +120,7 @@ TEST_F(BridgeEraTest, AServerThatHasAnsweredDiscoverIsNotDoubted) {
   EXPECT_THAT(done(), IsEmpty());
 }
 
-// A rebuilt server of another era.
+// Servers that are of another era after a rebuild.
 
 TEST_F(BridgeEraTest, AServerThatNowNeedsAnOpeningIsRecognised) {
   serve_session();
@@ -294,7 +294,7 @@ TEST_F(BridgeEraTest, AServerOfTheSameEraWhoseListsFailServes) {
 }
 
 TEST_F(BridgeEraTest, AServerThatIsSlowToListIsNotAskedToOpen) {
-  // One of both eras would keep to what it is asked last.
+  // A server of both eras would keep to the era that it was asked for last.
   serve_session();
   dies(1, 0);
   client(enveloped_call(2, "echo"));

@@ -3,11 +3,11 @@
 namespace sitter {
 namespace {
 
-/// A next child that does not come to serve.
+/// The next child does not come to serve.
 class BridgeFailedStartTest : public RespawnTest {};
 
 TEST_F(BridgeFailedStartTest, ARespawnedChildThatNeverAnswersIsTakenDown) {
-  // A child that is slower than the limit of 0.2.0.
+  // The child is slower than the time limit of mcp-sitter 0.2.0.
   call_while_down();
   time_passes(seconds(20));
   done();
@@ -80,7 +80,6 @@ TEST_F(BridgeFailedStartTest, AFailedStartIsTriedAgainByTheNextRequest) {
 }
 
 TEST_F(BridgeFailedStartTest, StartsThatFailAgainAndAgainAreKeptApart) {
-  // A crash loop.
   plays.start = false;
   open_session_with_start();
   for (Generation gen = 2; gen <= 4; ++gen) {

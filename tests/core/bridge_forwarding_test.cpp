@@ -78,7 +78,6 @@ TEST_F(BridgeForwardingTest, TheOrderOfEachDirectionIsKept) {
 }
 
 TEST_F(BridgeForwardingTest, DeepNestingPasses) {
-  // Nesting deeper than 64 levels.
   const std::string deep = std::string(100000, '[') + std::string(100000, ']');
   client(call(1, "echo", R"json({"x":)json" + deep + "}"));
   EXPECT_THAT(done(), ElementsAre("child 1 " + call(1, "echo", R"json({"x":)json" + deep + "}")));
@@ -87,7 +86,6 @@ TEST_F(BridgeForwardingTest, DeepNestingPasses) {
 }
 
 TEST_F(BridgeForwardingTest, DuplicateKeysPass) {
-  // The same key twice.
   const std::string asked =
       R"json({"jsonrpc":"2.0","id":1,"id":1,"method":"tools/call","params":{"name":"a","name":"echo","arguments":{}}})json";
   client(asked);
@@ -105,7 +103,7 @@ TEST_F(BridgeForwardingTest, LoneSurrogatesPass) {
 }
 
 TEST_F(BridgeForwardingTest, ALineWithCarriageReturnsAsWhiteSpacePasses) {
-  // A bare CR as JSON white space.
+  // A bare carriage return counts as white space in JSON.
   const std::string asked = "{\"jsonrpc\":\"2.0\",\r\"id\":1,\r\"method\":\"vendor/x\"}";
   client(asked);
   EXPECT_THAT(done(), ElementsAre("child 1 " + asked));

@@ -5,7 +5,8 @@ namespace {
 
 class BridgeHoldTest : public BridgeTest {
  protected:
-  /// A respawn with a tool more, announced to the client, and a call with the id 1 in flight.
+  /// Respawns the child with one more tool and tells the client. The call with the id 1 is in
+  /// flight then.
   void respawn_with_news(const std::string& line = call(1, "echo")) {
     dies(last_, 0);
     server.tools.push_back(tool("tool" + std::to_string(last_)));
@@ -13,7 +14,7 @@ class BridgeHoldTest : public BridgeTest {
     opens(++last_);
     EXPECT_THAT(client_got(), Contains(notification("notifications/tools/list_changed")));
   }
-  /// The next child has another schema for what the tool "typed" returns.
+  /// The next child has another output schema for the tool "typed".
   void die_for_another_output_schema() {
     const auto typed = [](const std::string& type) {
       return tool("typed",
@@ -353,7 +354,7 @@ TEST_F(BridgeHoldTest, WithoutNoticesOnlyOtherOutputSchemasAreWaitedFor) {
   EXPECT_THAT(client_got(), ElementsAre(result(1, text_result("x"))));
 }
 
-/// The answer of sitter_rebuild waits, too, with the notice in it.
+/// The answer of sitter_rebuild waits too, with the notice in it.
 class BridgeRebuildHoldTest : public BridgeRebuildTest {
  protected:
   void rebuild_with_news() {

@@ -116,7 +116,7 @@ TEST_F(BridgeIdsTest, TwoRequestsWithTheSameIdAreBothAnsweredWhenTheChildDies) {
 }
 
 TEST_F(BridgeIdsTest, AnIdMayComeBackAfterItsAnswer) {
-  // A tools/list in flight when the child dies, its id reused for a call.
+  // A list request is in flight when the child dies, and a call uses its id again.
   open_session();
   client(request(1, "tools/list", R"json({"cursor":"x"})json"));
   dies(1, 3);
@@ -241,7 +241,7 @@ TEST_F(BridgeIdsTest, AChildThatKeepsSixtyFourBitsMayRoundLongerIds) {
   child(1, result(kept));
   client(call(longer, "a"));
   done();
-  // As nlohmann/json, serde_json and simdjson print it.
+  // nlohmann/json, serde_json and simdjson print the id like this.
   child(1, result("1.2345678901234568e+23"));
   EXPECT_THAT(done(), ElementsAre("client " + result(longer)));
 }

@@ -11,7 +11,6 @@ class BridgeInFlightTest : public BridgeTest {
 };
 
 TEST_F(BridgeInFlightTest, ACallInFlightWhenTheChildIsKilledIsAnswered) {
-  // Request in flight, child killed -9.
   client(call(5, "work"));
   child_says(1, "about to work");
   done();
@@ -111,7 +110,7 @@ TEST_F(BridgeInFlightTest, ManyRequestsAreAnsweredInTheOrderInWhichTheyCame) {
 }
 
 TEST_F(BridgeInFlightTest, ACallJustAfterTheDeathWaitsForTheNextChild) {
-  // A call sent within half a millisecond of the child's death.
+  // The call comes after the exit of the child and before the end of its output.
   exits(1, 3);
   done();
   client(call(5, "echo"));
@@ -219,7 +218,7 @@ TEST_F(BridgeInFlightTest, AReadThatWaitsToBeSentAgainCanBeCancelled) {
 }
 
 TEST_F(BridgeInFlightTest, AReadThatIsSentAgainAsksForProgressNoMore) {
-  // Its values would start again from below.
+  // The values of the new child would begin again below the last value.
   client(request(5, "resources/read", R"json({"uri":"a:b","_meta":{"progressToken":5}})json"));
   child(1, progress(5, 50));
   time_passes(milliseconds(1));
@@ -298,7 +297,7 @@ TEST_F(BridgeInFlightTest, TheReportQuotesABoundedTail) {
 }
 
 TEST(BridgeBoundsTest, HowManyMayBeInFlightIsBounded) {
-  // Without the fixture, which would take its time with so many.
+  // The fixture would be too slow for so many requests.
   const Now now{Instant() + seconds(1), WallTime()};
   Bridge bridge(BridgeConfig{}, now);
   std::string last_answer;
@@ -362,7 +361,7 @@ TEST_F(BridgeInFlightTest, AChildThatWasGivenUpHasNoExitCode) {
 }
 
 TEST_F(BridgeInFlightTest, WhatAToolSaysOfItselfDoesNotMakeItsCallRepeatable) {
-  // Such hints come from the server and are not to be trusted.
+  // Such hints come from the server, so they can't be trusted.
   dies(1, 0);
   server.tools = {
       tool("read", R"json(,"annotations":{"readOnlyHint":true,"idempotentHint":true})json")};
@@ -416,7 +415,7 @@ TEST_F(BridgeInFlightTest, ProgressOfALaterRequestWithTheTokenOfOneThatWasSentAg
 }
 
 TEST_F(BridgeInFlightTest, TheBridgeMakesNoProgressOfItsOwnDuringARespawn) {
-  // The first value of the child has to be a larger one.
+  // The first value of the child would have to be larger than the bridge's own.
   dies(1, 0);
   client(call_with_progress(5, "work"));
   time_passes(seconds(40));

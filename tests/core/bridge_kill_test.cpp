@@ -36,7 +36,6 @@ TEST_F(BridgeKillTest, AChildThatEndsAtTheEndOfItsInputIsNotSignalledItself) {
 }
 
 TEST_F(BridgeKillTest, ACallInFlightIsAnswered) {
-  // Request in flight, sitter_kill.
   open_session();
   client(call(1, "work"));
   client(request(2, "tools/list"));
@@ -54,7 +53,7 @@ TEST_F(BridgeKillTest, ACallInFlightIsAnswered) {
 }
 
 TEST_F(BridgeKillTest, NothingIsStartedByWhatWasInFlight) {
-  // Pure reads too, so that no build is disturbed.
+  // Pure reads are answered too, so that no build is disturbed.
   open_session();
   client(request(1, "resources/read", R"json({"uri":"a:b"})json"));
   done();
@@ -77,7 +76,7 @@ TEST_F(BridgeKillTest, AReadInFlightOfAChildThatHadJustDiedIsNotSentAgain) {
 }
 
 TEST_F(BridgeKillTest, AChildThatHadJustDiedIsNotReportedAsKilled) {
-  // A sitter_kill when the child is already dead by a crash.
+  // The child has crashed before sitter_kill is called.
   open_session();
   exits(1, 3);
   client(call(1, "sitter_kill"));
@@ -96,7 +95,7 @@ TEST_F(BridgeKillTest, WhenNothingRunsNothingIsKilled) {
 }
 
 TEST_F(BridgeKillTest, TheNextCallStartsTheChildAndTellsThatItWasKilled) {
-  // A deliberate kill of a server that has to be killed hard.
+  // The kill is deliberate, and only SIGKILL ends the server.
   open_session();
   time_passes(seconds(45));
   client(call(1, "sitter_kill"));
@@ -114,7 +113,7 @@ TEST_F(BridgeKillTest, TheNextCallStartsTheChildAndTellsThatItWasKilled) {
 }
 
 TEST_F(BridgeKillTest, ACallRightBehindTheKillWaitsForItAndTellsOfIt) {
-  // A call right after sitter_kill, pipelined.
+  // The client sends the call without waiting for the kill.
   open_session();
   client(call(1, "sitter_kill"));
   client(call(2, "echo"));
@@ -131,7 +130,6 @@ TEST_F(BridgeKillTest, ACallRightBehindTheKillWaitsForItAndTellsOfIt) {
 }
 
 TEST_F(BridgeKillTest, DescendantsAreReportedWithTheirEnd) {
-  // Grandchildren.
   plays.signal = false;
   open_session();
   client(call(1, "sitter_kill", R"json({"scope":"child"})json"));
@@ -181,7 +179,7 @@ TEST_F(BridgeKillTest, EachIsReportedByTheSignalThatItGot) {
   dies(1, 0);
   done();
   image_swept({{77, "server"}});
-  // One that reaches further begins anew.
+  // A call with a wider scope begins the sweep anew.
   client(call(2, "sitter_kill", R"json({"scope":"same-executable"})json"));
   EXPECT_THAT(done(), ElementsAre("sweep same-executable terminate"));
   image_swept({{77, "server"}});
@@ -235,7 +233,8 @@ TEST_F(BridgeKillTest, AKillThatAnotherWidensIsAnsweredBehindTheSweep) {
   client(call(2, "sitter_kill", R"json({"scope":"child"})json"));
   dies(1, 0);
   done();
-  // For the first call, which begins only now; for the second, at its begin and for its report.
+  // The first look is for the first call, which begins only now. The other two are for the second
+  // call: for its beginning and for its report.
   binary_inspected();
   EXPECT_THAT(done(), ElementsAre("sweep auto terminate"));
   binary_inspected();

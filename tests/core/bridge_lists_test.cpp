@@ -63,7 +63,6 @@ TEST_F(BridgeListsTest, ACursorOfNullIsTheFirstPage) {
 }
 
 TEST_F(BridgeListsTest, ATakenNameMovesOurs) {
-  // The child has its own sitter_status.
   server.tools = {tool("sitter_status"), tool("outer_sitter_status")};
   open_session();
   client(request(1, "tools/list"));
@@ -227,7 +226,7 @@ TEST_F(BridgeListsTest, AChildThatLostAFeatureHasAnEmptyList) {
 }
 
 TEST_F(BridgeListsTest, AFeatureThatTheClientWasNeverToldOfIsNotAnnounced) {
-  // Only what the opening has declared may be used.
+  // The bridge may use only features that the opening has declared.
   open_session();
   dies(1, 0);
   server.capabilities = R"json({"tools":{},"prompts":{}})json";

@@ -10,7 +10,7 @@ constexpr char kNotice[] =
 
 class BridgeNoticeTest : public BridgeTest {
  protected:
-  /// A session whose child has died and whose successor has a call with the id 1.
+  /// Opens a session whose child has died. Its successor has a call with the id 1.
   void respawn_with_call(const std::string& line = call(1, "echo")) {
     open_session();
     dies(1, 0);
@@ -239,7 +239,6 @@ TEST_F(BridgeNoticeTest, ChangedToolsSayWhatChanged) {
 }
 
 TEST_F(BridgeNoticeTest, ChangesOfTheOpeningAreTold) {
-  // Another serverInfo, capabilities, instructions.
   server.instructions = "old";
   server.capabilities = R"json({"tools":{},"prompts":{}})json";
   open_session();
@@ -257,7 +256,7 @@ TEST_F(BridgeNoticeTest, ChangesOfTheOpeningAreTold) {
       first, AllOf(HasSubstr("binary v2.0.0"), HasSubstr("\nserver: server 1.0.0 -> renamed 2.0.0"),
                    HasSubstr("\ncapabilities: +resources, -prompts"),
                    HasSubstr("\ninstructions changed")));
-  // Once told, it is no news.
+  // A change that was told is not told again.
   dies(2, 0);
   client(call(2, "echo"));
   opens(3);

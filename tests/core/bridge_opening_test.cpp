@@ -8,13 +8,13 @@ class BridgeOpeningTest : public BridgeTest {
  protected:
   static std::string instructions() { return BuiltinNames().instructions(); }
 
-  /// What the bridge adds to the opening of a child with tools and listChanged.
+  /// The opening of a child with tools and listChanged, with the bridge's own additions.
   std::string amended(const std::string& opening) {
     return opening.substr(0, opening.size() - 1) + R"json(,"instructions":")json" + instructions() +
            "\"}";
   }
 
-  /// The client opens a second time, behind the call 6, which has started child 2.
+  /// The client opens a second time, after call 6 has started child 2.
   void open_in_a_respawn(const std::string& version = "2025-11-25") {
     open_session();
     dies(1, 0);
@@ -51,7 +51,7 @@ TEST_F(BridgeOpeningTest, TheWholeOpeningInOrder) {
 }
 
 TEST_F(BridgeOpeningTest, APipelinedOpeningReachesTheChildOnce) {
-  // A client that does not wait for the answer to initialize.
+  // The client does not wait for the answer to initialize.
   client(initialize(0));
   client(initialized());
   client(request(1, "tools/list"));

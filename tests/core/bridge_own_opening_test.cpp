@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::StartsWith;
 
-/// The opening is answered without the child, which is missing, slow or broken.
+/// The bridge answers the opening itself, because the child is missing, slow or broken.
 class BridgeOwnOpeningTest : public BridgeTest {};
 
 TEST_F(BridgeOwnOpeningTest, AMissingCommandAtTheFirstStartIsSaidAtOnce) {
@@ -48,7 +48,7 @@ TEST_F(BridgeOwnOpeningTest, AChildThatExitsInsideInitializeIsSaidWhenItIsOver) 
 }
 
 TEST_F(BridgeOwnOpeningTest, AMendedServerIsStartedByABuiltInTool) {
-  // Nothing else can be called by a model that sees no tool of the server.
+  // A model that sees no tool of the server can call nothing else.
   plays.start = false;
   plays.check = false;
   client(initialize(0));

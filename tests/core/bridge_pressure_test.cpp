@@ -23,7 +23,6 @@ TEST_F(BridgePressureTest, TheClientIsReadWhileTheChildTakesLines) {
 }
 
 TEST_F(BridgePressureTest, AChildThatTakesNothingForASecondIsDeaf) {
-  // The child stops reading stdin.
   input_full(1);
   time_passes(milliseconds(999));
   EXPECT_FALSE(bridge().reads_client());
@@ -135,12 +134,12 @@ TEST_F(BridgePressureTest, ASecondOpeningOfADeafChildIsAnswered) {
               ElementsAre(AllOf(HasSubstr("\"id\":5,"), HasSubstr("stopped reading"))));
 }
 
-/// Requests that a child does not answer.
+/// Requests that a child does not answer take memory.
 class BridgeCrowdTest : public BridgeTest {
  protected:
   void SetUp() override { open_session(); }
 
-  /// Of as many bytes.
+  /// A request whose line has `size` bytes.
   static std::string read(int number, std::size_t size) {
     const std::string line = request(number, "resources/read", R"json({"uri":""})json");
     return request(number, "resources/read",
@@ -149,7 +148,7 @@ class BridgeCrowdTest : public BridgeTest {
   static std::string long_id(char letter) {
     return "\"" + std::string(limits::kMiB, letter) + "\"";
   }
-  /// More than may be kept, of ids alone.
+  /// Brings the requests in flight over the bound by their ids alone.
   void crowd() {
     for (char letter = 'a'; letter < 'a' + 16; ++letter) {
       client(request(long_id(letter), "vendor/x"));
@@ -165,7 +164,7 @@ class BridgeCrowdTest : public BridgeTest {
 
 TEST_F(BridgeCrowdTest, OverTheBoundARequestIsNotKeptAndNotSentAgain) {
   constexpr std::size_t size = limits::kInFlightBytesMax / 4;
-  // Each has an id of one byte besides.
+  // Besides its line, each request has an id of one byte.
   for (int n = 1; n <= 4; ++n) client(read(n, n < 4 ? size : size - 5));
   client(read(5, 100));
   EXPECT_TRUE(bridge().reads_client());
@@ -181,7 +180,7 @@ TEST_F(BridgeCrowdTest, ALineThatJustFitsIsKeptAndOneByteMoreIsNot) {
   constexpr std::size_t size = limits::kInFlightBytesMax / 4;
   Generation gen = 1;
   int last = 0;
-  // Beside the lines there are the three ids of those before.
+  // The ids of the three requests before this line count too.
   for (const std::size_t left : {size - 3, size - 2}) {
     for (int n = 0; n < 3; ++n) client(read(++last, size));
     client(read(++last, left));

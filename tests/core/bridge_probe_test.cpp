@@ -5,7 +5,7 @@ namespace {
 
 using ::testing::Each;
 
-/// A server of the revisions with an opening, and a client that probes it.
+/// A client probes a server that needs an opening.
 class BridgeProbeTest : public BridgeTest {};
 
 TEST_F(BridgeProbeTest, AnErrorIsPassedOnAndTheSameChildIsOpened) {

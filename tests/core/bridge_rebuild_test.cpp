@@ -87,7 +87,8 @@ TEST_F(BridgeRebuildTest, ANewServerThatDiesInItsOpeningLeavesTheOldOne) {
   client(call(2, "echo"));
   EXPECT_THAT(done(), ElementsAre("child 1 " + call(2, "echo")));
   child(1, result(2, text_result("nothing")));
-  // The model has read of it, and the next restart has a predecessor that served.
+  // The model knows of the failed start, and the child before the next restart is a child that
+  // served.
   EXPECT_THAT(client_got(), ElementsAre(result(2, text_result("nothing"))));
   dies(1, 0);
   client(call(3, "echo"));
@@ -152,7 +153,7 @@ TEST_F(BridgeRebuildTest, ButNotForEver) {
   EXPECT_THAT(did, Contains(AllOf(HasSubstr("client "), HasSubstr("\"id\":2,"),
                                   HasSubstr("was replaced by a new one after"),
                                   HasSubstr("may or may not have taken effect"))));
-  // A read may be asked of the new one.
+  // A pure read may be sent to the new server.
   EXPECT_THAT(did, Contains("child 2 " + request(3, "resources/read", R"json({"uri":"a:b"})json")));
   child(2, result(3));
 }
@@ -172,7 +173,7 @@ TEST_F(BridgeRebuildTest, KillFirstTakesTheServerDownBeforeTheBuild) {
   open_session();
   client(rebuild(1, R"json({"mode":"kill-first"})json"));
   EXPECT_THAT(done(), ElementsAre("close 1"));
-  // What comes meanwhile waits for the new one.
+  // A call that comes meanwhile waits for the new server.
   client(call(2, "echo"));
   client(request(3, "ping"));
   EXPECT_THAT(client_got(), ElementsAre(result(3)));
@@ -203,7 +204,7 @@ TEST_F(BridgeRebuildTest, KillFirstLetsTheServerFinishWhatItHas) {
   EXPECT_THAT(done(), ElementsAre("client " + result(2, text_result("late")), "close 1"));
   dies(1, 0);
   dies(build(1), 2);
-  // The next request starts what is there.
+  // The request that waits starts a server from the files that are there.
   const auto did = done();
   EXPECT_THAT(did, Contains(AllOf(HasSubstr("\"id\":1,"), HasSubstr("No server runs"))));
   EXPECT_THAT(did, Contains("start 2"));
@@ -329,7 +330,7 @@ TEST_F(BridgeRebuildTest, ASettingDoesNotWaitForTheNewServer) {
   EXPECT_THAT(done(), ElementsAre("child 1 " + set, "child 1 " + call(3, "echo")));
   child(1, result(2));
   child(1, result(3));
-  // The new one gets it with all that was set up.
+  // The new server gets the setting with everything else that was set up.
   opens(2);
   EXPECT_THAT(done(), Contains(AllOf(HasSubstr("child 2 "), HasSubstr("logging/setLevel"),
                                      HasSubstr("debug"))));
@@ -428,7 +429,7 @@ TEST_F(StatelessRebuildTest, TheStreamsMoveToTheNewServer) {
   server.tools = {tool("echo"), tool("find")};
   client(enveloped_call(5, "sitter_rebuild"));
   dies(build(1), 0);
-  // Until the new one serves, they are the old one's.
+  // Until the new server serves, the streams belong to the old server.
   EXPECT_THAT(done(), Not(Contains(HasSubstr("subscriptions/listen"))));
   opens(2);
   const auto did = done();
@@ -443,8 +444,8 @@ TEST_F(StatelessRebuildTest, TheStreamsMoveToTheNewServer) {
 }
 
 TEST_F(StatelessRebuildTest, ASettingIsNobodysToTell) {
-  // No request of this revision may come without what the client says of itself, nor this one at
-  // all.
+  // In this revision the bridge may send no request without an envelope, and must not send this
+  // request at all.
   serve_session();
   client(enveloped(6, "resources/subscribe", R"json("uri":"a:b")json"));
   client(enveloped_call(5, "sitter_rebuild"));
@@ -482,7 +483,7 @@ TEST_F(StatelessRebuildTest, ALateListOfTheOldServerIsNotKept) {
 TEST_F(BridgeRebuildTest, ACrashIsToldThoughTheNewServerIsThereBeforeItIsOver) {
   open_session();
   build_works();
-  // Something that it has started holds its pipes for a moment.
+  // A process that the child has started holds its pipes for a moment.
   exits(1, 139, "SIGSEGV");
   opens(2);
   closes_output(1);

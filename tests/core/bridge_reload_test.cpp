@@ -3,7 +3,7 @@
 namespace sitter {
 namespace {
 
-/// SIGHUP, with and without a build command.
+/// Reloads by SIGHUP, with and without a build command.
 class BridgeReloadTest : public BridgeRebuildTest {
  protected:
   void reload() { ask_reload(); }
@@ -120,7 +120,7 @@ TEST_F(BridgeReloadTest, TheCancellationOfACallThatHasJoinedDoesNotStopIt) {
 }
 
 TEST_F(BridgeReloadTest, ASecondOneDuringTheBuildIsDoneAfterIt) {
-  // A file that was saved since may not be in it.
+  // A running build may not contain a file that was saved since the build began.
   open_session();
   reload();
   reload();

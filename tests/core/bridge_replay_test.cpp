@@ -7,7 +7,7 @@
 namespace sitter {
 namespace {
 
-/// Calls that the user has named with --replay-call.
+/// Calls of tools that the user has named with --replay-call.
 class BridgeReplayTest : public RespawnTest {
  protected:
   BridgeReplayTest() { config.replayed_tools = {"connect", "open_project"}; }
@@ -17,7 +17,8 @@ class BridgeReplayTest : public RespawnTest {
     child(last_gen_, result(id, text_result("done")));
     done();
   }
-  /// A request starts the next child, which is opened; what it is asked then.
+  /// A request starts the next child, and the child is opened. Returns what the child is asked
+  /// then.
   std::vector<std::string> asked_of_next() {
     dies(last_gen_++, 3);
     client(call(100 + last_gen_, "echo"));
@@ -25,7 +26,7 @@ class BridgeReplayTest : public RespawnTest {
     child(last_gen_, result("#" + std::to_string(own_id_), server.opening()));
     return done();
   }
-  /// What the child was called of our own, and with what.
+  /// The calls that the bridge itself has made at the child, with their params.
   static std::vector<std::string> calls_in(const std::vector<std::string>& orders) {
     std::vector<std::string> calls;
     for (const std::string& order : orders) {
@@ -36,7 +37,7 @@ class BridgeReplayTest : public RespawnTest {
     }
     return calls;
   }
-  /// The first result after it.
+  /// The text of the first result after `asked_of_next`.
   std::string text_of_waiting_call() {
     opens(last_gen_);
     child(last_gen_, result(100 + last_gen_, text_result("a")));
@@ -95,7 +96,7 @@ TEST_F(BridgeReplayTest, AFailureIsToldInTheNotice) {
   const std::string text = text_of_waiting_call();
   EXPECT_THAT(text, HasSubstr("Called again, and failed: connect: no such host"));
   EXPECT_THAT(text, HasSubstr("Called again, and failed: open_project: gone"));
-  // And the next one gets them again.
+  // The failures are told once, and the next child gets the calls again.
   client(call(5, "echo"));
   child(2, result(5, text_result("a")));
   EXPECT_THAT(answer().dump(), Not(HasSubstr("Called again")));
@@ -180,15 +181,15 @@ TEST_F(BridgeReplayTest, WhatIsTooLargeToKeepIsNotMadeAgain) {
   EXPECT_THAT(text_of_waiting_call(), HasSubstr("spawn #2"));
 }
 
-/// What the server answers that is about to be replaced, or was.
+/// Calls that succeed at a server that is about to be replaced, or was replaced.
 class LateReplayTest : public BridgeReplayTest {
  protected:
   static std::string connect(const Id& id, const std::string& host) {
     return call(id, "connect", "{\"host\":\"" + host + "\"}");
   }
-  /// The child's answer to call `id`.
+  /// The child answers call `id` with a success.
   void succeeds(Generation gen, const Id& id) { child(gen, result(id, text_result("done"))); }
-  /// Call 1 has connected to a, and call 2 is to connect to b when a reload comes.
+  /// Call 1 has connected to a. Call 2, which connects to b, is in flight when a reload comes.
   void reload_in_a_call() {
     open_session();
     client(connect(1, "a"));
@@ -246,7 +247,7 @@ TEST_F(LateReplayTest, IsMadeBehindTheSwap) {
   succeeds(1, 2);
   EXPECT_THAT(calls_in(done()), ElementsAre(HasSubstr("\"b\"")));
   opens(2);
-  // And so at each that follows.
+  // Every later child gets this call.
   last_gen_ = 2;
   dies(last_gen_++, 3);
   client(call(103, "echo"));
@@ -349,7 +350,7 @@ TEST_F(LateReplayTest, TellsOfItsFailureInTheNextResult) {
   EXPECT_THAT(answer().dump(), HasSubstr("Called again, and failed: connect: no such host"));
 }
 
-/// Without an opening.
+/// Sessions without an opening.
 class StatelessReplayTest : public StatelessTest {};
 
 TEST_F(StatelessReplayTest,

@@ -21,7 +21,7 @@ TEST_F(BridgeRespawnTest, ADeadChildStaysDown) {
 }
 
 TEST_F(BridgeRespawnTest, ChatterDoesNotStartTheChild) {
-  // It would start the child in the middle of a build.
+  // Otherwise chatter would start the child in the middle of a build.
   open_session();
   child(1, request(0, "roots/list"));
   down();
@@ -204,7 +204,6 @@ TEST_F(BridgeRespawnTest, AQuestionOfTheRespawnedChildPassesBeforeItsListsAreThe
 }
 
 TEST_F(BridgeRespawnTest, ALateListLeaksToNobody) {
-  // A late internal answer.
   call_while_down();
   child(2, result("#2", server.opening()));
   time_passes(seconds(2));
@@ -226,7 +225,7 @@ TEST_F(BridgeRespawnTest, MessagesOfTheRespawnedChildPassAtOnce) {
 }
 
 TEST_F(BridgeRespawnTest, ARespawnedChildThatIsSlowServes) {
-  // More than 15 s for initialize.
+  // The child needs more than 15 s to answer initialize.
   call_while_down();
   time_passes(seconds(20));
   opens(2);

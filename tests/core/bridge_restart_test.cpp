@@ -3,7 +3,7 @@
 namespace sitter {
 namespace {
 
-/// Servers that come back without a request, as --restart says.
+/// Servers that are restarted without a request, as --restart says.
 class BridgeRestartTest : public BridgeTest {
  protected:
   BridgeRestartTest() { config.restarts = BridgeConfig::Restarts::on_crash; }
@@ -57,7 +57,7 @@ TEST_F(BridgeRestartTest, UnlessItIsToBeThereAlways) {
 }
 
 TEST_F(BridgeRestartTest, AfterAKillNothingBringsItBack) {
-  // Somebody is building.
+  // Somebody may be building.
   config.restarts = BridgeConfig::Restarts::eager;
   open_session();
   client(call(1, "sitter_kill"));

@@ -3,7 +3,7 @@
 namespace sitter {
 namespace {
 
-/// What seeds of the simulation have shown, told in order.
+/// Faults that seeds of the simulation have found, told as scenarios.
 class BridgeSeedsTest : public BridgeTest {};
 
 TEST_F(BridgeSeedsTest, AChildOnItsWayOutIsSentNothingMore) {
@@ -173,7 +173,7 @@ TEST_F(BridgeSeedsTest, ListChangedOnOneLineWithTheLastListDoesNotCostTheNotice)
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("server restarted (spawn #2")));
 }
 
-/// The same, of sessions without an opening.
+/// Such faults in sessions without an opening.
 class BridgeStatelessSeedsTest : public BridgeTest {
  protected:
   BridgeStatelessSeedsTest() { server.is_stateless = true; }

@@ -30,7 +30,7 @@ TEST_F(BridgeStatelessTest, RequestsOfOurOwnCarryTheLastEnvelope) {
   child(1, result(2, R"json({"resultType":"complete"})json"));
   dies(1, 0);
   client(enveloped_call(3, "echo"));
-  // The last one, also where it is not that of the request that causes the respawn.
+  // The bridge uses the client's last envelope, even if another request causes the respawn.
   EXPECT_THAT(done(), Contains("child 2 " + request("#4", "tools/list", "{" + envelope() + "}")));
   opens(2);
   child(2, result(3, complete_text("b")));

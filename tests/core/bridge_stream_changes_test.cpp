@@ -3,7 +3,7 @@
 namespace sitter {
 namespace {
 
-/// What a stream is told.
+/// What the client is told through a stream.
 class BridgeStreamChangesTest : public StreamsTest {};
 
 TEST_F(BridgeStreamChangesTest, AChangedListIsToldToTheStreamsThatAskedAndToNobodyElse) {

@@ -3,7 +3,7 @@
 namespace sitter {
 namespace {
 
-/// As the bridge itself writes it.
+/// The end of a stream as the bridge itself writes it.
 std::string own_end_of(const Id& stream) {
   return end_of(stream, stream,
                 R"json(,"io.modelcontextprotocol/serverInfo":)json"
@@ -13,7 +13,7 @@ std::string own_end_of(const Id& stream) {
 /// How a stream ends, and what does not end it.
 class BridgeStreamEndsTest : public StreamsTest {
  protected:
-  /// A child had granted all of this, and the next one grants the tools only.
+  /// A child has granted all of this, and the next child grants only the tools.
   void respawn_grants_less_than(const std::string& granted) {
     open_stream(granted, granted);
     dies(1, 0);
@@ -261,7 +261,7 @@ TEST_F(BridgeStreamEndsTest, AStreamThatTheOldServerEndsAsItExitsGoesOnAtTheNewO
   ask_reload();
   dies(build(1), 0);
   child(1, end_of(kStream, kStream));
-  // Something that it has started holds its pipes for a moment.
+  // A process that the child has started holds its pipes for a moment.
   exits(1, 0);
   opens(2);
   child(2, acknowledged(kStream, kTools));

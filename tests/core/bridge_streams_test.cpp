@@ -109,7 +109,7 @@ TEST_F(BridgeStreamsTest, AnAcknowledgementThatNeverComesIsMadeUpFor) {
   EXPECT_THAT(done(), IsEmpty());
   time_passes(Milliseconds(1));
   EXPECT_THAT(client_got(), ElementsAre(acknowledged(kStream, kTools)));
-  // And swallowed when it comes after all.
+  // An acknowledgement that comes later is swallowed.
   child(1, acknowledged(kStream, kTools));
   EXPECT_THAT(client_got(), IsEmpty());
 }
@@ -358,7 +358,7 @@ TEST_F(BridgeStreamsTest, AStreamIsAcknowledgedThoughABuildRunsAndNothingServes)
   ask_reload();
   dies(1, 3);
   client(listen(kStream, kTools));
-  // The official TypeScript client gives it up then.
+  // After this time the official TypeScript client would give the stream up.
   time_passes(seconds(60));
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("subscriptions/acknowledged")));
   dies(build(1), 2);

@@ -20,7 +20,6 @@ struct BadLine {
 };
 
 TEST_F(BridgeUnreadableTest, EachBadLineOfTheClientGetsItsError) {
-  // A client line that is not a JSON object or trips the parser.
   open_session();
   const std::vector<BadLine> lines = {
       {"rubbish", -32700, ""},
@@ -171,7 +170,6 @@ TEST_F(BridgeUnreadableTest, PollutionIsCountedInTheStatus) {
 }
 
 TEST_F(BridgeUnreadableTest, SeveralMessagesOnOneLineAreSplit) {
-  // Two messages on one line.
   open_session();
   client(call(1, "a"));
   client(call(2, "b"));
@@ -185,7 +183,6 @@ TEST_F(BridgeUnreadableTest, SeveralMessagesOnOneLineAreSplit) {
 }
 
 TEST_F(BridgeUnreadableTest, AnArrayOfTheChildIsSplit) {
-  // A batch array.
   open_session();
   client(call(1, "a"));
   client(call(2, "b"));
@@ -196,7 +193,6 @@ TEST_F(BridgeUnreadableTest, AnArrayOfTheChildIsSplit) {
 }
 
 TEST_F(BridgeUnreadableTest, TextBeforeAMessageGoesToTheRing) {
-  // Text before the JSON.
   open_session();
   client(call(1, "a"));
   done();
@@ -388,7 +384,7 @@ TEST_F(BridgeUnreadableTest, ABrokenRequestOfTheChildIsNoAnswerToTheSameId) {
 }
 
 TEST_F(BridgeUnreadableTest, AMessageInPartsOfALineEndsNothingTwice) {
-  // The first part opens the child, the second asks it something.
+  // The first part answers the opening, and the second is a request of the child.
   client(initialize(0));
   client(initialized());
   done();

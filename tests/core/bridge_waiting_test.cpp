@@ -3,11 +3,10 @@
 namespace sitter {
 namespace {
 
-/// What happens meanwhile, while the next child is on its way.
+/// What happens while the next child is on its way.
 class BridgeWaitingTest : public RespawnTest {};
 
 TEST_F(BridgeWaitingTest, BuiltinsAreAnsweredWhileTheChildHangsInItsOpening) {
-  // A respawn with a slow child.
   call_while_down();
   done();
   client(call(2, "sitter_status"));
@@ -80,7 +79,7 @@ TEST_F(BridgeWaitingTest, OneRequestOfAnySizeMayWait) {
   client(big);
   opens(2);
   const auto got = done();
-  // A matcher would print it.
+  // A matcher would print the whole line.
   EXPECT_EQ(std::count(got.begin(), got.end(), "child 2 " + big), 1);
   child(2, result(1));
 }

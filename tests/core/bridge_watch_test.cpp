@@ -15,7 +15,7 @@ class BridgeWatchTest : public BridgeRebuildTest {
     config.watch_patterns = {"src"};
   }
 
-  /// The session has begun, and what has changed before does not count any more.
+  /// Opens the session. Changes from before do not count any more.
   void open() {
     open_listed_session();
     time_passes(milliseconds(300));
@@ -153,7 +153,7 @@ TEST_F(BridgeWatchTest, AfterSitterKillNoSaveBringsTheServerBack) {
   saves("b.c");
   EXPECT_THAT(done(), AllOf(Not(Contains("start build 1")), Not(Contains("start 2"))));
   EXPECT_THAT(logs(), Contains(HasSubstr("b.c; the server was killed on purpose")));
-  // But a request does, and then saves count again.
+  // A request brings the server back, and then saves count again.
   client(call(6, "echo"));
   EXPECT_THAT(done(), Contains("start 2"));
   opens(2);
@@ -303,7 +303,7 @@ TEST_F(BridgeWatchTest, AProblemThatIsGoneIsNotTold) {
   EXPECT_THAT(answer().dump(), Not(HasSubstr("noticed")));
 }
 
-/// A program that is still being written when it is to be started.
+/// A program file that is still being written when it is to be started.
 class BridgeBusyFileTest : public BridgeTest {
  protected:
   BridgeBusyFileTest() { plays.start = false; }

@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 
 class BuildTest : public ::testing::Test {
  protected:
-  /// It has run for three seconds.
+  /// The build ends after three seconds.
   void ends(ExitStatus status) {
     build.life.on_started({-1, 77}, at(0), out);
     build.life.on_exited(std::move(status), at(3), out);

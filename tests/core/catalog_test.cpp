@@ -16,7 +16,7 @@ using ::testing::StartsWith;
 
 CatalogDiff take(Catalog& catalog, std::vector<std::string> pages) { return catalog.take(pages); }
 
-/// The details of what changes one tool into another; the name is `t` in both.
+/// How the change of a tool from `before` to `after` is described. Its name is `t` in both.
 std::vector<std::string> details(const std::string& before, const std::string& after,
                                  CatalogKind kind = CatalogKind::tools) {
   Catalog catalog(kind);

@@ -221,7 +221,7 @@ TEST_F(ChildLifecycleTest, FromEachRungToDraining) {
     done();
     life.on_exited({0, ""}, now_, out_);
     EXPECT_EQ(life.state(), State::draining);
-    // What it leaves behind is treated no more gently than itself.
+    // The processes that a child leaves behind are treated no more gently than the child.
     EXPECT_THAT(done(), ElementsAre(rungs == 2 ? "kill" : "terminate"));
     life.on_unit_signalled({1, {}}, now_, out_);
     EXPECT_EQ(life.deadline(), now_.steady + milliseconds(300));
@@ -276,7 +276,7 @@ TEST_F(ChildLifecycleTest, AServerHasItsRungWhenTheWrapperAroundItEndsWithItsInp
   EXPECT_EQ(life_.deadline(), now_.steady + milliseconds(500));
   passes(milliseconds(500));
   EXPECT_THAT(done(), ElementsAre("kill"));
-  // What does not even end of that is given up.
+  // A process that survives SIGKILL is given up.
   passes(milliseconds(300));
   EXPECT_THAT(done(), ElementsAre("release"));
 }

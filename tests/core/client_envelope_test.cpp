@@ -68,7 +68,7 @@ TEST_F(ClientEnvelopeTest, ARefusalIsAboutTheVersionThatItsRequestHad) {
   envelope_.on_refused(bad);
   EXPECT_EQ(envelope_.version(), "2026-07-28");
   EXPECT_TRUE(envelope_.on_served(good));
-  // A number does not come again.
+  // A number is never used again.
   envelope_.on_refused(note(R"json("2099-01-01")json"));
   EXPECT_NE(note(R"json("2098-01-01")json"), bad);
 }

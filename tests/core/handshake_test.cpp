@@ -30,7 +30,7 @@ class HandshakeTest : public ::testing::Test {
     const OwnedLine line(text);
     return handshake_.on_answer(*reader_.read(line.line()), now_, out_);
   }
-  /// Until `opened`, as a replay under the id 1.
+  /// Goes on to `opened`, by a replay with the id 1.
   void open(const std::string& capabilities) {
     Server server;
     server.capabilities = capabilities;
@@ -40,19 +40,19 @@ class HandshakeTest : public ::testing::Test {
     ASSERT_EQ(handshake_.state(), State::opened);
   }
 
-  /// Without an opening, until the lists were asked for under the ids 1, 2 and 3.
+  /// Begins without an opening. The lists are asked for with the ids 1, 2 and 3.
   void list(bool before_requests) {
     meta_ = "{}";
     handshake_.leave_unopened();
     handshake_.list(before_requests, false, now_, out_);
     sent();
   }
-  /// The prompts and the resources.
+  /// Answers the requests for the prompts and the resources.
   void answer_others_as_stateless() {
     EXPECT_TRUE(answer(result(2, R"json({"resultType":"complete","prompts":[]})json")));
     EXPECT_TRUE(answer(result(3, R"json({"resultType":"complete","resources":[]})json")));
   }
-  /// Until `doubted`, which asks under the id 4.
+  /// Goes on to `doubted`, where `initialize` has the id 4.
   void doubt() {
     list(true);
     answer_others_as_stateless();
@@ -417,7 +417,7 @@ TEST_F(HandshakeTest, FromDoubtedToDoneAfterASecond) {
   now_.steady += milliseconds(1);
   handshake_.on_timeout(now_, out_);
   EXPECT_EQ(handshake_.state(), State::done);
-  // Too late, and still nobody else's.
+  // A late answer still belongs to the handshake.
   EXPECT_TRUE(answer(result(4, Server().opening())));
   EXPECT_EQ(handshake_.state(), State::done);
 }

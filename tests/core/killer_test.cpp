@@ -19,7 +19,7 @@ constexpr Milliseconds kGrace{500};
 
 class KillerTest : public ::testing::Test {
  protected:
-  /// The signals of the sweeps that were ordered since, with their scope.
+  /// The scopes and signals of the sweeps that were ordered since the last call.
   std::vector<std::pair<KillScope, How>> sweeps() {
     std::vector<std::pair<KillScope, How>> sweeps;
     while (const auto order = out_.pop()) {

@@ -19,7 +19,7 @@ class LineFramerTest : public ::testing::Test {
  protected:
   static constexpr std::size_t kWhole = static_cast<std::size_t>(-1);
 
-  /// Reads `bytes` in pieces of at most `piece`, and says what comes out.
+  /// Reads `bytes` in pieces of at most `piece` bytes. Returns what comes out.
   std::vector<std::string> read(std::string_view bytes, std::size_t piece = kWhole) {
     std::vector<std::string> lines;
     while (!bytes.empty()) {
@@ -58,7 +58,7 @@ TEST_F(LineFramerTest, OnlyTheLastCarriageReturnBelongsToTheLineEnd) {
 }
 
 TEST_F(LineFramerTest, AByteOrderMarkAtTheStartIsSkipped) {
-  // Further on it is a part of its line.
+  // After the start, a byte order mark is a part of its line.
   EXPECT_THAT(read("\xEF\xBB\xBF{}\n\xEF\xBB\xBF{}\n", 1), ElementsAre("{}", "\xEF\xBB\xBF{}"));
 }
 
@@ -101,14 +101,14 @@ TEST_F(LineFramerTest, ALineForWhichThereIsNoMemoryIsTooLong) {
                          asked.push_back(bytes);
                          return bytes < 30000000;
                        });
-  // 8 bytes for each, and 16 MiB.
+  // The framer asks for 8 bytes for each byte of the line, and for 16 MiB.
   for (const std::size_t size : {1048576, 1652847, 1652848}) {
     const std::string line(size, 'x');
     EXPECT_THAT(read(line + "\n"), ElementsAre(size == 1652848 ? "too long: 1652848" : line));
     EXPECT_THAT(asked, ElementsAre(8 * size + 16777216));
     asked.clear();
   }
-  // No question is worth it for less.
+  // For a shorter line the framer does not ask.
   EXPECT_THAT(read(std::string(1048575, 'x') + "\n"), SizeIs(1));
   EXPECT_THAT(asked, IsEmpty());
 }
@@ -180,7 +180,7 @@ TEST_F(LineFramerTest, ThePaddingBehindALineIsReadable) {
   char sum = 0;
   const char* const end = frame->line.text().data() + frame->line.text().size();
   for (std::size_t i = 0; i < limits::kLinePadding; ++i) sum = static_cast<char>(sum ^ end[i]);
-  // The address sanitizer has the word.
+  // The address sanitizer reports a read beyond the buffer.
   (void)sum;
 }
 

@@ -16,7 +16,7 @@ class MessageTest : public ::testing::Test {
     return reader_.read(owned_.line());
   }
 
-  /// The kind of defect and the id that was found all the same.
+  /// The kind of the defect, and the id that was found in spite of it.
   std::pair<Defect::Kind, std::string> defect(std::string_view text) {
     EXPECT_EQ(read(text), nullptr) << text;
     EXPECT_NE(reader_.defect().what, "");

@@ -25,7 +25,7 @@ class NoticesTest : public ::testing::Test {
     notice.spawn = spawn;
     return notice;
   }
-  /// The result with what is put into it, and whether that tells the notice.
+  /// The result with the notice in it, and whether the notice counts as told.
   std::pair<std::string, bool> put(std::string_view result) {
     const OwnedLine line(result);
     Edits edits(line.line());

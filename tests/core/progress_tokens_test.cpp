@@ -47,7 +47,7 @@ TEST(ProgressTokensTest, WhatGoesOnEndsWithItsChild) {
   EXPECT_TRUE(tokens.passes("2"));
 }
 
-/// After so many others the first is forgotten, and no earlier.
+/// The first token is forgotten after this many other tokens, and not before.
 void expect_last_remembered(ProgressTokens& tokens, bool is_over) {
   tokens.on_answered("\"first\"", is_over);
   for (std::size_t i = 1; i < limits::kEndedTokensMax; ++i) {

@@ -37,7 +37,7 @@ class RebuilderTest : public ::testing::Test {
     rebuilder_.reload({"a.c changed"}, std::nullopt, may_replace, turn());
   }
 
-  /// The build ends, and this follows.
+  /// The build ends. Returns what follows.
   Next build_ends(int code) {
     const Generation gen = rebuilder_.build()->life.gen();
     ChildLifecycle& life = *rebuilder_.life(gen);

@@ -117,7 +117,7 @@ TEST_F(RelistWaitTest, AClientThatNeedsAPauseHasItAfterItsList) {
     EXPECT_FALSE(passes(milliseconds(700)));
     wait_.on_listed(true, now_);
     EXPECT_FALSE(passes(milliseconds(50)));
-    // Neither another list nor another announcement prolongs it.
+    // Neither another list nor another announcement prolongs the pause.
     wait_.on_listed(true, now_);
     wait_.on_announced(now_, {});
     EXPECT_FALSE(passes(milliseconds(49)));

@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// Tool and arguments of each.
+/// The tool and the arguments of each call.
 std::vector<std::string> words(const std::vector<ReplayedCall>& calls) {
   std::vector<std::string> words;
   for (const ReplayedCall& call : calls) words.push_back(call.tool + call.arguments);

@@ -28,7 +28,7 @@ RestartNotice bare() {
   return notice;
 }
 
-/// What stands behind the first line of a notice without parts.
+/// The text after the first line of a notice without parts.
 std::string further(const RestartNotice& notice) {
   const std::string text = notice_text(notice);
   EXPECT_THAT(text, StartsWith(std::string(kBare) + "\n"));

@@ -11,8 +11,8 @@
 
 #include "support/simulation_world.hpp"
 
-/// Plays seeds, each the whole life of a bridge between a client, children and a clock that are
-/// chosen at random, and ends at the first promise that is broken.
+/// Plays seeds. Each seed is the whole life of a bridge with a random client, random children and a
+/// random clock. The program ends at the first broken promise.
 namespace {
 
 using sitter::sim::Broken;
@@ -22,16 +22,16 @@ using sitter::sim::World;
 constexpr std::uint64_t kFirstSeed = 1;
 
 struct Options {
-  /// Only this one, with its story.
+  /// Plays only this seed, and prints its story.
   std::optional<std::uint64_t> seed;
   std::uint64_t first = kFirstSeed;
   std::uint64_t count = 20'000;
-  /// Instead of a count.
+  /// How long to play, instead of a number of seeds.
   std::optional<std::uint64_t> seconds;
   bool prints_digest = false;
 };
 
-/// Of this program, for the command that plays a seed again.
+/// The name of this program, for the command that plays a seed again.
 std::string program = "sitter_sim";
 std::uint64_t current_seed = 0;
 
@@ -40,7 +40,7 @@ void print_command(std::FILE* out) {
                static_cast<unsigned long long>(current_seed));
 }
 
-/// An assertion of the core or a crash: at least the seed must be known.
+/// A failed assertion of the core, or a crash. At least the seed must be known then.
 void on_crash(int signal) {
   std::printf("seed %llu ended with signal %d\n", static_cast<unsigned long long>(current_seed),
               signal);
@@ -50,7 +50,7 @@ void on_crash(int signal) {
   std::raise(signal);
 }
 
-/// What is wrong with it; nothing when every promise was kept.
+/// The promise that was broken; empty if every promise was kept.
 std::optional<std::string> play(std::uint64_t seed, std::FILE* story, Digest* digest) {
   current_seed = seed;
   try {
@@ -92,7 +92,7 @@ int play_many(const Options& options) {
     if (!play(seed, nullptr, options.prints_digest ? &digest : nullptr)) continue;
     const auto wrong = play(seed, stdout, nullptr);
     std::printf("BROKEN by seed %llu: %s\n", static_cast<unsigned long long>(seed),
-                wrong ? wrong->c_str() : "only without its story");
+                wrong ? wrong->c_str() : "it breaks only when its story is not printed");
     print_command(stdout);
     return EXIT_FAILURE;
   }
@@ -140,11 +140,11 @@ int main(int argc, char** argv) {
   if (!options) {
     std::fprintf(stderr,
                  "usage: %s [--digest] [--seed N | [--first N] [--seeds N | --seconds S]]\n"
-                 "  --seed N     play one seed and tell its whole story\n"
-                 "  --seeds N    play so many (20000)\n"
-                 "  --first N    from this one on (1)\n"
-                 "  --seconds S  play for so long instead\n"
-                 "  --digest     print a hash over all facts and orders of what was played\n",
+                 "  --seed N     play seed N and print its whole story\n"
+                 "  --seeds N    play N seeds (default 20000)\n"
+                 "  --first N    begin with seed N (default 1)\n"
+                 "  --seconds S  play for S seconds instead of N seeds\n"
+                 "  --digest     print a hash over all facts and orders that were played\n",
                  argv[0]);
     return 2;
   }

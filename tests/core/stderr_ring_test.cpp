@@ -184,7 +184,7 @@ TEST(StderrRingTest, LastWordsOf4KiBAreWholeAndOneByteMoreTakesTheOldestLineOut)
     for (int n = 0; n < 3; ++n) ring.add(1, std::string(1023, 'b'));
     return ring.tail(1);
   };
-  // With three line ends.
+  // There are three line ends between the four lines.
   EXPECT_EQ(last_words(1024).size(), 4096u);
   EXPECT_EQ(last_words(1025).size(), 3071u);
 }

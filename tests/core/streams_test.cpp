@@ -28,7 +28,7 @@ class StreamsTest : public ::testing::Test {
   }
   Streams::Stream& stream(std::string_view id) { return *streams_.find(id); }
 
-  /// What the child with this generation says of the stream.
+  /// The child of this generation acknowledges the stream.
   void acknowledges(Generation gen, std::string_view id, std::string_view filter) {
     const Line line = keep(acknowledged_line(id, filter));
     streams_.on_acknowledged({gen}, *reader_.read(line), line, turn());
@@ -46,7 +46,7 @@ class StreamsTest : public ::testing::Test {
     streams_.on_timeout([is_up](Generation) { return is_up; }, turn());
   }
 
-  /// All that was ordered since: lines with their receiver.
+  /// The lines that were ordered since the last call, each with its receiver.
   std::vector<std::string> said() {
     std::vector<std::string> lines;
     while (const auto order = out_.pop()) {
@@ -59,7 +59,7 @@ class StreamsTest : public ::testing::Test {
     return lines;
   }
 
-  /// A line that is there as long as the orders that pass it on.
+  /// A line that lives as long as the orders that pass it on.
   Line keep(const std::string& text) { return kept_.emplace_back(text).line(); }
 
   static std::string acknowledged_line(std::string_view id, std::string_view filter) {

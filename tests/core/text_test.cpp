@@ -78,7 +78,7 @@ TEST(ReadableTest, IllFormedBytesBecomeReplacementCharacters) {
 
 TEST(ReadableTest, WhatChangesTheOrderOfTextIsLeftOut) {
   EXPECT_EQ(readable("a\u061Cb\u200Ec\u200Fd\u202Ae\u202Ef\u2066g\u2069h"), "abcdefgh");
-  // Their neighbours join letters and mean something.
+  // The neighbours of these code points join letters or have a meaning.
   EXPECT_EQ(readable("a\u200Db\u2070"), "a\u200Db\u2070");
 }
 

@@ -20,7 +20,7 @@ class WatchedChangesTest : public testing::Test {
   void pass(int time) { now_.steady += milliseconds(time); }
   bool is_settled() { return changes_.is_settled(now_); }
 
-  /// A build in which these change. Whether there must be one more.
+  /// A build during which these files change. Returns whether another build must follow.
   bool builds(const Files& changed) {
     changes_.on_build();
     for (const std::string& file : changed) change(file);
@@ -109,7 +109,7 @@ TEST_F(WatchedChangesTest, WhatChangesInThreeBuildsInARowIsTheirOwnWork) {
   EXPECT_EQ(changes_.take_newly_own(), Files{});
   EXPECT_FALSE(builds({"gen.h"}));
   EXPECT_EQ(changes_.take_newly_own(), Files{"gen.h"});
-  // And of each build after that.
+  // The file is also taken for the work of every later build.
   change("a");
   pass(300);
   EXPECT_TRUE(is_settled());
