@@ -206,7 +206,7 @@ TEST(BadInput, LastLineNeedsNoEnd) {
   EXPECT_EQ(client.program().wait(), 0);
 }
 
-/// Answers that are not as they should be, but can be made out.
+/// Answers that are not correct but can be understood.
 class OddChild : public ::testing::TestWithParam<std::vector<std::string>> {};
 
 TEST_P(OddChild, IsUnderstood) {

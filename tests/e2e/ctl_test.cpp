@@ -22,7 +22,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Bridges in a runtime folder of their own, and `mcp-sitter ctl` beside them.
+/// Bridges with a runtime folder of their own, and `mcp-sitter ctl` beside them.
 class Ctl : public ::testing::Test {
  protected:
   ScriptedClient::Setup setup(std::vector<std::string> options = {}) const {
@@ -49,7 +49,7 @@ class Ctl : public ::testing::Test {
     return run;
   }
 
-  /// The socket is there behind the first answer.
+  /// The socket exists after the first answer.
   static void open(ScriptedClient& client) {
     client.open();
     client.status();
@@ -294,7 +294,7 @@ TEST_F(Ctl, OneThatDoesNotAnswerIsNamed) {
   stopped.program().signal(SIGSTOP);
   EXPECT_THAT(ctl({"list"}).output, HasSubstr("does not answer"));
   EXPECT_THAT(ctl({"status", pid}).error, HasSubstr("mcp-sitter " + pid + " does not answer"));
-  // It may be the one that is meant.
+  // The bridge that does not answer may be the bridge that is meant.
   EXPECT_THAT(ctl({"kill"}).error, HasSubstr("2 of them run: name one by its pid"));
   stopped.program().signal(SIGCONT);
 }

@@ -48,7 +48,7 @@ TEST(Death, CallSentAMomentAfterAKillIsAnswered) {
     client.call(round, "echo", {{"text", "here"}});
     EXPECT_THAT(text_of_answer(client.answer(round)),
                 ::testing::AnyOf(HasSubstr("SIGKILL"), HasSubstr("here")));
-    // The last one may have been answered by the death, so that no child is there.
+    // If the death has answered the last call, no child runs, and this call starts one.
     client.text_of_call("echo");
   }
 }
@@ -93,7 +93,7 @@ TEST(Death, AnswerWrittenJustBeforeTheExitCounts) {
     const Json result = client.result_of("answer_then_exit", {{"code", 3}});
     EXPECT_THAT(text_of(result), HasSubstr("last words"));
     EXPECT_FALSE(result.contains("isError"));
-    // Until its end is known, the next call would go to it.
+    // Until the end of this child is known, the next call would go to it.
     EXPECT_TRUE(eventually([&] { return client.status()["childAlive"] == false; }));
   }
 }
@@ -108,7 +108,7 @@ TEST(Death, PureReadsGoToTheNextChild) {
   kill_now(first);
   EXPECT_TRUE(client.answer(1)["result"]["tools"].is_array());
   EXPECT_TRUE(client.answer(2)["result"]["contents"].is_array());
-  // The number of a list that died in flight does not make a list of another answer.
+  // A list died in flight under this id. The answer to a call with the same id is no list.
   client.call(1, "structured");
   EXPECT_FALSE(client.answer(1)["result"].contains("tools"));
 }
@@ -185,7 +185,8 @@ TEST(Death, QuestionsOfADeadChildAreVoid) {
   client.answer(1);
   EXPECT_EQ(client.heard("notifications/cancelled")["params"]["requestId"], question["id"]);
 
-  // The next one asks the same in the same way, and is not given the answer that comes too late.
+  // The next child asks the same question in the same way. It must not get the late answer to the
+  // first question.
   client.call(2, "ask", {{"method", "roots/list"}});
   const Json second = client.heard("roots/list");
   EXPECT_NE(second["id"], question["id"]);
@@ -270,7 +271,7 @@ TEST(Death, AWrapperNeverLeavesTheServerBehind) {
 TEST(Death, NothingIsLeftBehindByFiftyRespawns) {
   ScriptedClient client({.options = {"--kill-grace", "20"}});
   client.open();
-  // Behind the first answer the socket of ctl is opened.
+  // The socket of ctl exists after the first answer.
   client.status();
   // The bridge, its keeper and the child.
   EXPECT_EQ(client.living().size(), 3);

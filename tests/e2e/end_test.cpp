@@ -29,7 +29,8 @@ const std::string kOpening =
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 )json";
 
-/// As hard to end as can be: it ignores everything, and so do its children, one of them a daemon.
+/// A server that is as hard to end as can be: it ignores everything, and so do its children. One of
+/// its children is a daemon.
 std::vector<std::string> stubborn() {
   return fake({"--ignore-eof", "--ignore-term", "--grandchild", "--grandchild-session"});
 }
@@ -157,7 +158,7 @@ TEST(End, ASecondSignalChangesNothing) {
   client.program().signal(SIGINT);
   client.program().signal(SIGTERM);
   client.program().signal(SIGINT);
-  // They may be delivered in another order.
+  // The signals may be delivered in another order.
   EXPECT_THAT(client.program().wait(), ::testing::AnyOf(128 + SIGINT, 128 + SIGTERM));
   EXPECT_TRUE(client.leaves_nothing());
 }
@@ -174,7 +175,7 @@ TEST(End, AKillRightBehindASignalLeavesNothing) {
   }
 }
 
-/// Signals that nothing can be done about in the bridge, or that it does not handle.
+/// Signals that end the bridge at once, because it can't handle them or does not.
 class SuddenEnd : public ::testing::TestWithParam<int> {};
 
 TEST_P(SuddenEnd, LeavesNothingOfAStubbornServer) {
@@ -220,7 +221,7 @@ TEST(End, ClosedStdoutEndsTheBridgeInTheMiddleOfAFlood) {
 }
 
 TEST(End, ChildHasNoDescriptorButItsPipes) {
-  // Neither those of the bridge nor those that it was started with.
+  // The child gets neither the bridge's descriptors nor those that the bridge was started with.
   const OwnDescriptor inherited(open("/dev/null", O_RDONLY));
   ScriptedClient client;
   client.open();
@@ -232,12 +233,12 @@ TEST(End, ChildHasDefaultSignalDispositions) {
   ScriptedClient client({.command = {"sleep", "30"}});
   client.request(0, "initialize", {{"protocolVersion", "2025-11-25"}});
   const long pid = client.child_pid();
-  // The command's own, once it has been executed.
+  // From then on the values are those of the command itself.
   EXPECT_TRUE(eventually([&] { return command_line_of(pid).starts_with("sleep"); }));
   for (const char* field : {"SigBlk", "SigIgn", "SigCgt"}) {
     EXPECT_EQ(status_field(pid, field), "0000000000000000") << field;
   }
-  // Everybody runs this file, so what else does is left alone.
+  // Everybody runs this file, so the kill is limited to the child.
   client.text_of_call("sitter_kill", {{"scope", "child"}});
   client.answer(0);
 }
@@ -280,7 +281,7 @@ TEST(End, ATerminalAsStdinIsLeftAsItWas) {
   client.owe(1);
   ASSERT_EQ(write(master, kOpening.data(), kOpening.size()), static_cast<ssize_t>(kOpening.size()));
   EXPECT_TRUE(client.answer(1).contains("result"));
-  // Its description is shared with the shell that started us.
+  // The file description of the terminal is shared with the shell that started the bridge.
   EXPECT_EQ(fcntl(terminal, F_GETFL), flags);
   const char end_of_input = before.c_cc[VEOF];
   ASSERT_EQ(write(master, &end_of_input, 1), 1);

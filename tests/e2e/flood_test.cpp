@@ -19,10 +19,10 @@ using ::testing::HasSubstr;
 constexpr std::size_t kMegabyte = 1'000'000;
 constexpr std::size_t kMebibyte = 1024 * 1024;
 
-/// A sanitizer keeps memory of its own.
+/// A sanitizer needs memory of its own, so memory is not measured with it.
 bool counts_memory() { return std::string_view(SITTER_SANITIZER).empty(); }
 
-/// Looks at the memory of a bridge from now on.
+/// Measures the memory of a bridge from now on.
 class MemoryWatch {
  public:
   explicit MemoryWatch(ScriptedClient& client)
@@ -52,7 +52,7 @@ class MemoryWatch {
   std::size_t idle_;
 };
 
-/// What the bridge may take from now on.
+/// Limits what the bridge may allocate from now on.
 void limit_memory(ScriptedClient& client, std::size_t bytes) {
   const pid_t pid = client.program().pid();
   const auto taken = static_cast<std::size_t>(std::stoull(status_field(pid, "VmSize"))) * 1024;
@@ -63,7 +63,7 @@ void limit_memory(ScriptedClient& client, std::size_t bytes) {
 TEST(Flood, ALineForWhichThereIsNoMemoryIsAnsweredAndTheSessionGoesOn) {
   if (!counts_memory()) GTEST_SKIP() << "a sanitizer needs most of the address space";
   const std::string text(100 * kMegabyte, 'x');
-  // The first leaves no room to read the line, the second none to work on it.
+  // The first limit leaves no room to read the line. The second leaves no room to work on it.
   for (const std::size_t limit : {std::size_t{100} * kMebibyte, std::size_t{400} * kMebibyte}) {
     ScriptedClient client;
     client.open();
@@ -89,7 +89,7 @@ TEST(Flood, ALineThatCannotBeParsedForWantOfMemoryIsNotCalledBroken) {
   if (!counts_memory()) GTEST_SKIP() << "a sanitizer needs most of the address space";
   ScriptedClient client;
   client.open();
-  // So small that nobody asks for room before it is parsed.
+  // For such a small line, the bridge does not ask for room before it parses the line.
   const std::string text(1000000, 'x');
   limit_memory(client, 4 * kMebibyte);
   client.call(1, "echo", {{"text", text}});
@@ -161,7 +161,7 @@ TEST(Flood, ClientThatStopsReadingAnswersOfTheBridgeIsNotReadEither) {
   ScriptedClient client({.options = {"--log-level", "off"}});
   client.open();
   const MemoryWatch memory(client);
-  // Enough for the queue of answers, and for what is read at once.
+  // Enough lines to fill the queue of answers, besides what is read at once.
   constexpr int kLines = 200'000;
   std::string lines;
   for (int line = 0; line < kLines; ++line) lines += std::string(31, 'x') + "\n";
@@ -227,7 +227,8 @@ TEST(Flood, StderrThatTheClientNeverReadsBlocksNobody) {
 
 TEST(Flood, StderrOf130MegabytesPasses) {
   ScriptedClient client({.command = fake({"--flood-stderr", "130000000", "--stderr", "first"})});
-  // Before it answers it may still be a copy of this test, with the memory of the tests before.
+  // Before its first answer, the process may still be a copy of this test, with the memory of
+  // earlier tests.
   client.request(1, "ping");
   client.answer(1);
   const MemoryWatch memory(client);

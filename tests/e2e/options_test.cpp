@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// A run with nothing to serve.
+/// A run of the program that serves nothing.
 struct ShortRun {
   explicit ShortRun(std::vector<std::string> words) {
     words.insert(words.begin(), sitter_program());
@@ -151,7 +151,7 @@ TEST(Options, AllAfterTheCommandBelongsToIt) {
   }
   EXPECT_EQ(contents_of(seen), "[--help][--][-x][][a b][--cwd][*][é]");
 
-  // Without the dashes too.
+  // The command also gets its words without the dashes.
   Program program({.command = {sitter_program(), "--no-notice", server, "--help", "--version"}});
   program.write(
       R"json({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}})json"
@@ -212,7 +212,7 @@ TEST(Options, LogCanBeSwitchedOff) {
   ScriptedClient client({.options = {"--log-level", "off"}});
   client.open();
   client.text_of_call("stderr", {{"text", "of the child"}});
-  // A busy machine may not come to write it in the short wait at the end.
+  // On a busy machine, the short wait at the end may be too short to write the line.
   EXPECT_TRUE(client.program().shows_error("of the child\n"));
   client.result_of("crash", {{"code", 9}});
   EXPECT_EQ(client.end(), 0);

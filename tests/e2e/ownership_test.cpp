@@ -16,7 +16,7 @@
 namespace sitter::testing {
 namespace {
 
-/// The pid of the keeper, unless it is this one.
+/// The pid of the keeper, unless it is `not_this`.
 std::optional<long> keeper_of(const ScriptedClient& client, long not_this = 0) {
   const std::vector<long> pids = client.living();
   const auto keeper = std::find_if(pids.begin(), pids.end(), [&](long pid) {
@@ -25,7 +25,7 @@ std::optional<long> keeper_of(const ScriptedClient& client, long not_this = 0) {
   return keeper == pids.end() ? std::nullopt : std::optional(*keeper);
 }
 
-/// Daemons have left their session and their parents, and perhaps rewritten their environment.
+/// Daemons that have left their session and their parents, and may have changed their environment.
 class Ownership : public ::testing::TestWithParam<std::string> {
  protected:
   /// A shell command that starts a daemon and adds its pid to a file.
@@ -34,7 +34,7 @@ class Ownership : public ::testing::TestWithParam<std::string> {
            (directory_ / "daemons") + "')";
   }
 
-  /// The pid of the daemon that was started as the `count`th.
+  /// The pid of the daemon that was started as number `count`.
   long daemon_number(std::size_t count) {
     std::vector<long> pids;
     eventually([&] {
@@ -56,7 +56,7 @@ TEST_P(Ownership, ASwapEndsTheDaemonOfTheOldServerAndNoOther) {
   const long of_the_old_one = daemon_number(1);
   EXPECT_TRUE(is_alive(of_the_old_one));
   client.text_of_call("sitter_rebuild");
-  // Nothing more is ended for it when it is over.
+  // Once the old server is over, nothing more is ended on its behalf.
   EXPECT_TRUE(eventually([&] { return client.status()["history"][0]["reason"].is_string(); }));
   EXPECT_FALSE(is_alive(before));
   EXPECT_FALSE(is_alive(of_the_old_one));
@@ -115,7 +115,7 @@ TEST(Keeper, IsStartedAgainWhenItWasKilled) {
   kill(static_cast<pid_t>(*first), SIGKILL);
   ASSERT_TRUE(client.program().shows_error("another one was started"));
   EXPECT_TRUE(eventually([&] { return keeper_of(client, *first).has_value(); }));
-  // It knows the server that was there before it.
+  // The new keeper knows the server that was started before it.
   client.program().signal(SIGKILL);
   EXPECT_EQ(client.program().wait(), 128 + SIGKILL);
   EXPECT_TRUE(client.leaves_nothing());
@@ -136,7 +136,7 @@ TEST(Keeper, IsNotStartedMoreThanTenTimes) {
   EXPECT_FALSE(keeper_of(client, last));
 }
 
-/// In a pid namespace of its own, in which /proc shows other processes.
+/// The bridge runs in a pid namespace of its own, in which /proc shows other processes.
 TEST(WithoutAListOfProcesses, AKillEndsTheServerAndItsGroup) {
   const std::vector<std::string> alone = {"/usr/bin/env", "unshare", "--pid", "--fork",
                                           "--kill-child"};

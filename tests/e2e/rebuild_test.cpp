@@ -48,7 +48,7 @@ TEST_F(Rebuild, TheNewServerTakesThePlaceOfTheOldOne) {
   EXPECT_THAT(text, AllOf(StartsWith("[mcp-sitter] the build succeeded after"),
                           HasSubstr("server restarted (spawn #2"), HasSubstr("previous: replaced"),
                           HasSubstr("+1 added (find)"), HasSubstr("compiling")));
-  // What the old one had was finished by it.
+  // The old server has finished the call that it had.
   EXPECT_EQ(text_of(client.answer(1)["result"]), "slept");
   EXPECT_NE(client.child_pid(), before);
   EXPECT_TRUE(ends(before));
@@ -126,7 +126,7 @@ TEST_F(Rebuild, CancellingStopsAllThatItHasStarted) {
 }
 
 TEST_F(Rebuild, ADaemonOfTheBuildIsLeftAlone) {
-  // As Gradle, Bazel and sccache have them: the next build is faster with it.
+  // Gradle, Bazel and sccache start such daemons, which make the next build faster.
   ScriptedClient client(
       setup("setsid sh -c 'echo $$ > daemon; exec sleep 1000' > /dev/null 2>&1 & "
             "while ! test -s daemon; do sleep 0.01; done"));

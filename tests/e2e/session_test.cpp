@@ -111,7 +111,7 @@ TEST(Session, BuiltInToolsStandOnTheFirstPageOnly) {
   }
   const auto count = static_cast<int>(names.size()) - 4;
   EXPECT_EQ(client.status()["childToolCount"], count);
-  // A respawn compares all pages, so nothing is said to have changed.
+  // A respawn compares all pages, so it reports no change.
   client.text_of_call("sitter_kill");
   EXPECT_THAT(client.text_of_call("echo"), AllOf(HasSubstr("spawn #2"), Not(HasSubstr("tools:"))));
   EXPECT_EQ(client.status()["childToolCount"], count);
@@ -133,7 +133,7 @@ TEST(Session, ChildsOwnSitterStatusKeepsItsName) {
 }
 
 TEST(Session, BridgesMayStandBehindEachOther) {
-  // A copy, so that the kill does not find the bridges of other tests.
+  // The command is a copy, so that the kill does not find the bridges of other tests.
   TemporaryDirectory directory;
   ScriptedClient client(
       {.command = {directory.copy_program("mcp-sitter", sitter_program()), "--", fake_mcp()}});
@@ -223,7 +223,7 @@ TEST(Session, NoNoticeIsWrittenIfTheUserDoesNotWantIt) {
   EXPECT_EQ(client.status()["spawnCount"], 2);
 }
 
-/// A socket that keeps the writes apart, as the bridge's stdout.
+/// A socket for the bridge's stdout that keeps separate writes apart.
 struct Packets {
   Packets() {
     int ends[2];
@@ -281,7 +281,7 @@ TEST(Session, LinesOfOneReadGoOutInOneWrite) {
   client.send(
       R"json({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}})json");
   packets.next();
-  // Two answers of the bridge itself to what it reads at once.
+  // The bridge reads both lines at once, and answers both itself.
   client.program().write(
       R"json({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sitter_child_stderr"}}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"sitter_child_stderr"}}

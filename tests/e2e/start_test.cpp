@@ -19,7 +19,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-/// What the client reads, with its own tools, of a server that can't be started.
+/// Checks what the client learns about a server that can't be started, in the opening and from the
+/// built-in tools.
 void expect_told_why(ScriptedClient& client, const std::string& why) {
   const Json opened = client.open();
   EXPECT_EQ(opened["serverInfo"]["name"], "mcp-sitter");
@@ -313,7 +314,8 @@ TEST(Start, LateAnswerOfAnOpeningNeverReachesTheClient) {
   client.open();
   client.text_of_call("sitter_kill");
   directory.write("second", "");
-  // It answers while it is being taken down; the client of the test fails at what nobody asked for.
+  // The child answers while it is being taken down. The scripted client fails on an answer that
+  // nobody asked for.
   EXPECT_THAT(client.text_of_call("echo"), HasSubstr("had not answered its opening"));
   client.request(1, "ping");
   client.answer(1);

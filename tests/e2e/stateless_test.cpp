@@ -48,7 +48,7 @@ TEST(Stateless, ACrashInACallIsReadAtOnceAndTheNextCallTellsOfIt) {
 TEST(Stateless, OurOwnRequestsCarryTheClientsEnvelope) {
   ScriptedClient client({.command = stateless()});
   client.speak_stateless();
-  // The first request goes before ours.
+  // The first request of the client goes out before the bridge's own requests.
   client.text_of_call("echo", {{"text", "up"}});
   Json state = client.child_state();
   EXPECT_EQ(state["envelopes"]["tools/list"], state["lastEnvelope"]) << state.dump();
@@ -66,7 +66,7 @@ TEST(Stateless, AStreamOutlivesTheChild) {
   EXPECT_EQ(
       client.heard("notifications/subscriptions/acknowledged")["params"]["_meta"][subscription],
       "s");
-  // What changes from now on is compared with this.
+  // Later changes are compared with this list.
   client.request(9, "tools/list");
   client.answer(9);
   client.text_of_call("echo", {{"text", "up"}});

@@ -18,12 +18,12 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Files that sitter_kill may look for: copies, shells too, so that nobody else on this machine
-/// runs them. No server here may run a shell of the system, since a kill that is wrong would end
-/// everybody's.
+/// Files that sitter_kill may look for. All of them are copies, even the shells, so that nobody
+/// else on this machine runs them. No server here may run a shell of the system, because a wrong
+/// kill would end every process that runs it.
 class Strangers : public ::testing::Test {
  protected:
-  /// A process that the bridge did not start, ready to be found.
+  /// Waits until a process that the bridge did not start can be found.
   static bool runs(const Program& stranger, const std::string& program) {
     return eventually([&] { return command_line_of(stranger.pid()).starts_with(program + " "); });
   }
@@ -41,7 +41,7 @@ class Strangers : public ::testing::Test {
 
   TemporaryDirectory directory_;
   const std::string server_ = directory_.copy_program("server", fake_mcp());
-  /// An interpreter by its name.
+  /// A program that counts as an interpreter because of its name.
   const std::string shell_ = directory_.copy_program("sh", "/bin/sh");
 };
 
@@ -142,7 +142,7 @@ TEST_F(Strangers, OfTheSameInterpreterSurvive) {
     const long others_child = other.child_pid();
     ScriptedClient client({.command = {interpreter, script}});
     client.open();
-    // The interpreter and the server below it.
+    // The kill ends the interpreter and the server below it.
     EXPECT_EQ(kill(client)["count"], 2);
     EXPECT_TRUE(is_alive(stranger.pid()));
     EXPECT_EQ(other.child_pid(), others_child);
@@ -193,14 +193,14 @@ TEST_F(Strangers, BehindAShellThoseOfTheProgramEndAndThoseOfTheShellDoNot) {
 }
 
 TEST_F(Strangers, ABridgeIsNeverItsOwnTarget) {
-  // One bridge behind another of the same file; the outermost is the one that the client talks to.
+  // One bridge stands behind another bridge of the same file. The client talks to the outermost.
   const std::string bridge = directory_.copy_program("mcp-sitter", sitter_program());
   ScriptedClient client({.command = {bridge, "--", bridge, "--", fake_mcp()}});
   client.open();
   client.request(1, "tools/list");
   client.answer(1);
   const Json report = Json::parse(client.text_of_call("outer_sitter_kill"));
-  // The inner bridge, its keeper and the server.
+  // The kill ends the inner bridge, its keeper and the server.
   EXPECT_EQ(report["count"], 3) << report.dump();
   EXPECT_THAT(client.text_of_call("echo", {{"text", "up"}}), HasSubstr("up"));
   EXPECT_EQ(Json::parse(client.text_of_call("outer_outer_sitter_status"))["spawnCount"], 1);
@@ -210,7 +210,7 @@ TEST_F(Strangers, KillLeavesTheFileFreeToBeWritten) {
   ScriptedClient client({.command = {server_, "--ignore-eof"}});
   client.open();
   kill(client);
-  // A file that runs can't be opened for writing.
+  // A file can't be opened for writing while a process runs it.
   std::ofstream file(server_, std::ios::app);
   EXPECT_TRUE(file.is_open());
 }

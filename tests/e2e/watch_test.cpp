@@ -18,7 +18,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-/// A server whose tools come from a file that is watched.
+/// A server whose tools come from a watched file.
 class Watch : public ::testing::Test {
  protected:
   Watch() { directory_.write("src/tools.json", kOneTool); }
@@ -83,7 +83,7 @@ TEST_F(Watch, TheProgramItselfIsWatched) {
 
 TEST_F(Watch, AProgramThatIsStillBeingWrittenIsStartedWhenItIsThere) {
   const std::string program = directory_.copy_program("out/server", fake_mcp());
-  // As a linker has it that is not done.
+  // A linker holds its output open like this until it is done.
   OwnDescriptor writer(open(program.c_str(), O_WRONLY | O_CLOEXEC));
   ASSERT_TRUE(writer.is_open());
   ScriptedClient::Setup chosen = setup({"--log-level", "trace"});

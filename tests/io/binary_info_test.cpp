@@ -94,13 +94,13 @@ TEST_F(BinaryInfoTest, BehindAShellItIsTheProgramThatHoldsOurPipe) {
 TEST_F(BinaryInfoTest, BehindARunnerThatIsAScriptItIsWhatTheRunnerStarted) {
   directory_.write("bin/npx", "#!/bin/sh\nsh -c 'sh ./server.sh; true' --; true\n", 0755);
   directory_.write("server.sh", "cat; true\n");
-  // Belongs to the server, not to the runner.
+  // This argument belongs to the server and not to the runner.
   directory_.write("argument.sh", "");
   auto what = request("bin/npx", {"-y", "pkg", "argument.sh"});
   BinaryInfo info = inspect_running(what);
   EXPECT_EQ(info.path, directory_ / "server.sh");
   ASSERT_TRUE(info.interpreter);
-  // Nothing runs, so the arguments are all there is.
+  // Nothing runs, so only the arguments can tell.
   EXPECT_EQ(inspect(what, 0).path, directory_ / "argument.sh");
 }
 
@@ -151,7 +151,7 @@ std::string mach_file() {
   put(bytes, 0, 0xFEEDFACF, 4);
   put(bytes, 16, 2, 4);   // load commands
   put(bytes, 20, 40, 4);  // their size
-  put(bytes, 32, 1, 4);   // another one
+  put(bytes, 32, 1, 4);   // a command of another kind
   put(bytes, 36, 16, 4);
   put(bytes, 48, 0x1B, 4);  // the UUID
   put(bytes, 52, 24, 4);

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 class CommandFilesTest : public ::testing::Test {
  protected:
   std::string look() const { return command_files(request_, plan_launch(request_)); }
-  /// As if it had been written at another time, with the same size.
+  /// Changes the time of a file but not its size.
   static void touch(const std::string& file) {
     fs::last_write_time(file, fs::last_write_time(file) + std::chrono::hours(1));
   }

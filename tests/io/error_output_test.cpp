@@ -23,7 +23,7 @@ namespace {
 
 using testing::eventually;
 
-/// The stderr of this process is a pipe meanwhile, which is read only when a test says so.
+/// During a test, the stderr of this process is a pipe that is read only when the test says so.
 class ErrorOutputTest : public ::testing::Test {
  protected:
   ErrorOutputTest() : own_(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) {
@@ -40,7 +40,7 @@ class ErrorOutputTest : public ::testing::Test {
     dup2(own_.number(), STDERR_FILENO);
   }
 
-  /// So many bytes; what came so far if no more come.
+  /// Reads this many bytes. If no more bytes come, returns what has come so far.
   std::string read(std::size_t size) const {
     std::string text(size, '\0');
     std::size_t filled = 0;
@@ -60,7 +60,7 @@ class ErrorOutputTest : public ::testing::Test {
     ioctl(pipe_.number(), FIONREAD, &bytes);
     return static_cast<std::size_t>(bytes);
   }
-  /// The thread hangs in its write and has taken all that was queued.
+  /// Makes the thread hang in its write, with everything taken from the queue.
   void block() {
     output_->write(std::string(room_ + 1, '-'));
     ASSERT_TRUE(eventually([this] { return in_pipe() == room_; }));
@@ -140,7 +140,7 @@ TEST_F(ErrorOutputTest, ItGoesThoughNobodyReads) {
   block();
   output_->write("late");
   output_.reset();
-  // Its thread is read out, since it must not outlast the pipe.
+  // The pipe is emptied for the thread, which must not outlive the pipe.
   const std::string expected = std::string(room_ + 1, '-') + "late";
   EXPECT_EQ(read(expected.size()), expected);
 }

@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-/// What a pipe holds by default, and a reader takes at once.
+/// What a pipe holds by default, and what a reader takes at once.
 constexpr std::size_t kPipe = 65536;
 
 struct Pipe {
@@ -41,7 +41,7 @@ struct Pipe {
 
 class EventLoopTest : public ::testing::Test {
  protected:
-  /// Collects lines, and stops the loop at the end.
+  /// A reader that collects lines, and stops the loop at the end of its input.
   std::unique_ptr<StreamReader> reader(FileDescriptor source) {
     return std::make_unique<StreamReader>(
         loop_, std::move(source), LineFramer(),
@@ -109,7 +109,7 @@ TEST_F(EventLoopTest, WhatCameDuringAPauseIsReadAfterIt) {
   const auto reading = reader(std::move(pipe.output));
   reading->set_paused(true);
   pipe.write("early\n");
-  // By then the loop has been told of it.
+  // By then the loop knows of the line.
   loop_.post([&] {
     EXPECT_THAT(lines_, IsEmpty());
     loop_.post([&] {

@@ -26,8 +26,8 @@ using ::testing::Not;
 using testing::TemporaryDirectory;
 using ::testing::UnorderedElementsAre;
 
-/// Its base is a folder of its own. What is told of it is found without waiting: the system tells
-/// of changes in their order, so a file that is written last is told of last.
+/// The base is a folder of its own. The tests find changes without waiting for a time: the system
+/// reports changes in their order, so the file that is written last is reported last.
 class FileWatchTest : public ::testing::Test {
  protected:
   void watch(std::vector<std::string> patterns) {
@@ -48,7 +48,7 @@ class FileWatchTest : public ::testing::Test {
     watch_->start();
   }
 
-  /// The files that are told of because of what is done here.
+  /// The files that are reported because of `action`.
   std::set<std::string> changed_by(const std::function<void()>& action) {
     changed_.clear();
     action();
@@ -113,7 +113,7 @@ TEST_F(FileWatchTest, FoldersBelowAreWatchedAlsoThoseThatComeLater) {
   base_.write("src/x/y/a.c", "1");
   watch({"src"});
   EXPECT_THAT(written("src/x/y/a.c", "2"), ElementsAre("src/x/y/a.c"));
-  // Written before anybody could watch the folder.
+  // The file is written before anybody can watch its folder.
   EXPECT_THAT(written("src/new/z/b.c"), ElementsAre("src/new/z/b.c"));
   EXPECT_THAT(written("src/new/z/b.c", "2"), ElementsAre("src/new/z/b.c"));
 }
@@ -215,7 +215,7 @@ TEST_F(FileWatchTest, IgnoredFoldersAreNotWatched) {
   base_.write("src/node_modules/x/a.js", "1");
   base_.write("src/a.c", "1");
   watch({"src"});
-  // src, and the base, where src would come to be again.
+  // Only src counts. The base is watched in case src is created again, but it is not counted.
   EXPECT_EQ(extent_->folder_count, 1);
   EXPECT_THAT(written("src/gen/a.c", "2"), IsEmpty());
   EXPECT_THAT(written("src/a.log"), IsEmpty());
@@ -274,7 +274,7 @@ TEST_F(FileWatchTest, MoreEventsThanTheSystemKeepsAreAChange) {
   ASSERT_GT(kept, 0);
   base_.write("src/a.c", "1");
   watch({"src"});
-  // Each of another kind than the one before, or the system would keep one of them.
+  // Each event is of another kind than the event before it. Otherwise the system would merge them.
   for (int i = 0; i <= kept / 2; ++i) {
     fs::create_directory(base_ / "src/x");
     fs::remove(base_ / "src/x");
@@ -300,11 +300,11 @@ TEST_F(FileWatchTest, TheBinaryIsUsableWhenThereIsSomethingInIt) {
 
 TEST_F(FileWatchTest, TheBinarysFolderMayBeMadeAnewWhileItRuns) {
   base_.write("out/bin/server", "1", 0755);
-  // A root that comes to be would have all of them looked for.
+  // If this file appeared later, the watch would look for all files again.
   base_.write("the-last", "1");
   watch({});
   watch_->set_binary(base_ / "out/bin/server");
-  // As long as a process has it open, the folder does not tell that it is deleted.
+  // While a process has the file open, the folder does not report that the file is deleted.
   const std::ifstream running(base_ / "out/bin/server");
   EXPECT_THAT(changed_by([&] { fs::remove_all(base_ / "out/bin"); }),
               ElementsAre("out/bin/server"));

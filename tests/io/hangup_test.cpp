@@ -15,7 +15,8 @@ namespace {
 
 using Sender = HangupSignals::Sender;
 
-/// Who has sent SIGHUP, as a process tells it that has a terminal of its own: 0 for the system.
+/// The sender of a SIGHUP, as a process with a terminal of its own sees it. 0 stands for the
+/// system.
 int sender_seen(const std::function<void(pid_t process, int terminal)>& hang_up) {
   int ready[2];
   EXPECT_EQ(pipe(ready), 0);
@@ -46,7 +47,7 @@ TEST(HangupSignals, TellATerminalThatIsGoneFromAProcess) {
             static_cast<int>(Sender::system));
   EXPECT_EQ(sender_seen([](pid_t process, int terminal) {
               kill(process, SIGHUP);
-              // Left open until the process has heard it.
+              // The terminal stays open until the process has received the signal.
               siginfo_t ended{};
               waitid(P_PID, static_cast<id_t>(process), &ended, WEXITED | WNOWAIT);
               close(terminal);

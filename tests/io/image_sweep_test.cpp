@@ -74,7 +74,7 @@ TEST_F(ImageSweepTest, FindsOldAndNewProcessesOfAReplacedFile) {
 TEST_F(ImageSweepTest, FileThatGotTheNumberOfADeletedOneIsAStranger) {
   Child child(server_, {"1000"});
   ImageIdentity image = image_of(child.pid());
-  // As its file system would say it, if that says anything.
+  // Changes the time of birth, if the file system reports one.
   if (image.born != 0) {
     ++image.born;
     EXPECT_THAT(same_image(image, {}), IsEmpty());

@@ -22,7 +22,7 @@ std::string descriptor_target(long pid, int number) {
       .string();
 }
 
-/// A process with a keeper and one child, that does nothing more.
+/// A process that has a keeper and one child, and does nothing else.
 class FakeBridge {
  public:
   explicit FakeBridge(const std::string& script) {
@@ -37,7 +37,7 @@ class FakeBridge {
   FakeBridge& operator=(const FakeBridge&) = delete;
   ~FakeBridge() { die(); }
 
-  /// The keeper's first, then what the script prints.
+  /// First the pid of the keeper, then the pids that the script prints.
   long next_pid() { return std::stol(read_line(from_bridge_)); }
 
   void die() {
@@ -161,7 +161,7 @@ TEST(Keeper, SaysWhenItIsGone) {
   auto keeper = Keeper::start("");
   ASSERT_TRUE(keeper);
   kill(static_cast<pid_t>(keeper->pid()), SIGKILL);
-  // A thread of it, which a sanitizer makes, may hold the pipe for a moment longer.
+  // A thread of the keeper, which a sanitizer starts, may hold the pipe for a moment longer.
   EXPECT_TRUE(eventually([&] { return !keeper->child_over(1); }));
   std::signal(SIGPIPE, before);
 }

@@ -52,7 +52,7 @@ TEST(Launch, ChildHoldsNoDescriptorButItsPipes) {
   FileDescriptor high(fcntl(inheritable.number(), F_DUPFD, 200));
   Child child("cat", {});
   ASSERT_TRUE(child.started()) << child.failure();
-  // Its answer shows that it has come through its exec.
+  // The answer shows that the child has completed its exec.
   ASSERT_TRUE(write_line(child->input, "there"));
   ASSERT_EQ(read_line(child->output), "there");
   EXPECT_THAT(descriptors_of(child.pid()), ElementsAre(0, 1, 2));

@@ -55,7 +55,7 @@ TEST_F(LoadedBinaryTest, ARebuiltFileMakesTheRunningOneStaleUntilTheNextStart) {
 
   rebuild("server");
   EXPECT_EQ(binary.look(first->pid()).stale, true);
-  // Nothing runs, so nothing is old.
+  // Nothing runs, so nothing is stale.
   EXPECT_FALSE(binary.look(0).stale);
 
   const auto second = start(binary, command);
@@ -101,7 +101,7 @@ TEST_F(LoadedBinaryTest, BehindAShellTheProgramIsRememberedAndSweptButNotTheShel
     EXPECT_TRUE(binary.image_to_sweep(scope).is_same_file(image_at(server)));
   }
   EXPECT_FALSE(binary.shared_image().is_known());
-  // The command itself does not show it while nothing runs.
+  // While nothing runs, the command itself does not show the program.
   EXPECT_EQ(binary.look(0).path, server);
 }
 

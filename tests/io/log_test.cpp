@@ -96,7 +96,7 @@ TEST_F(LogTest, ThreeFilesOf10MiBAreKept) {
   const auto log = open({});
   const std::string mebibyte(1024 * 1024, 'x');
   for (int file = 1; file <= 4; ++file) {
-    // Nine, since each line has more than its text.
+    // Nine lines fill a file, because each line has more than its text.
     for (int line = 0; line < 9; ++line) {
       log->write(Level::warn, "file " + std::to_string(file) + " " + mebibyte);
     }

@@ -25,7 +25,7 @@
 
 namespace sitter::testing {
 
-/// What can be read until `end` or the end of input; what came so far if neither comes.
+/// Reads until `end` or the end of input. If neither comes, returns what has come so far.
 inline std::string read_until(int descriptor, std::optional<char> end) {
   std::string text;
   while (!end || !text.ends_with(*end)) {
@@ -59,7 +59,7 @@ inline std::string reason(const std::variant<Launched, LaunchFailure>& result) {
   return "[it was started]";
 }
 
-/// A build is the first of the builds, everything else the first child unless the test says more.
+/// The first build for a build, and the first child for everything else.
 inline Generation generation_of(const LaunchRequest& request) {
   return request.role == LaunchRequest::Role::build ? -1 : 1;
 }
@@ -68,7 +68,7 @@ inline std::variant<Launched, LaunchFailure> launch(const LaunchRequest& request
   return sitter::launch(plan_launch(request), generation_of(request), nullptr);
 }
 
-/// A child that is started at once, and killed and reaped at the end.
+/// A child that is started at once. It is killed and reaped at the end.
 class Child {
  public:
   explicit Child(const LaunchRequest& request) : Child(request, generation_of(request)) {}
@@ -89,7 +89,8 @@ class Child {
   Launched* operator->() { return &std::get<Launched>(result_); }
   long pid() const { return std::get<Launched>(result_).pid; }
 
-  /// Waits for the leader's exit and reaps it. The status is lost if somebody else reaps it.
+  /// Waits for the leader's exit and reaps it. The status is lost if somebody else reaps the
+  /// leader.
   ExitStatus wait() {
     ExitStatus status;
     eventually([&] {
@@ -105,13 +106,14 @@ class Child {
   std::variant<Launched, LaunchFailure> result_;
 };
 
-/// A command in a folder of its own.
+/// Tests of commands in a folder of their own.
 class CommandTest : public ::testing::Test {
  protected:
   LaunchRequest request(std::string command, std::vector<std::string> arguments = {}) {
     return {std::move(command), std::move(arguments), directory_.path(), {}, {}};
   }
-  /// For a child whose innermost program is a copy of `cat`, which runs when it has answered.
+  /// Waits for a child whose innermost program is a copy of `cat`. That program runs once it has
+  /// answered.
   static void expect_answer(Child& child) {
     ASSERT_TRUE(child.started()) << child.failure();
     ASSERT_TRUE(write_line(child->input, "there"));
@@ -121,7 +123,7 @@ class CommandTest : public ::testing::Test {
   TemporaryDirectory directory_;
 };
 
-/// Runs `body` in a forked process and tells its exit code, -1 if a signal ended it.
+/// Runs `body` in a forked process. Returns its exit code, or -1 if a signal ended it.
 inline int in_another_process(const std::function<int()>& body) {
   pid_t pid = fork();
   if (pid == 0) _exit(body());

@@ -22,7 +22,7 @@ using testing::read_line;
 using testing::shell;
 using ::testing::SizeIs;
 
-/// A pid that a script prints.
+/// Reads a pid that a script prints.
 long pid_from(Child& child) { return std::stol(read_line(child->output)); }
 
 std::vector<long> pids(const std::vector<ProcessInfo>& processes) {
@@ -36,14 +36,14 @@ class ProcessUnitTest : public ::testing::Test {
   void SetUp() override { ASSERT_TRUE(become_subreaper()); }
 
   void TearDown() override {
-    // Orphans of one test are not to be adopted in the next.
+    // The next test must not adopt orphans of this test.
     EXPECT_TRUE(eventually([] {
       reap();
       return waitpid(-1, nullptr, WNOHANG) == -1;
     }));
   }
 
-  /// Waits until the bridge is its parent and its session is its own.
+  /// Waits until the process has the bridge as its parent and a session of its own.
   static bool is_adopted(long pid) {
     return eventually([&] {
       const auto process = find_process(pid);
@@ -60,10 +60,10 @@ class ProcessUnitTest : public ::testing::Test {
   }
 };
 
-/// Orphans with one form of the mark or both.
+/// Orphans that have one form of the mark, or both.
 class OrphanTest : public ProcessUnitTest, public ::testing::WithParamInterface<std::string> {
  protected:
-  /// A shell command that leaves one and prints its pid.
+  /// A shell command that leaves an orphan behind and prints its pid.
   static std::string orphan() { return "setsid " + GetParam() + " sleep 1000 & echo $!"; }
 };
 
@@ -166,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(, OrphanTest, ::testing::Values("", "env -i", "prlimit 
                                                           : "WithOtherLimits";
                          });
 
-// As sudo leaves it.
+// sudo leaves a process without any mark.
 TEST_F(ProcessUnitTest, AnOrphanWithoutAnyMarkIsOfTheYoungestUnitThatIsOlder) {
   const auto script =
       shell("(setsid prlimit --locks=unlimited env -i sleep 1000 & echo $!); exec sleep 1000");
@@ -196,7 +196,7 @@ TEST_F(ProcessUnitTest, RemembersASessionWhoseOriginHasEnded) {
                           "sleep 1000 & wait' & wait"));
   ASSERT_TRUE(child.started()) << child.failure();
   long detached = pid_from(child);
-  // An observer beside the bridge adopts nothing, so parents do not lead there any more.
+  // An observer that is not the bridge adopts nothing, so the chain of parents does not lead to it.
   ProcessRecord nobody;
   nobody.pid = 0x7FFFFFF0;
   ProcessUnit seen(child.pid(), ProcessUnit(child.pid(), 1).leader_start(), nobody, 1);
@@ -272,7 +272,7 @@ TEST_F(ProcessUnitTest, TerminateReachesEveryMemberOnce) {
   std::vector<Signalled> sent = unit.signal(UnitSignal::terminate, {});
   EXPECT_THAT(sent, SizeIs(3));
   for (const Signalled& one : sent) EXPECT_EQ(one.delivery, Delivery::delivered);
-  // An ignored disposition is inherited, so all three have to be killed.
+  // An ignored signal stays ignored in descendants, so all three processes have to be killed.
   EXPECT_THAT(unit.members({}), SizeIs(3));
   EXPECT_THAT(unit.signal(UnitSignal::kill, {}), SizeIs(3));
   EXPECT_TRUE(eventually([&] { return unit.members({}).empty(); }));
@@ -282,7 +282,7 @@ TEST_F(ProcessUnitTest, KillCatchesAProcessThatForksAndExitsAllTheTime) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   FileDescriptor from_hopper(ends[0]);
-  // Thousands of adopted zombies would use up the system's numbers.
+  // Thousands of adopted zombies would use up the pids of the system.
   auto before = std::signal(SIGCHLD, SIG_IGN);
   pid_t leader = fork();
   if (leader == 0) {
@@ -292,7 +292,7 @@ TEST_F(ProcessUnitTest, KillCatchesAProcessThatForksAndExitsAllTheTime) {
       close(ends[1]);
       pause();
     }
-    // It ends by itself if the kill fails.
+    // The hopping ends by itself if the kill fails.
     constexpr int kHops = 20000;
     for (int hop = 0; hop < kHops; ++hop) {
       if (fork() != 0) _exit(0);
@@ -303,7 +303,7 @@ TEST_F(ProcessUnitTest, KillCatchesAProcessThatForksAndExitsAllTheTime) {
   close(ends[1]);
   ASSERT_EQ(read_line(from_hopper), "");
   unit.signal(UnitSignal::kill, {});
-  // The pipe ends with its last holder.
+  // The pipe ends when its last holder has ended.
   EXPECT_EQ(read_all(from_hopper), "");
   std::signal(SIGCHLD, before);
 }
@@ -342,7 +342,7 @@ TEST_F(ProcessUnitTest, SaysWhichMembersMayNotBeSignalled) {
 
 constexpr int kNotPermitted = 77;
 
-/// Takes /proc away from this process.
+/// Hides /proc from this process.
 bool hide_processes(const std::string& empty_folder) {
   const auto enter = [&] { return chroot(empty_folder.c_str()) == 0 && chdir("/") == 0; };
   return enter() || (unshare(CLONE_NEWUSER) == 0 && enter());
@@ -362,7 +362,7 @@ TEST(ProcessUnitWithoutAList, IsTheGroupOfItsLeader) {
     if (terminated.size() != 1 || terminated[0].delivery != Delivery::delivered) return 4;
     if (unit.members({}).size() != 1) return 5;
     unit.signal(UnitSignal::kill, {});
-    // All that was in the group, the process in the background too.
+    // Reaps every process of the group, including the process in the background.
     while (waitpid(-1, nullptr, 0) > 0) {
     }
     return unit.members({}).empty() && unit.signal(UnitSignal::kill, {}).empty() ? 0 : 6;
@@ -384,7 +384,8 @@ TEST(ProcessUnitWithoutAList, ListOfAnotherNamespaceIsNone) {
   EXPECT_EQ(code, 0);
 }
 
-// The shell's file under the name of the server would take all shells of this machine down.
+// If the shell's file were taken for that of the server, a kill would end all shells of this
+// machine.
 TEST(ProcessTable, AnImageIsOfOneMomentWhileItsProcessRunsAnotherProgramAndEnds) {
   const ImageIdentity shell_image = image_at("/bin/sh");
   for (int i = 0; i < 50; ++i) {

@@ -17,10 +17,10 @@
 namespace sitter {
 namespace {
 
-/// Counts as large.
+/// A piece of this size counts as large.
 constexpr std::size_t kLarge = 256 * 1024;
 
-/// A writer with a pipe. Its events are counted, and stop the loop.
+/// A writer with a pipe. Each event of the writer is counted, and stops the loop.
 class StreamWriterTest : public ::testing::Test {
  protected:
   StreamWriterTest() : sigpipe_(signal(SIGPIPE, SIG_IGN)) {
@@ -41,7 +41,7 @@ class StreamWriterTest : public ::testing::Test {
   }
   ~StreamWriterTest() override { signal(SIGPIPE, sigpipe_); }
 
-  /// What lies in the pipe, and "(end)" behind it.
+  /// What the pipe holds, followed by "(end)" if the pipe has ended.
   std::string read_all() const {
     std::string text;
     char buffer[4096];
@@ -57,7 +57,7 @@ class StreamWriterTest : public ::testing::Test {
     ioctl(output_.number(), FIONREAD, &bytes);
     return static_cast<std::size_t>(bytes);
   }
-  /// Until the next event.
+  /// Runs the loop until the next event.
   void run() {
     boost::asio::steady_timer limit(loop_.io(), testing::kPatience);
     limit.async_wait([this](boost::system::error_code error) {
@@ -66,16 +66,16 @@ class StreamWriterTest : public ::testing::Test {
       loop_.stop();
     });
     loop_.io().restart();
-    loop_.post([] {});  // of the last time something may be left in the context
+    loop_.post([] {});  // the last run may have left something in the context
     loop_.run();
   }
-  /// All that is due now.
+  /// Runs everything that is due now.
   void run_what_is_due() {
     loop_.io().restart();
     loop_.post([this] { loop_.post([this] { loop_.stop(); }); });
     loop_.run();
   }
-  /// What the pipe and the queue hold.
+  /// Everything that the pipe and the queue hold.
   std::string read_queue() {
     std::string text;
     while (writer_->queued() > 0 && !HasFailure()) {
@@ -84,7 +84,7 @@ class StreamWriterTest : public ::testing::Test {
     }
     return text + read_all();
   }
-  /// The piece is the writer's alone.
+  /// Appends a piece that only the writer holds.
   std::weak_ptr<std::string> append_held(std::string text) {
     const auto piece = std::make_shared<std::string>(std::move(text));
     writer_->append(*piece, piece);

@@ -13,11 +13,11 @@ using testing::read_line;
 using testing::shell;
 using testing::write_line;
 
-/// What a process shows that runs `command` and then waits.
+/// The mark that a process shows after it has executed `command`.
 std::optional<Generation> seen_of(const std::string& command, Generation gen,
                                   const ProcessRecord& bridge = this_process()) {
   Child child("sh", shell("exec " + command + " cat"), gen);
-  // Its answer shows that it has come through its last exec.
+  // The answer shows that the process has completed its last exec.
   if (!child.started() || !write_line(child->input, "there") ||
       read_line(child->output) != "there") {
     return std::nullopt;
@@ -33,7 +33,7 @@ TEST(UnitMark, NamesTheGenerationOfAChildOrABuild) {
 TEST(UnitMark, EitherOfItsFormsIsEnough) {
   EXPECT_EQ(seen_of("env -i", 3), 3);
   EXPECT_EQ(seen_of("prlimit --locks=unlimited", 3), 3);
-  // That of a bridge behind this one.
+  // A bridge behind this bridge sets such a limit.
   EXPECT_EQ(seen_of("prlimit --locks=5:unlimited", 3), 3);
   EXPECT_EQ(seen_of("prlimit --locks=unlimited env -i", 3), std::nullopt);
 }
