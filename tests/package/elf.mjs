@@ -1,4 +1,4 @@
-// What a 64-bit ELF file of a little-endian machine says about itself.
+// What a 64-bit little-endian ELF file says about itself.
 import { readFileSync } from 'node:fs';
 
 export const ET_DYN = 3;
@@ -20,7 +20,7 @@ export class Elf {
   constructor(path) {
     this.#bytes = readFileSync(path);
     if (this.#bytes.toString('latin1', 0, 6) !== '\x7fELF\x02\x01') {
-      throw new Error(`${path} is no such file`);
+      throw new Error(`${path} is not a 64-bit little-endian ELF file`);
     }
     this.type = this.#bytes.readUInt16LE(16);
     this.segments = this.#table(32, 54, (at) => ({

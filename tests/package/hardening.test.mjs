@@ -1,4 +1,4 @@
-// What stands between a fault in the program and whoever would use it, read from the file that is shipped.
+// The protections that make a fault in the program hard to exploit, as the shipped file shows them.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -63,5 +63,5 @@ describe('the program', () => {
 
 const ours = (symbols) => symbols.functions().filter(({ name }) => /^_ZN?K?6sitter/.test(name));
 
-// An instruction of 64 bits whose operand is %fs:0x28, where glibc keeps the value.
+// A 64-bit instruction whose operand is %fs:0x28, where glibc keeps the canary.
 const readsCanary = (code) => /\x64[\x48\x4c][^][^]\x25\x28\x00\x00\x00/.test(code.toString('latin1'));

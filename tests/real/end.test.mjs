@@ -1,4 +1,4 @@
-// How clients end what they started: nothing is left, whatever the server is wrapped in.
+// How clients end their servers. Nothing is left behind, whatever the server is wrapped in.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -12,7 +12,7 @@ import {
 import { Sandbox } from './support/sandbox.mjs';
 import { Wire } from './support/wire.mjs';
 
-/** Sends signals at the given milliseconds, for as long as the program lives. */
+/** Sends each signal at its time in milliseconds, as long as the program lives. */
 function schedule(box, wire, signals) {
   for (const [after, signal] of signals) {
     const timer = setTimeout(() => wire.process.kill(signal), after);
@@ -40,7 +40,7 @@ const endings = {
 const wrappings = {
   'node server.js': () => server('everything'),
   "sh -c 'node server.js'": () => ['/bin/sh', '-c', '"$@"; exit $?', 'sh', ...server('everything')],
-  // In the directory that holds the package, npx needs no network.
+  // npx needs no network in the directory that holds the package.
   'npx server': () => ['npx', '--offline', '--no', 'mcp-server-everything'],
   'a server that ignores everything, with a grandchild that does too': () => [
     fakeMcpPath(),

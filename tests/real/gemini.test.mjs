@@ -1,4 +1,4 @@
-// Gemini CLI itself, with an empty HOME and without network, and with a model that plays a script.
+// Gemini CLI itself, with an empty HOME, without network, and with a scripted model.
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ function add(box, command) {
   writeFileSync(join(box.home, '.gemini', 'settings.json'), JSON.stringify(settings));
   const [program, ...words] = sitting(command);
   const options = ['--scope', 'user', '--env', box.mark];
-  // The first -- is for Gemini CLI.
+  // Gemini CLI takes the first -- for itself.
   return run(box, ['mcp', 'add', ...options, 'dev', program, '--', ...words]);
 }
 

@@ -22,14 +22,14 @@ const changed = 'notifications/tools/list_changed';
 
 const namesOf = ({ tools }) => tools.map(({ name }) => name);
 
-// The exit code for a result that is an error; the result is printed nevertheless.
+// The inspector's exit code for a result that is an error. The result is printed nevertheless.
 const toolIsError = 5;
 
-/** The result that the inspector prints, in front of the bridge; it has to exit with `exitCode`. */
+/** The result that the inspector prints with the bridge. It has to exit with `exitCode`. */
 async function printed(box, [command, ...words], exitCode, era, method, ...args) {
   const config = box.write(
     'mcp.json',
-    // The inspector gives a server only the variables that are named for it.
+    // The inspector passes only the named variables on to a server.
     JSON.stringify({ mcpServers: { dev: { command, args: words, env: box.env } } }),
   );
   const { status, stdout, stderr } = await runToEnd(
@@ -46,7 +46,7 @@ async function printed(box, [command, ...words], exitCode, era, method, ...args)
   return JSON.parse(stdout);
 }
 
-/** Runs the inspector in front of the bridge and the server; `serverOf` gets the sandbox. */
+/** Runs the inspector with the bridge and the server. `serverOf` gets the sandbox. */
 function inspect(t, serverOf, era, method, ...args) {
   const box = new Sandbox(t);
   return printed(box, sitting(serverOf(box)), 0, era, method, ...args);
@@ -54,7 +54,8 @@ function inspect(t, serverOf, era, method, ...args) {
 
 const everything = () => server('everything');
 
-// With 'auto' it asks server/discover first and falls back to initialize in the same process.
+// With 'auto' the inspector asks server/discover first, and falls back to initialize in the same
+// process.
 for (const era of ['legacy', 'auto']) {
   describe(`mcp-inspector --cli --protocol-era ${era}`, () => {
     test('tools/list: the tools of the server, then the built-in ones', async (t) => {
@@ -107,7 +108,8 @@ const after = [
 ];
 const listed = [...namesOf({ tools: before }), ...sitterTools];
 
-// The tools of a server stand in a file: `fileOf` says how, and `commandOf` starts it with that.
+// The tools of a server come from a file. `fileOf` makes its text, and `commandOf` the command that
+// starts the server with the file.
 const onSdk = (commandOf) => {
   const does = {
     echo: { answer: 'hello' },
@@ -125,7 +127,7 @@ const fake = (...flags) => ({
   crash: 'exit 3',
 });
 
-// Which era each server and each choice of the inspector make together.
+// Which era results from each server and each choice of the inspector.
 for (const [serverName, { fileOf, commandOf, crash }, eras] of [
   [
     'a server on the second official SDK',
@@ -190,7 +192,7 @@ for (const [serverName, { fileOf, commandOf, crash }, eras] of [
         assert.ok(stderr.includes('last words'), textOf(result));
       });
 
-      // The inspector lists the tools before it calls one, and the rebuild comes in between.
+      // The inspector lists the tools before it calls a tool. The rebuild comes between the two.
       test('tools/call: the first result after a rebuild names the changed tools', async (t) => {
         const box = new Sandbox(t);
         const bridge = sitting(serverOf(box));

@@ -1,4 +1,4 @@
-// opencode itself, with an empty HOME and without network, and with a model that plays a script.
+// opencode itself, with an empty HOME, without network, and with a scripted model.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { playRebuild } from './support/agent_story.mjs';

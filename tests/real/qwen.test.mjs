@@ -1,4 +1,4 @@
-// Qwen Code itself, with an empty HOME and without network, and with a model that plays a script.
+// Qwen Code itself, with an empty HOME, without network, and with a scripted model.
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ async function converse(box, command, turns) {
   mkdirSync(join(box.home, '.qwen'));
   writeFileSync(join(box.home, '.qwen', 'settings.json'), JSON.stringify(settings));
   const [program, ...words] = command;
-  // The first -- is for Qwen Code.
+  // Qwen Code takes the first -- for itself.
   await run(box, ['mcp', 'add', '--env', box.mark, 'dev', program, '--', ...words]);
   const said = await run(box, ['--approval-mode', 'yolo', '-m', 'a-model', '-p', 'begin'], {
     OPENAI_API_KEY: 'none',

@@ -1,5 +1,5 @@
-// One call from edit to running code: a server on the official SDK that is edited, built and swapped
-// while the official client goes on with its requests.
+// A single call leads from an edit to running code: a server on the official SDK is edited, built
+// and swapped while the official client goes on with its requests.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -11,10 +11,10 @@ const echo = { name: 'echo' };
 const find = { name: 'find', does: { answer: 'found' } };
 const planOf = (...tools) => JSON.stringify({ tools });
 
-/** The build takes the source `next.json` if it is valid. */
+/** The build takes over the source `next.json` if it is valid. */
 const build = `node -e 'JSON.parse(require("fs").readFileSync("next.json"))' && cp next.json plan.json`;
 
-/** The bridge with that build before a workshop. */
+/** The bridge, with that build command, in front of a workshop. */
 function sittingWithBuild(box, ...options) {
   box.write('next.json', planOf(echo));
   const plan = box.write('plan.json', planOf(echo));
@@ -32,7 +32,7 @@ test('edits, builds and swaps while requests go on: none is lost, none is done t
     while (goesOn) {
       const n = count++;
       const text = textOf(await session.call('echo', { name, n }));
-      // A notice may stand before it.
+      // A notice may come before the answer.
       assert.ok(text.endsWith(JSON.stringify({ name, n })), text);
     }
   };

@@ -1,4 +1,4 @@
-// Every line that the bridge writes, in either direction, by the schema of the revision in use.
+// Every line that the bridge writes, in either direction, is checked by the schema of its revision.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
@@ -12,7 +12,7 @@ const prefix = 'io.modelcontextprotocol/';
 const listMethods = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'];
 const info = { name: 'judge', version: '1' };
 
-/** A client that knows a revision, and judges what it and the server were sent. */
+/** A client that knows a revision, and judges what the bridge sends to client and server. */
 class Talk {
   #box;
   #wire;
@@ -29,10 +29,10 @@ class Talk {
     this.isModern = revision === '2026-07-28';
   }
 
-  /** In front of fake-mcp, whose flags stand in a file, each time that it starts. */
+  /** A client of fake-mcp, which reads its flags from a file each time that it starts. */
   static withFake(t, revision, ...flags) {
     const box = new Sandbox(t);
-    // tee keeps a copy of what the server is sent; it holds no other pipe than the input.
+    // tee keeps a copy of what the server is sent. tee holds no pipe but the input.
     const copying =
       'log=$1 flags=$2; shift 2; exec 3<&0; ' +
       'exec "$@" $(cat "$flags") < <(exec tee -a "$log" <&3 3<&- 2>/dev/null) 3<&-';
@@ -54,13 +54,13 @@ class Talk {
     return this.#wire.lines.items.flatMap((line) => JSON.parse(line));
   }
 
-  /** Sends the text as it is; the requests in it are remembered. */
+  /** Sends the text as it is, and remembers the requests in it. */
   sendText(text) {
     for (const { id, method } of [JSON.parse(text)].flat()) this.#asked.set(id, method);
     this.#wire.send(text);
   }
 
-  /** Sends a line that need not be a message, nor text. */
+  /** Sends a line that may be no message, or no text at all. */
   sendBytes(bytes) {
     this.#wire.process.stdin.write(bytes);
     this.#wire.process.stdin.write('\n');
@@ -96,7 +96,7 @@ class Talk {
     return (await this.request('tools/call', { name, arguments: args })).result;
   }
 
-  /** The first message that matches, now or later. */
+  /** The first message that matches. Waits for it if need be. */
   async find(matches, what) {
     return JSON.parse(await this.#wire.lines.find((line) => matches(JSON.parse(line)), what));
   }
@@ -105,7 +105,7 @@ class Talk {
     return this.find((message) => message.method === method, method);
   }
 
-  /** Opens the session as the revision has it, and returns the answer. */
+  /** Opens the session in the way of the revision, and returns the answer. */
   async open(capabilities = {}) {
     if (this.isModern) return this.request('server/discover');
     const { revision: protocolVersion } = this;
@@ -115,7 +115,7 @@ class Talk {
     return answer;
   }
 
-  /** What the server, over all its lives, was sent. */
+  /** Everything that the server was sent, over all its lives. */
   get input() {
     const path = this.#box.path('input');
     if (!existsSync(path)) return [];
@@ -123,7 +123,7 @@ class Talk {
     return lines.map((line) => JSON.parse(line));
   }
 
-  /** Ends the session and judges all of it, but the messages that `isExcepted` knows. */
+  /** Ends the session and judges all messages but those for which `isExcepted` is true. */
   async judge(isExcepted = () => false) {
     assert.equal(await this.#wire.end(), 0);
     for (const message of this.messages) {
@@ -144,7 +144,7 @@ class Talk {
   }
 }
 
-/** Calls every built-in tool, with good arguments and with bad ones. */
+/** Calls every built-in tool, with valid and with invalid arguments. */
 async function callBuiltIns(talk) {
   for (const name of ['sitter_status', 'sitter_binary_info', 'sitter_child_stderr']) {
     const result = await talk.call(name);
@@ -155,7 +155,7 @@ async function callBuiltIns(talk) {
   assert.equal((await talk.call('sitter_child_stderr', { grep: '(' })).isError, true);
 }
 
-/** Every path to a member, at any depth. */
+/** The paths to all members, at any depth. */
 function* pathsIn(value, path = []) {
   if (value === null || typeof value !== 'object') return;
   for (const [key, member] of Object.entries(value)) {
@@ -164,7 +164,7 @@ function* pathsIn(value, path = []) {
   }
 }
 
-/** The members without which there is a fault, named without the positions in arrays. */
+/** The members that must not be missing, named without the positions in arrays. */
 function membersNeeded(message, faultOf) {
   const names = new Set();
   for (const path of pathsIn(message)) {
@@ -225,7 +225,7 @@ for (const revision of revisions) {
             added.map(({ name }) => name),
             sitterTools,
           );
-          // What no revision forbids and every one has a place for.
+          // No revision forbids these members, and every revision knows them.
           for (const tool of added) {
             const members = ['annotations', 'description', 'inputSchema', 'name'];
             assert.deepEqual(Object.keys(tool).sort(), members);
@@ -251,7 +251,7 @@ for (const revision of revisions) {
       assert.match(notice.content.at(-1).text, /^\[mcp-sitter\] server restarted/);
       const again = await talk.call('echo', { text: 'hello' });
       assert.match(again.content[0].text, /^\[mcp-sitter\] server restarted/);
-      // It was sent once more, and the second server does not answer either.
+      // The read was sent once more, and the second server does not answer it either.
       await talk.call('sitter_kill');
       assert.equal((await talk.answerTo(reading)).error.code, -32603);
       await talk.judge();
@@ -372,7 +372,7 @@ for (const revision of revisions) {
       const unreadable = answers.filter(isUnreadable);
       assert.equal(unreadable.length, withoutId.length + 1);
       for (const message of unreadable) assert.equal('id' in message, hasNullIds);
-      // No error without an id is valid before 2025-11-25, and no null id in any revision.
+      // Before 2025-11-25 no error without an id is valid, and no revision allows a null id.
       await talk.judge((message) => hasNullIds && isUnreadable(message));
     });
 

@@ -1,4 +1,4 @@
-// The official client with the bridge between it and the reference servers.
+// The bridge between the official client and the reference servers.
 import {
   CreateMessageRequestSchema,
   ElicitRequestSchema,
@@ -129,7 +129,7 @@ describe('a session passes', () => {
 
     await session.notified(listChanged);
     await ask();
-    // A new server counts its questions from the start again.
+    // A new server counts the ids of its requests from the start again.
     await session.call('sitter_kill');
     await ask();
   });
@@ -146,9 +146,10 @@ describe('a session passes', () => {
     };
     const all = Array.from({ length: 60 }, (_, index) => index + 1);
     const isComplete = async (...call) => isDeepStrictEqual(await progressOf(...call), all);
-    // The client loses callbacks when it reads the answer together with progress. The bridge leaves
-    // a gap between them, which a client that gets no processor time for so long does not see. With
-    // the gap it loses none on an idle machine and half on a busy one; without it, nearly all.
+    // The client loses callbacks if it reads the answer together with progress. The bridge leaves a
+    // gap between the two, but a client that gets no processor time during the gap does not see it.
+    // With the gap, the client loses no callbacks on an idle machine and half of them on a busy
+    // machine. Without the gap, it loses nearly all.
     const completeMin = 10;
     let complete = 0;
     for (let round = 0; round < 100 && complete < completeMin; ++round) {
@@ -183,7 +184,7 @@ describe('a session passes', () => {
     const box = new Sandbox(t);
     const { client, ...session } = await Session.open(box, sitting(server('everything')));
     const uri = 'demo://resource/dynamic/text/1';
-    // The server logs each subscription before it answers it.
+    // The server logs each subscription before it answers the request.
     const logsOfSubscribing = async () => {
       const before = session.notifications.items.length;
       await client.subscribeResource({ uri });
@@ -483,7 +484,7 @@ describe('after a rebuild', () => {
 });
 
 describe('a server that cannot start', () => {
-  // A command of its own, as a compiler writes it.
+  // A command in a file of its own, as a compiler would write it.
   const build = (box) => {
     const plan = box.write('plan.json', planOf(tool('greet', { answer: 'hello' })));
     const words = workshop(plan).map((word) => `'${word}'`);

@@ -7,8 +7,8 @@ import { fakeMcpPath, server, sitting, workshopV2 } from './support/programs.mjs
 import { Sandbox } from './support/sandbox.mjs';
 import { Wire } from './support/wire.mjs';
 
-// Odd, but legal: ids of every kind, key orders, number spellings, escapes, unknown members, blanks.
-// {project} stands for the working directory.
+// Lines that are odd but legal: ids of every kind, key orders, number spellings, escapes, unknown
+// members, blanks. {project} stands for the working directory.
 const opening = (capabilities) => [
   `{"params":{"clientInfo":{"version":"0.0.1","name":"odd\\u0020client","x-unknown":[1.0,1e2,-0]},` +
     `"capabilities":${capabilities},"protocolVersion":"2025-11-25"},"id":"\\u00fc-1",` +
@@ -72,7 +72,7 @@ const memory = [
   `{"jsonrpc":"2.0","id":"h","method":"resources/read","params":{"uri":"memory://knowledge-graph"}}`,
 ];
 
-// The stateless revision: what the opening says stands in every request.
+// Lines of the stateless revision, in which every request repeats what the opening says in others.
 const envelope = (more = '') =>
   `"_meta":{"x/y":[1.0,1e2,-0],"io.modelcontextprotocol\\/protocolVersion":"2026\\u002d07-28",` +
   `"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}},` +
@@ -104,7 +104,7 @@ const answers = {
   'elicitation/create': `{"action":"accept","content":{"name":"\\ud83d\\ude00","integer":4.2e1}}`,
 };
 
-/** Plays the script and returns the lines that the client got and those that the server got. */
+/** Plays the script. Returns the lines that the client got and the lines that the server got. */
 async function play(box, script, command, before = (words) => words) {
   rmSync(box.project, { recursive: true });
   mkdirSync(box.project);
@@ -146,17 +146,17 @@ const idMember =
   /(?<=^\{"jsonrpc":"2\.0",)"id":("(?:[^"\\]|\\.)*"|[-+.\w]+)|"id":("(?:[^"\\]|\\.)*"|[-+.\w]+)(?=\}$)/;
 const withId = (line, id) => line.replace(idMember, () => `"id":${JSON.stringify(id)}`);
 
-/** A line of the server without the spelling of its id, or without the id if it asks something. */
+/** A line of the server with its id respelled, or with the id null if the line is a request. */
 function fromServer(line) {
   const { id, method } = JSON.parse(line);
   if (id === undefined) return line;
   return withId(line, method === undefined ? id : null);
 }
 
-/** A line for the server without the id if it is an answer, since the bridge maps those ids. */
+/** A line for the server. The id of an answer becomes null, because the bridge maps these ids. */
 const toServer = (line) => (JSON.parse(line).method === undefined ? withId(line, null) : line);
 
-/** The bridged answer to initialize holds the direct one and what the contract adds. */
+/** The bridged answer to initialize consists of the direct answer and the documented additions. */
 function assertOpening(bridged, direct) {
   const is = JSON.parse(bridged);
   const was = JSON.parse(direct);
@@ -175,7 +175,7 @@ function assertOpening(bridged, direct) {
   assert.deepEqual(ends.exec(bridged).slice(1), ends.exec(direct).slice(1));
 }
 
-/** The bridged tools/list is the direct one, byte for byte, with four tools before the bracket. */
+/** The bridged tools/list is the direct list, byte for byte, with four more tools at its end. */
 function assertTools(bridged, direct) {
   const tools = JSON.stringify(JSON.parse(direct).result.tools);
   const bracket = direct.indexOf(tools) + tools.length - 1;
@@ -204,13 +204,13 @@ async function compare(t, script, command) {
   const others = (all) => all.filter((line) => !isOpening(line) && !isList(line)).map(fromServer);
   assert.deepEqual(others(lines), others(direct.lines));
 
-  // Towards the server, the bridge adds only lists of its own to what the client sent.
+  // The bridge adds nothing to what the client sent to the server, except requests for lists.
   const input = bridged.input.split('\n').filter(Boolean);
   const isOwnList = (line) => !sent.includes(line) && /"method":"[a-z/]*\/list"/.test(line);
   assert.deepEqual(input.filter((line) => !isOwnList(line)).map(toServer), sent.map(toServer));
 }
 
-/** A result that a client might keep for later, as the bridge has it. */
+/** A result that a client might cache, in the form that the bridge gives it. */
 const uncached = (line) =>
   line.includes('"cacheScope"') ? line.replace(/"ttlMs":\d+/, '"ttlMs":0') : line;
 
@@ -228,7 +228,7 @@ async function compareStateless(t, command) {
   const others = (all) => all.filter((line) => !isOpening(line) && !isList(line)).map(fromServer);
   assert.deepEqual(others(lines), others(was));
 
-  // In the first life of a server the bridge has lists to ask for, and nothing else to say.
+  // In the first life of a server, the bridge itself sends only requests for lists.
   const isOwnList = (line) => !sent.includes(line) && /"method":"[a-z/]*\/list"/.test(line);
   const received = input.split('\n').filter((line) => line && !isOwnList(line));
   assert.deepEqual(received, sent);

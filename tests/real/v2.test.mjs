@@ -1,4 +1,4 @@
-// The second official client in front of the bridge, in every way in which it finds out the era.
+// The second official client in front of the bridge, with every way in which it finds out the era.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ownFakeMcp, sitting, workshop, workshopV2 } from './support/programs.mjs';
@@ -19,11 +19,11 @@ const modes = {
   [`pinned to ${revision}`]: { mode: { pin: revision } },
 };
 
-// What the tools of a workshop do; fake-mcp knows the same names.
+// What the tools of a workshop do. fake-mcp has tools of the same names.
 const does = { say: {}, hang: { waits: true }, crash: { exit: 3, stderr: ['last words'] } };
 const common = Object.keys(does);
 
-/** A server whose tools are named in a file, which `build` writes: a new file is a rebuild. */
+/** A server whose tools come from a file. `build` writes the file, and a new file is a rebuild. */
 const workshopOf = (command) => (box) => ({
   build(names) {
     const tools = names.map((name) => ({ name, does: does[name] }));
@@ -56,7 +56,7 @@ function eraOf(mode, eras) {
   return mode === 'auto' ? 'legacy' : undefined;
 }
 
-/** A session with the bridge in front of the server, whose tools are `common`. */
+/** A session through the bridge with the server, whose tools are `common`. */
 async function open(t, of, versionNegotiation, options, Class = SessionV2) {
   const box = new Sandbox(t);
   const { build, command } = of(box);
@@ -65,7 +65,7 @@ async function open(t, of, versionNegotiation, options, Class = SessionV2) {
   return Object.assign(session, { box, build });
 }
 
-/** Options of a client that lists the tools again when it is told to, and where that is seen. */
+/** Options of a client that lists the tools again when told to, and a record of these lists. */
 function relisting() {
   const lists = new Mailbox();
   const onChanged = (error, tools) => lists.push(error ?? tools.map(({ name }) => name));
@@ -205,8 +205,8 @@ for (const [mode, negotiation] of Object.entries(modes)) {
       assert.equal(new Set(ids).size, ids.length);
     });
 
-    // This client takes the schema for its check before it sends the call, so the first result of
-    // a changed tool is lost to it, however long the bridge holds it.
+    // This client chooses the schema for its check before it sends the call. The first result of a
+    // changed tool is therefore lost, however long the bridge holds it.
     test('a changed output schema costs one result, and not the notice', async (t) => {
       const { options } = relisting();
       const session = await open(t, of, negotiation, options);
@@ -271,7 +271,7 @@ describe('a rebuild that speaks only the other era', () => {
   }
 });
 
-// Nothing opens a session of the stateless era, so the first call may be the first request at all.
+// Nothing opens a session of the stateless era, so a call may be the first request of all.
 describe('a crash in the first call is told as a crash', () => {
   for (const [mode, negotiation] of Object.entries(modes)) {
     test(`the client ${mode}`, async (t) => {
@@ -314,7 +314,8 @@ describe('an open listen stream', () => {
 
   for (const [serverName, more] of Object.entries({
     'fake-mcp': servers['fake-mcp --era modern'],
-    // It declares no listChanged and honours nothing, and the bridge sends what it owes itself.
+    // This server declares no listChanged and honours nothing, so the bridge itself sends the
+    // changes.
     'a server that does not honour it': servers['a server on the second official SDK'],
     'a server that knows no streams': { of: fake('--era', 'modern', '--no-listen') },
   })) {
@@ -436,13 +437,14 @@ describe('a call that needs input', () => {
   });
 });
 
-// The client asks a second process, which is ended then, or the one that it goes on with.
+// The client asks either a second process, which ends after that, or the process that it goes on
+// with.
 for (const [where, Class] of Object.entries({
   'in a process of its own': SessionV2,
   'in place': SessionInPlace,
 })) {
   describe(`the probe ${where}`, () => {
-    // The silent server is waited for to the end of this, and so is one that starts slowly.
+    // The client waits this long for a server that is silent or starts slowly.
     const probing = { mode: 'auto', probe: { timeoutMs: 3000 } };
     for (const [title, flags] of Object.entries({
       'answered with an error': [],

@@ -1,5 +1,5 @@
-// What an agent has to go through, whichever it is: one conversation, since an agent takes seconds
-// to start.
+// The story that every agent has to play. It is one conversation, because an agent takes seconds to
+// start.
 import assert from 'node:assert/strict';
 import { ChatApi } from './model_api.mjs';
 import { sitting, workshop } from './programs.mjs';
@@ -18,14 +18,15 @@ const fail = {
 const added = { name: 'added', does: { answer: 'just built' } };
 
 /**
- * A server crashes, is killed, and comes back with a changed tool and a new one, which the model
+ * A server crashes, is killed, and comes back with a changed tool and a new tool, which the model
  * calls. `converse(box, command, turns)` plays the turns in a conversation with the server of this
- * command and returns the requests to the model; `named` makes the agent's name of a tool of that
- * server. An agent that `listsAgain` shows the new tool in its next turn; another needs sitter_call.
+ * command, and returns the requests to the model. `named` returns the agent's name for a tool of
+ * that server. An agent with `listsAgain` shows the new tool in its next turn; any other agent
+ * needs sitter_call.
  */
 export async function playRebuild(box, { converse, named, listsAgain }) {
   const plan = (...tools) => box.write('plan.json', JSON.stringify({ tools }));
-  // The whole of a busy machine may be at work when the server starts.
+  // The machine may be busy when the server starts.
   const command = sitting(workshop(plan(echo, fail)), '--answer-within', '60');
   const requests = await converse(box, command, [
     () => ({ tool: named('fail') }),

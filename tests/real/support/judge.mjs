@@ -1,4 +1,4 @@
-// Judges messages by what one revision of the protocol says of them; the facts are in ../schema.
+// Judges messages by what one revision of the protocol says about them. The facts are in ../schema.
 import Ajv from 'ajv';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ export class Judge {
     this.#facts = JSON.parse(readFileSync(path, 'utf8'));
   }
 
-  /** What is wrong with this message, or null. `asked` is the method that an answer belongs to. */
+  /** What is wrong with this message, or null. `asked` is the method that was answered. */
   faultOf(message, asked) {
     if (message.method !== undefined) {
       const kind = message.id === undefined ? 'notification' : 'request';
@@ -30,7 +30,7 @@ export class Judge {
     return this.#fault('frames', 'answer', message) ?? this.#fault('results', asked, result);
   }
 
-  /** The same for an answer to a question that nobody here knows. */
+  /** The same for an answer whose request is unknown here. */
   faultOfFrame(message) {
     return this.#fault('frames', message.error === undefined ? 'answer' : 'error', message);
   }

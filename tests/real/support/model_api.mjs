@@ -1,8 +1,8 @@
-// Stand-ins on loopback for the services that the agents ask for the model's next turn.
+// Services on loopback that stand in for the model: the agents ask them for its next turn.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 
-/** Environment that keeps a program from every network but loopback. */
+/** An environment that keeps a program from every network but loopback. */
 export const offline = {
   HTTP_PROXY: 'http://127.0.0.1:1',
   HTTPS_PROXY: 'http://127.0.0.1:1',
@@ -20,10 +20,10 @@ async function bodyOf(request) {
 
 /**
  * A service that plays a script. Each turn of the script is a function that gets the request and
- * returns what the model says: {text} or {tool, input}. After the last turn it says 'done'.
+ * returns what the model says: {text} or {tool, input}. After the last turn the model says 'done'.
  */
 class ModelApi {
-  /** The requests for turns, as they came. */
+  /** The requests for turns, in the order in which they came. */
   requests = [];
   #turns;
   #http = createServer((request, response) => this.#serve(request, response));
@@ -52,7 +52,7 @@ class ModelApi {
     }
     const body = JSON.parse(text);
     let says = { text: 'done' };
-    // Agents also ask for titles and the like, and offer no tools then.
+    // Agents also ask for titles and the like. Such requests offer no tools.
     if (body.tools?.length > 0) {
       this.requests.push(body);
       const turn = this.#turns[this.requests.length - 1];

@@ -1,12 +1,13 @@
-// What a workshop makes of its plan, whichever SDK it stands on. The plan is a file; a tool there
-// has name, description and inputSchema, and in `does`
+// How a workshop follows its plan, on either SDK. The plan is a file with a list of tools. A tool
+// has name, description and inputSchema, and these members in `does`:
 //   answer      the text of its result
 //   structured  structured content instead, with the tool's outputSchema
 //   stderr      lines that it writes first
-//   exit        ends the process with this code; signal with this signal
+//   exit        ends the process with this code; `signal` ends it with this signal
 //   waits       never answers, but writes a line to stderr when it starts and when it is cancelled
-//   progress    as many progress notifications before the answer, without a pause
-// The names of the tools that were called are written to a file beside that one, ending in .calls.
+//   progress    this many progress notifications before the answer, without a pause
+// The names of the tools that were called are written to a file beside the plan, whose name ends in
+// .calls.
 import { appendFileSync, readFileSync, writeSync } from 'node:fs';
 
 export const say = (line) => writeSync(2, `${line}\n`);
@@ -33,7 +34,7 @@ export class Plan {
     };
   }
 
-  /** The result of tools/call, for a call that has this signal and sends with this function. */
+  /** The result of tools/call. `signal` and `notify` are those of the call. */
   async call(params, signal, notify) {
     appendFileSync(`${this.#file}.calls`, `${params.name}\n`);
     const tool = this.#tools.find(({ name }) => name === params.name);

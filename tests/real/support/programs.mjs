@@ -1,4 +1,4 @@
-// Where the programs are that the tests put together.
+// Where the programs are that the tests use.
 import { copyFileSync, existsSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,13 +16,13 @@ function programFrom(variable) {
   return path;
 }
 
-/** The program under test. Throws when MCP_SITTER does not name it. */
+/** The program under test. Throws if MCP_SITTER does not name it. */
 export const sitterPath = () => programFrom('MCP_SITTER');
 
-/** The server with one flag per fault. Throws when FAKE_MCP does not name it. */
+/** The server with one flag for each fault. Throws if FAKE_MCP does not name it. */
 export const fakeMcpPath = () => programFrom('FAKE_MCP');
 
-/** A fake-mcp of the sandbox's own: sitter_kill ends all that runs the same file. */
+/** The sandbox's own copy of fake-mcp, because sitter_kill ends all processes of the same file. */
 export function ownFakeMcp(box) {
   const path = box.path('fake-mcp');
   if (!existsSync(path)) copyFileSync(fakeMcpPath(), path);
@@ -36,39 +36,39 @@ export const server = (name, ...args) => [
   ...args,
 ];
 
-/** The command line of the server whose tools are what `planFile` says; see plan.mjs. */
+/** The command line of the server that reads its tools from `planFile`; see plan.mjs. */
 export const workshop = (planFile) => [
   process.execPath,
   join(testsDir, 'support', 'workshop.mjs'),
   planFile,
 ];
 
-/** The same on the second official SDK, which speaks both eras. */
+/** The same server on the second official SDK, which speaks both eras. */
 export const workshopV2 = (planFile) => [
   process.execPath,
   join(testsDir, 'support', 'workshop_v2.mjs'),
   planFile,
 ];
 
-/** The way to this bridge on which the server is rebuilt before a call; see rebuilding.mjs. */
+/** The bridge behind rebuilding.mjs, which rebuilds the server before a call. */
 export const rebuilding = (traffic, next, plan, bridge) => [
   process.execPath,
   join(testsDir, 'support', 'rebuilding.mjs'),
   ...[traffic, next, plan, ...bridge],
 ];
 
-/** A server with the bridge before it. */
+/** A server with the bridge in front of it. */
 export const sitting = (command, ...options) => [sitterPath(), ...options, '--', ...command];
 
-// The umbrella package finds its binary in a script at installation, and no scripts are run here.
+// At its installation, the umbrella package finds its binary by a script. No scripts are run here.
 export const claude = () => [
   join(modules, '@anthropic-ai', `claude-code-${process.platform}-${process.arch}`, 'claude'),
 ];
 export const codex = () => [process.execPath, join(modules, '@openai', 'codex', 'bin', 'codex.js')];
 export const gemini = () => [process.execPath, join(binDir, 'gemini')];
 export const qwen = () => [process.execPath, join(binDir, 'qwen')];
-// Of these two only the package with the program is installed: the umbrella packages bring one for
-// each kind of x86-64.
+// Only the packages with the programs of Cline and opencode are installed, because the umbrella
+// packages bring a program for each kind of x86-64.
 export const cline = () => [
   join(modules, '@cline', `cli-${process.platform}-${process.arch}`, 'bin', 'cline'),
 ];

@@ -1,7 +1,7 @@
-// A client's way to the bridge on which somebody rebuilds the server between two messages: before
-// the first tools/call goes on, sitter_kill is called and the file `next` becomes the file `plan`.
-// Everything else passes as it is, and the lines of both sides are also written to the file
-// `traffic`, in the order in which they came.
+// Stands between a client and the bridge, and rebuilds the server between two messages: before the
+// first tools/call goes on, it calls sitter_kill, and the file `next` becomes the file `plan`.
+// Everything else passes unchanged. The lines of both sides are also written to the file `traffic`,
+// in the order in which they came.
 //
 //     rebuilding.mjs traffic next plan bridge...
 import { spawn } from 'node:child_process';
@@ -11,7 +11,7 @@ import { createInterface } from 'node:readline';
 const [traffic, next, plan, command, ...args] = process.argv.slice(2);
 const bridge = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
 bridge.on('close', (code) => process.exit(code ?? 1));
-// What its end leaves unread is told by the missing answers.
+// If the end of the bridge leaves lines unread, the missing answers show it.
 bridge.stdin.on('error', () => {});
 
 const record = (line) => appendFileSync(traffic, `${line}\n`);
@@ -29,7 +29,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const message = JSON.parse(line);
   record(line);
   if (message.method === 'tools/call' && !isRebuilt) {
-    // With the client's own envelope, so that it is of the client's era.
+    // The request has the client's own envelope, so that it is of the client's era.
     const params = { ...message.params, name: 'sitter_kill', arguments: {} };
     bridge.stdin.write(`${JSON.stringify({ ...message, id: killId, params })}\n`);
     await killed;

@@ -1,4 +1,4 @@
-// One test's own directory, environment and processes.
+// The directory, the environment and the processes of one test.
 import {
   mkdirSync,
   mkdtempSync,
@@ -19,7 +19,7 @@ function readOrEmpty(path) {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    // A process may end, or belong to somebody else, at any moment.
+    // A process may end at any moment, or may belong to somebody else.
     return '';
   }
 }
@@ -28,7 +28,7 @@ export class Sandbox {
   #ends = [];
   #isWaitedFor = false;
 
-  /** An empty directory that is removed, with every process of the test, when the test is over. */
+  /** An empty directory. It is removed at the end of the test, with every process of the test. */
   constructor(t) {
     this.dir = mkdtempSync(join(tmpdir(), 'mcp-sitter-real-'));
     this.home = join(this.dir, 'home');
@@ -38,7 +38,7 @@ export class Sandbox {
     t.after(() => this.#end());
   }
 
-  /** All that a program of this test gets to see of the machine. */
+  /** Everything of the machine that a program of this test gets to see. */
   get env() {
     return {
       HOME: this.home,
@@ -49,7 +49,7 @@ export class Sandbox {
     };
   }
 
-  /** NAME=VALUE of what marks a process as this test's, for clients that pass no environment on. */
+  /** The NAME=VALUE that marks processes of this test, for clients that pass no variables on. */
   get mark() {
     return `${markName}=${this.dir}`;
   }
@@ -66,12 +66,12 @@ export class Sandbox {
     return path;
   }
 
-  /** To be done when the test is over; the last comes first. */
+  /** Adds an action for the end of the test. The action that was added last comes first. */
   atEnd(action) {
     this.#ends.push(action);
   }
 
-  /** Every living process that was started with this sandbox's environment, however far down. */
+  /** Every living process that has inherited this sandbox's environment. */
   processes() {
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
@@ -94,14 +94,14 @@ export class Sandbox {
   async #end() {
     try {
       for (const action of this.#ends.reverse()) await action();
-      // A test that waited has said by now what was left.
+      // A test that has waited has already reported what was left.
       if (!this.#isWaitedFor || this.processes().length === 0) await this.nothingLeft();
     } finally {
       for (const { pid } of this.processes()) {
         try {
           process.kill(pid, 'SIGKILL');
         } catch {
-          // Ended by itself meanwhile.
+          // The process has ended by itself meanwhile.
         }
       }
       rmSync(this.dir, { recursive: true, force: true, maxRetries: 5 });

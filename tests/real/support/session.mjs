@@ -1,4 +1,4 @@
-// The official client, with a record of what the server sent without being asked.
+// The official client, with a record of what the server sent unasked.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { createInterface } from 'node:readline';
@@ -7,7 +7,7 @@ import { Mailbox } from './waiting.mjs';
 export class Session {
   /** Every message in the order in which it came. */
   messages = new Mailbox();
-  /** The notifications among them, but progress. */
+  /** The notifications among them, without progress. */
   notifications = new Mailbox();
   stderr = new Mailbox();
 
@@ -34,7 +34,7 @@ export class Session {
       { name: 'real-tests', version: '1.0.0' },
       { capabilities, ...options },
     );
-    // The client sets its own handler besides.
+    // The client also sets its own handler.
     session.transport.onmessage = (message) => {
       session.messages.push(message);
       const isNotification = message.method !== undefined && message.id === undefined;
@@ -60,12 +60,12 @@ export class Session {
     return JSON.parse(textOf(await this.call('sitter_status')));
   }
 
-  /** Waits for a notification of this method; `from` is a former length of the record. */
+  /** Waits for a notification of this method. `from` is an earlier length of the record. */
   notified(method, from = 0) {
     return this.notifications.find((message) => message.method === method, method, from);
   }
 }
 
-/** All text of a tool's result. */
+/** All text in a tool's result. */
 export const textOf = (result) =>
   result.content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');

@@ -12,7 +12,10 @@ export class SessionV2 extends Session {
   }
 }
 
-/** This client asks a second process for the era; with another class of transport, the same one. */
+/**
+ * This client asks a second process for the era. With another transport class, it asks the process
+ * that it goes on with.
+ */
 export class SessionInPlace extends SessionV2 {
   static Transport = class extends StdioClientTransport {};
 }

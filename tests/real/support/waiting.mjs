@@ -1,8 +1,8 @@
-// Waiting for facts. The limit is generous, since an agent takes half a minute to start and end on a
-// busy machine: only what never comes reaches it.
+// Waits for facts. The limit is generous, because an agent takes half a minute to start and end on
+// a busy machine. Only what never comes reaches the limit.
 const limit = 120_000;
 
-/** The promise's value, or an error that says what did not come. */
+/** The promise's value. If it does not come, throws an error that names it. */
 export async function within(promise, what) {
   let timer;
   const tooLate = new Promise((_, reject) => {
@@ -15,7 +15,7 @@ export async function within(promise, what) {
   }
 }
 
-/** Asks again until the answer is not empty. Only for what the system tells nobody. */
+/** Asks again until the answer is not empty. Only for facts that the system does not report. */
 export async function until(question, what) {
   const end = Date.now() + limit;
   for (;;) {
@@ -26,7 +26,7 @@ export async function until(question, what) {
   }
 }
 
-/** What has arrived, in order, and those who wait for more. */
+/** What has arrived, in order, and the functions that wait for more. */
 export class Mailbox {
   items = [];
   #waiting = new Set();
@@ -36,7 +36,7 @@ export class Mailbox {
     for (const look of [...this.#waiting]) look();
   }
 
-  /** The first item at or after `from` that matches, now or later. */
+  /** The first matching item at or after `from`. Waits for it if need be. */
   async find(matches, what, from = 0) {
     let look;
     const found = new Promise((resolve) => {

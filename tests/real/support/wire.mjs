@@ -1,23 +1,23 @@
-// A client that sees nothing but lines, to look at the bytes themselves.
+// A client that sees only lines, for tests that look at the bytes themselves.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Mailbox, within } from './waiting.mjs';
 
 export class Wire {
-  /** The lines that came, as text. */
+  /** The lines that have come, as text. */
   lines = new Mailbox();
   stderr = new Mailbox();
   #closed;
 
   constructor(box, [command, ...args], { env = {}, cwd = box.project } = {}) {
     this.process = spawn(command, args, { env: { ...box.env, ...env }, cwd });
-    // A program that ended no longer reads, and its exit tells more than the failed write.
+    // A program that has ended no longer reads. Its exit says more than the failed write.
     this.process.stdin.on('error', () => {});
     createInterface({ input: this.process.stdout }).on('line', (line) => this.lines.push(line));
     createInterface({ input: this.process.stderr }).on('line', (line) => this.stderr.push(line));
     this.#closed = once(this.process, 'close');
-    // The sandbox waits for the end, and makes one if need be.
+    // The sandbox waits for the end of the program, and ends it if need be.
     box.atEnd(() => this.process.stdin.end());
   }
 
@@ -25,7 +25,7 @@ export class Wire {
     this.process.stdin.write(`${typeof line === 'string' ? line : JSON.stringify(line)}\n`);
   }
 
-  /** The line that answers this id, as it came. */
+  /** The line that answers this id, unchanged. */
   answer(id, from = 0) {
     return this.lines.find(
       (line) => {
@@ -53,7 +53,7 @@ export class Wire {
     return answer.result;
   }
 
-  /** The exit code, or the name of the signal, once its output has been read to the end. */
+  /** The exit code, or the name of the signal, after the output was read to its end. */
   async exit() {
     const [code, signal] = await within(this.#closed, () => 'the exit');
     return code ?? signal;
@@ -65,7 +65,7 @@ export class Wire {
   }
 }
 
-/** Runs a program to its end: {status, stdout, stderr}. */
+/** Runs a program to its end. Returns {status, stdout, stderr}. */
 export async function runToEnd(box, command, { env, input = '', cwd } = {}) {
   const wire = new Wire(box, command, { env, cwd });
   wire.process.stdin.end(input);

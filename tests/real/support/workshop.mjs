@@ -1,5 +1,5 @@
-// A server under development: its tools are what the file in its first argument says when it
-// starts; see plan.mjs.
+// A server under development. When it starts, it reads its tools from the file in its first
+// argument; see plan.mjs.
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
