@@ -1,5 +1,5 @@
-# Keeps the core free of the world: no threads, files, streams, processes, clocks or logs, neither
-# included nor called through a header that is needed for something else.
+# Keeps the outside world out of the core: the core has no threads, files, streams, processes, clocks or
+# logs. It neither includes them, nor calls them through a header that it needs for something else.
 # Run as: cmake -D ROOT=<project> -P core_includes.cmake
 
 set(forbidden

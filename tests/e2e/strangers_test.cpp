@@ -193,7 +193,7 @@ TEST_F(Strangers, BehindAShellThoseOfTheProgramEndAndThoseOfTheShellDoNot) {
 }
 
 TEST_F(Strangers, ABridgeIsNeverItsOwnTarget) {
-  // One bridge stands behind another bridge of the same file. The client talks to the outermost.
+  // A bridge stands behind another bridge of the same file. The client talks to the outer bridge.
   const std::string bridge = directory_.copy_program("mcp-sitter", sitter_program());
   ScriptedClient client({.command = {bridge, "--", bridge, "--", fake_mcp()}});
   client.open();

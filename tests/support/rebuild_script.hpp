@@ -21,7 +21,7 @@ class BridgeRebuildTest : public BridgeTest {
     dies(build(1), 0);
   }
 
-  /// The only answer among what was done.
+  /// The result in the only answer to call 1.
   nlohmann::json rebuilt() {
     nlohmann::json found;
     for (const std::string& line : client_got()) {

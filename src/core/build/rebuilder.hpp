@@ -17,7 +17,8 @@
 namespace sitter {
 
 /// The rebuild that is on its way, and its build or the last build. `waits_for` says what the
-/// rebuild waits for. When that has happened, the function named beside it is called:
+/// rebuild waits for. When that has happened, the caller calls the function that is named at the
+/// value of WaitsFor:
 ///
 ///     (off) --> quiet --> no_children --> build --> room --> new_child --> look --> (off)
 ///       \-- swap -----------------------^    ^--|
@@ -30,7 +31,7 @@ class Rebuilder {
     quiet,        ///< kill-first: the end of the child's open requests, `on_quiet`
     no_children,  ///< kill-first: the end of all children, `on_no_children`
     build,        ///< the end of the build, `on_build_over`
-    room,         ///< no child is left but one that serves, `on_started`
+    room,         ///< no child is left except a child that serves, `on_started`
     new_child,    ///< the new child serves, `on_served`
     look,         ///< the look at its file for the notice, `take`
   };

@@ -35,7 +35,7 @@ class WatchedChanges {
   void on_start(bool reads_all);
   /// No build runs, and no child is starting. Their own changes may still be reported for a moment.
   void on_over(Now now);
-  /// Whether a reload runs, or has ended so recently that its own changes may still be reported.
+  /// Whether a reload runs, or has ended so recently that its changes may still be reported.
   bool is_reload_on() const { return state_ != State::idle; }
   /// Nobody wants a reload for the changes so far.
   void forget() { changed_.clear(); }

@@ -64,8 +64,8 @@ class Handshake {
   void leave_unopened() { state_ = State::unopened; }
 
   /// Sets the calls that are made again before anything else is asked of the child. It must be
-  /// called before `settle` and `list`. The calls are made only if the child waits for them before
-  /// it serves.
+  /// called before `settle` and `list`. The calls are made only if the child is to serve after
+  /// them.
   void replay_first(std::vector<ReplayedCall> calls) { calls_ = std::move(calls); }
   /// Adds a call that has succeeded at the previous child after the calls for this child were
   /// taken.

@@ -50,7 +50,7 @@ class History {
   /// The end of the last child that served.
   const std::optional<ChildEnd>& last_served() const { return last_served_; }
   std::optional<WallTime> last_end_at() const { return last_end_at_; }
-  /// The last child that could not be started, crashed, or had to be taken down.
+  /// The end of the last child that could not be started, crashed, or had to be taken down.
   const std::optional<StartPolicy::Failure>& last_failure() const { return last_failure_; }
   std::optional<Milliseconds> last_startup() const { return last_startup_; }
   const std::optional<Noise>& noise() const { return noise_; }

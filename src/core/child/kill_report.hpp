@@ -14,7 +14,7 @@ struct KillReport {
     /// "child", "descendant" or "same-path".
     std::string relation;
     std::string command;
-    /// What made it end: "stdin closed", "SIGTERM", "SIGKILL".
+    /// What made the process end: "stdin closed", "SIGTERM", "SIGKILL".
     std::string how;
   };
 

@@ -46,7 +46,7 @@ class StderrRing {
       : lines_max_(std::max<std::size_t>(lines_max, 1)), what_(what) {}
 
   /// Must be called after every start that worked. A mark separates the lines of the new child from
-  /// those before.
+  /// the lines before.
   void child_started(Generation gen, std::int64_t pid);
 
   /// Adds a line without its line end. The reader has dropped `bytes_cut` bytes at its end.

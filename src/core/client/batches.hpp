@@ -31,8 +31,8 @@ class Batches {
   bool has_room(Number number, std::size_t bytes) const;
   /// Adds an answer to an open batch. Returns the whole array with the last answer.
   std::optional<std::string> add(Number number, std::string_view answer);
-  /// One answer less is owed. If it was the last and the batch has other answers, returns the
-  /// array.
+  /// The batch is owed one answer less. If no more answers are owed and the batch has some, returns
+  /// the array.
   std::optional<std::string> drop(Number number);
 
  private:

@@ -51,7 +51,7 @@ class ClientOutput {
 
   /// While the output is closed: when the first write goes out.
   std::optional<Instant> opens_at_;
-  /// The writes that wait. There is at least one while the output is closed.
+  /// The writes that wait. At least one write waits while the output is closed.
   std::deque<std::vector<Outgoing>> writes_;
   std::uint64_t first_write_ = 0;
   /// Recent progress, and all progress that waits.

@@ -44,8 +44,8 @@ class ProgressTokens {
     ended_.add(std::move(key));
   }
 
-  /// If the successor of a lost child uses the same tokens, it means something that the client does
-  /// not know.
+  /// If the successor of a lost child uses the same tokens, its progress belongs to something that
+  /// the client does not know.
   void on_child_lost() {
     going_on_.move_to([this](std::string key) { ended_.add(std::move(key)); });
   }

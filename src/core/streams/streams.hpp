@@ -41,7 +41,7 @@ class Streams {
     ending,           ///< the child ended it in good order, perhaps because it is about to exit
   };
 
-  /// The life of a stream at the client. The last state lasts as long as the stream.
+  /// The life of a stream at the client. A granted stream stays granted until it is closed.
   enum class AtClient {
     waiting,        ///< the client waits for the acknowledgement
     granted_by_us,  ///< the bridge granted it before any child could grant more
@@ -55,7 +55,7 @@ class Streams {
     OwnedLine line;
     StreamFilter wanted;
     AtClient at_client = AtClient::waiting;
-    /// What the client was told that it gets; unset while the client waits.
+    /// What the client was told that it gets; empty while the client waits.
     StreamFilter grant;
     AtChild at_child = AtChild::unasked;
     Generation gen = kNoGeneration;
@@ -142,8 +142,8 @@ class Streams {
   /// Whether a stream carries changes of this list.
   bool wants(CatalogKind kind) const;
   std::optional<Instant> deadline() const;
-  /// `is_up` says whether a child is still up. Only then the end of a stream is passed on, because
-  /// the next child serves the streams of a child that is not up.
+  /// `is_up` says whether a child is still up. The end of a stream is passed on only while its
+  /// child is up, because the next child serves the streams of a child that is not up.
   void on_timeout(const std::function<bool(Generation)>& is_up, const Turn& turn);
 
  private:
@@ -156,7 +156,7 @@ class Streams {
   void close(const Stream& stream);
 
   std::function<bool(CatalogKind)> finds_changes_;
-  /// In the order in which they were opened.
+  /// The streams, in the order in which they were opened.
   std::list<Stream> streams_;
   std::deque<std::string> cancelled_;
 };
