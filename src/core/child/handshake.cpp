@@ -155,8 +155,8 @@ void Handshake::doubt(Now now, Orders& out) {
 }
 
 void Handshake::survey_again(CatalogKind kind, Now now, Orders& out) {
-  // Before `initialized` the bridge asks nothing of its own. After it, and after calls that are made
-  // again, all lists are taken anyway.
+  // Before `initialized` the bridge asks nothing of its own. After it, and after calls that are
+  // made again, all lists are taken anyway.
   const bool takes_lists = state_ == State::settling || state_ == State::listing ||
                            state_ == State::unproven || state_ == State::done;
   if (!takes_lists || is_calling_again()) return;

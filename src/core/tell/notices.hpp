@@ -51,7 +51,8 @@ class Notices {
   /// Puts the notice into a result that it fits. Usually it comes first, so that the model reads it
   /// before the result. Beside structured content it comes last, because some clients parse the
   /// first block as a copy of that content. Returns whether the notice counts as told.
-  bool put(std::string_view raw_id, std::string_view result, const NoticeFacts& known, Edits& edits);
+  bool put(std::string_view raw_id, std::string_view result, const NoticeFacts& known,
+           Edits& edits);
   std::string text(const NoticeFacts& known) const;
   /// Returns the text, which counts as told in the answer to the request with this raw id.
   std::string tell(std::string_view raw_id, const NoticeFacts& known);
