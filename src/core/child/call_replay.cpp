@@ -94,7 +94,8 @@ void CallReplay::on_timeout(Now now) {
   failures_.push_back(
       fmt::format("{}: not answered within {}", running(), duration_text(limits::kReplayWait)));
   while (++next_ <= calls_.size()) {
-    failures_.push_back(fmt::format("{}: not called, since that was waited for", running()));
+    failures_.push_back(
+        fmt::format("{}: not called, because an earlier call was not answered", running()));
   }
   deadline_.reset();
 }

@@ -36,7 +36,7 @@ std::string effect(const DeathReport& report, std::string_view request) {
 std::string if_of_other_era(std::string_view habit) {
   return fmt::format(
       ". Some servers of a revision of MCP before 2026-07-28 {}, since such a session begins with "
-      "initialize; if it has become one, reconnect the client to it",
+      "initialize; if this server has become one of them, reconnect the client to it",
       habit);
 }
 
@@ -54,7 +54,7 @@ std::string next_step(const DeathReport& report) {
   if (report.is_repeated) {
     return fmt::format(
         "This is how the last start failed, and none was tried now: after several "
-        "failures there is one in {}; call again in a moment",
+        "failures there is at most one start in {}; call again in a moment",
         duration_text(limits::kStartInterval));
   }
   if (report.end->may_be_of_other_era) {
