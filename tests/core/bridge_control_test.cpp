@@ -261,6 +261,16 @@ TEST_F(BridgeControlTest, TheEndDoesNotWaitForAReloadFromOutside) {
   EXPECT_THAT(control_got(kScript), SizeIs(1));
 }
 
+TEST_F(BridgeControlTest, NothingIsBuiltForAConnectionThatLeavesWithTwoReloads) {
+  open_session();
+  asks("reload");
+  dies(build(1), 0);
+  asks("reload");
+  done();
+  control_closes(kScript);
+  EXPECT_THAT(done(), Not(Contains(HasSubstr("build"))));
+}
+
 TEST_F(BridgeControlTest, AReloadThatWasToFollowIsAnsweredWhenTheClientIsGone) {
   open_session();
   client(call(1, "sitter_rebuild"));

@@ -44,10 +44,11 @@ void Conductor::on(const fact::ControlClosed& fact) {
     return request->is_control() && request->extra->control == fact.connection;
   };
   for (;;) {
-    // A reload that nobody waits for any more is given up, and others may be answered with it.
+    // A reload that nobody waits for any more is given up, and others may be answered with it. The
+    // last one goes first, so that the end of one does not begin the next.
     const auto ours = requests_.all(ClientRequest::State::ours);
-    const auto found = std::find_if(ours.begin(), ours.end(), is_its);
-    if (found == ours.end()) return;
+    const auto found = std::find_if(ours.rbegin(), ours.rend(), is_its);
+    if (found == ours.rend()) return;
     forget(**found);
     requests_.take(**found);
   }
