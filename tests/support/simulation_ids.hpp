@@ -17,7 +17,7 @@ namespace sitter::sim {
 inline constexpr std::int64_t kBigIds = 9007199254740990;
 
 inline bool is_big(std::string_view raw_id) {
-  return raw_id.find_first_not_of("0123456789") == raw_id.npos &&
+  return raw_id.find_first_not_of("0123456789.e+") == raw_id.npos &&
          std::strtod(std::string(raw_id).c_str(), nullptr) >= 0x1p53;
 }
 

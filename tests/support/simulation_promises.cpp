@@ -136,6 +136,12 @@ void Promises::on_child_started(Generation gen, bool is_remote_runner, bool can_
   }
 }
 
+/// Without a change nothing is started, and what waits is answered, or lost.
+void Promises::on_files_checked(bool changed) {
+  files_changed_ = changed;
+  if (!changed) owed_notifications_.clear();
+}
+
 void Promises::on_start_failed(Generation gen) {
   owed_notifications_.clear();
   const bool was_candidate = is_candidate(gen);
@@ -173,8 +179,9 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
       check_rounding(its_life, said);
     }
     if (said.kind != ChildSaid::Kind::result && said.kind != ChildSaid::Kind::error) continue;
+    const bool has_version = said.text().find("\"protocolVersion\"") != std::string::npos;
     if (!its_life.is_open && said.kind == ChildSaid::Kind::result && !said.is_unreadable &&
-        same_id(said.id, its_life.opening_id)) {
+        has_version && same_id(said.id, its_life.opening_id)) {
       its_life.is_open = true;
     } else if (!its_life.own_ids.contains(id_key(said.id)) &&
                !same_id(said.id, its_life.opening_id)) {
@@ -211,8 +218,7 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
       continue;
     }
     // A child that is replaced in its opening does not refuse it for the next one.
-    const bool is_refusal = said.kind == ChildSaid::Kind::error ||
-                            said.after.find("\"protocolVersion\"") == std::string::npos;
+    const bool is_refusal = said.kind == ChildSaid::Kind::error || !has_version;
     if (request.is_opening && its_life.was_replaced && is_refusal) continue;
     request.answer_read = number;
     request.may_wait_for_build = false;
@@ -354,6 +360,7 @@ void Promises::on_close_input(Generation gen) {
   Life& its_life = life(gen);
   its_life.is_input_closed = true;
   its_life.closed_in = step_;
+  its_life.was_followed = gen < last_gen_ && is_another_up(gen);
   its_life.was_replaced =
       !open_rebuilds().empty() || rebuild_cancelled_at_ == now_ || is_reload_on();
 }

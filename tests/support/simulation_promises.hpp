@@ -40,7 +40,7 @@ class Promises {
   void on_child_full(Generation gen);
   void on_child_moved(Generation gen);
   void on_child_drained(Generation gen);
-  void on_files_checked(bool changed) { files_changed_ = changed; }
+  void on_files_checked(bool changed);
   void on_error_line(Generation gen, const std::string& text);
   void on_reload_asked();
   void on_files_changed(const fact::FilesChanged& fact, bool is_by_person);
@@ -171,6 +171,8 @@ class Promises {
     bool has_taken_over = false;
     /// The step in which its input was closed.
     int closed_in = 0;
+    /// The next one was there when its input was closed.
+    bool was_followed = false;
     /// It was taken down for a rebuild, as far as can be seen.
     bool was_replaced = false;
     /// The answer to sitter_rebuild says all that a notice would.

@@ -110,8 +110,7 @@ void Promises::check_passed_to_child(Life& its_life, Generation gen, const Clien
     const bool tells_rebuild =
         gen == built_gen_ && (its_life.has_taken_over || !open_rebuilds().empty());
     // So does one that was started without a request, before the client has said this.
-    const bool may_serve =
-        initialized_in_ == step_ && (scene_.has_outside() || scene_.has_restarts);
+    const bool may_serve = initialized_in_ == step_;
     its_life.owes_notice = its_life.is_replay && config_.writes_notices && !its_life.has_served &&
                            !tells_rebuild && !may_serve;
     if (its_life.is_replay && its_life.initialized_count == 1 && !may_serve) {

@@ -202,7 +202,7 @@ void Promises::on_cancellation(const ClientSaid& said) {
     const bool was_told =
         std::any_of(told_ids_.begin(), told_ids_.end(),
                     [&](const std::string& id) { return same_id(said.about, id); });
-    if (was_told || may_be_closed()) unread_count_ = std::max(unread_count_, 1);
+    if (was_told || may_be_closed()) ++unread_count_;
     if (was_told && told_ids_.size() == 1 && !may_be_closed()) owe_remark();
     return;
   }
@@ -210,7 +210,7 @@ void Promises::on_cancellation(const ClientSaid& said) {
   if (request.is_doubled) {
     // Nobody outside can tell which of them it was, and one may be answered in a batch already.
     request.is_cancelled = !request.is_opening;
-    unread_count_ = 2;
+    unread_count_ += 2;
     ++counts_[request.key].cancelled;
     return;
   }
@@ -235,7 +235,7 @@ void Promises::on_cancellation(const ClientSaid& said) {
   request.must_carry_notice = request.must_carry_remark = false;
   // Its own answer is still to be seen, and then what it has told once more.
   const bool may_be_answered = request.answer_read != 0 || request.is_rebuild;
-  if (may_be_answered && may_be_closed()) unread_count_ = 2;
+  if (may_be_answered && may_be_closed()) unread_count_ += 2;
   ++counts_[request.key].cancelled;
   if (!is_in_flight(request)) forget(request);
 }
@@ -322,7 +322,9 @@ void Promises::check_requests() {
     const Request& request = requests_.at(mark);
     if (request.is_cancelled || request.is_doubled) continue;
     if (request.sent_to.empty() && !request.is_builtin && !request.is_opening) ++waiting_count;
-    if (request.batch != 0 && !is_late(request)) continue;
+    // The last of a batch may be cancelled in a gap, and then the array leaves behind it.
+    const bool is_in_gap = output_may_be_closed_until_ && now_ <= *output_may_be_closed_until_;
+    if (request.batch != 0 && (is_in_gap || !is_late(request))) continue;
     if (request.is_due_at_once && !may_be_closed()) {
       throw Broken(fmt::format("request {} ({} {}) was not answered at once", request.said->id,
                                request.said->method, request.said->tool));

@@ -216,8 +216,11 @@ Promises::Request* Promises::taken_for(const ChildSaid& said, const std::string&
 
 Heard Promises::passed_to_stream(const std::string& line, const ChildSaid& said) {
   if (said.kind == ChildSaid::Kind::stream_end) {
-    Streams::Stream* const stream = streams_.find(said.id, may_be_closed());
+    Streams::Stream* stream = streams_.find(said.id, may_be_closed());
     Request* const other = stream == nullptr ? taken_for(said, line) : nullptr;
+    if (stream == nullptr && !life(said.gen).has_shown_digits) {
+      stream = streams_.find_rounded(said.id);
+    }
     if (other != nullptr) {
       answered(*other, other->said->id);
       return {Heard::Kind::answer, other->said->id};
@@ -436,7 +439,7 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
   }
   bool& was_told = notices_[gen][said.has_structure ? 1 : 0];
   // After a failed reload it is told once more, and in an array an earlier one may come later.
-  const bool may_be_late = request.batch != 0 && scene_.has_outside();
+  const bool may_be_late = request.batch != 0 && (request.is_cancelled || scene_.has_outside());
   if (was_told && !may_be_late && !has_crossed()) {
     throw Broken(fmt::format("the notice of child {} comes twice", gen));
   }

@@ -94,7 +94,8 @@ Heard Promises::own(const std::string& line) {
     return {};
   }
   Request* const request = open_with(id);
-  if (Streams::Stream* const stream = streams_.find(id); stream != nullptr && !request) {
+  if (Streams::Stream* const stream = streams_.find(id, may_be_closed());
+      stream != nullptr && !request) {
     const bool is_ending = closed_at_ || stopped_at_;
     if (!message.contains("error")) {
       if (!is_ending) throw Broken("the bridge ends a stream with a result");

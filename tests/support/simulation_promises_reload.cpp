@@ -235,9 +235,12 @@ void Promises::on_child_over(const Life& its_life, Generation gen, bool was_cand
   idle_since_.reset();
   must_reload_saved_by_.reset();
   if (was_candidate || its_life.retired_at) return;
-  last_end_ = now_;
-  was_end_in_order_ =
-      is_alone && !has_crashed && !is_mixed() && (its_life.is_open || is_modern_only());
+  // What has ended for the next one is not the last that has served.
+  if (!its_life.was_followed) {
+    last_end_ = now_;
+    was_end_in_order_ =
+        is_alone && !has_crashed && !is_mixed() && (its_life.is_open || is_modern_only());
+  }
   if (now_ >= its_life.started + limits::kGoodRunning) restarts_ = 0;
   if (has_crashed) expect_restart(its_life, gen);
 }
@@ -375,7 +378,7 @@ void Promises::check_remark(std::string_view item, const ChildSaid& said, const 
   }
   if (said.has_structure) return;
   forgive_remark();
-  if (!is_late) may_remark_ = false;
+  if (!is_late) may_remark_ = replays_.is_calling();
 }
 
 void Promises::owe_remark() { owes_remark_ = config_.writes_notices; }

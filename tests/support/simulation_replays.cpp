@@ -148,6 +148,11 @@ bool Replays::has_called(Generation gen) const {
   return found != lives_.end() && found->second.last;
 }
 
+bool Replays::is_calling() const {
+  return std::any_of(lives_.begin(), lives_.end(),
+                     [](const auto& entry) { return !entry.second.running_id.empty(); });
+}
+
 /// All together have so much time, or more where a child has to speak first.
 bool Replays::is_waited_for(const Life& life, Instant now) const {
   return !life.running_id.empty() && now < life.begun + limits::kReplayWait;

@@ -46,6 +46,8 @@ class Replays {
   /// `is_to_blame`: it has ended by itself, and nobody else has had to do with it.
   void on_over(Generation gen, bool is_to_blame, Instant now);
   bool has_called(Generation gen) const;
+  /// An answer is still to come, or a time limit.
+  bool is_calling() const;
 
  private:
   struct Known {
