@@ -8,9 +8,9 @@
 
 namespace sitter {
 
-/// The loop of the one thread. Timers, signals and writes wait in its `io_context`. What is read
-/// for every message is watched beside it: Asio tries each read once more before it waits, and that
-/// is one system call in four on the way of a message.
+/// The loop of the one thread. Timers, signals and writes wait in its `io_context`. On Linux what is
+/// read for every message is watched beside it: before each wait Asio tries the read once more or
+/// arms the descriptor anew, and that is one system call in four on the way of a message.
 class EventLoop {
  public:
   /// Reads one descriptor.

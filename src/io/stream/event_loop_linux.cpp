@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/asio/detail/epoll_reactor.hpp>
 #include <boost/asio/post.hpp>
 #include <cerrno>
 #include <iterator>
@@ -11,20 +10,12 @@
 #include <system_error>
 #include <utility>
 
+#include "io/stream/asio_epoll.hpp"
 #include "io/stream/event_loop.hpp"
 #include "io/stream/file_descriptor.hpp"
 
 namespace sitter {
 namespace {
-
-/// Asio waits in an epoll of its own and does not say which. Naming a private member is allowed in
-/// an explicit instantiation, and a Boost in which it is called otherwise does not compile.
-template <auto member>
-struct Reveal {
-  friend auto epoll_of_asio() { return member; }
-};
-auto epoll_of_asio();
-template struct Reveal<&boost::asio::detail::epoll_reactor::epoll_fd_>;
 
 bool is_pipe_or_socket(int descriptor) {
   struct stat status {};
@@ -52,9 +43,8 @@ struct EventLoop::Watched {
 
 struct EventLoop::System {
   explicit System(boost::asio::io_context& io) : epoll(epoll_create1(EPOLL_CLOEXEC)) {
-    auto& reactor = boost::asio::use_service<boost::asio::detail::epoll_reactor>(io);
     epoll_event event{EPOLLIN, {.ptr = nullptr}};
-    if (epoll_ctl(epoll.number(), EPOLL_CTL_ADD, reactor.*epoll_of_asio(), &event) != 0) {
+    if (epoll_ctl(epoll.number(), EPOLL_CTL_ADD, asio_epoll(io), &event) != 0) {
       throw std::system_error(errno, std::system_category(), "epoll_ctl");
     }
   }
