@@ -9,7 +9,8 @@
 
 // JSON is handled here as the text it came in. A value that is only echoed keeps its spelling, and
 // since nothing recurses, depth and size of what a test sends have no limit. Only brackets and
-// quotes are understood: what is inside a scalar is not checked.
+// quotes are understood: what is inside a scalar is not checked. A library would change spellings,
+// and refuse the lone surrogates and the bytes outside of UTF-8 that tests send on purpose.
 
 namespace sitter::fake {
 

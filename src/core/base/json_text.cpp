@@ -1,7 +1,6 @@
 #include "core/base/json_text.hpp"
 
 #include <algorithm>
-#include <bitset>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -50,7 +49,7 @@ class Walker {
     return {};
   }
 
- private:
+ protected:
   void skip_space() {
     while (at_ < raw_.size() && is_json_space(raw_[at_])) ++at_;
   }
@@ -65,15 +64,15 @@ class Walker {
   std::size_t at_ = 0;
 };
 
-/// Reads one value by the grammar. The way back to the top is one bit for each level.
-class Grammar {
+/// Reads one value by the grammar.
+class Grammar : Walker {
  public:
-  explicit Grammar(std::string_view raw) : raw_(raw) {}
+  using Walker::Walker;
 
   bool is_value() {
     do {
       if (!reads_value()) return false;
-    } while (depth_ > 0);
+    } while (!ends_.empty());
     skip_space();
     return at_ == raw_.size();
   }
@@ -85,27 +84,26 @@ class Grammar {
     if (at_ == raw_.size()) return false;
     const char c = raw_[at_];
     if (c == '{' || c == '[') {
-      const bool is_object = c == '{';
+      const char end = c == '{' ? '}' : ']';
       ++at_;
-      if (!takes(is_object ? '}' : ']')) {
-        enter(is_object);
-        return !is_object || reads_key();
+      if (!takes(end)) {
+        ends_.push_back(end);
+        return end == ']' || reads_key();
       }
     } else if (c == '"') {
       at_ = behind_json_string(raw_, at_);
       if (at_ == std::string_view::npos) return false;
-    } else if (!reads_scalar()) {
+    } else if (!is_scalar(scalar(at_))) {
       return false;
     }
     return reads_ends();
   }
 
   bool reads_ends() {
-    while (depth_ > 0) {
-      const bool is_object = is_in_object();
-      if (takes(',')) return !is_object || reads_key();
-      if (!takes(is_object ? '}' : ']')) return false;
-      leave();
+    while (!ends_.empty()) {
+      if (takes(',')) return ends_.back() == ']' || reads_key();
+      if (!takes(ends_.back())) return false;
+      ends_.pop_back();
     }
     return true;
   }
@@ -117,49 +115,12 @@ class Grammar {
     return at_ != std::string_view::npos && takes(':');
   }
 
-  bool reads_scalar() {
-    const std::size_t end = std::min(raw_.find_first_of(",]} \t\r\n", at_), raw_.size());
-    const std::string_view token = raw_.substr(at_, end - at_);
-    at_ = end;
+  static bool is_scalar(std::string_view token) {
     return token == "true" || token == "false" || token == "null" || is_json_number(token);
   }
 
-  bool takes(char expected) {
-    skip_space();
-    if (at_ == raw_.size() || raw_[at_] != expected) return false;
-    ++at_;
-    return true;
-  }
-
-  void skip_space() {
-    while (at_ < raw_.size() && is_json_space(raw_[at_])) ++at_;
-  }
-
-  bool is_in_object() const {
-    return depth_ <= kNearMax ? near_[depth_ - 1] : far_[depth_ - 1 - kNearMax];
-  }
-
-  void enter(bool is_object) {
-    if (depth_ < kNearMax) {
-      near_[depth_] = is_object;
-    } else {
-      far_.push_back(is_object);
-    }
-    ++depth_;
-  }
-
-  void leave() {
-    if (depth_ > kNearMax) far_.pop_back();
-    --depth_;
-  }
-
-  std::string_view raw_;
-  std::size_t at_ = 0;
-  std::size_t depth_ = 0;
-  /// The containers around, true for an object: those that nearly all values have, and the rest.
-  static constexpr std::size_t kNearMax = 64;
-  std::bitset<kNearMax> near_;
-  std::vector<bool> far_;
+  /// What closes the containers around. Nearly all values fit into a string without an allocation.
+  std::string ends_;
 };
 
 /// JSON Schema gives no meaning to the order in these arrays.

@@ -6,6 +6,11 @@
 #include <string_view>
 #include <vector>
 
+// The parts of raw JSON text as they are written. The libraries cannot do this: nlohmann/json does
+// not tell where a value stands, and refuses lone surrogates and 1e400, which have to pass;
+// simdjson skips a value on demand without looking at its grammar, and wants padding behind the
+// text and an index that is larger than the text.
+
 namespace sitter {
 
 /// White space between tokens (RFC 8259, section 2).
@@ -44,7 +49,8 @@ std::vector<JsonMember> json_members(std::string_view raw);
 /// The text that a raw JSON string stands for; nothing if it is no string, or not a valid one.
 std::optional<std::string> json_decoded(std::string_view raw);
 
-/// Whether arrays and objects stand within each other more than `depth_max` times.
+/// Whether arrays and objects stand within each other more than `depth_max` times. It is asked
+/// before nlohmann/json reads a text, since that library has no limit, and recurses when it writes.
 bool is_nested_deeper(std::string_view raw, std::size_t depth_max);
 
 /// Whether two values mean the same: key order, whitespace, escapes and the spelling of numbers do

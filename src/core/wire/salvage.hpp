@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+// Each JSON parser stops at the first error, and what is wanted here may stand behind it.
+
 namespace sitter {
 
 /// The raw id of a line that cannot be read as a whole: the value of a member "id" at the top
