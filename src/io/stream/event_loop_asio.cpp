@@ -15,8 +15,11 @@ using boost::system::error_code;
 
 /// Shared with the wait that is under way, which may outlast the reader.
 struct EventLoop::Watched : std::enable_shared_from_this<Watched> {
-  Watched(boost::asio::io_context& io, int number, Reader& told)
-      : descriptor(io, number), reader(&told) {}
+  Watched(boost::asio::io_context& io, int number, Reader& told) : descriptor(io), reader(&told) {
+    // Of what can't be watched each wait ends with an error at once, and the read says why.
+    error_code ignored;
+    descriptor.assign(number, ignored);
+  }
 
   void wait() {
     if (is_waiting || is_paused || reader == nullptr) return;
