@@ -171,7 +171,7 @@ class Promises {
     bool has_taken_over = false;
     /// The step in which its input was closed.
     int closed_in = 0;
-    /// The next one was there when its input was closed.
+    /// Its successor was there when its input was closed.
     bool was_followed = false;
     /// It was taken down for a rebuild, as far as can be seen.
     bool was_replaced = false;

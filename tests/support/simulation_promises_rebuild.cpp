@@ -43,7 +43,7 @@ std::optional<Milliseconds> Promises::serving_max() const {
 
 void Promises::on_rebuild(Request& request) {
   request.is_rebuild = true;
-  // Who has called first says how, and may have cancelled since.
+  // The first call says how, and may have been cancelled since.
   may_be_swap_ |= !request.said->is_kill_first;
   last_rebuild_ = request.said->mark;
   BuildLife* const build = running_build();

@@ -235,7 +235,7 @@ void Promises::on_child_over(const Life& its_life, Generation gen, bool was_cand
   idle_since_.reset();
   must_reload_saved_by_.reset();
   if (was_candidate || its_life.retired_at) return;
-  // What has ended for the next one is not the last that has served.
+  // A server that has ended for its successor is not the last that has served.
   if (!its_life.was_followed) {
     last_end_ = now_;
     was_end_in_order_ =

@@ -45,7 +45,7 @@ void Conductor::on(const fact::ControlClosed& fact) {
   };
   for (;;) {
     // A reload that nobody waits for any more is given up, and others may be answered with it. The
-    // last one goes first, so that the end of one does not begin the next.
+    // last request goes first, so that the end of a reload does not begin the next.
     const auto ours = requests_.all(ClientRequest::State::ours);
     const auto found = std::find_if(ours.rbegin(), ours.rend(), is_its);
     if (found == ours.rend()) return;
