@@ -17,7 +17,11 @@ using json = nlohmann::json;
 using nlohmann::literals::operator""_json_pointer;
 
 Promises::Promises(const BridgeConfig& config, const Said& said, const Scene& scene)
-    : config_(config), said_(said), scene_(scene), replays_(config_.replayed_tools) {}
+    : config_(config),
+      said_(said),
+      scene_(scene),
+      replays_(config_.replayed_tools),
+      restarts_(config_) {}
 
 Promises::Life& Promises::life(Generation gen) {
   const auto found = lives_.find(gen);
@@ -146,12 +150,11 @@ void Promises::on_start_failed(Generation gen) {
   owed_notifications_.clear();
   const bool was_candidate = is_candidate(gen);
   life(gen).is_over = true;
-  on_built_child_over(gen);
+  if (gen == built_gen_) on_reload_failed(false);
   replays_.on_over(gen, false, now_);
   candidate_died_ |= was_candidate;
   if (was_candidate) return;
-  last_end_ = now_;
-  was_end_in_order_ = true;
+  restarts_.on_end(now_, true);
   if (is_asked_ || is_stateless_) ++failures_in_row_;
   has_lost_stateless_ |= is_stateless_;
 }
@@ -165,7 +168,7 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     const ChildSaid& said = said_.child[static_cast<std::size_t>(number)];
     its_life.has_spoken |= !said.is_unreadable;
     read_order_[number] = static_cast<int>(read_order_.size()) + 1;
-    if (said.question != 0) cancelled_questions_.insert(said.question);
+    if (said.question != 0) questions_.on_cancelled(said.question);
     if (said.kind == ChildSaid::Kind::progress) output_may_be_closed_until_ = now_ + kLate;
     if (Streams::Stream* const stream = streams_.of(said.mark); stream && said.is_refusal) {
       streams_.on_refused(*stream, gen);
@@ -243,6 +246,13 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     };
     request.must_carry_remark = owes_remark_ && !is_carried_by(&Request::must_carry_remark);
     request.must_carry_notice = its_life.owes_notice && !is_carried_by(&Request::must_carry_notice);
+    // In an array it may carry it for the others, and leave behind them.
+    if (request.batch != 0) {
+      for (const int mark : open_) {
+        Request& other = requests_.at(mark);
+        if (&other != &request) other.must_carry_remark = other.must_carry_notice = false;
+      }
+    }
   }
 }
 
@@ -316,14 +326,17 @@ void Promises::on_start_child(Generation gen) {
     ++requests_for_child_;
   }
   const bool is_needed = cause != 0 || streams_.is_waiting();
+  const std::string restart_fault = restarts_.fault(now_, closed_at_.has_value());
   // Of what was there before a kill only the policy starts one.
-  const bool may_be_restart = !is_built && cause <= last_kill_ && restart_fault().empty();
+  const bool may_be_restart = !is_built && cause <= last_kill_ && restart_fault.empty();
   const bool is_from_start = is_built && config_.build_command.empty();
-  const bool may_be_alone = restart_fault().empty() && !is_another_up(gen);
+  const bool may_be_alone = restart_fault.empty() && !is_another_up(gen);
   if (is_from_start && (!is_needed || is_another_up(gen)) && !may_be_alone) check_reload_reason();
-  if (!is_built && !is_needed) on_restart();
+  if (!is_built && !is_needed) {
+    restarts_.on_restart(now_, closed_at_.has_value());
+    following_ = 0;
+  }
   const bool is_restart = may_be_restart || (!is_built && !is_needed);
-  if (is_built) cause = std::max(cause, last_rebuild_);
   // It is accounted for by itself.
   if (is_built || is_restart) ++requests_for_child_;
   // One that was replaced at once has not served it.
@@ -348,7 +361,10 @@ void Promises::on_start_child(Generation gen) {
   last_gen_ = gen;
   last_start_ = now_;
   lives_[gen].was_meant_by_kill = is_kill_in_batch && !kill->second.is_answered;
-  if (is_built) on_built_child_ordered(gen);
+  if (!is_built) return;
+  built_gen_ = gen;
+  for (Request* call : open_rebuilds()) call->is_built = true;
+  rebuilds_go_on({});
 }
 
 void Promises::on_close_input(Generation gen) {
@@ -389,12 +405,10 @@ void Promises::on_release(Generation gen) {
   } else if (is_open) {
     failures_in_row_ = 0;
   }
-  on_built_child_over(gen);
+  if (gen == built_gen_) on_reload_failed(false);
   on_child_over(its_life, gen, was_candidate);
   has_lost_stateless_ |= is_stateless_;
-  for (auto& [id, question] : questions_) {
-    if (question.gen == gen) question.void_due = now_ + kLate;
-  }
+  questions_.on_over(gen, now_ + kLate);
   for (const int mark : std::vector(open_)) {
     Request& request = requests_.at(mark);
     if (request.sent_to.empty() || request.sent_to.back() != gen) continue;

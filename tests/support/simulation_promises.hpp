@@ -14,7 +14,9 @@
 #include "sitter/order.hpp"
 #include "sitter/time.hpp"
 #include "support/simulation_controls.hpp"
+#include "support/simulation_questions.hpp"
 #include "support/simulation_replays.hpp"
+#include "support/simulation_restarts.hpp"
 #include "support/simulation_said.hpp"
 #include "support/simulation_streams.hpp"
 
@@ -92,16 +94,10 @@ class Promises {
     /// A build that is on its way may be waited for, and since when it waits.
     bool may_wait_for_build = false;
     Instant waits_since;
-    /// A sitter_rebuild without a mistake, and whether its child was ordered or its build failed.
+    /// A sitter_rebuild without a mistake.
     bool is_rebuild = false;
-    bool has_started = false, has_failed = false;
-    /// It has begun nothing where a reload was on its way whose end nobody outside sees.
-    bool may_have_joined = false;
-    /// It came while a build was being stopped at its limit, and has one of its own.
-    bool waits_for_next_build = false;
-    Generation joined_build = kNoGeneration;
-    /// Its build, once that is over.
-    Generation build = kNoGeneration;
+    /// What was built for it has ended, or a new child is on its way that may be its own.
+    bool is_built = false;
     /// What it was told last.
     std::int64_t progress = 0;
     std::optional<Instant> progress_at;
@@ -155,13 +151,11 @@ class Promises {
     int line_count = 0;
     int initialized_count = 0;
     int last_mark = 0;
-    int first_mark_after = 0;
     bool has_served = false;
     /// No result without structured content has carried the notice.
     bool owes_notice = false;
     std::string opening_id;
     std::optional<Instant> full_since;
-    std::optional<Instant> over_at;
     int passed_order = 0;
     /// From when on its successor serves.
     std::optional<Instant> retired_at;
@@ -186,24 +180,14 @@ class Promises {
     /// All who have called for it have cancelled.
     bool is_abandoned = false;
     std::optional<ExitStatus> status;
-    Instant started;
+    Instant started, ended;
     Milliseconds timeout_min{}, timeout_max{};
     /// Whether a reload was asked for when it began; it may have joined in later, too.
     bool is_for_reload = false, may_be_for_reload = false;
-    /// Only changed files have led to it. Not sure if it takes in what was asked for before and has
-    /// not come to serve.
-    bool is_for_files = false, may_be_for_files = false;
     /// The first, if it is not for a reload.
     bool may_be_abandoned = false;
 
     bool has_succeeded() const { return status && status->code == 0 && !is_input_closed; }
-  };
-
-  struct Question {
-    int number = 0;
-    Generation gen = kNoGeneration;
-    /// From when on it must have been declared void, after its child has died.
-    std::optional<Instant> void_due;
   };
 
   struct Count {
@@ -242,7 +226,6 @@ class Promises {
   void check_order(const ChildSaid& said);
   void check_progress(const ChildSaid& said) const;
   Heard passed_answer(const std::string& line, const ChildSaid& said);
-  std::string taken_question(int number);
   Heard passed_question(const std::string& line, const ChildSaid& said);
   bool was_subscribed(std::string_view update) const;
   void check_opening(const std::string& line, const ChildSaid& said, const Request& request) const;
@@ -269,20 +252,18 @@ class Promises {
   Milliseconds build_ladder_max() const;
   Milliseconds before_start_max() const;
   std::optional<Milliseconds> serving_max() const;
+  void rebuilds_go_on(Milliseconds timeout);
   void on_rebuild(Request& request);
   std::vector<Request*> open_rebuilds();
-  std::vector<Request*> building_calls();
   BuildLife* running_build();
   bool is_rebuilding();
   void on_rebuild_cancelled();
   void on_close_build_input(Generation gen);
   void on_release_build(Generation gen);
-  void build_over(BuildLife& build, Generation gen);
+  void build_over(BuildLife& build);
   static void abandon(BuildLife& build);
   bool is_candidate(Generation gen) const;
   bool check_start_beside_others();
-  void on_built_child_ordered(Generation gen);
-  void on_built_child_over(Generation gen);
   void take_over(Generation gen);
   void check_not_retired(const Life& life, Generation gen, const ClientSaid& said);
   Heard own_progress(const nlohmann::json& message);
@@ -301,13 +282,11 @@ class Promises {
   std::optional<Milliseconds> reload_max() const;
   void want_reload(bool is_kill_first, Milliseconds timeout);
   void begin_reload();
-  void begin_build(BuildLife& build, const std::vector<Request*>& calls);
+  void begin_build(BuildLife& build);
   void check_reload_reason();
   void on_reload_failed(bool is_sure);
   void on_child_ordered(bool is_built);
   void on_child_over(const Life& life, Generation gen, bool was_candidate);
-  std::string restart_fault() const;
-  void on_restart();
   void expect_restart(const Life& life, Generation gen);
   void on_kill();
   void on_wanted();
@@ -386,12 +365,7 @@ class Promises {
 
   std::map<int, int> read_order_;  // of what a child has said, by number
   std::set<int> passed_;
-  std::map<std::string, Question> questions_;  // by the id that the client knows
-  /// Answered by the client; the answer may be on its way to the child.
-  std::map<std::string, Question> answered_questions_;
-  /// By their children; the client may not know it yet.
-  std::set<int> cancelled_questions_;
-  std::set<std::string> question_ids_;
+  Questions questions_;
   std::map<Generation, std::array<bool, 2>> notices_;  // without and with structured content
   /// Whose answers have brought the client its last notice, several if a rebuild has.
   std::vector<std::string> told_ids_;
@@ -419,10 +393,8 @@ class Promises {
   bool is_child_built_ = false;
   /// The child of the last build.
   Generation built_gen_ = kNoGeneration;
-  /// The mark of the last call of sitter_rebuild.
-  int last_rebuild_ = 0;
-  /// Of the calls since the last rebuild.
-  Milliseconds timeout_min_{}, timeout_max_{};
+  /// Of the calls since the last build began.
+  std::optional<Milliseconds> timeout_min_, timeout_max_;
   std::optional<Instant> rebuild_cancelled_at_;
   /// What must be on its way out when all is settled.
   Generation must_close_input_ = kNoGeneration;
@@ -452,15 +424,9 @@ class Promises {
   std::optional<Instant> must_reload_saved_by_;
   /// Reloads for changed files since the last thing that somebody has done.
   int following_ = 0;
-  /// Nothing but a request, a rebuild or a reload may start a child, and, where nothing was on its
-  /// way, no changed file either.
-  bool is_killed_ = false, is_killed_for_good_ = false;
-  /// By the policy, since the last child that ran for long.
-  int restarts_ = 0;
-  std::optional<Instant> last_end_;
-  std::optional<Instant> must_restart_by_;
-  /// The last child has ended as the policy does not mind.
-  bool was_end_in_order_ = false;
+  Restarts restarts_;
+  /// Nothing was on its way when it was killed, so no changed file starts a child.
+  bool is_killed_for_good_ = false;
   /// The child that serves was asked something, and nothing was on its way.
   std::optional<Instant> idle_since_;
   /// Something is to be told in the next result, or may have to be.

@@ -55,19 +55,14 @@ Asked Promises::on_send_to_child(Generation gen, const std::string& line) {
   }
   if (is_for_question) {
     const bool is_answer = said.kind == ClientSaid::Kind::answer;
-    auto& questions = is_answer ? answered_questions_ : questions_;
-    const auto question = questions.find(said.about);
-    if (question == questions.end()) throw Broken("a question that is not open is answered");
-    const ChildSaid& asked = said_.child[static_cast<std::size_t>(question->second.number)];
+    const int number = questions_.on_sent_to_child(said.about, is_answer);
+    const ChildSaid& asked = said_.child[static_cast<std::size_t>(number)];
     if (asked.gen != gen) throw Broken("an answer reaches another child than the one that asked");
     if (line != with_value(said.text, is_answer ? "id" : "progressToken", said.about,
                            is_answer ? asked.id : asked.token)) {
       throw Broken("an answer of the client was changed");
     }
-    if (is_answer) {
-      questions.erase(question);
-      must_reach_child_ = 0;
-    }
+    if (is_answer) must_reach_child_ = 0;
     return {};
   }
   const json message = json::parse(line, nullptr, false);
@@ -222,7 +217,7 @@ void Promises::check_own_to_child(Life& its_life, Generation gen, const std::str
                                   const json& message) {
   if (message.value("jsonrpc", "") != "2.0") throw Broken("a line to a child is not JSON-RPC");
   if (!message.contains("method")) {
-    const bool is_full = questions_.size() >= limits::kChildRequestsMax || may_be_closed();
+    const bool is_full = questions_.count() >= limits::kChildRequestsMax || may_be_closed();
     if (!message.contains("error") || !is_full) {
       throw Broken("the bridge answers a question of the child");
     }

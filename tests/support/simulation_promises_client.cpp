@@ -250,12 +250,8 @@ void Promises::forget(Request& request) {
 }
 
 void Promises::on_answer_to_question(const ClientSaid& said) {
-  auto question = questions_.extract(said.about);
-  if (question.empty()) return;
-  if (listens(question.mapped().gen) && !cancelled_questions_.contains(question.mapped().number)) {
-    must_reach_child_ = said.mark;
-  }
-  answered_questions_.insert(std::move(question));
+  const auto gen = questions_.on_answered(said.about);
+  if (gen && listens(*gen)) must_reach_child_ = said.mark;
 }
 
 /// The request that an answer of the bridge with this id is probably for.
@@ -344,11 +340,7 @@ void Promises::check_requests() {
   if (errors_without_id_owed_ > 0 && !may_be_closed()) {
     throw Broken("a line of the client was dropped in silence");
   }
-  for (const auto& [id, question] : questions_) {
-    if (question.void_due && now_ > *question.void_due) {
-      throw Broken(fmt::format("question {} of a dead child was not declared void", id));
-    }
-  }
+  questions_.check(now_);
 }
 
 /// Whoever waits for a build is told so before most clients give up.

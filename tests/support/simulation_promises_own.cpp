@@ -152,14 +152,7 @@ Heard Promises::own_cancellation(const std::string& id) {
     taken_back_.erase(stream->said->mark);
     return {Heard::Kind::stream_ended, stream->said->id};
   }
-  // The client may have answered it while this was on its way.
-  auto& questions =
-      may_be_closed() && answered_questions_.contains(id) ? answered_questions_ : questions_;
-  const auto question = questions.find(id);
-  if (question == questions.end() || !life(question->second.gen).is_over) {
-    throw Broken("a question is declared void that is not");
-  }
-  questions.erase(question);
+  questions_.on_declared_void(id, may_be_closed());
   return {Heard::Kind::question_cancelled, id};
 }
 

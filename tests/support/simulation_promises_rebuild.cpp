@@ -41,54 +41,36 @@ std::optional<Milliseconds> Promises::serving_max() const {
          limits::kOtherListWait;
 }
 
+/// Each step that can be seen gives the waiting calls the time for all other steps.
+void Promises::rebuilds_go_on(Milliseconds timeout) {
+  const auto serving = serving_max();
+  for (Request* call : open_rebuilds()) {
+    call->due.reset();
+    if (!serving) continue;
+    call->due = now_ + before_build_max() + timeout + build_ladder_max() + before_start_max() +
+                *serving + relist_max();
+  }
+}
+
 void Promises::on_rebuild(Request& request) {
-  request.is_rebuild = true;
-  // The first call says how, and may have been cancelled since.
-  may_be_swap_ |= !request.said->is_kill_first;
-  last_rebuild_ = request.said->mark;
-  BuildLife* const build = running_build();
-  request.waits_for_next_build = build != nullptr && build->is_input_closed && !build->is_abandoned;
-  if (build != nullptr && !request.waits_for_next_build) {
-    const auto age = std::chrono::duration_cast<Milliseconds>(now_ - build->started);
-    build->timeout_max = std::max(build->timeout_max, age + request.said->build_timeout);
-    build->timeout_min = std::min(build->timeout_min, age + request.said->build_timeout);
-  }
-  // Who has called first sets the limit, and may have cancelled since.
   const Milliseconds timeout = request.said->build_timeout;
-  const auto calls = open_rebuilds();
-  const bool may_be_first =
-      std::count_if(calls.begin(), calls.end(), [](const Request* call) {
-        return !call->has_failed && (!call->has_started || call->may_have_joined);
-      }) < 2;
-  if (may_be_first) timeout_min_ = timeout_max_ = timeout;
-  timeout_min_ = std::min(timeout_min_, timeout);
-  timeout_max_ = std::max(timeout_max_, timeout);
+  request.is_rebuild = true;
+  // It may join a child that is on its way.
+  request.is_built = running_build() == nullptr && is_child_coming();
+  // The first call says how, and may have been cancelled since.
+  (request.said->is_kill_first ? may_be_kill_first_ : may_be_swap_) = true;
+  timeout_min_ = std::min(timeout_min_.value_or(timeout), timeout);
+  timeout_max_ = std::max(timeout_max_.value_or(timeout), timeout);
+  Milliseconds longest = *timeout_max_;
+  if (BuildLife* const build = running_build()) {
+    const auto age = std::chrono::duration_cast<Milliseconds>(now_ - build->started);
+    build->timeout_max = std::max(build->timeout_max, age + timeout);
+    build->timeout_min = std::min(build->timeout_min, age + timeout);
+    longest += build->timeout_max;
+  }
   on_wanted();
-  must_restart_by_.reset();
-  // It may also join a reload, which has no call.
-  if (build == nullptr && (is_child_coming() || is_built_for_reload())) {
-    request.build = last_build_;
-    request.has_started = request.may_have_joined = is_child_coming();
-    request.joined_build = last_build_;
-  }
-  const auto its_child = lives_.find(built_gen_);
-  const bool is_there =
-      its_child != lives_.end() && (its_child->second.has_served || its_child->second.is_over ||
-                                    its_child->second.has_taken_over);
-  for (const Request* other : open_rebuilds()) {
-    // It joins one whose child is on its way, or waits for that.
-    if (other == &request || build != nullptr || is_there) continue;
-    request.build = last_build_;
-    request.has_started |= other->has_started;
-    // Or the other one is over, and only its answer is held.
-    if (other->has_started) request.joined_build = last_build_;
-  }
-  if (const auto serving = serving_max()) {
-    const Milliseconds longest =
-        build == nullptr ? timeout_max_ : std::max(timeout_max_, build->timeout_max);
-    request.due =
-        now_ + before_build_max() + longest + build_ladder_max() + before_start_max() + *serving;
-  }
+  restarts_.expect_none();
+  rebuilds_go_on(longest);
 }
 
 /// That are owed an answer.
@@ -101,42 +83,31 @@ std::vector<Promises::Request*> Promises::open_rebuilds() {
   return all;
 }
 
-/// And whose child was neither started yet nor given up with the build.
-std::vector<Promises::Request*> Promises::building_calls() {
-  std::vector<Request*> all = open_rebuilds();
-  std::erase_if(all,
-                [](const Request* request) { return request->has_started || request->has_failed; });
-  return all;
-}
-
 Promises::BuildLife* Promises::running_build() {
   const auto last = builds_.find(last_build_);
   return last == builds_.end() || last->second.is_over ? nullptr : &last->second;
 }
 
 bool Promises::is_rebuilding() {
-  const auto calls = open_rebuilds();
   const bool is_reload_due = is_reload_asked_ && !may_be_unwanted_;
   return running_build() != nullptr || is_reload_due || is_built_for_reload() ||
-         std::any_of(calls.begin(), calls.end(),
-                     [](const auto* call) { return !call->has_failed; });
+         !open_rebuilds().empty();
 }
 
 void Promises::on_rebuild_cancelled() {
   rebuild_cancelled_at_ = now_;
   const auto last = builds_.find(last_build_);
   const bool is_for_reload = last != builds_.end() && last->second.may_be_for_reload;
-  const auto calls = building_calls();
-  const bool may_be_last = std::all_of(calls.begin(), calls.end(), [](const Request* call) {
-    return call->joined_build != kNoGeneration;
-  });
+  const auto calls = open_rebuilds();
+  // The answer to others may only wait for the client's list.
+  const bool may_be_last =
+      std::all_of(calls.begin(), calls.end(), [](const Request* call) { return call->is_built; });
   if (BuildLife* const build = running_build(); build != nullptr && may_be_last) {
     build->may_be_abandoned = !build->is_for_reload;
     if (is_for_reload || !calls.empty()) return;
     build->is_abandoned = true;
     must_close_input_ = !build->is_input_closed && !build->status ? last_build_ : kNoGeneration;
-  } else if (build == nullptr && open_rebuilds().empty() && is_candidate(last_gen_) &&
-             !is_for_reload) {
+  } else if (build == nullptr && calls.empty() && is_candidate(last_gen_) && !is_for_reload) {
     const Life& its_life = lives_.at(last_gen_);
     if (its_life.is_up && !its_life.is_input_closed) must_close_input_ = last_gen_;
   }
@@ -147,21 +118,8 @@ void Promises::on_start_build(Generation gen) {
   if (has_exited_ || stopped_at_) throw Broken("a build at the end");
   if (gen != last_build_ - 1) throw Broken("builds are not counted one by one");
   if (running_build() != nullptr) throw Broken("a second build beside one that runs");
-  // Whether they have joined the last rebuild or begin the next, is known only now.
-  for (Request* call : open_rebuilds()) {
-    const bool is_last = call->came == now_ || call->said->mark == last_rebuild_;
-    call->may_have_joined = false;
-    if (call->joined_build == kNoGeneration && !is_last) continue;
-    // Or of neither, where this is a reload.
-    const bool may_be_over = std::exchange(call->has_started, false);
-    if (may_be_over && (is_reload_asked_ || has_changed_)) call->joined_build = call->build;
-  }
-  const auto calls = building_calls();
-  if (calls.empty()) check_reload_reason();
-  const bool is_kill_first = !may_be_swap_ && !have_files_settled() &&
-                             std::all_of(calls.begin(), calls.end(), [](const Request* call) {
-                               return call->said->is_kill_first;
-                             });
+  if (open_rebuilds().empty()) check_reload_reason();
+  const bool is_kill_first = may_be_kill_first_ && !may_be_swap_ && !have_files_settled();
   for (const auto& [other, its_life] : lives_) {
     if (is_kill_first && !its_life.is_over) {
       throw Broken(fmt::format("a build of mode kill-first beside child {}", other));
@@ -170,16 +128,16 @@ void Promises::on_start_build(Generation gen) {
   BuildLife& build = builds_[last_build_ = gen];
   is_child_built_ = false;
   build.started = now_;
-  begin_build(build, calls);
+  begin_build(build);
   built_gen_ = kNoGeneration;
-  for (Request* call : calls) call->due = now_ + build.timeout_max + build_ladder_max();
+  rebuilds_go_on(build.timeout_max);
 }
 
 void Promises::on_build_started(Generation gen, bool can_be_killed) {
   builds_.at(gen).can_be_killed = can_be_killed;
 }
 
-void Promises::on_build_not_started(Generation gen) { build_over(builds_.at(gen), gen); }
+void Promises::on_build_not_started(Generation gen) { build_over(builds_.at(gen)); }
 
 void Promises::on_close_build_input(Generation gen) {
   BuildLife& build = builds_.at(gen);
@@ -194,10 +152,10 @@ void Promises::on_close_build_input(Generation gen) {
 void Promises::on_release_build(Generation gen) {
   BuildLife& build = builds_.at(gen);
   if (build.is_over) throw Broken("a build is released twice");
-  build_over(build, gen);
+  build_over(build);
 }
 
-void Promises::build_over(BuildLife& build, Generation gen) {
+void Promises::build_over(BuildLife& build) {
   build.is_over = true;
   owed_notifications_.clear();
   is_child_built_ = build.has_succeeded() && !build.is_abandoned;
@@ -207,24 +165,11 @@ void Promises::build_over(BuildLife& build, Generation gen) {
     const bool was_wanted = !rebuild_cancelled_at_ || *rebuild_cancelled_at_ < wanted_until;
     on_reload_failed(build.is_for_reload && open_rebuilds().empty() && was_wanted);
   }
-  for (Request* call : building_calls()) {
-    if (std::exchange(call->waits_for_next_build, false)) {
-      call->due = now_ + before_build_max();
-      continue;
-    }
-    call->build = gen;
-    if (build.is_abandoned) {
-      call->due = now_ + before_build_max();
-    } else if (is_child_built_) {
-      call->due = now_ + before_start_max();
-    } else {
-      // In a batch its answer may not be seen yet.
-      call->has_failed = true;
-      call->due = now_ + kGapsMax;
-      // Of the one before, which may be held for a list.
-      if (call->joined_build != kNoGeneration) *call->due += limits::kRelistWait + kLate;
-    }
+  build.ended = now_;
+  if (!build.is_abandoned && !is_child_built_) {
+    for (Request* call : open_rebuilds()) call->is_built = true;
   }
+  rebuilds_go_on(build.timeout_max);
 }
 
 /// Another one serves, and this one was to take its place.
@@ -241,20 +186,18 @@ bool Promises::is_candidate(Generation gen) const {
 /// and then there is no third one; any may be started beside one that retires.
 bool Promises::check_start_beside_others() {
   if (running_build() != nullptr) throw Broken("a child is started while a build runs");
-  auto calls = building_calls();
-  // What stands before it in its batch comes first.
-  if (!is_child_built_) {
-    std::erase_if(calls,
-                  [this](const Request* call) { return call->batch != 0 && call->came == now_; });
+  const bool has_build = !config_.build_command.empty();
+  for (const Request* call : open_rebuilds()) {
+    // What stands before it in its batch comes first.
+    const bool is_later = call->batch != 0 && call->came == now_;
+    if (!call->is_built && !is_later && !is_child_built_) {
+      throw Broken("a start before the build has succeeded");
+    }
   }
-  // The answer to others may only wait for the client's list.
-  const bool must_be_built = std::any_of(calls.begin(), calls.end(), [](const Request* call) {
-    return call->joined_build == kNoGeneration;
-  });
-  if (must_be_built && !is_child_built_) throw Broken("a start before the build has succeeded");
-  const bool is_reload =
-      calls.empty() && (config_.build_command.empty() ? is_reload_on() : is_built_for_reload());
-  bool is_built = !calls.empty() || is_reload;
+  const bool is_reload = has_build ? is_built_for_reload() : is_reload_on();
+  // What was built is started for the next request when no call waits for it any more.
+  const bool is_wanted = is_reload || (has_build && !open_rebuilds().empty());
+  bool is_built = is_wanted && (is_child_built_ || !has_build);
   int others = 0;
   for (const auto& [other, its_life] : lives_) {
     if (its_life.is_over) continue;
@@ -273,15 +216,6 @@ bool Promises::check_start_beside_others() {
   }
   is_child_built_ = false;
   return is_built;
-}
-
-void Promises::on_built_child_ordered(Generation gen) {
-  built_gen_ = gen;
-  const auto wait = serving_max();
-  for (Request* call : building_calls()) {
-    call->has_started = true;
-    call->due = wait ? std::optional(now_ + *wait) : std::nullopt;
-  }
 }
 
 /// The child that serves is looked at, or the last one where none does. One that takes the place of
@@ -313,22 +247,6 @@ void Promises::take_over(Generation gen) {
     before.retired_at = now_;
     life(gen).has_taken_over = true;
     streams_.on_lost(other);
-    if (gen != built_gen_) continue;
-    for (Request* call : open_rebuilds()) {
-      if (call->has_started) call->due = now_ + relist_max() + kLate;
-    }
-  }
-}
-
-/// A child was released.
-void Promises::on_built_child_over(Generation gen) {
-  if (gen != built_gen_) return;
-  on_reload_failed(false);
-  // It may have served, and the answer be held for a list.
-  for (Request* call : open_rebuilds()) {
-    if (!call->has_started || call->joined_build != kNoGeneration) continue;
-    const Instant due = now_ + limits::kRelistWait + kLate;
-    call->due = call->due ? std::min(*call->due, due) : due;
   }
 }
 
@@ -390,30 +308,22 @@ void Promises::check_rebuild_answer(Request& request, const json& message) {
     }
     return;
   }
-  auto found = builds_.find(request.build);
-  if (found == builds_.end() || !found->second.is_over) {
-    throw Broken("a rebuild is answered without a build");
-  }
-  const auto fits = [&](const BuildLife& build) {
-    const bool has_ended = build.status && !build.is_input_closed;
-    return has("the build succeeded") == build.has_succeeded() &&
-           (has_ended || !has("the build failed"));
+  // The build has ended since the call, or last before it, when its child was on its way.
+  const auto may_be_its = [&](const BuildLife& build) {
+    if (has("the build succeeded") != build.has_succeeded()) return false;
+    if (has("the build failed") && (!build.status || build.is_input_closed)) return false;
+    if (has("had not ended") && now_ < build.started + build.timeout_min) return false;
+    return build.has_succeeded() || is_error;
   };
-  if (const auto other = builds_.find(request.joined_build);
-      other != builds_.end() && !fits(found->second)) {
-    found = other;
+  bool fits = false;
+  for (const auto& [gen, build] : builds_) {  // the last build first
+    if (!build.is_over) continue;
+    fits |= may_be_its(build);
+    if (fits || build.ended < request.came) break;
   }
-  const BuildLife& build = found->second;
-  if (has("the build succeeded") != build.has_succeeded()) {
+  if (!fits) {
     throw Broken("the answer to a rebuild says something else of the build than it came to");
   }
-  if (has("the build failed") && (!build.status || build.is_input_closed)) {
-    throw Broken(fmt::format("build {} is said to have failed, which was stopped", -found->first));
-  }
-  if (has("had not ended") && now_ < build.started + build.timeout_min) {
-    throw Broken("a build is said to have reached its limit too early");
-  }
-  if (!build.has_succeeded() && !is_error) throw Broken("a build without success is no error");
   const bool is_kept = has("serves on");
   const bool has_one = std::any_of(lives_.begin(), lives_.end(), [](const auto& entry) {
     const Life& its_life = entry.second;
@@ -422,11 +332,12 @@ void Promises::check_rebuild_answer(Request& request, const json& message) {
   if (is_kept && !has_one && !may_be_closed() && request.batch == 0) {
     throw Broken("no server serves on, and the answer to a rebuild says so");
   }
-  if (is_error || !build.has_succeeded() || has("is started when the client opens")) return;
+  if (is_error || has("is started when the client opens")) return;
   const int gen = number_behind(text, kRestarted);
   if (gen == 0) {
     const Life& its_life = life(built_gen_);
-    if (its_life.is_replay && its_life.is_told_by_rebuild && !is_mixed()) {
+    if (its_life.is_replay && its_life.is_told_by_rebuild && !is_mixed() &&
+        initialize_count_ == 1) {
       throw Broken("the answer to a rebuild does not tell of the restart");
     }
     return;

@@ -13,7 +13,6 @@
 namespace sitter::sim {
 
 using json = nlohmann::json;
-using Restarts = BridgeConfig::Restarts;
 
 namespace {
 
@@ -70,18 +69,20 @@ void Promises::on_error_line(Generation gen, const std::string& text) {
 void Promises::want_reload(bool is_kill_first, Milliseconds timeout) {
   if (closed_at_ || stopped_at_) return;
   on_wanted();
-  must_restart_by_.reset();
+  restarts_.expect_none();
   following_ = 0;
   if (!std::exchange(is_reload_asked_, true)) asked_timeout_min_ = asked_timeout_max_ = timeout;
   asked_timeout_min_ = std::min(asked_timeout_min_, timeout);
   asked_timeout_max_ = std::max(asked_timeout_max_, timeout);
-  may_be_swap_ |= !is_kill_first;
+  (is_kill_first ? may_be_kill_first_ : may_be_swap_) = true;
   may_be_unwanted_ |= is_not_wanted();
 }
 
 void Promises::on_files_changed(const fact::FilesChanged& fact, bool is_by_person) {
   if (!config_.watches() || closed_at_ || stopped_at_) return;
   has_settled_ = have_files_settled();
+  // What follows a reload within that time is taken for its work.
+  const bool is_quiet = now_ >= changed_at_ + config_.debounce;
   bool is_usable = false;
   for (const auto& file : fact.files) {
     // It is what a build is for, and counts only where none is on its way.
@@ -92,12 +93,12 @@ void Promises::on_files_changed(const fact::FilesChanged& fact, bool is_by_perso
     is_usable |= file.is_usable && !may_be_built;
   }
   if (is_by_person) following_ = 0;
-  must_restart_by_.reset();
+  restarts_.expect_none();
   const bool is_open = is_asked_ || is_stateless_;
   const bool is_idle = is_open && idle_since_ && now_ >= *idle_since_ + config_.debounce &&
                        running_build() == nullptr && !is_child_built_ && !is_reload_asked_ &&
-                       open_rebuilds().empty() && !is_killed_;
-  const bool is_saved = is_by_person && is_usable && is_idle && !is_mixed();
+                       open_rebuilds().empty() && !restarts_.is_killed();
+  const bool is_saved = is_by_person && is_usable && is_idle && is_quiet && !is_mixed();
   if (is_saved || must_reload_saved_by_) {
     must_reload_saved_by_ = now_ + config_.debounce + before_start_max();
   }
@@ -163,22 +164,24 @@ std::optional<Milliseconds> Promises::reload_max() const {
 
 /// What is built now, or started where nothing is built, has all that was wanted and changed.
 void Promises::begin_reload() {
-  is_reload_asked_ = may_be_unwanted_ = may_be_swap_ = has_changed_ = has_settled_ = false;
+  is_reload_asked_ = may_be_unwanted_ = has_changed_ = has_settled_ = false;
+  may_be_swap_ = may_be_kill_first_ = false;
+  timeout_min_.reset();
+  timeout_max_.reset();
   must_reload_by_.reset();
   must_reload_saved_by_.reset();
-  must_restart_by_.reset();
+  restarts_.expect_none();
   idle_since_.reset();
   controls_.on_reload_begun();
 }
 
-void Promises::begin_build(BuildLife& build, const std::vector<Request*>& calls) {
-  build.is_for_reload = (is_reload_asked_ && !may_be_unwanted_) || calls.empty();
-  build.may_be_for_files = !is_reload_asked_ && calls.empty();
-  build.is_for_files = build.may_be_for_files && !is_child_coming();
+void Promises::begin_build(BuildLife& build) {
+  const bool has_calls = !open_rebuilds().empty();
+  build.is_for_reload = (is_reload_asked_ && !may_be_unwanted_) || !has_calls;
   build.may_be_for_reload = build.is_for_reload || is_reload_asked_ || have_files_settled();
   constexpr auto usual = std::chrono::seconds(limits::kBuildSecondsDefault);
-  build.timeout_min = calls.empty() ? usual : timeout_min_;
-  build.timeout_max = calls.empty() ? usual : timeout_max_;
+  build.timeout_min = timeout_min_.value_or(usual);
+  build.timeout_max = timeout_max_.value_or(usual);
   if (build.may_be_for_reload) {
     build.timeout_min = std::min<Milliseconds>(build.timeout_min, usual);
     build.timeout_max = std::max<Milliseconds>(build.timeout_max, usual);
@@ -187,7 +190,7 @@ void Promises::begin_build(BuildLife& build, const std::vector<Request*>& calls)
     build.timeout_min = std::min(build.timeout_min, asked_timeout_min_);
     build.timeout_max = std::max(build.timeout_max, asked_timeout_max_);
   }
-  if (!calls.empty()) following_ = 0;
+  if (has_calls) following_ = 0;
   forgive_remark();
   begin_reload();
 }
@@ -214,7 +217,7 @@ void Promises::on_reload_failed(bool is_sure) {
 
 void Promises::on_child_ordered(bool is_built) {
   on_wanted();
-  must_restart_by_.reset();
+  restarts_.expect_none();
   idle_since_.reset();
   if (config_.build_command.empty()) begin_reload();
   if (!is_built) return;
@@ -237,37 +240,11 @@ void Promises::on_child_over(const Life& its_life, Generation gen, bool was_cand
   if (was_candidate || its_life.retired_at) return;
   // A server that has ended for its successor is not the last that has served.
   if (!its_life.was_followed) {
-    last_end_ = now_;
-    was_end_in_order_ =
-        is_alone && !has_crashed && !is_mixed() && (its_life.is_open || is_modern_only());
+    restarts_.on_end(
+        now_, is_alone && !has_crashed && !is_mixed() && (its_life.is_open || is_modern_only()));
   }
-  if (now_ >= its_life.started + limits::kGoodRunning) restarts_ = 0;
+  if (now_ >= its_life.started + limits::kGoodRunning) restarts_.on_good_running();
   if (has_crashed) expect_restart(its_life, gen);
-}
-
-/// What is wrong with a start that nobody has asked for; empty if the policy allows it.
-std::string Promises::restart_fault() const {
-  if (config_.restarts == Restarts::lazy || !last_end_) return "a start that nobody needs";
-  if (closed_at_) return "a server comes back by itself at the end";
-  if (is_killed_) return "a server comes back by itself that was killed";
-  if (config_.restarts == Restarts::on_crash && was_end_in_order_) {
-    return "a server comes back by itself that has not crashed";
-  }
-  Milliseconds wait = limits::kRestartWaitMin;
-  for (int i = 0; i < restarts_ && wait < limits::kRestartWaitMax; ++i) wait *= 2;
-  if (now_ < *last_end_ + std::min(wait, limits::kRestartWaitMax)) {
-    return "a server comes back by itself too early";
-  }
-  if (restarts_ >= config_.restarts_max) {
-    return "a server comes back by itself more often than it may";
-  }
-  return "";
-}
-
-void Promises::on_restart() {
-  if (const std::string fault = restart_fault(); !fault.empty()) throw Broken(fault);
-  ++restarts_;
-  following_ = 0;
 }
 
 /// It has crashed, and nothing else is on its way.
@@ -275,23 +252,21 @@ void Promises::expect_restart(const Life& its_life, Generation gen) {
   const bool is_open = is_asked_ ? its_life.is_open : its_life.has_answered;
   const bool is_free = running_build() == nullptr && !is_child_built_ && open_rebuilds().empty() &&
                        !is_reload_asked_ && !has_changed_ && !closed_at_ && !stopped_at_;
-  const bool is_killed = is_killed_ || its_life.was_meant_by_kill;
-  if (config_.restarts == Restarts::lazy || last_gen_ > config_.restarts_max) return;
+  const bool is_killed = restarts_.is_killed() || its_life.was_meant_by_kill;
   if (!is_open || !is_free || is_killed || is_mixed() || is_another_up(gen)) return;
-  must_restart_by_ = now_ + limits::kRestartWaitMax + kLate;
+  restarts_.expect(now_ + limits::kRestartWaitMax + kLate, last_gen_);
 }
 
 /// Of the client or of somebody else. Only what a call of the client waits for goes on.
 void Promises::on_kill() {
   owed_notifications_.clear();
-  is_killed_ = true;
+  restarts_.on_kill();
   BuildLife* const build = running_build();
   const bool is_alone = open_rebuilds().empty();
-  // Others may only wait for the client's list.
-  const auto calls = building_calls();
-  const bool may_be_alone = std::all_of(calls.begin(), calls.end(), [](const Request* call) {
-    return call->joined_build != kNoGeneration;
-  });
+  // The answer to others may only wait for the client's list.
+  const auto calls = open_rebuilds();
+  const bool may_be_alone =
+      std::all_of(calls.begin(), calls.end(), [](const Request* call) { return call->is_built; });
   if (build != nullptr && may_be_alone) {
     build->may_be_abandoned = true;
     if (is_alone) abandon(*build);
@@ -302,10 +277,12 @@ void Promises::on_kill() {
     build->may_be_for_reload = controls_.is_reload_owed();
   }
   is_killed_for_good_ = is_alone;
-  if (is_alone) is_child_built_ = is_reload_asked_ = may_be_unwanted_ = may_be_swap_ = false;
+  if (is_alone) {
+    is_child_built_ = is_reload_asked_ = may_be_unwanted_ = false;
+    may_be_swap_ = may_be_kill_first_ = false;
+  }
   may_be_unwanted_ |= is_reload_asked_;
   controls_.on_kill(is_alone && !closed_at_);
-  must_restart_by_.reset();
   must_reload_saved_by_.reset();
   idle_since_.reset();
   for (auto& [gen, its_life] : lives_) {
@@ -320,7 +297,10 @@ void Promises::abandon(BuildLife& build) {
 }
 
 /// Somebody wants a server again.
-void Promises::on_wanted() { is_killed_ = is_killed_for_good_ = false; }
+void Promises::on_wanted() {
+  restarts_.on_wanted();
+  is_killed_for_good_ = false;
+}
 
 /// Of a tool that may have to be called again.
 void Promises::note_success(const ChildSaid& said) {
@@ -406,9 +386,7 @@ void Promises::check_unasked() {
   if (must_reload_saved_by_ && now_ > *must_reload_saved_by_ && !is_ending) {
     throw Broken("a saved file brings no reload");
   }
-  if (must_restart_by_ && now_ > *must_restart_by_ && !is_ending) {
-    throw Broken("a server that has crashed does not come back");
-  }
+  if (!is_ending) restarts_.check(now_);
   controls_.check(now_, is_busy || is_reload_asked_ || is_ending, reload_max());
 }
 

@@ -24,7 +24,7 @@ void World::add_outside(Random& random, Scene& scene) {
 }
 
 void World::add_outside(Random& random, const Scene& scene, BridgeConfig& config) {
-  using Restarts = BridgeConfig::Restarts;
+  using Policy = BridgeConfig::Restarts;
   if (scene.has_watch) {
     if (random.chance(80)) config.watch_patterns = {"src"};
     config.watches_binary = config.watch_patterns.empty() || random.chance(30);
@@ -35,7 +35,7 @@ void World::add_outside(Random& random, const Scene& scene, BridgeConfig& config
     config.on_busy_wait = random.pick(std::array{Milliseconds(0), Milliseconds(10000)});
   }
   if (scene.has_restarts) {
-    config.restarts = random.pick(std::array{Restarts::eager, Restarts::on_crash});
+    config.restarts = random.pick(std::array{Policy::eager, Policy::on_crash});
     config.restarts_max = random.pick(std::array{10, 2, 1});
   }
   if (scene.has_replays) {
@@ -46,16 +46,16 @@ void World::add_outside(Random& random, const Scene& scene, BridgeConfig& config
 }
 
 std::string World::outside_words() const {
-  using Restarts = BridgeConfig::Restarts;
+  using Policy = BridgeConfig::Restarts;
   std::string words;
   if (scene_.has_reloads) words += ", reloads";
   if (config_.watches()) words += fmt::format(", watch, debounce {}", config_.debounce.count());
   if (scene_.is_controlled) words += ", ctl";
   if (scene_.has_outside()) words += fmt::format(", busy wait {}", config_.on_busy_wait.count());
-  if (config_.restarts != Restarts::lazy) {
-    words += fmt::format(", restarts {}, {} at most",
-                         config_.restarts == Restarts::eager ? "eager" : "on crash",
-                         config_.restarts_max);
+  if (config_.restarts != Policy::lazy) {
+    words +=
+        fmt::format(", restarts {}, {} at most",
+                    config_.restarts == Policy::eager ? "eager" : "on crash", config_.restarts_max);
   }
   for (const std::string& tool : config_.replayed_tools) words += ", replays " + tool;
   if (scene_.has_call_tool) words += ", sitter_call";

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "sitter/bridge_config.hpp"
+#include "sitter/limits.hpp"
+#include "sitter/time.hpp"
+#include "support/simulation_said.hpp"
+
+namespace sitter::sim {
+
+/// Servers that come back without a request: only as the policy says, not too early, and not again
+/// and again; and one that has crashed does come back. Throws `Broken`.
+class Restarts {
+ public:
+  using Policy = BridgeConfig::Restarts;
+
+  explicit Restarts(const BridgeConfig& config) : config_(config) {}
+
+  /// The last child has ended. `is_in_order`: the policy for crashes does not mind.
+  void on_end(Instant now, bool is_in_order) {
+    last_end_ = now;
+    was_in_order_ = is_in_order;
+  }
+  void on_good_running() { count_ = 0; }
+
+  /// A server is killed on purpose, and then somebody wants it again.
+  void on_kill() {
+    is_killed_ = true;
+    due_.reset();
+  }
+  void on_wanted() { is_killed_ = false; }
+  bool is_killed() const { return is_killed_; }
+
+  /// What is wrong with a start that nobody has asked for; empty if the policy allows it.
+  std::string fault(Instant now, bool is_ending) const {
+    if (config_.restarts == Policy::lazy || !last_end_) return "a start that nobody needs";
+    if (is_ending) return "a server comes back by itself at the end";
+    if (is_killed_) return "a server comes back by itself that was killed";
+    if (config_.restarts == Policy::on_crash && was_in_order_) {
+      return "a server comes back by itself that has not crashed";
+    }
+    Milliseconds wait = limits::kRestartWaitMin;
+    for (int i = 0; i < count_ && wait < limits::kRestartWaitMax; ++i) wait *= 2;
+    if (now < *last_end_ + std::min(wait, limits::kRestartWaitMax)) {
+      return "a server comes back by itself too early";
+    }
+    if (count_ >= config_.restarts_max) {
+      return "a server comes back by itself more often than it may";
+    }
+    return "";
+  }
+
+  void on_restart(Instant now, bool is_ending) {
+    if (const std::string wrong = fault(now, is_ending); !wrong.empty()) throw Broken(wrong);
+    ++count_;
+  }
+
+  /// The `last`th server has crashed, and nothing else brings a successor.
+  void expect(Instant by, int last) {
+    if (config_.restarts != Policy::lazy && last <= config_.restarts_max) due_ = by;
+  }
+  void expect_none() { due_.reset(); }
+
+  /// After one input and all that followed from it.
+  void check(Instant now) const {
+    if (due_ && now > *due_) throw Broken("a server that has crashed does not come back");
+  }
+
+ private:
+  const BridgeConfig& config_;
+  /// Since the last child that ran for long.
+  int count_ = 0;
+  std::optional<Instant> last_end_;
+  bool was_in_order_ = false;
+  bool is_killed_ = false;
+  std::optional<Instant> due_;
+};
+
+}  // namespace sitter::sim
