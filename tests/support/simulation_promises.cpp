@@ -21,6 +21,7 @@ Promises::Promises(const BridgeConfig& config, const Said& said, const Scene& sc
       said_(said),
       scene_(scene),
       replays_(config_.replayed_tools),
+      saves_(config_),
       restarts_(config_) {}
 
 Promises::Life& Promises::life(Generation gen) {
@@ -192,7 +193,7 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     }
     its_life.has_answered_us |= its_life.own_ids.contains(id_key(said.id));
     if (!said.is_unreadable && its_life.is_up && !its_life.is_input_closed) {
-      may_remark_ |= replays_.on_answered(gen, said.id);
+      if (replays_.on_answered(gen, said.id)) notices_.on_news();
     }
     if (same_id(said.id, its_life.tools_list_id)) {
       its_life.has_shown_era |= said.has_tools && said.has_result_type && !said.is_unreadable;
@@ -334,7 +335,7 @@ void Promises::on_start_child(Generation gen) {
   if (is_from_start && (!is_needed || is_another_up(gen)) && !may_be_alone) check_reload_reason();
   if (!is_built && !is_needed) {
     restarts_.on_restart(now_, closed_at_.has_value());
-    following_ = 0;
+    saves_.on_somebody();
   }
   const bool is_restart = may_be_restart || (!is_built && !is_needed);
   // It is accounted for by itself.

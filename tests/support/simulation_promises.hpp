@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -14,10 +13,12 @@
 #include "sitter/order.hpp"
 #include "sitter/time.hpp"
 #include "support/simulation_controls.hpp"
+#include "support/simulation_notices.hpp"
 #include "support/simulation_questions.hpp"
 #include "support/simulation_replays.hpp"
 #include "support/simulation_restarts.hpp"
 #include "support/simulation_said.hpp"
+#include "support/simulation_saves.hpp"
 #include "support/simulation_streams.hpp"
 
 namespace sitter::sim {
@@ -107,8 +108,6 @@ class Promises {
     /// It was cancelled before any answer to it can have been known.
     bool is_withdrawn = false;
     std::vector<Generation> sent_to;
-    /// There was room to keep its line when it was sent: surely, or perhaps.
-    bool is_kept = false, may_be_kept = true;
     /// The child's answer that the bridge has read.
     int answer_read = 0;
     std::optional<Instant> due;
@@ -233,8 +232,6 @@ class Promises {
                        const Request& request) const;
   void check_inserted(std::string_view item, const ChildSaid& said, Request& request);
   void notice_told(Generation gen);
-  void note_told(const Request& request);
-  bool has_crossed() const { return unread_count_ > 0; }
 
   // simulation_promises_own.cpp: what the bridge tells the client itself
   std::vector<Heard> heard_batch(const std::string& line);
@@ -253,6 +250,7 @@ class Promises {
   Milliseconds before_start_max() const;
   std::optional<Milliseconds> serving_max() const;
   void rebuilds_go_on(Milliseconds timeout);
+  void note_asked(bool is_kill_first, Milliseconds timeout);
   void on_rebuild(Request& request);
   std::vector<Request*> open_rebuilds();
   BuildLife* running_build();
@@ -277,7 +275,6 @@ class Promises {
   bool is_not_wanted() const;
   bool is_child_coming() const;
   bool is_another_up(Generation gen) const;
-  bool have_files_settled() const;
   Milliseconds replay_max() const;
   std::optional<Milliseconds> reload_max() const;
   void want_reload(bool is_kill_first, Milliseconds timeout);
@@ -306,7 +303,6 @@ class Promises {
   void check_own_cancellation(Generation gen, const nlohmann::json& message);
   void check_envelope(const nlohmann::json& message) const;
   void request_sent(Life& life, Generation gen, Request& request);
-  void note_kept(Request& request);
 
   // simulation_promises.cpp: the lives of children, and the end
   Milliseconds relist_max() const;
@@ -366,12 +362,7 @@ class Promises {
   std::map<int, int> read_order_;  // of what a child has said, by number
   std::set<int> passed_;
   Questions questions_;
-  std::map<Generation, std::array<bool, 2>> notices_;  // without and with structured content
-  /// Whose answers have brought the client its last notice, several if a rebuild has.
-  std::vector<std::string> told_ids_;
-  /// How many of the next notices may hold one that it has not read: it has cancelled the request,
-  /// or one whose answer may have left.
-  int unread_count_ = 0;
+  Notices notices_;
 
   std::map<Generation, Life> lives_;
   Generation last_gen_ = kNoGeneration;
@@ -393,7 +384,7 @@ class Promises {
   bool is_child_built_ = false;
   /// The child of the last build.
   Generation built_gen_ = kNoGeneration;
-  /// Of the calls since the last build began.
+  /// Of all that was asked for since the last build began.
   std::optional<Milliseconds> timeout_min_, timeout_max_;
   std::optional<Instant> rebuild_cancelled_at_;
   /// What must be on its way out when all is settled.
@@ -403,7 +394,6 @@ class Promises {
   bool was_rebuilding_ = false;
   /// Counts inputs with all that follows from them.
   int step_ = 1;
-  std::set<Generation> told_by_rebuild_;
   /// The step in which the client has said so last; a child may serve since before that.
   int initialized_in_ = 0;
 
@@ -416,22 +406,12 @@ class Promises {
   std::optional<Instant> must_reload_by_;
   /// How, by those who have asked.
   bool may_be_swap_ = false, may_be_kill_first_ = false;
-  Milliseconds asked_timeout_min_{}, asked_timeout_max_{};
-  /// Watched files have changed since the last build, or start where nothing is built.
-  bool has_changed_ = false, has_settled_ = false;
-  Instant changed_at_;
-  /// Somebody has saved a file while nothing was on its way.
-  std::optional<Instant> must_reload_saved_by_;
-  /// Reloads for changed files since the last thing that somebody has done.
-  int following_ = 0;
+  Saves saves_;
   Restarts restarts_;
   /// Nothing was on its way when it was killed, so no changed file starts a child.
   bool is_killed_for_good_ = false;
-  /// The child that serves was asked something, and nothing was on its way.
-  std::optional<Instant> idle_since_;
-  /// Something is to be told in the next result, or may have to be.
-  bool owes_remark_ = false, may_remark_ = false;
-  std::string watch_problem_;
+  /// Something is to be told in the next result.
+  bool owes_remark_ = false;
 
   std::optional<Instant> closed_at_, stopped_at_;
   bool owed_nothing_when_closed_ = false;

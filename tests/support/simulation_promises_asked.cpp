@@ -153,13 +153,13 @@ void Promises::check_passed_to_child(Life& its_life, Generation gen, const Clien
     }
     if (!is_mixed()) replays_.on_asked(gen, false, now_);
     request_sent(its_life, gen, requests_.at(said.mark));
-    if (!idle_since_ && !is_another_up(gen)) idle_since_ = now_;
+    if (!is_another_up(gen)) saves_.on_idle(now_);
     const bool is_first = !std::exchange(its_life.has_served, true);
     if (is_first && is_modern_only() && its_life.is_after_loss) {
       // Its lists were taken first.
       // Its notice may stand in what the one before it has answered.
       its_life.owes_notice =
-          config_.writes_notices && !its_life.is_told_by_rebuild && !notices_[gen][0];
+          config_.writes_notices && !its_life.is_told_by_rebuild && !notices_.was_told(gen);
       its_life.has_answered = true;
     }
     if (said.method == "initialize") {
@@ -187,30 +187,11 @@ void Promises::request_sent(Life&, Generation gen, Request& request) {
       throw Broken("a request is sent to a second child while the first has it");
     }
     if (request.sent_to.back() == gen) throw Broken("a request is sent twice to the same child");
-    if (!request.may_be_kept) throw Broken("a request was kept for which there was no room");
   }
-  if (scene_.has_large_requests) note_kept(request);
   request.sent_to.push_back(gen);
   request.may_wait_for_build = false;
   // The opening of a session is answered without the child where it takes too long.
   if (!request.is_opening || life(gen).line_count > 1) request.due.reset();
-}
-
-/// The lines of small requests hardly count beside large ones.
-void Promises::note_kept(Request& request) {
-  const std::size_t size = request.said->text.size();
-  if (size < limits::kMiB) return;
-  std::size_t bytes_min = size, bytes_max = size;
-  for (const int mark : open_) {
-    const Request& other = requests_.at(mark);
-    const std::size_t other_size = other.said->text.size();
-    if (&other == &request || other_size < limits::kMiB || !is_in_flight(other)) continue;
-    bytes_max += other_size;
-    const bool is_over = other.is_cancelled || other.is_doubled || other.answer_read != 0;
-    if (other.is_kept && !is_over) bytes_min += other_size;
-  }
-  request.is_kept = bytes_max + limits::kMiB / 2 <= limits::kInFlightBytesMax;
-  request.may_be_kept = bytes_min <= limits::kInFlightBytesMax;
 }
 
 void Promises::check_own_to_child(Life& its_life, Generation gen, const std::string& line,

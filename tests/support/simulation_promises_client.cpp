@@ -199,18 +199,16 @@ void Promises::on_cancellation(const ClientSaid& said) {
   });
   if (found == open_.rend()) {
     // What its answer has told is told once more.
-    const bool was_told =
-        std::any_of(told_ids_.begin(), told_ids_.end(),
-                    [&](const std::string& id) { return same_id(said.about, id); });
-    if (was_told || may_be_closed()) ++unread_count_;
-    if (was_told && told_ids_.size() == 1 && !may_be_closed()) owe_remark();
+    const bool was_told = notices_.was_told_by(said.about);
+    if (was_told || may_be_closed()) notices_.on_unread(1);
+    if (was_told && notices_.told_count() == 1 && !may_be_closed()) owe_remark();
     return;
   }
   Request& request = requests_.at(*found);
   if (request.is_doubled) {
     // Nobody outside can tell which of them it was, and one may be answered in a batch already.
     request.is_cancelled = !request.is_opening;
-    unread_count_ += 2;
+    notices_.on_unread(2);
     ++counts_[request.key].cancelled;
     return;
   }
@@ -235,7 +233,7 @@ void Promises::on_cancellation(const ClientSaid& said) {
   request.must_carry_notice = request.must_carry_remark = false;
   // Its own answer is still to be seen, and then what it has told once more.
   const bool may_be_answered = request.answer_read != 0 || request.is_rebuild;
-  if (may_be_answered && may_be_closed()) unread_count_ += 2;
+  if (may_be_answered && may_be_closed()) notices_.on_unread(2);
   ++counts_[request.key].cancelled;
   if (!is_in_flight(request)) forget(request);
 }

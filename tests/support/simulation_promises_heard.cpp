@@ -395,7 +395,7 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
     return;
   }
   if (item.empty()) {
-    if (request.must_carry_notice && !request.is_doubled && !has_crossed())
+    if (request.must_carry_notice && !request.is_doubled && !notices_.has_crossed())
       throw Broken("the result after a restart has no notice");
     if (request.must_carry_remark && !request.is_doubled)
       throw Broken("a result does not tell what has gone wrong");
@@ -411,14 +411,14 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
        (request.batch == 0 || request.is_withdrawn))) {
     throw Broken("a notice stands where none may stand");
   }
-  const bool may_remark_before = may_remark_;
+  const bool may_remark_before = notices_.may_remark();
   check_remark(item, said, request);
   if (!item.starts_with(kNoticeStart)) {
-    if (!may_remark_before && request.batch == 0 && !has_crossed())
+    if (!may_remark_before && request.batch == 0 && !notices_.has_crossed())
       throw Broken("a result tells of something that has not happened");
-    if (request.must_carry_notice && !request.is_doubled && !has_crossed())
+    if (request.must_carry_notice && !request.is_doubled && !notices_.has_crossed())
       throw Broken("the result after a restart does not tell of it");
-    if (!said.has_structure) note_told(request);
+    if (!said.has_structure) notices_.on_told(request.said->id);
     return;
   }
   const int gen = number_behind(item, kNoticeStart);
@@ -427,26 +427,18 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
       before != lives_.end() && before->second.has_served &&
       (is_asked_ ? before->second.initialized_count > 0 : before->second.has_answered);
   // Behind its first line may stand an earlier one that the client has not read.
-  if (has_served && before->second.has_answered && before->second.is_killed && !has_crossed() &&
+  if (has_served && before->second.has_answered && before->second.is_killed &&
+      !notices_.has_crossed() &&
       item.substr(0, item.find("\\n")).find("previous: \u26a0 crashed") != item.npos) {
     throw Broken("a deliberate kill is called a crash");
   }
-  bool& was_told = notices_[gen][said.has_structure ? 1 : 0];
   // After a failed reload it is told once more, and in an array an earlier one may come later.
   const bool may_be_late = request.batch != 0 && (request.is_cancelled || scene_.has_outside());
-  if (was_told && !may_be_late && !has_crossed()) {
-    throw Broken(fmt::format("the notice of child {} comes twice", gen));
-  }
   // What it is cancelled with is told once more.
-  was_told = !request.is_cancelled;
+  notices_.on_restart_told(gen, said.has_structure, !request.is_cancelled, may_be_late);
   if (said.has_structure) return;
   notice_told(gen);
-  note_told(request);
-}
-
-void Promises::note_told(const Request& request) {
-  told_ids_ = {request.said->id};
-  if (unread_count_ > 0) --unread_count_;
+  notices_.on_told(request.said->id);
 }
 
 /// With that of this child those before it are told.

@@ -52,15 +52,19 @@ void Promises::rebuilds_go_on(Milliseconds timeout) {
   }
 }
 
+/// The first request says how, and its caller may have left since.
+void Promises::note_asked(bool is_kill_first, Milliseconds timeout) {
+  (is_kill_first ? may_be_kill_first_ : may_be_swap_) = true;
+  timeout_min_ = std::min(timeout_min_.value_or(timeout), timeout);
+  timeout_max_ = std::max(timeout_max_.value_or(timeout), timeout);
+}
+
 void Promises::on_rebuild(Request& request) {
   const Milliseconds timeout = request.said->build_timeout;
   request.is_rebuild = true;
   // It may join a child that is on its way.
   request.is_built = running_build() == nullptr && is_child_coming();
-  // The first call says how, and may have been cancelled since.
-  (request.said->is_kill_first ? may_be_kill_first_ : may_be_swap_) = true;
-  timeout_min_ = std::min(timeout_min_.value_or(timeout), timeout);
-  timeout_max_ = std::max(timeout_max_.value_or(timeout), timeout);
+  note_asked(request.said->is_kill_first, timeout);
   Milliseconds longest = *timeout_max_;
   if (BuildLife* const build = running_build()) {
     const auto age = std::chrono::duration_cast<Milliseconds>(now_ - build->started);
@@ -119,7 +123,7 @@ void Promises::on_start_build(Generation gen) {
   if (gen != last_build_ - 1) throw Broken("builds are not counted one by one");
   if (running_build() != nullptr) throw Broken("a second build beside one that runs");
   if (open_rebuilds().empty()) check_reload_reason();
-  const bool is_kill_first = may_be_kill_first_ && !may_be_swap_ && !have_files_settled();
+  const bool is_kill_first = may_be_kill_first_ && !may_be_swap_ && !saves_.have_settled(now_);
   for (const auto& [other, its_life] : lives_) {
     if (is_kill_first && !its_life.is_over) {
       throw Broken(fmt::format("a build of mode kill-first beside child {}", other));
@@ -342,16 +346,7 @@ void Promises::check_rebuild_answer(Request& request, const json& message) {
     }
     return;
   }
-  const bool was_told_here = !told_by_rebuild_.insert(gen).second;
-  auto& told = notices_[gen];
-  if (!was_told_here && told[0] && !has_crossed())
-    throw Broken(fmt::format("the notice of child {} comes twice", gen));
-  told = {true, true};
-  if (was_told_here) {
-    told_ids_.push_back(request.said->id);
-  } else {
-    note_told(request);
-  }
+  notices_.on_rebuild_told(gen, request.said->id);
 }
 
 void Promises::check_rebuilds() {

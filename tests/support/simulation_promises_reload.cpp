@@ -14,14 +14,6 @@ namespace sitter::sim {
 
 using json = nlohmann::json;
 
-namespace {
-
-/// Reloads that only files have led to which were written in reloads. The last may have begun
-/// before the files were taken for their work.
-constexpr int kFollowingMax = limits::kFollowingReloadsMax + 1;
-
-}  // namespace
-
 void Promises::on_reload_asked() {
   want_reload(false, std::chrono::seconds(limits::kBuildSecondsDefault));
 }
@@ -70,54 +62,37 @@ void Promises::want_reload(bool is_kill_first, Milliseconds timeout) {
   if (closed_at_ || stopped_at_) return;
   on_wanted();
   restarts_.expect_none();
-  following_ = 0;
-  if (!std::exchange(is_reload_asked_, true)) asked_timeout_min_ = asked_timeout_max_ = timeout;
-  asked_timeout_min_ = std::min(asked_timeout_min_, timeout);
-  asked_timeout_max_ = std::max(asked_timeout_max_, timeout);
-  (is_kill_first ? may_be_kill_first_ : may_be_swap_) = true;
+  saves_.on_somebody();
+  is_reload_asked_ = true;
+  note_asked(is_kill_first, timeout);
   may_be_unwanted_ |= is_not_wanted();
 }
 
 void Promises::on_files_changed(const fact::FilesChanged& fact, bool is_by_person) {
   if (!config_.watches() || closed_at_ || stopped_at_) return;
-  has_settled_ = have_files_settled();
-  // What follows a reload within that time is taken for its work.
-  const bool is_quiet = now_ >= changed_at_ + config_.debounce;
-  bool is_usable = false;
-  for (const auto& file : fact.files) {
-    // It is what a build is for, and counts only where none is on its way.
-    const bool may_be_built = file.is_binary && !config_.build_command.empty();
-    if (may_be_built && running_build() != nullptr) continue;
-    if (!may_be_built || !has_changed_) changed_at_ = now_;
-    has_changed_ |= file.is_usable;
-    is_usable |= file.is_usable && !may_be_built;
-  }
-  if (is_by_person) following_ = 0;
+  const bool may_be_meant = saves_.on_changed(fact, now_, running_build() != nullptr);
+  if (is_by_person) saves_.on_somebody();
   restarts_.expect_none();
-  const bool is_open = is_asked_ || is_stateless_;
-  const bool is_idle = is_open && idle_since_ && now_ >= *idle_since_ + config_.debounce &&
+  const bool is_idle = (is_asked_ || is_stateless_) && saves_.is_idle(now_) &&
                        running_build() == nullptr && !is_child_built_ && !is_reload_asked_ &&
-                       open_rebuilds().empty() && !restarts_.is_killed();
-  const bool is_saved = is_by_person && is_usable && is_idle && is_quiet && !is_mixed();
-  if (is_saved || must_reload_saved_by_) {
-    must_reload_saved_by_ = now_ + config_.debounce + before_start_max();
+                       open_rebuilds().empty() && !restarts_.is_killed() && !is_mixed();
+  if ((is_by_person && may_be_meant && is_idle) || saves_.is_expected()) {
+    saves_.expect(now_ + config_.debounce + before_start_max());
   }
 }
 
 void Promises::on_watch_changed(const std::string& problem) {
-  if (watch_problem_ == problem) return;
-  watch_problem_ = problem;
+  if (!notices_.on_watch_problem(problem)) return;
   if (problem.empty()) {
     forgive_remark();
   } else {
-    may_remark_ = true;
     owe_remark();
   }
 }
 
 /// One may begin that was asked for, or for which files have changed.
 bool Promises::is_reload_on() const {
-  return is_reload_asked_ || is_built_for_reload() || have_files_settled();
+  return is_reload_asked_ || is_built_for_reload() || saves_.have_settled(now_);
 }
 
 /// The child of one may be started now.
@@ -146,10 +121,6 @@ bool Promises::is_another_up(Generation gen) const {
   });
 }
 
-bool Promises::have_files_settled() const {
-  return has_changed_ && (has_settled_ || now_ >= changed_at_ + config_.debounce);
-}
-
 /// All calls that are made again at one child.
 Milliseconds Promises::replay_max() const {
   return replays_.are_there() ? limits::kReplayWait : Milliseconds::zero();
@@ -164,21 +135,20 @@ std::optional<Milliseconds> Promises::reload_max() const {
 
 /// What is built now, or started where nothing is built, has all that was wanted and changed.
 void Promises::begin_reload() {
-  is_reload_asked_ = may_be_unwanted_ = has_changed_ = has_settled_ = false;
+  is_reload_asked_ = may_be_unwanted_ = false;
+  saves_.on_reload_begun();
   may_be_swap_ = may_be_kill_first_ = false;
   timeout_min_.reset();
   timeout_max_.reset();
   must_reload_by_.reset();
-  must_reload_saved_by_.reset();
   restarts_.expect_none();
-  idle_since_.reset();
   controls_.on_reload_begun();
 }
 
 void Promises::begin_build(BuildLife& build) {
   const bool has_calls = !open_rebuilds().empty();
   build.is_for_reload = (is_reload_asked_ && !may_be_unwanted_) || !has_calls;
-  build.may_be_for_reload = build.is_for_reload || is_reload_asked_ || have_files_settled();
+  build.may_be_for_reload = build.is_for_reload || is_reload_asked_ || saves_.have_settled(now_);
   constexpr auto usual = std::chrono::seconds(limits::kBuildSecondsDefault);
   build.timeout_min = timeout_min_.value_or(usual);
   build.timeout_max = timeout_max_.value_or(usual);
@@ -186,39 +156,26 @@ void Promises::begin_build(BuildLife& build) {
     build.timeout_min = std::min<Milliseconds>(build.timeout_min, usual);
     build.timeout_max = std::max<Milliseconds>(build.timeout_max, usual);
   }
-  if (is_reload_asked_) {
-    build.timeout_min = std::min(build.timeout_min, asked_timeout_min_);
-    build.timeout_max = std::max(build.timeout_max, asked_timeout_max_);
-  }
-  if (has_calls) following_ = 0;
+  if (has_calls) saves_.on_somebody();
   forgive_remark();
   begin_reload();
 }
 
 /// A reload begins that no call has asked for.
 void Promises::check_reload_reason() {
-  if (is_reload_asked_) return;
-  if (!has_changed_) throw Broken("a reload that nobody has asked for");
-  if (!have_files_settled()) throw Broken("a reload before the files have settled");
-  if (is_killed_for_good_) throw Broken("a changed file brings a server back that was killed");
-  if (closed_at_ && !has_settled_ && changed_at_ + config_.debounce > *closed_at_) {
-    throw Broken("a changed file brings a reload at the end");
-  }
-  if (++following_ > kFollowingMax) throw Broken("reloads without end");
+  if (!is_reload_asked_) saves_.check_reason(now_, is_killed_for_good_, closed_at_);
 }
 
 /// `is_sure`: and nobody who has called for it is told.
 void Promises::on_reload_failed(bool is_sure) {
-  may_remark_ = true;
-  // It may be told once more beside structure.
-  for (auto& [gen, told] : notices_) told[1] = false;
+  notices_.on_failed_reload();
   if (is_sure && !closed_at_ && !stopped_at_) owe_remark();
 }
 
 void Promises::on_child_ordered(bool is_built) {
   on_wanted();
   restarts_.expect_none();
-  idle_since_.reset();
+  saves_.on_busy();
   if (config_.build_command.empty()) begin_reload();
   if (!is_built) return;
   // What waits, waits for this one from now on.
@@ -233,10 +190,10 @@ void Promises::on_child_over(const Life& its_life, Generation gen, bool was_cand
   const bool is_alone = its_life.status && !its_life.is_input_closed;
   const bool has_crashed =
       is_alone && its_life.status->code != 0 && its_life.status->signal != "SIGTERM";
-  may_remark_ |= replays_.has_called(gen);
+  if (replays_.has_called(gen)) notices_.on_news();
   replays_.on_over(gen, has_crashed && its_life.has_spoken && !its_life.was_meant_by_kill, now_);
-  idle_since_.reset();
-  must_reload_saved_by_.reset();
+  saves_.on_busy();
+  saves_.expect_none();
   if (was_candidate || its_life.retired_at) return;
   // A server that has ended for its successor is not the last that has served.
   if (!its_life.was_followed) {
@@ -251,7 +208,7 @@ void Promises::on_child_over(const Life& its_life, Generation gen, bool was_cand
 void Promises::expect_restart(const Life& its_life, Generation gen) {
   const bool is_open = is_asked_ ? its_life.is_open : its_life.has_answered;
   const bool is_free = running_build() == nullptr && !is_child_built_ && open_rebuilds().empty() &&
-                       !is_reload_asked_ && !has_changed_ && !closed_at_ && !stopped_at_;
+                       !is_reload_asked_ && !saves_.has_changed() && !closed_at_ && !stopped_at_;
   const bool is_killed = restarts_.is_killed() || its_life.was_meant_by_kill;
   if (!is_open || !is_free || is_killed || is_mixed() || is_another_up(gen)) return;
   restarts_.expect(now_ + limits::kRestartWaitMax + kLate, last_gen_);
@@ -283,8 +240,8 @@ void Promises::on_kill() {
   }
   may_be_unwanted_ |= is_reload_asked_;
   controls_.on_kill(is_alone && !closed_at_);
-  must_reload_saved_by_.reset();
-  idle_since_.reset();
+  saves_.on_busy();
+  saves_.expect_none();
   for (auto& [gen, its_life] : lives_) {
     its_life.was_meant_by_kill = true;
     if (its_life.is_up && !its_life.is_input_closed) its_life.is_killed = true;
@@ -341,24 +298,19 @@ bool Promises::may_tell_successor(Generation gen, std::string_view tool) const {
 }
 
 void Promises::check_called(Generation gen, const std::string& id, const json& params) {
-  may_remark_ = true;
+  notices_.on_news();
   replays_.on_called(gen, params.value("name", ""),
                      params.contains("arguments") ? params["arguments"].dump() : "", id, now_);
 }
 
 /// What a notice tells besides a restart, or alone.
 void Promises::check_remark(std::string_view item, const ChildSaid& said, const Request& request) {
-  constexpr std::string_view words = "Not every save is noticed: ";
   // In an array it may have stood for a while.
-  const bool is_late = may_be_closed() || request.batch != 0 || has_crossed();
-  if (const std::size_t at = item.find(words); at != item.npos && !is_late) {
-    const bool is_one =
-        !watch_problem_.empty() && item.substr(at + words.size()).starts_with(watch_problem_);
-    if (!is_one) throw Broken("a problem of the watch is told that is none");
-  }
+  const bool is_late = may_be_closed() || request.batch != 0 || notices_.has_crossed();
+  if (!is_late) notices_.check_watch_problem(item);
   if (said.has_structure) return;
   forgive_remark();
-  if (!is_late) may_remark_ = replays_.is_calling();
+  if (!is_late) notices_.on_remark_told(replays_.is_calling());
 }
 
 void Promises::owe_remark() { owes_remark_ = config_.writes_notices; }
@@ -383,9 +335,7 @@ void Promises::check_unasked() {
   }
   const bool is_ending = closed_at_ || stopped_at_;
   if (must_reload_by_ && now_ > *must_reload_by_) throw Broken("a reload was forgotten");
-  if (must_reload_saved_by_ && now_ > *must_reload_saved_by_ && !is_ending) {
-    throw Broken("a saved file brings no reload");
-  }
+  if (!is_ending) saves_.check(now_);
   if (!is_ending) restarts_.check(now_);
   controls_.check(now_, is_busy || is_reload_asked_ || is_ending, reload_max());
 }
