@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Becomes the program for this platform, which a package of its own holds.
+// Runs the program for this platform, which is in a separate package.
 import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -32,9 +32,9 @@ function findProgram() {
   }
 }
 
-// Stands between the client and the program, and is to be noticed by neither.
+// This process stays between the client and the program, and neither of them should notice it.
 function run(program, words) {
-  // The handlers come first: a signal that found none would end this process and leave the program.
+  // Install the handlers first: without a handler, a signal would end this process and leave the program running.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1']) {
     process.on(signal, () => child.kill(signal));
   }
