@@ -8,7 +8,7 @@
 
 namespace sitter {
 
-/// What is known of the file under development.
+/// What the shell knows about the file under development.
 struct BinaryFacts {
   /// The version resource of a Windows executable.
   struct VersionResource {

@@ -13,9 +13,9 @@ namespace sitter {
 
 class Conductor;
 
-/// Decides everything between a client and the child that serves it, and does nothing: it takes one
-/// fact and the time, changes its state, and leaves orders behind. To be used like this, never with
-/// another fact between:
+/// Decides everything between a client and the child that serves it, and does nothing else: it
+/// takes one fact and the time, changes its state, and produces orders. Call it like this, and
+/// never feed another fact before all orders are carried out:
 ///
 ///     bridge.handle(fact, now);
 ///     while (auto order = bridge.poll_order()) carry_out(*order);
@@ -31,11 +31,11 @@ class Bridge {
   std::optional<Order> poll_order();
   std::optional<Instant> next_timeout() const;
 
-  /// Whether lines of the client should be read now. False while the child's input is full: the
-  /// client waits, as it would without a bridge between.
+  /// Whether lines of the client should be read now. False while the child's input queue is full:
+  /// the client then waits, as it would without a bridge.
   bool reads_client() const;
 
-  /// Requests that are owed an answer.
+  /// The number of requests that are owed an answer.
   std::size_t owed_count() const;
 
  private:

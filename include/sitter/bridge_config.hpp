@@ -12,7 +12,7 @@
 
 namespace sitter {
 
-/// What the user chose on the command line, as far as decisions depend on it.
+/// The user's choices on the command line, as far as decisions of the core depend on them.
 struct BridgeConfig {
   /// Whether sitter_call is offered.
   enum class CallTool {
@@ -20,51 +20,51 @@ struct BridgeConfig {
     on,
     off,
   };
-  /// When a child that has ended comes back without a request.
+  /// When a child that has ended is restarted without a request.
   enum class Restarts {
     lazy,      ///< never
-    on_crash,  ///< when nobody has asked it to end, and it has not ended in good order
-    eager,     ///< whatever it has ended of
+    on_crash,  ///< when the child was not asked to end, and did not exit normally
+    eager,     ///< however the child has ended
   };
 
   std::string command;
   std::vector<std::string> arguments;
-  /// As given; empty for the bridge's own.
+  /// As given; empty for the bridge's own working directory.
   std::string working_directory;
-  /// From a child's start to its answer to the opening or, of a respawn without one, to its first
-  /// message. Zero: it is waited for without end.
+  /// How long a child may take from its start to its answer to the opening. For a respawned child
+  /// that needs no opening: to its first message. Zero: no limit.
   Milliseconds startup_timeout{50000};
-  /// How long the client's opening waits for a slow child. Zero: it is answered at once without it.
+  /// How long the client's opening waits for a slow child. Zero: the bridge answers it at once.
   Milliseconds answer_within{8000};
-  /// From closing a child's stdin to SIGTERM, and from there to SIGKILL. Zero: all at once.
+  /// The time from closing a child's stdin to SIGTERM, and from SIGTERM to SIGKILL. Zero: no pause.
   Milliseconds kill_grace{500};
-  /// Whether sitter_kill may end what runs an interpreter or a tool of the system, when it is asked
-  /// for that.
+  /// Whether sitter_kill with the scope same_executable may end other processes that run the same
+  /// interpreter or system tool.
   bool allows_wide_kill = false;
-  /// Lines of the children's stderr that are kept, 1 at least.
+  /// How many lines of the children's stderr are kept; at least 1.
   std::size_t stderr_lines = limits::kStderrLinesDefault;
   /// Whether notices are written into tool results.
   bool writes_notices = true;
-  /// The command of sitter_rebuild, which is there only with one.
+  /// The build command of sitter_rebuild. If it is empty, that tool is not offered.
   std::string build_command;
-  /// How long a child that is to be replaced may finish what it has been asked.
+  /// How long a child that is to be replaced may finish its requests.
   Milliseconds on_busy_wait{10000};
-  /// Names of built-in tools that are offered under others.
+  /// Built-in tools that are offered under another name.
   std::map<Builtin, std::string> tool_names;
   CallTool call_tool = CallTool::automatic;
   Restarts restarts = Restarts::lazy;
-  /// Tools whose last successful call is made again at each new child, in this order.
+  /// Tools whose last successful call is repeated at each new child, in this order.
   std::vector<std::string> replayed_tools;
-  /// What is watched, as given; only to be shown.
+  /// The watched patterns as given; the core only shows them.
   std::vector<std::string> watch_patterns;
   bool watches_binary = false;
   bool watches() const { return watches_binary || !watch_patterns.empty(); }
-  /// How long nothing watched must have changed before a reload.
+  /// How long the watched files must stay unchanged before a reload.
   Milliseconds debounce{300};
-  /// Restarts in a row, without a minute of good running between.
+  /// How many restarts may follow each other without a minute of running in between.
   int restarts_max = 10;
   std::string sitter_version;
-  /// Random, for the ids of the bridge's own requests.
+  /// A random number for the ids of the bridge's own requests.
   std::uint64_t seed = 0;
 };
 

@@ -5,14 +5,14 @@
 
 namespace sitter {
 
-/// The tools that the bridge adds, in the order in which they are offered.
+/// The tools that the bridge adds, in the order in which it offers them.
 enum class Builtin { status, kill, binary_info, child_stderr, rebuild, build_log, call };
 
 inline constexpr std::array kBuiltins = {
     Builtin::status,  Builtin::kill,      Builtin::binary_info, Builtin::child_stderr,
     Builtin::rebuild, Builtin::build_log, Builtin::call};
 
-/// "sitter_status" and so on.
+/// The default name: "sitter_status" and so on.
 std::string_view plain_name(Builtin builtin);
 
 }  // namespace sitter

@@ -4,7 +4,7 @@
 
 namespace sitter {
 
-/// A connection of somebody who controls the bridge from outside. Never 0.
+/// Names a connection from `mcp-sitter ctl`. Never 0.
 using ControlId = std::uint64_t;
 
 }  // namespace sitter

@@ -4,12 +4,12 @@
 
 namespace sitter {
 
-/// How a child ended. The shell fills it in, because numbers and names of signals differ per
-/// system.
+/// How a child ended. The shell fills it in, because numbers and names of signals differ between
+/// systems.
 struct ExitStatus {
   /// The exit code, or 128 + the signal's number, as a shell would report it.
   int code = 0;
-  /// "SIGSEGV" when a signal ended it, else empty.
+  /// The name of the signal that ended the child, such as "SIGSEGV"; empty if no signal did.
   std::string signal;
 
   bool by_signal() const { return !signal.empty(); }

@@ -18,30 +18,30 @@
 
 namespace sitter {
 
-/// The facts that the shell reports. Lines and texts are views that live until `handle` returns and
-/// all its orders are done.
+/// The facts that the shell reports. Lines and texts are views. They are valid until `handle` has
+/// returned and all its orders are carried out.
 namespace fact {
 
 struct ClientLine {
   Line line;
 };
-/// A line over the limit, or over what memory there is, of which only the two ends were kept.
+/// A line that is longer than the limit or the free memory allows. Only its two ends were kept.
 struct ClientLineTooLong {
   std::string_view head, tail;
   std::uint64_t size = 0;
 };
-/// The end of our stdin: no line will follow.
+/// The client has closed our stdin: no line will follow.
 struct ClientClosedInput {};
-/// Nobody reads our stdout any more.
+/// Nothing reads our stdout any more.
 struct ClientClosedOutput {};
-/// A signal asks the bridge to end. `exit_code` is 128 + its number.
+/// A signal asks the bridge to end. `exit_code` is 128 + the signal's number.
 struct StopSignalled {
   int exit_code = 0;
 };
 
-/// Somebody asks for the newest server: SIGHUP, where no terminal has hung up.
+/// SIGHUP asks for a reload. It did not come from a terminal that hung up.
 struct ReloadAsked {};
-/// Somebody asks for the status: SIGUSR1.
+/// SIGUSR1 asks for the status.
 struct StatusAsked {};
 
 struct ChildStarted {
@@ -52,13 +52,13 @@ struct ChildStarted {
 struct ChildStartFailed {
   Generation gen = kNoGeneration;
   std::string reason;
-  /// Its file is still open for writing; it may work in a moment.
+  /// The program file is still open for writing; a later start may succeed.
   bool is_file_busy = false;
 };
 struct ChildLine {
   Generation gen = kNoGeneration;
   Line line;
-  /// The output ended in it.
+  /// The output ended within this line.
   bool is_unfinished = false;
 };
 struct ChildLineTooLong {
@@ -69,7 +69,7 @@ struct ChildLineTooLong {
 struct ChildErrorLine {
   Generation gen = kNoGeneration;
   std::string_view line;
-  /// Bytes at its end that the reader has dropped.
+  /// The number of bytes that the reader has dropped at the end of the line.
   std::uint64_t bytes_cut = 0;
 };
 struct ChildOutputEnded {
@@ -83,7 +83,7 @@ struct ChildExited {
   ExitStatus status;
 };
 
-/// The queue to the child has reached its bound, has moved while it was there, has room again.
+/// The queue to the child has reached its bound, has moved while it was full, or has room again.
 struct ChildInputFull {
   Generation gen = kNoGeneration;
 };
@@ -94,26 +94,28 @@ struct ChildInputDrained {
   Generation gen = kNoGeneration;
 };
 
-/// Nobody reads the child's stdin any more; what was queued for it is gone.
+/// Nothing reads the child's stdin any more; the lines that were queued for it are lost.
 struct ChildInputBroken {
   Generation gen = kNoGeneration;
 };
 
-/// The answer to `order::SignalUnit`: the processes of the unit that were alive just before.
+/// The answer to `order::SignalUnit`: the processes of the unit that were alive just before the
+/// signal.
 struct UnitSignalled {
   struct Process {
     std::int64_t pid = 0;
     bool is_leader = false;
     std::string command;
-    /// Why it could not be signalled; empty if it was.
+    /// Why the process could not be signalled; empty if it was signalled.
     std::string refused;
-    /// It passes its end on to another machine or daemon (docker, ssh), which takes time.
+    /// The process must end something on another machine or in a daemon (docker, ssh), which takes
+    /// time.
     bool is_remote_runner = false;
   };
   Generation gen = kNoGeneration;
   std::vector<Process> processes;
 };
-/// A process that had lost its parent to us has ended.
+/// A process that had lost its parent, and whose parent the bridge then became, has ended.
 struct OrphanEnded {};
 
 /// The answer to `order::SweepImage`.
@@ -128,39 +130,39 @@ struct ImageSwept {
 struct BinaryInspected {
   Look look;
   BinaryFacts facts;
-  /// Where strangers were to be found, and the child has no executable file of its own.
+  /// Set if the order looked for other processes and the child has no executable file of its own.
   std::optional<SharedImage> shared = {};
 };
 /// The answer to `order::CheckCommandFiles`.
 struct CommandFilesChecked {
-  /// Since the last start.
+  /// The command files have changed since the last start.
   bool changed = false;
 };
 
-/// Watched files were written, made, moved or deleted.
+/// Watched files were written, created, moved or deleted.
 struct FilesChanged {
   struct File {
     std::string path;
-    /// The child's own file.
+    /// This is the child's own file.
     bool is_binary = false;
-    /// Something can be started from it: it is there, and not empty.
+    /// A child can be started from the file: it exists and is not empty.
     bool is_usable = true;
   };
   std::vector<File> files;
 };
-/// How much is watched.
+/// How much is watched has changed.
 struct WatchChanged {
   std::size_t folder_count = 0;
-  /// Why changes may not be seen, and what to do; empty if all are.
+  /// Why some changes may not be seen, and what to do; empty if all changes are seen.
   std::string problem;
 };
 
-/// A line of somebody who controls the bridge from outside.
+/// A line from a connection of `mcp-sitter ctl`.
 struct ControlLine {
   ControlId connection = 0;
   std::string_view line;
 };
-/// Who will hear nothing any more.
+/// A connection of `mcp-sitter ctl` has closed.
 struct ControlClosed {
   ControlId connection = 0;
 };

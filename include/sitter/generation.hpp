@@ -2,9 +2,9 @@
 
 namespace sitter {
 
-/// The number of a child: 1 for the first that was started, never used twice. Every fact that comes
-/// from a child carries it, so that a dead child is never taken for its successor. Builds are
-/// counted downwards from -1: what runs is told of in the same words, whatever it is.
+/// The number of a child: 1 for the first child, and never used twice. Every fact that comes from a
+/// child carries its number, so that a dead child is never confused with its successor. Builds have
+/// the numbers -1, -2 and so on, so that the same facts and orders serve children and builds.
 using Generation = int;
 
 /// No child at all.

@@ -6,19 +6,19 @@
 
 namespace sitter {
 
-/// What else sitter_kill ends besides the child and its descendants.
+/// Which processes sitter_kill ends besides the child and its descendants.
 enum class KillScope {
-  /// Other processes that run the file under development, so that it is unlocked; none where that
-  /// file is a script, or is not known.
+  /// Other processes that run the file under development, so that the file is unlocked. None if
+  /// that file is a script or is not known.
   automatic,
   child,
-  /// As automatic, and where that finds no file, other processes of the interpreter or the tool of
-  /// the system that the child runs. Strangers run those too.
+  /// The same as automatic. If automatic finds no file, other processes that run the child's
+  /// interpreter or system tool, although they have nothing to do with the server.
   same_executable,
 };
 
-/// The interpreter or tool of the system that is the only executable file of the child, and who
-/// else runs it.
+/// The interpreter or system tool that is the child's only executable file, and the other processes
+/// that run it.
 struct SharedImage {
   struct Process {
     std::int64_t pid = 0;

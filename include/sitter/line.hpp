@@ -8,8 +8,8 @@
 
 namespace sitter {
 
-/// One wire line without its line end. A view: it lives until the next input, and
-/// `limits::kLinePadding` bytes behind it are readable, whatever stands there.
+/// One wire line without its line end. A view: it is valid until the next input. At least
+/// `limits::kLinePadding` bytes behind it are readable, whatever they contain.
 class Line {
  public:
   constexpr Line() = default;
@@ -27,13 +27,13 @@ class Line {
   std::string_view text_;
 };
 
-/// A line that outlives its input, with the padding that `Line` promises.
+/// A line that stays valid after its input, with the padding that `Line` promises.
 class OwnedLine {
  public:
   OwnedLine() = default;
   explicit OwnedLine(std::string_view text);
   explicit OwnedLine(std::string text);
-  /// A copy of the string would leave the padding behind; a move takes it along.
+  /// A copy of the string would not copy the padding; a move keeps it.
   OwnedLine(OwnedLine&&) = default;
   OwnedLine& operator=(OwnedLine&&) = default;
 
@@ -45,8 +45,9 @@ class OwnedLine {
   std::string text_;
 };
 
-/// A line to be written: what stands before a change, the change, what stands behind it. The two
-/// views live until the next input, so that nothing is copied of a line that only passes.
+/// A line to be written, in three parts: the text before a change, the changed text, and the text
+/// after it. The two views are valid until the next input. So a line that only passes through is
+/// not copied.
 struct Outgoing {
   std::string_view head;
   std::string middle;
@@ -55,13 +56,13 @@ struct Outgoing {
   static Outgoing passed(Line line) { return {line.text(), {}, {}}; }
   static Outgoing own(std::string text) { return {{}, std::move(text), {}}; }
 
-  /// `line` with `replaced`, a part of it, exchanged for `by`.
+  /// `line`, with its part `replaced` replaced by `by`.
   static Outgoing spliced(Line line, std::string_view replaced, std::string by);
 
   std::size_t size() const { return head.size() + middle.size() + tail.size(); }
   std::string text() const;
 
-  /// Makes it independent of the current input.
+  /// Copies the text, so that it no longer depends on the current input.
   void keep();
 };
 

@@ -6,22 +6,22 @@
 
 namespace sitter {
 
-/// What a look at the file under development is for. It goes out with the order, and the shell
-/// gives it back with what it saw.
+/// The purpose of an inspection of the file under development. The order carries it to the shell,
+/// and the shell returns it with the result.
 struct Look {
   enum class Purpose {
-    remember,  ///< only a running child shows which file is behind a wrapper
+    remember,  ///< only a running child shows which file a wrapper runs
     notice,
     status,
     status_for_log,
     binary_info,
-    kill_check,  ///< who else would be met by a kill
+    kill_check,  ///< which other processes a kill would end
     kill,
     rebuild,
   };
 
   Purpose purpose = Purpose::remember;
-  /// The request that is answered with it, if one is.
+  /// The request that the result answers, if there is one.
   std::optional<RequestHandle> request = {};
 };
 

@@ -11,7 +11,7 @@
 
 namespace sitter {
 
-/// The orders that the shell carries out, in the order in which they come.
+/// The orders that the shell carries out, in the order in which the core gives them.
 namespace order {
 
 struct SendToClient {
@@ -22,49 +22,52 @@ struct SendToChild {
   Outgoing line;
 };
 
-/// Start a child. Answered by `ChildStarted` or `ChildStartFailed`, at once or later.
+/// Start a child. The shell answers with `ChildStarted` or `ChildStartFailed`, at once or later.
 struct StartChild {
   Generation gen = kNoGeneration;
 };
-/// Start the build command, with an end of input and with its output on what is a child's stderr.
-/// Answered as `StartChild` is.
+/// Start the build command. Its stdin is at its end, and its output goes to the pipe that is stderr
+/// for a child. The shell answers as it answers `StartChild`.
 struct StartBuild {
   Generation gen = kNoGeneration;
 };
-/// Close the child's stdin, after what is queued for it where it takes that without waiting.
+/// Close the child's stdin. Queued lines are written first, as far as the child takes them without
+/// waiting.
 struct CloseChildInput {
   Generation gen = kNoGeneration;
 };
-/// Signal every process of the child's unit, or only look who is in it. Answered by
-/// `UnitSignalled`, also when the unit is empty.
+/// Signal every process of the child's unit, or only list its processes. The shell answers with
+/// `UnitSignalled`, also if the unit is empty.
 struct SignalUnit {
   enum class How { look, terminate, kill };
   Generation gen = kNoGeneration;
   How how = How::terminate;
 };
-/// The child is over: close its pipes, kill what is left of its unit, forget it. Nothing that comes
-/// from it afterwards is of interest.
+/// The child is over: close its pipes, kill the rest of its unit, and forget the child. Later
+/// events of the child do not matter.
 struct ReleaseChild {
   Generation gen = kNoGeneration;
 };
 
-/// Signal every other process that runs the same executable as the last child. Answered by
-/// `ImageSwept` with those that were signalled.
+/// Signal every other process that runs the same executable as the last child. The shell answers
+/// with `ImageSwept`, which lists the signalled processes.
 struct SweepImage {
   KillScope scope = KillScope::automatic;
   SignalUnit::How how = SignalUnit::How::terminate;
 };
-/// Look at the file under development, as this child runs it. Answered by `BinaryInspected`.
+/// Inspect the file under development, as this child runs it. The shell answers with
+/// `BinaryInspected`.
 struct InspectBinary {
   Generation gen = kNoGeneration;
-  /// Also whom a sweep of `KillScope::same_executable` would meet.
+  /// Also find the processes that a sweep with `KillScope::same_executable` would end.
   bool finds_strangers = false;
   Look look;
 };
-/// See whether the command's files changed since the last start. Answered by `CommandFilesChecked`.
+/// Check whether the command's files have changed since the last start. The shell answers with
+/// `CommandFilesChecked`.
 struct CheckCommandFiles {};
 
-/// A line for somebody who controls the bridge, who may have gone.
+/// Send a line over a connection of `mcp-sitter ctl`, which may be closed already.
 struct SendToControl {
   ControlId connection = 0;
   std::string line;
@@ -76,8 +79,8 @@ struct Log {
   std::string text;
 };
 
-/// End the program. What is queued for the client is still written: for as long as the client
-/// takes it, or only without waiting.
+/// End the program. Lines that are queued for the client are still written: with `may_wait` for as
+/// long as the client takes them, otherwise only without waiting.
 struct Exit {
   int code = 0;
   bool may_wait = true;

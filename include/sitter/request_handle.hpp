@@ -4,8 +4,9 @@
 
 namespace sitter {
 
-/// Names a request that the bridge answers itself, also after its answer: `ClientRequests::find`
-/// says whether it is still open. No two requests have the same handle.
+/// Names a request that the bridge answers itself. The handle stays valid after the answer:
+/// `ClientRequests::find` says whether the request is still open. No two requests have the same
+/// handle.
 enum class RequestHandle : std::uint64_t {};
 
 }  // namespace sitter

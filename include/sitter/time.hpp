@@ -5,21 +5,21 @@
 
 namespace sitter {
 
-/// Deadlines are made of this clock only.
+/// All deadlines use this clock.
 using Instant = std::chrono::steady_clock::time_point;
 
-/// Times that a person reads are made of this clock only.
+/// All times that a person reads use this clock.
 using WallTime = std::chrono::system_clock::time_point;
 
 using Milliseconds = std::chrono::milliseconds;
 
-/// The time of one input, read once by the shell and handed to the core with it.
+/// The time of one input. The shell reads it once and passes it to the core with the input.
 struct Now {
   Instant steady;
   WallTime wall;
 };
 
-/// Makes `first` the earlier one of two deadlines, of which none may be set.
+/// Sets `first` to the earlier of two deadlines. Either of them, or both, may be unset.
 inline void earlier(std::optional<Instant>& first, const std::optional<Instant>& other) {
   if (other && (!first || *other < *first)) first = other;
 }
