@@ -26,7 +26,7 @@ using Json = nlohmann::ordered_json;
 constexpr int kFailed = 1;
 constexpr int kUsageError = 2;
 
-/// What is wrong, for stderr.
+/// An error message for stderr.
 struct Failure {
   std::string what;
 };
@@ -71,7 +71,7 @@ std::vector<Running> all_running() {
   return running;
 }
 
-/// The result of a tool, or a failure.
+/// The text that a tool returned, or an error message.
 struct Answer {
   std::string text;
   bool is_error = false;
@@ -123,7 +123,8 @@ std::string number(const Json& value) {
   return value.is_number_integer() ? std::to_string(value.get<std::int64_t>()) : "-";
 }
 
-/// Rows under a head, each column as wide as its widest entry, the last as it is.
+/// Formats rows, of which the first is the header. Each column is as wide as its widest entry; the
+/// last column is not padded.
 std::string table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths(rows.front().size());
   for (const auto& row : rows) {
@@ -196,7 +197,7 @@ bool is_in(const Json& hello, const std::string& folder) {
   return std::filesystem::canonical(text_in(hello, "cwd"), error) == folder && !error;
 }
 
-/// The one that is meant.
+/// The bridge that the user has chosen.
 Running chosen(const Choice& choice) {
   std::vector<Running> fitting;
   const std::string folder = choice.cwd.empty() ? std::string() : folder_of(choice.cwd);
@@ -206,7 +207,7 @@ Running chosen(const Choice& choice) {
     const bool is_meant = choice.target.empty() ||
                           choice.target == std::to_string(running.client.pid()) ||
                           choice.target == text_in(running.hello, "name");
-    // Nobody knows where that one is, or what it is called.
+    // The directory and the name of a bridge that does not answer are unknown.
     const bool may_be_meant = !answers(running) && (choice.target.empty() || is_meant);
     if (may_be_meant || (is_meant && (folder.empty() || is_in(running.hello, folder)))) {
       fitting.push_back(std::move(running));
@@ -309,7 +310,7 @@ int show_stderr(const Choice& choice, int lines, const std::string& grep, bool f
   Json arguments;
   arguments["lines"] = lines;
   if (!grep.empty()) arguments["grep"] = grep;
-  // With what follows, each line is a JSON text.
+  // With --follow, each printed line must be a JSON text of its own.
   const Answer answer = ask(running.client, "stderr", arguments, follows);
   if (answer.is_error) throw Failure{answer.text};
   show(answer, choice.as_json, follows);
@@ -339,7 +340,8 @@ int run(const std::vector<std::string>& words) {
   std::string grep;
   std::string mode = "swap";
   bool follows = false;
-  // An unset variable in a script does not mean the only one that runs.
+  // An empty value may come from an unset variable in a script. It must not select the only running
+  // bridge.
   const CLI::Validator not_empty(
       [](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
   const auto command = [&](const char* name, const char* about, bool has_target = true) {
@@ -375,7 +377,7 @@ int run(const std::vector<std::string>& words) {
     return kUsageError;
   }
   try {
-    // The parser takes its words from the back.
+    // The parser expects its words in reverse order.
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp&) {
     print(app.help());

@@ -36,11 +36,12 @@ int run(int argc, char** argv) {
   }
   auto& options = std::get<sitter::Options>(parsed);
 
-  // A write to a child or a client that is gone must fail, and not end the bridge; nor must a log
-  // file that has reached the limit of the user.
+  // If a child or a client is gone, a write to it must fail without ending the bridge. The same
+  // holds for a log file that has reached the user's size limit.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
-  // The keeper is a copy of this process, so it comes before threads and open files.
+  // The keeper is a copy of this process, so it must be forked before there are threads and open
+  // files.
   std::optional<sitter::Keeper> keeper =
       sitter::Keeper::start(options.control.is_on ? sitter::control_socket() : "");
   sitter::become_subreaper();
@@ -61,7 +62,7 @@ int run(int argc, char** argv) {
   sitter::Driver driver({std::move(options.bridge), std::move(options.command),
                          std::move(options.build), std::move(options.control), keeper, *log,
                          error_output});
-  // It has its handlers.
+  // From here on, the driver has its signal handlers.
   sitter::unblock_signals();
   return driver.run();
 }

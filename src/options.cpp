@@ -20,17 +20,17 @@ namespace {
 
 constexpr int kUsageError = 2;
 
-/// A longer wait is a mistake in the unit; 0 means for ever where that is allowed.
+/// A longer time is probably a mistake in the unit. Where 0 is allowed, it means for ever.
 constexpr double kSecondsMax = 24 * 60 * 60;
 constexpr int kKillGraceMax = 60 * 1000;
 
-/// Longer than anybody waits after a save.
+/// Longer than any user waits after a save.
 constexpr int kDebounceMax = 60 * 1000;
 
-/// Lines are bounded by bytes too, so more would never be filled.
+/// The lines also have a bound in bytes, so a higher number would never be reached.
 constexpr int kStderrLinesMax = 1000000;
 
-/// At 30 s each, more would take days.
+/// At 30 s each, more restarts would take days.
 constexpr int kMaxRestartsMax = 10000;
 
 double in_seconds(Milliseconds duration) { return std::chrono::duration<double>(duration).count(); }
@@ -40,7 +40,7 @@ constexpr std::size_t kToolNameMax = 64;
 constexpr std::string_view kToolNameCharacters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
 
-/// What is written by the parser; before that what holds without an option.
+/// The parser writes into these members. Each initial value is the default of its option.
 struct Raw {
   std::string cwd;
   std::vector<std::string> environment;
@@ -68,7 +68,7 @@ struct Raw {
   int max_restarts = BridgeConfig().restarts_max;
 };
 
-/// The parser does not know that a command follows its options.
+/// The parser's own usage line would not show that a command follows the options.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App*, std::string) const override {
@@ -110,7 +110,7 @@ void declare(CLI::App& app, Raw& raw) {
                      : fmt::format("'{}' is no whole number from {} to {}", text, min, max);
     };
   };
-  // What is no number is not outside of a range either.
+  // NaN passes a range check.
   const auto is_a_number = [](const std::string& text) {
     return std::isnan(std::strtod(text.c_str(), nullptr)) ? fmt::format("'{}' is no number", text)
                                                           : std::string();
@@ -233,8 +233,9 @@ Refusal usage_error(std::string_view what) {
   return {fmt::format("mcp-sitter: {}; see mcp-sitter --help\n", one_line(what)), kUsageError};
 }
 
-/// How many words from the beginning are options and their values, or what is wrong with one of
-/// them. The parser's own way to leave the rest alone takes an unknown option for the command.
+/// Returns how many words from the beginning are options and their values, or what is wrong with
+/// one of them. The parser's own way to leave the rest alone would take an unknown option for the
+/// command.
 std::variant<std::size_t, Refusal> count_options(const CLI::App& app,
                                                  const std::vector<std::string>& words) {
   std::size_t at = 0;
@@ -267,7 +268,7 @@ Log::Options log_options(const Raw& raw) {
   return {levels.at(raw.log_level), raw.log_level == "off", raw.log_level == "trace", raw.log_file};
 }
 
-/// What the tools of ours are called, or a complaint.
+/// The chosen names of built-in tools, or a mistake in them.
 std::variant<std::map<Builtin, std::string>, Refusal> tool_names(const Raw& raw) {
   std::map<Builtin, std::string> chosen;
   for (const std::string& pair : raw.tool_names) {
@@ -284,7 +285,7 @@ std::variant<std::map<Builtin, std::string>, Refusal> tool_names(const Raw& raw)
     if (known == kBuiltins.end()) {
       return usage_error(fmt::format("--tool-name: there is no tool '{}'", tool));
     }
-    // The names that every revision of the protocol allows.
+    // Every revision of the protocol allows these names.
     const bool is_good = !name.empty() && name.size() <= kToolNameMax &&
                          name.find_first_not_of(kToolNameCharacters) == name.npos;
     if (!is_good) {
@@ -305,7 +306,7 @@ std::variant<std::map<Builtin, std::string>, Refusal> tool_names(const Raw& raw)
   return chosen;
 }
 
-/// Without the full stop of the parser.
+/// Removes the full stop that the parser writes.
 std::string sentence(const char* text) {
   std::string line = one_line(text);
   while (!line.empty() && (line.back() == ' ' || line.back() == '.')) line.pop_back();
@@ -322,7 +323,7 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
   if (const auto* const refusal = std::get_if<Refusal>(&counted)) return *refusal;
   const std::size_t count = std::get<std::size_t>(counted);
 
-  // The parser takes its words from the back.
+  // The parser expects its words in reverse order.
   std::vector<std::string> ours(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count));
   std::reverse(ours.begin(), ours.end());
   try {

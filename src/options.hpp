@@ -19,15 +19,15 @@ struct Options {
   Log::Options log;
 };
 
-/// Something to print instead of running: help or version on stdout with code 0, a mistake on
+/// A text to print instead of running: help or version on stdout with code 0, or a mistake on
 /// stderr with code 2.
 struct Refusal {
   std::string text;
   int exit_code = 0;
 };
 
-/// Reads the command line without the program's name. Everything from the first word on that is no
-/// option belongs to the child, exactly as it stands; one `--` before it is dropped.
+/// Reads the command line, without the program's name. The first word that is not an option begins
+/// the child's command, which is kept unchanged. If `--` stands before the command, it is dropped.
 std::variant<Options, Refusal> parse_options(const std::vector<std::string>& words);
 
 }  // namespace sitter

@@ -35,7 +35,7 @@ Fact Children::start(Generation gen, WallTime now) {
 
 Fact Children::start_build(Generation gen) {
   Fact fact = start(gen, plan_launch(parts_.build), LoadedBinary(parts_.command), {});
-  // It is asked nothing.
+  // The build gets no input.
   if (ChildProcess* const build = find(gen)) build->input().close();
   return fact;
 }
@@ -79,7 +79,7 @@ void Children::replace_keeper() {
     ProcessRecord leader;
     leader.pid = unit.leader();
     leader.start = unit.leader_start();
-    // A keeper that is gone already is replaced when its exit is seen.
+    // If this keeper is gone already, it is replaced when its exit is seen.
     parts_.keeper->child_started(unit.gen(), leader);
   }
   parts_.log.write(order::Log::Level::warn, "the keeper was killed; another one was started");
@@ -109,7 +109,7 @@ std::optional<fact::UnitSignalled> Children::signal(const order::SignalUnit& ord
   return fact;
 }
 
-/// Processes of ours that do not belong to this child.
+/// Processes of the bridge that do not belong to this child.
 std::vector<long> Children::not_of(Generation gen) const {
   std::vector<long> others;
   if (parts_.keeper) others.push_back(parts_.keeper->pid());
@@ -127,10 +127,10 @@ void Children::release(Generation gen) {
   unit.signal(UnitSignal::kill, others);
   const bool is_gone = unit.members(others).empty();
   if (!is_build(gen)) last_binary_ = child->binary;
-  // The order may have come from an event of this very child.
+  // The order may come from an event of this child, so the child must not be destroyed here.
   loop_.post([gone = std::shared_ptr<ChildProcess>(std::move(child->process))] {});
   children_.erase(child);
-  // What could not be killed stays known to the keeper, which tries again when we are gone.
+  // The keeper keeps a unit that could not be killed, and tries again when the bridge has ended.
   if (is_gone) tell_keeper_over(gen);
 }
 

@@ -17,41 +17,42 @@
 
 namespace sitter {
 
-/// The processes of all generations, builds among them, and the file that they come from. Orders
-/// about them come in here, and the facts that these lead to are returned.
+/// The processes of all generations, including builds, and the file that they are started from. It
+/// carries out the orders about them and returns the resulting facts.
 class Children {
  public:
-  /// All of them must outlive it.
+  /// All parts must outlive this object.
   struct Parts {
     const LaunchRequest& command;
     const LaunchRequest& build;
-    /// Is replaced when the keeper turns out to be gone, and emptied when no other one can be had.
+    /// Replaced when the keeper turns out to be gone. Emptied if no new keeper can be started.
     std::optional<Keeper>& keeper;
     Log& log;
   };
 
   Children(EventLoop& loop, Parts parts, std::function<ChildProcess::Events(Generation)> events_of);
 
-  /// fact::ChildStarted or fact::ChildStartFailed.
+  /// Returns fact::ChildStarted or fact::ChildStartFailed.
   Fact start(Generation gen, WallTime now);
   Fact start_build(Generation gen);
-  /// Nothing for a generation that is not here.
+  /// Returns nothing for an unknown generation.
   std::optional<fact::UnitSignalled> signal(const order::SignalUnit& order);
-  /// Its unit is killed, and its pipes are closed when the loop comes round.
+  /// Kills the unit of the child. Its pipes are closed in the next round of the loop.
   void release(Generation gen);
   fact::ImageSwept sweep(const order::SweepImage& order);
   fact::BinaryInspected inspect(const order::InspectBinary& order);
-  /// Since the last start: the command's own ones and those that it names.
+  /// Whether the command's files have changed since the last start: the program, the files that its
+  /// arguments name, and the env file.
   bool have_files_changed() const;
-  /// What would be started now; absolute if there is such a file.
+  /// The file that would be started now; absolute if there is such a file.
   std::string binary_path() const;
 
-  /// The exits since it was asked last.
+  /// The exits since the last call.
   std::vector<Fact> ended();
-  /// The next queue to a child that has crossed limits::kQueueBytesMax, up or down.
+  /// The next queue to a child that has crossed limits::kQueueBytesMax, in either direction.
   std::optional<Fact> crossed_queue();
 
-  /// Null if it is not here, as all below.
+  /// Null for an unknown generation. The functions below also accept an unknown generation.
   ChildProcess* find(Generation gen);
   bool is_input_full(Generation gen);
   void flush();
@@ -77,7 +78,7 @@ class Children {
   std::function<ChildProcess::Events(Generation)> events_of_;
   std::list<Child> children_;
   int keepers_started_ = 1;
-  /// Of the last child that has gone.
+  /// The binary of the last child that has gone.
   LoadedBinary last_binary_;
   std::string started_files_;
 };

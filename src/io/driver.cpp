@@ -26,8 +26,8 @@ namespace {
 
 using boost::system::error_code;
 
-/// Both clocks for the price of one: the wall clock is looked at once a second, and counted on from
-/// there.
+/// Both clocks for the price of one: the system's wall clock is read once a second, and in between
+/// the wall time advances with the steady clock.
 class Clock {
  public:
   Now now() {
@@ -43,15 +43,16 @@ class Clock {
   Now seen_{};
 };
 
-/// A client that has closed our stdin may still be reading what it is owed, but not one that takes
-/// nothing for so long. Official clients send SIGTERM 2 s after they have closed it.
+/// A client that has closed our stdin may still read its owed answers. The bridge waits no longer
+/// for a client that takes nothing for this time. Official clients send SIGTERM 2 s after they have
+/// closed our stdin.
 constexpr std::chrono::seconds kLastWritesWait{1};
 
-/// How long a client that says nothing keeps `mcp-sitter ctl` waiting.
+/// How long `mcp-sitter ctl` waits for a client that sends nothing.
 constexpr std::chrono::milliseconds kControlWait{100};
 
-/// Lines from this size on are held where they were read until the other side has taken them; of a
-/// smaller one a copy costs little, and its buffer may be larger than itself.
+/// Lines of this size or more stay in the read buffer until the other side has taken them. A copy
+/// of a smaller line is cheap, and the buffer may be larger than the line.
 constexpr std::size_t kHeldFrom = 4 * limits::kMiB;
 
 }  // namespace
@@ -98,8 +99,9 @@ class Driver::Loop {
   }
 
  private:
-  /// Everything that one event of the loop leads to: facts, orders, further facts that these lead
-  /// to, and only then the writes, so that the lines of one read go out in one write.
+  /// Handles everything that one event of the loop leads to: facts, orders, and further facts that
+  /// result from these orders. The writes come last, so that the lines of one read leave in one
+  /// write.
   template <class Facts>
   void turn(Facts facts) {
     now_ = clock_.now();
@@ -113,8 +115,8 @@ class Driver::Loop {
     arm();
   }
 
-  /// One fact, then every order, then the next fact: those that the orders lead to wait in
-  /// `later_`.
+  /// Feeds one fact, carries out every order, and then feeds the next fact. Facts that result from
+  /// orders wait in `later_`.
   void feed(const Fact& fact) {
     if (is_deciding_) {
       later_.push_back(fact);
@@ -156,8 +158,8 @@ class Driver::Loop {
 
   // ---- facts
 
-  /// Absolute, without a slash at its end. Nothing if it counts from a working directory of ours
-  /// that is gone.
+  /// An absolute path without a slash at its end. Empty if the path is relative to our working
+  /// directory and that directory is gone.
   std::optional<std::string> server_folder() const {
     const std::filesystem::path cwd = parts_.command.cwd.empty() ? "." : parts_.command.cwd;
     std::error_code error;
@@ -168,7 +170,8 @@ class Driver::Loop {
     return folder;
   }
 
-  /// Not before the client has its first answer, which would come later for it.
+  /// Waits until the client has its first answer, because opening the socket earlier would delay
+  /// this answer.
   void open_control_soon() {
     is_control_due_ = true;
     control_timer_.expires_after(kControlWait);
@@ -287,16 +290,16 @@ class Driver::Loop {
     });
   }
 
-  /// Tells the core when a queue to a child has crossed its bound; false if none has.
+  /// Tells the core when a queue to a child has crossed its bound. Returns false if none has.
   bool tell_of_queue() {
     const auto fact = children_.crossed_queue();
     if (fact) feed(*fact);
     return fact.has_value();
   }
 
-  /// Stops reading where the other side does not take what it is sent.
+  /// Stops reading from one side while the other side does not take its output.
   void pause_readers() {
-    // What the client sends makes output too: answers of the bridge itself.
+    // Lines from the client also cause output to the client: the answers of the bridge itself.
     const bool is_client_full = client_output_.queued() >= limits::kQueueBytesMax;
     client_input_.set_paused(is_client_full || !bridge_.reads_client());
     children_.set_output_paused(is_client_full);
@@ -323,7 +326,7 @@ class Driver::Loop {
     writer.append_line(line.tail, holder_of(line.tail));
   }
 
-  /// What keeps a large piece of the line that is passed on.
+  /// The buffer that holds a large piece of the line that is being passed on.
   std::shared_ptr<const void> holder_of(std::string_view piece) const {
     const bool is_passed =
         piece.size() >= kHeldFrom && reading_ != nullptr && reading_->is_filled_by(piece);
@@ -393,7 +396,7 @@ class Driver::Loop {
   }
 
   void watch_binary(const std::string& path) {
-    // Not from within an order, since it may lead to facts.
+    // An order must not call this directly, since it may report facts.
     loop_.post([this, path] {
       if (file_watch_) file_watch_->set_binary(path);
     });
@@ -456,7 +459,7 @@ class Driver::Loop {
   Now now_;
   bool is_deciding_ = false;
   std::deque<Fact> later_;
-  /// Whose lines are being fed.
+  /// The framer whose lines are being fed.
   const LineFramer* reading_ = nullptr;
   Children children_;
 
@@ -465,7 +468,7 @@ class Driver::Loop {
   boost::asio::steady_timer last_writes_;
   boost::asio::signal_set signals_;
   HangupSignals hangups_;
-  /// Where something is watched.
+  /// Null if nothing is watched.
   std::unique_ptr<FileWatch> file_watch_;
   std::unique_ptr<ControlServer> control_;
   bool is_control_due_ = false;
@@ -476,7 +479,7 @@ class Driver::Loop {
   bool is_ending_ = false;
   bool may_wait_at_end_ = true;
 
-  // Last, since they begin to work at once.
+  // These come last, since they begin to work at once.
   StreamWriter client_output_;
   StreamReader client_input_;
 };

@@ -12,14 +12,15 @@
 
 namespace sitter {
 
-/// Everything that the core does not do: it feeds the core with facts and the time, one at a time,
-/// and carries out what the core orders. One thread, one event loop, one timer.
+/// Does everything that the core does not do: it feeds the core with facts and the time, one fact
+/// at a time, and carries out the orders of the core. It uses one thread, one event loop and one
+/// timer.
 class Driver {
  public:
-  /// How `mcp-sitter ctl` finds this bridge.
+  /// The settings for `mcp-sitter ctl`.
   struct Control {
     bool is_on = true;
-    /// May be empty.
+    /// The name of this bridge; may be empty.
     std::string name;
   };
 
@@ -29,7 +30,7 @@ class Driver {
     /// Only used if the core has a build command.
     LaunchRequest build;
     Control control;
-    /// May be empty: then nothing survives the bridge to clean up after it.
+    /// May be empty: then no process cleans up when the bridge is killed.
     std::optional<Keeper>& keeper;
     Log& log;
     ErrorOutput& error_output;
@@ -40,7 +41,7 @@ class Driver {
   Driver& operator=(const Driver&) = delete;
   ~Driver();
 
-  /// Until the end of the bridge. Returns the exit code.
+  /// Runs until the bridge ends. Returns the exit code.
   int run();
 
  private:

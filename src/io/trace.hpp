@@ -7,7 +7,7 @@
 
 namespace sitter {
 
-/// One line for the log, texts shortened.
+/// Describes a fact or an order in one line for the log, with long texts shortened.
 std::string to_text(const Fact& fact);
 std::string to_text(const Order& order);
 

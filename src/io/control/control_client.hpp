@@ -7,11 +7,11 @@
 
 namespace sitter {
 
-/// A connection to a bridge of this user from outside.
+/// A connection from `mcp-sitter ctl` to a bridge of this user.
 class ControlClient {
  public:
-  /// Connects to every bridge; one that does not answer soon has no hello. Sockets on which nobody
-  /// listens any more are removed.
+  /// Connects to every bridge. If a bridge does not answer soon, its hello is empty. Sockets on
+  /// which no process listens any more are removed.
   static std::vector<ControlClient> connect_to_all();
 
   ControlClient(ControlClient&&) noexcept;
@@ -19,11 +19,10 @@ class ControlClient {
   ~ControlClient();
 
   long pid() const;
-  /// The line that the bridge has sent first; empty if it does not answer.
+  /// The first line that the bridge has sent; empty if the bridge does not answer.
   const std::string& hello() const;
 
-  /// Sends a line and waits for the next one, however long that takes. Empty at the end of the
-  /// bridge.
+  /// Sends a line and waits for the next line, however long that takes. Empty if the bridge ends.
   std::optional<std::string> ask(const std::string& line);
   std::optional<std::string> next_line();
 

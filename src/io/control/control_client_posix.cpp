@@ -16,10 +16,10 @@ namespace {
 
 using boost::asio::local::stream_protocol;
 
-/// One that is stopped accepts nobody, and one that is busy answers soon.
+/// A stopped bridge never answers, and a busy bridge answers soon.
 constexpr std::chrono::seconds kHelloWait{2};
 
-/// 0 if the file is not named after a pid.
+/// 0 if the name of the file is not a pid.
 long pid_of(const std::string& socket) {
   const std::size_t begin = socket.rfind('/') + 1;
   long pid = 0;
@@ -43,7 +43,7 @@ std::vector<ControlClient> ControlClient::connect_to_all() {
     connection->stream.expires_after(kHelloWait);
     connection->stream.connect(stream_protocol::endpoint(socket));
     if (connection->stream.error() == boost::asio::error::connection_refused) {
-      // One that is about to listen refuses too.
+      // A bridge that is about to listen refuses connections too.
       if (kill(static_cast<pid_t>(connection->pid), 0) != 0) remove_control_socket(socket);
       continue;
     }

@@ -6,23 +6,23 @@
 
 namespace sitter {
 
-/// The folder of this user in which each bridge has its socket: in XDG_RUNTIME_DIR, which belongs
-/// to the user alone (XDG Base Directory Specification), else one with the user's number in the
-/// folder for temporary files.
+/// The folder in which each bridge of this user has its socket. It is in XDG_RUNTIME_DIR, which
+/// belongs to the user alone (XDG Base Directory Specification). Without that variable, it is a
+/// folder with the user's number in its name in the folder for temporary files.
 std::string control_folder();
 
-/// The socket of this process in it, named after its pid, whether it is there or not.
+/// The socket of this process in that folder, named after its pid, whether it exists or not.
 std::string control_socket();
 
-/// Removes a socket, and the folder that it was in if that is empty.
+/// Removes a socket. If its folder is then empty, removes the folder too.
 void remove_control_socket(const std::string& socket);
 
-/// Makes the folder where it is missing. Empty, or why it cannot be used: it must belong to the
-/// user, and nobody else may enter it.
+/// Creates the folder if it is missing. Returns an empty string, or the reason why the folder
+/// cannot be used: it must belong to the user, and no other user may enter it.
 std::string prepare_control_folder();
 
-/// The sockets that belong to the user, whether somebody listens or not: in this folder and in
-/// those that a bridge with another environment would use.
+/// All sockets that belong to the user, whether a process listens on them or not: in this folder,
+/// and in the folders that a bridge with another environment would use.
 std::vector<std::string> control_sockets();
 
 }  // namespace sitter

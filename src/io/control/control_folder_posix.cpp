@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr mode_t kOnlyOurs = S_IRWXU;
 
-/// Empty, or what is wrong with it.
+/// Empty, or what is wrong with the folder.
 std::string complaint_about(const std::string& folder) {
   struct stat found {};
   if (lstat(folder.c_str(), &found) != 0) return std::strerror(errno);
@@ -31,7 +31,7 @@ std::string complaint_about(const std::string& folder) {
   return {};
 }
 
-/// Whether the path of each socket in it fits into an address (unix(7)).
+/// Whether the path of every possible socket in the folder fits into an address (unix(7)).
 bool has_room(const std::string& folder) {
   constexpr std::string_view longest_name = "/4194304.sock";
   return folder.size() + longest_name.size() < sizeof(sockaddr_un::sun_path);
@@ -39,7 +39,7 @@ bool has_room(const std::string& folder) {
 
 std::string folder_in_runtime(const std::string& runtime) { return runtime + "/mcp-sitter"; }
 
-/// Empty if the environment names none that is there and can be used.
+/// Empty if the environment names no folder that exists and can be used.
 std::string runtime_folder() {
   const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
   std::error_code error;
@@ -54,8 +54,8 @@ std::string folder_in_temporary() {
   return (temporary / fmt::format("mcp-sitter-{}", geteuid())).native();
 }
 
-/// Many clients give their servers a short environment, so a bridge may have chosen otherwise than
-/// a shell would.
+/// Many clients give their servers a short environment, so a bridge may use another folder than a
+/// shell would.
 std::vector<std::string> folders_of_others() {
   std::string runtime = runtime_folder();
   if (runtime.empty()) runtime = fmt::format("/run/user/{}", geteuid());

@@ -10,9 +10,9 @@
 
 namespace sitter {
 
-/// Where `mcp-sitter ctl` reaches this bridge: a socket in the control folder that nobody but the
-/// user can use. Who connects gets a line that says which bridge this is, sends requests on lines,
-/// and gets lines.
+/// The socket through which `mcp-sitter ctl` reaches this bridge. It is in the control folder, and
+/// no other user can use it. A new connection first gets a line that says which bridge this is.
+/// Then it sends requests as lines, and gets lines as answers.
 class ControlServer {
  public:
   struct Events {
@@ -20,15 +20,16 @@ class ControlServer {
     std::function<void(ControlId)> on_closed;
   };
 
-  /// `hello` is the first line that everybody gets. On failure null, and `error` says why.
+  /// `hello` is the first line on every connection. Returns null on failure, and `error` then holds
+  /// the reason.
   static std::unique_ptr<ControlServer> open(EventLoop& loop, std::string hello, Events events,
                                              std::string& error);
   ControlServer(const ControlServer&) = delete;
   ControlServer& operator=(const ControlServer&) = delete;
-  /// The socket is gone; what could not be written yet is dropped.
+  /// Removes the socket. Bytes that are not written yet are dropped.
   ~ControlServer();
 
-  /// A connection that does not read is closed when a bounded number of bytes waits for it.
+  /// If a connection does not read, it is closed when too many bytes wait for it.
   void send(ControlId connection, const std::string& line);
 
  private:

@@ -27,7 +27,7 @@ constexpr int kBindTries = 3;
 
 }  // namespace
 
-/// Shared with the waits that are under way.
+/// Pending waits share this object, so that it outlives them.
 class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
  public:
   Listener(EventLoop& loop, std::string hello, Events events)
@@ -37,7 +37,7 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
         acceptor_(loop.io()),
         pause_(loop.io()) {}
 
-  /// Empty, or why it does not listen.
+  /// Empty, or the reason why it does not listen.
   std::string listen() {
     path_ = control_socket();
     error_code error;
@@ -45,7 +45,7 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
       if (std::string complaint = prepare_control_folder(); !complaint.empty()) return complaint;
       remove_if_dead();
       error = bind();
-      // Another one that ended may have removed the folder since.
+      // Another bridge that ended may have removed the folder in the meantime.
       if (error != boost::system::errc::no_such_file_or_directory) break;
     }
     if (error) return fmt::format("{}: {}", path_, error.message());
@@ -68,7 +68,7 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
     if (found == connections_.end()) return;
     std::string& output = found->second->output;
     if (output.size() > limits::kControlQueueMax) {
-      // Not at once, since whoever sends has not finished.
+      // The connection is closed later, since the caller may still use it.
       loop_.post([self = shared_from_this(), id] { self->close(id); });
       return;
     }
@@ -85,7 +85,7 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
     stream_protocol::socket socket;
     boost::asio::streambuf input;
     std::string output;
-    /// For room to write.
+    /// A wait for room to write is pending.
     bool is_waiting = false;
   };
 
@@ -94,7 +94,7 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
     acceptor_.close(ignored);
     try {
       acceptor_.open(stream_protocol());
-      // A path that is too long for the system is refused here.
+      // The endpoint refuses a path that is too long for the system.
       const mode_t before = umask(~static_cast<mode_t>(S_IRUSR | S_IWUSR) & 0777);
       error_code error;
       acceptor_.bind(stream_protocol::endpoint(path_), error);
@@ -107,7 +107,8 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
     return {};
   }
 
-  /// Of a bridge that had our pid and was killed together with its keeper.
+  /// Removes the socket of an earlier bridge that had our pid and was killed together with its
+  /// keeper.
   void remove_if_dead() {
     stream_protocol::socket other(loop_.io());
     error_code error;
@@ -128,7 +129,7 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
         });
   }
 
-  /// There are no descriptors to be had, and the connection is still there.
+  /// There are no free descriptors, but the connection still waits.
   void accept_later() {
     pause_.expires_after(kAcceptPause);
     pause_.async_wait([self = shared_from_this()](error_code error) {
@@ -166,7 +167,8 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
         });
   }
 
-  /// Without waiting. A write of Asio's own would end in a function that nobody is woken for.
+  /// Writes without waiting. An asynchronous write of Asio may complete at once, and its handler
+  /// would then wait for the next event of the loop.
   void write(ControlId id) {
     const auto found = connections_.find(id);
     if (found == connections_.end()) return;

@@ -17,16 +17,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// npx -> sh -> node is three; a deeper chain is no wrapper.
+// npx -> sh -> node is a chain of three; a chain deeper than this is not a wrapper.
 constexpr int kDepthMax = 16;
 
 struct Target {
   std::string path;
-  /// Empty when the path is a program of its own.
+  /// Empty if the path itself is a program.
   std::string interpreter;
 };
 
-// A script that is a runner itself, as npx is one of node, is not what is under development.
+// A script may itself be a runner, as npx is a script of node. Such a script is not the file under
+// development.
 std::optional<Target> interpreted(const std::string& interpreter,
                                   const std::vector<std::string>& arguments,
                                   const std::string& cwd) {
@@ -35,12 +36,12 @@ std::optional<Target> interpreted(const std::string& interpreter,
   return Target{*script, interpreter};
 }
 
-/// The way down from the child, past shells and runners, to the first process that is or runs a
-/// program of its own and has the child's standard input.
+/// Searches downwards from the child, past shells and runners, for the first process that has the
+/// child's standard input and that is, or runs, a program of its own.
 class TargetSearch {
  public:
   explicit TargetSearch(long child) : input_(input_of(child)), processes_(all_processes()) {
-    // Of several, the oldest is the server, and later ones are its helpers.
+    // Of several such processes, the oldest is the server, and later ones are its helpers.
     std::sort(processes_.begin(), processes_.end(),
               [](const ProcessRecord& a, const ProcessRecord& b) { return a.start < b.start; });
   }
@@ -69,7 +70,7 @@ class TargetSearch {
   std::vector<ProcessRecord> processes_;
 };
 
-// `#!/usr/bin/env -S python3 -u` names python3.
+// For `#!/usr/bin/env -S python3 -u`, this is python3.
 std::string interpreter_in(const std::string& script, const LaunchPlan& plan) {
   std::vector<std::string> words = shebang_words(first_line_of(script));
   if (words.empty()) return {};
@@ -88,7 +89,8 @@ std::optional<Target> find_target(const LaunchRequest& request, const LaunchPlan
   if (kind == Runner::remote) return std::nullopt;
   std::optional<Target> target;
   if (kind == Runner::interpreter) target = interpreted(plan.program, request.arguments, plan.cwd);
-  // The arguments of a wrapper may be those of the program behind it, so the process says more.
+  // The arguments of a wrapper may belong to the program behind it, so the running process is the
+  // better source.
   if (!target && pid != 0) target = TargetSearch(pid).below(pid);
   if (!target) target = interpreted(plan.program, request.arguments, plan.cwd);
   return target;
@@ -130,7 +132,7 @@ BinaryInfo inspect(const LaunchRequest& request, const PlannedLaunch& planned, l
   } else if (pid != 0) {
     target = TargetSearch(pid).below(pid);
   } else if (request.command.starts_with('/')) {
-    // It stands where it stands, whatever else keeps it from being started.
+    // The path of the file is known, even if something else prevents the start.
     target = Target{request.command, {}};
   }
   if (target) return describe(*target);

@@ -11,14 +11,14 @@
 namespace sitter {
 namespace {
 
-// Far more than a linker writes; what is beyond is not looked at.
+// These bounds are far above what a linker writes. Anything beyond them is ignored.
 constexpr std::size_t kProgramHeadersMax = 256;
 constexpr std::size_t kProgramHeaderMax = 256;
 constexpr std::size_t kNotesMax = 64 * 1024;
 constexpr std::size_t kLoadCommandsMax = 256 * 1024;
 constexpr std::size_t kIdMax = 64;
 
-/// Bytes from an untrusted file: what is outside reads as nothing or as 0.
+/// Bytes from an untrusted file. A read outside of the bytes returns nothing or 0.
 class Bytes {
  public:
   Bytes(std::string bytes, bool big_endian) : bytes_(std::move(bytes)), big_endian_(big_endian) {}
@@ -49,11 +49,11 @@ class ImageFile {
  public:
   explicit ImageFile(const std::string& path) {
     std::error_code error;
-    // A pipe or a device could keep us waiting.
+    // Opening a pipe or a device could block.
     if (std::filesystem::is_regular_file(path, error)) file_.open(path, std::ios::binary);
   }
 
-  /// Shorter than `length` where the file ends.
+  /// Returns fewer than `length` bytes at the end of the file.
   std::string read(std::uint64_t offset, std::size_t length) {
     std::string bytes(length, '\0');
     file_.clear();
@@ -78,8 +78,8 @@ std::string to_hex(std::string_view bytes) {
   return hex;
 }
 
-// A note is three words - length of the name, length of the content, type - and both padded to
-// words.
+// A note begins with three words: the length of the name, the length of the content, and the type.
+// The name and the content follow, each padded to words.
 std::string build_id_in_notes(const Bytes& notes) {
   constexpr std::uint64_t kBuildId = 3;
   constexpr std::size_t kHeader = 12;
@@ -155,7 +155,8 @@ std::string build_id_of(const std::string& path) {
   if (head.starts_with("\x7F"
                        "ELF"))
     return elf_build_id(file, head);
-  // A file for several machines begins with a table, in big-endian words: the first stands for all.
+  // A file for several machines begins with a table of big-endian words. The first entry stands for
+  // all.
   Bytes big_endian(head, true);
   bool is_fat = big_endian.number(0, 4) == kFatMagic;
   return mach_uuid(file, is_fat ? big_endian.number(16, 4) : 0);

@@ -6,9 +6,9 @@
 
 namespace sitter {
 
-/// What the files of a command look like now: the program, files that its arguments name, and the
-/// env file, each with time, size and number. Two of these differ when one of the files was
-/// changed, made or removed. `planned` is what the request comes to now.
+/// A fingerprint of the files of a command: the program, the files that its arguments name, and the
+/// env file, each with its time, size and inode number. Two fingerprints differ if one of the files
+/// was changed, created or removed. `planned` is the launch plan of the request.
 std::string command_files(const LaunchRequest& request, const PlannedLaunch& planned);
 
 }  // namespace sitter

@@ -12,17 +12,18 @@
 
 namespace sitter {
 
-/// Tells which files change of those that a filter takes, wherever they come to be: folders may be
-/// made, moved, and deleted meanwhile, the watched ones too. Only of those above what the user has
-/// named it is not seen that they are moved, or links that lead elsewhere. Links to folders are not
-/// followed, except where the user has named one.
+/// Reports changes of the files that a filter accepts. Folders may be created, moved and deleted at
+/// any time, including the watched folders. Two changes are not seen: a folder high above a path
+/// that the user has named is moved, or a link there is changed to lead elsewhere. Links to folders
+/// are not followed, unless the user has named the link.
 class FileWatch {
  public:
   struct Events {
-    /// Some files were written, made, moved or deleted. What one read brought comes at once.
+    /// Some files were written, created, moved or deleted. All changes of one read are reported
+    /// together.
     std::function<void(fact::FilesChanged)> on_changed;
-    /// How much is watched, and what keeps it from being all. After `start`, and when it is not the
-    /// same any more.
+    /// Says how much is watched, and why some changes may not be seen. Called after `start`, and
+    /// whenever this changes.
     std::function<void(fact::WatchChanged)> on_extent;
   };
 
@@ -31,10 +32,10 @@ class FileWatch {
   FileWatch& operator=(const FileWatch&) = delete;
   ~FileWatch();
 
-  /// Begins. It takes about as long as a listing of all folders.
+  /// Begins to watch. This takes about as long as listing all folders.
   void start();
-  /// Watches this file besides, and not the one that was given before. It is usable if it is a file
-  /// with something in it. A path that is not absolute is none.
+  /// Also watches this file, in place of the file of an earlier call. The file is usable if it is a
+  /// regular file and not empty. A path that is not absolute is ignored.
   void set_binary(const std::string& path);
 
  private:

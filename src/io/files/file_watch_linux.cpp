@@ -29,8 +29,8 @@ namespace fs = std::filesystem;
 constexpr std::uint32_t kEvents = IN_CREATE | IN_CLOSE_WRITE | IN_MODIFY | IN_DELETE |
                                   IN_MOVED_FROM | IN_MOVED_TO | IN_MOVE_SELF | IN_ONLYDIR |
                                   IN_EXCL_UNLINK;
-/// Of a folder that only leads to what is watched. With IN_MASK_ADD one that is watched anyway
-/// loses nothing.
+/// The events of a folder that only leads to a watched path. Because of IN_MASK_ADD, a folder that
+/// is already watched for more events keeps them.
 constexpr std::uint32_t kEventsOnTheWay = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO |
                                           IN_MOVE_SELF | IN_ONLYDIR | IN_EXCL_UNLINK | IN_MASK_ADD;
 constexpr std::uint32_t kAdded = IN_CREATE | IN_MOVED_TO;
@@ -38,14 +38,14 @@ constexpr std::uint32_t kRemoved = IN_DELETE | IN_MOVED_FROM;
 
 constexpr std::string_view kIgnoreFile = ".gitignore";
 
-/// A folder on the way to a root may come to be just when it was looked for.
+/// A folder on the way to a root may be created just while the watcher looks for it.
 constexpr int kAnchorTries = 10;
 
 std::string parent_of(const std::string& path) {
   return path.substr(0, std::min(path.rfind('/'), path.size()));
 }
 
-/// The root of the file system is an empty path here.
+/// In this file, the root of the file system is an empty path.
 const char* name_of(const std::string& path) { return path.empty() ? "/" : path.c_str(); }
 
 bool is_same_or_below(std::string_view path, std::string_view folder) {
@@ -62,11 +62,11 @@ bool is_filled_file(const std::string& path) {
   return stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode) && found.st_size > 0;
 }
 
-/// Empty if there is none. One that is larger than any person writes is cut.
+/// Empty if there is no such file. A file above the size limit is cut.
 std::optional<std::string> ignore_file_in(const std::string& folder) {
   const std::string path = folder + '/' + std::string(kIgnoreFile);
   std::error_code error;
-  // The opening of a FIFO would wait.
+  // Opening a FIFO would block.
   if (!fs::is_regular_file(path, error)) return std::nullopt;
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
@@ -119,12 +119,13 @@ class FileWatch::Watcher final : private EventLoop::Reader {
   }
 
  private:
-  /// Whether files that are found have changed.
+  /// Whether a scan reports the files that it finds as changed: `known` files are not reported,
+  /// `new_ones` are.
   enum class Files { known, new_ones };
 
   // ---- what there is to watch
 
-  /// What the user has named, whether it is there or not.
+  /// The paths that the user has named, whether they exist or not.
   std::vector<std::string> roots() const {
     std::vector<std::string> roots = filter_.roots();
     for (const std::string& file : {binary_, binary_target_}) {
@@ -133,7 +134,7 @@ class FileWatch::Watcher final : private EventLoop::Reader {
     return roots;
   }
 
-  /// Watches the roots, and the folders in which they would appear.
+  /// Watches the roots, and the folders in which missing roots would appear.
   void find_roots(Files files) {
     anchors_.clear();
     for (const std::string& root : roots()) {
@@ -151,9 +152,9 @@ class FileWatch::Watcher final : private EventLoop::Reader {
     }
   }
 
-  /// The nearest folder above the root that exists, and the one above that: a folder that is
-  /// deleted while a process runs a program in it tells nothing itself (inotify(7):
-  /// IN_DELETE_SELF).
+  /// Watches the nearest existing folder above the root, and the folder above that one. The second
+  /// is needed because a folder reports nothing itself if it is deleted while a process runs a
+  /// program in it (inotify(7): IN_DELETE_SELF).
   void watch_anchor(const std::string& root) {
     for (int i = 0; i < kAnchorTries; ++i) {
       std::string folder = root;
@@ -169,8 +170,8 @@ class FileWatch::Watcher final : private EventLoop::Reader {
     }
   }
 
-  /// Those up to the top of the repository or, where there is none, to where the patterns count
-  /// from.
+  /// Reads the ignore files above the root: up to the top of the repository or, without a
+  /// repository, up to the base of the patterns.
   void read_ignore_files_above(const std::string& root) {
     std::vector<std::string> folders;
     bool is_in_repository = false;
@@ -185,7 +186,7 @@ class FileWatch::Watcher final : private EventLoop::Reader {
     }
   }
 
-  /// Watches a folder and all in it that is taken.
+  /// Watches a folder and all folders in it that the filter accepts.
   void scan(const std::string& top, Files files) {
     std::vector<std::string> folders{top};
     while (!folders.empty()) {
@@ -217,7 +218,7 @@ class FileWatch::Watcher final : private EventLoop::Reader {
   bool watch(const std::string& folder, std::uint32_t events = kEvents) {
     const int number = inotify_add_watch(inotify_.number(), name_of(folder), events);
     if (number < 0) {
-      // One on the way may be closed to us, and is needed by few.
+      // A folder on the way to a root may be closed to us, and is seldom needed.
       const bool is_needed = events == kEvents && errno != ENOENT && errno != ENOTDIR;
       if (is_needed) note_problem(folder, errno);
       return false;
@@ -252,7 +253,7 @@ class FileWatch::Watcher final : private EventLoop::Reader {
     folders_.erase(found);
   }
 
-  /// The folder is not there any more, nor what was in it.
+  /// The folder no longer exists, and neither do the folders in it.
   void forget(const std::string& folder) {
     for (auto watch = watches_.lower_bound(folder); watch != watches_.end();) {
       if (!watch->first.starts_with(folder)) break;
@@ -273,7 +274,7 @@ class FileWatch::Watcher final : private EventLoop::Reader {
                        [&](const std::string& root) { return is_same_or_below(root, path); });
   }
 
-  /// An ignore file has changed, or nobody knows what has.
+  /// An ignore file has changed, or events were lost.
   void look_again() {
     problem_.clear();
     for (const std::string& root : roots()) {
@@ -303,7 +304,7 @@ class FileWatch::Watcher final : private EventLoop::Reader {
     if (std::exchange(are_roots_unsure_, false)) find_roots(Files::new_ones);
     if (std::exchange(are_rules_unsure_, false)) {
       look_again();
-      // What is named is watched whatever the rules say.
+      // The paths that the user has named are watched whatever the ignore files say.
       find_roots(Files::known);
       are_roots_unsure_ = false;
     }
@@ -336,7 +337,7 @@ class FileWatch::Watcher final : private EventLoop::Reader {
       return;
     }
     if (name == kIgnoreFile) are_rules_unsure_ = true;
-    // A link that was made anew may lead elsewhere.
+    // A link that was created anew may lead elsewhere.
     if ((event.mask & (kAdded | kRemoved)) != 0 && watches_.contains(path)) forget(path);
     if (takes_file(path)) note(path);
   }
@@ -344,7 +345,7 @@ class FileWatch::Watcher final : private EventLoop::Reader {
   void on_folder(std::uint32_t mask, const std::string& path) {
     const bool is_taken = takes_folder(path);
     if ((mask & kRemoved) != 0) {
-      // Of one that is deleted each file was.
+      // For a deleted folder, the deletion of each file was reported already.
       if (is_taken && (mask & IN_MOVED_FROM) != 0) note(path);
       found_roots_.erase(path);
       forget(path);
@@ -353,7 +354,7 @@ class FileWatch::Watcher final : private EventLoop::Reader {
     }
   }
 
-  /// Of more than the core tells apart it need not know.
+  /// The core tells no more files apart than this bound, so further ones are dropped.
   void note(const std::string& path) {
     if (changed_.size() <= limits::kChangedFilesMax || is_binary(path)) changed_.insert(path);
   }
@@ -384,15 +385,16 @@ class FileWatch::Watcher final : private EventLoop::Reader {
   std::string binary_, binary_target_;
 
   std::map<std::string, int> watches_;
-  /// By the number of a watch. A folder that links lead to has several paths, and one number.
+  /// Maps the number of a watch to its paths. A folder that links lead to has several paths, but
+  /// only one number.
   std::unordered_map<int, std::set<std::string>> folders_;
-  /// Folders that are watched because a root is, or would be, in them.
+  /// Folders that are watched because a root is in them, or would appear in them.
   std::set<std::string> anchors_;
   std::set<std::string> found_roots_;
   bool are_roots_unsure_ = false;
   bool are_rules_unsure_ = false;
 
-  /// By the events of one read.
+  /// The files that the events of one read have changed.
   std::set<std::string> changed_;
   std::string problem_;
   std::optional<fact::WatchChanged> told_;

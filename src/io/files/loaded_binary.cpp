@@ -12,7 +12,7 @@ bool is_same_file(const BinaryInfo& a, const BinaryInfo& b) {
          a.device == b.device;
 }
 
-/// Whether strangers run it, too.
+/// Whether other programs of the user or the system run this file too.
 bool is_shared(const ImageIdentity& image) {
   return shared_by_strangers(image.path) || belongs_to_the_system(image.path);
 }
@@ -33,12 +33,12 @@ void LoadedBinary::on_started(long pid, WallTime started) {
 BinaryFacts LoadedBinary::look(long pid) {
   BinaryInfo info = inspect(command_, pid);
   if (pid == 0 && !info.exists && loaded_.exists) {
-    // Behind a wrapper only the last running child has shown which file it is.
+    // Behind a wrapper, only the last running child has shown which file it runs.
     info = inspect(
         {.command = loaded_.path, .arguments = {}, .cwd = {}, .environment = {}, .env_file = {}},
         0);
   }
-  // A shell that has nothing else to do becomes the program that it runs (execve(2)).
+  // A shell whose last command is a program replaces itself with this program (execve(2)).
   if (const ImageIdentity image = image_of(pid); image.is_known()) image_ = image;
   if (pid != 0 && info.exists && info.path != loaded_.path) loaded_ = info;
   if (pid != 0 && info.exists && !info.interpreter) inner_image_ = image_at(info.path);
@@ -47,7 +47,7 @@ BinaryFacts LoadedBinary::look(long pid) {
   facts.path = info.path;
   facts.exists = info.exists;
   if (info.exists) {
-    // Not read at a start, which would wait for it.
+    // The build id is not read at a start, because reading it would delay the start.
     if (std::string id = build_id_of(info.path); !id.empty()) facts.build_id = std::move(id);
     facts.size = static_cast<std::int64_t>(info.size);
     facts.modified = info.mtime;
@@ -85,7 +85,7 @@ ImageIdentity LoadedBinary::shared_image() const {
 
 ImageIdentity LoadedBinary::own_image() const {
   if (image_.is_known()) return image_;
-  // Before the first start: what would run.
+  // Before the first start: the file that would run.
   const PlannedLaunch planned = plan_launch(command_);
   const BinaryInfo info = inspect(command_, planned, 0);
   if (info.interpreter) return image_at(info.interpreter->path);

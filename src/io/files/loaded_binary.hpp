@@ -12,41 +12,42 @@
 
 namespace sitter {
 
-/// Knows the file under development over the lives of its processes: what the last child was
-/// started from, and whether that is still what is on disk.
+/// Knows the file under development across all children: which file the last child was started
+/// from, and whether the file on disk is still the same.
 class LoadedBinary {
  public:
   explicit LoadedBinary(LaunchRequest command) : command_(std::move(command)) {}
 
-  /// Just before this launch: takes note of the file as it will be loaded.
+  /// Records the file just before this launch, as it will be loaded.
   void before_start(const PlannedLaunch& planned);
-  /// The launch worked.
+  /// The launch has succeeded.
   void on_started(long pid, WallTime started);
 
-  /// As of the last start; absolute if there was such a file.
+  /// The path at the last start; absolute if there was such a file.
   const std::string& path() const { return loaded_.path; }
 
-  /// The file as it is now. `pid` is the running child, or 0.
+  /// The present state of the file. `pid` is the running child, or 0.
   BinaryFacts look(long pid);
 
-  /// What the processes that are swept with this scope run. Unknown if nothing may be swept.
+  /// The file whose processes a kill with this scope ends. Unknown if the scope allows no such
+  /// kill.
   ImageIdentity image_to_sweep(KillScope scope) const;
 
-  /// The interpreter or tool of the system that is swept with `KillScope::same_executable`. Unknown
-  /// if that scope finds a file of the server's own, or nothing.
+  /// The interpreter or system tool whose processes `KillScope::same_executable` would end. Unknown
+  /// if that scope finds a file of the server's own, or finds nothing.
   ImageIdentity shared_image() const;
 
  private:
   ImageIdentity own_image() const;
 
   LaunchRequest command_;
-  /// As of the last start. A wrapper shows its program only later, and then this is the first look
-  /// at it.
+  /// The state at the last start. Behind a wrapper, the program is visible only later; then this is
+  /// its state at the first look.
   BinaryInfo loaded_;
   WallTime started_;
   bool was_started_ = false;
-  /// The executable of the last child itself, as it was seen last, and of what it turned out to
-  /// run.
+  /// The executable of the last child itself, as last seen, and the program that the child turned
+  /// out to run.
   ImageIdentity image_;
   ImageIdentity inner_image_;
 };
