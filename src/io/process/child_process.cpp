@@ -18,7 +18,8 @@ ChildProcess::ChildProcess(EventLoop& loop, Launched launched, Generation gen, E
                         LineFramer::Ends::also_returns),
              {std::move(events.on_error), std::move(events.on_error_end),
               std::move(events.on_error_bytes)}) {
-  // What was written just before its end was closed is lost, and no write tells.
+  // Lines that are written just before the child closes its stdin are lost, and no failing write
+  // reports that.
   input_.watch();
 }
 

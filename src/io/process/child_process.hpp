@@ -11,7 +11,7 @@
 
 namespace sitter {
 
-/// One process of one generation, or of a build, its unit, and its three pipes.
+/// The process of one generation, which may be a build, with its unit and its three pipes.
 class ChildProcess {
  public:
   struct Events {
@@ -19,11 +19,11 @@ class ChildProcess {
     std::function<void(LineFramer&)> on_output_end;
     std::function<void(LineFramer&)> on_error;
     std::function<void(LineFramer&)> on_error_end;
-    /// Raw bytes of its stderr.
+    /// Gets the raw bytes of the stderr.
     std::function<void(std::string_view)> on_error_bytes;
-    /// It has taken something of its input.
+    /// The process has taken some of its input.
     std::function<void()> on_input_moved;
-    /// Nobody reads its input any more.
+    /// Nothing reads the input of the process any more.
     std::function<void()> on_input_broken;
   };
 
@@ -33,8 +33,8 @@ class ChildProcess {
   ProcessUnit& unit() { return unit_; }
   StreamWriter& input() { return input_; }
 
-  /// Its exit was reaped. What is in its pipe is then read whatever the client takes: it is at most
-  /// what a pipe holds, and the wait for it is bounded.
+  /// The exit of the process was reaped. From now on its pipe is read even if the client takes
+  /// nothing: the pipe holds a bounded amount, and the wait for its end is bounded.
   void set_exited();
   void set_output_paused(bool paused);
 

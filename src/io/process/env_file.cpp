@@ -30,7 +30,7 @@ struct Entry {
   std::string_view value;
 };
 
-// An error is a part of a sentence in `error`.
+// On failure, `error` gets a part of a sentence.
 std::optional<Entry> parse_line(std::string_view line, std::string& error) {
   constexpr std::string_view kExport = "export";
   if (line.starts_with(kExport) && line.size() > kExport.size() &&

@@ -15,9 +15,9 @@ struct EnvFileError {
 /// Reads the text of an env file into NAME=VALUE entries, in the order of the file.
 ///
 /// A line is NAME=VALUE, with or without `export` before it. Blank lines and lines that begin with
-/// `#` are skipped. A value in single or double quotes is taken as it stands between them; from a
-/// value without quotes the white space around it goes, and what follows white space and `#`.
-/// Nothing is expanded or unescaped. CRLF and a byte order mark are accepted.
+/// `#` are skipped. A value in single or double quotes is the text between the quotes. A value
+/// without quotes ends before white space that is followed by `#`, and white space around it is
+/// removed. Nothing is expanded or unescaped. CRLF and a byte order mark are accepted.
 std::variant<std::vector<std::string>, EnvFileError> parse_env_file(std::string_view text);
 
 }  // namespace sitter

@@ -7,8 +7,8 @@
 
 namespace sitter {
 
-/// Tells who has sent SIGHUP (sigaction(2), SA_SIGINFO): the system, whose terminal is gone, or
-/// somebody who wants something. At most one at a time.
+/// Reports each SIGHUP and its sender (sigaction(2), SA_SIGINFO): the system, because the terminal
+/// is gone, or a process that wants a reload. There may be only one such object at a time.
 class HangupSignals final : private EventLoop::Reader {
  public:
   enum class Sender : char { system, somebody };
@@ -16,7 +16,7 @@ class HangupSignals final : private EventLoop::Reader {
   HangupSignals(EventLoop& loop, std::function<void(Sender)> on_signal);
   HangupSignals(const HangupSignals&) = delete;
   HangupSignals& operator=(const HangupSignals&) = delete;
-  /// SIGHUP has its default meaning again.
+  /// Gives SIGHUP its default meaning again.
   ~HangupSignals();
 
  private:

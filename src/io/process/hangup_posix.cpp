@@ -11,14 +11,14 @@
 namespace sitter {
 namespace {
 
-/// Where the handler writes; it may use nothing else.
+/// The descriptor that the handler writes to. A signal handler may use little else.
 volatile sig_atomic_t handler_pipe = -1;
 
 void on_hangup(int, siginfo_t* info, void*) {
   const int error = errno;
   const auto sender = platform::is_from_system(*info) ? HangupSignals::Sender::system
                                                       : HangupSignals::Sender::somebody;
-  // A full pipe has enough of them.
+  // If the pipe is full, enough signals are waiting in it.
   [[maybe_unused]] const ssize_t ignored = write(handler_pipe, &sender, sizeof sender);
   errno = error;
 }
@@ -28,7 +28,7 @@ void on_hangup(int, siginfo_t* info, void*) {
 HangupSignals::HangupSignals(EventLoop& loop, std::function<void(Sender)> on_signal)
     : loop_(loop), on_signal_(std::move(on_signal)) {
   auto pipe = platform::open_pipe();
-  // Without a pipe SIGHUP ends the bridge, and the keeper the rest.
+  // Without a pipe, SIGHUP ends the bridge, and then the keeper ends the other processes.
   if (!pipe) return;
   read_end_ = std::move(pipe->read_end);
   write_end_ = std::move(pipe->write_end);

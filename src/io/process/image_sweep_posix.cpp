@@ -11,7 +11,7 @@
 namespace sitter {
 namespace {
 
-// Beside /usr.
+// The system folders outside of /usr.
 constexpr std::string_view kSystemFolders[] = {
     "/bin/", "/sbin/", "/lib/", "/lib64/", "/nix/store/", "/opt/homebrew/", "/System/",
 };
@@ -49,8 +49,8 @@ std::vector<ProcessInfo> same_image(const ImageIdentity& image, const std::vecto
 }
 
 Delivery signal_same_image(long pid, const ImageIdentity& image, UnitSignal signal) {
-  // The record is taken first: if the number is given away after the look at the image, its start
-  // does not fit any more.
+  // The record is read first: if the pid is reused after the check of the image, the start time in
+  // the record no longer matches.
   auto process = find_process(pid);
   if (!process || !runs_image(pid, image)) return Delivery::gone;
   return send_signal(*process, signal == UnitSignal::kill ? SIGKILL : SIGTERM);

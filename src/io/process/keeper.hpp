@@ -9,48 +9,50 @@
 
 namespace sitter {
 
-/// What the log says when there is none.
+/// The log message if there is no keeper.
 inline constexpr std::string_view kNoKeeper =
     "there is no keeper: if mcp-sitter is killed with SIGKILL, parts of the server may be left "
     "behind";
 
-/// How many keepers a bridge starts in all. Whatever ends so many of them ends the next one too.
+/// How many keepers a bridge starts in all. If so many keepers were killed, the next one would be
+/// killed too.
 inline constexpr int kKeeperStartsMax = 10;
 
-/// A process that outlives the bridge by a moment, to kill what the bridge could not: it waits on a
-/// pipe that only the bridge writes, and when the pipe ends it sends SIGKILL to every unit that it
-/// still knows of, and exits. Nothing but SIGKILL ends it earlier, and then the bridge is to start
-/// another one. It holds none of the bridge's descriptors, so that a client sees the end of the
-/// bridge's output when the bridge ends.
+/// A process that outlives the bridge for a moment, to kill what the bridge could not. It waits on
+/// a pipe that only the bridge writes. When the pipe ends, the keeper sends SIGKILL to every unit
+/// that it still knows, and exits. Only SIGKILL ends it earlier; then the bridge should start
+/// another keeper. The keeper holds none of the bridge's descriptors, so that a client sees the end
+/// of the bridge's output when the bridge ends.
 ///
-/// Every two seconds, while a child is known, it looks at the processes, because sessions that the
-/// child's descendants opened can't be found any more when the process between has ended. What
-/// opened one since is found by its mark.
+/// Every two seconds, while a child is known, the keeper looks at the processes. It does so because
+/// a session that a descendant of the child opened can no longer be found when the process between
+/// them has ended. Sessions that were opened after the last look are found by their mark.
 class Keeper {
  public:
-  /// Forks the keeper. Start the first one before the first thread and before memory is taken: a
-  /// later one holds a copy of all that memory. `socket` is the control socket, which is not to
-  /// outlive the bridge, absolute, or empty. Empty if there was no process or pipe to be had.
+  /// Forks the keeper. Start the first keeper before the first thread and before much memory is
+  /// allocated: a later keeper holds a copy of all that memory. `socket` is the absolute path of
+  /// the control socket, which must not outlive the bridge, or empty. Returns nothing if the system
+  /// has no free process or pipe.
   static std::optional<Keeper> start(const std::string& socket);
 
   Keeper(Keeper&&) = default;
   Keeper& operator=(Keeper&&) = delete;
-  /// Lets the keeper end, and waits at most 100 ms until it has.
+  /// Lets the keeper end, and waits at most 100 ms for that.
   ~Keeper();
 
   long pid() const { return pid_; }
   const std::string& socket() const { return socket_; }
 
-  /// To be called by the leader itself, between its fork and its exec. False if the keeper is gone.
-  /// SIGPIPE must be ignored, here and below.
+  /// The leader itself calls this between its fork and its exec. False if the keeper is gone. For
+  /// this function and `child_over`, SIGPIPE must be ignored.
   bool child_started(Generation gen, const ProcessRecord& leader);
 
-  /// The whole unit is gone, or its start failed; the number of its leader may be used by strangers
-  /// from now on. False if the keeper is gone.
+  /// The whole unit is gone, or its start failed. From now on, an unrelated process may get the pid
+  /// of its leader. False if the keeper is gone.
   bool child_over(Generation gen);
 
-  /// Ends the keeper before it can kill anything, for one that takes no word any more. Its exit
-  /// must not have been reaped.
+  /// Kills the keeper before it can kill anything. To be used for a keeper that no longer takes
+  /// messages. Its exit must not have been reaped.
   void abandon();
 
  private:

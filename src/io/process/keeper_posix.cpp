@@ -21,18 +21,20 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What leaves its session between two looks is found by its mark; a look costs a few milliseconds.
+/// A process that leaves its session between two looks is found by its mark. A look costs a few
+/// milliseconds.
 constexpr std::chrono::milliseconds kLookInterval = 2s;
 
-/// Without a unit that is left it only has to see the end of its pipe.
+/// If no unit is left, the keeper only has to notice the end of its pipe.
 constexpr std::chrono::milliseconds kEndWait = 100ms;
 
-/// Where the keeper has its end of the pipe: behind the standard descriptors.
+/// The keeper's end of the pipe comes right after the standard descriptors.
 constexpr int kPipe = STDERR_FILENO + 1;
 
 enum class Event : std::int64_t { started, over };
 
-/// What goes through the pipe; written and read whole, because it is far below PIPE_BUF.
+/// A message in the pipe. It is written and read as a whole, because it is far smaller than
+/// PIPE_BUF.
 struct Record {
   Event event;
   Generation gen;
@@ -65,7 +67,7 @@ class KeptUnits {
   void kill() {
     for (ProcessUnit& unit : units_) unit.signal(UnitSignal::kill, leaders_beside(unit));
     if (units_.empty()) return;
-    // A round may find what was forked during the one before.
+    // Each round may find processes that were forked during the round before.
     for (int round = 0; round < kSignalRoundsMax && kill_marked(); ++round) {
     }
   }
@@ -79,8 +81,8 @@ class KeptUnits {
     return others;
   }
 
-  /// What had left its parents and its session since the last look, but for what a build has left
-  /// behind. False if there was none.
+  /// Kills the processes that have left their parents and their session since the last look, except
+  /// for processes that a build has left behind. False if there were none.
   bool kill_marked() const {
     bool found = false;
     for (const ProcessRecord& process : all_processes()) {
@@ -98,7 +100,8 @@ class KeptUnits {
 
 void leave_the_bridge(int pipe) {
   setsid();
-  // What the bridge is told is not meant for its keeper, which ends with the bridge anyway.
+  // These signals are meant for the bridge and not for its keeper, which ends with the bridge
+  // anyway.
   for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2}) {
     std::signal(signal, SIG_IGN);
   }
@@ -108,7 +111,7 @@ void leave_the_bridge(int pipe) {
   platform::set_process_title("sitter-keeper");
   if (chdir("/") != 0) _exit(1);
 
-  // Above all that is overwritten below.
+  // Move the pipe above all descriptors that are overwritten below.
   int high = fcntl(pipe, F_DUPFD, kPipe + 1);
   int null = open("/dev/null", O_RDWR);
   for (int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(null, standard);
@@ -134,7 +137,7 @@ void leave_the_bridge(int pipe) {
   }
   units.kill();
   if (!socket.empty()) remove_control_socket(socket);
-  // The bridge's destructors and buffers are not the keeper's.
+  // The keeper must not run the bridge's destructors or flush its buffers.
   _exit(0);
 }
 
@@ -144,7 +147,7 @@ std::optional<Keeper> Keeper::start(const std::string& socket) {
   auto pipe = platform::open_pipe();
   if (!pipe) return std::nullopt;
   const ProcessRecord bridge = this_process();
-  // A signal to the bridge's group must not end a keeper that does not ignore it yet.
+  // A signal to the bridge's process group must not end a keeper that does not ignore signals yet.
   SignalsBlocked blocked;
   pid_t pid = fork();
   if (pid < 0) return std::nullopt;
@@ -152,7 +155,7 @@ std::optional<Keeper> Keeper::start(const std::string& socket) {
     leave_the_bridge(pipe->read_end.number());
     keep(bridge, socket);
   }
-  // A keeper that was stopped must not stop the bridge.
+  // A stopped keeper must not block the bridge.
   fcntl(pipe->write_end.number(), F_SETFL, O_NONBLOCK);
   return Keeper(pid, socket, std::move(pipe->write_end));
 }

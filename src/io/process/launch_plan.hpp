@@ -6,55 +6,56 @@
 
 namespace sitter {
 
-/// What the user asked to be run.
+/// The command that the user wants to run.
 struct LaunchRequest {
   enum class Role { child, build };
 
-  /// With a slash: a path, looked up from `cwd`. Without: a name to search in PATH.
+  /// With a slash: a path, relative to `cwd`. Without a slash: a name to find in PATH.
   std::string command;
   std::vector<std::string> arguments;
-  /// Empty: the bridge's own.
+  /// Empty: the bridge's own working directory.
   std::string cwd;
-  /// NAME=VALUE, in order; later entries win, and all of them win over the file's.
+  /// NAME=VALUE entries in order. A later entry overrides an earlier one, and all of them override
+  /// the entries of the file.
   std::vector<std::string> environment;
-  /// Read anew at every launch. Empty: none.
+  /// Read anew at every launch. Empty: no file.
   std::string env_file;
   Role role = Role::child;
 };
 
-/// A build command as the system's shell reads it, to be run in `cwd`.
+/// A build command for the system's shell, to be run in `cwd`.
 LaunchRequest build_request(std::string command_line, std::string cwd);
 
-/// Why nothing was started: one sentence that names what is wrong and what to do.
+/// Why nothing was started: one sentence that says what is wrong and what to do.
 struct LaunchFailure {
   std::string reason;
   /// The program is open for writing (ETXTBSY, execve(2)).
   bool is_file_busy = false;
 };
 
-/// What a request comes to on this system at this moment.
+/// What a request means on this system at this moment.
 struct LaunchPlan {
-  /// Absolute path of what will be executed.
+  /// Absolute path of the file that will be executed.
   std::string program;
-  /// Its arguments; the first is the command as the user named it.
+  /// The arguments; the first is the command as the user wrote it.
   std::vector<std::string> arguments;
   /// Absolute path of the child's working directory.
   std::string cwd;
-  /// The child's environment, NAME=VALUE, each name once.
+  /// The child's environment: NAME=VALUE entries, each name once.
   std::vector<std::string> environment;
-  /// What it writes to stdout goes where its stderr goes, in one order.
+  /// Whether stdout goes to the same pipe as stderr, so that their order is kept.
   bool merges_outputs = false;
 };
 
 using PlannedLaunch = std::variant<LaunchPlan, LaunchFailure>;
 
-/// Reads the env file and finds the program, as the platform's shell would: PATH is that of the
-/// child's environment, relative entries of it count from the child's directory, a hit that can't
-/// be executed is skipped. Empty entries, which would mean the current directory, are skipped too.
-/// Whether the program can really be executed shows only at the launch.
+/// Reads the env file and finds the program as the platform's shell would: it searches the PATH of
+/// the child's environment, with relative entries starting at the child's directory. Files that
+/// cannot be executed are skipped, and so are empty entries, which would mean the current
+/// directory. Only the launch shows whether the program can really be executed.
 PlannedLaunch plan_launch(const LaunchRequest& request);
 
-/// The absolute path of `name` in the PATH of `plan`, or empty.
+/// The absolute path of `name` in the PATH of `plan`, or an empty string.
 std::string find_in_path(const LaunchPlan& plan, const std::string& name);
 
 }  // namespace sitter

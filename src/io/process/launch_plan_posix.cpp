@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kEnvFileMax = 1 << 20;
 
-// What execvp searches without a PATH.
+// The path that execvp searches if PATH is not set.
 constexpr std::string_view kDefaultPath = "/bin:/usr/bin";
 
 std::string error_text(int error) { return std::strerror(error); }
@@ -43,7 +43,8 @@ bool is_executable_file(const std::string& path) {
          access(path.c_str(), X_OK) == 0;
 }
 
-// Absolute and without detours. `..` is only taken out where no link can change its meaning.
+// Makes a path absolute and removes detours. Only removes `..` where no link can change its
+// meaning.
 std::string tidy(const fs::path& base, const fs::path& path) {
   fs::path whole = base / path;
   bool climbs = false;
@@ -80,7 +81,7 @@ std::variant<std::string, LaunchFailure> child_directory(const std::string& cwd,
   return path;
 }
 
-// Empty: errno says why.
+// Empty on failure, with the reason in errno.
 std::optional<std::string> read_file(const std::string& path, std::size_t size_max) {
   FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file.is_open()) return std::nullopt;
@@ -114,7 +115,7 @@ std::variant<std::vector<std::string>, LaunchFailure> read_env_file(const std::s
   return std::get<std::vector<std::string>>(std::move(entries));
 }
 
-/// An environment in which a later entry takes the place of an earlier one.
+/// An environment in which a later entry replaces an earlier entry of the same name.
 class Environment {
  public:
   void set(const std::string& entry) {
@@ -145,7 +146,7 @@ std::optional<std::string_view> variable(const std::vector<std::string>& environ
 
 struct Search {
   std::string found;
-  /// A hit that could not be executed, for the message.
+  /// A file that was found but cannot be executed, for the message.
   std::string skipped;
 };
 
@@ -172,7 +173,7 @@ std::string not_found(const LaunchPlan& plan, const std::string& name, const std
     return "'" + name + "' was found only as " + skipped + ", which " +
            (is_directory(skipped) ? "is a directory" : "is not executable (try chmod +x)");
   }
-  // A long one must not push out what to do.
+  // A long PATH must not push the advice out of the message.
   const auto path = variable(plan.environment, "PATH");
   std::string reason = "no such file: '" + name + "' was not found in PATH (" +
                        shortened(path.value_or("not set"), kPathBytesMax) + ")";

@@ -23,9 +23,9 @@
 
 namespace sitter {
 
-/// Tells the launcher which execution context to prepare for the fork: one that has nothing
-/// registered. With the bridge's own, the forked child would register every descriptor of the
-/// bridge in an epoll of its own, and go on as a second bridge if that failed.
+/// Gives the launcher an execution context to prepare for the fork, with nothing registered in it.
+/// With the bridge's own context, the forked child would register every descriptor of the bridge in
+/// a new epoll. If that failed, the child would go on as a second bridge.
 struct LaunchExecutor {
   boost::asio::execution_context* context;
 
@@ -41,9 +41,9 @@ struct LaunchExecutor {
 
 BOOST_PROCESS_V2_BEGIN_NAMESPACE
 
-/// What the launcher returns for our executor: the pid and no more. The library's own handle would
-/// kill the child at its end and take its exit away from reap(); it can't be detached in all
-/// versions without waiting for the child.
+/// The result of the launcher for this executor: only the pid. The library's own handle would kill
+/// the child in its destructor and take the child's exit away from reap(). Not every version of the
+/// library can detach it without waiting for the child.
 template <>
 struct basic_process<sitter::LaunchExecutor> {
   explicit basic_process(sitter::LaunchExecutor) {}
@@ -67,15 +67,15 @@ error_code last_error() { return {errno, boost::system::system_category()}; }
 void reset_signals() {
   struct sigaction action {};
   action.sa_handler = SIG_DFL;
-  // SIGKILL, SIGSTOP and those of the C library refuse, which is no harm.
+  // For SIGKILL, SIGSTOP and the signals of the C library this fails, which does no harm.
   for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &action, nullptr);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-/// Makes the fork of the launcher fit for the child, and cleans up after one that failed. The hooks
-/// are templates because the launcher tests for them with other arguments than it calls them with.
+/// Prepares the forked child, and cleans up after a failed fork. The hooks are templates because
+/// the launcher tests for them with other arguments than it calls them with.
 struct ChildSetup {
   const std::string& cwd;
   int input;
@@ -91,13 +91,13 @@ struct ChildSetup {
     setsid();
     if (!platform::die_with_parent(parent)) _exit(kExecFailed);
     if (lock_limit) platform::set_lock_limit(*lock_limit);
-    // A keeper that is gone is replaced when its end is seen.
+    // If the keeper is gone, it is replaced when its end is noticed.
     if (keeper != nullptr) keeper->child_started(gen, this_process());
     if (dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
         dup2(error, STDERR_FILENO) < 0 || chdir(cwd.c_str()) != 0) {
       return last_error();
     }
-    // The launcher's own closing leaves all descriptors below its pipe open.
+    // The launcher's own code leaves all descriptors below its pipe open.
     platform::close_from_at_exec(STDERR_FILENO + 1);
     reset_signals();
     return {};
@@ -117,8 +117,8 @@ struct ChildSetup {
   }
 };
 
-/// Takes the places of closed standard descriptors, so that no new pipe gets a number that the
-/// child is to have overwritten.
+/// Occupies closed standard descriptors, so that no new pipe gets a number that is overwritten in
+/// the child.
 class StandardDescriptorsTaken {
  public:
   StandardDescriptorsTaken() {
@@ -150,7 +150,7 @@ std::optional<Pipes> open_pipes() {
   auto output = platform::open_pipe();
   auto error = platform::open_pipe();
   if (!input || !output || !error) return std::nullopt;
-  // The stderr of a child is small, and the system counts what a user's pipes may hold in all.
+  // A child writes little to stderr, and the system limits the total capacity of a user's pipes.
   platform::enlarge_pipe(input->write_end.number());
   platform::enlarge_pipe(output->read_end.number());
   for (int end : {input->write_end.number(), output->read_end.number(), error->read_end.number()}) {
@@ -185,14 +185,14 @@ Started start(const LaunchPlan& plan, const Pipes& pipes, Generation gen, Keeper
   launcher.env = environment.data();
   boost::asio::execution_context nothing_registered;
   error_code error;
-  // asio's handlers, run in the forked child, would write into the bridge's own pipe.
+  // A handler of Asio that ran in the forked child would write into the bridge's own pipe.
   SignalsBlocked blocked;
   try {
     auto child =
         launcher(LaunchExecutor{&nothing_registered}, error, plan.program, arguments.data(), setup);
     return {child.pid, error.value()};
   } catch (...) {
-    // Thrown in the forked child, it must not come back as a second bridge.
+    // An exception in the forked child must not make it a second bridge.
     if (getpid() != parent) _exit(kExecFailed);
     throw;
   }

@@ -7,40 +7,41 @@
 
 namespace sitter {
 
-/// One process as the system lists it. Pid and start together name a process for good; a pid alone
-/// may be given to another one.
+/// One process as the system lists it. The pid and the start time together identify a process for
+/// good; the system may give the same pid to another process later.
 struct ProcessRecord {
   long pid = 0;
   long parent = 0;
   long group = 0;
   long session = 0;
   long user = 0;
-  /// In a unit of the system's own; only good for comparing.
+  /// The start time in a unit that depends on the system; only for comparisons.
   std::uint64_t start = 0;
-  /// Ended, but not yet reaped by its parent.
+  /// The process has ended, but its parent has not reaped it yet.
   bool zombie = false;
 };
 
 /// The file that a process was started from, whatever its name is now.
 struct ImageIdentity {
-  /// Where it was when it was started.
+  /// The path of the file when the process was started.
   std::string path;
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
-  /// When the file was made, in nanoseconds: a file system gives the number of a deleted file to
-  /// the next one. 0 where it is unknown.
+  /// When the file was created, in nanoseconds: a file system may give the inode number of a
+  /// deleted file to the next file. 0 if unknown.
   std::uint64_t born = 0;
 
   bool is_known() const { return inode != 0; }
 
-  /// Whatever it is called. A file system that does not say when a file was made is believed.
+  /// Compares the files without their names. If a file system does not tell when a file was
+  /// created, the inode number decides.
   bool is_same_file(const ImageIdentity& other) const {
     return is_known() && device == other.device && inode == other.inode &&
            (born == other.born || born == 0 || other.born == 0);
   }
 };
 
-/// One open file or pipe; only good for comparing.
+/// One open file or pipe; only for comparisons.
 struct OpenFileIdentity {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
@@ -50,50 +51,51 @@ struct OpenFileIdentity {
 
 enum class Delivery { delivered, gone, not_permitted };
 
-/// Whether the system says which processes there are. Without that, or in a pid namespace with the
-/// /proc of another one, where each number means somebody else, nothing below finds a process.
+/// Whether the system lists its processes. If it does not, the functions below find no process. The
+/// same holds in a pid namespace with the /proc of another namespace, where each pid means another
+/// process.
 bool lists_processes();
 
-/// Every process that this one may see. Takes less than a millisecond for a hundred of them.
+/// Every process that this process may see. Takes less than a millisecond for a hundred processes.
 std::vector<ProcessRecord> all_processes();
 
 std::optional<ProcessRecord> find_process(long pid);
 
-/// The arguments of a process, beginning with its name. Empty if they can't be read.
+/// The arguments of a process, beginning with its name. Empty if they cannot be read.
 std::vector<std::string> arguments_of(long pid);
 
-/// The command line of a process on one printable line, at most 200 bytes.
+/// The command line of a process as one printable line of at most 200 bytes.
 std::string command_of(long pid);
 
-/// A variable of the environment that a process was started with. Nothing if it can't be read.
+/// A variable of the environment that the process was started with. Nothing if it cannot be read.
 std::optional<std::string> environment_value(long pid, const std::string& name);
 
-/// How many file locks a process may hold: a limit that no Linux since 2.4.25 looks at
-/// (setrlimit(2)), but that each process hands on to all that it starts. Nothing on other systems,
-/// or where it is unlimited.
+/// How many file locks a process may hold. No Linux since 2.4.25 checks this limit (setrlimit(2)),
+/// but each process passes it on to all processes that it starts. Nothing on other systems, or if
+/// there is no limit.
 std::optional<std::uint64_t> lock_limit_of(long pid);
 
-/// Empty if it can't be read.
+/// Empty if it cannot be read.
 std::string working_directory_of(long pid);
 
-/// The running file of a process, also when it was deleted or replaced since. Unknown if the
-/// process has ended or is not ours to look at.
+/// The running file of a process, even if it was deleted or replaced since. Unknown if the process
+/// has ended or we may not inspect it.
 ImageIdentity image_of(long pid);
 
-/// True if `pid` runs the file `image`, through whatever link, or an older file that was deleted
-/// from the same path.
+/// Whether `pid` runs the file `image`, through any link, or an older, deleted file of the same
+/// path.
 bool runs_image(long pid, const ImageIdentity& image);
 
-/// The file at `path` now, without its name; unknown if there is none.
+/// The file that is now at `path`, without its name; unknown if there is none.
 ImageIdentity identity_at(const std::string& path);
 
-/// The same with its name, all links resolved.
+/// The same with its name, with all links resolved.
 ImageIdentity image_at(const std::string& path);
 
-/// What a process has as its standard input.
+/// The file or pipe that is the standard input of a process.
 std::optional<OpenFileIdentity> input_of(long pid);
 
-/// Sends `signal` if `process` still is the one of that record.
+/// Sends `signal` if `process` is still the process of that record.
 Delivery send_signal(const ProcessRecord& process, int signal);
 
 }  // namespace sitter

@@ -21,10 +21,10 @@ namespace {
 
 constexpr std::size_t kArgumentsMax = 64 * 1024;
 
-// Written by the kernel behind the name of a running file that has none any more.
+// The kernel appends this to the name of a running file that was deleted.
 constexpr std::string_view kDeleted = " (deleted)";
 
-/// Empty, which is no path, where it would be that of somebody else.
+/// Empty, which is not a valid path, if /proc belongs to another pid namespace.
 std::string proc_path(long pid, const char* name) {
   if (!lists_processes()) return {};
   return "/proc/" + std::to_string(pid) + '/' + name;
@@ -43,7 +43,7 @@ std::string read_some(int descriptor, std::size_t size_max) {
   return text;
 }
 
-// For files that may be large, but seldom are.
+// For files that may be large but rarely are.
 std::string read_all(int descriptor, std::size_t size_max) {
   constexpr std::size_t kPiece = 64 * 1024;
   std::string text;
@@ -65,7 +65,8 @@ struct DirectoryCloser {
   void operator()(DIR* directory) const { closedir(directory); }
 };
 
-// The fields of /proc/PID/stat behind the name, which may hold anything: number 3 is the first.
+// Parses the fields of /proc/PID/stat behind the name, which may contain any character. The first
+// of them is field 3.
 std::optional<ProcessRecord> parse_stat(long pid, const std::string& text) {
   constexpr int kParent = 4;
   constexpr int kGroup = 5;
@@ -90,7 +91,8 @@ std::optional<ProcessRecord> parse_stat(long pid, const std::string& text) {
     if (field == kThreads) threads = static_cast<long>(value);
     if (field == kStart) record.start = value;
   }
-  // A process whose first thread has ended shows as a zombie while the others run.
+  // If the first thread of a process has ended, the process appears as a zombie although other
+  // threads still run.
   record.zombie = (state == 'Z' || state == 'X') && threads <= 1;
   return record;
 }
@@ -120,7 +122,7 @@ ImageIdentity identity_of(const struct statx& facts) {
 
 constexpr unsigned kIdentityFields = STATX_INO | STATX_BTIME;
 
-// A container has files of its own under the same names.
+// A container has its own files under the same names.
 bool sees_our_files(long pid) {
   return read_link(proc_path(pid, "ns/mnt")) == read_link("/proc/self/ns/mnt");
 }
@@ -184,7 +186,7 @@ std::optional<std::string> environment_value(long pid, const std::string& name) 
 }
 
 std::optional<std::uint64_t> lock_limit_of(long pid) {
-  // About 1.4 KiB today.
+  // The file has about 1.4 KiB today.
   constexpr std::size_t kLimitsMax = 4096;
   constexpr std::string_view kName = "\nMax file locks ";
   FileDescriptor file(open(proc_path(pid, "limits").c_str(), O_RDONLY | O_CLOEXEC));
@@ -202,8 +204,8 @@ std::optional<std::uint64_t> lock_limit_of(long pid) {
 std::string working_directory_of(long pid) { return read_link(proc_path(pid, "cwd")); }
 
 ImageIdentity image_of(long pid) {
-  // The link leads to the file itself, whatever became of its name. It is followed once, since the
-  // process may run another program or end between two looks.
+  // The link leads to the file itself, even if the file was renamed or deleted. The link is
+  // followed only once, since the process may start another program or end in between.
   FileDescriptor file(open(proc_path(pid, "exe").c_str(), O_PATH | O_CLOEXEC));
   struct statx facts {};
   if (!file.is_open() || statx(file.number(), "", AT_EMPTY_PATH, kIdentityFields, &facts) != 0) {
@@ -233,8 +235,8 @@ std::optional<OpenFileIdentity> input_of(long pid) {
 }
 
 Delivery send_signal(const ProcessRecord& process, int signal) {
-  // The descriptor holds on to the process, so that its number can't pass to a stranger between the
-  // check and the signal. Old kernels and sandboxes refuse it.
+  // The descriptor refers to this process, so the signal cannot reach another process that gets the
+  // same pid between the check and the signal. Old kernels and sandboxes refuse the descriptor.
   FileDescriptor handle(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
   if (!handle.is_open() && errno == ESRCH) return Delivery::gone;
   auto now = find_process(process.pid);

@@ -32,7 +32,7 @@ std::vector<kinfo_proc> query(int what, int argument) {
   std::vector<kinfo_proc> processes;
   std::size_t size = 0;
   if (sysctl(name, 4, nullptr, &size, nullptr, 0) != 0) return processes;
-  // Some more may have started since.
+  // More processes may have started since the first call.
   processes.resize(size / sizeof(kinfo_proc) + 64);
   size = processes.size() * sizeof(kinfo_proc);
   if (sysctl(name, 4, processes.data(), &size, nullptr, 0) != 0) size = 0;
@@ -40,8 +40,8 @@ std::vector<kinfo_proc> query(int what, int argument) {
   return processes;
 }
 
-// How many arguments there are, the executable's path, NUL bytes, then the arguments and the
-// environment, each entry ended by a NUL.
+// The text holds the number of arguments, the path of the executable, NUL bytes, the arguments and
+// the environment. A NUL ends each entry.
 std::string start_text_of(long pid) {
   int argument_max = 0;
   std::size_t size = sizeof argument_max;

@@ -10,14 +10,14 @@
 
 namespace sitter {
 
-/// A process as a person is told of it.
+/// A process as it is described to a person.
 struct ProcessInfo {
   long pid = 0;
   /// Its command line, shortened.
   std::string command;
 };
 
-/// A process that was sent a signal, and what came of it.
+/// A process that was sent a signal, and whether the signal was delivered.
 struct Signalled {
   ProcessInfo process;
   Delivery delivery = Delivery::delivered;
@@ -25,32 +25,33 @@ struct Signalled {
 
 enum class UnitSignal { terminate, kill };
 
-/// How often processes are looked for and signalled, since each round finds what was forked during
-/// the one before. Only a fork bomb needs more.
+/// How often processes are listed and signalled, since each round finds processes that were forked
+/// during the round before. Only a fork bomb needs more rounds.
 inline constexpr int kSignalRoundsMax = 50;
 
-/// The caller itself, as it was at its first call: its pid and its start stay what they are.
+/// The calling process: its pid and its start time, read at the first call.
 const ProcessRecord& this_process();
 
-/// A child and all that came of it: the session that it leads, the descendants of these, sessions
-/// that they opened, and (Linux) orphans among them that the bridge has adopted. It outlives its
-/// leader: a wrapper that has ended, reaped or not, leaves the rest of the unit in place.
+/// A child and all its processes: the session that it leads, the descendants of the processes in
+/// it, the sessions that they opened, and on Linux their orphans that the bridge has adopted. The
+/// unit outlives its leader: if a wrapper has ended, reaped or not, the rest of the unit remains.
 ///
-/// Of a build only what is still in its session belongs to it, since the compilers and daemons that
-/// it may leave behind serve the next build too. They belong to no child either.
+/// Only the processes that are still in its session belong to the unit of a build, since compilers
+/// and daemons that the build leaves behind serve the next build too. These processes belong to no
+/// child either.
 ///
-/// An orphan belongs to the child whose mark it carries. One that lost both forms of the mark
-/// counts as that of the youngest child that is older than it, since an older child is about to
-/// end.
+/// An orphan belongs to the child whose mark it carries. An orphan that lost both forms of the mark
+/// counts as part of the youngest child that is older than the orphan, since an older child is
+/// about to end.
 ///
-/// Each question looks at the system anew, and remembers which sessions belong to the unit, so that
-/// members are still known after the process between has ended. Zombies are no members.
+/// Each call lists the processes anew, and remembers which sessions belong to the unit. So members
+/// are still known after a process between them and the leader has ended. Zombies are not members.
 ///
-/// Where the system does not list its processes, the unit is the group of its leader, and shows
-/// as one process.
+/// If the system does not list its processes, the unit is the process group of its leader, and
+/// appears as one process.
 class ProcessUnit {
  public:
-  /// `leader` is a child of this process that has not been reaped; orphans fall to this process.
+  /// `leader` is a child of this process that has not been reaped. This process adopts orphans.
   ProcessUnit(long leader, Generation gen);
 
   /// For an observer: `adopter` is the process that started the leader.
@@ -60,16 +61,16 @@ class ProcessUnit {
   std::uint64_t leader_start() const { return leader_start_; }
   Generation gen() const { return gen_; }
 
-  /// The living members, the leader first. `not_ours` are the other children of the adopter:
-  /// leaders of other units and the keeper; they and what hangs on them are left out.
+  /// The living members, with the leader first. `not_ours` are the other children of the adopter:
+  /// leaders of other units, and the keeper. They and their descendants are left out.
   std::vector<ProcessInfo> members(const std::vector<long>& not_ours);
 
-  /// Signals every member, and looks again until no new one appears, because a member may fork
-  /// between the look and the signal. Each process is signalled once; what had ended before its
-  /// signal is left out of the result.
+  /// Signals every member, and looks again until no new member appears, because a member may fork
+  /// between the look and the signal. Each process is signalled once. A process that had ended
+  /// before its signal is not in the result.
   std::vector<Signalled> signal(UnitSignal signal, const std::vector<long>& not_ours);
 
-  /// Takes note of the members for later.
+  /// Remembers the present members for later calls.
   void look(const std::vector<long>& not_ours);
 
  private:
@@ -86,7 +87,7 @@ class ProcessUnit {
   long adopter_session_;
   Generation gen_;
   bool is_group_gone_ = false;
-  /// Members at the last look.
+  /// The members at the last look.
   std::vector<ProcessRecord> known_;
 };
 

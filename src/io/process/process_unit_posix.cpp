@@ -11,8 +11,8 @@
 namespace sitter {
 namespace {
 
-// The list of processes is not of one moment: a process whose parent ends while the list is read
-// may be missing in it.
+// The list of processes is not a snapshot of one moment: a process whose parent ends while the list
+// is read may be missing from it.
 constexpr int kQuietRounds = 2;
 
 bool is_same(const ProcessRecord& a, const ProcessRecord& b) {
@@ -28,7 +28,7 @@ bool contains(const std::vector<ProcessRecord>& processes, const ProcessRecord& 
 
 const ProcessRecord& this_process() {
   static ProcessRecord record;
-  // A fork is another process.
+  // A forked process has another pid, so its record is read again.
   if (record.pid != getpid()) {
     record = find_process(getpid()).value_or(ProcessRecord{.pid = getpid()});
   }
@@ -47,10 +47,10 @@ ProcessUnit::ProcessUnit(long leader, std::uint64_t leader_start, ProcessRecord 
       adopter_session_(getsid(static_cast<pid_t>(adopter_.pid))),
       gen_(gen) {}
 
-// What belongs to the unit whatever its parent is.
+// Whether a process belongs to the unit regardless of its parent.
 bool ProcessUnit::is_member_by_itself(const ProcessRecord& process, const Table& table) const {
-  // What is older than the leader, or in the bridge's own session, can't have come of it: the
-  // bridge may have children from before its exec.
+  // A process that is older than the leader, or that is in the bridge's own session, cannot be a
+  // descendant of the leader. The bridge may have such children from before its exec.
   if (process.start < leader_start_ || process.session == adopter_session_) return false;
   if (process.session == leader_) return true;
   if (is_build(gen_)) return false;
@@ -84,13 +84,14 @@ std::vector<ProcessRecord> ProcessUnit::scan(const std::vector<long>& not_ours) 
   sides[getpid()] = Side::stranger;
   sides[adopter_.pid] = Side::stranger;
 
-  // A process is what it is by itself, else what its parent is.
+  // The process itself decides whether it is a member; otherwise its parent decides.
   std::vector<long> way;
   for (const auto& [pid, process] : table) {
     way.clear();
     Side side = Side::unknown;
     for (auto next = table.find(pid); side == Side::unknown;) {
-      // The table is not of one moment, so the way up may end or go round.
+      // The table is not a snapshot of one moment, so the way to the top may break off or form a
+      // circle.
       if (next == table.end() || way.size() > table.size()) {
         side = Side::stranger;
         break;
@@ -137,8 +138,9 @@ std::vector<ProcessInfo> ProcessUnit::members(const std::vector<long>& not_ours)
   return result;
 }
 
-// No stranger can have the number as long as the group has members, the leader counted until it is
-// reaped; and once it had none, it is not signalled again.
+// The pid of the leader stays in use as long as the group has members, including a leader that is
+// not reaped yet. So no other group can have this number. Once the group is found empty, it is not
+// signalled again.
 std::vector<Signalled> ProcessUnit::signal_group(int number) {
   if (is_group_gone_) return {};
   const bool is_taken = ::kill(static_cast<pid_t>(-leader_), number) == 0;
@@ -157,7 +159,8 @@ std::vector<Signalled> ProcessUnit::signal(UnitSignal signal, const std::vector<
   for (int round = 0; round < kSignalRoundsMax && quiet < kQuietRounds; ++round) {
     ++quiet;
     for (const ProcessRecord& process : scan(not_ours)) {
-      // A group outside of our pid namespace shows as 0, which would mean our own.
+      // A group outside of our pid namespace appears as 0, and a signal to 0 would reach our own
+      // group.
       if (process.group > 1) groups.insert(process.group);
       if (contains(done, process)) continue;
       quiet = 0;
@@ -169,8 +172,8 @@ std::vector<Signalled> ProcessUnit::signal(UnitSignal signal, const std::vector<
       }
     }
     if (signal != UnitSignal::kill) continue;
-    // A member that forks and exits all the time is never there when its own signal comes; the
-    // group is hit as a whole.
+    // A member that forks and exits all the time is already gone when a signal to its pid arrives.
+    // So the whole group is signalled.
     for (long group : groups) ::kill(static_cast<pid_t>(-group), SIGKILL);
   }
   return result;

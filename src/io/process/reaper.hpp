@@ -7,21 +7,22 @@
 
 namespace sitter {
 
-/// A direct child, or an orphan that this process had adopted, which has ended.
+/// A process that has ended: a direct child, or an orphan that this process had adopted.
 struct Reaped {
   long pid = 0;
   ExitStatus status;
 };
 
-/// Collects every child that has ended, without waiting. To be called after each SIGCHLD, on the
-/// main thread; a pid that it has returned may belong to a stranger from then on.
+/// Collects every child that has ended, without waiting. Call it after each SIGCHLD, on the main
+/// thread. After that, another process may get a pid that it has returned.
 std::vector<Reaped> reap();
 
-/// "SIGSEGV"; "signal 40" for one without a name.
+/// "SIGSEGV", for example; "signal 40" for a signal without a name.
 std::string signal_name(int signal);
 
-/// Makes this process the parent of descendants whose parents end. False where the system has no
-/// such thing; then only the session and what still hangs on it belong to a child.
+/// Makes this process the parent of descendants whose parents end. False if the system does not
+/// support this; then only processes of the child's session and their descendants belong to a
+/// child.
 bool become_subreaper();
 
 }  // namespace sitter

@@ -10,7 +10,7 @@
 namespace sitter {
 namespace {
 
-// sigabbrev_np is not everywhere.
+// Not every system has sigabbrev_np.
 constexpr std::pair<int, const char*> kSignalNames[] = {
     {SIGHUP, "SIGHUP"},       {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"},   {SIGILL, "SIGILL"},
     {SIGTRAP, "SIGTRAP"},     {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},     {SIGFPE, "SIGFPE"},

@@ -45,14 +45,14 @@ constexpr std::string_view kRemotes[] = {
     "docker", "podman", "nerdctl", "kubectl", "ssh", "wsl", "docker-compose", "limactl", "lxc",
 };
 
-// Files that options name, and that no interpreter runs.
+// Files that options may name, but that no interpreter runs.
 constexpr std::string_view kNoPrograms[] = {
     ".json",   ".jsonc", ".toml", ".yaml", ".yml", ".lock", ".env",    ".csproj",
     ".fsproj", ".sln",   ".xml",  ".ini",  ".cfg", ".conf", ".config", ".txt",
     ".md",     ".log",   ".pem",  ".key",  ".crt", ".db",   ".sqlite", ".csv",
 };
 
-// Options whose value is a program file, but not the one under development.
+// Options whose value is a program file, but not the file under development.
 constexpr std::string_view kOptionsWithFile[] = {
     "-r", "--require", "--import", "--loader", "--experimental-loader", "--preload", "-javaagent",
 };
@@ -74,12 +74,12 @@ std::string stem_of(std::string_view program) {
   for (std::string_view end : {".exe", ".cmd", ".bat", ".js", ".cjs", ".mjs"}) {
     if (name.ends_with(end)) name.resize(name.size() - end.size());
   }
-  // "qemu-x86_64" runs programs of another machine.
+  // "qemu-x86_64" runs programs of another kind of machine.
   if (name.starts_with("qemu-")) return "qemu";
-  // "python3.13t" is built without the global lock, and "python3.13d" for a debugger.
+  // "python3.13t" is built without the global lock, and "python3.13d" is built for debugging.
   const bool is_python = name.starts_with("python3");
   std::size_t last = name.find_last_not_of(is_python ? "0123456789.-dmt" : "0123456789.-");
-  // A name of digits only has no stem.
+  // A name that consists only of digits has no stem.
   if (last != std::string::npos) name.resize(last + 1);
   return name;
 }
@@ -104,7 +104,7 @@ std::optional<std::string> program_file(const fs::path& base, const std::string&
     }
     return std::nullopt;
   }
-  // node finds `node dist/server` so.
+  // node resolves `node dist/server` in this way.
   return path.has_extension() ? std::nullopt : file_at(path += ".js");
 }
 
@@ -134,10 +134,10 @@ std::optional<std::string> script_of(const std::vector<std::string>& arguments,
     const std::string& word = arguments[i];
     bool has_next = i + 1 < arguments.size();
     if (word == "-m" && has_next) {
-      // What follows belongs to the module.
+      // The arguments after the module belong to the module.
       return python_module(base, arguments[i + 1]);
     } else if (word == "--directory" && has_next) {
-      // uv changes into it.
+      // uv changes to this directory.
       base /= arguments[++i];
     } else if (contains(kOptionsWithFile, word) && has_next) {
       ++i;

@@ -7,25 +7,25 @@
 
 namespace sitter {
 
-/// What kind of program an executable is, told by its name.
+/// What kind of program an executable is, judged by its name.
 enum class Runner {
-  /// A program of its own.
+  /// An ordinary program.
   none,
   /// Runs the file that its arguments name: node, python, java, sh.
   interpreter,
   /// Starts another program and stays: npx, uv, cargo, env.
   wrapper,
-  /// What it runs is not on this machine or not among our processes: docker, ssh.
+  /// Runs a program on another machine or outside of our process tree: docker, ssh.
   remote,
 };
 
-/// `program` is a path or a name; versions (python3.11), case and `.exe` do not matter.
+/// `program` is a path or a name. Version numbers (python3.11), case and `.exe` are ignored.
 Runner runner_kind(std::string_view program);
 
-/// The file under development among the arguments of an interpreter or wrapper, without its name:
-/// the first that names an existing file, counted from `cwd`, where options and files that hold no
-/// program (.json, .env, .toml, ...) are skipped; for `-m pkg` pkg/__main__.py or pkg.py in `cwd`
-/// or its src. An absolute path.
+/// Finds the file under development in the arguments of an interpreter or wrapper. The arguments do
+/// not include its name. It is the first argument that names an existing file, relative to `cwd`;
+/// options and files that hold no program (.json, .env, .toml, ...) are skipped. For `-m pkg` it is
+/// pkg/__main__.py or pkg.py in `cwd` or in its folder src. Returns an absolute path.
 std::optional<std::string> script_of(const std::vector<std::string>& arguments,
                                      const std::string& cwd);
 

@@ -5,8 +5,8 @@
 namespace sitter {
 namespace {
 
-// A limit without its highest bit is one that no system takes for "unlimited". The start is cut
-// off: no two bridges have the same pid at the same time.
+// No system treats a limit without its highest bit as "unlimited". Only the lower bits of the start
+// time fit: no two bridges have the same pid at the same time.
 constexpr int kGenerationBits = 20;
 constexpr int kStartBits = 21;
 constexpr std::int64_t kGenerationOffset = std::int64_t{1} << (kGenerationBits - 1);
@@ -15,7 +15,7 @@ std::string variable_name(const ProcessRecord& bridge) {
   return "MCP_SITTER_UNIT_" + std::to_string(bridge.pid) + "_" + std::to_string(bridge.start);
 }
 
-/// The higher bits of all its limits.
+/// The higher bits of all limits of this bridge.
 std::uint64_t limit_of_bridge(const ProcessRecord& bridge) {
   const std::uint64_t start = bridge.start & ((std::uint64_t{1} << kStartBits) - 1);
   return static_cast<std::uint64_t>(bridge.pid) << kStartBits | start;

@@ -9,16 +9,16 @@
 
 namespace sitter {
 
-// What every process of a unit carries and its children inherit, so that it shows whose it is after
-// it has left its session and its parents. Some programs rewrite their environment, and some (sudo)
-// reset limits; few do both.
+// Every process of a unit carries the mark, and its children inherit it. So the mark shows the unit
+// of a process that has left its session and its parents. Some programs rewrite their environment,
+// and some (sudo) reset limits, but few do both.
 
-/// An entry of the environment, NAME=VALUE. The name is unlike that of any other bridge, so that a
-/// bridge behind a bridge does not hide it.
+/// An entry of the environment, NAME=VALUE. Each bridge uses another name, so that a bridge behind
+/// a bridge does not hide this entry.
 std::string unit_variable(const ProcessRecord& bridge, Generation gen);
 
-/// What `lock_limit_of` is to find. Nothing for a generation beyond half a million, which does not
-/// fit in beside the bridge.
+/// The value that `lock_limit_of` should find. Nothing for a generation above half a million, which
+/// does not fit beside the number of the bridge.
 std::optional<std::uint64_t> unit_lock_limit(const ProcessRecord& bridge, Generation gen);
 
 /// The generation of `bridge` whose mark the process carries.

@@ -7,7 +7,7 @@
 namespace sitter {
 namespace {
 
-/// A descriptor of our own for the stream, non-blocking.
+/// A separate, non-blocking descriptor for the stream.
 FileDescriptor own(int stream, int flags) {
   if (flags < 0) return FileDescriptor(open("/dev/null", O_RDWR | O_CLOEXEC));
   if (isatty(stream) != 0) {
@@ -24,7 +24,7 @@ FileDescriptor own(int stream, int flags) {
 
 }  // namespace
 
-// Both flags are read first: the two streams may be one.
+// Both flags are read first, because the two streams may be the same.
 ClientStdio::ClientStdio()
     : input_flags_(fcntl(STDIN_FILENO, F_GETFL)), output_flags_(fcntl(STDOUT_FILENO, F_GETFL)) {
   input_ = own(STDIN_FILENO, input_flags_);

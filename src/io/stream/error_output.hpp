@@ -5,18 +5,19 @@
 
 namespace sitter {
 
-/// Our stderr, written by a thread of its own while there is something to write: a client that
-/// never reads it would block the bridge otherwise, and it may be shared with programs that could
-/// not bear it to be non-blocking. What comes while 1 MiB waits is lost, and the loss is told.
+/// Our stderr. A second thread writes to it while there is something to write: a client that never
+/// reads stderr would otherwise block the bridge. stderr cannot be non-blocking, because other
+/// programs may share it and could not handle that. Bytes that arrive while 1 MiB waits are lost,
+/// and a message reports the loss.
 class ErrorOutput {
  public:
   ErrorOutput();
   ErrorOutput(const ErrorOutput&) = delete;
   ErrorOutput& operator=(const ErrorOutput&) = delete;
-  /// Waits at most 20 ms for what is queued, then lets go of it.
+  /// Waits at most 20 ms for the queued bytes, then drops them.
   ~ErrorOutput();
 
-  /// From any thread. Never waits.
+  /// Any thread may call it. Never waits.
   void write(std::string_view bytes);
 
  private:

@@ -17,21 +17,22 @@
 namespace sitter {
 namespace {
 
-/// As much as is kept of the child's stderr: nobody reads ours, so it is not worth more memory.
+/// As much as is kept of the child's stderr. The bytes wait only if the client does not read them,
+/// so they are not worth more memory.
 constexpr std::size_t kQueuedMax = limits::kMiB;
 
-/// A stderr that takes nothing for so long at the end is not waited for: after SIGTERM there is
+/// At the end, the bridge waits no longer for a stderr that takes nothing: after SIGTERM there is
 /// hardly any time.
 constexpr std::chrono::milliseconds kFlushWait{20};
 
-/// False when nobody will ever read it.
+/// False if stderr has failed for good.
 bool write_all(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(STDERR_FILENO, bytes.data(), bytes.size());
     if (count >= 0) {
       bytes.remove_prefix(static_cast<std::size_t>(count));
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      // Somebody who shares it has made it non-blocking.
+      // Another process that shares stderr has made it non-blocking.
       pollfd wait{STDERR_FILENO, POLLOUT, 0};
       poll(&wait, 1, -1);
     } else if (errno != EINTR) {
@@ -43,7 +44,7 @@ bool write_all(std::string_view bytes) {
 
 }  // namespace
 
-/// Shared with the thread, which may hang in a write for ever.
+/// The thread shares this object, since the thread may hang in a write for ever.
 struct ErrorOutput::State {
   std::mutex mutex;
   std::condition_variable changed;
@@ -55,8 +56,9 @@ struct ErrorOutput::State {
   void write_queue();
 };
 
-/// The thread: writes until nothing is left, and ends. While nothing is written there is no second
-/// thread, which would make every system call of the first one a little slower.
+/// The function of the thread: writes until nothing is left, and ends. While nothing is written
+/// there is no second thread, because a second thread makes every system call of the first one a
+/// little slower.
 void ErrorOutput::State::write_queue() {
   std::unique_lock lock(mutex);
   while (!queue.empty()) {
@@ -94,12 +96,12 @@ void ErrorOutput::write(std::string_view bytes) {
   }
   state_->queue.append(bytes);
   if (std::exchange(state_->is_writing, true)) return;
-  // Signals are for the main thread.
+  // Only the main thread handles signals.
   const SignalsBlocked blocked;
   try {
     std::thread([state = state_] { state->write_queue(); }).detach();
   } catch (const std::system_error&) {
-    // No more threads for us at this moment: the next write tries again.
+    // The system allows no more threads at this moment; the next write tries again.
     state_->is_writing = false;
   }
 }

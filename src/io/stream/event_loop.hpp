@@ -8,17 +8,17 @@
 
 namespace sitter {
 
-/// The loop of the one thread. Timers, signals and writes wait in its `io_context`. On Linux what is
-/// read for every message is watched beside it: before each wait Asio tries the read once more or
-/// arms the descriptor anew, and that is one system call in four on the way of a message.
+/// The loop of the one thread. Timers, signals and writes wait in its `io_context`. The descriptors
+/// that are read for every message are watched outside of it: Asio tries each read once more before
+/// it waits, which is one of four system calls on the path of a message.
 class EventLoop {
  public:
   /// Reads one descriptor.
   class Reader {
    public:
     enum class Seen : std::uint8_t {
-      filled,   ///< as much as there was room for
-      partly,   ///< something, or the end
+      filled,   ///< as many bytes as there was room for
+      partly,   ///< fewer bytes, or the end
       nothing,  ///< EAGAIN
     };
 
@@ -36,13 +36,14 @@ class EventLoop {
 
   boost::asio::io_context& io() { return io_; }
 
-  /// Tells the reader whenever it can read, or has come to the end, until it is forgotten. Reading
-  /// must not block if the descriptor is a pipe or a socket. The two must stay as they are until
-  /// then.
+  /// Calls the reader whenever there is something to read or the end is reached, until `forget`. A
+  /// pipe or a socket must be non-blocking. Until `forget`, the descriptor must stay open and the
+  /// reader must stay alive.
   void watch(int descriptor, Reader& reader);
-  /// Also from within `on_readable`. Nothing happens if it is not watched.
+  /// May also be called from within `on_readable`. Harmless if the reader is not watched.
   void forget(Reader& reader);
-  /// A reader whose other side has hung up is told in spite of a pause.
+  /// Pauses or resumes a reader. Once the other side has hung up, the reader is called in spite of
+  /// a pause.
   void set_paused(Reader& reader, bool paused);
 
   /// Calls the function from the loop, soon.
@@ -58,9 +59,10 @@ class EventLoop {
 
   Watched* find(const Reader& reader);
 
-  // Before the context, since functions that are posted and never called may own readers.
+  // This member comes before the context, since posted functions that are never called may own
+  // readers.
   std::unique_ptr<System> system_;
-  // One thread: no locks are needed.
+  // There is only one thread, so no locks are needed.
   boost::asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> runs_until_stopped_{
       io_.get_executor()};

@@ -13,7 +13,7 @@ namespace sitter {
 using boost::asio::posix::stream_descriptor;
 using boost::system::error_code;
 
-/// Shared with the wait that is under way, which may outlast the reader.
+/// A pending wait shares this object and may outlast the reader.
 struct EventLoop::Watched : std::enable_shared_from_this<Watched> {
   Watched(boost::asio::io_context& io, int number, Reader& told) : descriptor(io), reader(&told) {
     // Of what can't be watched each wait ends with an error at once, and the read says why.
@@ -36,7 +36,7 @@ struct EventLoop::Watched : std::enable_shared_from_this<Watched> {
   }
 
   stream_descriptor descriptor;
-  Reader* reader;  // null when it is forgotten
+  Reader* reader;  // null after `forget`
   bool is_waiting = false;
   bool is_paused = false;
 };

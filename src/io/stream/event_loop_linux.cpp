@@ -17,6 +17,16 @@
 namespace sitter {
 namespace {
 
+/// Asio waits in an epoll of its own and has no function that returns its descriptor. C++ allows an
+/// explicit instantiation to name a private member. If a version of Boost names this member
+/// differently, this code does not compile.
+template <auto member>
+struct Reveal {
+  friend auto epoll_of_asio() { return member; }
+};
+auto epoll_of_asio();
+template struct Reveal<&boost::asio::detail::epoll_reactor::epoll_fd_>;
+
 bool is_pipe_or_socket(int descriptor) {
   struct stat status {};
   return fstat(descriptor, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
@@ -25,19 +35,21 @@ bool is_pipe_or_socket(int descriptor) {
 }  // namespace
 
 struct EventLoop::Watched {
-  Reader* reader;  // null when it is forgotten
+  Reader* reader;  // null after `forget`
   int descriptor;
-  /// Told once per arrival (EPOLLET). After a read that gave less than there was room for, nothing
-  /// is left in a pipe or a socket (epoll(7)); of a terminal that can't be said.
+  /// Whether epoll reports each arrival only once (EPOLLET). After a read that returned less than
+  /// there was room for, a pipe or a socket is empty (epoll(7)). For a terminal this is not
+  /// certain.
   bool is_edge;
-  /// A file, which epoll does not take (EPERM).
+  /// A regular file, which epoll does not accept (EPERM).
   bool never_waits = false;
   bool is_ready = false;
-  /// No arrival will tell of the end, since that was told already.
+  /// The hang-up was reported already, so no further event will report the end.
   bool has_hung_up = false;
   bool is_paused = false;
 
-  /// After a hang-up a pause makes no sense: what is left is bounded, and its end must be noticed.
+  /// After a hang-up, a pause has no effect: the remaining bytes are bounded, and the end must be
+  /// noticed.
   bool may_read() const { return reader != nullptr && is_ready && (!is_paused || has_hung_up); }
 };
 
@@ -97,7 +109,7 @@ void EventLoop::watch(int descriptor, Reader& reader) {
   Watched& added =
       system_->watched.emplace_back(Watched{&reader, descriptor, is_pipe_or_socket(descriptor)});
   if (system_->add(added)) return;
-  // A file, or nothing that can be read: the read says which.
+  // A regular file, or a descriptor that cannot be read. A read shows which.
   added.is_edge = false;
   added.never_waits = added.is_ready = true;
 }
@@ -114,7 +126,7 @@ void EventLoop::set_paused(Reader& reader, bool paused) {
   Watched* const watched = find(reader);
   if (watched == nullptr || std::exchange(watched->is_paused, paused) == paused) return;
   if (watched->is_edge || watched->never_waits) return;
-  // What is not told once would be told again and again.
+  // Without EPOLLET, epoll would report the descriptor again and again during the pause.
   if (paused) {
     system_->remove(*watched);
   } else {
@@ -124,7 +136,7 @@ void EventLoop::set_paused(Reader& reader, bool paused) {
 
 void EventLoop::post(std::function<void()> function) {
   boost::asio::post(io_, std::move(function));
-  // Asio wakes nobody for a function that is posted by its only thread.
+  // Asio does not wake the loop for a function that the only thread posts.
   system_->has_posted = true;
 }
 

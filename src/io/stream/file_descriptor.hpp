@@ -4,8 +4,8 @@
 
 namespace sitter {
 
-/// The only owner of one open file descriptor, which it closes at its end. Empty when default-made,
-/// moved from or closed.
+/// The only owner of an open file descriptor. Its destructor closes the descriptor. Empty if
+/// default-constructed, moved from or closed.
 class FileDescriptor {
  public:
   FileDescriptor() = default;
@@ -23,7 +23,7 @@ class FileDescriptor {
   bool is_open() const { return number_ >= 0; }
   int number() const { return number_; }
 
-  /// Gives the descriptor away; the caller closes it.
+  /// Releases the descriptor; the caller must close it.
   int release() { return std::exchange(number_, -1); }
 
   /// Harmless when there is nothing to close.

@@ -5,7 +5,7 @@
 namespace sitter {
 
 void FileDescriptor::close() {
-  // Not repeated after EINTR: the number is free by then and may be somebody else's.
+  // The call is not repeated after EINTR: by then the number is free and may name another file.
   if (is_open()) ::close(release());
 }
 

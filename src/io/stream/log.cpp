@@ -17,10 +17,11 @@ namespace {
 constexpr std::size_t kFileBytesMax = 10 * limits::kMiB;
 constexpr std::size_t kOldFilesMax = 2;
 
-/// A log that fails, because its disk is full, says so at most this often.
+/// At most this often, a message on stderr says that the log cannot be written, because the disk is
+/// full for example.
 constexpr std::chrono::seconds kFailureInterval{60};
 
-/// The library's own stderr sink would wait for a client that does not read.
+/// The stderr sink of the library would wait for a client that does not read.
 class StderrSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   explicit StderrSink(ErrorOutput& output) : output_(output) {}

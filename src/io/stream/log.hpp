@@ -9,7 +9,7 @@
 
 namespace sitter {
 
-/// The bridge's own log. The only place that knows the logging library.
+/// The bridge's own log. No other module uses the logging library.
 class Log {
  public:
   struct Options {
@@ -20,15 +20,15 @@ class Log {
     std::string file = {};
   };
 
-  /// Null and a sentence in `error` when the file cannot be opened. A file that can't be written
-  /// later, because the disk is full, is told on stderr once in a while, and nothing stops.
-  /// `stderr_output` must outlive the log.
+  /// Returns null, and sets `error` to a sentence, if the file cannot be opened. If the file cannot
+  /// be written later, because the disk is full, a message on stderr says so from time to time, and
+  /// the bridge goes on. `stderr_output` must outlive the log.
   static std::unique_ptr<Log> open(const Options& options, ErrorOutput& stderr_output,
                                    std::string& error);
   ~Log();
 
   void write(order::Log::Level level, std::string_view text);
-  /// One line for each fact and order of the core; only with level trace.
+  /// Whether the log gets a line for each fact and order of the core; only with level trace.
   bool is_trace() const { return is_trace_; }
   void trace(std::string_view text);
 

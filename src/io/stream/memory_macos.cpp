@@ -2,7 +2,7 @@
 
 namespace sitter {
 
-// The system's allocator does so by itself.
+// The system's allocator does this by itself.
 void give_back_freed_memory() {}
 
 }  // namespace sitter

@@ -6,8 +6,8 @@
 
 #include "io/stream/file_descriptor.hpp"
 
-/// The few calls that Linux and macOS do not share. All may be used between fork and exec, except
-/// open_pipe.
+/// The few calls that differ between Linux and macOS. All of them but open_pipe may be used between
+/// fork and exec.
 namespace sitter::platform {
 
 struct Pipe {
@@ -15,10 +15,10 @@ struct Pipe {
   FileDescriptor write_end;
 };
 
-/// Both ends are closed at an exec. Empty: errno says why.
+/// Both ends are closed at an exec. Empty on failure, with the reason in errno.
 std::optional<Pipe> open_pipe();
 
-/// Lets the pipe hold more, where the system allows it.
+/// Makes the pipe hold more, if the system allows it.
 void enlarge_pipe(int descriptor);
 
 /// Marks every descriptor from `first` on to be closed at an exec.
@@ -26,22 +26,23 @@ void close_from_at_exec(int first);
 
 void close_from(int first);
 
-/// Has this process killed when `parent` ends. False if `parent` has ended already.
+/// Makes the system kill this process when `parent` ends. False if `parent` has ended already.
 bool die_with_parent(int parent);
 
 bool become_subreaper();
 
-/// Sets what `lock_limit_of` finds, in this process and all that it will start. Does nothing on
-/// systems that have no such thing, or do not let it be set.
+/// Sets the limit that `lock_limit_of` reads, for this process and all processes that it starts.
+/// Does nothing on systems without this limit, or if the system refuses to set it.
 void set_lock_limit(std::uint64_t limit);
 
-/// Whether the system itself has sent the signal, and no process.
+/// Whether the system itself has sent the signal, and not a process.
 bool is_from_system(const siginfo_t& info);
 
-/// Whether a process of our own user is at the other end of a local socket.
+/// Whether the process at the other end of a local socket belongs to our own user.
 bool is_own_peer(int socket);
 
-/// What a list of processes shows for this one; at most 15 bytes are sure to be seen.
+/// Sets the name that a list of processes shows for this process. At least 15 bytes of it are
+/// visible.
 void set_process_title(const char* title);
 
 }  // namespace sitter::platform

@@ -50,7 +50,7 @@ void close_from(int first) {
 
 bool die_with_parent(int parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The signal is only sent for a death from now on.
+  // The system sends the signal only if the parent ends after the call.
   return getppid() == parent;
 }
 
@@ -60,11 +60,12 @@ void set_lock_limit(std::uint64_t limit) {
   rlimit locks{};
   if (getrlimit(RLIMIT_LOCKS, &locks) != 0) return;
   locks.rlim_cur = limit;
-  // Where the hard limit is lower, the variable alone is the mark.
+  // If the hard limit is lower, the environment variable is the only mark.
   setrlimit(RLIMIT_LOCKS, &locks);
 }
 
-// A pid of 0 may also be that of a sender outside of our pid namespace.
+// A sender outside of our pid namespace also has the pid 0, so the pid does not identify the
+// system.
 bool is_from_system(const siginfo_t& info) { return info.si_code == SI_KERNEL; }
 
 bool is_own_peer(int socket) {

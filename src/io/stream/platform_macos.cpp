@@ -21,13 +21,13 @@ void for_each_descriptor(int first, Action action) {
 std::optional<Pipe> open_pipe() {
   int ends[2];
   if (pipe(ends) != 0) return std::nullopt;
-  // There is no pipe2. Between the calls only this thread forks.
+  // macOS has no pipe2. No other thread forks between these calls.
   fcntl(ends[0], F_SETFD, FD_CLOEXEC);
   fcntl(ends[1], F_SETFD, FD_CLOEXEC);
   return Pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
-// The system grows a pipe as it is used.
+// The system enlarges a pipe when needed.
 void enlarge_pipe(int) {}
 
 void close_from_at_exec(int first) {
@@ -38,7 +38,7 @@ void close_from(int first) {
   for_each_descriptor(first, [](int descriptor) { ::close(descriptor); });
 }
 
-// There is no parent-death signal: the keeper does it alone.
+// macOS has no parent-death signal, so only the keeper kills the processes.
 bool die_with_parent(int parent) { return getppid() == parent; }
 
 bool become_subreaper() { return false; }

@@ -4,8 +4,8 @@
 
 namespace sitter {
 
-/// Keeps handlers from running in this thread, and in a child that is forked meanwhile until it
-/// changes its own mask.
+/// Keeps signal handlers from running in this thread. They also do not run in a child that is
+/// forked meanwhile, until the child changes its own mask.
 class SignalsBlocked {
  public:
   SignalsBlocked() {

@@ -9,15 +9,16 @@
 
 namespace sitter {
 
-/// Reads one end of a pipe, a socket, a terminal or a file into lines, whenever there is something
-/// to read and it is not paused.
+/// Reads lines from one end of a pipe, a socket, a terminal or a file, whenever there is something
+/// to read and the reader is not paused.
 class StreamReader {
  public:
-  /// Called after each read, with the framer full of new bytes; and once at the end of the stream.
+  /// The events after each read, when the framer holds new bytes, and once at the end of the
+  /// stream.
   struct Events {
     std::function<void(LineFramer&)> on_read;
     std::function<void(LineFramer&)> on_end;
-    /// The raw bytes of each read, before `on_read`; may be empty.
+    /// Gets the raw bytes of each read, before `on_read`. May be unset.
     std::function<void(std::string_view)> on_bytes;
   };
 

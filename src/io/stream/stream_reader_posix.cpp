@@ -9,7 +9,7 @@
 
 namespace sitter {
 
-/// Shared with the event that is under way, which may outlast the reader.
+/// An event that is being handled shares this object, which may outlast the reader.
 struct StreamReader::State final : EventLoop::Reader, std::enable_shared_from_this<State> {
   State(EventLoop& of, FileDescriptor read_from, LineFramer source_framer, Events told)
       : loop(of),
@@ -23,7 +23,7 @@ struct StreamReader::State final : EventLoop::Reader, std::enable_shared_from_th
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return Seen::nothing;
     if (count < 0 && errno == EINTR) return Seen::filled;
     const auto self = shared_from_this();
-    // Whatever went wrong, nothing more comes from there.
+    // Whatever the error was, nothing more will come from there.
     if (count <= 0) {
       close();
       events.on_end(framer);
@@ -33,7 +33,7 @@ struct StreamReader::State final : EventLoop::Reader, std::enable_shared_from_th
     if (events.on_bytes) events.on_bytes({space.data(), size});
     framer.filled(size);
     events.on_read(framer);
-    // The next read may be far off.
+    // The next read may come much later, so memory is returned now.
     framer.shrink();
     return size == space.size() ? Seen::filled : Seen::partly;
   }

@@ -10,15 +10,16 @@
 
 namespace sitter {
 
-/// Writes to one end of a pipe, a socket, a terminal or a file without ever waiting for it: what is
-/// not taken at once stays in a queue. The queue has no bound of its own; its owner looks at
-/// `queued()`.
+/// Writes to one end of a pipe, a socket, a terminal or a file without ever waiting for it. Bytes
+/// that are not taken at once stay in a queue. The queue has no bound of its own; its owner must
+/// check `queued()`.
 class StreamWriter {
  public:
   struct Events {
-    /// The other side has taken something of the queue.
+    /// The other side has taken bytes from the queue.
     std::function<void()> on_moved;
-    /// Nobody will read any more. What was queued is gone, and all that is appended later.
+    /// Nothing will read the stream any more. The queue is lost, and everything that is appended
+    /// later is dropped.
     std::function<void()> on_broken;
   };
 
@@ -28,19 +29,19 @@ class StreamWriter {
   /// May be called from within an event.
   ~StreamWriter();
 
-  /// Small pieces are collected until `flush()`, large ones are written at once. What is not taken
-  /// of a large one is kept by its holder if there is one, and else copied.
+  /// Small pieces are collected until `flush()`; large pieces are written at once. If a large piece
+  /// is not taken completely, `holder` keeps the rest alive; without a holder, the rest is copied.
   void append(std::string_view piece, const std::shared_ptr<const void>& holder = {});
-  /// The same, with a line end behind it.
+  /// The same, followed by a line end.
   void append_line(std::string_view piece, const std::shared_ptr<const void>& holder = {});
-  /// Writes what was collected. Events are called later, never from here.
+  /// Writes the collected pieces. It never calls an event itself; events come later.
   void flush();
   std::size_t queued() const;
 
-  /// Also tells, by `on_broken`, when the reading end is closed while nothing is written.
+  /// Also calls `on_broken` if the reading end is closed while nothing is being written.
   void watch();
 
-  /// Closes the stream; what is queued is tried once more without waiting.
+  /// Closes the stream, after one last try to write the queue without waiting.
   void close();
 
  private:

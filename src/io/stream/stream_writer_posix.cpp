@@ -18,16 +18,17 @@ using boost::system::error_code;
 
 namespace {
 
-/// A piece from this size on is large: a copy of a smaller one costs less than a write of its own.
+/// A piece of this size or more is large: copying a smaller piece costs less than a separate write.
 constexpr std::size_t kLarge = 64 * limits::kKiB;
 
-/// What comes of one read fits, and then goes out in one write.
+/// The output of one read fits into a block, and then leaves in one write.
 constexpr std::size_t kBlock = 256 * limits::kKiB;
 
-/// The queue is a chain of blocks, so that it grows without a copy of what it holds.
+/// The queue is a chain of blocks, so that it grows without copying its content.
 struct Block {
   std::string own;
-  /// Where it is not null: of the piece that is meant instead.
+  /// If it is not null, the block is the piece `held`, which this holder keeps alive, and not
+  /// `own`.
   std::shared_ptr<const void> holder;
   std::string_view held{};
 
@@ -37,12 +38,12 @@ struct Block {
 
 }  // namespace
 
-/// Shared with the wait that is under way, which may outlast the writer.
+/// A pending wait shares this object and may outlast the writer.
 struct StreamWriter::State : std::enable_shared_from_this<State> {
   State(EventLoop& of, FileDescriptor target, Events told)
       : loop(of), descriptor(of.io(), target.release()), events(std::move(told)) {}
 
-  /// How much of the piece was taken.
+  /// Returns how much of the piece was taken.
   std::size_t write(std::string_view piece) {
     std::size_t taken = 0;
     while (taken < piece.size() && descriptor.is_open() && !is_broken) {
@@ -91,7 +92,7 @@ struct StreamWriter::State : std::enable_shared_from_this<State> {
 
   bool has_room(std::size_t size) const { return !blocks.empty() && blocks.back().has_room(size); }
 
-  /// Writes what is taken without waiting.
+  /// Writes as much of the queue as is taken without waiting.
   void write_queue() {
     while (queued > 0) {
       const std::string_view first = blocks.front().text().substr(written);
@@ -104,8 +105,9 @@ struct StreamWriter::State : std::enable_shared_from_this<State> {
       if (blocks.size() > 1) blocks.pop_front();
     }
     if (blocks.empty()) return;
-    // One is kept, since there is always a next line; but not the last one of a long chain, which
-    // would stand in the way of giving the rest back.
+    // One block is kept, since another line usually follows. The last block of a long chain is not
+    // kept, because its place in memory may keep the C library from returning the memory of the
+    // others.
     blocks.front().own.clear();
     if (blocks.front().holder || std::exchange(has_grown, false)) blocks.clear();
   }
@@ -129,8 +131,8 @@ struct StreamWriter::State : std::enable_shared_from_this<State> {
   }
 
   void watch() {
-    // A reader that goes away shows as an error condition. Files and some systems have no such
-    // thing; there the next write tells.
+    // A reader that goes away is visible as an error condition. Files and some systems have no such
+    // condition; there the next write shows that the reader is gone.
     descriptor.async_wait(stream_descriptor::wait_error,
                           [self = shared_from_this()](error_code error) {
                             if (!error && !self->is_over) self->become_broken();
@@ -155,7 +157,7 @@ struct StreamWriter::State : std::enable_shared_from_this<State> {
   stream_descriptor descriptor;
   Events events;
   std::list<Block> blocks;
-  std::size_t written = 0;  // of the first block
+  std::size_t written = 0;  // bytes of the first block
   std::size_t queued = 0;
   bool has_grown = false;  // beyond its first block
   bool is_waiting = false;
@@ -189,7 +191,7 @@ void StreamWriter::close() {
   if (!state_->descriptor.is_open()) return;
   state_->write_queue();
   state_->drop_queue();
-  error_code ignored;  // the descriptor is gone in any case
+  error_code ignored;  // the descriptor is closed in any case
   state_->descriptor.close(ignored);
 }
 
