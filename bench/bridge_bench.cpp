@@ -12,7 +12,7 @@
 namespace sitter {
 namespace {
 
-/// A bridge with an open session, whose child has nothing left to answer.
+/// A bridge with an open session, whose child has no unanswered requests.
 class OpenBridge {
  public:
   OpenBridge() : bridge_(config(), now_) {
@@ -22,7 +22,7 @@ class OpenBridge {
     client(R"json({"jsonrpc":"2.0","method":"notifications/initialized"})json");
   }
 
-  /// Feeds a line and drops what it leads to, as far as that is an order to send.
+  /// Feeds a line and drops the resulting orders to send.
   void pass(const Fact& line) {
     bridge_.handle(line, now_);
     while (auto order = bridge_.poll_order()) benchmark::DoNotOptimize(order);
@@ -80,8 +80,8 @@ class OpenBridge {
   MessageReader reader_;
 };
 
-/// `count` calls go in, then their answers come out: with 1 a round trip, with more what happens
-/// when a client sends them all at once.
+/// Feeds `count` calls and then their answers. With 1 it measures a round trip, with more it
+/// measures many calls at once.
 void call_and_answer(benchmark::State& state, std::size_t count, std::size_t bytes,
                      const std::string& result) {
   OpenBridge bridge;

@@ -8,8 +8,8 @@
 namespace sitter {
 namespace {
 
-/// Requests that come in, are sent, and are answered in the order in which they came, while so many
-/// others are in flight. The ids are made beforehand, since on the wire they are text.
+/// Adds, sends and answers requests in order, while the given number of other requests is in
+/// flight. The ids are created beforehand, since the bridge gets them as text.
 void add_send_and_take(benchmark::State& state, const std::string& before,
                        const std::string& after) {
   const std::size_t in_flight = static_cast<std::size_t>(state.range(0));
@@ -35,12 +35,12 @@ void BM_RequestWithIntegerId(benchmark::State& state) { add_send_and_take(state,
 BENCHMARK(BM_RequestWithIntegerId)->Arg(0)->Arg(100)->Arg(10'000)->Arg(100'000);
 
 void BM_RequestWithStringId(benchmark::State& state) {
-  // As long as a UUID, so that no small string optimisation helps.
+  // As long as a UUID, so that the small string optimisation does not apply.
   add_send_and_take(state, "\"0f8fad5b-d9cb-469f-a165-7086", "\"");
 }
 BENCHMARK(BM_RequestWithStringId)->Arg(0)->Arg(10'000);
 
-// An id that is not its own key: it must be read as a number first.
+// An id that cannot be its own key: it must first be read as a number.
 void BM_RequestWithOddId(benchmark::State& state) { add_send_and_take(state, "", ".0"); }
 BENCHMARK(BM_RequestWithOddId)->Arg(0);
 

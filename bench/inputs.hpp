@@ -9,10 +9,11 @@
 /// Lines as clients and servers write them, without their line ends.
 namespace sitter::bench {
 
-/// The bytes of the smallest call that occurs: a short name and hardly any argument.
+/// The size of a very small call: a short name and hardly any argument.
 constexpr int kSmallCall = 120;
 
-/// A short answer, a file, and about the largest line that the official TypeScript clients take.
+/// The sizes of a short answer, a file, and about the largest line that the official TypeScript
+/// clients accept.
 inline void message_sizes(benchmark::internal::Benchmark* benchmark) {
   benchmark->Arg(1024)->Arg(100 * 1024)->Arg(10 * 1024 * 1024);
 }
@@ -21,8 +22,9 @@ inline std::size_t bytes_of(const benchmark::State& state) {
   return static_cast<std::size_t>(state.range(0));
 }
 
-/// A tools/call of about so many bytes, with its members in the order of the official clients: the
-/// id comes last. The argument is one long string, so its size is bytes and not structure.
+/// A tools/call of about this many bytes, with its members in the order of the official clients:
+/// the id comes last. The argument is one long string, so the call has many bytes but little
+/// structure.
 inline std::string call(std::string_view id, std::size_t bytes) {
   const std::string begin =
       R"json({"method":"tools/call","params":{"name":"echo","arguments":{"text":")json";
@@ -32,7 +34,7 @@ inline std::string call(std::string_view id, std::size_t bytes) {
   return begin + std::string(bytes > around ? bytes - around : 0, 'x') + end;
 }
 
-/// One string of prose: few characters that mean something to JSON, which is the best case of a
+/// One string of prose with few characters that JSON treats specially: the best case of a
 /// structural index.
 inline std::string text_result(std::size_t bytes) {
   std::string text;
@@ -42,8 +44,8 @@ inline std::string text_result(std::size_t bytes) {
   return R"json({"content":[{"type":"text","text":")json" + text + R"json("}]})json";
 }
 
-/// Rows of small numbers and short strings: a character of structure every few bytes, which is the
-/// worst case of a structural index.
+/// Rows of small numbers and short strings, with a structural character every few bytes: the worst
+/// case of a structural index.
 inline std::string dense_result(std::size_t bytes) {
   std::string rows;
   while (rows.size() < bytes) {

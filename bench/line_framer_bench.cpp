@@ -11,8 +11,8 @@
 namespace sitter {
 namespace {
 
-/// Bytes to lines, as a reader of a pipe would: each read fills what the framer offers, but at most
-/// `read_max`. The copy stands for that read.
+/// Splits bytes into lines, as a reader of a pipe does: each read fills the space that the framer
+/// offers, but at most `read_max` bytes. The copy stands for the read.
 void frame(benchmark::State& state, const std::string& stream, std::size_t read_max) {
   LineFramer framer;
   std::size_t lines = 0;
@@ -40,7 +40,7 @@ std::string lines_of(std::size_t bytes, std::size_t total) {
   return stream;
 }
 
-// A chatty pair: many lines in each read, the last of them cut.
+// A lively session: many lines in each read, the last of them incomplete.
 void BM_FrameManyLinesPerRead(benchmark::State& state) {
   frame(state, lines_of(bench::bytes_of(state), limits::kMiB), limits::kMiB);
 }
@@ -52,7 +52,7 @@ void BM_FrameOneLinePerRead(benchmark::State& state) {
 }
 BENCHMARK(BM_FrameOneLinePerRead)->Arg(200)->Arg(4096);
 
-// A line that is larger than any read: the buffer has to grow, and is given back after each.
+// A line that is larger than any read: the buffer must grow, and is released after each line.
 void BM_FrameLongLine(benchmark::State& state) {
   frame(state, lines_of(bench::bytes_of(state), bench::bytes_of(state)), 64 * limits::kKiB);
 }

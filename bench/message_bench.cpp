@@ -33,7 +33,8 @@ void BM_ReadTextResult(benchmark::State& state) {
 }
 BENCHMARK(BM_ReadTextResult)->Apply(bench::message_sizes);
 
-// The server of the TypeScript SDK writes the id last, so every result must be walked to its end.
+// The server of the TypeScript SDK writes the id last, so the reader must walk to the end of every
+// result.
 void BM_ReadTextResultIdLast(benchmark::State& state) {
   read(state, bench::result_last_id("7", bench::text_result(bench::bytes_of(state))));
 }

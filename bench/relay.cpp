@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   int input[2];
   int output[2];
   if (argc < 2 || pipe2(input, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0) return 2;
-  // A child made by fork would share pages that the parent then has to copy.
+  // After a fork, the parent would have to copy the pages that it shares with the child.
   const pid_t pid = vfork();
   if (pid == 0) {
     dup2(input[0], STDIN_FILENO);
@@ -50,6 +50,6 @@ int main(int argc, char** argv) {
   copy(output[0], STDOUT_FILENO);
   int status = 0;
   waitpid(pid, &status, 0);
-  // The other thread may still be waiting for input.
+  // The other thread may still wait for input.
   _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }

@@ -1,6 +1,7 @@
-// Measures the built program from outside: a client of its own, fake-mcp as a child that costs
-// nothing, and between the two nothing, the byte-copying relay, or mcp-sitter. All run on one core,
-// in turn, so that a ratio within a round means something on a machine that does other things too.
+// Measures the built program from outside. The benchmark plays the client, and fake-mcp is a child
+// that costs almost nothing. The two are connected directly, through a relay that copies bytes, or
+// through mcp-sitter. All run in turn on one core, so that a ratio within a round is meaningful
+// even on a machine that does other work.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -35,7 +36,7 @@ constexpr std::size_t kMessageBytes = 200;
 constexpr std::size_t kPipelined = 100'000;
 constexpr std::size_t kCallsBeforeIdle = 10'000;
 constexpr std::size_t kLargeResult = 10'000'000;
-/// Ids of one length keep all lines of one size.
+/// All ids have the same length, so that all lines have the same size.
 constexpr std::size_t kFirstId = 100'000;
 
 [[noreturn]] void die(std::string_view what) {
@@ -51,8 +52,8 @@ constexpr std::string_view kInitialized =
     R"json({"jsonrpc":"2.0","method":"notifications/initialized"})json"
     "\n";
 
-/// A call of `kMessageBytes` with its line end, in the order of members that the official clients
-/// use.
+/// A call of `kMessageBytes` including its line end, with the members in the order of the official
+/// clients.
 std::string call_line(std::size_t id) {
   std::string line = fmt::format(
       R"json({{"method":"tools/call","params":{{"name":"echo","arguments":{{"text":"{{}}"}},)json"
@@ -63,7 +64,7 @@ std::string call_line(std::size_t id) {
   return line.replace(line.find("{}"), 2, filling);
 }
 
-/// The size of text that makes an answer of fake-mcp `kMessageBytes` long with its line end.
+/// How much text makes an answer of fake-mcp `kMessageBytes` long, including its line end.
 std::size_t small_result() {
   const std::string_view around =
       R"json({"jsonrpc":"2.0","id":100000,"result":{"content":[{"type":"text","text":""}]}})json"
@@ -71,7 +72,7 @@ std::size_t small_result() {
   return kMessageBytes - around.size();
 }
 
-/// A started program, spoken to through two pipes, and opened as an MCP client would.
+/// A running program with two pipes, whose session is opened as an MCP client would open it.
 class Program {
  public:
   explicit Program(const std::vector<std::string>& command) {
@@ -115,7 +116,7 @@ class Program {
     }
   }
 
-  /// Reads so many lines, and nothing may follow the last one. Returns their bytes.
+  /// Reads this many lines; nothing may follow the last one. Returns the number of bytes.
   std::size_t read_answers(std::size_t lines) {
     std::size_t bytes = 0;
     while (true) {
@@ -134,7 +135,8 @@ class Program {
     return read_answers(1);
   }
 
-  /// What a client says next, and calls until nothing is done for the first time any more.
+  /// Completes the opening, and then makes calls, so that later calls meet nothing for the first
+  /// time.
   void warm_up(std::size_t calls) {
     write_all(kInitialized);
     for (std::size_t i = 0; i < calls; ++i) call(call_line(kFirstId + i));
@@ -147,7 +149,7 @@ class Program {
   std::vector<char> buffer_ = std::vector<char>(256 * 1024);
 };
 
-/// A field of /proc/PID/status that is given in kB, in MB of 1024 kB.
+/// A field of /proc/PID/status that is given in kB, converted to MB of 1024 kB.
 double memory_of(pid_t pid, std::string_view field) {
   std::ifstream status(fmt::format("/proc/{}/status", pid));
   for (std::string line; std::getline(status, line);) {
@@ -157,7 +159,7 @@ double memory_of(pid_t pid, std::string_view field) {
   die(fmt::format("/proc/{}/status has no {}", pid, field));
 }
 
-/// Time that all threads of a process have spent on a core.
+/// The CPU time of all threads of a process.
 Micros cpu_time_of(pid_t pid) {
   double nanoseconds = 0;
   const std::string tasks = fmt::format("/proc/{}/task", pid);
@@ -169,7 +171,7 @@ Micros cpu_time_of(pid_t pid) {
   return Micros(nanoseconds / 1000);
 }
 
-/// All that is started from now on stays on this core.
+/// Pins this process, and all processes that it starts from now on, to this core.
 void stay_on(int core) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -190,7 +192,7 @@ constexpr std::size_t kDirect = 0;
 constexpr std::size_t kRelay = 1;
 constexpr std::size_t kSitter = 2;
 
-/// One value per round for each way between client and child.
+/// One value per round for each of the three setups.
 using Figure = std::array<std::vector<double>, 3>;
 
 struct Options {
@@ -221,7 +223,7 @@ double quantile(std::vector<double> values, double part) {
 
 double median(const std::vector<double>& values) { return quantile(values, 0.5); }
 
-/// Calls `measure(way)` for the three in turn; each round begins with another of them.
+/// Calls `measure(way)` for the three setups in turn. Each round begins with another setup.
 template <class Measure>
 void in_turn(int round, Measure measure) {
   for (std::size_t i = 0; i < 3; ++i) measure((i + static_cast<std::size_t>(round)) % 3);
@@ -236,7 +238,8 @@ class Table {
     row("---", {"---:", "---:", "---:"}, "---", "---");
   }
 
-  /// Medians over the rounds, and how mcp-sitter and the relay compare within each round.
+  /// Adds the medians over the rounds, and a comparison of mcp-sitter and the relay within each
+  /// round.
   void add(std::string_view what, const Figure& figure, int digits, Compare compare,
            std::string_view goal) {
     std::array<std::string, 3> cells;
@@ -271,7 +274,7 @@ class Table {
   }
 };
 
-/// One call after the other, each when the one before is answered.
+/// One call after the other, each after the answer to the call before.
 void round_trip(const Options& options, Table& table) {
   constexpr int kBlocks = 5;
   constexpr std::size_t kWarmUp = 50;
@@ -289,7 +292,7 @@ void round_trip(const Options& options, Table& table) {
       programs[way]->warm_up(200);
       cpu_before[way] = cpu_time_of(programs[way]->pid());
     });
-    // Short blocks in turn, so that a disturbance from outside meets all three.
+    // Blocks are short and take turns, so that a disturbance affects all three setups.
     for (int block = 0; block < kBlocks; ++block) {
       in_turn(round, [&](std::size_t way) {
         for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -314,7 +317,7 @@ void round_trip(const Options& options, Table& table) {
   table.add("  of it on the core, us", cpu, 2, Table::Compare::ratio, "");
 }
 
-/// All calls as fast as they are taken, written in pieces of 64 KiB.
+/// All calls as fast as the program takes them, written in pieces of 64 KiB.
 void pipelined(const Options& options, Table& table) {
   constexpr std::size_t kPiece = 64 * 1024;
   std::string calls;
@@ -380,7 +383,7 @@ void large_result(const Options& options, Table& table) {
       times[way].push_back(median(of_round));
       if (way == kDirect) return;
       peak[way].push_back(memory_of(program.pid(), "VmHWM:"));
-      // A second is long, and once is enough: what is given back does not vary.
+      // Waiting takes a second, and one measurement is enough: the returned memory does not vary.
       if (round > 0) return;
       std::this_thread::sleep_for(std::chrono::seconds(1));
       later[way].push_back(memory_of(program.pid(), "VmRSS:"));
@@ -392,7 +395,8 @@ void large_result(const Options& options, Table& table) {
 }
 
 void memory(const Options& options, Table& table) {
-  // After a first call, since the opening is followed by a look at the child's lists.
+  // The measurement starts after a first call, since the bridge lists the child's tools after the
+  // opening.
   Figure idle, after;
   for (const std::size_t way : {kRelay, kSitter}) {
     Program program(options.command(way, small_result()));

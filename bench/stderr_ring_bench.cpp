@@ -9,7 +9,7 @@
 namespace sitter {
 namespace {
 
-/// A full ring, which is what a child that floods its stderr meets.
+/// Adds to a full ring, as for a child that floods its stderr.
 void add(benchmark::State& state, const std::string& line) {
   StderrRing ring;
   for (std::size_t i = 0; i < limits::kStderrLinesDefault; ++i) ring.add(1, line);
@@ -22,7 +22,7 @@ void BM_AddPlainLine(benchmark::State& state) {
 }
 BENCHMARK(BM_AddPlainLine)->Arg(64)->Arg(4096);
 
-// Colours and characters of several bytes: what has to be cleaned and checked.
+// Colours and multi-byte characters, which must be removed or checked.
 void BM_AddColouredLine(benchmark::State& state) {
   std::string line;
   while (line.size() < bench::bytes_of(state)) line += "\x1b[31mFehler\x1b[0m für \xE2\x82\xAC 5 ";
@@ -30,7 +30,7 @@ void BM_AddColouredLine(benchmark::State& state) {
 }
 BENCHMARK(BM_AddColouredLine)->Arg(64)->Arg(4096);
 
-// Longer than what is kept of a line.
+// A line that is longer than the kept part of a line.
 void BM_AddLongLine(benchmark::State& state) { add(state, std::string(limits::kMiB, 'x')); }
 BENCHMARK(BM_AddLongLine);
 
@@ -50,7 +50,7 @@ void BM_Grep(benchmark::State& state) {
 }
 BENCHMARK(BM_Grep);
 
-// What a crash report quotes.
+// The lines that a crash report quotes.
 void BM_Tail(benchmark::State& state) {
   StderrRing ring;
   const std::string line(100, 'x');

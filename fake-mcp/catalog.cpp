@@ -24,7 +24,8 @@ std::vector<std::string> list_in(const std::string& file) {
   std::vector<std::string> list;
   const std::optional<std::string> text = read_file(file);
   const bool usable = text && each_item(*text, '[', [&](std::string_view, std::string_view item) {
-                        // A definition may be spread over lines in the file, never on the wire.
+                        // In the file a definition may span several lines, but on the wire it must
+                        // not.
                         std::string& kept = list.emplace_back(item);
                         std::replace(kept.begin(), kept.end(), '\n', ' ');
                         std::replace(kept.begin(), kept.end(), '\r', ' ');

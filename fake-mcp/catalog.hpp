@@ -9,22 +9,22 @@
 
 namespace sitter::fake {
 
-/// The lists that this server offers: raw JSON definitions, built in or from files that are read
-/// once, so that a changed file is a changed list in the next life.
+/// The lists that this server offers: raw JSON definitions, built in or read from files. Each
+/// process reads the files once, so a changed file is a changed list in the next process.
 class Catalog {
  public:
-  /// Ends the process with 1 and a sentence on stderr if a file is no JSON array. The options must
-  /// live as long as this.
+  /// Exits with 1 and a sentence on stderr if a file is not a JSON array. The options must outlive
+  /// this object.
   explicit Catalog(const Options& options);
 
-  /// The tools/list result that begins at a raw cursor (empty: the first page), or nothing if there
-  /// is no such page.
+  /// The tools/list result for a raw cursor (empty: the first page). Nothing if there is no such
+  /// page.
   std::optional<std::string> tools_page(std::string_view cursor) const;
   std::string resources() const;
   std::string prompts() const;
   bool has_tool(std::string_view name) const;
 
-  /// Reads the tools again from their file; without a file, one more tool is there.
+  /// Reads the tools again from their file. Without a file, adds a tool.
   void change_tools();
 
  private:

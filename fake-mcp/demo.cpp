@@ -1,4 +1,4 @@
-// Plays the main job of mcp-sitter on the screen: a client works with a server that is killed,
+// Shows the main purpose of mcp-sitter on the screen: a client works with a server that is killed,
 // rebuilt and crashes.
 
 #include <fcntl.h>
@@ -61,8 +61,7 @@ void show(const char* who, const std::string& text) {
   std::exit(1);
 }
 
-/// The client's end of a session with mcp-sitter, which is started here and ended by closing its
-/// stdin.
+/// The client's side of a session. It starts mcp-sitter, and ends it by closing its stdin.
 class Session {
  public:
   explicit Session(std::vector<std::string> command) {
@@ -72,7 +71,7 @@ class Session {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
-    // What the server writes there is shown by the model's own question.
+    // The demo shows the server's stderr only when the model asks for it.
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     for (const int end : {in[0], in[1], out[0], out[1]}) {
       posix_spawn_file_actions_addclose(&actions, end);
@@ -99,7 +98,7 @@ class Session {
     }
   }
 
-  /// The answer; notifications on the way are shown.
+  /// Returns the answer, and shows notifications that arrive before it.
   json request(const std::string& method, const json& params) {
     const int id = next_id_++;
     send({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}});
@@ -109,7 +108,7 @@ class Session {
     }
   }
 
-  /// Until it is told this.
+  /// Waits for this notification.
   void wait_for(const std::string& notification) {
     while (hear().value("method", std::string()) != notification) continue;
   }
@@ -156,7 +155,7 @@ class Session {
   int next_id_ = 1;
 };
 
-/// A directory of the demo's own, gone at its end.
+/// A temporary directory for the demo, removed at the end.
 class Workshop {
  public:
   Workshop() {
@@ -174,7 +173,7 @@ class Workshop {
   std::string directory() const { return directory_.string(); }
   std::string tools() const { return (directory_ / "tools.json").string(); }
   void build(const char* tools_now) const { std::ofstream(tools()) << tools_now; }
-  /// What the build command makes the tools of.
+  /// Writes the source, from which the build command makes the tools.
   void edit(const char* tools_next) const {
     std::ofstream(directory_ / "source.json") << tools_next;
   }

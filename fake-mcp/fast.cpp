@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::size_t kReadSize = std::size_t{1} << 18;
 
-/// A pending output larger than this is written before the end of the read, so that large results
-/// do not pile up.
+/// If more output than this is pending, it is written before the end of the read, so that large
+/// results do not accumulate.
 constexpr std::size_t kPendingMax = std::size_t{1} << 20;
 
 struct Head {
@@ -31,7 +31,7 @@ struct Head {
   std::string_view method;  ///< without its quotes
 };
 
-/// Reads the usual beginning of a request, and nothing behind it.
+/// Reads the usual beginning of a request, and ignores the rest.
 bool read_usual_head(std::string_view line, Head& head) {
   constexpr std::string_view kStart = R"({"jsonrpc":"2.0","id":)";
   constexpr std::string_view kMethod = R"(,"method":")";
@@ -69,7 +69,7 @@ class FastServer {
 
   void on_line(std::string_view line) {
     const auto [id, method] = head_of(line);
-    // Notifications and answers want nothing.
+    // Notifications and answers need no answer.
     if (id.empty() || method.empty()) return;
     output_.append(R"({"jsonrpc":"2.0","id":)").append(id);
     if (method == "tools/call") {
@@ -106,7 +106,7 @@ class FastServer {
   }
 
   const Options& options_;
-  const bool is_modern_;  ///< dual counts as modern: what it adds to a result hurts nobody
+  const bool is_modern_;  ///< true for dual too: the added members do no harm
   Catalog catalog_;
   std::string result_;
   std::string output_;
@@ -119,7 +119,7 @@ int serve_fast(const Options& options) {
   std::vector<char> input(kReadSize);
   std::size_t size = 0;
   while (true) {
-    // A line longer than the buffer doubles it.
+    // If a line fills the buffer, the buffer doubles.
     if (size == input.size()) input.resize(2 * size);
     const ssize_t count = ::read(STDIN_FILENO, input.data() + size, input.size() - size);
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) {

@@ -41,7 +41,7 @@ void append_utf8(std::string& text, std::uint32_t code) {
   }
 }
 
-/// The four digits behind a `\u` at `at`; 0xFFFD if they are not there.
+/// The value of the four digits behind a `\u` at `at`; 0xFFFD if there are no such digits.
 std::uint32_t escaped_unit(std::string_view raw, std::size_t at) {
   std::uint32_t unit = 0xFFFD;
   if (at + 6 <= raw.size() && raw.substr(at, 2) == "\\u") {
@@ -55,7 +55,7 @@ std::uint32_t escaped_unit(std::string_view raw, std::size_t at) {
 bool is_high_surrogate(std::uint32_t unit) { return unit >= 0xD800 && unit < 0xDC00; }
 bool is_low_surrogate(std::uint32_t unit) { return unit >= 0xDC00 && unit < 0xE000; }
 
-/// Appends what the escape at `at` means and returns its length.
+/// Appends the character of the escape at `at`, and returns the length of the escape.
 std::size_t append_escape(std::string& text, std::string_view raw, std::size_t at) {
   constexpr std::string_view kLetters = "bfnrt";
   constexpr std::string_view kMeanings = "\b\f\n\r\t";

@@ -7,25 +7,24 @@
 #include <utility>
 #include <vector>
 
-// JSON is handled here as the text it came in. A value that is only echoed keeps its spelling, and
-// since nothing recurses, depth and size of what a test sends have no limit. Only brackets and
-// quotes are understood: what is inside a scalar is not checked. A library would change spellings,
-// and refuse the lone surrogates and the bytes outside of UTF-8 that tests send on purpose.
+// This module handles JSON as text. A value that is only echoed keeps its spelling. No function
+// recurses, so the depth and the size of a test's input have no limit. Only brackets and quotes are
+// parsed; the content of a scalar is not checked.
 
 namespace sitter::fake {
 
 /// The first position from `at` on that is not white space, or the size of the text.
 std::size_t next_token(std::string_view json, std::size_t at);
 
-/// The position behind the value that begins at `at`; npos if the text ends within it.
+/// The position behind the value that begins at `at`; npos if the text ends within the value.
 std::size_t value_end(std::string_view json, std::size_t at);
 
-/// Whether a key as it stands between its quotes spells `name`, escapes included.
+/// Whether a raw key, without its quotes, spells `name`. Handles escapes.
 bool is_key(std::string_view raw_key, std::string_view name);
 
 /// Calls `visit(key, value)` for each member of an object (`open` is '{') or each element of an
-/// array (`open` is '[', the key is empty). Both are raw, the key without its quotes. False if the
-/// text is not one such value from end to end; what came before the fault has been visited then.
+/// array (`open` is '[', the key is empty). Both are raw, the key without its quotes. Returns false
+/// if the text is not exactly one such value; the items before the fault have been visited then.
 template <class Visit>
 bool each_item(std::string_view json, char open, Visit visit) {
   const bool keyed = open == '{';
@@ -57,19 +56,20 @@ bool each_item(std::string_view json, char open, Visit visit) {
   return false;
 }
 
-/// The raw value of a member, empty if there is none. Of duplicate keys the last one counts.
+/// The raw value of a member; empty if there is none. The last of duplicate keys counts.
 std::string_view member(std::string_view object, std::string_view name);
 
 /// The text of a JSON string; empty if `raw` is anything else. A lone surrogate becomes U+FFFD.
 std::string text_of(std::string_view raw);
 
-/// A number cut to an integer; `fallback` if `raw` is no number.
+/// A number truncated to an integer; `fallback` if `raw` is not a number.
 long long integer_of(std::string_view raw, long long fallback);
 
-/// The text as a JSON string. Bytes from 0x80 on pass unchanged, valid UTF-8 or not.
+/// The text as a JSON string. Bytes from 0x80 on pass unchanged, whether they are valid UTF-8 or
+/// not.
 std::string json_quoted(std::string_view text);
 
-/// `{"key":value,...}` and `[value,...]` of raw values. Keys must not need escapes.
+/// Builds `{"key":value,...}` and `[value,...]` from raw values. Keys must not need escapes.
 std::string object_of(std::initializer_list<std::pair<std::string_view, std::string_view>> members);
 std::string array_of(const std::vector<std::string>& values);
 

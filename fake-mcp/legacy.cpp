@@ -65,8 +65,7 @@ void Legacy::on_notification(std::string_view method, std::string_view params) {
   }
 }
 
-/// Does the requests whose whole effect is what is remembered of them. False if it is none of
-/// these.
+/// Handles the requests that only change the record. False if the request is not one of them.
 bool Legacy::keeps_state(std::string_view method, std::string_view params) {
   if (!offers(session_.options, method)) return false;
   Record& record = session_.record;

@@ -12,10 +12,10 @@ namespace sitter::fake {
 std::string initialize_result(const Options& options, std::string_view params);
 
 /// The methods of the revisions up to 2025-11-25, which open a session with initialize. The server
-/// hands on what no fault has swallowed.
+/// passes on every message that no fault has consumed.
 class Legacy {
  public:
-  /// The session must live as long as this.
+  /// The session must outlive this object.
   explicit Legacy(Session& session) : session_(session) {}
 
   void on_request(std::string_view id, std::string_view method, std::string_view params);

@@ -27,10 +27,10 @@ void report_grandchild(bool own_session, const Options& options) {
   say("grandchild " + std::to_string(pid));
 }
 
-/// The faults at start, in the order that --help promises.
+/// Carries out the faults at start, in the order that --help names.
 void start(const Options& options) {
   std::signal(SIGPIPE, SIG_IGN);
-  // A grandchild that was killed is gone for whoever looks, without a zombie.
+  // A killed grandchild must disappear without leaving a zombie.
   std::signal(SIGCHLD, SIG_IGN);
   if (options.ignore_term) ignore_end_signals();
   const bool may_stay = options.ignore_eof || options.ignore_term;

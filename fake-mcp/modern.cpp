@@ -57,7 +57,7 @@ void Modern::on_notification(std::string_view method, std::string_view params) {
   if (method == "notifications/cancelled") session_.cancel(member(params, "requestId"));
 }
 
-/// Answers a request that does not name the one revision that is served.
+/// Answers a request with an error if it does not name the one supported revision.
 bool Modern::refuses(std::string_view id, std::string_view method, std::string_view params) {
   const std::string_view version = envelope_version(params);
   if (text_of(version) == kModernVersion) return false;
@@ -77,7 +77,7 @@ void Modern::listen(std::string_view id, std::string_view params) {
   session_.streams.open(id, filter);
 }
 
-/// `requested` is raw, and empty if the request named no version at all.
+/// `requested` is raw. It is empty if the request named no version at all.
 void Modern::refuse_version(std::string_view id, std::string_view requested) {
   std::string data = object_of({{"supported", supported_versions()}});
   if (!requested.empty()) {

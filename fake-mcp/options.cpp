@@ -13,7 +13,7 @@
 namespace sitter::fake {
 namespace {
 
-/// Why a value cannot be used; ends in the sentence on stderr.
+/// Why a value cannot be used. The reason ends up in the sentence on stderr.
 using BadValue = std::invalid_argument;
 
 template <class Number>
@@ -71,7 +71,7 @@ void set_error_on(Options& options, std::string_view value) {
 }
 
 void set_failing_starts(Options& options, std::string_view value) {
-  // A path may hold colons, so the last one counts.
+  // A path may contain colons, so the last colon counts.
   const std::size_t colon = value.rfind(':');
   if (colon == std::string_view::npos) throw BadValue("needs FILE:N");
   options.failing_starts = {std::string(value.substr(0, colon)),
@@ -110,7 +110,7 @@ void add_listen_without(Options& options, std::string_view value) {
 
 using Set = void (*)(Options&, std::string_view);
 
-/// One flag. A row without `set` is a heading. A flag without `value` stands alone.
+/// One flag. A row without `set` is a heading. A flag without `value` takes none.
 struct Flag {
   std::string_view name;
   std::string_view value;

@@ -11,8 +11,8 @@
 
 namespace sitter::fake {
 
-/// Which revisions are spoken: those that open with initialize, 2026-07-28, or whichever the client
-/// begins with.
+/// The supported revisions: those that open with initialize, only 2026-07-28, or the era that the
+/// client's first request shows.
 enum class Era { legacy, modern, dual };
 
 struct ErrorAnswer {
@@ -20,13 +20,13 @@ struct ErrorAnswer {
   std::string message;
 };
 
-/// A file that counts starts, and how many of them fail.
+/// A file that counts starts, and the number of starts that fail.
 struct FailingStarts {
   std::string file;
   long long count = 0;
 };
 
-/// What the command line says. Methods are the keys of the faults "on a method".
+/// The parsed command line. Methods are the keys of the faults "on a method".
 struct Options {
   std::vector<std::string> argv;
 
@@ -103,8 +103,8 @@ struct Options {
   std::optional<std::string> journal;
 };
 
-/// Reads the command line. Ends the process with 0 after --help, and with 2 and one sentence on
-/// stderr if a flag is unknown, has a bad value, or asks --fast for what it does not do.
+/// Reads the command line. Exits with 0 after --help. Exits with 2 and one sentence on stderr if a
+/// flag is unknown, has a bad value, or does not go with --fast.
 Options parse_options(int argc, char** argv);
 
 }  // namespace sitter::fake

@@ -8,14 +8,14 @@
 
 namespace sitter::fake {
 
-/// Stdout, with the faults that the options ask for. Every line is written at once and whole, one
-/// write each, unless a burst is being gathered. JSON arguments are raw.
+/// Stdout, with the faults that the options request. Every line is written at once, in one write,
+/// except during a burst. JSON arguments are raw.
 ///
-/// If the client has closed the other end, the process exits with 0, or writes nothing more when it
-/// is to ignore that.
+/// If the client has closed the other end, the process exits with 0. If the options say to ignore
+/// that, the process goes on and writes nothing more.
 class Output {
  public:
-  /// The options must live as long as this.
+  /// The options must outlive this object.
   explicit Output(const Options& options) : options_(options), at_begin_(options.bom) {}
 
   void answer(std::string_view id, std::string_view result);
@@ -24,21 +24,21 @@ class Output {
   void notify(std::string_view method, std::string_view params);
   void ask(std::string_view id, std::string_view method, std::string_view params);
 
-  /// This text and a line end, whatever it is.
+  /// Writes any text and a line end.
   void line(std::string_view text);
 
-  /// So many x without a line end, then a line end.
+  /// Writes this many x, and only then a line end.
   void endless_line(std::size_t bytes);
 
-  /// What is said between the two goes out in one write.
+  /// Everything between the two calls leaves in one write.
   void begin_burst() { in_burst_ = true; }
   void end_burst();
 
-  /// All requests of one read have been seen: an answer that waits for another one to share its
-  /// line with goes out alone.
+  /// All requests of one read were handled: an answer that waits for a second one on its line
+  /// leaves alone.
   void end_of_read();
 
-  /// Closes the descriptor; nothing is written any more.
+  /// Closes the descriptor. Nothing is written afterwards.
   void close();
 
  private:

@@ -97,7 +97,8 @@ pid_t start_grandchild(const Grandchild& wanted) {
     sleep_as_grandchild(wanted, report[1]);
   }
   ::close(report[1]);
-  // The pid comes from the grandchild itself, so nobody who reads it can be too early with a kill.
+  // The grandchild itself reports its pid after it has set its signal dispositions, so a test that
+  // reads the pid can send a signal at once.
   pid_t pid = -1;
   while (::read(report[0], &pid, sizeof pid) == -1 && errno == EINTR) {
   }

@@ -10,39 +10,39 @@
 
 namespace sitter::fake {
 
-/// Writes everything, in one write(2) where the system takes it, and waits if the descriptor is
-/// non-blocking and full. False if the other end is gone.
+/// Writes everything, in one write(2) if the system takes it. Waits if the descriptor is
+/// non-blocking and full. False if the other end is closed.
 bool write_all(int descriptor, std::string_view bytes);
 
-/// One line on stderr.
+/// Writes one line to stderr.
 void say(std::string_view line);
 
 /// The number of a signal given as `SEGV`, `SIGSEGV` or `11`.
 std::optional<int> signal_by_name(std::string_view name);
 
-/// Ends this process by the signal, whatever its disposition was, without a core file. Comes back
-/// from signals that do not end a process.
+/// Ends this process by the signal, whatever its disposition was, without a core file. Returns if
+/// the signal does not end a process.
 void die_of(int signal);
 
-/// From now on the ordinary ways to ask a process to end have no effect.
+/// Makes the process ignore SIGTERM, SIGINT and SIGHUP from now on.
 void ignore_end_signals();
 
-/// Ends this process with kLifeOver after that time, whatever it does then.
+/// Ends this process with kLifeOver after this time, whatever it is doing then.
 inline constexpr int kLifeOver = 124;
 void limit_life(std::chrono::seconds limit);
 
 struct Grandchild {
   bool own_session = false;   ///< a daemon: own session, parent is init
-  bool ignores_term = true;   ///< SIGTERM, SIGINT and SIGHUP do nothing
-  std::chrono::seconds life;  ///< it ends by itself then
+  bool ignores_term = true;   ///< ignores SIGTERM, SIGINT and SIGHUP
+  std::chrono::seconds life;  ///< after this time it exits
 };
 
-/// Starts a process of this executable that holds our three descriptors and sleeps. Its signal
-/// dispositions are set when this returns. Returns its pid, or -1.
+/// Starts a process of this executable that holds our three standard descriptors and sleeps. When
+/// the function returns, the signal dispositions of this process are set. Returns the pid, or -1.
 pid_t start_grandchild(const Grandchild& wanted);
 
-/// Adds one to the count that a file holds, if it is below `limit`. The count before, or nothing if
-/// it was not below. A missing file counts as 0.
+/// Adds one to the count in a file, if the count is below `limit`. Returns the old count, or
+/// nothing if it was not below. A missing file counts as 0.
 std::optional<long long> count_up(const std::string& file, long long limit);
 
 /// The whole file, or nothing if it cannot be read.

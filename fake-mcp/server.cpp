@@ -19,7 +19,7 @@ namespace {
 constexpr long long kParseError = -32700;
 constexpr std::size_t kReadSize = std::size_t{1} << 16;
 
-/// The value under a key, or nullptr.
+/// The value of a key, or nullptr.
 template <class Map>
 auto find(const Map& map, const std::string& key) {
   const auto found = map.find(key);
@@ -74,7 +74,7 @@ int Server::run() {
   }
 }
 
-/// False at the end of input.
+/// Returns false at the end of input.
 bool Server::read_input() {
   const std::size_t seen = input_.size();
   input_.resize(seen + kReadSize);
@@ -144,16 +144,16 @@ void Server::on_request(std::string_view id, const std::string& method, std::str
   if (!session_.reading) stop_reading();
 }
 
-/// One write, before anything is done, so that a request that costs the process its life is noted
-/// too.
+/// Writes the line in one write before the request is handled, so that the journal also has a
+/// request that ends the process.
 void Server::note(std::string_view id, const std::string& method) const {
   std::string line = std::to_string(::getpid()) + ' ';
   write_all(journal_, line.append(id).append(" ").append(method).append("\n"));
 }
 
-/// A dual server is of one era for good from the first request on that shows which. While it is not
-/// decided the modern era answers: server/discover, which clients send before they know either, and
-/// a refusal where another modern version is named.
+/// The first request that shows an era decides the era of a dual server for good. Until then the
+/// modern code answers: it handles server/discover, which clients send before they know the era,
+/// and refuses requests that name another modern version.
 void Server::decide_era(const std::string& method, std::string_view params) {
   if (session_.era != Era::dual || method == "server/discover") return;
   const std::string_view version = envelope_version(params);
@@ -164,8 +164,8 @@ void Server::decide_era(const std::string& method, std::string_view params) {
   }
 }
 
-/// Does the fault that is wanted on this method. The id is empty for a notification, which can only
-/// end or silence the process.
+/// Carries out the fault that is requested for this method. True if the message is consumed. The id
+/// is empty for a notification, for which only the faults that end or silence the process apply.
 bool Server::swallowed(std::string_view id, const std::string& method) {
   if (const int* code = find(options_.exit_on, method)) ::_exit(*code);
   if (const int* signal = find(options_.signal_on, method)) {
@@ -196,11 +196,11 @@ bool Server::swallowed(std::string_view id, const std::string& method) {
 
 void Server::stop_reading() {
   session_.reading = false;
-  // The end of input goes unseen from here on.
+  // From now on the process does not notice the end of input, so its life is limited.
   limit_life(options_.life_limit);
 }
 
-/// The last words. Returns the exit code.
+/// Ends the streams and writes the last answer. Returns the exit code.
 int Server::end() {
   if (options_.graceful_end) session_.streams.end();
   session_.output.end_of_read();

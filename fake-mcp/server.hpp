@@ -10,14 +10,15 @@
 
 namespace sitter::fake {
 
-/// Reads lines from stdin, does the faults that are wanted on a method, and hands the rest on.
+/// Reads lines from stdin, carries out the requested faults on methods, and passes the other
+/// messages on.
 class Server {
  public:
-  /// The options must live as long as this.
+  /// The options must outlive this object.
   explicit Server(const Options& options);
 
-  /// Serves until the end of input, or for ever where the options say so. Returns the exit code;
-  /// many faults end the process instead.
+  /// Serves until the end of input, or for ever if the options say so. Returns the exit code. Many
+  /// faults end the process instead.
   int run();
 
  private:

@@ -51,7 +51,7 @@ void Questions::on_answer(std::string_view id, std::string_view answer) {
   Question& question = questions_[number];
   if (!question.answer.empty()) return;
   question.answer = answer;
-  // What is done with the answer may ask again, which moves the questions.
+  // The callback may ask again, which moves the questions in memory, so it is copied first.
   const OnAnswer on_answer = question.on_answer;
   if (on_answer) on_answer(answer);
 }

@@ -17,8 +17,8 @@
 
 namespace sitter::fake {
 
-/// What this process has been told so far. The tool `state` shows it, so that a test can see what
-/// was said to a new process in the name of a client that opened the session long ago.
+/// What this process has received so far. The tool `state` shows it, so that a test can check what
+/// the bridge sent to a new process on behalf of a client that opened its session long ago.
 struct Record {
   std::string initialize_params = "null";
   bool initialized = false;
@@ -30,19 +30,19 @@ struct Record {
   std::vector<std::string> cancelled;  ///< raw ids, in order
   bool wrote_invalid_utf8 = false;
 
-  /// The raw `_meta` of the last message that had one, and of the last one of each method. Not kept
-  /// by a server of the legacy era alone.
+  /// The raw `_meta` of the last message that had one, and the last `_meta` of each method. A
+  /// server of the legacy era does not keep them.
   std::string last_envelope = "null";
   std::map<std::string, std::string> envelopes;
 };
 
-/// Work for later, each piece in the name of a request that may be cancelled.
+/// Work for later. Each piece belongs to a request that may be cancelled.
 class Agenda {
  public:
   using Clock = std::chrono::steady_clock;
   using Work = std::function<void()>;
 
-  /// Work for the same time is done in the order in which it was put down.
+  /// Pieces of work for the same time run in the order in which they were added.
   void after(std::chrono::milliseconds delay, std::string_view id, Work work);
   void cancel(std::string_view id);
   void do_what_is_due();
@@ -56,10 +56,10 @@ class Agenda {
   std::multimap<Clock::time_point, Entry> entries_;
 };
 
-/// Small params that are valid for a request to the client; empty where none are needed.
+/// Small valid params for a request to the client; empty if the method needs none.
 std::string_view usual_params(std::string_view method);
 
-/// Requests of our own to the client. Their ids are integers from 0 on.
+/// Requests of this server to the client. Their ids are integers from 0 on.
 class Questions {
  public:
   /// Gets the raw answer: the result, or the error if there is no result.
@@ -67,12 +67,11 @@ class Questions {
 
   explicit Questions(Output& output) : output_(output) {}
 
-  /// Without params, the usual methods get usual_params().
+  /// If `params` is empty, the usual methods get usual_params().
   void ask(std::string_view method, std::string_view params, OnAnswer on_answer = {});
   void on_answer(std::string_view id, std::string_view answer);
 
-  /// All that was asked so far, as a JSON array of {id, method, answer}; answer is null until it
-  /// comes.
+  /// All requests so far, as a JSON array of {id, method, answer}; answer is null until it arrives.
   std::string text() const;
 
  private:
@@ -85,8 +84,7 @@ class Questions {
   std::vector<Question> questions_;
 };
 
-/// All that one life of this server consists of. Both the methods of an era of the protocol and the
-/// tools work on it.
+/// The whole state of one server process. The methods of both eras and the tools use it.
 struct Session {
   explicit Session(const Options& given)
       : options(given),
@@ -96,10 +94,10 @@ struct Session {
         questions(output),
         streams(given, output) {}
 
-  /// Drops what is still to come for the request of this raw id.
+  /// Drops the remaining work for the request with this raw id.
   void cancel(std::string_view id);
 
-  /// Sends a notification. In the modern era a change goes to the streams that asked for it.
+  /// Sends a notification. In the modern era, a change goes to the streams that asked for it.
   void notify(std::string_view method, std::string_view params);
 
   const Options& options;
@@ -110,7 +108,7 @@ struct Session {
   Streams streams;
   Agenda agenda;
   Record record;
-  bool reading = true;  ///< false: no input is read any more
+  bool reading = true;  ///< false: no more input is read
 };
 
 }  // namespace sitter::fake

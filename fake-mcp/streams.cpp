@@ -24,12 +24,12 @@ constexpr Kind kKinds[] = {
     {"resources", "resourcesListChanged", "notifications/resources/list_changed"},
     {"uris", "resourceSubscriptions", "notifications/resources/updated"}};
 
-/// The member of `_meta` that ties a message to its stream.
+/// The member of `_meta` that connects a message with its stream.
 std::string tag(std::string_view id) {
   return "\"io.modelcontextprotocol/subscriptionId\":" + std::string(id);
 }
 
-/// The params with the tag among the members of their `_meta`, whether they had one or not.
+/// The params with the tag in their `_meta`, which is added if it is missing.
 std::string tagged(std::string_view params, std::string_view id) {
   std::string meta = tag(id);
   std::string json = "{";

@@ -12,27 +12,28 @@
 namespace sitter::fake {
 
 /// The streams that subscriptions/listen has opened, and the change notifications on them, with the
-/// faults that the options ask for.
+/// faults that the options request.
 class Streams {
  public:
-  /// Both must live as long as this.
+  /// Both arguments must outlive this object.
   Streams(const Options& options, Output& output) : options_(options), output_(output) {}
 
-  /// Opens the stream of this raw id and acknowledges what is honoured of the raw filter: all that
-  /// is asked for but what --listen-without names, declared or not.
+  /// Opens the stream of this raw id and acknowledges everything in the raw filter, except what
+  /// --listen-without names. The capability need not be declared.
   void open(std::string_view id, std::string_view filter);
 
-  /// The client wants no more of it. Ids of other requests do no harm.
+  /// Closes the stream that the client has cancelled. Ids of other requests do no harm.
   void cancel(std::string_view id);
 
-  /// Sends a change to the streams that asked for it. False if the method is not such a
+  /// Sends a change to the streams that asked for it. False if the method is not a change
   /// notification.
   bool notify(std::string_view method, std::string_view params);
 
-  /// The result that ends each open stream.
+  /// Ends each open stream with a result.
   void end();
 
-  /// The raw ids of those that are open, oldest first, and how many were ever opened.
+  /// The raw ids of the open streams, oldest first, and the number of streams that were ever
+  /// opened.
   std::vector<std::string> ids() const;
   std::size_t opened_count() const { return opened_count_; }
 
@@ -40,7 +41,7 @@ class Streams {
   struct Stream {
     std::string id;
     std::map<std::string, std::string, std::less<>>
-        filters;  ///< raw, by the method they let through
+        filters;  ///< raw, by the method that they let through
   };
 
   const Options& options_;

@@ -19,14 +19,14 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Where the answer of one call goes. Keeps its id, so that it may outlive the request's line.
+/// The answer of one call. It keeps the id, so that it may outlive the request's line.
 class Reply {
  public:
   Reply(Session& session, std::string_view id) : session_(session), id_(id) {}
 
   const std::string& id() const { return id_; }
 
-  /// The members of the result, raw.
+  /// Answers with a result that has these raw members.
   void members(std::string members) const {
     if (session_.options.invalid_utf8 && !session_.record.wrote_invalid_utf8) {
       constexpr std::string_view kText = "\"text\":\"";
@@ -41,10 +41,10 @@ class Reply {
     raw_result(result);
   }
 
-  /// A result that is not complete, raw.
+  /// Answers with a raw result that is not complete.
   void raw_result(std::string_view result) const { session_.output.answer(id_, result); }
 
-  /// One block of text, given as a JSON string.
+  /// Answers with one block of text, given as a JSON string.
   void raw_text(std::string_view json_string, std::string_view more_members = {}) const {
     std::string result = R"("content":[{"type":"text","text":)";
     members(result.append(json_string).append("}]").append(more_members));
@@ -63,7 +63,7 @@ class Reply {
   std::string id_;
 };
 
-/// One tools/call while its line is there.
+/// One tools/call. It is valid only as long as its line.
 struct Call {
   Session& session;
   Reply reply;
@@ -79,7 +79,7 @@ struct Call {
   milliseconds delay(std::string_view name) const {
     return milliseconds(std::clamp(integer(name, 0), 0LL, 86'400'000LL));
   }
-  /// A string as its text, any other value as it is spelt.
+  /// The text of a string, or any other value as it is spelt.
   std::string text(std::string_view name) const {
     const std::string_view value = raw(name);
     return value.starts_with('"') ? text_of(value) : std::string(value);
@@ -124,7 +124,7 @@ void crash(const Call& call) {
       ::_exit(code);
     }
   };
-  // A crash does not heed a cancellation, so it is in nobody's name.
+  // A cancellation must not stop a crash, so this work belongs to no request.
   if (call.has("after_ms")) return call.session.agenda.after(call.delay("after_ms"), {}, end);
   end();
 }
@@ -230,7 +230,7 @@ std::string strings(const Texts& texts) {
   return array_of(raw);
 }
 
-/// What `state` shows besides in the modern era: raw members.
+/// The raw members that `state` shows only in the modern era.
 std::string modern_state(const Session& session) {
   std::string envelopes = "{}";
   for (const auto& [method, meta] : session.record.envelopes) {
@@ -327,7 +327,7 @@ struct Tool {
   std::string_view properties;
   void (*run)(const Call&);
   std::string_view more_members = {};
-  bool beyond_legacy = false;  ///< there only if more than the legacy era is spoken
+  bool beyond_legacy = false;  ///< only exists if the server speaks more than the legacy era
 };
 
 constexpr Tool kTools[] = {
