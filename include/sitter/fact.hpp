@@ -115,7 +115,7 @@ struct UnitSignalled {
   Generation gen = kNoGeneration;
   std::vector<Process> processes;
 };
-/// A process that had lost its parent, and whose parent the bridge then became, has ended.
+/// An orphaned process that the bridge had adopted has ended.
 struct OrphanEnded {};
 
 /// The answer to `order::SweepImage`.

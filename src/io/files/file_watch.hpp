@@ -23,7 +23,7 @@ class FileWatch {
     /// together.
     std::function<void(fact::FilesChanged)> on_changed;
     /// Says how much is watched, and why some changes may not be seen. Called after `start`, and
-    /// whenever this changes.
+    /// whenever this information changes.
     std::function<void(fact::WatchChanged)> on_extent;
   };
 

@@ -41,8 +41,8 @@ bool is_from_system(const siginfo_t& info);
 /// Whether the process at the other end of a local socket belongs to our own user.
 bool is_own_peer(int socket);
 
-/// Sets the name that a list of processes shows for this process. At least 15 bytes of it are
-/// visible.
+/// Sets the name that a list of processes shows for this process. Only its first 15 bytes are sure
+/// to be visible.
 void set_process_title(const char* title);
 
 }  // namespace sitter::platform
