@@ -412,14 +412,17 @@ void memory(const Options& options, Table& table) {
 int run(int argc, char** argv) {
   const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   Options options{here / "mcp-sitter", here / "relay", here / "fake-mcp"};
-  CLI::App app("Measures mcp-sitter between a client and a child, beside a byte-copying relay.");
+  CLI::App app(
+      "Measures mcp-sitter between a client and a child, and compares it with a byte-copying "
+      "relay.");
   app.add_option("--sitter", options.sitter, "the mcp-sitter to measure")->capture_default_str();
   app.add_option("--relay", options.relay, "the yardstick")->capture_default_str();
   app.add_option("--fake-mcp", options.fake_mcp, "the child")->capture_default_str();
   app.add_option("--rounds", options.rounds, "rounds of each figure")->capture_default_str();
   app.add_option("--calls", options.calls, "round trips in a block; a round has five blocks")
       ->capture_default_str();
-  app.add_option("--core", options.core, "the core that all run on")->capture_default_str();
+  app.add_option("--core", options.core, "the core that all processes run on")
+      ->capture_default_str();
   app.add_option("--only", options.only,
                  "figures: a round trip, b 100,000 calls at once, c start, d 10 MB result, "
                  "e memory; as in a,b")

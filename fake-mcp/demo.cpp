@@ -200,10 +200,10 @@ void play_calls(const std::filesystem::path& bin, const Workshop& workshop) {
   title("The model calls a tool");
   session.call("echo", {{"text", "hello"}});
 
-  title("It kills the server, because it is going to build");
+  title("The model kills the server, because it is going to build");
   session.call("sitter_kill", json::object());
 
-  title("It builds a server with a new tool and a changed one, and just goes on");
+  title("The model builds a server with a new tool and a changed tool, and just goes on");
   workshop.build(kToolsAfter);
   session.call("echo", {{"text", "the same conversation, another server"}});
 
@@ -213,15 +213,15 @@ void play_calls(const std::filesystem::path& bin, const Workshop& workshop) {
   title("The model looks for the cause");
   session.call("sitter_child_stderr", {{"lines", 5}});
 
-  title("It calls again, and the server is back");
+  title("The model calls again, and the server is back");
   session.call("search", {{"query", "milk"}});
 
-  title("It edits the source, and builds and swaps in one call");
+  title("The model edits the source, and builds and swaps in one call");
   workshop.edit(kToolsLast);
   session.call("sitter_rebuild", json::object());
   session.call("delete", {{"id", 7}});
 
-  title("A build that fails is answered with the compiler's words");
+  title("A failed build is answered with the compiler's output");
   workshop.lose_source();
   session.call("sitter_rebuild", json::object());
 

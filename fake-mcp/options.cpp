@@ -122,7 +122,7 @@ struct Flag {
 constexpr bool kWithFast = true;
 
 constexpr Flag kFlags[] = {
-    {"Who it is", "", ""},
+    {"Identity", "", ""},
     {"--fast", "", "the cheapest server: no parser, one write per read, only tools",
      [](Options& o, std::string_view) { o.fast = true; }, kWithFast},
     {"--result-bytes", "N", "size of the text in a result of --fast (default 2)",
@@ -138,7 +138,7 @@ constexpr Flag kFlags[] = {
     {"--instructions", "TEXT", "instructions in the initialize or discover result",
      [](Options& o, std::string_view v) { o.instructions = v; }, kWithFast},
 
-    {"What it offers", "", ""},
+    {"Capabilities and lists", "", ""},
     {"--tools", "FILE", "JSON array of tool definitions, read at start, instead of the built-in",
      [](Options& o, std::string_view v) { o.tools_file = v; }, kWithFast},
     {"--pages", "N", "tools/list comes in N pages",
@@ -166,7 +166,7 @@ constexpr Flag kFlags[] = {
     {"--prompts-list-changed", "", "declares listChanged for prompts",
      [](Options& o, std::string_view) { o.prompts_list_changed = true; }},
 
-    {"How it talks in the legacy era", "", ""},
+    {"Behaviour in the legacy era", "", ""},
     {"--strict", "", "-32602 to any request but initialize and ping before initialized",
      [](Options& o, std::string_view) { o.strict = true; }},
     {"--ask", "METHOD", "asks the client this after notifications/initialized (repeatable)",
@@ -176,16 +176,16 @@ constexpr Flag kFlags[] = {
     {"--notify", "METHOD", "sends this after notifications/initialized (repeatable)",
      [](Options& o, std::string_view v) { o.notify.emplace_back(v); }},
 
-    {"How it talks in the modern era", "", ""},
+    {"Behaviour in the modern era", "", ""},
     {"--ttl", "MS", "ttlMs of what may be cached (default 60000)",
      [](Options& o, std::string_view v) { o.ttl = milliseconds(v); }, kWithFast},
     {"--no-listen", "", "subscriptions/listen gets -32601",
      [](Options& o, std::string_view) { o.listen = false; }},
     {"--listen-without", "KIND", "does not honour tools, prompts, resources or uris (repeatable)",
      add_listen_without},
-    {"--never-acknowledge", "", "opens streams without a word",
+    {"--never-acknowledge", "", "opens streams without an acknowledgement",
      [](Options& o, std::string_view) { o.acknowledge = false; }},
-    {"--untagged", "", "changes are sent once, without subscriptionId, whoever asked or not",
+    {"--untagged", "", "sends changes once, without subscriptionId, whether asked for or not",
      [](Options& o, std::string_view) { o.untagged = true; }},
     {"--no-result-type", "", "complete results lack resultType",
      [](Options& o, std::string_view) { o.result_type = false; }, kWithFast},
@@ -255,7 +255,7 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view) { o.bom = true; }},
     {"--blank-lines", "", "a blank line before every line",
      [](Options& o, std::string_view) { o.blank_lines = true; }},
-    {"--invalid-utf8", "", "two bytes that are no UTF-8 in the first tool result",
+    {"--invalid-utf8", "", "two bytes of invalid UTF-8 in the first tool result",
      [](Options& o, std::string_view) { o.invalid_utf8 = true; }},
 
     {"Faults at the end", "", ""},
@@ -265,13 +265,13 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view) { o.ignore_term = true; }, kWithFast},
     {"--exit-when-idle", "MS", "exits with 0 after so long without input and without work",
      [](Options& o, std::string_view v) { o.exit_when_idle = milliseconds(v); }},
-    {"--life-limit", "SECONDS", "end of anything that would not end by itself (default 60)",
+    {"--life-limit", "SECONDS", "ends what would not end by itself (default 60)",
      [](Options& o, std::string_view v) {
        o.life_limit = std::chrono::seconds(number(v, 1LL, 86'400LL));
      },
      kWithFast},
 
-    {"What it tells", "", ""},
+    {"Journal", "", ""},
     {"--journal", "FILE", "appends a line to it for each request: PID ID METHOD",
      [](Options& o, std::string_view v) { o.journal = v; }},
 };

@@ -94,8 +94,8 @@ Answer ask(ControlClient& client, const std::string& command,
     return {result.at("content").at(0).at("text").get<std::string>(),
             result.value("isError", false)};
   } catch (const Json::exception&) {
-    throw Failure{fmt::format("mcp-sitter {} gave an answer that is none: {}", client.pid(),
-                              brief(*line, 200))};
+    throw Failure{
+        fmt::format("mcp-sitter {} gave an invalid answer: {}", client.pid(), brief(*line, 200))};
   }
 }
 
@@ -332,7 +332,7 @@ bool is_command(const CLI::App& app, const std::string& word) {
 }
 
 int run(const std::vector<std::string>& words) {
-  CLI::App app("Shows and controls the mcp-sitters of this user that run.");
+  CLI::App app("Shows and controls the running mcp-sitters of this user.");
   app.name("mcp-sitter ctl");
   app.require_subcommand(1);
   Choice choice;
@@ -346,29 +346,30 @@ int run(const std::vector<std::string>& words) {
       [](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
   const auto command = [&](const char* name, const char* about, bool has_target = true) {
     CLI::App* const added = app.add_subcommand(name, about);
-    added->add_flag("--json", choice.as_json, "for scripts");
+    added->add_flag("--json", choice.as_json, "print JSON for scripts");
     if (!has_target) return added;
     added->add_option("target", choice.target, "its pid or name; not needed if only one runs")
         ->type_name("PID|NAME")
         ->check(not_empty);
-    added->add_option("--cwd", choice.cwd, "the one whose server runs there")
+    added->add_option("--cwd", choice.cwd, "choose the mcp-sitter whose server runs there")
         ->type_name("DIR")
         ->check(not_empty);
     return added;
   };
-  CLI::App* const list_command = command("list", "all that run", false);
-  CLI::App* const status_command = command("status", "what one does");
-  command("reload", "build and swap, as sitter_rebuild does, and say what came of it")
+  CLI::App* const list_command = command("list", "show all running mcp-sitters", false);
+  CLI::App* const status_command = command("status", "show the state of an mcp-sitter");
+  command("reload", "build and swap, as sitter_rebuild does, and print the result")
       ->add_option("--mode", mode, "swap or kill-first (default swap)")
       ->check(CLI::IsMember({"swap", "kill-first"}));
   CLI::App* const kill_command = command("kill", "end the server until the next request");
-  CLI::App* const stderr_command = command("stderr", "what the server wrote to stderr");
-  stderr_command->add_option("--lines", lines, "how many of the newest, 1 to 1000 (default 200)")
+  CLI::App* const stderr_command = command("stderr", "show what the server wrote to stderr");
+  stderr_command
+      ->add_option("--lines", lines, "how many of the newest lines, 1 to 1000 (default 200)")
       ->type_name("N")
       ->check(CLI::Range(1, static_cast<int>(limits::kShownLinesMax)));
-  stderr_command->add_option("--grep", grep, "only those that match (RE2 syntax)")
+  stderr_command->add_option("--grep", grep, "only lines that match (RE2 syntax)")
       ->type_name("PATTERN");
-  stderr_command->add_flag("--follow,-f", follows, "and what it writes from now on");
+  stderr_command->add_flag("--follow,-f", follows, "also show new lines as the server writes them");
   if (!words.empty() && !words.front().starts_with('-') && !is_command(app, words.front())) {
     fmt::print(
         stderr,

@@ -124,8 +124,8 @@ void declare(CLI::App& app, Raw& raw) {
       ->check(is_a_number);
   value(app.add_option(
             "--answer-within", raw.answer_within,
-            fmt::format("how long the client's initialize may wait for a slow server before it "
-                        "is\nanswered without it (default {:g})",
+            fmt::format("how long the client's initialize may wait for a slow server before\n"
+                        "mcp-sitter answers it itself (default {:g})",
                         raw.answer_within)),
         "SECONDS")
       ->check(CLI::Range(0.0, kSecondsMax))
@@ -156,7 +156,7 @@ void declare(CLI::App& app, Raw& raw) {
       ->check([](const std::string& text) {
         return text.empty() ? std::string("an empty command builds nothing") : std::string();
       });
-  value(app.add_option("--build-cwd", raw.build_cwd, "where it is run (default --cwd)"), "DIR")
+  value(app.add_option("--build-cwd", raw.build_cwd, "where --build runs (default --cwd)"), "DIR")
       ->needs("--build");
   value(app.add_option("--on-busy", raw.on_busy,
                        "whether a server that is replaced may finish the requests that it has,\n"
@@ -164,18 +164,20 @@ void declare(CLI::App& app, Raw& raw) {
         "HOW")
       ->check(CLI::IsMember({"wait", "interrupt"}));
   value(app.add_option("--watch", raw.watch,
-                       "reload when files of this folder change, or those that this glob of a\n"
-                       "gitignore file matches; '!' in front leaves out; may be repeated"),
+                       "reload when files in this folder change, or files that match this\n"
+                       "gitignore pattern; a leading '!' excludes files; may be repeated"),
         "PATTERN")
       ->check([](const std::string& text) {
         return text.empty() || text == "!" ? std::string("an empty pattern matches nothing")
                                            : std::string();
       });
   app.add_flag("--watch-binary", raw.watch_binary, "reload when the server's own file changes");
-  value(app.add_option(
-            "--debounce", raw.debounce,
-            fmt::format("how long no watched file must have changed (default {})", raw.debounce)),
-        "MILLISECONDS")
+  value(
+      app.add_option(
+          "--debounce", raw.debounce,
+          fmt::format("how long the watched files must stay unchanged before a reload (default {})",
+                      raw.debounce)),
+      "MILLISECONDS")
       ->check(whole_number(0, kDebounceMax));
   value(app.add_option("--restart", raw.restart,
                        "whether a server that has ended comes back without a request:\n"
@@ -195,7 +197,7 @@ void declare(CLI::App& app, Raw& raw) {
       ->check([](const std::string& text) {
         return text.empty() ? std::string("a tool has a name") : std::string();
       });
-  value(app.add_option("--name", raw.name, "what mcp-sitter ctl calls this one"), "NAME")
+  value(app.add_option("--name", raw.name, "name of this mcp-sitter for mcp-sitter ctl"), "NAME")
       ->check([](const std::string& text) {
         const bool is_good = !text.empty() && text.size() <= kToolNameMax &&
                              !text.starts_with('-') &&
@@ -221,7 +223,7 @@ void declare(CLI::App& app, Raw& raw) {
                        "may be repeated"),
         "TOOL=NAME");
   app.footer(
-      "mcp-sitter ctl shows and controls the ones that run, see mcp-sitter ctl --help.\n"
+      "mcp-sitter ctl shows and controls running mcp-sitters, see mcp-sitter ctl --help.\n"
       "Protocol revisions: 2024-10-07, 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, "
       "2026-07-28.\n"
       "Tools that the model gets besides the server's own: sitter_status, sitter_kill,\n"

@@ -202,7 +202,7 @@ class Driver::Loop {
         std::move(events), error);
     if (control_) return;
     parts_.log.write(order::Log::Level::warn,
-                     fmt::format("mcp-sitter ctl can't reach this one: {}", error));
+                     fmt::format("mcp-sitter ctl can't reach this mcp-sitter: {}", error));
   }
 
   void watch_files() {
