@@ -180,6 +180,7 @@ class Promises {
     bool is_abandoned = false;
     std::optional<ExitStatus> status;
     Instant started, ended;
+    std::optional<Instant> closed_at;
     Milliseconds timeout_min{}, timeout_max{};
     /// Whether a reload was asked for when it began; it may have joined in later, too.
     bool is_for_reload = false, may_be_for_reload = false;

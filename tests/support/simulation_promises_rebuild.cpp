@@ -146,6 +146,7 @@ void Promises::on_build_not_started(Generation gen) { build_over(builds_.at(gen)
 void Promises::on_close_build_input(Generation gen) {
   BuildLife& build = builds_.at(gen);
   build.is_input_closed = true;
+  build.closed_at = now_;
   const bool is_due = now_ >= build.started + build.timeout_min;
   if (build.may_be_abandoned) abandon(build);
   if (!is_due && !build.is_abandoned && !stopped_at_ && !closed_at_ && !may_be_closed()) {
@@ -322,7 +323,9 @@ void Promises::check_rebuild_answer(Request& request, const json& message) {
   bool fits = false;
   for (const auto& [gen, build] : builds_) {  // the last build first
     if (!build.is_over) continue;
-    fits |= may_be_its(build);
+    // What was being stopped then is built once more for the call.
+    const bool is_too_late = build.closed_at && *build.closed_at < request.came;
+    fits |= may_be_its(build) && (!is_too_late || build.ended < request.came);
     if (fits || build.ended < request.came) break;
   }
   if (!fits) {
