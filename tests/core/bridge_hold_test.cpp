@@ -414,5 +414,28 @@ TEST_F(BridgeRebuildHoldTest, AnAnswerThatHasWaitedDoesNotCountForALaterRestart)
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("spawn #3")));
 }
 
+TEST_F(BridgeRebuildHoldTest, WhatGoesWrongWhileItWaitsIsToldInTheNextResult) {
+  rebuild_with_news();
+  watches(3, "the limit is reached");
+  time_passes(milliseconds(750));
+  EXPECT_THAT(client_got(),
+              Contains(AllOf(HasSubstr("+1 added (find)"), Not(HasSubstr("the limit is reached")))));
+  client(call(2, "echo"));
+  child(2, result(2, text_result("x")));
+  EXPECT_THAT(client_got(),
+              ElementsAre(AllOf(HasSubstr("the limit is reached"), Not(HasSubstr("spawn #2")))));
+}
+
+TEST_F(BridgeRebuildHoldTest, WhatHadGoneWrongBeforeIsToldOnce) {
+  watches(3, "the limit is reached");
+  rebuild_with_news();
+  time_passes(milliseconds(750));
+  EXPECT_THAT(client_got(),
+              Contains(AllOf(HasSubstr("+1 added (find)"), HasSubstr("the limit is reached"))));
+  client(call(2, "echo"));
+  child(2, result(2, text_result("x")));
+  EXPECT_THAT(client_got(), ElementsAre(result(2, text_result("x"))));
+}
+
 }  // namespace
 }  // namespace sitter

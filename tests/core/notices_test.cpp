@@ -120,5 +120,36 @@ TEST_F(NoticesTest, FailedStartsAreCountedFromTheLastNoticeOn) {
   EXPECT_THAT(notices_.tell("2", known_), Not(HasSubstr("exit 3")));
 }
 
+TEST_F(NoticesTest, WhatHappensAfterATextWasShownIsStillOwed) {
+  known_.watch_problem = "before";
+  notices_.on_restart(restart(2));
+  notices_.on_failed_start();
+  notices_.add_replay_failure("first");
+  notices_.on_reload_failed("old reload");
+  const std::string text = notices_.show(known_);
+  EXPECT_THAT(text, AllOf(HasSubstr("spawn #2"), HasSubstr("first"), HasSubstr("old reload")));
+  EXPECT_EQ(notices_.shown_watch_problem(), "before");
+  notices_.add_replay_failure("second");
+  notices_.on_reload_failed("new reload");
+  notices_.on_failed_start();
+  notices_.tell_shown("1");
+  EXPECT_EQ(notices_.restart(), nullptr);
+  notices_.on_restart(restart(3));
+  EXPECT_THAT(notices_.show(known_),
+              AllOf(HasSubstr("spawn #3"), HasSubstr("1 start failed"), HasSubstr("second"),
+                    HasSubstr("new reload"), Not(HasSubstr("first\n")),
+                    Not(HasSubstr("old reload"))));
+}
+
+TEST_F(NoticesTest, ATextThatWasShownIsOwedUntilItIsTold) {
+  notices_.on_restart(restart(2));
+  const std::string text = notices_.show(known_);
+  EXPECT_TRUE(notices_.has_any());
+  notices_.tell_shown("1");
+  EXPECT_FALSE(notices_.has_any());
+  notices_.on_answered_cancelled("1");
+  EXPECT_EQ(notices_.tell("2", known_), text);
+}
+
 }  // namespace
 }  // namespace sitter

@@ -249,6 +249,7 @@ class Conductor {
   void put_notice(const ClientRequest& request, std::string_view result, Edits& edits);
   NoticeFacts known_for_notice() const;
   std::string tell_notice(const ClientRequest& request);
+  void tell_shown(const ClientRequest& request);
   void on_notice_told();
   std::string version_of(const OpeningResult& opened) const;
   void on_client_listed(bool is_last_page);

@@ -60,6 +60,12 @@ void Conductor::put_notice(const ClientRequest& request, std::string_view result
   if (notices_->put(request.id(), result, known_for_notice(), edits)) on_notice_told();
 }
 
+/// The notice stands in the answer to this request since the answer began to wait.
+void Conductor::tell_shown(const ClientRequest& request) {
+  notices_->tell_shown(request.id());
+  on_notice_told();
+}
+
 /// The notice, which the answer to this request holds.
 std::string Conductor::tell_notice(const ClientRequest& request) {
   std::string text = notices_->tell(request.id(), known_for_notice());
@@ -81,7 +87,7 @@ NoticeFacts Conductor::known_for_notice() const {
 }
 
 void Conductor::on_notice_told() {
-  watch_->on_told();
+  if (notices_->shown_watch_problem() == watch_->problem()) watch_->on_told();
   catalogs_->mark_told();
   if (Child* const child = generations_.serving())
     opening_->on_told(child->handshake.opened_with());
@@ -122,7 +128,7 @@ void Conductor::release_held() {
     const Message* const message = has_notice() ? kept_reader_.read(kept.line()) : nullptr;
     if (request->extra->notice_of != kNoGeneration) {
       const RestartNotice* const restart = notices_->restart();
-      if (restart != nullptr && restart->spawn == request->extra->notice_of) tell_notice(*request);
+      if (restart != nullptr && restart->spawn == request->extra->notice_of) tell_shown(*request);
     } else if (message != nullptr && message->kind == Message::Kind::result &&
                would_carry_notice(*request, message->result)) {
       put_notice(*request, message->result, edits);

@@ -263,7 +263,7 @@ void Conductor::tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report
     const bool is_told_now = is_client_told && !relist_->is_waiting();
     const RestartNotice* const restart = notices_->restart();
     if (restart != nullptr && !is_told_now) notice_of = restart->spawn;
-    report.notice = is_told_now ? tell_notice(*told) : notices_->text(known_for_notice());
+    report.notice = is_told_now ? tell_notice(*told) : notices_->show(known_for_notice());
   }
   for (const RebuildCaller& waiting : rebuild.callers) {
     ClientRequest* const caller = requests_.find(waiting.request);

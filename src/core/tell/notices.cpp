@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/raw_id.hpp"
@@ -19,20 +20,20 @@ bool is_there(std::string_view raw) { return !raw.empty() && raw != "null"; }
 }  // namespace
 
 void Notices::on_restart(RestartNotice notice) {
-  notice.restarts = restart_ ? restart_->restarts + 1 : 1;
-  restart_ = std::move(notice);
+  notice.restarts = owed_.restart ? owed_.restart->restarts + 1 : 1;
+  owed_.restart = std::move(notice);
   was_beside_structure_ = false;
 }
 
 void Notices::add_replay_failure(std::string failure) {
-  replay_failures_.push_back(std::move(failure));
-  if (replay_failures_.size() > limits::kReplayFailuresMax) {
-    replay_failures_.erase(replay_failures_.begin());
+  owed_.replay_failures.push_back(std::move(failure));
+  if (owed_.replay_failures.size() > limits::kReplayFailuresMax) {
+    owed_.replay_failures.erase(owed_.replay_failures.begin());
   }
 }
 
 void Notices::on_reload_failed(std::string text) {
-  reload_failure_ = std::move(text);
+  owed_.reload_failure = std::move(text);
   was_beside_structure_ = false;
 }
 
@@ -57,13 +58,13 @@ bool Notices::put(std::string_view raw_id, std::string_view result, const Notice
 }
 
 std::string Notices::text(const NoticeFacts& known) const {
-  if (!restart_) return remarks(known);
-  RestartNotice notice = *restart_;
+  if (!owed_.restart) return remarks(known);
+  RestartNotice notice = *owed_.restart;
   notice.tools = known.tools;
   notice.prompts = known.prompts;
   notice.resources = known.resources;
-  notice.failed_starts = failed_starts_;
-  if (failed_starts_ > 0) notice.last_failure = known.failed_start;
+  notice.failed_starts = owed_.failed_starts;
+  if (owed_.failed_starts > 0) notice.last_failure = known.failed_start;
   notice.status_tool = known.status_tool;
   notice.call_tool = known.call_tool;
   if (known.noise && known.noise->gen != noise_told_of_) {
@@ -78,9 +79,9 @@ std::string Notices::text(const NoticeFacts& known) const {
 /// The lines of the notice that are not about a restart.
 std::string Notices::remarks(const NoticeFacts& known) const {
   std::vector<std::string> lines;
-  if (!unread_.empty()) lines.push_back(unread_);
-  if (!reload_failure_.empty()) lines.push_back(reload_failure_);
-  for (const std::string& failure : replay_failures_) {
+  if (!owed_.unread.empty()) lines.push_back(owed_.unread);
+  if (!owed_.reload_failure.empty()) lines.push_back(owed_.reload_failure);
+  for (const std::string& failure : owed_.replay_failures) {
     lines.push_back(fmt::format("[mcp-sitter] Called again, and failed: {}", one_line(failure)));
   }
   if (!known.watch_problem.empty()) {
@@ -91,21 +92,36 @@ std::string Notices::remarks(const NoticeFacts& known) const {
 }
 
 std::string Notices::tell(std::string_view raw_id, const NoticeFacts& known) {
-  std::string told = text(known);
-  restart_.reset();
-  failed_starts_ = 0;
-  replay_failures_.clear();
-  reload_failure_.clear();
-  unread_.clear();
-  was_beside_structure_ = false;
-  if (known.noise) noise_told_of_ = known.noise->gen;
-  told_ = {std::string(raw_id), told};
+  std::string told = show(known);
+  tell_shown(raw_id);
   return told;
+}
+
+std::string Notices::show(const NoticeFacts& known) {
+  shown_ = {owed_, known.watch_problem, {}, text(known)};
+  if (known.noise) shown_.noisy = known.noise->gen;
+  return shown_.text;
+}
+
+void Notices::tell_shown(std::string_view raw_id) {
+  const Owed& told = shown_.owed;
+  const auto is_told = [&](const std::string& failure) {
+    return std::find(told.replay_failures.begin(), told.replay_failures.end(), failure) !=
+           told.replay_failures.end();
+  };
+  owed_.restart.reset();
+  owed_.failed_starts -= told.failed_starts;
+  std::erase_if(owed_.replay_failures, is_told);
+  if (owed_.reload_failure == told.reload_failure) owed_.reload_failure.clear();
+  if (owed_.unread == told.unread) owed_.unread.clear();
+  was_beside_structure_ = false;
+  if (shown_.noisy) noise_told_of_ = *shown_.noisy;
+  told_ = {std::string(raw_id), shown_.text};
 }
 
 void Notices::on_answered_cancelled(std::string_view raw_id) {
   if (!told_ || !same_id(told_->id, raw_id)) return;
-  unread_ = shortened(told_->text, limits::kNoticeBytesMax);
+  owed_.unread = shortened(told_->text, limits::kNoticeBytesMax);
   told_.reset();
 }
 

@@ -31,19 +31,20 @@ class Notices {
  public:
   /// A notice stands for all restarts since the last notice.
   void on_restart(RestartNotice notice);
-  void on_failed_start() { ++failed_starts_; }
+  void on_failed_start() { ++owed_.failed_starts; }
   /// A call that was made again at a new child has failed. Only the newest failures are told.
   void add_replay_failure(std::string failure);
   /// A reload that nobody waited for has brought no new server. `text` is for the model.
   void on_reload_failed(std::string text);
   /// A new server serves, so the failed reload no longer matters.
-  void forget_reload_failure() { reload_failure_.clear(); }
+  void forget_reload_failure() { owed_.reload_failure.clear(); }
 
   bool has_any() const {
-    return restart_ || !reload_failure_.empty() || !replay_failures_.empty() || !unread_.empty();
+    return owed_.restart || !owed_.reload_failure.empty() || !owed_.replay_failures.empty() ||
+           !owed_.unread.empty();
   }
   /// The restart that must still be told; null if there is none.
-  RestartNotice* restart() { return restart_ ? &*restart_ : nullptr; }
+  RestartNotice* restart() { return owed_.restart ? &*owed_.restart : nullptr; }
 
   /// Whether the notice can stand in this raw result of a tools/call. It can stand beside
   /// structured content only once, because it does not count as told there.
@@ -56,19 +57,37 @@ class Notices {
   std::string text(const NoticeFacts& known) const;
   /// Returns the text, which counts as told in the answer to the request with this raw id.
   std::string tell(std::string_view raw_id, const NoticeFacts& known);
+  /// Returns the text for an answer that leaves later, when `tell_shown` is called.
+  std::string show(const NoticeFacts& known);
+  /// What the last text that was shown says about the watch.
+  const std::string& shown_watch_problem() const { return shown_.watch_problem; }
+  /// The text that was shown last counts as told in the answer to the request with this raw id.
+  /// What has happened after `show` is still owed.
+  void tell_shown(std::string_view raw_id);
   /// The client has cancelled a request that was already answered. If the answer held the last
   /// notice, nobody has read that notice.
   void on_answered_cancelled(std::string_view raw_id);
 
  private:
+  struct Owed {
+    std::optional<RestartNotice> restart;
+    int failed_starts = 0;
+    std::vector<std::string> replay_failures;
+    std::string reload_failure;
+    /// A notice in a result that the client has cancelled.
+    std::string unread;
+  };
+  struct Shown {
+    Owed owed;
+    std::string watch_problem;
+    std::optional<Generation> noisy;
+    std::string text;
+  };
+
   std::string remarks(const NoticeFacts& known) const;
 
-  std::optional<RestartNotice> restart_;
-  int failed_starts_ = 0;
-  std::vector<std::string> replay_failures_;
-  std::string reload_failure_;
-  /// A notice in a result that the client has cancelled.
-  std::string unread_;
+  Owed owed_;
+  Shown shown_;
   bool was_beside_structure_ = false;
   Generation noise_told_of_ = kNoGeneration;
   /// The last notice that was told, and the raw id of the call whose result holds it.
