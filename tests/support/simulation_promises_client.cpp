@@ -316,9 +316,7 @@ void Promises::check_requests() {
     const Request& request = requests_.at(mark);
     if (request.is_cancelled || request.is_doubled) continue;
     if (request.sent_to.empty() && !request.is_builtin && !request.is_opening) ++waiting_count;
-    // The last request of a batch may be cancelled in a gap, and the array leaves behind the gap.
-    const bool is_in_gap = output_may_be_closed_until_ && now_ <= *output_may_be_closed_until_;
-    if (request.batch != 0 && (is_in_gap || !is_late(request))) continue;
+    if (request.batch != 0 && !is_late(request)) continue;
     if (request.is_due_at_once && !may_be_closed()) {
       throw Broken(fmt::format("request {} ({} {}) was not answered at once", request.said->id,
                                request.said->method, request.said->tool));
