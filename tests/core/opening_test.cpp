@@ -111,12 +111,12 @@ TEST_F(OpeningTest, AnotherOpeningForgetsWhatWasSetUpButInitialized) {
 
 TEST_F(OpeningTest, AChildIsNewsOnlyToAClientThatHasSpokenWithAnother) {
   opening_.on_envelope();
-  opening_.on_child_lost();
+  opening_.on_another_child();
   EXPECT_FALSE(opening_.is_next_news());
   speak_stateless();
   EXPECT_TRUE(opening_.is_open());
   EXPECT_FALSE(opening_.is_next_news());
-  opening_.on_child_lost();
+  opening_.on_another_child();
   EXPECT_TRUE(opening_.is_next_news());
   opening_.on_envelope();
   EXPECT_TRUE(opening_.is_next_news());

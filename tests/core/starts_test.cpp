@@ -30,7 +30,7 @@ TEST_F(StartsTest, StartsThatFailInARowHaveToWait) {
   for (int i = 0; i < 3; ++i) fail(lazy_);
   EXPECT_FALSE(lazy_.may_start_now(now_));
   EXPECT_EQ(lazy_.last_failure()->stderr_tail, "words");
-  lazy_.on_served();
+  lazy_.on_proved();
   EXPECT_TRUE(lazy_.may_start_now(now_));
   EXPECT_TRUE(lazy_.last_failure());
 }

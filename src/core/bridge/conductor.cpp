@@ -67,9 +67,8 @@ void Conductor::handle(const Fact& fact, Now now) {
   parts_.clear();
 }
 
-/// All deadlines, each with what follows when it is due, in the order in which they fire. A
-/// deadline is gone or later once it has fired; where nothing stands beside it, `settle()` sees to
-/// that.
+/// All deadlines, in the order in which they fire, each with what follows. What follows clears or
+/// postpones the deadline. For `in_settle`, `settle()` does that.
 template <class Row>
 void Conductor::each_deadline(Row row) {
   const auto in_settle = [] {};
@@ -86,7 +85,7 @@ void Conductor::each_deadline(Row row) {
       row(child.retires_at(), in_settle);
     }
     row(replaceable_at(child), in_settle);
-    row(child.deaf_at, [&] { on_deaf(child); });
+    row(child.input.deadline(), [&] { on_deaf(child); });
   }
   row(opening_->answer_by(), [this] {
     answer_opening_ourselves(*opening(), fmt::format("it is still starting after {}",
@@ -137,8 +136,7 @@ void Conductor::on_startup_timeout(Child& child) {
 }
 
 void Conductor::on_deaf(Child& child) {
-  child.deaf_at.reset();
-  child.input = Child::Input::deaf;
+  child.input.on_timeout();
   out_.log(Level::warn, fmt::format("child {} has stopped reading its input", child.gen()));
 }
 
@@ -153,12 +151,11 @@ void Conductor::on_ending_timeout() {
 }
 
 bool Conductor::reads_client() const {
-  return crowd_->reads() &&
-         std::none_of(generations_.begin(), generations_.end(),
-                      [](const Child& child) { return child.input == Child::Input::full; });
+  return crowd_->reads() && std::none_of(generations_.begin(), generations_.end(),
+                                         [](const Child& child) { return child.input.is_full(); });
 }
 
-/// What is the same for a child and a build.
+/// The process of this child or build; null if it is over.
 ChildLifecycle* Conductor::hears_life(Generation gen) {
   if (is_build(gen)) return rebuilder_->life(gen);
   Child* const child = generations_.find(gen);
@@ -195,7 +192,7 @@ void Conductor::on(const fact::StopSignalled& fact) {
   relist_->give_up();
   release_held();
   stop({Milliseconds::zero(), limits::kSignalKillAfter, limits::kSignalKillAfter});
-  // Nothing that is owed is waited for.
+  // The bridge no longer waits for any answer.
   for (const Child& child : generations_) {
     const ChildEnd end = end_for(EndReason::shut_down, &child);
     const DeathReport report = report_of(end, {}, Reach::in_flight);
@@ -261,24 +258,15 @@ void Conductor::on(const fact::OrphanEnded&) {
 }
 
 void Conductor::on(const fact::ChildInputFull& fact) {
-  Child* const child = generations_.find(fact.gen);
-  if (child == nullptr || child->input != Child::Input::open) return;
-  child->input = Child::Input::full;
-  child->deaf_at = now_.steady + limits::kDeafAfter;
+  if (Child* const child = generations_.find(fact.gen)) child->input.on_full(now_);
 }
 
 void Conductor::on(const fact::ChildInputMoved& fact) {
-  Child* const child = generations_.find(fact.gen);
-  if (child != nullptr && child->input == Child::Input::full) {
-    child->deaf_at = now_.steady + limits::kDeafAfter;
-  }
+  if (Child* const child = generations_.find(fact.gen)) child->input.on_moved(now_);
 }
 
 void Conductor::on(const fact::ChildInputDrained& fact) {
-  Child* const child = generations_.find(fact.gen);
-  if (child == nullptr) return;
-  child->input = Child::Input::open;
-  child->deaf_at.reset();
+  if (Child* const child = generations_.find(fact.gen)) child->input.on_drained();
 }
 
 void Conductor::on(const fact::ChildInputBroken& fact) {
@@ -300,32 +288,32 @@ void Conductor::on(const fact::CommandFilesChecked& fact) {
   }
 }
 
-/// The order matters where a later step asks what an earlier one has changed:
+/// The order of the steps matters, because later steps ask what earlier steps have changed.
 void Conductor::settle() {
-  // The end of a child is told before the next child serves, and both before anything that waits
-  // for them.
+  // First the ends of children are handled, then the next child serves, then waiting work goes on.
   generations_.settle([this](Child& child) { advance(child); },
                       [this](Child dead) { on_over(std::move(dead)); });
-  // A child that was just told its settings takes calls that another has answered since.
+  // A child that has made its replayed calls also gets those that another child has answered since.
   if (!replays_->is_empty()) {
     for (Child& child : generations_) catch_up(child);
   }
-  // A build that has failed ends its rebuild, and one that has not lets it go on.
+  // A failed build ends its rebuild; a successful build lets it go on.
   if (rebuilder_->is_build_over()) on_build_over();
   // A rebuild that kills first waits until no child is left and no kill is on its way.
   if (generations_.is_empty() && killer_->on_children_over(out_)) inspect(Purpose::kill);
   if (rebuilder_->is_on()) advance_rebuild();
-  // Whether a reload is over shows only now.
+  // Only now is it known whether a reload is over.
   if (watch_->is_on()) note_reload_over();
-  // The last child and the last build are over.
+  // An ending session goes on when nothing is owed any more, or nothing runs any more.
   if (!ending_.is_none()) advance_ending();
-  // Nothing above has started a child, and the session has not ended.
+  // Nothing above has started a child.
   if (!generations_.has_any()) start_if_due();
-  // All that was answered has left its bytes.
+  // Answered requests are out now, so their bytes no longer count.
   crowd_->settle(requests_.bytes(), now_);
 }
 
-/// Takes everything down. What waits is answered at once, what is in flight when its child is over.
+/// Takes everything down. Waiting requests are answered at once, requests in flight when their
+/// child is over.
 void Conductor::stop(ChildLifecycle::Ladder ladder) {
   ending_.stop();
   starts_->cancel_restart();

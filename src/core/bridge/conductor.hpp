@@ -79,7 +79,7 @@ class Conductor {
     Line line;
   };
 
-  /// What a child has answered; both null if nothing that is open.
+  /// The stream or the request that an answer of a child belongs to. Both are null if none is open.
   struct Answered {
     Streams::Stream* stream = nullptr;
     ClientRequest* request = nullptr;
@@ -163,7 +163,6 @@ class Conductor {
   void on(const fact::ClientLine& fact);
   void on(const fact::ClientLineTooLong& fact);
   void on_client_message(const Message& message, Line line);
-  bool takes_batches() const;
   void on_batch(Line line);
   void on_client_request(const Message& message, Line line);
   void on_client_notification(const Message& message, Line line);
@@ -174,7 +173,8 @@ class Conductor {
   void forget(const ClientRequest& request);
   void refuse_broken_line(Line line, std::string_view what);
   void refuse_client_line(std::string_view id, ErrorCode code, std::string_view what);
-  /// Answers what needs no child, or what this child lacks. False: it must be passed on.
+  /// Answers what needs no child or what this child lacks. Returns false if the request must be
+  /// passed on.
   bool answer_ourselves(ClientRequest& request, Child* child, const Message::Params& params);
   void forward(ClientRequest& request, Line line, Outgoing outgoing, Child& child);
   bool refuse_in_crowd(ClientRequest& request);
@@ -196,7 +196,7 @@ class Conductor {
   void answer_result(ClientRequest& request, std::string_view result);
   void answer_error(ClientRequest& request, ErrorCode code, std::string_view message);
   void answer_tool_text(ClientRequest& request, std::string_view text, bool is_error);
-  /// Unless it is not open any more.
+  /// Does nothing if the request is no longer open.
   void answer_tool_text(RequestHandle request, std::string_view text, bool is_error);
   std::string tool_text_line(const ClientRequest& request, std::string_view text,
                              bool is_error) const;
@@ -309,8 +309,6 @@ class Conductor {
   void tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report);
   std::string reload_text(const PendingRebuild& rebuild, RebuildReport report) const;
   void show_build_log(ClientRequest& request, const StderrRing::Query& query);
-  /// The child that serves is about to make way, so whatever comes waits for the next one.
-  bool holds_waiting() const;
 
   // conductor_control.cpp: what is asked from outside
   void on(const fact::ControlLine& fact);

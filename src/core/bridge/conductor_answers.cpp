@@ -110,10 +110,10 @@ void Conductor::fail_waiting(const DeathReport& report) {
   }
 }
 
-/// A second opening, as a first one that the child does not answer.
+/// Answers a second opening for which no child has an answer.
 void Conductor::answer_lost_opening(ClientRequest& request, std::string_view why,
                                     std::string_view stderr_tail) {
-  // The client has opened once more since, and only that counts.
+  // The client has sent a newer `initialize`, and only the newer one changes the session.
   if (opening() != nullptr) {
     answer_error(request, ErrorCode::internal_error, why);
     return;

@@ -170,11 +170,9 @@ void Conductor::on_child_request(Child& child, const Message& message, Line line
     return;
   }
   const std::string_view token = message.params.meta_progress_token;
-  const std::size_t bytes = child_requests_->bytes() + message.id.size() + token.size();
-  if (child_requests_->count() >= limits::kChildRequestsMax ||
-      bytes > limits::kChildRequestBytesMax) {
+  if (!child_requests_->has_room(message.id, token)) {
     // A child that asks and does not read would fill its queue with these.
-    if (!child.life.is_up() || child.input != Child::Input::open) return;
+    if (!child.life.is_up() || !child.input.is_open()) return;
     out_.push(order::SendToChild{
         child.gen(),
         Outgoing::own(error_line(

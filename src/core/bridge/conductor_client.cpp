@@ -23,20 +23,12 @@ using Level = order::Log::Level;
 using Reach = DeathReport::Reach;
 using State = ClientRequest::State;
 
-namespace {
-
-/// The first revision in which an error may come without an id. Before, an id of null is the lesser
-/// evil.
-constexpr std::string_view kErrorsWithoutId = "2025-11-25";
-
-}  // namespace
-
 void Conductor::on(const fact::ClientLine& fact) {
   // A server may skip a line that it can't read, and then the request would never be answered.
   const Message* const message = reader_.read(fact.line, MessageReader::Values::checked);
   if (message == nullptr) {
     const Defect& defect = reader_.defect();
-    if (defect.kind == Defect::Kind::batch && takes_batches()) {
+    if (defect.kind == Defect::Kind::batch && opening_->session().takes_batches()) {
       on_batch(fact.line);
       return;
     }
@@ -75,7 +67,7 @@ void Conductor::on_batch(Line line) {
   }
   const std::vector<std::string_view> elements = json_elements(text);
   const auto read = [&](std::string_view element) {
-    // What follows it on the line is padding enough.
+    // The rest of the line behind the element serves as its padding.
     const Line part = Line::padded(element);
     return std::pair{reader_.read(part, MessageReader::Values::checked), part};
   };
@@ -112,18 +104,13 @@ void Conductor::on_batch(Line line) {
   answers_.end_batch();
 }
 
-bool Conductor::takes_batches() const {
-  const Session& session = opening_->session();
-  return session.is_asked() && session.version() == kBatchVersion;
-}
-
 void Conductor::on(const fact::ClientLineTooLong& fact) {
   std::string_view id = lenient_id(fact.head);
   if (id.empty()) id = lenient_id_at_end(fact.tail);
   refuse_client_line(id, ErrorCode::invalid_request, too_long_text(fact.size));
 }
 
-/// Each of several messages on one line is owed an answer, and so are those of a broken array.
+/// Answers every message whose id can be read in a line that is not valid JSON.
 void Conductor::refuse_broken_line(Line line, std::string_view what) {
   const SplitLine split = split_objects(line.text());
   std::vector<std::string_view> ids;
@@ -138,9 +125,7 @@ void Conductor::refuse_broken_line(Line line, std::string_view what) {
 
 void Conductor::refuse_client_line(std::string_view id, ErrorCode code, std::string_view what) {
   out_.log(Level::warn, fmt::format("a line of the client was refused: {}", what));
-  const Session& session = opening_->session();
-  const bool must_have_id = session.is_asked() && session.version() < kErrorsWithoutId;
-  if (id.empty() && must_have_id) id = "null";
+  if (id.empty() && opening_->session().needs_ids_in_errors()) id = "null";
   to_client(Outgoing::own(
       error_line(id, code, fmt::format("mcp-sitter did not pass this on: {}", what))));
 }
@@ -174,7 +159,7 @@ void Conductor::on_client_request(const Message& message, Line line) {
     fail(request, report_of(end_for(EndReason::shut_down), {}, Reach::not_delivered));
     return;
   }
-  // Nobody could tell whose answer it is that follows.
+  // The bridge could not tell to which of the two an answer belongs.
   if (is_asked_already || streams_.find(message.id) != nullptr) {
     answer_error(request, ErrorCode::invalid_request,
                  fmt::format("a {} with the id {} is open already",
@@ -200,29 +185,30 @@ void Conductor::on_client_request(const Message& message, Line line) {
   pass_on(request, message, line, Outgoing::passed(line));
 }
 
-/// To a child, if there need be one. `line` is what is kept of it, `outgoing` the same line.
+/// Passes the request to a child unless the bridge can answer it. If it waits, `line` is kept;
+/// `outgoing` is the same line, to be sent.
 void Conductor::pass_on(ClientRequest& request, const Message& message, Line line,
                         Outgoing outgoing) {
   Child* const child = generations_.serving();
-  const bool is_unheard = child == nullptr || child->input == Child::Input::deaf;
-  if (message.method == Method::ping && (is_unheard || holds_waiting())) {
+  const bool is_unheard = child == nullptr || child->input.is_deaf();
+  if (message.method == Method::ping && (is_unheard || rebuilder_->holds_requests())) {
     answer_result(request, "{}");
     return;
   }
-  // A probe comes before anything is known.
+  // A probe needs no opening.
   if (!opening_->is_open() && !request.is_stateless) {
     answer_error(request, ErrorCode::invalid_request,
                  fmt::format("{} came before initialize, and was not passed on",
                              brief(message.method_text, 100)));
     return;
   }
-  if (child != nullptr && child->input == Child::Input::deaf) {
+  if (child != nullptr && child->input.is_deaf()) {
     fail(request, report_of({}, {}, Reach::not_delivered));
     return;
   }
   if (message.method == Method::subscriptions_listen && on_listen(request, message, line)) return;
   if (answer_ourselves(request, child, message.params)) return;
-  if (child != nullptr && requests_.waiting_count() == 0 && !holds_waiting()) {
+  if (child != nullptr && requests_.waiting_count() == 0 && !rebuilder_->holds_requests()) {
     forward(request, line, std::move(outgoing), *child);
     return;
   }
@@ -306,8 +292,8 @@ bool Conductor::refuse_in_crowd(ClientRequest& request) {
   return true;
 }
 
-/// What it says has to be known when it has succeeded. Of any other request the line is kept only
-/// to be sent once more.
+/// Whether the line must be kept until the answer, because the bridge then reads from it what was
+/// set up. The line of any other request is kept only to be sent once more.
 bool Conductor::must_keep(const ClientRequest& request, Line line) const {
   if (is_replayed(request)) return line.text().size() <= limits::kReplayLineMax;
   return request.method == Method::initialize || is_setting(request.method);
@@ -331,13 +317,13 @@ void Conductor::on_client_notification(const Message& message, Line line) {
                                       brief(message.method_text, 100)));
     return;
   }
-  if (child != nullptr && child->input == Child::Input::deaf) {
+  if (child != nullptr && child->input.is_deaf()) {
     out_.log(Level::warn, fmt::format("{} was dropped: the child has stopped reading",
                                       brief(message.method_text, 100)));
     return;
   }
   if (message.method == Method::progress) {
-    // About a question of a child, under the number that the client knows it by.
+    // The client names the child's question by the number that the bridge gave it.
     const auto* const question = child_requests_->find(message.params.progress_token);
     Child* const asker = question == nullptr ? nullptr : generations_.find(question->gen);
     if (asker == nullptr || !asker->life.is_up() || question->progress_token.empty()) {
@@ -353,7 +339,7 @@ void Conductor::on_client_notification(const Message& message, Line line) {
     out_.push(order::SendToChild{child->gen(), Outgoing::passed(line)});
     if (message.method == Method::initialized) take_missing_lists(*child);
     if (message.method == Method::roots_list_changed) {
-      // One that is on its way may have asked for them already, once it is open.
+      // A candidate that is past its opening may already have asked for the roots.
       for (const Child& other : generations_) {
         const bool is_opening = other.handshake.state() == Handshake::State::opening;
         if (!generations_.is_candidate(other) || !other.has_begun() || is_opening) continue;
@@ -379,7 +365,7 @@ void Conductor::on_cancelled(const Message& message, Line line) {
   if (on_stream_cancelled(message.params.request_id, line)) return;
   ClientRequest* const request = requests_.find_open(message.params.request_id);
   if (request == nullptr) {
-    // It has crossed the answer on its way.
+    // The cancellation came after the answer had left.
     notices_->on_answered_cancelled(message.params.request_id);
     return;
   }
@@ -387,7 +373,7 @@ void Conductor::on_cancelled(const Message& message, Line line) {
   if (request->method == Method::initialize) return;
   if (request->state == State::sent) {
     Child* const child = generations_.find(request->gen);
-    if (child != nullptr && child->life.is_up() && child->input != Child::Input::deaf) {
+    if (child != nullptr && child->life.is_up() && !child->input.is_deaf()) {
       out_.push(order::SendToChild{child->gen(), Outgoing::passed(line)});
     }
   }
@@ -396,7 +382,7 @@ void Conductor::on_cancelled(const Message& message, Line line) {
   requests_.cancel(*request);
 }
 
-/// Nobody waits for its answer any more.
+/// The caller of this request no longer waits for an answer.
 void Conductor::forget(const ClientRequest& request) {
   answers_.leave(request, turn());
   if (rebuilder_->leave(request.handle())) abandon_rebuild();
@@ -410,7 +396,7 @@ void Conductor::on_client_answer(const Message& message, Line line) {
   }
   Child* const child = generations_.find(question->gen);
   if (child == nullptr || !child->life.is_up()) return;
-  if (child->input == Child::Input::deaf) {
+  if (child->input.is_deaf()) {
     out_.log(Level::warn, "an answer of the client was dropped: the child has stopped reading");
     return;
   }

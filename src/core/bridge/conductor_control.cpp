@@ -68,7 +68,7 @@ void Conductor::reload_for(ClientRequest& request, std::string_view arguments) {
   reload({"ctl reload", std::get<RebuildArguments>(parsed)}, &request);
 }
 
-/// Whoever asks wrongly is told so, and gets nothing else.
+/// A follower with wrong arguments gets only the error from `run_builtin`.
 void Conductor::follow(ControlId connection, std::string_view arguments) {
   const auto parsed = parse_stderr_arguments(arguments);
   const auto* const query = std::get_if<StderrRing::Query>(&parsed);

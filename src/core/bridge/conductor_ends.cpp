@@ -25,16 +25,11 @@ using Reach = DeathReport::Reach;
 void Conductor::on_over(Child dead) {
   const Generation gen = dead.gen();
   show_stderr(dead);
-  // Another one serves, and nothing that the client knows of has changed.
+  // Another child serves, so the client notices nothing.
   const bool was_candidate = generations_.is_candidate(dead);
-  const bool was_opened = dead.handshake.state() != Handshake::State::idle &&
-                          dead.handshake.state() != Handshake::State::opening &&
-                          dead.handshake.state() != Handshake::State::refused;
-  ChildEnd end = dead.life.end(was_opened);
-  const bool is_era_open =
-      dead.handshake.is_in_doubt() || dead.handshake.state() == Handshake::State::listing;
-  end.may_be_of_other_era =
-      is_era_open && (end.reason == EndReason::exited || end.reason == EndReason::crashed);
+  ChildEnd end = dead.life.end(dead.handshake.is_past_opening());
+  end.may_be_of_other_era = dead.handshake.is_era_unproven() &&
+                            (end.reason == EndReason::exited || end.reason == EndReason::crashed);
   const bool is_deliberate =
       end.reason == EndReason::killed_by_sitter || end.reason == EndReason::shut_down;
   const bool is_replaced = end.reason == EndReason::replaced;
@@ -59,7 +54,7 @@ void Conductor::on_over(Child dead) {
   if (dead.has_held_errors) release_held();
   void_questions(gen);
   streams_.on_child_lost(gen, turn());
-  opening_->on_child_lost();
+  opening_->on_another_child();
   const DeathReport report = report_of(end, tail, Reach::in_flight);
   for (ClientRequest* request : requests_.all(ClientRequest::State::sent, gen)) {
     on_child_lost(dead, *request, report, is_deliberate);
@@ -68,7 +63,7 @@ void Conductor::on_over(Child dead) {
 
   if (end.reason == EndReason::killed_by_sitter) killer_->add(dead.life.killed());
   if (end.reason == EndReason::given_up) killer_->add_note(end_clause(end));
-  // Without an opening it may have had requests before it could show that it works.
+  // A child without an opening may get requests before it has shown that it works.
   const bool had_requests = dead.role != Child::Role::coming && !was_probed;
   if (had_requests && !dead.is_retiring()) history_->on_served_over(end);
   if (rebuilder_->is_new_child(gen)) on_new_child_over(end, tail);
@@ -76,8 +71,8 @@ void Conductor::on_over(Child dead) {
     restart_later(end);
   }
   if (was_candidate || dead.has_started() || is_deliberate || is_replaced) return;
-  // It never came to serve, so what waited for it has waited in vain; otherwise a child that
-  // always dies on the way would be started for ever.
+  // The child has not shown that it works, so all waiting requests fail. Otherwise a child that
+  // always dies on its way would be started for ever.
   if (!was_probed) {
     starts_->on_failed({end, tail});
     if (!had_requests) notices_->on_failed_start();
@@ -140,10 +135,11 @@ void Conductor::on_child_lost(const Child& dead, ClientRequest& request, const D
   }
 }
 
-/// What a child has died of would take the next one down, too.
+/// A replayed call that has killed a child would kill the next child, too.
 void Conductor::blame_replay(const Child& dead, ChildEnd& end) {
   if (end.reason == EndReason::ended_from_outside) return;
-  // Beside requests of the client nobody can tell which was it. The next child is asked alone.
+  // If client requests were also open, the culprit is unknown. The next child makes the replayed
+  // calls alone.
   if (!dead.handshake.is_calling_again() &&
       !requests_.all(ClientRequest::State::sent, dead.gen()).empty()) {
     return;

@@ -40,13 +40,12 @@ void Conductor::start_if_due() {
   }
 }
 
-/// Before anything else is asked of the child.
+/// Gives the child the calls that are made again before anything else is asked of it.
 void Conductor::replay_first(Child& child) {
   child.handshake.replay_first(replays_->all(child.calls_made));
 }
 
-/// What the child was not asked to call again, unless the client has called the same tool once more
-/// since.
+/// Makes the calls that the child has missed, unless the client has called the same tool since.
 void Conductor::catch_up(Child& child) {
   if (!child.life.is_up() || child.is_retiring()) return;
   for (ReplayedCall& call : replays_->missed(child.gen(), child.calls_made)) {
@@ -58,7 +57,7 @@ void Conductor::catch_up(Child& child) {
                  !request->is_cancelled;
         });
     if (is_outdated) continue;
-    child.calls_made[call.tool] = call.number;
+    Replays::mark(call, child.calls_made);
     child.handshake.call_again(std::move(call), now_, out_);
   }
 }
@@ -70,7 +69,7 @@ void Conductor::restart_later(const ChildEnd& end) {
                                     starts_->restarts().max()));
 }
 
-/// Without a request, as --restart says. What is on its way for another reason is enough.
+/// Starts the server without a request (`--restart`), unless something else starts it already.
 void Conductor::restart() {
   if (generations_.has_any() || killer_->is_killing() || rebuilder_->is_on() ||
       !ending_.is_none()) {
@@ -86,7 +85,7 @@ void Conductor::start() {
   starts_->on_start(now_);
   killer_->on_wanted();
   watch_->on_start();
-  if (generations_.has_any()) opening_->on_child_lost();
+  if (generations_.has_any()) opening_->on_another_child();
   const Child& child = generations_.begin(
       now_, [this] { return ids_.next(requests_); },
       [this] {
@@ -152,7 +151,8 @@ void Conductor::advance(Child& child) {
     // Lists that did not come in time show nothing of a child that needs no opening.
     if (handshake.has_spoken()) note_served(child);
   }
-  if (child.serves() && requests_.waiting_count() > 0 && !holds_waiting()) release_waiting(child);
+  if (child.serves() && requests_.waiting_count() > 0 && !rebuilder_->holds_requests())
+    release_waiting(child);
 }
 
 /// Another child serves from now on, in the place of the one before, which may finish what it was
@@ -168,7 +168,7 @@ void Conductor::take_over() {
   finish_retiring(before);
 }
 
-/// What it wrote so far was kept apart.
+/// Moves the stderr of a former candidate into the common ring.
 void Conductor::show_stderr(Child& child) {
   if (!child.stderr_apart) return;
   ring_.child_started(child.gen(), child.life.pid());
@@ -225,13 +225,14 @@ void Conductor::advance_unopened(Child& child) {
   if (opening_->is_next_news()) {
     replay_first(child);
     child.handshake.list(true, catalogs_->tools().count() > 0, now_, out_);
-    // Else when it serves.
+    // Otherwise `begin_serving` asks for the streams.
     if (!child.handshake.is_calling_again()) ask_for_streams(child);
     return;
   }
   begin_serving(child);
   if (requests_.waiting_count() > 0) release_waiting(child);
-  // Behind the client's first request, so that a server of both eras takes the client's.
+  // The lists are asked for behind the client's first request, so that a server of both eras takes
+  // the client's era.
   if (opening_->envelope().is_known()) child.handshake.list(false, false, now_, out_);
 }
 
@@ -244,12 +245,12 @@ void Conductor::begin_serving(Child& child) {
   ask_for_streams(child);
 }
 
-/// It was opened, or has answered without that. An answer that came before it serves, or that
-/// nobody waits for, does not count.
+/// The child has shown that it works: it was opened, or has answered without an opening. An answer
+/// does not count if it came before the child serves or belongs to no open request.
 void Conductor::note_served(Child& child) {
   if (child.role == Role::coming || child.has_started()) return;
   child.proof = Child::Proof::started;
-  starts_->on_served();
+  starts_->on_proved();
 }
 
 void Conductor::note_startup(Child& child) {

@@ -40,7 +40,7 @@ void Conductor::announce(const CatalogComparison& comparison) {
 void Conductor::pass_tool_result(ClientRequest& request, const Message& message, Edits& edits) {
   if (message.kind == Message::Kind::result && (has_notice() || relist_->is_waiting())) {
     const bool carries = would_carry_notice(request, message.result);
-    // Only when they leave is it known which of them carries it.
+    // Which of the held results carries the notice is decided when they leave.
     if (relist_->is_waiting() && (carries || relist_->has_other_output(request.tool))) {
       hold(request, edits.apply());
       return;
@@ -66,7 +66,7 @@ void Conductor::tell_shown(const ClientRequest& request) {
   on_notice_told();
 }
 
-/// The notice, which the answer to this request holds.
+/// Returns the notice for the answer to this request. It counts as told.
 std::string Conductor::tell_notice(const ClientRequest& request) {
   std::string text = notices_->tell(request.id(), known_for_notice());
   on_notice_told();

@@ -27,7 +27,7 @@ void Conductor::on_initialize(ClientRequest& request, const Message& message, Li
       child != nullptr && child->handshake.state() != Handshake::State::unopened;
   if (was_opened && requests_.waiting_count() == 0) {
     expect_answer(request, line);
-    if (child->input == Child::Input::deaf) {
+    if (child->input.is_deaf()) {
       fail(request, report_of({}, {}, Reach::not_delivered));
     } else {
       forward(request, line, Outgoing::passed(line), *child);
@@ -39,18 +39,18 @@ void Conductor::on_initialize(ClientRequest& request, const Message& message, Li
     wait(request, line);
     return;
   }
-  // Who has probed in vain does not wait any longer.
+  // A client that opens now no longer waits for its probes.
   for (ClientRequest* sent : requests_.all(State::sent)) {
     if (sent->method == Method::server_discover) requests_.waive(*sent);
   }
   meet(member(message.params_raw, "clientInfo"));
   ids_.be_like(message.id);
-  requests_.mark_ours(request);
   request.more().line = OwnedLine(line.text());
+  requests_.mark_ours(request);
   opening_->begin(message, request.handle(), now_.steady + config_.answer_within);
 }
 
-/// It is not waited for any longer than the first.
+/// A second opening is answered after the same time as the first.
 void Conductor::expect_answer(ClientRequest& second_opening, Line line) {
   second_opening.more().line = OwnedLine(line.text());
   if (config_.answer_within == Milliseconds::zero()) return;
@@ -88,7 +88,7 @@ void Conductor::begin_session_again(const Message& opening) {
   opening_->begin_again(opening);
 }
 
-/// The answer to the opening: the client's own, or a replay whose answer stays here.
+/// A child has answered `initialize`: the client's own, or a replay that the client never sees.
 void Conductor::on_opening_answer(Child& child, const Message& message, Line line) {
   if (child.handshake.state() != Handshake::State::opened) return;
   on_opened(child);
@@ -116,7 +116,7 @@ void Conductor::on_opening_answer(Child& child, const Message& message, Line lin
 }
 
 void Conductor::on_second_opening(const ClientRequest& request, std::string_view result) {
-  // The client has opened once more since, and only that counts.
+  // The client has sent a newer `initialize`, and only the newer one changes the session.
   if (opening() != nullptr) return;
   const Message* const opening = kept_reader_.read(request.extra->line.line());
   if (opening == nullptr) return;

@@ -33,7 +33,7 @@ void Conductor::on(const fact::ReloadAsked&) {
   reload({"SIGHUP"});
 }
 
-/// For somebody else than the client, who may wait for what comes of it.
+/// Asks for a reload. `caller` gets the answer; it may be null.
 void Conductor::reload(const Reload& wanted, const ClientRequest* caller) {
   std::optional<RebuildCaller> waiting;
   if (caller != nullptr) {
@@ -100,13 +100,14 @@ std::string Conductor::rebuild_advice() const {
                          : fmt::format(", {} ends it", names_.name(Builtin::kill)));
 }
 
-/// Whether the client's requests wait for what is built.
+/// Whether the client's requests wait for the new child.
 bool Conductor::keeps_waiting() const {
   return rebuilder_->is_on() && !ending_.is_stopping() &&
-         (holds_waiting() || !generations_.is_served());
+         (rebuilder_->holds_requests() || !generations_.is_served());
 }
 
-/// Of the request that has waited longest since the rebuild has begun.
+/// When the patience of the request that has waited longest ends. The time before the rebuild does
+/// not count.
 std::optional<Instant> Conductor::patience_end() const {
   const auto since = keeps_waiting() ? requests_.waits_since() : std::nullopt;
   if (!since) return std::nullopt;
@@ -150,14 +151,14 @@ void Conductor::advance_rebuild() {
   }
 }
 
-/// The build has made a new server.
+/// Starts the new child, once no child is left beside the child that serves.
 void Conductor::start_new_child() {
-  // Whatever is on its way was started from an earlier build.
+  // Every child that is on its way was started before this rebuild.
   bool is_one_left = false;
   for (Child& child : generations_) {
     if (child.serves()) continue;
-    // What was promised to one that retires holds, and what waits for one that starts gets it;
-    // and there are never three.
+    // A retiring child may finish, and an awaited child may come up. There are never three
+    // children.
     if (!child.is_retiring() && !is_awaited(child)) {
       child.life.take_down(EndReason::replaced, {}, ladder(), now_, out_);
     }
@@ -211,7 +212,7 @@ void Conductor::on_build_over() {
   }
 }
 
-/// The child that was started from the new build has ended before it was told that it serves.
+/// The new child has ended before the callers were told that it serves.
 void Conductor::on_new_child_over(const ChildEnd& end, const std::string& stderr_tail) {
   RebuildReport report;
   report.server = generations_.serving() == nullptr ? Server::down : Server::kept;
@@ -226,7 +227,7 @@ void Conductor::finish_rebuild(RebuildReport report) {
   reload_again(std::move(rebuild));
 }
 
-/// One is over, and another may have been asked for meanwhile.
+/// The rebuild is over. Begins the next rebuild, if it was asked for meanwhile.
 void Conductor::reload_again(PendingRebuild before) {
   // The end of the child that served may have come while it was to be replaced.
   if (!generations_.has_any() && !killer_->is_killing() && !killer_->is_wanted_down() &&
@@ -290,7 +291,7 @@ std::string Conductor::reload_text(const PendingRebuild& rebuild, RebuildReport 
   return rebuild_text(report);
 }
 
-/// Somebody kills the server, so nothing brings it back that no call of the client waits for.
+/// A kill was called. Only a call of the client keeps the rebuild going.
 void Conductor::give_up_rebuild(std::string_view killer) {
   tell_given_up(rebuilder_->leave_to_client(), fmt::format("{} was called", killer));
   if (rebuilder_->is_unwanted()) abandon_rebuild();
@@ -319,16 +320,8 @@ void Conductor::show_build_log(ClientRequest& request, const StderrRing::Query& 
     answer_tool_text(request, "(nothing was built yet)", false);
     return;
   }
-  const auto [text, is_error] = build->output.text(query);
-  const std::int64_t lost = build->lost_count();
-  const std::string head =
-      lost > 0 && !is_error ? fmt::format("[... the first {} lines are not kept]\n", lost) : "";
-  answer_tool_text(request, head + text, is_error);
-}
-
-bool Conductor::holds_waiting() const {
-  const WaitsFor step = rebuilder_->waits_for();
-  return step == WaitsFor::quiet || step == WaitsFor::no_children;
+  const StderrRing::Answer shown = build->log_text(query);
+  answer_tool_text(request, shown.text, shown.is_error);
 }
 
 std::optional<StatusFacts::BuildFacts> Conductor::build_status() const {

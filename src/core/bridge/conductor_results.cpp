@@ -19,7 +19,7 @@ namespace sitter {
 
 using Level = order::Log::Level;
 
-/// A page of the child's tools. Behind those of the first page stand the built-in ones.
+/// A page of the child's tools. The built-in tools are appended to the first page.
 void Conductor::pass_tools(Child& child, ClientRequest& request, const Message& message,
                            Edits& edits) {
   if (message.kind == Message::Kind::error) {
@@ -44,8 +44,8 @@ void Conductor::pass_tools(Child& child, ClientRequest& request, const Message& 
   if (!child.is_retiring()) on_client_listed(!cursor.starts_with('"'));
 }
 
-/// What the result of any other request means to the bridge. The client is owed all that it finds
-/// in any, but what a child is and has whose successor serves is not what the client is told of.
+/// What the result of any other request means to the bridge. The result of a retiring child reaches
+/// the client, but changes nothing that the bridge knows about the server.
 void Conductor::on_success(Child& child, const ClientRequest& request, std::string_view result,
                            Edits& edits) {
   switch (request.method) {
@@ -86,8 +86,7 @@ void Conductor::on_success(Child& child, const ClientRequest& request, std::stri
   }
 }
 
-/// What the client has been given is what the next child is compared with, whether the bridge has
-/// seen it before or not. Only of lists of one page.
+/// The lists that the client got are the baseline for the next child. Only lists of one page count.
 void Conductor::note_listed(CatalogKind kind, std::string_view items, std::string_view cursor) {
   if (!is_array(items) || cursor.starts_with('"') || items.size() > limits::kListBytesMax) return;
   catalogs_->take_page(kind, items);
@@ -135,10 +134,9 @@ void Conductor::on_setting_accepted(const Child& child, const ClientRequest& req
   if (!opening_->session().is_asked()) return;
   const bool is_level = setting->method == Method::logging_set_level;
   for (const Child& other : generations_) {
-    // Its successor was told what held before; one that is not that far is told all.
-    const Handshake::State state = other.handshake.state();
-    const bool was_told = !other.handshake.is_calling_again() &&
-                          (state == Handshake::State::settling || state == Handshake::State::done);
+    // A child that has taken the settings must be told a later change. A child that has not will
+    // be told all of them.
+    const bool was_told = other.handshake.has_told_settings();
     const bool can_be_told = is_level ? other.may_have("logging") : other.may_have("resources");
     if (other.gen() <= child.gen() || !other.life.is_up() || !was_told || !can_be_told) continue;
     out_.push(order::SendToChild{

@@ -16,7 +16,7 @@ bool ends_stream(const Message& answer) {
 
 }  // namespace
 
-/// False: it is no valid request for a stream, and the child says so better.
+/// Returns false if the request is not valid; the child then refuses it.
 bool Conductor::on_listen(ClientRequest& request, const Message& message, Line line) {
   auto wanted = StreamFilter::of(message.params.notifications);
   if (!wanted || !request.is_stateless) return false;
@@ -50,12 +50,12 @@ bool Conductor::finds_changes(CatalogKind kind) const {
   return kind == CatalogKind::tools || opening_->may_have(kind);
 }
 
-/// Who has written a line that holds this id.
+/// The child as the sender of a line that holds this id.
 Streams::Sender Conductor::sender(const Child& child, std::string_view raw_id) {
   return {child.gen(), child.life.is_up(), child.may_round(raw_id)};
 }
 
-/// Whatever has exactly this id counts before all that the child may have rounded to it.
+/// An exact match of the id wins over an id that the child may have rounded.
 Conductor::Answered Conductor::answered_by(Child& child, const Message& answer) {
   if (shows_every_digit(answer.id)) child.keeps_integers = true;
   if (Streams::Stream* const stream = streams_.find(answer.id, child.gen())) return {stream};
@@ -63,7 +63,7 @@ Conductor::Answered Conductor::answered_by(Child& child, const Message& answer) 
   ClientRequest* const request = find_sent(child, answer.id);
   if (request != nullptr && same_id(request->id(), answer.id)) return {nullptr, request};
   Streams::Stream* const stream = streams_.find(answer.id, sender(child, answer.id));
-  // Hardly anything but its end answers a stream, and the end names it.
+  // Only its end answers a stream, and the end names the stream.
   if (stream != nullptr && (request == nullptr || ends_stream(answer))) return {stream};
   return {nullptr, request};
 }
@@ -81,8 +81,7 @@ bool Conductor::on_stream_cancelled(std::string_view raw_id, Line line) {
   Streams::Stream* const stream = streams_.find(raw_id);
   if (stream == nullptr) return false;
   const Child* const child = generations_.find(stream->gen);
-  const bool is_heard =
-      child != nullptr && child->life.is_up() && child->input != Child::Input::deaf;
+  const bool is_heard = child != nullptr && child->life.is_up() && !child->input.is_deaf();
   streams_.cancel(*stream, line, is_heard, turn());
   return true;
 }

@@ -60,7 +60,7 @@ void Conductor::run_builtin(ClientRequest& request, Builtin builtin, std::string
       }
       const KillScope scope = std::get<KillArguments>(parsed).scope;
       if (scope == KillScope::same_executable && !config_.allows_wide_kill) {
-        // Nothing is ended before it is known whom that would meet.
+        // First the bridge finds out which foreign processes this kill would end.
         inspect(Purpose::kill_check, request.handle());
       } else {
         begin_kill(request, scope);
@@ -130,7 +130,7 @@ void Conductor::refuse_call(ClientRequest& request, std::string_view wrong) {
   }
 }
 
-/// One that has waited, and may not be what the server that is there now understands.
+/// Refuses a waiting call if it does not fit the tools of the present server.
 bool Conductor::refuse_waiting_call(ClientRequest& request, const Message& message) {
   if (!request.extra || !request.extra->is_passed_call) return false;
   const std::string wrong =
@@ -155,19 +155,20 @@ void Conductor::on(const fact::BinaryInspected& fact) {
   binary_ = fact.facts;
   const Look& look = fact.look;
   if (look.purpose == Purpose::notice) {
-    RestartNotice* const notice = notices_->restart();
-    if (notice == nullptr) return;
-    if (binary_.path && binary_.exists) notice->path = *binary_.path;
+    if (notices_->restart() == nullptr) return;
+    RestartNotice notice = *notices_->restart();
+    if (binary_.path && binary_.exists) notice.path = *binary_.path;
     for (const Child& child : generations_) {
-      if (child.gen() != notice->spawn) continue;
-      notice->version = version_of(child.handshake.opened_with());
+      if (child.gen() != notice.spawn) continue;
+      notice.version = version_of(child.handshake.opened_with());
       if (const OpeningResult* const told = opening_->told()) {
-        describe_changes(*told, child.handshake.opened_with(), *notice);
+        describe_changes(*told, child.handshake.opened_with(), notice);
       }
     }
     if (binary_.modified) {
-      notice->build_age = std::chrono::duration_cast<Milliseconds>(now_.wall - *binary_.modified);
+      notice.build_age = std::chrono::duration_cast<Milliseconds>(now_.wall - *binary_.modified);
     }
+    notices_->amend_restart(std::move(notice));
     return;
   }
   if (look.purpose == Purpose::remember) return;
@@ -189,7 +190,7 @@ void Conductor::on(const fact::BinaryInspected& fact) {
     if (fact.shared) {
       answer_tool_text(*request, refusal_text(*fact.shared), true);
     } else if (!ending_.is_stopping()) {
-      // The child has a file of its own, and from here on no other is swept.
+      // The child has its own executable, so the sweep ends no foreign process.
       begin_kill(*request, KillScope::automatic);
     }
     return;
@@ -208,10 +209,11 @@ void Conductor::begin_kill(ClientRequest& request, KillScope scope) {
   ChildEnd end = end_for(EndReason::killed_by_sitter);
   if (request.is_control()) end.why = "ctl kill";
   if (ClientRequest* const asked = opening()) answer_opening_ourselves(*asked, end_clause(end));
-  // Somebody is about to build, so nothing that waits may start the child again.
+  // A build is about to follow, so no waiting request may start the server again.
   fail_waiting(report_of(end, {}, DeathReport::Reach::not_delivered));
   generations_.take_down_all(EndReason::killed_by_sitter, end.why, ladder(), now_, out_);
-  // Behind them, so that a new child that is on its way is killed and not merely replaced.
+  // The rebuild is given up after the children are taken down. Otherwise its new child would count
+  // as replaced.
   if (rebuilder_->is_on()) give_up_rebuild(end.why.empty() ? names_.name(Builtin::kill) : end.why);
 }
 

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "core/bridge/conductor.hpp"
 #include "core/build/rebuilder.hpp"
 #include "core/build/watch.hpp"
@@ -19,10 +17,11 @@ void Conductor::on_files_settled() {
   auto trigger = watch_->due(turn());
   if (!trigger) return;
   const std::string files = files_text(trigger->files, trigger->count);
-  if (killer_->is_killing() || killer_->is_wanted_down() || !ending_.is_none()) {
-    out_.log(Level::info, fmt::format("changed: {}; the server was killed on purpose, so that is "
-                                      "no reason to start it",
-                                      files));
+  const bool is_killed = killer_->is_killing() || killer_->is_wanted_down();
+  if (is_killed || !ending_.is_none()) {
+    out_.log(Level::info,
+             fmt::format("changed: {}; {}, so that is no reason to start it", files,
+                         is_killed ? "the server was killed on purpose" : "the session is ending"));
     watch_->leave();
     return;
   }
@@ -32,14 +31,10 @@ void Conductor::on_files_settled() {
   reload({cause});
 }
 
-/// What no reload can have missed any more.
+/// Tells the watch when builds begin, and when no reload runs any more.
 void Conductor::note_reload_over() {
   if (rebuilder_->take_started()) watch_->on_build();
-  const bool is_on_its_way =
-      std::any_of(generations_.begin(), generations_.end(), [](const Child& child) {
-        return child.role == Child::Role::coming && !child.life.taken_down_for();
-      });
-  if (!rebuilder_->is_on() && !is_on_its_way) watch_->on_over(now_);
+  if (!rebuilder_->is_on() && !generations_.is_one_coming()) watch_->on_over(now_);
 }
 
 std::optional<StatusFacts::WatchFacts> Conductor::watch_status() const {

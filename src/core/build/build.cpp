@@ -52,25 +52,33 @@ Milliseconds Build::age(Now now) const {
 }
 
 void Build::add(std::string_view line, std::size_t bytes_cut) {
-  output.add(life.gen(), line, bytes_cut);
+  output_.add(life.gen(), line, bytes_cut);
   ++line_count_;
   if (first_errors_.size() < limits::kBuildErrorsKept) keep_error();
 }
 
 /// Keeps the newest line if it looks like an error or stands close behind an error.
 void Build::keep_error() {
-  const std::string text = output.tail(life.gen(), 1, limits::kStderrLineMax);
+  const std::string text = output_.tail(life.gen(), 1, limits::kStderrLineMax);
   if (looks_like_error(text)) keeps_until_ = line_count_ + kLinesBehindError;
   if (line_count_ > keeps_until_) return;
   first_errors_.push_back({line_count_, shortened(text, limits::kBuildErrorBytesMax)});
 }
 
+StderrRing::Answer Build::log_text(const StderrRing::Query& query) const {
+  StderrRing::Answer answer = output_.text(query);
+  if (lost_count() > 0 && !answer.is_error) {
+    answer.text.insert(0, fmt::format("[... the first {} lines are not kept]\n", lost_count()));
+  }
+  return answer;
+}
+
 std::int64_t Build::lost_count() const {
-  return line_count_ - static_cast<std::int64_t>(output.lines().size());
+  return line_count_ - static_cast<std::int64_t>(output_.lines().size());
 }
 
 std::vector<BuildLine> Build::lines() const {
-  const std::vector<std::string_view> last = output.lines();
+  const std::vector<std::string_view> last = output_.lines();
   std::int64_t number = lost_count();
   std::vector<BuildLine> lines;
   for (const Kept& kept : first_errors_) {

@@ -45,7 +45,7 @@ std::string build_clause(const BuildResult& result);
 class Build {
  public:
   Build(Generation gen, Now now)
-      : life(gen, now), output(limits::kBuildLogLinesMax, "build output") {}
+      : life(gen, now), output_(limits::kBuildLogLinesMax, "build output") {}
 
   /// Records why the build is taken down. The first reason stays. A build that has exited, and
   /// whose output is still awaited, keeps its own result.
@@ -65,26 +65,32 @@ class Build {
 
   /// Adds a line of stdout or stderr. `bytes_cut` bytes at its end were dropped.
   void add(std::string_view line, std::size_t bytes_cut);
+  /// At most `bytes_max` bytes of the newest line, besides the mark of a cut line.
+  std::string last_line(std::size_t bytes_max) const {
+    return output_.tail(life.gen(), 1, bytes_max);
+  }
   std::int64_t line_count() const { return line_count_; }
-  /// How many of the first lines are no longer in `output`.
-  std::int64_t lost_count() const;
+  /// The lines that are kept and match, below a line that says how many lines are not kept.
+  StderrRing::Answer log_text(const StderrRing::Query& query) const;
   /// The lines that are kept: the last lines, and the first errors before them. They are valid
   /// until the next `add`.
   std::vector<BuildLine> lines() const;
 
   ChildLifecycle life;
-  StderrRing output;
 
  private:
+  /// How many of the first lines are no longer in `output_`.
+  std::int64_t lost_count() const;
   void keep_error();
 
+  StderrRing output_;
   std::int64_t line_count_ = 0;
   struct Kept {
     std::int64_t number = 0;
     std::string text;
   };
   /// The first error of a compiler explains the others, and long output would drop it from
-  /// `output`.
+  /// `output_`.
   std::vector<Kept> first_errors_;
   /// The number of the last line to keep behind the latest error.
   std::int64_t keeps_until_ = 0;

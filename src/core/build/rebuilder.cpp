@@ -49,7 +49,7 @@ void Rebuilder::call(RebuildCaller caller, const RebuildArguments& arguments, co
   if (!is_free) return;
   rebuild_->cause.clear();
   rebuild_->mode = arguments.mode;
-  if (is_new) restart(turn);
+  if (is_new) begin_anew(turn);
 }
 
 void Rebuilder::reload(const Reload& wanted, const std::optional<RebuildCaller>& caller,
@@ -78,7 +78,7 @@ void Rebuilder::reload(const Reload& wanted, const std::optional<RebuildCaller>&
   // A cancelled rebuild begins anew when its build is over.
   if (rebuild_->is_cancelled) return;
   rebuild_->gen = kNoGeneration;
-  restart(turn);
+  begin_anew(turn);
 }
 
 void Rebuilder::follow(const PendingRebuild& before, const Turn& turn) {
@@ -88,7 +88,7 @@ void Rebuilder::follow(const PendingRebuild& before, const Turn& turn) {
   rebuild_->cause = wanted.cause;
   rebuild_->mode = wanted.how.mode;
   rebuild_->join(*before.next);
-  restart(turn);
+  begin_anew(turn);
 }
 
 /// Whether the rebuild may already miss a change that is made now.
@@ -113,7 +113,7 @@ bool Rebuilder::is_build_timed_out() const {
   return rebuild_->state == State::building && !rebuild_->is_cancelled && build_->is_stopped();
 }
 
-void Rebuilder::restart(const Turn& turn) {
+void Rebuilder::begin_anew(const Turn& turn) {
   rebuild_->is_cancelled = false;
   // This rebuild reads all changes so far, so it also serves the calls that waited for the next.
   if (const auto next = std::exchange(rebuild_->next, std::nullopt)) rebuild_->join(*next);
@@ -190,8 +190,7 @@ std::optional<Rebuilder::Progress> Rebuilder::take_progress(Now now) {
   if (!has_progress_ || next_progress_ > now.steady) return std::nullopt;
   has_progress_ = false;
   next_progress_ = now.steady + limits::kBuildProgressInterval;
-  return Progress{build_->output.tail(build_->life.gen(), 1, limits::kBuildProgressLineMax),
-                  build_->line_count()};
+  return Progress{build_->last_line(limits::kBuildProgressLineMax), build_->line_count()};
 }
 
 bool Rebuilder::is_build_over() const { return is_building() && build_->life.is_over(); }
@@ -205,7 +204,7 @@ Rebuilder::Next Rebuilder::on_build_over(bool is_ending, const Turn& turn) {
   rebuild_->clear_deadlines();
   if (rebuild_->is_cancelled) {
     if (!rebuild_->is_wanted() || is_ending) return Next::is_given_up;
-    restart(turn);
+    begin_anew(turn);
   } else if (is_good) {
     rebuild_->state = State::starting;
   } else {

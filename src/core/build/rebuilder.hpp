@@ -48,6 +48,10 @@ class Rebuilder {
 
   WaitsFor waits_for() const;
   bool is_on() const { return rebuild_.has_value(); }
+  /// Whether new requests wait for the next child, because the child that serves makes way first.
+  bool holds_requests() const {
+    return waits_for() == WaitsFor::quiet || waits_for() == WaitsFor::no_children;
+  }
   /// May be called only while a rebuild is on.
   const PendingRebuild& rebuild() const { return *rebuild_; }
 
@@ -123,7 +127,7 @@ class Rebuilder {
  private:
   bool has_begun() const;
   bool is_build_timed_out() const;
-  void restart(const Turn& turn);
+  void begin_anew(const Turn& turn);
   void start_build(const Turn& turn);
   void stop_build(BuildResult::Outcome outcome, const Turn& turn);
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/raw_id.hpp"
+#include "core/child/child_input.hpp"
 #include "core/child/child_lifecycle.hpp"
 #include "core/child/handshake.hpp"
 #include "core/child/replays.hpp"
@@ -45,12 +46,6 @@ struct Child {
     unknown,
     taken,       ///< at least once
     with_tools,  ///< and that of its tools is complete
-  };
-
-  enum class Input {
-    open,
-    full,  ///< its queue is at the bound
-    deaf,  ///< and it has taken nothing for a while
   };
 
   Child(Generation gen, Now now, MakeId make_id, MakeMeta make_meta,
@@ -99,9 +94,7 @@ struct Child {
   Instant retire_by{};
   Proof proof = Proof::none;
   Lists lists = Lists::unknown;
-  Input input = Input::open;
-  /// When an input that is full is deaf.
-  std::optional<Instant> deaf_at;
+  ChildInput input;
   /// Until when it must have answered its opening or, if it has none and is a respawn, have said
   /// anything.
   std::optional<Instant> startup_deadline;

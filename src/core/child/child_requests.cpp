@@ -6,6 +6,7 @@
 
 #include "core/base/raw_id.hpp"
 #include "core/wire/message.hpp"
+#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {
@@ -19,6 +20,11 @@ std::int64_t number_of(std::string_view client_id) {
 }
 
 }  // namespace
+
+bool ChildRequests::has_room(std::string_view id, std::string_view progress_token) const {
+  return count() < limits::kChildRequestsMax &&
+         bytes_ + id.size() + progress_token.size() <= limits::kChildRequestBytesMax;
+}
 
 std::string ChildRequests::add(Generation gen, std::string_view id,
                                std::string_view progress_token) {

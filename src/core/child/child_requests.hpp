@@ -25,6 +25,8 @@ class ChildRequests {
     std::string progress_token;
   };
 
+  /// Whether one more request may be added (`limits::kChildRequestsMax`, `kChildRequestBytesMax`).
+  bool has_room(std::string_view id, std::string_view progress_token) const;
   /// Adds a request. Returns the id for the client, as raw JSON.
   std::string add(Generation gen, std::string_view id, std::string_view progress_token);
 

@@ -48,6 +48,12 @@ bool Generations::has_any() const {
                      [](const Child& child) { return !child.is_retiring(); });
 }
 
+bool Generations::is_one_coming() const {
+  return std::any_of(children_.begin(), children_.end(), [](const Child& child) {
+    return child.role == Role::coming && !child.life.taken_down_for();
+  });
+}
+
 bool Generations::is_one_ending() const {
   return std::any_of(children_.begin(), children_.end(), [](const Child& child) {
     return child.role == Role::serving && !child.life.is_up() && !child.life.is_over();

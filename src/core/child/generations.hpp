@@ -38,6 +38,8 @@ class Generations {
   bool is_candidate(const Child& child) const;
   /// Whether there is one that serves or is on its way to or from that.
   bool has_any() const;
+  /// Whether a child is on its way to serving and was not taken down.
+  bool is_one_coming() const;
   /// One that has served goes without a successor, but its last words may still come, and its end
   /// is told as that of the one before.
   bool is_one_ending() const;

@@ -125,6 +125,16 @@ class Handshake {
   bool is_there() const {
     return state_ == State::opened || state_ == State::unproven || state_ == State::done;
   }
+  /// Whether an opening is neither awaited nor refused.
+  bool is_past_opening() const {
+    return state_ != State::idle && state_ != State::opening && state_ != State::refused;
+  }
+  /// Whether the lists that show the era of the child have not come.
+  bool is_era_unproven() const { return is_in_doubt() || state_ == State::listing; }
+  /// Whether the child knows the client's settings, so that it must be told of later changes.
+  bool has_told_settings() const {
+    return !is_calling_again() && (state_ == State::settling || state_ == State::done);
+  }
   /// Whether a message of any kind has come from the child.
   bool has_spoken() const { return has_spoken_; }
   bool was_opened() const { return !result_.protocol_version.empty(); }

@@ -38,6 +38,8 @@ class Replays {
   std::vector<ReplayedCall> all(Made& made) const;
   /// The calls that have succeeded at earlier children since this child was given its calls.
   std::vector<ReplayedCall> missed(Generation gen, const Made& made) const;
+  /// The call is made again at the child.
+  static void mark(const ReplayedCall& call, Made& made) { made[call.tool] = call.number; }
 
  private:
   std::vector<std::string> tools_;

@@ -40,7 +40,7 @@ class Starts {
     restart_.on_start(now);
   }
   /// A child has come to serve.
-  void on_served() { policy_.on_opened(); }
+  void on_proved() { policy_.on_opened(); }
   /// A child has ended without that.
   void on_failed(StartPolicy::Failure failure) { policy_.on_failed(std::move(failure)); }
   /// The last start that failed, also after a later one worked.

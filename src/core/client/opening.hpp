@@ -78,7 +78,7 @@ class Opening {
   bool on_served(ClientEnvelope::Number number) { return envelope_.on_served(number); }
   void on_version_refused(ClientEnvelope::Number number) { envelope_.on_refused(number); }
   /// A child is lost, or another one comes beside it.
-  void on_child_lost() {
+  void on_another_child() {
     if (envelope_.is_known()) stateless_ = Stateless::bereft;
   }
   /// Whether a child that needs no session is another one than the client has met.

@@ -31,6 +31,13 @@ struct OpeningResult {
   friend bool operator==(const OpeningResult&, const OpeningResult&) = default;
 };
 
+/// The only revision in which a client may send several messages in an array.
+inline constexpr std::string_view kBatchVersion = "2025-03-26";
+
+/// The first revision in which an error may come without an id. Before it, an id of null is the
+/// lesser evil.
+inline constexpr std::string_view kErrorsWithoutId = "2025-11-25";
+
 /// How the client opened the session, and what it has set up since: everything that the next child
 /// has to be told. This applies only to revisions that open with `initialize`; the stateless
 /// revision needs none of it.
@@ -59,6 +66,10 @@ struct Session {
   const std::string& version() const {
     return is_answered() ? negotiated_version : requested_version;
   }
+  /// Whether the client may send several messages in an array.
+  bool takes_batches() const { return is_asked() && version() == kBatchVersion; }
+  /// Whether an error must have an id, and be it null.
+  bool needs_ids_in_errors() const { return is_asked() && version() < kErrorsWithoutId; }
   bool is_initialized() const { return !initialized_line.empty(); }
   /// Whether the client was told of this feature, so that messages about it may be sent.
   bool declares(std::string_view feature) const;
@@ -74,9 +85,6 @@ struct Session {
 
 /// The newest revision that opens with `initialize`.
 inline constexpr std::string_view kNewestLegacyVersion = "2025-11-25";
-
-/// The only revision in which a client may send several messages in an array.
-inline constexpr std::string_view kBatchVersion = "2025-03-26";
 
 /// Whether this revision opens with `initialize`.
 bool is_legacy_version(std::string_view version);

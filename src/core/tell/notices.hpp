@@ -31,6 +31,8 @@ class Notices {
  public:
   /// A notice stands for all restarts since the last notice.
   void on_restart(RestartNotice notice);
+  /// More was found out about the restart that must still be told.
+  void amend_restart(RestartNotice notice) { owed_.restart = std::move(notice); }
   void on_failed_start() { ++owed_.failed_starts; }
   /// A call that was made again at a new child has failed. Only the newest failures are told.
   void add_replay_failure(std::string failure);
@@ -44,7 +46,7 @@ class Notices {
            !owed_.unread.empty();
   }
   /// The restart that must still be told; null if there is none.
-  RestartNotice* restart() { return owed_.restart ? &*owed_.restart : nullptr; }
+  const RestartNotice* restart() const { return owed_.restart ? &*owed_.restart : nullptr; }
 
   /// Whether the notice can stand in this raw result of a tools/call. It can stand beside
   /// structured content only once, because it does not count as told there.
