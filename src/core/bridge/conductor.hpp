@@ -89,8 +89,6 @@ class Conductor {
   void on(const fact::ClientClosedInput& fact);
   void on(const fact::ClientClosedOutput& fact);
   void on(const fact::StopSignalled& fact);
-  void on(const fact::ReloadAsked& fact);
-  void on(const fact::StatusAsked& fact);
   void on(const fact::ChildStarted& fact);
   void on(const fact::ChildStartFailed& fact);
   void on(const fact::ChildErrorLine& fact);
@@ -104,8 +102,6 @@ class Conductor {
   void on(const fact::UnitSignalled& fact);
   void on(const fact::OrphanEnded& fact);
   void on(const fact::CommandFilesChecked& fact);
-  void on(const fact::FilesChanged& fact);
-  void on(const fact::WatchChanged& fact);
 
   Turn turn() { return {now_, out_, answers_.output()}; }
   void to_client(Outgoing line) { answers_.output().send(std::move(line), out_); }
@@ -220,6 +216,7 @@ class Conductor {
   void on_child_notification(Child& child, const Message& message, Line line);
   void survey_again(Child& child, CatalogKind kind);
   void on_child_answer(Child& child, const Message& message, Line line);
+  Answered answered_by(Child& child, const Message& answer);
   ClientRequest* find_sent(const Child& child, std::string_view raw_id);
   bool may_be_refusal(const Child& child, const ClientRequest& request,
                       std::string_view error) const;
@@ -261,7 +258,6 @@ class Conductor {
   void ask_for_streams(Child& child);
   bool finds_changes(CatalogKind kind) const;
   static Streams::Sender sender(const Child& child, std::string_view raw_id);
-  Answered answered_by(Child& child, const Message& answer);
   bool on_stream_cancelled(std::string_view raw_id, Line line);
   void on_streams_timeout();
   void pass_change(Child& child, const Message& message, Line line);
@@ -280,10 +276,11 @@ class Conductor {
   void begin_kill(ClientRequest& request, KillScope scope);
   void finish_kill();
   StatusFacts status() const;
-  std::optional<StatusFacts::BuildFacts> build_status() const;
   std::string state_word() const;
 
   // conductor_rebuild.cpp: what a rebuild has to do with the rest
+  void on(const fact::ReloadAsked& fact);
+  void on(const fact::StatusAsked& fact);
   void reload(const Reload& wanted, const ClientRequest* caller = nullptr);
   bool may_replace_new_child() const;
   bool is_awaited(const Child& child) const;
@@ -309,6 +306,7 @@ class Conductor {
   void tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report);
   std::string reload_text(const PendingRebuild& rebuild, RebuildReport report) const;
   void show_build_log(ClientRequest& request, const StderrRing::Query& query);
+  std::optional<StatusFacts::BuildFacts> build_status() const;
 
   // conductor_control.cpp: what is asked from outside
   void on(const fact::ControlLine& fact);
@@ -317,6 +315,8 @@ class Conductor {
   void follow(ControlId connection, std::string_view arguments);
 
   // conductor_watch.cpp: files that change
+  void on(const fact::FilesChanged& fact);
+  void on(const fact::WatchChanged& fact);
   void on_files_settled();
   void note_reload_over();
   std::optional<StatusFacts::WatchFacts> watch_status() const;

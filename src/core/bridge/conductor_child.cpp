@@ -309,6 +309,19 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
   }
 }
 
+/// An exact match of the id wins over an id that the child may have rounded.
+Conductor::Answered Conductor::answered_by(Child& child, const Message& answer) {
+  if (shows_every_digit(answer.id)) child.keeps_integers = true;
+  if (Streams::Stream* const stream = streams_.find(answer.id, child.gen())) return {stream};
+  if (streams_.was_cancelled(answer.id) && ends_stream(answer)) return {};
+  ClientRequest* const request = find_sent(child, answer.id);
+  if (request != nullptr && same_id(request->id(), answer.id)) return {nullptr, request};
+  Streams::Stream* const stream = streams_.find(answer.id, sender(child, answer.id));
+  // Only its end answers a stream, and the end names the stream.
+  if (stream != nullptr && (request == nullptr || ends_stream(answer))) return {stream};
+  return {nullptr, request};
+}
+
 /// An id that is exactly this one, also that of a stream, counts before one that the child may have
 /// rounded to it.
 ClientRequest* Conductor::find_sent(const Child& child, std::string_view raw_id) {

@@ -8,7 +8,8 @@
 
 namespace sitter {
 
-/// The end of the session.
+/// How far the end of the session has come: answers may still be owed, then all children and builds
+/// are taken down. Keeps the exit code and the time at which nothing is waited for any longer.
 ///
 ///     none --> owed --> stopping --> over
 ///       \---------------^

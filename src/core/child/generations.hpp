@@ -11,8 +11,8 @@
 
 namespace sitter {
 
-/// The children that are not over, the oldest first: one that serves at most, and one more that is
-/// coming or retiring.
+/// The children that are not over, the oldest first: at most one child that serves, and one child
+/// that is coming or retiring. Finds children by generation and by role, and alone changes the role.
 class Generations {
  public:
   /// Begins the next generation. The reference stays valid until the child is over.

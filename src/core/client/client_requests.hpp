@@ -112,9 +112,9 @@ struct ClientRequest {
   }
 };
 
-/// Who has not been answered yet. A request stands here from its line until its answer takes it
-/// out, so that each gets exactly one. Two requests with the same id are both owed an answer; the
-/// earlier gets the first.
+/// The requests of the client, and of `ctl`, that have no answer yet. A request stands here from its
+/// line until its answer takes it out, so each request gets exactly one answer. Two requests with
+/// the same id are both owed an answer; the earlier request gets the first.
 ///
 ///     waiting --> sent --> (taken)          answered by a child
 ///      ^   ^       |  \--> held --> (taken)

@@ -11,7 +11,7 @@
 
 namespace sitter {
 
-/// What a machine gets with each call that changes it: the time, and where its orders and lines go.
+/// What a machine gets with a command: the time, and where its orders and lines go.
 struct Turn {
   Now now;
   Orders& orders;
