@@ -22,30 +22,30 @@ namespace sitter {
 
 /// One generation, with all that ends with it.
 struct Child {
-  /// What it is to the client. A coming child beside one that serves is a candidate: it is to take
-  /// that one's place.
+  /// What the child is to the client. A coming child beside a child that serves is a candidate: it
+  /// is to take the place of that child.
   ///
   ///     coming --> serving --> retiring
   ///        ^----------/
-  ///     a client that has merely probed it opens it
+  ///     the client has only probed the child, and opens it now
   enum class Role {
-    coming,    ///< on its way to serving
-    serving,   ///< the client's requests are passed to it, unless it is on its way out
-    retiring,  ///< its successor serves, and it may finish what it was asked before
+    coming,    ///< the child is on its way to serving
+    serving,   ///< the client's requests are passed to it, unless it is being taken down
+    retiring,  ///< its successor serves, and the child may finish the requests that it has
   };
 
-  /// How far it has shown that it works.
+  /// How far the child has shown that it works.
   enum class Proof {
     none,
-    started,   ///< it was opened, or has answered something without that
-    answered,  ///< it has answered a request of the client
+    started,   ///< the child was opened, or has answered a request without an opening
+    answered,  ///< the child has answered a request of the client
   };
 
-  /// What is known of its lists.
+  /// What is known of the lists of the child.
   enum class Lists {
     unknown,
-    taken,       ///< at least once
-    with_tools,  ///< and that of its tools is complete
+    taken,       ///< the lists were taken at least once
+    with_tools,  ///< and the list of the tools is complete
   };
 
   Child(Generation gen, Now now, MakeId make_id, MakeMeta make_meta,
@@ -54,28 +54,30 @@ struct Child {
 
   Generation gen() const { return life.gen(); }
   bool serves() const { return role == Role::serving && life.is_up(); }
-  /// It works, for new requests or still for those that it has.
+  /// Whether the child works, on new requests or still on old ones.
   bool is_ready() const { return role != Role::coming && life.is_up(); }
   bool is_retiring() const { return role == Role::retiring; }
   bool has_started() const { return proof != Proof::none; }
-  /// When it has to have finished; only while it retires.
+  /// The time until which a retiring child must finish; empty for any other child.
   std::optional<Instant> retires_at() const {
     return is_retiring() ? std::optional(retire_by) : std::nullopt;
   }
-  /// It was asked to open, or serves without that. The client's next opening is its second one.
+  /// Whether the child was asked to open, or serves without an opening. The next opening of the
+  /// client is then the second one of the child.
   bool has_begun() const {
     const Handshake::State state = handshake.state();
     return life.is_up() && state != Handshake::State::idle && state != Handshake::State::unopened;
   }
-  /// What the client has set up since then was not told to it.
+  /// Whether the opening is behind the child. What the client sets up from now on is not part of
+  /// it.
   bool is_past_opening() const {
     return has_begun() && handshake.state() != Handshake::State::opening;
   }
-  /// Whether it may be asked for this. Without an opening nobody has said that it lacks anything.
+  /// Whether the child may be asked for this. Without an opening no message says what it lacks.
   bool may_have(std::string_view capability) const {
     return !handshake.was_opened() || handshake.opened_with().declares(capability);
   }
-  /// The client got this raw cursor from it, or nothing where it is no string.
+  /// The client got this raw cursor from the child. A cursor that is no string is ignored.
   void keep_cursor(std::string_view cursor) {
     if (cursor.starts_with('"') && cursors.size() < limits::kCursorsMax) {
       cursors.insert(string_value(cursor));
@@ -95,19 +97,19 @@ struct Child {
   Proof proof = Proof::none;
   Lists lists = Lists::unknown;
   ChildInput input;
-  /// Until when it must have answered its opening or, if it has none and is a respawn, have said
-  /// anything.
+  /// The time until which the child must have answered its opening. A respawn without an opening
+  /// must have said anything by then.
   std::optional<Instant> startup_deadline;
-  /// How long it took to serve.
+  /// The time from the start of the child to its serving.
   Milliseconds startup{};
-  /// Errors of it are held until it is known whether it can serve this client at all.
+  /// Errors of the child are held until it is known whether it can serve this client at all.
   bool has_held_errors = false;
-  /// It has answered an id that no double has, so it keeps integers, of 64 bits at least.
+  /// The child has answered an id that no double has, so it keeps integers of at least 64 bits.
   bool keeps_integers = false;
-  /// The first of the cursors that the client got from it.
+  /// The first cursors that the client got from the child.
   std::set<std::string> cursors;
   Replays::Made calls_made;
-  /// What it has written to stderr while another child serves.
+  /// What the child has written to stderr while another child serves.
   std::optional<StderrRing> stderr_apart;
 };
 

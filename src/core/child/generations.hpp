@@ -12,13 +12,14 @@
 namespace sitter {
 
 /// The children that are not over, the oldest first: at most one child that serves, and one child
-/// that is coming or retiring. Finds children by generation and by role, and alone changes the role.
+/// that is coming or retiring. Finds children by generation and by role, and alone changes the
+/// role.
 class Generations {
  public:
   /// Begins the next generation. The reference stays valid until the child is over.
   Child& begin(Now now, const MakeId& make_id, const MakeMeta& make_meta,
                const std::string& sitter_version);
-  /// The number of the newest; kNoGeneration before the first.
+  /// The number of the newest child; kNoGeneration before the first child.
   Generation last() const { return last_; }
 
   auto begin() { return children_.begin(); }
@@ -27,40 +28,40 @@ class Generations {
   auto end() const { return children_.end(); }
   bool is_empty() const { return children_.empty(); }
 
-  /// Null for a child that is over, or that never was.
+  /// Null if the child is over or never existed.
   Child* find(Generation gen);
-  /// Null if none serves.
+  /// Null if no child serves.
   Child* serving();
-  /// The one to speak of: it serves, or is on its way to or from that. Null if there is none.
+  /// The child that texts speak of: the child that serves, otherwise the newest child. Null if
+  /// there is no child.
   const Child* shown() const;
   bool is_served() const;
-  /// Whether another child serves, in whose place this one is to come.
+  /// Whether this child is to take the place of another child, which still serves.
   bool is_candidate(const Child& child) const;
-  /// Whether there is one that serves or is on its way to or from that.
+  /// Whether there is a child that is not retiring.
   bool has_any() const;
   /// Whether a child is on its way to serving and was not taken down.
   bool is_one_coming() const;
-  /// One that has served goes without a successor, but its last words may still come, and its end
-  /// is told as that of the one before.
+  /// Whether a child that has served is being taken down and has no successor. Its last output may
+  /// still come, and the next notice tells its end.
   bool is_one_ending() const;
   /// See `Child::has_begun` and `Child::is_past_opening`.
   bool has_one_begun() const;
   bool is_one_past_opening() const;
 
-  /// A child has come to serve. False if it serves already.
+  /// The child serves from now on. Returns false if it serves already.
   bool serve(Child& child);
-  /// The client, which has merely probed so far, opens this child, so that it has to come to serve
-  /// once more.
+  /// The client has only probed this child so far and opens it now, so the child is coming again.
   void come_again(Child& child);
-  /// The one that serves makes way for a candidate, and may finish what it was asked until then.
+  /// The child that serves makes way for a candidate. Until `by` it may finish its requests.
   void retire(Child& child, Instant by);
 
-  /// `advance` brings each child on its way; `on_over` gets each that is over then.
+  /// `advance` gets each child; after it, `on_over` gets each child that is over.
   template <class Advance, class OnOver>
   void settle(Advance advance, OnOver on_over);
   void take_down_all(EndReason reason, const std::string& why, ChildLifecycle::Ladder ladder,
                      Now now, Orders& out);
-  /// Nothing of any of them is waited for any longer.
+  /// Stops waiting for all children.
   void release(Orders& out);
 
  private:

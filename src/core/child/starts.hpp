@@ -12,18 +12,18 @@
 namespace sitter {
 
 /// When a child is started: for a request, unless starts fail in a row, and without a request as
-/// --restart says. Where starts have failed, the command's files are looked at first; nothing is
-/// started until the answer is there.
+/// --restart says. After failed starts, the shell first looks at the files of the command. Until it
+/// has answered, no child is started.
 class Starts {
  public:
-  /// What a look at the command's files is for.
+  /// The purpose of a look at the files of the command.
   enum class Check : std::uint8_t {
-    none,         ///< there is no look on its way
-    for_request,  ///< a change lets a request start a child, else the request fails
-    for_mended,   ///< a change is reason enough for a start
+    none,         ///< no look is on its way
+    for_request,  ///< if the files have changed, a request starts a child; otherwise it fails
+    for_mended,   ///< if the files have changed, a child is started without a request
   };
 
-  /// `restarts_max`: in a row.
+  /// `restarts_max`: the number of restarts in a row.
   Starts(RestartPolicy::When restarts, int restarts_max) : restart_(restarts, restarts_max) {}
 
   bool may_start_now(Now now) const { return policy_.verdict(now) == StartPolicy::Verdict::start; }
@@ -32,29 +32,29 @@ class Starts {
     out.push(order::CheckCommandFiles{});
   }
   bool is_checking() const { return check_ != Check::none; }
-  /// The files were looked at. Returns what for.
+  /// The shell has looked at the files. Returns the purpose.
   Check on_checked() { return std::exchange(check_, Check::none); }
 
   void on_start(Now now) {
     policy_.on_start(now);
     restart_.on_start(now);
   }
-  /// A child has come to serve.
+  /// A child has shown that it works.
   void on_proved() { policy_.on_opened(); }
-  /// A child has ended without that.
+  /// A child has ended before it has shown that it works.
   void on_failed(StartPolicy::Failure failure) { policy_.on_failed(std::move(failure)); }
-  /// The last start that failed, also after a later one worked.
+  /// The last start that failed, even if a later start has worked.
   const std::optional<StartPolicy::Failure>& last_failure() const { return policy_.last_failure(); }
 
-  /// A child has ended that had served, or was to. Returns whether it would be started again
-  /// without a request if that had not been done so often in a row.
+  /// A child has ended that had served or was to serve. Returns true if only the bound for restarts
+  /// in a row prevents a restart.
   bool on_end(const ChildEnd& end, Now now) {
     restart_.on_end(end, now);
     return restart_.when() != RestartPolicy::When::lazy && restart_.is_exhausted();
   }
-  /// When a child is to be started without a request.
+  /// When a child is started without a request.
   std::optional<Instant> restart_due() const { return restart_.due(); }
-  /// Somebody wants it to stay down, or sees to it in another way.
+  /// No restart follows: the server is to stay down, or something else starts it.
   void cancel_restart() { restart_.cancel(); }
   const RestartPolicy& restarts() const { return restart_; }
 

@@ -15,11 +15,11 @@
 namespace sitter {
 
 /// How answers and progress leave: to the client or to the control connection that has asked, alone
-/// or in the array of a batch, and no progress behind an answer. Which requests are open is the
-/// affair of `ClientRequests`.
+/// or in the array of a batch, and no progress behind an answer. `ClientRequests` knows which
+/// requests are open.
 class Answers {
  public:
-  /// Where all other lines to the client go, too.
+  /// The output for all other lines to the client.
   ClientOutput& output() { return output_; }
   std::optional<Instant> deadline() const { return output_.deadline(); }
   void on_timeout(Now now, Orders& out) { output_.on_timeout(now, out); }
@@ -28,21 +28,21 @@ class Answers {
   void send(const ClientRequest& request, Outgoing line, const Turn& turn);
   /// The child has answered a request that was cancelled: only some clients may hear of it.
   void send_late(const ClientRequest& request, Outgoing line, const Turn& turn);
-  /// The request is owed nothing any more.
+  /// The request is no longer owed an answer.
   void leave(const ClientRequest& request, const Turn& turn);
 
-  /// The entries of a batch follow, of which so many are owed an answer. Until `end_batch` each
+  /// The entries of a batch follow, and `owed` of them are owed an answer. Until `end_batch` each
   /// request belongs to `batch()`.
   void begin_batch(std::size_t owed) { batch_ = owed > 0 ? batches_.open(owed) : Batches::kNone; }
   void end_batch() { batch_ = Batches::kNone; }
   Batches::Number batch() const { return batch_; }
-  /// An entry of it is no request; this is its answer.
+  /// An entry of the batch is no request; this is its answer.
   void send_in_batch(std::string_view error, const Turn& turn);
 
   /// A request asks for progress under this raw token.
   void on_request(std::string_view token) { tokens_.on_request(token); }
   void on_cancelled(const ClientRequest& request);
-  /// It goes to a second child, which counts from the beginning, and progress must only grow.
+  /// The request goes to a second child, which counts from the beginning. Progress must only grow.
   void on_retried(const ClientRequest& request);
   /// See `ProgressTokens::on_child_lost`.
   void on_child_lost() { tokens_.on_child_lost(); }

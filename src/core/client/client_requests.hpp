@@ -24,12 +24,12 @@ namespace sitter {
 /// A request of the client that has no answer yet.
 struct ClientRequest {
   enum class State : std::uint8_t {
-    /// No child has seen it.
+    /// No child has received the request.
     waiting,
-    /// A child has it.
+    /// A child has received the request.
     sent,
-    /// Its answer is there, and waits until the client has listed the changed tools, or until it is
-    /// known what an error of the child means.
+    /// The answer is there. It waits until the client has listed the changed tools, or until the
+    /// bridge knows what an error of the child means.
     held,
     /// The bridge itself works on the answer.
     ours,
@@ -38,71 +38,72 @@ struct ClientRequest {
   State state = State::waiting;
   Method method = Method::other;
   bool is_cancelled = false;
-  /// The client has gone on without its answer, which it may still get.
+  /// The client no longer waits for the answer, but may still get it.
   bool is_waived = false;
-  /// It went to a child that died, and may go to one more.
+  /// The request went to a child that died, and may go to one more child.
   bool is_retried = false;
-  /// A list from its beginning.
+  /// The request asks for a list from its beginning.
   bool is_first_page = false;
-  /// It asks for progress under a token that is `extra->progress_token`, or its id.
+  /// The request asks for progress. The token is `extra->progress_token`, otherwise the id.
   bool wants_progress = false;
-  /// Its answer is only the beginning of a task, which goes on under its token.
+  /// The answer only begins a task, which goes on under the token.
   bool goes_on = false;
-  /// Its answer is a task at first, and what fails it must be a JSON-RPC error.
+  /// The answer begins a task, and a failure must be a JSON-RPC error.
   bool wants_task = false;
-  /// It has the envelope of the stateless revision, and so must its answer.
+  /// The request has the envelope of the stateless revision; its answer must have one, too.
   bool is_stateless = false;
-  /// Which of the client's envelopes it came with.
+  /// The number of the client's envelope in the request.
   ClientEnvelope::Number envelope = ClientEnvelope::kNone;
   Generation gen = kNoGeneration;
   std::uint64_t order = 0;
   RequestHandle handle() const { return RequestHandle{order}; }
 
-  /// What only few requests need.
+  /// Facts that only few requests need.
   struct Extra {
-    /// The line, where it may have to be sent once more.
+    /// The line, if the request may be sent once more.
     OwnedLine line;
-    /// Of a second opening: when the bridge answers it.
+    /// For a second opening: when the bridge answers it.
     std::optional<Instant> answer_by;
-    /// The raw id where it differs from the key.
+    /// The raw id, if it differs from the key.
     std::string id;
-    /// Raw; empty when it is the same as the id, as the official TypeScript client chooses it.
+    /// Raw. Empty if it is the same as the id, which is the choice of the official TypeScript
+    /// client.
     std::string progress_token;
-    /// The answer that is held.
+    /// The held answer.
     OwnedLine answer;
-    /// It holds the notice of this child, which is told when it leaves.
+    /// The held answer has the notice about this child, which is told when the answer leaves.
     Generation notice_of = kNoGeneration;
-    /// It was asked by somebody who controls the bridge, and not by the client.
+    /// The connection of `ctl` that has asked; none for a request of the client.
     ControlId control = 0;
-    /// The batch that it came in.
+    /// The batch that the request came in.
     Batches::Number batch = Batches::kNone;
-    /// It came as a sitter_call.
+    /// The request came as a sitter_call.
     bool is_passed_call = false;
   };
   std::unique_ptr<Extra> extra;
-  /// Of a tools/call.
+  /// The tool of a tools/call.
   std::string tool;
   /// `id_key` of the id: the same for all its spellings.
   std::string key;
 
-  /// The line was kept.
+  /// Whether the line was kept.
   bool has_line() const { return extra && extra->line.size() > 0; }
   bool is_control() const { return extra && extra->control != 0; }
   /// The id as the client has spelled it.
   std::string_view id() const {
     return extra && !extra->id.empty() ? std::string_view(extra->id) : key;
   }
-  /// The raw token under which its progress comes; empty when it wants none.
+  /// The raw token of the progress; empty if the request asks for none.
   std::string_view progress_token() const {
     if (!wants_progress) return {};
     return extra && !extra->progress_token.empty() ? std::string_view(extra->progress_token) : id();
   }
 
-  /// Whether it may be done twice without harm: reads, and settings that say the same again. A tool
-  /// may say so of itself too, but its hints are not to be trusted.
+  /// Whether the request may be carried out twice without harm, as reads and settings may. A tool
+  /// may claim the same, but hints of tools are not to be trusted.
   bool is_repeatable() const;
 
-  /// Whether what fails it is told in a result, which the model reads, and not in an error.
+  /// Whether a failure is told in a result, which the model reads, and not in an error.
   bool fails_with_result() const { return method == Method::tools_call && !wants_task; }
   bool is_in_batch() const { return extra && extra->batch != Batches::kNone; }
 
@@ -112,9 +113,9 @@ struct ClientRequest {
   }
 };
 
-/// The requests of the client, and of `ctl`, that have no answer yet. A request stands here from its
-/// line until its answer takes it out, so each request gets exactly one answer. Two requests with
-/// the same id are both owed an answer; the earlier request gets the first.
+/// The requests of the client, and of `ctl`, that have no answer yet. A request stands here from
+/// its line until its answer takes it out, so each request gets exactly one answer. Two requests
+/// with the same id are both owed an answer; the earlier request gets the first.
 ///
 ///     waiting --> sent --> (taken)          answered by a child
 ///      ^   ^       |  \--> held --> (taken)
@@ -128,18 +129,19 @@ class ClientRequests {
 
   /// Adds a request in state waiting. The reference stays valid until the request is taken.
   ClientRequest& add(std::string_view raw_id);
-  /// Adds one of somebody who controls the bridge, in state ours. No id of the client means it.
+  /// Adds a request of `ctl` in state ours. No id of the client refers to it.
   ClientRequest& add_control(ControlId connection);
 
-  /// The request that an answer with this raw id belongs to: of those in state sent with `gen`, the
-  /// one with the same spelling, else the oldest with the same meaning. Null if none.
+  /// The request in state sent with `gen` that an answer with this raw id belongs to: the request
+  /// with the same spelling, otherwise the oldest request with the same meaning. Null if none.
   ClientRequest* find_sent(std::string_view raw_id, Generation gen);
-  /// The oldest in state sent with `gen` that a server which reads all numbers as doubles answers
-  /// with this raw id. Null if none.
+  /// The oldest request in state sent with `gen` that a server answers with this raw id if it reads
+  /// all numbers as doubles. Null if none.
   ClientRequest* find_rounded(std::string_view raw_id, Generation gen);
-  /// The one with this handle, if it is open and the bridge answers it. Null if not.
+  /// The request with this handle, if it is open and the bridge answers it. Otherwise null.
   ClientRequest* find(RequestHandle handle) const;
-  /// The youngest that is not cancelled, in whatever state: what a cancellation means.
+  /// The youngest request with this id that is not cancelled, in any state. A cancellation means
+  /// this request.
   ClientRequest* find_open(std::string_view raw_id);
 
   /// A line that waits for a child: a request, or a notification, which has no entry.
@@ -150,57 +152,58 @@ class ClientRequests {
     Instant since{};
   };
 
-  /// Whether there is room for a line of so many bytes. A line that waits alone always has it.
+  /// Whether there is room for a line of this size. A line that waits alone always has room.
   bool may_wait(std::size_t bytes) const;
-  /// Puts a line behind all that wait. It is copied.
+  /// Puts a copy of the line behind all lines that wait.
   void enqueue(ClientRequest& request, std::string_view line, Instant now);
   void enqueue_notification(std::string_view line);
-  /// Returns how many there were.
+  /// Returns how many lines there were.
   std::size_t drop_waiting_notifications();
-  /// Takes the first that waits out of the queue. A request must then be passed to
+  /// Takes the first line that waits out of the queue. Its request must then be passed to
   /// `mark_sent` or `take`. Only to be called while something waits.
   Waiting next_waiting();
-  /// A child has got it. `line` is what to send to another, where that is allowed, else empty.
+  /// A child has received the request. `line` may be sent to another child; empty if that is not
+  /// allowed.
   void mark_sent(ClientRequest& request, Generation gen, OwnedLine line);
-  /// The bridge answers it.
+  /// The bridge answers the request.
   void mark_ours(ClientRequest& request);
   /// The answer is there, and is kept.
   void hold(ClientRequest& request, std::string answer);
-  /// Returns the answer of one that is held. It is taken next.
+  /// Returns the held answer. The caller takes the request next.
   OwnedLine release(ClientRequest& request);
-  /// A child died with it: it waits again, before all that came later.
+  /// The child of the request died: the request waits again, before all requests that came later.
   void retry(ClientRequest& request, Instant now);
   void cancel(ClientRequest& request);
-  /// Nobody waits for its answer any more; it is sent if it comes.
+  /// The client no longer waits for the answer; if the answer comes, it is sent.
   void waive(ClientRequest& request);
 
   /// Takes a request out, for good.
   void take(ClientRequest& request);
 
-  /// All in this state (of this generation, unless it is kNoGeneration), in the order in which they
-  /// came.
+  /// All requests in this state, in the order in which they came; only those of this generation,
+  /// unless it is kNoGeneration.
   std::vector<ClientRequest*> all(ClientRequest::State state, Generation gen = kNoGeneration);
 
-  /// Requests and notifications.
+  /// How many requests and notifications wait.
   std::size_t waiting_count() const { return waiting_.size(); }
-  /// Null if only notifications wait, or nothing.
+  /// The first request that waits. Null if only notifications wait, or nothing.
   const ClientRequest* first_waiting_request() const;
   std::size_t waiting_bytes() const { return waiting_bytes_; }
-  /// Since when the one has waited that has waited longest, and all that have waited since `then`
-  /// or longer; openings and probes, which have rules of their own, left out.
+  /// Since when the oldest waiting request has waited, and all requests that have waited since
+  /// `then` or longer. Openings and probes are left out, because they have rules of their own.
   std::optional<Instant> waits_since() const;
   std::vector<ClientRequest*> waiting_since(Instant then) const;
-  /// Sent and not cancelled.
+  /// How many requests are sent and not cancelled.
   std::size_t in_flight_count() const { return static_cast<std::size_t>(sent_count_); }
-  /// The same, to this child.
+  /// How many of them this child has.
   std::size_t in_flight_count(Generation gen) const;
-  /// Of the ids and lines of all that do not wait, the answers left out.
+  /// The size of the ids and lines of all requests that do not wait, without held answers.
   std::size_t bytes() const { return bytes_; }
-  /// Of the answers that are held.
+  /// The size of the held answers.
   std::size_t held_bytes() const { return held_bytes_; }
-  /// Neither cancelled nor waived, in any state.
+  /// How many requests are neither cancelled nor waived, in any state.
   std::size_t owed_count() const { return owed_count_; }
-  /// And asked by the client.
+  /// How many of them are requests of the client.
   std::size_t owed_to_client_count() const { return owed_count_ - control_count_; }
 
   bool uses(std::string_view raw_id) const;
@@ -212,16 +215,16 @@ class ClientRequests {
   void count_sent(Generation gen, int more);
 
   std::unique_ptr<Index> index_;
-  /// Those that the bridge answers.
+  /// The requests that the bridge answers.
   std::map<RequestHandle, ClientRequest*> ours_;
   std::deque<Waiting> waiting_;
-  /// The oldest first; their answers are hardly ever met.
+  /// The oldest first.
   std::deque<ClientRequest*> cancelled_;
   std::size_t waiting_bytes_ = 0;
   std::size_t held_bytes_ = 0;
   std::size_t bytes_ = 0;
   std::int64_t sent_count_ = 0;
-  /// By child, as far as there are any: two at most.
+  /// The counts by child, for at most two children.
   std::vector<std::pair<Generation, std::int64_t>> sent_counts_;
   std::size_t owed_count_ = 0;
   std::size_t control_count_ = 0;

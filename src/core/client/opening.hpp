@@ -16,8 +16,8 @@
 
 namespace sitter {
 
-/// How the client has begun to speak with the server, in either era, and what it was told of the
-/// server then.
+/// How the client has begun to speak with the server, in either era, and what the client was told
+/// about the server.
 ///
 ///     (nothing) --begin--> asked --on_answered, answer_ourselves--> answered --begin_again--+
 ///         ^                  |                                         ^--------------------+
@@ -34,22 +34,22 @@ class Opening {
 
   // A session.
 
-  /// The client's first `initialize`. It is to be answered until then.
+  /// The client's first `initialize`. It must be answered before `answer_by`.
   void begin(const Message& message, RequestHandle request, Instant answer_by);
-  /// Another one has succeeded, or is answered without the server. What was set up before counts no
-  /// more.
+  /// A later `initialize` has succeeded, or is answered without the server. What the client had set
+  /// up before no longer counts.
   void begin_again(const Message& message);
-  /// The client's `initialize`, perhaps answered already.
+  /// The client's `initialize`. It may be answered already.
   std::optional<RequestHandle> first() const { return first_; }
-  /// When the bridge has to answer it; empty once it is answered.
+  /// When the bridge must answer it; empty after the answer.
   std::optional<Instant> answer_by() const { return answer_by_; }
-  /// One that came later is to be answered until then, if nothing else answers it.
+  /// The bridge must answer a later `initialize` at this time, unless it is answered before.
   void expect_second(Instant by) { earlier(answer_second_by_, by); }
-  /// When the first of those is due.
+  /// When the first of the later ones is due.
   std::optional<Instant> answer_second_by() const { return answer_second_by_; }
-  /// That is now. The others have to be named once more.
+  /// The deadline has come. The caller must name the later ones that are not due yet once more.
   void on_second_due() { answer_second_by_.reset(); }
-  /// This child gets it in the client's own words, and no replay.
+  /// This child gets the client's own `initialize` and no replay.
   void on_sent(Generation gen) { asked_ = gen; }
   bool was_sent_to(Generation gen) const { return asked_ == gen; }
 
@@ -69,7 +69,7 @@ class Opening {
 
   // The stateless revision.
 
-  /// Anything with an envelope has come, perhaps only a probe.
+  /// A request with an envelope has come, perhaps only a probe.
   void on_envelope() { stateless_ = std::max(stateless_, Stateless::met); }
   bool has_met_envelope() const { return stateless_ != Stateless::unmet; }
   /// A request that is more than a probe. See `ClientEnvelope::note`.
@@ -77,11 +77,11 @@ class Opening {
   /// See `ClientEnvelope`.
   bool on_served(ClientEnvelope::Number number) { return envelope_.on_served(number); }
   void on_version_refused(ClientEnvelope::Number number) { envelope_.on_refused(number); }
-  /// A child is lost, or another one comes beside it.
+  /// A child is lost, or another child comes beside it.
   void on_another_child() {
     if (envelope_.is_known()) stateless_ = Stateless::bereft;
   }
-  /// Whether a child that needs no session is another one than the client has met.
+  /// Whether the next child without a session is not the child that the client has spoken with.
   bool is_next_news() const { return stateless_ == Stateless::bereft; }
 
   // What the client knows of the server.
@@ -91,7 +91,7 @@ class Opening {
   /// The client was told of a child that has opened with this, in a notice. Without an opening that
   /// is a name at most.
   void on_told(const OpeningResult& opened);
-  /// Null before it was told anything.
+  /// Null before the client was told anything.
   const OpeningResult* told() const { return told_ ? &*told_ : nullptr; }
   /// Whether the server may have this list, for all that the client knows.
   bool may_have(CatalogKind kind) const;
@@ -100,9 +100,9 @@ class Opening {
 
  private:
   enum class Stateless {
-    unmet,   ///< nothing has come with an envelope
-    met,     ///< something has, perhaps only a probe
-    bereft,  ///< and the client has lost a child that it spoke with so
+    unmet,   ///< no request has come with an envelope
+    met,     ///< a request has, perhaps only a probe
+    bereft,  ///< and the client has lost the child that it spoke with
   };
 
   Session session_;

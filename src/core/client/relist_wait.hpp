@@ -22,7 +22,7 @@ namespace sitter {
 /// Only some clients need the pause.
 class RelistWait {
  public:
-  /// Who the client is.
+  /// The client has said its name.
   void meet(const ClientFacts& client) { client_ = client; }
 
   /// The client got a page of its list. With any page the client has heeded the announcement, even

@@ -40,8 +40,8 @@ struct CatalogDiff {
 /// most `names_bytes_max` bytes, the rest is counted.
 std::string summary(CatalogKind kind, const CatalogDiff& diff, std::size_t names_bytes_max = 600);
 
-/// The last known list of the child's tools, prompts or resources, and the one that the model was
-/// last told, so that several restarts before a delivered notice make one diff.
+/// The last known list of the child's tools, prompts or resources, and the list that the model was
+/// told last. Several restarts before a delivered notice therefore make one diff.
 ///
 /// Items are compared by meaning: key order, whitespace and the spelling of numbers are no change.
 /// Items nested deeper than `limits::kNestingMax` are compared as they were written. Of items with
@@ -56,15 +56,15 @@ class Catalog {
   bool is_known() const { return known_; }
 
   /// Takes a complete list: the raw text of the array of each page, in order. The first list is
-  /// also taken as told, since there is nothing it could differ from; take an empty one first where
-  /// the client was told that there is nothing. Returns what differs from the list before it,
-  /// nothing for the first.
+  /// also taken as told, because there is no list that it could differ from. If the client was told
+  /// that there is nothing, take an empty list first. Returns what differs from the list before it,
+  /// and nothing for the first list.
   CatalogDiff take(std::span<const std::string> pages);
 
   /// The raw texts of the latest list, byte for byte, in order.
   std::vector<std::string_view> items() const;
-  /// What items are told apart by (name, or uri of a resource), decoded, in order, without those
-  /// that have none.
+  /// The decoded names of the items, or the URIs of resources, in order. Items without a name are
+  /// left out.
   std::vector<std::string> names() const;
   std::size_t count() const { return latest_->size(); }
 
