@@ -40,7 +40,7 @@ void print_command(std::FILE* out) {
                static_cast<unsigned long long>(current_seed));
 }
 
-/// A failed assertion of the core, or a crash. At least the seed must be known then.
+/// Handles a failed assertion of the core, or a crash. Prints at least the seed.
 void on_crash(int signal) {
   std::printf("seed %llu ended with signal %d\n", static_cast<unsigned long long>(current_seed),
               signal);

@@ -158,7 +158,8 @@ void Client::ask_other(sim::Random& random) {
   }
 }
 
-/// Only these are cancelled, or a cancellation would hide that an answer is missing.
+/// Makes a request that will be cancelled. Ordinary requests are never cancelled, because a
+/// cancellation would hide a missing answer.
 void Client::ask_and_regret(sim::Random& random) {
   switch (random.weighted({4, 4, 2, 1})) {
     case 0:

@@ -11,8 +11,8 @@
 
 namespace sitter::soak {
 
-/// A client that asks many things at once and takes what comes. It lists again when it is told that
-/// a list has changed, and answers what the server asks.
+/// A client that has many requests open at once and accepts answers in any order. It lists the
+/// tools again when it is told that they have changed, and answers the requests of the server.
 class Client {
  public:
   Client(const testing::Program::Start& bridge, Ledger& ledger, Findings& findings);
@@ -26,17 +26,18 @@ class Client {
             const std::string& expected = {}, int progress_steps = 0);
   void cancel(long id);
 
-  /// One request of any kind, seldom one that ends the server.
+  /// Makes one request of any kind. A few of these requests end the server.
   void ask_anything(sim::Random& random);
-  /// Cancels what was asked only for that, some of which never ends by itself.
+  /// Cancels the requests that were made only to be cancelled. Some of them would never end by
+  /// themselves.
   void cancel_doomed();
 
   /// Closes the bridge's stdin.
   void end();
 
-  /// Takes all that is there; waits at most so long for the first byte.
+  /// Takes all lines that have come. Waits at most this long for the first byte.
   void hear(std::chrono::milliseconds wait);
-  /// The same with lines that were read already.
+  /// Does the same with lines that were read already.
   void hear(const std::vector<std::string>& lines);
 
  private:

@@ -25,11 +25,12 @@ inline constexpr std::size_t kPromiseCount = 9;
 class Findings {
  public:
   void add(Promise promise, std::string what);
-  /// Nobody could look at this one.
+  /// This promise could not be checked.
   void pass_over(Promise promise);
   bool is_empty() const;
 
-  /// One line for each promise, the cases, and last "N passed, N failed" of those looked at.
+  /// Prints one line for each promise, its cases, and at the end "N passed, N failed" for the
+  /// promises that were checked.
   void print() const;
 
  private:

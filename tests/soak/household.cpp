@@ -38,7 +38,7 @@ std::vector<long> Household::servers() const {
   for (const long pid : all()) {
     std::error_code gone;
     const fs::path image = fs::read_symlink("/proc/" + std::to_string(pid) + "/exe", gone);
-    // What is on its way from fork to exec still shows the bridge's program, or this one.
+    // A process between fork and exec still shows the program of the bridge, or this program.
     if (!gone && image != program_ && image != itself) pids.push_back(pid);
   }
   return pids;

@@ -5,17 +5,19 @@
 
 namespace sitter::soak {
 
-/// The processes that came of one bridge, and itself.
+/// One bridge and all processes that it has caused.
 class Household {
  public:
-  /// `mark` is an entry of the environment that all of them inherit. In a process namespace of the
-  /// soak's own whatever runs there is one of them, with the mark or without.
+  /// `mark` is an entry of the environment that all these processes inherit. If the soak test runs
+  /// in a process namespace of its own, every process in that namespace counts, with the mark or
+  /// without.
   Household(std::string program, std::string mark, bool has_namespace);
 
   const std::string& mark() const { return mark_; }
-  /// All that live.
+  /// All living processes of the household.
   std::vector<long> all() const;
-  /// Those that do not run the bridge's own program: servers, builds, and what they have started.
+  /// The processes that do not run the program of the bridge: servers, builds, and the processes
+  /// that those have started.
   std::vector<long> servers() const;
 
  private:

@@ -9,7 +9,7 @@ namespace {
 
 constexpr char kCall[] = "tools/call";
 
-/// As the reports of the bridge say it.
+/// The words that the reports of the bridge use.
 constexpr char kUndelivered[] = "was not delivered";
 
 std::string shown(const Json& message) {
@@ -97,7 +97,7 @@ void Ledger::on_progress(const Json& params) {
   }
   const auto found = open_.find(id);
   if (found == open_.end()) return;
-  // A build tells of itself without numbers that are known here.
+  // The ledger does not know the numbers in the progress of a build.
   if (found->second.request.progress_steps == 0) return;
   if (params.value("progress", 0) != ++found->second.progress) {
     findings_.add(Promise::no_answer_mixed_up, "progress out of order: " + shown(params));
@@ -124,7 +124,7 @@ void Ledger::on_journal_line(const std::string& line) {
   std::string method;
   words >> pid >> id >> method;
   servers_.insert(pid);
-  // What the bridge itself asks has an id that is far larger.
+  // The requests of the bridge itself have far larger ids.
   if (!is_known(id) || method != kCall) return;
   if (past(id) & kRan) findings_.add(Promise::nothing_run_twice, line);
   past(id) |= kRan;

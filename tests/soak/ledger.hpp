@@ -15,14 +15,16 @@ namespace sitter::soak {
 
 using Json = nlohmann::json;
 
-/// What a client has asked, which answers came, and what the servers' journal says of it.
+/// The requests of a client, the answers that came, and what the journal of the servers says about
+/// them.
 class Ledger {
  public:
   struct Request {
     std::string method = {};
-    /// The text that one block of the result holds if the server itself answers; empty for any.
+    /// The text that one block of the result holds if the server itself answers. Empty if any text
+    /// will do.
     std::string expected = {};
-    /// What the server reports to the token before it answers. The token is the id.
+    /// How many times the server reports progress before it answers. The token is the id.
     int progress_steps = 0;
   };
 
@@ -33,9 +35,9 @@ class Ledger {
   /// `journal` is the file that fake-mcp writes; it need not be there yet.
   Ledger(Findings& findings, std::string journal);
 
-  /// Writes a request down: its id. Ids go up by one, from 1.
+  /// Records a request and returns its id. Ids go up by one, from 1.
   long open(Request request);
-  /// The client has cancelled it: it may still be answered, once.
+  /// The client has cancelled the request. The request may still be answered once.
   void cancel(long id);
   void on_answer(const Json& answer);
   void on_progress(const Json& params);
@@ -46,13 +48,13 @@ class Ledger {
   std::size_t open_count() const { return open_.size(); }
   std::vector<long> open_ids() const;
   const Request& request(long id) const { return open_.at(id).request; }
-  /// Those that are still open are lost, and no longer waited for.
+  /// Records the requests that are still open as lost, and no longer waits for them.
   void give_up();
-  /// The bridge was killed, which answers nothing.
+  /// A signal has ended the bridge, so it owes no answers any more.
   void forgive() { open_.clear(); }
 
   const Counts& counts() const { return counts_; }
-  /// Servers that were asked something, as the journal has it.
+  /// The number of servers that were asked something, according to the journal.
   std::size_t server_count() const { return servers_.size(); }
 
  private:
@@ -60,7 +62,7 @@ class Ledger {
     Request request;
     int progress = 0;
   };
-  /// What is known of a request for good, a bit each.
+  /// What stays known about a request. Each value is a bit.
   enum Past : std::uint8_t { kCancelled = 1, kAnswered = 2, kRan = 4, kToldUndelivered = 8 };
 
   bool is_known(long id) const { return id > 0 && id < static_cast<long>(past_.size()); }
@@ -72,7 +74,7 @@ class Ledger {
   Findings& findings_;
   std::string journal_path_;
   std::ifstream journal_;
-  /// Of a line that is still being written.
+  /// The beginning of a journal line that is still being written.
   std::string unread_;
   std::unordered_map<long, Open> open_;
   std::vector<std::uint8_t> past_{0};

@@ -29,7 +29,7 @@ std::string tools(sim::Random& random) {
   return list + "]";
 }
 
-/// What the build does: mostly its work, at once or in a while.
+/// The commands of a build. Most builds do their work, at once or after a moment.
 std::string recipe(sim::Random& random) {
   switch (random.weighted({60, 20, 10, 5, 5})) {
     case 0:
@@ -40,7 +40,7 @@ std::string recipe(sim::Random& random) {
       return "echo 'soak.cpp:7: error: no' >&2; exit 1";
     case 3:
       return "kill -9 $$";
-    // A server that does not start.
+    // This build leaves a server that does not start.
     default:
       return "echo no >out/tools.json";
   }
@@ -109,7 +109,7 @@ void Mischief::rebuild(sim::Random& random) {
 void Mischief::save(sim::Random& random) {
   for (int times = random.chance(20) ? random.between(2, 5) : 1; times > 0; --times) {
     if (random.chance(50)) place_.write("src/recipe", recipe(random));
-    // As editors do it that write a new file.
+    // Some editors save like this: they write a new file and rename it.
     place_.write("src/.tools.swp", tools(random));
     std::filesystem::rename(place_ / "src/.tools.swp", place_ / "src/tools.json");
   }
@@ -120,7 +120,7 @@ void Mischief::ctl(sim::Random& random) {
       {{"reload"}, {"kill"}, {"status", "--json"}, {"stderr"}, {"list"}, {"stderr", "--follow"}}};
   take_leave_of_ctl();
   if (ctls_.size() >= kCtlsMax) return;
-  // As Ctrl-C does it.
+  // Ctrl-C sends this signal.
   if (!ctls_.empty() && random.chance(20)) return ctls_.back().program.signal(SIGINT);
   const std::vector<std::string>& words =
       kWords[static_cast<std::size_t>(random.weighted({6, 3, 2, 2, 1, 1}))];
@@ -135,7 +135,7 @@ void Mischief::take_leave_of_ctl() {
   for (Ctl& ctl : ctls_) ctl.program.lines_so_far(std::chrono::milliseconds(0));
   std::erase_if(ctls_, [this](Ctl& ctl) {
     if (!ctl.program.has_ended()) return false;
-    // 1 is a failure that it has told of, such as a build that failed.
+    // Exit code 1 means a failure that `ctl` has reported, such as a failed build.
     const int code = ctl.program.wait();
     if (code != 0 && code != 1 && code != 128 + SIGINT) {
       findings_.add(Promise::bridge_stays,

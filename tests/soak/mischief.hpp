@@ -19,15 +19,15 @@ class Mischief {
   Mischief(Client& client, const Household& household, const testing::TemporaryDirectory& place,
            std::string program, std::vector<std::string> environment, Findings& findings);
 
-  /// What a server under development needs before the first start, in `place`.
+  /// Writes into `place` what a server under development needs before its first start.
   static void furnish(const testing::TemporaryDirectory& place);
-  /// The options of the bridge that let all of this happen.
+  /// The options of the bridge that make all of this possible.
   static std::vector<std::string> options(const testing::TemporaryDirectory& place);
   static std::vector<std::string> server_flags();
 
   void do_something(sim::Random& random);
-  /// Whether all that use `ctl` have ended. Those that would follow for ever are ended by this.
-  /// To be called again and again.
+  /// Ends each `ctl` that would follow for ever. Returns whether all `ctl` processes have ended. To
+  /// be called again and again.
   bool try_to_end_ctl();
   void give_up_ctl();
 

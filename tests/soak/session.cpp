@@ -25,14 +25,15 @@ using Clock = std::chrono::steady_clock;
 
 constexpr milliseconds kRound{2};
 constexpr milliseconds kSampling{500};
-/// Milliseconds; a server has time to come up and to serve, mostly.
+/// In milliseconds. A server mostly has time to come up and to serve.
 constexpr int kBetweenMischiefMax = 400;
 
-/// Requests without an answer. More would only wait for a server, which is bounded to 1000.
+/// The bound for requests without an answer. Further requests would only wait for a server, and the
+/// bridge lets at most 1000 wait.
 constexpr std::size_t kOpenMax = 400;
 
-/// An answer that has not come by then never comes. The longest that is allowed is the wait for a
-/// server's start, 50 s.
+/// An answer that has not come after this time never comes. The longest wait that is allowed is the
+/// wait for the start of a server, 50 s.
 constexpr std::chrono::seconds kLostAfter{90};
 
 /// The bridge gives memory back within a second.
@@ -101,7 +102,7 @@ class Session {
 
   bool lives() { return !client_.program().has_ended(); }
 
-  /// Asks and disturbs until then.
+  /// Makes requests and mischief until `end`.
   void work(Clock::time_point end) {
     const Clock::time_point begun = Clock::now();
     Clock::time_point next_mischief = begun;
@@ -112,7 +113,7 @@ class Session {
       const auto due = static_cast<std::size_t>(std::chrono::duration<double>(now - begun).count() *
                                                 setup_.calls_per_second);
       for (; asked < due && ledger_.open_count() < kOpenMax; ++asked) client_.ask_anything(random_);
-      // What could not be asked in time is not made up for.
+      // Requests that could not be made in time are left out.
       asked = due;
       if (now >= next_mischief) {
         mischief_.do_something(random_);
@@ -129,7 +130,7 @@ class Session {
 
   std::size_t resident() { return testing::resident_bytes(client_.program().pid()) / 1024; }
 
-  /// Hears what comes until the condition holds; false if it does not in time.
+  /// Hears the bridge until the condition holds. Returns false if it does not hold in time.
   template <class Condition>
   bool hear_until(Clock::duration patience, Condition condition) {
     const Clock::time_point end = Clock::now() + patience;
@@ -140,7 +141,8 @@ class Session {
     return true;
   }
 
-  /// Everything is answered and nothing runs: what is missing, doubled or left can be counted.
+  /// Waits until every request is answered and no server runs. Then the test can count what is
+  /// missing, doubled or left behind.
   void rest() {
     client_.cancel_doomed();
     if (!hear_until(kLostAfter, [this] { return ledger_.open_count() == 0; })) ledger_.give_up();
@@ -148,7 +150,7 @@ class Session {
       mischief_.give_up_ctl();
     }
     kill_server();
-    // A reload from outside that came just before may still have started one.
+    // A reload that was asked for from outside just before may still have started a server.
     const bool is_empty = hear_until(testing::kPatience, [&] {
       if (ledger_.open_count() > 0) return false;
       if (household_.servers().empty()) return true;
@@ -163,7 +165,8 @@ class Session {
     samples_.clear();
   }
 
-  /// And not what else runs the same program, or nobody would see what was left behind earlier.
+  /// Kills only the child, and no other process that runs the same program. Otherwise the test
+  /// would not see processes that were left behind earlier.
   void kill_server() { client_.call("sitter_kill", {{"scope", "child"}}); }
 
   void print_row() {
@@ -212,7 +215,7 @@ class Session {
         wanted = 128 + SIGKILL;
     }
     client_.hear(bridge.read_all());
-    // A signal waits for nothing.
+    // After a signal the bridge does not wait for answers.
     if (wanted != 0) ledger_.forgive();
     ledger_.give_up();
     const int code = bridge.wait();

@@ -13,7 +13,7 @@
 
 namespace sitter::soak {
 
-/// Set by a signal: end soon, and say what was found so far.
+/// Set by a signal. The test then ends soon and prints what it has found so far.
 extern volatile std::sig_atomic_t is_asked_to_end;
 
 struct SessionSetup {
@@ -21,9 +21,9 @@ struct SessionSetup {
   bool has_namespace = false;
   int calls_per_second = 1000;
   std::chrono::milliseconds length{15'000};
-  /// From one rest to the next, where all is counted.
+  /// The time from one rest to the next. Everything is counted at a rest.
   std::chrono::milliseconds between_rests{60'000};
-  /// What the bridge is started with besides.
+  /// Additional options of the bridge.
   std::vector<std::string> more_options = {};
 };
 
@@ -34,8 +34,8 @@ struct Memory {
   std::size_t own_at_rest = 0;  ///< without the pages of the program itself
 };
 
-/// One session with a bridge from its start to its end. Prints a row for each rest. Returns the
-/// memory of each.
+/// Plays one session with a bridge from its start to its end. Prints a row for each rest. Returns
+/// the memory of the bridge at each rest.
 std::vector<Memory> play_session(const SessionSetup& setup, sim::Random& random,
                                  Findings& findings);
 

@@ -1,6 +1,6 @@
-// A client of the built program that asks about a thousand things a second, while the server is
-// killed, rebuilt, saved and reloaded at random. Counts what was lost, doubled or left, and shows
-// the bridge's memory over time.
+// Sends about a thousand requests a second to the built program, while the server is killed,
+// rebuilt, saved and reloaded at random. Counts requests that were lost or answered twice, and
+// processes and files that were left behind. Shows the memory of the bridge over time.
 
 #include <unistd.h>
 
@@ -31,8 +31,9 @@ struct Options {
 
 constexpr char kInside[] = "SITTER_SOAK_INSIDE";
 
-/// Starts this program once more in a process namespace of its own, where whatever it kills is its
-/// own and nothing survives it. Returns where none can be had: not everybody may make one.
+/// Starts this program again in a process namespace of its own. There it can only kill processes of
+/// its own, and none of them survives it. Returns if no namespace can be made, because not every
+/// user may make one.
 void enter_namespace(char** argv) {
   if (std::getenv(kInside) != nullptr) return;
   setenv(kInside, "1", 1);
@@ -49,7 +50,7 @@ void enter_namespace(char** argv) {
   unsetenv(kInside);
 }
 
-/// What sessions differ in, so that one seed after the other tries all of it.
+/// Options that differ between sessions. Many seeds together try all of them.
 std::vector<std::string> some_options(sim::Random& random) {
   std::vector<std::string> options;
   const auto maybe = [&](int percent, const char* name, const char* value) {
@@ -67,9 +68,10 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-/// Compares the second quarter with the last; in the first one rings and caches fill. Half a MiB
-/// more or less is usual: it depends on what stands at the end of the heap how much of it can be
-/// given back, while what is in use stays the same. False if the session was too short for that.
+/// Compares the memory in the second quarter of the session with the memory in the last quarter. In
+/// the first quarter, rings and caches still fill. A difference of half a MiB is usual: the memory
+/// in use stays the same, but what stands at the end of the heap decides how much of the heap can
+/// be given back. Returns false if the session was too short for the comparison.
 bool check_memory(const std::vector<Memory>& rests, Findings& findings) {
   constexpr std::size_t kRestsMin = 12;
   constexpr std::size_t kGrowthMax = 1024;

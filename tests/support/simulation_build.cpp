@@ -27,7 +27,7 @@ ExitStatus random_status(Random& random) {
     case 2:
       return {139, "SIGSEGV"};
     default:
-      // From outside, and not by the bridge.
+      // Another process than the bridge sends this signal.
       return {143, "SIGTERM"};
   }
 }
@@ -48,7 +48,7 @@ Build::Build(Generation generation, Random& random, int wildness)
   if (random.chance(w / 5)) closes_output_after = any_moment();
   if (random.chance(w / 5)) closes_error_after = any_moment();
 
-  // Most builds do not read their input, and so do not see its end.
+  // Most builds do not read their input, so they do not see its end.
   ignores_closed_input = random.chance(80);
   refuses_signals = random.chance(w / 30);
   const std::int64_t pid = 500'000 - 1000 * generation;

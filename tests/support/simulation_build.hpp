@@ -10,18 +10,19 @@
 
 namespace sitter::sim {
 
-/// One run of the build command. All that it does of itself is known from its start on; times are
-/// counted from there.
+/// One run of the build command. Everything that the build does by itself is chosen at its start.
+/// Times are measured from its start.
 struct Build : Unit {
   Build(Generation generation, Random& random, int wildness);
 
   bool can_be_started = true;
-  /// Empty for one that hangs.
+  /// Empty if the build hangs.
   std::optional<Milliseconds> ends_after;
   ExitStatus status;
-  /// When it writes a line.
+  /// When the build writes each of its lines.
   std::vector<Milliseconds> writes_after;
-  /// When it closes its outputs without an end, as a build does that goes on in the background.
+  /// When the build closes its outputs before it ends, as a build does that continues in the
+  /// background.
   std::optional<Milliseconds> closes_output_after, closes_error_after;
 };
 

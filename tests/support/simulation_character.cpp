@@ -14,7 +14,7 @@ using Rounds = Character::Rounds;
 
 namespace {
 
-/// Mostly of the client's own, so that there is something to see.
+/// Mostly the era of the client, because otherwise the two would hardly understand each other.
 Era random_era(Random& random, Scene::Client client) {
   switch (client) {
     case Scene::Client::legacy:
@@ -60,7 +60,7 @@ ExitStatus random_exit(Random& random) {
 }
 
 Character random_character(Random& random, const Scene& scene, const Character* predecessor) {
-  // Much of what can go wrong can go wrong only when nearly everything goes right.
+  // Many faults can only happen when nearly everything else works.
   const int w = random.chance(30) ? 0 : scene.wildness;
   if (predecessor != nullptr && random.chance(50)) {
     Character same = *predecessor;

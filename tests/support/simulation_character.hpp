@@ -8,8 +8,8 @@
 
 namespace sitter::sim {
 
-/// What kind of a server a child is. Numbers are percentages of what it does when it does
-/// something, or of the times when it could.
+/// The behaviour of a server. A number is the weight of an action among the others, or the chance
+/// in percent that the child does something when it can.
 struct Character {
   enum class Opening {
     answers,
@@ -23,7 +23,7 @@ struct Character {
   };
 
   enum class Era { legacy, modern, dual };
-  /// What a child does with a request that comes without the opening that it needs.
+  /// What a child that needs an opening does with a request that comes without one.
   enum class Unopened { refuses, serves, ignores, exits };
   enum class Acknowledges { fully, partly, never, does_not_know_streams, refuses };
 
@@ -45,7 +45,7 @@ struct Character {
   int shows_progress = 0, shows_late_progress = 0;
   int has_structure = 0;
   bool respells_ids = false;
-  /// Big ids, to what a double prints, with or without an exponent.
+  /// How the child rounds big ids: to the text of a double, with or without an exponent.
   enum class Rounds { never, plainly, with_exponent };
   Rounds rounds_ids = Rounds::never;
   int heeds_cancellations = 50;
@@ -64,7 +64,7 @@ struct Character {
   int tells_changes = 0;
   int misdirects_changes = 0;
   int ends_streams = 0;
-  /// Results that are not the last word.
+  /// The chance of a result that asks for input or names a task, and is therefore not complete.
   int is_incomplete = 0;
 
   bool is_remote_runner = false;
@@ -75,11 +75,12 @@ struct Character {
   int grandchildren = 0;
   bool grandchildren_hold_pipes = false;
   bool grandchildren_ignore_terminate = false;
-  /// After so many lines it reads no more.
+  /// The child stops reading after this many lines.
   int deaf_after = 1'000'000;
 };
 
-/// A child as the scene makes them. `predecessor` may be null; often the next one is like it.
+/// A random character for a child of this scene. `predecessor` may be null. The new character is
+/// often like the one before.
 Character random_character(Random& random, const Scene& scene, const Character* predecessor);
 
 ExitStatus random_exit(Random& random);

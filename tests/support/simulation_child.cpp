@@ -83,7 +83,8 @@ void Child::act() {
       notify(random_.chance(50) ? "notifications/message" : "notifications/vendor");
       break;
     case 5:
-      // Now and then without a change, as some servers do all the time.
+      // Sometimes the tools stay the same. Some servers send this notification all the time without
+      // a change.
       if (random_.chance(70)) character.tools = random_.below(8);
       tell_change(std::string(random_.chance(70) ? kListChanges[0] : kListChanges[2]), "");
       break;
@@ -116,7 +117,7 @@ void Child::act() {
   }
 }
 
-/// Of all that waits the first, by a child that needs an opening.
+/// A child that needs an opening handles the first of the waiting requests.
 void Child::act_unopened() {
   const Asked asked = std::move(todo_.front());
   todo_.pop_front();
@@ -232,7 +233,7 @@ std::string Child::answer_to(const Asked& asked) {
                      answer_to_call(asked));
 }
 
-/// As every revision answers it.
+/// The members that a result has in every revision.
 std::string Child::answer_to_call(const Asked& asked) {
   if (asked.method == "tools/list") return page_of("tools", tool_items(), asked.cursor);
   if (asked.method == "prompts/list") return page_of("prompts", {R"json({"name":"p"})json"}, "");
@@ -268,7 +269,8 @@ std::vector<std::string> Child::tool_items() const {
   return items;
 }
 
-/// Pages are numbered by their cursors: the first holds all but as many items as pages follow.
+/// The cursor of a page is its number. Each later page holds one item, and the first page holds all
+/// other items.
 std::string Child::page_of(std::string_view key, const std::vector<std::string>& items,
                            const std::string& cursor) const {
   const int page = cursor.empty() ? 0 : std::max(0, std::atoi(cursor.c_str() + 1));
@@ -356,7 +358,7 @@ void Child::show_progress(const Asked& asked) {
 
 void Child::ask() {
   ChildSaid& said = add(Kind::question);
-  // Every generation counts from zero again.
+  // Every generation counts its ids from zero.
   said.id = random_.chance(70) ? fmt::format("{}", next_question_++)
                                : fmt::format("\"q{}\"", next_question_++);
   said.before = R"json({"jsonrpc":"2.0","id":)json";
@@ -414,7 +416,7 @@ void Child::make_noise() {
       output.push_back({R"json([1,"}",null])json", {}, 0});
       break;
     case 6: {
-      // An answer that nobody waits for.
+      // This answer is for no request.
       ChildSaid& said = add(Kind::result);
       said.before = R"json({"jsonrpc":"2.0","id":)json";
       said.id = "424242424";
@@ -454,7 +456,7 @@ void Child::flood() {
   }
 }
 
-/// Servers may write an id that they got in their own way.
+/// The id as this server writes it. Servers may spell an id in their own way.
 std::string Child::respelled(const std::string& id) const {
   using Rounds = Character::Rounds;
   if (character.rounds_ids != Rounds::never) {

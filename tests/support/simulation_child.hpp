@@ -20,30 +20,30 @@ inline constexpr std::string_view kToolsChanged = "notifications/tools/list_chan
 inline constexpr std::array<std::string_view, 3> kListChanges = {
     kToolsChanged, "notifications/prompts/list_changed", "notifications/resources/list_changed"};
 
-/// One server process and what it leaves in its pipes. It decides what it does; when its facts
-/// reach the bridge is the world's business.
+/// One server process and the contents of its pipes. The child decides what it does. The world
+/// decides when the bridge hears of it.
 class Child : public Unit {
  public:
   /// A line in the pipe, with the messages that the bridge should find in it.
   struct Written {
     std::string text;
     std::vector<int> numbers;
-    /// Of a line that is too long; then `text` is its beginning.
+    /// The size of a line that is too long. `text` is then its beginning. 0 for any other line.
     std::uint64_t size = 0;
   };
 
   Child(Generation gen, Character character, Random& random, Said& said);
 
-  /// A line has arrived. It is not read before the child reads on.
+  /// A line has arrived. A deaf child does not read it until it reads again.
   void hears(Asked asked) { inbox_.push_back(std::move(asked)); }
   bool is_deaf() const { return lines_read_ >= character.deaf_after; }
 
-  /// Does one thing that suits its character.
+  /// Does one thing that fits its character.
   void act();
 
   Character character;
   std::deque<Written> output;
-  /// What it has just decided; the world takes it.
+  /// What the child has just decided. The world takes it from here and carries it out.
   std::optional<ExitStatus> exits;
   bool closes_output = false;
 

@@ -7,7 +7,7 @@
 #include "support/simulation_child.hpp"
 #include "support/simulation_ids.hpp"
 
-/// The streams that a child serves, and the changes that it tells of.
+/// The streams that a child serves, and the changes that it reports.
 namespace sitter::sim {
 
 using Kind = ChildSaid::Kind;
@@ -56,7 +56,7 @@ void Child::acknowledge(Stream& stream) {
   write(said);
 }
 
-/// Most of the time what a stream was promised.
+/// Reports a change, most of the time one that the child has granted to the stream.
 void Child::tell_change() {
   const Stream& stream = random_.pick(streams_);
   std::string about(random_.pick(kListChanges));
@@ -94,7 +94,8 @@ void Child::end_stream(Stream stream) {
   said.is_answer = random_.chance(50);
   if (said.is_answer) {
     said.before = R"json({"jsonrpc":"2.0","id":)json";
-    // Some forget to name it, and then nobody could tell it from a rounded answer.
+    // Some servers forget to name the stream. A result for a big id always names it, because
+    // otherwise nobody could tell it from a rounded answer.
     const bool names_it = random_.chance(50) || is_big(stream.id);
     said.after =
         fmt::format(R"json(,"result":{{"resultType":"complete","sim":{}{}}}}})json", said.number,

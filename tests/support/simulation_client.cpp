@@ -46,13 +46,13 @@ int Client::says() {
   return says_stateless();
 }
 
-/// What belongs to the opening of a session, most of the time.
+/// Most of the time, writes what belongs to the opening of a session.
 int Client::says_opening() {
   if (state_ == State::silent && scene_.client == Scene::Client::dual) return discover();
   if (state_ == State::probing) {
     if (scene_.notifies_early && random_.chance(30)) return notification();
     if (!random_.chance(6)) return 0;
-    // Enough waited for an answer.
+    // The client has waited long enough for an answer.
     state_ = State::silent;
     return initialize();
   }
@@ -148,7 +148,7 @@ int Client::says_stateless() {
 }
 
 int Client::says_one_of_many() {
-  // One that probes says nothing else.
+  // A client that probes says nothing else.
   if (state_ == State::probing) return 0;
   return random_.chance(90) ? call() : other_request();
 }
@@ -164,14 +164,14 @@ int Client::says_much() {
 void Client::hears(const Heard& heard) {
   switch (heard.kind) {
     case Heard::Kind::answer:
-      // A person may press the button just then.
+      // The user may cancel the call at this very moment, so some ids stay in the list.
       if (random_.chance(80)) std::erase(rebuild_ids_, heard.id);
       if (!heard.is_opening) break;
       if (state_ == State::opening) state_ = State::opened;
       writes_batches_ = heard.version == kBatchRevision;
       break;
     case Heard::Kind::discovery:
-      // Without an id it was refused.
+      // If the id is empty, the probe was refused.
       if (state_ == State::probing) state_ = heard.id.empty() ? State::silent : State::stateless;
       break;
     case Heard::Kind::stream_ended:
@@ -181,7 +181,7 @@ void Client::hears(const Heard& heard) {
       questions_.push_back({heard.id, heard.has_token});
       break;
     case Heard::Kind::question_cancelled:
-      // A person may have pressed the button just before.
+      // The user may have answered just before, so some questions stay in the list.
       if (random_.chance(80)) {
         std::erase_if(questions_, [&](const Question& q) { return q.id == heard.id; });
       }

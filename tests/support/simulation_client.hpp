@@ -10,17 +10,18 @@
 
 namespace sitter::sim {
 
-/// A client of any revision. It opens a session where its revision has one, and then writes
-/// whatever comes to its mind; how much of that is against the protocol depends on its wildness.
+/// A client of any revision. It opens a session if its revision has one, and then writes random
+/// lines. Its wildness decides how many of them are against the protocol.
 class Client {
  public:
   Client(Random& random, Said& said, const Scene& scene);
 
-  /// The number of its next line; 0 when it would rather wait.
+  /// Writes the next line and returns its mark. Returns 0 if the client prefers to wait.
   int says();
-  /// So many requests one after the other that the queues have to end somewhere.
+  /// Writes one of very many requests that follow each other, so that the queues reach their
+  /// bounds.
   int says_one_of_many();
-  /// A large request that may be sent once more.
+  /// Writes a large request that the bridge may send to a second child.
   int says_much();
   void hears(const Heard& heard);
 
@@ -96,11 +97,11 @@ class Client {
   int kills_left_ = 0;
   int rebuilds_left_;
   int next_rebuild_ = 90'000;
-  /// Raw, of calls that may be open.
+  /// The raw ids of calls of sitter_rebuild that may be open.
   std::vector<std::string> rebuild_ids_;
   std::deque<std::string> recent_ids_;
   std::vector<Question> questions_;
-  /// Raw ids.
+  /// The raw ids of streams that may be open.
   std::vector<std::string> streams_;
 };
 

@@ -7,7 +7,7 @@
 
 #include "support/simulation_client.hpp"
 
-/// The calls of tools, of the server's and of the built-in ones.
+/// The calls of tools: tools of the server and built-in tools.
 namespace sitter::sim {
 
 using Kind = ClientSaid::Kind;
@@ -42,7 +42,7 @@ int Client::call() {
   return mark;
 }
 
-/// Of what cannot be called through it.
+/// Calls sitter_call with arguments that the bridge must refuse.
 int Client::call_wrongly() {
   static constexpr std::array<std::string_view, 4> arguments = {
       R"json({})json", R"json({"tool":"sitter_kill"})json",
@@ -90,7 +90,7 @@ int Client::kill() {
   return mark;
 }
 
-/// The ids are no other's, or nobody could tell which build is whose.
+/// No other request has these ids. Otherwise nobody could tell which call a build belongs to.
 int Client::rebuild() {
   struct Way {
     std::string_view arguments;

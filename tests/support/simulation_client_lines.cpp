@@ -5,7 +5,8 @@
 
 #include "support/simulation_client.hpp"
 
-/// What it writes that is no request: notifications, answers, batches, and what nobody can read.
+/// The lines of the client that are no single requests: notifications, answers, batches, and lines
+/// that nobody can read.
 namespace sitter::sim {
 
 using Kind = ClientSaid::Kind;
@@ -26,7 +27,8 @@ int Client::initialized() {
 int Client::batch() {
   std::vector<int> parts;
   std::vector<std::string> texts;
-  // Of what was there before, or it would be a riddle what is cancelled when.
+  // The cancellation stands first and names an earlier request. Otherwise nobody could tell what is
+  // cancelled when.
   if (random_.chance(15)) {
     parts.push_back(cancel());
     texts.push_back(said_.client.back().text);
@@ -70,7 +72,7 @@ int Client::cancel() {
   return cancel(is_unknown ? spelled(next_number_ + 1000) : random_.pick(recent_ids_));
 }
 
-/// What has this raw id.
+/// Cancels the request or the stream with this raw id.
 int Client::cancel(const std::string& id) {
   const int mark = notify(Kind::cancelled, "notifications/cancelled",
                           fmt::format(R"json(,"requestId":{})json", id));

@@ -8,7 +8,8 @@
 #include "support/simulation_client.hpp"
 #include "support/simulation_ids.hpp"
 
-/// Its requests, and the ids and envelopes of them all; the calls of tools stand apart.
+/// The requests of the client, except the calls of tools, and the ids and envelopes of all its
+/// requests.
 namespace sitter::sim {
 
 using Kind = ClientSaid::Kind;
@@ -23,7 +24,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kListChan
      {"promptsListChanged", "notifications/prompts/list_changed"},
      {"resourcesListChanged", "notifications/resources/list_changed"}}};
 
-/// A client may say something else of itself from one request to the next.
+/// A client may say something different about itself in each request.
 constexpr std::array<std::string_view, 3> kCapabilities = {"{}", R"json({"elicitation":{}})json",
                                                            ""};
 
@@ -36,10 +37,10 @@ ClientSaid& Client::add(Kind kind) {
   return said;
 }
 
-/// `params` without braces, and with a comma in front where there are any.
+/// `params` are raw members without braces. If there are any, they begin with a comma.
 int Client::request(std::string method, std::string params) {
   ClientSaid& said = add(Kind::request);
-  // Nobody has so many sessions.
+  // No client opens so many sessions that the id of `initialize` is big.
   const bool is_opening = method == "initialize" && scene_.big_ids == Scene::BigIds::rounded;
   said.id = is_opening ? fmt::format("{}", next_number_++) : next_id();
   recent_ids_.push_back(said.id);
@@ -47,7 +48,7 @@ int Client::request(std::string method, std::string params) {
   return request(said, std::move(method), std::move(params));
 }
 
-/// One that has its id.
+/// Writes a request that has its id already.
 int Client::request(ClientSaid& said, std::string method, std::string params) {
   said.method = std::move(method);
   std::string meta;
@@ -83,13 +84,13 @@ bool Client::writes_envelope() {
   return !random_.chance(scene_.client == Scene::Client::mixed ? 30 : wildness_ / 20);
 }
 
-/// The members of `_meta`.
+/// The members of `_meta` that form the envelope.
 std::string Client::envelope(ClientSaid& said) {
   said.is_of_unknown_version = scene_.client == Scene::Client::mixed && random_.chance(10);
   std::string members = fmt::format(R"json("io.modelcontextprotocol/protocolVersion":"{}")json",
                                     said.is_of_unknown_version ? "2099-01-01" : "2026-07-28");
   std::string_view capabilities = random_.pick(kCapabilities);
-  // One that is known by its name gives it each time.
+  // A client that the bridge knows by its name gives the name each time.
   if (capabilities.empty() && scene_.client_name != Scene().client_name) {
     capabilities = kCapabilities[0];
   }
@@ -109,11 +110,11 @@ std::string Client::next_id() {
   return spelled(is_used ? std::max(1, next_number_ - 3) : next_number_++);
 }
 
-/// That is no other's while what it names is open.
+/// An id that no other request or stream has while its own is open.
 std::string Client::next_id(int& next_number) {
   switch (scene_.big_ids) {
     case Scene::BigIds::kept:
-      // But a neighbour of others.
+      // This id is the neighbour of other ids.
       return spelled(next_number_++);
     case Scene::BigIds::rounded:
       return fmt::format("{}", next_number++);
@@ -141,7 +142,7 @@ std::string Client::spelled(int number) {
     case 6:
       return fmt::format("\"\\u00fc{}\"", number);
     case 7:
-      // Far enough apart for a double.
+      // A double can tell these ids apart.
       return fmt::format("{}34567890123456", number + 100);
     default:
       return fmt::format("-{}.5", number);
@@ -208,7 +209,7 @@ int Client::other_stateless_request() {
     case 3:
       return request("completion/complete", R"json(,"ref":{"type":"ref/prompt","name":"p"})json");
     case 4:
-      // Without what it wants it opens no stream.
+      // Without a filter this request opens no stream.
       return request("subscriptions/listen", "");
     case 5:
       return request("tasks/get", R"json(,"taskId":"7")json");
@@ -217,7 +218,8 @@ int Client::other_stateless_request() {
   }
 }
 
-/// The ids of streams are no other's while they are open, or nobody could tell what is theirs.
+/// While a stream is open, no other request has its id. Otherwise nobody could tell which lines
+/// belong to the stream.
 int Client::listen() {
   ClientSaid& said = add(Kind::listen);
   said.id = next_id(next_stream_);

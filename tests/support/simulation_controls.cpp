@@ -14,7 +14,7 @@ using Kind = ControlAsked::Kind;
 
 void Controls::on_asked(const ControlAsked& asked, Instant due) {
   owed_.push_back({asked, false, false, false, due});
-  // What is refused is not done.
+  // A connection does not follow if its request is refused.
   if (asked.follows && !asked.is_wrong) following_[asked.connection];
 }
 
@@ -64,9 +64,9 @@ void Controls::on_line(ControlId connection, const std::string& line, bool is_en
     });
   };
   auto found = find([&](const Owed& owed) { return fits(owed, is_error, is_tool_error, text); });
-  // At the end all that is left is answered with an error.
+  // At the end, the bridge answers every request that is still open with an error.
   if (found == owed_.end() && is_error && is_ending) {
-    // Who asks then is refused before the others.
+    // A request that comes during the end is refused before the earlier requests.
     const auto last = std::find_if(owed_.rbegin(), owed_.rend(), [&](const Owed& owed) {
       return owed.asked.connection == connection;
     });

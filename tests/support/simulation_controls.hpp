@@ -14,28 +14,29 @@
 
 namespace sitter::sim {
 
-/// Those who control the bridge from outside: each request gets exactly one answer, and whoever
-/// follows gets each line of the children, in their order, for as long as he is there. Throws
-/// `Broken`.
+/// Checks the control requests (`mcp-sitter ctl`). Each request gets exactly one answer. A
+/// connection that follows stderr gets each line of the children, in order, until the connection is
+/// closed. Throws `Broken`.
 class Controls {
  public:
-  /// `due`: a kill must have been answered.
+  /// `due`: when the bridge must have answered a kill or a reload.
   void on_asked(const ControlAsked& asked, Instant due);
-  /// Whether it has waited for a reload.
+  /// Returns whether the connection has waited for a reload.
   bool on_closed(ControlId connection);
-  /// A reload need not come, or must not.
+  /// After a kill, the bridge may give up every reload. `must_give_up`: it must do so.
   void on_kill(bool must_give_up);
-  /// A child that is heard has written a line to stderr.
+  /// A child that is not over has written a line to stderr.
   void on_error_line(const std::string& text);
-  /// What a reload has asked for begins: a build, or a child where nothing is built.
+  /// A reload begins: a build starts, or a child if there is no build command.
   void on_reload_begun();
-  /// There is no session yet for which a child would be started.
+  /// There is no session yet that needs a child.
   void on_reload_not_wanted() { on_reload_begun(); }
   void on_line(ControlId connection, const std::string& line, bool is_ending);
 
   std::size_t owed_count() const { return owed_.size(); }
   bool is_reload_owed() const;
-  /// After one input and all that followed from it. `is_reloading`: an answer may be waited for.
+  /// Called after one fact or timeout and everything that followed from it. `is_reloading`: a
+  /// reload is in progress, so its answer may take longer.
   void check(Instant now, bool is_reloading, std::optional<Milliseconds> reload_max);
   void check_end() const;
 
@@ -52,7 +53,7 @@ class Controls {
   static bool fits(const Owed& owed, bool is_error, bool is_tool_error, const std::string& text);
 
   std::vector<Owed> owed_;
-  /// The lines that are still to come.
+  /// The lines that each following connection has yet to get.
   std::map<ControlId, std::deque<std::string>> following_;
 };
 

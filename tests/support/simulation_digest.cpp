@@ -8,7 +8,8 @@
 namespace sitter::sim {
 namespace {
 
-/// Adds the parts of facts and orders. What has no parts is known by its place in the variant.
+/// Adds the parts of facts and orders. A fact or order without parts is known by its index in the
+/// variant.
 struct Parts {
   Digest& digest;
 

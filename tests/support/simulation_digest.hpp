@@ -10,9 +10,9 @@
 
 namespace sitter::sim {
 
-/// A hash over what a bridge is told, when, and all that it orders. Two programs that give the same
-/// one for a seed have behaved alike, to the last character. FNV-1a with 64 bits: the same on every
-/// system.
+/// A hash over every fact that a bridge is told, the time of the fact, and every order of the
+/// bridge. Two programs with the same digest for a seed have behaved alike, to the last character.
+/// The hash is FNV-1a with 64 bits, which is the same on every system.
 class Digest {
  public:
   void add(const Fact& fact, Now now);

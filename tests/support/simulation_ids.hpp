@@ -12,8 +12,8 @@
 /// Ids that are so large that a double cannot tell them from their neighbours.
 namespace sitter::sim {
 
-/// Behind the first of these the last integer comes that each double tells from its neighbours:
-/// 2^53.
+/// The first big ids follow this number, which is just below 2^53. Up to 2^53 a double can tell
+/// each integer from its neighbours.
 inline constexpr std::int64_t kBigIds = 9007199254740990;
 
 inline bool is_big(std::string_view raw_id) {
@@ -21,20 +21,20 @@ inline bool is_big(std::string_view raw_id) {
          std::strtod(std::string(raw_id).c_str(), nullptr) >= 0x1p53;
 }
 
-/// As a server writes it that keeps numbers as doubles.
+/// The id as it is written by a server that keeps numbers as doubles.
 inline std::string rounded(const std::string& raw_id, bool has_exponent) {
   if (!is_big(raw_id)) return raw_id;
   const double number = std::strtod(raw_id.c_str(), nullptr);
   return has_exponent ? fmt::format("{:.16e}", number) : fmt::format("{:.0f}", number);
 }
 
-/// The same for all that such a server cannot tell apart.
+/// A key that is equal for all ids that such a server cannot tell apart.
 inline std::string rounded_key(std::string_view raw_id) {
   const std::string key = id_key(raw_id);
   return rounded(key, false);
 }
 
-/// Whether a server may have rounded an id to this.
+/// Whether this id may be the result of a server's rounding.
 inline bool may_be_rounded(const std::string& raw_id) {
   return is_big(raw_id) && rounded(raw_id, false) == raw_id;
 }

@@ -16,21 +16,21 @@
 
 namespace sitter::sim {
 
-/// What the model is told in results: of each restart once, beside structured content once more,
-/// and of nothing that has not happened. Throws `Broken`.
+/// Checks what results tell the model: each restart once, and once more beside structured content,
+/// but nothing that has not happened. Throws `Broken`.
 class Notices {
  public:
-  /// Until then a notice may hold what was told before: the client has cancelled a request whose
-  /// answer may have told it.
+  /// Whether the next notice may repeat what was told before, because the client has cancelled a
+  /// request whose answer may have told it.
   bool has_crossed() const { return unread_count_ > 0; }
   void on_unread(int count) { unread_count_ += count; }
 
-  /// The answer to this request has brought the client all that was to be told.
+  /// The answer to this request has told the client everything that was to be told.
   void on_told(const std::string& raw_id) {
     told_ids_ = {raw_id};
     if (unread_count_ > 0) --unread_count_;
   }
-  /// Whether the answer to this request has brought it.
+  /// Whether the answer to this request was the last one that told everything.
   bool was_told_by(std::string_view raw_id) const {
     return std::any_of(told_ids_.begin(), told_ids_.end(),
                        [&](const std::string& id) { return same_id(raw_id, id); });
@@ -38,13 +38,14 @@ class Notices {
   std::size_t told_count() const { return told_ids_.size(); }
 
   bool was_told(Generation gen) { return restarts_[gen][0]; }
-  /// `is_read`: its request was not cancelled. `may_be_late`: it may have waited in an array.
+  /// A result tells of the restart. `is_read`: the request was not cancelled. `may_be_late`: the
+  /// result may have waited in an array.
   void on_restart_told(Generation gen, bool is_beside_structure, bool is_read, bool may_be_late) {
     bool& was_told = restarts_[gen][is_beside_structure ? 1 : 0];
     if (was_told && !may_be_late && !has_crossed()) throw_twice(gen);
     was_told = is_read;
   }
-  /// All calls that have waited for a rebuild are told the same.
+  /// All calls that waited for the same rebuild are told the same.
   void on_rebuild_told(Generation gen, const std::string& raw_id) {
     auto& told = restarts_[gen];
     if (!told_by_rebuild_.insert(gen).second) {
@@ -56,18 +57,18 @@ class Notices {
     told = {true, true};
   }
 
-  /// Something has happened that a result may tell besides a restart, or alone.
+  /// Something has happened that a result may tell, together with a restart or alone.
   void on_news() { may_remark_ = true; }
-  /// And beside structured content once more.
+  /// A reload has failed. Each restart may be told beside structured content once more.
   void on_failed_reload() {
     on_news();
     for (auto& [gen, told] : restarts_) told[1] = false;
   }
   bool may_remark() const { return may_remark_; }
-  /// The news was told. `may_go_on`: more may happen at any time.
+  /// A result has told the news. `may_go_on`: more news may come at any time.
   void on_remark_told(bool may_go_on) { may_remark_ = may_go_on; }
 
-  /// Returns whether the problem is another than before.
+  /// Returns whether the problem differs from the one before.
   bool on_watch_problem(const std::string& problem) {
     if (watch_problem_ == problem) return false;
     watch_problem_ = problem;
@@ -90,7 +91,8 @@ class Notices {
 
   std::map<Generation, std::array<bool, 2>> restarts_;  // without and with structured content
   std::set<Generation> told_by_rebuild_;
-  /// Raw ids, several if a rebuild has told it.
+  /// The raw ids of the requests whose answers last told everything. There are several if a rebuild
+  /// answered several calls.
   std::vector<std::string> told_ids_;
   int unread_count_ = 0;
   bool may_remark_ = false;

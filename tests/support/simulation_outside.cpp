@@ -29,7 +29,7 @@ Outside::Act Outside::next() {
   }
 }
 
-/// Most editors write a file in several steps, and some save all that they have open.
+/// Most editors write a file in several steps, and some save all files that are open.
 fact::FilesChanged Outside::saved() {
   static constexpr std::array<std::string_view, 3> names = {"src/a.c", "src/b.c", "src/c.c"};
   fact::FilesChanged fact;

@@ -10,8 +10,8 @@
 
 namespace sitter::sim {
 
-/// Who has to do with the bridge besides its client: somebody who saves files and sends signals,
-/// and who asks over connections of his own.
+/// Everybody who acts on the bridge besides its client: a user who saves files and sends signals,
+/// and programs that send control requests over connections of their own.
 class Outside {
  public:
   enum class Act {
@@ -19,18 +19,19 @@ class Outside {
     asks_for_status,
     saves,
     watch_changes,
-    asks,  ///< over a connection
+    asks,  ///< sends a control request over a connection
     leaves,
   };
 
-  /// Its chance is its own, so that a scene without it stays as it is.
+  /// `random` is not the random source of the client and the children. So a scene without an
+  /// outside stays the same.
   Outside(Random& random, const Scene& scene) : random_(random), scene_(scene) {}
 
-  /// Only in a scene that has an outside.
+  /// To be called only in a scene that has an outside.
   Act next();
 
   fact::FilesChanged saved();
-  /// By a build, or by a server at its start.
+  /// A file that a build has written, or a server at its start.
   fact::FilesChanged written(bool is_by_build);
   fact::WatchChanged watched();
   ControlAsked asks();

@@ -39,39 +39,40 @@ Milliseconds Promises::ladder_max() const {
   return config_.kill_grace + terminate + limits::kGiveUpAfterKill + limits::kDrain + kLate;
 }
 
-/// How long a request may wait before it is sent or answered: the child before may have to be taken
-/// down, its successor may fail as late as it can.
+/// How long a request may wait before it is sent or answered. The earlier child may have to be
+/// taken down first, and its successor may fail at the last moment.
 std::optional<Milliseconds> Promises::waiting_max() const {
   if (config_.startup_timeout == Milliseconds::zero()) return std::nullopt;
   return 2 * any_ladder_max() + config_.kill_grace + config_.startup_timeout + replay_max() +
          limits::kToolsListWait + limits::kOtherListWait;
 }
 
-/// Of whatever child.
+/// The longest time that the kill ladder of any child takes.
 Milliseconds Promises::any_ladder_max() const {
   return 2 * config_.kill_grace + limits::kRemoteTermGrace + limits::kGiveUpAfterKill +
          limits::kDrain + kLate;
 }
 
-/// Whether lines to the client may be held back for a moment, because of progress or of a list.
+/// Whether the bridge may hold back lines to the client for a moment, because of progress or a
+/// list.
 bool Promises::may_be_closed() const {
   if (output_may_be_closed_until_ && now_ <= *output_may_be_closed_until_) return true;
-  // The answer to a list may stand in an array that is not complete.
+  // The answer to a list request may stand in an array that is not complete yet.
   return !batches_.empty() && std::any_of(open_.begin(), open_.end(), [&](int mark) {
     const Request& request = requests_.at(mark);
     return request.batch != 0 && request.said->method.ends_with("/list");
   });
 }
 
-/// How long an answer may wait for the client to list again.
+/// How long an answer may wait for the client to list the tools again.
 Milliseconds Promises::relist_max() const {
   if (!scene_.lists_again) return Milliseconds::zero();
   return limits::kRelistWait +
          (scene_.needs_pause ? limits::kPauseAfterList : Milliseconds::zero());
 }
 
-/// The client gets its list, and what has waited for that follows after its pause. `read`: what
-/// comes in one read with the list, and has not waited.
+/// The client gets its list. The answers that have waited for the list follow after the client's
+/// pause. `read` holds the messages that come in the same read as the list; they have not waited.
 void Promises::begin_pause(const ChildSaid& said, const Request& request,
                            const std::vector<int>& read) {
   const bool is_last_page = said.has_tools && said.after.find("nextCursor") == std::string::npos &&
@@ -104,18 +105,18 @@ bool Promises::is_in_flight(const Request& request) const {
   return !request.sent_to.empty() && !lives_.at(request.sent_to.back()).is_over;
 }
 
-/// The bridge has its answer, which may carry a notice, and the client does not. Of requests with
-/// the same id nobody outside can tell.
+/// Whether the bridge has an answer that may carry a notice and that the client does not have yet.
+/// If several requests have the same id, nobody outside can tell, and the result is true.
 bool Promises::is_held(const Request& request) const {
   if (request.is_doubled) return true;
   if (request.answer_read == 0 || request.is_answered) return false;
-  // It may stand in an array that is not complete, and be cancelled there in vain.
+  // The answer may stand in an array that is not complete. Then the cancellation comes too late.
   if (request.is_cancelled && (request.batch == 0 || request.is_withdrawn)) return false;
   const ChildSaid& answer = said_.child[static_cast<std::size_t>(request.answer_read)];
   return answer.has_content && !answer.is_unreadable;
 }
 
-/// Whether it reads what it is sent, as far as can be seen from here.
+/// Whether the child reads its input, as far as this class can see.
 bool Promises::listens(Generation gen) const {
   const Life& its_life = lives_.at(gen);
   return its_life.is_up && !its_life.is_input_closed && !its_life.full_since;
@@ -141,7 +142,8 @@ void Promises::on_child_started(Generation gen, bool is_remote_runner, bool can_
   }
 }
 
-/// Without a change nothing is started, and what waits is answered, or lost.
+/// If no file has changed, the bridge may start no child. Then waiting requests are answered, and
+/// waiting notifications are lost.
 void Promises::on_files_checked(bool changed) {
   files_changed_ = changed;
   if (!changed) owed_notifications_.clear();
@@ -208,9 +210,9 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     Request& request = found->second;
     begin_pause(said, request, numbers);
     if (said.has_tools || request.is_doubled) output_may_be_closed_until_ = now_ + kLate;
-    // Of two with the same id either may carry the notice.
+    // If two requests have the same id, either answer may carry the notice.
     if (request.is_doubled) its_life.owes_notice = owes_remark_ = false;
-    // A child that answers twice spoils a later request with the same id.
+    // A second answer of a child may be taken for the answer to a later request with the same id.
     for (const int mark : open_) {
       Request& other = requests_.at(mark);
       if (request.is_answered && said.is_unreadable && other.key == request.key) {
@@ -221,22 +223,23 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     if (request.sent_to.empty() || request.sent_to.back() != gen || request.answer_read != 0) {
       continue;
     }
-    // A child that is replaced in its opening does not refuse it for the next one.
+    // If a child is replaced during its opening, the bridge does not pass its refusal on. The next
+    // child is opened instead.
     const bool is_refusal = said.kind == ChildSaid::Kind::error || !has_version;
     if (request.is_opening && its_life.was_replaced && is_refusal) continue;
     request.answer_read = number;
     request.may_wait_for_build = false;
     request.may_not_carry_notice = its_life.retired_at.has_value();
     request.due = now_ + relist_max() + kLate;
-    // It may wait until it is known what it means, or its child is over.
+    // The error may wait until the bridge knows what it means, or until its child is over.
     if (said.kind == ChildSaid::Kind::error && !request.said->envelope.empty()) {
       request.due = now_ + limits::kToolsListWait + limits::kOtherListWait + any_ladder_max();
     }
-    // Its session has changed, or not: a notice may come in the mixture or not.
+    // In a mixed session, this class cannot know whether the answer must carry a notice.
     if (is_mixed()) continue;
     if (its_life.retired_at || !is_held(request) || said.has_structure) continue;
-    // Of all that must carry it the first that leaves does, and frees the others. An earlier one
-    // that is held may carry the notice of a later restart too.
+    // Of all answers that must carry the notice, only the first one to leave carries it. An earlier
+    // answer that is still held may carry the notice of a later restart too.
     const auto is_carried_by = [&](bool Request::*must_carry) {
       return std::any_of(open_.begin(), open_.end(), [&](int mark) {
         const Request& other = requests_.at(mark);
@@ -247,7 +250,7 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     };
     request.must_carry_remark = owes_remark_ && !is_carried_by(&Request::must_carry_remark);
     request.must_carry_notice = its_life.owes_notice && !is_carried_by(&Request::must_carry_notice);
-    // In an array it may carry it for the others, and leave behind them.
+    // An answer in an array may carry the notice in place of the others, and leave after them.
     if (request.batch != 0) {
       for (const int mark : open_) {
         Request& other = requests_.at(mark);
@@ -257,19 +260,21 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
   }
 }
 
-/// Whether they have the same id, or so it seems to whoever may have to do with rounded ones.
+/// Whether the two requests have the same id, or ids that the bridge may confuse because a child
+/// may round them.
 bool Promises::may_be_taken_for(const Request& a, const Request& b) const {
   if (a.key == b.key) return true;
   return scene_.big_ids == Scene::BigIds::kept && is_big(a.said->id) &&
          rounded_key(a.said->id) == rounded_key(b.said->id);
 }
 
-/// What answers a request a second time, or a stream that was closed, may be taken for the answer
-/// to another, as long as nobody knows that the child keeps each digit.
+/// A second answer to a request, or an answer to a closed stream, may be taken for the answer to
+/// another request. This is so as long as the bridge does not know that the child keeps every digit
+/// of an id.
 void Promises::check_rounding(Life& its_life, const ChildSaid& said) {
   const bool is_kept = scene_.big_ids == Scene::BigIds::kept;
   if (scene_.big_ids == Scene::BigIds::none || !is_big(id_key(said.id))) return;
-  // The bridge learns nothing of it from what has exactly the id of a stream.
+  // The bridge learns nothing about rounding from an answer that has exactly the id of a stream.
   const bool is_of_stream = said.kind == ChildSaid::Kind::stream_end;
   its_life.has_shown_digits |=
       is_kept && !is_of_stream && !said.is_unreadable && !may_be_rounded(said.id);
@@ -318,17 +323,18 @@ void Promises::on_start_child(Generation gen) {
     const Request& request = requests_.at(mark);
     const bool is_waiting = !request.is_cancelled && !request.is_builtin &&
                             !request.is_due_at_once && request.said->method != "ping";
-    // Which of two with the same id is still open, nobody outside can tell.
+    // If two requests have the same id, nobody outside can tell which of them is still open.
     if (is_waiting || request.is_doubled) cause = std::max(cause, mark);
   }
-  // A client that knows no tool of the server can call nothing else, when somebody has mended it.
+  // A client that knows no tool of the server can only call built-in tools. Such a call may start a
+  // child if the files of the server have changed.
   if (const int builtin = std::exchange(last_builtin_, 0); files_changed_ && builtin > cause) {
     cause = builtin;
     ++requests_for_child_;
   }
   const bool is_needed = cause != 0 || streams_.is_waiting();
   const std::string restart_fault = restarts_.fault(now_, closed_at_.has_value());
-  // Of what was there before a kill only the policy starts one.
+  // After a kill, only the restart policy may start a child for requests from before the kill.
   const bool may_be_restart = !is_built && cause <= last_kill_ && restart_fault.empty();
   const bool is_from_start = is_built && config_.build_command.empty();
   const bool may_be_alone = restart_fault.empty() && !is_another_up(gen);
@@ -338,14 +344,14 @@ void Promises::on_start_child(Generation gen) {
     saves_.on_somebody();
   }
   const bool is_restart = may_be_restart || (!is_built && !is_needed);
-  // It is accounted for by itself.
+  // The start of such a child needs no request.
   if (is_built || is_restart) ++requests_for_child_;
-  // One that was replaced at once has not served it.
+  // A child that was replaced at once has not served the waiting streams.
   const auto last = lives_.find(last_gen_);
   const bool was_replaced = last != lives_.end() && last->second.was_replaced;
   streams_.on_start(cause != 0 || is_built || is_restart || was_replaced);
   cause = std::max(cause, streams_.last_waiting());
-  // In a batch it stands beside requests that may have been answered before it.
+  // A kill in a batch stands beside requests that may have been answered before it.
   const auto kill = requests_.find(last_kill_);
   const bool is_kill_in_batch = kill != requests_.end() && kill->second.batch != 0;
   if (cause < last_kill_ && !is_kill_in_batch && !is_built && !is_restart) {
@@ -394,7 +400,7 @@ void Promises::on_release(Generation gen) {
   its_life.has_ended_late = is_another_up(gen);
   its_life.is_up = false;
   const bool is_shut_down = stopped_at_ || closed_at_;
-  // Without an opening a child that says nothing at all counts after a while.
+  // In a session without an opening, even a child that says nothing counts as open after a while.
   const bool has_shown_itself =
       its_life.has_answered_us || now_ > its_life.started + limits::kOtherListWait;
   const bool is_open = its_life.is_open || its_life.has_answered || is_mixed() ||
@@ -418,7 +424,7 @@ void Promises::on_release(Generation gen) {
       continue;
     }
     if (request.answer_read != 0) continue;
-    // The next child is opened.
+    // The next child gets this opening.
     if (request.is_opening && its_life.was_replaced) continue;
     if (request.said->is_repeatable() && request.sent_to.size() == 1) {
       waits_again(request);
@@ -456,7 +462,8 @@ void Promises::on_settled(const Bridge& bridge) {
   check_end(bridge);
 }
 
-/// A server of the other era may wait for its opening for ever.
+/// The bridge must take down a child that says nothing for too long. A server of the other era may
+/// wait for its opening for ever.
 void Promises::check_silent() const {
   if (!is_modern_only()) return;
   for (const auto& [gen, its_life] : lives_) {
@@ -478,13 +485,13 @@ void Promises::check_end(const Bridge& bridge) {
       static_cast<std::size_t>(std::count_if(open_.begin(), open_.end(), [&](int mark) {
         return is_asked_ && requests_.at(mark).said->method == "server/discover";
       }));
-  // Who asks from outside is owed an answer, too.
+  // A control request is owed an answer, too.
   if (bridge.owed_count() < controls_.owed_count()) {
     throw Broken("a request from outside was dropped in silence");
   }
   const std::size_t counted = bridge.owed_count() - controls_.owed_count();
   const bool is_right = counted <= owed && counted + probes >= owed;
-  // Which answers of a batch are known already, nobody outside can tell either.
+  // Nobody outside can tell which answers of a batch the bridge knows already.
   const bool has_doubles = std::any_of(open_.begin(), open_.end(), [&](int mark) {
     const Request& request = requests_.at(mark);
     return request.is_doubled || (request.batch != 0 && !request.is_cancelled);
@@ -514,7 +521,8 @@ void Promises::check_end(const Bridge& bridge) {
 }
 
 void Promises::on_timeout_handled(std::optional<Instant> next) {
-  // What has changed during a build is due when that has ended, which may be in this moment.
+  // A reload for files that changed during a build is due when the build has ended, which may be at
+  // this moment.
   const bool may_be_past = scene_.has_watch && scene_.has_builds;
   if (next && *next < now_ && !may_be_past) throw Broken("the next timeout lies in the past");
 }

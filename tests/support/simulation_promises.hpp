@@ -23,13 +23,13 @@
 
 namespace sitter::sim {
 
-/// Watches what goes into the bridge and what comes out of it, knows nothing of its inside, and
-/// throws `Broken` at the first thing that must not be.
+/// Checks what goes into the bridge and what comes out of it. This class knows nothing of the
+/// inside of the bridge. It throws `Broken` at the first broken promise.
 class Promises {
  public:
   Promises(const BridgeConfig& config, const Said& said, const Scene& scene);
 
-  // What the bridge is about to be told.
+  // What happens. The world calls these functions just before the bridge is told.
   void set_now(Now now) { now_ = now.steady; }
   void on_client_line(const ClientSaid& said);
   void on_client_closed();
@@ -63,17 +63,17 @@ class Promises {
   void on_send_to_control(ControlId connection, const std::string& line);
   void on_exit();
 
-  /// After one input and all that followed from it.
+  /// Called after one fact or timeout and everything that followed from it.
   void on_settled(const Bridge& bridge);
-  /// After a timeout and all that followed from it.
+  /// Called after a timeout and everything that followed from it.
   void on_timeout_handled(std::optional<Instant> next);
 
   bool has_exited() const { return has_exited_; }
 
  private:
-  /// A gap after progress is 1 ms, several may follow each other, and a timer may be late.
+  /// A gap after progress is 1 ms. Several gaps may follow each other, and a timer may be late.
   static constexpr Milliseconds kGapsMax{100};
-  /// What a few late timers may add to any wait.
+  /// The time that a few late timers may add to any wait.
   static constexpr Milliseconds kLate{150};
 
   struct Request {
@@ -85,35 +85,37 @@ class Promises {
     bool is_answered = false;
     bool is_opening = false;
     bool is_builtin = false;
-    /// Nothing may stand between it and its answer.
+    /// The bridge must answer this request at once.
     bool is_due_at_once = false;
     bool must_carry_notice = false;
-    /// Or tell of anything at all.
+    /// The answer must carry some notice, of a restart or of something else.
     bool must_carry_remark = false;
-    /// It was answered by a child whose successor served then.
+    /// The successor of the child already served when the child answered.
     bool may_not_carry_notice = false;
-    /// A build that is on its way may be waited for, and since when it waits.
+    /// The request may wait for a running build. `waits_since` is when this wait began.
     bool may_wait_for_build = false;
     Instant waits_since;
-    /// A sitter_rebuild without a mistake.
+    /// A valid call of sitter_rebuild.
     bool is_rebuild = false;
-    /// What was built for it has ended, or a new child is on its way that may be its own.
+    /// The build for this call has failed, or the child that the call waits for may already have
+    /// been started.
     bool is_built = false;
-    /// What it was told last.
+    /// The last progress that the bridge reported for this call.
     std::int64_t progress = 0;
     std::optional<Instant> progress_at;
     Milliseconds progress_late{};
-    /// The mark of the batch that it came in; 0 for none.
+    /// The mark of the batch that held the request; 0 if the request came alone.
     int batch = 0;
-    /// It was cancelled before any answer to it can have been known.
+    /// The client cancelled the request before the bridge can have known an answer to it.
     bool is_withdrawn = false;
     std::vector<Generation> sent_to;
-    /// The child's answer that the bridge has read.
+    /// The number of the child's answer that the bridge has read; 0 if there is none.
     int answer_read = 0;
     std::optional<Instant> due;
-    /// The client needs a pause behind its list.
+    /// The answer may not come before this moment, because the client needs a pause after its list.
     Instant not_before;
-    /// Of those with a token that were answered.
+    /// The place of this request among the answered requests that had a progress token; 0 if it has
+    /// none.
     int ended_number = 0;
     bool may_be_task = false;
   };
@@ -126,49 +128,54 @@ class Promises {
     bool has_exited = false;
     std::optional<ExitStatus> status;
     bool has_spoken = false;
-    /// A message, or noise among which an error without an id may have been.
+    /// When the child wrote its first line. Noise counts too, because it may hold an error without
+    /// an id.
     std::optional<Instant> wrote_first_at;
-    bool has_shown_digits = false;  ///< it rounds no ids
+    /// The child has shown that it does not round ids.
+    bool has_shown_digits = false;
     bool is_input_closed = false;
     bool was_meant_by_kill = false;
-    bool is_killed = false;     ///< by sitter_kill, and nothing else had begun to end it
-    bool is_open = false;       ///< it has answered its opening
-    bool has_answered = false;  ///< something else than the opening and the bridge's own requests
-    bool has_answered_us = false;  ///< a request of the bridge's own
-    bool is_doubted = false;       ///< it was asked `initialize` to know its era
+    /// The child was killed on purpose, and nothing else had begun to end it.
+    bool is_killed = false;
+    bool is_open = false;  ///< it has answered its opening
+    /// The child has answered something other than its opening and the bridge's own requests.
+    bool has_answered = false;
+    bool has_answered_us = false;  ///< it has answered a request of the bridge itself
+    bool is_doubted = false;       ///< the bridge asked it `initialize` to learn its era
     bool has_shown_era = false;
-    bool has_refused_list = false;  ///< as a server may that has to be opened first
+    /// The child has refused to list its tools, as a server may do that needs an opening first.
+    bool has_refused_list = false;
     bool is_replay = false;
-    /// Without a session: it was not the first.
+    /// In a session without an opening: an earlier child was lost before this child started.
     bool is_after_loss = false;
     Instant started;
-    /// Until when it must have said anything, or be taken down.
+    /// The bridge must take the child down if the child has said nothing until this moment.
     std::optional<Instant> must_speak_by;
     std::set<std::string> own_ids;  // by key
-    /// Under which the bridge has asked for its tools last.
+    /// The id under which the bridge last asked for the child's tools.
     std::string tools_list_id;
     int line_count = 0;
     int initialized_count = 0;
     int last_mark = 0;
     bool has_served = false;
-    /// No result without structured content has carried the notice.
+    /// No result without structured content has carried the notice of this restart yet.
     bool owes_notice = false;
     std::string opening_id;
     std::optional<Instant> full_since;
     int passed_order = 0;
-    /// From when on its successor serves.
+    /// When its successor began to serve.
     std::optional<Instant> retired_at;
-    /// The next one was there already.
+    /// The next child already existed when this child was over.
     bool has_ended_late = false;
-    /// It is such a successor.
+    /// The child took over from a child that served before it.
     bool has_taken_over = false;
     /// The step in which its input was closed.
     int closed_in = 0;
-    /// Its successor was there when its input was closed.
+    /// Its successor existed when its input was closed.
     bool was_followed = false;
-    /// It was taken down for a rebuild, as far as can be seen.
+    /// The child was taken down for a rebuild, as far as this class can see.
     bool was_replaced = false;
-    /// The answer to sitter_rebuild says all that a notice would.
+    /// The answer to sitter_rebuild tells everything that a notice would tell.
     bool is_told_by_rebuild = false;
   };
 
@@ -176,15 +183,15 @@ class Promises {
     bool can_be_killed = true;
     bool is_over = false;
     bool is_input_closed = false;
-    /// All who have called for it have cancelled.
+    /// Nobody waits for this build any more.
     bool is_abandoned = false;
     std::optional<ExitStatus> status;
     Instant started, ended;
     std::optional<Instant> closed_at;
     Milliseconds timeout_min{}, timeout_max{};
-    /// Whether a reload was asked for when it began; it may have joined in later, too.
+    /// Whether the build surely serves a reload, and whether it may serve one.
     bool is_for_reload = false, may_be_for_reload = false;
-    /// The first, if it is not for a reload.
+    /// The bridge may treat the build as abandoned, but this class cannot be sure.
     bool may_be_abandoned = false;
 
     bool has_succeeded() const { return status && status->code == 0 && !is_input_closed; }
@@ -194,12 +201,12 @@ class Promises {
     int asked = 0, answered = 0, cancelled = 0;
   };
 
-  /// A session of which the client has shown that it has no opening.
+  /// The client has sent stateless requests and has not sent `initialize`.
   bool is_modern_only() const { return is_stateless_ && !is_asked_; }
-  /// A session with both kinds of requests, of which less is promised.
+  /// The client sends requests of both eras. Fewer promises hold in such a session.
   bool is_mixed() const { return scene_.client == Scene::Client::mixed; }
 
-  // simulation_promises_client.cpp: what the client says, and what it is owed
+  // simulation_promises_client.cpp: what the client says, and what the bridge owes the client
   void on_said(const ClientSaid& said, int batch);
   void on_notification(const ClientSaid& said);
   void on_listen(const ClientSaid& said);
@@ -216,7 +223,7 @@ class Promises {
   void check_patience(const Request& request);
   void check_counts() const;
 
-  // simulation_promises_heard.cpp: what the client gets of the children
+  // simulation_promises_heard.cpp: what the client gets from the children
   Heard heard(const std::string& line);
   Heard passed(const std::string& line, const ChildSaid& said);
   Request* taken_for(const ChildSaid& said, const std::string& line);
@@ -234,7 +241,7 @@ class Promises {
   void check_inserted(std::string_view item, const ChildSaid& said, Request& request);
   void notice_told(Generation gen);
 
-  // simulation_promises_own.cpp: what the bridge tells the client itself
+  // simulation_promises_own.cpp: what the bridge itself tells the client
   std::vector<Heard> heard_batch(const std::string& line);
   Heard own(const std::string& line);
   Heard own_notification(const std::string& line, const nlohmann::json& message);
@@ -270,7 +277,7 @@ class Promises {
   void check_rebuilds();
   void check_all_released() const;
 
-  // simulation_promises_reload.cpp: what is done that the client has not asked for
+  // simulation_promises_reload.cpp: what happens without a request of the client
   bool is_reload_on() const;
   bool is_built_for_reload() const;
   bool is_not_wanted() const;
@@ -329,25 +336,25 @@ class Promises {
   Instant now_;
 
   std::map<int, Request> requests_;          // by mark
-  std::vector<int> open_;                    // marks of those without an answer
-  bool is_crowded_ = false;                  // and they were many since there was none
+  std::vector<int> open_;                    // marks of requests without an answer
+  bool is_crowded_ = false;                  // very many were open since `open_` was last empty
   std::map<std::string, Count> counts_;      // by key
   std::map<std::string, Count> raw_counts_;  // by spelling
   int errors_without_id_owed_ = 0;
   Streams streams_;
-  /// Streams that the bridge has taken back from a child; the client must hear of it.
+  /// The marks of streams that the bridge has cancelled at a child. The client must be told.
   std::set<int> taken_back_;
-  /// Of each batch, by mark: errors without an id that are owed in it.
+  /// For each batch, by mark: how many errors without an id its array of answers must hold.
   std::map<int, int> batches_;
-  /// The mark of the batch whose answers are being looked at; 0 while the first is unknown, and
-  /// nothing outside of an array.
+  /// The mark of the batch whose array of answers is being checked. 0 until the first answer shows
+  /// which batch it is. Empty outside an array.
   std::optional<int> batch_heard_;
-  /// What the client has said of itself, parsed and written again.
+  /// The envelopes that the client has sent, each parsed and serialized again.
   std::set<std::string> envelopes_;
   bool is_asked_ = false;
-  /// An envelope came with anything but a probe.
+  /// The client has sent an envelope with another request than `server/discover`.
   bool is_stateless_ = false;
-  /// And a child was lost since.
+  /// While `is_stateless_` was true, a child was lost or got a successor.
   bool has_lost_stateless_ = false;
   bool is_initialized_ = false;
   int initialize_count_ = 0;
@@ -355,12 +362,13 @@ class Promises {
   int ended_count_ = 0;
   std::optional<Instant> output_may_be_closed_until_;
   Instant pause_until_;
-  /// Marks of notifications that a child gets before any later request.
+  /// The marks of notifications that a child must get before any later request.
   std::set<int> owed_notifications_;
-  /// Wrong unless the bridge ends in this very moment.
+  /// A broken promise, unless the bridge exits in this step.
   std::string wrong_unless_exit_;
 
-  std::map<int, int> read_order_;  // of what a child has said, by number
+  /// The place of each message of a child in the order in which messages were read, by number.
+  std::map<int, int> read_order_;
   std::set<int> passed_;
   Questions questions_;
   Notices notices_;
@@ -376,42 +384,44 @@ class Promises {
   bool list_answered_ = false;
   int list_answered_mark_ = 0;
   int starts_ = 0, requests_for_child_ = 0;
-  /// The mark of the line that a child must have got when all is settled.
+  /// The mark of the line that a child must have got at the end of this step.
   int must_reach_child_ = 0;
 
   std::map<Generation, BuildLife> builds_;
   Generation last_build_ = kNoGeneration;
-  /// The last build has succeeded, and its child was not started yet.
+  /// The last build has succeeded, and its child has not been started yet.
   bool is_child_built_ = false;
   /// The child of the last build.
   Generation built_gen_ = kNoGeneration;
-  /// Of all that was asked for since the last build began.
+  /// The shortest and the longest build timeout that were asked for since the last build began.
   std::optional<Milliseconds> timeout_min_, timeout_max_;
   std::optional<Instant> rebuild_cancelled_at_;
-  /// What must be on its way out when all is settled.
+  /// The child or build whose input must be closed at the end of this step.
   Generation must_close_input_ = kNoGeneration;
-  /// In this moment, and the one before it lives.
+  /// A candidate has died in this step, and the child that it was to replace lives.
   bool candidate_died_ = false;
   bool was_rebuilding_ = false;
-  /// Counts inputs with all that follows from them.
+  /// Counts the steps. A step is one fact or timeout with everything that follows from it.
   int step_ = 1;
-  /// The step in which the client has said so last; a child may serve since before that.
+  /// The step in which the client last sent `notifications/initialized`. A child may have begun to
+  /// serve before that.
   int initialized_in_ = 0;
 
   Controls controls_;
   Replays replays_;
-  /// Somebody else than the client has asked for a reload that has not begun, or may have.
+  /// Somebody other than the client has asked for a reload that may not have begun yet.
   bool is_reload_asked_ = false;
-  /// There was nobody whom a child would be started for.
+  /// The bridge may drop that reload, because nobody waits for it or no client needs a child.
   bool may_be_unwanted_ = false;
   std::optional<Instant> must_reload_by_;
-  /// How, by those who have asked.
+  /// The modes that were asked for since the last reload began.
   bool may_be_swap_ = false, may_be_kill_first_ = false;
   Saves saves_;
   Restarts restarts_;
-  /// Nothing was on its way when it was killed, so no changed file starts a child.
+  /// No call was waiting for a rebuild when the server was killed on purpose, so no changed file
+  /// may start a child.
   bool is_killed_for_good_ = false;
-  /// Something is to be told in the next result.
+  /// The next result must tell of something.
   bool owes_remark_ = false;
 
   std::optional<Instant> closed_at_, stopped_at_;

@@ -16,7 +16,7 @@ using nlohmann::literals::operator""_json_pointer;
 
 namespace {
 
-/// `line` with the value behind `key` exchanged.
+/// Returns `line` with the value of `key` replaced.
 std::string with_value(std::string line, std::string_view key, const std::string& old_value,
                        const std::string& new_value) {
   const std::string old_text = fmt::format("\"{}\":{}", key, old_value);
@@ -97,14 +97,15 @@ void Promises::check_passed_to_child(Life& its_life, Generation gen, const Clien
     return;
   }
   if (said.kind == ClientSaid::Kind::initialized) {
-    // A client that opens the session again says it again.
+    // A client that opens the session again sends `notifications/initialized` again.
     if (++its_life.initialized_count > initialize_count_ && !is_mixed()) {
       throw Broken("a child gets initialized twice");
     }
-    // That of a rebuild is told with its answer, or serves already and tells when it has listed.
+    // The answer to sitter_rebuild tells of the rebuild's new child. That child may also serve
+    // already. Then the answer comes when the client has listed the tools.
     const bool tells_rebuild =
         gen == built_gen_ && (its_life.has_taken_over || !open_rebuilds().empty());
-    // So does one that was started without a request, before the client has said this.
+    // A child that was started without a request may also serve before the client sends this.
     const bool may_serve = initialized_in_ == step_;
     its_life.owes_notice = its_life.is_replay && config_.writes_notices && !its_life.has_served &&
                            !tells_rebuild && !may_serve;
@@ -130,11 +131,11 @@ void Promises::check_passed_to_child(Life& its_life, Generation gen, const Clien
     }
     return;
   }
-  // Whoever is to take the place of another hears of changed roots before it is asked anything.
+  // A candidate is told of changed roots before it is asked anything.
   const bool is_before_all = said.method == "notifications/roots/list_changed" && is_candidate(gen);
   if (said.method != "initialize" && !is_before_all) {
-    // What a child that retires, or that ends while the next one comes, does not do comes late to
-    // its successor.
+    // A retiring child, or a child that ends while the next one comes, may leave a request undone.
+    // Its successor gets this request late.
     const auto request = requests_.find(said.mark);
     const bool was_sent = request != requests_.end() && !request->second.sent_to.empty();
     const bool is_late = was_sent && (lives_.at(request->second.sent_to.back()).retired_at ||
@@ -156,8 +157,8 @@ void Promises::check_passed_to_child(Life& its_life, Generation gen, const Clien
     if (!is_another_up(gen)) saves_.on_idle(now_);
     const bool is_first = !std::exchange(its_life.has_served, true);
     if (is_first && is_modern_only() && its_life.is_after_loss) {
-      // Its lists were taken first.
-      // Its notice may stand in what the one before it has answered.
+      // The bridge took the child's lists first. The child's notice may stand in an answer of the
+      // child before it.
       its_life.owes_notice =
           config_.writes_notices && !its_life.is_told_by_rebuild && !notices_.was_told(gen);
       its_life.has_answered = true;
@@ -177,7 +178,7 @@ void Promises::request_sent(Life&, Generation gen, Request& request) {
   if (request.is_cancelled) throw Broken("a cancelled request is sent to a child");
   if (request.is_answered && !request.is_doubled) throw Broken("an answered request is sent");
   if (!request.sent_to.empty()) {
-    // The opening goes to the next child when one is replaced before it has answered.
+    // If a child is replaced before it has answered the opening, the next child gets the opening.
     const bool was_replaced = request.is_opening && lives_.at(request.sent_to.back()).was_replaced;
     if (!said.is_repeatable() && !was_replaced) {
       throw Broken(fmt::format("{} is sent a second time", said.method));
@@ -190,7 +191,7 @@ void Promises::request_sent(Life&, Generation gen, Request& request) {
   }
   request.sent_to.push_back(gen);
   request.may_wait_for_build = false;
-  // The opening of a session is answered without the child where it takes too long.
+  // If the child takes too long, the bridge itself answers the opening, so the opening stays due.
   if (!request.is_opening || life(gen).line_count > 1) request.due.reset();
 }
 
@@ -241,7 +242,8 @@ void Promises::check_own_to_child(Life& its_life, Generation gen, const std::str
   throw Broken(fmt::format("the bridge asks a child for {}", method));
 }
 
-/// The bridge replays an opening, or wants to know the era of a child that was started anew.
+/// The bridge repeats the client's opening at a new child, or asks a restarted child `initialize`
+/// to learn its era.
 void Promises::check_own_opening(Life& its_life, const std::string& id, const std::string& line) {
   const ClientSaid& said = said_.client[static_cast<std::size_t>(mark_in(line))];
   if (is_asked_ && said.method == "initialize") {
@@ -261,7 +263,8 @@ void Promises::check_own_opening(Life& its_life, const std::string& id, const st
   if (its_life.has_served) throw Broken("a child is doubted that serves already");
 }
 
-/// A server that is slow to start has its time from its first message on.
+/// The time that a server has to list its tools begins with the first message of the server. So a
+/// slow start does no harm.
 void Promises::on_log(const std::string& text) {
   if (text.find("did not list its tools as a server of the stateless") == std::string::npos) return;
   const Life& its_life = life(number_behind(text, "child "));
@@ -273,7 +276,7 @@ void Promises::on_log(const std::string& text) {
   }
 }
 
-/// A restarted child grants less of a stream than the client was told.
+/// The bridge cancels a stream at a restarted child that grants less than the client was told.
 void Promises::check_own_cancellation(Generation gen, const json& message) {
   const std::string id = message.at("params").at("requestId").dump();
   Streams::Stream* const stream = streams_.find(id);
@@ -284,9 +287,10 @@ void Promises::check_own_cancellation(Generation gen, const json& message) {
   taken_back_.insert(stream->said->mark);
 }
 
-/// A server of the stateless revision must refuse a request without it.
+/// A server of the stateless revision must refuse a request without an envelope. The bridge may
+/// only use an envelope that the client has sent.
 void Promises::check_envelope(const json& message) const {
-  // A version that the child refuses may be forgotten again.
+  // The bridge may forget an envelope with a version that the child refuses.
   if (is_mixed()) return;
   const json meta = message.value("/params/_meta"_json_pointer, json());
   if (!envelopes_.contains(meta.dump())) {

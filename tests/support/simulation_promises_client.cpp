@@ -76,8 +76,8 @@ void Promises::on_said(const ClientSaid& said, int batch) {
   }
 }
 
-/// From the first message on that shows who the client is, it reaches the child before whatever is
-/// asked later, unless that is lost or takes nothing.
+/// When a message has shown who the client is, a notification must reach the child before every
+/// later request. This does not hold if the child is lost or reads nothing.
 void Promises::on_notification(const ClientSaid& said) {
   const bool is_full = std::any_of(lives_.begin(), lives_.end(),
                                    [](const auto& entry) { return entry.second.full_since; });
@@ -95,7 +95,7 @@ void Promises::on_listen(const ClientSaid& said) {
   streams_.open(said, wait ? std::optional(now_ + *wait + limits::kStreamAckWait) : std::nullopt);
 }
 
-/// The same for all that nobody can tell apart.
+/// A key that is equal for all ids that nobody can tell apart.
 std::string Promises::key_of(std::string_view raw_id) const {
   return scene_.big_ids == Scene::BigIds::rounded ? rounded_key(raw_id) : id_key(raw_id);
 }
@@ -111,7 +111,7 @@ void Promises::on_request(const ClientSaid& said) {
     other.is_doubled = request.is_doubled = true;
   }
   if (counts_[request.key].asked > 0) request.is_doubled |= was_cancelled_in_flight(request);
-  // With so many answers in front of it there may be no gap any more.
+  // If very many answers wait before this one, there may be no gap any more.
   is_crowded_ = !open_.empty() && (is_crowded_ || open_.size() >= limits::kWaitingWritesMax);
   open_.push_back(said.mark);
   ++counts_[request.key].asked;
@@ -157,7 +157,7 @@ void Promises::on_request(const ClientSaid& said) {
     on_wanted();
     waits_again(request);
     if (is_mixed()) {
-      // A child that serves without an opening is asked as for anything else.
+      // A child that serves without an opening gets `initialize` like any other request.
     } else if (request.is_opening && initialize_count_ == 0) {
       request.due = now_ + config_.answer_within + kGapsMax;
       request.may_wait_for_build = false;
@@ -172,7 +172,7 @@ void Promises::on_request(const ClientSaid& said) {
   }
 }
 
-/// A child may still answer another one with its id.
+/// Whether a child may still answer a cancelled request that has the same id.
 bool Promises::was_cancelled_in_flight(const Request& request) const {
   return std::any_of(requests_.begin(), requests_.end(), [&](const auto& entry) {
     const Request& other = entry.second;
@@ -185,7 +185,7 @@ void Promises::on_cancellation(const ClientSaid& said) {
   if (Streams::Stream* const stream = streams_.find(said.about)) {
     const auto asked = lives_.find(stream->gen);
     const bool is_asked = asked != lives_.end() && !asked->second.is_over;
-    // Its end may be on its way.
+    // The end of the stream may be on its way.
     if (is_asked && !stream->has_ended && listens(stream->gen) && !may_be_closed()) {
       must_reach_child_ = said.mark;
     }
@@ -198,7 +198,7 @@ void Promises::on_cancellation(const ClientSaid& said) {
            request.said->kind == ClientSaid::Kind::request;
   });
   if (found == open_.rend()) {
-    // What its answer has told is told once more.
+    // If the request was answered already, the bridge tells again what that answer told.
     const bool was_told = notices_.was_told_by(said.about);
     if (was_told || may_be_closed()) notices_.on_unread(1);
     if (was_told && notices_.told_count() == 1 && !may_be_closed()) owe_remark();
@@ -206,7 +206,8 @@ void Promises::on_cancellation(const ClientSaid& said) {
   }
   Request& request = requests_.at(*found);
   if (request.is_doubled) {
-    // Nobody outside can tell which of them it was, and one may be answered in a batch already.
+    // Nobody outside can tell which of the requests was cancelled, and one of them may be answered
+    // in a batch already.
     request.is_cancelled = !request.is_opening;
     notices_.on_unread(2);
     ++counts_[request.key].cancelled;
@@ -221,7 +222,7 @@ void Promises::on_cancellation(const ClientSaid& said) {
   request.is_withdrawn = request.answer_read == 0 && !request.is_due_at_once &&
                          !request.is_builtin && is_in_flight(request);
   request.due.reset();
-  // The others of its batch may have waited for it alone, and leave now.
+  // The other requests of its batch may have waited only for this one. Their answers leave now.
   if (request.batch != 0) {
     for (const int mark : said_.client[static_cast<std::size_t>(request.batch)].parts) {
       const auto part = requests_.find(mark);
@@ -229,19 +230,20 @@ void Promises::on_cancellation(const ClientSaid& said) {
       part->second.due = std::max(*part->second.due, now_ + kLate);
     }
   }
-  // If it is still held, the next result has to carry it; what has left is told once more.
+  // If the answer is still held, the next result must carry the notice. If it has left, the bridge
+  // tells the notice again.
   request.must_carry_notice = request.must_carry_remark = false;
-  // Its own answer is still to be seen, and then what it has told once more.
+  // The client may still get the answer to this request, and later the same notice again.
   const bool may_be_answered = request.answer_read != 0 || request.is_rebuild;
   if (may_be_answered && may_be_closed()) notices_.on_unread(2);
   ++counts_[request.key].cancelled;
   if (!is_in_flight(request)) forget(request);
 }
 
-/// A cancelled request of which nothing will be heard any more, unless its answer is on its way.
+/// Closes a cancelled request that will get no answer, unless its answer may be on its way.
 void Promises::forget(Request& request) {
   if (may_be_closed() || request.is_doubled) return;
-  // Its answer may stand in the array already, which is not complete.
+  // Its answer may already stand in the array, which is not complete.
   if (request.batch != 0 && !request.is_withdrawn) return;
   request.is_answered = true;
   std::erase(open_, request.said->mark);
@@ -252,7 +254,7 @@ void Promises::on_answer_to_question(const ClientSaid& said) {
   if (gen && listens(*gen)) must_reach_child_ = said.mark;
 }
 
-/// The request that an answer of the bridge with this id is probably for.
+/// The request that an answer of the bridge itself with this id is probably for.
 Promises::Request* Promises::open_with(std::string_view raw_id) {
   const auto rank = [](const Request& request) {
     return (request.is_cancelled ? 0 : 4) + (request.is_due_at_once ? 2 : 0) +
@@ -285,7 +287,8 @@ void Promises::answered(Request& request, std::string_view raw_id) {
     list_answered_mark_ = std::max(list_answered_mark_, request.said->mark);
   }
   const auto progress = progress_at_.find(request.said->token);
-  // Of a task it may be told while the answer stands in an array that is not complete.
+  // Progress of a task may be told while the answer to its call stands in an array that is not
+  // complete.
   const bool may_overtake = request.may_be_task && request.batch != 0;
   if (request.said->token.empty() || request.is_cancelled || request.is_doubled || may_overtake ||
       progress == progress_at_.end()) {
@@ -297,7 +300,8 @@ void Promises::answered(Request& request, std::string_view raw_id) {
   }
 }
 
-/// A batch is answered as late as the last of its requests.
+/// The bridge answers a batch together with the last of its requests. So a request of a batch is
+/// late only if all requests of the batch are due.
 bool Promises::is_late(const Request& request) const {
   const ClientSaid& batch = said_.client[static_cast<std::size_t>(request.batch)];
   return std::all_of(batch.parts.begin(), batch.parts.end(), [&](int mark) {
@@ -339,7 +343,7 @@ void Promises::check_requests() {
   questions_.check(now_);
 }
 
-/// Whoever waits for a build is told so before most clients give up.
+/// A request that waits for a build is told so before most clients give up.
 void Promises::check_patience(const Request& request) {
   const std::string_view method = request.said->method;
   const bool has_own_rule = method == "initialize" || method == "server/discover";

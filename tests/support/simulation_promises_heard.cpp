@@ -21,7 +21,7 @@ constexpr std::string_view kNoticeStart =
 constexpr std::string_view kRemarkStart = R"json({"type":"text","text":"[mcp-sitter] )json";
 constexpr std::string_view kToolStart = R"json({"name":")json";
 
-/// Without the comma that it needs beside other items.
+/// The inserted item without the comma that separates it from other items.
 std::string_view item(std::string_view inserted) {
   if (inserted.starts_with(',')) {
     inserted.remove_prefix(1);
@@ -31,8 +31,8 @@ std::string_view item(std::string_view inserted) {
   return inserted;
 }
 
-/// The item that makes `line` out of `original` when it is put in at one place; empty when they are
-/// the same, nothing when there is no such item.
+/// The item that turns `original` into `line` when it is inserted at one place. The item is empty
+/// if both are the same. Returns nothing if there is no such item.
 std::optional<std::string> inserted_into(std::string_view original, std::string_view line) {
   if (line.size() < original.size()) return std::nullopt;
   const auto same = std::mismatch(original.begin(), original.end(), line.begin());
@@ -40,7 +40,7 @@ std::optional<std::string> inserted_into(std::string_view original, std::string_
   if (!line.ends_with(original.substr(at))) return std::nullopt;
   const std::size_t size = line.size() - original.size();
   if (size == 0) return "";
-  // What follows may begin like the item, and then its place can be read in several ways.
+  // The text after the item may begin like the item. Then several places are possible.
   for (;; --at) {
     const std::string_view found = item(line.substr(at, size));
     if (found.ends_with('}') &&
@@ -58,7 +58,8 @@ bool has_id(std::string_view line, const std::string& raw_id) {
 
 constexpr std::string_view kExpired = R"json("ttlMs":0)json";
 
-/// A client of the stateless revision must keep no list.
+/// Whether the answer must tell the client to keep no copy of it. This holds for lists and
+/// resources of the stateless revision.
 bool must_expire(const ClientSaid& asked) {
   return !asked.envelope.empty() && (is_list(asked.method) || asked.method == "resources/read");
 }
@@ -85,7 +86,7 @@ Heard Promises::heard(const std::string& line) {
   if (!read_order_.contains(number)) {
     throw Broken("the client gets what the child has not said yet");
   }
-  // Each stream gets its own copy of a change, and sees to that itself.
+  // Each stream gets its own copy of a change. `Streams` checks that no stream gets it twice.
   const bool is_copied = said.kind == ChildSaid::Kind::change && !is_asked_;
   if (!passed_.insert(number).second && !is_copied && !is_mixed()) {
     throw Broken("the client gets a line of the child twice");
@@ -98,8 +99,9 @@ Heard Promises::heard(const std::string& line) {
   return passed(line, said);
 }
 
-/// The stream that the child ends with a cancellation of its own question, since nobody can tell
-/// which of the two it means. Only a client that does both has such ids.
+/// A child may cancel its own question under an id that a stream of the client has too. Nobody can
+/// tell which of the two the child means, so the bridge may end the stream. Returns that stream.
+/// Only mixed clients have such ids.
 Streams::Stream* Promises::cancelled_stream(const ChildSaid& said, const std::string& line) {
   if (said.kind != ChildSaid::Kind::cancelled || !is_mixed()) return nullptr;
   Streams::Stream* const stream = streams_.find(said.id, may_be_closed());
@@ -108,12 +110,13 @@ Streams::Stream* Promises::cancelled_stream(const ChildSaid& said, const std::st
 }
 
 void Promises::check_order(const ChildSaid& said) {
-  // The end of a stream waits for the exit of the child, and answers for the last of their batch.
+  // The end of a stream waits for the exit of the child. The answers of a batch wait for the last
+  // of them.
   if (said.kind == ChildSaid::Kind::stream_end || batch_heard_) return;
   const auto asked = requests_.find(said.mark);
   if (asked != requests_.end()) {
     const Request& request = asked->second;
-    // For a notice, or for what explains an error.
+    // The answer may wait for a notice, or for a fact that explains an error.
     const bool may_be_held = said.kind == ChildSaid::Kind::result
                                  ? request.said->method == "tools/call" || request.is_doubled
                                  : !request.said->envelope.empty();
@@ -156,8 +159,8 @@ Heard Promises::passed(const std::string& line, const ChildSaid& said) {
   return {is_list ? Heard::Kind::tools_changed : Heard::Kind::other};
 }
 
-/// It may not follow the answer, unless that has only begun a task, or another request has the
-/// token.
+/// Progress may not follow the answer to its request, unless that answer has only begun a task, or
+/// another request has the same token.
 void Promises::check_progress(const ChildSaid& said) const {
   const auto found = requests_.find(said.mark);
   if (found == requests_.end()) return;
@@ -173,7 +176,8 @@ void Promises::check_progress(const ChildSaid& said) const {
   }
 }
 
-/// Of the result that ends a stream. Returns what names it there, as the bridge puts it in.
+/// Checks that the result that ends a stream names the stream. Returns the text that names it, as
+/// the bridge inserts it.
 std::string Promises::check_stream_named(const std::string& line, const Streams::Stream& stream) {
   const std::string tag = fmt::format("{}{}", kStreamTag, stream.said->id);
   if (line.find(tag) == line.npos) {
@@ -204,7 +208,8 @@ Heard Promises::stream_ended(Streams::Stream& stream, const std::string& line,
   return {Heard::Kind::stream_ended, stream.said->id};
 }
 
-/// The request that gets what ends a stream which is closed, where nobody can tell their ids apart.
+/// The request that gets the end of a closed stream as its answer, because nobody can tell the two
+/// ids apart.
 Promises::Request* Promises::taken_for(const ChildSaid& said, const std::string& line) {
   for (const int mark : open_) {
     Request& request = requests_.at(mark);
@@ -237,7 +242,7 @@ Heard Promises::passed_to_stream(const std::string& line, const ChildSaid& said)
   const Streams::Stream& stream = streams_.told_of(message, line, may_be_closed());
   const std::string& id = stream.said->id;
   const std::string tagged = fmt::format("{}{}{}}}}}}}", said.before, kStreamTag, id);
-  // For a server that knows numbers as doubles a closed stream may have the same id.
+  // For a server that keeps numbers as doubles, a closed stream may have the same id.
   const bool is_alike = is_big(id_key(said.token)) && rounded_key(said.token) == rounded_key(id) &&
                         !life(said.gen).has_shown_digits;
   const std::string passed =
@@ -259,7 +264,7 @@ Heard Promises::passed_question(const std::string& line, const ChildSaid& said) 
   if (line != said.before + id + said.middle + (said.token.empty() ? "" : id) + said.after) {
     throw Broken("a question of the child was changed");
   }
-  // It may have waited until its child was over.
+  // The question may have waited until its child was over.
   const bool is_void = life(said.gen).is_over;
   questions_.on_passed(
       id, {said.number, said.gen, is_void ? std::optional(now_ + kGapsMax) : std::nullopt});
@@ -272,7 +277,8 @@ Heard Promises::passed_answer(const std::string& line, const ChildSaid& said) {
   if (request->said->id != said.id && request->key != key_of(said.id) && !request->is_doubled) {
     throw Broken("an answer of the child reaches another request");
   }
-  // A child that answers twice answers a later request with the same id, if there is one.
+  // The second answer of a child counts as the answer to a later request with the same id, if there
+  // is one.
   if (request->is_answered) {
     for (const int mark : open_) {
       Request& later = requests_.at(mark);
@@ -290,7 +296,7 @@ Heard Promises::passed_answer(const std::string& line, const ChildSaid& said) {
     answered(*request, request->said->id);
     return {Heard::Kind::discovery, request->said->id};
   }
-  // With the same id twice, either request may get it.
+  // If several requests have the same id, any of them may get the answer.
   std::vector<Request*> candidates = {request};
   bool may_be_opening = false;
   if (request->is_doubled) {
@@ -341,7 +347,7 @@ void Promises::check_opening(const std::string& line, const ChildSaid& said,
     throw Broken("the opening is no answer");
   if (now["id"] != json::parse(request.said->id)) throw Broken("the opening has another id");
   const json& result = now["result"];
-  // Of a second opening the child may say anything.
+  // The child may answer a second opening in any way.
   if ((initialize_count_ > 1 || is_mixed()) && !before["result"].contains("protocolVersion")) {
     if (result != before["result"]) throw Broken("the opening was changed");
     return;
@@ -384,7 +390,7 @@ void Promises::check_discovery(const std::string& line, const ChildSaid& said,
 
 void Promises::check_inserted(std::string_view item, const ChildSaid& said, Request& request) {
   if (said.has_tools && request.said->is_first_page && !request.is_doubled) {
-    // It may have been cancelled before or after it was answered.
+    // The request may have been cancelled before or after the bridge answered it.
     if (item.empty() && request.is_cancelled) return;
     if (!item.starts_with(kToolStart) || item.find("sitter_child_stderr") == item.npos) {
       throw Broken("a list of tools came without the built-in ones");
@@ -426,22 +432,23 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
   const bool has_served =
       before != lives_.end() && before->second.has_served &&
       (is_asked_ ? before->second.initialized_count > 0 : before->second.has_answered);
-  // Behind its first line may stand an earlier one that the client has not read.
+  // After its first line, the notice may hold an earlier notice that the client has not read.
   if (has_served && before->second.has_answered && before->second.is_killed &&
       !notices_.has_crossed() &&
       item.substr(0, item.find("\\n")).find("previous: \u26a0 crashed") != item.npos) {
     throw Broken("a deliberate kill is called a crash");
   }
-  // After a failed reload it is told once more, and in an array an earlier one may come later.
+  // After a failed reload, the bridge tells the notice once more. In an array, an earlier notice
+  // may come later.
   const bool may_be_late = request.batch != 0 && (request.is_cancelled || scene_.has_outside());
-  // What it is cancelled with is told once more.
+  // If the request is cancelled, the bridge tells the notice once more.
   notices_.on_restart_told(gen, said.has_structure, !request.is_cancelled, may_be_late);
   if (said.has_structure) return;
   notice_told(gen);
   notices_.on_told(request.said->id);
 }
 
-/// With that of this child those before it are told.
+/// The notice of this child also covers the restarts before it.
 void Promises::notice_told(Generation gen) {
   for (auto& [other, any] : lives_) {
     if (other <= gen) any.owes_notice = false;

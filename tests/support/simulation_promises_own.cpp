@@ -13,7 +13,7 @@ using nlohmann::literals::operator""_json_pointer;
 
 namespace {
 
-/// The raw id of a line that the bridge has made itself; empty for none.
+/// The raw id in a line that the bridge itself has written; empty if there is none.
 std::string_view own_id(std::string_view line) {
   constexpr std::string_view start = R"json({"jsonrpc":"2.0","id":)json";
   if (!line.starts_with(start)) return {};
@@ -29,7 +29,7 @@ std::string_view own_id(std::string_view line) {
 
 }  // namespace
 
-/// The answers to a batch: all of them, of no other, in one array.
+/// Checks that one array holds all answers to a batch, and no other answers.
 std::vector<Heard> Promises::heard_batch(const std::string& line) {
   if (!json::accept(line)) throw Broken("the answers to a batch are no valid JSON");
   batch_heard_ = 0;
@@ -55,7 +55,7 @@ std::vector<Heard> Promises::heard_batch(const std::string& line) {
       throw Broken(fmt::format("a batch is answered without request {}", request.said->id));
     }
   }
-  // What was cancelled is not heard of any more.
+  // The cancelled requests of the batch get no answer any more.
   std::erase_if(open_, [&](int mark) {
     Request& request = requests_.at(mark);
     if (request.batch != batch || request.is_doubled) return false;
@@ -64,7 +64,8 @@ std::vector<Heard> Promises::heard_batch(const std::string& line) {
   return all;
 }
 
-/// It is answered where it was asked: in the array of its batch, or outside of any.
+/// Checks that a request of a batch is answered in the array of its batch, and any other request
+/// outside of arrays.
 void Promises::check_batch_of(const Request& request) const {
   if (request.is_doubled) return;
   if (!batch_heard_ && request.batch != 0) throw Broken("a request of a batch is answered alone");
@@ -83,7 +84,7 @@ Heard Promises::own(const std::string& line) {
   if (message.contains("result") == message.contains("error")) {
     throw Broken("a line to the client is neither request nor answer");
   }
-  // What was held for a list follows in a read of its own.
+  // The answers that were held for this list follow in a separate read.
   if (message.contains(json::json_pointer("/result/tools"))) {
     output_may_be_closed_until_ = now_ + kGapsMax;
   }
@@ -109,11 +110,12 @@ Heard Promises::own(const std::string& line) {
     throw Broken(fmt::format("an answer with id {}, which nobody is owed", id));
   }
   check_own_answer(*request, line, message);
-  // What waited with it was dropped, if no child came to serve.
+  // If no child came to serve, the notifications that waited with this request were dropped.
   if (request->sent_to.empty() && !request->is_builtin) owed_notifications_.clear();
   const bool is_opening = request->is_opening;
   answered(*request, id);
-  // As a refusal, since the bridge has no other answer to it.
+  // This counts as a refusal, because the bridge itself cannot answer server/discover with a
+  // result.
   if (request->said->method == "server/discover") return {Heard::Kind::discovery};
   return {Heard::Kind::answer, std::string(id), false, is_opening,
           message.value("/result/protocolVersion"_json_pointer, "")};
@@ -145,7 +147,7 @@ Heard Promises::own_notification(const std::string& line, const json& message) {
                                                        : Heard::Kind::other};
 }
 
-/// Of a question whose child is gone, or of a stream.
+/// The bridge cancels a question whose child is gone, or a stream.
 Heard Promises::own_cancellation(const std::string& id) {
   if (Streams::Stream* const stream = streams_.find(id, may_be_closed())) {
     streams_.close(*stream, now_);
@@ -177,10 +179,10 @@ void Promises::check_own_answer(Request& request, const std::string& line, const
   }
   if (request.is_builtin || request.is_opening || request.sent_to.empty()) return;
 
-  // It was with a child.
+  // A child had the request.
   if (request.answer_read != 0) {
     const ChildSaid& answer = said_.child[static_cast<std::size_t>(request.answer_read)];
-    // An error that only meant that the child was not opened.
+    // The bridge may replace an error that only meant that the child needed an opening.
     const bool is_explained = answer.kind == ChildSaid::Kind::error && !said.envelope.empty() &&
                               lives_.at(answer.gen).is_doubted;
     if (!answer.is_unreadable && !is_explained &&

@@ -17,8 +17,9 @@ constexpr std::string_view kRestarted = "server restarted (spawn #";
 
 }  // namespace
 
-/// From the call to the build: an abandoned build has to end, the child may finish what it was
-/// asked and is taken down, and so is what sitter_kill finds.
+/// The longest time from the call to the start of the build. An abandoned build must end. The old
+/// child may finish its requests and is taken down, and so are the processes that sitter_kill
+/// finds.
 Milliseconds Promises::before_build_max() const {
   return build_ladder_max() + config_.on_busy_wait + 2 * any_ladder_max() + 2 * config_.kill_grace;
 }
@@ -27,21 +28,21 @@ Milliseconds Promises::build_ladder_max() const {
   return 2 * config_.kill_grace + limits::kGiveUpAfterKill + limits::kDrain + kLate;
 }
 
-/// From the end of the build to the start: what is on its way is taken down, what retires may
-/// finish, and what is waited for comes up first.
+/// The longest time from the end of the build to the start of the child. A coming child is taken
+/// down, or comes up first if requests wait for it. A retiring child may finish its requests.
 Milliseconds Promises::before_start_max() const {
   return config_.on_busy_wait + 2 * any_ladder_max() + 2 * config_.kill_grace +
          limits::kBuildPatience + kLate;
 }
 
-/// From there until it serves, or has failed as late as it can.
+/// The longest time from the start of the child until it serves or has failed.
 std::optional<Milliseconds> Promises::serving_max() const {
   if (config_.startup_timeout == Milliseconds::zero()) return std::nullopt;
   return config_.startup_timeout + any_ladder_max() + replay_max() + limits::kToolsListWait +
          limits::kOtherListWait;
 }
 
-/// Each step that can be seen gives the waiting calls the time for all other steps.
+/// Each visible step of a rebuild gives the waiting calls enough time for all other steps.
 void Promises::rebuilds_go_on(Milliseconds timeout) {
   const auto serving = serving_max();
   for (Request* call : open_rebuilds()) {
@@ -52,7 +53,8 @@ void Promises::rebuilds_go_on(Milliseconds timeout) {
   }
 }
 
-/// The first request says how, and its caller may have left since.
+/// The first request decides the mode and the timeout. Its caller may have left since, so any mode
+/// and timeout that was asked for may apply.
 void Promises::note_asked(bool is_kill_first, Milliseconds timeout) {
   (is_kill_first ? may_be_kill_first_ : may_be_swap_) = true;
   timeout_min_ = std::min(timeout_min_.value_or(timeout), timeout);
@@ -62,7 +64,7 @@ void Promises::note_asked(bool is_kill_first, Milliseconds timeout) {
 void Promises::on_rebuild(Request& request) {
   const Milliseconds timeout = request.said->build_timeout;
   request.is_rebuild = true;
-  // It may join a child that is on its way.
+  // The call may join a child that is coming.
   request.is_built = running_build() == nullptr && is_child_coming();
   note_asked(request.said->is_kill_first, timeout);
   Milliseconds longest = *timeout_max_;
@@ -77,7 +79,7 @@ void Promises::on_rebuild(Request& request) {
   rebuilds_go_on(longest);
 }
 
-/// That are owed an answer.
+/// The calls of sitter_rebuild that are owed an answer.
 std::vector<Promises::Request*> Promises::open_rebuilds() {
   std::vector<Request*> all;
   for (const int mark : open_) {
@@ -103,7 +105,7 @@ void Promises::on_rebuild_cancelled() {
   const auto last = builds_.find(last_build_);
   const bool is_for_reload = last != builds_.end() && last->second.may_be_for_reload;
   const auto calls = open_rebuilds();
-  // The answer to others may only wait for the client's list.
+  // The answers to the other calls may only wait for the client to list the tools.
   const bool may_be_last =
       std::all_of(calls.begin(), calls.end(), [](const Request* call) { return call->is_built; });
   if (BuildLife* const build = running_build(); build != nullptr && may_be_last) {
@@ -165,7 +167,8 @@ void Promises::build_over(BuildLife& build) {
   owed_notifications_.clear();
   is_child_built_ = build.has_succeeded() && !build.is_abandoned;
   if (build.may_be_for_reload && !build.has_succeeded()) {
-    // A call may have wanted it longer than the reload did, and have been cancelled then.
+    // A call may have waited for the build longer than the reload did, and then have been
+    // cancelled.
     const Instant wanted_until = build.started + std::chrono::seconds(limits::kBuildSecondsDefault);
     const bool was_wanted = !rebuild_cancelled_at_ || *rebuild_cancelled_at_ < wanted_until;
     on_reload_failed(build.is_for_reload && open_rebuilds().empty() && was_wanted);
@@ -177,7 +180,7 @@ void Promises::build_over(BuildLife& build) {
   rebuilds_go_on(build.timeout_max);
 }
 
-/// Another one serves, and this one was to take its place.
+/// Whether another child serves, and this child is to take its place.
 bool Promises::is_candidate(Generation gen) const {
   const auto found = lives_.find(gen);
   if (found == lives_.end() || found->second.is_over || found->second.retired_at) return false;
@@ -187,20 +190,21 @@ bool Promises::is_candidate(Generation gen) const {
   });
 }
 
-/// Whether it is the child of a rebuild. Only that may be started beside another one that serves,
-/// and then there is no third one; any may be started beside one that retires.
+/// Returns whether the new child is the child of a rebuild. Only such a child may be started beside
+/// a child that serves. Any child may be started beside a child that retires. There is never a
+/// third child.
 bool Promises::check_start_beside_others() {
   if (running_build() != nullptr) throw Broken("a child is started while a build runs");
   const bool has_build = !config_.build_command.empty();
   for (const Request* call : open_rebuilds()) {
-    // What stands before it in its batch comes first.
+    // Requests that stand before the call in its batch come first.
     const bool is_later = call->batch != 0 && call->came == now_;
     if (!call->is_built && !is_later && !is_child_built_) {
       throw Broken("a start before the build has succeeded");
     }
   }
   const bool is_reload = has_build ? is_built_for_reload() : is_reload_on();
-  // What was built is started for the next request when no call waits for it any more.
+  // If no call waits for the build any more, its child is started for the next request.
   const bool is_wanted = is_reload || (has_build && !open_rebuilds().empty());
   bool is_built = is_wanted && (is_child_built_ || !has_build);
   int others = 0;
@@ -210,7 +214,7 @@ bool Promises::check_start_beside_others() {
     if (!is_built && !its_life.retired_at) {
       throw Broken(fmt::format("a second child beside child {}", other));
     }
-    // A reload waits until that is gone.
+    // A reload waits until the retiring child is gone.
     if (is_reload && its_life.retired_at) is_built = false;
     if (!is_built) continue;
     if (its_life.retired_at) throw Broken(fmt::format("a rebuild while child {} retires", other));
@@ -223,28 +227,30 @@ bool Promises::check_start_beside_others() {
   return is_built;
 }
 
-/// The child that serves is looked at, or the last one where none does. One that takes the place of
-/// another is looked at in that moment, for the answer to sitter_rebuild.
+/// The bridge looks at the binary of the child that serves, or of the last child if none serves.
+/// When a child takes the place of another, the bridge looks at its binary at that moment, for the
+/// answer to sitter_rebuild.
 void Promises::on_inspect(Generation gen) {
   if (!lives_.contains(gen)) return;
   take_over(gen);
   if (gen != built_gen_) return;
-  // What a new server has mended need not be told.
+  // The bridge need not tell of problems that the new server has solved.
   forgive_remark();
   if (open_rebuilds().empty()) return;
-  // The answer to the rebuild tells of this restart, and of those that were not told before.
+  // The answer to the rebuild tells of this restart, and of earlier restarts that were not told
+  // yet.
   Life& its_life = life(gen);
   if (its_life.initialized_count > 0 || !is_asked_) its_life.is_told_by_rebuild = true;
   for (auto& [other, any] : lives_) any.owes_notice = false;
   for (const int mark : open_) requests_.at(mark).must_carry_notice = false;
 }
 
-/// Whoever has served before this one retires.
+/// The child that served before this one retires.
 void Promises::take_over(Generation gen) {
   for (auto& [other, before] : lives_) {
     if (other >= gen || before.is_over || before.retired_at) continue;
     if (before.was_meant_by_kill && (before.is_input_closed || !before.has_served)) continue;
-    // One that ends for another reason has no successor yet.
+    // A child that ends for another reason has no successor yet.
     if (!before.is_up || (before.is_input_closed && before.closed_in != step_)) continue;
     if (!life(gen).is_open && is_asked_ && !is_mixed()) {
       throw Broken(fmt::format("child {} takes over before it is open", gen));
@@ -255,9 +261,9 @@ void Promises::take_over(Generation gen) {
   }
 }
 
-/// A line for the one that serves.
+/// Checks a line that only the serving child may get.
 void Promises::check_not_retired(const Life& its_life, Generation gen, const ClientSaid& said) {
-  // A candidate is told of changed roots too, and is no successor by that.
+  // A candidate is told of changed roots too. It does not take over by that.
   if (said.kind == ClientSaid::Kind::initialized || said.kind == ClientSaid::Kind::cancelled ||
       said.method == "notifications/roots/list_changed") {
     return;
@@ -276,7 +282,7 @@ Heard Promises::own_progress(const json& message) {
     return !call->said->token.empty() && json::parse(call->said->token) == token;
   });
   if (found == calls.end()) {
-    // It may have been cancelled while this was on its way.
+    // The call may have been cancelled while the progress was on its way.
     if (may_be_closed() && rebuild_cancelled_at_) return {};
     throw Broken("the bridge tells of progress that nobody waits for");
   }
@@ -313,7 +319,8 @@ void Promises::check_rebuild_answer(Request& request, const json& message) {
     }
     return;
   }
-  // The build has ended since the call, or last before it, when its child was on its way.
+  // The build has ended since the call, or it was the last build before the call and its child was
+  // coming.
   const auto may_be_its = [&](const BuildLife& build) {
     if (has("the build succeeded") != build.has_succeeded()) return false;
     if (has("the build failed") && (!build.status || build.is_input_closed)) return false;
@@ -323,7 +330,7 @@ void Promises::check_rebuild_answer(Request& request, const json& message) {
   bool fits = false;
   for (const auto& [gen, build] : builds_) {  // the last build first
     if (!build.is_over) continue;
-    // What was being stopped then is built once more for the call.
+    // If a build was being stopped when the call came, the bridge builds once more for the call.
     const bool is_too_late = build.closed_at && *build.closed_at < request.came;
     fits |= may_be_its(build) && (!is_too_late || build.ended < request.came);
     if (fits || build.ended < request.came) break;

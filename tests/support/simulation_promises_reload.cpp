@@ -8,8 +8,8 @@
 #include "sitter/limits.hpp"
 #include "support/simulation_promises.hpp"
 
-/// What is done that the client has not asked for: reloads by somebody else or for files that have
-/// changed, restarts, and calls that are made again.
+/// What happens without a request of the client: reloads by somebody else or for changed files,
+/// restarts, and calls that are made again.
 namespace sitter::sim {
 
 using json = nlohmann::json;
@@ -32,12 +32,12 @@ void Promises::on_control_line(const ControlAsked& asked) {
   }
   if (asked.kind == ControlAsked::Kind::kill) {
     on_kill();
-    // Whoever has waited until now is answered, and starts nothing.
+    // The requests that have waited until now are answered, and start no child.
     last_kill_ = static_cast<int>(said_.client.size()) - 1;
   }
 }
 
-/// It does not wait any more for what it has asked for.
+/// The connection is closed, so it no longer waits for a reload.
 void Promises::on_control_closed(ControlId connection) {
   if (!controls_.on_closed(connection)) return;
   may_be_unwanted_ |= is_reload_asked_;
@@ -57,7 +57,7 @@ void Promises::on_error_line(Generation gen, const std::string& text) {
   if (!life(gen).is_over) controls_.on_error_line(text);
 }
 
-/// Somebody else than the client asks for a reload.
+/// Somebody other than the client asks for a reload.
 void Promises::want_reload(bool is_kill_first, Milliseconds timeout) {
   if (closed_at_ || stopped_at_) return;
   on_wanted();
@@ -90,23 +90,25 @@ void Promises::on_watch_changed(const std::string& problem) {
   }
 }
 
-/// One may begin that was asked for, or for which files have changed.
+/// Whether a reload may begin, because somebody asked for it or because files have changed.
 bool Promises::is_reload_on() const {
   return is_reload_asked_ || is_built_for_reload() || saves_.have_settled(now_);
 }
 
-/// The child of one may be started now.
+/// Whether the child of a reload may be started now.
 bool Promises::is_built_for_reload() const {
   return is_child_built_ && builds_.at(last_build_).may_be_for_reload;
 }
 
-/// Nothing is built, and there is no session that a child would be started for.
+/// Whether a reload has nothing to do: there is no build command, and no session that needs a
+/// child.
 bool Promises::is_not_wanted() const {
-  // A version that is refused is forgotten again, and with it that there was somebody.
+  // If a child refuses the version of an envelope, the bridge forgets that version, and with it
+  // that there was a client.
   return ((!is_asked_ && !is_stateless_) || is_mixed()) && config_.build_command.empty();
 }
 
-/// The child of a rebuild, which does not serve yet as far as can be seen.
+/// Whether the child of a rebuild exists and does not serve yet, as far as this class can see.
 bool Promises::is_child_coming() const {
   const auto found = lives_.find(built_gen_);
   if (found == lives_.end()) return false;
@@ -114,26 +116,27 @@ bool Promises::is_child_coming() const {
   return !its_life.is_over && !its_life.has_served && !its_life.has_taken_over;
 }
 
-/// Besides this one, and not because it has retired.
+/// Whether another child is not over. A retiring child counts too.
 bool Promises::is_another_up(Generation gen) const {
   return std::any_of(lives_.begin(), lives_.end(), [&](const auto& entry) {
     return entry.first != gen && !entry.second.is_over;
   });
 }
 
-/// All calls that are made again at one child.
+/// The longest time that all calls take that are made again at one child.
 Milliseconds Promises::replay_max() const {
   return replays_.are_there() ? limits::kReplayWait : Milliseconds::zero();
 }
 
-/// From the moment in which nothing else is on its way.
+/// The longest time of a reload, from the moment when nothing else is in progress.
 std::optional<Milliseconds> Promises::reload_max() const {
   const auto serving = serving_max();
   if (!serving) return std::nullopt;
   return before_build_max() + before_start_max() + *serving;
 }
 
-/// What is built now, or started where nothing is built, has all that was wanted and changed.
+/// A build begins, or a child is started if there is no build command. It covers every reload that
+/// was asked for and every file that has changed.
 void Promises::begin_reload() {
   is_reload_asked_ = may_be_unwanted_ = false;
   saves_.on_reload_begun();
@@ -161,12 +164,12 @@ void Promises::begin_build(BuildLife& build) {
   begin_reload();
 }
 
-/// A reload begins that no call has asked for.
+/// Checks the reason of a reload that no call has asked for.
 void Promises::check_reload_reason() {
   if (!is_reload_asked_) saves_.check_reason(now_, is_killed_for_good_, closed_at_);
 }
 
-/// `is_sure`: and nobody who has called for it is told.
+/// `is_sure`: the reload has surely failed, and no call gets an answer that tells of it.
 void Promises::on_reload_failed(bool is_sure) {
   notices_.on_failed_reload();
   if (is_sure && !closed_at_ && !stopped_at_) owe_remark();
@@ -178,7 +181,7 @@ void Promises::on_child_ordered(bool is_built) {
   saves_.on_busy();
   if (config_.build_command.empty()) begin_reload();
   if (!is_built) return;
-  // What waits, waits for this one from now on.
+  // All waiting requests wait for this child from now on.
   for (const int mark : open_) {
     Request& request = requests_.at(mark);
     if (request.may_wait_for_build) waits_again(request);
@@ -195,7 +198,7 @@ void Promises::on_child_over(const Life& its_life, Generation gen, bool was_cand
   saves_.on_busy();
   saves_.expect_none();
   if (was_candidate || its_life.retired_at) return;
-  // A server that has ended for its successor is not the last that has served.
+  // If a child ended because it has a successor, it is not the last child that served.
   if (!its_life.was_followed) {
     restarts_.on_end(
         now_, is_alone && !has_crashed && !is_mixed() && (its_life.is_open || is_modern_only()));
@@ -204,7 +207,7 @@ void Promises::on_child_over(const Life& its_life, Generation gen, bool was_cand
   if (has_crashed) expect_restart(its_life, gen);
 }
 
-/// It has crashed, and nothing else is on its way.
+/// The child has crashed. If nothing else is in progress, a restart must follow.
 void Promises::expect_restart(const Life& its_life, Generation gen) {
   const bool is_open = is_asked_ ? its_life.is_open : its_life.has_answered;
   const bool is_free = running_build() == nullptr && !is_child_built_ && open_rebuilds().empty() &&
@@ -214,13 +217,14 @@ void Promises::expect_restart(const Life& its_life, Generation gen) {
   restarts_.expect(now_ + limits::kRestartWaitMax + kLate, last_gen_);
 }
 
-/// Of the client or of somebody else. Only what a call of the client waits for goes on.
+/// The client or somebody else kills the server on purpose. A rebuild goes on only if a call of the
+/// client waits for it.
 void Promises::on_kill() {
   owed_notifications_.clear();
   restarts_.on_kill();
   BuildLife* const build = running_build();
   const bool is_alone = open_rebuilds().empty();
-  // The answer to others may only wait for the client's list.
+  // The answers to other calls may only wait for the client to list the tools.
   const auto calls = open_rebuilds();
   const bool may_be_alone =
       std::all_of(calls.begin(), calls.end(), [](const Request* call) { return call->is_built; });
@@ -259,7 +263,7 @@ void Promises::on_wanted() {
   is_killed_for_good_ = false;
 }
 
-/// Of a tool that may have to be called again.
+/// Notes the success of a call that may have to be made again at the next child.
 void Promises::note_success(const ChildSaid& said) {
   const auto found = requests_.find(said.mark);
   if (!replays_.are_there() || found == requests_.end()) return;
@@ -274,7 +278,7 @@ void Promises::note_success(const ChildSaid& said) {
                           request.answer_read == 0 && !request.sent_to.empty() &&
                           request.sent_to.back() == said.gen;
     const bool is_success = is_heard && said.has_content && !said.is_error;
-    // Of several with the same id, nobody outside can tell which it is the answer of.
+    // If several requests have the same id, nobody outside can tell which of them this answers.
     if (count > 1 || is_success) {
       replays_.on_success(said.gen, call.tool, call.arguments, count == 1);
       if (count == 1 && may_tell_successor(said.gen, call.tool)) {
@@ -284,7 +288,7 @@ void Promises::note_success(const ChildSaid& said) {
   }
 }
 
-/// Whether the server after this one serves, and does nothing of that kind for the client.
+/// Whether the successor of this child serves, and has no open call of this tool from the client.
 bool Promises::may_tell_successor(Generation gen, std::string_view tool) const {
   const Life& successor = lives_.at(last_gen_);
   if (!lives_.at(gen).retired_at || !successor.has_taken_over || is_mixed() || may_be_closed()) {
@@ -303,9 +307,9 @@ void Promises::check_called(Generation gen, const std::string& id, const json& p
                      params.contains("arguments") ? params["arguments"].dump() : "", id, now_);
 }
 
-/// What a notice tells besides a restart, or alone.
+/// Checks what a notice tells besides a restart or without one.
 void Promises::check_remark(std::string_view item, const ChildSaid& said, const Request& request) {
-  // In an array it may have stood for a while.
+  // The answer may have stood in an array for a while.
   const bool is_late = may_be_closed() || request.batch != 0 || notices_.has_crossed();
   if (!is_late) notices_.check_watch_problem(item);
   if (said.has_structure) return;
@@ -315,7 +319,7 @@ void Promises::check_remark(std::string_view item, const ChildSaid& said, const 
 
 void Promises::owe_remark() { owes_remark_ = config_.writes_notices; }
 
-/// It was told, or need not be told any more.
+/// The model has been told, or need not be told any more.
 void Promises::forgive_remark() {
   owes_remark_ = false;
   for (const int mark : open_) requests_.at(mark).must_carry_remark = false;

@@ -15,20 +15,21 @@
 
 namespace sitter::sim {
 
-/// The questions of children to the client: no id comes twice, each answer reaches the child that
-/// has asked, and a question without its child is declared void. Throws `Broken`.
+/// Checks the requests of children to the client, called questions. No id is used twice. Each
+/// answer reaches the child that asked. If the child of a question is over, the bridge declares the
+/// question void: it cancels the question at the client. Throws `Broken`.
 class Questions {
  public:
   struct Question {
     int number = 0;
     Generation gen = kNoGeneration;
-    /// From when on it must have been declared void, after its child has died.
+    /// When the question must have been declared void. Set when its child is over.
     std::optional<Instant> void_due = {};
   };
 
   std::size_t count() const { return open_.size(); }
 
-  /// The client gets it under this id.
+  /// The client gets the question under this id.
   void on_passed(const std::string& id, const Question& question) {
     if (!ids_.insert(id).second) throw Broken("the id of a question was used twice");
     if (open_.size() >= limits::kChildRequestsMax) throw Broken("too many open questions");
@@ -43,7 +44,7 @@ class Questions {
     return cancelled_.contains(asked.number) ? std::nullopt : std::optional(asked.gen);
   }
 
-  /// A child gets the answer, or progress. Returns the number of what it has asked.
+  /// A child gets the answer to its question, or progress. Returns the number of the question.
   int on_sent_to_child(const std::string& id, bool is_answer) {
     auto& questions = is_answer ? answered_ : open_;
     const auto question = questions.find(id);
@@ -53,12 +54,12 @@ class Questions {
     return number;
   }
 
-  /// The child has cancelled it, and the client may not know it yet.
+  /// The child has cancelled the question. The client may not know this yet.
   void on_cancelled(int number) { cancelled_.insert(number); }
 
-  /// The client gets the cancellation. Returns the id that it knows.
+  /// The client gets the cancellation. Returns the id under which the client knows the question.
   std::string on_cancellation_passed(int number) {
-    // The client may have answered while this was on its way.
+    // The client may have answered while the cancellation was on its way.
     for (auto* questions : {&open_, &answered_}) {
       for (auto it = questions->begin(); it != questions->end(); ++it) {
         if (it->second.number == number) return questions->extract(it).key();
@@ -74,7 +75,8 @@ class Questions {
     }
   }
 
-  /// The bridge cancels it. `is_late`: the client may have answered while this was on its way.
+  /// The bridge cancels the question. `is_late`: the client may have answered while the
+  /// cancellation was on its way.
   void on_declared_void(const std::string& id, bool is_late) {
     auto& questions = is_late && answered_.contains(id) ? answered_ : open_;
     const auto question = questions.find(id);
@@ -84,7 +86,7 @@ class Questions {
     questions.erase(question);
   }
 
-  /// After one input and all that followed from it.
+  /// Called after one fact or timeout and everything that followed from it.
   void check(Instant now) const {
     for (const auto& [id, question] : open_) {
       if (question.void_due && now > *question.void_due) {
@@ -95,9 +97,9 @@ class Questions {
 
  private:
   std::map<std::string, Question> open_;  // by the id that the client knows
-  /// By the client; the answer may be on its way to the child.
+  /// The questions that the client has answered. The answer may still be on its way to the child.
   std::map<std::string, Question> answered_;
-  /// By their children, by number.
+  /// The numbers of the questions that their children have cancelled.
   std::set<int> cancelled_;
   std::set<std::string> ids_;
 };

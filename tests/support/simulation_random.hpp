@@ -7,7 +7,8 @@
 
 namespace sitter::sim {
 
-/// Numbers from a seed, the same on every system: the distributions of the standard library differ.
+/// Random numbers from a seed, the same on every system. The distributions of the standard library
+/// differ between systems.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -22,7 +23,7 @@ class Random {
 
   /// 0 to count - 1.
   int below(int count) { return static_cast<int>(next() % static_cast<std::uint64_t>(count)); }
-  /// Both ends included.
+  /// `first` to `last`, both included.
   int between(int first, int last) { return first + below(last - first + 1); }
   bool chance(int percent) { return below(100) < percent; }
 
@@ -31,7 +32,7 @@ class Random {
     return list[static_cast<std::size_t>(below(static_cast<int>(list.size())))];
   }
 
-  /// One of the list, which has it no longer.
+  /// Removes a random element from the list and returns it.
   template <class List>
   auto take(List& list) {
     const auto at = list.begin() + below(static_cast<int>(list.size()));
@@ -40,7 +41,8 @@ class Random {
     return taken;
   }
 
-  /// An index, each as likely as its weight says. At least one weight is not zero.
+  /// A random index. Its probability is proportional to its weight. At least one weight must not be
+  /// zero.
   int weighted(std::initializer_list<int> weights) {
     int sum = 0;
     for (const int weight : weights) sum += weight;

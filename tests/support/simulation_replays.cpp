@@ -12,7 +12,7 @@ namespace sitter::sim {
 void Replays::on_success(Generation gen, const std::string& tool, const std::string& arguments,
                          bool is_sure) {
   if (std::find(tools_.begin(), tools_.end(), tool) == tools_.end()) return;
-  // What its successor has answered counts, however late this comes.
+  // The answer of the successor counts, even if this answer of the earlier child comes later.
   if (const auto last = last_.find(tool); last != last_.end() && last->second.gen > gen) {
     if (!last->second.is_sure) successes_.emplace(tool, arguments);
     return;
@@ -46,7 +46,7 @@ void Replays::on_ready(Generation gen) {
 
 void Replays::on_called(Generation gen, const std::string& tool, const std::string& arguments,
                         const std::string& id, Instant now) {
-  // Nobody outside can tell when it was ready.
+  // Nobody outside can tell when this child was ready.
   if (!lives_.contains(gen)) lives_[gen].known = last_;
   Life& life = lives_[gen];
   const auto place = std::find(tools_.begin(), tools_.end(), tool);
@@ -93,7 +93,7 @@ void Replays::on_called(Generation gen, const std::string& tool, const std::stri
   life.is_running_late = false;
 }
 
-/// It has succeeded at the child before this one since that was asked what to call.
+/// Whether this call has succeeded at an earlier child since `on_ready()` of this child.
 bool Replays::is_late(const Life& life, Generation gen, const std::string& tool,
                       const std::string& arguments) const {
   const auto last = last_.find(tool);
@@ -133,7 +133,7 @@ void Replays::on_over(Generation gen, bool is_to_blame, Instant now) {
   if (const Life& life = found->second; !life.running_id.empty()) {
     const std::string& tool = life.running_tool;
     const auto known = last_.find(tool);
-    // What a child has died of would take the next one down, too.
+    // A call that has killed a child would kill the next one, too.
     if (is_to_blame && is_waited_for(life, now)) {
       last_.erase(tool);
     } else if (known != last_.end()) {
@@ -153,7 +153,8 @@ bool Replays::is_calling() const {
                      [](const auto& entry) { return !entry.second.running_id.empty(); });
 }
 
-/// All together have so much time, or more where a child has to speak first.
+/// Whether the bridge still waits for the running call. All calls together have this much time, or
+/// more if the child has to speak first.
 bool Replays::is_waited_for(const Life& life, Instant now) const {
   return !life.running_id.empty() && now < life.begun + limits::kReplayWait;
 }

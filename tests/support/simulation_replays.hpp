@@ -13,40 +13,41 @@
 
 namespace sitter::sim {
 
-/// Calls that are made again at each new child: only of the tools that the user has named, each as
-/// it has succeeded last, one after the other, and before anything else is asked of that child.
-/// Throws `Broken`.
+/// Checks the calls that are made again at each new child. Only tools that the user has named are
+/// called, each with the arguments of its last success. The calls come one after the other, and
+/// before anything else is asked of that child. Throws `Broken`.
 class Replays {
  public:
   explicit Replays(const std::vector<std::string>& tools) : tools_(tools) {}
 
   bool are_there() const { return !tools_.empty(); }
 
-  /// Two children live at the same time. What the one answers while the other is called is made
-  /// there at a moment, and in an order, that nobody outside can tell.
+  /// Two children live at the same time. If one of them answers a call, the bridge makes this call
+  /// again at the other. Nobody outside can tell when and in which order.
   void on_overlap() { has_overlapped_ = true; }
 
-  /// A child has answered such a call. `is_sure` is false where nobody outside can tell whether the
-  /// bridge has taken the answer for that of this call.
+  /// A child has answered such a call with success. `is_sure` is false if nobody outside can tell
+  /// whether the bridge has taken the answer as the answer to this call.
   void on_success(Generation gen, const std::string& tool, const std::string& arguments,
                   bool is_sure);
-  /// The server before it has just answered such a call: `gen`, which serves and of which the
-  /// client wants no such call, is told at once, or as soon as it has answered the call before.
+  /// The child before `gen` has just answered such a call. `gen` serves, and the client has no such
+  /// call open at it. So the bridge must make the call at `gen` at once, or as soon as `gen` has
+  /// answered the call before.
   void on_late_success(Generation gen, const std::string& tool, const std::string& arguments);
-  /// After one input and all that followed from it.
+  /// Called after one fact or timeout and everything that followed from it.
   void check() const;
-  /// A child is about to be asked something, and there were others before it.
+  /// A child that is not the first may be asked something from now on.
   void on_ready(Generation gen);
   void on_called(Generation gen, const std::string& tool, const std::string& arguments,
                  const std::string& id, Instant now);
-  /// Anything else that a child gets, of the client or of the bridge itself.
+  /// A child gets any other request, from the client or from the bridge itself.
   void on_asked(Generation gen, bool is_own, Instant now);
-  /// Whether it answers one of them.
+  /// Returns whether this is the answer to such a call.
   bool on_answered(Generation gen, const std::string& id);
-  /// `is_to_blame`: it has ended by itself, and nobody else has had to do with it.
+  /// `is_to_blame`: the child has crashed by itself, and nobody has killed it.
   void on_over(Generation gen, bool is_to_blame, Instant now);
   bool has_called(Generation gen) const;
-  /// An answer is still to come, or a time limit.
+  /// Whether the answer to such a call is still to come.
   bool is_calling() const;
 
  private:
@@ -57,21 +58,21 @@ class Replays {
     int number = 0;
   };
   struct Life {
-    /// It did not serve before.
+    /// `on_ready()` was called for this child. The child did not serve before that.
     bool is_ready = false;
-    /// As they had succeeded when it was ready. What succeeds later at the child before it is too
-    /// late for it.
+    /// The last successes at the moment when the child was ready. A success that comes later at the
+    /// earlier child is not among them.
     std::map<std::string, Known> known;
-    /// What it must be called first, where that is known for sure.
+    /// The tool that must be called first, if that is known for sure.
     std::optional<std::string> due;
     /// The place in `tools_` of the last call.
     std::optional<std::size_t> last;
     std::string running_id, running_tool;
-    /// It may serve meanwhile.
+    /// The running call came late, so the child may serve meanwhile.
     bool is_running_late = false;
     Instant begun;
     bool was_asked = false;
-    /// The numbers of the successes that it was called again, by tool.
+    /// For each tool, the number of the success that was called again late.
     std::map<std::string, int> made;
   };
 
@@ -85,7 +86,7 @@ class Replays {
   std::set<std::pair<std::string, std::string>> successes_;
   int last_number_ = 0;
   bool has_overlapped_ = false;
-  /// The tool that must be called in this moment; empty if there is none.
+  /// The tool that must be called in this step; empty if there is none.
   std::string due_late_;
   std::map<Generation, Life> lives_;
 };

@@ -11,22 +11,22 @@
 
 namespace sitter::sim {
 
-/// Servers that come back without a request: only as the policy says, not too early, and not again
-/// and again; and one that has crashed does come back. Throws `Broken`.
+/// Checks the restarts that happen without a request. They follow the policy, do not come too
+/// early, and do not go on without end. A server that has crashed does come back. Throws `Broken`.
 class Restarts {
  public:
   using Policy = BridgeConfig::Restarts;
 
   explicit Restarts(const BridgeConfig& config) : config_(config) {}
 
-  /// The last child has ended. `is_in_order`: the policy for crashes does not mind.
+  /// The last child has ended. `is_in_order`: the end is no crash for the policy `on_crash`.
   void on_end(Instant now, bool is_in_order) {
     last_end_ = now;
     was_in_order_ = is_in_order;
   }
   void on_good_running() { count_ = 0; }
 
-  /// A server is killed on purpose, and then somebody wants it again.
+  /// The server is killed on purpose. It may not come back by itself until `on_wanted()`.
   void on_kill() {
     is_killed_ = true;
     due_.reset();
@@ -58,20 +58,21 @@ class Restarts {
     ++count_;
   }
 
-  /// The `last`th server has crashed, and nothing else brings a successor.
+  /// Server number `last` has crashed, and nothing else brings a successor. A restart must have
+  /// begun by this time.
   void expect(Instant by, int last) {
     if (config_.restarts != Policy::lazy && last <= config_.restarts_max) due_ = by;
   }
   void expect_none() { due_.reset(); }
 
-  /// After one input and all that followed from it.
+  /// Called after one fact or timeout and everything that followed from it.
   void check(Instant now) const {
     if (due_ && now > *due_) throw Broken("a server that has crashed does not come back");
   }
 
  private:
   const BridgeConfig& config_;
-  /// Since the last child that ran for long.
+  /// The number of restarts since the last child that ran for long.
   int count_ = 0;
   std::optional<Instant> last_end_;
   bool was_in_order_ = false;

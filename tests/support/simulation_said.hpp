@@ -15,42 +15,43 @@
 
 namespace sitter::sim {
 
-/// The bridge has broken a promise. What it says is a sentence for a person.
+/// The bridge has broken a promise. `what()` is a sentence for a person.
 class Broken : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// What a seed has chosen for all that play in it.
+/// What a seed has chosen for all who take part in it.
 struct Scene {
   enum class Client {
     legacy,  ///< opens with `initialize`
     modern,  ///< speaks the stateless revision from the first line on
-    dual,    ///< probes, and goes on as the answer says
-    mixed,   ///< is of no revision at all
+    dual,    ///< probes, and then speaks the era that the answer shows
+    mixed,   ///< mixes the requests of both eras
   };
 
-  /// Ids of the client that a double cannot tell apart, and what servers do with them.
+  /// Whether the client has ids that a double cannot tell apart, and whether servers keep or round
+  /// them.
   enum class BigIds { none, kept, rounded };
 
   Client client = Client::legacy;
   BigIds big_ids = BigIds::none;
-  /// In percent; how much of what is done is against the protocol.
+  /// How much of the behaviour is against the protocol, in percent.
   int wildness = 0;
-  /// Children may have tools named as the bridge's.
+  /// Children may have tools with the names of built-in tools.
   bool has_outer_tools = false;
-  /// The session may be of the only revision with batches.
+  /// The session may have the only revision with batches.
   bool has_batches = false;
-  /// There is a build command.
+  /// The bridge has a build command.
   bool has_builds = false;
   /// Somebody asks for reloads with a signal.
   bool has_reloads = false;
   /// Files are watched, and somebody saves some.
   bool has_watch = false;
-  /// Builds, and servers at their start, write into what is watched, each time under a new name or
-  /// always the same.
+  /// Builds, and servers at their start, write watched files. They write each file under a new
+  /// name, or always under the same one.
   bool builds_write = false, children_write = false, writes_new_names = false;
-  /// Somebody controls the bridge from outside.
+  /// Somebody sends control requests.
   bool is_controlled = false;
   /// A child that has ended may come back without a request.
   bool has_restarts = false;
@@ -58,24 +59,25 @@ struct Scene {
   bool has_replays = false;
   /// sitter_call is offered.
   bool has_call_tool = false;
-  /// The server is nothing but an interpreter, so that the scope same-executable is refused.
+  /// The executable of the server is an interpreter, so the bridge refuses the scope
+  /// same-executable.
   bool is_interpreted = false;
 
-  /// What the client calls itself, and how one of that name is.
+  /// The name of the client, and what clients of that name do.
   std::string_view client_name = "sim";
   bool lists_again = true, needs_pause = false;
-  /// It notifies right after server/discover.
+  /// The client sends a notification right after server/discover.
   bool notifies_early = false;
-  /// Servers may tell of progress behind their answer.
+  /// Servers may report progress after their answer.
   bool has_late_progress = false;
-  /// Its requests may be too large to be kept all together.
+  /// The requests of the client may together be too large for the bridge to keep.
   bool has_large_requests = false;
 
   bool offers_call_tool() const { return has_call_tool || !lists_again; }
   bool has_outside() const { return has_reloads || has_watch || is_controlled; }
 };
 
-/// Whether it asks for a page of a list.
+/// Whether the method asks for a page of a list.
 inline bool is_list(std::string_view method) {
   return method == "tools/list" || method == "prompts/list" || method == "resources/list" ||
          method == "resources/templates/list";
@@ -86,8 +88,8 @@ inline constexpr std::string_view kBatchRevision = "2025-03-26";
 /// What a stream carries: methods that tell of a changed list, and raw URIs of resources.
 using Filter = std::set<std::string>;
 
-/// What the client wrote, as it was meant. Every line carries its number in a member "mark", so
-/// that it is known again wherever it turns up.
+/// A message of the client, with its meaning. Every valid message carries its number in a member
+/// "mark", so that it can be recognised everywhere.
 struct ClientSaid {
   enum class Kind {
     request,
@@ -97,42 +99,42 @@ struct ClientSaid {
     notification,
     progress,
     answer,   ///< to a question of a child
-    batch,    ///< of others
-    rubbish,  ///< owed an error, with `id` where one can be read
+    batch,    ///< an array of other messages
+    rubbish,  ///< is owed an error, with `id` if that can be read
     too_long,
   };
 
   Kind kind = Kind::rubbish;
   int mark = 0;
   std::string text;
-  /// Raw.
+  /// The raw id.
   std::string id;
   std::string method;
-  /// That is called in the end, also through sitter_call.
+  /// The tool that is called in the end, directly or through sitter_call.
   std::string tool;
-  /// Raw, of that call.
+  /// The raw arguments of that call.
   std::string arguments;
-  /// What a child gets in place of `text`; empty for just that.
+  /// What a child gets in place of `text`; empty if a child gets `text` itself.
   std::string passed;
-  /// Raw; under which a request wants progress.
+  /// The raw token under which a request wants progress.
   std::string token;
-  /// Raw id or token that an answer, a cancellation or progress is about.
+  /// The raw id or token that an answer, a cancellation or progress is about.
   std::string about;
-  /// Raw; what the client says of itself in a request of the stateless revision.
+  /// The raw envelope: what the client says about itself in a request of the stateless revision.
   std::string envelope;
   bool is_of_unknown_version = false;
   bool is_first_page = false;
   bool wants_task = false;
   bool has_wrong_arguments = false;
-  /// Of a sitter_rebuild.
+  /// The arguments of a call of sitter_rebuild.
   bool is_kill_first = false;
   Milliseconds build_timeout = std::chrono::seconds(limits::kBuildSecondsDefault);
-  /// What a stream is asked for.
+  /// What the stream is asked to carry.
   Filter wanted;
-  /// Marks of the messages of a batch.
+  /// The marks of the messages of a batch.
   std::vector<int> parts;
 
-  /// It may be asked of a second child, after the first has died with it.
+  /// Whether the request may be sent to a second child if the first child dies before it answers.
   bool is_repeatable() const {
     if (method.ends_with("/list")) return is_first_page;
     for (const std::string_view read :
@@ -144,8 +146,8 @@ struct ClientSaid {
   }
 };
 
-/// What a child wrote: `before id middle token after`, where only the two ids may be exchanged.
-/// Every message carries its number in a member "sim".
+/// A message of a child: `before id middle token after`. The bridge may replace only `id` and
+/// `token`. Every message carries its number in a member "sim".
 struct ChildSaid {
   enum class Kind {
     result,
@@ -154,7 +156,7 @@ struct ChildSaid {
     progress,
     cancelled,
     notification,
-    change,           ///< of a list or a resource; `token` is the stream that it was sent to
+    change,           ///< of a list or a resource; `token` is the stream that gets it
     acknowledgement,  ///< of the stream `token`
     stream_end,       ///< by a result, an error or a cancellation
   };
@@ -163,15 +165,17 @@ struct ChildSaid {
   Generation gen = kNoGeneration;
   int number = 0;
   std::string before, id, middle, token, after;
-  /// The client's request that it answers, or stream; 0 for one of the bridge's own.
+  /// The mark of the client's request or stream that the message is about; 0 if there is none, as
+  /// in an answer to a request of the bridge itself.
   int mark = 0;
-  /// The question that it cancels.
+  /// The number of the question that the message cancels.
   int question = 0;
-  /// The member of a `Filter` that a change is about.
+  /// What a change is about, as a member of a `Filter`.
   std::string about;
   Filter granted;
   bool is_unreadable = false;
-  /// Of a tool result: it has room for a notice, and structured content besides.
+  /// For a tool result: whether a notice has room in it, and whether it has structured content
+  /// besides.
   bool has_content = false;
   bool has_structure = false;
   bool is_error = false;
@@ -181,21 +185,22 @@ struct ChildSaid {
   bool is_method_not_found = false;
   /// A result of server/discover that names versions.
   bool is_discovery = false;
-  /// Of the end of a stream: by an answer, and that an error.
+  /// Whether the message is an answer, and whether that answer is an error. The end of a stream may
+  /// be an answer too.
   bool is_answer = false;
   bool is_refusal = false;
 
   std::string text() const { return before + id + middle + token + after; }
 };
 
-/// Everything that was written, by number; number 0 is nobody's.
+/// Every message that was written, by number. The number 0 is not used.
 struct Said {
   std::deque<ClientSaid> client{1};
   std::deque<ChildSaid> child{1};
 };
 
-/// The number behind this key, as in `"mark":7`; 0 when it does not stand in the text. Inside a
-/// JSON string it is not found, since the quotes are escaped there.
+/// The number after this key, as in `"mark":7`; 0 if the key does not stand in the text. A key
+/// inside a JSON string is not found, because its quotes are escaped there.
 inline int number_behind(std::string_view text, std::string_view key) {
   const std::size_t at = text.find(key);
   int number = 0;
@@ -207,21 +212,21 @@ inline int number_behind(std::string_view text, std::string_view key) {
 inline int mark_in(std::string_view text) { return number_behind(text, "\"mark\":"); }
 inline int sim_number_in(std::string_view text) { return number_behind(text, "\"sim\":"); }
 
-/// How a notification says which stream it belongs to; the id and two braces follow.
+/// The text with which a notification names its stream. The id and two braces follow.
 inline constexpr std::string_view kStreamTag =
     R"json(,"_meta":{"io.modelcontextprotocol/subscriptionId":)json";
 
-/// What somebody who controls the bridge from outside has asked.
+/// A control request.
 struct ControlAsked {
   enum class Kind { status, reload, kill, child_stderr, broken };
 
   Kind kind = Kind::broken;
   ControlId connection = 0;
   std::string text;
-  /// Its arguments are refused.
+  /// The bridge must refuse its arguments.
   bool is_wrong = false;
   bool follows = false;
-  /// Of a reload.
+  /// The arguments of a reload.
   bool is_kill_first = false;
   Milliseconds build_timeout = std::chrono::seconds(limits::kBuildSecondsDefault);
 };
@@ -229,7 +234,8 @@ struct ControlAsked {
 /// A line that a child got.
 struct Asked {
   std::string method;
-  /// Raw; empty for a notification or an answer.
+  /// The raw id, or for a cancellation the raw id of what it cancels. Empty for another
+  /// notification or an answer.
   std::string id;
   std::string cursor;
   std::string token;
@@ -241,7 +247,7 @@ struct Asked {
   Filter wanted = {};
 };
 
-/// A line that the client got, or a part of a batch.
+/// A line that the client got, or one message of a batch.
 struct Heard {
   enum class Kind {
     answer,
@@ -254,11 +260,11 @@ struct Heard {
   };
 
   Kind kind = Kind::other;
-  /// Raw, of the answer, the question or the stream.
+  /// The raw id of the answer, the question or the stream.
   std::string id = {};
   bool has_token = false;
   bool is_opening = false;
-  /// Of the opening, as it was answered.
+  /// The protocol version in the answer to the opening.
   std::string version = {};
 };
 

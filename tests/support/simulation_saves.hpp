@@ -10,21 +10,23 @@
 
 namespace sitter::sim {
 
-/// Watched files that change: each reload for them has a change as its reason, none comes before
-/// the files have settled, their own work leads to no row of them without end, and what somebody
-/// saves while nothing is on its way brings one. Throws `Broken`.
+/// Checks the reloads for watched files. Each of them has a changed file as its reason. None comes
+/// before the files have settled. Changes that the reloads make themselves do not cause reloads
+/// without end. If somebody saves a file while nothing is in progress, a reload follows. Throws
+/// `Broken`.
 class Saves {
  public:
   explicit Saves(const BridgeConfig& config) : config_(config) {}
 
-  /// Returns whether somebody may mean a reload by it: something else than the outcome of a build,
-  /// and not so soon behind another change that it may be taken for the work of a reload.
+  /// Returns whether the change may be a save that asks for a reload. The output of a build is no
+  /// such save. Nor is a change that follows another one so soon that it may be taken for the work
+  /// of a reload.
   bool on_changed(const fact::FilesChanged& fact, Instant now, bool is_building) {
     has_settled_ = have_settled(now);
     const bool is_quiet = now >= changed_at_ + config_.debounce;
     bool is_usable = false;
     for (const auto& file : fact.files) {
-      // It is what a build is for, and counts only where none is on its way.
+      // A build writes the binary, so a change of the binary counts only while no build runs.
       const bool may_be_built = file.is_binary && !config_.build_command.empty();
       if (may_be_built && is_building) continue;
       if (!may_be_built || !has_changed_) changed_at_ = now;
@@ -34,36 +36,37 @@ class Saves {
     return is_usable && is_quiet;
   }
 
-  /// Since the last build, or start where nothing is built.
+  /// Whether files have changed since the last build, or since the last start if there is no build
+  /// command.
   bool has_changed() const { return has_changed_; }
   bool have_settled(Instant now) const {
     return has_changed_ && (has_settled_ || now >= changed_at_ + config_.debounce);
   }
 
-  /// Somebody has done something, so that a new row of reloads may follow.
+  /// Somebody has done something, so a new series of reloads may follow.
   void on_somebody() { following_ = 0; }
 
-  /// The child that serves is asked something, and nothing is on its way.
+  /// The serving child is asked something, and nothing else is in progress.
   void on_idle(Instant now) {
     if (!idle_since_) idle_since_ = now;
   }
-  /// Something is on its way, or no child serves.
+  /// Something is in progress, or no child serves.
   void on_busy() { idle_since_.reset(); }
   bool is_idle(Instant now) const { return idle_since_ && now >= *idle_since_ + config_.debounce; }
 
-  /// Somebody has saved a file, or once more, and a reload must have begun.
+  /// Somebody has saved a file, perhaps again. A reload must have begun by this time.
   void expect(Instant by) { due_ = by; }
   void expect_none() { due_.reset(); }
   bool is_expected() const { return due_.has_value(); }
 
-  /// It takes in all that has changed.
+  /// A reload begins. It covers everything that has changed so far.
   void on_reload_begun() {
     has_changed_ = has_settled_ = false;
     idle_since_.reset();
     due_.reset();
   }
 
-  /// A reload begins that nobody has asked for.
+  /// Checks the reason of a reload that nobody has asked for.
   void check_reason(Instant now, bool is_killed, std::optional<Instant> closed_at) {
     if (!has_changed_) throw Broken("a reload that nobody has asked for");
     if (!have_settled(now)) throw Broken("a reload before the files have settled");
@@ -71,11 +74,11 @@ class Saves {
     if (closed_at && !has_settled_ && changed_at_ + config_.debounce > *closed_at) {
       throw Broken("a changed file brings a reload at the end");
     }
-    // The last reload may have begun before the files were taken for its work.
+    // One more reload may have begun before the bridge took the changes for the work of reloads.
     if (++following_ > limits::kFollowingReloadsMax + 1) throw Broken("reloads without end");
   }
 
-  /// After one input and all that followed from it.
+  /// Called after one fact or timeout and everything that followed from it.
   void check(Instant now) const {
     if (due_ && now > *due_) throw Broken("a saved file brings no reload");
   }
@@ -84,7 +87,7 @@ class Saves {
   const BridgeConfig& config_;
   bool has_changed_ = false, has_settled_ = false;
   Instant changed_at_;
-  /// Reloads since the last thing that somebody has done.
+  /// The number of reloads since somebody last did something.
   int following_ = 0;
   std::optional<Instant> idle_since_;
   std::optional<Instant> due_;

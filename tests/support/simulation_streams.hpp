@@ -18,24 +18,24 @@
 
 namespace sitter::sim {
 
-/// The streams of the client as it knows them, and what it may hear of them. Throws `Broken`.
+/// The streams as the client knows them. Checks what the client hears about them. Throws `Broken`.
 class Streams {
  public:
   struct Stream {
     const ClientSaid* said = nullptr;
     Filter wanted;
-    /// What the client was told that it gets.
+    /// What the stream carries, as the client was told; empty before the acknowledgement.
     std::optional<Filter> granted;
-    /// The child that was asked for it last.
+    /// The child that was last asked for the stream.
     Generation gen = kNoGeneration;
-    /// That child has ended it.
+    /// That child has ended the stream.
     bool has_ended = false;
-    /// It must have been acknowledged, or have ended.
+    /// When the stream must have been acknowledged or have ended.
     std::optional<Instant> due;
     std::optional<Instant> closed_at;
-    /// Starts of children that nothing but streams needed.
+    /// How many children were started only for streams while this stream waited.
     int start_count = 0;
-    /// Changes of children, by number.
+    /// The numbers of the changes that children have reported to this stream.
     std::set<int> told;
   };
 
@@ -46,8 +46,8 @@ class Streams {
     stream.due = due;
   }
 
-  /// Null if this is none, or one that is closed. `is_late`: what was written before it was closed
-  /// may still be on its way.
+  /// Null if there is no such stream, or if it is closed. `is_late`: a closed stream is found too,
+  /// because earlier lines may still be on their way.
   Stream* find(std::string_view raw_id, bool is_late = false) {
     for (auto& [mark, stream] : streams_) {
       if ((!stream.closed_at || is_late) && same_id(stream.said->id, raw_id)) return &stream;
@@ -55,7 +55,7 @@ class Streams {
     return nullptr;
   }
 
-  /// An open one that somebody who knows numbers as doubles may mean by this id.
+  /// An open stream that a server may mean by this id if it keeps numbers as doubles.
   Stream* find_rounded(std::string_view raw_id) {
     if (!is_big(id_key(raw_id))) return nullptr;
     for (auto& [mark, stream] : streams_) {
@@ -65,7 +65,7 @@ class Streams {
     return nullptr;
   }
 
-  /// Null if the line with this mark opened none.
+  /// Null if the line with this mark opened no stream.
   Stream* of(int mark) {
     const auto found = streams_.find(mark);
     return found == streams_.end() ? nullptr : &found->second;
@@ -75,7 +75,7 @@ class Streams {
     if (!stream.closed_at) stream.closed_at = now;
   }
 
-  /// The child has been asked for it, or asked again.
+  /// The child has been asked for the stream, for the first time or again.
   void on_asked(Stream& stream, Generation gen) {
     if (stream.closed_at) throw Broken("a child is asked for a stream that is closed");
     if (stream.gen == gen) throw Broken("a child is asked twice for the same stream");
@@ -83,17 +83,17 @@ class Streams {
     stream.has_ended = false;
   }
 
-  /// The child that was asked for it does not serve it.
+  /// The child that was asked for the stream does not serve it.
   void on_refused(Stream& stream, Generation gen) {
     if (stream.gen == gen) stream.gen = kNoGeneration;
   }
 
-  /// Another child serves in the place of this one.
+  /// Another child serves in the place of `gen`.
   void on_lost(Generation gen) {
     for (auto& [mark, stream] : streams_) on_refused(stream, gen);
   }
 
-  /// Those that are not acknowledged may have waited for a build.
+  /// Streams that are not acknowledged may have waited for a build, so they get a later deadline.
   void wait_again(Instant due) {
     for (auto& [mark, stream] : streams_) {
       if (stream.due) stream.due = due;
@@ -133,14 +133,14 @@ class Streams {
     stream.due.reset();
   }
 
-  /// A change of a list or a resource; `number` is 0 for one that the bridge tells itself.
+  /// A change of a list or a resource. `number` is 0 if the bridge itself reports the change.
   void on_change(const nlohmann::json& message, const std::string& line, int number, bool is_late) {
     Stream& stream = told_of(message, line, is_late);
     const auto& params = message["params"];
     const std::string about =
         params.contains("uri") ? params["uri"].dump() : message["method"].get<std::string>();
     if (!stream.granted) throw Broken("a stream hears of a change before it is acknowledged");
-    // A resource that a child tells of may be a part of one that was asked for.
+    // A resource that a child reports may be a part of a resource that the stream was granted.
     const bool is_part = number != 0 && params.contains("uri") &&
                          std::any_of(stream.granted->begin(), stream.granted->end(),
                                      [](const std::string& one) { return one.starts_with('"'); });
@@ -153,7 +153,7 @@ class Streams {
     }
   }
 
-  /// A child is started. A stream alone may need one, but not again and again.
+  /// A child is started. A waiting stream alone may cause a start, but only once.
   void on_start(bool is_needed_by_request) {
     if (is_needed_by_request) return;
     bool is_needed = false;
@@ -170,7 +170,7 @@ class Streams {
     });
   }
 
-  /// The last one that has waited for a child; 0 for none.
+  /// The mark of the last stream that waits for a child; 0 if there is none.
   int last_waiting() const {
     int last = 0;
     for (const auto& [mark, stream] : streams_) {
@@ -189,7 +189,7 @@ class Streams {
  private:
   static constexpr std::string_view kTagName = "io.modelcontextprotocol/subscriptionId";
 
-  /// URIs as this JSON library spells them.
+  /// The filter, with URIs as this JSON library spells them.
   static Filter same_spelling(const Filter& filter) {
     Filter same;
     for (const std::string& about : filter) {

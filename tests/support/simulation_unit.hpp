@@ -10,7 +10,7 @@
 
 namespace sitter::sim {
 
-/// What the bridge has started, a child or a build, with all that it has started itself.
+/// A child or a build, together with the processes that it has started itself.
 struct Unit {
   struct Process {
     std::int64_t pid = 0;
@@ -35,7 +35,7 @@ struct Unit {
   bool is_remote_runner = false;
   bool ignores_closed_input = false;
   bool refuses_signals = false;
-  /// What is in the pipe of its stderr.
+  /// The lines in the pipe of its stderr.
   std::deque<std::string> errors;
   bool has_output_ended = false;
   bool has_error_ended = false;

@@ -11,7 +11,7 @@ namespace sitter::sim {
 
 namespace {
 
-/// A seed's habits are chosen apart, so that a scene without any stays as it is.
+/// The habits of a seed have random numbers of their own. So a scene without habits stays as it is.
 constexpr std::uint64_t kHabits = 0xd1b54a32d192ed03;
 
 std::string_view client_word(Scene::Client client) {
@@ -46,7 +46,7 @@ Scene World::random_scene(Random& random, Random& outside, Random habits, bool i
   return scene;
 }
 
-/// Most seeds have none of it.
+/// Most seeds have none of these habits.
 void World::add_habits(Random& random, Scene& scene) {
   using BigIds = Scene::BigIds;
   struct Name {
@@ -123,7 +123,7 @@ void World::play() {
   for (int steps = random_.between(80, 250); steps > 0 && !promises_.has_exited(); --steps) step();
   if (scene_.has_watch && !promises_.has_exited()) rest();
   while (!promises_.has_exited()) end();
-  // Whatever still comes in, nothing may come out.
+  // After the exit, no fact and no timeout may lead to an order.
   feed(fact::OrphanEnded{});
   bridge_.handle_timeout(now_);
   carry_out_all();
@@ -154,7 +154,7 @@ void World::step() {
   }
 }
 
-/// One step of the end, which is begun if need be.
+/// Begins the end, or takes one step after it has begun.
 void World::end() {
   if (!is_input_closed_ && !is_stopped_) {
     if (random_.chance(60)) {
@@ -209,7 +209,7 @@ void World::child_acts() {
   }
 }
 
-/// What the child has decided happens a little later, as with a real process.
+/// The decisions of a child take effect a little later, as with a real process.
 void World::decisions_of(Child& child) {
   if (const auto status = std::exchange(child.exits, std::nullopt)) {
     kill_process(child, child.processes.front().pid, *status, 2);
@@ -228,7 +228,7 @@ void World::decisions_of(Child& child) {
 void World::child_is_read() {
   Child* const child = any_child();
   if (child == nullptr) return;
-  // Lines of one read reach the bridge in one moment.
+  // All lines of one read reach the bridge at the same moment.
   if (child->has_output_ended) child->output.clear();
   for (int count = random_.between(1, 5); count > 0 && !child->output.empty(); --count) {
     read_line(*child);
@@ -260,7 +260,7 @@ void World::read_line(Child& child) {
   feed(fact::ChildLine{child.gen, line.line()});
 }
 
-/// One that the bridge has not released; null if there is none.
+/// A random child that the bridge has not released; null if there is none.
 Child* World::any_child() {
   std::vector<Child*> here;
   for (auto& [gen, child] : children_) {
@@ -270,7 +270,7 @@ Child* World::any_child() {
   return random_.pick(here);
 }
 
-/// Null for one that the bridge has released.
+/// Null for a child or a build that the bridge has released.
 Unit* World::find(Generation gen) {
   if (Child* const child = find_child(gen)) return child;
   const auto found = builds_.find(gen);

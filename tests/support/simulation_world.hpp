@@ -23,20 +23,20 @@
 
 namespace sitter::sim {
 
-/// A client, a row of children, the system and its clock around one bridge, all chosen at random
-/// from a seed, with the shell between them: one fact, then every order, then the facts that
-/// these have led to, and only then the next.
+/// A client, a series of children, the system and its clock around one bridge, all chosen at random
+/// from a seed. The world also plays the shell: it feeds one fact, carries out every order, feeds
+/// the facts that came from these orders, and only then feeds the next fact.
 class World {
  public:
-  /// Tells every event in a line of its own where `story` is not null, and adds every fact and
-  /// every order where `digest` is not null.
+  /// If `story` is not null, prints every event on a line of its own. If `digest` is not null, adds
+  /// every fact and every order to it.
   World(std::uint64_t seed, std::FILE* story, Digest* digest);
 
-  /// From the first line to the exit. Throws `Broken`.
+  /// Plays the seed from the first line to the exit. Throws `Broken`.
   void play();
 
  private:
-  /// What the system will do of itself.
+  /// What the system will do by itself.
   struct Event {
     enum class Kind {
       process_dies,
@@ -45,7 +45,7 @@ class World {
       error_ends,
       orphan_ends,
       writes,
-      writes_file,  ///< that is watched
+      writes_file,  ///< writes a watched file
     };
 
     Kind kind = Kind::process_dies;
@@ -58,7 +58,7 @@ class World {
   static void add_habits(Random& random, Scene& scene);
   BridgeConfig random_config();
 
-  // simulation_world_outside.cpp: who is no client
+  // simulation_world_outside.cpp: everybody besides the client
   static void add_outside(Random& random, Scene& scene);
   static void add_outside(Random& random, const Scene& scene, BridgeConfig& config);
   void outside_acts();
@@ -119,7 +119,8 @@ class World {
   bool tells() const { return story_ != nullptr; }
 
   Random random_;
-  /// A scene with an outside goes on as it would without, as long as nothing happens there.
+  /// The outside has random numbers of its own. So a scene with an outside stays as it would be
+  /// without, as long as the outside does nothing.
   Random outside_random_;
   std::FILE* story_;
   Digest* digest_;

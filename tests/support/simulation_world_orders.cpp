@@ -6,14 +6,14 @@
 
 #include "support/simulation_world.hpp"
 
-/// What the bridge orders, as the shell and the system carry it out.
+/// How the shell and the system carry out the orders of the bridge.
 namespace sitter::sim {
 
 using std::chrono::microseconds;
 
 namespace {
 
-/// More orders than this from one input never end.
+/// If one fact or timeout leads to more orders than this, they never end.
 constexpr int kOrdersMax = 100'000;
 
 std::string_view how_word(order::SignalUnit::How how) {
@@ -58,7 +58,7 @@ void World::carry_out(order::StartChild& order) {
   promises_.on_start_child(order.gen);
   last_gen_ = order.gen;
   files_changed_ = false;
-  // Failures come in rows, as long as a build takes.
+  // Several starts in a row fail, as they do while a build writes the binary.
   if (failing_starts_ == 0 && random_.chance(start_failures_)) {
     failing_starts_ = random_.between(1, 8);
   }
@@ -75,7 +75,7 @@ void World::carry_out(order::StartChild& order) {
   const bool can_be_killed = !character.ignores_kill && !character.refuses_signals;
   children_.try_emplace(order.gen, order.gen, std::move(character), random_, said_);
   promises_.on_child_started(order.gen, is_remote, can_be_killed);
-  // As late as it may be taken for the work of the start.
+  // The writes come within the time in which the bridge may take them for the work of the start.
   if (scene_.children_write) writes_files(order.gen, config_.debounce);
   later_.push_back(fact::ChildStarted{order.gen, 1000 * order.gen});
 }
@@ -84,7 +84,7 @@ void World::carry_out(order::StartBuild& order) {
   if (tells()) tell("  bridge", fmt::format("starts build {}", -order.gen));
   promises_.on_start_build(order.gen);
   last_build_ = order.gen;
-  // Most builds make what the command starts.
+  // Most builds write the file that the command starts.
   if (random_.chance(70)) {
     files_changed_ = true;
     failing_starts_ = 0;

@@ -6,10 +6,10 @@
 
 #include "support/simulation_world.hpp"
 
-/// Who has to do with the bridge and is not its client, and what the user has said about that.
+/// Everybody who acts on the bridge besides its client, and the configuration for that.
 namespace sitter::sim {
 
-/// Most seeds have none of it.
+/// Most seeds have none of these.
 void World::add_outside(Random& random, Scene& scene) {
   if (!random.chance(30)) return;
   scene.has_reloads = random.chance(35);
@@ -117,7 +117,7 @@ void World::files_change(const fact::FilesChanged& fact, bool is_by_person) {
   feed(fact);
 }
 
-/// At one moment or another until then.
+/// Makes the unit write watched files at random moments during this time.
 void World::writes_files(Generation gen, Milliseconds until) {
   for (int count = outside_random_.between(1, 2); count > 0; --count) {
     const Milliseconds after(outside_random_.below(static_cast<int>(until.count()) + 1));
@@ -125,8 +125,8 @@ void World::writes_files(Generation gen, Milliseconds until) {
   }
 }
 
-/// Nobody does anything any more but the children, which serve and may write, until all has settled
-/// that is going to.
+/// Only the children still act: they serve and may write files. Time passes until everything has
+/// settled that is going to settle.
 void World::rest() {
   tell("outside", "rests");
   for (int rounds = 150; rounds > 0 && !promises_.has_exited(); --rounds) {

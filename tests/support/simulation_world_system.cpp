@@ -1,6 +1,6 @@
 #include "support/simulation_world.hpp"
 
-/// What the system does of itself besides what it was ordered, and facts that come too late.
+/// What the system does by itself, without an order, and facts that come too late.
 namespace sitter::sim {
 
 void World::system_acts() {
@@ -38,7 +38,7 @@ void World::system_acts() {
   }
 }
 
-/// Something of a child or a build that is long forgotten.
+/// Feeds a fact about a child or a build that is long over.
 void World::stray_fact() {
   if (last_build_ != kNoGeneration && random_.chance(40)) {
     stray_fact_of_build();

@@ -6,7 +6,7 @@
 
 #include "support/simulation_world.hpp"
 
-/// How time passes, and what happens in it.
+/// How time passes, and what happens meanwhile.
 namespace sitter::sim {
 
 using std::chrono::duration_cast;
@@ -14,7 +14,7 @@ using std::chrono::microseconds;
 
 namespace {
 
-/// More timeouts than this in one moment never end.
+/// If more timeouts than this are due at one moment, they never end.
 constexpr int kTimeoutsMax = 50;
 
 }  // namespace
@@ -154,7 +154,7 @@ void World::decide(const Fact& fact) {
   if (digest_ != nullptr) digest_->add(fact, now_);
   bridge_.handle(fact, now_);
   carry_out_all();
-  // Answers that the shell gives at once belong to the same moment.
+  // Facts with which the shell answers an order at once belong to the same moment.
   if (later_.empty()) promises_.on_settled(bridge_);
 }
 
