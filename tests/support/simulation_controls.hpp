@@ -29,8 +29,6 @@ class Controls {
   void on_error_line(const std::string& text);
   /// A reload begins: a build starts, or a child if there is no build command.
   void on_reload_begun();
-  /// There is no session yet that needs a child.
-  void on_reload_not_wanted() { on_reload_begun(); }
   void on_line(ControlId connection, const std::string& line, bool is_ending);
 
   std::size_t owed_count() const { return owed_.size(); }

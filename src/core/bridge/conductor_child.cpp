@@ -35,6 +35,12 @@ bool looks_like_answer(std::string_view text) {
   return outcome != text.npos || text.find("\"jsonrpc\"") != text.npos;
 }
 
+/// Whether the answer itself says that it belongs to a subscriptions/listen.
+bool ends_stream(const Message& answer) {
+  const std::string_view meta = member(answer.result, "_meta");
+  return !member(meta, kMetaStream).empty();
+}
+
 /// Whether the request goes on as a task, of which this is only the beginning.
 bool is_task(const ClientRequest& request, std::string_view result) {
   if (result.size() > limits::kTaskResultMax) return false;

@@ -2,20 +2,9 @@
 #include "core/bridge/conductor.hpp"
 #include "core/client/opening.hpp"
 #include "core/wire/method.hpp"
-#include "core/wire/protocol.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {
-namespace {
-
-/// Whether the answer itself says that it is one to a subscriptions/listen.
-bool ends_stream(const Message& answer) {
-  const std::string_view meta = member(answer.result, "_meta");
-  return !member(meta, kMetaStream).empty();
-}
-
-}  // namespace
-
 /// Returns false if the request is not valid; the child then refuses it.
 bool Conductor::on_listen(ClientRequest& request, const Message& message, Line line) {
   auto wanted = StreamFilter::of(message.params.notifications);
