@@ -99,11 +99,11 @@ Heard Promises::heard(const std::string& line) {
   return passed(line, said);
 }
 
-/// A child may cancel its own question under an id that a stream of the client has too. Nobody can
-/// tell which of the two the child means, so the bridge may end the stream. Returns that stream.
-/// Only mixed clients have such ids.
+/// The stream that the child ends with a cancellation of its own question, since nobody can tell
+/// which of the two it means. A child also asks, and cancels, where there is no session and the
+/// bridge drops its questions.
 Streams::Stream* Promises::cancelled_stream(const ChildSaid& said, const std::string& line) {
-  if (said.kind != ChildSaid::Kind::cancelled || !is_mixed()) return nullptr;
+  if (said.kind != ChildSaid::Kind::cancelled) return nullptr;
   Streams::Stream* const stream = streams_.find(said.id, may_be_closed());
   const bool is_its = stream != nullptr && line == said.before + stream->said->id + said.after;
   return is_its ? stream : nullptr;
