@@ -116,10 +116,12 @@ void Promises::check_order(const ChildSaid& said) {
   const auto asked = requests_.find(said.mark);
   if (asked != requests_.end()) {
     const Request& request = asked->second;
-    // The answer may wait for a notice, or for a fact that explains an error.
-    const bool may_be_held = said.kind == ChildSaid::Kind::result
-                                 ? request.said->method == "tools/call" || request.is_doubled
-                                 : !request.said->envelope.empty();
+    // The bridge holds a result for a notice, and the error to a request with an envelope until it
+    // knows what the error means. Of requests with the same id, any may be the one that got it.
+    const bool may_be_held =
+        said.kind == ChildSaid::Kind::result
+            ? request.said->method == "tools/call" || request.is_doubled
+            : !request.said->envelope.empty() || (request.is_doubled && !envelopes_.empty());
     if (may_be_held) return;
   }
   const int order = read_order_.at(said.number);
