@@ -173,16 +173,16 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     read_order_[number] = static_cast<int>(read_order_.size()) + 1;
     if (said.question != 0) questions_.on_cancelled(said.question);
     if (said.kind == ChildSaid::Kind::progress) output_may_be_closed_until_ = now_ + kLate;
+    if (said.kind == ChildSaid::Kind::stream_end && said.is_answer) {
+      its_life.has_answered = true;
+      check_rounding(its_life, said);
+    }
     if (Streams::Stream* const stream = streams_.of(said.mark); stream && said.is_refusal) {
       streams_.on_refused(*stream, gen);
     }
     if (Streams::Stream* const stream = streams_.find(said.id, true);
         stream && said.kind == ChildSaid::Kind::stream_end) {
       stream->has_ended |= stream->gen == gen;
-    }
-    if (said.kind == ChildSaid::Kind::stream_end && said.is_answer) {
-      its_life.has_answered = true;
-      check_rounding(its_life, said);
     }
     if (said.kind != ChildSaid::Kind::result && said.kind != ChildSaid::Kind::error) continue;
     const bool has_version = said.text().find("\"protocolVersion\"") != std::string::npos;
@@ -268,9 +268,9 @@ bool Promises::may_be_taken_for(const Request& a, const Request& b) const {
          rounded_key(a.said->id) == rounded_key(b.said->id);
 }
 
-/// A second answer to a request, or an answer to a closed stream, may be taken for the answer to
-/// another request. This is so as long as the bridge does not know that the child keeps every digit
-/// of an id.
+/// What answers a request a second time, or a stream that was closed or that another child serves
+/// now, may be taken for the answer to another, as long as nobody knows that the child keeps each
+/// digit.
 void Promises::check_rounding(Life& its_life, const ChildSaid& said) {
   const bool is_kept = scene_.big_ids == Scene::BigIds::kept;
   if (scene_.big_ids == Scene::BigIds::none || !is_big(id_key(said.id))) return;
@@ -282,7 +282,7 @@ void Promises::check_rounding(Life& its_life, const ChildSaid& said) {
   const auto found = requests_.find(said.mark);
   Request* const request = found == requests_.end() ? nullptr : &found->second;
   const Streams::Stream* const stream = streams_.of(said.mark);
-  if (stream != nullptr && !stream->closed_at) return;
+  if (stream != nullptr && !stream->closed_at && stream->gen == said.gen) return;
   if (request != nullptr && !request->is_answered && !request->is_cancelled &&
       request->answer_read == 0) {
     return;

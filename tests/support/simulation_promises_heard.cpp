@@ -210,8 +210,8 @@ Heard Promises::stream_ended(Streams::Stream& stream, const std::string& line,
   return {Heard::Kind::stream_ended, stream.said->id};
 }
 
-/// The request that gets the end of a closed stream as its answer, because nobody can tell the two
-/// ids apart.
+/// The request that gets what ends a stream, where nobody can tell their ids apart. The client has
+/// closed that stream, or another child serves it now.
 Promises::Request* Promises::taken_for(const ChildSaid& said, const std::string& line) {
   for (const int mark : open_) {
     Request& request = requests_.at(mark);
@@ -224,13 +224,14 @@ Promises::Request* Promises::taken_for(const ChildSaid& said, const std::string&
 Heard Promises::passed_to_stream(const std::string& line, const ChildSaid& said) {
   if (said.kind == ChildSaid::Kind::stream_end) {
     Streams::Stream* stream = streams_.find(said.id, may_be_closed());
-    Request* const other = stream == nullptr ? taken_for(said, line) : nullptr;
-    if (stream == nullptr && !life(said.gen).has_shown_digits) {
-      stream = streams_.find_rounded(said.id);
-    }
-    if (other != nullptr) {
+    Request* const other = taken_for(said, line);
+    // Exactly the id of a stream means the stream, also if the client has just closed it.
+    if (other != nullptr && (stream == nullptr || stream->said->id != other->said->id)) {
       answered(*other, other->said->id);
       return {Heard::Kind::answer, other->said->id};
+    }
+    if (stream == nullptr && !life(said.gen).has_shown_digits) {
+      stream = streams_.find_rounded(said.id);
     }
     if (stream == nullptr) throw Broken("a stream ends that is not open");
     return stream_ended(*stream, line, said);
