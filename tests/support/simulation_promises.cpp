@@ -276,9 +276,12 @@ void Promises::check_rounding(Life& its_life, const ChildSaid& said) {
   if (scene_.big_ids == Scene::BigIds::none || !is_big(id_key(said.id))) return;
   // The bridge learns nothing about rounding from an answer that has exactly the id of a stream.
   const bool is_of_stream = said.kind == ChildSaid::Kind::stream_end;
-  its_life.has_shown_digits |=
+  const bool shows_digits =
       is_kept && !is_of_stream && !said.is_unreadable && !may_be_rounded(said.id);
-  if (its_life.has_shown_digits || (is_kept && !may_be_rounded(said.id))) return;
+  if (shows_digits && its_life.digits_shown_in == 0) {
+    its_life.digits_shown_in = read_order_.at(said.number);
+  }
+  if (its_life.digits_shown_in != 0 || (is_kept && !may_be_rounded(said.id))) return;
   const auto found = requests_.find(said.mark);
   Request* const request = found == requests_.end() ? nullptr : &found->second;
   const Streams::Stream* const stream = streams_.of(said.mark);
@@ -293,6 +296,13 @@ void Promises::check_rounding(Life& its_life, const ChildSaid& said) {
     other.is_doubled = true;
     if (request != nullptr) request->is_doubled = true;
   }
+}
+
+/// Whether nobody knew, when the bridge has read this line, that the child keeps each digit. The
+/// line may have waited since.
+bool Promises::may_have_rounded(const ChildSaid& said) {
+  const int shown = life(said.gen).digits_shown_in;
+  return shown == 0 || read_order_.at(said.number) < shown;
 }
 
 void Promises::on_exited(Generation gen, const ExitStatus& status) {

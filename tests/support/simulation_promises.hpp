@@ -131,8 +131,8 @@ class Promises {
     /// When the child wrote its first line. Noise counts too, because it may hold an error without
     /// an id.
     std::optional<Instant> wrote_first_at;
-    /// The child has shown that it does not round ids.
-    bool has_shown_digits = false;
+    /// The place of the line that shows that it rounds no ids; 0 before that.
+    int digits_shown_in = 0;
     bool is_input_closed = false;
     bool was_meant_by_kill = false;
     /// The child was killed on purpose, and nothing else had begun to end it.
@@ -327,6 +327,7 @@ class Promises {
 
   bool may_be_taken_for(const Request& a, const Request& b) const;
   void check_rounding(Life& its_life, const ChildSaid& said);
+  bool may_have_rounded(const ChildSaid& said);
   void check_silent() const;
   void check_end(const Bridge& bridge);
 

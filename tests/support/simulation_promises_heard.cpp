@@ -230,7 +230,7 @@ Heard Promises::passed_to_stream(const std::string& line, const ChildSaid& said)
       answered(*other, other->said->id);
       return {Heard::Kind::answer, other->said->id};
     }
-    if (stream == nullptr && !life(said.gen).has_shown_digits) {
+    if (stream == nullptr && may_have_rounded(said)) {
       stream = streams_.find_rounded(said.id);
     }
     if (stream == nullptr) throw Broken("a stream ends that is not open");
@@ -247,7 +247,7 @@ Heard Promises::passed_to_stream(const std::string& line, const ChildSaid& said)
   const std::string tagged = fmt::format("{}{}{}}}}}}}", said.before, kStreamTag, id);
   // For a server that keeps numbers as doubles, a closed stream may have the same id.
   const bool is_alike = is_big(id_key(said.token)) && rounded_key(said.token) == rounded_key(id) &&
-                        !life(said.gen).has_shown_digits;
+                        may_have_rounded(said);
   const std::string passed =
       is_alike ? said.before + said.id + said.middle + id + said.after : said.text();
   if (line != (said.token.empty() ? tagged : passed)) throw Broken("a change was changed");
@@ -310,10 +310,7 @@ Heard Promises::passed_answer(const std::string& line, const ChildSaid& said) {
       may_be_opening |= other.is_opening || said.is_discovery;
     }
   } else if (request->is_answered) {
-    const bool may_be = !life(said.gen).has_shown_digits;
-    Streams::Stream* const stream = may_be ? streams_.find_rounded(said.id) : nullptr;
-    if (stream != nullptr) return stream_ended(*stream, line, said);
-    throw Broken(fmt::format("request {} gets a second answer", request->said->id));
+    candidates.clear();
   }
   for (Request* candidate : candidates) {
     std::string expected = said.before + candidate->said->id + said.after;
@@ -337,6 +334,15 @@ Heard Promises::passed_answer(const std::string& line, const ChildSaid& said) {
     const bool is_probe = candidate->said->method == "server/discover";
     if (is_probe) return {Heard::Kind::discovery};
     return {Heard::Kind::answer, candidate->said->id, false, candidate->is_opening};
+  }
+  if (request->is_answered) {
+    // A second answer may end a stream whose id the child may have rounded to this one.
+    const bool may_be = may_have_rounded(said);
+    Streams::Stream* const stream = may_be ? streams_.find_rounded(said.id) : nullptr;
+    if (stream != nullptr) return stream_ended(*stream, line, said);
+  }
+  if (candidates.empty()) {
+    throw Broken(fmt::format("request {} gets a second answer", request->said->id));
   }
   throw Broken("an answer was changed, or has another id than its request");
 }
