@@ -83,6 +83,20 @@ TEST_F(BridgeIdsTest, AChildThatHasShownEveryDigitRoundsNone) {
   child(1, result(other));
 }
 
+TEST_F(BridgeIdsTest, TheAnswerToTheOpeningShowsEveryDigitToo) {
+  const std::string other = "12345678901234567890";
+  client(initialize("12345678901234567891"));
+  child(1, result("12345678901234567891", server.opening()));
+  client(initialized());
+  child(1, result("#1", Server::list("tools", server.tools)));
+  client(call(other, "a"));
+  done();
+  child(1, result("12345678901234567168"));
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(1, result(other));
+  EXPECT_THAT(client_got(), ElementsAre(result(other)));
+}
+
 TEST_F(BridgeIdsTest, ANumberAndAStringAreDifferentIds) {
   open_session();
   client(call(1, "a"));

@@ -261,6 +261,7 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
                                       brief(message.error, 300)));
     return;
   }
+  if (shows_every_digit(message.id)) child.keeps_integers = true;
   const auto before = child.handshake.state();
   // A child that is on its way out can't be asked for the next page.
   if ((child.life.is_up() || before == Handshake::State::opening) &&
