@@ -260,6 +260,20 @@ TEST_F(BridgeStreamsTest, AnAcknowledgementThatCrossesTheCancellationIsNoFaultOf
   EXPECT_THAT(logs(), Not(Contains(HasSubstr("acknowledged a stream"))));
 }
 
+TEST_F(BridgeStreamsTest, ARoundedAcknowledgementOfWhatAStreamDoesNotWantIsNotItsOwn) {
+  const std::string prompts = R"json({"promptsListChanged":true})json";
+  const Id cancelled_stream("9007199254740992"), stream("9007199254740993");
+  client(listen(cancelled_stream, prompts));
+  client(listen(stream, kTools));
+  opens(1);
+  client(cancelled(cancelled_stream));
+  done();
+  child(1, acknowledged(cancelled_stream, prompts));
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(1, acknowledged(stream, kTools));
+  EXPECT_THAT(client_got(), ElementsAre(acknowledged(stream, kTools)));
+}
+
 TEST_F(BridgeStreamsTest, ARequestWithTheIdOfAnOpenStreamCannotBeToldFromIt) {
   open_stream(kTools, kTools);
   client(enveloped_call(kStream, "echo"));

@@ -149,8 +149,14 @@ void Streams::end(const Stream& stream, std::string_view why, const Turn& turn) 
 
 void Streams::on_acknowledged(const Sender& sender, const Message& message, Line line,
                               const Turn& turn) {
-  Stream* const stream = find(message.params.subscription_id, sender);
+  Stream* stream = find(message.params.subscription_id, sender);
   const auto granted = StreamFilter::of(message.params.notifications);
+  // A grant of what the stream has not asked for belongs to a stream that is closed, and the child
+  // has rounded no id.
+  if (stream != nullptr && granted && !stream->wanted.covers(*granted) &&
+      !same_id(stream->id, message.params.subscription_id)) {
+    stream = nullptr;
+  }
   if (stream == nullptr || !granted) {
     const bool is_late = was_cancelled(message.params.subscription_id);
     turn.log(is_late ? Level::debug : Level::warn,
