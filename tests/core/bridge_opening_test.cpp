@@ -262,6 +262,28 @@ TEST_F(BridgeOpeningTest, ASecondOpeningIsWaitedForNoLongerThanTheFirst) {
   EXPECT_THAT(done(), IsEmpty());
 }
 
+TEST_F(BridgeOpeningTest, TheLateAnswerToASecondOpeningIsNotThatOfARequestWithItsId) {
+  open_session();
+  client(initialize(7));
+  time_passes(config.answer_within);
+  client(call(7, "echo"));
+  done();
+  child(1, result(7, server.opening()));
+  EXPECT_THAT(done(), IsEmpty());
+  child(1, result(7, text_result("x")));
+  EXPECT_THAT(client_got(), ElementsAre(result(7, text_result("x"))));
+}
+
+TEST_F(BridgeOpeningTest, ASecondOpeningThatIsNeverAnsweredTakesNoOtherAnswer) {
+  open_session();
+  client(initialize(7));
+  time_passes(config.answer_within);
+  client(call(7, "echo"));
+  done();
+  child(1, result(7, text_result("x")));
+  EXPECT_THAT(client_got(), ElementsAre(result(7, text_result("x"))));
+}
+
 TEST_F(BridgeOpeningTest, ASecondOpeningInALongRespawnIsAnsweredToo) {
   open_in_a_respawn();
   time_passes(seconds(1));

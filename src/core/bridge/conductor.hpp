@@ -180,6 +180,7 @@ class Conductor {
   void on_initialize(ClientRequest& request, const Message& message, Line line);
   void expect_answer(ClientRequest& second_opening, Line line);
   void answer_second_openings();
+  static bool is_late_opening(Child& child, const Message& answer);
   void meet(std::string_view client_info);
   /// The client's `initialize`, while it is owed an answer.
   ClientRequest* opening() const;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/json_text.hpp"
+#include "core/base/raw_id.hpp"
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
 #include "core/client/client_facts.hpp"
@@ -67,11 +68,22 @@ void Conductor::answer_second_openings() {
         opening_->expect_second(*request->extra->answer_by);
         continue;
       }
+      Child* const child = state == State::sent ? generations_.find(request->gen) : nullptr;
+      if (child != nullptr) child->late_opening = request->id();
       const std::string why = fmt::format("it has not answered initialize after {}",
                                           duration_text(config_.answer_within));
       answer_lost_opening(*request, why, {});
     }
   }
+}
+
+/// Whether this answers an opening that the bridge has answered in the child's place. The client
+/// may have used its id again.
+bool Conductor::is_late_opening(Child& child, const Message& answer) {
+  const bool is_late = !child.late_opening.empty() && same_id(child.late_opening, answer.id) &&
+                       !member(answer.result, "protocolVersion").empty();
+  if (is_late) child.late_opening.clear();
+  return is_late;
 }
 
 /// The client has said who it is.

@@ -48,6 +48,7 @@ Streams::Sender Conductor::sender(const Child& child, std::string_view raw_id) {
 Conductor::Answered Conductor::answered_by(Child& child, const Message& answer) {
   if (Streams::Stream* const stream = streams_.find(answer.id, child.gen())) return {stream};
   if (streams_.was_cancelled(answer.id) && ends_stream(answer)) return {};
+  if (is_late_opening(child, answer)) return {};
   ClientRequest* const request = find_sent(child, answer.id);
   if (request != nullptr && same_id(request->id(), answer.id)) return {nullptr, request};
   Streams::Stream* const stream = streams_.find(answer.id, sender(child, answer.id));

@@ -106,7 +106,10 @@ struct Child {
   bool has_held_errors = false;
   /// The child has answered an id that no double has, so it keeps integers of at least 64 bits.
   bool keeps_integers = false;
-  /// The first cursors that the client got from the child.
+  /// The raw id of the last opening that the bridge has answered in its place, and that it has not
+  /// answered since.
+  std::string late_opening;
+  /// The first of the cursors that the client got from it.
   std::set<std::string> cursors;
   Replays::Made calls_made;
   /// What the child has written to stderr while another child serves.
