@@ -109,7 +109,7 @@ void Promises::on_rebuild_cancelled() {
   const bool may_be_last =
       std::all_of(calls.begin(), calls.end(), [](const Request* call) { return call->is_built; });
   if (BuildLife* const build = running_build(); build != nullptr && may_be_last) {
-    build->may_be_abandoned = !build->is_for_reload;
+    build->may_be_abandoned |= !build->is_for_reload;
     if (is_for_reload || !calls.empty()) return;
     build->is_abandoned = true;
     must_close_input_ = !build->is_input_closed && !build->status ? last_build_ : kNoGeneration;
