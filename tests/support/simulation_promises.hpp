@@ -245,7 +245,7 @@ class Promises {
   std::vector<Heard> heard_batch(const std::string& line);
   Heard own(const std::string& line);
   Heard own_notification(const std::string& line, const nlohmann::json& message);
-  Heard own_cancellation(const std::string& id);
+  Heard own_cancellation(const std::string& id, std::string_view reason);
   void check_own_answer(Request& request, const std::string& line, const nlohmann::json& message);
   static void check_stateless_result(const nlohmann::json& result);
   static void check_stateless_list(const nlohmann::json& result);

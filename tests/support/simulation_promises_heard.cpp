@@ -100,8 +100,8 @@ Heard Promises::heard(const std::string& line) {
 }
 
 /// The stream that the child ends with a cancellation of its own question, since nobody can tell
-/// which of the two it means. A child also asks, and cancels, where there is no session and the
-/// bridge drops its questions.
+/// which of the two it means. The client may have a stream with the id of a question that it has
+/// never heard of, because questions are dropped outside of a session.
 Streams::Stream* Promises::cancelled_stream(const ChildSaid& said, const std::string& line) {
   if (said.kind != ChildSaid::Kind::cancelled) return nullptr;
   Streams::Stream* const stream = streams_.find(said.id, may_be_closed());

@@ -125,7 +125,8 @@ Heard Promises::own_notification(const std::string& line, const json& message) {
   const std::string method = message["method"];
   if (message.contains("id")) throw Broken("the bridge asks the client something");
   if (method == "notifications/cancelled") {
-    return own_cancellation(message.at("params").at("requestId").dump());
+    const json& params = message.at("params");
+    return own_cancellation(params.at("requestId").dump(), params.value("reason", ""));
   }
   if (method == "notifications/progress") return own_progress(message);
   if (method == "notifications/subscriptions/acknowledged") {
@@ -147,9 +148,12 @@ Heard Promises::own_notification(const std::string& line, const json& message) {
                                                        : Heard::Kind::other};
 }
 
-/// The bridge cancels a question whose child is gone, or a stream.
-Heard Promises::own_cancellation(const std::string& id) {
-  if (Streams::Stream* const stream = streams_.find(id, may_be_closed())) {
+/// Of a question whose child is gone, or of a stream. The ids of the bridge's questions may be those
+/// of streams, but only the cancellation of a question says that its child is gone.
+Heard Promises::own_cancellation(const std::string& id, std::string_view reason) {
+  const bool is_of_question = reason == "the server that asked is gone";
+  Streams::Stream* const stream = is_of_question ? nullptr : streams_.find(id, may_be_closed());
+  if (stream != nullptr) {
     streams_.close(*stream, now_);
     taken_back_.erase(stream->said->mark);
     return {Heard::Kind::stream_ended, stream->said->id};
