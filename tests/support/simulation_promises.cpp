@@ -268,9 +268,9 @@ bool Promises::may_be_taken_for(const Request& a, const Request& b) const {
          rounded_key(a.said->id) == rounded_key(b.said->id);
 }
 
-/// What answers a request a second time, or a stream that was closed or that another child serves
-/// now, may be taken for the answer to another, as long as nobody knows that the child keeps each
-/// digit.
+/// A second answer to a request may be taken for the answer to another request, and so may an
+/// answer to a stream that is closed or that another child serves now. This is so as long as the
+/// bridge does not know that the child keeps every digit of an id.
 void Promises::check_rounding(Life& its_life, const ChildSaid& said) {
   const bool is_kept = scene_.big_ids == Scene::BigIds::kept;
   if (scene_.big_ids == Scene::BigIds::none || !is_big(id_key(said.id))) return;
@@ -298,7 +298,7 @@ void Promises::check_rounding(Life& its_life, const ChildSaid& said) {
   }
 }
 
-/// Whether nobody knew, when the bridge has read this line, that the child keeps each digit. The
+/// Whether the bridge did not know yet that the child keeps every digit when it read this line. The
 /// line may have waited since.
 bool Promises::may_have_rounded(const ChildSaid& said) {
   const int shown = life(said.gen).digits_shown_in;

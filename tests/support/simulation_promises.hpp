@@ -131,7 +131,7 @@ class Promises {
     /// When the child wrote its first line. Noise counts too, because it may hold an error without
     /// an id.
     std::optional<Instant> wrote_first_at;
-    /// The place of the line that shows that it rounds no ids; 0 before that.
+    /// The place of the line that shows that the child does not round ids; 0 before that line.
     int digits_shown_in = 0;
     bool is_input_closed = false;
     bool was_meant_by_kill = false;

@@ -99,9 +99,9 @@ Heard Promises::heard(const std::string& line) {
   return passed(line, said);
 }
 
-/// The stream that the child ends with a cancellation of its own question, since nobody can tell
-/// which of the two it means. The client may have a stream with the id of a question that it has
-/// never heard of, because questions are dropped outside of a session.
+/// A child may cancel its own question under an id that a stream of the client has too. The bridge
+/// cannot tell which of the two the child means, so it may end the stream. Returns that stream. The
+/// client need not have heard of the question, because questions are dropped outside of a session.
 Streams::Stream* Promises::cancelled_stream(const ChildSaid& said, const std::string& line) {
   if (said.kind != ChildSaid::Kind::cancelled) return nullptr;
   Streams::Stream* const stream = streams_.find(said.id, may_be_closed());
@@ -117,7 +117,7 @@ void Promises::check_order(const ChildSaid& said) {
   if (asked != requests_.end()) {
     const Request& request = asked->second;
     // The bridge holds a result for a notice, and the error to a request with an envelope until it
-    // knows what the error means. Of requests with the same id, any may be the one that got it.
+    // knows what the error means. If several requests have the same id, each may have got it.
     const bool may_be_held =
         said.kind == ChildSaid::Kind::result
             ? request.said->method == "tools/call" || request.is_doubled
@@ -210,8 +210,8 @@ Heard Promises::stream_ended(Streams::Stream& stream, const std::string& line,
   return {Heard::Kind::stream_ended, stream.said->id};
 }
 
-/// The request that gets what ends a stream, where nobody can tell their ids apart. The client has
-/// closed that stream, or another child serves it now.
+/// The request that gets the end of a stream as its answer, because the bridge cannot tell their
+/// ids apart. The client has closed that stream, or another child serves it now.
 Promises::Request* Promises::taken_for(const ChildSaid& said, const std::string& line) {
   for (const int mark : open_) {
     Request& request = requests_.at(mark);

@@ -148,8 +148,8 @@ Heard Promises::own_notification(const std::string& line, const json& message) {
                                                        : Heard::Kind::other};
 }
 
-/// Of a question whose child is gone, or of a stream. The ids of the bridge's questions may be those
-/// of streams, but only the cancellation of a question says that its child is gone.
+/// Of a question whose child is gone, or of a stream. The ids of the bridge's questions may be
+/// those of streams, but only the cancellation of a question says that its child is gone.
 Heard Promises::own_cancellation(const std::string& id, std::string_view reason) {
   const bool is_of_question = reason == "the server that asked is gone";
   Streams::Stream* const stream = is_of_question ? nullptr : streams_.find(id, may_be_closed());

@@ -318,9 +318,9 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
 
 /// An exact match of the id wins over an id that the child may have rounded.
 Conductor::Answered Conductor::answered_by(Child& child, const Message& answer) {
-  if (shows_every_digit(answer.id)) child.keeps_integers = true;
   if (Streams::Stream* const stream = streams_.find(answer.id, child.gen())) return {stream};
   if (streams_.was_cancelled(answer.id) && ends_stream(answer)) return {};
+  if (is_late_opening(child, answer)) return {};
   ClientRequest* const request = find_sent(child, answer.id);
   if (request != nullptr && same_id(request->id(), answer.id)) return {nullptr, request};
   Streams::Stream* const stream = streams_.find(answer.id, sender(child, answer.id));

@@ -44,19 +44,6 @@ Streams::Sender Conductor::sender(const Child& child, std::string_view raw_id) {
   return {child.gen(), child.life.is_up(), child.may_round(raw_id)};
 }
 
-/// Whatever has exactly this id counts before all that the child may have rounded to it.
-Conductor::Answered Conductor::answered_by(Child& child, const Message& answer) {
-  if (Streams::Stream* const stream = streams_.find(answer.id, child.gen())) return {stream};
-  if (streams_.was_cancelled(answer.id) && ends_stream(answer)) return {};
-  if (is_late_opening(child, answer)) return {};
-  ClientRequest* const request = find_sent(child, answer.id);
-  if (request != nullptr && same_id(request->id(), answer.id)) return {nullptr, request};
-  Streams::Stream* const stream = streams_.find(answer.id, sender(child, answer.id));
-  // Hardly anything but its end answers a stream, and the end names it.
-  if (stream != nullptr && (request == nullptr || ends_stream(answer))) return {stream};
-  return {nullptr, request};
-}
-
 void Conductor::on_streams_timeout() {
   const auto is_up = [this](Generation gen) {
     const Child* const child = generations_.find(gen);

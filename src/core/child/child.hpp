@@ -106,10 +106,10 @@ struct Child {
   bool has_held_errors = false;
   /// The child has answered an id that no double has, so it keeps integers of at least 64 bits.
   bool keeps_integers = false;
-  /// The raw id of the last opening that the bridge has answered in its place, and that it has not
-  /// answered since.
+  /// The raw id of the last opening that the bridge has answered in the place of the child, and
+  /// that the child has not answered since.
   std::string late_opening;
-  /// The first of the cursors that the client got from it.
+  /// The first cursors that the client got from the child.
   std::set<std::string> cursors;
   Replays::Made calls_made;
   /// What the child has written to stderr while another child serves.
