@@ -83,6 +83,33 @@ TEST_F(BridgeEraTest, ErrorsWaitOnlyABoundedTimeToBeExplained) {
   EXPECT_THAT(client_got(), ElementsAre(error(1, -32600, "no")));
 }
 
+TEST_F(BridgeEraTest, ErrorsOfAServerThatIsReplacedWaitNoLongerToBeExplained) {
+  client(enveloped_call(1, "echo"));
+  client(enveloped_call(2, "echo"));
+  for (const char* id : {"1", "#1", "#2", "#3"}) child(1, error(id, -32600, "no"));
+  ask_reload();
+  opens(2);
+  done();
+  time_passes(limits::kOtherListWait);
+  EXPECT_THAT(client_got(), ElementsAre(error(1, -32600, "no")));
+  child(1, result(2, complete_text("a")));
+  dies(1, 0);
+}
+
+TEST_F(BridgeEraTest, ErrorsOfAServerThatIsReplacedAreExplainedToo) {
+  client(enveloped_call(1, "echo"));
+  client(enveloped_call(2, "echo"));
+  for (const char* id : {"1", "#1", "#2", "#3"}) child(1, error(id, -32600, "no"));
+  ask_reload();
+  opens(2);
+  done();
+  server.is_stateless = false;
+  opens(1);
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("It refused this call, which had no effect")));
+  child(1, error(2, -32600, "no"));
+  dies(1, 0);
+}
+
 TEST_F(BridgeEraTest, ErrorsThatWaitToBeExplainedOutliveTheServer) {
   client(enveloped_call(1, "echo"));
   child(1, error(1, -32600, "no"));

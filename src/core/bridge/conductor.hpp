@@ -131,6 +131,7 @@ class Conductor {
   void advance(Child& child);
   void refuse_opening(Child& child);
   void fail_refused(Child& child);
+  void release_explained(Child& child);
   void open(Child& child);
   void expect_start(Child& child);
   void advance_unopened(Child& child);

@@ -101,6 +101,8 @@ void Conductor::advance(Child& child) {
   Handshake& handshake = child.handshake;
   if (!child.life.is_up()) return;
   if (child.is_retiring()) {
+    if (handshake.state() == State::refused) fail_refused(child);
+    release_explained(child);
     finish_retiring(child);
     return;
   }
@@ -142,10 +144,7 @@ void Conductor::advance(Child& child) {
     notices_->add_replay_failure(std::move(failure));
   }
   if (const auto lists = handshake.take_lists(now_)) on_lists(child, *lists);
-  if (child.has_held_errors && !handshake.is_in_doubt()) {
-    child.has_held_errors = false;
-    release_held();
-  }
+  release_explained(child);
   if (child.role == Role::coming && handshake.is_there()) {
     begin_serving(child);
     // Lists that did not come in time show nothing of a child that needs no opening.
@@ -199,6 +198,13 @@ void Conductor::fail_refused(Child& child) {
   for (ClientRequest* request : requests_.all(ClientRequest::State::held, child.gen())) {
     fail_undone(*request, report);
   }
+}
+
+/// Errors that were held leave as soon as it is known that the child is of the client's era.
+void Conductor::release_explained(Child& child) {
+  if (!child.has_held_errors || child.handshake.is_in_doubt()) return;
+  child.has_held_errors = false;
+  release_held();
 }
 
 void Conductor::expect_start(Child& child) {
