@@ -248,6 +248,23 @@ TEST_F(BridgeStatelessTest, AChildThatDiesBeforeItAnswersAnythingIsAFailedStart)
   EXPECT_THAT(done(), ElementsAre("check files", HasSubstr(R"json("isError":true)json")));
 }
 
+TEST_F(BridgeStatelessTest, TheFirstAnswerOfAReplacedServerDoesNotEndARowOfFailedStarts) {
+  client(enveloped_call(1, "echo"));
+  ask_reload();
+  opens(2);
+  dies(2, 1);
+  plays.start = false;
+  for (Generation gen = 3; gen <= 5; ++gen) {
+    client(enveloped_call(gen, "echo"));
+    start_fails(gen, "broken");
+  }
+  child(1, result(1, complete_text("a")));
+  dies(1, 0);
+  done();
+  client(enveloped_call(10, "echo"));
+  EXPECT_THAT(done(), ElementsAre("check files", HasSubstr("none was tried now")));
+}
+
 TEST_F(BridgeStatelessTest, ACrashInTheFirstRequestIsToldAsACrash) {
   client(enveloped_call(1, "crash"));
   dies(1, 3);

@@ -251,12 +251,13 @@ void Conductor::begin_serving(Child& child) {
   ask_for_streams(child);
 }
 
-/// The child has shown that it works: it was opened, or has answered without an opening. An answer
-/// does not count if it came before the child serves or belongs to no open request.
+/// It was opened, or has answered without that. An answer that came before it serves, or that
+/// nobody waits for, does not count. That of a child whose successor serves tells nothing of the
+/// starts since.
 void Conductor::note_served(Child& child) {
   if (child.role == Role::coming || child.has_started()) return;
   child.proof = Child::Proof::started;
-  starts_->on_proved();
+  if (!child.is_retiring()) starts_->on_served();
 }
 
 void Conductor::note_startup(Child& child) {
