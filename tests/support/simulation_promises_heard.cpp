@@ -318,7 +318,7 @@ Heard Promises::passed_answer(const std::string& line, const ChildSaid& said) {
         candidate->is_doubled ? line.find(kExpired) != line.npos : must_expire(*candidate->said);
     if (is_expired) expected = expired(std::move(expected));
     auto inserted = inserted_into(expected, line);
-    if (may_be_opening && has_id(line, candidate->said->id)) inserted = "";
+    if (!inserted && may_be_opening && has_id(line, candidate->said->id)) inserted = "";
     if (!inserted) continue;
     if (!inserted->empty() && !json::accept(line)) throw Broken("the line is not valid JSON");
     check_inserted(*inserted, said, *candidate);
