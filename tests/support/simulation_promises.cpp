@@ -137,7 +137,8 @@ void Promises::on_child_started(Generation gen, bool is_remote_runner, bool can_
   its_life.can_be_killed = can_be_killed;
   its_life.started = now_;
   its_life.is_after_loss = has_lost_stateless_;
-  if (has_lost_stateless_ && config_.startup_timeout > Milliseconds::zero()) {
+  if (has_lost_stateless_ && !may_have_forgotten_ &&
+      config_.startup_timeout > Milliseconds::zero()) {
     its_life.must_speak_by = now_ + config_.startup_timeout + kLate;
   }
 }
@@ -158,7 +159,7 @@ void Promises::on_start_failed(Generation gen) {
   candidate_died_ |= was_candidate;
   if (was_candidate) return;
   restarts_.on_end(now_, true);
-  if (is_asked_ || is_stateless_) ++failures_in_row_;
+  if (is_asked_ || (is_stateless_ && !may_have_forgotten_)) ++failures_in_row_;
   has_lost_stateless_ |= is_stateless_;
 }
 
@@ -208,6 +209,8 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     const auto found = requests_.find(said.mark);
     if (found == requests_.end()) continue;
     Request& request = found->second;
+    may_have_forgotten_ |=
+        said.kind == ChildSaid::Kind::error && request.said->is_of_unknown_version;
     begin_pause(said, request, numbers);
     if (said.has_tools || request.is_doubled) output_may_be_closed_until_ = now_ + kLate;
     // If two requests have the same id, either answer may carry the notice.

@@ -357,6 +357,9 @@ class Promises {
   bool is_stateless_ = false;
   /// While `is_stateless_` was true, a child was lost or got a successor.
   bool has_lost_stateless_ = false;
+  /// A child has refused a version that is none. The bridge may have forgotten with it that there
+  /// was anybody.
+  bool may_have_forgotten_ = false;
   bool is_initialized_ = false;
   int initialize_count_ = 0;
   std::map<std::string, Instant> progress_at_;  // by raw token
