@@ -111,6 +111,10 @@ class Promises {
     std::vector<Generation> sent_to;
     /// The number of the child's answer that the bridge has read; 0 if there is none.
     int answer_read = 0;
+    /// How often the client had cancelled what it had not read by then.
+    int unread_before = 0;
+    /// The child that served when it came, and had stopped reading.
+    Generation deaf = kNoGeneration;
     std::optional<Instant> due;
     /// The answer may not come before this moment, because the client needs a pause after its list.
     Instant not_before;

@@ -190,6 +190,8 @@ void Promises::request_sent(Life&, Generation gen, Request& request) {
     if (request.sent_to.back() == gen) throw Broken("a request is sent twice to the same child");
   }
   request.sent_to.push_back(gen);
+  // The successor of a child that has stopped reading may serve before it is sent anything.
+  if (request.deaf != kNoGeneration && gen > request.deaf) request.is_due_at_once = false;
   request.may_wait_for_build = false;
   // If the child takes too long, the bridge itself answers the opening, so the opening stays due.
   if (!request.is_opening || life(gen).line_count > 1) request.due.reset();

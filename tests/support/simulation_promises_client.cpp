@@ -152,6 +152,7 @@ void Promises::on_request(const ClientSaid& said) {
              (is_deaf && !request.is_opening && !scene_.has_outer_tools) ||
              (said.method == "ping" && nobody_is_up)) {
     request.is_due_at_once = !(scene_.has_outer_tools && is_builtin_name(said.tool)) || is_ours;
+    if (is_deaf) request.deaf = serving->first;
   } else {
     ++requests_for_child_;
     on_wanted();
