@@ -240,9 +240,12 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     }
     // In a mixed session, this class cannot know whether the answer must carry a notice.
     if (is_mixed()) continue;
-    if (its_life.retired_at || !is_held(request) || said.has_structure) continue;
-    // Of all answers that must carry the notice, only the first one to leave carries it. An earlier
-    // answer that is still held may carry the notice of a later restart too.
+    // A successor may serve that nothing was sent to, and then this one tells nothing any more.
+    const bool may_have_retired =
+        its_life.retired_at || (its_life.was_followed && !its_life.is_killed);
+    if (may_have_retired || !is_held(request) || said.has_structure) continue;
+    // Of all that must carry it the first that leaves does, and frees the others. An earlier one
+    // that is held may carry the notice of a later restart too.
     const auto is_carried_by = [&](bool Request::*must_carry) {
       return std::any_of(open_.begin(), open_.end(), [&](int mark) {
         const Request& other = requests_.at(mark);
