@@ -339,8 +339,12 @@ void Promises::on_start_child(Generation gen) {
     const Request& request = requests_.at(mark);
     const bool is_waiting = !request.is_cancelled && !request.is_builtin &&
                             !request.is_due_at_once && request.said->method != "ping";
-    // If two requests have the same id, nobody outside can tell which of them is still open.
-    if (is_waiting || request.is_doubled) cause = std::max(cause, mark);
+    if (is_waiting) cause = std::max(cause, mark);
+    if (!request.is_doubled) continue;
+    // Which of two with the same id is still open, nobody outside can tell.
+    for (const auto& [alike, other] : requests_) {
+      if (may_be_taken_for(other, request)) cause = std::max(cause, alike);
+    }
   }
   // A client that knows no tool of the server can only call built-in tools. Such a call may start a
   // child if the files of the server have changed.
