@@ -150,7 +150,9 @@ void Promises::on_close_build_input(Generation gen) {
   build.is_input_closed = true;
   build.closed_at = now_;
   const bool is_due = now_ >= build.started + build.timeout_min;
-  if (build.may_be_abandoned) abandon(build);
+  // When it has run for as long as it may, nobody need have left it.
+  if (build.may_be_abandoned && is_due) build.is_for_reload = false;
+  if (build.may_be_abandoned && !is_due) abandon(build);
   if (!is_due && !build.is_abandoned && !stopped_at_ && !closed_at_ && !may_be_closed()) {
     throw Broken("a build is stopped that is waited for");
   }
