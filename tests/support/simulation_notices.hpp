@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 
 #include "core/base/raw_id.hpp"
 #include "sitter/generation.hpp"
+#include "sitter/time.hpp"
 #include "support/simulation_said.hpp"
 
 namespace sitter::sim {
@@ -23,7 +25,14 @@ class Notices {
   /// Whether the next notice may repeat what was told before, because the client has cancelled a
   /// request whose answer may have told it.
   bool has_crossed() const { return unread_count_ > 0; }
-  void on_unread(int count) { unread_count_ += count; }
+  void on_unread(int count, Instant now) {
+    unread_count_ += count;
+    unread_at_ = now;
+    ++unread_total_;
+  }
+  bool was_unread_since(Instant then) const { return unread_at_ && *unread_at_ >= then; }
+  /// How often that has happened.
+  int unread_total() const { return unread_total_; }
 
   /// The answer to this request has told the client everything that was to be told.
   void on_told(const std::string& raw_id) {
@@ -41,9 +50,12 @@ class Notices {
   /// A result tells of the restart. `is_read`: the request was not cancelled. `may_be_late`: the
   /// result may have waited in an array.
   void on_restart_told(Generation gen, bool is_beside_structure, bool is_read, bool may_be_late) {
-    bool& was_told = restarts_[gen][is_beside_structure ? 1 : 0];
+    auto& told = restarts_[gen];
+    bool& was_told = told[is_beside_structure ? 1 : 0];
     if (was_told && !may_be_late && !has_crossed()) throw_twice(gen);
     was_told = is_read;
+    // What the client has not read is told once more, beside structured content too.
+    if (!is_read) told[1] = false;
   }
   /// All calls that waited for the same rebuild are told the same.
   void on_rebuild_told(Generation gen, const std::string& raw_id) {
@@ -59,10 +71,15 @@ class Notices {
 
   /// Something has happened that a result may tell, together with a restart or alone.
   void on_news() { may_remark_ = true; }
-  /// A reload has failed. Each restart may be told beside structured content once more.
-  void on_failed_reload() {
+  /// And beside structured content once more. Until `crossed_until` a result with it may leave that
+  /// was there before.
+  void on_failed_reload(std::optional<Instant> crossed_until) {
     on_news();
+    reload_crossed_until_ = crossed_until;
     for (auto& [gen, told] : restarts_) told[1] = false;
+  }
+  bool may_have_crossed_reload(Instant now) const {
+    return reload_crossed_until_ && now <= *reload_crossed_until_;
   }
   bool may_remark() const { return may_remark_; }
   /// A result has told the news. `may_go_on`: more news may come at any time.
@@ -94,7 +111,9 @@ class Notices {
   /// The raw ids of the requests whose answers last told everything. There are several if a rebuild
   /// answered several calls.
   std::vector<std::string> told_ids_;
-  int unread_count_ = 0;
+  int unread_count_ = 0, unread_total_ = 0;
+  std::optional<Instant> unread_at_;
+  std::optional<Instant> reload_crossed_until_;
   bool may_remark_ = false;
   std::string watch_problem_;
 };

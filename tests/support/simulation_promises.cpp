@@ -231,6 +231,7 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     const bool is_refusal = said.kind == ChildSaid::Kind::error || !has_version;
     if (request.is_opening && its_life.was_replaced && is_refusal) continue;
     request.answer_read = number;
+    request.unread_before = notices_.unread_total();
     request.may_wait_for_build = false;
     request.may_not_carry_notice = its_life.retired_at.has_value();
     request.due = now_ + relist_max() + kLate;

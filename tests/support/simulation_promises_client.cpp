@@ -201,7 +201,7 @@ void Promises::on_cancellation(const ClientSaid& said) {
   if (found == open_.rend()) {
     // If the request was answered already, the bridge tells again what that answer told.
     const bool was_told = notices_.was_told_by(said.about);
-    if (was_told || may_be_closed()) notices_.on_unread(1);
+    if (was_told || may_be_closed()) notices_.on_unread(1, now_);
     if (was_told && notices_.told_count() == 1 && !may_be_closed()) owe_remark();
     return;
   }
@@ -210,7 +210,7 @@ void Promises::on_cancellation(const ClientSaid& said) {
     // Nobody outside can tell which of the requests was cancelled, and one of them may be answered
     // in a batch already.
     request.is_cancelled = !request.is_opening;
-    notices_.on_unread(2);
+    notices_.on_unread(2, now_);
     ++counts_[request.key].cancelled;
     return;
   }
@@ -236,7 +236,7 @@ void Promises::on_cancellation(const ClientSaid& said) {
   request.must_carry_notice = request.must_carry_remark = false;
   // The client may still get the answer to this request, and later the same notice again.
   const bool may_be_answered = request.answer_read != 0 || request.is_rebuild;
-  if (may_be_answered && may_be_closed()) notices_.on_unread(2);
+  if (may_be_answered && may_be_closed()) notices_.on_unread(2, now_);
   ++counts_[request.key].cancelled;
   if (!is_in_flight(request)) forget(request);
 }
