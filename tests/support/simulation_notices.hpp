@@ -34,10 +34,11 @@ class Notices {
   /// How often that has happened.
   int unread_total() const { return unread_total_; }
 
-  /// The answer to this request has told the client everything that was to be told.
-  void on_told(const std::string& raw_id) {
+  /// The answer to this request has brought the client all that was to be told.
+  /// `is_new`: also what was unread.
+  void on_told(const std::string& raw_id, bool is_new = true) {
     told_ids_ = {raw_id};
-    if (unread_count_ > 0) --unread_count_;
+    if (unread_count_ > 0 && is_new) --unread_count_;
   }
   /// Whether the answer to this request was the last one that told everything.
   bool was_told_by(std::string_view raw_id) const {
@@ -57,16 +58,24 @@ class Notices {
     // What the client has not read is told once more, beside structured content too.
     if (!is_read) told[1] = false;
   }
-  /// All calls that waited for the same rebuild are told the same.
-  void on_rebuild_told(Generation gen, const std::string& raw_id) {
+  /// All calls that have waited for a rebuild are told the same.
+  void on_rebuild_told(Generation gen, const std::string& raw_id, bool is_new) {
     auto& told = restarts_[gen];
     if (!told_by_rebuild_.insert(gen).second) {
       told_ids_.push_back(raw_id);
     } else {
       if (told[0] && !has_crossed()) throw_twice(gen);
-      on_told(raw_id);
+      on_told(raw_id, is_new);
     }
     told = {true, true};
+  }
+  /// They are told something, but not of the restart. `gen`: what was built for them.
+  void on_rebuild_remarked(Generation gen, const std::string& raw_id, bool is_new) {
+    if (!told_by_rebuild_.insert(gen).second) {
+      told_ids_.push_back(raw_id);
+    } else {
+      on_told(raw_id, is_new);
+    }
   }
 
   /// Something has happened that a result may tell, together with a restart or alone.

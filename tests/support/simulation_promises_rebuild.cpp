@@ -15,6 +15,15 @@ namespace {
 
 constexpr std::string_view kRestarted = "server restarted (spawn #";
 
+/// Whether the answer to a rebuild tells more than of the rebuild itself.
+bool tells_remark(std::string_view text) {
+  constexpr std::string_view start = "\n[mcp-sitter] ";
+  for (auto at = text.find(start); at != text.npos; at = text.find(start, at + 1)) {
+    if (!text.substr(at + start.size()).starts_with("This call has joined")) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 /// The longest time from the call to the start of the build. An abandoned build must end. The old
@@ -352,15 +361,19 @@ void Promises::check_rebuild_answer(Request& request, const json& message) {
   }
   if (is_error || has("is started when the client opens")) return;
   const int gen = number_behind(text, kRestarted);
-  if (gen == 0) {
-    const Life& its_life = life(built_gen_);
-    if (its_life.is_replay && its_life.is_told_by_rebuild && !is_mixed() &&
-        initialize_count_ == 1) {
-      throw Broken("the answer to a rebuild does not tell of the restart");
-    }
+  // The answer may have waited for the client's list, and then it is older than a cancellation.
+  const bool is_new = !notices_.was_unread_since(now_ - relist_max() - kGapsMax);
+  if (gen != 0) {
+    notices_.on_rebuild_told(gen, request.said->id, is_new);
     return;
   }
-  notices_.on_rebuild_told(gen, request.said->id);
+  // The next build may have begun while the answer was on its way.
+  const auto built = lives_.find(built_gen_);
+  if (built != lives_.end() && built->second.is_replay && built->second.is_told_by_rebuild &&
+      !is_mixed() && initialize_count_ == 1) {
+    throw Broken("the answer to a rebuild does not tell of the restart");
+  }
+  if (tells_remark(text)) notices_.on_rebuild_remarked(built_gen_, request.said->id, is_new);
 }
 
 void Promises::check_rebuilds() {

@@ -171,7 +171,7 @@ void Promises::check_reload_reason() {
 
 /// `is_sure`: the reload has surely failed, and no call gets an answer that tells of it.
 void Promises::on_reload_failed(bool is_sure) {
-  notices_.on_failed_reload();
+  notices_.on_failed_reload(may_be_closed() ? std::optional(now_ + kLate) : std::nullopt);
   if (is_sure && !closed_at_ && !stopped_at_) owe_remark();
 }
 
