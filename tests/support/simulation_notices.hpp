@@ -31,11 +31,11 @@ class Notices {
     ++unread_total_;
   }
   bool was_unread_since(Instant then) const { return unread_at_ && *unread_at_ >= then; }
-  /// How often that has happened.
+  /// How often `on_unread` was called.
   int unread_total() const { return unread_total_; }
 
-  /// The answer to this request has brought the client all that was to be told.
-  /// `is_new`: also what was unread.
+  /// The answer to this request has told the client everything that was to be told. `is_new`: also
+  /// what the client had not read.
   void on_told(const std::string& raw_id, bool is_new = true) {
     told_ids_ = {raw_id};
     if (unread_count_ > 0 && is_new) --unread_count_;
@@ -55,10 +55,10 @@ class Notices {
     bool& was_told = told[is_beside_structure ? 1 : 0];
     if (was_told && !may_be_late && !has_crossed()) throw_twice(gen);
     was_told = is_read;
-    // What the client has not read is told once more, beside structured content too.
+    // The bridge tells once more what the client has not read, beside structured content too.
     if (!is_read) told[1] = false;
   }
-  /// All calls that have waited for a rebuild are told the same.
+  /// All calls that waited for the same rebuild are told the same.
   void on_rebuild_told(Generation gen, const std::string& raw_id, bool is_new) {
     auto& told = restarts_[gen];
     if (!told_by_rebuild_.insert(gen).second) {
@@ -69,7 +69,7 @@ class Notices {
     }
     told = {true, true};
   }
-  /// They are told something, but not of the restart. `gen`: what was built for them.
+  /// The calls are told some news, but not the restart. `gen`: the child of their rebuild.
   void on_rebuild_remarked(Generation gen, const std::string& raw_id, bool is_new) {
     if (!told_by_rebuild_.insert(gen).second) {
       told_ids_.push_back(raw_id);
@@ -80,8 +80,8 @@ class Notices {
 
   /// Something has happened that a result may tell, together with a restart or alone.
   void on_news() { may_remark_ = true; }
-  /// And beside structured content once more. Until `crossed_until` a result with it may leave that
-  /// was there before.
+  /// A reload has failed. Each restart may be told beside structured content once more. Until
+  /// `crossed_until`, a result from before the failure may still leave.
   void on_failed_reload(std::optional<Instant> crossed_until) {
     on_news();
     reload_crossed_until_ = crossed_until;

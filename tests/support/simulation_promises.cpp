@@ -241,12 +241,12 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     }
     // In a mixed session, this class cannot know whether the answer must carry a notice.
     if (is_mixed()) continue;
-    // A successor may serve that nothing was sent to, and then this one tells nothing any more.
+    // A successor to which nothing was sent may serve already. Then this child carries no notice.
     const bool may_have_retired =
         its_life.retired_at || (its_life.was_followed && !its_life.is_killed);
     if (may_have_retired || !is_held(request) || said.has_structure) continue;
-    // Of all that must carry it the first that leaves does, and frees the others. An earlier one
-    // that is held may carry the notice of a later restart too.
+    // Of all answers that must carry the notice, only the first one to leave carries it. An earlier
+    // answer that is still held may carry the notice of a later restart too.
     const auto is_carried_by = [&](bool Request::*must_carry) {
       return std::any_of(open_.begin(), open_.end(), [&](int mark) {
         const Request& other = requests_.at(mark);
@@ -342,7 +342,7 @@ void Promises::on_start_child(Generation gen) {
                             !request.is_due_at_once && request.said->method != "ping";
     if (is_waiting) cause = std::max(cause, mark);
     if (!request.is_doubled) continue;
-    // Which of two with the same id is still open, nobody outside can tell.
+    // If two requests have the same id, nobody outside can tell which of them is still open.
     for (const auto& [alike, other] : requests_) {
       if (may_be_taken_for(other, request)) cause = std::max(cause, alike);
     }

@@ -111,9 +111,9 @@ class Promises {
     std::vector<Generation> sent_to;
     /// The number of the child's answer that the bridge has read; 0 if there is none.
     int answer_read = 0;
-    /// How often the client had cancelled what it had not read by then.
+    /// `Notices::unread_total` when the answer was read.
     int unread_before = 0;
-    /// The child that served when it came, and had stopped reading.
+    /// The child that served when the request came, if that child had stopped reading.
     Generation deaf = kNoGeneration;
     std::optional<Instant> due;
     /// The answer may not come before this moment, because the client needs a pause after its list.
@@ -361,8 +361,8 @@ class Promises {
   bool is_stateless_ = false;
   /// While `is_stateless_` was true, a child was lost or got a successor.
   bool has_lost_stateless_ = false;
-  /// A child has refused a version that is none. The bridge may have forgotten with it that there
-  /// was anybody.
+  /// A child has refused an unknown version. With it, the bridge may have forgotten that the client
+  /// speaks the stateless revision.
   bool may_have_forgotten_ = false;
   bool is_initialized_ = false;
   int initialize_count_ = 0;

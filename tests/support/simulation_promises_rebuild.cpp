@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kRestarted = "server restarted (spawn #";
 
-/// Whether the answer to a rebuild tells more than of the rebuild itself.
+/// Whether the answer to a rebuild tells more than the rebuild itself.
 bool tells_remark(std::string_view text) {
   constexpr std::string_view start = "\n[mcp-sitter] ";
   for (auto at = text.find(start); at != text.npos; at = text.find(start, at + 1)) {
@@ -159,7 +159,7 @@ void Promises::on_close_build_input(Generation gen) {
   build.is_input_closed = true;
   build.closed_at = now_;
   const bool is_due = now_ >= build.started + build.timeout_min;
-  // When it has run for as long as it may, nobody need have left it.
+  // A build that has run for as long as it may is stopped even if its callers still wait.
   if (build.may_be_abandoned && is_due) build.is_for_reload = false;
   if (build.may_be_abandoned && !is_due) abandon(build);
   if (!is_due && !build.is_abandoned && !stopped_at_ && !closed_at_ && !may_be_closed()) {

@@ -200,7 +200,7 @@ void Conductor::fail_refused(Child& child) {
   }
 }
 
-/// Errors that were held leave as soon as it is known that the child is of the client's era.
+/// Lets held errors go as soon as the bridge knows whether the child is of the client's era.
 void Conductor::release_explained(Child& child) {
   if (!child.has_held_errors || child.handshake.is_in_doubt()) return;
   child.has_held_errors = false;
@@ -251,13 +251,13 @@ void Conductor::begin_serving(Child& child) {
   ask_for_streams(child);
 }
 
-/// It was opened, or has answered without that. An answer that came before it serves, or that
-/// nobody waits for, does not count. That of a child whose successor serves tells nothing of the
-/// starts since.
+/// The child has shown that it works: it was opened, or has answered without an opening. An answer
+/// does not count if it came before the child serves or belongs to no open request. The answer of a
+/// retiring child shows nothing about the starts since.
 void Conductor::note_served(Child& child) {
   if (child.role == Role::coming || child.has_started()) return;
   child.proof = Child::Proof::started;
-  if (!child.is_retiring()) starts_->on_served();
+  if (!child.is_retiring()) starts_->on_proved();
 }
 
 void Conductor::note_startup(Child& child) {
