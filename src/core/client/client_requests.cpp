@@ -20,8 +20,8 @@ using State = ClientRequest::State;
 
 namespace {
 
-/// A table of more buckets is given back when nothing is in it.
-constexpr std::size_t kBucketsMin = 64;
+/// A table of more rings is given back when nothing is in it.
+constexpr std::size_t kRingsMin = 64;
 
 /// The key of a raw id, which nearly always is the raw id itself.
 class Key {
@@ -60,68 +60,82 @@ bool ClientRequest::is_repeatable() const {
 }
 
 struct ClientRequests::Node : ClientRequest {
+  std::size_t hash = 0;
   /// What it adds to `bytes()`.
   std::size_t weight = 0;
+  /// In a ring of its own until it is linked.
+  Node* next = this;
+  Node* previous = this;
   std::list<Node>::iterator place;
 };
 
 /// A hash table in which nothing of the other requests is looked at when one is added: with many in
-/// flight each look is a cache miss, and `std::unordered_multimap` takes two or three. Nor does it
-/// say in which order requests with the same id came.
+/// flight each look is a cache miss, and the table of the standard library takes two or three.
 struct ClientRequests::Index {
-  using Bucket = std::list<Node>;
+  /// In the order in which they came.
+  std::list<Node> requests;
+  /// The oldest request of each ring, or null; a power of two, and at least twice as many as
+  /// requests. A ring holds those whose hashes end alike.
+  std::vector<Node*> rings = std::vector<Node*>(kRingsMin);
 
-  /// A power of two, and at least twice as many as requests. Each holds the oldest request first.
-  std::vector<Bucket> buckets = std::vector<Bucket>(kBucketsMin);
-  std::size_t count = 0;
+  static std::size_t hash_of(std::string_view key) { return std::hash<std::string_view>()(key); }
 
-  Bucket& bucket_of(std::string_view key) {
-    return buckets[std::hash<std::string_view>()(key) & (buckets.size() - 1)];
-  }
+  std::size_t ring_of(std::size_t hash) const { return hash & (rings.size() - 1); }
 
-  /// The first with this key that passes the test, or null.
-  template <class Iterator, class Test>
-  static Node* find(Iterator begin, Iterator end, std::string_view key, Test test) {
-    const auto found =
-        std::find_if(begin, end, [&](const Node& node) { return node.key == key && test(node); });
-    return found == end ? nullptr : &*found;
+  /// The first with this key that passes the test, once around the ring, or null.
+  template <class Test>
+  static Node* find(Node* begin, Node* Node::*direction, std::string_view key, Test test) {
+    Node* node = begin;
+    while (node != nullptr) {
+      if (node->key == key && test(*node)) return node;
+      node = node->*direction;
+      if (node == begin) break;
+    }
+    return nullptr;
   }
 
   template <class Test>
-  Node* oldest(std::string_view key, Test test) {
-    Bucket& bucket = bucket_of(key);
-    return find(bucket.begin(), bucket.end(), key, test);
+  Node* oldest(std::string_view key, Test test) const {
+    return find(rings[ring_of(hash_of(key))], &Node::next, key, test);
   }
 
   template <class Test>
-  Node* youngest(std::string_view key, Test test) {
-    Bucket& bucket = bucket_of(key);
-    return find(bucket.rbegin(), bucket.rend(), key, test);
+  Node* youngest(std::string_view key, Test test) const {
+    Node* const first = rings[ring_of(hash_of(key))];
+    return find(first == nullptr ? nullptr : first->previous, &Node::previous, key, test);
   }
 
   Node& add(std::string_view key) {
-    if (2 * ++count > buckets.size()) grow();
-    Bucket& bucket = bucket_of(key);
-    Node& node = bucket.emplace_back();
-    node.place = std::prev(bucket.end());
+    if (2 * (requests.size() + 1) > rings.size()) resize(2 * rings.size());
+    Node& node = requests.emplace_back();
+    node.place = std::prev(requests.end());
+    node.hash = hash_of(key);
     node.key = key;
+    link(node);
     return node;
   }
 
-  void erase(const Node& node) {
-    bucket_of(node.key).erase(node.place);
-    if (--count == 0 && buckets.size() > kBucketsMin) buckets = std::vector<Bucket>(kBucketsMin);
+  void erase(Node& node) {
+    Node*& first = rings[ring_of(node.hash)];
+    if (first == &node) first = node.next == &node ? nullptr : node.next;
+    node.next->previous = node.previous;
+    node.previous->next = node.next;
+    requests.erase(node.place);
+    if (requests.empty() && rings.size() > kRingsMin) resize(kRingsMin);
   }
 
-  void grow() {
-    std::vector<Bucket> old(2 * buckets.size());
-    old.swap(buckets);
-    for (Bucket& from : old) {
-      while (!from.empty()) {
-        Bucket& to = bucket_of(from.front().key);
-        to.splice(to.end(), from, from.begin());
-      }
-    }
+  void link(Node& node) {
+    Node*& first = rings[ring_of(node.hash)];
+    if (first == nullptr) first = &node;
+    node.next = first;
+    node.previous = first == &node ? &node : first->previous;
+    node.previous->next = &node;
+    first->previous = &node;
+  }
+
+  void resize(std::size_t count) {
+    rings = std::vector<Node*>(count);
+    for (Node& node : requests) link(node);
   }
 };
 
@@ -368,16 +382,11 @@ void ClientRequests::take(ClientRequest& request) {
 
 std::vector<ClientRequest*> ClientRequests::all(State state, Generation gen) {
   std::vector<ClientRequest*> found;
-  for (auto& bucket : index_->buckets) {
-    for (Node& request : bucket) {
-      if (request.state != state) continue;
-      if (gen != kNoGeneration && request.gen != gen) continue;
-      found.push_back(&request);
-    }
+  for (Node& request : index_->requests) {
+    if (request.state != state) continue;
+    if (gen != kNoGeneration && request.gen != gen) continue;
+    found.push_back(&request);
   }
-  std::sort(found.begin(), found.end(), [](const ClientRequest* one, const ClientRequest* other) {
-    return one->order < other->order;
-  });
   return found;
 }
 
