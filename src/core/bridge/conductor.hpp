@@ -190,6 +190,7 @@ class Conductor {
   void on_second_opening(const ClientRequest& request, std::string_view result);
 
   // conductor_answers.cpp: the answers to the client, and those that the bridge makes itself
+  // Each of these takes the request out, so `request` is not valid afterwards.
   void answer(ClientRequest& request, Outgoing line);
   void answer_result(ClientRequest& request, std::string_view result);
   void answer_error(ClientRequest& request, ErrorCode code, std::string_view message);

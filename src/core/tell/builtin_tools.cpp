@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -103,9 +104,10 @@ const Text& text_of(Builtin builtin) {
     case Builtin::build_log:
       return kBuildLog;
     case Builtin::call:
-      break;
+      return kCall;
   }
-  return kCall;
+  assert(false);
+  return kStatus;
 }
 
 bool is_for_builds(Builtin builtin) {
@@ -222,9 +224,10 @@ std::string_view plain_name(Builtin builtin) {
     case Builtin::build_log:
       return "sitter_build_log";
     case Builtin::call:
-      break;
+      return "sitter_call";
   }
-  return "sitter_call";
+  assert(false);
+  return {};
 }
 
 std::string definition(Builtin builtin, std::string_view name) {
