@@ -226,10 +226,11 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     if (request.sent_to.empty() || request.sent_to.back() != gen || request.answer_read != 0) {
       continue;
     }
-    // If a child is replaced during its opening, the bridge does not pass its refusal on. The next
-    // child is opened instead.
+    // If a child is replaced or taken down during its opening, the bridge does not pass its refusal
+    // on. The next child is opened instead, or the end of the child answers the client.
     const bool is_refusal = said.kind == ChildSaid::Kind::error || !has_version;
-    if (request.is_opening && its_life.was_replaced && is_refusal) continue;
+    const bool is_leaving = its_life.was_replaced || its_life.is_input_closed;
+    if (request.is_opening && is_leaving && is_refusal) continue;
     request.answer_read = number;
     request.unread_before = notices_.unread_total();
     request.may_wait_for_build = false;
