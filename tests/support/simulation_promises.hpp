@@ -57,6 +57,7 @@ class Promises {
   void on_start_child(Generation gen);
   void on_start_build(Generation gen);
   void on_inspect(Generation gen);
+  void on_sweep();
   void on_log(const std::string& text);
   void on_close_input(Generation gen);
   void on_release(Generation gen);
