@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Walks over raw JSON text that is taken to be valid; on any other it stops early.
+/// Walks over raw JSON text. The text is taken to be valid; in other text the walk stops early.
 class Walker {
  public:
   explicit Walker(std::string_view raw) : raw_(raw) {}
@@ -25,7 +25,7 @@ class Walker {
     return true;
   }
 
-  /// The next value, empty if there is none or it breaks off.
+  /// The next value; empty if there is none, or if the text ends within it.
   std::string_view value() {
     skip_space();
     const std::size_t begin = at_;
@@ -78,7 +78,8 @@ class Grammar : Walker {
   }
 
  private:
-  /// Reads a scalar, or the beginning of a container, and then whatever is closed behind it.
+  /// Reads a scalar, or the beginning of a container, and then the ends of all containers that end
+  /// behind it.
   bool reads_value() {
     skip_space();
     if (at_ == raw_.size()) return false;
@@ -119,7 +120,8 @@ class Grammar : Walker {
     return token == "true" || token == "false" || token == "null" || is_json_number(token);
   }
 
-  /// What closes the containers around. Nearly all values fit into a string without an allocation.
+  /// The closing brackets of the containers that are open. Nearly all values fit into a string
+  /// without an allocation.
   std::string ends_;
 };
 
@@ -140,7 +142,7 @@ void sort_sets_of_names(json& value) {
   }
 }
 
-/// Discarded if it is not valid JSON, or too deep.
+/// Returns a discarded value if `raw` is not valid JSON or is nested too deeply.
 json meaning_of(std::string_view raw) {
   if (is_nested_deeper(raw, limits::kNestingMax)) return json(json::value_t::discarded);
   json value = json::parse(raw.begin(), raw.end(), nullptr, false);
@@ -176,7 +178,7 @@ bool is_json_number(std::string_view token) {
 std::size_t behind_json_string(std::string_view raw, std::size_t at) {
   const std::size_t begin = at + 1;
   while ((at = raw.find('"', at + 1)) != raw.npos) {
-    // Escaped by an odd number of backslashes before it.
+    // An odd number of backslashes before a character escapes it.
     std::size_t unescaped = at;
     while (unescaped > begin && raw[unescaped - 1] == '\\') --unescaped;
     if ((at - unescaped) % 2 == 0) return at + 1;

@@ -6,17 +6,17 @@
 #include <string_view>
 #include <vector>
 
-// The parts of raw JSON text as they are written. The libraries cannot do this: nlohmann/json does
-// not tell where a value stands, and refuses lone surrogates and 1e400, which have to pass;
-// simdjson skips a value on demand without looking at its grammar, and wants padding behind the
-// text and an index that is larger than the text.
+// Parts of raw JSON text as they are written. The libraries cannot find them: nlohmann/json does
+// not tell where a value stands, and refuses lone surrogates and 1e400, which must pass. simdjson
+// skips a value on demand without checking its grammar, and needs padding behind the text and an
+// index that is larger than the text.
 
 namespace sitter {
 
 /// White space between tokens (RFC 8259, section 2).
 constexpr bool is_json_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-/// Without the white space at both ends.
+/// The text without the white space at both ends.
 constexpr std::string_view json_trimmed(std::string_view text) {
   while (!text.empty() && is_json_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_json_space(text.back())) text.remove_suffix(1);
@@ -26,11 +26,12 @@ constexpr std::string_view json_trimmed(std::string_view text) {
 constexpr bool is_json_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_json_number(std::string_view token);
 
-/// The position behind the string whose opening quote stands at `at`, or npos when it does not end.
+/// The position behind the string whose opening quote is at `at`, or npos if the string does not
+/// end.
 std::size_t behind_json_string(std::string_view raw, std::size_t at);
 
-/// Whether it is one JSON value by the grammar of RFC 8259, whatever its depth. UTF-8, escapes and
-/// control characters in strings are not looked at.
+/// Whether `raw` is one JSON value by the grammar of RFC 8259, however deeply it is nested. UTF-8,
+/// escapes and control characters in strings are not checked.
 bool has_json_grammar(std::string_view raw);
 
 /// One member of an object as it is written: the key decoded, the value raw.
@@ -39,18 +40,19 @@ struct JsonMember {
   std::string_view value;
 };
 
-/// The raw texts of the elements of an array. They are views into `raw`. Of text that is no array
-/// there are none, of an array that breaks off those before the break. Depth does not matter.
+/// The raw texts of the elements of an array, as views into `raw`. If the text ends within the
+/// array, the elements before that. Empty if the text is no array. The depth is not limited.
 std::vector<std::string_view> json_elements(std::string_view raw);
 
-/// The members of an object, under the same terms. A key that is written twice is there twice.
+/// The members of an object, under the same conditions. A key that is written twice is returned
+/// twice.
 std::vector<JsonMember> json_members(std::string_view raw);
 
-/// The text that a raw JSON string stands for; nothing if it is no string, or not a valid one.
+/// The text that a raw JSON string stands for; nothing if `raw` is no valid string.
 std::optional<std::string> json_decoded(std::string_view raw);
 
-/// Whether arrays and objects stand within each other more than `depth_max` times. It is asked
-/// before nlohmann/json reads a text, since that library has no limit, and recurses when it writes.
+/// Whether arrays and objects are nested more than `depth_max` levels deep. Ask this before
+/// nlohmann/json reads a text, because that library has no limit, and recurses when it writes.
 bool is_nested_deeper(std::string_view raw, std::size_t depth_max);
 
 /// Whether two values mean the same: key order, whitespace, escapes and the spelling of numbers do

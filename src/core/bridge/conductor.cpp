@@ -312,7 +312,7 @@ void Conductor::settle() {
   crowd_->settle(requests_.bytes(), now_);
 }
 
-/// Takes everything down. Waiting requests are answered at once, requests in flight when their
+/// Takes everything down. Waiting requests are answered at once, and requests in flight when their
 /// child is over.
 void Conductor::stop(ChildLifecycle::Ladder ladder) {
   ending_.stop();

@@ -88,7 +88,7 @@ void Conductor::on_unreadable(Child& child, Line line, bool is_unfinished) {
     parts_.push_back({child.gen(), Line::padded(object)});
     has_message = has_message || reader_.read(parts_.back().line) != nullptr;
   }
-  // What a child was writing when it died is no answer: its end says more.
+  // A dying child was still writing this line, so it is no answer. The end of the child says more.
   if (is_unfinished) return;
   // An answer that breaks off may still hold whole objects.
   if (!has_message && !split.texts.empty() && looks_like_answer(split.texts.front())) {
@@ -263,7 +263,7 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
   }
   if (shows_every_digit(message.id)) child.keeps_integers = true;
   const auto before = child.handshake.state();
-  // A child that is on its way out can't be asked for the next page.
+  // A child that is on its way out cannot be asked for the next page.
   if ((child.life.is_up() || before == Handshake::State::opening) &&
       child.handshake.on_answer(message, now_, out_)) {
     if (before == Handshake::State::opening) on_opening_answer(child, message, line);
@@ -329,7 +329,7 @@ Conductor::Answered Conductor::answered_by(Child& child, const Message& answer) 
   return {nullptr, request};
 }
 
-/// An id that is exactly this one, also that of a stream, counts before one that the child may have
+/// A request or stream with exactly this id counts before a request whose id the child may have
 /// rounded to it.
 ClientRequest* Conductor::find_sent(const Child& child, std::string_view raw_id) {
   ClientRequest* const request = requests_.find_sent(raw_id, child.gen());
@@ -346,8 +346,8 @@ bool Conductor::may_be_refusal(const Child& child, const ClientRequest& request,
          request.method != Method::server_discover && may_mean_unopened(error);
 }
 
-/// What the answer tells of the child: whether it knows the client's version, or the revision at
-/// all.
+/// Takes from the answer whether the child knows the client's version, and whether it knows the
+/// revision at all.
 void Conductor::note_version(Child& child, const ClientRequest& request, const Message& answer) {
   if (answer.kind == Message::Kind::error) {
     if (has_code(answer.error, ErrorCode::unsupported_version)) {

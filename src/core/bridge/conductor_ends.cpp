@@ -45,7 +45,7 @@ void Conductor::on_over(Child dead) {
   }
 
   if (was_candidate) {
-    // The newest lines are again those of the one that serves.
+    // The newest lines on stderr are again those of the child that serves.
     ring_.child_started(generations_.shown()->gen(), generations_.shown()->life.pid());
   }
   history_->on_over({gen, dead.life.pid(), dead.life.started().wall, end.lifetime, end}, tail,
@@ -80,7 +80,7 @@ void Conductor::on_over(Child dead) {
   on_start_failed(end, tail, false);
 }
 
-/// Answers all that waited for a child that did not come to serve.
+/// Answers all requests that waited for a child that did not come to serve.
 void Conductor::on_start_failed(const ChildEnd& end, const std::string& stderr_tail,
                                 bool is_repeated) {
   if (ClientRequest* const asked = opening()) {
@@ -123,7 +123,7 @@ void Conductor::on_child_lost(const Child& dead, ClientRequest& request, const D
   } else if (request.method == Method::server_discover && !opening_->envelope().is_known()) {
     fail(request, report);
   } else if (!dead.has_started()) {
-    // What it may have died of would take the next ones down, too.
+    // If this request has killed the child, it would kill the next children too.
     fail_undone(request, report);
   } else if (request.has_line() && request.is_repeatable() && !request.is_retried &&
              !is_deliberate && !killer_->is_killing() && ending_.is_none() &&

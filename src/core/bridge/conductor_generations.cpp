@@ -138,7 +138,7 @@ void Conductor::advance(Child& child) {
     if (!handshake.is_there()) return;
     take_over();
   }
-  // It may have come to serve because the other one has ended.
+  // The child may have come to serve because the child before it has ended.
   show_stderr(child);
   for (std::string& failure : handshake.take_call_failures()) {
     notices_->add_replay_failure(std::move(failure));
@@ -154,8 +154,7 @@ void Conductor::advance(Child& child) {
     release_waiting(child);
 }
 
-/// Another child serves from now on, in the place of the one before, which may finish what it was
-/// asked.
+/// The candidate serves from now on. The child before it may finish its requests.
 void Conductor::take_over() {
   Child& before = *generations_.serving();
   ChildEnd end = end_for(EndReason::replaced, &before);
@@ -325,7 +324,7 @@ void Conductor::note_era(Child& child, const std::vector<ListSurvey::List>& list
 
 void Conductor::restore_subscriptions(const Child& child) {
   for (const std::string& uri : child.handshake.lost_subscriptions()) opening_->unsubscribe(uri);
-  // What changed while nobody served is not told by anybody else.
+  // No child tells the client what changed while none served.
   for (const std::string& uri : child.handshake.restored_subscriptions()) {
     to_client(Outgoing::own(notification_line(method_name(Method::resources_updated),
                                               fmt::format(R"json({{"uri":{}}})json", uri))));

@@ -27,10 +27,10 @@ void Conductor::announce(const CatalogComparison& comparison) {
       cause != nullptr && cause->method == Method::tools_list && cause->is_first_page;
   for (const CatalogKind kind : kCatalogKinds) {
     if (!comparison.changed[static_cast<std::size_t>(kind)]) continue;
-    // The answer to the client's own question says it all.
+    // The client is listing the tools already, so it learns of the change from the answer.
     if (kind == CatalogKind::tools && is_listing) continue;
     const bool was_told = tell_changed(kind);
-    // A client that has closed our input won't list again.
+    // A client that has closed our input lists nothing again.
     if (was_told && kind == CatalogKind::tools && ending_.is_none()) {
       relist_->on_announced(now_, comparison.output_changed, streams_.wants(CatalogKind::tools));
     }

@@ -86,7 +86,7 @@ bool Conductor::is_late_opening(Child& child, const Message& answer) {
   return is_late;
 }
 
-/// The client has said who it is.
+/// The client has told its name.
 void Conductor::meet(std::string_view client_info) {
   using CallTool = BridgeConfig::CallTool;
   const ClientFacts facts = facts_of_client(string_value(member(client_info, "name")));

@@ -42,8 +42,9 @@ void Conductor::reload(const Reload& wanted, const ClientRequest* caller) {
   rebuilder_->reload(wanted, waiting, may_replace_new_child(), turn());
 }
 
-/// There is no point in waiting for a server only to replace it. But whoever waits for it is
-/// owed an answer, and saves might go on for ever.
+/// Whether a rebuild may replace a server that is still on its way, because waiting for it only to
+/// replace it is of no use. If requests wait for that server, it may not be replaced: they are owed
+/// an answer, and saves might replace one server after another for ever.
 bool Conductor::may_replace_new_child() const {
   const WaitsFor step = rebuilder_->waits_for();
   if (step != WaitsFor::room && step != WaitsFor::new_child) return false;
@@ -53,13 +54,15 @@ bool Conductor::may_replace_new_child() const {
   });
 }
 
-/// Requests wait for it, and nothing else could serve them. One that hangs is not awaited for ever.
+/// Whether requests wait for this child, and no other child could serve them. A child that hangs is
+/// not awaited for ever.
 bool Conductor::is_awaited(const Child& child) const {
   return !generations_.is_served() && needs_child() && !child.is_retiring() &&
          now_.steady < child.life.started().steady + limits::kBuildPatience;
 }
 
-/// When a child that hangs is awaited no longer, so that a rebuild may put another in its place.
+/// The time from which a child that hangs is no longer awaited. A rebuild may then put another
+/// child in its place.
 std::optional<Instant> Conductor::replaceable_at(const Child& child) const {
   if (!rebuilder_->is_on() || !is_awaited(child)) return std::nullopt;
   return child.life.started().steady + limits::kBuildPatience;
@@ -79,7 +82,7 @@ void Conductor::on_rebuild_timeout() {
   tell_build_progress();
 }
 
-/// What goes on, and for whom.
+/// Says what is on its way, and for whom.
 std::string Conductor::rebuild_clause() const {
   const std::string& said = rebuilder_->rebuild().cause;
   const std::string cause = said.empty() ? names_.name(Builtin::rebuild) : one_line(said);
@@ -90,7 +93,7 @@ std::string Conductor::rebuild_clause() const {
   return fmt::format("a new server is on its way ({})", cause);
 }
 
-/// What shows more, and what ends it.
+/// Says which tool shows more, and which tool ends the rebuild.
 std::string Conductor::rebuild_advice() const {
   const bool is_building = rebuilder_->waits_for() == WaitsFor::build;
   return fmt::format("{} shows it{}",
@@ -114,7 +117,7 @@ std::optional<Instant> Conductor::patience_end() const {
   return std::max(*since, rebuilder_->rebuild().begun) + limits::kBuildPatience;
 }
 
-/// The client would give them up soon, and its model never know why.
+/// The client would soon give these requests up, and its model would never know why.
 void Conductor::answer_patient_requests() {
   for (ClientRequest* request : requests_.waiting_since(now_.steady - limits::kBuildPatience)) {
     const std::string why = fmt::format("this request was not delivered: {}; {}; call again",
@@ -180,7 +183,7 @@ void Conductor::on_build_line(const fact::ChildErrorLine& fact) {
   tell_build_progress();
 }
 
-/// The newest line of the build, for those who have asked for progress.
+/// Sends the newest line of the build to the callers that have asked for progress.
 void Conductor::tell_build_progress() {
   const auto progress = rebuilder_->take_progress(now_);
   if (!progress) return;
@@ -249,7 +252,7 @@ void Conductor::tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report
     report.build = rebuilder_->build()->result();
     report.output = build_excerpt(rebuilder_->build()->lines());
   }
-  // What a new server has mended need not be told.
+  // If the new server serves, earlier failures no longer matter.
   if (!is_failure(report)) notices_->forget_reload_failure();
   const auto first = rebuild.clients_call();
   ClientRequest* const told = first ? requests_.find(*first) : nullptr;
@@ -281,7 +284,7 @@ void Conductor::tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report
   }
 }
 
-/// What stands in the next result, with as much of the build as a notice may have.
+/// The text for the next result, with as much of the build's output as a notice may hold.
 std::string Conductor::reload_text(const PendingRebuild& rebuild, RebuildReport report) const {
   report.cause = rebuild.cause;
   if (report.build) {
@@ -307,7 +310,7 @@ void Conductor::tell_given_up(const std::vector<RebuildCaller>& callers, std::st
 void Conductor::abandon_rebuild() {
   if (rebuilder_->cancel_build(turn())) return;
   Child* const child = generations_.find(rebuilder_->rebuild().gen);
-  // Without one that serves, the new child is all that there is.
+  // If no child serves, the new child is the only child.
   if (child != nullptr && child->role == Child::Role::coming && generations_.is_served()) {
     child->life.take_down(EndReason::replaced, {}, ladder(), now_, out_);
   }

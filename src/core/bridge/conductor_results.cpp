@@ -108,7 +108,8 @@ void Conductor::on_discovered(Child& child, std::string_view result, Edits& edit
   expire(result, edits);
 }
 
-/// The client may be answered before the bridge has taken the list itself.
+/// A built-in tool makes way for a tool of the server with the same name. The client may get this
+/// page before the bridge has taken the list itself.
 void Conductor::make_way_for_page(std::string_view tools) {
   std::vector<std::string> names = catalogs_->tools().names();
   for (const std::string_view item : json_elements(tools)) {

@@ -34,12 +34,13 @@ void Conductor::ask_for_streams(Child& child) {
   streams_.ask(child.gen(), child.proof == Child::Proof::answered, turn());
 }
 
-/// The bridge compares this list after a restart, and the client was not told that there is none.
+/// Whether the bridge will find changes of this list itself: it compares the list after a restart,
+/// and the client was not told that the list is empty.
 bool Conductor::finds_changes(CatalogKind kind) const {
   return kind == CatalogKind::tools || opening_->may_have(kind);
 }
 
-/// The child as the sender of a line that holds this id.
+/// The child as the sender of a message that holds this id.
 Streams::Sender Conductor::sender(const Child& child, std::string_view raw_id) {
   return {child.gen(), child.life.is_up(), child.may_round(raw_id)};
 }
@@ -52,7 +53,7 @@ void Conductor::on_streams_timeout() {
   streams_.on_timeout(is_up, turn());
 }
 
-/// The client ends a stream. False: the id is no stream's.
+/// The client ends a stream. Returns false if no stream has this id.
 bool Conductor::on_stream_cancelled(std::string_view raw_id, Line line) {
   Streams::Stream* const stream = streams_.find(raw_id);
   if (stream == nullptr) return false;
@@ -62,8 +63,8 @@ bool Conductor::on_stream_cancelled(std::string_view raw_id, Line line) {
   return true;
 }
 
-/// A change that the child tells of. In the stateless revision it belongs to a stream, and nobody
-/// else may hear of it.
+/// The child reports a change. In the stateless revision the change belongs to a stream, and only
+/// the client of that stream may hear of it.
 void Conductor::pass_change(Child& child, const Message& message, Line line) {
   const auto kind = changed_kind(message.method);
   const std::string_view id = message.params.subscription_id;

@@ -81,7 +81,8 @@ void Conductor::run_builtin(ClientRequest& request, Builtin builtin, std::string
   }
 }
 
-/// A call of a tool that the client does not know of, as if it had called it.
+/// Passes on a call of a tool that the client does not know, as if the client had called the tool
+/// itself.
 void Conductor::pass_call(ClientRequest& request, const Message& message, Line line) {
   const auto [name, arguments] = members<2>(message.params_raw, {"name", "arguments"});
   const auto parsed = parse_call_arguments(arguments);
@@ -118,13 +119,14 @@ bool Conductor::refuse_waiting_call(ClientRequest& request, const Message& messa
   return !wrong.empty();
 }
 
-/// What is wrong with it, as far as the last list of the tools shows; empty for nothing.
+/// What is wrong with the call, as far as the last list of the tools shows; empty if nothing is
+/// wrong.
 std::string Conductor::wrong_call(const CallArguments& call) {
   if (names_.find(call.tool)) {
     return fmt::format("{} is a tool of mcp-sitter: call it by its own name",
                        brief(call.tool, 100));
   }
-  // Else only the server itself knows what it has.
+  // Without a complete list of a child that serves, only the server itself knows its tools.
   const Child* const child = generations_.serving();
   if (child == nullptr || child->lists != Child::Lists::with_tools) return {};
   return complaint_about(call, catalogs_->tools());

@@ -6,9 +6,9 @@
 
 namespace sitter {
 
-/// What somebody asks from outside: one JSON object on a line, {"command": "status", "arguments":
-/// {...}}. The arguments are those of the tool of that kind. Each is answered by one line, a
-/// JSON-RPC response whose id means nothing.
+/// A request from `mcp-sitter ctl`: one JSON object on a line, {"command": "status", "arguments":
+/// {...}}. The arguments are those of the built-in tool. The bridge answers each request with one
+/// line, a JSON-RPC response, whose id means nothing.
 struct ControlRequest {
   enum class Command { status, reload, kill, child_stderr };
 
@@ -20,7 +20,7 @@ struct ControlRequest {
   bool follows = false;
 };
 
-/// Or a sentence about what is wrong with the line.
+/// Returns the request, or a sentence that says what is wrong with the line.
 std::variant<ControlRequest, std::string> parse_control_request(std::string_view line);
 
 }  // namespace sitter

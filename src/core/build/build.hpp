@@ -47,8 +47,8 @@ class Build {
   Build(Generation gen, Now now)
       : life(gen, now), output_(limits::kBuildLogLinesMax, "build output") {}
 
-  /// Records why the build is taken down. The first reason stays. A build that has exited, and
-  /// whose output is still awaited, keeps its own result.
+  /// Records why the build is taken down. The first reason stays. A build that has exited while its
+  /// output is still awaited keeps its own result.
   void stop_for(BuildResult::Outcome outcome) {
     if (!stopped_ && life.state() != ChildLifecycle::State::draining) stopped_ = outcome;
   }

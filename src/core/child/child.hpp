@@ -20,7 +20,7 @@
 
 namespace sitter {
 
-/// One generation, with all that ends with it.
+/// One generation, with all state that ends with it.
 struct Child {
   /// What the child is to the client. A coming child beside a child that serves is a candidate: it
   /// is to take the place of that child.

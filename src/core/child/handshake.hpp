@@ -117,11 +117,11 @@ class Handshake {
   State state() const { return state_; }
   /// Whether the child serves a client of the stateless revision, and has not shown that it can.
   bool is_in_doubt() const { return state_ == State::doubted || state_ == State::unproven; }
-  /// It has answered the client as only a server of the stateless revision does.
+  /// The child has answered the client as only a server of the stateless revision does.
   void end_doubt() {
     if (is_in_doubt()) state_ = State::done;
   }
-  /// The client's requests may be passed to it, as far as the handshake goes.
+  /// Whether the handshake allows the client's requests to be passed to the child.
   bool is_there() const {
     return state_ == State::opened || state_ == State::unproven || state_ == State::done;
   }
@@ -129,7 +129,7 @@ class Handshake {
   bool is_past_opening() const {
     return state_ != State::idle && state_ != State::opening && state_ != State::refused;
   }
-  /// Whether the lists that show the era of the child have not come.
+  /// Whether the lists that show the era of the child are still awaited.
   bool is_era_unproven() const { return is_in_doubt() || state_ == State::listing; }
   /// Whether the child knows the client's settings, so that it must be told of later changes.
   bool has_told_settings() const {

@@ -14,8 +14,8 @@
 
 namespace sitter {
 
-/// How earlier children have lived and ended, and what the last of them wrote to stdout that is no
-/// message. These facts are only shown and told.
+/// How earlier children have lived and ended, and which lines on stdout of the last child were no
+/// messages. These facts are only shown and told.
 class History {
  public:
   /// One generation. For a child that still lives, `lifetime` is its age and `end` is empty.
@@ -36,7 +36,7 @@ class History {
   /// A child is over. `was_candidate`: the child was to take the place of another child, which
   /// still serves.
   void on_over(Life life, std::string stderr_tail, bool was_candidate, WallTime now);
-  /// A child that the client had requests at has ended, or another child serves in its place.
+  /// A child that had requests of the client has ended, or another child serves in its place.
   void on_served_over(ChildEnd end) { last_served_ = std::move(end); }
   /// A child has come to serve, `duration` after its start.
   void on_startup(Milliseconds duration) { last_startup_ = duration; }

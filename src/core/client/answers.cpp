@@ -24,7 +24,7 @@ void Answers::send(const ClientRequest& request, Outgoing line, const Turn& turn
   }
   const Batches::Number batch = request.extra->batch;
   const std::string text = line.text();
-  // An answer without room cannot stand in the same line with the others.
+  // An answer that has no room in the array of its batch leaves alone.
   send_whole(
       batches_.add(
           batch, batches_.has_room(batch, text.size())
@@ -37,7 +37,8 @@ void Answers::send(const ClientRequest& request, Outgoing line, const Turn& turn
 }
 
 void Answers::send_late(const ClientRequest& request, Outgoing line, const Turn& turn) {
-  // The stateless revision forbids it, and no batch may have it twice.
+  // The stateless revision forbids an answer to a cancelled request, and a batch must not hold two
+  // answers.
   if (!request.is_stateless && !request.is_in_batch()) turn.to_client(std::move(line));
   if (request.wants_progress && !request.goes_on) {
     tokens_.on_answered_late(request.progress_token());
@@ -52,13 +53,13 @@ void Answers::send_in_batch(std::string_view error, const Turn& turn) {
   send_whole(batches_.add(batch_, error), turn);
 }
 
-/// The answer to a batch that is complete now.
+/// Sends the answers of a batch that is complete now.
 void Answers::send_whole(std::optional<std::string> array, const Turn& turn) {
   if (array) turn.to_client(Outgoing::own(std::move(*array)));
 }
 
 void Answers::on_cancelled(const ClientRequest& request) {
-  // The stateless revision wants to hear no more of it.
+  // In the stateless revision, no progress may follow the cancellation.
   if (request.wants_progress) tokens_.on_answered(request.progress_token(), request.is_stateless);
 }
 

@@ -15,7 +15,7 @@
 namespace sitter {
 
 /// How answers and progress leave: to the client or to the control connection that has asked, alone
-/// or in the array of a batch, and no progress behind an answer. `ClientRequests` knows which
+/// or in the array of a batch, and with no progress after the answer. `ClientRequests` knows which
 /// requests are open.
 class Answers {
  public:
@@ -26,7 +26,7 @@ class Answers {
 
   /// The one answer to a request. The caller takes the request out.
   void send(const ClientRequest& request, Outgoing line, const Turn& turn);
-  /// The child has answered a request that was cancelled: only some clients may hear of it.
+  /// The child has answered a request that was cancelled. Only some clients may get such an answer.
   void send_late(const ClientRequest& request, Outgoing line, const Turn& turn);
   /// The request is no longer owed an answer.
   void leave(const ClientRequest& request, const Turn& turn);
@@ -42,11 +42,13 @@ class Answers {
   /// A request asks for progress under this raw token.
   void on_request(std::string_view token) { tokens_.on_request(token); }
   void on_cancelled(const ClientRequest& request);
-  /// The request goes to a second child, which counts from the beginning. Progress must only grow.
+  /// The request goes to a second child, whose progress begins again from the start. Progress
+  /// values must only grow.
   void on_retried(const ClientRequest& request);
   /// See `ProgressTokens::on_child_lost`.
   void on_child_lost() { tokens_.on_child_lost(); }
-  /// Whether progress of a child may follow what the client has. If so, it is sent next.
+  /// Whether this progress of a child may follow the progress that the client has. If so, the
+  /// caller must send it next.
   bool passes_progress(std::string_view token, Now now);
 
  private:

@@ -12,10 +12,10 @@
 
 namespace sitter {
 
-/// The lines to the client, in order. An answer that follows progress of its own request too
-/// closely starts a new write a moment later, and all later lines wait behind it: the official
+/// The lines to the client, in order. If an answer follows progress of its own request too closely,
+/// the answer begins a new write a moment later, and all later lines wait behind it: the official
 /// TypeScript clients lose the progress callbacks of a request if its answer arrives in the same
-/// read. Several writes may therefore wait, each to go out a moment after the write before it.
+/// read. Several writes may therefore wait. Each goes out a moment after the write before it.
 ///
 ///     open --answer after progress, or gap()--> closed --deadline, last write--> open
 class ClientOutput {

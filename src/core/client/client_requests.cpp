@@ -20,7 +20,7 @@ using State = ClientRequest::State;
 
 namespace {
 
-/// A table of more rings is given back when nothing is in it.
+/// A table with more rings than this is freed when it is empty.
 constexpr std::size_t kRingsMin = 64;
 
 /// The key of a raw id, which nearly always is the raw id itself.
@@ -61,30 +61,30 @@ bool ClientRequest::is_repeatable() const {
 
 struct ClientRequests::Node : ClientRequest {
   std::size_t hash = 0;
-  /// What it adds to `bytes()`.
+  /// The part of `bytes()` that this request takes.
   std::size_t weight = 0;
-  /// In a ring of its own until it is linked.
+  /// Before it is linked, a node is a ring of its own.
   Node* next = this;
   Node* previous = this;
   std::list<Node>::iterator place;
 };
 
-/// A hash table in which nothing of the other requests is looked at when one is added: with many in
-/// flight each look is a cache miss, and `std::unordered_multimap` takes two or three. It also
-/// leaves the order of equal keys open. A `std::list` for each ring makes the table three times as
-/// large, and a call takes 15 % longer with 100,000 calls in flight.
+/// A hash table that looks at no other request when a request is added: with many requests in
+/// flight, each look is a cache miss, and `std::unordered_multimap` needs two or three. It also
+/// does not keep the order of equal keys. With a `std::list` for each ring, the table is three
+/// times as large, and a call takes 15 % longer with 100,000 calls in flight.
 struct ClientRequests::Index {
-  /// In the order in which they came.
+  /// The requests in the order in which they came.
   std::list<Node> requests;
-  /// The oldest request of each ring, or null; a power of two, and at least twice as many as
-  /// requests. A ring holds those whose hashes end alike.
+  /// The oldest request of each ring, or null. The number of rings is a power of two, and at least
+  /// twice the number of requests. A ring holds the requests whose hashes end in the same bits.
   std::vector<Node*> rings = std::vector<Node*>(kRingsMin);
 
   static std::size_t hash_of(std::string_view key) { return std::hash<std::string_view>()(key); }
 
   std::size_t ring_of(std::size_t hash) const { return hash & (rings.size() - 1); }
 
-  /// The first with this key that passes the test, once around the ring, or null.
+  /// The first request with this key that passes the test, in one round of the ring; or null.
   template <class Test>
   static Node* find(Node* begin, Node* Node::*direction, std::string_view key, Test test) {
     Node* node = begin;
@@ -153,7 +153,7 @@ ClientRequest& ClientRequests::add(std::string_view raw_id) {
 }
 
 ClientRequest& ClientRequests::add_control(ControlId connection) {
-  // No JSON value is spelled like this.
+  // No id of the client has this key, because no JSON value is spelled like it.
   ClientRequest& request = index_->add(fmt::format("ctl {}", next_order_));
   request.more().id = fmt::format("{}", next_order_);
   request.more().control = connection;
@@ -165,7 +165,7 @@ ClientRequest& ClientRequests::add_control(ControlId connection) {
   return request;
 }
 
-/// Of those that are sent and not cancelled.
+/// Counts the requests that are sent and not cancelled.
 void ClientRequests::count_sent(Generation gen, int more) {
   const auto known = std::find_if(sent_counts_.begin(), sent_counts_.end(),
                                   [&](const auto& count) { return count.first == gen; });
@@ -183,7 +183,7 @@ std::size_t ClientRequests::in_flight_count(Generation gen) const {
   return 0;
 }
 
-/// After it was sent, taken by the bridge, sent back to wait, or cancelled.
+/// Weighs the request anew after it was sent, taken by the bridge, sent back to wait, or cancelled.
 void ClientRequests::weigh(ClientRequest& request) {
   std::size_t weight = 0;
   if (request.state != State::waiting) {
@@ -202,7 +202,8 @@ ClientRequest* ClientRequests::find_sent(std::string_view raw_id, Generation gen
   const auto is_sent = [&](const ClientRequest& request) {
     return request.state == State::sent && request.gen == gen;
   };
-  // The stateless revision forbids the answer to a cancelled request, and lets its id come again.
+  // The stateless revision forbids the answer to a cancelled request, and allows the client to use
+  // its id again.
   const auto is_owed = [&](const ClientRequest& request) {
     return is_sent(request) && !(request.is_cancelled && request.is_stateless);
   };
@@ -330,7 +331,8 @@ void ClientRequests::retry(ClientRequest& request, Instant now) {
   request.state = State::waiting;
   request.is_retried = true;
   count_sent(request.gen, -1);
-  // Of many, each is put behind the one before, and only few came later.
+  // The search begins at the end: of many requests that are sent again, each goes right behind the
+  // request before it.
   const auto earlier = std::find_if(waiting_.rbegin(), waiting_.rend(), [&](const Waiting& other) {
     return other.order < request.order;
   });

@@ -45,9 +45,10 @@ class Opening {
   std::optional<Instant> answer_by() const { return answer_by_; }
   /// The bridge must answer a later `initialize` at this time, unless it is answered before.
   void expect_second(Instant by) { earlier(answer_second_by_, by); }
-  /// When the first of the later ones is due.
+  /// The time at which the first of the later openings must be answered.
   std::optional<Instant> answer_second_by() const { return answer_second_by_; }
-  /// The deadline has come. The caller must name the later ones that are not due yet once more.
+  /// The deadline has come. For each later opening that is not due yet, the caller must call
+  /// `expect_second` again.
   void on_second_due() { answer_second_by_.reset(); }
   /// This child gets the client's own `initialize` and no replay.
   void on_sent(Generation gen) { asked_ = gen; }
@@ -72,12 +73,12 @@ class Opening {
   /// A request with an envelope has come, perhaps only a probe.
   void on_envelope() { stateless_ = std::max(stateless_, Stateless::met); }
   bool has_met_envelope() const { return stateless_ != Stateless::unmet; }
-  /// A request that is more than a probe. See `ClientEnvelope::note`.
+  /// A request that is more than a probe has come. See `ClientEnvelope::note`.
   ClientEnvelope::Number note(const Message::Params& params) { return envelope_.note(params); }
   /// See `ClientEnvelope`.
   bool on_served(ClientEnvelope::Number number) { return envelope_.on_served(number); }
   void on_version_refused(ClientEnvelope::Number number) { envelope_.on_refused(number); }
-  /// A child is lost, or another child comes beside it.
+  /// The child was lost, or another child comes beside it.
   void on_another_child() {
     if (envelope_.is_known()) stateless_ = Stateless::bereft;
   }
@@ -88,8 +89,8 @@ class Opening {
 
   /// A child has answered its probe.
   void on_discovered(OpeningResult result) { told_ = std::move(result); }
-  /// The client was told of a child that has opened with this, in a notice. Without an opening that
-  /// is a name at most.
+  /// A notice has told the client of a child that has opened with this result. Without an opening
+  /// the result holds at most a name.
   void on_told(const OpeningResult& opened);
   /// Null before the client was told anything.
   const OpeningResult* told() const { return told_ ? &*told_ : nullptr; }

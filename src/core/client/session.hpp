@@ -34,8 +34,8 @@ struct OpeningResult {
 /// The only revision in which a client may send several messages in an array.
 inline constexpr std::string_view kBatchVersion = "2025-03-26";
 
-/// The first revision in which an error may come without an id. Before it, an id of null is the
-/// lesser evil.
+/// The first revision in which an error may come without an id. In an error of an earlier revision,
+/// an id of null is the lesser evil.
 inline constexpr std::string_view kErrorsWithoutId = "2025-11-25";
 
 /// How the client opened the session, and what it has set up since: everything that the next child
@@ -68,7 +68,7 @@ struct Session {
   }
   /// Whether the client may send several messages in an array.
   bool takes_batches() const { return is_asked() && version() == kBatchVersion; }
-  /// Whether an error must have an id, and be it null.
+  /// Whether an error must have an id, which may be null.
   bool needs_ids_in_errors() const { return is_asked() && version() < kErrorsWithoutId; }
   bool is_initialized() const { return !initialized_line.empty(); }
   /// Whether the client was told of this feature, so that messages about it may be sent.
@@ -98,8 +98,8 @@ bool may_mean_unopened(std::string_view error);
 /// notifications to the capabilities, and its own instructions after those of the child.
 void amend_opening(std::string_view result, std::string_view instructions, Edits& edits);
 
-/// Takes from a result of the stateless revision how long it may be kept: no client may keep what
-/// the next build changes.
+/// Makes a result of the stateless revision say that it must not be kept, because the next build
+/// may change it.
 void expire(std::string_view result, Edits& edits);
 
 /// The result of an opening that the bridge answers itself.

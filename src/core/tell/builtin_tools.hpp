@@ -90,7 +90,7 @@ std::variant<StderrRing::Query, ArgumentError> parse_build_log_arguments(std::st
 std::variant<CallArguments, ArgumentError> parse_call_arguments(std::string_view raw);
 std::variant<NoArguments, ArgumentError> parse_no_arguments(std::string_view raw);
 
-/// What is wrong with a call, as far as the list of the tools shows; empty for nothing.
+/// What is wrong with a call, as far as the list of the tools shows; empty if nothing is wrong.
 std::string complaint_about(const CallArguments& call, const Catalog& tools);
 
 }  // namespace sitter

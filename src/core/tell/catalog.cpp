@@ -41,7 +41,7 @@ std::string summary(CatalogKind kind, const CatalogDiff& diff, std::size_t names
   };
   add_part("+{} added", diff.added);
   add_part("-{} removed", diff.removed);
-  // For a tool the words of 0.2.0, whatever of it has changed.
+  // For tools, the words of mcp-sitter 0.2.0, whichever part of a tool has changed.
   add_part(kind == CatalogKind::tools ? "{} schema changed" : "{} changed", changed_names);
   return fmt::format("{}", fmt::join(parts, ", "));
 }

@@ -35,7 +35,7 @@ struct CatalogDiff {
   friend bool operator==(const CatalogDiff&, const CatalogDiff&) = default;
 };
 
-/// "+1 added (search_index), -1 removed (find), 1 schema changed (read_file)"; of prompts and
+/// "+1 added (search_index), -1 removed (find), 1 schema changed (read_file)"; for prompts and
 /// resources "1 changed (greet)"; empty for no change. Each of the three lists of names takes at
 /// most `names_bytes_max` bytes, the rest is counted.
 std::string summary(CatalogKind kind, const CatalogDiff& diff, std::size_t names_bytes_max = 600);

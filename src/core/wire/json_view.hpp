@@ -10,8 +10,9 @@
 
 namespace sitter {
 
-/// The raw values of these members of a raw object, in the order of `keys`; empty where there is
-/// none, or where `object` is not an object. Of duplicate keys the last counts.
+/// The raw values of these members of a raw object, in the order of `keys`. A value is empty if the
+/// object has no such member, or if `object` is not an object. If a key is written twice, the last
+/// value counts.
 template <std::size_t n>
 std::array<std::string_view, n> members(std::string_view object,
                                         const std::array<std::string_view, n>& keys);
@@ -24,8 +25,8 @@ std::string string_value(std::string_view raw);
 inline bool is_object(std::string_view raw) { return raw.starts_with('{'); }
 inline bool is_array(std::string_view raw) { return raw.starts_with('['); }
 
-/// Changes to parts of one line, written out together. The parts must not overlap; those at the
-/// same place are put in the order in which they were added.
+/// Changes to parts of one line, written out together. The parts must not overlap. Changes at the
+/// same place are written in the order in which they were added.
 class Edits {
  public:
   explicit Edits(Line line) : line_(line) {}
@@ -36,7 +37,7 @@ class Edits {
   void append(std::string_view container, std::string items);
 
   std::string apply() const;
-  /// The same without a copy of the line, where there is at most one change.
+  /// Returns the same without a copy of the line if there is at most one change.
   Outgoing outgoing() const;
 
  private:

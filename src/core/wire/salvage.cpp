@@ -20,13 +20,13 @@ std::string_view id_token(std::string_view text) {
   return is_json_number(number) ? number : std::string_view();
 }
 
-/// Whether what stands at `at` is a value of an object or array around it.
+/// Whether the text at `at` is a value of an object or array around it.
 bool is_value(std::string_view text, std::size_t at) {
   const std::string_view before = json_trimmed(text.substr(0, at));
   return before.ends_with(':') || before.ends_with(',') || before.ends_with('[');
 }
 
-/// The position behind the brace that closes the one at `at`, or npos.
+/// The position behind the brace that closes the brace at `at`, or npos.
 std::size_t behind_object(std::string_view text, std::size_t at) {
   std::size_t depth = 0;
   while (at < text.size()) {
@@ -105,7 +105,7 @@ SplitLine split_objects(std::string_view text) {
   while ((at = text.find('{', at)) != text.npos) {
     const std::size_t end = behind_object(text, at);
     if (end == text.npos) {
-      // Each brace that is never closed costs a look at all the rest.
+      // Each brace that is never closed costs a look at the whole rest of the line.
       if (++unclosed == limits::kUnclosedBracesMax) break;
       ++at;
       continue;

@@ -16,7 +16,8 @@ using boost::system::error_code;
 /// A pending wait shares this object and may outlast the reader.
 struct EventLoop::Watched : std::enable_shared_from_this<Watched> {
   Watched(boost::asio::io_context& io, int number, Reader& told) : descriptor(io), reader(&told) {
-    // Of what can't be watched each wait ends with an error at once, and the read says why.
+    // If the descriptor cannot be watched, each wait ends with an error at once, and the read says
+    // why.
     error_code ignored;
     descriptor.assign(number, ignored);
   }
