@@ -54,7 +54,8 @@ class Notices {
     auto& told = restarts_[gen];
     bool& was_told = told[is_beside_structure ? 1 : 0];
     if (was_told && !may_be_late && !has_crossed()) throw_twice(gen);
-    was_told = is_read;
+    // A late result beside structured content shows nothing about the results that are made now.
+    if (!is_beside_structure || !may_be_late) was_told = is_read;
     // The bridge tells once more what the client has not read, beside structured content too.
     if (!is_read) told[1] = false;
   }

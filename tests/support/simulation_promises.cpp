@@ -233,6 +233,7 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     if (request.is_opening && is_leaving && is_refusal) continue;
     request.answer_read = number;
     request.unread_before = notices_.unread_total();
+    request.may_repeat = notices_.has_crossed();
     request.may_wait_for_build = false;
     request.may_not_carry_notice = its_life.retired_at.has_value();
     request.due = now_ + relist_max() + kLate;

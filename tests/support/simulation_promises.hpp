@@ -114,6 +114,8 @@ class Promises {
     int answer_read = 0;
     /// `Notices::unread_total` when the answer was read.
     int unread_before = 0;
+    /// `Notices::has_crossed` when the answer was read.
+    bool may_repeat = false;
     /// The child that served when the request came, if that child had stopped reading.
     Generation deaf = kNoGeneration;
     std::optional<Instant> due;

@@ -450,7 +450,7 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
   // The bridge tells the notice once more after a failed reload, or if the client has not read it.
   // An earlier notice may come later in an array, or beside structured content during a gap.
   const bool is_late_in_array =
-      request.batch != 0 && (request.is_cancelled || scene_.has_outside() ||
+      request.batch != 0 && (request.is_cancelled || request.may_repeat || scene_.has_outside() ||
                              request.unread_before != notices_.unread_total());
   const bool may_be_late =
       is_late_in_array || (said.has_structure && notices_.may_have_crossed_reload(now_));
