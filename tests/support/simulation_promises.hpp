@@ -392,6 +392,8 @@ class Promises {
   /// The mark of the last call of a built-in tool since the last start; 0 for none.
   int last_builtin_ = 0;
   int last_kill_ = 0;
+  /// The step in which the client last called sitter_kill.
+  int killed_in_ = 0;
   bool list_answered_ = false;
   int list_answered_mark_ = 0;
   int starts_ = 0, requests_for_child_ = 0;

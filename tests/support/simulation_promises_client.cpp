@@ -116,6 +116,8 @@ void Promises::on_request(const ClientSaid& said) {
   open_.push_back(said.mark);
   ++counts_[request.key].asked;
   ++raw_counts_[said.id].asked;
+  // A request that has no room takes the place of the notifications that wait.
+  if (open_.size() >= limits::kWaitingCountMax / 2) owed_notifications_.clear();
 
   if (!said.envelope.empty()) envelopes_.insert(json::parse(said.envelope).dump());
   const bool is_probe = said.method == "server/discover";
@@ -136,8 +138,10 @@ void Promises::on_request(const ClientSaid& said) {
     return life.second.is_up && life.second.has_served && !life.second.is_input_closed &&
            (life.second.is_open || !is_asked_) && !life.second.retired_at;
   });
+  // A kill in the same array takes the child down before the request is read.
   const bool is_deaf = serving != lives_.end() && serving->second.full_since &&
-                       now_ > *serving->second.full_since + limits::kDeafAfter + kGapsMax;
+                       now_ > *serving->second.full_since + limits::kDeafAfter + kGapsMax &&
+                       killed_in_ != step_;
   const bool nobody_is_up = std::none_of(lives_.begin(), lives_.end(),
                                          [](const auto& life) { return life.second.is_up; });
   const bool is_rebuild = request.is_builtin && said.tool == "sitter_rebuild" &&
@@ -146,6 +150,7 @@ void Promises::on_request(const ClientSaid& said) {
     on_rebuild(request);
   } else if (is_kill) {
     last_kill_ = said.mark;
+    killed_in_ = step_;
     on_kill();
     request.due = now_ + ladder_max() + config_.kill_grace + kGapsMax;
   } else if (!is_request || request.is_builtin || (is_too_early && !request.is_opening) ||
