@@ -202,6 +202,8 @@ void Promises::on_child_over(const Life& its_life, Generation gen, bool was_cand
   if (!its_life.was_followed) {
     restarts_.on_end(
         now_, is_alone && !has_crashed && !is_mixed() && (its_life.is_open || is_modern_only()));
+  } else if (!is_another_up(gen)) {
+    restarts_.on_end_after_successor(now_);
   }
   if (now_ >= its_life.started + limits::kGoodRunning) restarts_.on_good_running();
   if (has_crashed) expect_restart(its_life, gen);

@@ -24,6 +24,11 @@ class Restarts {
     last_end_ = now;
     was_in_order_ = is_in_order;
   }
+  /// A child has ended after its successor. Nobody outside can tell whether it has served until
+  /// then.
+  void on_end_after_successor(Instant now) {
+    if (config_.restarts == Policy::on_crash && was_in_order_) on_end(now, false);
+  }
   void on_good_running() { count_ = 0; }
 
   /// The server is killed on purpose. It may not come back by itself until `on_wanted()`.
