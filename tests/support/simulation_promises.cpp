@@ -202,7 +202,8 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
       its_life.has_shown_era |= said.has_tools && said.has_result_type && !said.is_unreadable;
       its_life.has_refused_list |=
           said.kind == ChildSaid::Kind::error && !said.is_unreadable && !said.is_method_not_found;
-      its_life.tools_list_id.clear();
+      // The child may answer once more if nobody could read its first answer.
+      if (!said.is_unreadable) its_life.tools_list_id.clear();
     }
     note_success(said);
     check_rounding(its_life, said);

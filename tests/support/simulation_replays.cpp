@@ -27,12 +27,12 @@ void Replays::on_late_success(Generation gen, const std::string& tool,
   if (life == lives_.end() || !life->second.is_ready || !life->second.running_id.empty()) return;
   const auto last = last_.find(tool);
   if (last == last_.end() || last->second.gen >= gen || last->second.arguments != arguments) return;
-  due_late_ = tool;
+  due_late_.insert(tool);
 }
 
 void Replays::check() const {
   if (due_late_.empty()) return;
-  throw Broken(due_late_ + " has succeeded at the server before, and is not called again");
+  throw Broken(*due_late_.begin() + " has succeeded at the server before, and is not called again");
 }
 
 void Replays::on_ready(Generation gen) {
@@ -51,7 +51,8 @@ void Replays::on_called(Generation gen, const std::string& tool, const std::stri
   Life& life = lives_[gen];
   const auto place = std::find(tools_.begin(), tools_.end(), tool);
   if (place == tools_.end()) throw Broken(fmt::format("{} is called, which nobody named", tool));
-  if (tool == due_late_) due_late_.clear();
+  // The other calls follow, one at a time.
+  if (due_late_.contains(tool)) due_late_.clear();
   if (has_overlapped_) {
     if (!successes_.contains({tool, arguments})) {
       throw Broken(

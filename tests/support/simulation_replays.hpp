@@ -86,8 +86,8 @@ class Replays {
   std::set<std::pair<std::string, std::string>> successes_;
   int last_number_ = 0;
   bool has_overlapped_ = false;
-  /// The tool that must be called in this step; empty if there is none.
-  std::string due_late_;
+  /// The tools of which one must be called in this step; empty if no call is due.
+  std::set<std::string> due_late_;
   std::map<Generation, Life> lives_;
 };
 
