@@ -57,7 +57,6 @@ class Promises {
   void on_start_child(Generation gen);
   void on_start_build(Generation gen);
   void on_inspect(Generation gen);
-  void on_sweep();
   void on_log(const std::string& text);
   void on_close_input(Generation gen);
   void on_release(Generation gen);
@@ -394,6 +393,8 @@ class Promises {
   int last_kill_ = 0;
   /// The step in which the client last called sitter_kill.
   int killed_in_ = 0;
+  /// The line that is being read asks for a kill that begins behind the line.
+  bool kills_late_ = false;
   bool list_answered_ = false;
   int list_answered_mark_ = 0;
   int starts_ = 0, requests_for_child_ = 0;

@@ -32,12 +32,13 @@ void Promises::on_client_line(const ClientSaid& said) {
   must_close_input_ = kNoGeneration;
   if (said.kind != ClientSaid::Kind::batch) {
     on_said(said, 0);
-    return;
+  } else {
+    batches_[said.mark];
+    for (const int part : said.parts) {
+      on_said(said_.client[static_cast<std::size_t>(part)], said.mark);
+    }
   }
-  batches_[said.mark];
-  for (const int part : said.parts) {
-    on_said(said_.client[static_cast<std::size_t>(part)], said.mark);
-  }
+  if (std::exchange(kills_late_, false)) on_kill();
 }
 
 void Promises::on_said(const ClientSaid& said, int batch) {
@@ -150,8 +151,13 @@ void Promises::on_request(const ClientSaid& said) {
     on_rebuild(request);
   } else if (is_kill) {
     last_kill_ = said.mark;
-    killed_in_ = step_;
-    on_kill();
+    // The bridge first looks at the file, after the whole line.
+    const bool is_late = said.text.find("same-executable") != said.text.npos;
+    kills_late_ |= is_late;
+    if (!is_late) {
+      killed_in_ = step_;
+      on_kill();
+    }
     request.due = now_ + ladder_max() + config_.kill_grace + kGapsMax;
   } else if (!is_request || request.is_builtin || (is_too_early && !request.is_opening) ||
              (is_deaf && !request.is_opening && !scene_.has_outer_tools) ||

@@ -254,10 +254,6 @@ void Promises::on_kill() {
   }
 }
 
-/// A kill with a wide scope begins only after the look at the file. The notifications that wait by
-/// then are lost.
-void Promises::on_sweep() { owed_notifications_.clear(); }
-
 void Promises::abandon(BuildLife& build) {
   build.is_abandoned = true;
   build.is_for_reload = build.may_be_for_reload = false;

@@ -152,7 +152,6 @@ void World::carry_out(order::SweepImage& order) {
   using How = order::SignalUnit::How;
   if (tells()) tell("  bridge", fmt::format("sweeps the image: {}", how_word(order.how)));
   if (order.scope == KillScope::same_executable) throw Broken("strangers are ended");
-  promises_.on_sweep();
   fact::ImageSwept fact;
   if (order.how == How::terminate) swept_ = random_.chance(70) ? 0 : random_.between(1, 2);
   if (order.how == How::kill && random_.chance(50)) swept_ = 0;
