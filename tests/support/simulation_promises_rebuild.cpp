@@ -124,7 +124,9 @@ void Promises::on_rebuild_cancelled() {
     must_close_input_ = !build->is_input_closed && !build->status ? last_build_ : kNoGeneration;
   } else if (build == nullptr && calls.empty() && is_candidate(last_gen_) && !is_for_reload) {
     const Life& its_life = lives_.at(last_gen_);
-    if (its_life.is_up && !its_life.is_input_closed) must_close_input_ = last_gen_;
+    // A child from before the last build belongs to an earlier rebuild.
+    const bool is_earlier = last != builds_.end() && its_life.started < last->second.started;
+    if (its_life.is_up && !its_life.is_input_closed && !is_earlier) must_close_input_ = last_gen_;
   }
 }
 
