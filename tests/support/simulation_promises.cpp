@@ -431,7 +431,8 @@ void Promises::on_release(Generation gen) {
                        (!is_asked_ && (!is_stateless_ || has_shown_itself));
   if (was_candidate) {
     candidate_died_ = true;
-  } else if (!is_open && !its_life.was_meant_by_kill && !its_life.was_replaced && !is_shut_down) {
+  } else if (!is_open && !its_life.was_meant_by_kill && !its_life.was_replaced &&
+             !its_life.was_followed && !is_shut_down) {
     ++failures_in_row_;
   } else if (is_open) {
     failures_in_row_ = 0;
