@@ -247,7 +247,8 @@ void Promises::on_cancellation(const ClientSaid& said) {
   request.must_carry_notice = request.must_carry_remark = false;
   // The client may still get the answer to this request, and later the same notice again.
   const bool may_be_answered = request.answer_read != 0 || request.is_rebuild;
-  if (may_be_answered && may_be_closed()) notices_.on_unread(2, now_);
+  const bool may_be_held = may_be_closed() || (request.is_rebuild && request.batch != 0);
+  if (may_be_answered && may_be_held) notices_.on_unread(2, now_);
   ++counts_[request.key].cancelled;
   if (!is_in_flight(request)) forget(request);
 }
