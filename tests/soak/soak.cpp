@@ -134,5 +134,11 @@ int main(int argc, char** argv) {
   app.add_option("--rate", options.session.calls_per_second, "requests per second")
       ->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
+  if (options.sessions > options.seconds) {
+    std::fprintf(
+        stderr, "--sessions %d does not fit into --seconds %d: a session takes at least a second\n",
+        options.sessions, options.seconds);
+    return 2;
+  }
   return soak(std::move(options));
 }
