@@ -43,8 +43,10 @@ void Promises::on_control_closed(ControlId connection) {
   may_be_unwanted_ |= is_reload_asked_;
   if (BuildLife* const build = running_build()) {
     build->may_be_abandoned = true;
-    // A build that is being stopped at its time limit fails, although its caller leaves then.
+    // A build that is being stopped at its time limit fails. Nobody outside can tell whether
+    // somebody else waits for it.
     const bool is_timed_out = build->closed_at >= build->started + build->timeout_min;
+    if (build->is_input_closed && is_timed_out) build->is_for_reload = false;
     if (build->is_input_closed && !is_timed_out) abandon(*build);
   }
   rebuild_cancelled_at_ = now_;
