@@ -53,6 +53,20 @@ TEST_F(BridgeStatelessTest, NothingIsReplayedAtARespawnButTheListsAreTakenFirst)
               HasSubstr("server restarted (spawn #2, pid 1002"));
 }
 
+TEST_F(BridgeStatelessTest, TheEndOfARetiringServerThatNeverAnsweredFailsNoRequestOfTheNext) {
+  client(enveloped_call(1, "slow"));
+  ask_reload();
+  opens(2);
+  dies(2, 3);
+  client(enveloped_call(2, "echo"));
+  done();
+  dies(1, 3);
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"id\":1,")));
+  opens(3);
+  EXPECT_THAT(done(), Contains("child 3 " + enveloped_call(2, "echo")));
+  child(3, result(2, complete_text("b")));
+}
+
 TEST_F(BridgeStatelessTest, WithoutAStreamNobodyIsToldOfAChangedList) {
   serve_session();
   dies(1, 0);

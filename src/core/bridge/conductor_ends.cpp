@@ -70,7 +70,8 @@ void Conductor::on_over(Child dead) {
   if (!was_candidate && !dead.is_retiring() && !was_probed && !killer_->is_killing()) {
     restart_later(end);
   }
-  if (was_candidate || dead.has_started() || is_deliberate || is_replaced) return;
+  if (was_candidate || dead.is_retiring() || dead.has_started()) return;
+  if (is_deliberate || is_replaced) return;
   // The child has not shown that it works, so all waiting requests fail. Otherwise a child that
   // always dies on its way would be started for ever.
   if (!was_probed) {
