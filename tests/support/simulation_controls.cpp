@@ -12,8 +12,8 @@ using json = nlohmann::json;
 using nlohmann::literals::operator""_json_pointer;
 using Kind = ControlAsked::Kind;
 
-void Controls::on_asked(const ControlAsked& asked, Instant due) {
-  owed_.push_back({asked, false, false, false, due});
+void Controls::on_asked(const ControlAsked& asked, Instant now) {
+  owed_.push_back({asked, false, false, false, now});
   // A connection does not follow if its request is refused.
   if (asked.follows && !asked.is_wrong) following_[asked.connection];
 }
@@ -124,18 +124,16 @@ bool Controls::is_reload_owed() const {
   });
 }
 
-void Controls::check(Instant now, bool is_reloading, std::optional<Milliseconds> reload_max) {
+void Controls::check(std::optional<Instant> late, Instant moved_at) const {
   for (const auto& [connection, lines] : following_) {
     if (!lines.empty()) throw Broken("a follower misses a line");
   }
-  for (Owed& owed : owed_) {
+  for (const Owed& owed : owed_) {
     if (is_at_once(owed.asked)) {
       throw Broken(fmt::format("{} was not answered at once", owed.asked.text));
     }
     if (owed.must_give_up) throw Broken("a reload goes on after a kill");
-    if (owed.asked.kind == Kind::reload && (is_reloading || !reload_max)) {
-      owed.due = now + reload_max.value_or(Milliseconds::zero());
-    } else if (now > owed.due) {
+    if (late && std::max(owed.came, moved_at) < *late) {
       throw Broken(fmt::format("{} waits too long for its answer", owed.asked.text));
     }
   }

@@ -19,8 +19,7 @@ namespace sitter::sim {
 /// closed. Throws `Broken`.
 class Controls {
  public:
-  /// `due`: when the bridge must have answered a kill or a reload.
-  void on_asked(const ControlAsked& asked, Instant due);
+  void on_asked(const ControlAsked& asked, Instant now);
   /// Returns whether the connection has waited for a reload.
   bool on_closed(ControlId connection);
   /// After a kill, the bridge may give up every reload. `must_give_up`: it must do so.
@@ -33,9 +32,9 @@ class Controls {
 
   std::size_t owed_count() const { return owed_.size(); }
   bool is_reload_owed() const;
-  /// Called after one fact or timeout and everything that followed from it. `is_reloading`: a
-  /// reload is in progress, so its answer may take longer.
-  void check(Instant now, bool is_reloading, std::optional<Milliseconds> reload_max);
+  /// Called after one fact or timeout and everything that followed from it. Every request from
+  /// before `late` must be answered, unless a wait has begun after that, at `moved_at`.
+  void check(std::optional<Instant> late, Instant moved_at) const;
   void check_end() const;
 
  private:
@@ -43,7 +42,7 @@ class Controls {
     ControlAsked asked;
     bool is_reload_begun = false;
     bool may_give_up = false, must_give_up = false;
-    Instant due;
+    Instant came;
   };
 
   void on_followed(ControlId connection, const std::string& line);

@@ -22,24 +22,13 @@ namespace sitter::sim {
 /// but nothing that has not happened. Throws `Broken`.
 class Notices {
  public:
-  /// Whether the next notice may repeat what was told before, because the client has cancelled a
-  /// request whose answer may have told it.
-  bool has_crossed() const { return unread_count_ > 0; }
-  void on_unread(int count, Instant now) {
-    unread_count_ += count;
-    unread_at_ = now;
-    ++unread_total_;
-  }
-  bool was_unread_since(Instant then) const { return unread_at_ && *unread_at_ >= then; }
-  /// How often `on_unread` was called.
-  int unread_total() const { return unread_total_; }
+  /// The client has cancelled a request whose answer may have told something. From then on nobody
+  /// outside can tell what a notice must repeat.
+  bool has_crossed() const { return has_crossed_; }
+  void on_unread() { has_crossed_ = true; }
 
-  /// The answer to this request has told the client everything that was to be told. `is_new`: also
-  /// what the client had not read.
-  void on_told(const std::string& raw_id, bool is_new = true) {
-    told_ids_ = {raw_id};
-    if (unread_count_ > 0 && is_new) --unread_count_;
-  }
+  /// The answer to this request has told the client everything that was to be told.
+  void on_told(const std::string& raw_id) { told_ids_ = {raw_id}; }
   /// Whether the answer to this request was the last one that told everything.
   bool was_told_by(std::string_view raw_id) const {
     return std::any_of(told_ids_.begin(), told_ids_.end(),
@@ -60,36 +49,31 @@ class Notices {
     if (!is_read) told[1] = false;
   }
   /// All calls that waited for the same rebuild are told the same.
-  void on_rebuild_told(Generation gen, const std::string& raw_id, bool is_new) {
+  void on_rebuild_told(Generation gen, const std::string& raw_id) {
     auto& told = restarts_[gen];
     if (!told_by_rebuild_.insert(gen).second) {
       told_ids_.push_back(raw_id);
     } else {
       if (told[0] && !has_crossed()) throw_twice(gen);
-      on_told(raw_id, is_new);
+      on_told(raw_id);
     }
     told = {true, true};
   }
   /// The calls are told some news, but not the restart. `gen`: the child of their rebuild.
-  void on_rebuild_remarked(Generation gen, const std::string& raw_id, bool is_new) {
+  void on_rebuild_remarked(Generation gen, const std::string& raw_id) {
     if (!told_by_rebuild_.insert(gen).second) {
       told_ids_.push_back(raw_id);
     } else {
-      on_told(raw_id, is_new);
+      on_told(raw_id);
     }
   }
 
   /// Something has happened that a result may tell, together with a restart or alone.
   void on_news() { may_remark_ = true; }
-  /// A reload has failed. Each restart may be told beside structured content once more. Until
-  /// `crossed_until`, a result from before the failure may still leave.
-  void on_failed_reload(std::optional<Instant> crossed_until) {
+  /// A reload has failed. Each restart may be told beside structured content once more.
+  void on_failed_reload() {
     on_news();
-    reload_crossed_until_ = crossed_until;
     for (auto& [gen, told] : restarts_) told[1] = false;
-  }
-  bool may_have_crossed_reload(Instant now) const {
-    return reload_crossed_until_ && now <= *reload_crossed_until_;
   }
   bool may_remark() const { return may_remark_; }
   /// A result has told the news. `may_go_on`: more news may come at any time.
@@ -121,9 +105,7 @@ class Notices {
   /// The raw ids of the requests whose answers last told everything. There are several if a rebuild
   /// answered several calls.
   std::vector<std::string> told_ids_;
-  int unread_count_ = 0, unread_total_ = 0;
-  std::optional<Instant> unread_at_;
-  std::optional<Instant> reload_crossed_until_;
+  bool has_crossed_ = false;
   bool may_remark_ = false;
   std::string watch_problem_;
 };

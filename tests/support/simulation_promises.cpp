@@ -30,27 +30,27 @@ Promises::Life& Promises::life(Generation gen) {
   return found->second;
 }
 
-Milliseconds Promises::ladder_max() const {
-  const bool is_remote = std::any_of(lives_.begin(), lives_.end(), [](const auto& life) {
+/// The bridge or somebody else has just done something after which others may wait longer.
+void Promises::goes_on() {
+  moved_at_ = now_;
+  save_due_.reset();
+  restart_due_.reset();
+}
+
+/// The longest time in which the bridge neither starts nor ends anything while somebody waits. All
+/// its waits may follow each other. Empty if a server may take as long as it likes to start.
+std::optional<Milliseconds> Promises::standstill_max() const {
+  if (config_.startup_timeout == Milliseconds::zero()) return std::nullopt;
+  const bool has_remote = std::any_of(lives_.begin(), lives_.end(), [](const auto& life) {
     return life.second.is_remote_runner && !life.second.is_over;
   });
-  const Milliseconds terminate =
-      is_remote ? std::max(config_.kill_grace, limits::kRemoteTermGrace) : config_.kill_grace;
-  return config_.kill_grace + terminate + limits::kGiveUpAfterKill + limits::kDrain + kLate;
-}
-
-/// How long a request may wait before it is sent or answered. The earlier child may have to be
-/// taken down first, and its successor may fail at the last moment.
-std::optional<Milliseconds> Promises::waiting_max() const {
-  if (config_.startup_timeout == Milliseconds::zero()) return std::nullopt;
-  return 2 * any_ladder_max() + config_.kill_grace + config_.startup_timeout + replay_max() +
-         limits::kToolsListWait + limits::kOtherListWait;
-}
-
-/// The longest time that the kill ladder of any child takes.
-Milliseconds Promises::any_ladder_max() const {
-  return 2 * config_.kill_grace + limits::kRemoteTermGrace + limits::kGiveUpAfterKill +
-         limits::kDrain + kLate;
+  const Milliseconds ladder = 2 * config_.kill_grace + limits::kGiveUpAfterKill + limits::kDrain +
+                              (has_remote ? limits::kRemoteTermGrace : Milliseconds::zero());
+  const Milliseconds start = config_.startup_timeout + limits::kToolsListWait +
+                             limits::kOtherListWait +
+                             (replays_.are_there() ? limits::kReplayWait : Milliseconds::zero());
+  const Milliseconds relist = limits::kRelistWait + limits::kPauseAfterList;
+  return ladder + start + config_.on_busy_wait + relist + kLate;
 }
 
 /// Whether the bridge may hold back lines to the client for a moment, because of progress or a
@@ -62,13 +62,6 @@ bool Promises::may_be_closed() const {
     const Request& request = requests_.at(mark);
     return request.batch != 0 && request.said->method.ends_with("/list");
   });
-}
-
-/// How long an answer may wait for the client to list the tools again.
-Milliseconds Promises::relist_max() const {
-  if (!scene_.lists_again) return Milliseconds::zero();
-  return limits::kRelistWait +
-         (scene_.needs_pause ? limits::kPauseAfterList : Milliseconds::zero());
 }
 
 /// The client gets its list. The answers that have waited for the list follow after the client's
@@ -92,13 +85,6 @@ void Promises::begin_pause(const ChildSaid& said, const Request& request,
     }
     other.not_before = pause_until_ = now_ + limits::kPauseAfterList;
   }
-}
-
-void Promises::waits_again(Request& request) {
-  const auto wait = waiting_max();
-  request.due = wait ? std::optional(now_ + *wait) : std::nullopt;
-  request.may_wait_for_build = true;
-  request.waits_since = now_;
 }
 
 bool Promises::is_in_flight(const Request& request) const {
@@ -233,15 +219,8 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     const bool is_leaving = its_life.was_replaced || its_life.is_input_closed;
     if (request.is_opening && is_leaving && is_refusal) continue;
     request.answer_read = number;
-    request.unread_before = notices_.unread_total();
-    request.may_repeat = notices_.has_crossed();
-    request.may_wait_for_build = false;
+    request.waits_since = now_;
     request.may_not_carry_notice = its_life.retired_at.has_value();
-    request.due = now_ + relist_max() + kLate;
-    // The error may wait until the bridge knows what it means, or until its child is over.
-    if (said.kind == ChildSaid::Kind::error && !request.said->envelope.empty()) {
-      request.due = now_ + limits::kToolsListWait + limits::kOtherListWait + any_ladder_max();
-    }
     // In a mixed session, this class cannot know whether the answer must carry a notice.
     if (is_mixed()) continue;
     // A successor to which nothing was sent may serve already. Then this child carries no notice.
@@ -387,15 +366,12 @@ void Promises::on_start_child(Generation gen) {
     throw Broken("a start too early after several failed ones");
   }
   if (is_another_up(gen)) replays_.on_overlap();
-  on_child_ordered(is_built);
+  on_child_ordered();
   files_changed_ = false;
   last_gen_ = gen;
   last_start_ = now_;
   lives_[gen].was_meant_by_kill = is_kill_in_batch && !kill->second.is_answered;
-  if (!is_built) return;
-  built_gen_ = gen;
-  for (Request* call : open_rebuilds()) call->is_built = true;
-  rebuilds_go_on({});
+  if (is_built) built_gen_ = gen;
 }
 
 void Promises::on_close_input(Generation gen) {
@@ -405,11 +381,12 @@ void Promises::on_close_input(Generation gen) {
     return;
   }
   Life& its_life = life(gen);
+  goes_on();
   its_life.is_input_closed = true;
   its_life.closed_in = step_;
   its_life.was_followed = gen < last_gen_ && is_another_up(gen);
-  its_life.was_replaced =
-      !open_rebuilds().empty() || rebuild_cancelled_at_ == now_ || is_reload_on();
+  its_life.was_replaced = !open_rebuilds().empty() || is_child_built_ ||
+                          rebuild_cancelled_at_ == now_ || is_reload_on();
 }
 
 void Promises::on_release(Generation gen) {
@@ -444,19 +421,7 @@ void Promises::on_release(Generation gen) {
   for (const int mark : std::vector(open_)) {
     Request& request = requests_.at(mark);
     if (request.sent_to.empty() || request.sent_to.back() != gen) continue;
-    if (request.is_cancelled) {
-      forget(request);
-      continue;
-    }
-    if (request.answer_read != 0) continue;
-    // The next child gets this opening.
-    if (request.is_opening && its_life.was_replaced) continue;
-    if (request.said->is_repeatable() && request.sent_to.size() == 1) {
-      waits_again(request);
-    } else {
-      request.due = now_ + kLate;
-      request.may_wait_for_build = false;
-    }
+    if (request.is_cancelled) forget(request);
   }
 }
 
@@ -480,7 +445,9 @@ void Promises::on_settled(const Bridge& bridge) {
   }
   check_rebuilds();
   replays_.check();
-  if (!was_rebuilding_) streams_.check(now_);
+  if (const auto wait = standstill_max(); wait && running_build() == nullptr) {
+    streams_.check(now_ - *wait - limits::kStreamAckWait, moved_at_);
+  }
   check_requests();
   check_silent();
   check_unasked();

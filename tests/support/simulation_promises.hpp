@@ -79,7 +79,8 @@ class Promises {
   struct Request {
     const ClientSaid* said = nullptr;
     std::string key;
-    Instant came;
+    /// When the request came. The wait begins anew when its child answers.
+    Instant waits_since;
     bool is_doubled = false;
     bool is_cancelled = false;
     bool is_answered = false;
@@ -92,14 +93,10 @@ class Promises {
     bool must_carry_remark = false;
     /// The successor of the child already served when the child answered.
     bool may_not_carry_notice = false;
-    /// The request may wait for a running build. `waits_since` is when this wait began.
-    bool may_wait_for_build = false;
-    Instant waits_since;
     /// A valid call of sitter_rebuild.
     bool is_rebuild = false;
-    /// The build for this call has failed, or the child that the call waits for may already have
-    /// been started.
-    bool is_built = false;
+    /// A call of sitter_rebuild that came before the child of an earlier rebuild served.
+    bool has_joined = false;
     /// The last progress that the bridge reported for this call.
     std::int64_t progress = 0;
     std::optional<Instant> progress_at;
@@ -111,13 +108,8 @@ class Promises {
     std::vector<Generation> sent_to;
     /// The number of the child's answer that the bridge has read; 0 if there is none.
     int answer_read = 0;
-    /// `Notices::unread_total` when the answer was read.
-    int unread_before = 0;
-    /// `Notices::has_crossed` when the answer was read.
-    bool may_repeat = false;
     /// The child that served when the request came, if that child had stopped reading.
     Generation deaf = kNoGeneration;
-    std::optional<Instant> due;
     /// The answer may not come before this moment, because the client needs a pause after its list.
     Instant not_before;
     /// The place of this request among the answered requests that had a progress token; 0 if it has
@@ -189,18 +181,19 @@ class Promises {
     bool can_be_killed = true;
     bool is_over = false;
     bool is_input_closed = false;
-    /// Nobody waits for this build any more.
+    /// The server was killed while no call of sitter_rebuild waited for this build.
     bool is_abandoned = false;
+    /// The build began for a reload, and nothing that has happened since may have changed that.
+    bool is_for_reload = false;
     std::optional<ExitStatus> status;
     Instant started, ended;
+    /// When somebody last asked for a rebuild or reload that may wait for this build.
+    Instant asked_at;
     std::optional<Instant> closed_at;
-    Milliseconds timeout_min{}, timeout_max{};
-    /// Whether the build surely serves a reload, and whether it may serve one.
-    bool is_for_reload = false, may_be_for_reload = false;
-    /// The bridge may treat the build as abandoned, but this class cannot be sure.
-    bool may_be_abandoned = false;
 
-    bool has_succeeded() const { return status && status->code == 0 && !is_input_closed; }
+    bool has_succeeded() const {
+      return status && status->code == 0 && !is_input_closed && !is_abandoned;
+    }
   };
 
   struct Count {
@@ -226,7 +219,7 @@ class Promises {
   void forget(Request& request);
   bool is_late(const Request& request) const;
   void check_requests();
-  void check_patience(const Request& request);
+  std::optional<Instant> due(const Request& request) const;
   void check_counts() const;
 
   // simulation_promises_heard.cpp: what the client gets from the children
@@ -259,21 +252,14 @@ class Promises {
   void check_batch_of(const Request& request) const;
 
   // simulation_promises_rebuild.cpp: builds, and two children at the same time
-  Milliseconds before_build_max() const;
-  Milliseconds build_ladder_max() const;
-  Milliseconds before_start_max() const;
-  std::optional<Milliseconds> serving_max() const;
-  void rebuilds_go_on(Milliseconds timeout);
-  void note_asked(bool is_kill_first, Milliseconds timeout);
+  void on_build_asked(Milliseconds timeout);
   void on_rebuild(Request& request);
   std::vector<Request*> open_rebuilds();
   BuildLife* running_build();
-  bool is_rebuilding();
   void on_rebuild_cancelled();
   void on_close_build_input(Generation gen);
   void on_release_build(Generation gen);
   void build_over(BuildLife& build);
-  static void abandon(BuildLife& build);
   bool is_candidate(Generation gen) const;
   bool check_start_beside_others();
   void take_over(Generation gen);
@@ -285,18 +271,14 @@ class Promises {
 
   // simulation_promises_reload.cpp: what happens without a request of the client
   bool is_reload_on() const;
-  bool is_built_for_reload() const;
   bool is_not_wanted() const;
   bool is_child_coming() const;
   bool is_another_up(Generation gen) const;
-  Milliseconds replay_max() const;
-  std::optional<Milliseconds> reload_max() const;
-  void want_reload(bool is_kill_first, Milliseconds timeout);
+  void want_reload(Milliseconds timeout);
   void begin_reload();
-  void begin_build(BuildLife& build);
   void check_reload_reason();
   void on_reload_failed(bool is_sure);
-  void on_child_ordered(bool is_built);
+  void on_child_ordered();
   void on_child_over(const Life& life, Generation gen, bool was_candidate);
   void expect_restart(const Life& life, Generation gen);
   void on_kill();
@@ -319,17 +301,14 @@ class Promises {
   void request_sent(Life& life, Generation gen, Request& request);
 
   // simulation_promises.cpp: the lives of children, and the end
-  Milliseconds relist_max() const;
   void begin_pause(const ChildSaid& said, const Request& request, const std::vector<int>& read);
-  void waits_again(Request& request);
+  void goes_on();
   bool is_in_flight(const Request& request) const;
   bool is_held(const Request& request) const;
   bool listens(Generation gen) const;
   Life& life(Generation gen);
   bool may_be_closed() const;
-  std::optional<Milliseconds> waiting_max() const;
-  Milliseconds ladder_max() const;
-  Milliseconds any_ladder_max() const;
+  std::optional<Milliseconds> standstill_max() const;
 
   bool may_be_taken_for(const Request& a, const Request& b) const;
   void check_rounding(Life& its_life, const ChildSaid& said);
@@ -391,6 +370,11 @@ class Promises {
   /// The mark of the last call of a built-in tool since the last start; 0 for none.
   int last_builtin_ = 0;
   int last_kill_ = 0;
+  /// When a wait last got shorter, as far as anybody outside can see.
+  Instant moved_at_;
+  /// If nothing else happens, the bridge must reload by this time for a saved file, or restart a
+  /// crashed server.
+  std::optional<Instant> save_due_, restart_due_;
   /// The step in which the client last called sitter_kill.
   int killed_in_ = 0;
   /// The line that is being read asks for a kill that begins behind the line.
@@ -407,14 +391,13 @@ class Promises {
   bool is_child_built_ = false;
   /// The child of the last build.
   Generation built_gen_ = kNoGeneration;
-  /// The shortest and the longest build timeout that were asked for since the last build began.
-  std::optional<Milliseconds> timeout_min_, timeout_max_;
+  /// The longest build timeout that anybody has asked for.
+  Milliseconds timeout_max_{};
   std::optional<Instant> rebuild_cancelled_at_;
   /// The child or build whose input must be closed at the end of this step.
   Generation must_close_input_ = kNoGeneration;
   /// A candidate has died in this step, and the child that it was to replace lives.
   bool candidate_died_ = false;
-  bool was_rebuilding_ = false;
   /// Counts the steps. A step is one fact or timeout with everything that follows from it.
   int step_ = 1;
   /// The step in which the client last sent `notifications/initialized`. A child may have begun to
@@ -427,9 +410,8 @@ class Promises {
   bool is_reload_asked_ = false;
   /// The bridge may drop that reload, because nobody waits for it or no client needs a child.
   bool may_be_unwanted_ = false;
-  std::optional<Instant> must_reload_by_;
-  /// The modes that were asked for since the last reload began.
-  bool may_be_swap_ = false, may_be_kill_first_ = false;
+  /// A call has asked for the mode swap since the last build began.
+  bool may_be_swap_ = false;
   Saves saves_;
   Restarts restarts_;
   /// No call was waiting for a rebuild when the server was killed on purpose, so no changed file

@@ -154,7 +154,6 @@ void Promises::check_passed_to_child(Life& its_life, Generation gen, const Clien
     }
     if (!is_mixed()) replays_.on_asked(gen, false, now_);
     request_sent(its_life, gen, requests_.at(said.mark));
-    if (!is_another_up(gen)) saves_.on_idle(now_);
     const bool is_first = !std::exchange(its_life.has_served, true);
     if (is_first && is_modern_only() && its_life.is_after_loss) {
       // The bridge took the child's lists first. The child's notice may stand in an answer of the
@@ -192,9 +191,6 @@ void Promises::request_sent(Life&, Generation gen, Request& request) {
   request.sent_to.push_back(gen);
   // The successor of a child that has stopped reading may serve before it is sent anything.
   if (request.deaf != kNoGeneration && gen > request.deaf) request.is_due_at_once = false;
-  request.may_wait_for_build = false;
-  // If the child takes too long, the bridge itself answers the opening, so the opening stays due.
-  if (!request.is_opening || life(gen).line_count > 1) request.due.reset();
 }
 
 void Promises::check_own_to_child(Life& its_life, Generation gen, const std::string& line,

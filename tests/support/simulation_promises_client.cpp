@@ -92,8 +92,7 @@ void Promises::on_listen(const ClientSaid& said) {
   is_stateless_ = true;
   ++requests_for_child_;
   on_wanted();
-  const auto wait = waiting_max();
-  streams_.open(said, wait ? std::optional(now_ + *wait + limits::kStreamAckWait) : std::nullopt);
+  streams_.open(said, now_);
 }
 
 /// A key that is equal for all ids that nobody can tell apart.
@@ -105,7 +104,7 @@ void Promises::on_request(const ClientSaid& said) {
   Request& request = requests_[said.mark];
   request.said = &said;
   request.key = key_of(said.id);
-  request.came = now_;
+  request.waits_since = now_;
   for (const int mark : open_) {
     Request& other = requests_.at(mark);
     if (other.key != request.key) continue;
@@ -158,7 +157,6 @@ void Promises::on_request(const ClientSaid& said) {
       killed_in_ = step_;
       on_kill();
     }
-    request.due = now_ + ladder_max() + config_.kill_grace + kGapsMax;
   } else if (!is_request || request.is_builtin || (is_too_early && !request.is_opening) ||
              (is_deaf && !request.is_opening && !scene_.has_outer_tools) ||
              (said.method == "ping" && nobody_is_up)) {
@@ -167,15 +165,6 @@ void Promises::on_request(const ClientSaid& said) {
   } else {
     ++requests_for_child_;
     on_wanted();
-    waits_again(request);
-    if (is_mixed()) {
-      // A child that serves without an opening gets `initialize` like any other request.
-    } else if (request.is_opening && initialize_count_ == 0) {
-      request.due = now_ + config_.answer_within + kGapsMax;
-      request.may_wait_for_build = false;
-    } else if (request.is_opening && request.due) {
-      *request.due += config_.answer_within;
-    }
   }
   if (request.is_opening) {
     is_asked_ = true;
@@ -212,7 +201,7 @@ void Promises::on_cancellation(const ClientSaid& said) {
   if (found == open_.rend()) {
     // If the request was answered already, the bridge tells again what that answer told.
     const bool was_told = notices_.was_told_by(said.about);
-    if (was_told || may_be_closed()) notices_.on_unread(1, now_);
+    if (was_told || may_be_closed()) notices_.on_unread();
     if (was_told && notices_.told_count() == 1 && !may_be_closed()) owe_remark();
     return;
   }
@@ -221,7 +210,7 @@ void Promises::on_cancellation(const ClientSaid& said) {
     // Nobody outside can tell which of the requests was cancelled, and one of them may be answered
     // in a batch already.
     request.is_cancelled = !request.is_opening;
-    notices_.on_unread(2, now_);
+    notices_.on_unread();
     ++counts_[request.key].cancelled;
     return;
   }
@@ -233,22 +222,15 @@ void Promises::on_cancellation(const ClientSaid& said) {
   if (request.is_rebuild) on_rebuild_cancelled();
   request.is_withdrawn = request.answer_read == 0 && !request.is_due_at_once &&
                          !request.is_builtin && is_in_flight(request);
-  request.due.reset();
   // The other requests of its batch may have waited only for this one. Their answers leave now.
-  if (request.batch != 0) {
-    for (const int mark : said_.client[static_cast<std::size_t>(request.batch)].parts) {
-      const auto part = requests_.find(mark);
-      if (part == requests_.end() || !part->second.due) continue;
-      part->second.due = std::max(*part->second.due, now_ + kLate);
-    }
-  }
+  if (request.batch != 0) goes_on();
   // If the answer is still held, the next result must carry the notice. If it has left, the bridge
   // tells the notice again.
   request.must_carry_notice = request.must_carry_remark = false;
   // The client may still get the answer to this request, and later the same notice again.
   const bool may_be_answered = request.answer_read != 0 || request.is_rebuild;
   const bool may_be_held = may_be_closed() || (request.is_rebuild && request.batch != 0);
-  if (may_be_answered && may_be_held) notices_.on_unread(2, now_);
+  if (may_be_answered && may_be_held) notices_.on_unread();
   ++counts_[request.key].cancelled;
   if (!is_in_flight(request)) forget(request);
 }
@@ -292,7 +274,6 @@ void Promises::answered(Request& request, std::string_view raw_id) {
   ++counts_[request.key].answered;
   request.is_answered = true;
   if (!request.said->token.empty()) request.ended_number = ++ended_count_;
-  request.due.reset();
   std::erase(open_, request.said->mark);
   if (is_list(request.said->method) && request.said->is_first_page) {
     output_may_be_closed_until_ = now_ + kGapsMax;
@@ -313,18 +294,39 @@ void Promises::answered(Request& request, std::string_view raw_id) {
   }
 }
 
+/// When the bridge must have answered the request. Empty if the request waits for its child or for
+/// a build, or for a server that may take as long as it likes.
+std::optional<Instant> Promises::due(const Request& request) const {
+  if (request.is_due_at_once) return request.waits_since;
+  const bool is_first_opening = request.is_opening && initialize_count_ == 1 && !is_mixed();
+  if (is_first_opening) return request.waits_since + config_.answer_within + kGapsMax;
+  if (is_in_flight(request) && request.answer_read == 0) return std::nullopt;
+  const Instant since = std::max(request.waits_since, moved_at_);
+  const auto last = builds_.find(last_build_);
+  if (last != builds_.end() && !last->second.is_over) {
+    // Most clients give up soon after this time.
+    const bool has_own_rule = request.is_builtin || request.said->method == "server/discover";
+    if (has_own_rule || request.answer_read != 0) return std::nullopt;
+    return since + limits::kBuildPatience + kLate;
+  }
+  const auto wait = standstill_max();
+  return wait ? std::optional(since + *wait) : std::nullopt;
+}
+
 /// The bridge answers a batch together with the last of its requests. So a request of a batch is
 /// late only if all requests of the batch are due.
 bool Promises::is_late(const Request& request) const {
   const ClientSaid& batch = said_.client[static_cast<std::size_t>(request.batch)];
-  return std::all_of(batch.parts.begin(), batch.parts.end(), [&](int mark) {
+  const auto is_over = [&](int mark) {
     const auto found = requests_.find(mark);
     if (found == requests_.end()) return true;
     const Request& part = found->second;
-    if (part.is_doubled || (part.may_wait_for_build && was_rebuilding_)) return false;
-    const bool is_due = part.is_due_at_once || (part.due && now_ > *part.due);
-    return is_due || part.is_answered || part.is_cancelled;
-  });
+    if (part.is_doubled) return false;
+    const auto its_due = due(part);
+    return part.is_answered || part.is_cancelled || (its_due && now_ > *its_due);
+  };
+  if (request.batch != 0) return std::all_of(batch.parts.begin(), batch.parts.end(), is_over);
+  return is_over(request.said->mark);
 }
 
 void Promises::check_requests() {
@@ -333,16 +335,8 @@ void Promises::check_requests() {
     const Request& request = requests_.at(mark);
     if (request.is_cancelled || request.is_doubled) continue;
     if (request.sent_to.empty() && !request.is_builtin && !request.is_opening) ++waiting_count;
-    if (request.batch != 0 && !is_late(request)) continue;
-    if (request.is_due_at_once && !may_be_closed()) {
-      throw Broken(fmt::format("request {} ({} {}) was not answered at once", request.said->id,
-                               request.said->method, request.said->tool));
-    }
-    if (request.may_wait_for_build && was_rebuilding_) {
-      check_patience(request);
-      continue;
-    }
-    if (request.due && now_ > *request.due) {
+    const bool is_forgotten = request.is_due_at_once && request.batch == 0;
+    if ((is_late(request) || is_forgotten) && !may_be_closed()) {
       throw Broken(fmt::format("request {} ({} {}) waits too long for its answer", request.said->id,
                                request.said->method, request.said->tool));
     }
@@ -354,18 +348,6 @@ void Promises::check_requests() {
     throw Broken("a line of the client was dropped in silence");
   }
   questions_.check(now_);
-}
-
-/// A request that waits for a build is told so before most clients give up.
-void Promises::check_patience(const Request& request) {
-  const std::string_view method = request.said->method;
-  const bool has_own_rule = method == "initialize" || method == "server/discover";
-  const bool is_closed = may_be_closed() || request.batch != 0;
-  const BuildLife* const build = running_build();
-  if (has_own_rule || is_closed || build == nullptr) return;
-  if (now_ > std::max(request.waits_since, build->started) + limits::kBuildPatience + kLate) {
-    throw Broken(fmt::format("request {} waits too long for a build", request.said->id));
-  }
 }
 
 void Promises::check_counts() const {

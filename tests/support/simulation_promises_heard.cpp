@@ -446,15 +446,8 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
       item.substr(0, item.find("\\n")).find("previous: \u26a0 crashed") != item.npos) {
     throw Broken("a deliberate kill is called a crash");
   }
-  // The bridge tells the notice once more after a failed reload, or if the client has not read it.
-  // An earlier notice may come later in an array, or beside structured content during a gap.
-  const bool is_late_in_array =
-      request.batch != 0 && (request.is_cancelled || request.may_repeat || scene_.has_outside() ||
-                             request.unread_before != notices_.unread_total());
-  const bool may_be_late =
-      is_late_in_array || (said.has_structure && notices_.may_have_crossed_reload(now_));
   // If the request is cancelled, the bridge tells the notice once more.
-  notices_.on_restart_told(gen, said.has_structure, !request.is_cancelled, may_be_late);
+  notices_.on_restart_told(gen, said.has_structure, !request.is_cancelled, request.batch != 0);
   if (said.has_structure) return;
   notice_told(gen);
   notices_.on_told(request.said->id);

@@ -26,66 +26,20 @@ bool tells_remark(std::string_view text) {
 
 }  // namespace
 
-/// The longest time from the call to the start of the build. An abandoned build must end. The old
-/// child may finish its requests and is taken down, and so are the processes that sitter_kill
-/// finds.
-Milliseconds Promises::before_build_max() const {
-  return build_ladder_max() + config_.on_busy_wait + 2 * any_ladder_max() + 2 * config_.kill_grace;
-}
-
-Milliseconds Promises::build_ladder_max() const {
-  return 2 * config_.kill_grace + limits::kGiveUpAfterKill + limits::kDrain + kLate;
-}
-
-/// The longest time from the end of the build to the start of the child. A coming child is taken
-/// down, or comes up first if requests wait for it. A retiring child may finish its requests.
-Milliseconds Promises::before_start_max() const {
-  return config_.on_busy_wait + 2 * any_ladder_max() + 2 * config_.kill_grace +
-         limits::kBuildPatience + kLate;
-}
-
-/// The longest time from the start of the child until it serves or has failed.
-std::optional<Milliseconds> Promises::serving_max() const {
-  if (config_.startup_timeout == Milliseconds::zero()) return std::nullopt;
-  return config_.startup_timeout + any_ladder_max() + replay_max() + limits::kToolsListWait +
-         limits::kOtherListWait;
-}
-
-/// Each visible step of a rebuild gives the waiting calls enough time for all other steps.
-void Promises::rebuilds_go_on(Milliseconds timeout) {
-  const auto serving = serving_max();
-  for (Request* call : open_rebuilds()) {
-    call->due.reset();
-    if (!serving) continue;
-    call->due = now_ + before_build_max() + timeout + build_ladder_max() + before_start_max() +
-                *serving + relist_max();
-  }
-}
-
-/// The first request decides the mode and the timeout. Its caller may have left since, so any mode
-/// and timeout that was asked for may apply.
-void Promises::note_asked(bool is_kill_first, Milliseconds timeout) {
-  (is_kill_first ? may_be_kill_first_ : may_be_swap_) = true;
-  timeout_min_ = std::min(timeout_min_.value_or(timeout), timeout);
-  timeout_max_ = std::max(timeout_max_.value_or(timeout), timeout);
+/// Somebody asks for a rebuild or reload, which may have to wait for the build that runs.
+void Promises::on_build_asked(Milliseconds timeout) {
+  timeout_max_ = std::max(timeout_max_, timeout);
+  if (BuildLife* const build = running_build()) build->asked_at = now_;
+  on_wanted();
+  goes_on();
 }
 
 void Promises::on_rebuild(Request& request) {
-  const Milliseconds timeout = request.said->build_timeout;
   request.is_rebuild = true;
-  // The call may join a child that is coming.
-  request.is_built = running_build() == nullptr && is_child_coming();
-  note_asked(request.said->is_kill_first, timeout);
-  Milliseconds longest = *timeout_max_;
-  if (BuildLife* const build = running_build()) {
-    const auto age = std::chrono::duration_cast<Milliseconds>(now_ - build->started);
-    build->timeout_max = std::max(build->timeout_max, age + timeout);
-    build->timeout_min = std::min(build->timeout_min, age + timeout);
-    longest += build->timeout_max;
-  }
-  on_wanted();
-  restarts_.expect_none();
-  rebuilds_go_on(longest);
+  request.has_joined = running_build() == nullptr && (is_child_built_ || is_child_coming());
+  may_be_swap_ |= !request.said->is_kill_first;
+  if (BuildLife* const build = running_build()) build->is_for_reload = false;
+  on_build_asked(request.said->build_timeout);
 }
 
 /// The calls of sitter_rebuild that are owed an answer.
@@ -103,28 +57,18 @@ Promises::BuildLife* Promises::running_build() {
   return last == builds_.end() || last->second.is_over ? nullptr : &last->second;
 }
 
-bool Promises::is_rebuilding() {
-  const bool is_reload_due = is_reload_asked_ && !may_be_unwanted_;
-  return running_build() != nullptr || is_reload_due || is_built_for_reload() ||
-         !open_rebuilds().empty();
-}
-
+/// The call, or a connection that waited for a reload, has left. In a session with reloads, nobody
+/// outside can tell whether the rebuild goes on.
 void Promises::on_rebuild_cancelled() {
   rebuild_cancelled_at_ = now_;
-  const auto last = builds_.find(last_build_);
-  const bool is_for_reload = last != builds_.end() && last->second.may_be_for_reload;
-  const auto calls = open_rebuilds();
-  // The answers to the other calls may only wait for the client to list the tools.
-  const bool may_be_last =
-      std::all_of(calls.begin(), calls.end(), [](const Request* call) { return call->is_built; });
-  if (BuildLife* const build = running_build(); build != nullptr && may_be_last) {
-    build->may_be_abandoned |= !build->is_for_reload;
-    if (is_for_reload || !calls.empty()) return;
-    build->is_abandoned = true;
-    must_close_input_ = !build->is_input_closed && !build->status ? last_build_ : kNoGeneration;
-  } else if (build == nullptr && calls.empty() && is_candidate(last_gen_) && !is_for_reload) {
+  if (BuildLife* const build = running_build()) build->is_for_reload = false;
+  if (!open_rebuilds().empty() || scene_.has_outside()) return;
+  if (const BuildLife* const build = running_build()) {
+    if (!build->is_input_closed && !build->status) must_close_input_ = last_build_;
+  } else if (is_candidate(last_gen_)) {
     const Life& its_life = lives_.at(last_gen_);
     // A child from before the last build belongs to an earlier rebuild.
+    const auto last = builds_.find(last_build_);
     const bool is_earlier = last != builds_.end() && its_life.started < last->second.started;
     if (its_life.is_up && !its_life.is_input_closed && !is_earlier) must_close_input_ = last_gen_;
   }
@@ -135,8 +79,9 @@ void Promises::on_start_build(Generation gen) {
   if (has_exited_ || stopped_at_) throw Broken("a build at the end");
   if (gen != last_build_ - 1) throw Broken("builds are not counted one by one");
   if (running_build() != nullptr) throw Broken("a second build beside one that runs");
-  if (open_rebuilds().empty()) check_reload_reason();
-  const bool is_kill_first = may_be_kill_first_ && !may_be_swap_ && !saves_.have_settled(now_);
+  const bool has_calls = !open_rebuilds().empty();
+  if (!has_calls) check_reload_reason();
+  const bool is_kill_first = has_calls && !may_be_swap_ && !scene_.has_outside();
   for (const auto& [other, its_life] : lives_) {
     if (is_kill_first && !its_life.is_over) {
       throw Broken(fmt::format("a build of mode kill-first beside child {}", other));
@@ -145,9 +90,12 @@ void Promises::on_start_build(Generation gen) {
   BuildLife& build = builds_[last_build_ = gen];
   is_child_built_ = false;
   build.started = now_;
-  begin_build(build);
+  build.is_for_reload = !has_calls;
+  if (has_calls) saves_.on_somebody();
+  on_build_asked(std::chrono::seconds(has_calls ? 0 : limits::kBuildSecondsDefault));
+  forgive_remark();
+  begin_reload();
   built_gen_ = kNoGeneration;
-  rebuilds_go_on(build.timeout_max);
 }
 
 void Promises::on_build_started(Generation gen, bool can_be_killed) {
@@ -156,16 +104,20 @@ void Promises::on_build_started(Generation gen, bool can_be_killed) {
 
 void Promises::on_build_not_started(Generation gen) { build_over(builds_.at(gen)); }
 
+/// A build is stopped when its time is over, and when nobody waits for it any more.
 void Promises::on_close_build_input(Generation gen) {
   BuildLife& build = builds_.at(gen);
   build.is_input_closed = true;
   build.closed_at = now_;
-  const bool is_due = now_ >= build.started + build.timeout_min;
-  // A build that has run for as long as it may is stopped even if its callers still wait.
-  if (build.may_be_abandoned && is_due) build.is_for_reload = false;
-  if (build.may_be_abandoned && !is_due) abandon(build);
-  if (!is_due && !build.is_abandoned && !stopped_at_ && !closed_at_ && !may_be_closed()) {
-    throw Broken("a build is stopped that is waited for");
+  if (stopped_at_ || closed_at_ || may_be_closed()) return;
+  const auto before = std::next(builds_.find(gen));  // the last build comes first
+  for (const Request* call : open_rebuilds()) {
+    // Such a call may only wait for the client to list the tools.
+    if (call->has_joined || (before != builds_.end() && call->waits_since <= before->second.ended))
+      continue;
+    if (now_ < build.started + call->said->build_timeout) {
+      throw Broken("a build is stopped that is waited for");
+    }
   }
 }
 
@@ -177,20 +129,13 @@ void Promises::on_release_build(Generation gen) {
 
 void Promises::build_over(BuildLife& build) {
   build.is_over = true;
-  owed_notifications_.clear();
-  is_child_built_ = build.has_succeeded() && !build.is_abandoned;
-  if (build.may_be_for_reload && !build.has_succeeded()) {
-    // A call may have waited for the build longer than the reload did, and then have been
-    // cancelled.
-    const Instant wanted_until = build.started + std::chrono::seconds(limits::kBuildSecondsDefault);
-    const bool was_wanted = !rebuild_cancelled_at_ || *rebuild_cancelled_at_ < wanted_until;
-    on_reload_failed(build.is_for_reload && open_rebuilds().empty() && was_wanted);
-  }
   build.ended = now_;
-  if (!build.is_abandoned && !is_child_built_) {
-    for (Request* call : open_rebuilds()) call->is_built = true;
+  owed_notifications_.clear();
+  goes_on();
+  is_child_built_ = build.has_succeeded();
+  if (scene_.has_outside() && !build.has_succeeded()) {
+    on_reload_failed(build.is_for_reload && !build.is_input_closed);
   }
-  rebuilds_go_on(build.timeout_max);
 }
 
 /// Whether another child serves, and this child is to take its place.
@@ -209,17 +154,20 @@ bool Promises::is_candidate(Generation gen) const {
 bool Promises::check_start_beside_others() {
   if (running_build() != nullptr) throw Broken("a child is started while a build runs");
   const bool has_build = !config_.build_command.empty();
+  const auto last = builds_.find(last_build_);
   for (const Request* call : open_rebuilds()) {
     // Requests that stand before the call in its batch come first.
-    const bool is_later = call->batch != 0 && call->came == now_;
-    if (!call->is_built && !is_later && !is_child_built_) {
+    const bool is_later = call->batch != 0 && call->waits_since == now_;
+    // The answer of a failed rebuild may only wait for the client to list the tools.
+    const bool has_failed = last != builds_.end() && last->second.ended >= call->waits_since;
+    if (!call->has_joined && !is_later && !is_child_built_ && !has_failed) {
       throw Broken("a start before the build has succeeded");
     }
   }
-  const bool is_reload = has_build ? is_built_for_reload() : is_reload_on();
-  // If no call waits for the build any more, its child is started for the next request.
-  const bool is_wanted = is_reload || (has_build && !open_rebuilds().empty());
-  bool is_built = is_wanted && (is_child_built_ || !has_build);
+  // In a session with reloads, nobody outside can tell what a successful build was for. Otherwise
+  // the next request starts the child if no call waits for the build any more.
+  bool is_built = has_build ? is_child_built_ && (!open_rebuilds().empty() || scene_.has_outside())
+                            : is_reload_on();
   int others = 0;
   for (const auto& [other, its_life] : lives_) {
     if (its_life.is_over) continue;
@@ -227,10 +175,9 @@ bool Promises::check_start_beside_others() {
     if (!is_built && !its_life.retired_at) {
       throw Broken(fmt::format("a second child beside child {}", other));
     }
-    // A reload waits until the retiring child is gone.
-    if (is_reload && its_life.retired_at) is_built = false;
+    // A rebuild waits until the retiring child is gone.
+    if (its_life.retired_at) is_built = false;
     if (!is_built) continue;
-    if (its_life.retired_at) throw Broken(fmt::format("a rebuild while child {} retires", other));
     if (!its_life.is_up || its_life.is_input_closed) {
       throw Broken(fmt::format("a start while child {} ends", other));
     }
@@ -329,7 +276,7 @@ void Promises::check_rebuild_answer(Request& request, const json& message) {
   const bool is_error = result.value("isError", false);
   if (has(" and goes on, since others want")) {
     if (!is_error) throw Broken("a call that leaves a build is no error");
-    if (now_ < request.came + request.said->build_timeout) {
+    if (now_ < request.waits_since + request.said->build_timeout) {
       throw Broken("a call leaves a build too early");
     }
     return;
@@ -339,16 +286,15 @@ void Promises::check_rebuild_answer(Request& request, const json& message) {
   const auto may_be_its = [&](const BuildLife& build) {
     if (has("the build succeeded") != build.has_succeeded()) return false;
     if (has("the build failed") && (!build.status || build.is_input_closed)) return false;
-    if (has("had not ended") && now_ < build.started + build.timeout_min) return false;
     return build.has_succeeded() || is_error;
   };
   bool fits = false;
   for (const auto& [gen, build] : builds_) {  // the last build first
     if (!build.is_over) continue;
     // If a build was being stopped when the call came, the bridge builds once more for the call.
-    const bool is_too_late = build.closed_at && *build.closed_at < request.came;
-    fits |= may_be_its(build) && (!is_too_late || build.ended < request.came);
-    if (fits || build.ended < request.came) break;
+    const bool is_too_late = build.closed_at && *build.closed_at < request.waits_since;
+    fits |= may_be_its(build) && (!is_too_late || build.ended < request.waits_since);
+    if (fits || build.ended < request.waits_since) break;
   }
   if (!fits) {
     throw Broken("the answer to a rebuild says something else of the build than it came to");
@@ -363,10 +309,8 @@ void Promises::check_rebuild_answer(Request& request, const json& message) {
   }
   if (is_error || has("is started when the client opens")) return;
   const int gen = number_behind(text, kRestarted);
-  // The answer may have waited for the client's list, and then it is older than a cancellation.
-  const bool is_new = !notices_.was_unread_since(now_ - relist_max() - kGapsMax);
   if (gen != 0) {
-    notices_.on_rebuild_told(gen, request.said->id, is_new);
+    notices_.on_rebuild_told(gen, request.said->id);
     return;
   }
   // The next build may have begun while the answer was on its way.
@@ -375,7 +319,7 @@ void Promises::check_rebuild_answer(Request& request, const json& message) {
       !is_mixed() && initialize_count_ == 1) {
     throw Broken("the answer to a rebuild does not tell of the restart");
   }
-  if (tells_remark(text)) notices_.on_rebuild_remarked(built_gen_, request.said->id, is_new);
+  if (tells_remark(text)) notices_.on_rebuild_remarked(built_gen_, request.said->id);
 }
 
 void Promises::check_rebuilds() {
@@ -388,7 +332,7 @@ void Promises::check_rebuilds() {
   }
   if (const BuildLife* const build = running_build()) {
     const bool may_run = build->is_input_closed || build->status;
-    if (!may_run && now_ > build->started + build->timeout_max + kLate) {
+    if (!may_run && now_ > build->asked_at + timeout_max_ + kLate) {
       throw Broken("a build runs longer than it may");
     }
   }
@@ -403,13 +347,6 @@ void Promises::check_rebuilds() {
       throw Broken(fmt::format("child {} lives on, and its successor serves", gen));
     }
   }
-  const bool was_rebuilding = std::exchange(was_rebuilding_, is_rebuilding());
-  if (!was_rebuilding || was_rebuilding_) return;
-  for (const int mark : open_) {
-    Request& request = requests_.at(mark);
-    if (request.may_wait_for_build) waits_again(request);
-  }
-  if (const auto wait = waiting_max()) streams_.wait_again(now_ + *wait + limits::kStreamAckWait);
 }
 
 void Promises::check_all_released() const {

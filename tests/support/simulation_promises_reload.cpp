@@ -15,19 +15,16 @@ namespace sitter::sim {
 using json = nlohmann::json;
 
 void Promises::on_reload_asked() {
-  want_reload(false, std::chrono::seconds(limits::kBuildSecondsDefault));
+  want_reload(std::chrono::seconds(limits::kBuildSecondsDefault));
 }
 
 void Promises::on_control_line(const ControlAsked& asked) {
-  const bool is_reload = asked.kind == ControlAsked::Kind::reload;
-  const Milliseconds wait = is_reload ? reload_max().value_or(std::chrono::hours(100))
-                                      : ladder_max() + config_.kill_grace + kGapsMax;
-  controls_.on_asked(asked, now_ + wait);
+  controls_.on_asked(asked, now_);
   if (asked.is_wrong) return;
   if (asked.kind == ControlAsked::Kind::kill) controls_.on_kill(false);
   if (stopped_at_) return;
-  if (is_reload) {
-    want_reload(asked.is_kill_first, asked.build_timeout);
+  if (asked.kind == ControlAsked::Kind::reload) {
+    want_reload(asked.build_timeout);
     if (may_be_unwanted_) controls_.on_reload_begun();
   }
   if (asked.kind == ControlAsked::Kind::kill) {
@@ -41,15 +38,7 @@ void Promises::on_control_line(const ControlAsked& asked) {
 void Promises::on_control_closed(ControlId connection) {
   if (!controls_.on_closed(connection)) return;
   may_be_unwanted_ |= is_reload_asked_;
-  if (BuildLife* const build = running_build()) {
-    build->may_be_abandoned = true;
-    // A build that is being stopped at its time limit fails. Nobody outside can tell whether
-    // somebody else waits for it.
-    const bool is_timed_out = build->closed_at >= build->started + build->timeout_min;
-    if (build->is_input_closed && is_timed_out) build->is_for_reload = false;
-    if (build->is_input_closed && !is_timed_out) abandon(*build);
-  }
-  rebuild_cancelled_at_ = now_;
+  on_rebuild_cancelled();
 }
 
 void Promises::on_send_to_control(ControlId connection, const std::string& line) {
@@ -62,13 +51,11 @@ void Promises::on_error_line(Generation gen, const std::string& text) {
 }
 
 /// Somebody other than the client asks for a reload.
-void Promises::want_reload(bool is_kill_first, Milliseconds timeout) {
+void Promises::want_reload(Milliseconds timeout) {
   if (closed_at_ || stopped_at_) return;
-  on_wanted();
-  restarts_.expect_none();
+  on_build_asked(timeout);
   saves_.on_somebody();
   is_reload_asked_ = true;
-  note_asked(is_kill_first, timeout);
   may_be_unwanted_ |= is_not_wanted();
 }
 
@@ -76,12 +63,17 @@ void Promises::on_files_changed(const fact::FilesChanged& fact, bool is_by_perso
   if (!config_.watches() || closed_at_ || stopped_at_) return;
   const bool may_be_meant = saves_.on_changed(fact, now_, running_build() != nullptr);
   if (is_by_person) saves_.on_somebody();
-  restarts_.expect_none();
-  const bool is_idle = (is_asked_ || is_stateless_) && saves_.is_idle(now_) &&
-                       running_build() == nullptr && !is_child_built_ && !is_reload_asked_ &&
-                       open_rebuilds().empty() && !restarts_.is_killed() && !is_mixed();
-  if ((is_by_person && may_be_meant && is_idle) || saves_.is_expected()) {
-    saves_.expect(now_ + config_.debounce + before_start_max());
+  restart_due_.reset();
+  const bool is_served = std::any_of(lives_.begin(), lives_.end(), [&](const auto& entry) {
+    return entry.second.has_served && !is_another_up(entry.first) && listens(entry.first);
+  });
+  const bool is_idle = (is_asked_ || is_stateless_) && is_served && running_build() == nullptr &&
+                       !is_child_built_ && !is_reload_asked_ && open_rebuilds().empty() &&
+                       !restarts_.is_killed() && !is_mixed() &&
+                       now_ >= moved_at_ + config_.debounce;
+  const auto wait = standstill_max();
+  if (((is_by_person && may_be_meant && is_idle) || save_due_) && wait) {
+    save_due_ = now_ + config_.debounce + *wait;
   }
 }
 
@@ -95,14 +87,7 @@ void Promises::on_watch_changed(const std::string& problem) {
 }
 
 /// Whether a reload may begin, because somebody asked for it or because files have changed.
-bool Promises::is_reload_on() const {
-  return is_reload_asked_ || is_built_for_reload() || saves_.have_settled(now_);
-}
-
-/// Whether the child of a reload may be started now.
-bool Promises::is_built_for_reload() const {
-  return is_child_built_ && builds_.at(last_build_).may_be_for_reload;
-}
+bool Promises::is_reload_on() const { return is_reload_asked_ || saves_.have_settled(now_); }
 
 /// Whether a reload has nothing to do: there is no build command, and no session that needs a
 /// child.
@@ -127,45 +112,13 @@ bool Promises::is_another_up(Generation gen) const {
   });
 }
 
-/// The longest time that all calls take that are made again at one child.
-Milliseconds Promises::replay_max() const {
-  return replays_.are_there() ? limits::kReplayWait : Milliseconds::zero();
-}
-
-/// The longest time of a reload, from the moment when nothing else is in progress.
-std::optional<Milliseconds> Promises::reload_max() const {
-  const auto serving = serving_max();
-  if (!serving) return std::nullopt;
-  return before_build_max() + before_start_max() + *serving;
-}
-
 /// A build begins, or a child is started if there is no build command. It covers every reload that
 /// was asked for and every file that has changed.
 void Promises::begin_reload() {
   is_reload_asked_ = may_be_unwanted_ = false;
   saves_.on_reload_begun();
-  may_be_swap_ = may_be_kill_first_ = false;
-  timeout_min_.reset();
-  timeout_max_.reset();
-  must_reload_by_.reset();
-  restarts_.expect_none();
+  may_be_swap_ = false;
   controls_.on_reload_begun();
-}
-
-void Promises::begin_build(BuildLife& build) {
-  const bool has_calls = !open_rebuilds().empty();
-  build.is_for_reload = (is_reload_asked_ && !may_be_unwanted_) || !has_calls;
-  build.may_be_for_reload = build.is_for_reload || is_reload_asked_ || saves_.have_settled(now_);
-  constexpr auto usual = std::chrono::seconds(limits::kBuildSecondsDefault);
-  build.timeout_min = timeout_min_.value_or(usual);
-  build.timeout_max = timeout_max_.value_or(usual);
-  if (build.may_be_for_reload) {
-    build.timeout_min = std::min<Milliseconds>(build.timeout_min, usual);
-    build.timeout_max = std::max<Milliseconds>(build.timeout_max, usual);
-  }
-  if (has_calls) saves_.on_somebody();
-  forgive_remark();
-  begin_reload();
 }
 
 /// Checks the reason of a reload that no call has asked for.
@@ -175,22 +128,15 @@ void Promises::check_reload_reason() {
 
 /// `is_sure`: the reload has surely failed, and no call gets an answer that tells of it.
 void Promises::on_reload_failed(bool is_sure) {
-  notices_.on_failed_reload(may_be_closed() ? std::optional(now_ + kLate) : std::nullopt);
+  notices_.on_failed_reload();
+  if (may_be_closed()) notices_.on_unread();
   if (is_sure && !closed_at_ && !stopped_at_) owe_remark();
 }
 
-void Promises::on_child_ordered(bool is_built) {
+void Promises::on_child_ordered() {
   on_wanted();
-  restarts_.expect_none();
-  saves_.on_busy();
+  goes_on();
   if (config_.build_command.empty()) begin_reload();
-  if (!is_built) return;
-  // All waiting requests wait for this child from now on.
-  for (const int mark : open_) {
-    Request& request = requests_.at(mark);
-    if (request.may_wait_for_build) waits_again(request);
-  }
-  if (const auto wait = waiting_max()) streams_.wait_again(now_ + *wait + limits::kStreamAckWait);
 }
 
 void Promises::on_child_over(const Life& its_life, Generation gen, bool was_candidate) {
@@ -199,8 +145,7 @@ void Promises::on_child_over(const Life& its_life, Generation gen, bool was_cand
       is_alone && its_life.status->code != 0 && its_life.status->signal != "SIGTERM";
   if (replays_.has_called(gen)) notices_.on_news();
   replays_.on_over(gen, has_crashed && its_life.has_spoken && !its_life.was_meant_by_kill, now_);
-  saves_.on_busy();
-  saves_.expect_none();
+  goes_on();
   if (was_candidate || its_life.retired_at) return;
   // If a child ended because it has a successor, it is not the last child that served.
   if (!its_life.was_followed) {
@@ -220,7 +165,8 @@ void Promises::expect_restart(const Life& its_life, Generation gen) {
                        !is_reload_asked_ && !saves_.has_changed() && !closed_at_ && !stopped_at_;
   const bool is_killed = restarts_.is_killed() || its_life.was_meant_by_kill;
   if (!is_open || !is_free || is_killed || is_mixed() || is_another_up(gen)) return;
-  restarts_.expect(now_ + limits::kRestartWaitMax + kLate, last_gen_);
+  if (config_.restarts == BridgeConfig::Restarts::lazy || last_gen_ > config_.restarts_max) return;
+  restart_due_ = now_ + limits::kRestartWaitMax + kLate;
 }
 
 /// The client or somebody else kills the server on purpose. A rebuild goes on only if a call of the
@@ -228,39 +174,22 @@ void Promises::expect_restart(const Life& its_life, Generation gen) {
 void Promises::on_kill() {
   owed_notifications_.clear();
   restarts_.on_kill();
-  BuildLife* const build = running_build();
-  const bool is_alone = open_rebuilds().empty();
-  // The answers to other calls may only wait for the client to list the tools.
-  const auto calls = open_rebuilds();
-  const bool may_be_alone =
-      std::all_of(calls.begin(), calls.end(), [](const Request* call) { return call->is_built; });
-  if (build != nullptr && may_be_alone) {
-    build->may_be_abandoned = true;
-    if (is_alone) abandon(*build);
-    if (is_alone && !build->is_input_closed && !build->status) must_close_input_ = last_build_;
-  }
-  if (build != nullptr && !is_alone) {
+  goes_on();
+  is_killed_for_good_ = open_rebuilds().empty();
+  if (BuildLife* const build = running_build()) {
     build->is_for_reload = false;
-    build->may_be_for_reload = controls_.is_reload_owed();
+    build->is_abandoned = is_killed_for_good_;
+    if (is_killed_for_good_ && !build->is_input_closed && !build->status) {
+      must_close_input_ = last_build_;
+    }
   }
-  is_killed_for_good_ = is_alone;
-  if (is_alone) {
-    is_child_built_ = is_reload_asked_ = may_be_unwanted_ = false;
-    may_be_swap_ = may_be_kill_first_ = false;
-  }
+  if (is_killed_for_good_) is_child_built_ = is_reload_asked_ = may_be_unwanted_ = false;
   may_be_unwanted_ |= is_reload_asked_;
-  controls_.on_kill(is_alone && !closed_at_);
-  saves_.on_busy();
-  saves_.expect_none();
+  controls_.on_kill(is_killed_for_good_ && !closed_at_);
   for (auto& [gen, its_life] : lives_) {
     its_life.was_meant_by_kill = true;
     if (its_life.is_up && !its_life.is_input_closed) its_life.is_killed = true;
   }
-}
-
-void Promises::abandon(BuildLife& build) {
-  build.is_abandoned = true;
-  build.is_for_reload = build.may_be_for_reload = false;
 }
 
 /// Somebody wants a server again.
@@ -343,17 +272,16 @@ void Promises::check_unasked() {
   if (may_be_unwanted_ && is_not_wanted() && is_alone && !is_mixed()) {
     is_reload_asked_ = may_be_unwanted_ = false;
   }
-  const bool is_busy = running_build() != nullptr || is_child_built_ || is_child_coming();
-  if (!is_reload_asked_ || may_be_unwanted_ || closed_at_ || stopped_at_ || is_busy) {
-    must_reload_by_.reset();
-  } else if (!must_reload_by_) {
-    must_reload_by_ = now_ + before_build_max() + before_start_max();
+  const bool is_building = running_build() != nullptr;
+  const auto wait = standstill_max();
+  controls_.check(wait && !is_building ? std::optional(now_ - *wait) : std::nullopt, moved_at_);
+  if (closed_at_ || stopped_at_) return;
+  const bool is_reload_due = is_reload_asked_ && !may_be_unwanted_ && !is_building;
+  if (is_reload_due && wait && now_ > moved_at_ + *wait) throw Broken("a reload was forgotten");
+  if (save_due_ && now_ > *save_due_) throw Broken("a saved file brings no reload");
+  if (restart_due_ && now_ > *restart_due_) {
+    throw Broken("a server that has crashed does not come back");
   }
-  const bool is_ending = closed_at_ || stopped_at_;
-  if (must_reload_by_ && now_ > *must_reload_by_) throw Broken("a reload was forgotten");
-  if (!is_ending) saves_.check(now_);
-  if (!is_ending) restarts_.check(now_);
-  controls_.check(now_, is_busy || is_reload_asked_ || is_ending, reload_max());
 }
 
 }  // namespace sitter::sim

@@ -32,10 +32,7 @@ class Restarts {
   void on_good_running() { count_ = 0; }
 
   /// The server is killed on purpose. It may not come back by itself until `on_wanted()`.
-  void on_kill() {
-    is_killed_ = true;
-    due_.reset();
-  }
+  void on_kill() { is_killed_ = true; }
   void on_wanted() { is_killed_ = false; }
   bool is_killed() const { return is_killed_; }
 
@@ -63,18 +60,6 @@ class Restarts {
     ++count_;
   }
 
-  /// Server number `last` has crashed, and nothing else brings a successor. A restart must have
-  /// begun by this time.
-  void expect(Instant by, int last) {
-    if (config_.restarts != Policy::lazy && last <= config_.restarts_max) due_ = by;
-  }
-  void expect_none() { due_.reset(); }
-
-  /// Called after one fact or timeout and everything that followed from it.
-  void check(Instant now) const {
-    if (due_ && now > *due_) throw Broken("a server that has crashed does not come back");
-  }
-
  private:
   const BridgeConfig& config_;
   /// The number of restarts since the last child that ran for long.
@@ -82,7 +67,6 @@ class Restarts {
   std::optional<Instant> last_end_;
   bool was_in_order_ = false;
   bool is_killed_ = false;
-  std::optional<Instant> due_;
 };
 
 }  // namespace sitter::sim

@@ -46,25 +46,8 @@ class Saves {
   /// Somebody has done something, so a new series of reloads may follow.
   void on_somebody() { following_ = 0; }
 
-  /// The serving child is asked something, and nothing else is in progress.
-  void on_idle(Instant now) {
-    if (!idle_since_) idle_since_ = now;
-  }
-  /// Something is in progress, or no child serves.
-  void on_busy() { idle_since_.reset(); }
-  bool is_idle(Instant now) const { return idle_since_ && now >= *idle_since_ + config_.debounce; }
-
-  /// Somebody has saved a file, perhaps again. A reload must have begun by this time.
-  void expect(Instant by) { due_ = by; }
-  void expect_none() { due_.reset(); }
-  bool is_expected() const { return due_.has_value(); }
-
   /// A reload begins. It covers everything that has changed so far.
-  void on_reload_begun() {
-    has_changed_ = has_settled_ = false;
-    idle_since_.reset();
-    due_.reset();
-  }
+  void on_reload_begun() { has_changed_ = has_settled_ = false; }
 
   /// Checks the reason of a reload that nobody has asked for.
   void check_reason(Instant now, bool is_killed, std::optional<Instant> closed_at) {
@@ -78,19 +61,12 @@ class Saves {
     if (++following_ > limits::kFollowingReloadsMax + 1) throw Broken("reloads without end");
   }
 
-  /// Called after one fact or timeout and everything that followed from it.
-  void check(Instant now) const {
-    if (due_ && now > *due_) throw Broken("a saved file brings no reload");
-  }
-
  private:
   const BridgeConfig& config_;
   bool has_changed_ = false, has_settled_ = false;
   Instant changed_at_;
   /// The number of reloads since somebody last did something.
   int following_ = 0;
-  std::optional<Instant> idle_since_;
-  std::optional<Instant> due_;
 };
 
 }  // namespace sitter::sim

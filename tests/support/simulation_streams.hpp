@@ -30,8 +30,7 @@ class Streams {
     Generation gen = kNoGeneration;
     /// That child has ended the stream.
     bool has_ended = false;
-    /// When the stream must have been acknowledged or have ended.
-    std::optional<Instant> due;
+    Instant opened;
     std::optional<Instant> closed_at;
     /// How many children were started only for streams while this stream waited.
     int start_count = 0;
@@ -39,11 +38,11 @@ class Streams {
     std::set<int> told;
   };
 
-  void open(const ClientSaid& said, std::optional<Instant> due) {
+  void open(const ClientSaid& said, Instant now) {
     Stream& stream = streams_[said.mark];
     stream.said = &said;
     stream.wanted = same_spelling(said.wanted);
-    stream.due = due;
+    stream.opened = now;
   }
 
   /// Null if there is no such stream, or if it is closed. `is_late`: a closed stream is found too,
@@ -93,13 +92,6 @@ class Streams {
     for (auto& [mark, stream] : streams_) on_refused(stream, gen);
   }
 
-  /// Streams that are not acknowledged may have waited for a build, so they get a later deadline.
-  void wait_again(Instant due) {
-    for (auto& [mark, stream] : streams_) {
-      if (stream.due) stream.due = due;
-    }
-  }
-
   /// The stream that a line to the client is for.
   Stream& told_of(const nlohmann::json& message, const std::string& line, bool is_late) {
     const std::string id = message.at("params").at("_meta").at(std::string(kTagName)).dump();
@@ -130,7 +122,6 @@ class Streams {
       throw Broken("a stream is granted what it was not asked for");
     }
     stream.granted = std::move(granted);
-    stream.due.reset();
   }
 
   /// A change of a list or a resource. `number` is 0 if the bridge itself reports the change.
@@ -179,9 +170,11 @@ class Streams {
     return last;
   }
 
-  void check(Instant now) const {
+  /// Every stream from before `late` must be acknowledged or have ended, unless a wait has begun
+  /// after that, at `moved_at`.
+  void check(Instant late, Instant moved_at) const {
     for (const auto& [mark, stream] : streams_) {
-      if (stream.closed_at || !stream.due || now <= *stream.due) continue;
+      if (stream.closed_at || stream.granted || std::max(stream.opened, moved_at) >= late) continue;
       throw Broken(fmt::format("stream {} waits too long to be acknowledged", stream.said->id));
     }
   }
