@@ -160,10 +160,7 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     read_order_[number] = static_cast<int>(read_order_.size()) + 1;
     if (said.question != 0) questions_.on_cancelled(said.question);
     if (said.kind == ChildSaid::Kind::progress) output_may_be_closed_until_ = now_ + kLate;
-    if (said.kind == ChildSaid::Kind::stream_end && said.is_answer) {
-      its_life.has_answered = true;
-      check_rounding(its_life, said);
-    }
+    its_life.has_answered |= said.kind == ChildSaid::Kind::stream_end && said.is_answer;
     if (Streams::Stream* const stream = streams_.of(said.mark); stream && said.is_refusal) {
       streams_.on_refused(*stream, gen);
     }
@@ -192,7 +189,6 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
       if (!said.is_unreadable) its_life.tools_list_id.clear();
     }
     note_success(said);
-    check_rounding(its_life, said);
     const auto found = requests_.find(said.mark);
     if (found == requests_.end()) continue;
     Request& request = found->second;
@@ -249,51 +245,6 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
   }
 }
 
-/// Whether the two requests have the same id, or ids that the bridge may confuse because a child
-/// may round them.
-bool Promises::may_be_taken_for(const Request& a, const Request& b) const {
-  if (a.key == b.key) return true;
-  return scene_.big_ids == Scene::BigIds::kept && is_big(a.said->id) &&
-         rounded_key(a.said->id) == rounded_key(b.said->id);
-}
-
-/// A second answer to a request may be taken for the answer to another request, and so may an
-/// answer to a stream that is closed or that another child serves now. This is so as long as the
-/// bridge does not know that the child keeps every digit of an id.
-void Promises::check_rounding(Life& its_life, const ChildSaid& said) {
-  const bool is_kept = scene_.big_ids == Scene::BigIds::kept;
-  if (scene_.big_ids == Scene::BigIds::none || !is_big(id_key(said.id))) return;
-  // The bridge learns nothing about rounding from an answer that has exactly the id of a stream.
-  const bool is_of_stream = said.kind == ChildSaid::Kind::stream_end;
-  const bool shows_digits =
-      is_kept && !is_of_stream && !said.is_unreadable && !may_be_rounded(said.id);
-  if (shows_digits && its_life.digits_shown_in == 0) {
-    its_life.digits_shown_in = read_order_.at(said.number);
-  }
-  if (its_life.digits_shown_in != 0 || (is_kept && !may_be_rounded(said.id))) return;
-  const auto found = requests_.find(said.mark);
-  Request* const request = found == requests_.end() ? nullptr : &found->second;
-  const Streams::Stream* const stream = streams_.of(said.mark);
-  if (stream != nullptr && !stream->closed_at && stream->gen == said.gen) return;
-  if (request != nullptr && !request->is_answered && !request->is_cancelled &&
-      request->answer_read == 0) {
-    return;
-  }
-  for (const int mark : open_) {
-    Request& other = requests_.at(mark);
-    if (rounded_key(other.said->id) != rounded_key(said.id)) continue;
-    other.is_doubled = true;
-    if (request != nullptr) request->is_doubled = true;
-  }
-}
-
-/// Whether the bridge did not know yet that the child keeps every digit when it read this line. The
-/// line may have waited since.
-bool Promises::may_have_rounded(const ChildSaid& said) {
-  const int shown = life(said.gen).digits_shown_in;
-  return shown == 0 || read_order_.at(said.number) < shown;
-}
-
 void Promises::on_exited(Generation gen, const ExitStatus& status) {
   if (is_build(gen)) {
     builds_.at(gen).status = status;
@@ -326,7 +277,7 @@ void Promises::on_start_child(Generation gen) {
     if (!request.is_doubled) continue;
     // If two requests have the same id, nobody outside can tell which of them is still open.
     for (const auto& [alike, other] : requests_) {
-      if (may_be_taken_for(other, request)) cause = std::max(cause, alike);
+      if (other.key == request.key) cause = std::max(cause, alike);
     }
   }
   // A client that knows no tool of the server can only call built-in tools. Such a call may start a

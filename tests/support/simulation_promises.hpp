@@ -129,8 +129,6 @@ class Promises {
     /// When the child wrote its first line. Noise counts too, because it may hold an error without
     /// an id.
     std::optional<Instant> wrote_first_at;
-    /// The place of the line that shows that the child does not round ids; 0 before that line.
-    int digits_shown_in = 0;
     bool is_input_closed = false;
     bool was_meant_by_kill = false;
     /// The child was killed on purpose, and nothing else had begun to end it.
@@ -310,9 +308,6 @@ class Promises {
   bool may_be_closed() const;
   std::optional<Milliseconds> standstill_max() const;
 
-  bool may_be_taken_for(const Request& a, const Request& b) const;
-  void check_rounding(Life& its_life, const ChildSaid& said);
-  bool may_have_rounded(const ChildSaid& said);
   void check_silent() const;
   void check_end(const Bridge& bridge);
 

@@ -90,14 +90,19 @@ void Promises::on_notification(const ClientSaid& said) {
 void Promises::on_listen(const ClientSaid& said) {
   envelopes_.insert(json::parse(said.envelope).dump());
   is_stateless_ = true;
+  for (const int mark : open_) {
+    Request& request = requests_.at(mark);
+    request.is_doubled |= is_big(said.id) && request.key == key_of(said.id);
+  }
   ++requests_for_child_;
   on_wanted();
   streams_.open(said, now_);
 }
 
-/// A key that is equal for all ids that nobody can tell apart.
+/// A key that is equal for all ids that may be taken for each other, because a child may keep
+/// numbers as doubles.
 std::string Promises::key_of(std::string_view raw_id) const {
-  return scene_.big_ids == Scene::BigIds::rounded ? rounded_key(raw_id) : id_key(raw_id);
+  return scene_.big_ids == Scene::BigIds::none ? id_key(raw_id) : rounded_key(raw_id);
 }
 
 void Promises::on_request(const ClientSaid& said) {
@@ -110,7 +115,10 @@ void Promises::on_request(const ClientSaid& said) {
     if (other.key != request.key) continue;
     other.is_doubled = request.is_doubled = true;
   }
-  if (counts_[request.key].asked > 0) request.is_doubled |= was_cancelled_in_flight(request);
+  if (counts_[request.key].asked > 0) {
+    request.is_doubled |= is_big(said.id) || was_cancelled_in_flight(request);
+  }
+  request.is_doubled |= is_big(said.id) && streams_.has_had_rounded(said.id);
   // If very many answers wait before this one, there may be no gap any more.
   is_crowded_ = !open_.empty() && (is_crowded_ || open_.size() >= limits::kWaitingWritesMax);
   open_.push_back(said.mark);

@@ -230,9 +230,7 @@ Heard Promises::passed_to_stream(const std::string& line, const ChildSaid& said)
       answered(*other, other->said->id);
       return {Heard::Kind::answer, other->said->id};
     }
-    if (stream == nullptr && may_have_rounded(said)) {
-      stream = streams_.find_rounded(said.id);
-    }
+    if (stream == nullptr) stream = streams_.find_rounded(said.id);
     if (stream == nullptr) throw Broken("a stream ends that is not open");
     return stream_ended(*stream, line, said);
   }
@@ -246,11 +244,11 @@ Heard Promises::passed_to_stream(const std::string& line, const ChildSaid& said)
   const std::string& id = stream.said->id;
   const std::string tagged = fmt::format("{}{}{}}}}}}}", said.before, kStreamTag, id);
   // For a server that keeps numbers as doubles, a closed stream may have the same id.
-  const bool is_alike = is_big(id_key(said.token)) && rounded_key(said.token) == rounded_key(id) &&
-                        may_have_rounded(said);
-  const std::string passed =
-      is_alike ? said.before + said.id + said.middle + id + said.after : said.text();
-  if (line != (said.token.empty() ? tagged : passed)) throw Broken("a change was changed");
+  const bool may_be_alike = is_big(id) && rounded_key(said.token) == rounded_key(id);
+  const bool is_alike = may_be_alike && line == said.before + said.id + said.middle + id + said.after;
+  if (line != (said.token.empty() ? tagged : said.text()) && !is_alike) {
+    throw Broken("a change was changed");
+  }
   streams_.on_change(message, line, said.number, may_be_closed());
   const bool is_tools = said.about == "notifications/tools/list_changed";
   return {is_tools ? Heard::Kind::tools_changed : Heard::Kind::other};
@@ -305,7 +303,7 @@ Heard Promises::passed_answer(const std::string& line, const ChildSaid& said) {
   if (request->is_doubled) {
     candidates.clear();
     for (auto& [mark, other] : requests_) {
-      if (!may_be_taken_for(other, *request)) continue;
+      if (other.key != request->key) continue;
       if (!other.is_answered) candidates.push_back(&other);
       may_be_opening |= other.is_opening || said.is_discovery;
     }
@@ -337,8 +335,7 @@ Heard Promises::passed_answer(const std::string& line, const ChildSaid& said) {
   }
   if (request->is_answered) {
     // A second answer may end a stream whose id the child may have rounded to this one.
-    const bool may_be = may_have_rounded(said);
-    Streams::Stream* const stream = may_be ? streams_.find_rounded(said.id) : nullptr;
+    Streams::Stream* const stream = streams_.find_rounded(said.id);
     if (stream != nullptr) return stream_ended(*stream, line, said);
   }
   if (candidates.empty()) {

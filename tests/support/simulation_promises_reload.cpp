@@ -206,14 +206,9 @@ void Promises::note_success(const ChildSaid& said) {
   const std::string& key = found->second.key;
   const auto count = std::count_if(requests_.begin(), requests_.end(),
                                    [&](const auto& entry) { return entry.second.key == key; });
-  const auto rounded = found->second.answer_read != 0 ? rounded_id(said.id) : std::nullopt;
   for (const auto& [mark, request] : requests_) {
     const ClientSaid& call = *request.said;
     if (call.method != "tools/call" || call.wants_task) continue;
-    // A second answer may be taken for the rounded answer to a request with a neighbouring id.
-    if (request.key != key && rounded && rounded_id(call.id) == rounded) {
-      replays_.on_success(said.gen, call.tool, call.arguments, false);
-    }
     if (request.key != key) continue;
     const bool is_heard = !request.is_answered && !request.is_cancelled &&
                           request.answer_read == 0 && !request.sent_to.empty() &&

@@ -64,6 +64,13 @@ class Streams {
     return nullptr;
   }
 
+  /// Whether a server may confuse this id with that of a stream, open or closed.
+  bool has_had_rounded(std::string_view raw_id) const {
+    return std::any_of(streams_.begin(), streams_.end(), [&](const auto& entry) {
+      return rounded_key(entry.second.said->id) == rounded_key(raw_id);
+    });
+  }
+
   /// Null if the line with this mark opened no stream.
   Stream* of(int mark) {
     const auto found = streams_.find(mark);
