@@ -34,9 +34,4 @@ inline std::string rounded_key(std::string_view raw_id) {
   return rounded(key, false);
 }
 
-/// Whether this id may be the result of a server's rounding.
-inline bool may_be_rounded(const std::string& raw_id) {
-  return is_big(raw_id) && rounded(raw_id, false) == raw_id;
-}
-
 }  // namespace sitter::sim

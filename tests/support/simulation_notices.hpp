@@ -48,24 +48,16 @@ class Notices {
     // The bridge tells once more what the client has not read, beside structured content too.
     if (!is_read) told[1] = false;
   }
-  /// All calls that waited for the same rebuild are told the same.
-  void on_rebuild_told(Generation gen, const std::string& raw_id) {
+  /// All calls that waited for the same rebuild are told the same. `gen`: the child of their
+  /// rebuild.
+  void on_rebuild_told(Generation gen, bool is_restart, const std::string& raw_id) {
+    const bool is_first = told_by_rebuild_.insert(gen).second;
+    if (is_first) told_ids_.clear();
+    told_ids_.push_back(raw_id);
+    if (!is_restart) return;
     auto& told = restarts_[gen];
-    if (!told_by_rebuild_.insert(gen).second) {
-      told_ids_.push_back(raw_id);
-    } else {
-      if (told[0] && !has_crossed()) throw_twice(gen);
-      on_told(raw_id);
-    }
+    if (is_first && told[0] && !has_crossed()) throw_twice(gen);
     told = {true, true};
-  }
-  /// The calls are told some news, but not the restart. `gen`: the child of their rebuild.
-  void on_rebuild_remarked(Generation gen, const std::string& raw_id) {
-    if (!told_by_rebuild_.insert(gen).second) {
-      told_ids_.push_back(raw_id);
-    } else {
-      on_told(raw_id);
-    }
   }
 
   /// Something has happened that a result may tell, together with a restart or alone.

@@ -217,8 +217,9 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     request.answer_read = number;
     request.waits_since = now_;
     request.may_not_carry_notice = its_life.retired_at.has_value();
-    // In a mixed session, this class cannot know whether the answer must carry a notice.
-    if (is_mixed()) continue;
+    // In a mixed session, this class cannot know whether the answer must carry a notice. Nor can it
+    // know that of an answer that waits for the other answers of its batch.
+    if (is_mixed() || scene_.has_batches) continue;
     // A successor to which nothing was sent may serve already. Then this child carries no notice.
     const bool may_have_retired =
         its_life.retired_at || (its_life.was_followed && !its_life.is_killed);
@@ -228,20 +229,12 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     const auto is_carried_by = [&](bool Request::*must_carry) {
       return std::any_of(open_.begin(), open_.end(), [&](int mark) {
         const Request& other = requests_.at(mark);
-        const bool is_alike = other.*must_carry && !other.is_doubled && other.batch == 0 &&
-                              other.sent_to.back() == gen;
+        const bool is_alike = other.*must_carry && !other.is_doubled && other.sent_to.back() == gen;
         return &other != &request && is_held(other) && !is_alike;
       });
     };
     request.must_carry_remark = owes_remark_ && !is_carried_by(&Request::must_carry_remark);
     request.must_carry_notice = its_life.owes_notice && !is_carried_by(&Request::must_carry_notice);
-    // An answer in an array may carry the notice in place of the others, and leave after them.
-    if (request.batch != 0) {
-      for (const int mark : open_) {
-        Request& other = requests_.at(mark);
-        if (&other != &request) other.must_carry_remark = other.must_carry_notice = false;
-      }
-    }
   }
 }
 
@@ -268,55 +261,47 @@ void Promises::on_start_child(Generation gen) {
   if (has_exited_ || stopped_at_) throw Broken("a start at the end");
   if (gen != last_gen_ + 1) throw Broken("generations are not counted one by one");
   const bool is_built = check_start_beside_others();
-  int cause = list_answered_ ? list_answered_mark_ : 0;
+  bool is_asked_for = list_answered_;
   for (const int mark : open_) {
     const Request& request = requests_.at(mark);
-    const bool is_waiting = !request.is_cancelled && !request.is_builtin &&
-                            !request.is_due_at_once && request.said->method != "ping";
-    if (is_waiting) cause = std::max(cause, mark);
-    if (!request.is_doubled) continue;
     // If two requests have the same id, nobody outside can tell which of them is still open.
-    for (const auto& [alike, other] : requests_) {
-      if (other.key == request.key) cause = std::max(cause, alike);
-    }
+    is_asked_for |=
+        request.is_doubled || (!request.is_cancelled && !request.is_builtin &&
+                               !request.is_due_at_once && request.said->method != "ping");
   }
   // A client that knows no tool of the server can only call built-in tools. Such a call may start a
   // child if the files of the server have changed.
-  if (const int builtin = std::exchange(last_builtin_, 0); files_changed_ && builtin > cause) {
-    cause = builtin;
-    ++requests_for_child_;
-  }
-  const bool is_needed = cause != 0 || streams_.is_waiting();
-  const std::string restart_fault = restarts_.fault(now_, closed_at_.has_value());
-  // After a kill, only the restart policy may start a child for requests from before the kill.
-  const bool may_be_restart = !is_built && cause <= last_kill_ && restart_fault.empty();
+  const bool is_mended = std::exchange(was_builtin_called_, false) && files_changed_;
+  const bool is_needed = is_asked_for || is_mended || streams_.is_waiting();
+  const bool may_restart = restarts_.fault(now_, closed_at_.has_value()).empty();
   const bool is_from_start = is_built && config_.build_command.empty();
-  const bool may_be_alone = restart_fault.empty() && !is_another_up(gen);
-  if (is_from_start && (!is_needed || is_another_up(gen)) && !may_be_alone) check_reload_reason();
-  if (!is_built && !is_needed) {
+  const bool is_beside = is_another_up(gen);
+  if (is_from_start && (!is_needed || is_beside) && (!may_restart || is_beside)) {
+    check_reload_reason();
+  }
+  const bool is_restart = !is_built && !is_needed;
+  if (is_restart) {
     restarts_.on_restart(now_, closed_at_.has_value());
     saves_.on_somebody();
   }
-  const bool is_restart = may_be_restart || (!is_built && !is_needed);
-  // The start of such a child needs no request.
-  if (is_built || is_restart) ++requests_for_child_;
-  // A child that was replaced at once has not served the waiting streams.
-  const auto last = lives_.find(last_gen_);
-  const bool was_replaced = last != lives_.end() && last->second.was_replaced;
-  streams_.on_start(cause != 0 || is_built || is_restart || was_replaced);
-  cause = std::max(cause, streams_.last_waiting());
   // A kill in a batch stands beside requests that may have been answered before it.
   const auto kill = requests_.find(last_kill_);
   const bool is_kill_in_batch = kill != requests_.end() && kill->second.batch != 0;
-  if (cause < last_kill_ && !is_kill_in_batch && !is_built && !is_restart) {
+  if (restarts_.is_killed() && !is_mended && !is_kill_in_batch && !is_built) {
     throw Broken("a start after sitter_kill that nobody has asked for since");
   }
+  // A child that was replaced at once has not served the waiting streams.
+  const auto last = lives_.find(last_gen_);
+  const bool was_replaced = last != lives_.end() && last->second.was_replaced;
+  streams_.on_start(is_asked_for || is_mended || is_built || is_restart || was_replaced);
+  // The start of such a child needs no request.
+  if (is_built || is_restart || is_mended) ++requests_for_child_;
   if (++starts_ > 2 * requests_for_child_) throw Broken("more starts than requests account for");
   const bool is_early = now_ < last_start_ + limits::kStartInterval;
   if (failures_in_row_ >= limits::kFailedStartsFree && is_early && !files_changed_ && !is_built) {
     throw Broken("a start too early after several failed ones");
   }
-  if (is_another_up(gen)) replays_.on_overlap();
+  if (is_beside) replays_.on_overlap();
   on_child_ordered();
   files_changed_ = false;
   last_gen_ = gen;
@@ -387,7 +372,6 @@ void Promises::on_exit() {
 
 void Promises::on_settled(const Bridge& bridge) {
   list_answered_ = false;
-  list_answered_mark_ = 0;
   if (has_exited_) return;
   if (!wrong_unless_exit_.empty()) throw Broken(wrong_unless_exit_);
   if (must_reach_child_ != 0) throw Broken("a line of the client was not passed on");

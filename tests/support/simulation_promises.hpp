@@ -362,8 +362,9 @@ class Promises {
   Instant last_start_;
   int failures_in_row_ = 0;
   bool files_changed_ = false;
-  /// The mark of the last call of a built-in tool since the last start; 0 for none.
-  int last_builtin_ = 0;
+  /// A built-in tool was called since the last start and the last kill.
+  bool was_builtin_called_ = false;
+  /// The mark of the last call of sitter_kill; 0 for none.
   int last_kill_ = 0;
   /// When a wait last got shorter, as far as anybody outside can see.
   Instant moved_at_;
@@ -374,8 +375,8 @@ class Promises {
   int killed_in_ = 0;
   /// The line that is being read asks for a kill that begins behind the line.
   bool kills_late_ = false;
+  /// A list request was answered in this step.
   bool list_answered_ = false;
-  int list_answered_mark_ = 0;
   int starts_ = 0, requests_for_child_ = 0;
   /// The mark of the line that a child must have got at the end of this step.
   int must_reach_child_ = 0;

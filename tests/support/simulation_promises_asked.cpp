@@ -155,6 +155,7 @@ void Promises::check_passed_to_child(Life& its_life, Generation gen, const Clien
     if (!is_mixed()) replays_.on_asked(gen, false, now_);
     request_sent(its_life, gen, requests_.at(said.mark));
     const bool is_first = !std::exchange(its_life.has_served, true);
+    if (is_first) goes_on();
     if (is_first && is_modern_only() && its_life.is_after_loss) {
       // The bridge took the child's lists first. The child's notice may stand in an answer of the
       // child before it.

@@ -139,7 +139,7 @@ void Promises::on_request(const ClientSaid& said) {
       said.tool == "sitter_kill" || said.tool == "sitter_call" || is_for_builds(said.tool);
   request.is_builtin =
       is_request && is_builtin_name(said.tool) && (!scene_.has_outer_tools || is_ours);
-  if (is_builtin_name(said.tool) && !is_ours) last_builtin_ = said.mark;
+  was_builtin_called_ |= is_builtin_name(said.tool) && !is_ours;
   const bool is_kill = request.is_builtin && said.tool == "sitter_kill" &&
                        !said.has_wrong_arguments && !said.wants_task;
   const auto serving = std::find_if(lives_.begin(), lives_.end(), [&](const auto& life) {
@@ -286,7 +286,6 @@ void Promises::answered(Request& request, std::string_view raw_id) {
   if (is_list(request.said->method) && request.said->is_first_page) {
     output_may_be_closed_until_ = now_ + kGapsMax;
     list_answered_ = true;
-    list_answered_mark_ = std::max(list_answered_mark_, request.said->mark);
   }
   const auto progress = progress_at_.find(request.said->token);
   // Progress of a task may be told while the answer to its call stands in an array that is not

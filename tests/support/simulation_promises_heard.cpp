@@ -245,7 +245,8 @@ Heard Promises::passed_to_stream(const std::string& line, const ChildSaid& said)
   const std::string tagged = fmt::format("{}{}{}}}}}}}", said.before, kStreamTag, id);
   // For a server that keeps numbers as doubles, a closed stream may have the same id.
   const bool may_be_alike = is_big(id) && rounded_key(said.token) == rounded_key(id);
-  const bool is_alike = may_be_alike && line == said.before + said.id + said.middle + id + said.after;
+  const bool is_alike =
+      may_be_alike && line == said.before + said.id + said.middle + id + said.after;
   if (line != (said.token.empty() ? tagged : said.text()) && !is_alike) {
     throw Broken("a change was changed");
   }

@@ -92,7 +92,7 @@ void Promises::on_start_build(Generation gen) {
   build.started = now_;
   build.is_for_reload = !has_calls;
   if (has_calls) saves_.on_somebody();
-  on_build_asked(std::chrono::seconds(has_calls ? 0 : limits::kBuildSecondsDefault));
+  on_build_asked(std::chrono::seconds(scene_.has_outside() ? limits::kBuildSecondsDefault : 0));
   forgive_remark();
   begin_reload();
   built_gen_ = kNoGeneration;
@@ -309,8 +309,8 @@ void Promises::check_rebuild_answer(Request& request, const json& message) {
   }
   if (is_error || has("is started when the client opens")) return;
   const int gen = number_behind(text, kRestarted);
-  if (gen != 0) {
-    notices_.on_rebuild_told(gen, request.said->id);
+  if (gen != 0 || tells_remark(text)) {
+    notices_.on_rebuild_told(gen != 0 ? gen : built_gen_, gen != 0, request.said->id);
     return;
   }
   // The next build may have begun while the answer was on its way.
@@ -319,7 +319,6 @@ void Promises::check_rebuild_answer(Request& request, const json& message) {
       !is_mixed() && initialize_count_ == 1) {
     throw Broken("the answer to a rebuild does not tell of the restart");
   }
-  if (tells_remark(text)) notices_.on_rebuild_remarked(built_gen_, request.said->id);
 }
 
 void Promises::check_rebuilds() {

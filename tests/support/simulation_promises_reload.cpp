@@ -27,11 +27,7 @@ void Promises::on_control_line(const ControlAsked& asked) {
     want_reload(asked.build_timeout);
     if (may_be_unwanted_) controls_.on_reload_begun();
   }
-  if (asked.kind == ControlAsked::Kind::kill) {
-    on_kill();
-    // The requests that have waited until now are answered, and start no child.
-    last_kill_ = static_cast<int>(said_.client.size()) - 1;
-  }
+  if (asked.kind == ControlAsked::Kind::kill) on_kill();
 }
 
 /// The connection is closed, so it no longer waits for a reload.
@@ -173,6 +169,7 @@ void Promises::expect_restart(const Life& its_life, Generation gen) {
 /// client waits for it.
 void Promises::on_kill() {
   owed_notifications_.clear();
+  was_builtin_called_ = false;
   restarts_.on_kill();
   goes_on();
   is_killed_for_good_ = open_rebuilds().empty();

@@ -17,7 +17,7 @@ void Replays::on_success(Generation gen, const std::string& tool, const std::str
     if (!last->second.is_sure) successes_.emplace(tool, arguments);
     return;
   }
-  last_[tool] = {arguments, is_sure, gen, ++last_number_};
+  last_[tool] = {arguments, is_sure, gen};
   successes_.emplace(tool, arguments);
 }
 
@@ -65,14 +65,6 @@ void Replays::on_called(Generation gen, const std::string& tool, const std::stri
     life.begun = now;
     return;
   }
-  if (is_late(life, gen, tool, arguments)) {
-    life.made[tool] = last_.at(tool).number;
-    life.running_id = id;
-    life.running_tool = tool;
-    life.is_running_late = true;
-    life.begun = now;
-    return;
-  }
   const auto known = life.known.find(tool);
   if (known == life.known.end()) {
     throw Broken(fmt::format("{} is called again, which has not succeeded", tool));
@@ -92,20 +84,6 @@ void Replays::on_called(Generation gen, const std::string& tool, const std::stri
   life.running_id = id;
   life.running_tool = tool;
   life.is_running_late = false;
-}
-
-/// Whether this call has succeeded at an earlier child since `on_ready()` of this child.
-bool Replays::is_late(const Life& life, Generation gen, const std::string& tool,
-                      const std::string& arguments) const {
-  const auto last = last_.find(tool);
-  if (last == last_.end() || last->second.gen >= gen) return false;
-  const auto known = life.known.find(tool);
-  const int before = known == life.known.end() ? 0 : known->second.number;
-  const auto made = life.made.find(tool);
-  if (last->second.number <= std::max(before, made == life.made.end() ? 0 : made->second)) {
-    return false;
-  }
-  return !last->second.is_sure || last->second.arguments == arguments;
 }
 
 void Replays::on_asked(Generation gen, bool is_own, Instant now) {

@@ -55,7 +55,6 @@ class Replays {
     std::string arguments;
     bool is_sure = true;
     Generation gen = kNoGeneration;
-    int number = 0;
   };
   struct Life {
     /// `on_ready()` was called for this child. The child did not serve before that.
@@ -72,19 +71,13 @@ class Replays {
     bool is_running_late = false;
     Instant begun;
     bool was_asked = false;
-    /// For each tool, the number of the success that was called again late.
-    std::map<std::string, int> made;
   };
-
-  bool is_late(const Life& life, Generation gen, const std::string& tool,
-               const std::string& arguments) const;
 
   bool is_waited_for(const Life& life, Instant now) const;
 
   const std::vector<std::string>& tools_;
   std::map<std::string, Known> last_;  // by tool
   std::set<std::pair<std::string, std::string>> successes_;
-  int last_number_ = 0;
   bool has_overlapped_ = false;
   /// The tools of which one must be called in this step; empty if no call is due.
   std::set<std::string> due_late_;

@@ -168,15 +168,6 @@ class Streams {
     });
   }
 
-  /// The mark of the last stream that waits for a child; 0 if there is none.
-  int last_waiting() const {
-    int last = 0;
-    for (const auto& [mark, stream] : streams_) {
-      if (!stream.closed_at && !stream.granted) last = mark;
-    }
-    return last;
-  }
-
   /// Every stream from before `late` must be acknowledged or have ended, unless a wait has begun
   /// after that, at `moved_at`.
   void check(Instant late, Instant moved_at) const {
