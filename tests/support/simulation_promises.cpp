@@ -64,29 +64,6 @@ bool Promises::may_be_closed() const {
   });
 }
 
-/// The client gets its list. The answers that have waited for the list follow after the client's
-/// pause. `read` holds the messages that come in the same read as the list; they have not waited.
-void Promises::begin_pause(const ChildSaid& said, const Request& request,
-                           const std::vector<int>& read) {
-  const bool is_last_page = said.has_tools && said.after.find("nextCursor") == std::string::npos &&
-                            said.before.find("nextCursor") == std::string::npos;
-  const bool is_list = request.said->method == "tools/list" && is_last_page && !said.is_unreadable;
-  const bool is_plain = !request.is_answered && !request.is_cancelled && !request.is_doubled &&
-                        request.batch == 0 && !request.sent_to.empty() &&
-                        request.sent_to.back() == said.gen && request.answer_read == 0;
-  if (!scene_.needs_pause || !is_list || !is_plain || life(said.gen).retired_at) return;
-  if (is_mixed() || may_be_closed() || now_ < pause_until_) return;
-  for (const int mark : open_) {
-    Request& other = requests_.at(mark);
-    if (other.answer_read == 0 || !is_held(other) || other.is_doubled || other.batch != 0) continue;
-    if (std::find(read.begin(), read.end(), other.answer_read) != read.end()) continue;
-    if (said_.child[static_cast<std::size_t>(other.answer_read)].kind != ChildSaid::Kind::result) {
-      continue;
-    }
-    other.not_before = pause_until_ = now_ + limits::kPauseAfterList;
-  }
-}
-
 bool Promises::is_in_flight(const Request& request) const {
   return !request.sent_to.empty() && !lives_.at(request.sent_to.back()).is_over;
 }
@@ -123,10 +100,6 @@ void Promises::on_child_started(Generation gen, bool is_remote_runner, bool can_
   its_life.can_be_killed = can_be_killed;
   its_life.started = now_;
   its_life.is_after_loss = has_lost_stateless_;
-  if (has_lost_stateless_ && !may_have_forgotten_ &&
-      config_.startup_timeout > Milliseconds::zero()) {
-    its_life.must_speak_by = now_ + config_.startup_timeout + kLate;
-  }
 }
 
 /// If no file has changed, the bridge may start no child. Then waiting requests are answered, and
@@ -145,14 +118,13 @@ void Promises::on_start_failed(Generation gen) {
   candidate_died_ |= was_candidate;
   if (was_candidate) return;
   restarts_.on_end(now_, true);
-  if (is_asked_ || (is_stateless_ && !may_have_forgotten_)) ++failures_in_row_;
+  if (is_asked_) ++failures_in_row_;
   has_lost_stateless_ |= is_stateless_;
 }
 
 void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
   Life& its_life = life(gen);
   if (its_life.is_over) return;
-  its_life.must_speak_by.reset();
   if (!its_life.wrote_first_at) its_life.wrote_first_at = now_;
   for (const int number : numbers) {
     const ChildSaid& said = said_.child[static_cast<std::size_t>(number)];
@@ -192,9 +164,12 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     const auto found = requests_.find(said.mark);
     if (found == requests_.end()) continue;
     Request& request = found->second;
-    may_have_forgotten_ |=
-        said.kind == ChildSaid::Kind::error && request.said->is_of_unknown_version;
-    begin_pause(said, request, numbers);
+    const bool is_last_page = said.has_tools && said.text().find("nextCursor") == std::string::npos;
+    const bool is_for_client =
+        !request.is_answered && !request.is_cancelled && !request.is_doubled && request.batch == 0;
+    if (scene_.needs_pause && is_last_page && is_for_client && !is_mixed() && !may_be_closed()) {
+      listed_at_ = now_;
+    }
     if (said.has_tools || request.is_doubled) output_may_be_closed_until_ = now_ + kLate;
     // If two requests have the same id, either answer may carry the notice.
     if (request.is_doubled) its_life.owes_notice = owes_remark_ = false;
@@ -336,18 +311,12 @@ void Promises::on_release(Generation gen) {
   if (std::exchange(its_life.is_over, true)) throw Broken("a child is released twice");
   its_life.has_ended_late = is_another_up(gen);
   its_life.is_up = false;
-  const bool is_shut_down = stopped_at_ || closed_at_;
-  // In a session without an opening, even a child that says nothing counts as open after a while.
-  const bool has_shown_itself =
-      its_life.has_answered_us || now_ > its_life.started + limits::kOtherListWait;
-  const bool is_open = its_life.is_open || its_life.has_answered || is_mixed() ||
-                       (!is_asked_ && (!is_stateless_ || has_shown_itself));
   if (was_candidate) {
     candidate_died_ = true;
-  } else if (!is_open && !its_life.was_meant_by_kill && !its_life.was_replaced &&
-             !its_life.was_followed && !is_shut_down) {
+  } else if (its_life.status && !its_life.is_input_closed && !its_life.was_meant_by_kill &&
+             !its_life.has_spoken && is_asked_ && !is_mixed()) {
     ++failures_in_row_;
-  } else if (is_open) {
+  } else {
     failures_in_row_ = 0;
   }
   if (gen == built_gen_) on_reload_failed(false);
@@ -384,21 +353,8 @@ void Promises::on_settled(const Bridge& bridge) {
     streams_.check(now_ - *wait - limits::kStreamAckWait, moved_at_);
   }
   check_requests();
-  check_silent();
   check_unasked();
   check_end(bridge);
-}
-
-/// The bridge must take down a child that says nothing for too long. A server of the other era may
-/// wait for its opening for ever.
-void Promises::check_silent() const {
-  if (!is_modern_only()) return;
-  for (const auto& [gen, its_life] : lives_) {
-    if (its_life.is_up && !its_life.is_input_closed && !its_life.has_exited &&
-        its_life.must_speak_by && now_ > *its_life.must_speak_by) {
-      throw Broken(fmt::format("child {} says nothing, and is left alone", gen));
-    }
-  }
 }
 
 void Promises::check_end(const Bridge& bridge) {

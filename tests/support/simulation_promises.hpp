@@ -110,8 +110,6 @@ class Promises {
     int answer_read = 0;
     /// The child that served when the request came, if that child had stopped reading.
     Generation deaf = kNoGeneration;
-    /// The answer may not come before this moment, because the client needs a pause after its list.
-    Instant not_before;
     /// The place of this request among the answered requests that had a progress token; 0 if it has
     /// none.
     int ended_number = 0;
@@ -145,8 +143,6 @@ class Promises {
     /// In a session without an opening: an earlier child was lost before this child started.
     bool is_after_loss = false;
     Instant started;
-    /// The bridge must take the child down if the child has said nothing until this moment.
-    std::optional<Instant> must_speak_by;
     std::set<std::string> own_ids;  // by key
     /// The id under which the bridge last asked for the child's tools.
     std::string tools_list_id;
@@ -232,6 +228,7 @@ class Promises {
   Heard passed_answer(const std::string& line, const ChildSaid& said);
   Heard passed_question(const std::string& line, const ChildSaid& said);
   bool was_subscribed(std::string_view update) const;
+  void check_pause(const ChildSaid& said, const Request& request) const;
   void check_opening(const std::string& line, const ChildSaid& said, const Request& request) const;
   void check_discovery(const std::string& line, const ChildSaid& said,
                        const Request& request) const;
@@ -299,16 +296,15 @@ class Promises {
   void request_sent(Life& life, Generation gen, Request& request);
 
   // simulation_promises.cpp: the lives of children, and the end
-  void begin_pause(const ChildSaid& said, const Request& request, const std::vector<int>& read);
   void goes_on();
   bool is_in_flight(const Request& request) const;
   bool is_held(const Request& request) const;
   bool listens(Generation gen) const;
   Life& life(Generation gen);
+  const Life& life(Generation gen) const { return lives_.at(gen); }
   bool may_be_closed() const;
   std::optional<Milliseconds> standstill_max() const;
 
-  void check_silent() const;
   void check_end(const Bridge& bridge);
 
   const BridgeConfig& config_;
@@ -337,15 +333,13 @@ class Promises {
   bool is_stateless_ = false;
   /// While `is_stateless_` was true, a child was lost or got a successor.
   bool has_lost_stateless_ = false;
-  /// A child has refused an unknown version. With it, the bridge may have forgotten that the client
-  /// speaks the stateless revision.
-  bool may_have_forgotten_ = false;
   bool is_initialized_ = false;
   int initialize_count_ = 0;
   std::map<std::string, Instant> progress_at_;  // by raw token
   int ended_count_ = 0;
   std::optional<Instant> output_may_be_closed_until_;
-  Instant pause_until_;
+  /// When a client that needs a pause after its list last got the end of the list.
+  std::optional<Instant> listed_at_;
   /// The marks of notifications that a child must get before any later request.
   std::set<int> owed_notifications_;
   /// A broken promise, unless the bridge exits in this step.

@@ -321,9 +321,7 @@ Heard Promises::passed_answer(const std::string& line, const ChildSaid& said) {
     if (!inserted) continue;
     if (!inserted->empty() && !json::accept(line)) throw Broken("the line is not valid JSON");
     check_inserted(*inserted, said, *candidate);
-    if (now_ < candidate->not_before && !candidate->is_doubled && !closed_at_ && !stopped_at_) {
-      throw Broken("an answer comes before the client has made its tools of the list");
-    }
+    check_pause(said, *candidate);
     if (candidate->is_withdrawn && !candidate->is_doubled && !may_be_closed() &&
         (!candidate->said->envelope.empty() || candidate->batch != 0)) {
       throw Broken("an answer reaches the client that it has cancelled");
@@ -343,6 +341,16 @@ Heard Promises::passed_answer(const std::string& line, const ChildSaid& said) {
     throw Broken(fmt::format("request {} gets a second answer", request->said->id));
   }
   throw Broken("an answer was changed, or has another id than its request");
+}
+
+/// Some clients need a pause after their list before they get the answers that have waited for it.
+void Promises::check_pause(const ChildSaid& said, const Request& request) const {
+  const bool has_waited = listed_at_ && request.waits_since < *listed_at_ &&
+                          request.answer_read == said.number && is_held(request);
+  if (!has_waited || request.is_doubled || request.batch != 0 || closed_at_ || stopped_at_) return;
+  if (now_ < *listed_at_ + limits::kPauseAfterList && !life(said.gen).retired_at) {
+    throw Broken("an answer comes before the client has made its tools of the list");
+  }
 }
 
 void Promises::check_opening(const std::string& line, const ChildSaid& said,
