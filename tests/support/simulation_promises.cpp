@@ -172,7 +172,7 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     }
     if (said.has_tools || request.is_doubled) output_may_be_closed_until_ = now_ + kLate;
     // If two requests have the same id, either answer may carry the notice.
-    if (request.is_doubled) its_life.owes_notice = owes_remark_ = false;
+    if (request.is_doubled) its_life.owes_notice = false, forgive_remark();
     // A second answer of a child may be taken for the answer to a later request with the same id.
     for (const int mark : open_) {
       Request& other = requests_.at(mark);
@@ -192,24 +192,6 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     request.answer_read = number;
     request.waits_since = now_;
     request.may_not_carry_notice = its_life.retired_at.has_value();
-    // In a mixed session, this class cannot know whether the answer must carry a notice. Nor can it
-    // know that of an answer that waits for the other answers of its batch.
-    if (is_mixed() || scene_.has_batches) continue;
-    // A successor to which nothing was sent may serve already. Then this child carries no notice.
-    const bool may_have_retired =
-        its_life.retired_at || (its_life.was_followed && !its_life.is_killed);
-    if (may_have_retired || !is_held(request) || said.has_structure) continue;
-    // Of all answers that must carry the notice, only the first one to leave carries it. An earlier
-    // answer that is still held may carry the notice of a later restart too.
-    const auto is_carried_by = [&](bool Request::*must_carry) {
-      return std::any_of(open_.begin(), open_.end(), [&](int mark) {
-        const Request& other = requests_.at(mark);
-        const bool is_alike = other.*must_carry && !other.is_doubled && other.sent_to.back() == gen;
-        return &other != &request && is_held(other) && !is_alike;
-      });
-    };
-    request.must_carry_remark = owes_remark_ && !is_carried_by(&Request::must_carry_remark);
-    request.must_carry_notice = its_life.owes_notice && !is_carried_by(&Request::must_carry_notice);
   }
 }
 

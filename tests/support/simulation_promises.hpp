@@ -88,9 +88,6 @@ class Promises {
     bool is_builtin = false;
     /// The bridge must answer this request at once.
     bool is_due_at_once = false;
-    bool must_carry_notice = false;
-    /// The answer must carry some notice, of a restart or of something else.
-    bool must_carry_remark = false;
     /// The successor of the child already served when the child answered.
     bool may_not_carry_notice = false;
     /// A valid call of sitter_rebuild.
@@ -233,7 +230,9 @@ class Promises {
   void check_discovery(const std::string& line, const ChildSaid& said,
                        const Request& request) const;
   void check_inserted(std::string_view item, const ChildSaid& said, Request& request);
-  void notice_told(Generation gen);
+  bool must_tell(const ChildSaid& said, const Request& request) const;
+  bool owes_notice(const ChildSaid& said, const Request& request) const;
+  bool owes_remark(const ChildSaid& said, const Request& request) const;
 
   // simulation_promises_own.cpp: what the bridge itself tells the client
   std::vector<Heard> heard_batch(const std::string& line);
@@ -407,8 +406,8 @@ class Promises {
   /// No call was waiting for a rebuild when the server was killed on purpose, so no changed file
   /// may start a child.
   bool is_killed_for_good_ = false;
-  /// The next result must tell of something.
-  bool owes_remark_ = false;
+  /// Since when the next result must tell of something.
+  std::optional<Instant> remark_owed_since_;
 
   std::optional<Instant> closed_at_, stopped_at_;
   bool owed_nothing_when_closed_ = false;

@@ -232,9 +232,6 @@ void Promises::on_cancellation(const ClientSaid& said) {
                          !request.is_builtin && is_in_flight(request);
   // The other requests of its batch may have waited only for this one. Their answers leave now.
   if (request.batch != 0) goes_on();
-  // If the answer is still held, the next result must carry the notice. If it has left, the bridge
-  // tells the notice again.
-  request.must_carry_notice = request.must_carry_remark = false;
   // The client may still get the answer to this request, and later the same notice again.
   const bool may_be_answered = request.answer_read != 0 || request.is_rebuild;
   const bool may_be_held = may_be_closed() || (request.is_rebuild && request.batch != 0);

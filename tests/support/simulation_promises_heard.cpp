@@ -415,10 +415,8 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
     return;
   }
   if (item.empty()) {
-    if (request.must_carry_notice && !request.is_doubled && !notices_.has_crossed())
-      throw Broken("the result after a restart has no notice");
-    if (request.must_carry_remark && !request.is_doubled)
-      throw Broken("a result does not tell what has gone wrong");
+    if (owes_notice(said, request)) throw Broken("the result after a restart has no notice");
+    if (owes_remark(said, request)) throw Broken("a result does not tell what has gone wrong");
     return;
   }
   if (request.is_doubled && item.starts_with(kToolStart)) return;
@@ -436,8 +434,7 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
   if (!item.starts_with(kNoticeStart)) {
     if (!may_remark_before && request.batch == 0 && !notices_.has_crossed())
       throw Broken("a result tells of something that has not happened");
-    if (request.must_carry_notice && !request.is_doubled && !notices_.has_crossed())
-      throw Broken("the result after a restart does not tell of it");
+    if (owes_notice(said, request)) throw Broken("the result after a restart does not tell of it");
     if (!said.has_structure) notices_.on_told(request.said->id);
     return;
   }
@@ -455,21 +452,32 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
   // If the request is cancelled, the bridge tells the notice once more.
   notices_.on_restart_told(gen, said.has_structure, !request.is_cancelled, request.batch != 0);
   if (said.has_structure) return;
-  notice_told(gen);
-  notices_.on_told(request.said->id);
-}
-
-/// The notice of this child also covers the restarts before it.
-void Promises::notice_told(Generation gen) {
+  // The notice of this child also covers the restarts before it.
   for (auto& [other, any] : lives_) {
     if (other <= gen) any.owes_notice = false;
   }
-  for (const int mark : open_) {
-    Request& request = requests_.at(mark);
-    if (!request.sent_to.empty() && request.sent_to.back() <= gen) {
-      request.must_carry_notice = false;
-    }
-  }
+  notices_.on_told(request.said->id);
+}
+
+/// Whether the bridge writes what it has to tell into this result. Nobody outside can be sure of
+/// that in a mixed session, if the result has stood in an array, or if the child may have retired.
+bool Promises::must_tell(const ChildSaid& said, const Request& request) const {
+  const Life& its_life = life(said.gen);
+  const bool may_have_retired =
+      its_life.retired_at || (its_life.was_followed && !its_life.is_killed);
+  const bool is_clear = request.answer_read == said.number && !request.is_doubled &&
+                        !request.is_cancelled && !may_have_retired;
+  return is_clear && said.has_content && !said.has_structure && !is_mixed() &&
+         !scene_.has_batches && !stopped_at_;
+}
+
+bool Promises::owes_notice(const ChildSaid& said, const Request& request) const {
+  return life(said.gen).owes_notice && must_tell(said, request) && !notices_.has_crossed();
+}
+
+bool Promises::owes_remark(const ChildSaid& said, const Request& request) const {
+  const bool was_before = remark_owed_since_ && *remark_owed_since_ < request.waits_since;
+  return was_before && must_tell(said, request);
 }
 
 /// Whether the client has subscribed to the resource that this update is about.

@@ -202,7 +202,6 @@ void Promises::on_inspect(Generation gen) {
   Life& its_life = life(gen);
   if (its_life.initialized_count > 0 || !is_asked_) its_life.is_told_by_rebuild = true;
   for (auto& [other, any] : lives_) any.owes_notice = false;
-  for (const int mark : open_) requests_.at(mark).must_carry_notice = false;
 }
 
 /// The child that served before this one retires.

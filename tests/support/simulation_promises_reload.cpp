@@ -250,13 +250,12 @@ void Promises::check_remark(std::string_view item, const ChildSaid& said, const 
   if (!is_late) notices_.on_remark_told(replays_.is_calling());
 }
 
-void Promises::owe_remark() { owes_remark_ = config_.writes_notices; }
+void Promises::owe_remark() {
+  if (config_.writes_notices && !remark_owed_since_) remark_owed_since_ = now_;
+}
 
 /// The model has been told, or need not be told any more.
-void Promises::forgive_remark() {
-  owes_remark_ = false;
-  for (const int mark : open_) requests_.at(mark).must_carry_remark = false;
-}
+void Promises::forgive_remark() { remark_owed_since_.reset(); }
 
 void Promises::check_unasked() {
   const bool is_alone = std::all_of(lives_.begin(), lives_.end(),
