@@ -161,8 +161,7 @@ void Promises::expect_restart(const Life& its_life, Generation gen) {
                        !is_reload_asked_ && !saves_.has_changed() && !closed_at_ && !stopped_at_;
   const bool is_killed = restarts_.is_killed() || its_life.was_meant_by_kill;
   if (!is_open || !is_free || is_killed || is_mixed() || is_another_up(gen)) return;
-  if (config_.restarts == BridgeConfig::Restarts::lazy || last_gen_ > config_.restarts_max) return;
-  restart_due_ = now_ + limits::kRestartWaitMax + kLate;
+  restart_due_ = restarts_.due(now_, last_gen_);
 }
 
 /// The client or somebody else kills the server on purpose. A rebuild goes on only if a call of the
@@ -270,7 +269,7 @@ void Promises::check_unasked() {
   const bool is_reload_due = is_reload_asked_ && !may_be_unwanted_ && !is_building;
   if (is_reload_due && wait && now_ > moved_at_ + *wait) throw Broken("a reload was forgotten");
   if (save_due_ && now_ > *save_due_) throw Broken("a saved file brings no reload");
-  if (restart_due_ && now_ > *restart_due_) {
+  if (restart_due_ && now_ > *restart_due_ + kLate) {
     throw Broken("a server that has crashed does not come back");
   }
 }

@@ -44,15 +44,17 @@ class Restarts {
     if (config_.restarts == Policy::on_crash && was_in_order_) {
       return "a server comes back by itself that has not crashed";
     }
-    Milliseconds wait = limits::kRestartWaitMin;
-    for (int i = 0; i < count_ && wait < limits::kRestartWaitMax; ++i) wait *= 2;
-    if (now < *last_end_ + std::min(wait, limits::kRestartWaitMax)) {
-      return "a server comes back by itself too early";
-    }
+    if (now < *last_end_ + wait(count_)) return "a server comes back by itself too early";
     if (count_ >= config_.restarts_max) {
       return "a server comes back by itself more often than it may";
     }
     return "";
+  }
+
+  /// When server number `number`, which has just crashed, must be back. Empty if it may stay down.
+  std::optional<Instant> due(Instant now, int number) const {
+    if (config_.restarts == Policy::lazy || number > config_.restarts_max) return std::nullopt;
+    return now + wait(number - 1);
   }
 
   void on_restart(Instant now, bool is_ending) {
@@ -61,6 +63,13 @@ class Restarts {
   }
 
  private:
+  /// The time from the end of the server to its restart, after so many restarts in a row.
+  static Milliseconds wait(int count) {
+    Milliseconds wait = limits::kRestartWaitMin;
+    for (int i = 0; i < count && wait < limits::kRestartWaitMax; ++i) wait *= 2;
+    return std::min(wait, limits::kRestartWaitMax);
+  }
+
   const BridgeConfig& config_;
   /// The number of restarts since the last child that ran for long.
   int count_ = 0;
