@@ -247,10 +247,6 @@ void Promises::on_start_child(Generation gen) {
   if (restarts_.is_killed() && !is_mended && !is_kill_in_batch && !is_built) {
     throw Broken("a start after sitter_kill that nobody has asked for since");
   }
-  // A child that was replaced at once has not served the waiting streams.
-  const auto last = lives_.find(last_gen_);
-  const bool was_replaced = last != lives_.end() && last->second.was_replaced;
-  streams_.on_start(is_asked_for || is_mended || is_built || is_restart || was_replaced);
   // The start of such a child needs no request.
   if (is_built || is_restart || is_mended) ++requests_for_child_;
   if (++starts_ > 2 * requests_for_child_) throw Broken("more starts than requests account for");

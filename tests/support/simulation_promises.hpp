@@ -201,7 +201,7 @@ class Promises {
   void on_notification(const ClientSaid& said);
   void on_listen(const ClientSaid& said);
   std::string key_of(std::string_view raw_id) const;
-  void on_request(const ClientSaid& said);
+  void on_request(const ClientSaid& said, int batch);
   bool was_cancelled_in_flight(const Request& request) const;
   void on_cancellation(const ClientSaid& said);
   void on_answer_to_question(const ClientSaid& said);
@@ -364,8 +364,6 @@ class Promises {
   /// If nothing else happens, the bridge must reload by this time for a saved file, or restart a
   /// crashed server.
   std::optional<Instant> save_due_, restart_due_;
-  /// The step in which the client last called sitter_kill.
-  int killed_in_ = 0;
   /// The line that is being read asks for a kill that begins behind the line.
   bool kills_late_ = false;
   /// A list request was answered in this step.

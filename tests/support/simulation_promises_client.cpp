@@ -44,8 +44,7 @@ void Promises::on_client_line(const ClientSaid& said) {
 void Promises::on_said(const ClientSaid& said, int batch) {
   switch (said.kind) {
     case ClientSaid::Kind::request:
-      on_request(said);
-      requests_.at(said.mark).batch = batch;
+      on_request(said, batch);
       break;
     case ClientSaid::Kind::listen:
       on_listen(said);
@@ -53,7 +52,7 @@ void Promises::on_said(const ClientSaid& said, int batch) {
     case ClientSaid::Kind::rubbish:
     case ClientSaid::Kind::too_long:
       if (!said.id.empty()) {
-        on_request(said);
+        on_request(said, 0);
       } else {
         ++(batch == 0 ? errors_without_id_owed_ : batches_[batch]);
       }
@@ -105,9 +104,10 @@ std::string Promises::key_of(std::string_view raw_id) const {
   return scene_.big_ids == Scene::BigIds::none ? id_key(raw_id) : rounded_key(raw_id);
 }
 
-void Promises::on_request(const ClientSaid& said) {
+void Promises::on_request(const ClientSaid& said, int batch) {
   Request& request = requests_[said.mark];
   request.said = &said;
+  request.batch = batch;
   request.key = key_of(said.id);
   request.waits_since = now_;
   for (const int mark : open_) {
@@ -146,10 +146,10 @@ void Promises::on_request(const ClientSaid& said) {
     return life.second.is_up && life.second.has_served && !life.second.is_input_closed &&
            (life.second.is_open || !is_asked_) && !life.second.retired_at;
   });
-  // A kill in the same array takes the child down before the request is read.
+  // A kill in the same array may take the child down before the request is read.
   const bool is_deaf = serving != lives_.end() && serving->second.full_since &&
                        now_ > *serving->second.full_since + limits::kDeafAfter + kGapsMax &&
-                       killed_in_ != step_;
+                       batch == 0;
   const bool nobody_is_up = std::none_of(lives_.begin(), lives_.end(),
                                          [](const auto& life) { return life.second.is_up; });
   const bool is_rebuild = request.is_builtin && said.tool == "sitter_rebuild" &&
@@ -161,10 +161,7 @@ void Promises::on_request(const ClientSaid& said) {
     // The bridge first looks at the file, after the whole line.
     const bool is_late = said.text.find("same-executable") != said.text.npos;
     kills_late_ |= is_late;
-    if (!is_late) {
-      killed_in_ = step_;
-      on_kill();
-    }
+    if (!is_late) on_kill();
   } else if (!is_request || request.is_builtin || (is_too_early && !request.is_opening) ||
              (is_deaf && !request.is_opening && !scene_.has_outer_tools) ||
              (said.method == "ping" && nobody_is_up)) {

@@ -32,8 +32,6 @@ class Streams {
     bool has_ended = false;
     Instant opened;
     std::optional<Instant> closed_at;
-    /// How many children were started only for streams while this stream waited.
-    int start_count = 0;
     /// The numbers of the changes that children have reported to this stream.
     std::set<int> told;
   };
@@ -149,17 +147,6 @@ class Streams {
     if (number != 0 && !stream.told.insert(number).second) {
       throw Broken("a stream hears of the same change twice");
     }
-  }
-
-  /// A child is started. A waiting stream alone may cause a start, but only once.
-  void on_start(bool is_needed_by_request) {
-    if (is_needed_by_request) return;
-    bool is_needed = false;
-    for (auto& [mark, stream] : streams_) {
-      if (stream.closed_at || stream.granted) continue;
-      if (++stream.start_count == 1) is_needed = true;
-    }
-    if (!is_needed) throw Broken("a stream starts a child again and again");
   }
 
   bool is_waiting() const {
