@@ -118,12 +118,6 @@ bool Controls::fits(const Owed& owed, bool is_error, bool is_tool_error, const s
   return !is_of_reload;
 }
 
-bool Controls::is_reload_owed() const {
-  return std::any_of(owed_.begin(), owed_.end(), [](const Owed& owed) {
-    return owed.asked.kind == Kind::reload && !owed.asked.is_wrong;
-  });
-}
-
 void Controls::check(std::optional<Instant> late, Instant moved_at) const {
   for (const auto& [connection, lines] : following_) {
     if (!lines.empty()) throw Broken("a follower misses a line");

@@ -31,7 +31,6 @@ class Controls {
   void on_line(ControlId connection, const std::string& line, bool is_ending);
 
   std::size_t owed_count() const { return owed_.size(); }
-  bool is_reload_owed() const;
   /// Called after one fact or timeout and everything that followed from it. Every request from
   /// before `late` must be answered, unless a wait has begun after that, at `moved_at`.
   void check(std::optional<Instant> late, Instant moved_at) const;

@@ -68,17 +68,6 @@ bool Promises::is_in_flight(const Request& request) const {
   return !request.sent_to.empty() && !lives_.at(request.sent_to.back()).is_over;
 }
 
-/// Whether the bridge has an answer that may carry a notice and that the client does not have yet.
-/// If several requests have the same id, nobody outside can tell, and the result is true.
-bool Promises::is_held(const Request& request) const {
-  if (request.is_doubled) return true;
-  if (request.answer_read == 0 || request.is_answered) return false;
-  // The answer may stand in an array that is not complete. Then the cancellation comes too late.
-  if (request.is_cancelled && (request.batch == 0 || request.is_withdrawn)) return false;
-  const ChildSaid& answer = said_.child[static_cast<std::size_t>(request.answer_read)];
-  return answer.has_content && !answer.is_unreadable;
-}
-
 /// Whether the child reads its input, as far as this class can see.
 bool Promises::listens(Generation gen) const {
   const Life& its_life = lives_.at(gen);
@@ -149,7 +138,6 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
                !same_id(said.id, its_life.opening_id)) {
       its_life.has_answered = true;
     }
-    its_life.has_answered_us |= its_life.own_ids.contains(id_key(said.id));
     if (!said.is_unreadable && its_life.is_up && !its_life.is_input_closed) {
       if (replays_.on_answered(gen, said.id)) notices_.on_news();
     }

@@ -131,8 +131,7 @@ class Promises {
     bool is_open = false;  ///< it has answered its opening
     /// The child has answered something other than its opening and the bridge's own requests.
     bool has_answered = false;
-    bool has_answered_us = false;  ///< it has answered a request of the bridge itself
-    bool is_doubted = false;       ///< the bridge asked it `initialize` to learn its era
+    bool is_doubted = false;  ///< the bridge asked it `initialize` to learn its era
     bool has_shown_era = false;
     /// The child has refused to list its tools, as a server may do that needs an opening first.
     bool has_refused_list = false;
@@ -223,6 +222,7 @@ class Promises {
   void check_order(const ChildSaid& said);
   void check_progress(const ChildSaid& said) const;
   Heard passed_answer(const std::string& line, const ChildSaid& said);
+  Heard passed_to_any(const std::string& line, const ChildSaid& said, const std::string& key);
   Heard passed_question(const std::string& line, const ChildSaid& said);
   bool was_subscribed(std::string_view update) const;
   void check_pause(const ChildSaid& said, const Request& request) const;
@@ -297,7 +297,6 @@ class Promises {
   // simulation_promises.cpp: the lives of children, and the end
   void goes_on();
   bool is_in_flight(const Request& request) const;
-  bool is_held(const Request& request) const;
   bool listens(Generation gen) const;
   Life& life(Generation gen);
   const Life& life(Generation gen) const { return lives_.at(gen); }

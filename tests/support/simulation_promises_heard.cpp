@@ -275,79 +275,68 @@ Heard Promises::passed_question(const std::string& line, const ChildSaid& said) 
 
 Heard Promises::passed_answer(const std::string& line, const ChildSaid& said) {
   if (said.mark == 0) throw Broken("an answer that is not for the client reaches it");
-  Request* request = &requests_.at(said.mark);
-  if (request->said->id != said.id && request->key != key_of(said.id) && !request->is_doubled) {
-    throw Broken("an answer of the child reaches another request");
-  }
+  Request& request = requests_.at(said.mark);
   // The second answer of a child counts as the answer to a later request with the same id, if there
   // is one.
-  if (request->is_answered) {
+  if (request.is_answered) {
     for (const int mark : open_) {
       Request& later = requests_.at(mark);
-      if (later.key == request->key) later.is_doubled = request->is_doubled = true;
+      if (later.key == request.key) later.is_doubled = request.is_doubled = true;
     }
   }
-  if (request->is_opening && said.kind == ChildSaid::Kind::result && !request->is_doubled) {
-    check_opening(line, said, *request);
-    answered(*request, request->said->id);
-    return {Heard::Kind::answer, request->said->id, false, true,
-            json::parse(line)["result"].value("protocolVersion", "")};
-  }
-  if (said.is_discovery && !request->is_doubled && !request->is_answered) {
-    check_discovery(line, said, *request);
-    answered(*request, request->said->id);
-    return {Heard::Kind::discovery, request->said->id};
-  }
-  // If several requests have the same id, any of them may get the answer.
-  std::vector<Request*> candidates = {request};
-  bool may_be_opening = false;
-  if (request->is_doubled) {
-    candidates.clear();
-    for (auto& [mark, other] : requests_) {
-      if (other.key != request->key) continue;
-      if (!other.is_answered) candidates.push_back(&other);
-      may_be_opening |= other.is_opening || said.is_discovery;
-    }
-  } else if (request->is_answered) {
-    candidates.clear();
-  }
-  for (Request* candidate : candidates) {
-    std::string expected = said.before + candidate->said->id + said.after;
-    const bool is_expired =
-        candidate->is_doubled ? line.find(kExpired) != line.npos : must_expire(*candidate->said);
-    if (is_expired) expected = expired(std::move(expected));
-    auto inserted = inserted_into(expected, line);
-    if (!inserted && may_be_opening && has_id(line, candidate->said->id)) inserted = "";
-    if (!inserted) continue;
-    if (!inserted->empty() && !json::accept(line)) throw Broken("the line is not valid JSON");
-    check_inserted(*inserted, said, *candidate);
-    check_pause(said, *candidate);
-    if (candidate->is_withdrawn && !candidate->is_doubled && !may_be_closed() &&
-        (!candidate->said->envelope.empty() || candidate->batch != 0)) {
-      throw Broken("an answer reaches the client that it has cancelled");
-    }
-    candidate->may_be_task = candidate->said->wants_task || line.find("\"task\"") != line.npos;
-    answered(*candidate, candidate->said->id);
-    const bool is_probe = candidate->said->method == "server/discover";
-    if (is_probe) return {Heard::Kind::discovery};
-    return {Heard::Kind::answer, candidate->said->id, false, candidate->is_opening};
-  }
-  if (request->is_answered) {
+  if (request.is_doubled) return passed_to_any(line, said, request.key);
+  if (request.is_answered) {
     // A second answer may end a stream whose id the child may have rounded to this one.
     Streams::Stream* const stream = streams_.find_rounded(said.id);
     if (stream != nullptr) return stream_ended(*stream, line, said);
+    throw Broken(fmt::format("request {} gets a second answer", request.said->id));
   }
-  if (candidates.empty()) {
-    throw Broken(fmt::format("request {} gets a second answer", request->said->id));
+  Heard heard{Heard::Kind::answer, request.said->id, false, request.is_opening};
+  if (request.is_opening && said.kind == ChildSaid::Kind::result) {
+    check_opening(line, said, request);
+    heard.version = json::parse(line)["result"].value("protocolVersion", "");
+  } else if (said.is_discovery) {
+    check_discovery(line, said, request);
+  } else {
+    std::string expected = said.before + request.said->id + said.after;
+    if (must_expire(*request.said)) expected = expired(std::move(expected));
+    const auto inserted = inserted_into(expected, line);
+    if (!inserted) throw Broken("an answer was changed, or has another id than its request");
+    if (!inserted->empty() && !json::accept(line)) throw Broken("the line is not valid JSON");
+    check_inserted(*inserted, said, request);
+    check_pause(said, request);
   }
-  throw Broken("an answer was changed, or has another id than its request");
+  if (request.is_withdrawn && !may_be_closed() &&
+      (!request.said->envelope.empty() || request.batch != 0)) {
+    throw Broken("an answer reaches the client that it has cancelled");
+  }
+  request.may_be_task = request.said->wants_task || line.find("\"task\"") != line.npos;
+  answered(request, request.said->id);
+  if (request.said->method == "server/discover") heard.kind = Heard::Kind::discovery;
+  return heard;
+}
+
+/// Several requests have the same id, so any of them may get the answer.
+Heard Promises::passed_to_any(const std::string& line, const ChildSaid& said,
+                              const std::string& key) {
+  // The answer may tell what the answer to another of these requests has told already.
+  if (said.has_content && line.find("[mcp-sitter] ") != line.npos) notices_.on_unread();
+  for (auto& [mark, request] : requests_) {
+    if (request.key != key || request.is_answered || !has_id(line, request.said->id)) continue;
+    answered(request, request.said->id);
+    if (request.said->method == "server/discover") return {Heard::Kind::discovery};
+    return {Heard::Kind::answer, request.said->id, false, request.is_opening};
+  }
+  Streams::Stream* const stream = streams_.find_rounded(said.id);
+  if (stream != nullptr) return stream_ended(*stream, line, said);
+  throw Broken("an answer has another id than any request that it may be for");
 }
 
 /// Some clients need a pause after their list before they get the answers that have waited for it.
 void Promises::check_pause(const ChildSaid& said, const Request& request) const {
   const bool has_waited = listed_at_ && request.waits_since < *listed_at_ &&
-                          request.answer_read == said.number && is_held(request);
-  if (!has_waited || request.is_doubled || request.batch != 0 || closed_at_ || stopped_at_) return;
+                          request.answer_read == said.number && said.has_content;
+  if (!has_waited || request.batch != 0 || closed_at_ || stopped_at_) return;
   if (now_ < *listed_at_ + limits::kPauseAfterList && !life(said.gen).retired_at) {
     throw Broken("an answer comes before the client has made its tools of the list");
   }
@@ -355,7 +344,6 @@ void Promises::check_pause(const ChildSaid& said, const Request& request) const 
 
 void Promises::check_opening(const std::string& line, const ChildSaid& said,
                              const Request& request) const {
-  if (request.is_answered) throw Broken("initialize gets a second answer");
   const json now = json::parse(line, nullptr, false);
   const json before = json::parse(said.text(), nullptr, false);
   if (!now.contains("result") || now.size() != before.size())
@@ -380,9 +368,6 @@ void Promises::check_opening(const std::string& line, const ChildSaid& said,
 
 void Promises::check_discovery(const std::string& line, const ChildSaid& said,
                                const Request& request) const {
-  if (request.is_withdrawn && !may_be_closed()) {
-    throw Broken("an answer reaches the client that it has cancelled");
-  }
   const json now = json::parse(line, nullptr, false);
   if (!now.is_object()) throw Broken("the line is not valid JSON");
   if (now["id"] != json::parse(request.said->id)) throw Broken("server/discover gets another id");
@@ -403,7 +388,7 @@ void Promises::check_discovery(const std::string& line, const ChildSaid& said,
 }
 
 void Promises::check_inserted(std::string_view item, const ChildSaid& said, Request& request) {
-  if (said.has_tools && request.said->is_first_page && !request.is_doubled) {
+  if (said.has_tools && request.said->is_first_page) {
     // The request may have been cancelled before or after the bridge answered it.
     if (item.empty() && request.is_cancelled) return;
     if (!item.starts_with(kToolStart) || item.find("sitter_child_stderr") == item.npos) {
@@ -419,14 +404,12 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
     if (owes_remark(said, request)) throw Broken("a result does not tell what has gone wrong");
     return;
   }
-  if (request.is_doubled && item.starts_with(kToolStart)) return;
   if (!item.starts_with(kRemarkStart)) throw Broken("something was put into an answer");
-  if (request.may_not_carry_notice && !request.is_doubled) {
+  if (request.may_not_carry_notice) {
     throw Broken("a child tells of the restart that has replaced it");
   }
   if (!said.has_content || !config_.writes_notices ||
-      (request.is_cancelled && !request.is_doubled && !may_be_closed() &&
-       (request.batch == 0 || request.is_withdrawn))) {
+      (request.is_cancelled && !may_be_closed() && (request.batch == 0 || request.is_withdrawn))) {
     throw Broken("a notice stands where none may stand");
   }
   const bool may_remark_before = notices_.may_remark();
@@ -465,8 +448,8 @@ bool Promises::must_tell(const ChildSaid& said, const Request& request) const {
   const Life& its_life = life(said.gen);
   const bool may_have_retired =
       its_life.retired_at || (its_life.was_followed && !its_life.is_killed);
-  const bool is_clear = request.answer_read == said.number && !request.is_doubled &&
-                        !request.is_cancelled && !may_have_retired;
+  const bool is_clear =
+      request.answer_read == said.number && !request.is_cancelled && !may_have_retired;
   return is_clear && said.has_content && !said.has_structure && !is_mixed() &&
          !scene_.has_batches && !stopped_at_;
 }
