@@ -312,8 +312,8 @@ Heard Promises::passed_answer(const std::string& line, const ChildSaid& said) {
   }
   request.may_be_task = request.said->wants_task || line.find("\"task\"") != line.npos;
   answered(request, request.said->id);
-  if (request.said->method == "server/discover") heard.kind = Heard::Kind::discovery;
-  return heard;
+  if (request.said->method != "server/discover") return heard;
+  return {Heard::Kind::discovery, said.is_discovery ? request.said->id : ""};
 }
 
 /// Several requests have the same id, so any of them may get the answer.
