@@ -104,7 +104,7 @@ void Promises::on_start_failed(Generation gen) {
   life(gen).is_over = true;
   if (gen == built_gen_) on_reload_failed(false);
   replays_.on_over(gen, false, now_);
-  candidate_died_ |= was_candidate;
+  bystander_died_ |= was_candidate;
   if (was_candidate) return;
   restarts_.on_end(now_, true);
   if (is_asked_) ++failures_in_row_;
@@ -277,8 +277,8 @@ void Promises::on_release(Generation gen) {
   if (std::exchange(its_life.is_over, true)) throw Broken("a child is released twice");
   its_life.has_ended_late = is_another_up(gen);
   its_life.is_up = false;
-  if (was_candidate) {
-    candidate_died_ = true;
+  if (was_candidate || its_life.retired_at) {
+    bystander_died_ = true;
   } else if (its_life.status && !its_life.is_input_closed && !its_life.was_meant_by_kill &&
              !its_life.has_spoken && is_asked_ && !is_mixed()) {
     ++failures_in_row_;

@@ -382,8 +382,8 @@ class Promises {
   std::optional<Instant> rebuild_cancelled_at_;
   /// The child or build whose input must be closed at the end of this step.
   Generation must_close_input_ = kNoGeneration;
-  /// A candidate has died in this step, and the child that it was to replace lives.
-  bool candidate_died_ = false;
+  /// A candidate or a retiring child has ended in this step. No request has waited for it.
+  bool bystander_died_ = false;
   /// Counts the steps. A step is one fact or timeout with everything that follows from it.
   int step_ = 1;
   /// The step in which the client last sent `notifications/initialized`. A child may have begun to

@@ -166,8 +166,10 @@ void Promises::check_own_answer(Request& request, const std::string& line, const
   if (request.is_doubled) return;
   const ClientSaid& said = *request.said;
   if (request.is_rebuild && !request.is_cancelled) check_rebuild_answer(request, message);
-  if (candidate_died_ && !request.is_builtin && message.contains("error") && !may_be_closed()) {
-    throw Broken("a request fails with a child that was to take the place of another");
+  const bool has_its_child = !request.sent_to.empty() && lives_.at(request.sent_to.back()).is_over;
+  if (bystander_died_ && !request.is_builtin && !has_its_child && message.contains("error") &&
+      !may_be_closed()) {
+    throw Broken("a request fails with a child that it has nothing to do with");
   }
   const bool is_result = message.contains("result");
   if (is_result && said.method != "tools/call" && said.method != "ping" &&

@@ -321,7 +321,7 @@ void Promises::check_rebuild_answer(Request& request, const json& message) {
 }
 
 void Promises::check_rebuilds() {
-  candidate_died_ = false;
+  bystander_died_ = false;
   ++step_;
   if (must_close_input_ != kNoGeneration) {
     throw Broken(is_build(must_close_input_)
