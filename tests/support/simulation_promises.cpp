@@ -30,7 +30,7 @@ Promises::Life& Promises::life(Generation gen) {
   return found->second;
 }
 
-/// The bridge or somebody else has just done something after which others may wait longer.
+/// The bridge or somebody else has just done something after which every wait begins anew.
 void Promises::goes_on() {
   moved_at_ = now_;
   save_due_.reset();
@@ -160,7 +160,10 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     }
     if (said.has_tools || request.is_doubled) output_may_be_closed_until_ = now_ + kLate;
     // If two requests have the same id, either answer may carry the notice.
-    if (request.is_doubled) its_life.owes_notice = false, forgive_remark();
+    if (request.is_doubled) {
+      its_life.owes_notice = false;
+      forgive_remark();
+    }
     // A second answer of a child may be taken for the answer to a later request with the same id.
     for (const int mark : open_) {
       Request& other = requests_.at(mark);

@@ -358,7 +358,7 @@ class Promises {
   bool was_builtin_called_ = false;
   /// The mark of the last call of sitter_kill; 0 for none.
   int last_kill_ = 0;
-  /// When a wait last got shorter, as far as anybody outside can see.
+  /// When `goes_on` was last called.
   Instant moved_at_;
   /// If nothing else happens, the bridge must reload by this time for a saved file, or restart a
   /// crashed server.

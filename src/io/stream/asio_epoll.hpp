@@ -4,7 +4,7 @@
 
 namespace sitter {
 
-/// The epoll in which this context waits. There is no public way to it.
+/// The epoll in which this context waits. Asio has no function that returns it.
 int asio_epoll(boost::asio::io_context& io);
 
 }  // namespace sitter

@@ -5,8 +5,8 @@
 namespace sitter {
 namespace {
 
-/// Naming a private member is allowed in an explicit instantiation. With a Boost in which it is
-/// called otherwise this file does not compile, and CMake takes `event_loop_asio.cpp` instead.
+/// C++ allows an explicit instantiation to name a private member. If a version of Boost names this
+/// member differently, this file does not compile, and CMake takes `event_loop_asio.cpp` instead.
 template <auto member>
 struct Reveal {
   friend auto epoll_member() { return member; }

@@ -17,16 +17,6 @@
 namespace sitter {
 namespace {
 
-/// Asio waits in an epoll of its own and has no function that returns its descriptor. C++ allows an
-/// explicit instantiation to name a private member. If a version of Boost names this member
-/// differently, this code does not compile.
-template <auto member>
-struct Reveal {
-  friend auto epoll_of_asio() { return member; }
-};
-auto epoll_of_asio();
-template struct Reveal<&boost::asio::detail::epoll_reactor::epoll_fd_>;
-
 bool is_pipe_or_socket(int descriptor) {
   struct stat status {};
   return fstat(descriptor, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
