@@ -21,7 +21,7 @@ class Broken : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What a seed has chosen for all who take part in it.
+/// What a seed has chosen for the whole session.
 struct Scene {
   enum class Client {
     legacy,  ///< opens with `initialize`

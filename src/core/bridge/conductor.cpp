@@ -293,7 +293,8 @@ void Conductor::settle() {
   // First the ends of children are handled, then the next child serves, then waiting work goes on.
   generations_.settle([this](Child& child) { advance(child); },
                       [this](Child dead) { on_over(std::move(dead)); });
-  // A child that has made its replayed calls also gets those that another child has answered since.
+  // A child that has answered its replayed calls also gets the calls that another child has
+  // answered since.
   if (!replays_->is_empty()) {
     for (Child& child : generations_) catch_up(child);
   }

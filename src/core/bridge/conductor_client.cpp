@@ -308,7 +308,7 @@ void Conductor::on_client_notification(const Message& message, Line line) {
   Child* const child = generations_.serving();
   if (message.method == Method::initialized && opening_->session().is_asked()) {
     opening_->on_initialized(line.text());
-    // A child that has not had one gets it from its handshake, and so does each that follows.
+    // Any other child gets this notification in its handshake.
     if (child == nullptr || child->handshake.state() == Handshake::State::opened) return;
   }
   // A client that has said anything with an envelope, a probe too, need not open a session first.
