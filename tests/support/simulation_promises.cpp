@@ -104,7 +104,8 @@ void Promises::on_start_failed(Generation gen) {
   life(gen).is_over = true;
   if (gen == built_gen_) on_reload_failed(false);
   replays_.on_over(gen, false, now_);
-  bystander_died_ |= was_candidate;
+  // The requests that have waited for this start fail with it.
+  bystander_died_ = was_candidate;
   if (was_candidate) return;
   restarts_.on_end(now_, true);
   if (is_asked_) ++failures_in_row_;

@@ -320,7 +320,10 @@ Heard Promises::passed_answer(const std::string& line, const ChildSaid& said) {
 Heard Promises::passed_to_any(const std::string& line, const ChildSaid& said,
                               const std::string& key) {
   // The answer may tell what the answer to another of these requests has told already.
-  if (said.has_content && line.find("[mcp-sitter] ") != line.npos) notices_.on_unread();
+  if (said.has_content && line.find("[mcp-sitter] ") != line.npos) {
+    notices_.on_unread();
+    forgive_remark();
+  }
   for (auto& [mark, request] : requests_) {
     if (request.key != key || request.is_answered || !has_id(line, request.said->id)) continue;
     answered(request, request.said->id);
