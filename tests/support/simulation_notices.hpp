@@ -25,7 +25,10 @@ class Notices {
   /// The client has cancelled a request whose answer may have told something. From then on nobody
   /// outside can tell what a notice must repeat.
   bool has_crossed() const { return has_crossed_; }
-  void on_unread() { has_crossed_ = true; }
+  void on_unread() {
+    has_crossed_ = true;
+    told_ids_.clear();
+  }
 
   /// The answer to this request has told the client everything that was to be told.
   void on_told(const std::string& raw_id) { told_ids_ = {raw_id}; }

@@ -153,7 +153,8 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     const auto found = requests_.find(said.mark);
     if (found == requests_.end()) continue;
     Request& request = found->second;
-    const bool is_last_page = said.has_tools && said.text().find("nextCursor") == std::string::npos;
+    const bool is_last_page = said.has_tools && !said.is_unreadable &&
+                              said.text().find("nextCursor") == std::string::npos;
     const bool is_for_client =
         !request.is_answered && !request.is_cancelled && !request.is_doubled && request.batch == 0;
     if (scene_.needs_pause && is_last_page && is_for_client && !is_mixed() && !may_be_closed()) {

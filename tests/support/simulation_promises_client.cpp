@@ -206,8 +206,8 @@ void Promises::on_cancellation(const ClientSaid& said) {
   if (found == open_.rend()) {
     // If the request was answered already, the bridge tells again what that answer told.
     const bool was_told = notices_.was_told_by(said.about);
-    if (was_told || may_be_closed()) notices_.on_unread();
     if (was_told && notices_.told_count() == 1 && !may_be_closed()) owe_remark();
+    if (was_told || may_be_closed()) notices_.on_unread();
     return;
   }
   Request& request = requests_.at(*found);

@@ -112,6 +112,8 @@ void Promises::on_close_build_input(Generation gen) {
   if (stopped_at_ || closed_at_ || may_be_closed()) return;
   const auto before = std::next(builds_.find(gen));  // the last build comes first
   for (const Request* call : open_rebuilds()) {
+    // A kill may stand before the call in the same array.
+    if (call->batch != 0 && call->waits_since == now_) continue;
     // Such a call may only wait for the client to list the tools.
     if (call->has_joined || (before != builds_.end() && call->waits_since <= before->second.ended))
       continue;
