@@ -252,6 +252,10 @@ void Promises::on_start_child(Generation gen) {
   files_changed_ = false;
   last_gen_ = gen;
   last_start_ = now_;
+  // No child is started while a kill is on its way.
+  for (auto& [other, its_life] : lives_) {
+    if (!its_life.is_input_closed) its_life.was_meant_by_kill = false;
+  }
   lives_[gen].was_meant_by_kill = is_kill_in_batch && !kill->second.is_answered;
   if (is_built) built_gen_ = gen;
 }

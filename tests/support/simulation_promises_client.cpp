@@ -203,13 +203,13 @@ void Promises::on_cancellation(const ClientSaid& said) {
     return same_id(request.said->id, said.about) && !request.is_cancelled &&
            request.said->kind == ClientSaid::Kind::request;
   });
-  if (found == open_.rend()) {
-    // If the request was answered already, the bridge tells again what that answer told.
-    const bool was_told = notices_.was_told_by(said.about);
-    if (was_told && notices_.told_count() == 1 && !may_be_closed()) owe_remark();
-    if (was_told || may_be_closed()) notices_.on_unread();
-    return;
-  }
+  // If the request was answered already, the bridge tells again what that answer told. Another
+  // request may have the same id.
+  const bool is_answered = found == open_.rend();
+  const bool was_told = notices_.was_told_by(said.about);
+  if (was_told && is_answered && notices_.told_count() == 1 && !may_be_closed()) owe_remark();
+  if (was_told || (is_answered && may_be_closed())) notices_.on_unread();
+  if (is_answered) return;
   Request& request = requests_.at(*found);
   if (request.is_doubled) {
     // Nobody outside can tell which of the requests was cancelled, and one of them may be answered
