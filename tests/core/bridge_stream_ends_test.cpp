@@ -78,6 +78,29 @@ TEST_F(BridgeStreamEndsTest, AnEndThatWaitsPassesWhenTheClientClosesItsInput) {
   EXPECT_THAT(client_got(), ElementsAre(end));
 }
 
+TEST_F(BridgeStreamEndsTest, TheEndOfAStreamThatTheBridgeHasEndedEndsNoOther) {
+  plays.start = false;
+  const std::string more = R"json({"toolsListChanged":true,"resourceSubscriptions":["a:/b"]})json";
+  // A child that keeps numbers as doubles would take both ids for the first.
+  const Id ended("9007199254740992"), other("9007199254740993");
+  client(listen(ended, more));
+  client(listen(other, kTools));
+  start_fails(1, "no such file");
+  respawn(2);
+  started(2);
+  opens(2);
+  child(2, acknowledged(ended, more));
+  EXPECT_THAT(done(), Contains(HasSubstr("grants more of this stream")));
+  child(2, end_of(ended, ended));
+  time_passes(limits::kStreamEndWait);
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(2, acknowledged(other, kTools));
+  child(2, end_of(other, other));
+  time_passes(limits::kStreamEndWait);
+  EXPECT_THAT(client_got(), ElementsAre(end_of(other, other)));
+  answers_x(2);
+}
+
 TEST_F(BridgeStreamEndsTest, WhatOnlyTheChildCanGrantTheClientGetsWithANewStream) {
   plays.start = false;
   const std::string more = R"json({"toolsListChanged":true,"resourceSubscriptions":["a:/b"]})json";

@@ -56,6 +56,10 @@ void Streams::cancel(Stream& stream, Line line, bool is_heard, const Turn& turn)
   if (is_heard && stream.at_child != AtChild::refused) {
     turn.to_child(stream.gen, Outgoing::passed(line));
   }
+  close_cancelled(stream);
+}
+
+void Streams::close_cancelled(const Stream& stream) {
   cancelled_.push_back(stream.id);
   if (cancelled_.size() > limits::kCancelledStreamsMax) cancelled_.pop_front();
   close(stream);
@@ -144,7 +148,7 @@ void Streams::end(const Stream& stream, std::string_view why, const Turn& turn) 
   turn.to_client(Outgoing::own(notification_line(
       method_name(Method::cancelled),
       fmt::format(R"json({{"requestId":{},"reason":{}}})json", stream.id, json_string(why)))));
-  close(stream);
+  close_cancelled(stream);
 }
 
 void Streams::on_acknowledged(const Sender& sender, const Message& message, Line line,

@@ -99,8 +99,8 @@ class Streams {
   /// The stream with exactly this id. If there is none and the child may round ids, the oldest
   /// stream whose id rounds to the same double.
   Stream* find(std::string_view raw_id, const Sender& sender);
-  /// Whether a stream with this id is among the last streams that the client has cancelled. Its
-  /// child may still answer the stream.
+  /// Whether a stream with this id is among the last streams that the client or the bridge has
+  /// cancelled. Its child may still answer the stream.
   bool was_cancelled(std::string_view raw_id) const;
 
   /// Asks a child for all streams that it was not asked for yet. If several children have died
@@ -154,6 +154,7 @@ class Streams {
   void on_ended(Stream& stream, Outgoing line, bool is_last, const Turn& turn);
   void pass_end(const Stream& stream, const Turn& turn);
   void close(const Stream& stream);
+  void close_cancelled(const Stream& stream);
 
   std::function<bool(CatalogKind)> finds_changes_;
   /// The streams, in the order in which they were opened.
