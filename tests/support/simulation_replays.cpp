@@ -52,7 +52,7 @@ void Replays::on_called(Generation gen, const std::string& tool, const std::stri
   const auto place = std::find(tools_.begin(), tools_.end(), tool);
   if (place == tools_.end()) throw Broken(fmt::format("{} is called, which nobody named", tool));
   // The other calls follow, one at a time.
-  if (due_late_.contains(tool)) due_late_.clear();
+  due_late_.clear();
   if (has_overlapped_) {
     if (!successes_.contains({tool, arguments})) {
       throw Broken(
