@@ -236,8 +236,8 @@ Refusal usage_error(std::string_view what) {
 }
 
 /// Returns how many words from the beginning are options and their values, or what is wrong with
-/// one of them. The parser's own way to leave the rest alone would take an unknown option for the
-/// command.
+/// one of them. The parser can leave the remaining words alone by itself, but would then take an
+/// unknown option for the command.
 std::variant<std::size_t, Refusal> count_options(const CLI::App& app,
                                                  const std::vector<std::string>& words) {
   std::size_t at = 0;

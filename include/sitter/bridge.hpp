@@ -31,8 +31,9 @@ class Bridge {
   std::optional<Order> poll_order();
   std::optional<Instant> next_timeout() const;
 
-  /// Whether lines of the client should be read now. False while the child's input queue is full:
-  /// the client then waits, as it would without a bridge.
+  /// Whether lines of the client should be read now. False while a child's input queue is full, and
+  /// for a moment when the client's unanswered requests take too much memory. The client then
+  /// waits, as it would without a bridge.
   bool reads_client() const;
 
   /// The number of requests that are owed an answer.

@@ -145,12 +145,13 @@ struct FilesChanged {
     std::string path;
     /// This is the child's own file.
     bool is_binary = false;
-    /// A child can be started from the file: it exists and is not empty.
+    /// A child can be started from the file: it exists and is not empty. Always true for a file
+    /// that is not the child's own.
     bool is_usable = true;
   };
   std::vector<File> files;
 };
-/// How much is watched has changed.
+/// The number of watched folders has changed, or the problem.
 struct WatchChanged {
   std::size_t folder_count = 0;
   /// Why some changes may not be seen, and what to do; empty if all changes are seen.

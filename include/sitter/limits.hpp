@@ -10,7 +10,7 @@ namespace sitter::limits {
 inline constexpr std::size_t kKiB = 1024;
 inline constexpr std::size_t kMiB = 1024 * kKiB;
 
-/// simdjson reads whole vectors, so this many bytes behind a line must be readable.
+/// simdjson reads whole vectors, so this many bytes after a line must be readable.
 inline constexpr std::size_t kLinePadding = 64;
 
 /// The protocol has no size limit. The official TypeScript clients end their connection at 10 MiB,
@@ -83,8 +83,8 @@ inline constexpr Milliseconds kGiveUpAfterKill{2000};
 /// docker, podman, kubectl and ssh must first end something on another machine or in a daemon.
 inline constexpr Milliseconds kRemoteTermGrace{5000};
 
-/// Clients send SIGTERM 2 s after they have closed our stdin, so a long --kill-grace must not count
-/// at the end: two steps of this length end a stubborn child in time.
+/// Clients send SIGTERM 2 s after they have closed our stdin, so at the end of the session a longer
+/// --kill-grace is cut to this length: two such steps end a stubborn child in time.
 inline constexpr Milliseconds kShutdownRungMax{500};
 
 /// After a signal there is little time: Claude Code kills 0.5 s after its first signal.
@@ -103,8 +103,8 @@ inline constexpr std::size_t kListBytesMax = 4 * kMiB;
 /// How long a new child may take for what it must answer before it serves. The client's request
 /// waits meanwhile, and a list that is never answered must not use up the 60 s that the official
 /// TypeScript clients wait. Of the lists, the tools matter most. Restoring the settings of the
-/// session may take as long as listing the tools, and the request that finds out the era as long as
-/// the other lists.
+/// session may take as long as listing the tools, and the request that finds out the era of the
+/// child as long as the other lists.
 inline constexpr Milliseconds kToolsListWait{2000};
 inline constexpr Milliseconds kOtherListWait{1000};
 
@@ -180,8 +180,8 @@ inline constexpr std::size_t kBuildLogLinesMax = 20'000;
 inline constexpr int kBuildLogShownMax = 20'000;
 
 /// Lines of the first errors of a build, which are kept even when the log no longer holds them:
-/// enough for the first ten errors with the lines behind each of them. The second bound is for the
-/// bytes of such a line, as an excerpt shows it.
+/// enough for the first ten errors with the lines that follow each of them. The second bound is for
+/// the bytes of such a line, as an excerpt shows it.
 inline constexpr std::size_t kBuildErrorsKept = 40;
 inline constexpr std::size_t kBuildErrorBytesMax = 500;
 
@@ -213,8 +213,8 @@ inline constexpr int kFailedStartsFree = 3;
 inline constexpr Milliseconds kStartInterval{1000};
 
 /// The time from the end of a child to its restart without a request. It doubles with each restart
-/// in a row, so that a child that crashes at once does not keep the machine busy. A minute of
-/// running ends the row.
+/// in a row, so that a child that crashes at once does not keep the machine busy. A child that runs
+/// for a minute ends the row.
 inline constexpr Milliseconds kRestartWaitMin{1000};
 inline constexpr Milliseconds kRestartWaitMax{30000};
 inline constexpr Milliseconds kGoodRunning{60000};
@@ -223,8 +223,8 @@ inline constexpr Milliseconds kGoodRunning{60000};
 /// the 60 s that the official TypeScript client waits.
 inline constexpr Milliseconds kStreamAckWait{5000};
 
-/// A server that exits ends its streams first. If the bridge passed this end on, the client would
-/// not open them again.
+/// How long the bridge holds back the end of a stream. A server that exits ends its streams first;
+/// if the bridge passed such an end on, the client would not open the stream again.
 inline constexpr Milliseconds kStreamEndWait{1000};
 
 /// If this many children in a row die without acknowledging a stream, the next child must answer

@@ -9,7 +9,7 @@
 namespace sitter {
 
 /// One wire line without its line end. A view: it is valid until the next input. At least
-/// `limits::kLinePadding` bytes behind it are readable, whatever they contain.
+/// `limits::kLinePadding` bytes after it are readable, whatever they contain.
 class Line {
  public:
   constexpr Line() = default;

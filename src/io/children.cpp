@@ -35,7 +35,7 @@ Fact Children::start(Generation gen, WallTime now) {
 
 Fact Children::start_build(Generation gen) {
   Fact fact = start(gen, plan_launch(parts_.build), LoadedBinary(parts_.command), {});
-  // The build gets no input.
+  // A build must not wait for input.
   if (ChildProcess* const build = find(gen)) build->input().close();
   return fact;
 }

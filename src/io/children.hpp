@@ -17,8 +17,8 @@
 
 namespace sitter {
 
-/// The processes of all generations, including builds, and the file that they are started from. It
-/// carries out the orders about them and returns the resulting facts.
+/// The processes of all generations, including builds, and the file that they are started from.
+/// This class carries out the orders about them and returns the resulting facts.
 class Children {
  public:
   /// All parts must outlive this object.

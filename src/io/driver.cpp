@@ -43,12 +43,13 @@ class Clock {
   Now seen_{};
 };
 
-/// A client that has closed our stdin may still read its owed answers. The bridge waits no longer
-/// for a client that takes nothing for this time. Official clients send SIGTERM 2 s after they have
+/// A client that has closed our stdin may still read its owed answers. The bridge stops waiting for
+/// a client that takes nothing for this long. Official clients send SIGTERM 2 s after they have
 /// closed our stdin.
 constexpr std::chrono::seconds kLastWritesWait{1};
 
-/// How long `mcp-sitter ctl` waits for a client that sends nothing.
+/// If the client has got no answer by then, the bridge opens its socket for `mcp-sitter ctl`
+/// anyway.
 constexpr std::chrono::milliseconds kControlWait{100};
 
 /// Lines of this size or more stay in the read buffer until the other side has taken them. A copy
@@ -396,7 +397,7 @@ class Driver::Loop {
   }
 
   void watch_binary(const std::string& path) {
-    // An order must not call this directly, since it may report facts.
+    // `set_binary` may report facts, which must not happen while an order is carried out.
     loop_.post([this, path] {
       if (file_watch_) file_watch_->set_binary(path);
     });

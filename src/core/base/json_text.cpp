@@ -79,7 +79,7 @@ class Grammar : Walker {
 
  private:
   /// Reads a scalar, or the beginning of a container, and then the ends of all containers that end
-  /// behind it.
+  /// after it.
   bool reads_value() {
     skip_space();
     if (at_ == raw_.size()) return false;

@@ -7,9 +7,9 @@
 #include <vector>
 
 // Parts of raw JSON text as they are written. The libraries cannot find them: nlohmann/json does
-// not tell where a value stands, and refuses lone surrogates and 1e400, which must pass. simdjson
-// skips a value on demand without checking its grammar, and needs padding behind the text and an
-// index that is larger than the text.
+// not report the position of a value, and refuses lone surrogates and 1e400, which must pass.
+// simdjson skips a value on demand without checking its grammar, and needs padding after the text
+// and an index that is larger than the text.
 
 namespace sitter {
 
@@ -26,7 +26,7 @@ constexpr std::string_view json_trimmed(std::string_view text) {
 constexpr bool is_json_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_json_number(std::string_view token);
 
-/// The position behind the string whose opening quote is at `at`, or npos if the string does not
+/// The position after the string whose opening quote is at `at`, or npos if the string does not
 /// end.
 std::size_t behind_json_string(std::string_view raw, std::size_t at);
 
@@ -41,14 +41,14 @@ struct JsonMember {
 };
 
 /// The raw texts of the elements of an array, as views into `raw`. If the text ends within the
-/// array, the elements before that. Empty if the text is no array. The depth is not limited.
+/// array, the elements before that. Empty if the text is not an array. The depth is not limited.
 std::vector<std::string_view> json_elements(std::string_view raw);
 
 /// The members of an object, under the same conditions. A key that is written twice is returned
 /// twice.
 std::vector<JsonMember> json_members(std::string_view raw);
 
-/// The text that a raw JSON string stands for; nothing if `raw` is no valid string.
+/// The text that a raw JSON string stands for; nothing if `raw` is not a valid string.
 std::optional<std::string> json_decoded(std::string_view raw);
 
 /// Whether arrays and objects are nested more than `depth_max` levels deep. Ask this before

@@ -15,10 +15,10 @@ std::string id_key(std::string_view raw_id);
 /// id that is not a number.
 std::optional<double> rounded_id(std::string_view raw_id);
 
-/// The double of which this id is a print, if such a server may have written the id and the double
-/// is at least 2^53. The id then has all digits of the double as C prints them, or the shortest
-/// digits that identify the double and zeros after them as JavaScript prints them, or a point or an
-/// exponent. Empty for any other id.
+/// The double that such a server may have printed as this id, if the double is at least 2^53. The
+/// id then has a point or an exponent; or all digits of the double, as C prints them; or the
+/// shortest digits that identify the double with zeros after them, as JavaScript prints them. Empty
+/// for any other id.
 std::optional<double> printed_double(std::string_view raw_id);
 
 /// Whether only a server that keeps every digit can have written this id.

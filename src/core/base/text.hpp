@@ -25,7 +25,7 @@ std::string one_line(std::string_view bytes);
 std::size_t cut_between_characters(std::string_view text, std::size_t bytes_max);
 
 /// At most `bytes_max` bytes of valid UTF-8, cut between characters. If something was cut, a mark
-/// follows that says how many bytes are missing. The mark has less than 48 bytes, which do not
+/// follows that says how many bytes are missing. The mark has fewer than 48 bytes, which do not
 /// count towards `bytes_max`.
 std::string shortened(std::string_view text, std::size_t bytes_max);
 

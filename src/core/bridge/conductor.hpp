@@ -50,8 +50,8 @@ class Replays;
 class Starts;
 class Watch;
 
-/// All that a `Bridge` is behind its face. Handlers react to what happened; `settle()`, which runs
-/// after each of them, completes what must hold whatever happened.
+/// The implementation of `Bridge`. Handlers react to what happened; `settle()`, which runs after
+/// each of them, restores what must always hold.
 class Conductor {
  public:
   Conductor(BridgeConfig config, Now now);
@@ -63,8 +63,7 @@ class Conductor {
   std::optional<Order> poll_order() { return out_.pop(); }
   std::optional<Instant> next_timeout();
 
-  /// Whether lines of the client should be read now. False while the child's input is full: the
-  /// client waits, as it would without a bridge between.
+  /// See `Bridge::reads_client`.
   bool reads_client() const;
 
   /// Requests that are owed an answer.
@@ -73,7 +72,7 @@ class Conductor {
  private:
   using Purpose = Look::Purpose;
 
-  /// One of several objects on the line of a child that is being handled.
+  /// One of several JSON objects on the child's line that is being handled.
   struct Part {
     Generation gen = kNoGeneration;
     Line line;
@@ -85,7 +84,7 @@ class Conductor {
     ClientRequest* request = nullptr;
   };
 
-  // conductor.cpp: facts that are no lines, time, and what follows from all of them
+  // conductor.cpp: facts that are not lines, time, and what follows from all of them
   void on(const fact::ClientClosedInput& fact);
   void on(const fact::ClientClosedOutput& fact);
   void on(const fact::StopSignalled& fact);
@@ -256,7 +255,7 @@ class Conductor {
   void hold(ClientRequest& request, std::string line);
   void release_held();
 
-  // conductor_streams.cpp: what the streams of the stateless revision have to do with the rest
+  // conductor_streams.cpp: how the streams of the stateless revision concern the other machines
   bool on_listen(ClientRequest& request, const Message& message, Line line);
   void ask_for_streams(Child& child);
   bool finds_changes(CatalogKind kind) const;
@@ -281,7 +280,7 @@ class Conductor {
   StatusFacts status() const;
   std::string state_word() const;
 
-  // conductor_rebuild.cpp: what a rebuild has to do with the rest
+  // conductor_rebuild.cpp: how a rebuild concerns the other machines
   void on(const fact::ReloadAsked& fact);
   void on(const fact::StatusAsked& fact);
   void reload(const Reload& wanted, const ClientRequest* caller = nullptr);
@@ -343,7 +342,8 @@ class Conductor {
   StderrRing ring_;
   BinaryFacts binary_;
 
-  // A source of Conductor includes each of these machines that it tells or asks.
+  // These machines are only declared here. Each source of Conductor includes the machines that it
+  // uses.
   const std::unique_ptr<Opening> opening_;
   const std::unique_ptr<Crowd> crowd_;
   const std::unique_ptr<ChildRequests> child_requests_;

@@ -9,7 +9,7 @@
 namespace sitter {
 
 /// How far the end of the session has come: answers may still be owed, then all children and builds
-/// are taken down. Keeps the exit code and the time at which nothing is waited for any longer.
+/// are taken down. Keeps the exit code, and the time after which the bridge waits for nothing more.
 ///
 ///     none --> owed --> stopping --> over
 ///       \---------------^

@@ -57,7 +57,7 @@ void Build::add(std::string_view line, std::size_t bytes_cut) {
   if (first_errors_.size() < limits::kBuildErrorsKept) keep_error();
 }
 
-/// Keeps the newest line if it looks like an error or stands close behind an error.
+/// Keeps the newest line if it looks like an error or follows an error closely.
 void Build::keep_error() {
   const std::string text = output_.tail(life.gen(), 1, limits::kStderrLineMax);
   if (looks_like_error(text)) keeps_until_ = line_count_ + kLinesBehindError;

@@ -20,7 +20,7 @@ namespace sitter {
 struct BuildResult {
   enum class Outcome {
     succeeded,
-    failed,       ///< the command exited with a code other than 0, or by a signal
+    failed,       ///< the command exited with a code other than 0, or a signal ended it
     timed_out,    ///< the build was stopped at its time limit
     stopped,      ///< the build was stopped because nobody waits for it any more
     not_started,  ///< the command could not be started, and `why` says why
@@ -92,7 +92,7 @@ class Build {
   /// The first error of a compiler explains the others, and long output would drop it from
   /// `output_`.
   std::vector<Kept> first_errors_;
-  /// The number of the last line to keep behind the latest error.
+  /// The number of the last line to keep after the latest error.
   std::int64_t keeps_until_ = 0;
   std::optional<BuildResult::Outcome> stopped_;
   std::optional<BuildResult> result_;

@@ -54,8 +54,8 @@ struct PendingRebuild {
 
   explicit PendingRebuild(Instant start) : begun(start) {}
 
-  /// When this rebuild began. If each of several rebuilds has led to the next, when the first of
-  /// them began.
+  /// When this rebuild began. If it follows another rebuild directly: when the first rebuild of the
+  /// row began.
   Instant begun;
   State state = State::building;
   RebuildMode mode = RebuildMode::swap;

@@ -58,8 +58,8 @@ class Rebuilder {
   /// Handles a call of sitter_rebuild. The call joins the rebuild that is on its way, or begins a
   /// rebuild.
   void call(RebuildCaller caller, const RebuildArguments& arguments, const Turn& turn);
-  /// Handles a reload. If there is no caller, nobody waits for the reload. With `may_replace`, a
-  /// child that is already starting need not serve before it is replaced.
+  /// Handles a reload. Without a caller, nobody waits for its answer. With `may_replace`, a child
+  /// that is already starting need not serve before it is replaced.
   void reload(const Reload& wanted, const std::optional<RebuildCaller>& caller, bool may_replace,
               const Turn& turn);
   /// Begins the rebuild that was asked for while `before` was on its way. `take` has returned

@@ -21,7 +21,7 @@ class Watch {
     bool is_on = false;
     /// Whether changed files are built before they run.
     bool has_build = false;
-    /// How long nothing must have changed before a reload.
+    /// How long the files must stay unchanged before a reload.
     Milliseconds debounce{};
   };
   explicit Watch(Options options) : options_(options), changes_(options.debounce) {}
@@ -60,7 +60,7 @@ class Watch {
   bool has_news() const { return has_news_; }
   void on_told() { has_news_ = false; }
   const std::optional<Trigger>& last_trigger() const { return last_trigger_; }
-  /// The files that are taken for the work of the reloads themselves.
+  /// The files that are assumed to be written by the reloads themselves.
   std::vector<std::string> own() const { return changes_.own(); }
 
  private:

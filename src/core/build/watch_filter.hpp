@@ -11,9 +11,9 @@
 
 namespace sitter {
 
-/// Decides which files are watched, according to the patterns of --watch and the ignore files on
-/// the way. Paths are absolute and use slashes. They contain no `.` or `..`, and do not end in a
-/// slash.
+/// Decides which files are watched, according to the patterns of --watch and the ignore files in
+/// the folders above each file. Paths are absolute and use slashes. They contain no `.` or `..`,
+/// and do not end in a slash.
 ///
 /// A pattern without a wildcard is a path: a file, or a folder with everything below it. A pattern
 /// with a wildcard is read like a line of a gitignore file in `base`. A `!` at the front of a

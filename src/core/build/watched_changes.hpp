@@ -18,10 +18,10 @@ namespace sitter {
 /// A reload may miss a change that is made while it runs, so such a change leads to one more
 /// reload. But a build, or a server at its start, may itself write into watched folders, and nobody
 /// can tell which program wrote a file. Therefore a file that changes in each of several reloads in
-/// a row is taken for their own work, until the file changes while no reload runs.
+/// a row is assumed to be written by them, until the file changes while no reload runs.
 class WatchedChanges {
  public:
-  /// `debounce`: how long nothing must have changed before a reload.
+  /// `debounce`: how long the files must stay unchanged before a reload.
   explicit WatchedChanges(Milliseconds debounce) : debounce_(debounce) {}
 
   /// `is_usable` is false for a file from which nothing can be started yet. Such a change only
@@ -49,9 +49,9 @@ class WatchedChanges {
   std::vector<std::string> files() const;
   std::size_t count() const { return changed_.size(); }
 
-  /// The files that are taken for the work of reloads.
+  /// The files that are assumed to be written by reloads.
   std::vector<std::string> own() const;
-  /// The files that were newly taken for the work of reloads. Each file is returned once.
+  /// The files that were added to `own()` since the last call. Each file is returned once.
   std::vector<std::string> take_newly_own();
 
  private:

@@ -68,16 +68,17 @@ struct Child {
     const Handshake::State state = handshake.state();
     return life.is_up() && state != Handshake::State::idle && state != Handshake::State::unopened;
   }
-  /// Whether the opening is behind the child. What the client sets up from now on is not part of
-  /// it.
+  /// Whether the opening of the child is over. What the client sets up after that is not part of
+  /// the opening.
   bool is_past_opening() const {
     return has_begun() && handshake.state() != Handshake::State::opening;
   }
-  /// Whether the child may be asked for this. Without an opening no message says what it lacks.
+  /// Whether the child may be asked for this. Without an opening no message says what the child
+  /// lacks.
   bool may_have(std::string_view capability) const {
     return !handshake.was_opened() || handshake.opened_with().declares(capability);
   }
-  /// The client got this raw cursor from the child. A cursor that is no string is ignored.
+  /// The client got this raw cursor from the child. A cursor that is not a string is ignored.
   void keep_cursor(std::string_view cursor) {
     if (cursor.starts_with('"') && cursors.size() < limits::kCursorsMax) {
       cursors.insert(string_value(cursor));
@@ -98,13 +99,14 @@ struct Child {
   Lists lists = Lists::unknown;
   ChildInput input;
   /// The time until which the child must have answered its opening. A respawn without an opening
-  /// must have said anything by then.
+  /// must have sent a message by then.
   std::optional<Instant> startup_deadline;
   /// The time from the start of the child to its serving.
   Milliseconds startup{};
   /// Errors of the child are held until it is known whether it can serve this client at all.
   bool has_held_errors = false;
-  /// The child has answered an id that no double has, so it keeps integers of at least 64 bits.
+  /// The child has answered an id that no double can hold, so it keeps integers of at least 64
+  /// bits.
   bool keeps_integers = false;
   /// The raw id of the last opening that the bridge has answered in the place of the child, and
   /// that the child has not answered since.

@@ -62,7 +62,8 @@ class ChildLifecycle {
   void on_timeout(Now now, Orders& out);
 
   /// Takes the child down because of `reason`. If the child is already being taken down, this only
-  /// hurries the ladder. The first reason stays.
+  /// hurries the ladder. The first reason stays, except that a kill takes the place of a closed
+  /// stream.
   void take_down(EndReason reason, std::string why, Ladder ladder, Now now, Orders& out);
 
   Generation gen() const { return gen_; }

@@ -12,8 +12,8 @@
 namespace sitter {
 
 /// The children that are not over, the oldest first: at most one child that serves, and one child
-/// that is coming or retiring. Finds children by generation and by role, and alone changes the
-/// role.
+/// that is coming or retiring. Finds children by generation and by role. Only this class changes
+/// the role of a child.
 class Generations {
  public:
   /// Begins the next generation. The reference stays valid until the child is over.
@@ -44,7 +44,7 @@ class Generations {
   /// Whether a child is on its way to serving and was not taken down.
   bool is_one_coming() const;
   /// Whether a child that has served is being taken down and has no successor. Its last output may
-  /// still come, and the next notice tells its end.
+  /// still come, and the next notice reports its end.
   bool is_one_ending() const;
   /// See `Child::has_begun` and `Child::is_past_opening`.
   bool has_one_begun() const;

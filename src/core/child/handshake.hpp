@@ -18,14 +18,14 @@
 
 namespace sitter {
 
-/// Brings one child to the point where it serves the client. The handshake asks the child the
-/// client's opening, tells it again what the client has set up, and takes its lists.
+/// Brings one child to the point where it serves the client. The handshake sends the client's
+/// opening to the child, repeats what the client has set up, and takes the child's lists.
 ///
 /// In the stateless revision there is no opening and nothing to tell again, so only the lists are
-/// taken. If the answers are not of that revision, the child is asked `initialize`, which shows
-/// whether the child is of another era. A child that already serves is asked `initialize` only if
-/// it refuses to list its tools. A slow child is never asked: it may be of both eras, and would
-/// then keep to the era that it was asked for last.
+/// taken. If the answers are not of that revision, the child is sent `initialize`, which shows
+/// whether the child is of another era. A child that already serves is sent `initialize` only if it
+/// refuses to list its tools. A slow child is never sent `initialize`: it may speak both eras, and
+/// would then stay with the era of the last request.
 ///
 ///     idle --> opening --> opened --> settling --> done
 ///       \      ^    \          \--> done

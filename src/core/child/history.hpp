@@ -14,8 +14,9 @@
 
 namespace sitter {
 
-/// How earlier children have lived and ended, and which lines on stdout of the last child were no
-/// messages. These facts are only shown and told.
+/// How earlier children lived and ended, and which stdout lines of the last child were not
+/// messages. Most of this is only shown; `last_served` and `last_end` also decide about starts and
+/// about stale cursors.
 class History {
  public:
   /// One generation. For a child that still lives, `lifetime` is its age and `end` is empty.
@@ -45,7 +46,7 @@ class History {
 
   /// The last generations, the oldest first.
   const std::deque<Life>& lives() const { return lives_; }
-  /// The end of the newest child that is over and was no candidate.
+  /// The end of the newest child that is over and was not a candidate.
   const std::optional<ChildEnd>& last_end() const { return last_end_; }
   /// The end of the last child that served.
   const std::optional<ChildEnd>& last_served() const { return last_served_; }

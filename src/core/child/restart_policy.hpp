@@ -19,7 +19,7 @@ class RestartPolicy {
   /// `max`: the largest number of restarts in a row.
   RestartPolicy(When when, int max) : when_(when), max_(max) {}
 
-  /// A child has ended that served, or was about to serve.
+  /// A child that served, or was about to serve, has ended.
   void on_end(const ChildEnd& end, Now now) {
     if (end.lifetime >= limits::kGoodRunning) count_ = 0;
     due_.reset();

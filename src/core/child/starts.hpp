@@ -46,8 +46,8 @@ class Starts {
   /// The last start that failed, even if a later start has worked.
   const std::optional<StartPolicy::Failure>& last_failure() const { return policy_.last_failure(); }
 
-  /// A child has ended that had served or was to serve. Returns true if only the bound for restarts
-  /// in a row prevents a restart.
+  /// A child that served, or was about to serve, has ended. Returns true if only the bound for
+  /// restarts in a row prevents a restart.
   bool on_end(const ChildEnd& end, Now now) {
     restart_.on_end(end, now);
     return restart_.when() != RestartPolicy::When::lazy && restart_.is_exhausted();

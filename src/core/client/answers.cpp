@@ -24,7 +24,7 @@ void Answers::send(const ClientRequest& request, Outgoing line, const Turn& turn
   }
   const Batches::Number batch = request.extra->batch;
   const std::string text = line.text();
-  // An answer that has no room in the array of its batch leaves alone.
+  // An answer that has no room in the array of its batch is replaced by an error.
   send_whole(
       batches_.add(
           batch, batches_.has_room(batch, text.size())

@@ -36,7 +36,7 @@ class Answers {
   void begin_batch(std::size_t owed) { batch_ = owed > 0 ? batches_.open(owed) : Batches::kNone; }
   void end_batch() { batch_ = Batches::kNone; }
   Batches::Number batch() const { return batch_; }
-  /// An entry of the batch is no request; this is its answer.
+  /// An entry of the batch is not a request; this is its answer.
   void send_in_batch(std::string_view error, const Turn& turn);
 
   /// A request asks for progress under this raw token.

@@ -60,7 +60,8 @@ struct ClientRequest {
 
   /// Facts that only few requests need.
   struct Extra {
-    /// The line, if the request may be sent once more.
+    /// The line, if it is needed again: to send the request once more, or to read from it what was
+    /// set up.
     OwnedLine line;
     /// For a second opening: when the bridge answers it.
     std::optional<Instant> answer_by;
@@ -113,9 +114,9 @@ struct ClientRequest {
   }
 };
 
-/// The requests of the client, and of `ctl`, that have no answer yet. A request stands here from
-/// its line until its answer takes it out, so each request gets exactly one answer. Two requests
-/// with the same id are both owed an answer; the earlier request gets the first.
+/// The requests of the client, and of `ctl`, that have no answer yet. A request stays here from the
+/// arrival of its line until its answer, so each request gets exactly one answer. Two requests with
+/// the same id are both owed an answer; the earlier request gets the first.
 ///
 ///     waiting --> sent --> (taken)          answered by a child
 ///      ^   ^       |  \--> held --> (taken)

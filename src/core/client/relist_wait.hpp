@@ -26,7 +26,7 @@ class RelistWait {
   void meet(const ClientFacts& client) { client_ = client; }
 
   /// The client got a page of its list. With any page the client has heeded the announcement, even
-  /// if it never asks for the last page. But only with the last page it knows all tools.
+  /// if it never asks for the last page. But only after the last page does it know all tools.
   void on_listed(bool is_last_page, Now now) {
     has_listed_ = true;
     if (!deadline_) return;

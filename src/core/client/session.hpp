@@ -24,7 +24,7 @@ struct OpeningResult {
   bool declares(std::string_view capability) const;
   bool takes_subscriptions() const;
   std::vector<std::string> capability_names() const;
-  /// "name 1.2.3", for a person.
+  /// Decoded from `server_info`; empty if the child gave none.
   std::string server_name() const;
   std::string server_version() const;
 

@@ -21,7 +21,7 @@ struct StreamFilter {
   /// Keys and raw values of all other members.
   std::vector<std::pair<std::string, std::string>> others;
 
-  /// Empty if `raw` is no object.
+  /// Empty if `raw` is not an object.
   static std::optional<StreamFilter> of(std::string_view raw);
 
   bool has(CatalogKind kind) const { return lists[static_cast<std::size_t>(kind)]; }

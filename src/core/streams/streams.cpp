@@ -142,8 +142,8 @@ void Streams::grant_waiting(const Turn& turn) {
   }
 }
 
-/// Ends a stream that can't go on with its grant. After this way to end a stream, the client opens
-/// a new one.
+/// Ends a stream that can't go on with its grant. The client opens a new stream after an end of
+/// this kind.
 void Streams::end(const Stream& stream, std::string_view why, const Turn& turn) {
   turn.to_client(Outgoing::own(notification_line(
       method_name(Method::cancelled),

@@ -363,8 +363,8 @@ std::variant<StderrRing::Query, ArgumentError> parse_build_log_arguments(std::st
 }
 
 std::variant<CallArguments, ArgumentError> parse_call_arguments(std::string_view raw) {
-  // The text as it was written, because it goes on to the server. It may be as large as the server
-  // allows.
+  // The arguments are kept as they were written, because they go on to the server. They may be as
+  // large as the server allows.
   std::string_view inner = member(raw, "arguments");
   std::string outer(raw);
   if (!inner.empty()) {

@@ -31,7 +31,8 @@ class BuiltinNames {
   /// names.
   explicit BuiltinNames(bool has_build = false, std::map<Builtin, std::string> chosen = {});
 
-  /// From now on offers this tool too, behind the others. Nothing happens if it is already offered.
+  /// From now on offers this tool too, after the others. Does nothing if the tool is already
+  /// offered.
   void offer(Builtin builtin);
   bool offers(Builtin builtin) const;
 
@@ -81,8 +82,7 @@ struct NoArguments {
 using ArgumentError = std::string;
 
 /// These functions read the raw JSON text of `arguments`. An empty text or null means no arguments,
-/// and a null member counts as missing. Numbers may be spelled in any way, and may stand in a
-/// string, if they are whole.
+/// and a null member counts as missing. Whole numbers may be spelled in any way, also as a string.
 std::variant<KillArguments, ArgumentError> parse_kill_arguments(std::string_view raw);
 std::variant<StderrRing::Query, ArgumentError> parse_stderr_arguments(std::string_view raw);
 std::variant<RebuildArguments, ArgumentError> parse_rebuild_arguments(std::string_view raw);

@@ -43,9 +43,9 @@ std::string summary(CatalogKind kind, const CatalogDiff& diff, std::size_t names
 /// The last known list of the child's tools, prompts or resources, and the list that the model was
 /// told last. Several restarts before a delivered notice therefore make one diff.
 ///
-/// Items are compared by meaning: key order, whitespace and the spelling of numbers are no change.
-/// Items nested deeper than `limits::kNestingMax` are compared as they were written. Of items with
-/// the same name the first counts; items without a name are kept and not compared.
+/// Items are compared by meaning: key order, whitespace and the spelling of numbers are not
+/// changes. Items nested deeper than `limits::kNestingMax` are compared as they were written. Of
+/// items with the same name the first counts; items without a name are kept and not compared.
 class Catalog {
  public:
   explicit Catalog(CatalogKind kind) : kind_(kind) {}

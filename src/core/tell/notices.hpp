@@ -48,7 +48,7 @@ class Notices {
   /// The restart that must still be told; null if there is none.
   const RestartNotice* restart() const { return owed_.restart ? &*owed_.restart : nullptr; }
 
-  /// Whether the notice can stand in this raw result of a tools/call. It can stand beside
+  /// Whether the notice can be put into this raw result of a tools/call. It is put beside
   /// structured content only once, because it does not count as told there.
   bool fits(std::string_view result) const;
   /// Puts the notice into a result that it fits. Usually it comes first, so that the model reads it

@@ -49,7 +49,7 @@ struct RestartNotice {
   int failed_starts = 0;
   std::optional<ChildEnd> last_failure;
 
-  /// How many lines on stdout were no messages, and the first of them.
+  /// How many lines on stdout were not messages, and the first of them.
   std::size_t stdout_line_count = 0;
   std::string stdout_line;
 
@@ -68,8 +68,8 @@ struct RestartNotice {
 std::string notice_text(const RestartNotice& notice,
                         std::size_t bytes_max = limits::kNoticeBytesMax);
 
-/// Adds what the client was told at the opening and is no longer true; no message of the protocol
-/// can say it. A child that was not opened has no protocol version.
+/// Adds what the client was told at the opening and is no longer true. No message of the protocol
+/// can correct it. A child that was not opened has no protocol version.
 void describe_changes(const OpeningResult& told, const OpeningResult& now_open,
                       RestartNotice& notice);
 

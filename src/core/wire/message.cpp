@@ -124,7 +124,8 @@ simdjson::error_code read_meta(value& meta, Message::Params& params, const Readi
       params.meta_progress_token = scalar(token);
     } else if (key.starts_with(kMetaPrefix)) {
       if (key == kMetaVersion) {
-        // If the version is no string, the child has to refuse it, and the bridge must not use it.
+        // If the version is not a string, the child has to refuse it, and the bridge must not use
+        // it.
         params.envelope_version = token.front() == '"' ? token : "null";
       } else if (key == kMetaClientInfo) {
         return reading.raw_checked(v, token, params.envelope_client);

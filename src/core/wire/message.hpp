@@ -53,7 +53,7 @@ struct Message {
   Params params;
 };
 
-/// Why a line is no message.
+/// Why a line is not a message.
 struct Defect {
   enum class Kind : std::uint8_t {
     not_utf8,

@@ -26,7 +26,7 @@ bool is_value(std::string_view text, std::size_t at) {
   return before.ends_with(':') || before.ends_with(',') || before.ends_with('[');
 }
 
-/// The position behind the brace that closes the brace at `at`, or npos.
+/// The position after the brace that closes the brace at `at`, or npos.
 std::size_t behind_object(std::string_view text, std::size_t at) {
   std::size_t depth = 0;
   while (at < text.size()) {

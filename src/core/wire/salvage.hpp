@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-// Finds parts of lines that are no valid messages. Every JSON parser stops at the first error, and
-// the wanted part may stand behind it.
+// Finds parts of lines that are not valid messages. Every JSON parser stops at the first error, and
+// the wanted part may come after it.
 
 namespace sitter {
 

@@ -8,7 +8,7 @@ namespace sitter {
 
 /// The folder in which each bridge of this user has its socket. It is in XDG_RUNTIME_DIR, which
 /// belongs to the user alone (XDG Base Directory Specification). Without that variable, it is a
-/// folder with the user's number in its name in the folder for temporary files.
+/// folder that is named after the user's number, in the folder for temporary files.
 std::string control_folder();
 
 /// The socket of this process in that folder, named after its pid, whether it exists or not.

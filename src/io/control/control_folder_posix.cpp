@@ -54,8 +54,8 @@ std::string folder_in_temporary() {
   return (temporary / fmt::format("mcp-sitter-{}", geteuid())).native();
 }
 
-/// Many clients give their servers a short environment, so a bridge may use another folder than a
-/// shell would.
+/// Many clients give their servers a short environment, so the folder of a bridge may differ from
+/// the folder that a shell would use.
 std::vector<std::string> folders_of_others() {
   std::string runtime = runtime_folder();
   if (runtime.empty()) runtime = fmt::format("/run/user/{}", geteuid());

@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// npx -> sh -> node is a chain of three; a chain deeper than this is not a wrapper.
+// npx -> sh -> node is a chain of three; a chain of more processes than this bound is not a
+// wrapper.
 constexpr int kDepthMax = 16;
 
 struct Target {

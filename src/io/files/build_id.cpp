@@ -155,8 +155,8 @@ std::string build_id_of(const std::string& path) {
   if (head.starts_with("\x7F"
                        "ELF"))
     return elf_build_id(file, head);
-  // A file for several machines begins with a table of big-endian words. The first entry stands for
-  // all.
+  // A Mach-O file for several machines begins with a table of big-endian words. Its first entry
+  // stands for all.
   Bytes big_endian(head, true);
   bool is_fat = big_endian.number(0, 4) == kFatMagic;
   return mach_uuid(file, is_fat ? big_endian.number(16, 4) : 0);

@@ -13,9 +13,9 @@
 namespace sitter {
 
 /// Reports changes of the files that a filter accepts. Folders may be created, moved and deleted at
-/// any time, including the watched folders. Two changes are not seen: that a folder further above a
-/// path that the user has named is moved, and that a link there is changed to lead elsewhere. Links
-/// to folders are not followed, unless the user has named the link.
+/// any time, including the watched folders. Far above a path that the user has named, two changes
+/// are not seen: the move of a folder, and a link that is changed to lead elsewhere. Links to
+/// folders are not followed, unless the user has named the link.
 class FileWatch {
  public:
   struct Events {

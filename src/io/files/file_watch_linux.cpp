@@ -354,7 +354,7 @@ class FileWatch::Watcher final : private EventLoop::Reader {
     }
   }
 
-  /// The core tells no more files apart than this bound, so further ones are dropped.
+  /// The core keeps no more files apart than this bound, so further files are dropped.
   void note(const std::string& path) {
     if (changed_.size() <= limits::kChangedFilesMax || is_binary(path)) changed_.insert(path);
   }
@@ -385,8 +385,8 @@ class FileWatch::Watcher final : private EventLoop::Reader {
   std::string binary_, binary_target_;
 
   std::map<std::string, int> watches_;
-  /// Maps the number of a watch to its paths. A folder that links lead to has several paths, but
-  /// only one number.
+  /// Maps the number of a watch to its paths. A folder that can be reached through links has
+  /// several paths, but only one number.
   std::unordered_map<int, std::set<std::string>> folders_;
   /// Folders that are watched because a root is in them, or would appear in them.
   std::set<std::string> anchors_;

@@ -75,7 +75,7 @@ void reset_signals() {
 }
 
 /// Prepares the forked child, and cleans up after a failed fork. The hooks are templates because
-/// the launcher tests for them with other arguments than it calls them with.
+/// the launcher tests for them with arguments of other types than it calls them with.
 struct ChildSetup {
   const std::string& cwd;
   int input;

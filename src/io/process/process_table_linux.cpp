@@ -65,8 +65,8 @@ struct DirectoryCloser {
   void operator()(DIR* directory) const { closedir(directory); }
 };
 
-// Parses the fields of /proc/PID/stat behind the name, which may contain any character. The first
-// of them is field 3.
+// Parses the fields of /proc/PID/stat after the name, which may contain any character. The first of
+// them is field 3.
 std::optional<ProcessRecord> parse_stat(long pid, const std::string& text) {
   constexpr int kParent = 4;
   constexpr int kGroup = 5;

@@ -12,7 +12,7 @@ namespace sitter {
 namespace {
 
 // The list of processes is not a snapshot of one moment: a process whose parent ends while the list
-// is read may be missing from it.
+// is read may be missing from it. A second list without any change shows that none is.
 constexpr int kQuietRounds = 2;
 
 bool is_same(const ProcessRecord& a, const ProcessRecord& b) {
@@ -84,13 +84,14 @@ std::vector<ProcessRecord> ProcessUnit::scan(const std::vector<long>& not_ours) 
   sides[getpid()] = Side::stranger;
   sides[adopter_.pid] = Side::stranger;
 
-  // The process itself decides whether it is a member; otherwise its parent decides.
+  // Each process is judged by itself first. If that decides nothing, its parent is judged, and so
+  // on.
   std::vector<long> way;
   for (const auto& [pid, process] : table) {
     way.clear();
     Side side = Side::unknown;
     for (auto next = table.find(pid); side == Side::unknown;) {
-      // The table is not a snapshot of one moment, so the way to the top may break off or form a
+      // The table is not a snapshot of one moment, so the chain of parents may break off or form a
       // circle.
       if (next == table.end() || way.size() > table.size()) {
         side = Side::stranger;

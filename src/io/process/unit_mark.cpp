@@ -6,7 +6,7 @@ namespace sitter {
 namespace {
 
 // No system treats a limit without its highest bit as "unlimited". Only the lower bits of the start
-// time fit: no two bridges have the same pid at the same time.
+// time fit. They suffice, because no two bridges have the same pid at the same time.
 constexpr int kGenerationBits = 20;
 constexpr int kStartBits = 21;
 constexpr std::int64_t kGenerationOffset = std::int64_t{1} << (kGenerationBits - 1);

@@ -13,8 +13,8 @@ namespace sitter {
 // of a process that has left its session and its parents. Some programs rewrite their environment,
 // and some (sudo) reset limits, but few do both.
 
-/// An entry of the environment, NAME=VALUE. Each bridge uses another name, so that a bridge behind
-/// a bridge does not hide this entry.
+/// An entry of the environment, NAME=VALUE. Each bridge uses a different name, so that a bridge
+/// that another bridge has started does not hide this entry.
 std::string unit_variable(const ProcessRecord& bridge, Generation gen);
 
 /// The value that `lock_limit_of` should find. Nothing for a generation above half a million, which

@@ -21,8 +21,8 @@ namespace {
 /// so they are not worth more memory.
 constexpr std::size_t kQueuedMax = limits::kMiB;
 
-/// At the end, the bridge waits no longer for a stderr that takes nothing: after SIGTERM there is
-/// hardly any time.
+/// At the end, the bridge waits no longer than this for a stderr that takes nothing: after SIGTERM
+/// there is hardly any time.
 constexpr std::chrono::milliseconds kFlushWait{20};
 
 /// False if stderr has failed for good.

@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t kFileBytesMax = 10 * limits::kMiB;
 constexpr std::size_t kOldFilesMax = 2;
 
-/// At most this often, a message on stderr says that the log cannot be written, because the disk is
-/// full for example.
+/// The shortest time between two messages on stderr that the log cannot be written, for example
+/// because the disk is full.
 constexpr std::chrono::seconds kFailureInterval{60};
 
 /// The stderr sink of the library would wait for a client that does not read.
