@@ -135,8 +135,8 @@ class Program {
     return read_answers(1);
   }
 
-  /// Completes the opening, and then makes calls, so that later calls meet nothing for the first
-  /// time.
+  /// Completes the opening, and then makes calls, so that no measured call does anything for the
+  /// first time.
   void warm_up(std::size_t calls) {
     write_all(kInitialized);
     for (std::size_t i = 0; i < calls; ++i) call(call_line(kFirstId + i));
@@ -314,7 +314,7 @@ void round_trip(const Options& options, Table& table) {
   }
   table.add("round trip, median, us", medians, 1, Table::Compare::ratio, "<= 1.00 x relay");
   table.add("round trip, p99, us", p99s, 1, Table::Compare::ratio, "<= 1.15 x relay");
-  table.add("  of it on the core, us", cpu, 2, Table::Compare::ratio, "");
+  table.add("  of this, CPU time, us", cpu, 2, Table::Compare::ratio, "");
 }
 
 /// All calls as fast as the program takes them, written in pieces of 64 KiB.
@@ -345,7 +345,7 @@ void pipelined(const Options& options, Table& table) {
   }
   table.add("100,000 calls at once, million/s", rates, 2, Table::Compare::ratio,
             ">= 1.50, or 0.40 x relay");
-  table.add("  of it on the core, ns per call", cpu, 0, Table::Compare::ratio, "");
+  table.add("  of this, CPU time, ns per call", cpu, 0, Table::Compare::ratio, "");
 }
 
 void start(const Options& options, Table& table) {

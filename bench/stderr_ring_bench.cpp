@@ -9,7 +9,7 @@
 namespace sitter {
 namespace {
 
-/// Adds to a full ring, as for a child that floods its stderr.
+/// Adds to a full ring, as when a child floods its stderr.
 void add(benchmark::State& state, const std::string& line) {
   StderrRing ring;
   for (std::size_t i = 0; i < limits::kStderrLinesDefault; ++i) ring.add(1, line);

@@ -133,7 +133,7 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view v) { o.server_version = v; }, kWithFast},
     {"--era", "ERA", "legacy (default), modern, or dual: the first request decides", set_era,
      kWithFast},
-    {"--protocol", "VERSION", "initialize answers this version whatever was asked",
+    {"--protocol", "VERSION", "initialize answers with this version, whichever was asked for",
      [](Options& o, std::string_view v) { o.protocol = v; }, kWithFast},
     {"--instructions", "TEXT", "instructions in the initialize or discover result",
      [](Options& o, std::string_view v) { o.instructions = v; }, kWithFast},
@@ -217,7 +217,7 @@ constexpr Flag kFlags[] = {
     {"Faults on a method (all repeatable)", "", ""},
     {"--never-answer", "METHOD", "requests of this method stay unanswered",
      [](Options& o, std::string_view v) { o.never_answer.emplace(v); }},
-    {"--error-on", "METHOD[=CODE[:TEXT]]", "answers an error (default -32603)", set_error_on},
+    {"--error-on", "METHOD[=CODE[:TEXT]]", "answers with an error (default -32603)", set_error_on},
     {"--raw-answer", "METHOD=TEXT", "this line instead of the answer; %ID% is the raw id",
      [](Options& o, std::string_view v) {
        const Pair method = pair_of(v, '=');
@@ -263,7 +263,7 @@ constexpr Flag kFlags[] = {
      [](Options& o, std::string_view) { o.ignore_eof = true; }, kWithFast},
     {"--ignore-term", "", "SIGTERM, SIGINT and SIGHUP do nothing",
      [](Options& o, std::string_view) { o.ignore_term = true; }, kWithFast},
-    {"--exit-when-idle", "MS", "exits with 0 after so long without input and without work",
+    {"--exit-when-idle", "MS", "exits with 0 after this time without input and without work",
      [](Options& o, std::string_view v) { o.exit_when_idle = milliseconds(v); }},
     {"--life-limit", "SECONDS", "ends what would not end by itself (default 60)",
      [](Options& o, std::string_view v) {

@@ -34,8 +34,8 @@ class Output {
   void begin_burst() { in_burst_ = true; }
   void end_burst();
 
-  /// All requests of one read were handled: an answer that waits for a second one on its line
-  /// leaves alone.
+  /// Called when all requests of one read are handled. An answer that waits for a second answer on
+  /// its line is then written alone.
   void end_of_read();
 
   /// Closes the descriptor. Nothing is written afterwards.

@@ -38,7 +38,8 @@ struct Grandchild {
 };
 
 /// Starts a process of this executable that holds our three standard descriptors and sleeps. When
-/// the function returns, the signal dispositions of this process are set. Returns the pid, or -1.
+/// the function returns, the signal dispositions of the new process are set. Returns the pid, or
+/// -1.
 pid_t start_grandchild(const Grandchild& wanted);
 
 /// Adds one to the count in a file, if the count is below `limit`. Returns the old count, or

@@ -178,7 +178,7 @@ int list(bool as_json) {
   if (as_json) {
     print(printed(shown));
   } else if (rows.size() == 1) {
-    print("no mcp-sitter of yours runs");
+    print("no mcp-sitter of yours is running");
   } else {
     print(table(rows));
   }
@@ -216,19 +216,20 @@ Running chosen(const Choice& choice) {
   if (fitting.size() == 1) {
     if (answers(fitting.front())) return std::move(fitting.front());
     throw Failure{
-        fmt::format("mcp-sitter {} does not answer; it is stopped, or too many are "
-                    "connected to it",
+        fmt::format("mcp-sitter {} does not answer; it is stopped, or has too many "
+                    "connections",
                     fitting.front().client.pid())};
   }
   std::string which = choice.target.empty() ? "" : fmt::format(" '{}'", one_line(choice.target));
   if (!folder.empty()) which += fmt::format(" in {}", one_line(folder));
   if (fitting.empty()) {
-    throw Failure{fmt::format("no mcp-sitter{} of yours {}; mcp-sitter ctl list shows all", which,
-                              is_one_silent ? "answers, and one does not answer at all" : "runs")};
+    throw Failure{fmt::format(
+        "no mcp-sitter{} of yours {}; mcp-sitter ctl list shows all", which,
+        is_one_silent ? "answers, and at least one of them does not answer at all" : "is running")};
   }
   std::vector<std::string> pids;
   for (const Running& running : fitting) pids.push_back(std::to_string(running.client.pid()));
-  throw Failure{fmt::format("{} of them run{}: name one by its pid: {}", fitting.size(),
+  throw Failure{fmt::format("{} of them run{}: choose one by its pid: {}", fitting.size(),
                             which.empty() ? "" : " as" + which, fmt::join(pids, ", "))};
 }
 
@@ -301,7 +302,7 @@ int kill(const Choice& choice) {
     rows.push_back({number(one["pid"]), or_dash(text_in(one, "relation")),
                     or_dash(text_in(one, "how")), or_dash(text_in(one, "command"))});
   }
-  print(rows.size() == 1 ? "nothing ran" : table(rows));
+  print(rows.size() == 1 ? "no process was running" : table(rows));
   return 0;
 }
 
@@ -348,10 +349,14 @@ int run(const std::vector<std::string>& words) {
     CLI::App* const added = app.add_subcommand(name, about);
     added->add_flag("--json", choice.as_json, "print JSON for scripts");
     if (!has_target) return added;
-    added->add_option("target", choice.target, "its pid or name; not needed if only one runs")
+    added
+        ->add_option("target", choice.target,
+                     "pid or name of the mcp-sitter; not needed if only one runs")
         ->type_name("PID|NAME")
         ->check(not_empty);
-    added->add_option("--cwd", choice.cwd, "choose the mcp-sitter whose server runs there")
+    added
+        ->add_option("--cwd", choice.cwd,
+                     "choose the mcp-sitter whose server runs in this directory")
         ->type_name("DIR")
         ->check(not_empty);
     return added;

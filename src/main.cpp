@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "mcp-sitter: it cannot go on: %s\n", error.what());
+    std::fprintf(stderr, "mcp-sitter: fatal error: %s\n", error.what());
     return 1;
   }
 }

@@ -107,13 +107,14 @@ void declare(CLI::App& app, Raw& raw) {
       const bool is_good =
           read.ec == std::errc() && read.ptr == end && number >= min && number <= max;
       return is_good ? std::string()
-                     : fmt::format("'{}' is no whole number from {} to {}", text, min, max);
+                     : fmt::format("'{}' is not a whole number from {} to {}", text, min, max);
     };
   };
   // NaN passes a range check.
   const auto is_a_number = [](const std::string& text) {
-    return std::isnan(std::strtod(text.c_str(), nullptr)) ? fmt::format("'{}' is no number", text)
-                                                          : std::string();
+    return std::isnan(std::strtod(text.c_str(), nullptr))
+               ? fmt::format("'{}' is not a number", text)
+               : std::string();
   };
   value(app.add_option("--startup-timeout", raw.startup_timeout,
                        fmt::format("a server that has not opened by then, or said nothing after "
@@ -195,7 +196,7 @@ void declare(CLI::App& app, Raw& raw) {
                        "before anything else; may be repeated"),
         "TOOL")
       ->check([](const std::string& text) {
-        return text.empty() ? std::string("a tool has a name") : std::string();
+        return text.empty() ? std::string("the name of the tool is empty") : std::string();
       });
   value(app.add_option("--name", raw.name, "name of this mcp-sitter for mcp-sitter ctl"), "NAME")
       ->check([](const std::string& text) {
@@ -203,11 +204,12 @@ void declare(CLI::App& app, Raw& raw) {
                              !text.starts_with('-') &&
                              text.find_first_not_of(kToolNameCharacters) == text.npos &&
                              text.find_first_not_of("0123456789") != text.npos;
-        return is_good ? std::string()
-                       : fmt::format(
-                             "'{}' is no name: 1 to {} letters, digits, _, - or ., "
-                             "not a - at first, and not only digits, which are a pid",
-                             text, kToolNameMax);
+        return is_good
+                   ? std::string()
+                   : fmt::format(
+                         "'{}' is not a valid name: 1 to {} letters, digits, _, - or ., "
+                         "not - as the first character, and not only digits, which would be a pid",
+                         text, kToolNameMax);
       });
   app.add_flag("--allow-wide-kill", raw.allow_wide_kill,
                "let sitter_kill {scope: same-executable} end every process of the user that\n"
@@ -291,9 +293,9 @@ std::variant<std::map<Builtin, std::string>, Refusal> tool_names(const Raw& raw)
     const bool is_good = !name.empty() && name.size() <= kToolNameMax &&
                          name.find_first_not_of(kToolNameCharacters) == name.npos;
     if (!is_good) {
-      return usage_error(
-          fmt::format("--tool-name: '{}' is no name for a tool: 1 to {} letters, digits, _, - or .",
-                      name, kToolNameMax));
+      return usage_error(fmt::format(
+          "--tool-name: '{}' is not a valid name for a tool: 1 to {} letters, digits, _, - or .",
+          name, kToolNameMax));
     }
     chosen[*known] = name;
   }

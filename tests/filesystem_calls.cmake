@@ -1,7 +1,6 @@
-# Keeps calls of std::filesystem that throw out of the shell: the program must not end because a
-# working directory is gone, or because a folder vanishes while it is read. Each call names where
-# its error goes.
-# Run as: cmake -D ROOT=<project> -P filesystem_calls.cmake
+# Keeps calls of std::filesystem that throw out of the shell: the program must not end because a working directory is
+# gone, or because a folder vanishes while it is read. Each call must pass an argument for the error. Run as: cmake -D
+# ROOT=<project> -P filesystem_calls.cmake
 
 include(${CMAKE_CURRENT_LIST_DIR}/source_check.cmake)
 file(GLOB files ${ROOT}/src/*.[ch]pp)
@@ -15,7 +14,7 @@ set(namespace "(std::filesystem|fs)::")
 foreach(file IN LISTS files)
   file(RELATIVE_PATH name ${ROOT} ${file})
   file(READ ${file} text)
-  # A semicolon would divide a list. The class path itself makes no calls to the system.
+  # A semicolon would divide a list. The class std::filesystem::path itself makes no calls to the system.
   string(REGEX REPLACE "//[^\n]*" "" text "${text}")
   string(REPLACE ";" "@" text "${text}")
   string(REGEX REPLACE "${namespace}path([^a-z_])" "\\2" text "${text}")

@@ -90,8 +90,8 @@ class Driver::Loop {
     } else if (parts_.config.watches()) {
       turn([this] {
         feed(fact::WatchChanged{0,
-                                "nothing is watched: the working directory is gone; name one "
-                                "with --cwd"});
+                                "nothing is watched: the working directory is gone; name a "
+                                "directory with --cwd"});
       });
     }
     if (parts_.control.is_on) open_control_soon();

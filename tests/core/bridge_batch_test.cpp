@@ -31,17 +31,17 @@ TEST_F(BridgeBatchTest, ItsMessagesReachTheChildOneByOneAndTheAnswersComeInOneAr
   EXPECT_THAT(done(), ElementsAre("client " + batch({result(2), result(1)})));
 }
 
-TEST_F(BridgeBatchTest, OfNotificationsIsNotAnswered) {
+TEST_F(BridgeBatchTest, ABatchOfNotificationsIsNotAnswered) {
   client(batch({notification("a"), notification("b")}));
   EXPECT_THAT(done(), ElementsAre("child 1 " + notification("a"), "child 1 " + notification("b")));
 }
 
-TEST_F(BridgeBatchTest, AnEmptyOneIsRefused) {
+TEST_F(BridgeBatchTest, AnEmptyBatchIsRefused) {
   client("[]");
   EXPECT_THAT(done(), ElementsAre(HasSubstr(R"json("id":null,"error":{"code":-32600)json")));
 }
 
-TEST_F(BridgeBatchTest, OfTooManyEntriesIsRefusedWhole) {
+TEST_F(BridgeBatchTest, ABatchOfTooManyEntriesIsRefusedWhole) {
   may_answer_unasked = true;
   std::vector<std::string> entries(limits::kBatchCountMax, "1");
   client(batch(entries));
@@ -54,7 +54,7 @@ TEST_F(BridgeBatchTest, OfTooManyEntriesIsRefusedWhole) {
                                               HasSubstr("10001 entries, and at most 10000"))));
 }
 
-TEST_F(BridgeBatchTest, WhatIsNoMessageHasItsErrorInTheArray) {
+TEST_F(BridgeBatchTest, AnEntryThatIsNotAMessageHasItsErrorInTheArray) {
   may_answer_unasked = true;
   client(batch({"1", request(1, "a"), R"json({"id":5})json"}));
   done();
@@ -67,13 +67,13 @@ TEST_F(BridgeBatchTest, WhatIsNoMessageHasItsErrorInTheArray) {
   EXPECT_THAT(lines[0], HasSubstr(result(1)));
 }
 
-TEST_F(BridgeBatchTest, ABrokenOneIsAParseError) {
+TEST_F(BridgeBatchTest, ABrokenBatchIsAParseError) {
   may_answer_unasked = true;
   client("[" + request(1, "a"));
   EXPECT_THAT(done(), ElementsAre(HasSubstr(R"json("error":{"code":-32700)json")));
 }
 
-TEST_F(BridgeBatchTest, EachMessageOfABrokenOneHasItsError) {
+TEST_F(BridgeBatchTest, EachMessageOfABrokenBatchHasItsError) {
   may_answer_unasked = true;
   client("[" + call(1, "a") + "," + call(2, "b"));
   EXPECT_THAT(done(), ElementsAre(AllOf(HasSubstr("-32700"), HasSubstr("\"id\":1")),
@@ -85,14 +85,14 @@ TEST_F(BridgeBatchTest, EachMessageOfABrokenOneHasItsError) {
                                   AllOf(HasSubstr("-32700"), HasSubstr("\"id\":5"))));
 }
 
-TEST_F(BridgeBatchTest, AStreamCannotBePartOfOne) {
+TEST_F(BridgeBatchTest, AStreamCannotBePartOfABatch) {
   client(batch({request(1, "ping"), listen(2, R"json({"toolsListChanged":true})json")}));
   child(1, result(1));
   EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr(R"json("id":2,"error":{"code":-32600)json"),
                                               HasSubstr(result(1)))));
 }
 
-TEST_F(BridgeBatchTest, AnAnswerThatDoesNotFitIntoItIsAnError) {
+TEST_F(BridgeBatchTest, AnAnswerThatDoesNotFitIntoTheArrayIsAnError) {
   const std::string half(limits::kBatchBytesMax / 2, 'x');
   client(batch({call(1, "a"), call(2, "b")}));
   child(1, result(1, text_result(half)));
@@ -104,13 +104,13 @@ TEST_F(BridgeBatchTest, AnAnswerThatDoesNotFitIntoItIsAnError) {
               HasSubstr(R"json("id":2,"error":{"code":-32603)json"));
 }
 
-TEST_F(BridgeBatchTest, InitializeMustNotBePartOfOne) {
+TEST_F(BridgeBatchTest, InitializeMustNotBePartOfABatch) {
   client(batch({initialize(7)}));
   EXPECT_THAT(done(), ElementsAre(AllOf(HasSubstr(R"json([{"jsonrpc":"2.0","id":7)json"),
                                         HasSubstr("-32600"), HasSubstr("initialize"))));
 }
 
-TEST_F(BridgeBatchTest, WhatTheChildDiesOfIsInTheArray) {
+TEST_F(BridgeBatchTest, TheErrorForADeathIsInTheArray) {
   client(batch({request(1, "a"), request(2, "b")}));
   child(1, result(1));
   done();
@@ -130,7 +130,7 @@ TEST_F(BridgeBatchTest, ACancelledRequestIsNotWaitedFor) {
   EXPECT_THAT(done(), IsEmpty());
 }
 
-TEST_F(BridgeBatchTest, BuiltInToolsAnswerInIt) {
+TEST_F(BridgeBatchTest, BuiltInToolsAnswerInABatch) {
   client(batch({call(1, "sitter_child_stderr")}));
   EXPECT_THAT(done(), ElementsAre("client " +
                                   batch({result(1, text_result("(no child stderr in buffer)"))})));

@@ -161,7 +161,7 @@ TEST_F(BridgeBuildTest, TheLogSaysHowMuchOfItIsNotKept) {
 TEST_F(BridgeBuildTest, TheLogOfABuildThatRunsAndOfTheLastOne) {
   open_session();
   client(call(1, "sitter_build_log"));
-  EXPECT_EQ(answer_text(), "(nothing was built yet)");
+  EXPECT_EQ(answer_text(), "(nothing has been built yet)");
   client(rebuild(2));
   child_says(build(1), "CC a.c");
   child_says(build(1), "CC b.c");
@@ -279,7 +279,7 @@ TEST_F(BridgeBuildTest, NoBuildBeginsAtTheEnd) {
   EXPECT_THAT(did, Contains("exit 143 at once"));
 }
 
-TEST_F(BridgeBuildTest, NorDoesATimeoutStayThatNobodyHandles) {
+TEST_F(BridgeBuildTest, NoDeadlineOfABuildIsLeftWithoutAHandler) {
   open_session();
   client(call(2, "hang"));
   client(rebuild(1, R"json({"mode":"kill-first"})json"));

@@ -8,7 +8,7 @@ constexpr ControlId kScript = 7;
 /// Which calls wait for a build, for how long, and what ends the build.
 class BridgeBuildWaitTest : public BridgeRebuildTest {
  protected:
-  /// A build runs that nobody in the session waits for, and there is no server.
+  /// A build is running, nobody in the session waits for it, and there is no server.
   void hang_in_a_build() {
     open_session();
     ask_reload();
@@ -380,7 +380,7 @@ TEST_F(BridgeBuildWaitTest, AnAwaitedServerThatAReloadStartedIsNotReplacedEither
   expect_reloads_to_wait();
 }
 
-TEST_F(BridgeBuildWaitTest, NorDoesTheNextBuildBeginBefore) {
+TEST_F(BridgeBuildWaitTest, TheNextBuildDoesNotBeginBeforeAnAwaitedServerIsUp) {
   hang_in_a_build();
   dies(build(1), 0);
   client(call(1, "echo"));
@@ -393,7 +393,7 @@ TEST_F(BridgeBuildWaitTest, NorDoesTheNextBuildBeginBefore) {
   dies(build(2), 2);
 }
 
-TEST_F(BridgeBuildWaitTest, OneThatHangsIsAwaitedFromItsStartOn) {
+TEST_F(BridgeBuildWaitTest, AServerThatHangsIsAwaitedFromItsStartOn) {
   config.startup_timeout = {};
   config.build_command.clear();
   open_session();
@@ -410,7 +410,7 @@ TEST_F(BridgeBuildWaitTest, OneThatHangsIsAwaitedFromItsStartOn) {
   child(3, result(1));
 }
 
-TEST_F(BridgeBuildWaitTest, OneThatHangsIsAwaitedForFortyFiveSeconds) {
+TEST_F(BridgeBuildWaitTest, AServerThatHangsIsAwaitedForFortyFiveSeconds) {
   config.startup_timeout = {};
   config.build_command.clear();
   open_session();
@@ -429,7 +429,7 @@ TEST_F(BridgeBuildWaitTest, OneThatHangsIsAwaitedForFortyFiveSeconds) {
   child(3, result(2));
 }
 
-TEST_F(BridgeBuildWaitTest, OneThatNobodyWaitsForIsReplacedAtOnce) {
+TEST_F(BridgeBuildWaitTest, AServerThatNobodyWaitsForIsReplacedAtOnce) {
   config.build_command.clear();
   open_session();
   dies(1, 3);

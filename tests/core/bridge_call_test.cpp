@@ -79,7 +79,7 @@ TEST_F(BridgeCallTest, AMissingArgumentIsNamedWithTheSchema) {
             R"json({"type":"object","required":["query"]})json");
 }
 
-TEST_F(BridgeCallTest, OneThatHasWaitedIsLookedAtWhenTheServerIsThere) {
+TEST_F(BridgeCallTest, ACallThatHasWaitedIsCheckedWhenTheServerIsThere) {
   open_session();
   dies(1, 0);
   client(call(1, "sitter_call", R"json({"tool":"search"})json"));
@@ -130,7 +130,7 @@ TEST_F(BridgeCallTest, ABuiltInToolIsNotCalledThroughIt) {
   open_session();
   for (const std::string tool : {"sitter_kill", "sitter_call"}) {
     client(call(1, "sitter_call", R"json({"tool":")json" + tool + "\"}"));
-    EXPECT_EQ(answer_text(), tool + " is a tool of mcp-sitter: call it by its own name");
+    EXPECT_EQ(answer_text(), tool + " is a tool of mcp-sitter: call it directly");
   }
 }
 
@@ -147,7 +147,7 @@ TEST_F(BridgeCallTest, ItIsOfferedToEveryoneOnDemand) {
   EXPECT_TRUE(is_offered());
 }
 
-TEST_F(BridgeCallTest, ElseNotToClientsThatListAgain) {
+TEST_F(BridgeCallTest, ClientsThatListAgainAreNotOfferedSitterCall) {
   config.call_tool = BridgeConfig::CallTool::automatic;
   open_session();
   EXPECT_FALSE(is_offered());
@@ -159,7 +159,7 @@ TEST_F(BridgeCallTest, CodexDoesNotListAgain) {
   EXPECT_TRUE(is_offered());
 }
 
-TEST_F(BridgeCallTest, NeitherDoesQwenCodeWhichNamesTheServerToo) {
+TEST_F(BridgeCallTest, QwenCodeWhichNamesTheServerTooDoesNotListAgain) {
   config.call_tool = BridgeConfig::CallTool::automatic;
   open_session("2025-11-25", "qwen-cli-mcp-client-dev");
   EXPECT_TRUE(is_offered());

@@ -62,7 +62,7 @@ TEST_F(BridgeControlTest, AFailureIsToldToBoth) {
   EXPECT_THAT(text_of_next_call(1), HasSubstr("the build failed (exit 2)"));
 }
 
-TEST_F(BridgeControlTest, AReloadDuringABuildIsTheOneAfterIt) {
+TEST_F(BridgeControlTest, AReloadDuringABuildRunsAfterTheBuild) {
   open_session();
   asks("reload");
   control(8, R"json({"command":"reload"})json");
@@ -73,7 +73,7 @@ TEST_F(BridgeControlTest, AReloadDuringABuildIsTheOneAfterIt) {
   EXPECT_THAT(control_got(8), ElementsAre(HasSubstr("exit 3")));
 }
 
-TEST_F(BridgeControlTest, ItIsNotLostWithTheCallOfWhichTheBuildIsCancelled) {
+TEST_F(BridgeControlTest, AReloadIsNotLostWhenTheCallBeforeItIsCancelled) {
   open_session();
   client(rebuild(1));
   asks("reload");
@@ -144,7 +144,7 @@ TEST_F(BridgeControlTest, AKillIsThatOfTheToolAndNothingBringsTheServerBackButAR
   child(2, result(2));
 }
 
-TEST_F(BridgeControlTest, NorIfTheServerThatWasReplacedEndsLast) {
+TEST_F(BridgeControlTest, AfterAKillNoSaveStartsTheServerAlsoIfTheReplacedServerEndsLast) {
   config.watch_patterns = {"src"};
   config.build_command.clear();
   open_session();
@@ -209,9 +209,9 @@ TEST_F(BridgeControlTest, WithAWrongPatternNothingIsFollowed) {
 TEST_F(BridgeControlTest, WhatIsNoRequestIsRefusedWithTheReason) {
   const std::string deep = "{\"command\":" + std::string(200, '[') + std::string(200, ']') + "}";
   const std::vector<std::pair<std::string, std::string>> mistakes = {
-      {"", "no JSON object"},
-      {"x", "no JSON object"},
-      {"[]", "no JSON object"},
+      {"", "not a JSON object"},
+      {"x", "not a JSON object"},
+      {"[]", "not a JSON object"},
       {"{}", "no command ''"},
       {R"json({"command":7})json", "no command ''"},
       {R"json({"command":"sleep"})json", "no command 'sleep'"},
@@ -225,7 +225,7 @@ TEST_F(BridgeControlTest, WhatIsNoRequestIsRefusedWithTheReason) {
   }
 }
 
-TEST_F(BridgeControlTest, NoCancellationOfTheClientMeansIt) {
+TEST_F(BridgeControlTest, NoCancellationOfTheClientCancelsAControlRequest) {
   open_session();
   asks("reload");
   control(8, R"json({"command":"reload"})json");
@@ -282,7 +282,7 @@ TEST_F(BridgeControlTest, AReloadThatWasToFollowIsAnsweredWhenTheClientIsGone) {
   dies(1, 0);
 }
 
-TEST_F(BridgeControlTest, SoIsItWhenWhoeverHasAskedForTheOneBeforeLeaves) {
+TEST_F(BridgeControlTest, AQueuedReloadIsAnsweredWhenTheCallerOfTheRunningReloadLeaves) {
   open_session();
   client(call(1, "echo"));
   asks("reload");

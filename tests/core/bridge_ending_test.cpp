@@ -5,7 +5,7 @@ namespace {
 
 class BridgeEndingTest : public BridgeTest {};
 
-TEST_F(BridgeEndingTest, BeforeAnythingElseItIsTheEnd) {
+TEST_F(BridgeEndingTest, ClosedInputBeforeAnyLineEndsTheBridge) {
   client_closes_input();
   EXPECT_THAT(done(), ElementsAre("exit 0"));
 }
@@ -176,7 +176,7 @@ TEST_F(BridgeEndingTest, TheEndBeforeTheChildIsThereTakesItDownWhenItComes) {
   EXPECT_EQ(done().back(), "exit 0");
 }
 
-TEST_F(BridgeEndingTest, TheEndDuringDrainingIsTheEnd) {
+TEST_F(BridgeEndingTest, InputThatClosesWhileAChildDrainsEndsTheBridge) {
   open_session();
   exits(1, 3);
   done();
@@ -186,7 +186,7 @@ TEST_F(BridgeEndingTest, TheEndDuringDrainingIsTheEnd) {
   EXPECT_THAT(done(), ElementsAre("release 1", "exit 0"));
 }
 
-TEST_F(BridgeEndingTest, TheEndOnALadderThatHasBegunForAnotherReason) {
+TEST_F(BridgeEndingTest, InputThatClosesDuringAnotherLadderEndsTheBridge) {
   open_session();
   closes_stdout(1);
   client_closes_input();

@@ -8,7 +8,7 @@ class BridgeEraTest : public StatelessTest {};
 
 // Servers that have never spoken the stateless revision.
 
-TEST_F(BridgeEraTest, AServerThatMustBeOpenedIsToldInTheAnswerThatItRefuses) {
+TEST_F(BridgeEraTest, ARefusedCallSaysThatTheServerMustBeOpened) {
   server.is_stateless = false;
   client(enveloped_call(1, "echo"));
   child(1, error(1, -32600, "not initialized"));
@@ -232,7 +232,7 @@ TEST_F(BridgeEraTest, NothingIsDeliveredToAServerThatSaysNothing) {
   EXPECT_THAT(words, Contains(AllOf(HasSubstr(R"json("id":3,"result")json"), HasSubstr("echo"))));
 }
 
-TEST_F(BridgeEraTest, AReadThatTheFirstServerDiesOfWasDelivered) {
+TEST_F(BridgeEraTest, AReadThatKilledTheFirstServerIsReportedAsDelivered) {
   client(enveloped(1, "resources/read", R"json("uri":"a:b")json"));
   done();
   dies(1, 1);
@@ -300,7 +300,7 @@ TEST_F(BridgeEraTest, WithoutAStartupTimeoutASilentServerIsLeftAlone) {
   EXPECT_THAT(done(), Not(Contains("close 2")));
 }
 
-TEST_F(BridgeEraTest, AServerThatCrashesInItsWorkIsOfItsEra) {
+TEST_F(BridgeEraTest, ACrashDuringACallDoesNotSuggestTheOtherEra) {
   serve_session();
   client(enveloped_call(2, "echo"));
   dies(1, 1);

@@ -79,7 +79,7 @@ TEST_F(BridgeFailedStartTest, AFailedStartIsTriedAgainByTheNextRequest) {
   start_fails(3, "no");
 }
 
-TEST_F(BridgeFailedStartTest, StartsThatFailAgainAndAgainAreKeptApart) {
+TEST_F(BridgeFailedStartTest, RepeatedFailedStartsAreSpacedOut) {
   plays.start = false;
   open_session_with_start();
   for (Generation gen = 2; gen <= 4; ++gen) {
@@ -90,8 +90,8 @@ TEST_F(BridgeFailedStartTest, StartsThatFailAgainAndAgainAreKeptApart) {
   }
   for (int id = 10; id < 60; ++id) {
     client(call(id, "echo"));
-    EXPECT_THAT(done(), ElementsAre("check files",
-                                    AllOf(HasSubstr("broken"), HasSubstr("none was tried now"))));
+    EXPECT_THAT(done(), ElementsAre("check files", AllOf(HasSubstr("broken"),
+                                                         HasSubstr("no new start was tried"))));
   }
   time_passes(milliseconds(999));
   client(call(60, "echo"));
@@ -174,7 +174,7 @@ TEST_F(BridgeFailedStartTest, ATaskThatWaitedForAFailedStartGetsAnError) {
                                               HasSubstr("no such file"))));
 }
 
-TEST_F(BridgeFailedStartTest, ListsAreAnsweredWhileStartsAreKeptApart) {
+TEST_F(BridgeFailedStartTest, ListsAreAnsweredWhileStartsAreDelayed) {
   plays.start = false;
   open_session_with_start();
   for (Generation gen = 2; gen <= 4; ++gen) {

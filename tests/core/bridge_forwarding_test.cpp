@@ -166,7 +166,7 @@ TEST_F(BridgeForwardingTest, TheChildsQuestionsAreBounded) {
   EXPECT_THAT(done(), SizeIs(2));
 }
 
-TEST_F(BridgeForwardingTest, SoAreTheBytesThatAreKeptOfTheChildsQuestions) {
+TEST_F(BridgeForwardingTest, TheBytesKeptOfTheChildsQuestionsAreBounded) {
   EXPECT_EQ(limits::kChildRequestBytesMax, 4 * limits::kMiB);
   const Id id("\"" + std::string(limits::kChildRequestBytesMax - 3, 'q') + "\"");
   child(1, request(id, "ping"));

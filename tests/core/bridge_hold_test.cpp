@@ -233,7 +233,7 @@ TEST_F(BridgeHoldTest, ACancellationDropsTheAnswerAndTheNoticeGoesToTheNext) {
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("server restarted")));
 }
 
-TEST_F(BridgeHoldTest, OfSeveralThatWaitTheNextHasTheNoticeOfTheOneThatIsCancelled) {
+TEST_F(BridgeHoldTest, IfAHeldAnswerIsCancelledTheNextHeldAnswerGetsItsNotice) {
   open_listed_session();
   respawn_with_news();
   client(call(2, "echo"));
@@ -279,7 +279,7 @@ TEST_F(BridgeHoldTest, AHeldAnswerSurvivesAKill) {
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("held")));
 }
 
-TEST_F(BridgeHoldTest, TheListIsThereWithItsLastPage) {
+TEST_F(BridgeHoldTest, AHeldAnswerLeavesAfterTheLastPageOfTheList) {
   open_listed_session();
   respawn_with_news();
   child(2, result(1, text_result("x")));
@@ -293,7 +293,7 @@ TEST_F(BridgeHoldTest, TheListIsThereWithItsLastPage) {
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"id\":3,"), HasSubstr("\"id\":1,")));
 }
 
-TEST_F(BridgeHoldTest, AClientThatReadsOnePageOnlyHeedsTheAnnouncement) {
+TEST_F(BridgeHoldTest, AClientThatReadsOnlyOnePageHasHeededTheAnnouncement) {
   open_listed_session();
   for (int round = 1; round <= 4; ++round) {
     respawn_with_news(call(round, "echo"));
@@ -387,7 +387,7 @@ TEST_F(BridgeRebuildHoldTest, NoResultOvertakesTheAnswerThatHoldsTheNotice) {
                                         result(2, text_result("x"))));
 }
 
-TEST_F(BridgeRebuildHoldTest, NorDoesOneThatWasAskedForEarlier) {
+TEST_F(BridgeRebuildHoldTest, AResultAskedForEarlierDoesNotOvertakeTheAnswerWithTheNotice) {
   open_listed_session();
   dies(1, 0);
   server.tools = {tool("echo"), tool("find")};
@@ -418,8 +418,8 @@ TEST_F(BridgeRebuildHoldTest, WhatGoesWrongWhileItWaitsIsToldInTheNextResult) {
   rebuild_with_news();
   watches(3, "the limit is reached");
   time_passes(milliseconds(750));
-  EXPECT_THAT(client_got(),
-              Contains(AllOf(HasSubstr("+1 added (find)"), Not(HasSubstr("the limit is reached")))));
+  EXPECT_THAT(client_got(), Contains(AllOf(HasSubstr("+1 added (find)"),
+                                           Not(HasSubstr("the limit is reached")))));
   client(call(2, "echo"));
   child(2, result(2, text_result("x")));
   EXPECT_THAT(client_got(),

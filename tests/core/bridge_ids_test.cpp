@@ -44,7 +44,7 @@ TEST_F(BridgeIdsTest, NeighboursThatADoubleCannotTellApartAreDifferentIds) {
   EXPECT_THAT(done(), ElementsAre("client " + result(second), "client " + result(first)));
 }
 
-TEST_F(BridgeIdsTest, AnIdThatTheChildHasRoundedIsThatOfTheOldest) {
+TEST_F(BridgeIdsTest, ARoundedIdMeansTheOldestMatchingRequest) {
   open_session();
   const std::string first = "12345678901234567890", second = "12345678901234567891";
   client(call(first, "a"));
@@ -69,7 +69,7 @@ TEST_F(BridgeIdsTest, ASecondCopyOfAnAnswerIsNobodysHoweverLargeTheIdIs) {
   EXPECT_THAT(done(), ElementsAre("client " + result(first)));
 }
 
-TEST_F(BridgeIdsTest, AChildThatHasShownEveryDigitRoundsNone) {
+TEST_F(BridgeIdsTest, AChildThatHasReturnedEveryDigitRoundsNoId) {
   open_session();
   const std::string print = "12345678901234567168", other = "12345678901234567169";
   client(call(other, "a"));

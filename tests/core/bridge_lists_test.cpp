@@ -133,7 +133,7 @@ TEST_F(BridgeListsTest, OtherErrorsOfAListPass) {
   EXPECT_THAT(done(), ElementsAre("client " + error(1, -32603, "database is locked")));
 }
 
-TEST_F(BridgeListsTest, AListThatIsNoneIsPassedOn) {
+TEST_F(BridgeListsTest, AToolsResultThatIsNotAnArrayIsPassedOn) {
   open_session();
   client(request(1, "tools/list"));
   done();
@@ -149,7 +149,7 @@ TEST_F(BridgeListsTest, OtherListsOfAChildWithoutThemAreItsAffair) {
   EXPECT_THAT(done(), ElementsAre("client " + error(1, -32601, "Method not found")));
 }
 
-TEST_F(BridgeListsTest, TheBaselineHoldsNothing) {
+TEST_F(BridgeListsTest, TakingTheFirstListsDelaysNoCall) {
   client(initialize(0));
   child(1, result(0, server.opening()));
   client(initialized());

@@ -34,7 +34,7 @@ TEST_F(BridgeNoticeTest, TheFirstResultAfterARespawnCarriesTheNoticeAtItsHead) {
                           R"json(, {"type":"text","text":"x"} ], "n":1.0}})json"));
 }
 
-TEST_F(BridgeNoticeTest, OnlyTheFirst) {
+TEST_F(BridgeNoticeTest, OnlyTheFirstResultHasTheNotice) {
   respawn_with_call();
   child(2, result(1, text_result("x")));
   done();
@@ -44,7 +44,7 @@ TEST_F(BridgeNoticeTest, OnlyTheFirst) {
   EXPECT_THAT(done(), ElementsAre("client " + result(2, text_result("y"))));
 }
 
-TEST_F(BridgeNoticeTest, AnEmptyContentTakesIt) {
+TEST_F(BridgeNoticeTest, AnEmptyContentGetsTheNotice) {
   respawn_with_call();
   child(2, result(1, R"json({"content":[]})json"));
   EXPECT_THAT(done(), ElementsAre("client " + result(1, R"json({"content":[)json" +
@@ -53,13 +53,13 @@ TEST_F(BridgeNoticeTest, AnEmptyContentTakesIt) {
                                                             "]}")));
 }
 
-TEST_F(BridgeNoticeTest, AnErrorResultOfTheChildTakesIt) {
+TEST_F(BridgeNoticeTest, AnErrorResultOfTheChildGetsTheNotice) {
   respawn_with_call();
   child(2, result(1, R"json({"content":[],"isError":true})json"));
   EXPECT_THAT(answer_text(), StartsWith(kNotice));
 }
 
-TEST_F(BridgeNoticeTest, TheFirstChildHasNone) {
+TEST_F(BridgeNoticeTest, TheFirstChildCausesNoNotice) {
   open_session();
   client(call(1, "echo"));
   done();
@@ -67,7 +67,7 @@ TEST_F(BridgeNoticeTest, TheFirstChildHasNone) {
   EXPECT_THAT(done(), ElementsAre("client " + result(1, text_result("x"))));
 }
 
-TEST_F(BridgeNoticeTest, AnErrorDoesNotTakeIt) {
+TEST_F(BridgeNoticeTest, AnErrorGetsNoNotice) {
   respawn_with_call();
   child(2, error(1, -32602, "Unknown tool"));
   EXPECT_THAT(done(), ElementsAre("client " + error(1, -32602, "Unknown tool")));
@@ -76,7 +76,7 @@ TEST_F(BridgeNoticeTest, AnErrorDoesNotTakeIt) {
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("server restarted")));
 }
 
-TEST_F(BridgeNoticeTest, WhatIsNoPlainResultDoesNotTakeIt) {
+TEST_F(BridgeNoticeTest, AResultThatIsNotPlainGetsNoNotice) {
   respawn_with_call();
   int id = 1;
   for (const std::string json :
@@ -92,19 +92,19 @@ TEST_F(BridgeNoticeTest, WhatIsNoPlainResultDoesNotTakeIt) {
   EXPECT_THAT(answer_text(), StartsWith(kNotice));
 }
 
-TEST_F(BridgeNoticeTest, ACallThatAskedForATaskDoesNotTakeIt) {
+TEST_F(BridgeNoticeTest, ACallThatAskedForATaskGetsNoNotice) {
   respawn_with_call(request(1, "tools/call", R"json({"name":"echo","task":{}})json"));
   child(2, result(1, R"json({"content":[]})json"));
   EXPECT_THAT(done(), ElementsAre("client " + result(1, R"json({"content":[]})json")));
 }
 
-TEST_F(BridgeNoticeTest, OtherMethodsDoNotTakeIt) {
+TEST_F(BridgeNoticeTest, OtherMethodsGetNoNotice) {
   respawn_with_call(request(1, "resources/read", R"json({"uri":"a:b"})json"));
   child(2, result(1, R"json({"content":[]})json"));
   EXPECT_THAT(done(), ElementsAre("client " + result(1, R"json({"content":[]})json")));
 }
 
-TEST_F(BridgeNoticeTest, ABuiltinDoesNotTakeIt) {
+TEST_F(BridgeNoticeTest, ABuiltInToolGetsNoNotice) {
   respawn_with_call();
   client(call(2, "sitter_child_stderr"));
   EXPECT_EQ(answer_text(), "(no child stderr in buffer)");
@@ -112,7 +112,7 @@ TEST_F(BridgeNoticeTest, ABuiltinDoesNotTakeIt) {
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("server restarted")));
 }
 
-TEST_F(BridgeNoticeTest, ACancelledCallDoesNotTakeIt) {
+TEST_F(BridgeNoticeTest, ACancelledCallGetsNoNotice) {
   respawn_with_call();
   client(cancelled(1));
   done();
@@ -120,7 +120,7 @@ TEST_F(BridgeNoticeTest, ACancelledCallDoesNotTakeIt) {
   EXPECT_THAT(done(), ElementsAre("client " + result(1, text_result("x"))));
 }
 
-TEST_F(BridgeNoticeTest, TheCrashReportOfTheBridgeDoesNotTakeIt) {
+TEST_F(BridgeNoticeTest, TheCrashReportOfTheBridgeGetsNoNotice) {
   respawn_with_call();
   dies(2, 3);
   EXPECT_THAT(answer_text(), Not(HasSubstr("server restarted")));
@@ -132,7 +132,8 @@ TEST_F(BridgeNoticeTest, TheCrashReportOfTheBridgeDoesNotTakeIt) {
                                 HasSubstr("2 restarts since the last notice"))));
 }
 
-TEST_F(BridgeNoticeTest, BesideStructuredContentItGoesLastAndOnceMoreIntoTheNextWithout) {
+TEST_F(BridgeNoticeTest,
+       BesideStructuredContentTheNoticeComesLastAndIsRepeatedInTheNextPlainResult) {
   const std::string structured =
       R"json({"content":[{"type":"text","text":"{}"}],"structuredContent":{}})json";
   respawn_with_call();
@@ -155,7 +156,7 @@ TEST_F(BridgeNoticeTest, BesideStructuredContentItGoesLastAndOnceMoreIntoTheNext
   EXPECT_THAT(done(), ElementsAre("client " + result(4, text_result("x"))));
 }
 
-TEST_F(BridgeNoticeTest, AnAnswerWithALoneSurrogateCarriesIt) {
+TEST_F(BridgeNoticeTest, AnAnswerWithALoneSurrogateGetsTheNotice) {
   respawn_with_call();
   child(2, result(1, R"json({"content":[{"type":"text","text":"\ud83d"}],"x":1,"x":2})json"));
   EXPECT_THAT(client_got(),
@@ -182,7 +183,7 @@ TEST_F(BridgeNoticeTest, WithoutNoticesNothingIsAddedButChangesAreAnnounced) {
   EXPECT_THAT(done(), ElementsAre("client " + result(1, text_result("x"))));
 }
 
-TEST_F(BridgeNoticeTest, TheFirstLineInItsOrder) {
+TEST_F(BridgeNoticeTest, TheFirstLineKeepsItsOrder) {
   binary.path = "/abs/path/server";
   binary.exists = true;
   binary.modified = now.wall - std::chrono::minutes(1);
@@ -307,7 +308,7 @@ TEST_F(BridgeNoticeTest, StdoutPollutionIsToldInTheNextNoticeAndOnce) {
   done();
   child(2, result(1, text_result("x")));
   EXPECT_THAT(answer_text(),
-              HasSubstr("2 lines that are no MCP message (log to stderr instead), first: "
+              HasSubstr("2 lines that are not MCP messages (log to stderr instead), first: "
                         "Listening on port 3000"));
   dies(2, 0);
   client(call(2, "echo"));
@@ -330,7 +331,7 @@ TEST_F(BridgeNoticeTest, ListsThatCouldNotBeTakenAreNamed) {
   EXPECT_THAT(done(), ElementsAre("child 2 " + call(1, "echo")));
   child(2, result(1, text_result("x")));
   EXPECT_THAT(answer_text(),
-              HasSubstr("not compared, since the server listed them too late, or too "
+              HasSubstr("not compared, because the server listed them too late, or too "
                         "many, or not at all: tools, prompts"));
 }
 
@@ -356,7 +357,7 @@ TEST_F(BridgeNoticeTest, ABridgeBehindABridgeNamesItsOwnTools) {
   EXPECT_THAT(answer_text(), HasSubstr("outer_sitter_child_stderr shows more"));
 }
 
-TEST_F(BridgeNoticeTest, ACancelledCallLeavesItToTheNext) {
+TEST_F(BridgeNoticeTest, ACancelledCallLeavesTheNoticeToTheNext) {
   respawn_with_call();
   client(cancelled(1));
   child(2, result(1, text_result("x")));
@@ -366,7 +367,7 @@ TEST_F(BridgeNoticeTest, ACancelledCallLeavesItToTheNext) {
   EXPECT_THAT(answer_text(), StartsWith(kNotice));
 }
 
-TEST_F(BridgeNoticeTest, ACancellationThatCrossesTheAnswerLeavesItToTheNext) {
+TEST_F(BridgeNoticeTest, ACancellationThatCrossesTheAnswerLeavesTheNoticeToTheNext) {
   respawn_with_call();
   child(2, result(1, text_result("x")));
   const std::string told = answer_text();
@@ -380,7 +381,7 @@ TEST_F(BridgeNoticeTest, ACancellationThatCrossesTheAnswerLeavesItToTheNext) {
   }
 }
 
-TEST_F(BridgeNoticeTest, OnlyTheAnswerThatHoldsItCounts) {
+TEST_F(BridgeNoticeTest, CancellingAnAnswerWithoutTheNoticeDoesNotRepeatTheNotice) {
   respawn_with_call();
   child(2, result(1, text_result("x")));
   client(call(2, "echo"));
@@ -392,7 +393,7 @@ TEST_F(BridgeNoticeTest, OnlyTheAnswerThatHoldsItCounts) {
   EXPECT_THAT(client_got(), ElementsAre(result(3, text_result("z"))));
 }
 
-TEST_F(BridgeNoticeTest, WhatWasNotReadStandsBehindANewOneAndIsCut) {
+TEST_F(BridgeNoticeTest, AnUnreadNoticeFollowsTheNewNoticeAndIsCut) {
   respawn_with_call();
   child(2, result(1, text_result("x")));
   done();
@@ -426,7 +427,7 @@ TEST_F(BridgeNoticeTest, AToolThatWasAddedIsToldWithWhatIsNeededToCallIt) {
                           HasSubstr("string"), HasSubstr("limit"), HasSubstr("integer")));
 }
 
-TEST_F(BridgeNoticeTest, AToolWithAnOutputSchemaMayCarryIt) {
+TEST_F(BridgeNoticeTest, AToolWithAnOutputSchemaMayGetTheNotice) {
   server.tools = {tool("typed", R"json(,"outputSchema":{"type":"object"})json")};
   respawn_with_call(call(1, "typed"));
   child(2, result(1, R"json({"content":[],"structuredContent":{"x":1}})json"));

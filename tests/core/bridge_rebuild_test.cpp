@@ -137,7 +137,7 @@ TEST_F(BridgeRebuildTest, TheOldServerFinishesWhatItHas) {
   child(2, result(3));
 }
 
-TEST_F(BridgeRebuildTest, ButNotForEver) {
+TEST_F(BridgeRebuildTest, TheOldServerHasTenSecondsToFinish) {
   open_session();
   client(call(2, "hang"));
   client(request(3, "resources/read", R"json({"uri":"a:b"})json"));
@@ -206,7 +206,7 @@ TEST_F(BridgeRebuildTest, KillFirstLetsTheServerFinishWhatItHas) {
   dies(build(1), 2);
   // The request that waits starts a server from the files that are there.
   const auto did = done();
-  EXPECT_THAT(did, Contains(AllOf(HasSubstr("\"id\":1,"), HasSubstr("No server runs"))));
+  EXPECT_THAT(did, Contains(AllOf(HasSubstr("\"id\":1,"), HasSubstr("No server is running"))));
   EXPECT_THAT(did, Contains("start 2"));
   opens(2);
   child(2, result(3));
@@ -226,7 +226,7 @@ TEST_F(BridgeRebuildTest, KillFirstInterruptsAServerThatDoesNotFinish) {
   opens(2);
 }
 
-TEST_F(BridgeRebuildTest, AServerThatDiesDuringTheBuildIsNotStartedFromTheOldOne) {
+TEST_F(BridgeRebuildTest, AServerThatDiesDuringABuildIsStartedFromTheNewBuild) {
   open_session();
   client(rebuild(1));
   dies(1, 3);
@@ -293,7 +293,7 @@ TEST_F(BridgeRebuildTest, AStartingServerAnswersWhatWaitsForItBeforeItIsReplaced
   opens(3);
 }
 
-TEST_F(BridgeRebuildTest, CancelledWhileTheNewServerOpensItGoes) {
+TEST_F(BridgeRebuildTest, ACancellationWhileTheNewServerOpensStopsTheNewServer) {
   open_session();
   build_works();
   done();
@@ -349,7 +349,7 @@ TEST_F(BridgeRebuildTest, AKillTakesBothServersDown) {
   EXPECT_THAT(got, Contains(AllOf(HasSubstr("\"id\":2,"), HasSubstr("1001"), HasSubstr("1002"))));
 }
 
-TEST_F(BridgeRebuildTest, WhatTheOldServerListsAfterwardsIsNoBase) {
+TEST_F(BridgeRebuildTest, ALateListOfTheOldServerIsNotUsedForTheComparison) {
   open_listed_session();
   client(request(2, "tools/list"));
   server.tools = {tool("echo"), tool("find")};
@@ -443,7 +443,7 @@ TEST_F(StatelessRebuildTest, TheStreamsMoveToTheNewServer) {
   EXPECT_THAT(client_got(), IsEmpty());
 }
 
-TEST_F(StatelessRebuildTest, ASettingIsNobodysToTell) {
+TEST_F(StatelessRebuildTest, AStatelessSettingIsNotSentToTheNewServer) {
   // In this revision the bridge may send no request without an envelope, and must not send this
   // request at all.
   serve_session();

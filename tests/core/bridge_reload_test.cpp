@@ -62,7 +62,7 @@ TEST_F(BridgeReloadTest, WhatALaterReloadHasMendedIsNotTold) {
   EXPECT_THAT(text_of_next_call(2), AllOf(HasSubstr("spawn #2"), Not(HasSubstr("failed"))));
 }
 
-TEST_F(BridgeReloadTest, NorWhatACallHasMended) {
+TEST_F(BridgeReloadTest, AFailureThatACallHasMendedIsNotTold) {
   open_session();
   reload();
   dies(build(1), 2);
@@ -134,7 +134,7 @@ TEST_F(BridgeReloadTest, ASecondOneDuringTheBuildIsDoneAfterIt) {
   EXPECT_THAT(text_of_next_call(2), Not(HasSubstr("failed")));
 }
 
-TEST_F(BridgeReloadTest, OneThatIsBegunAnewIsAlsoTheOneThatWasToFollow) {
+TEST_F(BridgeReloadTest, AReloadThatBeginsAnewCoversTheQueuedReload) {
   open_session();
   reload();
   reload();
@@ -148,7 +148,7 @@ TEST_F(BridgeReloadTest, OneThatIsBegunAnewIsAlsoTheOneThatWasToFollow) {
   EXPECT_THAT(done(), Not(Contains("start build 3")));
 }
 
-TEST_F(BridgeReloadTest, SoIsTheBuildAfterOneThatIsCancelled) {
+TEST_F(BridgeReloadTest, TheBuildAfterACancelledBuildCoversTheQueuedReload) {
   open_session();
   client(rebuild(1));
   reload();
@@ -201,7 +201,7 @@ TEST_F(BridgeReloadTest, ACrashDuringABuildThatFailsIsFollowedByARestart) {
   opens(2);
 }
 
-TEST_F(BridgeReloadTest, ButNotAfterAKillThatFindsNothing) {
+TEST_F(BridgeReloadTest, AfterAKillThatFindsNothingNoRestartFollowsAFailedBuild) {
   config.restarts = BridgeConfig::Restarts::on_crash;
   open_session();
   reload();

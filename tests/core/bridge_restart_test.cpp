@@ -47,7 +47,7 @@ TEST_F(BridgeRestartTest, AServerThatHasEndedInGoodOrderStaysDown) {
   EXPECT_THAT(done(), IsEmpty());
 }
 
-TEST_F(BridgeRestartTest, UnlessItIsToBeThereAlways) {
+TEST_F(BridgeRestartTest, EagerRestartsAlsoAServerThatExitedByItself) {
   config.restarts = BridgeConfig::Restarts::eager;
   open_session();
   dies(1, 0);
@@ -67,7 +67,7 @@ TEST_F(BridgeRestartTest, AfterAKillNothingBringsItBack) {
   EXPECT_THAT(done(), IsEmpty());
 }
 
-TEST_F(BridgeRestartTest, NorAfterAKillThatFindsNothing) {
+TEST_F(BridgeRestartTest, NoRestartFollowsAKillThatFindsNothing) {
   open_session();
   dies(1, 3);
   client(call(1, "sitter_kill"));
@@ -76,7 +76,7 @@ TEST_F(BridgeRestartTest, NorAfterAKillThatFindsNothing) {
   EXPECT_THAT(done(), IsEmpty());
 }
 
-TEST_F(BridgeRestartTest, TheRowHasAnEnd) {
+TEST_F(BridgeRestartTest, RestartsInARowEndAtTheMaximum) {
   config.restarts_max = 2;
   open_session();
   for (Generation gen = 1; gen <= 3; ++gen) {

@@ -79,7 +79,7 @@ TEST_F(BridgeStatelessTest, WithoutAStreamNobodyIsToldOfAChangedList) {
   EXPECT_THAT(lines[0], HasSubstr("+1 added (other), -1 removed (echo)"));
 }
 
-TEST_F(BridgeStatelessTest, ResultsOfOurOwnSayThatTheyAreCompleteAndWhoseTheyAre) {
+TEST_F(BridgeStatelessTest, ResultsOfTheBridgeSayThatTheyAreCompleteAndNameTheirSender) {
   client(enveloped_call(1, "sitter_child_stderr"));
   EXPECT_THAT(client_got(), ElementsAre(result(1, own_text("(no child stderr in buffer)"))));
   client(enveloped_call(2, "echo"));
@@ -276,7 +276,7 @@ TEST_F(BridgeStatelessTest, TheFirstAnswerOfAReplacedServerDoesNotEndARowOfFaile
   dies(1, 0);
   done();
   client(enveloped_call(10, "echo"));
-  EXPECT_THAT(done(), ElementsAre("check files", HasSubstr("none was tried now")));
+  EXPECT_THAT(done(), ElementsAre("check files", HasSubstr("no new start was tried")));
 }
 
 TEST_F(BridgeStatelessTest, ACrashInTheFirstRequestIsToldAsACrash) {
@@ -322,7 +322,7 @@ TEST_F(BridgeStatelessTest, KillAnswersWhatIsInFlightAndTheNextRequestStartsAgai
   EXPECT_THAT(answer()["result"]["content"][0]["text"], HasSubstr("killed by sitter_kill"));
 }
 
-TEST_F(BridgeStatelessTest, WhatTheClientDiscoveredIsNoChangeUnlessItIsKnown) {
+TEST_F(BridgeStatelessTest, ADiscoveredValueCountsAsChangedOnlyIfTheNewValueIsKnown) {
   client(enveloped(1, "server/discover"));
   child(1, result(1, discovered(R"json(,"instructions":"Hello.","_meta":)json"
                                 R"json({"io.modelcontextprotocol/serverInfo":)json"

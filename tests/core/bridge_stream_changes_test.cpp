@@ -38,7 +38,7 @@ TEST_F(BridgeStreamChangesTest, APartOfAResourceIsTold) {
   EXPECT_THAT(client_got(), ElementsAre(part));
 }
 
-TEST_F(BridgeStreamChangesTest, OneThatStartsTheChildIsToldOfWhatHasChanged) {
+TEST_F(BridgeStreamChangesTest, AStreamThatStartsTheChildIsToldOfWhatHasChanged) {
   client(enveloped(1, "x"));
   opens(1);
   child(1, result(1, R"json({"resultType":"complete"})json"));

@@ -101,7 +101,7 @@ TEST_F(BridgeStreamEndsTest, TheEndOfAStreamThatTheBridgeHasEndedEndsNoOther) {
   answers_x(2);
 }
 
-TEST_F(BridgeStreamEndsTest, WhatOnlyTheChildCanGrantTheClientGetsWithANewStream) {
+TEST_F(BridgeStreamEndsTest, IfTheChildGrantsMoreThanTheBridgePromisedTheStreamEnds) {
   plays.start = false;
   const std::string more = R"json({"toolsListChanged":true,"resourceSubscriptions":["a:/b"]})json";
   client(listen(kStream, more));
@@ -220,7 +220,7 @@ TEST_F(BridgeStreamEndsTest, ARespawnedChildThatGrantsLessOfWhatElseWasAskedEnds
   answers_x(2);
 }
 
-TEST_F(BridgeStreamEndsTest, OneThatTheClientEndsWhileNoChildServesIsNotOpenedAgain) {
+TEST_F(BridgeStreamEndsTest, AStreamThatTheClientEndsWhileNoChildServesIsNotOpenedAgain) {
   open_stream(kTools, kTools);
   dies(1, 0);
   done();
@@ -243,7 +243,7 @@ TEST_F(BridgeStreamEndsTest, ItsEndNamesTheStreamAlsoIfTheChildForgotThat) {
   }
 }
 
-TEST_F(BridgeStreamEndsTest, AnEndThatDoesNotSayThatItIsCompleteDoes) {
+TEST_F(BridgeStreamEndsTest, AStreamEndWithoutAResultTypeGetsOne) {
   open_stream(kTools, kTools);
   child(1, result(kStream, "{}"));
   time_passes(limits::kStreamEndWait);
@@ -259,7 +259,7 @@ TEST_F(BridgeStreamEndsTest, AnEndThatIsNoObjectBecomesOne) {
   }
 }
 
-TEST_F(BridgeStreamEndsTest, OneThatIsOpenWhenTheSessionEndsIsEnded) {
+TEST_F(BridgeStreamEndsTest, AStreamThatIsOpenWhenTheSessionEndsIsEnded) {
   open_stream(kTools, kTools);
   client_closes_input();
   dies(1, 0);

@@ -40,7 +40,7 @@ TEST_F(BridgeStreamsTest, ItIsOpenedAgainUnderItsIdAndTheSecondAcknowledgementIs
   answers_x(2);
 }
 
-TEST_F(BridgeStreamsTest, OneThatComesDuringARespawnReachesTheNewChildToo) {
+TEST_F(BridgeStreamsTest, AStreamThatComesDuringARespawnReachesTheNewChildToo) {
   open_stream(kTools, kTools);
   dies(1, 0);
   client(enveloped(92, "x"));
@@ -53,7 +53,7 @@ TEST_F(BridgeStreamsTest, OneThatComesDuringARespawnReachesTheNewChildToo) {
   answers_x(2);
 }
 
-TEST_F(BridgeStreamsTest, WhatTheAcknowledgementLeavesOutOfTheToolsTheBridgeOwns) {
+TEST_F(BridgeStreamsTest, IfTheChildDoesNotGrantTheToolsTheBridgeGrantsThem) {
   client(listen(kStream, R"json({"toolsListChanged":true,"resourcesListChanged":true})json"));
   opens(1);
   done();
@@ -63,7 +63,7 @@ TEST_F(BridgeStreamsTest, WhatTheAcknowledgementLeavesOutOfTheToolsTheBridgeOwns
                   kStream, R"json({"toolsListChanged":true,"resourcesListChanged":true})json")));
 }
 
-TEST_F(BridgeStreamsTest, AStreamThatTheChildDoesNotKnowTheBridgeOwns) {
+TEST_F(BridgeStreamsTest, IfTheChildHasNoStreamsTheBridgeServesTheStream) {
   client(listen(kStream, kTools));
   opens(1);
   done();
@@ -158,7 +158,7 @@ TEST_F(BridgeStreamsTest, AnAnswerToExactlyTheIdOfACallIsNotTheStreams) {
   EXPECT_THAT(client_got(), ElementsAre(result(other, complete_text("a"))));
 }
 
-TEST_F(BridgeStreamsTest, NotEvenOneThatLooksLikeItsEnd) {
+TEST_F(BridgeStreamsTest, AnAnswerToExactlyTheIdOfACallIsNotTheEndOfAStreamEvenIfItLooksLikeOne) {
   const Id stream("12345678901234567001"), rounded("12345678901234567168");
   open_beside_a_call(stream, rounded);
   const std::string answer =
@@ -168,7 +168,7 @@ TEST_F(BridgeStreamsTest, NotEvenOneThatLooksLikeItsEnd) {
   EXPECT_THAT(client_got(), ElementsAre(answer));
 }
 
-TEST_F(BridgeStreamsTest, AChildThatHasShownEveryDigitRoundsNoStream) {
+TEST_F(BridgeStreamsTest, AChildThatHasReturnedEveryDigitRoundsNoIdOfAStream) {
   const Id stream("12345678901234567001"), rounded("12345678901234567168");
   client(listen(stream, kTools));
   opens(1);
@@ -182,7 +182,7 @@ TEST_F(BridgeStreamsTest, AChildThatHasShownEveryDigitRoundsNoStream) {
   EXPECT_THAT(client_got(), ElementsAre(to_stream(stream, kChanged)));
 }
 
-TEST_F(BridgeStreamsTest, AnUnreadableAnswerToExactlyTheIdOfAStreamIsNoCalls) {
+TEST_F(BridgeStreamsTest, AnUnreadableAnswerWithTheExactIdOfAStreamAnswersNoCall) {
   const Id stream("9007199254740992"), other("9007199254740993");
   open_beside_a_call(stream, other);
   child(1, result(stream, "{\"x\":\"\xff\"}"));
@@ -191,7 +191,7 @@ TEST_F(BridgeStreamsTest, AnUnreadableAnswerToExactlyTheIdOfAStreamIsNoCalls) {
   EXPECT_THAT(client_got(), ElementsAre(result(other, complete_text("a"))));
 }
 
-TEST_F(BridgeStreamsTest, OfARoundedIdOnlyTheEndOfAStreamIsTheStreams) {
+TEST_F(BridgeStreamsTest, ForARoundedIdOnlyAStreamEndBelongsToTheStream) {
   const Id stream("12345678901234567001"), other("12345678901234567002");
   const Id rounded("12345678901234567000");
   client(listen(stream, kTools));
@@ -224,7 +224,7 @@ TEST_F(BridgeStreamsTest, AnEndWithEveryDigitShowsThatTheChildRoundsNone) {
   EXPECT_THAT(client_got(), ElementsAre(result(other, complete_text("b"))));
 }
 
-TEST_F(BridgeStreamsTest, OneThatChildrenDieOfIsAskedForBehindAnAnswer) {
+TEST_F(BridgeStreamsTest, AStreamThatTwoChildrenDiedOfIsSentOnlyAfterTheNextChildHasAnswered) {
   open_stream(kTools, kTools);
   dies(1, 0);
   for (const Generation gen : {2u, 3u}) {
@@ -239,7 +239,7 @@ TEST_F(BridgeStreamsTest, OneThatChildrenDieOfIsAskedForBehindAnAnswer) {
   EXPECT_THAT(done(), Contains("child 4 " + listen(kStream, kTools)));
 }
 
-TEST_F(BridgeStreamsTest, AStreamWithTheIdOfARunningRequestCannotBeToldFromIt) {
+TEST_F(BridgeStreamsTest, AStreamWithTheIdOfARunningRequestIsRefused) {
   client(enveloped(kStream, "x"));
   client(listen(kStream, kTools));
   opens(1);
@@ -274,7 +274,7 @@ TEST_F(BridgeStreamsTest, ARoundedAcknowledgementOfWhatAStreamDoesNotWantIsNotIt
   EXPECT_THAT(client_got(), ElementsAre(acknowledged(stream, kTools)));
 }
 
-TEST_F(BridgeStreamsTest, ARequestWithTheIdOfAnOpenStreamCannotBeToldFromIt) {
+TEST_F(BridgeStreamsTest, ARequestWithTheIdOfAnOpenStreamIsRefused) {
   open_stream(kTools, kTools);
   client(enveloped_call(kStream, "echo"));
   EXPECT_THAT(done(), ElementsAre(AllOf(HasSubstr("-32600"), HasSubstr("is open already"))));
@@ -289,7 +289,7 @@ TEST_F(BridgeStreamsTest, WhatElseTheChildGrantsReachesTheClient) {
                                               HasSubstr(R"json("toolsListChanged":true)json"))));
 }
 
-TEST_F(BridgeStreamsTest, TwoStreamsWithTheSameIdCannotBeToldApart) {
+TEST_F(BridgeStreamsTest, ASecondStreamWithTheSameIdIsRefused) {
   open_stream(kTools, kTools);
   client(listen(kStream, kTools));
   EXPECT_THAT(done(), ElementsAre(AllOf(HasSubstr("-32600"), HasSubstr("is open already"))));

@@ -365,7 +365,7 @@ TEST_F(BridgeUnreadableTest, AnAnswerThatBreaksOffWithItsChildIsToldAsTheEndOfTh
   EXPECT_THAT(answer_text(), HasSubstr("crashed (SIGSEGV)"));
 }
 
-TEST_F(BridgeUnreadableTest, AWholeAnswerWithoutALineEndIsOne) {
+TEST_F(BridgeUnreadableTest, ACompleteAnswerWithoutALineEndIsAccepted) {
   open_session();
   client(call(5, "a"));
   done();

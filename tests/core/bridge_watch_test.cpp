@@ -164,7 +164,7 @@ TEST_F(BridgeWatchTest, AfterSitterKillNoSaveBringsTheServerBack) {
   dies(build(1), 1);
 }
 
-TEST_F(BridgeWatchTest, NorAfterAKillThatFindsNothing) {
+TEST_F(BridgeWatchTest, NoSaveStartsTheServerAfterAKillThatFindsNothing) {
   open();
   dies(1, 3);
   client(call(5, "sitter_kill"));
@@ -234,7 +234,7 @@ TEST_F(BridgeWatchTest, AProbeBeforeAnythingElseIsNoReasonToLookForEver) {
   EXPECT_THAT(client_got(), SizeIs(2));
 }
 
-TEST_F(BridgeWatchTest, ACallOfRebuildIsAnsweredHoweverOftenIsSaved) {
+TEST_F(BridgeWatchTest, ARebuildCallIsAnsweredHoweverOftenFilesAreSaved) {
   config.build_command = "make";
   open();
   client(rebuild(1));

@@ -64,13 +64,13 @@ TEST(BuildExcerptTest, TheFirstErrorsCountMost) {
                     EndsWith("error 98.\nerror 99.")));
 }
 
-TEST(BuildExcerptTest, AReportOfNoErrorsIsNone) {
+TEST(BuildExcerptTest, AReportOfZeroErrorsIsNotAnError) {
   auto lines = noise(100);
   lines[10] = "0 errors, 2 warnings";
   EXPECT_THAT(excerpt(lines), Not(HasSubstr("0 errors")));
 }
 
-TEST(BuildExcerptTest, ARemarkAtAPlaceIsNone) {
+TEST(BuildExcerptTest, ARemarkAtALocationIsNotAnError) {
   auto lines = noise(100);
   lines[10] = "a.c:1:2: warning: unused";
   EXPECT_THAT(excerpt(lines), Not(HasSubstr("unused")));

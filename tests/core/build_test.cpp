@@ -52,7 +52,7 @@ TEST_F(BuildTest, ItSucceedsWithCode0) {
   EXPECT_EQ(build_clause(*build.result()), "the build succeeded after 3s");
 }
 
-TEST_F(BuildTest, ItFailsWithAnyOther) {
+TEST_F(BuildTest, ABuildFailsWithAnyOtherExitCode) {
   ends({2, ""});
   EXPECT_EQ(build_clause(*build.result()), "the build failed (exit 2) after 3s");
 }
@@ -82,7 +82,7 @@ TEST_F(BuildTest, OfALongOutputTheLastLinesAreKeptAndTheFirstErrors) {
   EXPECT_EQ(lines.back().number, build.line_count());
 }
 
-TEST_F(BuildTest, SoManyErrorsAreKept) {
+TEST_F(BuildTest, TheNumberOfKeptErrorsIsBounded) {
   for (std::size_t i = 0; i < 2 * limits::kBuildErrorsKept; ++i) {
     build.add(std::string(1000, 'x') + " error", 0);
   }
@@ -104,7 +104,7 @@ TEST_F(BuildTest, ItMayCloseItsOutputAndGoOn) {
   EXPECT_TRUE(build.life.is_up());
 }
 
-TEST_F(BuildTest, WhatItHasStartedLastHasAMomentToGoToASessionOfItsOwn) {
+TEST_F(BuildTest, TheLastProcessOfABuildHasAMomentToBeginItsOwnSession) {
   const auto after = [](Milliseconds time) { return Now{at(0).steady + time, at(0).wall}; };
   build.life.on_started({-1, 77}, at(0), out);
   build.life.on_exited({0, ""}, at(0), out);
@@ -116,7 +116,7 @@ TEST_F(BuildTest, WhatItHasStartedLastHasAMomentToGoToASessionOfItsOwn) {
   EXPECT_THAT(signals(), ElementsAre(How::terminate));
 }
 
-TEST_F(BuildTest, OneThatIsStoppedLeavesNothing) {
+TEST_F(BuildTest, ABuildThatIsStoppedLeavesNothing) {
   build.life.on_started({-1, 77}, at(0), out);
   build.life.take_down(EndReason::shut_down, "", {}, at(0), out);
   signals();

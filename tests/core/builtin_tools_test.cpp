@@ -237,7 +237,7 @@ TEST(CallArgumentsTest, TheInnerOnesStayAsTheyAreWritten) {
   const auto error = [&](std::string_view raw) { return std::get<ArgumentError>(parsed(raw)); };
   EXPECT_EQ(error(""), "tool must be the name of a tool of the server");
   EXPECT_EQ(error(R"json({"tool":"a","arguments":[1]})json"), "arguments must be an object");
-  EXPECT_EQ(error(R"json({"tool":"a","arguments":"{x"})json"), "arguments is no valid JSON");
+  EXPECT_EQ(error(R"json({"tool":"a","arguments":"{x"})json"), "arguments is not valid JSON");
   EXPECT_EQ(error(R"json({"name":"a"})json"), "unknown argument name; known: tool, arguments");
 }
 

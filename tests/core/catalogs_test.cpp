@@ -44,14 +44,14 @@ TEST(CatalogsTest, AListThatDidNotComeIsNotCompared) {
   EXPECT_EQ(catalogs.tools().count(), 1u);
 }
 
-TEST(CatalogsTest, ARespawnThatIsNotAskedForAKindHasNothingOfIt) {
+TEST(CatalogsTest, AKindThatTheRespawnedChildIsNotAskedForIsEmpty) {
   Catalogs catalogs;
   catalogs.take({tools(std::string(kFirst))}, false);
   EXPECT_THAT(catalogs.take({}, true).changed, ElementsAre(true, false, false));
   EXPECT_EQ(catalogs.tools().count(), 0u);
 }
 
-TEST(CatalogsTest, TheLastListIsShownWithMoreBehindIt) {
+TEST(CatalogsTest, TheLastListIsShownWithExtraItemsAtItsEnd) {
   Catalogs catalogs;
   catalogs.take_page(CatalogKind::tools, R"json([{"name":"a"}])json");
   EXPECT_EQ(catalogs.last_list(Method::tools_list, {R"json({"name":"b"})json"}),

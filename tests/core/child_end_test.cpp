@@ -46,7 +46,7 @@ TEST(PreviousWordsTest, ADeliberateKillIsNoCrashHoweverItEnded) {
   }
 }
 
-TEST(EndClauseTest, WhereNoChildWasNoLifeIsTold) {
+TEST(EndClauseTest, WithoutAChildNoLifetimeIsReported) {
   for (const auto& [reason, clause] :
        {std::pair(EndReason::killed_by_sitter, "the server was killed by sitter_kill"),
         std::pair(EndReason::shut_down, "the server was shut down with the session")}) {

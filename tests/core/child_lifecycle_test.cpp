@@ -322,7 +322,7 @@ TEST_F(ChildLifecycleTest, AProcessThatMayNotBeSignalledIsGivenUp) {
   EXPECT_EQ(life_.end(true).why, "Operation not permitted");
 }
 
-TEST_F(ChildLifecycleTest, ADescendantThatMayNotBeSignalledIsNoReason) {
+TEST_F(ChildLifecycleTest, ADescendantThatMayNotBeSignalledDoesNotEndTheWait) {
   starts();
   take_down();
   passes(milliseconds(1000));
@@ -385,7 +385,7 @@ TEST_F(ChildLifecycleTest, ARemoteRunnerHasItsOwnSecondRung) {
   EXPECT_EQ(life_.deadline(), now_.steady + milliseconds(5000));
 }
 
-TEST_F(ChildLifecycleTest, KillingStaysWhatItIs) {
+TEST_F(ChildLifecycleTest, ASecondOrderDoesNotChangeAKillThatHasBegun) {
   starts();
   take_down();
   passes(milliseconds(500));
@@ -422,7 +422,7 @@ TEST_F(ChildLifecycleTest, DrainingWaitsForTheRestOfTheUnit) {
   EXPECT_THAT(done(), ElementsAre("release"));
 }
 
-TEST_F(ChildLifecycleTest, AnOrphanIsOfNoInterestBefore) {
+TEST_F(ChildLifecycleTest, TheEndOfAnOrphanIsIgnoredWhileTheChildRuns) {
   starts();
   life_.on_orphan_ended(out_);
   EXPECT_THAT(done(), IsEmpty());
@@ -471,7 +471,7 @@ TEST_F(ChildLifecycleTest, NothingLeadsOutOfOver) {
   EXPECT_EQ(reason(), EndReason::exited);
 }
 
-TEST_F(ChildLifecycleTest, WhatEndedWhomIsRemembered) {
+TEST_F(ChildLifecycleTest, WhatEndedEachProcessIsRemembered) {
   starts();
   take_down();
   unit({leader_, grandchild_, {102, false, "other", ""}});

@@ -7,7 +7,7 @@
 namespace sitter {
 namespace {
 
-TEST(ClientFacts, OfAClientThatIsNotKnownAreWhatMostDo) {
+TEST(ClientFacts, AnUnknownClientHasTheDefaultFacts) {
   for (const auto* name :
        {"", "claude-code", "story", "codex-mcp-clients", "my-codex-mcp-client"}) {
     EXPECT_EQ(facts_of_client(name), ClientFacts{}) << name;

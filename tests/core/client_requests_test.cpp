@@ -71,7 +71,7 @@ TEST_F(ClientRequestsTest, OnlyWhatWasSentIsFoundByAnAnswer) {
   EXPECT_EQ(requests_.find_sent("2", 1), nullptr);
 }
 
-TEST_F(ClientRequestsTest, ACancellationMeansTheYoungestThatIsOpen) {
+TEST_F(ClientRequestsTest, ACancellationMeansTheNewestOpenRequest) {
   ClientRequest& first = sent("1");
   ClientRequest& second = sent("1");
   EXPECT_EQ(requests_.find_open("1"), &second);
@@ -239,7 +239,7 @@ TEST_F(ClientRequestsTest, CancelledRequestsAreForgottenForTheirBytesToo) {
   EXPECT_TRUE(requests_.uses("\"" + half + "\""));
 }
 
-TEST_F(ClientRequestsTest, NoIdOfTheClientMeansARequestOfSomebodyElse) {
+TEST_F(ClientRequestsTest, NoIdOfTheClientMeansAControlRequest) {
   ClientRequest& control = requests_.add_control(7);
   EXPECT_EQ(control.state, State::ours);
   EXPECT_TRUE(control.is_control());
@@ -254,7 +254,8 @@ TEST_F(ClientRequestsTest, ARoundedIdIsThatOfTheOldestThatIsOwed) {
   const std::string rounded = "12345678901234567168";
   EXPECT_EQ(requests_.find_rounded(rounded, 1), &first);
   EXPECT_EQ(requests_.find_rounded(rounded, 2), nullptr);
-  EXPECT_EQ(requests_.find_rounded("12345678901234567892", 1), nullptr) << "no double prints it";
+  EXPECT_EQ(requests_.find_rounded("12345678901234567892", 1), nullptr)
+      << "no double is printed like this";
   requests_.cancel(first);
   EXPECT_EQ(requests_.find_rounded(rounded, 1), &second);
   requests_.take(second);

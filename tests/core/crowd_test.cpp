@@ -19,14 +19,14 @@ TEST(CrowdTest, AtTheBoundTheClientIsReadAndWithAByteMoreItWaits) {
   EXPECT_EQ(crowd.deadline(), std::nullopt);
 }
 
-TEST(CrowdTest, WhereWaitingDoesNotHelpItIsReadAndRefused) {
+TEST(CrowdTest, IfWaitingDoesNotHelpTheClientIsReadAndRequestsAreRefused) {
   Crowd crowd;
   Now now{};
   crowd.settle(kMax + 1, now);
   now.steady += limits::kDeafAfter - Milliseconds(1);
   crowd.settle(kMax + 1, now);
   crowd.on_timeout(now);
-  EXPECT_FALSE(crowd.refuses()) << "the wait counts from its begin";
+  EXPECT_FALSE(crowd.refuses()) << "the wait counts from its beginning";
   now.steady += Milliseconds(1);
   crowd.on_timeout(now);
   EXPECT_TRUE(crowd.refuses());

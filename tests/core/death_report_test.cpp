@@ -68,7 +68,7 @@ TEST(DeathReportTest, ARepeatedEndSaysSoWhateverItsEra) {
   failed.end->may_be_of_other_era = true;
   EXPECT_THAT(report_text(failed), HasSubstr("the next request starts it again"));
   failed.is_repeated = true;
-  EXPECT_THAT(report_text(failed), HasSubstr("none was tried now"));
+  EXPECT_THAT(report_text(failed), HasSubstr("no new start was tried"));
 }
 
 TEST(DeathReportTest, ASilentServerNamesTheOptionAndTheOtherEra) {

@@ -54,7 +54,7 @@ TEST_F(GenerationsTest, AComingChildServesOnce) {
   EXPECT_FALSE(children_.serve(child));
 }
 
-TEST_F(GenerationsTest, OneThatIsOnItsWayOutDoesNotServe) {
+TEST_F(GenerationsTest, AChildThatIsOnItsWayOutDoesNotServe) {
   Child& child = serve();
   take_down(child);
   EXPECT_EQ(children_.serving(), nullptr);
@@ -75,7 +75,7 @@ TEST_F(GenerationsTest, AComingChildIsACandidateWhileAnotherHasItsPlace) {
   EXPECT_FALSE(children_.is_one_ending());
 }
 
-TEST_F(GenerationsTest, OneThatRetiresIsNotTheClients) {
+TEST_F(GenerationsTest, ARetiringChildDoesNotServe) {
   Child& child = serve();
   EXPECT_EQ(child.retires_at(), std::nullopt);
   children_.retire(child, now_.steady + std::chrono::seconds(5));
@@ -85,7 +85,7 @@ TEST_F(GenerationsTest, OneThatRetiresIsNotTheClients) {
   EXPECT_FALSE(children_.is_empty());
 }
 
-TEST_F(GenerationsTest, OneThatWasProbedComesOnceMore) {
+TEST_F(GenerationsTest, AProbedChildBecomesComingAgain) {
   Child& child = serve();
   child.proof = Child::Proof::answered;
   children_.come_again(child);
@@ -94,7 +94,7 @@ TEST_F(GenerationsTest, OneThatWasProbedComesOnceMore) {
   EXPECT_TRUE(children_.serve(child));
 }
 
-TEST_F(GenerationsTest, OneThatIsOverIsGivenAwayAfterItsLastStep) {
+TEST_F(GenerationsTest, AChildThatIsOverIsGivenAwayAfterItsLastStep) {
   Child& first = serve();
   begin();
   end(first);

@@ -463,7 +463,7 @@ TEST_F(HandshakeTest, AListOfToolsThatNeverComesIsNoReasonToDoubtOneThatServes) 
   EXPECT_FALSE(handshake_.is_in_doubt());
 }
 
-TEST_F(HandshakeTest, OneThatHasShownItsEraIsNotDoubted) {
+TEST_F(HandshakeTest, AChildThatHasShownItsEraIsNotDoubted) {
   list(false);
   handshake_.end_doubt();
   EXPECT_FALSE(handshake_.is_in_doubt());
@@ -473,7 +473,7 @@ TEST_F(HandshakeTest, OneThatHasShownItsEraIsNotDoubted) {
   EXPECT_THAT(sent(), IsEmpty());
 }
 
-TEST_F(HandshakeTest, OneThatHasAnsweredServerDiscoverIsNotDoubted) {
+TEST_F(HandshakeTest, AChildThatHasAnsweredServerDiscoverIsNotDoubted) {
   OpeningResult discovered;
   discovered.capabilities = "{}";
   handshake_.on_discovered(discovered);

@@ -42,7 +42,7 @@ TEST(HistoryTest, AnEndInGoodOrderIsNoFailure) {
   }
 }
 
-TEST(HistoryTest, SoManyLivesAreKept) {
+TEST(HistoryTest, TheNumberOfKeptLivesIsBounded) {
   History history;
   const int count = static_cast<int>(limits::kHistoryMax);
   for (int gen = 1; gen <= count; ++gen) {

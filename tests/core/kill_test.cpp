@@ -23,16 +23,16 @@ SharedImage shared_by(std::size_t count) {
 TEST(RefusalTextTest, NamesTheFileAndWhoWouldHaveEnded) {
   EXPECT_EQ(refusal_text({"/usr/bin/node", {{101, "node app.js"}, {102, "node"}}}),
             "Nothing was ended. The scope same-executable would end every process that runs "
-            "/usr/bin/node, and other programs run it too. These would have ended:\n"
+            "/usr/bin/node, which other programs run too. These processes would have ended:\n"
             "101 node app.js\n"
             "102 node\n"
-            "The scope auto ends the server and all that it started, and leaves those alone. Only "
-            "the user can allow more, by starting mcp-sitter with --allow-wide-kill.");
+            "The scope auto ends the server and all that it started, and leaves other programs "
+            "alone. Only the user can allow more, by starting mcp-sitter with --allow-wide-kill.");
 }
 
 TEST(RefusalTextTest, SaysThatNobodyElseRunsIt) {
   EXPECT_THAT(refusal_text(shared_by(0)),
-              AllOf(HasSubstr("At the moment none does.\nThe scope auto"),
+              AllOf(HasSubstr("At the moment, no such process is running.\nThe scope auto"),
                     Not(HasSubstr("would have ended"))));
 }
 

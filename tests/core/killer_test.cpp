@@ -125,7 +125,7 @@ TEST_F(KillerTest, AWiderScopeThatComesWhileTheReportIsDueDelaysIt) {
   EXPECT_FALSE(killer_.finish({}));
 }
 
-TEST_F(KillerTest, TheServerIsWantedDownUntilSomebodyWantsOne) {
+TEST_F(KillerTest, TheServerStaysDownUntilSomebodyWantsIt) {
   EXPECT_FALSE(killer_.is_wanted_down());
   killer_.begin(kFirst, KillScope::child);
   killer_.on_children_over(out_);

@@ -24,11 +24,11 @@ TEST(LinePatternTest, AWrongOneIsNamedAndMatchesNothing) {
   EXPECT_FALSE(pattern.matches("(one"));
 }
 
-TEST(LinePatternTest, OneThatWouldNeedMuchMemoryIsRefused) {
+TEST(LinePatternTest, APatternThatWouldNeedMuchMemoryIsRefused) {
   EXPECT_NE(LinePattern(R"([\pL\pN]{1000})").complaint(), "");
 }
 
-TEST(LinePatternTest, OneThatOthersBacktrackOnIsQuick) {
+TEST(LinePatternTest, APatternThatOtherMatchersBacktrackOnIsQuick) {
   EXPECT_FALSE(LinePattern("^(a+)+$").matches(std::string(8000, 'a') + "b"));
 }
 

@@ -64,8 +64,7 @@ TEST_F(MessageTest, AResultAndAnError) {
 TEST_F(MessageTest, WhatIsRawHasNoWhiteSpaceAroundIt) {
   const Message* message = read(
       "{ \"params\" : { \"arguments\" : { } , \"cursor\" : \"c\" }\t, \"id\" : 7 , \"method\" : "
-      "\"x\" ,"
-      " \"jsonrpc\" : \"2.0\" }");
+      "\"x\" , \"jsonrpc\" : \"2.0\" }");
   ASSERT_NE(message, nullptr);
   EXPECT_EQ(message->id, "7");
   EXPECT_EQ(message->params_raw, "{ \"arguments\" : { } , \"cursor\" : \"c\" }");

@@ -135,10 +135,10 @@ TEST_F(NoticesTest, WhatHappensAfterATextWasShownIsStillOwed) {
   notices_.tell_shown("1");
   EXPECT_EQ(notices_.restart(), nullptr);
   notices_.on_restart(restart(3));
-  EXPECT_THAT(notices_.show(known_),
-              AllOf(HasSubstr("spawn #3"), HasSubstr("1 start failed"), HasSubstr("second"),
-                    HasSubstr("new reload"), Not(HasSubstr("first\n")),
-                    Not(HasSubstr("old reload"))));
+  EXPECT_THAT(
+      notices_.show(known_),
+      AllOf(HasSubstr("spawn #3"), HasSubstr("1 start failed"), HasSubstr("second"),
+            HasSubstr("new reload"), Not(HasSubstr("first\n")), Not(HasSubstr("old reload"))));
 }
 
 TEST_F(NoticesTest, ATextThatWasShownIsOwedUntilItIsTold) {

@@ -123,7 +123,7 @@ TEST_F(OpeningTest, AChildIsNewsOnlyToAClientThatHasSpokenWithAnother) {
   EXPECT_TRUE(opening_.has_met_envelope());
 }
 
-TEST_F(OpeningTest, OfAChildWithoutAnOpeningTheClientIsToldANameAtMost) {
+TEST_F(OpeningTest, AChildWithoutAnOpeningChangesOnlyTheServerName) {
   OpeningResult known = result("2025-06-18", R"json({"tools":{}})json");
   known.server_info = R"json({"name":"a"})json";
   opening_.on_told(known);

@@ -41,7 +41,7 @@ TEST(RebuildTextTest, AFailedBuildLeavesTheServer) {
 
 TEST(RebuildTextTest, AFailedBuildAfterAKill) {
   EXPECT_THAT(rebuild_text(report(Outcome::failed, Server::down)),
-              ::testing::HasSubstr("No server runs; the next request starts what is there."));
+              ::testing::HasSubstr("No server is running; the next request starts it."));
 }
 
 TEST(RebuildTextTest, ANewServerThatDoesNotCome) {
@@ -53,15 +53,16 @@ TEST(RebuildTextTest, ANewServerThatDoesNotCome) {
   EXPECT_EQ(rebuild_text(bad),
             "[mcp-sitter] the build succeeded after 3s, but the server could not be started: it "
             "ended (exit 1) after 1s, before it had answered its opening. The server that ran "
-            "before was not touched and serves on. If the new one needs a port or a lock that the "
-            "old one holds, call sitter_rebuild with mode kill-first.\n"
-            "Its last words on stderr (sitter_child_stderr shows more):\nport 80 is in use\n"
+            "before was not touched and serves on. If the new server needs a port or a lock that "
+            "the old server holds, call sitter_rebuild with mode kill-first.\n"
+            "Last words of the new server on stderr (sitter_child_stderr shows more):\n"
+            "port 80 is in use\n"
             "The build wrote nothing.");
   bad.server = Server::down;
   EXPECT_THAT(rebuild_text(bad), ::testing::Not(::testing::HasSubstr("kill-first")));
 }
 
-TEST(RebuildTextTest, WithoutABuildAPortIsFreedByAKill) {
+TEST(RebuildTextTest, WithoutABuildTheAdviceIsAKill) {
   RebuildReport bad = report(Outcome::succeeded, Server::kept);
   bad.build.reset();
   bad.cause = "a.py changed";
@@ -73,7 +74,7 @@ TEST(RebuildTextTest, WithoutABuildAPortIsFreedByAKill) {
           ::testing::HasSubstr("call sitter_kill, and then any tool of the server.")));
 }
 
-TEST(RebuildTextTest, WhatWasNotExecutedNeedsNoPort) {
+TEST(RebuildTextTest, AServerThatWasNotExecutedGetsNoAdviceAboutPorts) {
   RebuildReport bad = report(Outcome::succeeded, Server::kept);
   bad.start_failure = ChildEnd{EndReason::not_executed, {}, {}, "no such file"};
   EXPECT_THAT(rebuild_text(bad), ::testing::Not(::testing::HasSubstr("port")));

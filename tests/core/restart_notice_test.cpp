@@ -122,7 +122,7 @@ TEST(RestartNoticeTest, OtherListsAreTold) {
             "prompt greet: name (required)\n"
             "prompts: +1 added (greet)\n"
             "resources: -1 removed (file:///a)\n"
-            "not compared, since the server listed them too late, or too many, or not at all: "
+            "not compared, because the server listed them too late, or too many, or not at all: "
             "tools, resources\n"
             "resource subscriptions refused by the server: file:///b, file:///c");
 }
@@ -133,7 +133,7 @@ TEST(RestartNoticeTest, PollutionOfStdoutIsTold) {
   notice.stdout_line = "Listening...";
   EXPECT_EQ(
       further(notice),
-      "stdout: the server wrote 1 line that is no MCP message (log to stderr instead), first: "
+      "stdout: the server wrote 1 line that is not an MCP message (log to stderr instead), first: "
       "Listening...");
 }
 
@@ -148,7 +148,7 @@ TEST(RestartNoticeTest, WhatTheServerNamesStaysOnItsLine) {
             "[mcp-sitter] server restarted (spawn #3, pid 12345, startup 1.8s). path: /a "
             "[mcp-sitter] b. binary v1 2. tools: 1 schema changed (t x).\n"
             "t x: +a b\n"
-            "stdout: the server wrote 2 lines that are no MCP message (log to stderr instead), "
+            "stdout: the server wrote 2 lines that are not MCP messages (log to stderr instead), "
             "first: a b\uFFFD");
 }
 

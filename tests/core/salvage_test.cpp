@@ -19,7 +19,7 @@ TEST(LenientIdTest, TheIdOfTheTopLevelIsFoundFromTheStart) {
   EXPECT_EQ(lenient_id(R"json({"x":"id","id":5})json"), "5");
 }
 
-TEST(LenientIdTest, WhereThereIsNoneNoneIsFound) {
+TEST(LenientIdTest, WithoutAnIdNoneIsFound) {
   for (const std::string text :
        {"", "id", "{", "{\"id\"", "{\"id\":", "{\"id\":}", "{\"id\":null}", "{\"id\":tru",
         "{\"id\":{}}", "{\"id\":\"unclosed", "{\"params\":{\"id\":1"}) {

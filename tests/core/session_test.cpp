@@ -84,7 +84,7 @@ TEST(SessionTest, SubscriptionsAreBounded) {
   EXPECT_EQ(session.subscriptions.back(), "\"a\"");
 }
 
-TEST(SessionTest, SoAreTheBytesOfTheirUris) {
+TEST(SessionTest, TheBytesOfSubscribedUrisAreBounded) {
   Session session;
   EXPECT_EQ(limits::kSubscriptionBytesMax, 4 * limits::kMiB);
   const std::string uri(limits::kSubscriptionBytesMax - 1, 'a');

@@ -45,12 +45,12 @@ TEST_F(StartsTest, OneLookAtTheFilesIsOnItsWayUntilItIsAnswered) {
   EXPECT_EQ(lazy_.on_checked(), Check::none);
 }
 
-TEST_F(StartsTest, WithoutRestartsAnEndIsNeverTooMuch) {
+TEST_F(StartsTest, WithoutRestartsNoEndExceedsTheMaximum) {
   EXPECT_FALSE(lazy_.on_end(crash(), now_));
   EXPECT_EQ(lazy_.restart_due(), std::nullopt);
 }
 
-TEST_F(StartsTest, TheRestartAfterTheLastOneIsRefused) {
+TEST_F(StartsTest, ARestartBeyondTheMaximumIsRefused) {
   Starts starts(When::on_crash, 1);
   EXPECT_FALSE(starts.on_end(crash(), now_));
   ASSERT_TRUE(starts.restart_due());

@@ -99,7 +99,7 @@ TEST_F(StreamsTest, ARoundedIdIsThatOfAStreamOfTheChildThatMayRound) {
   EXPECT_EQ(found("12345678901234567168", 2, true), &stream("12345678901234567890"));
   EXPECT_EQ(found("12345678901234567168", 2, false), nullptr);
   EXPECT_EQ(found("12345678901234567168", 3, true), nullptr);
-  EXPECT_EQ(found("12345678901234567892", 2, true), nullptr) << "no double prints it";
+  EXPECT_EQ(found("12345678901234567892", 2, true), nullptr) << "no double is printed like this";
 }
 
 TEST_F(StreamsTest, WaitUntilTheyAreGranted) {

@@ -107,7 +107,7 @@ TEST(OneLineTest, EveryKindOfLineBreakBecomesASpace) {
   EXPECT_EQ(one_line("a\nb\rc\r\nd\u2028e\u2029f"), "a b c d e f");
 }
 
-TEST(OneLineTest, NothingButSpaceStandsAtNeitherEnd) {
+TEST(OneLineTest, SpaceAtBothEndsIsRemoved) {
   EXPECT_EQ(one_line("\n \ta b\n\n"), "a b");
   EXPECT_EQ(one_line(" \n"), "");
 }

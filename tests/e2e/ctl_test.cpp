@@ -63,7 +63,7 @@ class Ctl : public ::testing::Test {
 };
 
 TEST_F(Ctl, ListShowsAllThatRun) {
-  EXPECT_THAT(ctl({"list"}).output, HasSubstr("no mcp-sitter of yours runs"));
+  EXPECT_THAT(ctl({"list"}).output, HasSubstr("no mcp-sitter of yours is running"));
   ScriptedClient one(setup({"--name", "one"}));
   ScriptedClient two(setup({"--name", "two"}));
   open(one);
@@ -100,7 +100,7 @@ TEST_F(Ctl, StatusReloadKillAndStderr) {
   const long second = client.child_pid();
   EXPECT_THAT(ctl({"kill"}).output, HasSubstr(std::to_string(second)));
   EXPECT_TRUE(ends(second));
-  EXPECT_THAT(ctl({"kill"}).output, HasSubstr("nothing ran"));
+  EXPECT_THAT(ctl({"kill"}).output, HasSubstr("no process was running"));
   EXPECT_EQ(client.end(), 0);
 }
 
@@ -205,7 +205,7 @@ TEST_F(Ctl, TwoOfOneNameAreToldApartByTheirPids) {
   open(two);
   const Run run = ctl({"kill", "dev"});
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_THAT(run.error, AllOf(HasSubstr("2 of them run as 'dev': name one by its pid"),
+  EXPECT_THAT(run.error, AllOf(HasSubstr("2 of them run as 'dev': choose one by its pid"),
                                HasSubstr(std::to_string(one.program().pid())),
                                HasSubstr(std::to_string(two.program().pid()))));
   EXPECT_THAT(ctl({"status", std::to_string(two.program().pid())}).output,
@@ -225,7 +225,7 @@ TEST_F(Ctl, OneIsFoundByTheFolderOfItsServer) {
 TEST_F(Ctl, NoneIsAFailureThatSaysSo) {
   const Run run = ctl({"status", "dev"});
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_THAT(run.error, HasSubstr("no mcp-sitter 'dev' of yours runs"));
+  EXPECT_THAT(run.error, HasSubstr("no mcp-sitter 'dev' of yours is running"));
 }
 
 TEST_F(Ctl, AMistakeInTheWordsIsOne) {
@@ -281,7 +281,7 @@ TEST_F(Ctl, ASocketOfADeadBridgeIsRemoved) {
   OwnDescriptor dead(::socket(AF_UNIX, SOCK_STREAM, 0));
   ASSERT_EQ(bind(dead.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   dead.close();
-  EXPECT_THAT(ctl({"list"}).output, HasSubstr("no mcp-sitter of yours runs"));
+  EXPECT_THAT(ctl({"list"}).output, HasSubstr("no mcp-sitter of yours is running"));
   EXPECT_FALSE(fs::exists(socket));
 }
 
@@ -295,7 +295,7 @@ TEST_F(Ctl, OneThatDoesNotAnswerIsNamed) {
   EXPECT_THAT(ctl({"list"}).output, HasSubstr("does not answer"));
   EXPECT_THAT(ctl({"status", pid}).error, HasSubstr("mcp-sitter " + pid + " does not answer"));
   // The bridge that does not answer may be the bridge that is meant.
-  EXPECT_THAT(ctl({"kill"}).error, HasSubstr("2 of them run: name one by its pid"));
+  EXPECT_THAT(ctl({"kill"}).error, HasSubstr("2 of them run: choose one by its pid"));
   stopped.program().signal(SIGCONT);
 }
 
@@ -334,7 +334,7 @@ TEST_F(Ctl, AFolderThatOthersMayEnterIsNotUsed) {
   fs::permissions(runtime_ / "mcp-sitter", fs::perms::all);
   ScriptedClient client(setup());
   open(client);
-  EXPECT_TRUE(client.program().shows_error("others may enter it (chmod 700 mends that)"));
+  EXPECT_TRUE(client.program().shows_error("other users may enter it (chmod 700 prevents that)"));
   EXPECT_FALSE(fs::exists(socket_of(client)));
   EXPECT_EQ(client.end(), 0);
   EXPECT_TRUE(fs::exists(runtime_ / "mcp-sitter")) << "it was not ours to remove";
@@ -346,7 +346,7 @@ TEST_F(Ctl, OfAnotherUserNothingIsUsed) {
   open(client);
   ASSERT_TRUE(fs::exists(socket_of(client)));
   ASSERT_EQ(chown(socket_of(client).c_str(), 12345, 12345), 0);
-  EXPECT_THAT(ctl({"list"}).output, HasSubstr("no mcp-sitter of yours runs"));
+  EXPECT_THAT(ctl({"list"}).output, HasSubstr("no mcp-sitter of yours is running"));
   ASSERT_EQ(chown((runtime_ / "mcp-sitter").c_str(), 12345, 12345), 0);
   ScriptedClient other(setup());
   open(other);

@@ -108,7 +108,8 @@ TEST(Death, PureReadsGoToTheNextChild) {
   kill_now(first);
   EXPECT_TRUE(client.answer(1)["result"]["tools"].is_array());
   EXPECT_TRUE(client.answer(2)["result"]["contents"].is_array());
-  // A list died in flight under this id. The answer to a call with the same id is no list.
+  // A request for a list had this id when the child died. The answer to a later call with this id
+  // must not be read as a list.
   client.call(1, "structured");
   EXPECT_FALSE(client.answer(1)["result"].contains("tools"));
 }

@@ -175,7 +175,7 @@ TEST(End, AKillRightBehindASignalLeavesNothing) {
   }
 }
 
-/// Signals that end the bridge at once, because it can't handle them or does not.
+/// Signals that end the bridge at once, because the bridge cannot or does not handle them.
 class SuddenEnd : public ::testing::TestWithParam<int> {};
 
 TEST_P(SuddenEnd, LeavesNothingOfAStubbornServer) {
@@ -233,7 +233,7 @@ TEST(End, ChildHasDefaultSignalDispositions) {
   ScriptedClient client({.command = {"sleep", "30"}});
   client.request(0, "initialize", {{"protocolVersion", "2025-11-25"}});
   const long pid = client.child_pid();
-  // From then on the values are those of the command itself.
+  // When the child runs its command, the values are those of the command itself.
   EXPECT_TRUE(eventually([&] { return command_line_of(pid).starts_with("sleep"); }));
   for (const char* field : {"SigBlk", "SigIgn", "SigCgt"}) {
     EXPECT_EQ(status_field(pid, field), "0000000000000000") << field;

@@ -66,7 +66,7 @@ TEST_P(Ownership, ASwapEndsTheDaemonOfTheOldServerAndNoOther) {
   EXPECT_TRUE(ends(of_the_new_one));
 }
 
-TEST_P(Ownership, ADaemonOfABuildIsNobodyElses) {
+TEST_P(Ownership, ADaemonOfABuildBelongsToNoServer) {
   ScriptedClient client({.options = {"--build", daemon()}});
   client.open();
   client.text_of_call("sitter_rebuild");

@@ -141,7 +141,7 @@ TEST_F(Rebuild, ADaemonOfTheBuildIsLeftAlone) {
   EXPECT_TRUE(client.leaves_nothing());
 }
 
-TEST_F(Rebuild, AndWhenTheBridgeIsKilled) {
+TEST_F(Rebuild, ADaemonOfTheBuildSurvivesAKillOfTheBridge) {
   ScriptedClient client(
       setup("setsid sh -c 'echo $$ > daemon; exec sleep 1000' > /dev/null 2>&1 & "
             "echo $$ > build; exec sleep 1000"));

@@ -70,7 +70,7 @@ TEST_F(Strangers, AreTakenDownAlsoBeforeTheFirstStart) {
   EXPECT_EQ(stranger.wait(), 128 + SIGTERM);
 }
 
-TEST_F(Strangers, AreSparedOnDemand) {
+TEST_F(Strangers, AreSparedWithTheScopeChild) {
   Program stranger({.command = {server_, "--ignore-eof"}});
   ASSERT_TRUE(runs(stranger, server_));
   ScriptedClient client({.command = {server_}});
@@ -121,7 +121,7 @@ TEST_F(Strangers, AreFoundWhenTheFileWasDeleted) {
   EXPECT_EQ(old.wait(), 128 + SIGTERM);
 }
 
-TEST_F(Strangers, OfANameThatDiffersInCaseOnlySurvive) {
+TEST_F(Strangers, WithANameThatDiffersOnlyInCaseSurvive) {
   const std::string other = directory_.copy_program("SERVER", fake_mcp());
   Program stranger({.command = {other, "--ignore-eof"}});
   ASSERT_TRUE(runs(stranger, other));
@@ -161,7 +161,7 @@ TEST_F(Strangers, OfTheSameInterpreterAreNamedAndEndOnlyWhereTheUserHasAllowedIt
     if (is_running) client.open();
     const Json refusal = client.result_of("sitter_kill", same);
     EXPECT_TRUE(refusal.value("isError", false));
-    EXPECT_THAT(text_of(refusal), HasSubstr("every process that runs " + shell_ + ", and other"));
+    EXPECT_THAT(text_of(refusal), HasSubstr("every process that runs " + shell_ + ", which other"));
     EXPECT_THAT(text_of(refusal), HasSubstr(std::to_string(stranger.pid()) + " " + shell_));
     EXPECT_THAT(text_of(refusal), Not(HasSubstr(inner)));
     EXPECT_EQ(client.status()["childAlive"], is_running);
@@ -175,7 +175,7 @@ TEST_F(Strangers, OfTheSameInterpreterAreNamedAndEndOnlyWhereTheUserHasAllowedIt
   EXPECT_EQ(stranger.wait(), 128 + SIGTERM);
 }
 
-TEST_F(Strangers, BehindAShellThoseOfTheProgramEndAndThoseOfTheShellDoNot) {
+TEST_F(Strangers, BehindAShellStrangersOfTheProgramEndAndStrangersOfTheShellDoNot) {
   for (const std::vector<std::string>& options :
        {std::vector<std::string>(), {"--allow-wide-kill"}}) {
     Program of_shell({.command = {shell_, "-c", "read line; exit 0"}});

@@ -22,7 +22,7 @@ class BinaryInfoTest : public testing::CommandTest {
   }
 };
 
-TEST_F(BinaryInfoTest, ProgramOfItsOwnIsItself) {
+TEST_F(BinaryInfoTest, ACommandThatIsItsOwnProgramIsReported) {
   directory_.write("server", "12345", 0755);
   BinaryInfo info = inspect(request("./server"), 0);
   EXPECT_EQ(info.path, directory_ / "server");
@@ -52,7 +52,7 @@ TEST_F(BinaryInfoTest, AnAbsolutePathIsKnownAlsoIfTheWorkingDirectoryIsNot) {
   EXPECT_TRUE(info.exists);
 }
 
-TEST_F(BinaryInfoTest, ScriptOfAnInterpreterIsThePathAndTheInterpreterBesides) {
+TEST_F(BinaryInfoTest, AScriptIsReportedWithItsInterpreter) {
   directory_.write("server.sh", "exit\n");
   BinaryInfo info = inspect(request("sh", {"-e", "server.sh"}), 0);
   EXPECT_EQ(info.path, directory_ / "server.sh");
@@ -104,7 +104,7 @@ TEST_F(BinaryInfoTest, BehindARunnerThatIsAScriptItIsWhatTheRunnerStarted) {
   EXPECT_EQ(inspect(what, 0).path, directory_ / "argument.sh");
 }
 
-TEST_F(BinaryInfoTest, WithoutAFileItIsTheCommandThatDoesNotExist) {
+TEST_F(BinaryInfoTest, WithoutAFileTheCommandIsReportedAsMissing) {
   BinaryInfo info = inspect(request("sh", {"-c", "exit 0"}), 0);
   EXPECT_EQ(info.path, "sh");
   EXPECT_FALSE(info.exists);

@@ -138,7 +138,7 @@ TEST_F(EventLoopTest, NothingToReadFromIsAnEnd) {
   EXPECT_THAT(lines_, ElementsAre("end"));
 }
 
-TEST_F(EventLoopTest, AReaderMayGoInItsOwnEvent) {
+TEST_F(EventLoopTest, AReaderMayBeForgottenInItsOwnEvent) {
   Pipe gone, other;
   auto first = reader(std::move(gone.output));
   const auto second = reader(std::move(other.output));

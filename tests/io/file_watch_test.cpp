@@ -126,7 +126,7 @@ TEST_F(FileWatchTest, AFolderThatIsDeletedAndMadeAgainIsWatched) {
   EXPECT_THAT(written("src/x/a.c", "3"), ElementsAre("src/x/a.c"));
 }
 
-TEST_F(FileWatchTest, SoIsTheOneThatTheUserHasNamed) {
+TEST_F(FileWatchTest, ANamedFolderThatIsDeletedAndMadeAgainIsWatched) {
   base_.write("src/a.c", "1");
   watch({"src"});
   EXPECT_THAT(changed_by([&] { fs::remove_all(base_ / "src"); }), Contains("src/a.c"));
@@ -280,7 +280,7 @@ TEST_F(FileWatchTest, MoreEventsThanTheSystemKeepsAreAChange) {
     fs::remove(base_ / "src/x");
   }
   base_.write("src/new/b.c", "1");
-  EXPECT_THAT(changed_by([] {}), Contains("(more than the system tells)"));
+  EXPECT_THAT(changed_by([] {}), Contains("(more files than the system reported)"));
   EXPECT_THAT(written("src/new/b.c", "2"), ElementsAre("src/new/b.c"));
 }
 
@@ -344,7 +344,7 @@ TEST_F(FileWatchTest, ALinkToTheBinaryIsFollowedAnew) {
   EXPECT_THAT(written("two/server", "2"), Contains("two/server"));
 }
 
-TEST_F(FileWatchTest, WhatANamedFolderHoldsHasNotChangedWithTheRules) {
+TEST_F(FileWatchTest, TheFilesOfANamedFolderAreNotReportedWhenTheIgnoreRulesChange) {
   base_.write("vendor/keep/a.c", "1");
   watch({".", "vendor/keep"});
   EXPECT_THAT(written(".gitignore", "vendor\n"), ElementsAre(".gitignore"));

@@ -42,7 +42,7 @@ int sender_seen(const std::function<void(pid_t process, int terminal)>& hang_up)
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TEST(HangupSignals, TellATerminalThatIsGoneFromAProcess) {
+TEST(HangupSignals, DistinguishALostTerminalFromASendingProcess) {
   EXPECT_EQ(sender_seen([](pid_t, int terminal) { close(terminal); }),
             static_cast<int>(Sender::system));
   EXPECT_EQ(sender_seen([](pid_t process, int terminal) {

@@ -71,7 +71,7 @@ TEST_F(ImageSweepTest, FindsOldAndNewProcessesOfAReplacedFile) {
   EXPECT_THAT(pids(same_image(old_image, {})), ElementsAre(old.pid()));
 }
 
-TEST_F(ImageSweepTest, FileThatGotTheNumberOfADeletedOneIsAStranger) {
+TEST_F(ImageSweepTest, AFileThatReusesTheInodeOfADeletedFileIsAnotherFile) {
   Child child(server_, {"1000"});
   ImageIdentity image = image_of(child.pid());
   // Changes the time of birth, if the file system reports one.
@@ -132,7 +132,7 @@ TEST_F(ImageSweepTest, UnknownImageFindsNothing) {
   EXPECT_THAT(same_image({}, {}), IsEmpty());
 }
 
-TEST(SharedByStrangers, InterpretersAndRunnersAreProgramsOfOnesOwnAreNot) {
+TEST(SharedByStrangers, InterpretersAndRunnersAreSharedAndTheUsersProgramsAreNot) {
   for (const char* path : {"/usr/bin/node",
                            "python3.11",
                            "/opt/x/bin/python3",

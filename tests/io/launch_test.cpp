@@ -188,7 +188,7 @@ TEST(Launch, CurrentDirectoryIsNotSearched) {
   what.environment = {"PATH=:/usr/bin"};
   EXPECT_EQ(reason(launch(what)),
             "no such file: 'tool' was not found in PATH (:/usr/bin); there is one in " +
-                dir.path() + ", write ./tool to run that");
+                dir.path() + ": write ./tool to run it");
 }
 
 TEST(Launch, NotFoundNamesThePathThatWasSearched) {

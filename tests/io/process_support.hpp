@@ -59,7 +59,7 @@ inline std::string reason(const std::variant<Launched, LaunchFailure>& result) {
   return "[it was started]";
 }
 
-/// The first build for a build, and the first child for everything else.
+/// The generation of the first build for the request of a build, otherwise that of the first child.
 inline Generation generation_of(const LaunchRequest& request) {
   return request.role == LaunchRequest::Role::build ? -1 : 1;
 }

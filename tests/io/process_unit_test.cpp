@@ -116,7 +116,7 @@ TEST_F(ProcessUnitTest, HoldsOrphansThatTheBridgeHasAdopted) {
   end(unit);
 }
 
-TEST_F(ProcessUnitTest, OfABuildIsWhatIsStillInItsSession) {
+TEST_F(ProcessUnitTest, OfABuildHoldsOnlyWhatIsStillInItsSession) {
   Child build(build_request("sleep 1000 & setsid sleep 1000 & echo $!; wait", ""));
   ASSERT_TRUE(build.started()) << build.failure();
   const long daemon = std::stol(read_line(build->error));
@@ -128,7 +128,7 @@ TEST_F(ProcessUnitTest, OfABuildIsWhatIsStillInItsSession) {
   kill(static_cast<pid_t>(daemon), SIGKILL);
 }
 
-TEST_P(OrphanTest, ThatABuildHasLeftBehindIsOfNoUnit) {
+TEST_P(OrphanTest, ThatABuildHasLeftBehindBelongsToNoUnit) {
   Child child("sleep", {"1000"});
   ASSERT_TRUE(child.started()) << child.failure();
   Child build(build_request(orphan(), ""));
@@ -142,7 +142,7 @@ TEST_P(OrphanTest, ThatABuildHasLeftBehindIsOfNoUnit) {
   end(unit);
 }
 
-TEST_P(OrphanTest, IsOfTheUnitThatItCameOf) {
+TEST_P(OrphanTest, BelongsToTheUnitThatItCameFrom) {
   Child elder("sh", shell("(" + orphan() + "); exec sleep 1000"), 1);
   Child younger("sh", shell("(" + orphan() + "); exec sleep 1000"), 2);
   ASSERT_TRUE(elder.started() && younger.started());
@@ -292,7 +292,7 @@ TEST_F(ProcessUnitTest, KillCatchesAProcessThatForksAndExitsAllTheTime) {
       close(ends[1]);
       pause();
     }
-    // The hopping ends by itself if the kill fails.
+    // The chain of forks ends by itself if the kill fails.
     constexpr int kHops = 20000;
     for (int hop = 0; hop < kHops; ++hop) {
       if (fork() != 0) _exit(0);
@@ -308,7 +308,7 @@ TEST_F(ProcessUnitTest, KillCatchesAProcessThatForksAndExitsAllTheTime) {
   std::signal(SIGCHLD, before);
 }
 
-TEST_F(ProcessUnitTest, NumberThatWasGivenAwayIsAStranger) {
+TEST_F(ProcessUnitTest, AReusedPidIsNotAMember) {
   Child child("sleep", {"1000"});
   ASSERT_TRUE(child.started()) << child.failure();
   auto record = find_process(child.pid());
@@ -371,7 +371,7 @@ TEST(ProcessUnitWithoutAList, IsTheGroupOfItsLeader) {
   EXPECT_EQ(code, 0);
 }
 
-TEST(ProcessUnitWithoutAList, ListOfAnotherNamespaceIsNone) {
+TEST(ProcessUnitWithoutAList, AListOfAnotherNamespaceIsNotUsed) {
   const int code = in_another_process([] {
     const bool is_alone = unshare(CLONE_NEWPID) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0;
     if (!is_alone) return kNotPermitted;
@@ -386,7 +386,7 @@ TEST(ProcessUnitWithoutAList, ListOfAnotherNamespaceIsNone) {
 
 // If the shell's file were taken for that of the server, a kill would end all shells of this
 // machine.
-TEST(ProcessTable, AnImageIsOfOneMomentWhileItsProcessRunsAnotherProgramAndEnds) {
+TEST(ProcessTable, AnImageNeverMixesTwoPrograms) {
   const ImageIdentity shell_image = image_at("/bin/sh");
   for (int i = 0; i < 50; ++i) {
     Child child("sh", shell("read line; exec sleep 0"));

@@ -82,7 +82,7 @@ export class Elf {
       }));
   }
 
-  /** The code of a function, which may come from the symbols of the same program. */
+  /** The code of a function. The function may come from the separate file of symbols. */
   code({ address, size }) {
     const text = this.section('.text');
     const at = text.offset + address - text.address;

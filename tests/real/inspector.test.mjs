@@ -25,7 +25,7 @@ const namesOf = ({ tools }) => tools.map(({ name }) => name);
 // The inspector's exit code for a result that is an error. The result is printed nevertheless.
 const toolIsError = 5;
 
-/** The result that the inspector prints with the bridge. It has to exit with `exitCode`. */
+/** The result that the inspector prints with the bridge. The inspector has to exit with `exitCode`. */
 async function printed(box, [command, ...words], exitCode, era, method, ...args) {
   const config = box.write(
     'mcp.json',

@@ -347,7 +347,7 @@ for (const revision of revisions) {
       await talk.judge();
     });
 
-    test('the answers to lines that are no requests', async (t) => {
+    test('the answers to lines that are not requests', async (t) => {
       const talk = Talk.withFake(t, revision);
       if (!isModern) {
         const early = await talk.request('tools/list');

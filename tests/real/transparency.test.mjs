@@ -72,7 +72,8 @@ const memory = [
   `{"jsonrpc":"2.0","id":"h","method":"resources/read","params":{"uri":"memory://knowledge-graph"}}`,
 ];
 
-// Lines of the stateless revision, in which every request repeats what the opening says in others.
+// Lines of the stateless revision, in which every request repeats what the opening says in the
+// other revisions.
 const envelope = (more = '') =>
   `"_meta":{"x/y":[1.0,1e2,-0],"io.modelcontextprotocol\\/protocolVersion":"2026\\u002d07-28",` +
   `"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}},` +

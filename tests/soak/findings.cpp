@@ -14,10 +14,10 @@ constexpr std::array<const char*, kPromiseCount> kWords = {
     "requests answered twice",
     "answers or progress mixed up",
     "calls run twice",
-    "calls run of which the client was told that they were not",
+    "calls that ran although the client was told that they did not",
     "processes left",
     "files left",
-    "wrong ends of the bridge or of ctl",
+    "unexpected exits of the bridge or of ctl",
     "times that memory grew",
 };
 

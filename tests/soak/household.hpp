@@ -17,7 +17,7 @@ class Household {
   /// All living processes of the household.
   std::vector<long> all() const;
   /// The processes that do not run the program of the bridge: servers, builds, and the processes
-  /// that those have started.
+  /// that they have started.
   std::vector<long> servers() const;
 
  private:

@@ -1,6 +1,7 @@
 // Sends about a thousand requests a second to the built program, while the server is killed,
-// rebuilt, saved and reloaded at random. Counts requests that were lost or answered twice, and
-// processes and files that were left behind. Shows the memory of the bridge over time.
+// rebuilt and reloaded, and its files are saved, at random. Counts requests that were lost or
+// answered twice, and processes and files that were left behind. Shows the memory of the bridge
+// over time.
 
 #include <unistd.h>
 
@@ -123,10 +124,11 @@ int main(int argc, char** argv) {
   enter_namespace(argv);
   Options options;
   options.session.has_namespace = std::getenv(kInside) != nullptr;
-  CLI::App app{"Uses mcp-sitter hard, and counts what it loses"};
+  CLI::App app{"Puts mcp-sitter under load, and counts what it loses"};
   app.add_option("--sitter", options.session.sitter, "the program");
-  app.add_option("--seed", options.seed, "of all that is done at random");
-  app.add_option("--seconds", options.seconds, "how long, in all")->check(CLI::PositiveNumber);
+  app.add_option("--seed", options.seed, "the seed of all that is done at random");
+  app.add_option("--seconds", options.seconds, "how long it runs in all")
+      ->check(CLI::PositiveNumber);
   app.add_option("--sessions", options.sessions, "how many bridges, one after the other")
       ->check(CLI::PositiveNumber);
   app.add_option("--between-rests", options.between_rests, "seconds from one count to the next")

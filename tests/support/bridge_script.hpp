@@ -71,7 +71,7 @@ struct Server {
 ///
 /// Lines are in memory that is freed as soon as their orders are done, so the address sanitizer
 /// finds a view that lives longer. At its end the story closes the client's input. It fails if a
-/// request does not have its one answer, if the bridge does not end, if a line is no JSON-RPC
+/// request does not have its one answer, if the bridge does not end, if a line is not a JSON-RPC
 /// message, or if an order is for a child that is not there.
 class BridgeTest : public ::testing::Test {
  protected:

@@ -165,7 +165,7 @@ bool ScriptedClient::hear() {
   if (!line || line == Program::kNothingCame) return false;
   Json body = Json::parse(*line, nullptr, false);
   if (!body.is_object() || body.value("jsonrpc", "") != "2.0") {
-    ADD_FAILURE() << "this is no message: " << shown(*line);
+    ADD_FAILURE() << "this is not a message: " << shown(*line);
     return true;
   }
   std::string what = body.value("method", "");

@@ -29,7 +29,7 @@ std::string fake_in_shell(const std::string& flags = {});
 std::string text_of(const Json& result);
 
 /// A client at the other end of a bridge. The test tells each of its steps. The test fails if the
-/// client gets a line that is no message, or an answer to something that it did not ask. It also
+/// client gets a line that is not a message, or an answer to something that it did not ask. It also
 /// fails if any process of the bridge is left behind at the end.
 class ScriptedClient {
  public:

@@ -5,7 +5,7 @@
 
 #include "support/simulation_client.hpp"
 
-/// The lines of the client that are no single requests: notifications, answers, batches, and lines
+/// The lines of the client that are not single requests: notifications, answers, batches, and lines
 /// that nobody can read.
 namespace sitter::sim {
 

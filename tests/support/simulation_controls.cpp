@@ -47,7 +47,7 @@ void Controls::on_reload_begun() {
 void Controls::on_line(ControlId connection, const std::string& line, bool is_ending) {
   if (line.find('\n') != line.npos) throw Broken("a line to a connection has two lines");
   const json message = json::parse(line, nullptr, false);
-  if (!message.is_object()) throw Broken("a line to a connection is no JSON object");
+  if (!message.is_object()) throw Broken("a line to a connection is not a JSON object");
   if (message.contains("line")) {
     on_followed(connection, message["line"]);
     return;
@@ -88,7 +88,7 @@ void Controls::on_line(ControlId connection, const std::string& line, bool is_en
 
 void Controls::on_followed(ControlId connection, const std::string& line) {
   const auto found = following_.find(connection);
-  if (found == following_.end()) throw Broken("a line is told to a connection that follows none");
+  if (found == following_.end()) throw Broken("a line goes to a connection that follows nothing");
   if (found->second.empty() || found->second.front() != line) {
     throw Broken("a follower is told what no child has written just now");
   }

@@ -86,7 +86,7 @@ class Notices {
     const std::size_t at = item.find(words);
     if (at == item.npos) return;
     if (watch_problem_.empty() || !item.substr(at + words.size()).starts_with(watch_problem_)) {
-      throw Broken("a problem of the watch is told that is none");
+      throw Broken("a notice tells of a problem of the watch that does not exist");
     }
   }
 

@@ -24,7 +24,7 @@ class Outside {
   };
 
   /// `random` is not the random source of the client and the children. So a scene without an
-  /// outside stays the same.
+  /// outside does not depend on it.
   Outside(Random& random, const Scene& scene) : random_(random), scene_(scene) {}
 
   /// To be called only in a scene that has an outside.

@@ -140,7 +140,11 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
       its_life.has_answered = true;
     }
     if (!said.is_unreadable && its_life.is_up && !its_life.is_input_closed) {
-      if (replays_.on_answered(gen, said.id)) notices_.on_news();
+      if (replays_.on_answered(gen, said.id)) {
+        notices_.on_news();
+        // A result that stands before this answer on the same line cannot tell the news yet.
+        if (numbers.size() > 1) notices_.on_unread();
+      }
     }
     if (same_id(said.id, its_life.tools_list_id)) {
       its_life.has_shown_era |= said.has_tools && said.has_result_type && !said.is_unreadable;
@@ -238,7 +242,7 @@ void Promises::on_start_child(Generation gen) {
   const auto kill = requests_.find(last_kill_);
   const bool is_kill_in_batch = kill != requests_.end() && kill->second.batch != 0;
   if (restarts_.is_killed() && !is_mended && !is_kill_in_batch && !is_built) {
-    throw Broken("a start after sitter_kill that nobody has asked for since");
+    throw Broken("a start that nobody has asked for since sitter_kill");
   }
   // The start of such a child needs no request.
   if (is_built || is_restart || is_mended) ++requests_for_child_;

@@ -66,7 +66,7 @@ Asked Promises::on_send_to_child(Generation gen, const std::string& line) {
     return {};
   }
   const json message = json::parse(line, nullptr, false);
-  if (!message.is_object()) throw Broken("a line to a child is no JSON object");
+  if (!message.is_object()) throw Broken("a line to a child is not a JSON object");
   check_own_to_child(its_life, gen, line, message);
   Asked asked;
   asked.method = message.value("method", "");
@@ -168,7 +168,7 @@ void Promises::check_passed_to_child(Life& its_life, Generation gen, const Clien
       return;
     }
     if (is_initialized_ && its_life.initialized_count == 0 && !is_mixed()) {
-      throw Broken("a child serves that was not told initialized");
+      throw Broken("a child that was not told initialized serves");
     }
   }
 }
@@ -256,9 +256,9 @@ void Promises::check_own_opening(Life& its_life, const std::string& id, const st
   if (is_asked_ && !is_mixed()) throw Broken("the opening is not the client's");
   if (std::exchange(its_life.is_doubted, true)) throw Broken("a child is doubted twice");
   if (its_life.has_refused_list) return;
-  if (!has_lost_stateless_) throw Broken("a first child is doubted that has refused nothing");
+  if (!has_lost_stateless_) throw Broken("a first child that has refused nothing is doubted");
   if (its_life.has_shown_era && !is_mixed())
-    throw Broken("a child is doubted that has shown its era");
+    throw Broken("a child that has shown its era is doubted");
   if (its_life.has_served) throw Broken("a child is doubted that serves already");
 }
 

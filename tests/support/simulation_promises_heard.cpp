@@ -231,7 +231,7 @@ Heard Promises::passed_to_stream(const std::string& line, const ChildSaid& said)
       return {Heard::Kind::answer, other->said->id};
     }
     if (stream == nullptr) stream = streams_.find_rounded(said.id);
-    if (stream == nullptr) throw Broken("a stream ends that is not open");
+    if (stream == nullptr) throw Broken("a stream that is not open ends");
     return stream_ended(*stream, line, said);
   }
   const json message = json::parse(line, nullptr, false);
@@ -341,7 +341,7 @@ void Promises::check_pause(const ChildSaid& said, const Request& request) const 
                           request.answer_read == said.number && said.has_content;
   if (!has_waited || request.batch != 0 || closed_at_ || stopped_at_) return;
   if (now_ < *listed_at_ + limits::kPauseAfterList && !life(said.gen).retired_at) {
-    throw Broken("an answer comes before the client has made its tools of the list");
+    throw Broken("an answer comes before the client has built its tools from the list");
   }
 }
 

@@ -31,7 +31,7 @@ std::string_view own_id(std::string_view line) {
 
 /// Checks that one array holds all answers to a batch, and no other answers.
 std::vector<Heard> Promises::heard_batch(const std::string& line) {
-  if (!json::accept(line)) throw Broken("the answers to a batch are no valid JSON");
+  if (!json::accept(line)) throw Broken("the answers to a batch are not valid JSON");
   batch_heard_ = 0;
   std::vector<Heard> all;
   int errors_without_id = 0;
@@ -78,7 +78,7 @@ void Promises::check_batch_of(const Request& request) const {
 Heard Promises::own(const std::string& line) {
   const json message = json::parse(line, nullptr, false);
   if (!message.is_object() || message.value("jsonrpc", "") != "2.0") {
-    throw Broken("a line to the client is no JSON-RPC object");
+    throw Broken("a line to the client is not a JSON-RPC object");
   }
   if (message.contains("method")) return own_notification(line, message);
   if (message.contains("result") == message.contains("error")) {
@@ -148,8 +148,9 @@ Heard Promises::own_notification(const std::string& line, const json& message) {
                                                        : Heard::Kind::other};
 }
 
-/// Of a question whose child is gone, or of a stream. The ids of the bridge's questions may be
-/// those of streams, but only the cancellation of a question says that its child is gone.
+/// The cancellation of a question whose child is gone, or of a stream. The ids of the bridge's
+/// questions may be those of streams, but only the cancellation of a question says that its child
+/// is gone.
 Heard Promises::own_cancellation(const std::string& id, std::string_view reason) {
   const bool is_of_question = reason == "the server that asked is gone";
   Streams::Stream* const stream = is_of_question ? nullptr : streams_.find(id, may_be_closed());
@@ -199,6 +200,8 @@ void Promises::check_own_answer(Request& request, const std::string& line, const
   }
   const Generation gen = request.sent_to.back();
   const Life& its_life = lives_.at(gen);
+  // A second answer of the child counts as the answer to a later request with the same id.
+  if (!its_life.is_over && counts_.at(request.key).asked > 1) return;
   if (!its_life.is_over && !stopped_at_) {
     throw Broken("a request was given up although its child lives");
   }
@@ -216,7 +219,7 @@ void Promises::check_stateless_result(const json& result) {
   }
   const json::json_pointer giver("/_meta/io.modelcontextprotocol~1serverInfo/name");
   if (result.value(giver, "") != "mcp-sitter") {
-    throw Broken("a result of the bridge does not say whose it is");
+    throw Broken("a result of the bridge does not name mcp-sitter as its author");
   }
 }
 

@@ -118,7 +118,7 @@ void Promises::on_close_build_input(Generation gen) {
     if (call->has_joined || (before != builds_.end() && call->waits_since <= before->second.ended))
       continue;
     if (now_ < build.started + call->said->build_timeout) {
-      throw Broken("a build is stopped that is waited for");
+      throw Broken("a build is stopped while somebody waits for it");
     }
   }
 }
@@ -298,7 +298,7 @@ void Promises::check_rebuild_answer(Request& request, const json& message) {
     if (fits || build.ended < request.waits_since) break;
   }
   if (!fits) {
-    throw Broken("the answer to a rebuild says something else of the build than it came to");
+    throw Broken("the answer to a rebuild does not fit the result of the build");
   }
   const bool is_kept = has("serves on");
   const bool has_one = std::any_of(lives_.begin(), lives_.end(), [](const auto& entry) {
@@ -306,7 +306,7 @@ void Promises::check_rebuild_answer(Request& request, const json& message) {
     return its_life.is_up && !its_life.is_input_closed && !its_life.retired_at;
   });
   if (is_kept && !has_one && !may_be_closed() && request.batch == 0) {
-    throw Broken("no server serves on, and the answer to a rebuild says so");
+    throw Broken("the answer to a rebuild says that a server serves on, and none does");
   }
   if (is_error || has("is started when the client opens")) return;
   const int gen = number_behind(text, kRestarted);
@@ -326,9 +326,8 @@ void Promises::check_rebuilds() {
   bystander_died_ = false;
   ++step_;
   if (must_close_input_ != kNoGeneration) {
-    throw Broken(is_build(must_close_input_)
-                     ? "a build goes on that nobody waits for any more"
-                     : "a child goes on to start whose rebuild was cancelled");
+    throw Broken(is_build(must_close_input_) ? "a build that nobody waits for any more goes on"
+                                             : "the child of a cancelled rebuild goes on to start");
   }
   if (const BuildLife* const build = running_build()) {
     const bool may_run = build->is_input_closed || build->status;

@@ -82,7 +82,7 @@ class Questions {
     const auto question = questions.find(id);
     const bool is_void =
         question != questions.end() && (question->second.void_due || &questions == &answered_);
-    if (!is_void) throw Broken("a question is declared void that is not");
+    if (!is_void) throw Broken("a question that is not void is declared void");
     questions.erase(question);
   }
 

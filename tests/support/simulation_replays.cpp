@@ -50,7 +50,8 @@ void Replays::on_called(Generation gen, const std::string& tool, const std::stri
   if (!lives_.contains(gen)) lives_[gen].known = last_;
   Life& life = lives_[gen];
   const auto place = std::find(tools_.begin(), tools_.end(), tool);
-  if (place == tools_.end()) throw Broken(fmt::format("{} is called, which nobody named", tool));
+  if (place == tools_.end())
+    throw Broken(fmt::format("a call of {} is made again, and nobody named that tool", tool));
   // The other calls follow, one at a time.
   due_late_.clear();
   if (has_overlapped_) {
@@ -67,7 +68,7 @@ void Replays::on_called(Generation gen, const std::string& tool, const std::stri
   }
   const auto known = life.known.find(tool);
   if (known == life.known.end()) {
-    throw Broken(fmt::format("{} is called again, which has not succeeded", tool));
+    throw Broken(fmt::format("a call of {} is made again, and none has succeeded", tool));
   }
   if (!successes_.contains({tool, arguments}) ||
       (known->second.is_sure && known->second.arguments != arguments)) {

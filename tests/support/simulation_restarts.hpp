@@ -40,9 +40,9 @@ class Restarts {
   std::string fault(Instant now, bool is_ending) const {
     if (config_.restarts == Policy::lazy || !last_end_) return "a start that nobody needs";
     if (is_ending) return "a server comes back by itself at the end";
-    if (is_killed_) return "a server comes back by itself that was killed";
+    if (is_killed_) return "a server that was killed comes back by itself";
     if (config_.restarts == Policy::on_crash && was_in_order_) {
-      return "a server comes back by itself that has not crashed";
+      return "a server that has not crashed comes back by itself";
     }
     if (now < *last_end_ + wait(count_)) return "a server comes back by itself too early";
     if (count_ >= config_.restarts_max) {

@@ -53,7 +53,7 @@ class Saves {
   void check_reason(Instant now, bool is_killed, std::optional<Instant> closed_at) {
     if (!has_changed_) throw Broken("a reload that nobody has asked for");
     if (!have_settled(now)) throw Broken("a reload before the files have settled");
-    if (is_killed) throw Broken("a changed file brings a server back that was killed");
+    if (is_killed) throw Broken("a changed file brings back a server that was killed");
     if (closed_at && !has_settled_ && changed_at_ + config_.debounce > *closed_at) {
       throw Broken("a changed file brings a reload at the end");
     }

@@ -11,7 +11,8 @@ namespace sitter::sim {
 
 namespace {
 
-/// The habits of a seed have random numbers of their own. So a scene without habits stays as it is.
+/// The habits of a seed have random numbers of their own. So habits change nothing in a scene that
+/// has none.
 constexpr std::uint64_t kHabits = 0xd1b54a32d192ed03;
 
 std::string_view client_word(Scene::Client client) {

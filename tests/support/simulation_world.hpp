@@ -119,8 +119,8 @@ class World {
   bool tells() const { return story_ != nullptr; }
 
   Random random_;
-  /// The outside has random numbers of its own. So a scene with an outside stays as it would be
-  /// without, as long as the outside does nothing.
+  /// The outside has random numbers of its own. So the outside changes nothing in a scene until it
+  /// does something.
   Random outside_random_;
   std::FILE* story_;
   Digest* digest_;

@@ -67,8 +67,8 @@ void Conductor::handle(const Fact& fact, Now now) {
   parts_.clear();
 }
 
-/// All deadlines, in the order in which they fire, each with what follows. What follows clears or
-/// postpones the deadline. For `in_settle`, `settle()` does that.
+/// All deadlines, in the order in which they fire, each with its handler. The handler clears or
+/// postpones the deadline; for `in_settle`, `settle()` does that.
 template <class Row>
 void Conductor::each_deadline(Row row) {
   const auto in_settle = [] {};
@@ -169,7 +169,7 @@ ChildLifecycle::Ladder Conductor::ladder() const {
   return {short_rung, short_rung, short_rung};
 }
 
-/// How the child ends that is being taken down now.
+/// The end of a child that is being taken down now.
 ChildEnd Conductor::end_for(EndReason reason, const Child* child) const {
   ChildEnd end{reason, {}, {}, {}};
   end.is_unseen = true;

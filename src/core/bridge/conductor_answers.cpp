@@ -75,9 +75,9 @@ void Conductor::answer_opening_ourselves(ClientRequest& request, std::string_vie
                           : fmt::format("\nIts last words on stderr:\n{}\n",
                                         shortened(stderr_tail, limits::kOpeningStderrMax));
   const std::string instructions = fmt::format(
-      "The MCP server behind mcp-sitter ({}) is not available: {}.{}Its tools are missing until it "
-      "is. Read the reason with {} and {}, mend it, and then call {}: it starts the server if its "
-      "files have changed, and any other request starts it anyway. {}",
+      "The MCP server behind mcp-sitter ({}) is not available: {}.{}Its tools are missing until "
+      "then. Read the reason with {} and {}, fix the cause, and then call {}: this call starts the "
+      "server if the server's files have changed, and any other request starts it in any case. {}",
       brief(config_.command, 200), why, last_words, names_.name(Builtin::status),
       names_.name(Builtin::child_stderr), names_.name(Builtin::status), names_.instructions());
   answer_result(request, own_opening_result(version, config_.sitter_version, instructions));

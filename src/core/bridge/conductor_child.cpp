@@ -27,8 +27,8 @@ namespace {
 /// bridge.
 constexpr std::size_t kTypeScriptLineMax = 10 * limits::kMiB;
 
-/// Whether a line that is no message was probably meant to be an answer, and not a request or a log
-/// line in JSON.
+/// Whether a line that is not a message was probably meant to be an answer, and not a request or a
+/// log line in JSON.
 bool looks_like_answer(std::string_view text) {
   const std::size_t outcome = std::min(text.find("\"result\""), text.find("\"error\""));
   if (text.find("\"method\"") < outcome) return false;
@@ -88,7 +88,8 @@ void Conductor::on_unreadable(Child& child, Line line, bool is_unfinished) {
     parts_.push_back({child.gen(), Line::padded(object)});
     has_message = has_message || reader_.read(parts_.back().line) != nullptr;
   }
-  // A dying child was still writing this line, so it is no answer. The end of the child says more.
+  // A dying child was still writing this line, so the line is not an answer. The end of the child
+  // says more.
   if (is_unfinished) return;
   // An answer that breaks off may still hold whole objects.
   if (!has_message && !split.texts.empty() && looks_like_answer(split.texts.front())) {
@@ -156,13 +157,13 @@ void Conductor::answer_unreadable(Child& child, std::string_view id, std::string
   }
 }
 
-/// Text on stdout that is no message. The ring keeps it, since it would break the client.
+/// Text on stdout that is not a message. The ring keeps it, because it would break the client.
 void Conductor::add_noise(Child& child, std::string_view text) {
   constexpr std::size_t kept = limits::kStderrLineMax;
   ring_of(child).add_stdout(child.gen(), text.substr(0, kept),
                             text.size() - std::min(text.size(), kept));
   if (history_->add_noise(child.gen(), text.substr(0, kept))) {
-    out_.log(Level::warn, fmt::format("child {} writes to stdout what is no message: {}",
+    out_.log(Level::warn, fmt::format("child {} wrote to stdout what is not a message: {}",
                                       child.gen(), history_->noise()->first_line));
   }
 }
@@ -177,7 +178,7 @@ void Conductor::on_child_request(Child& child, const Message& message, Line line
   }
   const std::string_view token = message.params.meta_progress_token;
   if (!child_requests_->has_room(message.id, token)) {
-    // A child that asks and does not read would fill its queue with these.
+    // A child that asks and does not read would fill its queue with these errors.
     if (!child.life.is_up() || !child.input.is_open()) return;
     out_.push(order::SendToChild{
         child.gen(),
@@ -324,13 +325,13 @@ Conductor::Answered Conductor::answered_by(Child& child, const Message& answer) 
   ClientRequest* const request = find_sent(child, answer.id);
   if (request != nullptr && same_id(request->id(), answer.id)) return {nullptr, request};
   Streams::Stream* const stream = streams_.find(answer.id, sender(child, answer.id));
-  // Only its end answers a stream, and the end names the stream.
+  // A stream has no answer but its end, and the end names the stream.
   if (stream != nullptr && (request == nullptr || ends_stream(answer))) return {stream};
   return {nullptr, request};
 }
 
-/// A request or stream with exactly this id counts before a request whose id the child may have
-/// rounded to it.
+/// A request or stream with exactly this id takes precedence over a request whose id the child may
+/// have rounded to it.
 ClientRequest* Conductor::find_sent(const Child& child, std::string_view raw_id) {
   ClientRequest* const request = requests_.find_sent(raw_id, child.gen());
   if (request != nullptr || !child.may_round(raw_id)) return request;
@@ -346,7 +347,7 @@ bool Conductor::may_be_refusal(const Child& child, const ClientRequest& request,
          request.method != Method::server_discover && may_mean_unopened(error);
 }
 
-/// Takes from the answer whether the child knows the client's version, and whether it knows the
+/// Learns from the answer whether the child knows the client's version, and whether it knows the
 /// revision at all.
 void Conductor::note_version(Child& child, const ClientRequest& request, const Message& answer) {
   if (answer.kind == Message::Kind::error) {

@@ -57,8 +57,8 @@ void Conductor::on_client_message(const Message& message, Line line) {
   }
 }
 
-/// Splits a batch: the child gets one message after the other, and the client all answers in one
-/// array.
+/// Splits a batch: the child gets one message after the other, and the client gets all answers in
+/// one array.
 void Conductor::on_batch(Line line) {
   const std::string_view text = line.text();
   if (!has_json_grammar(text)) {
@@ -67,7 +67,7 @@ void Conductor::on_batch(Line line) {
   }
   const std::vector<std::string_view> elements = json_elements(text);
   const auto read = [&](std::string_view element) {
-    // The rest of the line behind the element serves as its padding.
+    // The rest of the line after the element serves as its padding.
     const Line part = Line::padded(element);
     return std::pair{reader_.read(part, MessageReader::Values::checked), part};
   };
@@ -82,7 +82,7 @@ void Conductor::on_batch(Line line) {
   }
   if (elements.size() > limits::kBatchCountMax) {
     refuse_client_line({}, ErrorCode::invalid_request,
-                       fmt::format("the batch has {} entries, and at most {} are taken",
+                       fmt::format("the batch has {} entries, and at most {} are accepted",
                                    elements.size(), limits::kBatchCountMax));
     return;
   }
@@ -217,13 +217,14 @@ void Conductor::pass_on(ClientRequest& request, const Message& message, Line lin
 
 void Conductor::wait(ClientRequest& request, Line line) {
   if (!requests_.may_wait(line.text().size()) && requests_.drop_waiting_notifications() > 0) {
-    out_.log(Level::warn, "notifications that waited for the child were dropped for a request");
+    out_.log(Level::warn,
+             "notifications that waited for the child were dropped to make room for a request");
   }
   if (!requests_.may_wait(line.text().size())) {
     answer_error(
         request, ErrorCode::internal_error,
         fmt::format("the server is not up, and {} requests ({} bytes) already wait for it, "
-                    "so this one was not taken; try again when it is up",
+                    "so this request was not accepted; try again when it is up",
                     requests_.waiting_count(), requests_.waiting_bytes()));
     return;
   }
@@ -244,7 +245,7 @@ bool Conductor::answer_ourselves(ClientRequest& request, Child* child,
         history_->last_served() && (child == nullptr || !child->may_have_given(params.cursor));
     if (!is_stale) return false;
     answer_error(request, ErrorCode::invalid_params,
-                 "the server that gave this cursor is gone, list again from the beginning");
+                 "the server that gave this cursor is gone; list again from the beginning");
     return true;
   }
   if (child == nullptr) {
@@ -391,7 +392,7 @@ void Conductor::forget(const ClientRequest& request) {
 void Conductor::on_client_answer(const Message& message, Line line) {
   const auto question = message.id.empty() ? std::nullopt : child_requests_->take(message.id);
   if (!question) {
-    out_.log(Level::debug, "an answer of the client to no open question was dropped");
+    out_.log(Level::debug, "an answer of the client was dropped: it belongs to no open question");
     return;
   }
   Child* const child = generations_.find(question->gen);

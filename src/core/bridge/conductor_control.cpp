@@ -44,8 +44,8 @@ void Conductor::on(const fact::ControlClosed& fact) {
     return request->is_control() && request->extra->control == fact.connection;
   };
   for (;;) {
-    // A reload that nobody waits for any more is given up, and others may be answered with it. The
-    // last request goes first, so that the end of a reload does not begin the next.
+    // When nobody waits for a reload any more, it is given up, and other requests may be answered
+    // with it. The last request goes first, so that the end of a reload does not begin the next.
     const auto ours = requests_.all(ClientRequest::State::ours);
     const auto found = std::find_if(ours.rbegin(), ours.rend(), is_its);
     if (found == ours.rend()) return;

@@ -92,8 +92,8 @@ void Conductor::on_start_failed(const ChildEnd& end, const std::string& stderr_t
   fail_waiting(report);
 }
 
-/// A client that knows no tool of the server can call nothing but ours, and a model that has mended
-/// the server would never come to use it.
+/// A client that knows no tool of the server can only call the built-in tools, so a model that has
+/// mended the server could never use it.
 void Conductor::start_if_mended() {
   const bool has_tools = catalogs_->tools().count() > 0;
   const bool may_start = !generations_.has_any() && !killer_->is_killing() &&

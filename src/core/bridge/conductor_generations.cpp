@@ -95,7 +95,7 @@ void Conductor::start() {
   out_.push(order::StartChild{child.gen()});
 }
 
-/// What a child needs next on its way from started to serving.
+/// Does what the child needs next on its way from started to serving.
 void Conductor::advance(Child& child) {
   using State = Handshake::State;
   Handshake& handshake = child.handshake;
@@ -236,7 +236,7 @@ void Conductor::advance_unopened(Child& child) {
   }
   begin_serving(child);
   if (requests_.waiting_count() > 0) release_waiting(child);
-  // The lists are asked for behind the client's first request, so that a server of both eras takes
+  // The lists are asked for after the client's first request, so that a server of both eras takes
   // the client's era.
   if (opening_->envelope().is_known()) child.handshake.list(false, false, now_, out_);
 }
@@ -251,7 +251,7 @@ void Conductor::begin_serving(Child& child) {
 }
 
 /// The child has shown that it works: it was opened, or has answered without an opening. An answer
-/// does not count if it came before the child serves or belongs to no open request. The answer of a
+/// does not count if it came before the child served or belongs to no open request. The answer of a
 /// retiring child shows nothing about the starts since.
 void Conductor::note_served(Child& child) {
   if (child.role == Role::coming || child.has_started()) return;
@@ -308,7 +308,7 @@ void Conductor::on_lists(Child& child, const std::vector<ListSurvey::List>& list
   inspect(Purpose::notice);
 }
 
-/// What the answer to our tools/list tells of a child that has no opening.
+/// Notes what the answer to our tools/list tells of a child that has no opening.
 void Conductor::note_era(Child& child, const std::vector<ListSurvey::List>& lists) {
   for (const ListSurvey::List& list : lists) {
     if (list.kind != CatalogKind::tools) continue;

@@ -60,7 +60,7 @@ void Conductor::put_notice(const ClientRequest& request, std::string_view result
   if (notices_->put(request.id(), result, known_for_notice(), edits)) on_notice_told();
 }
 
-/// The notice stands in the answer to this request since the answer began to wait.
+/// The answer to this request has contained the notice since it began to wait.
 void Conductor::tell_shown(const ClientRequest& request) {
   notices_->tell_shown(request.id());
   on_notice_told();
@@ -118,7 +118,7 @@ void Conductor::hold(ClientRequest& request, std::string line) {
 
 void Conductor::release_held() {
   auto held = requests_.all(State::held);
-  // The notice stands in the answer to a rebuild already, and comes only once.
+  // The notice is already in the answer to a rebuild, and comes only once.
   std::stable_partition(held.begin(), held.end(), [](const ClientRequest* request) {
     return request->extra->notice_of != kNoGeneration;
   });

@@ -40,7 +40,7 @@ void Conductor::on_initialize(ClientRequest& request, const Message& message, Li
     wait(request, line);
     return;
   }
-  // A client that opens now no longer waits for its probes.
+  // A client that opens a session does not wait for its probes any more.
   for (ClientRequest* sent : requests_.all(State::sent)) {
     if (sent->method == Method::server_discover) requests_.waive(*sent);
   }
@@ -78,7 +78,7 @@ void Conductor::answer_second_openings() {
 }
 
 /// Whether this answers an opening that the bridge has answered in the child's place. The client
-/// may have used its id again.
+/// may have used the id of that opening again.
 bool Conductor::is_late_opening(Child& child, const Message& answer) {
   const bool is_late = !child.late_opening.empty() && same_id(child.late_opening, answer.id) &&
                        !member(answer.result, "protocolVersion").empty();

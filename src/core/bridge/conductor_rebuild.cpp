@@ -42,9 +42,9 @@ void Conductor::reload(const Reload& wanted, const ClientRequest* caller) {
   rebuilder_->reload(wanted, waiting, may_replace_new_child(), turn());
 }
 
-/// Whether a rebuild may replace a server that is still on its way, because waiting for it only to
-/// replace it is of no use. If requests wait for that server, it may not be replaced: they are owed
-/// an answer, and saves might replace one server after another for ever.
+/// Whether a rebuild may replace a server that is still on its way: it is of no use to wait for a
+/// server only to replace it. A server that requests wait for must not be replaced: the requests
+/// are owed an answer, and saves might replace one server after another for ever.
 bool Conductor::may_replace_new_child() const {
   const WaitsFor step = rebuilder_->waits_for();
   if (step != WaitsFor::room && step != WaitsFor::new_child) return false;
@@ -109,8 +109,8 @@ bool Conductor::keeps_waiting() const {
          (rebuilder_->holds_requests() || !generations_.is_served());
 }
 
-/// When the patience of the request that has waited longest ends. The time before the rebuild does
-/// not count.
+/// When the request that has waited longest has waited long enough. The time before the rebuild
+/// does not count.
 std::optional<Instant> Conductor::patience_end() const {
   const auto since = keeps_waiting() ? requests_.waits_since() : std::nullopt;
   if (!since) return std::nullopt;
@@ -232,7 +232,7 @@ void Conductor::finish_rebuild(RebuildReport report) {
 
 /// The rebuild is over. Begins the next rebuild, if it was asked for meanwhile.
 void Conductor::reload_again(PendingRebuild before) {
-  // The end of the child that served may have come while it was to be replaced.
+  // The child that served may have ended while it was being replaced.
   if (!generations_.has_any() && !killer_->is_killing() && !killer_->is_wanted_down() &&
       history_->last_end()) {
     restart_later(*history_->last_end());
@@ -320,7 +320,7 @@ void Conductor::abandon_rebuild() {
 void Conductor::show_build_log(ClientRequest& request, const StderrRing::Query& query) {
   const Build* const build = rebuilder_->build();
   if (build == nullptr) {
-    answer_tool_text(request, "(nothing was built yet)", false);
+    answer_tool_text(request, "(nothing has been built yet)", false);
     return;
   }
   const StderrRing::Answer shown = build->log_text(query);

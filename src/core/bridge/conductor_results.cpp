@@ -160,7 +160,7 @@ void Conductor::note_replayed(Child& child, const ClientRequest& request, std::s
   const std::string_view arguments = call ? member(call->params_raw, "arguments") : "";
   if (call == nullptr || arguments.size() > limits::kReplayBytesMax) {
     out_.log(Level::warn,
-             fmt::format("a call of {} is not made again: of its arguments at most {} bytes are "
+             fmt::format("a call of {} is not made again: at most {} bytes of its arguments are "
                          "kept",
                          request.tool, limits::kReplayBytesMax));
     replays_->forget(request.tool);

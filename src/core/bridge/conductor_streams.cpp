@@ -77,8 +77,8 @@ void Conductor::pass_change(Child& child, const Message& message, Line line) {
   }
 }
 
-/// Tells the client that a list has changed, in each way in which it wants to hear of it. False if
-/// it does not.
+/// Tells the client that a list has changed, in every way that the client has asked for. False if
+/// it has asked for none.
 bool Conductor::tell_changed(CatalogKind kind) {
   const bool hears_session = opening_->hears_change(kind);
   if (hears_session) {

@@ -123,8 +123,7 @@ bool Conductor::refuse_waiting_call(ClientRequest& request, const Message& messa
 /// wrong.
 std::string Conductor::wrong_call(const CallArguments& call) {
   if (names_.find(call.tool)) {
-    return fmt::format("{} is a tool of mcp-sitter: call it by its own name",
-                       brief(call.tool, 100));
+    return fmt::format("{} is a tool of mcp-sitter: call it directly", brief(call.tool, 100));
   }
   // Without a complete list of a child that serves, only the server itself knows its tools.
   const Child* const child = generations_.serving();
@@ -209,7 +208,7 @@ void Conductor::finish_kill() {
   for (const RequestHandle caller : done->callers) answer_tool_text(caller, text, false);
 }
 
-/// The words of mcp-sitter 0.2.0.
+/// The same words as in mcp-sitter 0.2.0, because its users may compare them.
 std::string Conductor::state_word() const {
   if (killer_->is_killing()) return "killing";
   if (const Child* const child = generations_.shown()) {

@@ -20,7 +20,7 @@ void Conductor::on_files_settled() {
   const bool is_killed = killer_->is_killing() || killer_->is_wanted_down();
   if (is_killed || !ending_.is_none()) {
     out_.log(Level::info,
-             fmt::format("changed: {}; {}, so that is no reason to start it", files,
+             fmt::format("changed: {}; {}, so the change does not start it", files,
                          is_killed ? "the server was killed on purpose" : "the session is ending"));
     watch_->leave();
     return;

@@ -14,7 +14,7 @@ std::variant<ControlRequest, std::string> parse_control_request(std::string_view
   using Command = ControlRequest::Command;
   if (is_nested_deeper(line, limits::kNestingMax)) return "the request is nested too deeply";
   const auto request = nlohmann::json::parse(line, nullptr, false);
-  if (!request.is_object()) return "the request is no JSON object";
+  if (!request.is_object()) return "the request is not a JSON object";
   const std::string name = request.contains("command") && request["command"].is_string()
                                ? request["command"].get<std::string>()
                                : std::string();

@@ -20,7 +20,7 @@ std::string whats_now(Server server) {
     case Server::kept:
       return "The server that ran before was not touched and serves on.";
     case Server::down:
-      return "No server runs; the next request starts what is there.";
+      return "No server is running; the next request starts it.";
     case Server::not_wanted:
       return "The server is started when the client opens a session.";
     case Server::restarted:
@@ -38,13 +38,14 @@ std::string advice(const RebuildReport& report) {
   const std::string remedy =
       report.build ? fmt::format("call {} with mode kill-first", report.rebuild_tool)
                    : fmt::format("call {}, and then any tool of the server", report.kill_tool);
-  return fmt::format(" If the new one needs a port or a lock that the old one holds, {}.", remedy);
+  return fmt::format(" If the new server needs a port or a lock that the old server holds, {}.",
+                     remedy);
 }
 
 std::string joined_line(const RebuildReport& report) {
   return fmt::format(
-      "\n[mcp-sitter] This call has joined a build that had run for {}: what was saved since its "
-      "beginning may not be in it. If so, call {} again.",
+      "\n[mcp-sitter] This call has joined a build that had run for {}: a file that was saved "
+      "after the build began may not be in it. In that case, call {} again.",
       duration_text(*report.joined_after), report.rebuild_tool);
 }
 
@@ -62,7 +63,7 @@ std::string rebuild_text(const RebuildReport& report) {
     if (report.build) text += ", but ";
     text += end_clause(*report.start_failure);
   }
-  if (!report.build && !report.start_failure) text += "nothing is built";
+  if (!report.build && !report.start_failure) text += "nothing was built";
   text += ".";
   if (const std::string now = whats_now(report.server); !now.empty()) text += " " + now;
   text += advice(report);
@@ -70,9 +71,9 @@ std::string rebuild_text(const RebuildReport& report) {
   if (!report.notice.empty()) text += "\n" + report.notice;
   if (report.start_failure) {
     text += report.stderr_tail.empty()
-                ? std::string("\nIt wrote nothing to stderr.")
-                : fmt::format("\nIts last words on stderr ({} shows more):\n{}", report.stderr_tool,
-                              report.stderr_tail);
+                ? std::string("\nThe new server wrote nothing to stderr.")
+                : fmt::format("\nLast words of the new server on stderr ({} shows more):\n{}",
+                              report.stderr_tool, report.stderr_tail);
   }
   if (!report.build || report.build->outcome == BuildResult::Outcome::not_started) return text;
   text += report.output.empty() ? std::string("\nThe build wrote nothing.")

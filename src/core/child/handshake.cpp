@@ -214,9 +214,9 @@ void Handshake::on_opening_answer(const Message& answer) {
     refusal_error_ = answer.error;
     if (is_of_stateless_era()) {
       refusal_ +=
-          ", like a server that speaks only the stateless revision of the protocol "
-          "(2026-07-28); this client opened the session with initialize, which that revision does "
-          "not have; reconnect the client to the server, so that it finds out anew which revision "
+          ", like a server that speaks only the stateless revision of the protocol (2026-07-28); "
+          "this client opened the session with initialize, which that revision does not have; "
+          "reconnect the client to the server, so that the client finds out again which revision "
           "to speak";
     }
     return;
@@ -240,11 +240,9 @@ void Handshake::on_doubt_answer(const Message& answer) {
   state_ = State::refused;
   refusal_ = fmt::format(
       "it is a server of revision {}, in which a session opens with initialize, and this client "
-      "speaks "
-      "the stateless revision of the protocol (2026-07-28) with it; reconnect the client to the "
-      "server, so that it finds out anew which revision to speak, and do not restrict the client "
-      "to "
-      "2026-07-28",
+      "speaks the stateless revision of the protocol (2026-07-28) with it; reconnect the client to "
+      "the server, so that the client finds out again which revision to speak, and do not restrict "
+      "the client to 2026-07-28",
       brief(version, 40));
 }
 

@@ -55,7 +55,7 @@ class StderrRing {
   /// Appends the lines of a ring that was kept separately and has no marks.
   void append(StderrRing other);
 
-  /// Adds a line that the child wrote to its stdout although the line is no message. The line is
+  /// Adds a line that the child wrote to its stdout although the line is not a message. The line is
   /// marked with "[stdout] ".
   void add_stdout(Generation gen, std::string_view line, std::size_t bytes_cut = 0);
 

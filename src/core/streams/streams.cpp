@@ -35,7 +35,7 @@ std::string Streams::refusal(std::size_t line_size) const {
   if (streams_.size() < limits::kStreamsMax && bytes <= limits::kStreamBytesMax) return {};
   return fmt::format(
       "mcp-sitter keeps at most {} streams open, with requests of at most {} bytes together; "
-      "cancel one that is not needed",
+      "cancel a stream that is not needed",
       limits::kStreamsMax, limits::kStreamBytesMax);
 }
 
@@ -288,7 +288,7 @@ void Streams::on_timeout(const std::function<bool(Generation)>& is_up, const Tur
       continue;
     }
     turn.log(Level::warn, stream->gen == kNoGeneration
-                              ? "no server is there for a stream, so mcp-sitter acknowledges it"
+                              ? "no server is running for a stream, so mcp-sitter acknowledges it"
                               : fmt::format("child {} did not acknowledge a stream, so "
                                             "mcp-sitter does",
                                             stream->gen));

@@ -37,14 +37,14 @@ struct Text {
 const Text& text_of(Builtin builtin) {
   static const Text kStatus = {
       "State of the MCP server under development: whether it runs, its pid, how often it was "
-      "started and what it last died of, how its tools changed, requests in flight.",
+      "started, why it last ended, how its tools changed, requests in flight.",
       "{}", false};
   static const Text kKill = {
       "Stops the MCP server under development with all its descendants, so that it can be rebuilt "
       "and its binary is unlocked. The next request starts it again.",
       R"json({"scope":{"type":"string","enum":["auto","child","same-executable"],"default":"auto",)json"
-      R"json("description":"auto: also stops other processes that run the server's own file; child: stops nothing else. )json"
-      R"json(same-executable: if that file is an interpreter or shell, stops all that run it, strangers too; )json"
+      R"json("description":"auto: also stops other processes that run the server's own file; child: stops no other process. )json"
+      R"json(same-executable: if that file is an interpreter or shell, also stops unrelated processes that run it; )json"
       R"json(refused unless the user has allowed it."}})json",
       true};
   static const Text kBinaryInfo = {
@@ -53,7 +53,7 @@ const Text& text_of(Builtin builtin) {
       "{}", false};
   static const Text kChildStderr = {
       "The newest lines that the MCP server under development wrote to stderr, also before its "
-      "last restarts. Lines on its stdout that were no MCP messages are marked [stdout].",
+      "last restarts. Lines on its stdout that were not MCP messages are marked [stdout].",
       fmt::format(R"json({{"lines":{{"type":"integer","minimum":1,"maximum":{},"default":{},)json",
                   limits::kShownLinesMax, StderrRing::Query().lines) +
           R"json("description":"How many of the newest matching lines."},)json"
@@ -64,18 +64,19 @@ const Text& text_of(Builtin builtin) {
           R"json("description":"Only lines of the server with this spawn number."}})json",
       false};
   static const Text kRebuild = {
-      "Builds the MCP server under development and puts the new one in place of the running one, "
-      "in one call. Returns what the build wrote, whether it worked, and which tools changed.",
+      "Builds the MCP server under development and replaces the running server with the new one, "
+      "in one call. Returns what the build wrote, whether it succeeded, and which tools changed.",
       fmt::format(
           R"json({{"mode":{{"type":"string","enum":["swap","kill-first"],"default":"swap",)json"
-          R"json("description":"swap: the running server serves until the new one does, and stays if that fails. )json"
-          R"json(kill-first: it is stopped before the build, for a locked binary or a held port."}},)json"
+          R"json("description":"swap: the running server serves until the new one is ready, and goes on if that fails. )json"
+          R"json(kill-first: the running server is stopped before the build, for a locked binary or a held port."}},)json"
           R"json("timeout_seconds":{{"type":"integer","minimum":1,"maximum":{},"default":{},)json"
           R"json("description":"How long to wait for the build, which is stopped when nobody waits any more."}}}})json",
           limits::kBuildSecondsMax, limits::kBuildSecondsDefault),
       true};
   static const Text kBuildLog = {
-      "The output of the last build of the MCP server under development, or of the one that runs.",
+      "The output of the last build of the MCP server under development, or of the build that is "
+      "running.",
       fmt::format(
           R"json({{"lines":{{"type":"integer","minimum":1,"maximum":{},"default":{},)json"
           R"json("description":"How many of the last matching lines."}},)json"
@@ -84,9 +85,8 @@ const Text& text_of(Builtin builtin) {
       false};
   static const Text kCall = {
       "Calls a tool of the MCP server under development that you cannot see, because it was added "
-      "after the tools were listed. Returns what that tool returns. Tools that you can see are to "
-      "be "
-      "called by their own names.",
+      "after the tools were listed. Returns what that tool returns. Call the tools "
+      "that you can see directly.",
       R"json({"tool":{"type":"string","description":"The name of the tool."},)json"
       R"json("arguments":{"type":"object","description":"The arguments of the tool."}})json",
       true, false, R"json("required":["tool"],)json"};
@@ -292,10 +292,10 @@ std::vector<std::string> BuiltinNames::definitions() const {
 
 std::string BuiltinNames::instructions() const {
   return fmt::format(
-      "This server is under development and runs behind mcp-sitter: {}{} stops it for a rebuild "
-      "(the next call starts it again), {}, {} and {} tell about it, and text that begins with "
-      "[mcp-sitter] in a result reports restarts and crashes.{}",
-      offers(Builtin::rebuild) ? name(Builtin::rebuild) + " builds and restarts it, " : "",
+      "This server is under development and runs behind mcp-sitter. {}{} stops it for a rebuild; "
+      "the next call starts it again. {}, {} and {} show its state, its stderr and its file. Text "
+      "in a result that begins with [mcp-sitter] reports restarts and crashes.{}",
+      offers(Builtin::rebuild) ? name(Builtin::rebuild) + " builds and restarts it. " : "",
       name(Builtin::kill), name(Builtin::status), name(Builtin::child_stderr),
       name(Builtin::binary_info),
       offers(Builtin::call)
@@ -379,7 +379,7 @@ std::variant<CallArguments, ArgumentError> parse_call_arguments(std::string_view
   // Some models put the object into a string.
   if (is_object(decoded)) inner = decoded;
   const bool is_left_out = inner.empty() || inner == "null";
-  if (!is_left_out && !json::accept(inner)) arguments.complain("arguments is no valid JSON");
+  if (!is_left_out && !json::accept(inner)) arguments.complain("arguments is not valid JSON");
   if (!is_left_out && !is_object(inner)) arguments.complain("arguments must be an object");
   if (!arguments.error().empty()) return arguments.error();
   if (!is_left_out) call.arguments = inner;

@@ -53,7 +53,7 @@ std::string next_step(const DeathReport& report) {
   }
   if (report.is_repeated) {
     return fmt::format(
-        "This is how the last start failed, and none was tried now: after several "
+        "This is how the last start failed, and no new start was tried: after several "
         "failures there is at most one start in {}; call again in a moment",
         duration_text(limits::kStartInterval));
   }
@@ -63,7 +63,7 @@ std::string next_step(const DeathReport& report) {
   }
   switch (report.end->reason) {
     case EndReason::replaced:
-      return "Call again: the new one gets it";
+      return "Call again: the new server gets it";
     case EndReason::killed_by_sitter:
       return "Call again when it is built: the next request starts it again";
     case EndReason::ended_from_outside:
@@ -78,7 +78,7 @@ std::string next_step(const DeathReport& report) {
     case EndReason::shut_down:
       return "The session is ending";
     case EndReason::opening_refused:
-      return "When that is mended, call again: the next request starts it again";
+      return "When that is fixed, call again: the next request starts it again";
     case EndReason::not_executed:
     case EndReason::ended_in_opening:
       return "Fix it and call again: the next request starts it again";

@@ -11,13 +11,13 @@ namespace sitter {
 
 std::string refusal_text(const SharedImage& shared) {
   std::string text = fmt::format(
-      "Nothing was ended. The scope same-executable would end every process that runs {}, and "
-      "other programs run it too. ",
+      "Nothing was ended. The scope same-executable would end every process that runs {}, "
+      "which other programs run too. ",
       shared.path);
   if (shared.others.empty()) {
-    text += "At the moment none does.";
+    text += "At the moment, no such process is running.";
   } else {
-    text += "These would have ended:";
+    text += "These processes would have ended:";
   }
   const std::size_t shown = std::min(shared.others.size(), limits::kShownStrangersMax);
   for (std::size_t i = 0; i < shown; ++i) {
@@ -27,8 +27,8 @@ std::string refusal_text(const SharedImage& shared) {
     text += fmt::format("\nand {} more", shared.others.size() - shown);
   }
   return text +
-         "\nThe scope auto ends the server and all that it started, and leaves those alone. Only "
-         "the user can allow more, by starting mcp-sitter with --allow-wide-kill.";
+         "\nThe scope auto ends the server and all that it started, and leaves other programs "
+         "alone. Only the user can allow more, by starting mcp-sitter with --allow-wide-kill.";
 }
 
 std::string kill_text(const KillReport& report) {

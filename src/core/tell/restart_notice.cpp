@@ -105,7 +105,7 @@ void add_list_lines(const RestartNotice& notice, std::vector<std::string>& lines
     std::vector<std::string_view> names;
     for (const CatalogKind kind : notice.not_compared) names.push_back(catalog_name(kind));
     lines.push_back(fmt::format(
-        "not compared, since the server listed them too late, or too many, or not at all: {}",
+        "not compared, because the server listed them too late, or too many, or not at all: {}",
         fmt::join(names, ", ")));
   }
   if (!notice.subscriptions_lost.empty()) {
@@ -119,7 +119,7 @@ std::vector<std::string> other_lines(const RestartNotice& notice) {
   std::vector<std::string> lines;
   if (!notice.call_tool.empty() && !notice.tools.added.empty()) {
     lines.push_back(fmt::format(
-        R"(call what is new with {} {{"tool": {}, "arguments": {{...}}}}, if it is not in your list of tools)",
+        R"(call a new tool with {} {{"tool": {}, "arguments": {{...}}}} if it is not in your list of tools)",
         notice.call_tool, json_string(brief(notice.tools.added.front(), kVersionBytesMax))));
   }
   add_opening_lines(notice, lines);
@@ -135,8 +135,9 @@ std::vector<std::string> other_lines(const RestartNotice& notice) {
   add_list_lines(notice, lines);
   if (notice.stdout_line_count > 0) {
     lines.push_back(fmt::format(
-        "stdout: the server wrote {} that {} no MCP message (log to stderr instead), first: {}",
-        plural(notice.stdout_line_count, "line"), notice.stdout_line_count == 1 ? "is" : "are",
+        "stdout: the server wrote {} that {} (log to stderr instead), first: {}",
+        plural(notice.stdout_line_count, "line"),
+        notice.stdout_line_count == 1 ? "is not an MCP message" : "are not MCP messages",
         brief(notice.stdout_line, 200)));
   }
   return lines;

@@ -88,7 +88,8 @@ std::string_view lenient_id_at_end(std::string_view tail) {
 
 std::string too_long_text(std::uint64_t size) {
   if (size > limits::kLineMax) {
-    return fmt::format("the line has {} bytes, and at most {} are taken", size, limits::kLineMax);
+    return fmt::format("the line has {} bytes, and at most {} are accepted", size,
+                       limits::kLineMax);
   }
   return fmt::format("there is no memory for a line of {} bytes", size);
 }

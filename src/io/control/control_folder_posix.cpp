@@ -24,10 +24,10 @@ constexpr mode_t kOnlyOurs = S_IRWXU;
 std::string complaint_about(const std::string& folder) {
   struct stat found {};
   if (lstat(folder.c_str(), &found) != 0) return std::strerror(errno);
-  if (!S_ISDIR(found.st_mode)) return "it is no folder";
+  if (!S_ISDIR(found.st_mode)) return "it is not a folder";
   if (found.st_uid != geteuid()) return "it belongs to another user";
   if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-    return "others may enter it (chmod 700 mends that)";
+    return "other users may enter it (chmod 700 prevents that)";
   return {};
 }
 
@@ -93,7 +93,7 @@ void remove_control_socket(const std::string& socket) {
 std::string prepare_control_folder() {
   const std::string folder = control_folder();
   if (!has_room(folder)) {
-    return folder + ": the path is too long for a socket; a shorter TMPDIR mends that";
+    return folder + ": the path is too long for a socket; set a shorter TMPDIR";
   }
   mkdir(folder.c_str(), kOnlyOurs);
   const std::string complaint = complaint_about(folder);

@@ -238,7 +238,7 @@ class FileWatch::Watcher final : private EventLoop::Reader {
         error == ENOSPC
             ? fmt::format(
                   "changes in {} and other folders are not seen: the system's limit "
-                  "of watches is reached (fs.inotify.max_user_watches is {}); raise "
+                  "on watches is reached (fs.inotify.max_user_watches is {}); raise "
                   "it, or leave folders out with --watch '!NAME'",
                   name_of(folder), number_in("/proc/sys/fs/inotify/max_user_watches"))
             : fmt::format("changes in {} are not seen: {}", name_of(folder), std::strerror(error));
@@ -314,7 +314,7 @@ class FileWatch::Watcher final : private EventLoop::Reader {
 
   void on_event(const inotify_event& event, const std::string& name) {
     if ((event.mask & IN_Q_OVERFLOW) != 0) {
-      note("(more than the system tells)");
+      note("(more files than the system reported)");
       are_rules_unsure_ = are_roots_unsure_ = true;
       return;
     }

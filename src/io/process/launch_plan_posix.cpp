@@ -178,7 +178,7 @@ std::string not_found(const LaunchPlan& plan, const std::string& name, const std
   std::string reason = "no such file: '" + name + "' was not found in PATH (" +
                        shortened(path.value_or("not set"), kPathBytesMax) + ")";
   if (exists(tidy(plan.cwd, name))) {
-    return reason + "; there is one in " + plan.cwd + ", write ./" + name + " to run that";
+    return reason + "; there is one in " + plan.cwd + ": write ./" + name + " to run it";
   }
   return reason + "; install it, or give its absolute path";
 }

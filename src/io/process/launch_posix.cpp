@@ -221,7 +221,7 @@ std::string missing(const std::string& program) {
   if (interpreter.back() == '\r') {
     interpreter.pop_back();
     return "its first line ends with a carriage return, so the interpreter " + interpreter +
-           " is not found; save it with Unix line ends";
+           " is not found; save the file with Unix line ends";
   }
   return "its first line names the interpreter " + interpreter +
          ", which does not exist; install it, or correct that line";

@@ -1,4 +1,4 @@
-// Where the programs are that the tests use.
+// The paths of the programs that the tests use.
 import { copyFileSync, existsSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -60,7 +60,8 @@ export const rebuilding = (traffic, next, plan, bridge) => [
 /** A server with the bridge in front of it. */
 export const sitting = (command, ...options) => [sitterPath(), ...options, '--', ...command];
 
-// At its installation, the umbrella package finds its binary by a script. No scripts are run here.
+// The umbrella package finds its binary with an install script, and install scripts are not run
+// here.
 export const claude = () => [
   join(modules, '@anthropic-ai', `claude-code-${process.platform}-${process.arch}`, 'claude'),
 ];

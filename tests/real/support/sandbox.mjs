@@ -38,7 +38,7 @@ export class Sandbox {
     t.after(() => this.#end());
   }
 
-  /** Everything of the machine that a program of this test gets to see. */
+  /** The whole environment of a program of this test. */
   get env() {
     return {
       HOME: this.home,

@@ -13,8 +13,8 @@ export class SessionV2 extends Session {
 }
 
 /**
- * This client asks a second process for the era. With another transport class, it asks the process
- * that it goes on with.
+ * This client usually asks a second process for the era. With a transport class that it does not
+ * know, it asks the process that it then uses.
  */
 export class SessionInPlace extends SessionV2 {
   static Transport = class extends StdioClientTransport {};
