@@ -407,6 +407,18 @@ TEST_F(ChildLifecycleTest, DrainingEndsWithItsTime) {
   EXPECT_THAT(done(), ElementsAre("release"));
 }
 
+TEST_F(ChildLifecycleTest, ARemoteRunnerHasItsTimeAlsoWithoutAFirstRung) {
+  ladder_ = {milliseconds(0), milliseconds(0), milliseconds(5000)};
+  starts();
+  take_down();
+  EXPECT_THAT(done(), ElementsAre("look", "close", "terminate"));
+  unit({{100, true, "docker run x", "", true}});
+  passes(milliseconds(4999));
+  EXPECT_THAT(done(), IsEmpty());
+  passes(milliseconds(1));
+  EXPECT_THAT(done(), ElementsAre("kill"));
+}
+
 TEST_F(ChildLifecycleTest, DrainingWaitsForTheRestOfTheUnit) {
   starts();
   exits(0);

@@ -117,7 +117,7 @@ TEST_F(ClientRequestsTest, CancelledRequestsAreForgottenTheOldestFirst) {
   EXPECT_EQ(limits::kCancelledCountMax, 1000u);
   EXPECT_FALSE(requests_.uses("0"));
   EXPECT_TRUE(requests_.uses("1"));
-  EXPECT_THAT(requests_.all(State::sent), SizeIs(1000));
+  EXPECT_THAT(requests_.all(State::cancelled), SizeIs(1000));
 }
 
 TEST_F(ClientRequestsTest, WhatWaitsComesOutInItsOrder) {

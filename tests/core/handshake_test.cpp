@@ -453,6 +453,16 @@ TEST_F(HandshakeTest, FromUnprovenToDoubtedWhenTheFirstListOfToolsIsRefused) {
   EXPECT_THAT(sent(), ElementsAre(HasSubstr(R"json("id":4,"method":"initialize")json")));
 }
 
+TEST_F(HandshakeTest, AListThatIsGivenAfterARefusalIsNoReasonToDoubt) {
+  list(false);
+  EXPECT_TRUE(answer(error(1, -32600, "not yet")));
+  handshake_.survey_again(CatalogKind::tools, now_, out_);
+  EXPECT_THAT(sent(), ElementsAre(HasSubstr(R"json("id":4,"method":"tools/list")json")));
+  EXPECT_TRUE(answer(result(4, R"json({"resultType":"complete","tools":[]})json")));
+  answer_others_as_stateless();
+  EXPECT_EQ(handshake_.state(), State::done);
+}
+
 TEST_F(HandshakeTest, AListOfToolsThatNeverComesIsNoReasonToDoubtOneThatServes) {
   list(false);
   handshake_.on_spoken(now_);

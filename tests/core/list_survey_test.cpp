@@ -153,6 +153,16 @@ TEST_F(ListSurveyTest, AListThatBeginsAnewForgetsItsPagesAndKeepsItsTime) {
   EXPECT_THAT(survey_.lists()[0].pages, ElementsAre("[]", "[\"new\"]"));
 }
 
+TEST_F(ListSurveyTest, OnlyTheLastAnswerCounts) {
+  meta_ = R"json({"x":1})json";
+  survey_.begin(CatalogKind::tools, now_, out_);
+  EXPECT_TRUE(answer(error(1, -32600, "not initialized")));
+  EXPECT_EQ(survey_.lists()[0].answer, ListSurvey::List::Answer::refused);
+  survey_.begin(CatalogKind::tools, now_, out_);
+  EXPECT_TRUE(answer(result(2, R"json({"resultType":"complete","tools":[]})json")));
+  EXPECT_EQ(survey_.lists()[0].answer, ListSurvey::List::Answer::usual);
+}
+
 TEST_F(ListSurveyTest, AListBeginsAnewAFewTimesAndIsOutdatedAfterThat) {
   survey_.begin(CatalogKind::tools, now_, out_);
   for (int i = 0; i < limits::kListRestartsMax; ++i) survey_.begin(CatalogKind::tools, now_, out_);

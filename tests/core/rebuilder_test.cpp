@@ -16,7 +16,7 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::IsEmpty;
-using WaitsFor = Rebuilder::WaitsFor;
+using State = Rebuilder::State;
 using Next = Rebuilder::Next;
 using Outcome = BuildResult::Outcome;
 
@@ -78,36 +78,36 @@ class RebuilderTest : public ::testing::Test {
 };
 
 TEST_F(RebuilderTest, ASwapBuildsFirst) {
-  EXPECT_EQ(rebuilder_.waits_for(), WaitsFor::nothing);
+  EXPECT_FALSE(rebuilder_.is_on());
   call(kFirst);
-  EXPECT_EQ(rebuilder_.waits_for(), WaitsFor::build);
+  EXPECT_TRUE(rebuilder_.waits_for(State::build));
   EXPECT_EQ(builds_started(), 1u);
   EXPECT_EQ(build_ends(0), Next::goes_on);
-  EXPECT_EQ(rebuilder_.waits_for(), WaitsFor::room);
+  EXPECT_TRUE(rebuilder_.waits_for(State::room));
   rebuilder_.on_started(2);
-  EXPECT_EQ(rebuilder_.waits_for(), WaitsFor::new_child);
+  EXPECT_TRUE(rebuilder_.waits_for(State::new_child));
   EXPECT_TRUE(rebuilder_.is_new_child(2));
   rebuilder_.on_served();
-  EXPECT_EQ(rebuilder_.waits_for(), WaitsFor::look);
+  EXPECT_TRUE(rebuilder_.waits_for(State::look));
   EXPECT_EQ(rebuilder_.take().clients_call(), kFirst);
-  EXPECT_EQ(rebuilder_.waits_for(), WaitsFor::nothing);
+  EXPECT_FALSE(rebuilder_.is_on());
 }
 
 TEST_F(RebuilderTest, KillFirstWaitsForQuietAndForTheEndOfTheChildren) {
   call(kFirst, {RebuildMode::kill_first, seconds(600)});
-  EXPECT_EQ(rebuilder_.waits_for(), WaitsFor::quiet);
-  EXPECT_EQ(rebuilder_.deadline(), now_.steady + seconds(10));
+  EXPECT_TRUE(rebuilder_.waits_for(State::quiet));
+  EXPECT_EQ(rebuilder_.quiet_deadline(), now_.steady + seconds(10));
   rebuilder_.on_quiet();
-  EXPECT_EQ(rebuilder_.waits_for(), WaitsFor::no_children);
+  EXPECT_TRUE(rebuilder_.waits_for(State::no_children));
   EXPECT_EQ(builds_started(), 0u);
   rebuilder_.on_no_children(turn());
-  EXPECT_EQ(rebuilder_.waits_for(), WaitsFor::build);
+  EXPECT_TRUE(rebuilder_.waits_for(State::build));
 }
 
 TEST_F(RebuilderTest, WithoutABuildCommandRoomIsAllThatItNeeds) {
   Rebuilder plain({false, seconds(10), Milliseconds(500)});
   plain.reload({"SIGHUP"}, std::nullopt, false, turn());
-  EXPECT_EQ(plain.waits_for(), WaitsFor::room);
+  EXPECT_TRUE(plain.waits_for(State::room));
   EXPECT_FALSE(plain.take_started());
 }
 
@@ -170,7 +170,7 @@ TEST_F(RebuilderTest, AServerThatNobodyAwaitsIsReplacedByWhatWasSavedSince) {
   rebuilder_.on_started(2);
   builds_started();
   file_is_saved(true);
-  EXPECT_EQ(rebuilder_.waits_for(), WaitsFor::build);
+  EXPECT_TRUE(rebuilder_.waits_for(State::build));
   EXPECT_EQ(builds_started(), 1u);
   EXPECT_FALSE(rebuilder_.is_new_child(2));
 }
@@ -191,7 +191,7 @@ TEST_F(RebuilderTest, ACallThatComesWhileABuildIsGivenUpHasOneOfItsOwn) {
   call(kSecond);
   builds_started();
   EXPECT_EQ(build_ends(143), Next::goes_on);
-  EXPECT_EQ(rebuilder_.waits_for(), WaitsFor::build);
+  EXPECT_TRUE(rebuilder_.waits_for(State::build));
   EXPECT_EQ(builds_started(), 1u);
   EXPECT_THAT(callers(), ElementsAre(kSecond));
 }

@@ -10,9 +10,12 @@ using std::chrono::seconds;
 
 class RelistWaitTest : public ::testing::Test {
  protected:
+  /// Whether this time ends the wait.
   bool passes(milliseconds time) {
     now_.steady += time;
-    return wait_.on_timeout(now_);
+    const bool was_waiting = wait_.is_waiting();
+    wait_.on_timeout(now_);
+    return was_waiting && !wait_.is_waiting();
   }
 
   RelistWait wait_;

@@ -61,6 +61,14 @@ TEST_F(StartsTest, ARestartBeyondTheMaximumIsRefused) {
   EXPECT_EQ(starts.restart_due(), std::nullopt);
 }
 
+TEST_F(StartsTest, AnEndThatNoRestartFollowsDoesNotExceedTheMaximum) {
+  Starts starts(When::on_crash, 0);
+  ChildEnd replaced = crash();
+  replaced.reason = EndReason::replaced;
+  EXPECT_FALSE(starts.on_end(replaced, now_));
+  EXPECT_TRUE(starts.on_end(crash(), now_));
+}
+
 TEST_F(StartsTest, ARestartCanBeCancelled) {
   Starts starts(When::on_crash, 1);
   starts.on_end(crash(), now_);

@@ -383,10 +383,11 @@ void Promises::check_end(const Bridge& bridge) {
 }
 
 void Promises::on_timeout_handled(std::optional<Instant> next) {
-  // A reload for files that changed during a build is due when the build has ended, which may be at
-  // this moment.
-  const bool may_be_past = scene_.has_watch && scene_.has_builds;
-  if (next && *next < now_ && !may_be_past) throw Broken("the next timeout lies in the past");
+  // Without a grace, SIGKILL follows SIGTERM at the same moment, but not in the same step.
+  const bool may_be_now = config_.kill_grace == Milliseconds::zero();
+  if (next && (may_be_now ? *next < now_ : *next <= now_)) {
+    throw Broken("a timeout that was handled is still due");
+  }
 }
 
 }  // namespace sitter::sim

@@ -76,6 +76,8 @@ void Conductor::each_deadline(Row row) {
   row(rebuilder_->build_deadline(), [this] { rebuilder_->on_build_timeout(turn()); });
   row(patience_end(), [this] { answer_patient_requests(); });
   row(rebuilder_->deadline(), [this] { on_rebuild_timeout(); });
+  row(rebuilder_->progress_deadline(), [this] { tell_build_progress(); });
+  row(rebuilder_->quiet_deadline(), in_settle);
   for (Child& child : generations_) {
     row(child.life.deadline(), [&] { child.life.on_timeout(now_, out_); });
     // A child that is on its way out is asked for nothing.
@@ -93,7 +95,7 @@ void Conductor::each_deadline(Row row) {
   });
   row(opening_->answer_second_by(), [this] { answer_second_openings(); });
   row(starts_->restart_due(), [this] { restart(); });
-  row(watch_->deadline(), [this] { on_files_settled(); });
+  row(watch_->deadline(), in_settle);
   row(crowd_->deadline(), [this] { crowd_->on_timeout(now_); });
   row(relist_->deadline(), [this] {
     relist_->on_timeout(now_);
@@ -197,7 +199,7 @@ void Conductor::on(const fact::StopSignalled& fact) {
     const ChildEnd end = end_for(EndReason::shut_down, &child);
     const DeathReport report = report_of(end, {}, Reach::in_flight);
     for (ClientRequest* request : requests_.all(ClientRequest::State::sent, child.gen())) {
-      if (!request->is_cancelled) fail(*request, report);
+      fail(*request, report);
     }
   }
   ending_.abandon_at(now_.steady + limits::kSignalExitAfter);
@@ -294,7 +296,7 @@ void Conductor::settle() {
   generations_.settle([this](Child& child) { advance(child); },
                       [this](Child dead) { on_over(std::move(dead)); });
   // A child that has answered its replayed calls also gets the calls that another child has
-  // answered since.
+  // answered since. The child may have come to serve in the step before.
   if (!replays_->is_empty()) {
     for (Child& child : generations_) catch_up(child);
   }
@@ -303,11 +305,17 @@ void Conductor::settle() {
   // A rebuild that kills first waits until no child is left and no kill is on its way.
   if (generations_.is_empty() && killer_->on_children_over(out_)) inspect(Purpose::kill);
   if (rebuilder_->is_on()) advance_rebuild();
+  // A build that has just ended has held back the files that changed while it ran.
+  if (is_due(watch_->deadline(), now_)) {
+    on_files_settled();
+    if (rebuilder_->is_on()) advance_rebuild();
+  }
   // Only now is it known whether a reload is over.
   if (watch_->is_on()) note_reload_over();
-  // An ending session goes on when nothing is owed any more, or nothing runs any more.
+  // An ending session goes on when nothing is owed any more, or nothing runs any more. The steps
+  // above may have answered the last request, or seen the last end.
   if (!ending_.is_none()) advance_ending();
-  // Nothing above has started a child.
+  // A request starts a child, unless a step above has done so.
   if (!generations_.has_any()) start_if_due();
   // Answered requests are out now, so their bytes no longer count.
   crowd_->settle(requests_.bytes(), now_);

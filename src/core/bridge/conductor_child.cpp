@@ -20,6 +20,7 @@ namespace sitter {
 
 using Level = order::Log::Level;
 using Proof = Child::Proof;
+using RequestState = ClientRequest::State;
 
 namespace {
 
@@ -142,7 +143,7 @@ void Conductor::answer_unreadable(Child& child, std::string_view id, std::string
   }
   ClientRequest* const request = find_sent(child, id);
   if (request == nullptr) return;
-  if (request->is_cancelled) {
+  if (request->state == RequestState::cancelled) {
     requests_.take(*request);
     return;
   }
@@ -298,13 +299,13 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
   }
   if (request->is_stateless) note_version(child, *request, message);
   if (request->wants_progress) request->goes_on = is_task(*request, message.result);
-  if (is_replayed(*request) && !request->is_cancelled) {
+  if (is_replayed(*request) && request->state != RequestState::cancelled) {
     note_replayed(child, *request, message.result);
   }
   if (message.kind == Message::Kind::error && may_be_refusal(child, *request, message.error)) {
     child.has_held_errors = true;
     hold(*request, edits.apply());
-  } else if (request->is_cancelled) {
+  } else if (request->state == RequestState::cancelled) {
     answers_.send_late(*request, edits.outgoing(), turn());
     requests_.take(*request);
   } else if (request->method == Method::tools_list) {
@@ -342,9 +343,9 @@ ClientRequest* Conductor::find_sent(const Child& child, std::string_view raw_id)
 /// Whether the error may only mean that the child was not opened.
 bool Conductor::may_be_refusal(const Child& child, const ClientRequest& request,
                                std::string_view error) const {
-  return child.handshake.is_in_doubt() && request.is_stateless && !request.is_cancelled &&
-         !opening_->session().is_asked() && ending_.is_none() &&
-         request.method != Method::server_discover && may_mean_unopened(error);
+  return child.handshake.is_in_doubt() && request.is_stateless &&
+         request.state != RequestState::cancelled && !opening_->session().is_asked() &&
+         ending_.is_none() && request.method != Method::server_discover && may_mean_unopened(error);
 }
 
 /// Learns from the answer whether the child knows the client's version, and whether it knows the

@@ -56,7 +56,7 @@ void Conductor::on_over(Child dead) {
   streams_.on_child_lost(gen, turn());
   opening_->on_another_child();
   const DeathReport report = report_of(end, tail, Reach::in_flight);
-  for (ClientRequest* request : requests_.all(ClientRequest::State::sent, gen)) {
+  for (ClientRequest* request : requests_.at_child(gen)) {
     on_child_lost(dead, *request, report, is_deliberate);
   }
   if (!was_candidate && !dead.is_retiring()) answers_.on_child_lost();
@@ -115,7 +115,7 @@ void Conductor::void_questions(Generation gen) {
 /// The child that had this request is over.
 void Conductor::on_child_lost(const Child& dead, ClientRequest& request, const DeathReport& report,
                               bool is_deliberate) {
-  if (request.is_cancelled) {
+  if (request.state == ClientRequest::State::cancelled) {
     requests_.take(request);
   } else if (request.method == Method::ping) {
     answer_result(request, "{}");
@@ -141,8 +141,7 @@ void Conductor::blame_replay(const Child& dead, ChildEnd& end) {
   if (end.reason == EndReason::ended_from_outside) return;
   // If client requests were also open, the culprit is unknown. The next child makes the replayed
   // calls alone.
-  if (!dead.handshake.is_calling_again() &&
-      !requests_.all(ClientRequest::State::sent, dead.gen()).empty()) {
+  if (!dead.handshake.is_calling_again() && !requests_.at_child(dead.gen()).empty()) {
     return;
   }
   const std::string tool(dead.handshake.running_call());

@@ -53,8 +53,7 @@ void Conductor::catch_up(Child& child) {
     const auto sent = requests_.all(ClientRequest::State::sent, child.gen());
     const bool is_outdated =
         std::any_of(sent.begin(), sent.end(), [&](const ClientRequest* request) {
-          return request->tool == call.tool && request->order > call.order &&
-                 !request->is_cancelled;
+          return request->tool == call.tool && request->order > call.order;
         });
     if (is_outdated) continue;
     Replays::mark(call, child.calls_made);

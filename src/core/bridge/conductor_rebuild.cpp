@@ -19,7 +19,7 @@
 namespace sitter {
 
 using Server = RebuildReport::Server;
-using WaitsFor = Rebuilder::WaitsFor;
+using State = Rebuilder::State;
 
 void Conductor::begin_rebuild(ClientRequest& request, const RebuildArguments& arguments) {
   if (refuse_in_crowd(request)) return;
@@ -46,8 +46,7 @@ void Conductor::reload(const Reload& wanted, const ClientRequest* caller) {
 /// server only to replace it. A server that requests wait for must not be replaced: the requests
 /// are owed an answer, and saves might replace one server after another for ever.
 bool Conductor::may_replace_new_child() const {
-  const WaitsFor step = rebuilder_->waits_for();
-  if (step != WaitsFor::room && step != WaitsFor::new_child) return false;
+  if (!rebuilder_->waits_for(State::room) && !rebuilder_->waits_for(State::new_child)) return false;
   if (!rebuilder_->rebuild().callers.empty()) return false;
   return std::none_of(generations_.begin(), generations_.end(), [&](const Child& child) {
     return rebuilder_->is_new_child(child.gen()) && is_awaited(child);
@@ -79,14 +78,13 @@ void Conductor::on_rebuild_timeout() {
                     rebuild_clause(), duration_text(caller.timeout), rebuild_advice()),
         true);
   }
-  tell_build_progress();
 }
 
 /// Says what is on its way, and for whom.
 std::string Conductor::rebuild_clause() const {
   const std::string& said = rebuilder_->rebuild().cause;
   const std::string cause = said.empty() ? names_.name(Builtin::rebuild) : one_line(said);
-  if (rebuilder_->waits_for() == WaitsFor::build) {
+  if (rebuilder_->is_building()) {
     return fmt::format("a build has been running for {} ({})",
                        duration_text(rebuilder_->build()->age(now_)), cause);
   }
@@ -95,9 +93,8 @@ std::string Conductor::rebuild_clause() const {
 
 /// Says which tool shows more, and which tool ends the rebuild.
 std::string Conductor::rebuild_advice() const {
-  const bool is_building = rebuilder_->waits_for() == WaitsFor::build;
   return fmt::format("{} shows it{}",
-                     names_.name(is_building ? Builtin::build_log : Builtin::status),
+                     names_.name(rebuilder_->is_building() ? Builtin::build_log : Builtin::status),
                      rebuilder_->rebuild().clients_call()
                          ? std::string()
                          : fmt::format(", {} ends it", names_.name(Builtin::kill)));
@@ -134,19 +131,19 @@ void Conductor::answer_patient_requests() {
 
 void Conductor::advance_rebuild() {
   if (ending_.is_stopping()) return;
-  if (rebuilder_->waits_for() == WaitsFor::quiet) {
-    const PendingRebuild& rebuild = rebuilder_->rebuild();
-    if (requests_.in_flight_count() > 0 && !is_due(rebuild.deadline, now_)) return;
+  if (rebuilder_->waits_for(State::quiet)) {
+    if (requests_.in_flight_count() > 0 && !is_due(rebuilder_->quiet_deadline(), now_)) return;
     rebuilder_->on_quiet();
-    generations_.take_down_all(EndReason::replaced, rebuild.cause, ladder(), now_, out_);
+    generations_.take_down_all(EndReason::replaced, rebuilder_->rebuild().cause, ladder(), now_,
+                               out_);
   }
-  if (rebuilder_->waits_for() == WaitsFor::no_children && generations_.is_empty() &&
+  if (rebuilder_->waits_for(State::no_children) && generations_.is_empty() &&
       !killer_->is_killing()) {
     rebuilder_->on_no_children(turn());
   }
-  if (rebuilder_->waits_for() == WaitsFor::room) {
+  if (rebuilder_->waits_for(State::room)) {
     start_new_child();
-  } else if (rebuilder_->waits_for() == WaitsFor::new_child) {
+  } else if (rebuilder_->waits_for(State::new_child)) {
     const Child* const child = generations_.find(rebuilder_->rebuild().gen);
     if (child == nullptr || child->role == Child::Role::coming) return;
     rebuilder_->on_served();

@@ -157,7 +157,7 @@ void Conductor::on(const fact::BinaryInspected& fact) {
     return;
   }
   if (look.purpose == Purpose::rebuild) {
-    if (rebuilder_->waits_for() == Rebuilder::WaitsFor::look) finish_rebuild({});
+    if (rebuilder_->waits_for(Rebuilder::State::look)) finish_rebuild({});
     return;
   }
   if (look.purpose == Purpose::kill) {

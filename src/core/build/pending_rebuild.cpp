@@ -25,15 +25,14 @@ std::optional<RequestHandle> PendingRebuild::clients_call() const {
   return first_of_client(callers);
 }
 
-std::optional<Instant> PendingRebuild::next_deadline() const {
-  std::optional<Instant> first = deadline;
-  earlier(first, unattended_until);
+std::optional<Instant> PendingRebuild::build_deadline() const {
+  std::optional<Instant> first = unattended_until;
   for (const RebuildCaller& caller : callers) earlier(first, caller.deadline);
   return first;
 }
 
 void PendingRebuild::clear_deadlines() {
-  deadline.reset();
+  quiet_until.reset();
   unattended_until.reset();
   for (RebuildCaller& caller : callers) caller.deadline.reset();
 }
@@ -54,7 +53,7 @@ bool PendingRebuild::leave(RequestHandle request) {
     }
   }
   if (std::erase_if(callers, is_its) == 0) return false;
-  if (is_cancelled && !is_unattended && !callers.empty()) mode = callers.front().mode;
+  if (state == State::cancelled && !is_unattended && !callers.empty()) mode = callers.front().mode;
   return !is_wanted();
 }
 

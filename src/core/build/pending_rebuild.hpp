@@ -37,12 +37,16 @@ struct RebuildCaller {
 /// A rebuild on its way: first the build, if there is a build command, and then a new child. Calls
 /// of sitter_rebuild that come meanwhile join it.
 struct PendingRebuild {
+  /// What must happen before the rebuild goes on, and the function of Rebuilder to call then.
   enum class State {
-    finishing,  ///< kill-first: the child may finish the requests that it has
-    clearing,   ///< kill-first: the child is taken down
-    building,
-    starting,   ///< the new child is on its way
-    reporting,  ///< the new child serves, and its file is looked at for the notice
+    quiet,        ///< kill-first: the end of the child's open requests, `on_quiet`
+    no_children,  ///< kill-first: the end of all children, `on_no_children`
+    build,        ///< the end of the build, `on_build_over`
+    cancelled,    ///< the end of a build that nobody wanted any more, `on_build_over`. A call that
+                  ///< comes now begins the rebuild anew
+    room,         ///< no child is left except a child that serves, `on_started`
+    new_child,    ///< the new child serves, `on_served`
+    look,         ///< the look at the file of the new child for the notice, `take`
   };
 
   /// A rebuild that was asked for after this rebuild had begun, and therefore can't be part of it.
@@ -57,7 +61,7 @@ struct PendingRebuild {
   /// When this rebuild began. If it follows another rebuild directly: when the first rebuild of the
   /// row began.
   Instant begun;
-  State state = State::building;
+  State state = State::build;
   RebuildMode mode = RebuildMode::swap;
   std::vector<RebuildCaller> callers;
   /// SIGHUP or a save has asked for the rebuild. Nobody waits for it, and the client is told in its
@@ -69,18 +73,16 @@ struct PendingRebuild {
   /// What first caused the rebuild, if it was not the client.
   std::string cause;
   std::optional<Next> next;
-  /// The end of the state `finishing`.
-  std::optional<Instant> deadline;
+  /// The end of the state `quiet`.
+  std::optional<Instant> quiet_until;
   /// The generation of the new child, once its start is ordered.
   Generation gen = kNoGeneration;
-  /// Nobody wants the rebuild any more, and the build is being stopped. A call that comes now
-  /// begins the rebuild anew.
-  bool is_cancelled = false;
 
   bool is_wanted() const { return is_unattended || !callers.empty(); }
   /// The first call of the client that waits for this rebuild.
   std::optional<RequestHandle> clients_call() const;
-  std::optional<Instant> next_deadline() const;
+  /// Until when the build is waited for, by the caller that leaves first or without a caller.
+  std::optional<Instant> build_deadline() const;
   void clear_deadlines();
   void join(const Next& other);
   /// The request waits no more, neither for this rebuild nor for the next. A rebuild that has still

@@ -10,25 +10,6 @@ namespace sitter {
 
 using Level = order::Log::Level;
 using Outcome = BuildResult::Outcome;
-using State = PendingRebuild::State;
-
-Rebuilder::WaitsFor Rebuilder::waits_for() const {
-  if (!rebuild_) return WaitsFor::nothing;
-  switch (rebuild_->state) {
-    case State::finishing:
-      return WaitsFor::quiet;
-    case State::clearing:
-      return WaitsFor::no_children;
-    case State::building:
-      return WaitsFor::build;
-    case State::starting:
-      return rebuild_->gen == kNoGeneration ? WaitsFor::room : WaitsFor::new_child;
-    case State::reporting:
-      break;
-  }
-  return WaitsFor::look;
-}
-
 void Rebuilder::call(RebuildCaller caller, const RebuildArguments& arguments, const Turn& turn) {
   caller.mode = arguments.mode;
   const bool is_new = !rebuild_;
@@ -41,7 +22,7 @@ void Rebuilder::call(RebuildCaller caller, const RebuildArguments& arguments, co
   }
   if (!is_free && has_begun()) {
     caller.joined_after = build_->age(turn.now);
-    if (rebuild_->state == State::building) {
+    if (rebuild_->state == State::build) {
       caller.deadline = turn.now.steady + arguments.timeout;
     }
   }
@@ -76,7 +57,7 @@ void Rebuilder::reload(const Reload& wanted, const std::optional<RebuildCaller>&
   rebuild_->cause = wanted.cause;
   rebuild_->mode = wanted.how.mode;
   // A cancelled rebuild begins anew when its build is over.
-  if (rebuild_->is_cancelled) return;
+  if (rebuild_->state == State::cancelled) return;
   rebuild_->gen = kNoGeneration;
   begin_anew(turn);
 }
@@ -94,15 +75,16 @@ void Rebuilder::follow(const PendingRebuild& before, const Turn& turn) {
 /// Whether the rebuild may already miss a change that is made now.
 bool Rebuilder::has_begun() const {
   switch (rebuild_->state) {
-    case State::finishing:
-    case State::clearing:
+    case State::quiet:
+    case State::no_children:
+    // A cancelled build is run again for the calls that have come since.
+    case State::cancelled:
       return false;
-    case State::building:
-      // A cancelled build is run again for the calls that have come since.
-      return !rebuild_->is_cancelled;
-    case State::starting:
-      return options_.has_build || rebuild_->gen != kNoGeneration;
-    case State::reporting:
+    case State::room:
+      return options_.has_build;
+    case State::build:
+    case State::new_child:
+    case State::look:
       break;
   }
   return true;
@@ -110,16 +92,15 @@ bool Rebuilder::has_begun() const {
 
 /// Whether the build has reached the limit of all its callers, and is being stopped.
 bool Rebuilder::is_build_timed_out() const {
-  return rebuild_->state == State::building && !rebuild_->is_cancelled && build_->is_stopped();
+  return rebuild_->state == State::build && build_->is_stopped();
 }
 
 void Rebuilder::begin_anew(const Turn& turn) {
-  rebuild_->is_cancelled = false;
   // This rebuild reads all changes so far, so it also serves the calls that waited for the next.
   if (const auto next = std::exchange(rebuild_->next, std::nullopt)) rebuild_->join(*next);
   if (rebuild_->mode == RebuildMode::kill_first) {
-    rebuild_->state = State::finishing;
-    rebuild_->deadline = turn.now.steady + options_.busy_wait;
+    rebuild_->state = State::quiet;
+    rebuild_->quiet_until = turn.now.steady + options_.busy_wait;
   } else {
     start_build(turn);
   }
@@ -128,10 +109,10 @@ void Rebuilder::begin_anew(const Turn& turn) {
 /// Starts the build. If nothing is built, goes on to what follows the build.
 void Rebuilder::start_build(const Turn& turn) {
   if (!options_.has_build) {
-    rebuild_->state = State::starting;
+    rebuild_->state = State::room;
     return;
   }
-  rebuild_->state = State::building;
+  rebuild_->state = State::build;
   if (rebuild_->is_unattended) {
     rebuild_->unattended_until = turn.now.steady + rebuild_->timeout;
   }
@@ -152,25 +133,30 @@ void Rebuilder::stop_build(Outcome outcome, const Turn& turn) {
 }
 
 void Rebuilder::on_quiet() {
-  rebuild_->deadline.reset();
-  rebuild_->state = State::clearing;
+  rebuild_->quiet_until.reset();
+  rebuild_->state = State::no_children;
 }
 
 void Rebuilder::on_no_children(const Turn& turn) { start_build(turn); }
 
-void Rebuilder::on_started(Generation gen) { rebuild_->gen = gen; }
+void Rebuilder::on_started(Generation gen) {
+  rebuild_->gen = gen;
+  rebuild_->state = State::new_child;
+}
 
-void Rebuilder::on_served() { rebuild_->state = State::reporting; }
+void Rebuilder::on_served() { rebuild_->state = State::look; }
 
 bool Rebuilder::leave(RequestHandle request) { return rebuild_ && rebuild_->leave(request); }
 
 std::vector<RebuildCaller> Rebuilder::leave_to_client() { return rebuild_->leave_to_client(); }
 
-bool Rebuilder::is_unwanted() const { return !rebuild_->is_wanted() && !rebuild_->is_cancelled; }
+bool Rebuilder::is_unwanted() const {
+  return !rebuild_->is_wanted() && rebuild_->state != State::cancelled;
+}
 
 bool Rebuilder::cancel_build(const Turn& turn) {
-  if (rebuild_->state != State::building) return false;
-  rebuild_->is_cancelled = true;
+  if (!waits_for(State::build) && !waits_for(State::cancelled)) return false;
+  rebuild_->state = State::cancelled;
   rebuild_->clear_deadlines();
   has_progress_ = false;
   stop_build(Outcome::stopped, turn);
@@ -183,7 +169,7 @@ void Rebuilder::on_line(const fact::ChildErrorLine& fact) {
   build_->add(fact.line, fact.bytes_cut);
   // A call that came after the build was cancelled waits for the next build, which counts its lines
   // anew.
-  if (!rebuild_->is_cancelled) has_progress_ = true;
+  if (rebuild_->state != State::cancelled) has_progress_ = true;
 }
 
 std::optional<Rebuilder::Progress> Rebuilder::take_progress(Now now) {
@@ -202,11 +188,11 @@ Rebuilder::Next Rebuilder::on_build_over(bool is_ending, const Turn& turn) {
   const bool is_good = result.outcome == Outcome::succeeded;
   turn.log(is_good ? Level::info : Level::warn, build_clause(result));
   rebuild_->clear_deadlines();
-  if (rebuild_->is_cancelled) {
+  if (rebuild_->state == State::cancelled) {
     if (!rebuild_->is_wanted() || is_ending) return Next::is_given_up;
     begin_anew(turn);
   } else if (is_good) {
-    rebuild_->state = State::starting;
+    rebuild_->state = State::room;
   } else {
     return Next::has_failed;
   }
@@ -214,7 +200,6 @@ Rebuilder::Next Rebuilder::on_build_over(bool is_ending, const Turn& turn) {
 }
 
 std::vector<RebuildCaller> Rebuilder::on_timeout(const Turn& turn) {
-  if (rebuild_->state != State::building) return {};
   const auto is_out = [&](const RebuildCaller& caller) {
     return is_due(caller.deadline, turn.now);
   };
@@ -239,10 +224,15 @@ std::vector<RebuildCaller> Rebuilder::on_timeout(const Turn& turn) {
 }
 
 std::optional<Instant> Rebuilder::deadline() const {
-  std::optional<Instant> first;
-  if (rebuild_) earlier(first, rebuild_->next_deadline());
-  if (has_progress_) earlier(first, next_progress_);
-  return first;
+  return rebuild_ ? rebuild_->build_deadline() : std::nullopt;
+}
+
+std::optional<Instant> Rebuilder::progress_deadline() const {
+  return has_progress_ ? std::optional(next_progress_) : std::nullopt;
+}
+
+std::optional<Instant> Rebuilder::quiet_deadline() const {
+  return rebuild_ ? rebuild_->quiet_until : std::nullopt;
 }
 
 void Rebuilder::on_build_timeout(const Turn& turn) {

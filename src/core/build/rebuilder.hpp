@@ -16,25 +16,21 @@
 
 namespace sitter {
 
-/// The rebuild that is on its way, and its build or the last build. `waits_for` says what the
-/// rebuild waits for. When that has happened, the caller calls the function that is named at the
-/// value of WaitsFor:
+/// The rebuild that is on its way, and its build or the last build. The state of the rebuild says
+/// what it waits for. When that has happened, the caller calls the function that is named at the
+/// state:
 ///
 ///     (off) --> quiet --> no_children --> build --> room --> new_child --> look --> (off)
-///       \-- swap -----------------------^    ^--|
-///                                            cancelled, and wanted again
+///       |                                 ^   |      ^
+///       \-- swap ------------------------/   |      | without a build command
+///                                             v
+///                                         cancelled --> (off)
+///
+/// A cancelled rebuild that is wanted again begins anew when its build is over. A rebuild in `room`
+/// or `new_child` also begins anew if its child may be replaced.
 class Rebuilder {
  public:
-  /// What must happen before the rebuild goes on.
-  enum class WaitsFor {
-    nothing,      ///< there is no rebuild
-    quiet,        ///< kill-first: the end of the child's open requests, `on_quiet`
-    no_children,  ///< kill-first: the end of all children, `on_no_children`
-    build,        ///< the end of the build, `on_build_over`
-    room,         ///< no child is left except a child that serves, `on_started`
-    new_child,    ///< the new child serves, `on_served`
-    look,         ///< the look at its file for the notice, `take`
-  };
+  using State = PendingRebuild::State;
 
   struct Options {
     bool has_build = false;
@@ -46,12 +42,11 @@ class Rebuilder {
 
   explicit Rebuilder(Options options) : options_(options) {}
 
-  WaitsFor waits_for() const;
   bool is_on() const { return rebuild_.has_value(); }
+  /// Whether a rebuild is on and waits for this.
+  bool waits_for(State state) const { return rebuild_ && rebuild_->state == state; }
   /// Whether new requests wait for the next child, because the child that serves makes way first.
-  bool holds_requests() const {
-    return waits_for() == WaitsFor::quiet || waits_for() == WaitsFor::no_children;
-  }
+  bool holds_requests() const { return waits_for(State::quiet) || waits_for(State::no_children); }
   /// May be called only while a rebuild is on.
   const PendingRebuild& rebuild() const { return *rebuild_; }
 
@@ -104,7 +99,12 @@ class Rebuilder {
   /// Returns the callers whose time is over while other callers still wait. The returned callers
   /// must be answered.
   std::vector<RebuildCaller> on_timeout(const Turn& turn);
+  /// When somebody has waited long enough for the build.
   std::optional<Instant> deadline() const;
+  /// When the callers may be told of the progress of the build again.
+  std::optional<Instant> progress_deadline() const;
+  /// Until when a child may finish its open requests before a build of the mode kill-first.
+  std::optional<Instant> quiet_deadline() const;
   /// The deadline of the build's process has come.
   void on_build_timeout(const Turn& turn);
   std::optional<Instant> build_deadline() const;

@@ -66,7 +66,7 @@ void ChildLifecycle::on_exited(ExitStatus status, Now now, Orders& out) {
   // The child closed its streams on its way out, and nothing stronger has asked it to end.
   if (has_closed_a_stream() && state_ == State::closing) reason_.reset();
   const State before = std::exchange(state_, State::draining);
-  rest_is_killed_ = before == State::killing;
+  rest_ = before == State::killing ? Rest::killed : Rest::terminated;
   drained_at_ = now.steady + limits::kDrain;
   // A wrapper may die of the first signal. The server behind it still gets its full time.
   if (!reason_ || before == State::killing) {
@@ -77,18 +77,19 @@ void ChildLifecycle::on_exited(ExitStatus status, Now now, Orders& out) {
   // The processes that a child leaves behind have lost their purpose. But a daemon that a build has
   // just started may not have begun its own session yet.
   if (is_build(gen_) && !reason_) {
-    spares_rest_ = true;
+    rest_ = Rest::spared;
     deadline_ = now.steady + limits::kBuildLeavesWait;
     out.push(SignalUnit{gen_, SignalUnit::How::look});
   } else {
-    out.push(
-        SignalUnit{gen_, rest_is_killed_ ? SignalUnit::How::kill : SignalUnit::How::terminate});
+    out.push(SignalUnit{
+        gen_, rest_ == Rest::killed ? SignalUnit::How::kill : SignalUnit::How::terminate});
   }
   settle(out);
 }
 
 void ChildLifecycle::on_unit_signalled(const fact::UnitSignalled& fact, Now now, Orders& out) {
   if (is_over()) return;
+  const bool was_remote_runner = is_remote_runner_;
   for (const auto& process : fact.processes) {
     auto known = std::find_if(processes_.begin(), processes_.end(),
                               [&](const Process& p) { return p.pid == process.pid; });
@@ -100,16 +101,19 @@ void ChildLifecycle::on_unit_signalled(const fact::UnitSignalled& fact, Now now,
     if (state_ == State::terminating || (state_ == State::draining && reason_)) {
       known->how = "SIGTERM";
     }
-    if (state_ == State::killing || rest_is_killed_) known->how = "SIGKILL";
+    if (state_ == State::killing || rest_ == Rest::killed) known->how = "SIGKILL";
     if (!process.refused.empty() && process.is_leader && state_ == State::killing) {
       give_up(process.refused, now, out);
       return;
     }
   }
   unit_empty_ = fact.processes.empty();
+  // Without a first rung, SIGTERM was sent before it was known what runs in the unit.
+  if (is_remote_runner_ && !was_remote_runner && state_ == State::terminating) {
+    deadline_ = now.steady + terminate_rung();
+  }
   // What the last process wrote may still be in the pipe.
   if (state_ == State::draining && unit_empty_) {
-    spares_rest_ = false;
     drained_at_ = std::max(drained_at_, now.steady + limits::kDrain);
     deadline_ = drained_at_;
   }
@@ -134,11 +138,12 @@ void ChildLifecycle::on_timeout(Now now, Orders& out) {
               now, out);
       break;
     case State::draining:
-      if (std::exchange(spares_rest_, false)) {
+      if (rest_ == Rest::spared && !unit_empty_) {
+        rest_ = Rest::terminated;
         out.push(SignalUnit{gen_, SignalUnit::How::terminate});
         deadline_ = drained_at_;
-      } else if (reason_ && !unit_empty_ && !rest_is_killed_) {
-        rest_is_killed_ = true;
+      } else if (reason_ && !unit_empty_ && rest_ != Rest::killed) {
+        rest_ = Rest::killed;
         out.push(SignalUnit{gen_, SignalUnit::How::kill});
         drained_at_ = std::max(drained_at_, now.steady + limits::kDrain);
         deadline_ = drained_at_;
@@ -184,7 +189,7 @@ void ChildLifecycle::take_down(EndReason reason, std::string why, Ladder ladder,
                     : state_ == State::killing ? limits::kGiveUpAfterKill
                                                : terminate_rung();
   // A child that is draining with an empty or killed unit waits only for its output.
-  const bool is_hurried = state_ != State::draining || (!unit_empty_ && !rest_is_killed_);
+  const bool is_hurried = state_ != State::draining || (!unit_empty_ && rest_ != Rest::killed);
   if (deadline_ && is_hurried) deadline_ = std::min(*deadline_, now.steady + rung);
   on_timeout(now, out);
 }

@@ -93,6 +93,14 @@ class ChildLifecycle {
     const char* how = "stdin closed";
   };
 
+  /// What was done with the processes of the unit that are left after the exit of the leader.
+  enum class Rest {
+    spared,      ///< a build may have just started them: they have a moment to reach a session of
+                 ///< their own, where they are left alone
+    terminated,  ///< SIGTERM was sent to them
+    killed,      ///< SIGKILL was sent to them
+  };
+
   bool has_closed_a_stream() const {
     return reason_ == EndReason::closed_stdout || reason_ == EndReason::closed_stdin;
   }
@@ -115,12 +123,9 @@ class ChildLifecycle {
   std::vector<Process> processes_;
 
   std::optional<ExitStatus> exit_;
-  /// While draining: until when the output is awaited, and whether the rest of the unit was killed.
+  /// While draining: until when the output is awaited, and what is done with the rest of the unit.
   Instant drained_at_;
-  bool rest_is_killed_ = false;
-  /// A process that a build has just started has a moment to reach a session of its own, where it
-  /// is left alone.
-  bool spares_rest_ = false;
+  Rest rest_ = Rest::terminated;
   Milliseconds lifetime_{};
   bool output_ended_ = false;
   bool error_ended_ = false;

@@ -15,6 +15,7 @@
 
 namespace sitter {
 
+using Answer = ListSurvey::List::Answer;
 using order::SendToChild;
 
 namespace {
@@ -22,14 +23,14 @@ namespace {
 /// Whether a child that lists before it serves may be a server that has to be opened first.
 bool is_unlike_before(const std::vector<ListSurvey::List>& lists, const ListSurvey::List& tools,
                       bool had_tools) {
-  if (!tools.is_answered || tools.is_stateless) return false;
-  if (tools.is_refused || !tools.pages.empty()) return true;
+  if (tools.answer == Answer::none || tools.is_stateless) return false;
+  if (tools.answer == Answer::refused || !tools.pages.empty()) return true;
   const auto any = [&](auto is) { return std::any_of(lists.begin(), lists.end(), is); };
   if (any([](const auto& list) { return list.is_stateless; })) return false;
-  if (tools.has_none) return had_tools;
+  if (tools.answer == Answer::absent) return had_tools;
   // This error may mean anything. But a server that refuses another list as an unknown method
   // understands the requests.
-  return !any([](const auto& list) { return list.has_none; });
+  return !any([](const auto& list) { return list.answer == Answer::absent; });
 }
 
 }  // namespace
@@ -246,34 +247,51 @@ void Handshake::on_doubt_answer(const Message& answer) {
       brief(version, 40));
 }
 
+/// All deadlines, in the order in which they fire, each with its handler.
+template <class Row>
+void Handshake::each_deadline(Row row) const {
+  row(doubt_deadline_, &Handshake::on_doubt_timeout);
+  row(restore_deadline_, &Handshake::on_restore_timeout);
+  if (replay_) row(replay_->deadline(), &Handshake::on_replay_timeout);
+  if (late_replay_) row(late_replay_->deadline(), &Handshake::on_late_replay_timeout);
+  if (survey_) row(survey_->deadline(), &Handshake::on_survey_timeout);
+  if (!survey_ && !outdated_.empty()) row(next_survey_, &Handshake::take_outdated_lists);
+}
+
 void Handshake::on_timeout(Now now, Orders& out) {
-  if (is_due(doubt_deadline_, now)) {
-    doubt_deadline_.reset();
-    state_ = State::done;
-  }
-  if (is_due(restore_deadline_, now)) {
-    restore_deadline_.reset();
-    for (const auto& [id, index] : unanswered_) restores_[index].is_lost = true;
-  }
-  if (is_calling_again()) {
-    replay_->on_timeout(now);
-    if (replay_->is_done()) on_replayed(now, out);
-  }
-  if (late_replay_) late_replay_->on_timeout(now);
-  if (survey_) survey_->on_timeout(now);
-  if (!survey_ && !outdated_.empty() && next_survey_ <= now.steady) {
-    for (const CatalogKind kind : std::exchange(outdated_, {})) survey_again(kind, now, out);
-  }
+  each_deadline([&](std::optional<Instant> deadline, auto fire) {
+    if (is_due(deadline, now)) (this->*fire)(now, out);
+  });
   finish_if_done(now, out);
 }
 
 std::optional<Instant> Handshake::deadline() const {
-  auto first = restore_deadline_ ? restore_deadline_ : doubt_deadline_;
-  if (replay_) earlier(first, replay_->deadline());
-  if (late_replay_) earlier(first, late_replay_->deadline());
-  if (survey_) earlier(first, survey_->deadline());
-  if (!survey_ && !outdated_.empty()) earlier(first, next_survey_);
+  std::optional<Instant> first;
+  each_deadline([&](std::optional<Instant> deadline, auto) { earlier(first, deadline); });
   return first;
+}
+
+void Handshake::on_doubt_timeout(Now, Orders&) {
+  doubt_deadline_.reset();
+  state_ = State::done;
+}
+
+void Handshake::on_restore_timeout(Now, Orders&) {
+  restore_deadline_.reset();
+  for (const auto& [id, index] : unanswered_) restores_[index].is_lost = true;
+}
+
+void Handshake::on_replay_timeout(Now now, Orders& out) {
+  replay_->on_timeout(now);
+  if (replay_->is_done()) on_replayed(now, out);
+}
+
+void Handshake::on_late_replay_timeout(Now now, Orders&) { late_replay_->on_timeout(now); }
+
+void Handshake::on_survey_timeout(Now now, Orders&) { survey_->on_timeout(now); }
+
+void Handshake::take_outdated_lists(Now now, Orders& out) {
+  for (const CatalogKind kind : std::exchange(outdated_, {})) survey_again(kind, now, out);
 }
 
 void Handshake::finish_if_done(Now now, Orders& out) {
@@ -285,8 +303,8 @@ void Handshake::finish_if_done(Now now, Orders& out) {
   const auto tools = std::find_if(lists.begin(), lists.end(), [](const ListSurvey::List& list) {
     return list.kind == CatalogKind::tools;
   });
-  const bool is_odd =
-      state_ == State::unproven ? tools->is_refused : is_unlike_before(lists, *tools, had_tools_);
+  const bool is_odd = state_ == State::unproven ? tools->answer == Answer::refused
+                                                : is_unlike_before(lists, *tools, had_tools_);
   if (is_odd) {
     doubt(now, out);
   } else {

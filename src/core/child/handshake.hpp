@@ -29,19 +29,21 @@ namespace sitter {
 ///
 ///     idle --> opening --> opened --> settling --> done
 ///       \      ^    \          \--> done
-///        \     |     \--> refused
+///        \     |     \--> refused --> unopened
 ///         --> unopened --> listing --> doubted --> done
-///                    \         \       ^   \--> refused
-///                     \         \--> done
-///                      \--> unproven --> done
-///                                 \----> doubted
+///                   |\         \       ^   \--> refused
+///                   | \         \--> done
+///                   |  \--> unproven --> done
+///                   |             \----> doubted
+///                   \--> done
 class Handshake {
  public:
   enum class State {
     idle,      ///< nothing was sent
     unopened,  ///< the child gets what needs no opening: requests with an envelope, and a probe
     opening,   ///< `initialize` was sent
-    refused,   ///< `initialize` was answered with an error, or with something unusable
+    refused,   ///< `initialize` was answered with an error, with something unusable, or by a server
+               ///< of an era that the client does not speak
     opened,    ///< `initialize` was answered; the client has not sent `initialized`
     settling,  ///< after `initialized`: settings are sent again, and the lists are taken
     listing,   ///< without an opening: the lists are taken before the client's requests go on
@@ -181,6 +183,14 @@ class Handshake {
   void on_opening_answer(const Message& answer);
   void on_doubt_answer(const Message& answer);
   bool on_restored(const Message& answer);
+  template <class Row>
+  void each_deadline(Row row) const;
+  void on_doubt_timeout(Now now, Orders& out);
+  void on_restore_timeout(Now now, Orders& out);
+  void on_replay_timeout(Now now, Orders& out);
+  void on_late_replay_timeout(Now now, Orders& out);
+  void on_survey_timeout(Now now, Orders& out);
+  void take_outdated_lists(Now now, Orders& out);
   void finish_if_done(Now now, Orders& out);
   void doubt(Now now, Orders& out);
 

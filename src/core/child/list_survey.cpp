@@ -15,6 +15,7 @@
 
 namespace sitter {
 
+using Answer = ListSurvey::List::Answer;
 using State = ListSurvey::List::State;
 
 namespace {
@@ -68,15 +69,17 @@ bool ListSurvey::on_answer(const Message& answer, Orders& out) {
                                  [&](const List& l) { return same_id(l.id, answer.id); });
   if (list == lists_.end()) return false;
   if (list->state != State::asking) return true;
-  list->is_answered = true;
-  list->has_none = false;
+  list->answer = Answer::usual;
   if (answer.kind == Message::Kind::error) {
     // Without a handshake, only the answer shows that a server has nothing of this kind.
-    list->has_none = has_code(answer.error, ErrorCode::method_not_found) && !make_meta_().empty();
-    list->is_refused = may_mean_unopened(answer.error);
-    const bool is_vague = list->has_none || has_code(answer.error, ErrorCode::internal_error);
-    list->is_stateless = list->is_stateless || (!list->is_refused && !is_vague);
-    list->state = list->has_none ? State::complete : State::failed;
+    if (has_code(answer.error, ErrorCode::method_not_found) && !make_meta_().empty()) {
+      list->answer = Answer::absent;
+    } else if (may_mean_unopened(answer.error)) {
+      list->answer = Answer::refused;
+    } else if (!has_code(answer.error, ErrorCode::internal_error)) {
+      list->is_stateless = true;
+    }
+    list->state = list->answer == Answer::absent ? State::complete : State::failed;
     return true;
   }
   const auto [items, cursor, type, meta] =

@@ -27,9 +27,17 @@ class ListSurvey {
  public:
   struct List {
     enum class State { asking, complete, failed };
+    /// What the child has last answered.
+    enum class Answer {
+      none,     ///< nothing yet
+      usual,    ///< a list, or an error that any server may answer
+      absent,   ///< that it has nothing of this kind
+      refused,  ///< an error as of a server that has to be opened first
+    };
 
     CatalogKind kind = CatalogKind::tools;
     State state = State::asking;
+    Answer answer = Answer::none;
     /// The raw text of the array of each page.
     std::vector<std::string> pages;
     std::string id;
@@ -39,13 +47,8 @@ class ListSurvey {
     int restarts = 0;
     /// The list changed again after it had been restarted as often as it may be.
     bool is_outdated = false;
-    bool is_answered = false;
     /// The answer was that of a server of the stateless revision.
     bool is_stateless = false;
-    /// The answer was that of a server that has nothing of this kind.
-    bool has_none = false;
-    /// The answer may be that of a server that has to be opened first.
-    bool is_refused = false;
     /// The raw value, if the answer names the server.
     std::string server_info;
   };

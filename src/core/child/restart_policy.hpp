@@ -19,14 +19,17 @@ class RestartPolicy {
   /// `max`: the largest number of restarts in a row.
   RestartPolicy(When when, int max) : when_(when), max_(max) {}
 
-  /// A child that served, or was about to serve, has ended.
-  void on_end(const ChildEnd& end, Now now) {
+  /// A child that served, or was about to serve, has ended. Returns true if only the bound for
+  /// restarts in a row prevents a restart.
+  bool on_end(const ChildEnd& end, Now now) {
     if (end.lifetime >= limits::kGoodRunning) count_ = 0;
     due_.reset();
-    if (!concerns(end.reason) || is_exhausted()) return;
+    if (!concerns(end.reason)) return false;
+    if (is_exhausted()) return true;
     Milliseconds wait = limits::kRestartWaitMin;
     for (int i = 0; i < count_ && wait < limits::kRestartWaitMax; ++i) wait *= 2;
     due_ = now.steady + std::min(wait, limits::kRestartWaitMax);
+    return false;
   }
 
   /// A child is being started, for whatever reason.

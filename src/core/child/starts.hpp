@@ -48,10 +48,7 @@ class Starts {
 
   /// A child that served, or was about to serve, has ended. Returns true if only the bound for
   /// restarts in a row prevents a restart.
-  bool on_end(const ChildEnd& end, Now now) {
-    restart_.on_end(end, now);
-    return restart_.when() != RestartPolicy::When::lazy && restart_.is_exhausted();
-  }
+  bool on_end(const ChildEnd& end, Now now) { return restart_.on_end(end, now); }
   /// When a child is started without a request.
   std::optional<Instant> restart_due() const { return restart_.due(); }
   /// No restart follows: the server is to stay down, or something else starts it.

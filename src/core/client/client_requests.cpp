@@ -39,6 +39,11 @@ class Key {
   const std::string_view text_;
 };
 
+/// Whether this child has received the request, and has not answered it.
+bool has(Generation gen, const ClientRequest& request) {
+  return (request.state == State::sent || request.state == State::cancelled) && request.gen == gen;
+}
+
 /// Openings and probes have time limits of their own.
 bool is_patient(const ClientRequests::Waiting& waiting) {
   return waiting.request != nullptr && waiting.request->method != Method::initialize &&
@@ -165,7 +170,7 @@ ClientRequest& ClientRequests::add_control(ControlId connection) {
   return request;
 }
 
-/// Counts the requests that are sent and not cancelled.
+/// Counts the requests in state sent.
 void ClientRequests::count_sent(Generation gen, int more) {
   const auto known = std::find_if(sent_counts_.begin(), sent_counts_.end(),
                                   [&](const auto& count) { return count.first == gen; });
@@ -199,13 +204,11 @@ void ClientRequests::weigh(ClientRequest& request) {
 
 ClientRequest* ClientRequests::find_sent(std::string_view raw_id, Generation gen) {
   const Key key(raw_id);
-  const auto is_sent = [&](const ClientRequest& request) {
-    return request.state == State::sent && request.gen == gen;
-  };
+  const auto is_sent = [&](const ClientRequest& request) { return has(gen, request); };
   // The stateless revision forbids the answer to a cancelled request, and allows the client to use
   // its id again.
   const auto is_owed = [&](const ClientRequest& request) {
-    return is_sent(request) && !(request.is_cancelled && request.is_stateless);
+    return is_sent(request) && !(request.state == State::cancelled && request.is_stateless);
   };
   Node* found = index_->oldest(key.text(), [&](const ClientRequest& request) {
     return is_owed(request) && request.id() == raw_id;
@@ -218,9 +221,9 @@ ClientRequest* ClientRequests::find_rounded(std::string_view raw_id, Generation 
   const auto printed = printed_double(raw_id);
   if (!printed) return nullptr;
   ClientRequest* cancelled = nullptr;
-  for (ClientRequest* request : all(State::sent, gen)) {
+  for (ClientRequest* request : at_child(gen)) {
     if (rounded_id(request->key) != printed) continue;
-    if (!request->is_cancelled) return request;
+    if (request->state != State::cancelled) return request;
     if (cancelled == nullptr) cancelled = request;
   }
   return cancelled;
@@ -232,8 +235,9 @@ ClientRequest* ClientRequests::find(RequestHandle handle) const {
 }
 
 ClientRequest* ClientRequests::find_open(std::string_view raw_id) {
-  return index_->youngest(Key(raw_id).text(),
-                          [](const ClientRequest& request) { return !request.is_cancelled; });
+  return index_->youngest(Key(raw_id).text(), [](const ClientRequest& request) {
+    return request.state != State::cancelled;
+  });
 }
 
 bool ClientRequests::uses(std::string_view raw_id) const {
@@ -313,7 +317,6 @@ void ClientRequests::mark_ours(ClientRequest& request) {
 
 void ClientRequests::hold(ClientRequest& request, std::string answer) {
   assert(request.state == State::sent || request.state == State::ours);
-  assert(!request.is_cancelled);
   if (request.state == State::sent) count_sent(request.gen, -1);
   request.state = State::held;
   held_bytes_ += answer.size();
@@ -327,7 +330,7 @@ OwnedLine ClientRequests::release(ClientRequest& request) {
 }
 
 void ClientRequests::retry(ClientRequest& request, Instant now) {
-  assert(request.state == State::sent && !request.is_cancelled);
+  assert(request.state == State::sent);
   request.state = State::waiting;
   request.is_retried = true;
   count_sent(request.gen, -1);
@@ -342,13 +345,13 @@ void ClientRequests::retry(ClientRequest& request, Instant now) {
 }
 
 void ClientRequests::cancel(ClientRequest& request) {
-  assert(!request.is_cancelled);
+  assert(request.state != State::cancelled);
   if (request.state != State::sent) {
     take(request);
     return;
   }
   waive(request);
-  request.is_cancelled = true;
+  request.state = State::cancelled;
   count_sent(request.gen, -1);
   if (request.has_line()) request.extra->line = {};
   weigh(request);
@@ -373,12 +376,9 @@ void ClientRequests::take(ClientRequest& request) {
   }
   if (request.state == State::held) release(request);
   if (request.is_control()) --control_count_;
-  if (request.is_cancelled) {
-    std::erase(cancelled_, &request);
-  } else {
-    waive(request);
-    if (request.state == State::sent) count_sent(request.gen, -1);
-  }
+  if (request.state == State::cancelled) std::erase(cancelled_, &request);
+  if (request.state == State::sent) count_sent(request.gen, -1);
+  waive(request);
   bytes_ -= static_cast<Node&>(request).weight;
   if (!ours_.empty()) ours_.erase(request.handle());
   index_->erase(static_cast<Node&>(request));
@@ -390,6 +390,14 @@ std::vector<ClientRequest*> ClientRequests::all(State state, Generation gen) {
     if (request.state != state) continue;
     if (gen != kNoGeneration && request.gen != gen) continue;
     found.push_back(&request);
+  }
+  return found;
+}
+
+std::vector<ClientRequest*> ClientRequests::at_child(Generation gen) {
+  std::vector<ClientRequest*> found;
+  for (Node& request : index_->requests) {
+    if (has(gen, request)) found.push_back(&request);
   }
   return found;
 }

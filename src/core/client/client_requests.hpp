@@ -28,6 +28,9 @@ struct ClientRequest {
     waiting,
     /// A child has received the request.
     sent,
+    /// The client has cancelled the request after a child had received it. The child may still
+    /// answer.
+    cancelled,
     /// The answer is there. It waits until the client has listed the changed tools, or until the
     /// bridge knows what an error of the child means.
     held,
@@ -37,7 +40,6 @@ struct ClientRequest {
 
   State state = State::waiting;
   Method method = Method::other;
-  bool is_cancelled = false;
   /// The client no longer waits for the answer, but may still get it.
   bool is_waived = false;
   /// The request went to a child that died, and may go to one more child.
@@ -119,10 +121,11 @@ struct ClientRequest {
 /// the same id are both owed an answer; the earlier request gets the first.
 ///
 ///     waiting --> sent --> (taken)          answered by a child
-///      ^   ^       |  \--> held --> (taken)
-///      |   \-retry-/
-///      \--> ours --> (taken)                answered by the bridge, or given back
-///              \--> held --> (taken)
+///      |   ^      | | \--> held --> (taken)
+///      |   \-retry/ \--> cancelled --> (taken)
+///      |\--> ours --> (taken)               answered by the bridge
+///      |        \--> held --> (taken)
+///      \--> (taken)                         failed, or cancelled before a child had it
 class ClientRequests {
  public:
   ClientRequests();
@@ -133,11 +136,12 @@ class ClientRequests {
   /// Adds a request of `ctl` in state ours. No id of the client refers to it.
   ClientRequest& add_control(ControlId connection);
 
-  /// The request in state sent with `gen` that an answer with this raw id belongs to: the request
-  /// with the same spelling, otherwise the oldest request with the same meaning. Null if none.
+  /// The request that this child has, cancelled or not, and that an answer with this raw id belongs
+  /// to: the request with the same spelling, otherwise the oldest request with the same meaning.
+  /// Null if none.
   ClientRequest* find_sent(std::string_view raw_id, Generation gen);
-  /// The oldest request in state sent with `gen` that a server answers with this raw id if it reads
-  /// all numbers as doubles. Null if none.
+  /// The oldest request that this child has and that a server answers with this raw id if it reads
+  /// all numbers as doubles; a cancelled request only if there is no other. Null if none.
   ClientRequest* find_rounded(std::string_view raw_id, Generation gen);
   /// The request with this handle, if it is open and the bridge answers it. Otherwise null.
   ClientRequest* find(RequestHandle handle) const;
@@ -184,6 +188,8 @@ class ClientRequests {
   /// All requests in this state, in the order in which they came; only those of this generation,
   /// unless it is kNoGeneration.
   std::vector<ClientRequest*> all(ClientRequest::State state, Generation gen = kNoGeneration);
+  /// The requests that this child has, cancelled or not, in the order in which they came.
+  std::vector<ClientRequest*> at_child(Generation gen);
 
   /// How many requests and notifications wait.
   std::size_t waiting_count() const { return waiting_.size(); }
@@ -194,7 +200,7 @@ class ClientRequests {
   /// `then` or longer. Openings and probes are left out, because they have rules of their own.
   std::optional<Instant> waits_since() const;
   std::vector<ClientRequest*> waiting_since(Instant then) const;
-  /// How many requests are sent and not cancelled.
+  /// How many requests are in state sent.
   std::size_t in_flight_count() const { return static_cast<std::size_t>(sent_count_); }
   /// How many of them this child has.
   std::size_t in_flight_count(Generation gen) const;

@@ -29,13 +29,15 @@ class RelistWait {
   /// if it never asks for the last page. But only after the last page does it know all tools.
   void on_listed(bool is_last_page, Now now) {
     has_listed_ = true;
-    if (!deadline_) return;
+    if (state_ == State::idle) return;
     unheeded_ = 0;
-    if (!is_last_page || is_pausing_) return;
-    deadline_.reset();
-    if (client_.pause_after_list == Milliseconds::zero()) return;
-    is_pausing_ = true;
-    deadline_ = now.steady + client_.pause_after_list;
+    if (!is_last_page || state_ == State::pausing) return;
+    if (client_.pause_after_list == Milliseconds::zero()) {
+      give_up();
+    } else {
+      state_ = State::pausing;
+      deadline_ = now.steady + client_.pause_after_list;
+    }
   }
 
   /// The client was told that the tools have changed. `output_changed` names the tools with a new
@@ -44,38 +46,41 @@ class RelistWait {
   void on_announced(Now now, std::set<std::string> output_changed, bool listens = false) {
     if (!client_.lists_again) return;
     if (!(has_listed_ || listens) || unheeded_ >= limits::kUnheededMax) return;
-    if (!deadline_) {
+    if (state_ == State::idle) {
+      state_ = State::waiting;
       deadline_ = now.steady + limits::kRelistWait;
       output_changed_.clear();
     }
     output_changed_.merge(output_changed);
   }
 
-  /// Returns true if the wait has just reached its deadline.
-  bool on_timeout(Now now) {
-    if (!is_due(deadline_, now)) return false;
-    if (!is_pausing_) ++unheeded_;
+  void on_timeout(Now now) {
+    if (!is_due(deadline(), now)) return;
+    if (state_ == State::waiting) ++unheeded_;
     give_up();
-    return true;
   }
 
   /// Ends the wait, because the client won't list any more.
-  void give_up() {
-    deadline_.reset();
-    is_pausing_ = false;
+  void give_up() { state_ = State::idle; }
+
+  bool is_waiting() const { return state_ != State::idle; }
+  bool has_other_output(const std::string& tool) const { return output_changed_.contains(tool); }
+  std::optional<Instant> deadline() const {
+    return is_waiting() ? std::optional(deadline_) : std::nullopt;
   }
 
-  bool is_waiting() const { return deadline_.has_value(); }
-  bool has_other_output(const std::string& tool) const { return output_changed_.contains(tool); }
-  std::optional<Instant> deadline() const { return deadline_; }
-
  private:
+  enum class State {
+    idle,
+    waiting,  ///< until the client has listed, or the deadline
+    pausing,  ///< the client has listed, and makes its tools of the list until the deadline
+  };
+
   ClientFacts client_;
   bool has_listed_ = false;
   int unheeded_ = 0;  // announcements in a row
-  std::optional<Instant> deadline_;
-  /// The client has listed, and `deadline_` is the end of its pause.
-  bool is_pausing_ = false;
+  State state_ = State::idle;
+  Instant deadline_{};
   std::set<std::string> output_changed_;
 };
 
