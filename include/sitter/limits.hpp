@@ -18,6 +18,10 @@ inline constexpr std::size_t kLinePadding = 64;
 /// six times this size.
 inline constexpr std::size_t kLineMax = 256 * kMiB;
 
+/// The official TypeScript clients end their connection at a line of this size, with or without a
+/// bridge. The log says so when such a line is passed on.
+inline constexpr std::size_t kTypeScriptLineMax = 10 * kMiB;
+
 /// Before the bridge parses a line of this size or more, this much memory must be free: for each
 /// byte of the line, simdjson's index and strings (less than six bytes) and two copies, and a fixed
 /// reserve. Otherwise the line counts as too long. Smaller lines are not checked, because the check

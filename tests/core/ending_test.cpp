@@ -55,5 +55,18 @@ TEST_F(EndingTest, ADeadlineFiresOnce) {
   EXPECT_EQ(ending_.deadline(), std::nullopt);
 }
 
+TEST_F(EndingTest, TheLadderIsCutWhenTheSessionEnds) {
+  using std::chrono::milliseconds;
+  const auto before = ending_.ladder(milliseconds(2000));
+  EXPECT_EQ(before.close, milliseconds(2000));
+  EXPECT_EQ(before.terminate, milliseconds(2000));
+  EXPECT_EQ(before.terminate_remote, milliseconds(5000));
+  ending_.on_input_closed(now_);
+  const auto after = ending_.ladder(milliseconds(2000));
+  EXPECT_EQ(after.close, milliseconds(500));
+  EXPECT_EQ(after.terminate_remote, milliseconds(500));
+  EXPECT_EQ(ending_.ladder(milliseconds(100)).close, milliseconds(100));
+}
+
 }  // namespace
 }  // namespace sitter

@@ -58,5 +58,14 @@ TEST(ReplyTest, ATextThatIsNoUtf8BecomesValid) {
   EXPECT_EQ(text_block("\xff"), "{\"type\":\"text\",\"text\":\"\xEF\xBF\xBD\"}");
 }
 
+TEST(ReplyTest, ACancellationNamesTheRequestAndPerhapsWhy) {
+  EXPECT_EQ(
+      cancelled_line("\"a\""),
+      R"json({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a"}})json");
+  EXPECT_EQ(cancelled_line("7", "it is \"gone\""),
+            R"json({"jsonrpc":"2.0","method":"notifications/cancelled","params":)json"
+            R"json({"requestId":7,"reason":"it is \"gone\""}})json");
+}
+
 }  // namespace
 }  // namespace sitter

@@ -35,11 +35,11 @@ TEST(LenientIdTest, WhereTheStartLeadsNowhereTheEndIsLookedAt) {
 }
 
 TEST(LenientIdTest, TheIdAtTheVeryEndIsFound) {
-  EXPECT_EQ(lenient_id_at_end(R"json(xxx"},"id":5})json"), "5");
-  EXPECT_EQ(lenient_id_at_end(R"json(xxx"},"id" : "a" } )json"), "\"a\"");
+  EXPECT_EQ(lenient_id("{", R"json(xxx"},"id":5})json"), "5");
+  EXPECT_EQ(lenient_id("{", R"json(xxx"},"id" : "a" } )json"), "\"a\"");
   for (const std::string text : {"", "5}", "\"id\":5}", "x\"id\":5}", ",\"id\":5,\"x\":1}",
                                  ",\"id\":5}}", ",\"id\":5", ",\"id\":{}}"}) {
-    EXPECT_EQ(lenient_id_at_end(text), "") << text;
+    EXPECT_EQ(lenient_id("{", text), "") << text;
   }
 }
 
@@ -73,6 +73,15 @@ TEST(SplitTest, AValueInWhatIsNotClosedIsNoObjectOfItsOwn) {
 TEST(SplitTest, BracesThatNeverCloseAreTriedUpToABound) {
   EXPECT_THAT(split_objects(std::string(15, '{') + "{}").objects, ElementsAre("{}"));
   EXPECT_THAT(split_objects(std::string(16, '{') + "{}").objects, IsEmpty());
+}
+
+TEST(LooksLikeAnswerTest, AnAnswerIsToldFromARequestAndALogLine) {
+  EXPECT_TRUE(looks_like_answer(R"json({"id":1,"result":{)json"));
+  EXPECT_TRUE(looks_like_answer(R"json({"id":1,"error":{"message":"method)json"));
+  EXPECT_TRUE(looks_like_answer(R"json({"jsonrpc":"2.0","id":1)json"));
+  EXPECT_FALSE(looks_like_answer(R"json({"method":"x","params":{"result":1)json"));
+  EXPECT_FALSE(looks_like_answer(R"json({"level":"info","message":"x"})json"));
+  EXPECT_FALSE(looks_like_answer("Server is listening"));
 }
 
 }  // namespace

@@ -7,7 +7,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using Verdict = StartPolicy::Verdict;
 
 class StartPolicyTest : public ::testing::Test {
  protected:
@@ -23,18 +22,18 @@ class StartPolicyTest : public ::testing::Test {
 };
 
 TEST_F(StartPolicyTest, TheFirstStartsAreFree) {
-  EXPECT_EQ(policy_.verdict(now_), Verdict::start);
+  EXPECT_TRUE(policy_.may_start(now_));
   fail(2);
-  EXPECT_EQ(policy_.verdict(now_), Verdict::start);
+  EXPECT_TRUE(policy_.may_start(now_));
 }
 
 TEST_F(StartPolicyTest, FromTheThirdFailureOnStartsAreASecondApart) {
   fail(3);
-  EXPECT_EQ(policy_.verdict(now_), Verdict::start_if_changed);
+  EXPECT_FALSE(policy_.may_start(now_));
   now_.steady += milliseconds(999);
-  EXPECT_EQ(policy_.verdict(now_), Verdict::start_if_changed);
+  EXPECT_FALSE(policy_.may_start(now_));
   now_.steady += milliseconds(1);
-  EXPECT_EQ(policy_.verdict(now_), Verdict::start);
+  EXPECT_TRUE(policy_.may_start(now_));
 }
 
 TEST_F(StartPolicyTest, TheSecondIsCountedFromTheStart) {
@@ -43,21 +42,21 @@ TEST_F(StartPolicyTest, TheSecondIsCountedFromTheStart) {
   policy_.on_start(now_);
   now_.steady += seconds(3);
   policy_.on_failed({});
-  EXPECT_EQ(policy_.verdict(now_), Verdict::start);
+  EXPECT_TRUE(policy_.may_start(now_));
 }
 
 TEST_F(StartPolicyTest, AChildThatServesEndsTheRow) {
   fail(5);
-  policy_.on_opened();
-  EXPECT_EQ(policy_.verdict(now_), Verdict::start);
+  policy_.on_proved();
+  EXPECT_TRUE(policy_.may_start(now_));
   fail(2);
-  EXPECT_EQ(policy_.verdict(now_), Verdict::start);
+  EXPECT_TRUE(policy_.may_start(now_));
 }
 
 TEST_F(StartPolicyTest, TheLastFailureIsRemembered) {
   EXPECT_FALSE(policy_.last_failure());
   fail(2);
-  policy_.on_opened();
+  policy_.on_proved();
   ASSERT_TRUE(policy_.last_failure());
   EXPECT_EQ(policy_.last_failure()->end.why, "no 1");
   EXPECT_EQ(policy_.last_failure()->stderr_tail, "words");

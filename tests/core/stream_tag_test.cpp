@@ -26,5 +26,12 @@ TEST(TaggedTest, PutsTheStreamsIdWhereItBelongs) {
             R"json({"params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"s"}}})json");
 }
 
+TEST(NamesStreamTest, OnlyTheMetaOfTheResultCounts) {
+  EXPECT_TRUE(names_stream(R"json({"_meta":{"io.modelcontextprotocol/subscriptionId":7}})json"));
+  EXPECT_FALSE(names_stream(R"json({"_meta":{"x":7}})json"));
+  EXPECT_FALSE(names_stream("{}"));
+  EXPECT_FALSE(names_stream(""));
+}
+
 }  // namespace
 }  // namespace sitter

@@ -20,7 +20,6 @@
 #include "core/client/relist_wait.hpp"
 #include "core/tell/catalogs.hpp"
 #include "core/tell/notices.hpp"
-#include "core/wire/method.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {
@@ -128,11 +127,10 @@ void Conductor::on_startup_timeout(Child& child) {
                                ? EndReason::opening_timed_out
                                : EndReason::said_nothing;
   if (ClientRequest* const asked = opening()) {
-    const auto age =
-        std::chrono::duration_cast<Milliseconds>(now_.steady - child.life.started().steady);
-    answer_opening_ourselves(
-        *asked, end_clause({reason, {}, age, {}}) + " (--startup-timeout sets the limit)",
-        ring_.tail(child.gen()));
+    answer_opening_ourselves(*asked,
+                             end_clause({reason, {}, child.life.lifetime(now_), {}}) +
+                                 " (--startup-timeout sets the limit)",
+                             ring_.tail(child.gen()));
   }
   child.life.take_down(reason, {}, ladder(), now_, out_);
 }
@@ -162,13 +160,6 @@ ChildLifecycle* Conductor::hears_life(Generation gen) {
   if (is_build(gen)) return rebuilder_->life(gen);
   Child* const child = generations_.find(gen);
   return child == nullptr ? nullptr : &child->life;
-}
-
-ChildLifecycle::Ladder Conductor::ladder() const {
-  const Milliseconds rung = config_.kill_grace;
-  if (ending_.is_none()) return {rung, rung, std::max(rung, limits::kRemoteTermGrace)};
-  const Milliseconds short_rung = std::min(rung, limits::kShutdownRungMax);
-  return {short_rung, short_rung, short_rung};
 }
 
 /// The end of a child that is being taken down now.
@@ -278,10 +269,7 @@ void Conductor::on(const fact::ChildInputBroken& fact) {
 
 void Conductor::on(const fact::CommandFilesChecked& fact) {
   const bool is_for_mended = starts_->on_checked() == Starts::Check::for_mended;
-  if (generations_.has_any() || killer_->is_killing() || rebuilder_->is_on() ||
-      ending_.has_stopped()) {
-    return;
-  }
+  if (!is_idle() || ending_.has_stopped()) return;
   if (fact.changed && (needs_child() || is_for_mended)) {
     start();
   } else if (needs_child() && !is_for_mended) {
@@ -316,7 +304,7 @@ void Conductor::settle() {
   // above may have answered the last request, or seen the last end.
   if (!ending_.is_none()) advance_ending();
   // A request starts a child, unless a step above has done so.
-  if (!generations_.has_any()) start_if_due();
+  start_if_due();
   // Answered requests are out now, so their bytes no longer count.
   crowd_->settle(requests_.bytes(), now_);
 }

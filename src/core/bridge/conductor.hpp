@@ -1,7 +1,5 @@
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,7 +7,6 @@
 #include <vector>
 
 #include "core/base/orders.hpp"
-#include "core/base/raw_id.hpp"
 #include "core/bridge/ending.hpp"
 #include "core/build/pending_rebuild.hpp"
 #include "core/build/rebuild.hpp"
@@ -113,7 +110,7 @@ class Conductor {
   void stop(ChildLifecycle::Ladder ladder);
   void advance_ending();
 
-  ChildLifecycle::Ladder ladder() const;
+  ChildLifecycle::Ladder ladder() const { return ending_.ladder(config_.kill_grace); }
   ChildEnd end_for(EndReason reason) const { return end_for(reason, generations_.shown()); }
   ChildEnd end_for(EndReason reason, const Child* child) const;
   ChildLifecycle* hears_life(Generation gen);
@@ -121,6 +118,7 @@ class Conductor {
 
   // conductor_generations.cpp: each child on its way from its start to serving, and out of it
   bool needs_child() const;
+  bool is_idle() const;
   void start_if_due();
   void start();
   void replay_first(Child& child);
@@ -180,7 +178,6 @@ class Conductor {
   void on_initialize(ClientRequest& request, const Message& message, Line line);
   void expect_answer(ClientRequest& second_opening, Line line);
   void answer_second_openings();
-  static bool is_late_opening(Child& child, const Message& answer);
   void meet(std::string_view client_info);
   /// The client's `initialize`, while it is owed an answer.
   ClientRequest* opening() const;
@@ -196,6 +193,8 @@ class Conductor {
   void answer_tool_text(ClientRequest& request, std::string_view text, bool is_error);
   /// Does nothing if the request is no longer open.
   void answer_tool_text(RequestHandle request, std::string_view text, bool is_error);
+  /// With a result that the model reads if the request is a call, otherwise with an error.
+  void answer_failure(ClientRequest& request, ErrorCode code, std::string_view text);
   std::string tool_text_line(const ClientRequest& request, std::string_view text,
                              bool is_error) const;
   void answer_last_list(ClientRequest& request);
@@ -250,6 +249,7 @@ class Conductor {
   std::string tell_notice(const ClientRequest& request);
   void tell_shown(const ClientRequest& request);
   void on_notice_told();
+  void amend_notice();
   std::string version_of(const OpeningResult& opened) const;
   void on_client_listed(bool is_last_page);
   void hold(ClientRequest& request, std::string line);
@@ -273,7 +273,6 @@ class Conductor {
   void run_builtin(ClientRequest& request, Builtin builtin, std::string_view arguments);
   void pass_call(ClientRequest& request, const Message& message, Line line);
   std::string wrong_call(const CallArguments& call);
-  void refuse_call(ClientRequest& request, std::string_view wrong);
   bool refuse_waiting_call(ClientRequest& request, const Message& message);
   void begin_kill(ClientRequest& request, KillScope scope);
   void finish_kill();
@@ -287,7 +286,7 @@ class Conductor {
   bool may_replace_new_child() const;
   bool is_awaited(const Child& child) const;
   std::optional<Instant> replaceable_at(const Child& child) const;
-  void reload_again(PendingRebuild before);
+  void begin_next_rebuild(PendingRebuild before);
   void begin_rebuild(ClientRequest& request, const RebuildArguments& arguments);
   void advance_rebuild();
   void on_rebuild_timeout();

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <utility>
 
@@ -44,6 +43,14 @@ void Conductor::answer_tool_text(ClientRequest& request, std::string_view text, 
 
 void Conductor::answer_tool_text(RequestHandle request, std::string_view text, bool is_error) {
   if (ClientRequest* const open = requests_.find(request)) answer_tool_text(*open, text, is_error);
+}
+
+void Conductor::answer_failure(ClientRequest& request, ErrorCode code, std::string_view text) {
+  if (request.fails_with_result()) {
+    answer_tool_text(request, text, true);
+  } else {
+    answer_error(request, code, text);
+  }
 }
 
 std::string Conductor::tool_text_line(const ClientRequest& request, std::string_view text,

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/json_text.hpp"
 #include "core/base/raw_id.hpp"
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
 #include "core/child/child_requests.hpp"
 #include "core/child/history.hpp"
 #include "core/client/opening.hpp"
+#include "core/streams/stream_tag.hpp"
 #include "core/tell/catalogs.hpp"
 #include "core/wire/method.hpp"
 #include "core/wire/protocol.hpp"
@@ -23,24 +23,6 @@ using Proof = Child::Proof;
 using RequestState = ClientRequest::State;
 
 namespace {
-
-/// The official TypeScript clients end their connection at a line of this size, with or without a
-/// bridge.
-constexpr std::size_t kTypeScriptLineMax = 10 * limits::kMiB;
-
-/// Whether a line that is not a message was probably meant to be an answer, and not a request or a
-/// log line in JSON.
-bool looks_like_answer(std::string_view text) {
-  const std::size_t outcome = std::min(text.find("\"result\""), text.find("\"error\""));
-  if (text.find("\"method\"") < outcome) return false;
-  return outcome != text.npos || text.find("\"jsonrpc\"") != text.npos;
-}
-
-/// Whether the answer itself says that it belongs to a subscriptions/listen.
-bool ends_stream(const Message& answer) {
-  const std::string_view meta = member(answer.result, "_meta");
-  return !member(meta, kMetaStream).empty();
-}
 
 /// Whether the request goes on as a task, of which this is only the beginning.
 bool is_task(const ClientRequest& request, std::string_view result) {
@@ -118,9 +100,7 @@ void Conductor::on(const fact::ChildLineTooLong& fact) {
   const std::string what = too_long_text(fact.size);
   add_noise(*child, fact.head);
   out_.log(Level::warn, fmt::format("child {}: {}", fact.gen, what));
-  std::string_view id = lenient_id(fact.head);
-  if (id.empty()) id = lenient_id_at_end(fact.tail);
-  if (!id.empty()) {
+  if (const std::string_view id = lenient_id(fact.head, fact.tail); !id.empty()) {
     answer_unreadable(*child, id, what);
   } else {
     // Some request may never be answered now, and nobody can tell which.
@@ -151,11 +131,7 @@ void Conductor::answer_unreadable(Child& child, std::string_view id, std::string
       "[mcp-sitter] The server answered this request, but its answer could not be read: {}. What "
       "the server wrote is in {}, marked [stdout].",
       what, names_.name(Builtin::child_stderr));
-  if (request->fails_with_result()) {
-    answer_tool_text(*request, text, true);
-  } else {
-    answer_error(*request, ErrorCode::internal_error, text);
-  }
+  answer_failure(*request, ErrorCode::internal_error, text);
 }
 
 /// Text on stdout that is not a message. The ring keeps it, because it would break the client.
@@ -288,10 +264,10 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
       child.life.is_up()) {
     ask_for_streams(child);
   }
-  if (line.text().size() > kTypeScriptLineMax) {
+  if (line.text().size() > limits::kTypeScriptLineMax) {
     out_.log(Level::warn, fmt::format("an answer of {} bytes is passed on; the official TypeScript "
                                       "clients close the connection at {}",
-                                      line.text().size(), kTypeScriptLineMax));
+                                      line.text().size(), limits::kTypeScriptLineMax));
   }
   Edits edits(line);
   if (const auto id = request->id(); id != message.id) {
@@ -321,13 +297,13 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
 /// An exact match of the id wins over an id that the child may have rounded.
 Conductor::Answered Conductor::answered_by(Child& child, const Message& answer) {
   if (Streams::Stream* const stream = streams_.find(answer.id, child.gen())) return {stream};
-  if (streams_.was_cancelled(answer.id) && ends_stream(answer)) return {};
-  if (is_late_opening(child, answer)) return {};
+  if (streams_.was_cancelled(answer.id) && names_stream(answer.result)) return {};
+  if (child.is_late_opening(answer)) return {};
   ClientRequest* const request = find_sent(child, answer.id);
   if (request != nullptr && same_id(request->id(), answer.id)) return {nullptr, request};
   Streams::Stream* const stream = streams_.find(answer.id, sender(child, answer.id));
   // A stream has no answer but its end, and the end names the stream.
-  if (stream != nullptr && (request == nullptr || ends_stream(answer))) return {stream};
+  if (stream != nullptr && (request == nullptr || names_stream(answer.result))) return {stream};
   return {nullptr, request};
 }
 

@@ -105,9 +105,8 @@ void Conductor::on_batch(Line line) {
 }
 
 void Conductor::on(const fact::ClientLineTooLong& fact) {
-  std::string_view id = lenient_id(fact.head);
-  if (id.empty()) id = lenient_id_at_end(fact.tail);
-  refuse_client_line(id, ErrorCode::invalid_request, too_long_text(fact.size));
+  refuse_client_line(lenient_id(fact.head, fact.tail), ErrorCode::invalid_request,
+                     too_long_text(fact.size));
 }
 
 /// Answers every message whose id can be read in a line that is not valid JSON.
@@ -251,10 +250,7 @@ bool Conductor::answer_ourselves(ClientRequest& request, Child* child,
   if (child == nullptr) {
     if (!opening_->session().answered_by_us) return false;
     answer_last_list(request);
-    if (!generations_.has_any() && !killer_->is_killing() && !rebuilder_->is_on() &&
-        ending_.is_none() && starts_->may_start_now(now_)) {
-      start();
-    }
+    if (is_idle() && ending_.is_none() && starts_->may_start_now(now_)) start();
     return true;
   }
   const bool is_lacking =

@@ -1,8 +1,6 @@
-#include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
 #include "core/bridge/control_request.hpp"
 #include "core/bridge/followers.hpp"

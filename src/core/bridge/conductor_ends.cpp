@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <utility>
 
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
@@ -15,7 +13,6 @@
 #include "core/tell/catalogs.hpp"
 #include "core/tell/notices.hpp"
 #include "core/wire/method.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 
@@ -96,8 +93,7 @@ void Conductor::on_start_failed(const ChildEnd& end, const std::string& stderr_t
 /// mended the server could never use it.
 void Conductor::start_if_mended() {
   const bool has_tools = catalogs_->tools().count() > 0;
-  const bool may_start = !generations_.has_any() && !killer_->is_killing() &&
-                         !rebuilder_->is_on() && !starts_->is_checking() && ending_.is_none();
+  const bool may_start = is_idle() && !starts_->is_checking() && ending_.is_none();
   if (has_tools || !may_start || history_->last_served() || !starts_->last_failure()) return;
   starts_->check_files(Starts::Check::for_mended, out_);
 }
@@ -105,10 +101,7 @@ void Conductor::start_if_mended() {
 /// The client may still show the questions of a child that is gone.
 void Conductor::void_questions(Generation gen) {
   for (const std::string& id : child_requests_->drop(gen)) {
-    to_client(Outgoing::own(
-        notification_line(method_name(Method::cancelled),
-                          fmt::format(R"json({{"requestId":{},"reason":{}}})json", id,
-                                      json_string("the server that asked is gone")))));
+    to_client(Outgoing::own(cancelled_line(id, "the server that asked is gone")));
   }
 }
 

@@ -15,7 +15,6 @@
 #include "core/tell/catalogs.hpp"
 #include "core/tell/notices.hpp"
 #include "core/wire/method.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 
@@ -29,10 +28,14 @@ bool Conductor::needs_child() const {
          streams_.is_waiting();
 }
 
+/// Whether no child but a retiring one is there, and nothing else is on its way that ends or starts
+/// a child.
+bool Conductor::is_idle() const {
+  return !generations_.has_any() && !killer_->is_killing() && !rebuilder_->is_on();
+}
+
 void Conductor::start_if_due() {
-  if (killer_->is_killing() || rebuilder_->is_on() || starts_->is_checking()) return;
-  if (ending_.has_stopped()) return;
-  if (!needs_child()) return;
+  if (!is_idle() || starts_->is_checking() || ending_.has_stopped() || !needs_child()) return;
   if (starts_->may_start_now(now_)) {
     start();
   } else {
@@ -70,8 +73,7 @@ void Conductor::restart_later(const ChildEnd& end) {
 
 /// Starts the server without a request (`--restart`), unless something else starts it already.
 void Conductor::restart() {
-  if (generations_.has_any() || killer_->is_killing() || rebuilder_->is_on() ||
-      !ending_.is_none()) {
+  if (!is_idle() || !ending_.is_none()) {
     starts_->cancel_restart();
     return;
   }

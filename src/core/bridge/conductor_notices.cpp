@@ -1,11 +1,7 @@
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "core/base/raw_id.hpp"
-#include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
 #include "core/build/watch.hpp"
 #include "core/child/history.hpp"
@@ -91,6 +87,24 @@ void Conductor::on_notice_told() {
   catalogs_->mark_told();
   if (Child* const child = generations_.serving())
     opening_->on_told(child->handshake.opened_with());
+}
+
+/// The file of the restarted child has been looked at.
+void Conductor::amend_notice() {
+  if (notices_->restart() == nullptr) return;
+  RestartNotice notice = *notices_->restart();
+  if (binary_.path && binary_.exists) notice.path = *binary_.path;
+  for (const Child& child : generations_) {
+    if (child.gen() != notice.spawn) continue;
+    notice.version = version_of(child.handshake.opened_with());
+    if (const OpeningResult* const told = opening_->told()) {
+      describe_changes(*told, child.handshake.opened_with(), notice);
+    }
+  }
+  if (binary_.modified) {
+    notice.build_age = std::chrono::duration_cast<Milliseconds>(now_.wall - *binary_.modified);
+  }
+  notices_->amend_restart(std::move(notice));
 }
 
 std::string Conductor::version_of(const OpeningResult& opened) const {

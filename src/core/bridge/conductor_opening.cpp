@@ -1,10 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <utility>
 
-#include "core/base/json_text.hpp"
-#include "core/base/raw_id.hpp"
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
 #include "core/client/client_facts.hpp"
@@ -75,15 +71,6 @@ void Conductor::answer_second_openings() {
       answer_lost_opening(*request, why, {});
     }
   }
-}
-
-/// Whether this answers an opening that the bridge has answered in the child's place. The client
-/// may have used the id of that opening again.
-bool Conductor::is_late_opening(Child& child, const Message& answer) {
-  const bool is_late = !child.late_opening.empty() && same_id(child.late_opening, answer.id) &&
-                       !member(answer.result, "protocolVersion").empty();
-  if (is_late) child.late_opening.clear();
-  return is_late;
 }
 
 /// The client has told its name.

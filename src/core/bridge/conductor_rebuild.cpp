@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "core/base/text.hpp"
@@ -201,7 +200,7 @@ void Conductor::on_build_over() {
     case Rebuilder::Next::goes_on:
       break;
     case Rebuilder::Next::is_given_up:
-      reload_again(rebuilder_->take());
+      begin_next_rebuild(rebuilder_->take());
       break;
     case Rebuilder::Next::has_failed: {
       RebuildReport report;
@@ -224,11 +223,11 @@ void Conductor::on_new_child_over(const ChildEnd& end, const std::string& stderr
 void Conductor::finish_rebuild(RebuildReport report) {
   PendingRebuild rebuild = rebuilder_->take();
   tell_rebuilt(rebuild, std::move(report));
-  reload_again(std::move(rebuild));
+  begin_next_rebuild(std::move(rebuild));
 }
 
 /// The rebuild is over. Begins the next rebuild, if it was asked for meanwhile.
-void Conductor::reload_again(PendingRebuild before) {
+void Conductor::begin_next_rebuild(PendingRebuild before) {
   // The child that served may have ended while it was being replaced.
   if (!generations_.has_any() && !killer_->is_killing() && !killer_->is_wanted_down() &&
       history_->last_end()) {
@@ -311,7 +310,7 @@ void Conductor::abandon_rebuild() {
   if (child != nullptr && child->role == Child::Role::coming && generations_.is_served()) {
     child->life.take_down(EndReason::replaced, {}, ladder(), now_, out_);
   }
-  reload_again(rebuilder_->take());
+  begin_next_rebuild(rebuilder_->take());
 }
 
 void Conductor::show_build_log(ClientRequest& request, const StderrRing::Query& query) {

@@ -1,4 +1,3 @@
-#include "core/base/raw_id.hpp"
 #include "core/bridge/conductor.hpp"
 #include "core/client/opening.hpp"
 #include "core/wire/method.hpp"

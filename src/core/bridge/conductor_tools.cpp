@@ -1,7 +1,5 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -90,7 +88,7 @@ void Conductor::pass_call(ClientRequest& request, const Message& message, Line l
   const std::string wrong = call == nullptr ? std::get<ArgumentError>(parsed) : wrong_call(*call);
   if (!wrong.empty()) {
     requests_.mark_ours(request);
-    refuse_call(request, wrong);
+    answer_failure(request, ErrorCode::invalid_params, wrong);
     return;
   }
   request.tool = call->tool;
@@ -102,20 +100,12 @@ void Conductor::pass_call(ClientRequest& request, const Message& message, Line l
   pass_on(request, message, changed.line(), Outgoing::own(changed.text()));
 }
 
-void Conductor::refuse_call(ClientRequest& request, std::string_view wrong) {
-  if (request.fails_with_result()) {
-    answer_tool_text(request, wrong, true);
-  } else {
-    answer_error(request, ErrorCode::invalid_params, wrong);
-  }
-}
-
 /// Refuses a waiting call if it does not fit the tools of the present server.
 bool Conductor::refuse_waiting_call(ClientRequest& request, const Message& message) {
   if (!request.extra || !request.extra->is_passed_call) return false;
   const std::string wrong =
       wrong_call({request.tool, std::string(member(message.params_raw, "arguments"))});
-  if (!wrong.empty()) refuse_call(request, wrong);
+  if (!wrong.empty()) answer_failure(request, ErrorCode::invalid_params, wrong);
   return !wrong.empty();
 }
 
@@ -134,51 +124,38 @@ std::string Conductor::wrong_call(const CallArguments& call) {
 void Conductor::on(const fact::BinaryInspected& fact) {
   binary_ = fact.facts;
   const Look& look = fact.look;
-  if (look.purpose == Purpose::notice) {
-    if (notices_->restart() == nullptr) return;
-    RestartNotice notice = *notices_->restart();
-    if (binary_.path && binary_.exists) notice.path = *binary_.path;
-    for (const Child& child : generations_) {
-      if (child.gen() != notice.spawn) continue;
-      notice.version = version_of(child.handshake.opened_with());
-      if (const OpeningResult* const told = opening_->told()) {
-        describe_changes(*told, child.handshake.opened_with(), notice);
-      }
-    }
-    if (binary_.modified) {
-      notice.build_age = std::chrono::duration_cast<Milliseconds>(now_.wall - *binary_.modified);
-    }
-    notices_->amend_restart(std::move(notice));
-    return;
-  }
-  if (look.purpose == Purpose::remember) return;
-  if (look.purpose == Purpose::status_for_log) {
-    out_.log(order::Log::Level::warn, status_text(status()));
-    return;
-  }
-  if (look.purpose == Purpose::rebuild) {
-    if (rebuilder_->waits_for(Rebuilder::State::look)) finish_rebuild({});
-    return;
-  }
-  if (look.purpose == Purpose::kill) {
-    finish_kill();
-    return;
-  }
   ClientRequest* const request = look.request ? requests_.find(*look.request) : nullptr;
-  if (request == nullptr) return;
-  if (look.purpose == Purpose::kill_check) {
-    if (fact.shared) {
-      answer_tool_text(*request, refusal_text(*fact.shared), true);
-    } else if (!ending_.is_stopping()) {
-      // The child has its own executable, so the sweep ends no foreign process.
-      begin_kill(*request, KillScope::automatic);
-    }
-    return;
+  switch (look.purpose) {
+    case Purpose::notice:
+      amend_notice();
+      break;
+    case Purpose::remember:
+      break;
+    case Purpose::status_for_log:
+      out_.log(order::Log::Level::warn, status_text(status()));
+      break;
+    case Purpose::rebuild:
+      if (rebuilder_->waits_for(Rebuilder::State::look)) finish_rebuild({});
+      break;
+    case Purpose::kill:
+      finish_kill();
+      break;
+    case Purpose::kill_check:
+      if (request == nullptr) break;
+      if (fact.shared) {
+        answer_tool_text(*request, refusal_text(*fact.shared), true);
+      } else if (!ending_.is_stopping()) {
+        // The child has its own executable, so the sweep ends no foreign process.
+        begin_kill(*request, KillScope::automatic);
+      }
+      break;
+    case Purpose::status:
+      if (request != nullptr) answer_tool_text(*request, status_text(status()), false);
+      break;
+    case Purpose::binary_info:
+      if (request != nullptr) answer_tool_text(*request, binary_text(binary_, now_.wall), false);
+      break;
   }
-  answer_tool_text(
-      *request,
-      look.purpose == Purpose::status ? status_text(status()) : binary_text(binary_, now_.wall),
-      false);
 }
 
 void Conductor::begin_kill(ClientRequest& request, KillScope scope) {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "core/child/child_lifecycle.hpp"
 #include "sitter/limits.hpp"
 #include "sitter/time.hpp"
 
@@ -56,6 +58,14 @@ class Ending {
 
   bool is_hurried() const { return is_hurried_; }
   int exit_code() const { return exit_code_; }
+
+  /// The ladder for a child that is taken down now. `rung` is the user's length of each rung, which
+  /// is cut at the end of the session.
+  ChildLifecycle::Ladder ladder(Milliseconds rung) const {
+    if (is_none()) return {rung, rung, std::max(rung, limits::kRemoteTermGrace)};
+    const Milliseconds cut = std::min(rung, limits::kShutdownRungMax);
+    return {cut, cut, cut};
+  }
 
  private:
   State state_ = State::none;

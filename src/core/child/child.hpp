@@ -91,6 +91,15 @@ struct Child {
   /// Whether this id may have been rounded to what a double holds.
   bool may_round(std::string_view raw_id) const { return !keeps_integers || !fits_64_bits(raw_id); }
 
+  /// Whether this answers an opening that the bridge has answered in the place of the child. The
+  /// client may have used the id of that opening again.
+  bool is_late_opening(const Message& answer) {
+    const bool is_late = !late_opening.empty() && same_id(late_opening, answer.id) &&
+                         !member(answer.result, "protocolVersion").empty();
+    if (is_late) late_opening.clear();
+    return is_late;
+  }
+
   ChildLifecycle life;
   Handshake handshake;
   Role role = Role::coming;

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "core/base/raw_id.hpp"
-#include "core/client/session.hpp"
 #include "core/wire/json_view.hpp"
 #include "core/wire/method.hpp"
 #include "core/wire/protocol.hpp"
@@ -25,6 +25,14 @@ Milliseconds wait_of(CatalogKind kind) {
 }
 
 }  // namespace
+
+bool may_mean_unopened(std::string_view error) {
+  constexpr std::array kOthers = {ErrorCode::method_not_found, ErrorCode::internal_error,
+                                  ErrorCode::header_mismatch, ErrorCode::missing_client_capability,
+                                  ErrorCode::unsupported_version};
+  return std::none_of(kOthers.begin(), kOthers.end(),
+                      [&](ErrorCode code) { return has_code(error, code); });
+}
 
 void ListSurvey::begin(CatalogKind kind, Now now, Orders& out) {
   const auto known = std::find_if(lists_.begin(), lists_.end(),

@@ -15,6 +15,11 @@
 
 namespace sitter {
 
+/// Whether this raw error may mean that the session must be opened first. Some codes can't mean
+/// that: they say that the server lacks the method or has failed itself, or they prove that the
+/// server knows the stateless revision.
+bool may_mean_unopened(std::string_view error);
+
 /// Makes the raw id of a request of the bridge.
 using MakeId = std::function<std::string()>;
 /// Makes the raw `_meta` of a request of the bridge. It is empty in a session that was opened with

@@ -13,21 +13,15 @@ namespace sitter {
 /// that asks again and again does not cause a storm of processes.
 class StartPolicy {
  public:
-  enum class Verdict {
-    start,
-    /// A start is allowed only if the command's files have changed since the last start.
-    start_if_changed,
-  };
-
   struct Failure {
     ChildEnd end;
     std::string stderr_tail;
   };
 
-  Verdict verdict(Now now) const {
-    const bool is_early =
-        failures_ >= limits::kFailedStartsFree && now.steady < last_start_ + limits::kStartInterval;
-    return is_early ? Verdict::start_if_changed : Verdict::start;
+  /// Otherwise a start is allowed only if the command's files have changed since the last start.
+  bool may_start(Now now) const {
+    return failures_ < limits::kFailedStartsFree ||
+           now.steady >= last_start_ + limits::kStartInterval;
   }
 
   void on_start(Now now) { last_start_ = now.steady; }
@@ -35,7 +29,7 @@ class StartPolicy {
     ++failures_;
     last_failure_ = std::move(failure);
   }
-  void on_opened() { failures_ = 0; }
+  void on_proved() { failures_ = 0; }
 
   /// The last start that failed, even if a later start has worked.
   const std::optional<Failure>& last_failure() const { return last_failure_; }

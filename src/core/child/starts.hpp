@@ -26,7 +26,7 @@ class Starts {
   /// `restarts_max`: the number of restarts in a row.
   Starts(RestartPolicy::When restarts, int restarts_max) : restart_(restarts, restarts_max) {}
 
-  bool may_start_now(Now now) const { return policy_.verdict(now) == StartPolicy::Verdict::start; }
+  bool may_start_now(Now now) const { return policy_.may_start(now); }
   void check_files(Check purpose, Orders& out) {
     check_ = purpose;
     out.push(order::CheckCommandFiles{});
@@ -40,7 +40,7 @@ class Starts {
     restart_.on_start(now);
   }
   /// A child has shown that it works.
-  void on_proved() { policy_.on_opened(); }
+  void on_proved() { policy_.on_proved(); }
   /// A child has ended before it has shown that it works.
   void on_failed(StartPolicy::Failure failure) { policy_.on_failed(std::move(failure)); }
   /// The last start that failed, even if a later start has worked.

@@ -117,14 +117,6 @@ bool is_legacy_version(std::string_view version) {
          kLegacyVersions.end();
 }
 
-bool may_mean_unopened(std::string_view error) {
-  constexpr std::array kOthers = {ErrorCode::method_not_found, ErrorCode::internal_error,
-                                  ErrorCode::header_mismatch, ErrorCode::missing_client_capability,
-                                  ErrorCode::unsupported_version};
-  return std::none_of(kOthers.begin(), kOthers.end(),
-                      [&](ErrorCode code) { return has_code(error, code); });
-}
-
 void amend_opening(std::string_view result, std::string_view instructions, Edits& edits) {
   const auto [capabilities, said] = members<2>(result, {"capabilities", "instructions"});
   if (is_object(capabilities)) {
@@ -149,11 +141,6 @@ void amend_opening(std::string_view result, std::string_view instructions, Edits
   } else if (said == "null") {
     edits.replace(said, ours);
   }
-}
-
-void expire(std::string_view result, Edits& edits) {
-  const std::string_view kept_for = member(result, "ttlMs");
-  if (!kept_for.empty() && kept_for != "0") edits.replace(kept_for, "0");
 }
 
 std::string own_opening_result(std::string_view protocol_version, std::string_view sitter_version,

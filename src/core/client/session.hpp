@@ -89,18 +89,9 @@ inline constexpr std::string_view kNewestLegacyVersion = "2025-11-25";
 /// Whether this revision opens with `initialize`.
 bool is_legacy_version(std::string_view version);
 
-/// Whether this raw error may mean that the session must be opened first. Some codes can't mean
-/// that: they say that the server lacks the method or has failed itself, or they prove that the
-/// server knows the stateless revision.
-bool may_mean_unopened(std::string_view error);
-
 /// Adds the bridge's part to the result of `initialize` or server/discover: its tools and
 /// notifications to the capabilities, and its own instructions after those of the child.
 void amend_opening(std::string_view result, std::string_view instructions, Edits& edits);
-
-/// Makes a result of the stateless revision say that it must not be kept, because the next build
-/// may change it.
-void expire(std::string_view result, Edits& edits);
 
 /// The result of an opening that the bridge answers itself.
 std::string own_opening_result(std::string_view protocol_version, std::string_view sitter_version,

@@ -16,6 +16,10 @@ std::string stream_member(std::string_view stream_id) {
   return fmt::format(R"json("{}":{})json", kMetaStream, stream_id);
 }
 
+bool names_stream(std::string_view result) {
+  return !member(member(result, "_meta"), kMetaStream).empty();
+}
+
 std::string tagged(Line notification, std::string_view params_raw, std::string_view stream_id) {
   Edits edits(notification);
   if (is_object(params_raw)) {

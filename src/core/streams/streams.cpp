@@ -145,9 +145,7 @@ void Streams::grant_waiting(const Turn& turn) {
 /// Ends a stream that can't go on with its grant. The client opens a new stream after an end of
 /// this kind.
 void Streams::end(const Stream& stream, std::string_view why, const Turn& turn) {
-  turn.to_client(Outgoing::own(notification_line(
-      method_name(Method::cancelled),
-      fmt::format(R"json({{"requestId":{},"reason":{}}})json", stream.id, json_string(why)))));
+  turn.to_client(Outgoing::own(cancelled_line(stream.id, why)));
   close_cancelled(stream);
 }
 
@@ -179,9 +177,7 @@ void Streams::on_acknowledged(const Sender& sender, const Message& message, Line
                          !stream->grant.covers(stream->wanted) && !stream->grant.covers(all);
     // A child that is on its way out can't be told, and the next child may grant more.
     if (!(is_less || is_more) || !sender.is_up) return;
-    turn.to_child(sender.gen, Outgoing::own(notification_line(
-                                  method_name(Method::cancelled),
-                                  fmt::format(R"json({{"requestId":{}}})json", stream->id))));
+    turn.to_child(sender.gen, Outgoing::own(cancelled_line(stream->id)));
     end(*stream,
         is_less ? "the restarted server grants less of this stream"
                 : "the server is there now and grants more of this stream",

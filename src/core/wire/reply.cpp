@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.hpp"
+#include "core/wire/method.hpp"
 
 namespace sitter {
 
@@ -38,6 +39,11 @@ std::string complete_list(std::string_view result, std::string_view meta) {
                   meta);
 }
 
+void expire(std::string_view result, Edits& edits) {
+  const std::string_view kept_for = member(result, "ttlMs");
+  if (!kept_for.empty() && kept_for != "0") edits.replace(kept_for, "0");
+}
+
 std::string server_info_member(std::string_view sitter_version) {
   return fmt::format(R"json("{}":{{"name":"mcp-sitter","version":{}}})json", kMetaServerInfo,
                      json_string(sitter_version));
@@ -51,6 +57,13 @@ std::string request_line(std::string_view id, std::string_view method, std::stri
 std::string notification_line(std::string_view method, std::string_view params) {
   return fmt::format(R"json({{"jsonrpc":"2.0","method":"{}"{}{}}})json", method,
                      params.empty() ? "" : R"json(,"params":)json", params);
+}
+
+std::string cancelled_line(std::string_view raw_id, std::string_view reason) {
+  const std::string why =
+      reason.empty() ? "" : fmt::format(R"json(,"reason":{})json", json_string(reason));
+  return notification_line(method_name(Method::cancelled),
+                           fmt::format(R"json({{"requestId":{}{}}})json", raw_id, why));
 }
 
 std::string text_block(std::string_view text) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/wire/json_view.hpp"
 #include "core/wire/protocol.hpp"
 
 namespace sitter {
@@ -29,6 +30,9 @@ std::string tool_text(std::string_view text, bool is_error);
 std::string complete(std::string_view result, std::string_view meta);
 /// Does the same for a list, which must also say how long it may be kept: not at all.
 std::string complete_list(std::string_view result, std::string_view meta);
+/// Makes a result of the stateless revision say that it must not be kept, because the next build
+/// may change it.
+void expire(std::string_view result, Edits& edits);
 /// The member of `_meta` that names the bridge as the source of the result.
 std::string server_info_member(std::string_view sitter_version);
 
@@ -36,6 +40,9 @@ std::string server_info_member(std::string_view sitter_version);
 std::string request_line(std::string_view id, std::string_view method,
                          std::string_view params = {});
 std::string notification_line(std::string_view method, std::string_view params = {});
+/// `notifications/cancelled` for the request with this raw id. `reason` is plain text; an empty
+/// reason is left out.
+std::string cancelled_line(std::string_view raw_id, std::string_view reason = {});
 
 /// {"type":"text","text":...}
 std::string text_block(std::string_view text);

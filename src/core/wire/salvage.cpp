@@ -65,14 +65,8 @@ std::string_view id_from_start(std::string_view text) {
   return {};
 }
 
-}  // namespace
-
-std::string_view lenient_id(std::string_view text) {
-  const std::string_view id = id_from_start(text);
-  return id.empty() ? lenient_id_at_end(text) : id;
-}
-
-std::string_view lenient_id_at_end(std::string_view tail) {
+/// The raw id at the very end of a line, or nothing.
+std::string_view id_at_end(std::string_view tail) {
   const std::size_t key = tail.rfind("\"id\"");
   if (key == tail.npos || key == 0) return {};
   const std::string_view before = json_trimmed(tail.substr(0, key));
@@ -84,6 +78,24 @@ std::string_view lenient_id_at_end(std::string_view tail) {
   if (id.empty()) return {};
   const std::size_t end = static_cast<std::size_t>(id.data() + id.size() - rest.data());
   return json_trimmed(rest.substr(end)) == "}" ? id : std::string_view();
+}
+
+}  // namespace
+
+std::string_view lenient_id(std::string_view text) {
+  const std::string_view id = id_from_start(text);
+  return id.empty() ? id_at_end(text) : id;
+}
+
+std::string_view lenient_id(std::string_view head, std::string_view tail) {
+  const std::string_view id = lenient_id(head);
+  return id.empty() ? id_at_end(tail) : id;
+}
+
+bool looks_like_answer(std::string_view text) {
+  const std::size_t outcome = std::min(text.find("\"result\""), text.find("\"error\""));
+  if (text.find("\"method\"") < outcome) return false;
+  return outcome != text.npos || text.find("\"jsonrpc\"") != text.npos;
 }
 
 std::string too_long_text(std::uint64_t size) {

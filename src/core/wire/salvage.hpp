@@ -15,9 +15,13 @@ namespace sitter {
 /// of the line. Empty if there is none.
 std::string_view lenient_id(std::string_view text);
 
-/// The raw id at the very end of a line whose middle is missing, as in `..."id":5}`. Empty if there
-/// is none.
-std::string_view lenient_id_at_end(std::string_view tail);
+/// The raw id of a line whose middle is missing: that of `head`, otherwise the id at the very end
+/// of `tail`, as in `..."id":5}`. Empty if there is none.
+std::string_view lenient_id(std::string_view head, std::string_view tail);
+
+/// Whether a line that is not a message was probably meant to be an answer, and not a request or a
+/// log line in JSON.
+bool looks_like_answer(std::string_view text);
 
 /// Why a line of this size, whose middle is missing, was not kept.
 std::string too_long_text(std::uint64_t size);
