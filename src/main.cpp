@@ -14,8 +14,9 @@
 #include "io/process/reaper.hpp"
 #include "io/stream/error_output.hpp"
 #include "io/stream/log.hpp"
-#include "io/stream/memory.hpp"
-#include "io/stream/startup.hpp"
+#include "io/system/memory.hpp"
+#include "io/system/platform.hpp"
+#include "io/system/startup.hpp"
 #include "options.hpp"
 
 namespace {
@@ -44,7 +45,7 @@ int run(int argc, char** argv) {
   // files.
   std::optional<sitter::Keeper> keeper =
       sitter::Keeper::start(options.control.is_on ? sitter::control_socket() : "");
-  sitter::become_subreaper();
+  sitter::platform::become_subreaper();
 
   sitter::ErrorOutput error_output;
   std::string error;

@@ -5,7 +5,7 @@
 
 set(rooms
   core/base core/wire core/client core/streams core/child core/build core/tell core/bridge
-  io/stream io/control io/process io/files io)
+  io/system io/stream io/control io/process io/files io)
 
 set(shared_with_the_shell
   core/base/text.hpp core/build/watch_filter.hpp core/wire/line_framer.hpp)

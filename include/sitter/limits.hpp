@@ -40,6 +40,11 @@ inline constexpr std::size_t kQueueBytesMax = 16 * kMiB;
 /// A child that takes nothing for this long while its queue is full is not merely slow.
 inline constexpr Milliseconds kDeafAfter{1000};
 
+/// How long a client with too much in flight is not read before its requests are refused. Answers
+/// that come meanwhile make room. A kill or a cancellation, which may be what helps, waits for no
+/// longer than this.
+inline constexpr Milliseconds kCrowdWait{1000};
+
 /// Requests and notifications that wait while no child serves. A client normally sends a handful of
 /// requests at once, so a client with a thousand of them is in an endless loop.
 inline constexpr std::size_t kWaitingCountMax = 1000;

@@ -8,7 +8,7 @@
 
 namespace sitter {
 
-/// One wire line without its line end. A view: it is valid until the next input. At least
+/// One wire line without its line end. A view: it is valid until the next fact. At least
 /// `limits::kLinePadding` bytes after it are readable, whatever they contain.
 class Line {
  public:
@@ -27,7 +27,7 @@ class Line {
   std::string_view text_;
 };
 
-/// A line that stays valid after its input, with the padding that `Line` promises.
+/// A line that stays valid after its fact, with the padding that `Line` promises.
 class OwnedLine {
  public:
   OwnedLine() = default;
@@ -46,7 +46,7 @@ class OwnedLine {
 };
 
 /// A line to be written, in three parts: the text before a change, the changed text, and the text
-/// after it. The two views are valid until the next input. So a line that only passes through is
+/// after it. The two views are valid until the next fact. So a line that only passes through is
 /// not copied.
 struct Outgoing {
   std::string_view head;
@@ -62,7 +62,7 @@ struct Outgoing {
   std::size_t size() const { return head.size() + middle.size() + tail.size(); }
   std::string text() const;
 
-  /// Copies the text, so that it no longer depends on the current input.
+  /// Copies the text, so that it no longer depends on the current fact.
   void keep();
 };
 

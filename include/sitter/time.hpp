@@ -13,7 +13,7 @@ using WallTime = std::chrono::system_clock::time_point;
 
 using Milliseconds = std::chrono::milliseconds;
 
-/// The time of one input. The shell reads it once and passes it to the core with the input.
+/// The time of one fact. The shell reads it once and passes it to the core with the fact.
 struct Now {
   Instant steady;
   WallTime wall;

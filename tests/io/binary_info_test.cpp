@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "io/files/build_id.hpp"
 #include "process_support.hpp"
 
 namespace sitter {

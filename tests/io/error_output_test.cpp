@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "io/stream/file_descriptor.hpp"
+#include "io/system/file_descriptor.hpp"
 #include "sitter/limits.hpp"
 #include "support/processes.hpp"
 

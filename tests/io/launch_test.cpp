@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "io/system/platform.hpp"
 #include "process_support.hpp"
 
 namespace sitter {
@@ -289,7 +290,7 @@ TEST(Reaper, TellsExitCodesFromSignals) {
 }
 
 TEST(Reaper, CollectsAdoptedOrphansToo) {
-  ASSERT_TRUE(become_subreaper());
+  ASSERT_TRUE(platform::become_subreaper());
   Child wrapper("sh", shell("(setsid sleep 1000 & echo $!)"));
   ASSERT_TRUE(wrapper.started()) << wrapper.failure();
   long orphan = std::stol(read_line(wrapper->output));

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "io/files/build_id.hpp"
 #include "process_support.hpp"
 
 namespace sitter {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include "io/system/platform.hpp"
 #include "process_support.hpp"
 
 namespace sitter {
@@ -33,7 +34,7 @@ std::vector<long> pids(const std::vector<ProcessInfo>& processes) {
 
 class ProcessUnitTest : public ::testing::Test {
  protected:
-  void SetUp() override { ASSERT_TRUE(become_subreaper()); }
+  void SetUp() override { ASSERT_TRUE(platform::become_subreaper()); }
 
   void TearDown() override {
     // The next test must not adopt orphans of this test.
@@ -351,7 +352,7 @@ bool hide_processes(const std::string& empty_folder) {
 TEST(ProcessUnitWithoutAList, IsTheGroupOfItsLeader) {
   testing::TemporaryDirectory nothing;
   const int code = in_another_process([&] {
-    become_subreaper();
+    platform::become_subreaper();
     Child child("sh", shell("trap '' TERM; sleep 1000 & echo; wait; wait"));
     if (!child.started() || !read_line(child->output).empty()) return 1;
     if (!hide_processes(nothing.path())) return kNotPermitted;

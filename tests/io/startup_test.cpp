@@ -1,4 +1,4 @@
-#include "io/stream/startup.hpp"
+#include "io/system/startup.hpp"
 
 #include <gtest/gtest.h>
 

@@ -55,7 +55,17 @@ class WatchedChanges {
   std::vector<std::string> take_newly_own();
 
  private:
-  enum class State { idle, building, starting, ending };
+  ///     idle --> building --> starting --> ending --> idle
+  ///       \----------------------^
+  ///
+  /// A build or a start may also follow `starting` or `ending`, and `building` may end without a
+  /// start.
+  enum class State {
+    idle,
+    building,  ///< a build runs; what changes now may come from it or from a person
+    starting,  ///< a child starts, and may write files at its start
+    ending,    ///< nothing runs any more, but its last changes may still be reported
+  };
   using Files = std::set<std::string, std::less<>>;
 
   void begin();

@@ -20,6 +20,8 @@ namespace sitter {
 ///     idle --> ending_children --> sweeping --> sweeping_last --> reporting --> idle
 ///                      |              \------------------------->
 ///                      \--(scope child)------------------------->
+///
+/// A call with a wider scope leads from each later state back to ending_children.
 class Killer {
  public:
   /// `grace`: the time from the SIGTERM of a sweep to its SIGKILL.

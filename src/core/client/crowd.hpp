@@ -23,7 +23,7 @@ class Crowd {
       deadline_.reset();
     } else if (state_ == State::none) {
       state_ = State::waiting;
-      deadline_ = now.steady + limits::kDeafAfter;
+      deadline_ = now.steady + limits::kCrowdWait;
     }
   }
 

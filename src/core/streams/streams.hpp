@@ -29,8 +29,9 @@ class Streams {
   /// The life of a stream at the child that was asked for it last:
   ///
   ///     unasked --> asked --> acknowledged --+--> ending --> (closed)
-  ///        ^          |  \--> carries_nothing |
-  ///        |          \-----> refused <-------+
+  ///        ^          |  \--> carries_nothing |     ^
+  ///        |          |\----> refused <-------+     |
+  ///        |          \-----------------------------/
   ///        \---- (the child is lost) ---- from each of them
   enum class AtChild {
     unasked,  ///< no child was asked for the stream

@@ -13,7 +13,7 @@
 
 #include "io/control/control_folder.hpp"
 #include "io/control/control_server.hpp"
-#include "io/stream/platform.hpp"
+#include "io/system/platform.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {

@@ -1,3 +1,5 @@
+#include "io/files/build_id.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -5,8 +7,6 @@
 #include <fstream>
 #include <string_view>
 #include <system_error>
-
-#include "io/files/binary_info.hpp"
 
 namespace sitter {
 namespace {

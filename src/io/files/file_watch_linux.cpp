@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "io/files/file_watch.hpp"
-#include "io/stream/file_descriptor.hpp"
+#include "io/system/file_descriptor.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {

@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include "io/files/build_id.hpp"
 #include "io/process/image_sweep.hpp"
 
 namespace sitter {

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "io/stream/event_loop.hpp"
-#include "io/stream/file_descriptor.hpp"
+#include "io/system/file_descriptor.hpp"
 
 namespace sitter {
 

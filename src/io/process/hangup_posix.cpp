@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "io/process/hangup.hpp"
-#include "io/stream/platform.hpp"
+#include "io/system/platform.hpp"
 
 namespace sitter {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "io/process/process_unit.hpp"
-#include "io/stream/file_descriptor.hpp"
+#include "io/system/file_descriptor.hpp"
 
 namespace sitter {
 

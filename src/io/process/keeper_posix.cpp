@@ -13,8 +13,8 @@
 #include "io/control/control_folder.hpp"
 #include "io/process/keeper.hpp"
 #include "io/process/unit_mark.hpp"
-#include "io/stream/platform.hpp"
-#include "io/stream/signals_blocked.hpp"
+#include "io/system/platform.hpp"
+#include "io/system/signals_blocked.hpp"
 
 namespace sitter {
 namespace {

@@ -3,7 +3,7 @@
 #include <variant>
 
 #include "io/process/launch_plan.hpp"
-#include "io/stream/file_descriptor.hpp"
+#include "io/system/file_descriptor.hpp"
 #include "sitter/generation.hpp"
 
 namespace sitter {

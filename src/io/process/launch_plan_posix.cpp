@@ -12,7 +12,7 @@
 #include "core/base/text.hpp"
 #include "io/process/env_file.hpp"
 #include "io/process/launch_plan.hpp"
-#include "io/stream/file_descriptor.hpp"
+#include "io/system/file_descriptor.hpp"
 
 extern char** environ;  // NOLINT: the system's name
 

@@ -18,8 +18,8 @@
 #include "io/process/launch.hpp"
 #include "io/process/shebang.hpp"
 #include "io/process/unit_mark.hpp"
-#include "io/stream/platform.hpp"
-#include "io/stream/signals_blocked.hpp"
+#include "io/system/platform.hpp"
+#include "io/system/signals_blocked.hpp"
 
 namespace sitter {
 

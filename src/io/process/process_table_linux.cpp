@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "io/process/process_table.hpp"
-#include "io/stream/file_descriptor.hpp"
+#include "io/system/file_descriptor.hpp"
 
 namespace sitter {
 namespace {

@@ -20,9 +20,4 @@ std::vector<Reaped> reap();
 /// "SIGSEGV", for example; "signal 40" for a signal without a name.
 std::string signal_name(int signal);
 
-/// Makes this process the parent of descendants whose parents end. False if the system does not
-/// support this; then only processes of the child's session and their descendants belong to a
-/// child.
-bool become_subreaper();
-
 }  // namespace sitter

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "io/process/reaper.hpp"
-#include "io/stream/platform.hpp"
 
 namespace sitter {
 namespace {
@@ -45,7 +44,5 @@ std::string signal_name(int signal) {
   }
   return "signal " + std::to_string(signal);
 }
-
-bool become_subreaper() { return platform::become_subreaper(); }
 
 }  // namespace sitter

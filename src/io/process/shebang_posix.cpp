@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "io/process/shebang.hpp"
-#include "io/stream/file_descriptor.hpp"
+#include "io/system/file_descriptor.hpp"
 
 namespace sitter {
 

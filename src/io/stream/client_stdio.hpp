@@ -1,6 +1,6 @@
 #pragma once
 
-#include "io/stream/file_descriptor.hpp"
+#include "io/system/file_descriptor.hpp"
 
 namespace sitter {
 

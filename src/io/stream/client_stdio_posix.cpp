@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "io/stream/client_stdio.hpp"
-#include "io/stream/platform.hpp"
+#include "io/system/platform.hpp"
 
 namespace sitter {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "io/stream/asio_epoll.hpp"
 #include "io/stream/event_loop.hpp"
-#include "io/stream/file_descriptor.hpp"
+#include "io/system/file_descriptor.hpp"
 
 namespace sitter {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "core/wire/line_framer.hpp"
 #include "io/stream/event_loop.hpp"
-#include "io/stream/file_descriptor.hpp"
+#include "io/system/file_descriptor.hpp"
 
 namespace sitter {
 

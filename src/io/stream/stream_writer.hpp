@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "io/stream/event_loop.hpp"
-#include "io/stream/file_descriptor.hpp"
+#include "io/system/file_descriptor.hpp"
 
 namespace sitter {
 

@@ -1,6 +1,6 @@
 #include <malloc.h>
 
-#include "io/stream/memory.hpp"
+#include "io/system/memory.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "io/stream/file_descriptor.hpp"
+#include "io/system/file_descriptor.hpp"
 
 /// The few calls that differ between Linux and macOS. All of them but open_pipe may be used between
 /// fork and exec.
@@ -29,6 +29,9 @@ void close_from(int first);
 /// Makes the system kill this process when `parent` ends. False if `parent` has ended already.
 bool die_with_parent(int parent);
 
+/// Makes this process the parent of descendants whose parents end. False if the system does not
+/// support this; then only processes of the child's session and their descendants belong to a
+/// child.
 bool become_subreaper();
 
 /// Sets the limit that `lock_limit_of` reads, for this process and all processes that it starts.

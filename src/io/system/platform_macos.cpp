@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "io/stream/platform.hpp"
+#include "io/system/platform.hpp"
 
 namespace sitter::platform {
 namespace {

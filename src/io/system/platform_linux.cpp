@@ -9,7 +9,7 @@
 #include <csignal>
 #include <cstdio>
 
-#include "io/stream/platform.hpp"
+#include "io/system/platform.hpp"
 
 namespace sitter::platform {
 namespace {

@@ -1,4 +1,4 @@
-#include "io/stream/memory.hpp"
+#include "io/system/memory.hpp"
 
 namespace sitter {
 

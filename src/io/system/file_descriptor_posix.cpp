@@ -1,6 +1,6 @@
 #include <unistd.h>
 
-#include "io/stream/file_descriptor.hpp"
+#include "io/system/file_descriptor.hpp"
 
 namespace sitter {
 

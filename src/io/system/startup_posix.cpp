@@ -5,7 +5,7 @@
 #include <csignal>
 #include <initializer_list>
 
-#include "io/stream/startup.hpp"
+#include "io/system/startup.hpp"
 
 namespace sitter {
 
