@@ -51,7 +51,7 @@ class Rebuilder {
   const PendingRebuild& rebuild() const { return *rebuild_; }
 
   /// Handles a call of sitter_rebuild. The call joins the rebuild that is on its way, or begins a
-  /// rebuild.
+  /// rebuild. If the running build is being stopped at its time limit, the call waits for the next.
   void call(RebuildCaller caller, const RebuildArguments& arguments, const Turn& turn);
   /// Handles a reload. Without a caller, nobody waits for its answer. With `may_replace`, a child
   /// that is already starting need not serve before it is replaced.
