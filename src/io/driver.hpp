@@ -13,8 +13,8 @@
 namespace sitter {
 
 /// Does everything that the core does not do: it feeds the core with facts and the time, one fact
-/// at a time, and carries out the orders of the core. It uses one thread and one event loop, and one
-/// timer for all deadlines of the core.
+/// at a time, and carries out the orders of the core. It uses one thread and one event loop, and
+/// one timer for all deadlines of the core.
 class Driver {
  public:
   /// The settings for `mcp-sitter ctl`.

@@ -41,7 +41,7 @@ TEST_F(BridgeOwnOpeningTest, AChildThatExitsInsideInitializeIsSaidWhenItIsOver) 
       "started: it ended (exit 7) after 0s, before it had answered its opening.\n"
       "Its last words on stderr:\n"
       "ImportError: no module named x\n"
-      "Its tools are missing until then. Read the reason with sitter_status and "
+      "Its tools are missing until it is available. Read the reason with sitter_status and "
       "sitter_child_stderr, fix the cause, and then call sitter_status: this call starts the "
       "server if the server's files have changed, and any other request starts it in any case. " +
           BuiltinNames().instructions());

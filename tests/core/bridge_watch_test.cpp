@@ -344,6 +344,35 @@ TEST_F(BridgeBusyFileTest, AKillEndsTheWait) {
   EXPECT_THAT(done(), Not(Contains("start 1")));
 }
 
+TEST_F(BridgeBusyFileTest, TheEndOfTheSessionEndsTheWait) {
+  config.restarts = BridgeConfig::Restarts::eager;
+  plays.start = true;
+  open_session();
+  dies(1, 0);
+  plays.start = false;
+  time_passes(seconds(1));
+  start_fails(2, "text file busy", true);
+  done();
+  client_closes_input();
+  EXPECT_THAT(done(), ElementsAre("exit 0"));
+}
+
+TEST_F(BridgeWatchTest, ABuildThatHasJustBegunReadsWhatWasSavedBefore) {
+  config.build_command = "make";
+  open();
+  changes("a.c");
+  // The call comes before the timer for the saved file.
+  now.steady += milliseconds(300);
+  client(rebuild(1));
+  EXPECT_THAT(done(), ElementsAre("start build 1"));
+  dies(build(1), 0);
+  opens(2);
+  dies(1, 0);
+  time_passes(seconds(60));
+  EXPECT_THAT(done(),
+              AllOf(Contains(HasSubstr("the build succeeded")), Not(Contains("start build 2"))));
+}
+
 TEST_F(BridgeWatchTest, AKillEndsTheBuildThatASaveHasBegun) {
   config.build_command = "make";
   open_session();

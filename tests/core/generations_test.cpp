@@ -99,9 +99,11 @@ TEST_F(GenerationsTest, AChildThatIsOverIsGivenAwayAfterItsLastStep) {
   begin();
   end(first);
   EXPECT_EQ(children_.find(1), nullptr);
+  EXPECT_TRUE(children_.is_one_over());
   std::vector<std::pair<char, Generation>> seen;
   children_.settle([&](Child& child) { seen.emplace_back('a', child.gen()); },
                    [&](Child dead) { seen.emplace_back('o', dead.gen()); });
+  EXPECT_FALSE(children_.is_one_over());
   EXPECT_EQ(seen, (std::vector<std::pair<char, Generation>>{{'a', 1}, {'o', 1}, {'a', 2}}));
   EXPECT_NE(children_.find(2), nullptr);
 }

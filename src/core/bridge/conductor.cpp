@@ -293,18 +293,27 @@ void Conductor::settle() {
   // A rebuild that kills first waits until no child is left and no kill is on its way.
   if (generations_.is_empty() && killer_->on_children_over(out_)) inspect(Purpose::kill);
   if (rebuilder_->is_on()) advance_rebuild();
-  // A build that has just ended has held back the files that changed while it ran.
+  // A build that begins reads all files that have changed so far. A build that has just ended has
+  // held back the files that changed while it ran.
+  note_builds();
   if (is_due(watch_->deadline(), now_)) {
     on_files_settled();
     if (rebuilder_->is_on()) advance_rebuild();
+    note_builds();
   }
   // Only now is it known whether a reload is over.
-  if (watch_->is_on()) note_reload_over();
+  note_reload_over();
   // An ending session goes on when nothing is owed any more, or nothing runs any more. The steps
   // above may have answered the last request, or seen the last end.
   if (!ending_.is_none()) advance_ending();
   // A request starts a child, unless a step above has done so.
   start_if_due();
+  // A start that waited for a busy file ends at once when it is taken down, and nothing else would
+  // come of it. There are at most two children, so this ends.
+  if (generations_.is_one_over()) {
+    settle();
+    return;
+  }
   // Answered requests are out now, so their bytes no longer count.
   crowd_->settle(requests_.bytes(), now_);
 }

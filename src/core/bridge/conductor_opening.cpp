@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
 #include "core/client/client_facts.hpp"

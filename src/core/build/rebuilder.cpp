@@ -10,6 +10,7 @@ namespace sitter {
 
 using Level = order::Log::Level;
 using Outcome = BuildResult::Outcome;
+
 void Rebuilder::call(RebuildCaller caller, const RebuildArguments& arguments, const Turn& turn) {
   caller.mode = arguments.mode;
   const bool is_new = !rebuild_;

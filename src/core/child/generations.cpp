@@ -96,4 +96,9 @@ void Generations::release(Orders& out) {
   children_.clear();
 }
 
+bool Generations::is_one_over() const {
+  return std::any_of(children_.begin(), children_.end(),
+                     [](const Child& child) { return child.life.is_over(); });
+}
+
 }  // namespace sitter

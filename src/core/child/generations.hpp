@@ -60,6 +60,8 @@ class Generations {
   /// `advance` gets each child; after it, `on_over` gets each child that is over.
   template <class Advance, class OnOver>
   void settle(Advance advance, OnOver on_over);
+  /// Whether a child is over and `settle` has not given it away yet.
+  bool is_one_over() const;
   void take_down_all(EndReason reason, const std::string& why, ChildLifecycle::Ladder ladder,
                      Now now, Orders& out);
   /// Stops waiting for all children.

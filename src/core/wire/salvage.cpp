@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/json_text.hpp"
 #include "sitter/limits.hpp"
 
