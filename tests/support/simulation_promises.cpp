@@ -112,6 +112,19 @@ void Promises::on_start_failed(Generation gen) {
   has_lost_stateless_ |= is_stateless_;
 }
 
+void Promises::on_start_postponed(Generation gen) {
+  life(gen).starts_again_by = now_ + limits::kBusyFileInterval + kLate;
+}
+
+/// The bridge has taken down a child that was waiting for its file.
+void Promises::forget_postponed(Life& its_life) {
+  its_life.starts_again_by.reset();
+  its_life.is_over = true;
+  has_lost_stateless_ |= is_stateless_;
+  owed_notifications_.clear();
+  goes_on();
+}
+
 void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
   Life& its_life = life(gen);
   if (its_life.is_over) return;
@@ -213,6 +226,13 @@ void Promises::on_child_drained(Generation gen) { life(gen).full_since.reset(); 
 
 void Promises::on_start_child(Generation gen) {
   if (has_exited_ || stopped_at_) throw Broken("a start at the end");
+  if (gen == last_gen_ && lives_[gen].starts_again_by) {
+    lives_[gen].starts_again_by.reset();
+    return;
+  }
+  for (auto& [other, its_life] : lives_) {
+    if (its_life.starts_again_by) forget_postponed(its_life);
+  }
   if (gen != last_gen_ + 1) throw Broken("generations are not counted one by one");
   const bool is_built = check_start_beside_others();
   bool is_asked_for = list_answered_;
@@ -325,6 +345,9 @@ void Promises::on_settled(const Bridge& bridge) {
   if (must_reach_child_ != 0) throw Broken("a line of the client was not passed on");
   if (!taken_back_.empty() && !may_be_closed()) {
     throw Broken("a stream was taken back from the child, and the client does not know");
+  }
+  for (auto& [gen, its_life] : lives_) {
+    if (its_life.starts_again_by && now_ > *its_life.starts_again_by) forget_postponed(its_life);
   }
   check_rebuilds();
   replays_.check();

@@ -36,6 +36,9 @@ class Promises {
   void on_stop();
   void on_child_started(Generation gen, bool is_remote_runner, bool can_be_killed);
   void on_start_failed(Generation gen);
+  /// The start has failed because the file is busy. The bridge tries it again, unless it takes the
+  /// child down meanwhile, and then nobody outside sees that.
+  void on_start_postponed(Generation gen);
   void on_child_line(Generation gen, const std::vector<int>& numbers);
   void on_build_started(Generation gen, bool can_be_killed);
   void on_build_not_started(Generation gen);
@@ -116,6 +119,8 @@ class Promises {
   struct Life {
     bool is_up = false;
     bool is_over = false;
+    /// By this time the start must be tried again. If it is not, the child was taken down.
+    std::optional<Instant> starts_again_by;
     bool is_remote_runner = false;
     bool can_be_killed = true;
     bool has_exited = false;
@@ -303,6 +308,7 @@ class Promises {
   bool may_be_closed() const;
   std::optional<Milliseconds> standstill_max() const;
 
+  void forget_postponed(Life& its_life);
   void check_end(const Bridge& bridge);
 
   const BridgeConfig& config_;

@@ -83,7 +83,7 @@ void Promises::on_start_build(Generation gen) {
   if (!has_calls) check_reload_reason();
   const bool is_kill_first = has_calls && !may_be_swap_ && !scene_.has_outside();
   for (const auto& [other, its_life] : lives_) {
-    if (is_kill_first && !its_life.is_over) {
+    if (is_kill_first && !its_life.is_over && !its_life.starts_again_by) {
       throw Broken(fmt::format("a build of mode kill-first beside child {}", other));
     }
   }
@@ -353,7 +353,9 @@ void Promises::check_all_released() const {
     if (!build.is_over) throw Broken(fmt::format("build {} is left at the end", -gen));
   }
   for (const auto& [gen, its_life] : lives_) {
-    if (!its_life.is_over) throw Broken(fmt::format("child {} is left at the end", gen));
+    if (!its_life.is_over && !its_life.starts_again_by) {
+      throw Broken(fmt::format("child {} is left at the end", gen));
+    }
   }
 }
 

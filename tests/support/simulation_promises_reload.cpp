@@ -183,6 +183,7 @@ void Promises::on_kill() {
   may_be_unwanted_ |= is_reload_asked_;
   controls_.on_kill(is_killed_for_good_ && !closed_at_);
   for (auto& [gen, its_life] : lives_) {
+    if (its_life.starts_again_by) forget_postponed(its_life);
     its_life.was_meant_by_kill = true;
     if (its_life.is_up && !its_life.is_input_closed) its_life.is_killed = true;
   }

@@ -148,6 +148,13 @@ class World {
   bool is_stopped_ = false;
   bool files_changed_ = false;
   int failing_starts_ = 0;
+  /// These starts fail because the file is still being written.
+  bool is_file_busy_ = false;
+  /// The child of the last start, and when that start was first ordered.
+  Generation starting_gen_ = kNoGeneration;
+  Instant start_begun_{};
+  /// The child whose start may be tried again.
+  Generation postponed_gen_ = kNoGeneration;
   int swept_ = 0;
 };
 

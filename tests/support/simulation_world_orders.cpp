@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "sitter/limits.hpp"
 #include "support/simulation_world.hpp"
 
 /// How the shell and the system carry out the orders of the bridge.
@@ -61,11 +62,23 @@ void World::carry_out(order::StartChild& order) {
   // Several starts in a row fail, as they do while a build writes the binary.
   if (failing_starts_ == 0 && random_.chance(start_failures_)) {
     failing_starts_ = random_.between(1, 8);
+    // The bridge tries a start of a busy file again and again, for a while.
+    is_file_busy_ = random_.chance(30);
+    if (is_file_busy_) failing_starts_ = random_.between(1, 25);
   }
+  postponed_gen_ = kNoGeneration;
+  if (std::exchange(starting_gen_, order.gen) != order.gen) start_begun_ = now_.steady;
   if (failing_starts_ > 0) {
     --failing_starts_;
-    promises_.on_start_failed(order.gen);
-    later_.push_back(fact::ChildStartFailed{order.gen, "no such file"});
+    const bool is_tried_again = is_file_busy_ && now_.steady < start_begun_ + limits::kBusyFileWait;
+    if (is_tried_again) {
+      postponed_gen_ = order.gen;
+      promises_.on_start_postponed(order.gen);
+    } else {
+      promises_.on_start_failed(order.gen);
+    }
+    later_.push_back(fact::ChildStartFailed{
+        order.gen, is_file_busy_ ? "text file busy" : "no such file", is_file_busy_});
     return;
   }
   Character character =

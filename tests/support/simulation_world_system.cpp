@@ -46,7 +46,7 @@ void World::stray_fact() {
   }
   if (last_gen_ < 2) return;
   const Generation gen = random_.between(1, last_gen_);
-  if (find(gen) != nullptr) return;
+  if (find(gen) != nullptr || gen == postponed_gen_) return;
   const OwnedLine line(std::string_view(R"json({"jsonrpc":"2.0","id":1,"result":{}})json"));
   tell("system", "a stray fact of a forgotten child");
   switch (random_.below(4)) {
