@@ -150,8 +150,7 @@ class World {
   int failing_starts_ = 0;
   /// These starts fail because the file is still being written.
   bool is_file_busy_ = false;
-  /// The child of the last start, and when that start was first ordered.
-  Generation starting_gen_ = kNoGeneration;
+  /// When the start of the last child was first ordered.
   Instant start_begun_{};
   /// The child whose start may be tried again.
   Generation postponed_gen_ = kNoGeneration;

@@ -57,7 +57,7 @@ void World::carry_out(order::SendToChild& order) {
 void World::carry_out(order::StartChild& order) {
   if (tells()) tell("  bridge", fmt::format("starts child {}", order.gen));
   promises_.on_start_child(order.gen);
-  last_gen_ = order.gen;
+  if (std::exchange(last_gen_, order.gen) != order.gen) start_begun_ = now_.steady;
   files_changed_ = false;
   // Several starts in a row fail, as they do while a build writes the binary.
   if (failing_starts_ == 0 && random_.chance(start_failures_)) {
@@ -67,7 +67,6 @@ void World::carry_out(order::StartChild& order) {
     if (is_file_busy_) failing_starts_ = random_.between(1, 25);
   }
   postponed_gen_ = kNoGeneration;
-  if (std::exchange(starting_gen_, order.gen) != order.gen) start_begun_ = now_.steady;
   if (failing_starts_ > 0) {
     --failing_starts_;
     const bool is_tried_again = is_file_busy_ && now_.steady < start_begun_ + limits::kBusyFileWait;

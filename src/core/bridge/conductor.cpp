@@ -278,42 +278,37 @@ void Conductor::on(const fact::CommandFilesChecked& fact) {
   }
 }
 
-/// The order of the steps matters, because later steps ask what earlier steps have changed.
+/// The order of the steps matters, because later steps ask what earlier steps have changed. A step
+/// that leaves something for an earlier step to do leads to another pass.
 void Conductor::settle() {
-  // First the ends of children are handled, then the next child serves, then waiting work goes on.
-  generations_.settle([this](Child& child) { advance(child); },
-                      [this](Child dead) { on_over(std::move(dead)); });
-  // A child that has answered its replayed calls also gets the calls that another child has
-  // answered since. The child may have come to serve in the step before.
-  if (!replays_->is_empty()) {
-    for (Child& child : generations_) catch_up(child);
-  }
-  // A failed build ends its rebuild; a successful build lets it go on.
-  if (rebuilder_->is_build_over()) on_build_over();
-  // A rebuild that kills first waits until no child is left and no kill is on its way.
-  if (generations_.is_empty() && killer_->on_children_over(out_)) inspect(Purpose::kill);
-  if (rebuilder_->is_on()) advance_rebuild();
-  // A build that begins reads all files that have changed so far. A build that has just ended has
-  // held back the files that changed while it ran.
-  note_builds();
-  if (is_due(watch_->deadline(), now_)) {
-    on_files_settled();
+  bool has_settled_files = false;
+  do {
+    // First the ends of children are handled, then the next child serves, then waiting work goes
+    // on.
+    generations_.settle([this](Child& child) { advance(child); },
+                        [this](Child dead) { on_over(std::move(dead)); });
+    // A child that has answered its replayed calls also gets the calls that another child has
+    // answered since. The child may have come to serve in the step before.
+    if (!replays_->is_empty()) {
+      for (Child& child : generations_) catch_up(child);
+    }
+    // A failed build ends its rebuild; a successful build lets it go on.
+    if (rebuilder_->is_build_over()) on_build_over();
+    // A rebuild that kills first waits until no child is left and no kill is on its way.
+    if (generations_.is_empty() && killer_->on_children_over(out_)) inspect(Purpose::kill);
     if (rebuilder_->is_on()) advance_rebuild();
-    note_builds();
-  }
-  // Only now is it known whether a reload is over.
-  note_reload_over();
-  // An ending session goes on when nothing is owed any more, or nothing runs any more. The steps
-  // above may have answered the last request, or seen the last end.
-  if (!ending_.is_none()) advance_ending();
-  // A request starts a child, unless a step above has done so.
-  start_if_due();
-  // A start that waited for a busy file ends at once when it is taken down, and nothing else would
-  // come of it. There are at most two children, so this ends.
-  if (generations_.is_one_over()) {
-    settle();
-    return;
-  }
+    // Only now is it known whether a build has begun, which reads all files that have changed so
+    // far, and whether a reload is over.
+    if (watch_->is_on()) note_reload();
+    has_settled_files = is_due(watch_->deadline(), now_);
+    if (has_settled_files) on_files_settled();
+    // An ending session goes on when nothing is owed any more, or nothing runs any more. The steps
+    // above may have answered the last request, or seen the last end.
+    if (!ending_.is_none()) advance_ending();
+    // A request starts a child, unless a step above has done so.
+    start_if_due();
+    // A start that waits for a busy file is over as soon as a step takes the child down.
+  } while (has_settled_files || generations_.is_one_over());
   // Answered requests are out now, so their bytes no longer count.
   crowd_->settle(requests_.bytes(), now_);
 }

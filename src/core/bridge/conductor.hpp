@@ -319,8 +319,7 @@ class Conductor {
   void on(const fact::FilesChanged& fact);
   void on(const fact::WatchChanged& fact);
   void on_files_settled();
-  void note_builds();
-  void note_reload_over();
+  void note_reload();
   std::optional<StatusFacts::WatchFacts> watch_status() const;
 
   const BridgeConfig config_;

@@ -84,8 +84,8 @@ void Conductor::answer_opening_ourselves(ClientRequest& request, std::string_vie
   const std::string instructions = fmt::format(
       "The MCP server behind mcp-sitter ({}) is not available: {}.{}Its tools are missing until "
       "it is available. Read the reason with {} and {}, fix the cause, and then call {}: this call "
-      "starts the "
-      "server if the server's files have changed, and any other request starts it in any case. {}",
+      "starts the server if the server's files have changed, and any other request starts it in "
+      "any case. {}",
       brief(config_.command, 200), why, last_words, names_.name(Builtin::status),
       names_.name(Builtin::child_stderr), names_.name(Builtin::status), names_.instructions());
   answer_result(request, own_opening_result(version, config_.sitter_version, instructions));

@@ -31,13 +31,9 @@ void Conductor::on_files_settled() {
   reload({cause});
 }
 
-/// Tells the watch when a build has begun.
-void Conductor::note_builds() {
+/// Tells the watch when builds begin, and when no reload runs any more.
+void Conductor::note_reload() {
   if (rebuilder_->take_started()) watch_->on_build();
-}
-
-/// Tells the watch when no reload runs any more.
-void Conductor::note_reload_over() {
   if (!rebuilder_->is_on() && !generations_.is_one_coming()) watch_->on_over(now_);
 }
 
