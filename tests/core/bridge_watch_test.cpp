@@ -357,6 +357,17 @@ TEST_F(BridgeBusyFileTest, TheEndOfTheSessionEndsTheWait) {
   EXPECT_THAT(done(), ElementsAre("exit 0"));
 }
 
+TEST_F(BridgeWatchTest, WithoutADebounceASaveReloadsAtOnceAndLeavesNoTimeout) {
+  config.debounce = milliseconds(0);
+  open();
+  changes("a.c");
+  EXPECT_THAT(done(), Contains("start 2"));
+  opens(2);
+  dies(1, 0);
+  const auto next = bridge().next_timeout();
+  EXPECT_TRUE(!next || *next > now.steady);
+}
+
 TEST_F(BridgeWatchTest, ABuildThatHasJustBegunReadsWhatWasSavedBefore) {
   config.build_command = "make";
   open();
