@@ -144,15 +144,17 @@ TEST_F(ClientRequestsTest, NotificationsAloneAreNoRequest) {
   EXPECT_EQ(requests_.first_waiting_request(), nullptr);
 }
 
-TEST_F(ClientRequestsTest, NotificationsCanBeDropped) {
+TEST_F(ClientRequestsTest, NotificationsMakeRoomForARequestOnlyIfThereIsNone) {
   requests_.enqueue_notification("first");
   ClientRequest& entry = requests_.add("1");
   requests_.enqueue(entry, "line", {});
   requests_.enqueue_notification("last");
-  EXPECT_EQ(requests_.drop_waiting_notifications(), 2u);
+  EXPECT_EQ(requests_.make_room(limits::kWaitingBytesMax - 13), 0u);
+  EXPECT_EQ(requests_.waiting_count(), 3u);
+  EXPECT_EQ(requests_.make_room(limits::kWaitingBytesMax - 12), 2u);
   EXPECT_EQ(requests_.waiting_bytes(), 4u);
   EXPECT_EQ(requests_.next_waiting().request, &entry);
-  EXPECT_EQ(requests_.drop_waiting_notifications(), 0u);
+  EXPECT_EQ(requests_.make_room(1), 0u);
 }
 
 TEST_F(ClientRequestsTest, ARequestThatIsSentAgainWaitsBeforeWhatCameLater) {

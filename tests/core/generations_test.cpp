@@ -87,10 +87,12 @@ TEST_F(GenerationsTest, ARetiringChildDoesNotServe) {
 
 TEST_F(GenerationsTest, AProbedChildBecomesComingAgain) {
   Child& child = serve();
-  child.proof = Child::Proof::answered;
+  EXPECT_TRUE(child.prove_start());
+  EXPECT_TRUE(child.prove_answer());
   children_.come_again(child);
   EXPECT_EQ(child.role, Role::coming);
   EXPECT_FALSE(child.has_started());
+  EXPECT_FALSE(child.prove_start()) << "the child does not serve yet";
   EXPECT_TRUE(children_.serve(child));
 }
 

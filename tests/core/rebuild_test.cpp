@@ -80,5 +80,10 @@ TEST(RebuildTextTest, AServerThatWasNotExecutedGetsNoAdviceAboutPorts) {
   EXPECT_THAT(rebuild_text(bad), ::testing::Not(::testing::HasSubstr("port")));
 }
 
+TEST(ProgressClauseTest, TellsABuildFromANewServer) {
+  EXPECT_EQ(progress_clause("SIGHUP", seconds(12)), "a build has been running for 12s (SIGHUP)");
+  EXPECT_EQ(progress_clause("SIGHUP", std::nullopt), "a new server is on its way (SIGHUP)");
+}
+
 }  // namespace
 }  // namespace sitter

@@ -82,7 +82,7 @@ void Conductor::each_deadline(Row row) {
     // A child that is on its way out is asked for nothing.
     if (child.life.is_up()) {
       row(child.handshake.deadline(), [&] { child.handshake.on_timeout(now_, out_); });
-      row(child.startup_deadline, [&] { on_startup_timeout(child); });
+      row(child.handshake.startup_deadline(), [&] { on_startup_timeout(child); });
       row(child.retires_at(), in_settle);
     }
     row(replaceable_at(child), in_settle);
@@ -122,7 +122,7 @@ std::optional<Instant> Conductor::next_timeout() {
 }
 
 void Conductor::on_startup_timeout(Child& child) {
-  child.startup_deadline.reset();
+  child.handshake.on_startup_timeout();
   const EndReason reason = child.handshake.state() == Handshake::State::opening
                                ? EndReason::opening_timed_out
                                : EndReason::said_nothing;

@@ -77,17 +77,8 @@ void Conductor::answer_opening_ourselves(ClientRequest& request, std::string_vie
   // The client is told that there is nothing, so whatever a child brings is new to it.
   catalogs_->take_unknown_as_empty();
   out_.log(Level::warn, fmt::format("the opening is answered without the server: {}", why));
-  const std::string last_words =
-      stderr_tail.empty() ? " "
-                          : fmt::format("\nIts last words on stderr:\n{}\n",
-                                        shortened(stderr_tail, limits::kOpeningStderrMax));
-  const std::string instructions = fmt::format(
-      "The MCP server behind mcp-sitter ({}) is not available: {}.{}Its tools are missing until "
-      "it is available. Read the reason with {} and {}, fix the cause, and then call {}: this call "
-      "starts the server if the server's files have changed, and any other request starts it in "
-      "any case. {}",
-      brief(config_.command, 200), why, last_words, names_.name(Builtin::status),
-      names_.name(Builtin::child_stderr), names_.name(Builtin::status), names_.instructions());
+  const std::string instructions =
+      names_.instructions_without_server(config_.command, why, stderr_tail);
   answer_result(request, own_opening_result(version, config_.sitter_version, instructions));
 }
 

@@ -19,7 +19,6 @@
 namespace sitter {
 
 using Level = order::Log::Level;
-using Proof = Child::Proof;
 using RequestState = ClientRequest::State;
 
 namespace {
@@ -45,7 +44,6 @@ void Conductor::on(const fact::ChildLine& fact) {
 
 void Conductor::on_child_message(Child& child, const Message& message, Line line) {
   child.handshake.on_spoken(now_);
-  if (child.handshake.state() != Handshake::State::opening) child.startup_deadline.reset();
   switch (message.kind) {
     case Message::Kind::request:
       on_child_request(child, message, line);
@@ -260,10 +258,7 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
     return;
   }
   note_served(child);
-  if (child.has_started() && std::exchange(child.proof, Proof::answered) != Proof::answered &&
-      child.life.is_up()) {
-    ask_for_streams(child);
-  }
+  if (child.prove_answer() && child.life.is_up()) ask_for_streams(child);
   if (line.text().size() > limits::kTypeScriptLineMax) {
     out_.log(Level::warn, fmt::format("an answer of {} bytes is passed on; the official TypeScript "
                                       "clients close the connection at {}",

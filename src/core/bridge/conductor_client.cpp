@@ -215,7 +215,7 @@ void Conductor::pass_on(ClientRequest& request, const Message& message, Line lin
 }
 
 void Conductor::wait(ClientRequest& request, Line line) {
-  if (!requests_.may_wait(line.text().size()) && requests_.drop_waiting_notifications() > 0) {
+  if (requests_.make_room(line.text().size()) > 0) {
     out_.log(Level::warn,
              "notifications that waited for the child were dropped to make room for a request");
   }
@@ -265,7 +265,7 @@ bool Conductor::answer_ourselves(ClientRequest& request, Child* child,
 }
 
 void Conductor::forward(ClientRequest& request, Line line, Outgoing outgoing, Child& child) {
-  if (requests_.in_flight_count() >= limits::kInFlightCountMax) {
+  if (!requests_.may_send()) {
     answer_error(request, ErrorCode::internal_error,
                  fmt::format("the server has {} requests unanswered, which is the most that "
                              "mcp-sitter passes on; wait for answers",
@@ -274,8 +274,7 @@ void Conductor::forward(ClientRequest& request, Line line, Outgoing outgoing, Ch
   }
   if (refuse_in_crowd(request)) return;
   const bool is_kept = must_keep(request, line) ||
-                       (request.is_repeatable() &&
-                        requests_.bytes() + line.text().size() <= limits::kInFlightBytesMax);
+                       (request.is_repeatable() && requests_.may_keep(line.text().size()));
   requests_.mark_sent(request, child.gen(), is_kept ? OwnedLine(line.text()) : OwnedLine());
   out_.push(order::SendToChild{child.gen(), std::move(outgoing)});
 }

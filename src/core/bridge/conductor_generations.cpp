@@ -183,7 +183,6 @@ void Conductor::finish_retiring(Child& child) {
 /// The child serves this client already, without a session.
 void Conductor::refuse_opening(Child& child) {
   ClientRequest& request = *opening();
-  child.startup_deadline.reset();
   opening_->on_refused();
   answer(request, Outgoing::own(error_line(request.id(), child.handshake.refusal_error())));
   advance_unopened(child);
@@ -209,7 +208,7 @@ void Conductor::release_explained(Child& child) {
 
 void Conductor::expect_start(Child& child) {
   if (config_.startup_timeout == Milliseconds::zero()) return;
-  child.startup_deadline = now_.steady + config_.startup_timeout;
+  child.handshake.expect_start(now_.steady + config_.startup_timeout);
 }
 
 void Conductor::open(Child& child) {
@@ -255,9 +254,7 @@ void Conductor::begin_serving(Child& child) {
 /// does not count if it came before the child served or belongs to no open request. The answer of a
 /// retiring child shows nothing about the starts since.
 void Conductor::note_served(Child& child) {
-  if (child.role == Role::coming || child.has_started()) return;
-  child.proof = Child::Proof::started;
-  if (!child.is_retiring()) starts_->on_proved();
+  if (child.prove_start() && !child.is_retiring()) starts_->on_proved();
 }
 
 void Conductor::note_startup(Child& child) {
@@ -268,7 +265,6 @@ void Conductor::note_startup(Child& child) {
 
 void Conductor::on_opened(Child& child) {
   const OpeningResult& result = child.handshake.opened_with();
-  child.startup_deadline.reset();
   note_startup(child);
   out_.log(Level::info,
            fmt::format("child {} is open after {}: {} {}, protocol {}", child.gen(),

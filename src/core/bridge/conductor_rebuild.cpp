@@ -81,13 +81,11 @@ void Conductor::on_rebuild_timeout() {
 
 /// Says what is on its way, and for whom.
 std::string Conductor::rebuild_clause() const {
-  const std::string& said = rebuilder_->rebuild().cause;
-  const std::string cause = said.empty() ? names_.name(Builtin::rebuild) : one_line(said);
-  if (rebuilder_->is_building()) {
-    return fmt::format("a build has been running for {} ({})",
-                       duration_text(rebuilder_->build()->age(now_)), cause);
-  }
-  return fmt::format("a new server is on its way ({})", cause);
+  const std::string& cause = rebuilder_->rebuild().cause;
+  const bool is_building = rebuilder_->is_building();
+  return progress_clause(
+      cause.empty() ? names_.name(Builtin::rebuild) : one_line(cause),
+      is_building ? std::optional(rebuilder_->build()->age(now_)) : std::nullopt);
 }
 
 /// Says which tool shows more, and which tool ends the rebuild.

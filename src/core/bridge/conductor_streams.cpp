@@ -30,7 +30,7 @@ bool Conductor::on_listen(ClientRequest& request, const Message& message, Line l
 
 void Conductor::ask_for_streams(Child& child) {
   if (child.is_retiring() || generations_.is_candidate(child)) return;
-  streams_.ask(child.gen(), child.proof == Child::Proof::answered, turn());
+  streams_.ask(child.gen(), child.has_answered(), turn());
 }
 
 /// Whether the bridge will find changes of this list itself: it compares the list after a restart,

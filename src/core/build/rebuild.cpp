@@ -82,4 +82,9 @@ std::string rebuild_text(const RebuildReport& report) {
   return text;
 }
 
+std::string progress_clause(std::string_view cause, std::optional<Milliseconds> build_age) {
+  if (!build_age) return fmt::format("a new server is on its way ({})", cause);
+  return fmt::format("a build has been running for {} ({})", duration_text(*build_age), cause);
+}
+
 }  // namespace sitter

@@ -62,4 +62,8 @@ bool is_failure(const RebuildReport& report);
 
 std::string rebuild_text(const RebuildReport& report);
 
+/// Says what is on its way: a build that has run for `build_age`, or, without one, a new server.
+/// `cause` is what has caused the rebuild.
+std::string progress_clause(std::string_view cause, std::optional<Milliseconds> build_age);
+
 }  // namespace sitter

@@ -34,13 +34,6 @@ struct Child {
     retiring,  ///< its successor serves, and the child may finish the requests that it has
   };
 
-  /// How far the child has shown that it works.
-  enum class Proof {
-    none,
-    started,   ///< the child was opened, or has answered a request without an opening
-    answered,  ///< the child has answered a request of the client
-  };
-
   /// What is known of the lists of the child.
   enum class Lists {
     unknown,
@@ -57,7 +50,25 @@ struct Child {
   /// Whether the child works, on new requests or still on old ones.
   bool is_ready() const { return role != Role::coming && life.is_up(); }
   bool is_retiring() const { return role == Role::retiring; }
-  bool has_started() const { return proof != Proof::none; }
+  bool has_started() const { return proof_ != Proof::none; }
+  bool has_answered() const { return proof_ == Proof::answered; }
+  /// The child was opened, or has answered something. This shows nothing before the child serves.
+  /// Returns whether it is the first such sign.
+  bool prove_start() {
+    if (role == Role::coming || has_started()) return false;
+    proof_ = Proof::started;
+    return true;
+  }
+  /// The child has answered a request of the client. Returns whether it is the first answer that
+  /// shows something.
+  bool prove_answer() {
+    return has_started() && std::exchange(proof_, Proof::answered) != Proof::answered;
+  }
+  /// The child has only been probed, and begins once more.
+  void come_again() {
+    role = Role::coming;
+    proof_ = Proof::none;
+  }
   /// The time until which a retiring child must finish; empty for any other child.
   std::optional<Instant> retires_at() const {
     return is_retiring() ? std::optional(retire_by) : std::nullopt;
@@ -104,12 +115,8 @@ struct Child {
   Handshake handshake;
   Role role = Role::coming;
   Instant retire_by{};
-  Proof proof = Proof::none;
   Lists lists = Lists::unknown;
   ChildInput input;
-  /// The time until which the child must have answered its opening. A respawn without an opening
-  /// must have sent a message by then.
-  std::optional<Instant> startup_deadline;
   /// The time from the start of the child to its serving.
   Milliseconds startup{};
   /// Errors of the child are held until it is known whether it can serve this client at all.
@@ -125,6 +132,16 @@ struct Child {
   Replays::Made calls_made;
   /// What the child has written to stderr while another child serves.
   std::optional<StderrRing> stderr_apart;
+
+ private:
+  /// How far the child has shown that it works.
+  enum class Proof {
+    none,
+    started,   ///< the child was opened, or has answered a request without an opening
+    answered,  ///< the child has answered a request of the client
+  };
+
+  Proof proof_ = Proof::none;
 };
 
 }  // namespace sitter

@@ -76,10 +76,7 @@ bool Generations::serve(Child& child) {
   return true;
 }
 
-void Generations::come_again(Child& child) {
-  child.role = Role::coming;
-  child.proof = Child::Proof::none;
-}
+void Generations::come_again(Child& child) { child.come_again(); }
 
 void Generations::retire(Child& child, Instant by) {
   child.role = Role::retiring;

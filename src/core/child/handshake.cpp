@@ -222,6 +222,7 @@ void Handshake::on_opening_answer(const Message& answer) {
     }
     return;
   }
+  startup_deadline_.reset();
   result_ = OpeningResult::of(answer.result);
   if (result_.protocol_version.empty()) {
     state_ = State::refused;

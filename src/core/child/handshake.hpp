@@ -63,7 +63,10 @@ class Handshake {
   void open_with_clients(std::string_view line, std::string_view raw_id, Orders& out);
   void open_again(const Session& session, Orders& out);
   /// As far as is known, no opening is needed. Either of the functions above may still follow.
-  void leave_unopened() { state_ = State::unopened; }
+  void leave_unopened() {
+    if (state_ == State::refused) startup_deadline_.reset();
+    state_ = State::unopened;
+  }
 
   /// Sets the calls that are made again before anything else is asked of the child. It must be
   /// called before `settle` and `list`. The calls are made only if the child is to serve after
@@ -99,8 +102,14 @@ class Handshake {
   /// a child without tools may be of another era.
   void list(bool before_requests, bool had_tools, Now now, Orders& out);
 
+  /// By this time the child must have answered its opening, or, without one, have sent a message.
+  void expect_start(Instant by) { startup_deadline_ = by; }
+  std::optional<Instant> startup_deadline() const { return startup_deadline_; }
+  void on_startup_timeout() { startup_deadline_.reset(); }
+
   /// A message of the child has come.
   void on_spoken(Now now) {
+    if (state_ != State::opening) startup_deadline_.reset();
     if (has_spoken_) return;
     if (replay_) replay_->start_clock(now);
     has_spoken_ = true;
@@ -207,6 +216,7 @@ class Handshake {
   std::optional<CallReplay> replay_;
   /// The calls that were added after all others had been made.
   std::optional<CallReplay> late_replay_;
+  std::optional<Instant> startup_deadline_;
   bool has_spoken_ = false;
   /// Set from `settling` on.
   const Session* session_ = nullptr;

@@ -260,7 +260,8 @@ void ClientRequests::enqueue_notification(std::string_view line) {
   waiting_.push_back({nullptr, next_order_++, OwnedLine(line)});
 }
 
-std::size_t ClientRequests::drop_waiting_notifications() {
+std::size_t ClientRequests::make_room(std::size_t bytes) {
+  if (may_wait(bytes)) return 0;
   return std::erase_if(waiting_, [&](const Waiting& waiting) {
     if (waiting.request != nullptr) return false;
     waiting_bytes_ -= waiting.line.size();

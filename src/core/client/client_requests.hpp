@@ -16,6 +16,7 @@
 #include "core/wire/message.hpp"
 #include "sitter/control_id.hpp"
 #include "sitter/generation.hpp"
+#include "sitter/limits.hpp"
 #include "sitter/line.hpp"
 #include "sitter/request_handle.hpp"
 
@@ -159,11 +160,17 @@ class ClientRequests {
 
   /// Whether there is room for a line of this size. A line that waits alone always has room.
   bool may_wait(std::size_t bytes) const;
+  /// Makes room for a request of this size by dropping the notifications that wait, if there is no
+  /// room otherwise. Returns how many were dropped.
+  std::size_t make_room(std::size_t bytes);
   /// Puts a copy of the line behind all lines that wait.
   void enqueue(ClientRequest& request, std::string_view line, Instant now);
   void enqueue_notification(std::string_view line);
-  /// Returns how many lines there were.
-  std::size_t drop_waiting_notifications();
+  /// Whether one more request may be in flight (`limits::kInFlightCountMax`).
+  bool may_send() const { return in_flight_count() < limits::kInFlightCountMax; }
+  /// Whether there is room to keep a line of this size beside its request, so that the request may
+  /// be sent once more.
+  bool may_keep(std::size_t bytes) const { return bytes_ + bytes <= limits::kInFlightBytesMax; }
   /// Takes the first line that waits out of the queue. Its request must then be passed to
   /// `mark_sent` or `take`. Only to be called while something waits.
   Waiting next_waiting();

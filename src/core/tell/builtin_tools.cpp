@@ -303,6 +303,22 @@ std::string BuiltinNames::instructions() const {
           : "");
 }
 
+std::string BuiltinNames::instructions_without_server(std::string_view command,
+                                                      std::string_view why,
+                                                      std::string_view stderr_tail) const {
+  const std::string last_words =
+      stderr_tail.empty() ? " "
+                          : fmt::format("\nIts last words on stderr:\n{}\n",
+                                        shortened(stderr_tail, limits::kOpeningStderrMax));
+  return fmt::format(
+      "The MCP server behind mcp-sitter ({}) is not available: {}.{}Its tools are missing until it "
+      "is available. Read the reason with {} and {}, fix the cause, and then call {}: this call "
+      "starts the server if the server's files have changed, and any other request starts it in "
+      "any case. {}",
+      brief(command, 200), why, last_words, name(Builtin::status), name(Builtin::child_stderr),
+      name(Builtin::status), instructions());
+}
+
 std::variant<KillArguments, ArgumentError> parse_kill_arguments(std::string_view raw) {
   Arguments arguments(raw);
   arguments.allow_only({"scope"});

@@ -48,6 +48,10 @@ class BuiltinNames {
 
   /// What is appended to the child's `instructions`.
   std::string instructions() const;
+  /// The instructions of an opening that the bridge answers itself: why the server is missing, its
+  /// last lines on stderr if there are any, and what to do.
+  std::string instructions_without_server(std::string_view command, std::string_view why,
+                                          std::string_view stderr_tail) const;
 
  private:
   struct Offered {
