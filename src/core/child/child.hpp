@@ -64,11 +64,7 @@ struct Child {
   bool prove_answer() {
     return has_started() && std::exchange(proof_, Proof::answered) != Proof::answered;
   }
-  /// The child has only been probed, and begins once more.
-  void come_again() {
-    role = Role::coming;
-    proof_ = Proof::none;
-  }
+  void forget_proof() { proof_ = Proof::none; }
   /// The time until which a retiring child must finish; empty for any other child.
   std::optional<Instant> retires_at() const {
     return is_retiring() ? std::optional(retire_by) : std::nullopt;

@@ -76,7 +76,10 @@ bool Generations::serve(Child& child) {
   return true;
 }
 
-void Generations::come_again(Child& child) { child.come_again(); }
+void Generations::come_again(Child& child) {
+  child.role = Role::coming;
+  child.forget_proof();
+}
 
 void Generations::retire(Child& child, Instant by) {
   child.role = Role::retiring;

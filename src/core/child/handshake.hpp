@@ -64,6 +64,7 @@ class Handshake {
   void open_again(const Session& session, Orders& out);
   /// As far as is known, no opening is needed. Either of the functions above may still follow.
   void leave_unopened() {
+    // A child that has refused an opening has come up.
     if (state_ == State::refused) startup_deadline_.reset();
     state_ = State::unopened;
   }
