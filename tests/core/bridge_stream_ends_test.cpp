@@ -101,6 +101,33 @@ TEST_F(BridgeStreamEndsTest, TheEndOfAStreamThatTheBridgeHasEndedEndsNoOther) {
   answers_x(2);
 }
 
+TEST_F(BridgeStreamEndsTest, TheCancellationOfAStreamThatTheClientHasEndedEndsNoOther) {
+  const Id ended("9007199254740992"), other("9007199254740993");
+  client(listen(ended, kTools));
+  client(listen(other, kTools));
+  opens(1);
+  child(1, acknowledged(ended, kTools));
+  child(1, acknowledged(other, kTools));
+  client(cancelled(ended));
+  done();
+  child(1, cancelled(ended));
+  time_passes(limits::kStreamEndWait);
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(1, to_stream(other, kChanged));
+  EXPECT_THAT(client_got(), ElementsAre(to_stream(other, kChanged)));
+}
+
+TEST_F(BridgeStreamEndsTest, AnAcknowledgementAfterTheEndOfAStreamChangesNothing) {
+  client(listen(kStream, kTools));
+  opens(1);
+  child(1, acknowledged(kStream, kTools));
+  done();
+  child(1, cancelled(kStream));
+  child(1, acknowledged(kStream, kTools));
+  time_passes(limits::kStreamEndWait);
+  EXPECT_THAT(client_got(), ElementsAre(cancelled(kStream)));
+}
+
 TEST_F(BridgeStreamEndsTest, IfTheChildGrantsMoreThanTheBridgePromisedTheStreamEnds) {
   plays.start = false;
   const std::string more = R"json({"toolsListChanged":true,"resourceSubscriptions":["a:/b"]})json";

@@ -85,6 +85,8 @@ Stream* Streams::find(std::string_view raw_id, Generation gen) {
 Stream* Streams::find(std::string_view raw_id, const Sender& sender) {
   Stream* const stream = find(raw_id, sender.gen);
   if (stream != nullptr || !sender.may_round || streams_.empty()) return stream;
+  // The child may not have read yet that this stream was cancelled.
+  if (was_cancelled(raw_id)) return nullptr;
   const auto printed = printed_double(raw_id);
   if (!printed) return nullptr;
   const auto found = std::find_if(streams_.begin(), streams_.end(), [&](const Stream& other) {
@@ -159,7 +161,7 @@ void Streams::on_acknowledged(const Sender& sender, const Message& message, Line
       !same_id(stream->id, message.params.subscription_id)) {
     stream = nullptr;
   }
-  if (stream == nullptr || !granted) {
+  if (stream == nullptr || stream->at_child == AtChild::ending || !granted) {
     const bool is_late = was_cancelled(message.params.subscription_id);
     turn.log(is_late ? Level::debug : Level::warn,
              fmt::format("child {} acknowledged a stream that nobody waits for", sender.gen));

@@ -97,8 +97,8 @@ class Streams {
   Stream* find(std::string_view raw_id);
   /// Finds the stream only if this child was asked for it.
   Stream* find(std::string_view raw_id, Generation gen);
-  /// The stream with exactly this id. If there is none and the child may round ids, the oldest
-  /// stream whose id rounds to the same double.
+  /// The stream with exactly this id. If there is none, none with this id was cancelled, and the
+  /// child may round ids: the oldest stream whose id rounds to the same double.
   Stream* find(std::string_view raw_id, const Sender& sender);
   /// Whether a stream with this id is among the last streams that the client or the bridge has
   /// cancelled. Its child may still answer the stream.
