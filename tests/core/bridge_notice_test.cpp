@@ -222,6 +222,21 @@ TEST_F(BridgeNoticeTest, EndsAreCalledByTheirNames) {
   }
 }
 
+TEST_F(BridgeNoticeTest, AKillDuringAStartIsToldAndNotTheCrashBeforeIt) {
+  open_session();
+  dies(1, 3);
+  client(call(1, "echo"));
+  done();
+  client(call(2, "sitter_kill"));
+  dies(2, 0);
+  client_got();
+  client(call(3, "echo"));
+  opens(3);
+  child(3, result(3, text_result("a")));
+  EXPECT_THAT(answer().dump(),
+              AllOf(HasSubstr("previous: killed by sitter_kill after"), Not(HasSubstr("crashed"))));
+}
+
 TEST_F(BridgeNoticeTest, ChangedToolsSayWhatChanged) {
   server.tools = {
       R"json({"name":"read_file","inputSchema":{"type":"object","properties":{"path":{"type":"string"}}}})json"};

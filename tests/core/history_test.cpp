@@ -32,6 +32,17 @@ TEST(HistoryTest, ACandidateIsNotTheLastThatEnded) {
   EXPECT_EQ(history.lives().size(), 1u);
 }
 
+TEST(HistoryTest, ANoticeTellsOfAKillAlsoIfTheChildDidNotServe) {
+  History history;
+  history.on_over(life(1, EndReason::crashed), "boom", false, at(1));
+  history.on_served_over({EndReason::crashed, {}});
+  history.on_over(life(2, EndReason::ended_in_opening), "", false, at(2));
+  EXPECT_EQ(history.last_told()->reason, EndReason::crashed);
+  history.on_over(life(3, EndReason::killed_by_sitter), "", false, at(3));
+  EXPECT_EQ(history.last_told()->reason, EndReason::killed_by_sitter);
+  EXPECT_EQ(history.last_served()->reason, EndReason::crashed);
+}
+
 TEST(HistoryTest, AnEndInGoodOrderIsNoFailure) {
   History history;
   for (const EndReason reason :

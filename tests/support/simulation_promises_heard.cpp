@@ -426,12 +426,8 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
   }
   const int gen = number_behind(item, kNoticeStart);
   const auto before = lives_.find(gen - 1);
-  const bool has_served =
-      before != lives_.end() && before->second.has_served &&
-      (is_asked_ ? before->second.initialized_count > 0 : before->second.has_answered);
   // After its first line, the notice may hold an earlier notice that the client has not read.
-  if (has_served && before->second.has_answered && before->second.is_killed &&
-      !notices_.has_crossed() &&
+  if (before != lives_.end() && before->second.is_killed && !notices_.has_crossed() &&
       item.substr(0, item.find("\\n")).find("previous: \u26a0 crashed") != item.npos) {
     throw Broken("a deliberate kill is called a crash");
   }

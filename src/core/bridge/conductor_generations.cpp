@@ -296,7 +296,7 @@ void Conductor::on_lists(Child& child, const std::vector<ListSurvey::List>& list
   notice.pid = child.life.pid();
   if (!child.handshake.was_opened()) note_startup(child);
   notice.startup = child.startup;
-  notice.previous = history_->last_served();
+  notice.previous = history_->last_told();
   notice.not_compared = std::move(comparison.not_compared);
   for (const std::string& uri : child.handshake.lost_subscriptions()) {
     notice.subscriptions_lost.push_back(string_value(uri));

@@ -32,6 +32,7 @@ void History::on_over(Life life, std::string stderr_tail, bool was_candidate, Wa
     last_end_ = end;
     last_end_gen_ = life.gen;
     last_end_at_ = now;
+    if (end.reason == EndReason::killed_by_sitter) last_told_ = end;
   }
   if (is_failure(end.reason)) last_failure_ = {end, std::move(stderr_tail)};
   const auto place = std::find_if(lives_.begin(), lives_.end(),

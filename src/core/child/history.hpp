@@ -38,7 +38,7 @@ class History {
   /// still serves.
   void on_over(Life life, std::string stderr_tail, bool was_candidate, WallTime now);
   /// A child that had requests of the client has ended, or another child serves in its place.
-  void on_served_over(ChildEnd end) { last_served_ = std::move(end); }
+  void on_served_over(ChildEnd end) { last_told_ = last_served_ = std::move(end); }
   /// A child has come to serve, `duration` after its start.
   void on_startup(Milliseconds duration) { last_startup_ = duration; }
   /// Returns whether this is the first such line of the child.
@@ -50,6 +50,9 @@ class History {
   const std::optional<ChildEnd>& last_end() const { return last_end_; }
   /// The end of the last child that served.
   const std::optional<ChildEnd>& last_served() const { return last_served_; }
+  /// The end that a notice tells: that of the last child that served, or of a later child that was
+  /// killed on purpose before it served. Otherwise an earlier crash would be taken for that kill.
+  const std::optional<ChildEnd>& last_told() const { return last_told_; }
   std::optional<WallTime> last_end_at() const { return last_end_at_; }
   /// The end of the last child that could not be started, crashed, or had to be taken down.
   const std::optional<StartPolicy::Failure>& last_failure() const { return last_failure_; }
@@ -60,6 +63,7 @@ class History {
   std::deque<Life> lives_;
   std::optional<ChildEnd> last_end_;
   std::optional<ChildEnd> last_served_;
+  std::optional<ChildEnd> last_told_;
   Generation last_end_gen_ = kNoGeneration;
   std::optional<WallTime> last_end_at_;
   std::optional<StartPolicy::Failure> last_failure_;
