@@ -426,8 +426,10 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
   }
   const int gen = number_behind(item, kNoticeStart);
   const auto before = lives_.find(gen - 1);
-  // After its first line, the notice may hold an earlier notice that the client has not read.
-  if (before != lives_.end() && before->second.is_killed && !notices_.has_crossed() &&
+  // After its first line, the notice may hold an earlier notice that the client has not read. A
+  // child that cannot be killed is given up, and counts as a failed start if it did not serve.
+  if (before != lives_.end() && before->second.is_killed && before->second.can_be_killed &&
+      !notices_.has_crossed() &&
       item.substr(0, item.find("\\n")).find("previous: \u26a0 crashed") != item.npos) {
     throw Broken("a deliberate kill is called a crash");
   }
