@@ -134,7 +134,7 @@ class Promises {
     /// The child was killed on purpose, and nothing else had begun to end it.
     bool is_killed = false;
     bool is_open = false;  ///< it has answered its opening
-    /// The child has answered something other than its opening and the bridge's own requests.
+    /// The child has answered a request of the client, other than its opening.
     bool has_answered = false;
     bool is_doubted = false;  ///< the bridge asked it `initialize` to learn its era
     bool has_shown_era = false;
