@@ -237,6 +237,21 @@ TEST_F(BridgeNoticeTest, AKillDuringAStartIsToldAndNotTheCrashBeforeIt) {
               AllOf(HasSubstr("previous: killed by sitter_kill after"), Not(HasSubstr("crashed"))));
 }
 
+TEST_F(BridgeNoticeTest, AKillIsToldAlsoIfAnEarlierChildIsOverLater) {
+  open_session();
+  ask_reload();
+  exits(1, 3);
+  client(call(2, "sitter_kill"));
+  dies(2, 0);
+  closes_output(1);
+  client_got();
+  client(call(3, "echo"));
+  opens(3);
+  child(3, result(3, text_result("a")));
+  EXPECT_THAT(answer().dump(),
+              AllOf(HasSubstr("previous: killed by sitter_kill after"), Not(HasSubstr("crashed"))));
+}
+
 TEST_F(BridgeNoticeTest, ChangedToolsSayWhatChanged) {
   server.tools = {
       R"json({"name":"read_file","inputSchema":{"type":"object","properties":{"path":{"type":"string"}}}})json"};

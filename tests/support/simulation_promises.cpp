@@ -148,7 +148,8 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     if (!its_life.is_open && said.kind == ChildSaid::Kind::result && !said.is_unreadable &&
         has_version && same_id(said.id, its_life.opening_id)) {
       its_life.is_open = true;
-    } else if (requests_.contains(said.mark) && !its_life.own_ids.contains(id_key(said.id)) &&
+    } else if (requests_.contains(said.mark) && !said.is_unreadable &&
+               !its_life.own_ids.contains(id_key(said.id)) &&
                !same_id(said.id, its_life.opening_id)) {
       its_life.has_answered = true;
     }

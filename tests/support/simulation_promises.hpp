@@ -134,7 +134,8 @@ class Promises {
     /// The child was killed on purpose, and nothing else had begun to end it.
     bool is_killed = false;
     bool is_open = false;  ///< it has answered its opening
-    /// The child has answered a request of the client, other than its opening.
+    /// The child has answered a request of the client, other than its opening, in a line that can
+    /// be read.
     bool has_answered = false;
     bool is_doubted = false;  ///< the bridge asked it `initialize` to learn its era
     bool has_shown_era = false;

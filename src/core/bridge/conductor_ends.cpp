@@ -61,7 +61,7 @@ void Conductor::on_over(Child dead) {
   if (end.reason == EndReason::given_up) killer_->add_note(end_clause(end));
   // A child without an opening may get requests before it has shown that it works.
   const bool had_requests = dead.role != Child::Role::coming && !was_probed;
-  if (had_requests && !dead.is_retiring()) history_->on_served_over(end);
+  if (had_requests && !dead.is_retiring()) history_->on_served_over(gen, end);
   if (rebuilder_->is_new_child(gen)) on_new_child_over(end, tail);
   if (!was_candidate && !dead.is_retiring() && !was_probed && !killer_->is_killing()) {
     restart_later(end);

@@ -160,7 +160,7 @@ void Conductor::take_over() {
   Child& before = *generations_.serving();
   ChildEnd end = end_for(EndReason::replaced, &before);
   if (rebuilder_->is_on()) end.why = rebuilder_->rebuild().cause;
-  history_->on_served_over(std::move(end));
+  history_->on_served_over(before.gen(), std::move(end));
   generations_.retire(before, now_.steady + config_.on_busy_wait);
   streams_.on_child_lost(before.gen(), turn());
   answers_.on_child_lost();

@@ -27,18 +27,29 @@ bool is_failure(EndReason reason) {
 
 void History::on_over(Life life, std::string stderr_tail, bool was_candidate, WallTime now) {
   const ChildEnd& end = *life.end;
-  // A child that retires may end after its successor.
+  // A child may be over later than its successor.
   if (!was_candidate && life.gen > last_end_gen_) {
     last_end_ = end;
     last_end_gen_ = life.gen;
     last_end_at_ = now;
-    if (end.reason == EndReason::killed_by_sitter) last_told_ = end;
   }
+  if (end.reason == EndReason::killed_by_sitter) tell(life.gen, end);
   if (is_failure(end.reason)) last_failure_ = {end, std::move(stderr_tail)};
   const auto place = std::find_if(lives_.begin(), lives_.end(),
                                   [&](const Life& other) { return other.gen > life.gen; });
   lives_.insert(place, std::move(life));
   if (lives_.size() > limits::kHistoryMax) lives_.pop_front();
+}
+
+void History::on_served_over(Generation gen, ChildEnd end) {
+  tell(gen, end);
+  last_served_ = std::move(end);
+}
+
+void History::tell(Generation gen, const ChildEnd& end) {
+  if (gen < last_told_gen_) return;
+  last_told_ = end;
+  last_told_gen_ = gen;
 }
 
 bool History::add_noise(Generation gen, std::string_view text) {

@@ -38,7 +38,7 @@ class History {
   /// still serves.
   void on_over(Life life, std::string stderr_tail, bool was_candidate, WallTime now);
   /// A child that had requests of the client has ended, or another child serves in its place.
-  void on_served_over(ChildEnd end) { last_told_ = last_served_ = std::move(end); }
+  void on_served_over(Generation gen, ChildEnd end);
   /// A child has come to serve, `duration` after its start.
   void on_startup(Milliseconds duration) { last_startup_ = duration; }
   /// Returns whether this is the first such line of the child.
@@ -60,11 +60,14 @@ class History {
   const std::optional<Noise>& noise() const { return noise_; }
 
  private:
+  void tell(Generation gen, const ChildEnd& end);
+
   std::deque<Life> lives_;
   std::optional<ChildEnd> last_end_;
   std::optional<ChildEnd> last_served_;
   std::optional<ChildEnd> last_told_;
   Generation last_end_gen_ = kNoGeneration;
+  Generation last_told_gen_ = kNoGeneration;
   std::optional<WallTime> last_end_at_;
   std::optional<StartPolicy::Failure> last_failure_;
   std::optional<Milliseconds> last_startup_;
