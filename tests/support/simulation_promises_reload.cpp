@@ -260,15 +260,17 @@ void Promises::forgive_remark() { remark_owed_since_.reset(); }
 void Promises::check_unasked() {
   const bool is_alone = std::all_of(lives_.begin(), lives_.end(),
                                     [](const auto& entry) { return entry.second.is_over; });
-  if (may_be_unwanted_ && is_not_wanted() && is_alone && !is_mixed()) {
-    is_reload_asked_ = may_be_unwanted_ = false;
-  }
   const bool is_building = running_build() != nullptr;
   const auto wait = standstill_max();
+  // Until then, a kill may still be on its way, and the client may open a session meanwhile.
+  const bool is_decided = wait && now_ > moved_at_ + *wait;
+  if (may_be_unwanted_ && is_not_wanted() && is_alone && is_decided && !is_mixed()) {
+    is_reload_asked_ = may_be_unwanted_ = false;
+  }
   controls_.check(wait && !is_building ? std::optional(now_ - *wait) : std::nullopt, moved_at_);
   if (closed_at_ || stopped_at_) return;
   const bool is_reload_due = is_reload_asked_ && !may_be_unwanted_ && !is_building;
-  if (is_reload_due && wait && now_ > moved_at_ + *wait) throw Broken("a reload was forgotten");
+  if (is_reload_due && is_decided) throw Broken("a reload was forgotten");
   if (save_due_ && now_ > *save_due_) throw Broken("a saved file brings no reload");
   if (restart_due_ && now_ > *restart_due_ + kLate) {
     throw Broken("a server that has crashed does not come back");
