@@ -148,6 +148,7 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     if (!its_life.is_open && said.kind == ChildSaid::Kind::result && !said.is_unreadable &&
         has_version && same_id(said.id, its_life.opening_id)) {
       its_life.is_open = true;
+      its_life.opened_in = step_;
     } else if (requests_.contains(said.mark) && !said.is_unreadable &&
                !its_life.own_ids.contains(id_key(said.id)) &&
                !same_id(said.id, its_life.opening_id)) {

@@ -134,6 +134,8 @@ class Promises {
     /// The child was killed on purpose, and nothing else had begun to end it.
     bool is_killed = false;
     bool is_open = false;  ///< it has answered its opening
+    /// The step in which it has answered its opening; 0 for none.
+    int opened_in = 0;
     /// The child has answered a request of the client, other than its opening, in a line that can
     /// be read.
     bool has_answered = false;

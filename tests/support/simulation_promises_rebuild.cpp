@@ -211,8 +211,11 @@ void Promises::take_over(Generation gen) {
   for (auto& [other, before] : lives_) {
     if (other >= gen || before.is_over || before.retired_at) continue;
     if (before.was_meant_by_kill && (before.is_input_closed || !before.has_served)) continue;
-    // A child that ends for another reason has no successor yet.
-    if (!before.is_up || (before.is_input_closed && before.closed_in != step_)) continue;
+    // A child that ends for another reason has no successor yet. The successor may serve since its
+    // opening, which is before it gets its first request.
+    const bool ends_otherwise = before.is_input_closed && before.closed_in != step_ &&
+                                before.closed_in != life(gen).opened_in;
+    if (!before.is_up || ends_otherwise) continue;
     if (!life(gen).is_open && is_asked_ && !is_mixed()) {
       throw Broken(fmt::format("child {} takes over before it is open", gen));
     }
