@@ -168,8 +168,9 @@ void Promises::check_own_answer(Request& request, const std::string& line, const
   const ClientSaid& said = *request.said;
   if (request.is_rebuild && !request.is_cancelled) check_rebuild_answer(request, message);
   const bool has_its_child = !request.sent_to.empty() && lives_.at(request.sent_to.back()).is_over;
-  if (bystander_died_ && !request.is_builtin && !has_its_child && message.contains("error") &&
-      !may_be_closed()) {
+  // The error of a request in a batch may have waited for the last answer of the batch.
+  if (bystander_died_ && !request.is_builtin && !has_its_child && request.batch == 0 &&
+      message.contains("error") && !may_be_closed()) {
     throw Broken("a request fails with a child that it has nothing to do with");
   }
   const bool is_result = message.contains("result");
