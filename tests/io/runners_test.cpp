@@ -80,25 +80,5 @@ TEST(RunnerKind, IsToldByTheName) {
   }
 }
 
-TEST(RestartsItselfTest, ShowsInAnOptionOrInAProgramOfTheCommandLine) {
-  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-           {"node", "--watch", "server.js"},
-           {"node", "--watch-path=./src", "server.js"},
-           {"npx", "nodemon", "server.js"},
-           {"node", "/usr/lib/node_modules/nodemon/bin/nodemon.js", "server.js"},
-           {"tsx", "watch", "server.ts"},
-           {"dotnet", "watch", "run"},
-           {"uvicorn", "server:app", "--reload"},
-           {"bun", "--hot", "server.ts"},
-           {"python3", "-m", "watchfiles", "server.main"}}) {
-    EXPECT_TRUE(restarts_itself(words)) << words.back();
-  }
-}
-
-TEST(RestartsItselfTest, IsNotSaidOfNamesThatOnlyLookLikeIt) {
-  EXPECT_FALSE(restarts_itself({"node", "watch/server.js", "--watcher", "--no-reload"}));
-  EXPECT_FALSE(restarts_itself({}));
-}
-
 }  // namespace
 }  // namespace sitter

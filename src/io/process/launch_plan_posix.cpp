@@ -223,8 +223,7 @@ PlannedLaunch plan_launch(const LaunchRequest& request) {
   }
   Search search = search_path(plan, request.command);
   if (search.found.empty()) {
-    return LaunchFailure{.reason = not_found(plan, request.command, search.skipped),
-                         .is_missing = search.skipped.empty()};
+    return LaunchFailure{not_found(plan, request.command, search.skipped)};
   }
   plan.program = search.found;
   return plan;

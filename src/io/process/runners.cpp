@@ -52,15 +52,6 @@ constexpr std::string_view kNoPrograms[] = {
     ".md",     ".log",   ".pem",  ".key",  ".crt", ".db",   ".sqlite", ".csv",
 };
 
-// Programs that start another program anew when files change.
-constexpr std::string_view kWatchers[] = {
-    "nodemon",   "node-dev", "ts-node-dev", "tsnd",  "watchexec", "entr",     "watchfiles",
-    "watchmedo", "reflex",   "cargo-watch", "denon", "hupper",    "jurigged", "modd",
-};
-constexpr std::string_view kWatchOptions[] = {
-    "watch", "--watch", "--watch-path", "--reload", "--hot", "--hmr",
-};
-
 // Options whose value is a program file, but not the file under development.
 constexpr std::string_view kOptionsWithFile[] = {
     "-r", "--require", "--import", "--loader", "--experimental-loader", "--preload", "-javaagent",
@@ -134,13 +125,6 @@ Runner runner_kind(std::string_view program) {
   if (contains(kWrappers, stem)) return Runner::wrapper;
   if (contains(kRemotes, stem)) return Runner::remote;
   return Runner::none;
-}
-
-bool restarts_itself(const std::vector<std::string>& words) {
-  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
-    return contains(kWatchers, stem_of(word)) ||
-           contains(kWatchOptions, std::string_view(word).substr(0, word.find('=')));
-  });
 }
 
 std::optional<std::string> script_of(const std::vector<std::string>& arguments,

@@ -46,8 +46,7 @@ class EventLoop {
   /// a pause.
   void set_paused(Reader& reader, bool paused);
 
-  /// Calls the function from the loop, soon. A function that posts itself again delays no event by
-  /// more than one call.
+  /// Calls the function from the loop, soon.
   void post(std::function<void()> function);
 
   /// Returns after `stop`.
