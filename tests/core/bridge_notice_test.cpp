@@ -18,6 +18,15 @@ class BridgeNoticeTest : public BridgeTest {
     opens(2);
     done();
   }
+  /// Child 3 starts for a call, whose result tells of the kill and not of the crash before it.
+  void expect_kill_in_next_notice() {
+    client_got();
+    client(call(3, "echo"));
+    opens(3);
+    child(3, result(3, text_result("a")));
+    EXPECT_THAT(answer().dump(), AllOf(HasSubstr("previous: killed by sitter_kill after"),
+                                       Not(HasSubstr("crashed"))));
+  }
   static std::string block(const std::string& text) {
     return R"json({"type":"text","text":)json" + nlohmann::json(text).dump() + "}";
   }
@@ -229,12 +238,7 @@ TEST_F(BridgeNoticeTest, AKillDuringAStartIsToldAndNotTheCrashBeforeIt) {
   done();
   client(call(2, "sitter_kill"));
   dies(2, 0);
-  client_got();
-  client(call(3, "echo"));
-  opens(3);
-  child(3, result(3, text_result("a")));
-  EXPECT_THAT(answer().dump(),
-              AllOf(HasSubstr("previous: killed by sitter_kill after"), Not(HasSubstr("crashed"))));
+  expect_kill_in_next_notice();
 }
 
 TEST_F(BridgeNoticeTest, AKillIsToldAlsoIfAnEarlierChildIsOverLater) {
@@ -244,12 +248,7 @@ TEST_F(BridgeNoticeTest, AKillIsToldAlsoIfAnEarlierChildIsOverLater) {
   client(call(2, "sitter_kill"));
   dies(2, 0);
   closes_output(1);
-  client_got();
-  client(call(3, "echo"));
-  opens(3);
-  child(3, result(3, text_result("a")));
-  EXPECT_THAT(answer().dump(),
-              AllOf(HasSubstr("previous: killed by sitter_kill after"), Not(HasSubstr("crashed"))));
+  expect_kill_in_next_notice();
 }
 
 TEST_F(BridgeNoticeTest, ChangedToolsSayWhatChanged) {
