@@ -251,7 +251,7 @@ void add_row(std::vector<std::vector<std::string>>& rows, const char* name, std:
 
 int status(const Choice& choice) {
   Running running = chosen(choice);
-  const Json shown = status_of(running.client);
+  Json shown = status_of(running.client);
   if (choice.as_json) {
     print(printed(shown));
     return 0;
@@ -283,6 +283,11 @@ int status(const Choice& choice) {
     if (watch["binary"] == true) patterns.emplace_back("the binary");
     add_row(rows, "watch",
             fmt::format("{} ({} folders)", fmt::join(patterns, ", "), number(watch["folders"])));
+    if (watch.contains("unmatched")) {
+      add_row(
+          rows, "no file matches",
+          fmt::format("{}", fmt::join(watch["unmatched"].get<std::vector<std::string>>(), ", ")));
+    }
   }
   print(table(rows));
   return 0;
@@ -363,7 +368,7 @@ int run(const std::vector<std::string>& words) {
   };
   CLI::App* const list_command = command("list", "show all running mcp-sitters", false);
   CLI::App* const status_command = command("status", "show the state of an mcp-sitter");
-  command("reload", "build and swap, as sitter_rebuild does, and print the result")
+  command("reload", "build, replace the server, and print the result")
       ->add_option("--mode", mode, "swap or kill-first (default swap)")
       ->check(CLI::IsMember({"swap", "kill-first"}));
   CLI::App* const kill_command = command("kill", "end the server until the next request");

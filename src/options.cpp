@@ -52,9 +52,11 @@ struct Raw {
   std::string log_level = "warn";
   std::string log_file;
   bool no_notice = false;
+  bool no_lint = false;
   std::string build;
   std::string build_cwd;
   std::string on_busy = "wait";
+  std::vector<std::string> tools;
   std::vector<std::string> tool_names;
   std::string call_tool = "auto";
   std::vector<std::string> watch;
@@ -150,6 +152,8 @@ void declare(CLI::App& app, Raw& raw) {
                        "write the log there instead of to stderr; rotates at 10 MiB, 3 files"),
         "FILE");
   app.add_flag("--no-notice", raw.no_notice, "never write a notice into a tool result");
+  app.add_flag("--no-lint", raw.no_lint,
+               "do not tell the model what clients would refuse of the server");
   value(app.add_option("--build", raw.build,
                        "shell command that builds the server; adds the tools sitter_rebuild\n"
                        "and sitter_build_log"),
@@ -220,6 +224,11 @@ void declare(CLI::App& app, Raw& raw) {
                        "auto (to clients that list the tools only once), on or off (default auto)"),
         "HOW")
       ->check(CLI::IsMember({"auto", "on", "off"}));
+  value(app.add_option("--tools", raw.tools,
+                       "offer only these tools of mcp-sitter, as in status,kill,child_stderr\n"
+                       "(default all)"),
+        "TOOL,...")
+      ->delimiter(',');
   value(app.add_option("--tool-name", raw.tool_names,
                        "offer a tool of mcp-sitter under another name, as in rebuild=recompile;\n"
                        "may be repeated"),
@@ -272,6 +281,28 @@ Log::Options log_options(const Raw& raw) {
   return {levels.at(raw.log_level), raw.log_level == "off", raw.log_level == "trace", raw.log_file};
 }
 
+/// The built-in tool with this name, with or without the prefix.
+std::optional<Builtin> builtin_named(std::string_view name) {
+  const auto known = std::find_if(kBuiltins.begin(), kBuiltins.end(), [&](Builtin builtin) {
+    return plain_name(builtin) == name ||
+           plain_name(builtin) == fmt::format("{}{}", kToolPrefix, name);
+  });
+  return known == kBuiltins.end() ? std::nullopt : std::optional(*known);
+}
+
+/// The built-in tools that are to be offered, or a mistake in their names.
+std::variant<std::set<Builtin>, Refusal> tools(const Raw& raw) {
+  std::set<Builtin> tools(kBuiltins.begin(), kBuiltins.end());
+  if (raw.tools.empty()) return tools;
+  tools.clear();
+  for (const std::string& name : raw.tools) {
+    const auto builtin = builtin_named(name);
+    if (!builtin) return usage_error(fmt::format("--tools: there is no tool '{}'", name));
+    tools.insert(*builtin);
+  }
+  return tools;
+}
+
 /// The chosen names of built-in tools, or a mistake in them.
 std::variant<std::map<Builtin, std::string>, Refusal> tool_names(const Raw& raw) {
   std::map<Builtin, std::string> chosen;
@@ -283,10 +314,8 @@ std::variant<std::map<Builtin, std::string>, Refusal> tool_names(const Raw& raw)
     }
     const std::string tool = pair.substr(0, equals);
     const std::string name = pair.substr(equals + 1);
-    const auto known = std::find_if(kBuiltins.begin(), kBuiltins.end(), [&](Builtin builtin) {
-      return plain_name(builtin) == tool || plain_name(builtin) == std::string(kToolPrefix) + tool;
-    });
-    if (known == kBuiltins.end()) {
+    const auto known = builtin_named(tool);
+    if (!known) {
       return usage_error(fmt::format("--tool-name: there is no tool '{}'", tool));
     }
     // Every revision of the protocol allows these names.
@@ -350,7 +379,11 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
   auto names = tool_names(raw);
   if (auto* const refusal = std::get_if<Refusal>(&names)) return *refusal;
 
+  auto offered = tools(raw);
+  if (auto* const refusal = std::get_if<Refusal>(&offered)) return *refusal;
+
   Options options;
+  options.bridge.tools = std::get<std::set<Builtin>>(std::move(offered));
   options.build = build_request(raw.build, raw.build_cwd.empty() ? raw.cwd : raw.build_cwd);
   options.bridge.build_command = raw.build;
   options.bridge.tool_names = std::get<std::map<Builtin, std::string>>(std::move(names));
@@ -384,6 +417,7 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
   options.bridge.allows_wide_kill = raw.allow_wide_kill;
   options.bridge.stderr_lines = static_cast<std::size_t>(raw.stderr_lines);
   options.bridge.writes_notices = !raw.no_notice;
+  options.bridge.lints = !raw.no_lint;
   options.bridge.sitter_version = kVersion;
   options.log = log_options(raw);
   return options;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,10 +46,14 @@ struct BridgeConfig {
   std::size_t stderr_lines = limits::kStderrLinesDefault;
   /// Whether notices are written into tool results.
   bool writes_notices = true;
+  /// Whether the model is told what clients would refuse of the server.
+  bool lints = true;
   /// The build command of sitter_rebuild. If it is empty, that tool is not offered.
   std::string build_command;
   /// How long a child that is to be replaced may finish its requests.
   Milliseconds on_busy_wait{10000};
+  /// The built-in tools that may be offered.
+  std::set<Builtin> tools{kBuiltins.begin(), kBuiltins.end()};
   /// Built-in tools that are offered under another name.
   std::map<Builtin, std::string> tool_names;
   CallTool call_tool = CallTool::automatic;

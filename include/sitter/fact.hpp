@@ -15,6 +15,7 @@
 #include "sitter/kill_scope.hpp"
 #include "sitter/line.hpp"
 #include "sitter/look.hpp"
+#include "sitter/time.hpp"
 
 namespace sitter {
 
@@ -54,6 +55,8 @@ struct ChildStartFailed {
   std::string reason;
   /// The program file is still open for writing; a later start may succeed.
   bool is_file_busy = false;
+  /// No file has the name of the command; a build may bring it.
+  bool is_missing = false;
 };
 struct ChildLine {
   Generation gen = kNoGeneration;
@@ -138,6 +141,13 @@ struct CommandFilesChecked {
   /// The command files have changed since the last start.
   bool changed = false;
 };
+/// The answer to `order::LookAtSources`.
+struct SourcesChecked {
+  Generation gen = kNoGeneration;
+  /// The file that has changed last, as a person would name it. Empty if no change is known.
+  std::string changed;
+  WallTime changed_at;
+};
 
 /// Watched files were written, created, moved or deleted.
 struct FilesChanged {
@@ -151,11 +161,16 @@ struct FilesChanged {
   };
   std::vector<File> files;
 };
-/// The number of watched folders has changed, or the problem.
+/// The tree has been read, and what is known of it has changed.
 struct WatchChanged {
   std::size_t folder_count = 0;
   /// Why some changes may not be seen, and what to do; empty if all changes are seen.
   std::string problem;
+  /// The patterns that no file matches, as given. Empty if there is a problem, since a file that
+  /// matches may be where it cannot be seen.
+  std::vector<std::string> unmatched = {};
+
+  bool operator==(const WatchChanged&) const = default;
 };
 
 /// A line from a connection of `mcp-sitter ctl`.
@@ -170,13 +185,15 @@ struct ControlClosed {
 
 }  // namespace fact
 
-using Fact = std::variant<
-    fact::ClientLine, fact::ClientLineTooLong, fact::ClientClosedInput, fact::ClientClosedOutput,
-    fact::StopSignalled, fact::ReloadAsked, fact::StatusAsked, fact::ChildStarted,
-    fact::ChildStartFailed, fact::ChildLine, fact::ChildLineTooLong, fact::ChildErrorLine,
-    fact::ChildOutputEnded, fact::ChildErrorEnded, fact::ChildExited, fact::ChildInputFull,
-    fact::ChildInputMoved, fact::ChildInputDrained, fact::ChildInputBroken, fact::UnitSignalled,
-    fact::OrphanEnded, fact::ImageSwept, fact::BinaryInspected, fact::CommandFilesChecked,
-    fact::FilesChanged, fact::WatchChanged, fact::ControlLine, fact::ControlClosed>;
+using Fact =
+    std::variant<fact::ClientLine, fact::ClientLineTooLong, fact::ClientClosedInput,
+                 fact::ClientClosedOutput, fact::StopSignalled, fact::ReloadAsked,
+                 fact::StatusAsked, fact::ChildStarted, fact::ChildStartFailed, fact::ChildLine,
+                 fact::ChildLineTooLong, fact::ChildErrorLine, fact::ChildOutputEnded,
+                 fact::ChildErrorEnded, fact::ChildExited, fact::ChildInputFull,
+                 fact::ChildInputMoved, fact::ChildInputDrained, fact::ChildInputBroken,
+                 fact::UnitSignalled, fact::OrphanEnded, fact::ImageSwept, fact::BinaryInspected,
+                 fact::CommandFilesChecked, fact::SourcesChecked, fact::FilesChanged,
+                 fact::WatchChanged, fact::ControlLine, fact::ControlClosed>;
 
 }  // namespace sitter

@@ -194,13 +194,18 @@ inline constexpr int kBuildLogShownMax = 20'000;
 inline constexpr std::size_t kBuildErrorsKept = 40;
 inline constexpr std::size_t kBuildErrorBytesMax = 500;
 
-/// How much of the build's output the result of a rebuild shows: about as much as a model reads of
-/// a command's output without harm to the rest of its conversation.
-inline constexpr std::size_t kBuildExcerptLinesMax = 80;
-inline constexpr std::size_t kBuildExcerptBytesMax = 12 * kKiB;
+/// How many lines of source an excerpt shows below an error. rustc, which prints the most, needs
+/// seven for an error that shows two places in a file, and one more for each further label.
+inline constexpr std::size_t kErrorSourceLinesMax = 8;
 
-/// How many lines the next result shows after a failed reload. Their bytes have the bound of a
-/// notice.
+/// How much of the build's output the result of a rebuild shows: enough for the first errors, which
+/// a model mends first, and little beside the rest of its conversation. sitter_build_log shows
+/// more.
+inline constexpr std::size_t kBuildExcerptLinesMax = 80;
+inline constexpr std::size_t kBuildExcerptBytesMax = 3 * kKiB;
+
+/// How many lines the next result shows after a failed reload. Their bytes have the bound of any
+/// excerpt.
 inline constexpr std::size_t kReloadLinesMax = 30;
 
 /// How much the answer to a wrong sitter_call shows of the schema of a tool, or of the names of all
@@ -271,12 +276,35 @@ inline constexpr std::size_t kShownLinesMax = 1000;
 inline constexpr std::size_t kReportLinesMax = 20;
 inline constexpr std::size_t kReportBytesMax = 4 * kKiB;
 
-/// How much of the stderr the instructions quote if the bridge answers an opening without a server.
-/// Instructions are part of every prompt, so they stay short.
-inline constexpr std::size_t kOpeningStderrMax = kKiB;
+/// How much of the stderr, or of the build's output, the instructions quote if the bridge answers
+/// an opening without a server. Instructions are part of every prompt, so they stay short.
+inline constexpr std::size_t kOpeningQuoteMax = kKiB;
 
 /// A notice must leave room for the result that follows it.
 inline constexpr std::size_t kNoticeBytesMax = 4 * kKiB;
+
+/// How many lines of a crashed server's stderr a notice shows. A traceback ends with the error, and
+/// most other messages have one line.
+inline constexpr std::size_t kNoticeStderrLines = 3;
+
+/// How many findings of the lint are kept about the definitions of the tools, and as many about
+/// results: more than anybody mends at once. The second number is how many of them one notice
+/// tells, so that the findings leave room for the result as well.
+inline constexpr std::size_t kLintFindingsMax = 100;
+inline constexpr std::size_t kLintShownMax = 10;
+/// A longer schema, or a longer result, is not linted: reading it would delay the answer. Schemas
+/// and results that a model reads are seldom a tenth as long.
+inline constexpr std::size_t kLintSchemaMax = 64 * kKiB;
+inline constexpr std::size_t kLintResultMax = 64 * kKiB;
+/// Of each tool, one result is linted in this time. A model seldom calls a tool more often, and a
+/// client that does must not pay for the lint.
+inline constexpr Milliseconds kLintInterval{1000};
+/// How many tools of one child are told apart by when a result of them was linted. Clients refuse a
+/// list of so many tools.
+inline constexpr std::size_t kLintedToolsMax = 1000;
+
+/// How long the name of a tool may be (MCP 2025-11-25, "Tool Names").
+inline constexpr std::size_t kToolNameMax = 128;
 
 /// How many generations sitter_status lists: enough to see whether the server always ends in the
 /// same way, and little to read.
@@ -309,8 +337,33 @@ inline constexpr int kOwnWritesInARow = 3;
 /// each time.
 inline constexpr int kFollowingReloadsMax = 10;
 
+/// How much of the watched tree is read before other events are handled. A call waits no longer for
+/// the tree than for the answer of a fast server. The second bound is for the folders and entries:
+/// from the cache of the system, so many are read in about half of this time. The third is for the
+/// bytes of the events that are read at once: about 250 events, which take about as long.
+inline constexpr Milliseconds kWatchSlice{2};
+inline constexpr std::size_t kWatchSliceSteps = 200;
+inline constexpr std::size_t kWatchEventBytes = 8 * kKiB;
+
 /// The largest .gitignore file that is read. The longest published ones have a few thousand lines.
 inline constexpr std::size_t kIgnoreFileBytesMax = kMiB;
+
+/// The sources of the server are looked at after a call, but not more often than this: a model
+/// needs longer for an edit. A look takes no longer than the second time, which is less than a
+/// person or a model notices. A large tree is looked at in several turns.
+inline constexpr Milliseconds kSourceLookInterval{1000};
+inline constexpr Milliseconds kSourceLookTime{5};
+/// How many files and folders below the server's script are looked at, and how many of these may be
+/// folders. A server under development has hundreds of files; a script in a home directory has
+/// everything below it.
+inline constexpr std::size_t kSourceFilesMax = 10'000;
+inline constexpr std::size_t kSourceFoldersMax = 1000;
+/// A file that is seen for the first time has changed since the start of the server if it is newer
+/// than the start by more than this: FAT keeps times to 2 s, and the clock of a file server may
+/// differ from ours a little.
+inline constexpr Milliseconds kSourceClockMargin{2000};
+/// How many bytes of the name of a changed file a notice shows.
+inline constexpr std::size_t kSourceNameMax = 200;
 
 /// A program that is still being written cannot be started (ETXTBSY, execve(2)). A linker finishes
 /// writing it soon.

@@ -61,11 +61,18 @@ struct InspectBinary {
   Generation gen = kNoGeneration;
   /// Also find the processes that a sweep with `KillScope::same_executable` would end.
   bool finds_strangers = false;
+  /// Also look at the sources of an interpreted program, so that `BinaryFacts::stale` counts them.
+  bool finds_changes = false;
   Look look;
 };
 /// Check whether the command's files have changed since the last start. The shell answers with
 /// `CommandFilesChecked`.
 struct CheckCommandFiles {};
+/// Look for a moment whether the sources of this child have changed since it was started. The shell
+/// answers with `SourcesChecked`, after the lines for the child have left.
+struct LookAtSources {
+  Generation gen = kNoGeneration;
+};
 
 /// Send a line over a connection of `mcp-sitter ctl`, which may be closed already.
 struct SendToControl {
@@ -88,9 +95,10 @@ struct Exit {
 
 }  // namespace order
 
-using Order = std::variant<order::SendToClient, order::SendToChild, order::StartChild,
-                           order::StartBuild, order::CloseChildInput, order::SignalUnit,
-                           order::ReleaseChild, order::SweepImage, order::InspectBinary,
-                           order::CheckCommandFiles, order::SendToControl, order::Log, order::Exit>;
+using Order =
+    std::variant<order::SendToClient, order::SendToChild, order::StartChild, order::StartBuild,
+                 order::CloseChildInput, order::SignalUnit, order::ReleaseChild, order::SweepImage,
+                 order::InspectBinary, order::CheckCommandFiles, order::LookAtSources,
+                 order::SendToControl, order::Log, order::Exit>;
 
 }  // namespace sitter

@@ -1,6 +1,7 @@
 #include "io/children.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 #include <variant>
 
@@ -47,7 +48,7 @@ Fact Children::start(Generation gen, const PlannedLaunch& planned, LoadedBinary 
     tell_keeper_over(gen);
     if (!is_build(gen)) last_binary_ = std::move(binary);
     return fact::ChildStartFailed{gen, std::move(failure->reason),
-                                  failure->is_file_busy && !is_build(gen)};
+                                  failure->is_file_busy && !is_build(gen), failure->is_missing};
   }
   Launched& process = std::get<Launched>(launched);
   const long pid = process.pid;
@@ -145,13 +146,63 @@ fact::ImageSwept Children::sweep(const order::SweepImage& order) {
   return fact;
 }
 
-fact::BinaryInspected Children::inspect(const order::InspectBinary& order) {
+fact::BinaryInspected Children::inspect(const order::InspectBinary& order, WallTime now) {
   const auto child = at(order.gen);
   const bool is_there = child != children_.end();
   LoadedBinary& binary = is_there ? child->binary : last_binary_;
   fact::BinaryInspected fact{order.look, binary.look(is_there ? child->process->pid() : 0)};
   if (order.finds_strangers) fact.shared = shared_by(binary);
+  if (!order.finds_changes || !is_there || !fact.facts.interpreter) return fact;
+  const SourceLook::Seen seen = look_at(*child, now);
+  if (!child->sources) {
+    fact.facts.stale.reset();
+  } else if (fact.facts.stale == false) {
+    if (seen.newest) fact.facts.stale = true;
+    if (!seen.newest && !seen.is_whole) fact.facts.stale.reset();
+  }
   return fact;
+}
+
+fact::SourcesChecked Children::look_at_sources(Generation gen, WallTime now) {
+  fact::SourcesChecked fact{gen, {}, {}};
+  const auto child = at(gen);
+  if (child == children_.end()) return fact;
+  if (auto newest = look_at(*child, now).newest) {
+    fact.changed = std::move(newest->file);
+    fact.changed_at = newest->when;
+  }
+  return fact;
+}
+
+/// Finds out once what the sources of the child are. Behind a wrapper, only the running child shows
+/// its program.
+SourceLook::Seen Children::look_at(Child& child, WallTime now) {
+  if (!std::exchange(child.has_sought_sources, true)) {
+    if (!child.binary.loaded().exists) child.binary.look(child.process->pid());
+    if (child.binary.loaded().exists && !restarts_itself(child)) {
+      child.sources.emplace(parts_.command, child.binary.loaded(), child.binary.started());
+    }
+  }
+  if (!child.sources) return {};
+  const Instant until = std::chrono::steady_clock::now() + limits::kSourceLookTime;
+  return child.sources->look(now, [&] { return std::chrono::steady_clock::now() < until; });
+}
+
+/// Whether something starts the server anew when its sources change. Behind `npm run dev`, only the
+/// processes show this.
+bool Children::restarts_itself(Child& child) const {
+  const LaunchRequest& command = parts_.command;
+  std::vector<std::string> words = command.arguments;
+  words.push_back(command.command);
+  if (sitter::restarts_itself(words)) return true;
+  const Runner kind = runner_kind(command.command);
+  const bool names_script =
+      kind == Runner::interpreter && script_of(command.arguments, command.cwd).has_value();
+  if (kind == Runner::none || names_script) return false;
+  const auto members = child.process->unit().members(not_of(child.gen));
+  return std::any_of(members.begin(), members.end(), [](const ProcessInfo& process) {
+    return sitter::restarts_itself(arguments_of(process.pid));
+  });
 }
 
 std::optional<SharedImage> Children::shared_by(const LoadedBinary& binary) {

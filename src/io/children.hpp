@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "io/files/loaded_binary.hpp"
+#include "io/files/source_look.hpp"
 #include "io/process/child_process.hpp"
 #include "io/process/keeper.hpp"
 #include "io/process/launch_plan.hpp"
@@ -40,7 +41,9 @@ class Children {
   /// Kills the unit of the child. Its pipes are closed in the next round of the loop.
   void release(Generation gen);
   fact::ImageSwept sweep(const order::SweepImage& order);
-  fact::BinaryInspected inspect(const order::InspectBinary& order);
+  fact::BinaryInspected inspect(const order::InspectBinary& order, WallTime now);
+  /// Looks for a moment whether the sources of the child have changed since it was started.
+  fact::SourcesChecked look_at_sources(Generation gen, WallTime now);
   /// Whether the command's files have changed since the last start: the program, the files that its
   /// arguments name, and the env file.
   bool have_files_changed() const;
@@ -64,6 +67,9 @@ class Children {
     std::unique_ptr<ChildProcess> process;
     LoadedBinary binary;
     bool is_input_full = false;
+    bool has_sought_sources = false;
+    /// Empty if the sources are not known yet, or cannot be known.
+    std::optional<SourceLook> sources = {};
   };
 
   std::list<Child>::iterator at(Generation gen);
@@ -71,6 +77,8 @@ class Children {
   void tell_keeper_over(Generation gen);
   void replace_keeper();
   std::vector<long> not_of(Generation gen) const;
+  bool restarts_itself(Child& child) const;
+  SourceLook::Seen look_at(Child& child, WallTime now);
   std::optional<SharedImage> shared_by(const LoadedBinary& binary);
 
   EventLoop& loop_;

@@ -390,7 +390,7 @@ class Driver::Loop {
   void carry_out(order::SweepImage& order) { feed(children_.sweep(order)); }
 
   void carry_out(order::InspectBinary& order) {
-    const fact::BinaryInspected fact = children_.inspect(order);
+    const fact::BinaryInspected fact = children_.inspect(order, now_.wall);
     const bool is_there = fact.facts.path && fact.facts.exists;
     if (parts_.config.watches_binary && is_there) watch_binary(*fact.facts.path);
     feed(fact);
@@ -405,6 +405,13 @@ class Driver::Loop {
 
   void carry_out(order::CheckCommandFiles&) {
     feed(fact::CommandFilesChecked{children_.have_files_changed()});
+  }
+
+  void carry_out(order::LookAtSources& order) {
+    // The lines for the child leave at the end of this turn, and no call waits for the look.
+    loop_.post([this, gen = order.gen] {
+      turn([&] { feed(children_.look_at_sources(gen, now_.wall)); });
+    });
   }
 
   void carry_out(order::SendToControl& order) {

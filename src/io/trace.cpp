@@ -88,6 +88,10 @@ struct FactText {
   std::string operator()(const fact::CommandFilesChecked& i) {
     return fmt::format("command files {}", i.changed ? "changed" : "unchanged");
   }
+  std::string operator()(const fact::SourcesChecked& i) {
+    return fmt::format("child {} sources: {} changed", i.gen,
+                       i.changed.empty() ? "none" : abridged(i.changed));
+  }
   std::string operator()(const fact::ControlLine& i) {
     return fmt::format("control {} line {}", i.connection, abridged(i.line));
   }
@@ -99,7 +103,8 @@ struct FactText {
                        i.files.empty() ? "none" : abridged(i.files.front().path));
   }
   std::string operator()(const fact::WatchChanged& i) {
-    return fmt::format("{} folders watched {}", i.folder_count, i.problem);
+    return fmt::format("{} folders watched, {} patterns without a file {}", i.folder_count,
+                       i.unmatched.size(), i.problem);
   }
 };
 
@@ -135,6 +140,9 @@ struct OrderText {
     return fmt::format("inspect binary of child {}", a.gen);
   }
   std::string operator()(const order::CheckCommandFiles&) { return "check command files"; }
+  std::string operator()(const order::LookAtSources& a) {
+    return fmt::format("look at sources of child {}", a.gen);
+  }
   std::string operator()(const order::Log& a) { return "log " + abridged(a.text); }
   std::string operator()(const order::Exit& a) { return fmt::format("exit {}", a.code); }
 };

@@ -37,6 +37,34 @@ TEST_F(BridgeBuildTest, AFailedBuildLeavesTheServerAlone) {
   EXPECT_THAT(client_got(), ElementsAre(result(2, text_result("nothing"))));
 }
 
+TEST_F(BridgeBuildTest, AfterAFailedBuildTheNextNoticeSaysThatTheProgramIsFromBeforeIt) {
+  open_session();
+  client(rebuild(1, R"json({"mode":"kill-first"})json"));
+  dies(1, 0);
+  dies(build(1), 2);
+  rebuilt();
+  client(call(2, "echo"));
+  opens(2);
+  child(2, result(2, text_result("x")));
+  EXPECT_THAT(answer_text(),
+              HasSubstr("\nthe build failed (exit 2) after 0s, so this is the program from before "
+                        "it (sitter_build_log shows the build)"));
+}
+
+TEST_F(BridgeBuildTest, AProgramThatIsNewerThanTheFailedBuildIsNotSaidToBeOlder) {
+  open_session();
+  client(rebuild(1, R"json({"mode":"kill-first"})json"));
+  dies(1, 0);
+  dies(build(1), 2);
+  rebuilt();
+  time_passes(seconds(1));
+  binary.modified = now.wall;
+  client(call(2, "echo"));
+  opens(2);
+  child(2, result(2, text_result("x")));
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("server restarted"), Not(HasSubstr("from before"))));
+}
+
 TEST_F(BridgeBuildTest, ABuildThatCannotBeStartedIsSaid) {
   plays.start = false;
   client(initialize(0));

@@ -476,7 +476,7 @@ TEST_F(BridgeKillTest, ACancelledStatusIsNotAnswered) {
   client(call(1, "sitter_status"));
   client(call(2, "sitter_binary_info"));
   client(cancelled(1));
-  EXPECT_THAT(done(), ElementsAre("inspect", "inspect"));
+  EXPECT_THAT(done(), ElementsAre("inspect with its sources", "inspect with its sources"));
   binary_inspected();
   EXPECT_THAT(done(), IsEmpty());
   binary_inspected();

@@ -76,12 +76,35 @@ TEST_F(BridgeNoticeTest, TheFirstChildCausesNoNotice) {
   EXPECT_THAT(done(), ElementsAre("client " + result(1, text_result("x"))));
 }
 
-TEST_F(BridgeNoticeTest, AnErrorGetsNoNotice) {
+TEST_F(BridgeNoticeTest, AnErrorGetsTheNoticeBehindItsMessage) {
   respawn_with_call();
-  child(2, error(1, -32602, "Unknown tool"));
-  EXPECT_THAT(done(), ElementsAre("client " + error(1, -32602, "Unknown tool")));
+  child(
+      2,
+      R"json({"jsonrpc":"2.0","id":1,"error":{ "message" : "Unknown tool: \u00fc" , "code":-32602.0}})json");
+  EXPECT_THAT(
+      done(),
+      ElementsAre(
+          R"json(client {"jsonrpc":"2.0","id":1,"error":{ "message" : "Unknown tool: \u00fc\n\n)json" +
+          std::string(kNotice) + R"json(previous: exit 0 after 0s." , "code":-32602.0}})json"));
   client(call(2, "echo"));
+  done();
   child(2, result(2, text_result("x")));
+  EXPECT_THAT(done(), ElementsAre("client " + result(2, text_result("x"))));
+}
+
+TEST_F(BridgeNoticeTest, AnErrorWithoutAMessageGetsNoNotice) {
+  respawn_with_call();
+  int id = 1;
+  for (const std::string json : {R"json({"code":1})json", R"json({"code":1,"message":null})json",
+                                 R"json({"code":1,"message":["x"]})json"}) {
+    const std::string line = R"json({"jsonrpc":"2.0","id":)json" + std::to_string(id) +
+                             R"json(,"error":)json" + json + "}";
+    child(2, line);
+    EXPECT_THAT(done(), ElementsAre("client " + line));
+    client(call(++id, "echo"));
+    done();
+  }
+  child(2, error(id, -32602, "Unknown tool"));
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("server restarted")));
 }
 
@@ -249,6 +272,42 @@ TEST_F(BridgeNoticeTest, AKillIsToldAlsoIfAnEarlierChildIsOverLater) {
   dies(2, 0);
   closes_output(1);
   expect_kill_in_next_notice();
+}
+
+TEST_F(BridgeNoticeTest, ACrashBetweenTwoCallsTellsItsLastWords) {
+  open_session();
+  for (const std::string line : {"one", "two", "three", "  four"}) child_says(1, line);
+  dies(1, 3);
+  client(call(1, "echo"));
+  opens(2);
+  child(2, result(1, text_result("a")));
+  EXPECT_THAT(answer_text(), HasSubstr("previous: ⚠ crashed (exit 3) after 0s.\n"
+                                       "its last words on stderr (sitter_child_stderr shows more):"
+                                       "\n| two\n| three\n|   four"));
+}
+
+TEST_F(BridgeNoticeTest, ACrashThatACallWasToldOfIsNotToldWithItsLastWordsAgain) {
+  open_session();
+  client(call(1, "echo"));
+  child_says(1, "boom");
+  dies(1, 3);
+  EXPECT_THAT(answer_text(), HasSubstr("boom"));
+  client(call(2, "echo"));
+  opens(2);
+  child(2, result(2, text_result("a")));
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("crashed (exit 3)"), Not(HasSubstr("boom"))));
+}
+
+TEST_F(BridgeNoticeTest, AServerThatWasKilledOnPurposeHasNoLastWords) {
+  open_session();
+  child_says(1, "bye");
+  client(call(1, "sitter_kill"));
+  dies(1, 0);
+  client_got();
+  client(call(2, "echo"));
+  opens(2);
+  child(2, result(2, text_result("a")));
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("killed by sitter_kill"), Not(HasSubstr("bye"))));
 }
 
 TEST_F(BridgeNoticeTest, ChangedToolsSayWhatChanged) {

@@ -72,6 +72,30 @@ TEST_F(BridgeOwnOpeningTest, AMendedServerIsStartedByABuiltInTool) {
   EXPECT_THAT(done(), Not(Contains("check files")));
 }
 
+TEST_F(BridgeOwnOpeningTest, TheStatusOfAMendedServerSaysThatItIsStartingAndWhy) {
+  plays.start = false;
+  client(initialize(0));
+  start_fails(1, "no such file");
+  client(initialized());
+  done();
+  files_changed = true;
+  client(call(1, "sitter_status"));
+  EXPECT_THAT(answer_text(),
+              HasSubstr("The server has been starting for 0s (spawn #2; reason: its files changed "
+                        "after a failed start): wait, and its tools appear by themselves."));
+}
+
+TEST_F(BridgeOwnOpeningTest, ASlowServerIsWaitedForAndNotCalledBroken) {
+  client(initialize(0));
+  time_passes(seconds(8));
+  EXPECT_THAT(
+      answer()["result"]["instructions"].get<std::string>(),
+      StartsWith("The MCP server behind mcp-sitter (server) is not ready: it is still starting "
+                 "after 8s. Wait, and then call sitter_status: the server's tools appear by "
+                 "themselves when it is ready. "));
+  dies(1, 0);
+}
+
 TEST_F(BridgeOwnOpeningTest, TheInstructionsQuote1024BytesOfLastWordsAndNoMore) {
   const std::string words(1024, 'x');
   client(initialize(0));

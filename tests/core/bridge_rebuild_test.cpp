@@ -70,8 +70,9 @@ TEST_F(BridgeRebuildTest, AKillWithoutAServerSaysNothingOfItsLife) {
   client(call(2, "echo"));
   done();
   client(call(3, "sitter_kill"));
-  EXPECT_THAT(client_got(), Contains(AllOf(HasSubstr("\"id\":2,"),
-                                           HasSubstr("killed by sitter_kill. This call"))));
+  EXPECT_THAT(client_got(),
+              Contains(AllOf(HasSubstr("\"id\":2,"),
+                             HasSubstr("sitter_kill was called while no server ran. This call"))));
   dies(build(1), 143, "SIGTERM");
 }
 

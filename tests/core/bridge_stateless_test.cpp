@@ -452,7 +452,7 @@ TEST_F(BridgeStatelessTest, TheSecondHalfOfARequestGoesToWhateverChildRuns) {
   opens(2);
   EXPECT_THAT(done(), Contains("child 2 " + again));
   child(2, error(3, -32602, "requestState is not valid"));
-  EXPECT_THAT(client_got(), ElementsAre(error(3, -32602, "requestState is not valid")));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("requestState is not valid")));
 }
 
 TEST_F(BridgeStatelessTest, RequestsAboutTasksReachTheNextChildAndAreNotSentTwice) {

@@ -294,6 +294,15 @@ TEST_F(BridgeWatchTest, AProblemIsToldOnceInTheNextResult) {
   EXPECT_EQ(watch()["problem"], "the limit is reached");
 }
 
+TEST_F(BridgeWatchTest, APatternThatNoFileMatchesIsShownUntilAFileMatches) {
+  open();
+  watches(3, "", {"src"});
+  EXPECT_THAT(logs(), Contains("--watch: no file matches src"));
+  EXPECT_EQ(watch()["unmatched"], nlohmann::json({"src"}));
+  watches(3);
+  EXPECT_FALSE(watch().contains("unmatched"));
+}
+
 TEST_F(BridgeWatchTest, AProblemThatIsGoneIsNotTold) {
   open();
   watches(3, "the limit is reached");

@@ -90,6 +90,21 @@ TEST_F(BuildTest, TheNumberOfKeptErrorsIsBounded) {
   EXPECT_EQ(build.lines().size(), limits::kBuildLogLinesMax + limits::kBuildErrorsKept);
 }
 
+TEST_F(BuildTest, TheExcerptOfAFailedBuildBeginsWithTheErrors) {
+  build.add("compiling", 0);
+  build.add("a.c:1:2: error: no", 0);
+  ends({2, ""});
+  EXPECT_EQ(build.excerpt(), "1 error:\na.c:1:2: error: no\nOther lines:\ncompiling");
+  EXPECT_EQ(build.excerpt(1), "1 error:\na.c:1:2: error: no\n[... 1 line left out]");
+}
+
+TEST_F(BuildTest, TheExcerptOfASuccessfulBuildKeepsTheOrderOfTheOutput) {
+  build.add("compiling", 0);
+  build.add("test of a.c:1:2: error: passed", 0);
+  ends({0, ""});
+  EXPECT_EQ(build.excerpt(), "compiling\ntest of a.c:1:2: error: passed");
+}
+
 TEST_F(BuildTest, AShellThatIsNotThereIsNamed) {
   build.life.on_start_failed({-1, "can't start /bin/sh: no such file"}, at(0));
   build.finish(at(0));

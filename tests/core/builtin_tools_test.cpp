@@ -11,8 +11,10 @@ namespace sitter {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::vector<std::string> names(const BuiltinNames& names) {
   std::vector<std::string> all;
@@ -57,8 +59,19 @@ TEST(BuiltinDefinitionTest, CarriesWhatEveryRevisionKnowsAndNoMore) {
     EXPECT_THAT(keys, ElementsAre("annotations", "description", "inputSchema", "name"));
     EXPECT_EQ(tool["name"], "x\"y");
     EXPECT_EQ(tool["inputSchema"]["type"], "object");
-    EXPECT_EQ(tool["inputSchema"]["additionalProperties"], false);
   }
+}
+
+TEST(BuiltinDefinitionTest, CostLittleInTheContextOfAModel) {
+  std::size_t usual = 0, all = 0;
+  for (const Builtin builtin : kBuiltins) {
+    json tool = json::parse(definition(builtin, plain_name(builtin)));
+    tool.erase("annotations");
+    all += tool.dump().size();
+    if (builtin < Builtin::rebuild) usual += tool.dump().size();
+  }
+  EXPECT_LT(usual, 1100u);
+  EXPECT_LT(all, 2200u);
 }
 
 TEST(BuiltinDefinitionTest, OnlySomeChangeThings) {
@@ -106,11 +119,29 @@ TEST(BuiltinNamesTest, MakeWayForTheChildsOwnToolUntilANameIsFree) {
   EXPECT_THAT(offered.instructions(), HasSubstr("outer_outer_sitter_kill"));
 }
 
+TEST(BuiltinNamesTest, OnlyTheAllowedToolsAreOffered) {
+  BuiltinNames offered(true, {}, {Builtin::kill, Builtin::rebuild});
+  EXPECT_THAT(names(offered), ElementsAre("sitter_kill", "sitter_rebuild"));
+  offered.offer(Builtin::call);
+  EXPECT_FALSE(offered.offers(Builtin::call));
+  EXPECT_EQ(offered.find("sitter_status"), std::nullopt);
+  EXPECT_THAT(offered.instructions(),
+              AllOf(HasSubstr("sitter_kill"), Not(HasSubstr("sitter_status"))));
+}
+
 TEST(BuiltinNamesTest, ThoseForBuildsComeWithABuildCommand) {
   EXPECT_THAT(names(BuiltinNames(true)),
               ElementsAre("sitter_status", "sitter_kill", "sitter_binary_info",
                           "sitter_child_stderr", "sitter_rebuild", "sitter_build_log"));
   EXPECT_THAT(BuiltinNames(true).instructions(), HasSubstr("sitter_rebuild builds and restarts"));
+}
+
+TEST(BuiltinNamesTest, SayWhatToCallAfterAnEdit) {
+  EXPECT_THAT(BuiltinNames().instructions(), HasSubstr("After an edit, call sitter_kill;"));
+  EXPECT_THAT(BuiltinNames().definitions()[1], HasSubstr("after an edit"));
+  const BuiltinNames offered(true, {{Builtin::rebuild, "recompile"}});
+  EXPECT_THAT(offered.instructions(), HasSubstr("After an edit, recompile builds and restarts it"));
+  EXPECT_THAT(offered.definitions()[1], HasSubstr("After an edit, call recompile instead."));
 }
 
 TEST(BuiltinNamesTest, MayBeChosen) {

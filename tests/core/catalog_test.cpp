@@ -48,6 +48,14 @@ TEST(CatalogTest, ItemsOfAllPagesAreKeptByteForByte) {
   EXPECT_EQ(catalog.count(), 3u);
 }
 
+TEST(CatalogTest, TheFirstItemWithANameIsFound) {
+  Catalog catalog(CatalogKind::tools);
+  take(catalog, {R"json([{"x":0},{"name":"a","x":1},{"name":"a","x":2}])json"});
+  EXPECT_EQ(catalog.find("a"), R"json({"name":"a","x":1})json");
+  EXPECT_EQ(catalog.find("b"), "");
+  EXPECT_EQ(catalog.find(""), "");
+}
+
 TEST(CatalogTest, TheFirstListIsNoChange) {
   Catalog catalog(CatalogKind::tools);
   EXPECT_TRUE(take(catalog, {R"json([{"name":"a"}])json"}).empty());

@@ -23,6 +23,12 @@ TEST_F(ChildLifecycleTest, FromStartingToOver) {
   EXPECT_THAT(done(), IsEmpty());
   EXPECT_EQ(reason(), EndReason::not_executed);
   EXPECT_EQ(life_.end(false).why, "no such file");
+  EXPECT_FALSE(life_.end(false).is_command_missing);
+}
+
+TEST_F(ChildLifecycleTest, TheEndSaysWhetherTheCommandWasMissing) {
+  life_.on_start_failed({.gen = 1, .reason = "no such file", .is_missing = true}, now_);
+  EXPECT_TRUE(life_.end(false).is_command_missing);
 }
 
 TEST_F(ChildLifecycleTest, AStartCountsOnce) {

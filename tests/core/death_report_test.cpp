@@ -50,6 +50,20 @@ TEST(DeathReportTest, ACallThatOnlyWaitedHadNoEffect) {
             "Fix it and call again: the next request starts it again.");
 }
 
+TEST(DeathReportTest, AFailedFirstBuildShowsItsOutput) {
+  DeathReport failed = report(EndReason::not_executed, {}, "the build failed");
+  failed.reach = DeathReport::Reach::not_delivered;
+  failed.build_output = "1 error:\na.c:1:2: error: no";
+  EXPECT_EQ(report_text(failed),
+            "[mcp-sitter] the server could not be started: the build failed. This call was not "
+            "delivered to it and had no effect.\n"
+            "Output of the build (sitter_build_log shows more):\n"
+            "1 error:\n"
+            "a.c:1:2: error: no\n"
+            "Fix it and call again: the next request starts it again.");
+  EXPECT_EQ(nlohmann::json::parse(error_data(failed))["buildOutput"], failed.build_output);
+}
+
 TEST(DeathReportTest, ADeliberateKillIsNoCrash) {
   const std::string text = report_text(report(EndReason::killed_by_sitter, {137, "SIGKILL"}));
   EXPECT_THAT(text, StartsWith("[mcp-sitter] the server was killed by sitter_kill after 2s."));

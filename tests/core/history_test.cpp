@@ -35,11 +35,13 @@ TEST(HistoryTest, ACandidateIsNotTheLastThatEnded) {
 TEST(HistoryTest, ANoticeTellsOfAKillAlsoIfTheChildDidNotServe) {
   History history;
   history.on_over(life(1, EndReason::crashed), "boom", false, at(1));
-  history.on_served_over(1, {EndReason::crashed, {}});
+  history.on_served_over(1, {EndReason::crashed, {}}, "boom");
   history.on_over(life(2, EndReason::ended_in_opening), "", false, at(2));
   EXPECT_EQ(history.last_told()->reason, EndReason::crashed);
+  EXPECT_EQ(history.last_words(), "boom");
   history.on_over(life(3, EndReason::killed_by_sitter), "", false, at(3));
   EXPECT_EQ(history.last_told()->reason, EndReason::killed_by_sitter);
+  EXPECT_EQ(history.last_words(), "");
   EXPECT_EQ(history.last_served()->reason, EndReason::crashed);
 }
 
@@ -47,7 +49,7 @@ TEST(HistoryTest, TheEndOfALaterChildIsToldAlsoIfAnEarlierChildIsOverLast) {
   History history;
   history.on_over(life(2, EndReason::killed_by_sitter), "", true, at(1));
   history.on_over(life(1, EndReason::crashed), "boom", false, at(2));
-  history.on_served_over(1, {EndReason::crashed, {}});
+  history.on_served_over(1, {EndReason::crashed, {}}, "boom");
   EXPECT_EQ(history.last_told()->reason, EndReason::killed_by_sitter);
   EXPECT_EQ(history.last_served()->reason, EndReason::crashed);
 }

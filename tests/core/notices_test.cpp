@@ -11,6 +11,7 @@ namespace sitter {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -70,6 +71,27 @@ TEST_F(NoticesTest, FitsOnlyWhereAModelReadsIt) {
   EXPECT_FALSE(notices_.fits(R"json({"content":[],"resultType":"input_required"})json"));
   EXPECT_TRUE(notices_.fits(R"json({"content":[],"resultType":"complete"})json"));
   EXPECT_TRUE(notices_.fits(R"json({"content":[],"structuredContent":null})json"));
+}
+
+TEST_F(NoticesTest, OldCodeIsNamedLastAndNotRepeatedFromHere) {
+  notices_.on_restart(restart(2));
+  known_.old_code = "a.py changed";
+  EXPECT_THAT(notices_.tell("7", known_), AllOf(StartsWith("[mcp-sitter] server restarted"),
+                                                HasSubstr("\n[mcp-sitter] a.py changed")));
+  EXPECT_TRUE(notices_.has_shown_old_code());
+  EXPECT_TRUE(notices_.on_answered_cancelled("7"));
+  known_.old_code.clear();
+  EXPECT_THAT(notices_.text(known_), AllOf(HasSubstr("server restarted"), Not(HasSubstr("a.py"))));
+  notices_.tell("8", known_);
+  EXPECT_FALSE(notices_.has_shown_old_code());
+  EXPECT_FALSE(notices_.on_answered_cancelled("8"));
+}
+
+TEST_F(NoticesTest, NewsStandBesideStructureOnceMore) {
+  notices_.on_restart(restart(2));
+  put(kStructured);
+  notices_.on_news();
+  EXPECT_TRUE(notices_.fits(kStructured));
 }
 
 TEST_F(NoticesTest, WhatTheClientHasGivenUpIsToldAgain) {
@@ -139,6 +161,27 @@ TEST_F(NoticesTest, WhatHappensAfterATextWasShownIsStillOwed) {
       notices_.show(known_),
       AllOf(HasSubstr("spawn #3"), HasSubstr("1 start failed"), HasSubstr("second"),
             HasSubstr("new reload"), Not(HasSubstr("first\n")), Not(HasSubstr("old reload"))));
+}
+
+TEST_F(NoticesTest, FindingsOfTheLintAreToldUpToABound) {
+  for (std::size_t i = 0; i < limits::kLintShownMax; ++i) known_.lint.push_back("finding");
+  known_.lint.back() = "the last";
+  known_.status_tool = "sitter_status";
+  EXPECT_THAT(notices_.show(known_), AllOf(StartsWith("[mcp-sitter] lint: finding\n"),
+                                           EndsWith("\n[mcp-sitter] lint: the last")));
+  EXPECT_EQ(notices_.shown_lint(), known_.lint);
+  known_.lint.push_back("one more");
+  EXPECT_THAT(notices_.show(known_),
+              EndsWith("\n[mcp-sitter] lint: 1 more finding: sitter_status shows all"));
+  EXPECT_EQ(notices_.shown_lint(), known_.lint);
+}
+
+TEST_F(NoticesTest, NewsStandBesideStructureAgain) {
+  known_.lint = {"finding"};
+  EXPECT_FALSE(put(kStructured).second);
+  EXPECT_FALSE(notices_.fits(kStructured));
+  notices_.on_news();
+  EXPECT_TRUE(notices_.fits(kStructured));
 }
 
 TEST_F(NoticesTest, ATextThatWasShownIsOwedUntilItIsTold) {

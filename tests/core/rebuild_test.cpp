@@ -47,16 +47,16 @@ TEST(RebuildTextTest, AFailedBuildAfterAKill) {
 TEST(RebuildTextTest, ANewServerThatDoesNotCome) {
   RebuildReport bad = report(Outcome::succeeded, Server::kept);
   bad.start_failure = ChildEnd{EndReason::ended_in_opening, {1, ""}, seconds(1), ""};
-  bad.stderr_tail = "port 80 is in use";
+  bad.stderr_tail = "listen EADDRINUSE: port 80";
   bad.output.clear();
   EXPECT_TRUE(is_failure(bad));
   EXPECT_EQ(rebuild_text(bad),
             "[mcp-sitter] the build succeeded after 3s, but the server could not be started: it "
             "ended (exit 1) after 1s, before it had answered its opening. The server that ran "
-            "before was not touched and serves on. If the new server needs a port or a lock that "
-            "the old server holds, call sitter_rebuild with mode kill-first.\n"
+            "before was not touched and serves on. The old server holds the address that the "
+            "new one needs, so call sitter_rebuild with mode kill-first.\n"
             "Last words of the new server on stderr (sitter_child_stderr shows more):\n"
-            "port 80 is in use\n"
+            "listen EADDRINUSE: port 80\n"
             "The build wrote nothing.");
   bad.server = Server::down;
   EXPECT_THAT(rebuild_text(bad), ::testing::Not(::testing::HasSubstr("kill-first")));
@@ -66,6 +66,7 @@ TEST(RebuildTextTest, WithoutABuildTheAdviceIsAKill) {
   RebuildReport bad = report(Outcome::succeeded, Server::kept);
   bad.build.reset();
   bad.cause = "a.py changed";
+  bad.stderr_tail = "OSError: [Errno 98] Address already in use";
   bad.start_failure = ChildEnd{EndReason::ended_in_opening, {1, ""}, seconds(1), ""};
   EXPECT_THAT(
       rebuild_text(bad),
@@ -74,10 +75,27 @@ TEST(RebuildTextTest, WithoutABuildTheAdviceIsAKill) {
           ::testing::HasSubstr("call sitter_kill, and then any tool of the server.")));
 }
 
-TEST(RebuildTextTest, AServerThatWasNotExecutedGetsNoAdviceAboutPorts) {
+TEST(RebuildTextTest, AServerThatFailedForAnotherReasonGetsNoAdviceAboutAddresses) {
   RebuildReport bad = report(Outcome::succeeded, Server::kept);
-  bad.start_failure = ChildEnd{EndReason::not_executed, {}, {}, "no such file"};
-  EXPECT_THAT(rebuild_text(bad), ::testing::Not(::testing::HasSubstr("port")));
+  bad.start_failure = ChildEnd{EndReason::ended_in_opening, {1, ""}, seconds(1), ""};
+  bad.stderr_tail = "ImportError: no module named x";
+  EXPECT_THAT(rebuild_text(bad), ::testing::Not(::testing::HasSubstr("address")));
+}
+
+TEST(RebuildTextTest, WithoutABuildTheServerWasStartedAnew) {
+  RebuildReport good = report(Outcome::succeeded, Server::restarted);
+  good.build.reset();
+  EXPECT_EQ(rebuild_text(good),
+            "[mcp-sitter] no --build command is set; the server was started anew.");
+}
+
+TEST(RebuildTextTest, APersonIsToldOfCommandsAndNotOfTools) {
+  RebuildReport bad = report(Outcome::succeeded, Server::kept);
+  bad.start_failure = ChildEnd{EndReason::ended_in_opening, {1, ""}, seconds(1), ""};
+  bad.stderr_tail = "Address already in use";
+  EXPECT_THAT(rebuild_text(for_person(bad)),
+              ::testing::AllOf(::testing::HasSubstr("call mcp-sitter ctl reload with mode"),
+                               ::testing::Not(::testing::HasSubstr("sitter_"))));
 }
 
 TEST(ProgressClauseTest, TellsABuildFromANewServer) {

@@ -63,6 +63,34 @@ TEST(RestartNoticeTest, TheFirstLineIsTheOneThatIsKnown) {
       "search_index: query (string, required)");
 }
 
+TEST(RestartNoticeTest, TheFirstServerThatServesIsNotCalledRestarted) {
+  RestartNotice notice = bare();
+  notice.is_first = true;
+  EXPECT_THAT(notice_text(notice), StartsWith("[mcp-sitter] server started (spawn #3, "));
+}
+
+TEST(RestartNoticeTest, ChangedToolsSayHowMuchTheirDefinitionsGrew) {
+  RestartNotice notice = bare();
+  notice.tool_bytes_before = 100;
+  notice.tool_bytes = 350;
+  EXPECT_EQ(notice_text(notice), kBare);
+  notice.tools.added = {"a"};
+  EXPECT_THAT(notice_text(notice),
+              EndsWith("\nthe definitions of the tools grew by 250 bytes to 350"));
+  notice.tool_bytes = 60;
+  EXPECT_THAT(notice_text(notice),
+              EndsWith("\nthe definitions of the tools shrank by 40 bytes to 60"));
+}
+
+TEST(RestartNoticeTest, AtMostThreeLastLinesOfStderrAreShown) {
+  RestartNotice notice = bare();
+  notice.last_words = "a\n  b\nc\nd\n";
+  EXPECT_EQ(further(notice),
+            "its last words on stderr (sitter_child_stderr shows more):\n|   b\n| c\n| d");
+  notice.last_words = "a";
+  EXPECT_EQ(further(notice), "its last words on stderr (sitter_child_stderr shows more):\n| a");
+}
+
 TEST(RestartNoticeTest, APartWithNothingToSayIsLeftOut) {
   EXPECT_EQ(notice_text(bare()), kBare);
   RestartNotice notice = bare();

@@ -1,7 +1,9 @@
 #include "core/tell/status.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 namespace sitter {
@@ -13,7 +15,34 @@ using std::chrono::seconds;
 
 WallTime at(int second) { return WallTime(seconds(second)); }
 
-TEST(StatusTextTest, BeforeTheFirstStartEveryFieldIsThere) {
+std::string summary(const StatusFacts& facts) {
+  return nlohmann::json::parse(status_text(facts))["summary"];
+}
+
+TEST(StatusSummaryTest, SaysWhatTheServerDoesAndWhatToDo) {
+  StatusFacts facts;
+  EXPECT_EQ(summary(facts),
+            "The server has not been started yet; the first request that needs it starts it.");
+  facts.last_end = "the server crashed (exit 3) after 2s";
+  facts.last_end_age = seconds(12);
+  EXPECT_EQ(summary(facts),
+            "No server is running; the server crashed (exit 3) after 2s, 12s ago; the next request "
+            "starts it.");
+  facts.starting = {4, milliseconds(400), "src/a.c changed"};
+  EXPECT_EQ(summary(facts),
+            "The server has been starting for 0.4s (spawn #4; reason: src/a.c changed): wait, and "
+            "its tools appear by themselves.");
+  facts.child_ready = true;
+  facts.spawn_count = 4;
+  facts.child_tool_count = 1;
+  facts.binary_stale = true;
+  facts.rebuild = "a build has been running for 3s (sitter_rebuild)";
+  EXPECT_EQ(summary(facts),
+            "The server runs (spawn #4, 1 tool), but its file has changed since its start; a build "
+            "has been running for 3s (sitter_rebuild).");
+}
+
+TEST(StatusTextTest, BeforeTheFirstStartOnlyTheKnownFieldsAreThere) {
   StatusFacts facts;
   facts.child_command = "./dîr ü/server";
   facts.child_args = {"--x", "a+b"};
@@ -21,6 +50,7 @@ TEST(StatusTextTest, BeforeTheFirstStartEveryFieldIsThere) {
   facts.sitter_uptime = milliseconds(1999);
   facts.sitter_version = "1.0.0";
   EXPECT_EQ(status_text(facts), R"json({
+  "summary": "The server has not been started yet; the first request that needs it starts it.",
   "childCommand": "./dîr ü/server",
   "childArgs": [
     "--x",
@@ -44,25 +74,7 @@ TEST(StatusTextTest, BeforeTheFirstStartEveryFieldIsThere) {
   "previousLifetimeSeconds": null,
   "lastToolsDiff": null,
   "sitterUptimeSeconds": 1,
-  "sitterVersion": "1.0.0",
-  "protocolEra": null,
-  "protocolVersion": null,
-  "serverInfo": null,
-  "binaryStale": null,
-  "requestsInFlight": 0,
-  "requestsWaiting": 0,
-  "lastFailure": null,
-  "history": [],
-  "toolsDiff": null,
-  "stdoutPollution": null,
-  "childProtocolVersion": null,
-  "build": null,
-  "watch": null,
-  "restart": {
-    "policy": "lazy",
-    "inARow": 0,
-    "max": 0
-  }
+  "sitterVersion": "1.0.0"
 })json");
 }
 
@@ -95,7 +107,8 @@ TEST(StatusTextTest, InALongSessionEveryFieldIsFilled) {
   facts.binary_stale = false;
   facts.requests_in_flight = 3;
   facts.requests_waiting = 4;
-  facts.last_failure = StatusFacts::Failure{"the server crashed", 139, "SIGSEGV", "boom\nend"};
+  facts.last_failure =
+      StatusFacts::Failure{"the server crashed", 139, "SIGSEGV", "boom\nend", seconds(7)};
   facts.history = {{1, 100, at(0), seconds(45), ChildEnd{EndReason::crashed, {139, "SIGSEGV"}}},
                    {2, 200, at(50), milliseconds(2500), std::nullopt}};
   facts.stdout_pollution = History::Noise{1, 7, "Listening"};
@@ -104,9 +117,11 @@ TEST(StatusTextTest, InALongSessionEveryFieldIsFilled) {
       "make", true,
       BuildResult{BuildResult::Outcome::failed, {2, ""}, milliseconds(3200), at(10), {}}};
   facts.watch = StatusFacts::WatchFacts{
-      {"src"}, true, milliseconds(300), 7, "no", {{{"/w/src/a.ts"}, 2, at(11)}}, {"/w/src/gen.ts"}};
+      {"src", "*.cc"},  true, milliseconds(300), 7, "no", {"*.cc"}, {{{"/w/src/a.ts"}, 2, at(11)}},
+      {"/w/src/gen.ts"}};
   facts.restart = {BridgeConfig::Restarts::on_crash, 2, 10};
   EXPECT_EQ(status_text(facts), R"json({
+  "summary": "The server runs (spawn #2, 5 tools).",
   "childCommand": "node",
   "childArgs": [],
   "workingDirectory": "/w",
@@ -141,7 +156,8 @@ TEST(StatusTextTest, InALongSessionEveryFieldIsFilled) {
     "what": "the server crashed",
     "exitCode": 139,
     "signal": "SIGSEGV",
-    "stderrTail": "boom\nend"
+    "stderrTail": "boom\nend",
+    "ageSeconds": 7
   },
   "history": [
     {
@@ -156,9 +172,7 @@ TEST(StatusTextTest, InALongSessionEveryFieldIsFilled) {
       "number": 2,
       "pid": 200,
       "started": "1970-01-01T00:00:50.0000000Z",
-      "lifetimeSeconds": 2,
-      "exit": null,
-      "reason": null
+      "lifetimeSeconds": 2
     }
   ],
   "toolsDiff": {
@@ -193,12 +207,16 @@ TEST(StatusTextTest, InALongSessionEveryFieldIsFilled) {
   },
   "watch": {
     "patterns": [
-      "src"
+      "src",
+      "*.cc"
     ],
     "binary": true,
     "debounceMs": 300,
     "folders": 7,
     "problem": "no",
+    "unmatched": [
+      "*.cc"
+    ],
     "lastTrigger": {
       "utc": "1970-01-01T00:00:11.0000000Z",
       "files": [
@@ -238,8 +256,22 @@ TEST(StatusTextTest, WhatIsNotUtf8IsReplaced) {
 
 TEST(KillReasonWordsTest, AreThoseThatAreKnown) {
   EXPECT_EQ(kill_reason_words({EndReason::killed_by_sitter, {137, "SIGKILL"}}), "sitter_kill");
+  ChildEnd of_nothing{EndReason::killed_by_sitter, {}};
+  of_nothing.had_no_child = true;
+  EXPECT_EQ(kill_reason_words(of_nothing), "sitter_kill (nothing ran)");
   EXPECT_EQ(kill_reason_words({EndReason::exited, {0, ""}}), "external (exit 0)");
   EXPECT_EQ(kill_reason_words({EndReason::crashed, {3, ""}}), "external/crash (exit 3)");
+}
+
+TEST(StatusTextTest, FindingsOfTheLintComeLast) {
+  StatusFacts facts;
+  facts.lint = {"tool \"a\": wrong", "b"};
+  EXPECT_THAT(status_text(facts), ::testing::EndsWith(R"json(
+  "lint": [
+    "tool \"a\": wrong",
+    "b"
+  ]
+})json"));
 }
 
 TEST(BinaryTextTest, AMissingFileIsSaidToBeMissing) {

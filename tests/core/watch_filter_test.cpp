@@ -78,12 +78,79 @@ TEST(WatchFilter, ANameThatIsLeftOutIsLeftOutAtAnyDepth) {
 
 TEST(WatchFilter, WhatToolsMakeIsLeftOut) {
   const WatchFilter filter = watching({"."});
-  for (const char* const name :
-       {".git", "node_modules", "target", "build", "dist", "__pycache__"}) {
+  for (const char* const name : {".git", "node_modules", "target", "build", "dist", "obj",
+                                 "bin/Debug", "bin/Release", "__pycache__", ".venv", "venv", ".tox",
+                                 ".mypy_cache", ".pytest_cache", ".gradle", ".next", ".turbo"}) {
     EXPECT_FALSE(filter.takes_folder(std::string("/p/x/") + name)) << name;
     EXPECT_FALSE(filter.takes_file(std::string("/p/") + name + "/x/a.c")) << name;
   }
   EXPECT_TRUE(filter.takes_folder("/p/builds"));
+}
+
+TEST(WatchFilter, WhatAToolMakesInAFolderIsLeftOutOnlyThere) {
+  const WatchFilter filter = watching({"."});
+  EXPECT_TRUE(filter.takes_file("/p/bin/start.py"));
+  EXPECT_TRUE(filter.takes_folder("/p/Debug"));
+  EXPECT_TRUE(filter.takes_folder("/p/bin/x/Debug"));
+  EXPECT_FALSE(WatchFilter({"/"}, "").takes_folder("/obj"));
+}
+
+TEST(WatchFilter, AVirtualEnvironmentIsLeftOutWhateverItsName) {
+  WatchFilter filter = watching({".", "env/lib/x.py"});
+  filter.set_virtual_environment("/p/env", true);
+  EXPECT_FALSE(filter.takes_file("/p/env/bin/a.py"));
+  EXPECT_TRUE(filter.takes_file("/p/env/lib/x.py"));
+  EXPECT_TRUE(filter.takes_file("/p/environment/a.py"));
+  filter.set_virtual_environment("/p/env", false);
+  EXPECT_TRUE(filter.takes_file("/p/env/bin/a.py"));
+}
+
+TEST(WatchFilter, AVirtualEnvironmentThatAPatternNamesIsWatched) {
+  WatchFilter filter = watching({"env"});
+  filter.set_virtual_environment("/p/env", true);
+  EXPECT_TRUE(filter.takes_file("/p/env/lib/x.py"));
+}
+
+TEST(WatchFilter, WhatWasSaidOfAFolderThatIsGoneIsForgotten) {
+  WatchFilter filter = watching({"."});
+  for (const std::string folder : {"/p/x", "/p/x/y", "/p/x-y", "/p/x0"}) {
+    filter.set_ignore_file(folder, "*.log\n");
+    filter.set_virtual_environment(folder + "/env", true);
+  }
+  filter.forget("/p/x");
+  for (const std::string folder : {"/p/x", "/p/x/y"}) {
+    EXPECT_TRUE(filter.takes_file(folder + "/a.log")) << folder;
+    EXPECT_TRUE(filter.takes_folder(folder + "/env")) << folder;
+  }
+  for (const std::string folder : {"/p/x-y", "/p/x0"}) {
+    EXPECT_FALSE(filter.takes_file(folder + "/a.log")) << folder;
+    EXPECT_FALSE(filter.takes_folder(folder + "/env")) << folder;
+  }
+}
+
+TEST(WatchFilter, APatternIsUnmatchedUntilItHasAFile) {
+  WatchFilter filter = watching({"src/*.cc", "lib", "!*.log", "main.py"});
+  EXPECT_EQ(filter.unmatched(), (std::vector<std::string>{"src/*.cc", "lib", "main.py"}));
+  filter.on_file("/p/src/a.c");
+  filter.on_file("/p/a.log");
+  EXPECT_EQ(filter.unmatched(), (std::vector<std::string>{"src/*.cc", "lib", "main.py"}));
+  filter.on_file("/p/lib/x/y");
+  EXPECT_EQ(filter.unmatched(), (std::vector<std::string>{"src/*.cc", "main.py"}));
+  filter.on_file("/p/src/a.cc");
+  filter.on_file("/p/main.py");
+  EXPECT_TRUE(filter.unmatched().empty());
+}
+
+TEST(WatchFilter, AFileThatIsIgnoredMatchesNoPattern) {
+  WatchFilter filter = watching({"*.py"});
+  filter.on_file("/p/.venv/lib/a.py");
+  EXPECT_EQ(filter.unmatched(), std::vector<std::string>{"*.py"});
+}
+
+TEST(WatchFilter, EachPatternIsUnmatchedOfItsOwn) {
+  WatchFilter filter = watching({".", "*.py"});
+  filter.on_file("/p/a.c");
+  EXPECT_EQ(filter.unmatched(), std::vector<std::string>{"*.py"});
 }
 
 TEST(WatchFilter, WhatEditorsLeaveIsLeftOut) {

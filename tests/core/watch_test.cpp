@@ -6,12 +6,16 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
 namespace sitter {
 namespace {
 
 using std::chrono::milliseconds;
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 class WatchTest : public ::testing::Test {
  protected:
@@ -88,6 +92,23 @@ TEST_F(WatchTest, AProblemIsNewsOnce) {
   watched.on_watched({3, ""}, turn());
   EXPECT_FALSE(watched.has_news());
   EXPECT_EQ(watched.problem(), "");
+}
+
+TEST_F(WatchTest, APatternThatNoFileMatchesIsLoggedOnce) {
+  Watch watched = watch();
+  const auto logs = [&](std::vector<std::string> unmatched) {
+    watched.on_watched({3, "", std::move(unmatched)}, turn());
+    std::vector<std::string> texts;
+    while (const auto next = out_.pop()) texts.push_back(std::get<order::Log>(*next).text);
+    return texts;
+  };
+  EXPECT_THAT(logs({"src/*.cc", "lib"}),
+              ElementsAre("--watch: no file matches src/*.cc", "--watch: no file matches lib"));
+  EXPECT_THAT(logs({"lib"}), IsEmpty());
+  EXPECT_THAT(watched.unmatched(), ElementsAre("lib"));
+  EXPECT_THAT(logs({}), IsEmpty());
+  EXPECT_THAT(watched.unmatched(), IsEmpty());
+  EXPECT_FALSE(watched.has_news());
 }
 
 TEST(FilesTextTest, MoreFilesThanAreNamedAreCounted) {

@@ -104,6 +104,20 @@ TEST_F(Ctl, StatusReloadKillAndStderr) {
   EXPECT_EQ(client.end(), 0);
 }
 
+TEST_F(Ctl, StatusNamesAPatternUntilAFileMatchesIt) {
+  const TemporaryDirectory folder;
+  folder.write("a.c", "1");
+  ScriptedClient client(
+      setup({"--cwd", folder.path(), "--watch", "*.c", "--watch", "src/*.cc", "--debounce", "30"}));
+  open(client);
+  EXPECT_TRUE(eventually(
+      [&] { return client.status()["watch"].value("unmatched", Json()) == Json({"src/*.cc"}); }));
+  EXPECT_THAT(ctl({"status"}).output, HasSubstr("no file matches"));
+  folder.write("src/b.cc", "1");
+  EXPECT_TRUE(eventually([&] { return !client.status()["watch"].contains("unmatched"); }));
+  EXPECT_THAT(ctl({"status"}).output, Not(HasSubstr("no file matches")));
+}
+
 TEST_F(Ctl, WhatSteersATerminalIsEscapedInJsonAndKeptOutElsewhere) {
   const std::string steering[] = {"\u009B", "\x7F", "\u202E", "\u2028", "\u2066"};
   std::string all;

@@ -58,8 +58,9 @@ TEST(Options, HelpGoesToStdout) {
                                "--replay-call",   "--name",
                                "--no-ctl",        "mcp-sitter ctl",
                                "--version",       "--allow-wide-kill",
-                               "--help",          "2024-11-05",
-                               "2025-11-25",      "2026-07-28"}) {
+                               "--no-lint",       "--help",
+                               "2024-11-05",      "2025-11-25",
+                               "2026-07-28"}) {
       EXPECT_THAT(text, HasSubstr(option));
     }
   }

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -160,6 +162,43 @@ TEST_F(EventLoopTest, WhatAReaderPostsIsCalled) {
   on_lines_ = [&] { loop_.post([&] { loop_.stop(); }); };
   loop_.run();
   EXPECT_THAT(lines_, ElementsAre("line"));
+}
+
+TEST_F(EventLoopTest, AFunctionThatPostsItselfAgainKeepsNothingWaiting) {
+  Pipe pipe;
+  const auto reading = reader(std::move(pipe.output));
+  int calls = 0;
+  std::function<void()> again = [&] {
+    if (++calls == 1000) {
+      loop_.stop();
+      return;
+    }
+    if (calls == 10) pipe.write("line\n");
+    loop_.post(again);
+  };
+  on_lines_ = [&] { loop_.stop(); };
+  loop_.post(again);
+  loop_.run();
+  EXPECT_THAT(lines_, ElementsAre("line"));
+  EXPECT_LT(calls, 20);
+}
+
+TEST_F(EventLoopTest, WhatAPostedFunctionLeavesToAsioIsDone) {
+  boost::asio::steady_timer timer(loop_.io());
+  timer.expires_after(std::chrono::milliseconds(1));
+  timer.async_wait([&](boost::system::error_code) {
+    loop_.post([&] { boost::asio::post(loop_.io(), [&] { loop_.stop(); }); });
+  });
+  loop_.run();
+}
+
+TEST_F(EventLoopTest, AFunctionThatIsNeverCalledMayOwnAReader) {
+  auto loop = std::make_unique<EventLoop>();
+  Pipe pipe;
+  auto reading = std::make_shared<StreamReader>(*loop, std::move(pipe.output), LineFramer(),
+                                                StreamReader::Events{});
+  loop->post([owned = std::move(reading)] {});
+  loop.reset();
 }
 
 TEST_F(EventLoopTest, ATimerThatAReaderSetsComes) {

@@ -221,6 +221,26 @@ TEST(Launch, EachCauseOfAFailureIsNamed) {
   EXPECT_EQ(failure(""), "the command is empty");
 }
 
+TEST(Launch, OnlyACommandWithoutAFileIsMissing) {
+  TemporaryDirectory dir;
+  const auto is_missing = [&](LaunchRequest what) {
+    what.environment = {"PATH=" + dir.path()};
+    const auto launched = launch(what);
+    const auto* const failure = std::get_if<LaunchFailure>(&launched);
+    return failure != nullptr && failure->is_missing;
+  };
+  dir.write("plain", "x");
+  EXPECT_TRUE(is_missing(request(dir / "missing")));
+  EXPECT_TRUE(is_missing(request((dir / "missing") + "/server")));
+  EXPECT_TRUE(is_missing(request("no-such-tool")));
+  EXPECT_FALSE(is_missing(request(dir / "plain")));
+  EXPECT_FALSE(is_missing(request("plain")));
+  EXPECT_FALSE(is_missing(request(dir.write("lost", "#!/no/such/runner\n", 0755))));
+  auto elsewhere = request(dir / "missing");
+  elsewhere.cwd = dir / "nowhere";
+  EXPECT_FALSE(is_missing(elsewhere));
+}
+
 TEST(Launch, FileThatIsBeingWrittenIsNamedBusy) {
   TemporaryDirectory dir;
   std::string file = dir.copy_program("tool", "/bin/true");

@@ -75,6 +75,18 @@ TEST_F(LoadedBinaryTest, AFileThatIsGoneMakesTheRunningOneStale) {
   EXPECT_EQ(facts.stale, true);
 }
 
+TEST_F(LoadedBinaryTest, WhereNoFileIsKnownItIsNotKnownWhetherItIsStale) {
+  const LaunchRequest command = request("sh", shell("read line; true"));
+  LoadedBinary binary(command);
+  binary.before_start(plan_launch(command));
+  Child child(command);
+  ASSERT_TRUE(child.started()) << child.failure();
+  binary.on_started(child.pid(), started_);
+  const BinaryFacts facts = binary.look(child.pid());
+  EXPECT_FALSE(facts.exists);
+  EXPECT_EQ(facts.stale, std::nullopt);
+}
+
 TEST_F(LoadedBinaryTest, WhatIsSweptIsTheFileThatTheChildWasStartedFrom) {
   directory_.copy_program("server", "/bin/cat");
   const LaunchRequest command = request("./server");

@@ -61,6 +61,16 @@ TEST_F(ScriptOfTest, FollowsWhatInterpretersAddToAName) {
   EXPECT_EQ(script({"tool"}), dir_ / "tool/__main__.py");
 }
 
+TEST_F(ScriptOfTest, WordsBehindCodeAreItsArguments) {
+  dir_.write("input", "");
+  for (const std::string option : {"-c", "-lc", "-e", "--eval"}) {
+    EXPECT_EQ(script({option, "cat \"$1\"", "sh", "input"}), "none") << option;
+  }
+  EXPECT_EQ(script({"-e", "input"}), dir_ / "input");
+  dir_.write("own.ini", "");
+  EXPECT_EQ(script({"-c", "own.ini", "input"}), dir_ / "input");
+}
+
 TEST_F(ScriptOfTest, FollowsTheDirectoryThatUvChangesTo) {
   dir_.write("project/weather.py", "");
   EXPECT_EQ(script({"--directory", dir_ / "project", "run", "weather.py"}),
@@ -78,6 +88,26 @@ TEST(RunnerKind, IsToldByTheName) {
                            "qemu-aarch64-static", "beam.smp", "R", "dart"}) {
     EXPECT_EQ(runner_kind(std::string("/home/user/bin/") + name), Runner::interpreter) << name;
   }
+}
+
+TEST(RestartsItselfTest, ShowsInAnOptionOrInAProgramOfTheCommandLine) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"node", "--watch", "server.js"},
+           {"node", "--watch-path=./src", "server.js"},
+           {"npx", "nodemon", "server.js"},
+           {"node", "/usr/lib/node_modules/nodemon/bin/nodemon.js", "server.js"},
+           {"tsx", "watch", "server.ts"},
+           {"dotnet", "watch", "run"},
+           {"uvicorn", "server:app", "--reload"},
+           {"bun", "--hot", "server.ts"},
+           {"python3", "-m", "watchfiles", "server.main"}}) {
+    EXPECT_TRUE(restarts_itself(words)) << words.back();
+  }
+}
+
+TEST(RestartsItselfTest, IsNotSaidOfNamesThatOnlyLookLikeIt) {
+  EXPECT_FALSE(restarts_itself({"node", "watch/server.js", "--watcher", "--no-reload"}));
+  EXPECT_FALSE(restarts_itself({}));
 }
 
 }  // namespace

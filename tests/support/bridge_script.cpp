@@ -53,7 +53,8 @@ bool is_order(const Order& order) {
          std::holds_alternative<order::SignalUnit>(order) ||
          std::holds_alternative<order::InspectBinary>(order) ||
          std::holds_alternative<order::SweepImage>(order) ||
-         std::holds_alternative<order::CheckCommandFiles>(order);
+         std::holds_alternative<order::CheckCommandFiles>(order) ||
+         std::holds_alternative<order::LookAtSources>(order);
 }
 
 /// Ids may be as large as lines. A large id is replaced by a hash of its bytes.
@@ -131,6 +132,12 @@ void BridgeTest::start_fails(Generation gen, const std::string& reason, bool is_
     children_[gen].is_released = true;
   }
   feed(fact::ChildStartFailed{gen, reason, is_file_busy});
+}
+
+void BridgeTest::start_finds_no_command(Generation gen) {
+  children_[gen].is_released = true;
+  feed(fact::ChildStartFailed{
+      .gen = gen, .reason = "can't start server: no such file", .is_missing = true});
 }
 
 void BridgeTest::child(Generation gen, const std::string& line) {
@@ -352,6 +359,8 @@ void BridgeTest::play(const Order& order) {
     if (!later(plays.sweep)) image_swept({});
   } else if (std::holds_alternative<order::CheckCommandFiles>(order)) {
     if (!later(plays.check)) files_checked(files_changed);
+  } else if (const auto* const sources = std::get_if<order::LookAtSources>(&order)) {
+    if (!later(plays.sources)) sources_checked(sources->gen);
   }
 }
 
@@ -398,10 +407,14 @@ void BridgeTest::write_down(const Order& order) {
                                                                : "same-executable";
     words_.push_back("sweep " + scope +
                      (g->how == order::SignalUnit::How::kill ? " kill" : " terminate"));
-  } else if (std::holds_alternative<order::InspectBinary>(order)) {
-    if (!plays.inspect) words_.push_back("inspect");
+  } else if (const auto* const m = std::get_if<order::InspectBinary>(&order)) {
+    if (!plays.inspect) {
+      words_.push_back(m->finds_changes ? "inspect with its sources" : "inspect");
+    }
   } else if (std::holds_alternative<order::CheckCommandFiles>(order)) {
     words_.push_back("check files");
+  } else if (const auto* const l = std::get_if<order::LookAtSources>(&order)) {
+    if (!plays.sources) add_word("look at sources of", l->gen);
   } else if (const auto* const k = std::get_if<order::SendToControl>(&order)) {
     to_control_[k->connection].push_back(k->line);
   } else if (const auto* const h = std::get_if<order::Log>(&order)) {

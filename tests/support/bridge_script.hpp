@@ -82,6 +82,7 @@ class BridgeTest : public ::testing::Test {
     bool inspect = true;
     bool sweep = true;
     bool check = true;
+    bool sources = true;
   };
 
   BridgeConfig config = [] {
@@ -97,6 +98,9 @@ class BridgeTest : public ::testing::Test {
   std::optional<SharedImage> shared;
   /// Whether the command's files have changed since the last start.
   bool files_changed = false;
+  /// The source that has changed last since the start of the child; none if empty.
+  std::string changed_source;
+  WallTime source_changed_at;
   Now now{Instant() + std::chrono::hours(1), WallTime() + std::chrono::hours(500000)};
 
   /// True in stories of the revision that has batches.
@@ -126,13 +130,15 @@ class BridgeTest : public ::testing::Test {
   std::vector<std::string> control_got(ControlId connection) {
     return std::exchange(to_control_[connection], {});
   }
-  void watches(std::size_t folders, const std::string& problem = "") {
-    feed(fact::WatchChanged{folders, problem});
+  void watches(std::size_t folders, const std::string& problem = "",
+               std::vector<std::string> unmatched = {}) {
+    feed(fact::WatchChanged{folders, problem, std::move(unmatched)});
   }
 
   // Facts from a child.
   void started(Generation gen);
   void start_fails(Generation gen, const std::string& reason, bool is_file_busy = false);
+  void start_finds_no_command(Generation gen);
   void child(Generation gen, const std::string& line);
   /// The output of the child ends in this line.
   void child_breaks_off(Generation gen, const std::string& line);
@@ -156,6 +162,14 @@ class BridgeTest : public ::testing::Test {
   /// Answers the oldest order to look at the binary that was not answered at once.
   void binary_inspected();
   void files_checked(bool changed) { feed(fact::CommandFilesChecked{changed}); }
+  void sources_checked(Generation gen) {
+    feed(fact::SourcesChecked{gen, changed_source, source_changed_at});
+  }
+  /// A source changes now.
+  void source_changes(const std::string& file) {
+    changed_source = file;
+    source_changed_at = now.wall;
+  }
 
   /// Turns the clock, and stops at each deadline on the way.
   void time_passes(Milliseconds duration);

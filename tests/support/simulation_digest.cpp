@@ -72,12 +72,16 @@ struct FactParts : Parts {
         f.shared.has_value());
   }
   void operator()(const fact::CommandFilesChecked& f) const { one(f.changed); }
+  void operator()(const fact::SourcesChecked& f) const { all(f.gen, f.changed, f.changed_at); }
   void operator()(const fact::FilesChanged& f) const {
     for (const auto& file : f.files) {
       all(file.path, file.is_binary, file.is_usable);
     }
   }
-  void operator()(const fact::WatchChanged& f) const { all(f.folder_count, f.problem); }
+  void operator()(const fact::WatchChanged& f) const {
+    all(f.folder_count, f.problem);
+    for (const auto& pattern : f.unmatched) one(pattern);
+  }
   void operator()(const fact::ControlLine& f) const { all(f.connection, f.line); }
   void operator()(const fact::ControlClosed& f) const { one(f.connection); }
 };
@@ -91,8 +95,11 @@ struct OrderParts : Parts {
   void operator()(const order::SignalUnit& o) const { all(o.gen, o.how); }
   void operator()(const order::ReleaseChild& o) const { one(o.gen); }
   void operator()(const order::SweepImage& o) const { all(o.scope, o.how); }
-  void operator()(const order::InspectBinary& o) const { all(o.gen, o.finds_strangers); }
+  void operator()(const order::InspectBinary& o) const {
+    all(o.gen, o.finds_strangers, o.finds_changes);
+  }
   void operator()(const order::CheckCommandFiles&) const {}
+  void operator()(const order::LookAtSources& o) const { one(o.gen); }
   void operator()(const order::SendToControl& o) const { all(o.connection, o.line); }
   void operator()(const order::Log& o) const { all(o.level, o.text); }
   void operator()(const order::Exit& o) const { all(o.code, o.may_wait); }

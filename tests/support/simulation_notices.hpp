@@ -32,6 +32,20 @@ class Notices {
 
   /// The answer to this request has told the client everything that was to be told.
   void on_told(const std::string& raw_id) { told_ids_ = {raw_id}; }
+  /// The answer has told this without a restart. If it told nothing but that old code has answered,
+  /// nothing else is owed if the client has not read it.
+  void on_told(const std::string& raw_id, std::string_view item) {
+    constexpr std::string_view kBegin = R"json({"type":"text","text":"[mcp-sitter] source)json";
+    on_told(raw_id);
+    if (!item.starts_with(kBegin)) return;
+    told_ids_.clear();
+  }
+  /// The client has cancelled a request that may have told of a changed source.
+  void on_source_unread() {
+    if (told_sources_.empty()) return;
+    told_sources_.clear();
+    may_name_source_ = true;
+  }
   /// Whether the answer to this request was the last one that told everything.
   bool was_told_by(std::string_view raw_id) const {
     return std::any_of(told_ids_.begin(), told_ids_.end(),
@@ -70,7 +84,7 @@ class Notices {
     on_news();
     for (auto& [gen, told] : restarts_) told[1] = false;
   }
-  bool may_remark() const { return may_remark_; }
+  bool may_remark() const { return may_remark_ || may_name_source_; }
   /// A result has told the news. `may_go_on`: more news may come at any time.
   void on_remark_told(bool may_go_on) { may_remark_ = may_go_on; }
 
@@ -80,6 +94,28 @@ class Notices {
     watch_problem_ = problem;
     if (!problem.empty()) on_news();
     return true;
+  }
+  void on_source_changed(Generation gen, const std::string& file) {
+    changed_sources_[gen].insert(file);
+    may_name_source_ = true;
+    for (auto& [restarted, told] : restarts_) told[1] = false;
+  }
+  /// Whether a result of this child may say that the child is old code: only about a change of its
+  /// own, and only once. `may_be_again`: the client may not have read an earlier result.
+  void check_old_code(std::string_view item, Generation gen, bool is_beside_structure,
+                      bool may_be_again) {
+    const std::size_t at = item.find(" and this answer is still the old code's");
+    if (at == item.npos) return;
+    const auto& changed = changed_sources_[gen];
+    const auto named = std::find_if(changed.begin(), changed.end(), [&](const std::string& file) {
+      return item.substr(0, at).find(file + " changed ") != item.npos;
+    });
+    if (named == changed.end()) throw Broken("a result names a source that has not changed");
+    if (is_beside_structure) return;
+    may_name_source_ = false;
+    if (!told_sources_.insert(*named).second && !may_be_again) {
+      throw Broken("a changed source is told twice");
+    }
   }
   void check_watch_problem(std::string_view item) const {
     constexpr std::string_view words = "Not every save is noticed: ";
@@ -103,6 +139,9 @@ class Notices {
   bool has_crossed_ = false;
   bool may_remark_ = false;
   std::string watch_problem_;
+  std::map<Generation, std::set<std::string>> changed_sources_;
+  std::set<std::string> told_sources_;
+  bool may_name_source_ = false;
 };
 
 }  // namespace sitter::sim

@@ -47,6 +47,7 @@ class Promises {
   void on_child_moved(Generation gen);
   void on_child_drained(Generation gen);
   void on_files_checked(bool changed);
+  void on_source_changed(Generation gen, const std::string& file);
   void on_error_line(Generation gen, const std::string& text);
   void on_reload_asked();
   void on_files_changed(const fact::FilesChanged& fact, bool is_by_person);
@@ -60,6 +61,7 @@ class Promises {
   void on_start_child(Generation gen);
   void on_start_build(Generation gen);
   void on_inspect(Generation gen);
+  void on_sources_ordered(Generation gen) const;
   void on_log(const std::string& text);
   void on_close_input(Generation gen);
   void on_release(Generation gen);

@@ -207,6 +207,7 @@ void Promises::on_cancellation(const ClientSaid& said) {
   // request may have the same id.
   const bool is_answered = found == open_.rend();
   const bool was_told = notices_.was_told_by(said.about);
+  notices_.on_source_unread();
   if (was_told && is_answered && notices_.told_count() == 1 && !may_be_closed()) owe_remark();
   if (was_told || (is_answered && may_be_closed())) notices_.on_unread();
   if (is_answered) return;

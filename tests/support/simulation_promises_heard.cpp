@@ -16,10 +16,20 @@ using nlohmann::literals::operator""_json_pointer;
 
 namespace {
 
-constexpr std::string_view kNoticeStart =
-    R"json({"type":"text","text":"[mcp-sitter] server restarted (spawn #)json";
+constexpr std::string_view kNoticeStarts[] = {
+    R"json({"type":"text","text":"[mcp-sitter] server restarted (spawn #)json",
+    R"json({"type":"text","text":"[mcp-sitter] server started (spawn #)json"};
 constexpr std::string_view kRemarkStart = R"json({"type":"text","text":"[mcp-sitter] )json";
 constexpr std::string_view kToolStart = R"json({"name":")json";
+constexpr std::string_view kBehindMessage = R"json(\n\n)json";
+
+/// The beginning of a notice about a restart; empty if the item is none.
+std::string_view notice_start(std::string_view item) {
+  for (const std::string_view start : kNoticeStarts) {
+    if (item.starts_with(start)) return start;
+  }
+  return {};
+}
 
 /// The inserted item without the comma that separates it from other items.
 std::string_view item(std::string_view inserted) {
@@ -29,6 +39,12 @@ std::string_view item(std::string_view inserted) {
     inserted.remove_suffix(1);
   }
   return inserted;
+}
+
+/// The text behind the message of an error, as the item that it would be in a result.
+std::string as_item(std::string_view behind_message) {
+  return fmt::format(R"json({{"type":"text","text":"{}"}})json",
+                     behind_message.substr(kBehindMessage.size()));
 }
 
 /// The item that turns `original` into `line` when it is inserted at one place. The item is empty
@@ -42,7 +58,9 @@ std::optional<std::string> inserted_into(std::string_view original, std::string_
   if (size == 0) return "";
   // The text after the item may begin like the item. Then several places are possible.
   for (;; --at) {
-    const std::string_view found = item(line.substr(at, size));
+    const std::string_view text = line.substr(at, size);
+    if (text.starts_with(kBehindMessage)) return as_item(text);
+    const std::string_view found = item(text);
     if (found.ends_with('}') &&
         (found.starts_with(kRemarkStart) || found.starts_with(kToolStart))) {
       return std::string(found);
@@ -116,12 +134,12 @@ void Promises::check_order(const ChildSaid& said) {
   const auto asked = requests_.find(said.mark);
   if (asked != requests_.end()) {
     const Request& request = asked->second;
-    // The bridge holds a result for a notice, and the error to a request with an envelope until it
-    // knows what the error means. If several requests have the same id, each may have got it.
+    // The bridge holds the answer to a call for a notice, and the error to a request with an
+    // envelope until it knows what the error means. If several requests have the same id, each may
+    // have got it.
     const bool may_be_held =
-        said.kind == ChildSaid::Kind::result
-            ? request.said->method == "tools/call" || request.is_doubled
-            : !request.said->envelope.empty() || (request.is_doubled && !envelopes_.empty());
+        request.said->method == "tools/call" || request.is_doubled ||
+        (said.kind == ChildSaid::Kind::error && !request.said->envelope.empty());
     if (may_be_held) return;
   }
   const int order = read_order_.at(said.number);
@@ -216,7 +234,8 @@ Promises::Request* Promises::taken_for(const ChildSaid& said, const std::string&
   for (const int mark : open_) {
     Request& request = requests_.at(mark);
     const bool may_be = request.is_doubled && is_big(id_key(said.id));
-    if (may_be && line == said.before + request.said->id + said.after) return &request;
+    // A notice may stand in the answer.
+    if (may_be && inserted_into(said.before + request.said->id + said.after, line)) return &request;
   }
   return nullptr;
 }
@@ -227,6 +246,7 @@ Heard Promises::passed_to_stream(const std::string& line, const ChildSaid& said)
     Request* const other = taken_for(said, line);
     // Exactly the id of a stream means the stream, also if the client has just closed it.
     if (other != nullptr && (stream == nullptr || stream->said->id != other->said->id)) {
+      notices_.on_unread();
       answered(*other, other->said->id);
       return {Heard::Kind::answer, other->said->id};
     }
@@ -417,14 +437,15 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
   }
   const bool may_remark_before = notices_.may_remark();
   check_remark(item, said, request);
-  if (!item.starts_with(kNoticeStart)) {
+  const std::string_view start = notice_start(item);
+  if (start.empty()) {
     if (!may_remark_before && request.batch == 0 && !notices_.has_crossed())
       throw Broken("a result tells of something that has not happened");
     if (owes_notice(said, request)) throw Broken("the result after a restart does not tell of it");
-    if (!said.has_structure) notices_.on_told(request.said->id);
+    if (!said.has_structure) notices_.on_told(request.said->id, item);
     return;
   }
-  const int gen = number_behind(item, kNoticeStart);
+  const int gen = number_behind(item, start);
   const auto before = lives_.find(gen - 1);
   // After its first line, the notice may hold an earlier notice that the client has not read. A
   // child that cannot be killed is given up, and counts as a failed start if it did not serve.
@@ -433,8 +454,11 @@ void Promises::check_inserted(std::string_view item, const ChildSaid& said, Requ
       item.substr(0, item.find("\\n")).find("previous: \u26a0 crashed") != item.npos) {
     throw Broken("a deliberate kill is called a crash");
   }
-  // If the request is cancelled, the bridge tells the notice once more.
-  notices_.on_restart_told(gen, said.has_structure, !request.is_cancelled, request.batch != 0);
+  // If the request is cancelled, the bridge tells the notice once more. A changed source repeats
+  // it beside structured content, and the first such result may have been on its way for a while.
+  const bool names_source = said.has_structure && item.find("is still the old code's") != item.npos;
+  notices_.on_restart_told(gen, said.has_structure, !request.is_cancelled,
+                           request.batch != 0 || names_source);
   if (said.has_structure) return;
   // The notice of this child also covers the restarts before it.
   for (auto& [other, any] : lives_) {

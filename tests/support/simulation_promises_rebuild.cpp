@@ -14,6 +14,7 @@ using json = nlohmann::json;
 namespace {
 
 constexpr std::string_view kRestarted = "server restarted (spawn #";
+constexpr std::string_view kStarted = "server started (spawn #";
 
 /// Whether the answer to a rebuild tells more than the rebuild itself.
 bool tells_remark(std::string_view text) {
@@ -312,7 +313,7 @@ void Promises::check_rebuild_answer(Request& request, const json& message) {
     throw Broken("the answer to a rebuild says that a server serves on, and none does");
   }
   if (is_error || has("is started when the client opens")) return;
-  const int gen = number_behind(text, kRestarted);
+  const int gen = std::max(number_behind(text, kRestarted), number_behind(text, kStarted));
   if (gen != 0 || tells_remark(text)) {
     notices_.on_rebuild_told(gen != 0 ? gen : built_gen_, gen != 0, request.said->id);
     return;

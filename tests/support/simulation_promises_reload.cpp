@@ -82,6 +82,18 @@ void Promises::on_watch_changed(const std::string& problem) {
   }
 }
 
+void Promises::on_source_changed(Generation gen, const std::string& file) {
+  notices_.on_source_changed(gen, file);
+}
+
+void Promises::on_sources_ordered(Generation gen) const {
+  if (config_.watches()) throw Broken("watched sources are looked at once more");
+  const Life& its_life = lives_.at(gen);
+  if (!its_life.is_up || its_life.is_input_closed) {
+    throw Broken("the sources of a child that does not serve are looked at");
+  }
+}
+
 /// Whether a reload may begin, because somebody asked for it or because files have changed.
 bool Promises::is_reload_on() const { return is_reload_asked_ || saves_.have_settled(now_); }
 
@@ -245,6 +257,7 @@ void Promises::check_remark(std::string_view item, const ChildSaid& said, const 
   // The answer may have stood in an array for a while.
   const bool is_late = may_be_closed() || request.batch != 0 || notices_.has_crossed();
   if (!is_late) notices_.check_watch_problem(item);
+  notices_.check_old_code(item, said.gen, said.has_structure, is_late || request.is_cancelled);
   if (said.has_structure) return;
   forgive_remark();
   if (!is_late) notices_.on_remark_told(replays_.is_calling());

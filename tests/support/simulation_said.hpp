@@ -174,8 +174,8 @@ struct ChildSaid {
   std::string about;
   Filter granted;
   bool is_unreadable = false;
-  /// For a tool result: whether a notice has room in it, and whether it has structured content
-  /// besides.
+  /// For the answer to a tools/call: whether a notice has room in it, and whether it has structured
+  /// content besides.
   bool has_content = false;
   bool has_structure = false;
   bool is_error = false;

@@ -84,6 +84,8 @@ BridgeConfig World::random_config() {
   config.kill_grace = random.pick(
       std::array{Milliseconds(500), Milliseconds(50), Milliseconds(3000), Milliseconds(0)});
   config.writes_notices = !random.chance(10);
+  // The promises do not tell what is wrong with a tool or a result.
+  config.lints = false;
   if (scene.has_builds) {
     config.build_command = "make";
     config.on_busy_wait = random.pick(std::array{Milliseconds(0), Milliseconds(10000)});

@@ -102,6 +102,7 @@ class World {
   void carry_out(order::SweepImage& order);
   void carry_out(order::InspectBinary& order);
   void carry_out(order::CheckCommandFiles& order);
+  void carry_out(order::LookAtSources& order);
   void carry_out(order::SendToControl& order);
   void carry_out(order::Log& order);
   void carry_out(order::Exit& order);
@@ -147,6 +148,7 @@ class World {
   bool is_input_closed_ = false;
   bool is_stopped_ = false;
   bool files_changed_ = false;
+  int source_looks_ = 0;
   int failing_starts_ = 0;
   /// These starts fail because the file is still being written.
   bool is_file_busy_ = false;

@@ -17,6 +17,9 @@ namespace {
 /// If one fact or timeout leads to more orders than this, they never end.
 constexpr int kOrdersMax = 100'000;
 
+/// Every so many looks, the sources of the server have changed.
+constexpr int kLooksWithoutChange = 3;
+
 std::string_view how_word(order::SignalUnit::How how) {
   switch (how) {
     case order::SignalUnit::How::look:
@@ -191,6 +194,23 @@ void World::carry_out(order::CheckCommandFiles&) {
   }
   promises_.on_files_checked(changed);
   later_.push_back(fact::CommandFilesChecked{changed});
+}
+
+/// Now and then a source has changed. No random number decides this, so that the other events of a
+/// seed stay the same.
+void World::carry_out(order::LookAtSources& order) {
+  promises_.on_sources_ordered(order.gen);
+  fact::SourcesChecked fact{order.gen, {}, {}};
+  if (++source_looks_ % kLooksWithoutChange == 0) {
+    fact.changed = fmt::format("source{}.py", source_looks_);
+    fact.changed_at = now_.wall;
+    promises_.on_source_changed(order.gen, fact.changed);
+  }
+  if (tells()) {
+    tell("  bridge", fmt::format("looks at the sources of child {}: {}", order.gen,
+                                 fact.changed.empty() ? "same" : fact.changed));
+  }
+  later_.push_back(std::move(fact));
 }
 
 void World::carry_out(order::SendToControl& order) {

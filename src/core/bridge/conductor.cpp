@@ -19,7 +19,9 @@
 #include "core/client/opening.hpp"
 #include "core/client/relist_wait.hpp"
 #include "core/tell/catalogs.hpp"
+#include "core/tell/lints.hpp"
 #include "core/tell/notices.hpp"
+#include "core/tell/old_code.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {
@@ -32,7 +34,7 @@ Conductor::Conductor(BridgeConfig config, Now now)
       begun_(now),
       now_(now),
       ids_(config_.seed),
-      names_(!config_.build_command.empty(), config_.tool_names),
+      names_(!config_.build_command.empty(), config_.tool_names, config_.tools),
       ring_(config_.stderr_lines),
       opening_(std::make_unique<Opening>()),
       crowd_(std::make_unique<Crowd>()),
@@ -46,7 +48,9 @@ Conductor::Conductor(BridgeConfig config, Now now)
       watch_(std::make_unique<Watch>(
           Watch::Options{config_.watches(), !config_.build_command.empty(), config_.debounce})),
       catalogs_(std::make_unique<Catalogs>()),
+      lints_(std::make_unique<Lints>(config_.lints)),
       notices_(std::make_unique<Notices>()),
+      old_code_(std::make_unique<OldCode>(config_.writes_notices && !config_.watches())),
       relist_(std::make_unique<RelistWait>()),
       followers_(std::make_unique<Followers>()) {
   if (config_.call_tool == BridgeConfig::CallTool::on) names_.offer(Builtin::call);
@@ -88,10 +92,7 @@ void Conductor::each_deadline(Row row) {
     row(replaceable_at(child), in_settle);
     row(child.input.deadline(), [&] { on_deaf(child); });
   }
-  row(opening_->answer_by(), [this] {
-    answer_opening_ourselves(*opening(), fmt::format("it is still starting after {}",
-                                                     duration_text(config_.answer_within)));
-  });
+  row(opening_->answer_by(), [this] { answer_slow_opening(); });
   row(opening_->answer_second_by(), [this] { answer_second_openings(); });
   row(starts_->restart_due(), [this] { restart(); });
   row(watch_->deadline(), in_settle);
@@ -271,7 +272,7 @@ void Conductor::on(const fact::CommandFilesChecked& fact) {
   const bool is_for_mended = starts_->on_checked() == Starts::Check::for_mended;
   if (!is_idle() || ending_.has_stopped()) return;
   if (fact.changed && (needs_child() || is_for_mended)) {
-    start();
+    start("its files changed after a failed start");
   } else if (needs_child() && !is_for_mended) {
     const auto& failure = starts_->last_failure();
     on_start_failed(failure->end, failure->stderr_tail, true);

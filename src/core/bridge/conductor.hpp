@@ -38,8 +38,10 @@ class Crowd;
 class Followers;
 class History;
 class Killer;
+class Lints;
 struct NoticeFacts;
 class Notices;
+class OldCode;
 class Opening;
 class Rebuilder;
 class RelistWait;
@@ -120,7 +122,7 @@ class Conductor {
   bool needs_child() const;
   bool is_idle() const;
   void start_if_due();
-  void start();
+  void start(std::string cause);
   void replay_first(Child& child);
   void catch_up(Child& child);
   void restart_later(const ChildEnd& end);
@@ -146,7 +148,9 @@ class Conductor {
 
   // conductor_ends.cpp: what follows from the end of a child
   void on_over(Child dead);
-  void on_start_failed(const ChildEnd& end, const std::string& stderr_tail, bool is_repeated);
+  bool build_first();
+  void on_start_failed(const ChildEnd& end, const std::string& stderr_tail, bool is_repeated,
+                       const std::string& build_output = {});
   void start_if_mended();
   void void_questions(Generation gen);
   void on_child_lost(const Child& dead, ClientRequest& request, const DeathReport& report,
@@ -199,11 +203,15 @@ class Conductor {
                              bool is_error) const;
   void answer_last_list(ClientRequest& request);
   void answer_opening_ourselves(ClientRequest& request, std::string_view why,
-                                std::string_view stderr_tail = {});
+                                std::string_view stderr_tail = {},
+                                std::string_view build_output = {});
+  void answer_slow_opening();
+  void answer_opening_with(ClientRequest& request, std::string_view why,
+                           std::string_view instructions);
   void fail(ClientRequest& request, const DeathReport& report);
   void fail_waiting(const DeathReport& report);
   void answer_lost_opening(ClientRequest& request, std::string_view why,
-                           std::string_view stderr_tail);
+                           std::string_view stderr_tail, std::string_view build_output = {});
   void fail_undone(ClientRequest& request, const DeathReport& report);
   /// `end` is empty for a child that lives but does not read.
   DeathReport report_of(const std::optional<ChildEnd>& end, std::string stderr_tail,
@@ -243,8 +251,13 @@ class Conductor {
   void announce(const CatalogComparison& comparison);
   void pass_tool_result(ClientRequest& request, const Message& message, Edits& edits);
   bool has_notice() const;
-  bool would_carry_notice(const ClientRequest& request, std::string_view result) const;
-  void put_notice(const ClientRequest& request, std::string_view result, Edits& edits);
+  std::string old_code_in(const ClientRequest& request) const;
+  bool has_lint_news() const;
+  void lint_tools();
+  bool wants_lint(const Child& child, const ClientRequest& call, const Message& answer) const;
+  void lint_result(std::string_view tool, std::string_view result);
+  bool would_carry_notice(const ClientRequest& request, const Message& answer) const;
+  void put_notice(const ClientRequest& request, const Message& answer, Edits& edits);
   NoticeFacts known_for_notice() const;
   std::string tell_notice(const ClientRequest& request);
   void tell_shown(const ClientRequest& request);
@@ -299,6 +312,9 @@ class Conductor {
   void on_build_line(const fact::ChildErrorLine& fact);
   void tell_build_progress();
   void on_build_over();
+  bool is_unbuilt() const;
+  std::string first_build_clause() const;
+  void fail_unbuilt();
   void on_new_child_over(const ChildEnd& end, const std::string& stderr_tail);
   void give_up_rebuild(std::string_view killer);
   void tell_given_up(const std::vector<RebuildCaller>& callers, std::string_view why);
@@ -318,6 +334,7 @@ class Conductor {
   // conductor_watch.cpp: files that change
   void on(const fact::FilesChanged& fact);
   void on(const fact::WatchChanged& fact);
+  void on(const fact::SourcesChecked& fact);
   void on_files_settled();
   void note_reload();
   std::optional<StatusFacts::WatchFacts> watch_status() const;
@@ -353,7 +370,9 @@ class Conductor {
   const std::unique_ptr<Rebuilder> rebuilder_;
   const std::unique_ptr<Watch> watch_;
   const std::unique_ptr<Catalogs> catalogs_;
+  const std::unique_ptr<Lints> lints_;
   const std::unique_ptr<Notices> notices_;
+  const std::unique_ptr<OldCode> old_code_;
   const std::unique_ptr<RelistWait> relist_;
   const std::unique_ptr<Followers> followers_;
 };

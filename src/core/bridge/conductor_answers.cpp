@@ -4,6 +4,7 @@
 
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
+#include "core/build/rebuilder.hpp"
 #include "core/client/opening.hpp"
 #include "core/tell/catalogs.hpp"
 #include "core/wire/method.hpp"
@@ -72,13 +73,27 @@ void Conductor::answer_last_list(ClientRequest& request) {
 }
 
 void Conductor::answer_opening_ourselves(ClientRequest& request, std::string_view why,
-                                         std::string_view stderr_tail) {
+                                         std::string_view stderr_tail,
+                                         std::string_view build_output) {
+  answer_opening_with(
+      request, why,
+      names_.instructions_without_server(config_.command, why, stderr_tail, build_output));
+}
+
+void Conductor::answer_slow_opening() {
+  const std::string why =
+      is_unbuilt() && rebuilder_->is_building()
+          ? first_build_clause()
+          : fmt::format("it is still starting after {}", duration_text(config_.answer_within));
+  answer_opening_with(*opening(), why, names_.instructions_while_starting(config_.command, why));
+}
+
+void Conductor::answer_opening_with(ClientRequest& request, std::string_view why,
+                                    std::string_view instructions) {
   const std::string& version = opening_->answer_ourselves();
   // The client is told that there is nothing, so whatever a child brings is new to it.
   catalogs_->take_unknown_as_empty();
   out_.log(Level::warn, fmt::format("the opening is answered without the server: {}", why));
-  const std::string instructions =
-      names_.instructions_without_server(config_.command, why, stderr_tail);
   answer_result(request, own_opening_result(version, config_.sitter_version, instructions));
 }
 
@@ -102,7 +117,8 @@ void Conductor::fail_waiting(const DeathReport& report) {
     const auto [request, order, line, since] = requests_.next_waiting();
     if (request == nullptr) continue;
     if (request->method == Method::initialize && ending_.is_none()) {
-      answer_lost_opening(*request, end_clause(*report.end), report.stderr_tail);
+      answer_lost_opening(*request, end_clause(*report.end), report.stderr_tail,
+                          report.build_output);
     } else {
       fail_undone(*request, report);
     }
@@ -111,7 +127,7 @@ void Conductor::fail_waiting(const DeathReport& report) {
 
 /// Answers a second opening for which no child has an answer.
 void Conductor::answer_lost_opening(ClientRequest& request, std::string_view why,
-                                    std::string_view stderr_tail) {
+                                    std::string_view stderr_tail, std::string_view build_output) {
   // The client has sent a newer `initialize`, and only the newer one changes the session.
   if (opening() != nullptr) {
     answer_error(request, ErrorCode::internal_error, why);
@@ -120,7 +136,7 @@ void Conductor::answer_lost_opening(ClientRequest& request, std::string_view why
   if (const Message* const opening = kept_reader_.read(request.extra->line.line())) {
     begin_session_again(*opening);
   }
-  answer_opening_ourselves(request, why, stderr_tail);
+  answer_opening_ourselves(request, why, stderr_tail, build_output);
 }
 
 /// A request that no child has served.
@@ -139,7 +155,8 @@ DeathReport Conductor::report_of(const std::optional<ChildEnd>& end, std::string
           std::move(stderr_tail),
           config_.startup_timeout,
           names_.name(Builtin::child_stderr),
-          names_.name(Builtin::kill)};
+          names_.name(Builtin::kill),
+          names_.name(Builtin::build_log)};
 }
 
 }  // namespace sitter

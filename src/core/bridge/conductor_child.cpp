@@ -282,7 +282,11 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
   } else if (request->method == Method::tools_list) {
     pass_tools(child, *request, message, edits);
   } else if (request->method == Method::tools_call && !child.is_retiring()) {
+    // A client may reject a result with a finding, so the finding is told in a later result.
+    const bool is_linted = wants_lint(child, *request, message);
+    const std::string tool = is_linted ? request->tool : std::string();
     pass_tool_result(*request, message, edits);
+    if (is_linted) lint_result(tool, message.result);
   } else {
     if (message.kind == Message::Kind::result) on_success(child, *request, message.result, edits);
     answer(*request, edits.outgoing());

@@ -13,6 +13,7 @@
 #include "core/client/crowd.hpp"
 #include "core/client/opening.hpp"
 #include "core/tell/notices.hpp"
+#include "core/tell/old_code.hpp"
 #include "core/wire/method.hpp"
 #include "core/wire/salvage.hpp"
 #include "sitter/limits.hpp"
@@ -250,7 +251,9 @@ bool Conductor::answer_ourselves(ClientRequest& request, Child* child,
   if (child == nullptr) {
     if (!opening_->session().answered_by_us) return false;
     answer_last_list(request);
-    if (is_idle() && ending_.is_none() && starts_->may_start_now(now_)) start();
+    if (is_idle() && ending_.is_none() && starts_->may_start_now(now_)) {
+      start("a request for a list");
+    }
     return true;
   }
   const bool is_lacking =
@@ -277,6 +280,10 @@ void Conductor::forward(ClientRequest& request, Line line, Outgoing outgoing, Ch
                        (request.is_repeatable() && requests_.may_keep(line.text().size()));
   requests_.mark_sent(request, child.gen(), is_kept ? OwnedLine(line.text()) : OwnedLine());
   out_.push(order::SendToChild{child.gen(), std::move(outgoing)});
+  // A rebuild that is on its way reads the changes.
+  if (request.method == Method::tools_call && !rebuilder_->is_on()) {
+    old_code_->on_call(child.gen(), now_, out_);
+  }
 }
 
 bool Conductor::refuse_in_crowd(ClientRequest& request) {
@@ -362,7 +369,7 @@ void Conductor::on_cancelled(const Message& message, Line line) {
   ClientRequest* const request = requests_.find_open(message.params.request_id);
   if (request == nullptr) {
     // The cancellation came after the answer had left.
-    notices_->on_answered_cancelled(message.params.request_id);
+    if (notices_->on_answered_cancelled(message.params.request_id)) old_code_->on_unread();
     return;
   }
   // The opening can't be cancelled.

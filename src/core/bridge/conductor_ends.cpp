@@ -52,7 +52,10 @@ void Conductor::on_over(Child dead) {
   streams_.on_child_lost(gen, turn());
   opening_->on_another_child();
   const DeathReport report = report_of(end, tail, Reach::in_flight);
+  bool is_told = false;
   for (ClientRequest* request : requests_.at_child(gen)) {
+    is_told = is_told || (request->method == Method::tools_call &&
+                          request->state != ClientRequest::State::cancelled);
     on_child_lost(dead, *request, report, is_deliberate);
   }
   if (!was_candidate && !dead.is_retiring()) answers_.on_child_lost();
@@ -61,13 +64,20 @@ void Conductor::on_over(Child dead) {
   if (end.reason == EndReason::given_up) killer_->add_note(end_clause(end));
   // A child without an opening may get requests before it has shown that it works.
   const bool had_requests = dead.role != Child::Role::coming && !was_probed;
-  if (had_requests && !dead.is_retiring()) history_->on_served_over(gen, end);
-  if (rebuilder_->is_new_child(gen)) on_new_child_over(end, tail);
+  if (had_requests && !dead.is_retiring()) {
+    history_->on_served_over(gen, end, is_told || !is_failure(end.reason) ? "" : tail);
+  }
+  const bool is_of_rebuild = rebuilder_->is_new_child(gen);
+  if (is_of_rebuild) on_new_child_over(end, tail);
   if (!was_candidate && !dead.is_retiring() && !was_probed && !killer_->is_killing()) {
     restart_later(end);
   }
   if (was_candidate || dead.is_retiring() || dead.has_started()) return;
   if (is_deliberate || is_replaced) return;
+  if (!is_of_rebuild && build_first()) return;
+  if (is_of_rebuild && is_unbuilt()) {
+    end.why = fmt::format("the build succeeded, and {} still does not exist", config_.command);
+  }
   // The child has not shown that it works, so all waiting requests fail. Otherwise a child that
   // always dies on its way would be started for ever.
   if (!was_probed) {
@@ -77,14 +87,23 @@ void Conductor::on_over(Child dead) {
   on_start_failed(end, tail, false);
 }
 
+/// A child could not be started. If a build may bring the command, the requests wait for the build,
+/// and this returns true.
+bool Conductor::build_first() {
+  if (!is_unbuilt() || !needs_child() || killer_->is_killing() || !ending_.is_none()) return false;
+  if (!rebuilder_->is_on()) reload({"the server is not built yet"});
+  return true;
+}
+
 /// Answers all requests that waited for a child that did not come to serve.
 void Conductor::on_start_failed(const ChildEnd& end, const std::string& stderr_tail,
-                                bool is_repeated) {
+                                bool is_repeated, const std::string& build_output) {
   if (ClientRequest* const asked = opening()) {
-    answer_opening_ourselves(*asked, end_clause(end), stderr_tail);
+    answer_opening_ourselves(*asked, end_clause(end), stderr_tail, build_output);
   }
   DeathReport report = report_of(end, stderr_tail, Reach::not_delivered);
   report.is_repeated = is_repeated;
+  report.build_output = build_output;
   fail_waiting(report);
 }
 

@@ -13,6 +13,7 @@
 #include "core/child/starts.hpp"
 #include "core/client/opening.hpp"
 #include "core/tell/catalogs.hpp"
+#include "core/tell/lints.hpp"
 #include "core/tell/notices.hpp"
 #include "core/wire/method.hpp"
 
@@ -37,7 +38,7 @@ bool Conductor::is_idle() const {
 void Conductor::start_if_due() {
   if (!is_idle() || starts_->is_checking() || ending_.has_stopped() || !needs_child()) return;
   if (starts_->may_start_now(now_)) {
-    start();
+    start("a request");
   } else {
     starts_->check_files(Starts::Check::for_request, out_);
   }
@@ -79,20 +80,21 @@ void Conductor::restart() {
   }
   out_.log(Level::info, fmt::format("the server is started again (restart {} of {} in a row)",
                                     starts_->restarts().count() + 1, starts_->restarts().max()));
-  start();
+  start("--restart");
 }
 
-void Conductor::start() {
+void Conductor::start(std::string cause) {
   starts_->on_start(now_);
   killer_->on_wanted();
   watch_->on_start();
   if (generations_.has_any()) opening_->on_another_child();
-  const Child& child = generations_.begin(
+  Child& child = generations_.begin(
       now_, [this] { return ids_.next(requests_); },
       [this] {
         return opening_->session().is_asked() ? std::string() : opening_->envelope().meta();
       },
       config_.sitter_version);
+  child.cause = std::move(cause);
   out_.push(order::StartChild{child.gen()});
 }
 
@@ -160,7 +162,7 @@ void Conductor::take_over() {
   Child& before = *generations_.serving();
   ChildEnd end = end_for(EndReason::replaced, &before);
   if (rebuilder_->is_on()) end.why = rebuilder_->rebuild().cause;
-  history_->on_served_over(before.gen(), std::move(end));
+  history_->on_served_over(before.gen(), std::move(end), {});
   generations_.retire(before, now_.steady + config_.on_busy_wait);
   streams_.on_child_lost(before.gen(), turn());
   answers_.on_child_lost();
@@ -243,6 +245,7 @@ void Conductor::advance_unopened(Child& child) {
 
 void Conductor::begin_serving(Child& child) {
   if (generations_.serve(child)) {
+    lints_->on_serving(child.gen());
     if (!child.handshake.was_opened()) note_startup(child);
     // Only a running child shows which file is behind a wrapper.
     if (config_.watches_binary) inspect(Purpose::remember);
@@ -254,7 +257,9 @@ void Conductor::begin_serving(Child& child) {
 /// does not count if it came before the child served or belongs to no open request. The answer of a
 /// retiring child shows nothing about the starts since.
 void Conductor::note_served(Child& child) {
-  if (child.prove_start() && !child.is_retiring()) starts_->on_proved();
+  if (!child.prove_start() || child.is_retiring()) return;
+  starts_->on_proved();
+  history_->on_proved();
 }
 
 void Conductor::note_startup(Child& child) {
@@ -279,6 +284,7 @@ void Conductor::on_lists(Child& child, const std::vector<ListSurvey::List>& list
   CatalogComparison comparison = catalogs_->take(lists, is_respawn);
   child.lists =
       std::max(child.lists, comparison.are_tools_known ? Lists::with_tools : Lists::taken);
+  if (comparison.are_tools_known) lint_tools();
   names_.make_way_for(catalogs_->tools().names());
   if (!opening_->session().is_asked()) note_era(child, lists);
   if (!is_respawn) {
@@ -292,11 +298,13 @@ void Conductor::on_lists(Child& child, const std::vector<ListSurvey::List>& list
   streams_.tell_updated(turn());
 
   RestartNotice notice;
+  notice.is_first = !history_->last_told();
   notice.spawn = child.gen();
   notice.pid = child.life.pid();
   if (!child.handshake.was_opened()) note_startup(child);
   notice.startup = child.startup;
   notice.previous = history_->last_told();
+  notice.last_words = history_->last_words();
   notice.not_compared = std::move(comparison.not_compared);
   for (const std::string& uri : child.handshake.lost_subscriptions()) {
     notice.subscriptions_lost.push_back(string_value(uri));

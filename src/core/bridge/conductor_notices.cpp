@@ -2,13 +2,16 @@
 #include <utility>
 
 #include "core/bridge/conductor.hpp"
+#include "core/build/rebuilder.hpp"
 #include "core/build/watch.hpp"
 #include "core/child/history.hpp"
 #include "core/child/starts.hpp"
 #include "core/client/opening.hpp"
 #include "core/client/relist_wait.hpp"
 #include "core/tell/catalogs.hpp"
+#include "core/tell/lints.hpp"
 #include "core/tell/notices.hpp"
+#include "core/tell/old_code.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {
@@ -33,26 +36,78 @@ void Conductor::announce(const CatalogComparison& comparison) {
 }
 
 void Conductor::pass_tool_result(ClientRequest& request, const Message& message, Edits& edits) {
-  if (message.kind == Message::Kind::result && (has_notice() || relist_->is_waiting())) {
-    const bool carries = would_carry_notice(request, message.result);
-    // Which of the held results carries the notice is decided when they leave.
-    if (relist_->is_waiting() && (carries || relist_->has_other_output(request.tool))) {
+  if (has_notice() || relist_->is_waiting() || !old_code_in(request).empty()) {
+    const bool carries = would_carry_notice(request, message);
+    const bool has_other_output =
+        message.kind == Message::Kind::result && relist_->has_other_output(request.tool);
+    // Which of the held answers carries the notice is decided when they leave.
+    if (relist_->is_waiting() && (carries || has_other_output)) {
       hold(request, edits.apply());
       return;
     }
-    if (carries) put_notice(request, message.result, edits);
+    if (carries) put_notice(request, message, edits);
   }
   answer(request, edits.outgoing());
 }
 
-bool Conductor::has_notice() const { return notices_->has_any() || watch_->has_news(); }
-
-bool Conductor::would_carry_notice(const ClientRequest& request, std::string_view result) const {
-  return has_notice() && config_.writes_notices && !request.wants_task && notices_->fits(result);
+bool Conductor::has_notice() const {
+  return notices_->has_any() || watch_->has_news() || has_lint_news();
 }
 
-void Conductor::put_notice(const ClientRequest& request, std::string_view result, Edits& edits) {
-  if (notices_->put(request.id(), result, known_for_notice(), edits)) on_notice_told();
+/// Without notices, only the status shows what was found.
+bool Conductor::has_lint_news() const { return config_.writes_notices && !lints_->news().empty(); }
+
+void Conductor::lint_tools() {
+  if (lints_->on_tools(catalogs_->tools().items())) notices_->on_news();
+}
+
+/// Whether this answer of the child to a call is to be passed to `lint_result`. Without a complete
+/// list of the child, the bridge does not know the output schema.
+bool Conductor::wants_lint(const Child& child, const ClientRequest& call,
+                           const Message& answer) const {
+  return answer.kind == Message::Kind::result && !call.wants_task &&
+         child.lists == Child::Lists::with_tools &&
+         lints_->wants_result(call.tool, child.gen(), now_.steady);
+}
+
+void Conductor::lint_result(std::string_view tool, std::string_view result) {
+  const std::string_view definition = catalogs_->tools().find(tool);
+  if (lints_->on_result(tool, result, member(definition, "outputSchema"), now_.steady)) {
+    notices_->on_news();
+  }
+}
+
+/// What the result of this request says if the child that serves has answered it with old code, and
+/// nothing replaces that child yet. Empty if the result says nothing of the kind.
+std::string Conductor::old_code_in(const ClientRequest& request) const {
+  const Child* const child = generations_.shown();
+  const bool is_of_server = child != nullptr && child->serves() && child->gen() == request.gen;
+  if (!is_of_server || rebuilder_->is_on()) return {};
+  const OldCode::Change* const change = old_code_->untold(child->gen());
+  if (change == nullptr) return {};
+  const bool has_build = names_.offers(Builtin::rebuild);
+  return old_code_text(*change, names_.name(has_build ? Builtin::rebuild : Builtin::kill),
+                       now_.wall);
+}
+
+bool Conductor::would_carry_notice(const ClientRequest& request, const Message& answer) const {
+  const bool has_any = has_notice() || !old_code_in(request).empty();
+  if (!has_any || !config_.writes_notices || request.wants_task) return false;
+  if (answer.kind == Message::Kind::result) return notices_->fits(answer.result);
+  // A client answers this error itself, with another version, and its model never reads it.
+  return Notices::fits_error(answer.error) &&
+         !has_code(answer.error, ErrorCode::unsupported_version);
+}
+
+void Conductor::put_notice(const ClientRequest& request, const Message& answer, Edits& edits) {
+  NoticeFacts known = known_for_notice();
+  known.old_code = old_code_in(request);
+  if (answer.kind == Message::Kind::error) {
+    notices_->put_into_error(request.id(), answer.error, known, edits);
+    on_notice_told();
+  } else if (notices_->put(request.id(), answer.result, known, edits)) {
+    on_notice_told();
+  }
 }
 
 /// The answer to this request has contained the notice since it began to wait.
@@ -71,18 +126,30 @@ std::string Conductor::tell_notice(const ClientRequest& request) {
 NoticeFacts Conductor::known_for_notice() const {
   NoticeFacts known;
   known.tools = catalogs_->tools().diff_since_told();
+  known.tool_bytes_before = catalogs_->tools().told_bytes();
+  known.tool_bytes = catalogs_->tools().bytes();
   known.prompts = catalogs_->of(CatalogKind::prompts).diff_since_told();
   known.resources = catalogs_->of(CatalogKind::resources).diff_since_told();
   if (const auto& failure = starts_->last_failure()) known.failed_start = failure->end;
   known.noise = history_->noise();
   if (watch_->has_news()) known.watch_problem = watch_->problem();
+  if (has_lint_news()) known.lint = lints_->news();
   known.status_tool = names_.name(Builtin::status);
+  known.stderr_tool = names_.name(Builtin::child_stderr);
+  known.log_tool = names_.name(Builtin::build_log);
+  // Somebody may have built the program in another way since.
+  if (const auto& build = rebuilder_->last_result();
+      build && has_failed(*build) && !(binary_.modified > build->ended)) {
+    known.failed_build = build;
+  }
   if (names_.offers(Builtin::call)) known.call_tool = names_.name(Builtin::call);
   return known;
 }
 
 void Conductor::on_notice_told() {
   if (notices_->shown_watch_problem() == watch_->problem()) watch_->on_told();
+  lints_->on_told(notices_->shown_lint());
+  if (notices_->has_shown_old_code()) old_code_->on_told();
   catalogs_->mark_told();
   if (Child* const child = generations_.serving())
     opening_->on_told(child->handshake.opened_with());
@@ -138,13 +205,14 @@ void Conductor::release_held() {
   for (ClientRequest* request : held) {
     const OwnedLine kept = requests_.release(*request);
     Edits edits(kept.line());
-    const Message* const message = has_notice() ? kept_reader_.read(kept.line()) : nullptr;
+    const bool has_news = has_notice() || !old_code_in(*request).empty();
+    const Message* const message = has_news ? kept_reader_.read(kept.line()) : nullptr;
     if (request->extra->notice_of != kNoGeneration) {
       const RestartNotice* const restart = notices_->restart();
       if (restart != nullptr && restart->spawn == request->extra->notice_of) tell_shown(*request);
-    } else if (message != nullptr && message->kind == Message::Kind::result &&
-               would_carry_notice(*request, message->result)) {
-      put_notice(*request, message->result, edits);
+    } else if (message != nullptr && request->method == Method::tools_call &&
+               would_carry_notice(*request, *message)) {
+      put_notice(*request, *message, edits);
     }
     answer(*request, Outgoing::own(edits.apply()));
   }

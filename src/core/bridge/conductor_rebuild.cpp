@@ -5,10 +5,10 @@
 
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
-#include "core/build/build_excerpt.hpp"
 #include "core/build/rebuilder.hpp"
 #include "core/child/history.hpp"
 #include "core/child/killer.hpp"
+#include "core/child/starts.hpp"
 #include "core/client/opening.hpp"
 #include "core/client/relist_wait.hpp"
 #include "core/tell/notices.hpp"
@@ -70,11 +70,13 @@ void Conductor::on(const fact::StatusAsked&) { inspect(Purpose::status_for_log);
 
 void Conductor::on_rebuild_timeout() {
   for (const RebuildCaller& caller : rebuilder_->on_timeout(turn())) {
+    const std::string advice =
+        caller.is_client ? rebuild_advice() : "mcp-sitter ctl status shows it";
     answer_tool_text(
         caller.request,
         fmt::format("[mcp-sitter] {} and goes on, since others want it too; this call has "
                     "waited for {} (timeout_seconds). {}.",
-                    rebuild_clause(), duration_text(caller.timeout), rebuild_advice()),
+                    rebuild_clause(), duration_text(caller.timeout), advice),
         true);
   }
 }
@@ -162,13 +164,14 @@ void Conductor::start_new_child() {
     is_one_left = true;
   }
   if (is_one_left || killer_->is_killing()) return;
-  if (!opening_->is_open()) {
+  if (!opening_->is_open() && !needs_child()) {
     RebuildReport report;
     report.server = Server::not_wanted;
     finish_rebuild(std::move(report));
     return;
   }
-  start();
+  const std::string& cause = rebuilder_->rebuild().cause;
+  start(cause.empty() ? names_.name(Builtin::rebuild) : one_line(cause));
   rebuilder_->on_started(generations_.last());
 }
 
@@ -204,9 +207,34 @@ void Conductor::on_build_over() {
       RebuildReport report;
       report.server = generations_.serving() == nullptr ? Server::down : Server::kept;
       finish_rebuild(std::move(report));
+      // Otherwise the requests that wait would start the same build again and again.
+      if (is_unbuilt() && !rebuilder_->is_on()) fail_unbuilt();
       break;
     }
   }
+}
+
+/// Whether the command of the server was missing at the last start, and the build may bring it.
+bool Conductor::is_unbuilt() const {
+  return !config_.build_command.empty() && !generations_.has_any() && history_->last_end() &&
+         history_->last_end()->is_command_missing;
+}
+
+/// Says what an opening waits for. A build must be running.
+std::string Conductor::first_build_clause() const {
+  return fmt::format("it is being built for the first time, and the build has been running for {}",
+                     duration_text(rebuilder_->build()->age(now_)));
+}
+
+/// A build has failed that was to bring the command. Answers all requests that waited for it.
+void Conductor::fail_unbuilt() {
+  const Build& build = *rebuilder_->build();
+  ChildEnd end = *history_->last_end();
+  end.why = "it is not built yet, and " + build_clause(*build.result());
+  starts_->on_failed({end, {}});
+  // The answers tell it.
+  notices_->forget_reload_failure();
+  on_start_failed(end, {}, false, build.excerpt());
 }
 
 /// The new child has ended before the callers were told that it serves.
@@ -244,7 +272,7 @@ void Conductor::tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report
   report.stderr_tool = names_.name(Builtin::child_stderr);
   if (!config_.build_command.empty()) {
     report.build = rebuilder_->build()->result();
-    report.output = build_excerpt(rebuilder_->build()->lines());
+    report.output = rebuilder_->build()->excerpt();
   }
   // If the new server serves, earlier failures no longer matter.
   if (!is_failure(report)) notices_->forget_reload_failure();
@@ -267,7 +295,8 @@ void Conductor::tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report
     ClientRequest* const caller = requests_.find(waiting.request);
     if (caller == nullptr) continue;
     report.joined_after = waiting.joined_after;
-    std::string line = tool_text_line(*caller, rebuild_text(report), is_failure(report));
+    const std::string text = rebuild_text(caller->is_control() ? for_person(report) : report);
+    std::string line = tool_text_line(*caller, text, is_failure(report));
     // The model may call a new tool in its next turn.
     if (is_restarted && relist_->is_waiting() && !caller->is_control()) {
       caller->more().notice_of = notice_of;
@@ -278,13 +307,10 @@ void Conductor::tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report
   }
 }
 
-/// The text for the next result, with as much of the build's output as a notice may hold.
+/// The text for the next result, with fewer lines of the build's output.
 std::string Conductor::reload_text(const PendingRebuild& rebuild, RebuildReport report) const {
   report.cause = rebuild.cause;
-  if (report.build) {
-    report.output = build_excerpt(rebuilder_->build()->lines(), limits::kReloadLinesMax,
-                                  limits::kNoticeBytesMax);
-  }
+  if (report.build) report.output = rebuilder_->build()->excerpt(limits::kReloadLinesMax);
   return rebuild_text(report);
 }
 

@@ -89,6 +89,7 @@ void Conductor::on_success(Child& child, const ClientRequest& request, std::stri
 void Conductor::note_listed(CatalogKind kind, std::string_view items, std::string_view cursor) {
   if (!is_array(items) || cursor.starts_with('"') || items.size() > limits::kListBytesMax) return;
   catalogs_->take_page(kind, items);
+  if (kind == CatalogKind::tools) lint_tools();
   if (notices_->restart() == nullptr) catalogs_->mark_told(kind);
 }
 

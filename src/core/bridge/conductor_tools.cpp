@@ -13,6 +13,7 @@
 #include "core/client/opening.hpp"
 #include "core/tell/catalogs.hpp"
 #include "core/tell/kill.hpp"
+#include "core/tell/lints.hpp"
 #include "core/tell/notices.hpp"
 #include "core/wire/json_view.hpp"
 #include "sitter/limits.hpp"
@@ -21,8 +22,11 @@ namespace sitter {
 
 void Conductor::inspect(Purpose purpose, std::optional<RequestHandle> request) {
   const Child* const child = generations_.shown();
+  const bool is_shown = purpose == Purpose::status || purpose == Purpose::status_for_log ||
+                        purpose == Purpose::binary_info;
   out_.push(order::InspectBinary{child == nullptr ? kNoGeneration : child->gen(),
-                                 purpose == Look::Purpose::kill_check,
+                                 purpose == Purpose::kill_check,
+                                 is_shown,
                                  {purpose, request}});
 }
 
@@ -48,9 +52,10 @@ void Conductor::run_builtin(ClientRequest& request, Builtin builtin, std::string
     case Builtin::status:
     case Builtin::binary_info:
       return with(parse_no_arguments(arguments), [&](NoArguments) {
+        // A mended server is started first, so that the status says so.
+        start_if_mended();
         inspect(builtin == Builtin::status ? Purpose::status : Purpose::binary_info,
                 request.handle());
-        start_if_mended();
       });
     case Builtin::kill:
       return with(parse_kill_arguments(arguments), [&](const KillArguments& kill) {
@@ -211,11 +216,14 @@ StatusFacts Conductor::status() const {
   facts.binary_path = binary_.path;
   facts.child_state = state_word();
   facts.child_tool_count = static_cast<std::int64_t>(catalogs_->tools().count());
+  facts.child_tool_bytes = static_cast<std::int64_t>(catalogs_->tools().bytes());
   facts.spawn_count = generations_.last();
   facts.kill_count = killer_->count();
   facts.last_kill = history_->last_end_at();
   if (const auto& last = history_->last_end()) {
     facts.last_kill_reason = kill_reason_words(*last);
+    facts.last_end = end_clause(*last);
+    facts.last_end_age = std::chrono::floor<Milliseconds>(now_.wall - *history_->last_end_at());
     if (has_exited(*last)) facts.previous_exit_code = last->status.code;
     if (last->reason != EndReason::not_executed) facts.previous_lifetime = last->lifetime;
   }
@@ -236,15 +244,21 @@ StatusFacts Conductor::status() const {
   facts.requests_waiting = static_cast<std::int64_t>(requests_.waiting_count());
   if (const auto& failure = history_->last_failure()) {
     const ChildEnd& end = failure->end;
-    facts.last_failure = {{end_clause(end), {}, end.status.signal, failure->stderr_tail}};
+    facts.last_failure = {{end_clause(end),
+                           {},
+                           end.status.signal,
+                           failure->stderr_tail,
+                           std::chrono::floor<Milliseconds>(now_.wall - failure->at)}};
     if (has_exited(end)) facts.last_failure->exit_code = end.status.code;
   }
   facts.history.assign(history_->lives().begin(), history_->lives().end());
   facts.stdout_pollution = history_->noise();
+  if (rebuilder_->is_on()) facts.rebuild = rebuild_clause();
   facts.build = build_status();
   facts.watch = watch_status();
   const RestartPolicy& restarts = starts_->restarts();
   facts.restart = {restarts.when(), restarts.count(), restarts.max()};
+  facts.lint = lints_->all();
   if (generations_.is_empty()) return facts;
 
   const Child& child = *generations_.shown();
@@ -257,6 +271,9 @@ StatusFacts Conductor::status() const {
     if (facts.history.size() > limits::kHistoryMax) facts.history.erase(facts.history.begin());
   }
   facts.child_ready = child.is_ready();
+  if (!facts.child_ready && !child.life.taken_down_for()) {
+    facts.starting = {child.gen(), since(child.life.started()), child.cause};
+  }
   const OpeningResult& opened = child.handshake.opened_with();
   if (!opened.server_info.empty()) facts.server_info = opened.server_info;
   if (!opened.protocol_version.empty()) facts.child_protocol_version = opened.protocol_version;

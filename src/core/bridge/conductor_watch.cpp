@@ -4,6 +4,8 @@
 #include "core/build/rebuilder.hpp"
 #include "core/build/watch.hpp"
 #include "core/child/killer.hpp"
+#include "core/tell/notices.hpp"
+#include "core/tell/old_code.hpp"
 
 namespace sitter {
 
@@ -12,6 +14,10 @@ using Level = order::Log::Level;
 void Conductor::on(const fact::FilesChanged& fact) { watch_->on_changed(fact, now_); }
 
 void Conductor::on(const fact::WatchChanged& fact) { watch_->on_watched(fact, turn()); }
+
+void Conductor::on(const fact::SourcesChecked& fact) {
+  if (old_code_->on_checked(fact)) notices_->on_news();
+}
 
 void Conductor::on_files_settled() {
   auto trigger = watch_->due(turn());
@@ -45,6 +51,7 @@ std::optional<StatusFacts::WatchFacts> Conductor::watch_status() const {
   facts.debounce = config_.debounce;
   facts.folder_count = watch_->folder_count();
   facts.problem = watch_->problem();
+  facts.unmatched = watch_->unmatched();
   facts.last = watch_->last_trigger();
   facts.own = watch_->own();
   return facts;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/text.hpp"
+#include "core/build/build_excerpt.hpp"
 #include "core/child/child_end.hpp"
 
 namespace sitter {
@@ -26,6 +27,10 @@ std::string_view outcome_words(Outcome outcome) {
       break;
   }
   return "not started";
+}
+
+bool has_failed(const BuildResult& result) {
+  return result.outcome != Outcome::succeeded && result.outcome != Outcome::stopped;
 }
 
 std::string build_clause(const BuildResult& result) {
@@ -86,6 +91,11 @@ std::vector<BuildLine> Build::lines() const {
   }
   for (const std::string_view text : last) lines.push_back({++number, text});
   return lines;
+}
+
+std::string Build::excerpt(std::size_t lines_max) const {
+  return result_->outcome == Outcome::succeeded ? build_excerpt(lines(), lines_max)
+                                                : failure_excerpt(lines(), lines_max);
 }
 
 void Build::finish(Now now) {

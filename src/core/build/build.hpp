@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/build/build_excerpt.hpp"
+#include "core/build/build_errors.hpp"
 #include "core/child/child_lifecycle.hpp"
 #include "core/child/stderr_ring.hpp"
 #include "sitter/exit_status.hpp"
@@ -32,6 +32,10 @@ struct BuildResult {
   WallTime ended{};
   std::string why = {};
 };
+
+/// Whether the build has brought no program. A build that was stopped says nothing about the
+/// source.
+bool has_failed(const BuildResult& result);
 
 /// "succeeded", "failed", "timed out", "stopped", "not started".
 std::string_view outcome_words(BuildResult::Outcome outcome);
@@ -75,6 +79,9 @@ class Build {
   /// The lines that are kept: the last lines, and the first errors before them. They are valid
   /// until the next `add`.
   std::vector<BuildLine> lines() const;
+  /// The part of the output that a model should read, with at most `lines_max` lines of it. The
+  /// build must have a result.
+  std::string excerpt(std::size_t lines_max = limits::kBuildExcerptLinesMax) const;
 
   ChildLifecycle life;
 

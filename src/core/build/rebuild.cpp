@@ -1,6 +1,7 @@
 #include "core/build/rebuild.hpp"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include "core/base/text.hpp"
 
@@ -10,10 +11,6 @@ namespace {
 using Server = RebuildReport::Server;
 
 constexpr std::size_t kCauseBytesMax = 300;
-
-bool has_failed(const std::optional<BuildResult>& build) {
-  return build && build->outcome != BuildResult::Outcome::succeeded;
-}
 
 std::string whats_now(Server server) {
   switch (server) {
@@ -29,17 +26,18 @@ std::string whats_now(Server server) {
   return "";
 }
 
-/// The new child may need something that the old child holds for as long as it lives.
+/// How the libraries of most languages report that another process listens on the address.
+constexpr const char* kAddressInUse =
+    R"re((?i)address (is )?already in use|address in use|EADDRINUSE|only one usage of each socket address|port \d+ is (already )?in use)re";
+
+/// The old child holds the address for as long as it lives.
 std::string advice(const RebuildReport& report) {
-  const bool was_started = report.start_failure &&
-                           report.start_failure->reason != EndReason::not_executed &&
-                           report.start_failure->during.empty();
-  if (report.server != Server::kept || !was_started) return "";
+  static const RE2 in_use(kAddressInUse, RE2::Quiet);
+  if (report.server != Server::kept || !RE2::PartialMatch(report.stderr_tail, in_use)) return "";
   const std::string remedy =
       report.build ? fmt::format("call {} with mode kill-first", report.rebuild_tool)
                    : fmt::format("call {}, and then any tool of the server", report.kill_tool);
-  return fmt::format(" If the new server needs a port or a lock that the old server holds, {}.",
-                     remedy);
+  return fmt::format(" The old server holds the address that the new one needs, so {}.", remedy);
 }
 
 std::string joined_line(const RebuildReport& report) {
@@ -52,7 +50,9 @@ std::string joined_line(const RebuildReport& report) {
 }  // namespace
 
 bool is_failure(const RebuildReport& report) {
-  return has_failed(report.build) || report.start_failure.has_value();
+  const bool has_no_build =
+      report.build && report.build->outcome != BuildResult::Outcome::succeeded;
+  return has_no_build || report.start_failure.has_value();
 }
 
 std::string rebuild_text(const RebuildReport& report) {
@@ -63,7 +63,10 @@ std::string rebuild_text(const RebuildReport& report) {
     if (report.build) text += ", but ";
     text += end_clause(*report.start_failure);
   }
-  if (!report.build && !report.start_failure) text += "nothing was built";
+  if (!report.build && !report.start_failure) {
+    text += "no --build command is set";
+    if (report.server == Server::restarted) text += "; the server was started anew";
+  }
   text += ".";
   if (const std::string now = whats_now(report.server); !now.empty()) text += " " + now;
   text += advice(report);
@@ -76,10 +79,22 @@ std::string rebuild_text(const RebuildReport& report) {
                               report.stderr_tool, report.stderr_tail);
   }
   if (!report.build || report.build->outcome == BuildResult::Outcome::not_started) return text;
-  text += report.output.empty() ? std::string("\nThe build wrote nothing.")
-                                : fmt::format("\nOutput of the build ({} shows more):\n{}",
-                                              report.log_tool, report.output);
+  text +=
+      report.output.empty()
+          ? std::string("\nThe build wrote nothing.")
+          : fmt::format("\nOutput of the build{}:\n{}",
+                        report.log_tool.empty() ? std::string()
+                                                : fmt::format(" ({} shows more)", report.log_tool),
+                        report.output);
   return text;
+}
+
+RebuildReport for_person(RebuildReport report) {
+  report.rebuild_tool = "mcp-sitter ctl reload";
+  report.kill_tool = "mcp-sitter ctl kill";
+  report.stderr_tool = "mcp-sitter ctl stderr";
+  report.log_tool.clear();
+  return report;
 }
 
 std::string progress_clause(std::string_view cause, std::optional<Milliseconds> build_age) {

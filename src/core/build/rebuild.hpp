@@ -42,7 +42,7 @@ struct RebuildReport {
   std::optional<Milliseconds> joined_after;
   /// Empty if there was no build.
   std::optional<BuildResult> build;
-  /// The text that build_excerpt returns.
+  /// The excerpt of the build's output.
   std::string output;
   Server server = Server::restarted;
   /// The text of the notice; empty if there is nothing to tell.
@@ -61,6 +61,9 @@ struct RebuildReport {
 bool is_failure(const RebuildReport& report);
 
 std::string rebuild_text(const RebuildReport& report);
+
+/// The same report for a person, who has `mcp-sitter ctl` and no tools.
+RebuildReport for_person(RebuildReport report);
 
 /// Says what is on its way: a build that has run for `build_age`, or, without one, a new server.
 /// `cause` is what has caused the rebuild.

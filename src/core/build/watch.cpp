@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "core/base/text.hpp"
 
 namespace sitter {
@@ -20,6 +22,11 @@ void Watch::on_changed(const fact::FilesChanged& fact, Now now) {
 
 void Watch::on_watched(const fact::WatchChanged& fact, const Turn& turn) {
   folder_count_ = fact.folder_count;
+  for (const std::string& pattern : fact.unmatched) {
+    if (std::find(unmatched_.begin(), unmatched_.end(), pattern) != unmatched_.end()) continue;
+    turn.log(Level::warn, fmt::format("--watch: no file matches {}", one_line(pattern)));
+  }
+  unmatched_ = fact.unmatched;
   if (problem_ == fact.problem) return;
   problem_ = fact.problem;
   has_news_ = !problem_.empty();

@@ -56,6 +56,8 @@ class Watch {
   std::size_t folder_count() const { return folder_count_; }
   /// Why some changes are not seen; empty if all changes are seen.
   const std::string& problem() const { return problem_; }
+  /// The patterns that no file matches.
+  const std::vector<std::string>& unmatched() const { return unmatched_; }
   /// Whether the model must still be told of the problem.
   bool has_news() const { return has_news_; }
   void on_told() { has_news_ = false; }
@@ -68,6 +70,7 @@ class Watch {
   WatchedChanges changes_;
   std::size_t folder_count_ = 0;
   std::string problem_;
+  std::vector<std::string> unmatched_;
   bool has_news_ = false;
   std::optional<Trigger> last_trigger_;
 };

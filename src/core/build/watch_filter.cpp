@@ -7,10 +7,11 @@ namespace sitter {
 namespace {
 
 /// These rules are weaker than every ignore file, so an ignore file can include such a name again.
-/// The first line names what build tools and package managers make, the second line what editors
-/// and file managers leave behind.
+/// The last line names what editors and file managers leave behind, the other lines what build
+/// tools and package managers make. No rule has more than two names.
 constexpr std::string_view kAlwaysIgnored =
-    ".git\nnode_modules\ntarget\nbuild\ndist\n__pycache__\n"
+    ".git\nnode_modules\ntarget\nbuild\ndist\nobj\nbin/Debug\nbin/Release\n"
+    "__pycache__\n.venv\nvenv\n.tox\n.mypy_cache\n.pytest_cache\n.gradle\n.next\n.turbo\n"
     "*~\n.*.sw[a-px]\n4913\n.#*\n\\#*#\n.DS_Store\n";
 
 constexpr std::string_view kWildcards = "*?[";
@@ -55,6 +56,12 @@ bool any_on_way(std::string_view root, std::string_view path, Visit visit) {
 
 std::string_view last_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
+/// The last two names of an absolute path, or its only name.
+std::string_view last_names(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return path.substr(slash == 0 ? 1 : path.rfind('/', slash - 1) + 1);
+}
+
 }  // namespace
 
 WatchFilter::WatchFilter(const std::vector<std::string>& patterns, std::string base)
@@ -64,6 +71,7 @@ WatchFilter::WatchFilter(const std::vector<std::string>& patterns, std::string b
 
 WatchFilter::Pattern WatchFilter::parse(std::string_view text, std::string_view base) {
   Pattern pattern;
+  pattern.text = text;
   pattern.leaves_out = text.starts_with('!');
   if (pattern.leaves_out) text.remove_prefix(1);
   const bool only_folders = text.ends_with('/');
@@ -114,6 +122,34 @@ void WatchFilter::set_ignore_file(const std::string& folder,
   if (text) ignore_files_.emplace(folder, IgnoreRules(*text));
 }
 
+void WatchFilter::set_virtual_environment(const std::string& folder, bool is_one) {
+  if (is_one) {
+    environments_.insert(folder);
+  } else {
+    environments_.erase(folder);
+  }
+}
+
+void WatchFilter::forget(const std::string& folder) {
+  erase_at_or_below(ignore_files_, folder);
+  erase_at_or_below(environments_, folder);
+}
+
+void WatchFilter::on_file(std::string_view path) {
+  for (Pattern& pattern : patterns_) {
+    if (pattern.leaves_out || pattern.has_matched) continue;
+    pattern.has_matched = matches(pattern, path, false) && !is_ignored(pattern, path, false);
+  }
+}
+
+std::vector<std::string> WatchFilter::unmatched() const {
+  std::vector<std::string> unmatched;
+  for (const Pattern& pattern : patterns_) {
+    if (!pattern.leaves_out && !pattern.has_matched) unmatched.push_back(pattern.text);
+  }
+  return unmatched;
+}
+
 /// Whether the pattern matches the path, or a folder that contains the path.
 bool WatchFilter::matches(const Pattern& pattern, std::string_view path, bool is_folder) {
   if (!pattern.glob) return path == pattern.root || is_below(path, pattern.root);
@@ -160,7 +196,7 @@ bool WatchFilter::is_ignored_itself(std::string_view path, bool is_folder) const
     if (file == ignore_files_.end()) continue;
     if (const auto verdict = file->second.ignores(path.substr(end + 1), is_folder)) return *verdict;
   }
-  return always_.ignores(path.substr(path.rfind('/') + 1), is_folder).value_or(false);
+  return always_.ignores(last_names(path), is_folder).value_or(environments_.contains(path));
 }
 
 }  // namespace sitter

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -32,13 +33,26 @@ class WatchFilter {
   /// Sets the text of a folder's ignore file. `text` is empty if the folder has no such file.
   void set_ignore_file(const std::string& folder, const std::optional<std::string>& text);
 
+  /// Says whether the folder is a virtual environment of Python. It is left out like a folder that
+  /// the built-in rules name.
+  void set_virtual_environment(const std::string& folder, bool is_one);
+  /// The folder is gone, with everything below it.
+  void forget(const std::string& folder);
+
+  /// There is or was such a file, so the patterns that match it are no longer unmatched.
+  void on_file(std::string_view path);
+  /// The patterns that have matched no file so far, as given. A pattern with `!` is not among them.
+  std::vector<std::string> unmatched() const;
+
   bool takes_file(std::string_view path) const { return takes(path, false); }
   /// Whether the folder may contain watched files.
   bool takes_folder(std::string_view path) const { return takes(path, true); }
 
  private:
   struct Pattern {
+    std::string text;
     bool leaves_out = false;
+    bool has_matched = false;
     /// The part before the first wildcard; empty for the root of the file system.
     std::string root;
     /// The part after the root. Without a glob, the pattern matches the root and everything below
@@ -62,6 +76,25 @@ class WatchFilter {
   std::vector<Pattern> patterns_;
   IgnoreRules always_;
   std::map<std::string, IgnoreRules, std::less<>> ignore_files_;
+  std::set<std::string, std::less<>> environments_;
 };
+
+/// Removes the folder and everything below it from a map or a set of paths. Calls `visit` with each
+/// element before.
+template <class Paths, class Visit>
+void erase_at_or_below(Paths& paths, const std::string& folder, Visit visit) {
+  const auto erase = [&](auto from, auto to) {
+    std::for_each(from, to, visit);
+    paths.erase(from, to);
+  };
+  const auto [itself, next] = paths.equal_range(folder);
+  erase(itself, next);
+  // '0' is the character after the slash.
+  erase(paths.lower_bound(folder + '/'), paths.lower_bound(folder + '0'));
+}
+template <class Paths>
+void erase_at_or_below(Paths& paths, const std::string& folder) {
+  erase_at_or_below(paths, folder, [](const auto&) {});
+}
 
 }  // namespace sitter

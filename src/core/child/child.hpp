@@ -109,6 +109,8 @@ struct Child {
 
   ChildLifecycle life;
   Handshake handshake;
+  /// What caused its start, in a few words: "a request", "src/a.c changed".
+  std::string cause;
   Role role = Role::coming;
   Instant retire_by{};
   Lists lists = Lists::unknown;

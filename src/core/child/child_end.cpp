@@ -20,7 +20,7 @@ std::string why_words(const ChildEnd& end) {
 std::string plain_clause(const ChildEnd& end) {
   const std::string status = status_words(end.status);
   const std::string after = duration_text(end.lifetime);
-  // A kill or an end of the session is reported even if no child was there.
+  // The end of the session is reported even if no child was there.
   const std::string after_its_life = end.had_no_child ? "" : " after " + after;
   switch (end.reason) {
     case EndReason::not_executed:
@@ -47,7 +47,8 @@ std::string plain_clause(const ChildEnd& end) {
     case EndReason::ended_from_outside:
       return fmt::format("the server was ended from outside ({}) after {}", status, after);
     case EndReason::killed_by_sitter:
-      return fmt::format("the server was killed by {}{}", killer_words(end), after_its_life);
+      if (end.had_no_child) return killer_words(end) + " was called while no server ran";
+      return fmt::format("the server was killed by {} after {}", killer_words(end), after);
     case EndReason::replaced:
       return fmt::format("the server was replaced by a new one after {}", after);
     case EndReason::closed_stdout:
@@ -73,6 +74,19 @@ EndReason unasked_end(const ExitStatus& status) {
     if (status.signal == polite) return EndReason::ended_from_outside;
   }
   return EndReason::crashed;
+}
+
+bool is_failure(EndReason reason) {
+  switch (reason) {
+    case EndReason::killed_by_sitter:
+    case EndReason::replaced:
+    case EndReason::shut_down:
+    case EndReason::exited:
+    case EndReason::ended_from_outside:
+      return false;
+    default:
+      return true;
+  }
 }
 
 std::string status_words(const ExitStatus& status) {
@@ -142,6 +156,7 @@ std::string previous_words(const ChildEnd& end) {
     case EndReason::ended_from_outside:
       return fmt::format("ended from outside ({}){}", status, after);
     case EndReason::killed_by_sitter:
+      if (end.had_no_child) return killer_words(end) + " was called before it ran";
       return fmt::format("killed by {}{}", killer_words(end), after);
     case EndReason::replaced:
       return end.why.empty() ? "replaced" + after

@@ -58,9 +58,11 @@ struct ChildEnd {
   /// The child ended by itself before it had shown that it speaks the client's revision, which is
   /// the stateless revision.
   bool may_be_of_other_era = false;
+  /// The child could not be started because no file has the name of the command.
+  bool is_command_missing = false;
   /// Nobody has seen the end: it was ordered and the child is still there, or there was no child.
   bool is_unseen = false;
-  /// There was no child, so there is no lifetime.
+  /// There was no process, so there is no lifetime.
   bool had_no_child = false;
 
   friend bool operator==(const ChildEnd&, const ChildEnd&) = default;
@@ -79,6 +81,9 @@ EndReason unasked_end(const ExitStatus& status);
 /// "exit 3" or "SIGSEGV". For SIGKILL the text says what is known: "SIGKILL, from outside or out of
 /// memory".
 std::string status_words(const ExitStatus& status);
+
+/// Whether the end means that something went wrong.
+bool is_failure(EndReason reason);
 
 /// A short name for a list of ends: "crashed", "killed by sitter_kill".
 std::string_view reason_words(EndReason reason);

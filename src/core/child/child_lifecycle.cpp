@@ -31,6 +31,7 @@ void ChildLifecycle::on_start_failed(const fact::ChildStartFailed& fact, Now now
   }
   reason_ = EndReason::not_executed;
   why_ = fact.reason;
+  is_command_missing_ = fact.is_missing;
   state_ = State::over;
 }
 
@@ -240,7 +241,9 @@ ChildEnd ChildLifecycle::end(bool was_opened) const {
   end.status = exit_.value_or(ExitStatus{});
   end.lifetime = lifetime_;
   end.why = why_;
+  end.is_command_missing = is_command_missing_;
   end.is_unseen = !exit_;
+  end.had_no_child = pid_ == 0;
   if (reason_) {
     end.reason = *reason_;
   } else {

@@ -115,6 +115,7 @@ class ChildLifecycle {
   Now started_;
   std::int64_t pid_ = 0;
   bool is_remote_runner_ = false;
+  bool is_command_missing_ = false;
 
   std::optional<EndReason> reason_;
   std::string why_;

@@ -7,23 +7,6 @@
 #include "sitter/limits.hpp"
 
 namespace sitter {
-namespace {
-
-/// Whether the end means that something went wrong.
-bool is_failure(EndReason reason) {
-  switch (reason) {
-    case EndReason::killed_by_sitter:
-    case EndReason::replaced:
-    case EndReason::shut_down:
-    case EndReason::exited:
-    case EndReason::ended_from_outside:
-      return false;
-    default:
-      return true;
-  }
-}
-
-}  // namespace
 
 void History::on_over(Life life, std::string stderr_tail, bool was_candidate, WallTime now) {
   const ChildEnd& end = *life.end;
@@ -33,22 +16,23 @@ void History::on_over(Life life, std::string stderr_tail, bool was_candidate, Wa
     last_end_gen_ = life.gen;
     last_end_at_ = now;
   }
-  if (end.reason == EndReason::killed_by_sitter) tell(life.gen, end);
-  if (is_failure(end.reason)) last_failure_ = {end, std::move(stderr_tail)};
+  if (end.reason == EndReason::killed_by_sitter) tell(life.gen, end, {});
+  if (is_failure(end.reason)) last_failure_ = {end, std::move(stderr_tail), now};
   const auto place = std::find_if(lives_.begin(), lives_.end(),
                                   [&](const Life& other) { return other.gen > life.gen; });
   lives_.insert(place, std::move(life));
   if (lives_.size() > limits::kHistoryMax) lives_.pop_front();
 }
 
-void History::on_served_over(Generation gen, ChildEnd end) {
-  tell(gen, end);
+void History::on_served_over(Generation gen, ChildEnd end, std::string last_words) {
+  tell(gen, end, std::move(last_words));
   last_served_ = std::move(end);
 }
 
-void History::tell(Generation gen, const ChildEnd& end) {
+void History::tell(Generation gen, const ChildEnd& end, std::string last_words) {
   if (gen < last_told_gen_) return;
   last_told_ = end;
+  last_words_ = std::move(last_words);
   last_told_gen_ = gen;
 }
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "core/child/child_end.hpp"
-#include "core/child/start_policy.hpp"
 #include "sitter/generation.hpp"
 #include "sitter/time.hpp"
 
@@ -28,6 +27,12 @@ class History {
     std::optional<ChildEnd> end;
   };
 
+  struct Failure {
+    ChildEnd end;
+    std::string stderr_tail;
+    WallTime at;
+  };
+
   struct Noise {
     Generation gen = kNoGeneration;
     std::int64_t line_count = 0;
@@ -38,7 +43,10 @@ class History {
   /// still serves.
   void on_over(Life life, std::string stderr_tail, bool was_candidate, WallTime now);
   /// A child that had requests of the client has ended, or another child serves in its place.
-  void on_served_over(Generation gen, ChildEnd end);
+  /// `last_words` is the end of its stderr, if no answer has told the model about it.
+  void on_served_over(Generation gen, ChildEnd end, std::string last_words);
+  /// A child has shown that it works.
+  void on_proved() { last_failure_.reset(); }
   /// A child has come to serve, `duration` after its start.
   void on_startup(Milliseconds duration) { last_startup_ = duration; }
   /// Returns whether this is the first such line of the child.
@@ -53,23 +61,28 @@ class History {
   /// The end that a notice tells: that of the last child that served, or of a later child that was
   /// killed on purpose before it served. Otherwise an earlier crash would be taken for that kill.
   const std::optional<ChildEnd>& last_told() const { return last_told_; }
+  /// What that child wrote last to stderr; empty if the model knows it, or if the end was no
+  /// failure.
+  const std::string& last_words() const { return last_words_; }
   std::optional<WallTime> last_end_at() const { return last_end_at_; }
   /// The end of the last child that could not be started, crashed, or had to be taken down.
-  const std::optional<StartPolicy::Failure>& last_failure() const { return last_failure_; }
+  /// Empty again as soon as another child has shown that it works.
+  const std::optional<Failure>& last_failure() const { return last_failure_; }
   std::optional<Milliseconds> last_startup() const { return last_startup_; }
   const std::optional<Noise>& noise() const { return noise_; }
 
  private:
-  void tell(Generation gen, const ChildEnd& end);
+  void tell(Generation gen, const ChildEnd& end, std::string last_words);
 
   std::deque<Life> lives_;
   std::optional<ChildEnd> last_end_;
   std::optional<ChildEnd> last_served_;
   std::optional<ChildEnd> last_told_;
+  std::string last_words_;
   Generation last_end_gen_ = kNoGeneration;
   Generation last_told_gen_ = kNoGeneration;
   std::optional<WallTime> last_end_at_;
-  std::optional<StartPolicy::Failure> last_failure_;
+  std::optional<Failure> last_failure_;
   std::optional<Milliseconds> last_startup_;
   std::optional<Noise> noise_;
 };

@@ -34,62 +34,52 @@ struct Text {
   std::string_view more = {};
 };
 
+/// What sitter_kill does, where another tool is the first choice after an edit.
+constexpr std::string_view kKillBesideRebuild =
+    "Stops the server under development; the next request starts it.";
+
 const Text& text_of(Builtin builtin) {
   static const Text kStatus = {
-      "State of the MCP server under development: whether it runs, its pid, how often it was "
-      "started, why it last ended, how its tools changed, requests in flight.",
-      "{}", false};
+      "Whether the server under development runs, why it ended, how its tools changed.", "{}",
+      false};
   static const Text kKill = {
-      "Stops the MCP server under development with all its descendants, so that it can be rebuilt "
-      "and its binary is unlocked. The next request starts it again.",
-      R"json({"scope":{"type":"string","enum":["auto","child","same-executable"],"default":"auto",)json"
-      R"json("description":"auto: also stops other processes that run the server's own file; child: stops no other process. )json"
-      R"json(same-executable: if that file is an interpreter or shell, also stops unrelated processes that run it; )json"
-      R"json(refused unless the user has allowed it."}})json",
+      "Stops the server under development: after an edit, or to unlock its binary. The next "
+      "request "
+      "starts it.",
+      R"json({"scope":{"enum":["auto","child","same-executable"],"description":)json"
+      R"json("auto also stops other processes of the server's file; same-executable also those of )json"
+      R"json(a shared interpreter, if the user allows it"}})json",
       true};
   static const Text kBinaryInfo = {
-      "The file of the MCP server under development: path, size, time of build, version, and "
-      "whether the running server is older than the file.",
+      "The server's file: path, size, build time, version, whether the running server is older.",
       "{}", false};
   static const Text kChildStderr = {
-      "The newest lines that the MCP server under development wrote to stderr, also before its "
-      "last restarts. Lines on its stdout that were not MCP messages are marked [stdout].",
-      fmt::format(R"json({{"lines":{{"type":"integer","minimum":1,"maximum":{},"default":{},)json",
-                  limits::kShownLinesMax, StderrRing::Query().lines) +
-          R"json("description":"How many of the newest matching lines."},)json"
-          R"json("since_spawn":{"type":"boolean","default":false,)json"
-          R"json("description":"Only lines since the last start."},)json"
-          R"json("grep":{"type":"string","description":"Only lines that match this pattern (RE2 syntax)."},)json"
-          R"json("generation":{"type":"integer","minimum":1,)json"
-          R"json("description":"Only lines of the server with this spawn number."}})json",
+      "The server's newest stderr lines, also from before restarts. [stdout] marks stray stdout.",
+      fmt::format(R"json({{"lines":{{"type":"integer","default":{}}},"since_spawn":)json"
+                  R"json({{"type":"boolean"}},"grep":{{"type":"string","description":"RE2"}},)json"
+                  R"json("generation":{{"type":"integer"}}}})json",
+                  StderrRing::Query().lines),
       false};
   static const Text kRebuild = {
-      "Builds the MCP server under development and replaces the running server with the new one, "
-      "in one call. Returns what the build wrote, whether it succeeded, and which tools changed.",
+      "Builds the server and replaces the running one. Returns the build's errors and which tools "
+      "changed.",
       fmt::format(
-          R"json({{"mode":{{"type":"string","enum":["swap","kill-first"],"default":"swap",)json"
-          R"json("description":"swap: the running server serves until the new one is ready, and goes on if that fails. )json"
-          R"json(kill-first: the running server is stopped before the build, for a locked binary or a held port."}},)json"
-          R"json("timeout_seconds":{{"type":"integer","minimum":1,"maximum":{},"default":{},)json"
-          R"json("description":"How long to wait for the build, which is stopped when nobody waits any more."}}}})json",
-          limits::kBuildSecondsMax, limits::kBuildSecondsDefault),
+          R"json({{"mode":{{"enum":["swap","kill-first"],"description":)json"
+          R"json("swap (default): the old server serves until the new one is ready; )json"
+          R"json(kill-first: for a locked binary or a held port"}},)json"
+          R"json("timeout_seconds":{{"type":"integer","default":{},"description":"for the build"}}}})json",
+          limits::kBuildSecondsDefault),
       true};
   static const Text kBuildLog = {
-      "The output of the last build of the MCP server under development, or of the build that is "
-      "running.",
-      fmt::format(
-          R"json({{"lines":{{"type":"integer","minimum":1,"maximum":{},"default":{},)json"
-          R"json("description":"How many of the last matching lines."}},)json"
-          R"json("grep":{{"type":"string","description":"Only lines that match this pattern (RE2 syntax)."}}}})json",
-          limits::kBuildLogShownMax, StderrRing::Query().lines),
+      "The output of the running or last build.",
+      fmt::format(R"json({{"lines":{{"type":"integer","default":{}}},)json"
+                  R"json("grep":{{"type":"string","description":"RE2"}}}})json",
+                  StderrRing::Query().lines),
       false};
   static const Text kCall = {
-      "Calls a tool of the MCP server under development that you cannot see, because it was added "
-      "after the tools were listed. Returns what that tool returns. Call the tools "
-      "that you can see directly.",
-      R"json({"tool":{"type":"string","description":"The name of the tool."},)json"
-      R"json("arguments":{"type":"object","description":"The arguments of the tool."}})json",
-      true, false, R"json("required":["tool"],)json"};
+      "Calls a tool of the server that is not in your list because it was added later.",
+      R"json({"tool":{"type":"string"},"arguments":{"type":"object"}})json", true, false,
+      R"json(,"required":["tool"])json"};
   switch (builtin) {
     case Builtin::status:
       return kStatus;
@@ -230,25 +220,30 @@ std::string_view plain_name(Builtin builtin) {
   return {};
 }
 
-std::string definition(Builtin builtin, std::string_view name) {
+std::string definition(Builtin builtin, std::string_view name, std::string_view rebuild) {
   const Text& text = text_of(builtin);
+  std::string description(text.description);
+  if (builtin == Builtin::kill && !rebuild.empty()) {
+    description = fmt::format("After an edit, call {} instead. {}", rebuild, kKillBesideRebuild);
+  }
   return fmt::format(
-      R"json({{"name":{},"description":{},"inputSchema":{{"type":"object","properties":{},{})json"
-      R"json("additionalProperties":false}},"annotations":{{"readOnlyHint":{},"destructiveHint":{},)json"
+      R"json({{"name":{},"description":{},"inputSchema":{{"type":"object","properties":{}{}}},)json"
+      R"json("annotations":{{"readOnlyHint":{},"destructiveHint":{},)json"
       R"json("idempotentHint":{},"openWorldHint":false}}}})json",
-      json_string(name), json_string(text.description), text.properties, text.more,
-      !text.changes_things, text.changes_things, text.is_idempotent);
+      json_string(name), json_string(description), text.properties, text.more, !text.changes_things,
+      text.changes_things, text.is_idempotent);
 }
 
-BuiltinNames::BuiltinNames(bool has_build, std::map<Builtin, std::string> chosen)
-    : chosen_(std::move(chosen)) {
+BuiltinNames::BuiltinNames(bool has_build, std::map<Builtin, std::string> chosen,
+                           std::set<Builtin> allowed)
+    : chosen_(std::move(chosen)), allowed_(std::move(allowed)) {
   for (const Builtin builtin : kBuiltins) {
     if (builtin != Builtin::call && (has_build || !is_for_builds(builtin))) offer(builtin);
   }
 }
 
 void BuiltinNames::offer(Builtin builtin) {
-  if (offers(builtin)) return;
+  if (offers(builtin) || !allowed_.contains(builtin)) return;
   const auto other = chosen_.find(builtin);
   const std::string wanted(other == chosen_.end() ? plain_name(builtin) : other->second);
   offered_.push_back({builtin, wanted, wanted});
@@ -284,32 +279,45 @@ std::optional<Builtin> BuiltinNames::find(std::string_view name) const {
 
 std::vector<std::string> BuiltinNames::definitions() const {
   std::vector<std::string> definitions;
+  const std::string rebuild = offers(Builtin::rebuild) ? name(Builtin::rebuild) : "";
   for (const Offered& offered : offered_) {
-    definitions.push_back(definition(offered.builtin, offered.name));
+    definitions.push_back(definition(offered.builtin, offered.name, rebuild));
   }
   return definitions;
 }
 
 std::string BuiltinNames::instructions() const {
-  return fmt::format(
-      "This server is under development and runs behind mcp-sitter. {}{} stops it for a rebuild; "
-      "the next call starts it again. {}, {} and {} show its state, its stderr and its file. Text "
-      "in a result that begins with [mcp-sitter] reports restarts and crashes.{}",
-      offers(Builtin::rebuild) ? name(Builtin::rebuild) + " builds and restarts it. " : "",
-      name(Builtin::kill), name(Builtin::status), name(Builtin::child_stderr),
-      name(Builtin::binary_info),
-      offers(Builtin::call)
-          ? fmt::format(" {} calls a tool that is not in your list.", name(Builtin::call))
-          : "");
+  std::string text = "This server is under development behind mcp-sitter.";
+  const auto add = [&](Builtin builtin, std::string_view before, std::string_view behind) {
+    if (offers(builtin)) text += fmt::format(" {}{}{}.", before, name(builtin), behind);
+  };
+  add(Builtin::rebuild, "After an edit, ", " builds and restarts it");
+  if (offers(Builtin::rebuild)) {
+    add(Builtin::kill, "", " stops it; the next call starts it again");
+  } else {
+    add(Builtin::kill, "After an edit, call ", "; the next call starts the new code");
+  }
+  add(Builtin::status, "", " shows its state");
+  add(Builtin::child_stderr, "", " shows its stderr");
+  add(Builtin::binary_info, "", " shows its file");
+  text += " Text in a result that begins with [mcp-sitter] reports restarts and crashes.";
+  add(Builtin::call, "", " calls a tool that is not in your list");
+  return text;
 }
 
 std::string BuiltinNames::instructions_without_server(std::string_view command,
                                                       std::string_view why,
-                                                      std::string_view stderr_tail) const {
-  const std::string last_words =
-      stderr_tail.empty() ? " "
-                          : fmt::format("\nIts last words on stderr:\n{}\n",
-                                        shortened(stderr_tail, limits::kOpeningStderrMax));
+                                                      std::string_view stderr_tail,
+                                                      std::string_view build_output) const {
+  std::string last_words = " ";
+  if (!stderr_tail.empty()) {
+    last_words = fmt::format("\nIts last words on stderr:\n{}\n",
+                             shortened(stderr_tail, limits::kOpeningQuoteMax));
+  } else if (!build_output.empty()) {
+    last_words =
+        fmt::format("\nOutput of the build ({} shows more):\n{}\n", name(Builtin::build_log),
+                    shortened(build_output, limits::kOpeningQuoteMax));
+  }
   return fmt::format(
       "The MCP server behind mcp-sitter ({}) is not available: {}.{}Its tools are missing until it "
       "is available. Read the reason with {} and {}, fix the cause, and then call {}: this call "
@@ -317,6 +325,14 @@ std::string BuiltinNames::instructions_without_server(std::string_view command,
       "any case. {}",
       brief(command, 200), why, last_words, name(Builtin::status), name(Builtin::child_stderr),
       name(Builtin::status), instructions());
+}
+
+std::string BuiltinNames::instructions_while_starting(std::string_view command,
+                                                      std::string_view why) const {
+  return fmt::format(
+      "The MCP server behind mcp-sitter ({}) is not ready: {}. Wait, and then call {}: the "
+      "server's tools appear by themselves when it is ready. {}",
+      brief(command, 200), why, name(Builtin::status), instructions());
 }
 
 std::variant<KillArguments, ArgumentError> parse_kill_arguments(std::string_view raw) {
@@ -411,19 +427,19 @@ std::variant<NoArguments, ArgumentError> parse_no_arguments(std::string_view raw
 
 std::string complaint_about(const CallArguments& call, const Catalog& tools) {
   const std::string tool = brief(call.tool, 100);
-  for (const std::string_view item : tools.items()) {
-    const auto [name, schema] = members<2>(item, {"name", "inputSchema"});
-    if (string_value(name) != call.tool) continue;
-    for (const std::string_view required : json_elements(member(schema, "required"))) {
-      if (!member(call.arguments, string_value(required)).empty()) continue;
-      return fmt::format("{} needs the argument {}, which is missing. Its schema: {}", tool,
-                         brief(required, 100), brief(schema, limits::kShownSchemaMax));
-    }
-    return {};
+  const std::string_view item = tools.find(call.tool);
+  if (item.empty()) {
+    return fmt::format(
+        "the server has no tool {}. It has: {}", tool,
+        brief(fmt::format("{}", fmt::join(tools.names(), ", ")), limits::kShownSchemaMax));
   }
-  return fmt::format(
-      "the server has no tool {}. It has: {}", tool,
-      brief(fmt::format("{}", fmt::join(tools.names(), ", ")), limits::kShownSchemaMax));
+  const std::string_view schema = member(item, "inputSchema");
+  for (const std::string_view required : json_elements(member(schema, "required"))) {
+    if (!member(call.arguments, string_value(required)).empty()) continue;
+    return fmt::format("{} needs the argument {}, which is missing. Its schema: {}", tool,
+                       brief(required, 100), brief(schema, limits::kShownSchemaMax));
+  }
+  return {};
 }
 
 }  // namespace sitter

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,8 +20,8 @@
 namespace sitter {
 
 /// The raw JSON of a tool under this name. It has only members that exist in every revision of the
-/// protocol.
-std::string definition(Builtin builtin, std::string_view name);
+/// protocol. `rebuild`: the tool to call after an edit; empty if that is sitter_kill.
+std::string definition(Builtin builtin, std::string_view name, std::string_view rebuild = {});
 
 /// Which built-in tools are offered, and under which names. A built-in tool has its plain or chosen
 /// name until the child turns out to have a tool of that name. The child's tool then keeps the
@@ -29,10 +30,12 @@ class BuiltinNames {
  public:
   /// `has_build`: whether the tools for builds are offered. `chosen`: names that replace the plain
   /// names.
-  explicit BuiltinNames(bool has_build = false, std::map<Builtin, std::string> chosen = {});
+  /// `allowed`: no other tool is offered.
+  explicit BuiltinNames(bool has_build = false, std::map<Builtin, std::string> chosen = {},
+                        std::set<Builtin> allowed = {kBuiltins.begin(), kBuiltins.end()});
 
   /// From now on offers this tool too, after the others. Does nothing if the tool is already
-  /// offered.
+  /// offered or is not allowed.
   void offer(Builtin builtin);
   bool offers(Builtin builtin) const;
 
@@ -49,9 +52,12 @@ class BuiltinNames {
   /// What is appended to the child's `instructions`.
   std::string instructions() const;
   /// The instructions of an opening that the bridge answers itself: why the server is missing, its
-  /// last lines on stderr if there are any, and what to do.
+  /// last lines on stderr or the output of its build if there are any, and what to do.
   std::string instructions_without_server(std::string_view command, std::string_view why,
-                                          std::string_view stderr_tail) const;
+                                          std::string_view stderr_tail,
+                                          std::string_view build_output) const;
+  /// The same while the server is not ready yet. `why` is a clause without a full stop.
+  std::string instructions_while_starting(std::string_view command, std::string_view why) const;
 
  private:
   struct Offered {
@@ -61,6 +67,7 @@ class BuiltinNames {
   };
 
   std::map<Builtin, std::string> chosen_;
+  std::set<Builtin> allowed_;
   std::vector<Offered> offered_;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -74,6 +75,18 @@ std::vector<std::string> Catalog::names() const {
     if (item.name) names.push_back(*item.name);
   }
   return names;
+}
+
+std::size_t Catalog::bytes_of(const Items& items) {
+  std::size_t bytes = 0;
+  for (const Item& item : items) bytes += item.raw.size();
+  return bytes;
+}
+
+std::string_view Catalog::find(std::string_view name) const {
+  const auto found = std::find_if(latest_->begin(), latest_->end(),
+                                  [&](const Item& item) { return item.name == name; });
+  return found == latest_->end() ? std::string_view() : std::string_view(found->raw);
 }
 
 CatalogDiff Catalog::diff_since_told() const {

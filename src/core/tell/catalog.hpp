@@ -66,7 +66,14 @@ class Catalog {
   /// The decoded names of the items, or the URIs of resources, in order. Items without a name are
   /// left out.
   std::vector<std::string> names() const;
+  /// The raw text of the first item with this name, or of the resource with this URI; empty if
+  /// there is none.
+  std::string_view find(std::string_view name) const;
   std::size_t count() const { return latest_->size(); }
+  /// The size of all items.
+  std::size_t bytes() const { return bytes_of(*latest_); }
+  /// The size of all items of the list that the model was told last.
+  std::size_t told_bytes() const { return bytes_of(*told_); }
 
   CatalogDiff diff_since_told() const;
   void mark_told() { told_ = latest_; }
@@ -79,6 +86,7 @@ class Catalog {
 
   using Items = std::vector<Item>;
 
+  static std::size_t bytes_of(const Items& items);
   CatalogDiff diff(const Items& old_items, const Items& new_items) const;
 
   CatalogKind kind_;

@@ -98,6 +98,9 @@ std::string report_text(const DeathReport& report) {
       fmt::format("[mcp-sitter] {}. {}.", what_happened(report), effect(report, "call"));
   if (!report.stderr_tail.empty()) {
     text += "\nIts last words on stderr:\n" + report.stderr_tail;
+  } else if (!report.build_output.empty()) {
+    text += fmt::format("\nOutput of the build ({} shows more):\n{}", report.log_tool,
+                        report.build_output);
   } else if (report.end->reason != EndReason::not_executed) {
     text += "\nIt wrote nothing to stderr.";
   }
@@ -126,6 +129,7 @@ std::string error_data(const DeathReport& report) {
     if (!report.end->why.empty()) data["why"] = report.end->why;
   }
   if (!report.stderr_tail.empty()) data["stderr"] = report.stderr_tail;
+  if (!report.build_output.empty()) data["buildOutput"] = report.build_output;
   return data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 

@@ -29,20 +29,24 @@ struct DeathReport {
   Milliseconds startup_timeout{};
   std::string stderr_tool = "sitter_child_stderr";
   std::string kill_tool = "sitter_kill";
+  std::string log_tool = "sitter_build_log";
   /// The same end was reported before, and no start was tried since.
   bool is_repeated = false;
+  /// The excerpt of the output of the build that was to bring the command, if it has failed.
+  std::string build_output = {};
 };
 
 /// The text of the isError result of a tools/call: what happened, whether the call may have taken
-/// effect, the last lines of stderr, and what to do next. It begins with "[mcp-sitter] ". It is
-/// only for a child that is over.
+/// effect, the last lines of stderr or the output of the build, and what to do next. It begins with
+/// "[mcp-sitter] ". It is only for a child that is over.
 std::string report_text(const DeathReport& report);
 
-/// The `message` of an error for any other request: the same text on one line, without stderr.
+/// The `message` of an error for any other request: the same text on one line, without what
+/// the child or the build has written.
 std::string error_message(const DeathReport& report);
 
 /// The `data` of that error as JSON text: {"reason", "delivered", "exitCode", "signal",
-/// "lifetimeMs", "why", "stderr"}. Unknown members are left out.
+/// "lifetimeMs", "why", "stderr", "buildOutput"}. Unknown members are left out.
 std::string error_data(const DeathReport& report);
 
 }  // namespace sitter

@@ -17,6 +17,17 @@ namespace {
 /// Some servers write null for a member that they leave out.
 bool is_there(std::string_view raw) { return !raw.empty() && raw != "null"; }
 
+void add_lint_lines(const NoticeFacts& known, std::vector<std::string>& lines) {
+  const std::size_t shown = std::min(known.lint.size(), limits::kLintShownMax);
+  for (std::size_t i = 0; i < shown; ++i) {
+    lines.push_back(fmt::format("[mcp-sitter] lint: {}", known.lint[i]));
+  }
+  if (const std::size_t more = known.lint.size() - shown; more > 0) {
+    lines.push_back(fmt::format("[mcp-sitter] lint: {} more finding{}: {} shows all", more,
+                                more == 1 ? "" : "s", known.status_tool));
+  }
+}
+
 }  // namespace
 
 void Notices::on_restart(RestartNotice notice) {
@@ -57,15 +68,31 @@ bool Notices::put(std::string_view raw_id, std::string_view result, const Notice
   return true;
 }
 
+bool Notices::fits_error(std::string_view error) {
+  return member(error, "message").starts_with('"');
+}
+
+void Notices::put_into_error(std::string_view raw_id, std::string_view error,
+                             const NoticeFacts& known, Edits& edits) {
+  const std::string_view message = member(error, "message");
+  const std::string_view open = message.substr(0, message.size() - 1);
+  edits.replace(message, std::string(open) + json_string("\n\n" + tell(raw_id, known)).substr(1));
+}
+
 std::string Notices::text(const NoticeFacts& known) const {
   if (!owed_.restart) return remarks(known);
   RestartNotice notice = *owed_.restart;
   notice.tools = known.tools;
+  notice.tool_bytes_before = known.tool_bytes_before;
+  notice.tool_bytes = known.tool_bytes;
   notice.prompts = known.prompts;
   notice.resources = known.resources;
   notice.failed_starts = owed_.failed_starts;
   if (owed_.failed_starts > 0) notice.last_failure = known.failed_start;
   notice.status_tool = known.status_tool;
+  notice.stderr_tool = known.stderr_tool;
+  notice.failed_build = known.failed_build;
+  notice.log_tool = known.log_tool;
   notice.call_tool = known.call_tool;
   if (known.noise && known.noise->gen != noise_told_of_) {
     notice.stdout_line_count = static_cast<std::size_t>(known.noise->line_count);
@@ -88,6 +115,8 @@ std::string Notices::remarks(const NoticeFacts& known) const {
     lines.push_back(
         fmt::format("[mcp-sitter] Not every save is noticed: {}.", known.watch_problem));
   }
+  add_lint_lines(known, lines);
+  if (!known.old_code.empty()) lines.push_back("[mcp-sitter] " + known.old_code);
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
@@ -98,9 +127,11 @@ std::string Notices::tell(std::string_view raw_id, const NoticeFacts& known) {
 }
 
 std::string Notices::show(const NoticeFacts& known) {
-  shown_ = {owed_, known.watch_problem, {}, text(known)};
+  NoticeFacts lasting = known;
+  lasting.old_code.clear();
+  shown_ = {owed_, known.watch_problem, !known.old_code.empty(), {}, text(lasting), known.lint};
   if (known.noise) shown_.noisy = known.noise->gen;
-  return shown_.text;
+  return shown_.has_old_code ? text(known) : shown_.text;
 }
 
 void Notices::tell_shown(std::string_view raw_id) {
@@ -116,13 +147,13 @@ void Notices::tell_shown(std::string_view raw_id) {
   if (owed_.unread == told.unread) owed_.unread.clear();
   was_beside_structure_ = false;
   if (shown_.noisy) noise_told_of_ = *shown_.noisy;
-  told_ = {std::string(raw_id), shown_.text};
+  told_ = {std::string(raw_id), shown_.text, shown_.has_old_code};
 }
 
-void Notices::on_answered_cancelled(std::string_view raw_id) {
-  if (!told_ || !same_id(told_->id, raw_id)) return;
+bool Notices::on_answered_cancelled(std::string_view raw_id) {
+  if (!told_ || !same_id(told_->id, raw_id)) return false;
   owed_.unread = shortened(told_->text, limits::kNoticeBytesMax);
-  told_.reset();
+  return std::exchange(told_, {})->has_old_code;
 }
 
 }  // namespace sitter

@@ -15,12 +15,24 @@ namespace sitter {
 /// Facts that are only known when the text is written.
 struct NoticeFacts {
   CatalogDiff tools, prompts, resources;
+  /// The size of the definitions of all tools, as the model knows them and now.
+  std::size_t tool_bytes_before = 0;
+  std::size_t tool_bytes = 0;
   /// The last start that failed.
   std::optional<ChildEnd> failed_start;
   std::optional<History::Noise> noise;
+  /// The last build, if it failed and no other program has come since.
+  std::optional<BuildResult> failed_build;
   /// Why not every save is noticed, if the model was not told yet.
   std::string watch_problem;
+  /// The findings of the lint that the model was not told yet.
+  std::vector<std::string> lint;
+  /// That old code has given the result which this notice is put into; empty if the model need not
+  /// be told.
+  std::string old_code;
   std::string status_tool;
+  std::string stderr_tool;
+  std::string log_tool;
   /// Empty if the tool is not offered.
   std::string call_tool;
 };
@@ -38,6 +50,8 @@ class Notices {
   void add_replay_failure(std::string failure);
   /// A reload that nobody waited for has brought no new server. `text` is for the model.
   void on_reload_failed(std::string text);
+  /// Something else must be told that `NoticeFacts` holds.
+  void on_news() { was_beside_structure_ = false; }
   /// A new server serves, so the failed reload no longer matters.
   void forget_reload_failure() { owed_.reload_failure.clear(); }
 
@@ -51,24 +65,34 @@ class Notices {
   /// Whether the notice can be put into this raw result of a tools/call. It is put beside
   /// structured content only once, because it does not count as told there.
   bool fits(std::string_view result) const;
+  /// Whether the notice can be put into this raw error of a tools/call: its message is a string.
+  static bool fits_error(std::string_view error);
   /// Puts the notice into a result that it fits. Usually it comes first, so that the model reads it
   /// before the result. Beside structured content it comes last, because some clients parse the
   /// first block as a copy of that content. Returns whether the notice counts as told.
   bool put(std::string_view raw_id, std::string_view result, const NoticeFacts& known,
            Edits& edits);
+  /// Puts the notice behind the message of an error that it fits, because the message is all that
+  /// a model reads of an error. The notice counts as told.
+  void put_into_error(std::string_view raw_id, std::string_view error, const NoticeFacts& known,
+                      Edits& edits);
   std::string text(const NoticeFacts& known) const;
   /// Returns the text, which counts as told in the answer to the request with this raw id.
   std::string tell(std::string_view raw_id, const NoticeFacts& known);
   /// Returns the text for an answer that leaves later, when `tell_shown` is called.
   std::string show(const NoticeFacts& known);
-  /// What the last text that was shown says about the watch.
+  /// What the last text that was shown says about the watch, and about the lint.
   const std::string& shown_watch_problem() const { return shown_.watch_problem; }
+  const std::vector<std::string>& shown_lint() const { return shown_.lint; }
+  /// Whether the last text that was shown says that old code has answered.
+  bool has_shown_old_code() const { return shown_.has_old_code; }
   /// The text that was shown last counts as told in the answer to the request with this raw id.
   /// What has happened after `show` is still owed.
   void tell_shown(std::string_view raw_id);
   /// The client has cancelled a request that was already answered. If the answer held the last
-  /// notice, nobody has read that notice.
-  void on_answered_cancelled(std::string_view raw_id);
+  /// notice, nobody has read that notice, and `on_answered_cancelled` returns whether that notice
+  /// said that old code has answered.
+  bool on_answered_cancelled(std::string_view raw_id);
 
  private:
   struct Owed {
@@ -82,8 +106,11 @@ class Notices {
   struct Shown {
     Owed owed;
     std::string watch_problem;
+    bool has_old_code = false;
     std::optional<Generation> noisy;
+    /// Without the words about old code, which are not true any more when another child serves.
     std::string text;
+    std::vector<std::string> lint;
   };
 
   std::string remarks(const NoticeFacts& known) const;
@@ -96,6 +123,7 @@ class Notices {
   struct Told {
     std::string id;
     std::string text;
+    bool has_old_code = false;
   };
   std::optional<Told> told_;
 };

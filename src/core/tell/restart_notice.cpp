@@ -29,11 +29,13 @@ std::string binary_words(const RestartNotice& notice) {
   return words.empty() ? words : "binary" + words;
 }
 
-/// The line that readers of mcp-sitter 0.2.0 know.
+/// The line that readers of mcp-sitter 0.2.0 know. The first server that serves was not
+/// restarted.
 std::string first_line(const RestartNotice& notice) {
   std::vector<std::string> parts;
-  parts.push_back(fmt::format("[mcp-sitter] server restarted (spawn #{}, pid {}, startup {})",
-                              notice.spawn, notice.pid, duration_text(notice.startup)));
+  parts.push_back(fmt::format("[mcp-sitter] server {} (spawn #{}, pid {}, startup {})",
+                              notice.is_first ? "started" : "restarted", notice.spawn, notice.pid,
+                              duration_text(notice.startup)));
   if (!notice.path.empty()) parts.push_back("path: " + brief(notice.path, kPathBytesMax));
   if (std::string words = binary_words(notice); !words.empty()) parts.push_back(std::move(words));
   if (notice.previous) parts.push_back("previous: " + previous_words(*notice.previous));
@@ -114,14 +116,48 @@ void add_list_lines(const RestartNotice& notice, std::vector<std::string>& lines
   }
 }
 
+/// The last lines that the previous server wrote to stderr.
+void add_last_words(const RestartNotice& notice, std::vector<std::string>& lines) {
+  std::string_view rest = notice.last_words;
+  while (rest.ends_with('\n')) rest.remove_suffix(1);
+  if (rest.empty()) return;
+  std::vector<std::string> last;
+  while (last.size() < limits::kNoticeStderrLines && !rest.empty()) {
+    const std::size_t end = rest.rfind('\n');
+    last.push_back("| " + std::string(rest.substr(end == rest.npos ? 0 : end + 1)));
+    rest = end == rest.npos ? "" : rest.substr(0, end);
+  }
+  lines.push_back(fmt::format("its last words on stderr ({} shows more):",
+                              brief(notice.stderr_tool, kVersionBytesMax)));
+  lines.insert(lines.end(), last.rbegin(), last.rend());
+}
+
+/// What the changed tools cost in the context of a model.
+std::string growth_words(const RestartNotice& notice) {
+  if (notice.tools.empty() || notice.tool_bytes == notice.tool_bytes_before) return {};
+  const bool has_grown = notice.tool_bytes > notice.tool_bytes_before;
+  return fmt::format("the definitions of the tools {} by {} bytes to {}",
+                     has_grown ? "grew" : "shrank",
+                     has_grown ? notice.tool_bytes - notice.tool_bytes_before
+                               : notice.tool_bytes_before - notice.tool_bytes,
+                     notice.tool_bytes);
+}
+
 /// Everything but the details of tools, prompts and resources, which may be many.
 std::vector<std::string> other_lines(const RestartNotice& notice) {
   std::vector<std::string> lines;
+  add_last_words(notice, lines);
   if (!notice.call_tool.empty() && !notice.tools.added.empty()) {
     lines.push_back(fmt::format(
         R"(call a new tool with {} {{"tool": {}, "arguments": {{...}}}} if it is not in your list of tools)",
         notice.call_tool, json_string(brief(notice.tools.added.front(), kVersionBytesMax))));
   }
+  if (notice.failed_build) {
+    lines.push_back(fmt::format("{}, so this is the program from before it ({} shows the build)",
+                                build_clause(*notice.failed_build),
+                                brief(notice.log_tool, kVersionBytesMax)));
+  }
+  if (const std::string words = growth_words(notice); !words.empty()) lines.push_back(words);
   add_opening_lines(notice, lines);
   if (notice.restarts > 1) {
     lines.push_back(fmt::format("{} restarts since the last notice", notice.restarts));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/build/build.hpp"
 #include "core/child/child_end.hpp"
 #include "core/client/session.hpp"
 #include "core/tell/catalog.hpp"
@@ -22,6 +23,8 @@ struct RestartNotice {
     std::string after;
   };
 
+  /// No server has served before this one.
+  bool is_first = false;
   int spawn = 0;
   std::int64_t pid = 0;
   Milliseconds startup{};
@@ -30,10 +33,15 @@ struct RestartNotice {
   std::string version;
   std::optional<Milliseconds> build_age;
   std::optional<ChildEnd> previous;
+  /// The end of the stderr of that child; empty if the model knows it.
+  std::string last_words;
 
   /// How many restarts this notice stands for.
   int restarts = 1;
   CatalogDiff tools;
+  /// The size of the definitions of all tools, before and after the change.
+  std::size_t tool_bytes_before = 0;
+  std::size_t tool_bytes = 0;
   CatalogDiff prompts;
   CatalogDiff resources;
   std::vector<CatalogKind> not_compared;
@@ -49,6 +57,11 @@ struct RestartNotice {
   int failed_starts = 0;
   std::optional<ChildEnd> last_failure;
 
+  /// The last build, if it failed and the server is still the program from before it.
+  std::optional<BuildResult> failed_build;
+  /// The tool that shows the output of the build.
+  std::string log_tool = "sitter_build_log";
+
   /// How many lines on stdout were not messages, and the first of them.
   std::size_t stdout_line_count = 0;
   std::string stdout_line;
@@ -59,8 +72,9 @@ struct RestartNotice {
   /// The tool that calls tools which the client has not listed; empty if it is not offered.
   std::string call_tool;
 
-  /// The tool that shows what does not fit into the notice.
+  /// The tool that shows what does not fit into the notice, and the tool that shows stderr.
   std::string status_tool = "sitter_status";
+  std::string stderr_tool = "sitter_child_stderr";
 };
 
 /// The text of the notice: the line that readers of mcp-sitter 0.2.0 know, then one line for each

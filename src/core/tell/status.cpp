@@ -40,6 +40,7 @@ Json failure_json(const std::optional<StatusFacts::Failure>& failure) {
   json["exitCode"] = or_null(failure->exit_code);
   json["signal"] = failure->signal.empty() ? Json() : Json(failure->signal);
   json["stderrTail"] = failure->stderr_tail;
+  json["ageSeconds"] = whole_seconds(failure->age);
   return json;
 }
 
@@ -97,6 +98,7 @@ Json watch_json(const std::optional<StatusFacts::WatchFacts>& watch) {
   json["debounceMs"] = watch->debounce.count();
   json["folders"] = watch->folder_count;
   json["problem"] = watch->problem.empty() ? Json() : Json(watch->problem);
+  if (!watch->unmatched.empty()) json["unmatched"] = watch->unmatched;
   Json last;
   if (watch->last) {
     last["utc"] = utc_text(watch->last->when);
@@ -110,18 +112,43 @@ Json watch_json(const std::optional<StatusFacts::WatchFacts>& watch) {
 
 Json restart_json(const StatusFacts::RestartFacts& restart) {
   using When = RestartPolicy::When;
+  if (restart.policy == When::lazy) return Json();
   Json json;
-  json["policy"] = restart.policy == When::lazy       ? "lazy"
-                   : restart.policy == When::on_crash ? "on-crash"
-                                                      : "eager";
+  json["policy"] = restart.policy == When::on_crash ? "on-crash" : "eager";
   json["inARow"] = restart.in_a_row;
   json["max"] = restart.max;
   return json;
 }
 
-/// The members that mcp-sitter 0.2.0 has, in its order.
+/// The state of the server in one sentence, with what to do.
+std::string state_sentence(const StatusFacts& facts) {
+  std::string text;
+  if (facts.child_ready) {
+    text = fmt::format("The server runs (spawn #{}, {} tool{})", facts.spawn_count,
+                       facts.child_tool_count, facts.child_tool_count == 1 ? "" : "s");
+    if (facts.binary_stale.value_or(false)) text += ", but its file has changed since its start";
+  } else if (facts.starting) {
+    text = fmt::format(
+        "The server has been starting for {} (spawn #{}; reason: {}): wait, and its tools appear "
+        "by "
+        "themselves",
+        duration_text(facts.starting->age), facts.starting->gen, facts.starting->cause);
+  } else if (facts.child_state == "killing") {
+    text = "The server is being taken down";
+  } else if (facts.last_end.empty()) {
+    text = "The server has not been started yet; the first request that needs it starts it";
+  } else {
+    text = fmt::format("No server is running; {}, {}; the next request starts it", facts.last_end,
+                       age_text(*facts.last_end_age));
+  }
+  if (!facts.rebuild.empty()) text += "; " + facts.rebuild;
+  return one_line(text) + ".";
+}
+
+/// The members that mcp-sitter 0.2.0 has, in its order, behind the summary.
 Json known_status(const StatusFacts& facts) {
   Json json;
+  json["summary"] = state_sentence(facts);
   json["childCommand"] = facts.child_command;
   json["childArgs"] = facts.child_args;
   json["workingDirectory"] = or_null(facts.working_directory);
@@ -148,32 +175,54 @@ Json known_status(const StatusFacts& facts) {
   return json;
 }
 
+/// The same without members that are null, however deep they stand.
+Json without_nulls(Json json) {
+  if (!json.is_structured()) return json;
+  for (auto it = json.begin(); it != json.end();) {
+    if (json.is_object() && it->is_null()) {
+      it = json.erase(it);
+    } else {
+      *it = without_nulls(std::move(*it));
+      ++it;
+    }
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string status_text(const StatusFacts& facts) {
   Json json = known_status(facts);
-  json["sitterVersion"] = facts.sitter_version;
-  json["protocolEra"] = or_null(facts.protocol_era);
-  json["protocolVersion"] = or_null(facts.protocol_version);
-  json["serverInfo"] = document(facts.server_info);
-  json["binaryStale"] = or_null(facts.binary_stale);
-  json["requestsInFlight"] = facts.requests_in_flight;
-  json["requestsWaiting"] = facts.requests_waiting;
-  json["lastFailure"] = failure_json(facts.last_failure);
+  const auto add = [&](const char* name, Json value) {
+    const bool is_zero = value.is_number() && value == 0;
+    if (!value.empty() && !is_zero) json[name] = without_nulls(std::move(value));
+  };
+  add("sitterVersion", facts.sitter_version);
+  add("childToolBytes", facts.child_tool_bytes);
+  add("protocolEra", or_null(facts.protocol_era));
+  add("protocolVersion", or_null(facts.protocol_version));
+  if (facts.server_info) json["serverInfo"] = document(facts.server_info);
+  add("binaryStale", or_null(facts.binary_stale));
+  add("requestsInFlight", facts.requests_in_flight);
+  add("requestsWaiting", facts.requests_waiting);
+  add("lastFailure", failure_json(facts.last_failure));
   Json history = Json::array();
   for (const History::Life& life : facts.history) history.push_back(life_json(life));
-  json["history"] = std::move(history);
-  json["toolsDiff"] = diff_json(facts.tools_diff);
-  json["stdoutPollution"] = pollution_json(facts.stdout_pollution);
-  json["childProtocolVersion"] = or_null(facts.child_protocol_version);
-  json["build"] = build_json(facts.build);
-  json["watch"] = watch_json(facts.watch);
-  json["restart"] = restart_json(facts.restart);
+  add("history", std::move(history));
+  add("toolsDiff", diff_json(facts.tools_diff));
+  add("stdoutPollution", pollution_json(facts.stdout_pollution));
+  add("childProtocolVersion", or_null(facts.child_protocol_version));
+  add("build", build_json(facts.build));
+  add("watch", watch_json(facts.watch));
+  add("restart", restart_json(facts.restart));
+  add("lint", facts.lint);
   return indented(json);
 }
 
 std::string kill_reason_words(const ChildEnd& end) {
-  if (end.reason == EndReason::killed_by_sitter) return killer_words(end);
+  if (end.reason == EndReason::killed_by_sitter) {
+    return killer_words(end) + (end.had_no_child ? " (nothing ran)" : "");
+  }
   if (end.reason == EndReason::replaced) return "replaced";
   switch (end.reason) {
     case EndReason::not_executed:

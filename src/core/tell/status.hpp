@@ -18,8 +18,8 @@
 
 namespace sitter {
 
-/// What sitter_status shows, in the order in which it is shown. Texts may hold anything; they are
-/// made valid UTF-8 when they are shown.
+/// What sitter_status shows. Texts may hold anything; they are made valid UTF-8 when they are
+/// shown.
 struct StatusFacts {
   struct Failure {
     /// One clause, as end_clause returns it.
@@ -28,6 +28,17 @@ struct StatusFacts {
     /// Empty if no signal ended the child.
     std::string signal;
     std::string stderr_tail;
+    /// Since the end.
+    Milliseconds age{};
+  };
+
+  /// A child that does not serve yet.
+  struct Starting {
+    Generation gen = kNoGeneration;
+    /// Since its start.
+    Milliseconds age{};
+    /// What caused the start, in a few words.
+    std::string cause;
   };
 
   struct BuildFacts {
@@ -44,6 +55,8 @@ struct StatusFacts {
     std::size_t folder_count = 0;
     /// Empty if every change is seen.
     std::string problem;
+    /// The patterns that no file matches.
+    std::vector<std::string> unmatched;
     std::optional<Watch::Trigger> last;
     /// The files that reloads write themselves.
     std::vector<std::string> own;
@@ -65,10 +78,18 @@ struct StatusFacts {
   bool child_ready = false;
   std::optional<std::int64_t> child_pid;
   std::int64_t child_tool_count = 0;
+  /// The size of the definitions of those tools.
+  std::int64_t child_tool_bytes = 0;
   std::int64_t spawn_count = 0;
   std::int64_t kill_count = 0;
   std::optional<WallTime> last_kill;
   std::optional<std::string> last_kill_reason;
+  /// The same end as a clause, as end_clause returns it, and the time since then.
+  std::string last_end;
+  std::optional<Milliseconds> last_end_age;
+  std::optional<Starting> starting;
+  /// The rebuild that is on its way, as progress_clause returns it; empty if there is none.
+  std::string rebuild;
   std::optional<Milliseconds> last_startup;
   std::optional<Milliseconds> child_uptime;
   std::optional<int> previous_exit_code;
@@ -98,8 +119,12 @@ struct StatusFacts {
   /// Set if something is watched.
   std::optional<WatchFacts> watch;
   RestartFacts restart;
+  /// The findings of the lint. Left out if there is none.
+  std::vector<std::string> lint;
 };
 
+/// The members that mcp-sitter 0.2.0 has are always there. The others are left out if they are
+/// null, zero or empty.
 std::string status_text(const StatusFacts& facts);
 
 /// The words that mcp-sitter 0.2.0 uses for lastKillReason: "sitter_kill", "external (exit 0)",

@@ -22,8 +22,8 @@ class FileWatch {
     /// Some files were written, created, moved or deleted. All changes of one read are reported
     /// together.
     std::function<void(fact::FilesChanged)> on_changed;
-    /// Says how much is watched, and why some changes may not be seen. Called after `start`, and
-    /// whenever this information changes.
+    /// Says how much is watched, why some changes may not be seen, and which patterns match
+    /// nothing. Called when the tree has been read, and whenever this information has changed.
     std::function<void(fact::WatchChanged)> on_extent;
   };
 
@@ -32,7 +32,8 @@ class FileWatch {
   FileWatch& operator=(const FileWatch&) = delete;
   ~FileWatch();
 
-  /// Begins to watch. This takes about as long as listing all folders.
+  /// Begins to watch. A large tree is read in small steps between the events of the loop. A file
+  /// that changes before the reading has reached it is reported too.
   void start();
   /// Also watches this file, in place of the file of an earlier call. The file is usable if it is a
   /// regular file and not empty. A path that is not absolute is ignored.

@@ -1,3 +1,5 @@
+#include <dirent.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
@@ -6,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -18,6 +21,7 @@
 #include <utility>
 
 #include "io/files/file_watch.hpp"
+#include "io/files/ignore_files.hpp"
 #include "io/system/file_descriptor.hpp"
 #include "sitter/limits.hpp"
 
@@ -36,14 +40,19 @@ constexpr std::uint32_t kEventsOnTheWay = IN_CREATE | IN_DELETE | IN_MOVED_FROM 
 constexpr std::uint32_t kAdded = IN_CREATE | IN_MOVED_TO;
 constexpr std::uint32_t kRemoved = IN_DELETE | IN_MOVED_FROM;
 
-constexpr std::string_view kIgnoreFile = ".gitignore";
+/// The file that makes a folder a virtual environment of Python.
+constexpr std::string_view kEnvironmentFile = "pyvenv.cfg";
+
+/// A time of the file system. What has changed after this time is reported when it is found.
+using Stamp = std::chrono::sys_time<std::chrono::nanoseconds>;
+constexpr Stamp kEver = Stamp::min();
+
+Stamp stamp(const timespec& time) {
+  return Stamp(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
+}
 
 /// A folder on the way to a root may be created just while the watcher looks for it.
 constexpr int kAnchorTries = 10;
-
-std::string parent_of(const std::string& path) {
-  return path.substr(0, std::min(path.rfind('/'), path.size()));
-}
 
 /// In this file, the root of the file system is an empty path.
 const char* name_of(const std::string& path) { return path.empty() ? "/" : path.c_str(); }
@@ -60,20 +69,6 @@ bool is_folder(const std::string& path) {
 bool is_filled_file(const std::string& path) {
   struct stat found {};
   return stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode) && found.st_size > 0;
-}
-
-/// Empty if there is no such file. A file above the size limit is cut.
-std::optional<std::string> ignore_file_in(const std::string& folder) {
-  const std::string path = folder + '/' + std::string(kIgnoreFile);
-  std::error_code error;
-  // Opening a FIFO would block.
-  if (!fs::is_regular_file(path, error)) return std::nullopt;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  std::string text(limits::kIgnoreFileBytesMax, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  return text;
 }
 
 std::string number_in(const char* path) {
@@ -103,8 +98,8 @@ class FileWatch::Watcher final : private EventLoop::Reader {
           fmt::format("nothing can be watched: {} (fs.inotify.max_user_instances is {})",
                       std::strerror(errno), number_in("/proc/sys/fs/inotify/max_user_instances"));
     }
-    find_roots(Files::known);
-    tell();
+    find_roots(std::chrono::system_clock::now());
+    go_on();
   }
 
   void set_binary(const std::string& path) {
@@ -114,14 +109,34 @@ class FileWatch::Watcher final : private EventLoop::Reader {
     binary_ = path;
     binary_target_ = std::move(target);
     if (!inotify_.is_open()) return;
-    find_roots(Files::known);
-    tell();
+    find_roots(std::chrono::system_clock::now());
+    go_on();
   }
 
  private:
-  /// Whether a scan reports the files that it finds as changed: `known` files are not reported,
-  /// `new_ones` are.
-  enum class Files { known, new_ones };
+  struct Watch {
+    int number;
+    /// Whether the entries of the folder are reported. A folder on the way to a root is watched
+    /// without being read.
+    bool is_read = false;
+  };
+
+  /// The folder that is being read.
+  struct Reading {
+    std::string folder;
+    Stamp since;
+    std::unique_ptr<DIR, int (*)(DIR*)> entries;
+    /// Whether the folder was not watched before it was read, so that its entries may have changed
+    /// unseen since `since`.
+    bool is_first;
+    bool has_changed_entry = false;
+
+    Stamp last_change(timespec stat::*time) const {
+      struct stat status {};
+      fstat(dirfd(entries.get()), &status);
+      return stamp(status.*time);
+    }
+  };
 
   // ---- what there is to watch
 
@@ -135,7 +150,7 @@ class FileWatch::Watcher final : private EventLoop::Reader {
   }
 
   /// Watches the roots, and the folders in which missing roots would appear.
-  void find_roots(Files files) {
+  void find_roots(Stamp since) {
     anchors_.clear();
     for (const std::string& root : roots()) {
       watch_anchor(root);
@@ -143,11 +158,12 @@ class FileWatch::Watcher final : private EventLoop::Reader {
       const bool is_new = is_there && found_roots_.insert(root).second;
       if (!is_there) found_roots_.erase(root);
       if (is_folder(root)) {
-        if (watches_.contains(root) || !takes_folder(root)) continue;
-        read_ignore_files_above(root);
-        scan(root, files);
-      } else if (is_new && files == Files::new_ones && takes_file(root)) {
-        note(root);
+        if (is_read(root) || to_read_.contains(root) || !takes_folder(root)) continue;
+        read_ignore_files_above(root, filter_);
+        read_later(root, since);
+      } else if (is_there) {
+        filter_.on_file(root);
+        if (is_new && since == kEver && takes_file(root)) note(root);
       }
     }
   }
@@ -170,42 +186,116 @@ class FileWatch::Watcher final : private EventLoop::Reader {
     }
   }
 
-  /// Reads the ignore files above the root: up to the top of the repository or, without a
-  /// repository, up to the base of the patterns.
-  void read_ignore_files_above(const std::string& root) {
-    std::vector<std::string> folders;
-    bool is_in_repository = false;
-    for (std::string folder = root; !folder.empty() && !is_in_repository;) {
-      folder = parent_of(folder);
-      folders.push_back(folder);
-      is_in_repository = access((folder + "/.git").c_str(), F_OK) == 0;
+  // ---- the reading, step by step
+
+  /// The folder is to be watched and read, with all folders in it that the filter accepts.
+  void read_later(const std::string& folder, Stamp since) {
+    Stamp& from = to_read_.try_emplace(folder, since).first->second;
+    from = std::min(from, since);
+  }
+
+  bool is_reading() const { return reading_ || !to_read_.empty() || checked_to_; }
+
+  /// Takes the first steps at once, and the others between the events of the loop.
+  void go_on() {
+    if (!is_slice_due_) read_slice();
+    tell();
+  }
+
+  void read_slice() {
+    const auto end = std::chrono::steady_clock::now() + limits::kWatchSlice;
+    for (std::size_t steps = 0; steps < limits::kWatchSliceSteps && is_reading(); ++steps) {
+      take_step();
+      if (std::chrono::steady_clock::now() >= end) break;
     }
-    for (const std::string& folder : folders) {
-      if (!is_in_repository && !is_same_or_below(folder, filter_.base())) return;
-      filter_.set_ignore_file(folder, ignore_file_in(folder));
+    is_slice_due_ = is_reading();
+    if (!is_slice_due_) return;
+    loop_.post([this, is_alive = std::weak_ptr<const bool>(is_alive_)] {
+      if (is_alive.expired()) return;
+      read_slice();
+      tell();
+    });
+  }
+
+  void take_step() {
+    if (reading_) {
+      read_entry();
+    } else if (!to_read_.empty()) {
+      const auto next = to_read_.extract(to_read_.begin());
+      read_folder(next.key(), next.mapped());
+    } else {
+      check_watch();
     }
   }
 
-  /// Watches a folder and all folders in it that the filter accepts.
-  void scan(const std::string& top, Files files) {
-    std::vector<std::string> folders{top};
-    while (!folders.empty()) {
-      const std::string folder = std::move(folders.back());
-      folders.pop_back();
-      if (!watch(folder)) continue;
-      filter_.set_ignore_file(folder, ignore_file_in(folder));
-      std::error_code error;
-      for (fs::directory_iterator entry(name_of(folder), error), end; !error && entry != end;
-           entry.increment(error)) {
-        std::string path = folder + '/' + entry->path().filename().native();
-        if (!entry->is_symlink(error) && entry->is_directory(error)) {
-          if (takes_folder(path)) folders.push_back(std::move(path));
-        } else if (files == Files::new_ones && takes_file(path)) {
-          note(path);
-        }
-      }
+  void read_folder(const std::string& folder, Stamp since) {
+    const bool is_environment =
+        access((folder + '/' + std::string(kEnvironmentFile)).c_str(), F_OK) == 0;
+    filter_.set_virtual_environment(folder, is_environment);
+    if (!takes_folder(folder) || !watch(folder)) return;
+    read_ignore_file(folder, filter_);
+    const bool is_first = !std::exchange(watches_[folder].is_read, true);
+    reading_.emplace(Reading{folder, since, {opendir(name_of(folder)), closedir}, is_first});
+    if (!reading_->entries) {
+      reading_.reset();
+      return;
     }
+    // A folder that was moved here brings its files, and their times are older than the move.
+    const bool is_moved = reading_->last_change(&stat::st_ctim) > since &&
+                          reading_->last_change(&stat::st_mtim) <= since;
+    if (is_first && is_moved) reading_->since = kEver;
   }
+
+  void read_entry() {
+    const dirent* const entry = readdir(reading_->entries.get());
+    if (entry == nullptr) {
+      finish_folder();
+      return;
+    }
+    const std::string_view name = entry->d_name;
+    struct stat status {};
+    const int folder = dirfd(reading_->entries.get());
+    if (name == "." || name == ".." ||
+        fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
+      return;
+    }
+    const std::string path = reading_->folder + '/' + std::string(name);
+    const bool has_changed = stamp(status.st_ctim) > reading_->since;
+    if (has_changed) reading_->has_changed_entry = true;
+    if (S_ISDIR(status.st_mode)) {
+      if (takes_folder(path)) read_later(path, reading_->since);
+      return;
+    }
+    filter_.on_file(path);
+    const bool is_told = reading_->since == kEver || (reading_->is_first && has_changed);
+    if (is_told && takes_file(path)) note(path);
+  }
+
+  void finish_folder() {
+    // If the folder has changed but no entry is new, an entry is gone, and nobody knows its name.
+    const bool has_lost_entry = reading_->is_first && reading_->since != kEver &&
+                                !reading_->has_changed_entry &&
+                                reading_->last_change(&stat::st_mtim) > reading_->since;
+    if (has_lost_entry) note(reading_->folder);
+    reading_.reset();
+  }
+
+  /// Ends the watch of the next folder if the filter does not accept it any more.
+  void check_watch() {
+    const auto watch = watches_.upper_bound(*checked_to_);
+    if (watch == watches_.end()) {
+      checked_to_.reset();
+      return;
+    }
+    checked_to_ = watch->first;
+    if (takes_folder(watch->first)) return;
+    watch->second.is_read = false;
+    if (anchors_.contains(watch->first)) return;
+    drop(watch->second.number, watch->first);
+    watches_.erase(watch);
+  }
+
+  // ---- the watches
 
   bool takes_folder(const std::string& path) const { return filter_.takes_folder(path); }
   bool takes_file(const std::string& path) const {
@@ -223,13 +313,18 @@ class FileWatch::Watcher final : private EventLoop::Reader {
       if (is_needed) note_problem(folder, errno);
       return false;
     }
-    if (const auto before = watches_.find(folder);
-        before != watches_.end() && before->second != number) {
-      drop(before->second, folder);
+    const auto [watch, is_new] = watches_.try_emplace(folder, Watch{number});
+    if (!is_new && watch->second.number != number) {
+      drop(watch->second.number, folder);
+      watch->second = {number};
     }
-    watches_[folder] = number;
     folders_[number].insert(folder);
     return true;
+  }
+
+  bool is_read(const std::string& folder) const {
+    const auto watch = watches_.find(folder);
+    return watch != watches_.end() && watch->second.is_read;
   }
 
   void note_problem(const std::string& folder, int error) {
@@ -255,16 +350,11 @@ class FileWatch::Watcher final : private EventLoop::Reader {
 
   /// The folder no longer exists, and neither do the folders in it.
   void forget(const std::string& folder) {
-    for (auto watch = watches_.lower_bound(folder); watch != watches_.end();) {
-      if (!watch->first.starts_with(folder)) break;
-      if (!is_same_or_below(watch->first, folder)) {
-        ++watch;
-        continue;
-      }
-      drop(watch->second, watch->first);
-      filter_.set_ignore_file(watch->first, std::nullopt);
-      watch = watches_.erase(watch);
-    }
+    erase_at_or_below(watches_, folder,
+                      [this](const auto& watch) { drop(watch.second.number, watch.first); });
+    erase_at_or_below(to_read_, folder);
+    if (reading_ && is_same_or_below(reading_->folder, folder)) reading_.reset();
+    filter_.forget(folder);
     are_roots_unsure_ = are_roots_unsure_ || leads_to_root(folder);
   }
 
@@ -279,20 +369,16 @@ class FileWatch::Watcher final : private EventLoop::Reader {
     problem_.clear();
     for (const std::string& root : roots()) {
       if (!is_folder(root) || !takes_folder(root)) continue;
-      read_ignore_files_above(root);
-      scan(root, Files::known);
+      read_ignore_files_above(root, filter_);
+      read_later(root, std::chrono::system_clock::now());
     }
-    std::vector<std::string> gone;
-    for (const auto& [folder, number] : watches_) {
-      if (!takes_folder(folder) && !anchors_.contains(folder)) gone.push_back(folder);
-    }
-    for (const std::string& folder : gone) forget(folder);
+    checked_to_.emplace();
   }
 
   // ---- what happens
 
   Seen on_readable() override {
-    alignas(inotify_event) std::array<char, 64 * limits::kKiB> buffer;
+    alignas(inotify_event) std::array<char, limits::kWatchEventBytes> buffer;
     const ssize_t count = read(inotify_.number(), buffer.data(), buffer.size());
     if (count <= 0) return Seen::nothing;
     for (const char* at = buffer.data(); at < buffer.data() + count;) {
@@ -301,14 +387,9 @@ class FileWatch::Watcher final : private EventLoop::Reader {
       on_event(event, event.len > 0 ? at + sizeof event : "");
       at += sizeof event + event.len;
     }
-    if (std::exchange(are_roots_unsure_, false)) find_roots(Files::new_ones);
-    if (std::exchange(are_rules_unsure_, false)) {
-      look_again();
-      // The paths that the user has named are watched whatever the ignore files say.
-      find_roots(Files::known);
-      are_roots_unsure_ = false;
-    }
-    tell();
+    if (std::exchange(are_roots_unsure_, false)) find_roots(kEver);
+    if (std::exchange(are_rules_unsure_, false)) look_again();
+    go_on();
     return Seen::partly;
   }
 
@@ -336,7 +417,8 @@ class FileWatch::Watcher final : private EventLoop::Reader {
       on_folder(event.mask, path);
       return;
     }
-    if (name == kIgnoreFile) are_rules_unsure_ = true;
+    if (name == kIgnoreFile || name == kEnvironmentFile) are_rules_unsure_ = true;
+    filter_.on_file(path);
     // A link that was created anew may lead elsewhere.
     if ((event.mask & (kAdded | kRemoved)) != 0 && watches_.contains(path)) forget(path);
     if (takes_file(path)) note(path);
@@ -345,12 +427,14 @@ class FileWatch::Watcher final : private EventLoop::Reader {
   void on_folder(std::uint32_t mask, const std::string& path) {
     const bool is_taken = takes_folder(path);
     if ((mask & kRemoved) != 0) {
-      // For a deleted folder, the deletion of each file was reported already.
-      if (is_taken && (mask & IN_MOVED_FROM) != 0) note(path);
+      // For a deleted folder that was read, the deletion of each file was reported already.
+      const auto unread = to_read_.find(path);
+      const bool is_unread = unread != to_read_.end() && unread->second != kEver;
+      if (is_taken && (is_unread || (mask & IN_MOVED_FROM) != 0)) note(path);
       found_roots_.erase(path);
       forget(path);
     } else if ((mask & kAdded) != 0 && is_taken) {
-      scan(path, Files::new_ones);
+      read_later(path, kEver);
     }
   }
 
@@ -367,15 +451,15 @@ class FileWatch::Watcher final : private EventLoop::Reader {
       }
       events_.on_changed(std::move(fact));
     }
+    if (is_reading()) return;
     const auto others = std::count_if(anchors_.begin(), anchors_.end(), [this](const auto& folder) {
-      return !takes_folder(folder) && watches_.contains(folder);
+      return !is_read(folder) && watches_.contains(folder);
     });
-    const fact::WatchChanged extent{watches_.size() - static_cast<std::size_t>(others), problem_};
-    if (told_ && told_->folder_count == extent.folder_count && told_->problem == extent.problem) {
-      return;
-    }
+    fact::WatchChanged extent{watches_.size() - static_cast<std::size_t>(others), problem_};
+    if (problem_.empty()) extent.unmatched = filter_.unmatched();
+    if (told_ == extent) return;
     told_ = extent;
-    events_.on_extent(extent);
+    events_.on_extent(std::move(extent));
   }
 
   EventLoop& loop_;
@@ -384,7 +468,7 @@ class FileWatch::Watcher final : private EventLoop::Reader {
   FileDescriptor inotify_;
   std::string binary_, binary_target_;
 
-  std::map<std::string, int> watches_;
+  std::map<std::string, Watch> watches_;
   /// Maps the number of a watch to its paths. A folder that can be reached through links has
   /// several paths, but only one number.
   std::unordered_map<int, std::set<std::string>> folders_;
@@ -393,6 +477,15 @@ class FileWatch::Watcher final : private EventLoop::Reader {
   std::set<std::string> found_roots_;
   bool are_roots_unsure_ = false;
   bool are_rules_unsure_ = false;
+
+  std::optional<Reading> reading_;
+  /// The folders that are to be read, each after the folders above it.
+  std::map<std::string, Stamp> to_read_;
+  /// Set while the watches are compared with new rules: the last folder that was compared.
+  std::optional<std::string> checked_to_;
+  bool is_slice_due_ = false;
+  /// A slice may be due when the watcher is gone.
+  std::shared_ptr<const bool> is_alive_ = std::make_shared<const bool>(true);
 
   /// The files that the events of one read have changed.
   std::set<std::string> changed_;

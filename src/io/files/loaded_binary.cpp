@@ -64,7 +64,8 @@ BinaryFacts LoadedBinary::look(long pid) {
       facts.loaded->modified = loaded_.mtime;
       facts.loaded->size = static_cast<std::int64_t>(loaded_.size);
     }
-    facts.stale = !is_same_file(loaded_, info);
+    // Behind `docker run`, for example, no file is known.
+    if (loaded_.exists || info.exists) facts.stale = !is_same_file(loaded_, info);
   }
   return facts;
 }

@@ -25,6 +25,9 @@ class LoadedBinary {
 
   /// The path at the last start; absolute if there was such a file.
   const std::string& path() const { return loaded_.path; }
+  /// The file as it was when the last child was started, and when that was.
+  const BinaryInfo& loaded() const { return loaded_; }
+  WallTime started() const { return started_; }
 
   /// The present state of the file. `pid` is the running child, or 0.
   BinaryFacts look(long pid);

@@ -31,6 +31,8 @@ struct LaunchFailure {
   std::string reason;
   /// The program is open for writing (ETXTBSY, execve(2)).
   bool is_file_busy = false;
+  /// No file has the name of the command.
+  bool is_missing = false;
 };
 
 /// What a request means on this system at this moment.

@@ -223,7 +223,8 @@ PlannedLaunch plan_launch(const LaunchRequest& request) {
   }
   Search search = search_path(plan, request.command);
   if (search.found.empty()) {
-    return LaunchFailure{not_found(plan, request.command, search.skipped)};
+    return LaunchFailure{.reason = not_found(plan, request.command, search.skipped),
+                         .is_missing = search.skipped.empty()};
   }
   plan.program = search.found;
   return plan;

@@ -281,7 +281,10 @@ LaunchFailure diagnose(int error, const LaunchPlan& plan) {
   if (stat(plan.cwd.c_str(), &facts) != 0) {
     return {"the working directory " + plan.cwd + " is gone; make it again, or name another"};
   }
-  return {"can't start " + plan.program + ": " + reason_of(error, plan.program), error == ETXTBSY};
+  // The interpreter or the loader of a file may be missing, too.
+  const bool is_missing = error == ENOENT && stat(plan.program.c_str(), &facts) != 0;
+  return {"can't start " + plan.program + ": " + reason_of(error, plan.program), error == ETXTBSY,
+          is_missing};
 }
 
 }  // namespace

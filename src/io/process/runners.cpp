@@ -52,10 +52,25 @@ constexpr std::string_view kNoPrograms[] = {
     ".md",     ".log",   ".pem",  ".key",  ".crt", ".db",   ".sqlite", ".csv",
 };
 
+// Programs that start another program anew when files change.
+constexpr std::string_view kWatchers[] = {
+    "nodemon",   "node-dev", "ts-node-dev", "tsnd",  "watchexec", "entr",     "watchfiles",
+    "watchmedo", "reflex",   "cargo-watch", "denon", "hupper",    "jurigged", "modd",
+};
+constexpr std::string_view kWatchOptions[] = {
+    "watch", "--watch", "--watch-path", "--reload", "--hot", "--hmr",
+};
+
 // Options whose value is a program file, but not the file under development.
 constexpr std::string_view kOptionsWithFile[] = {
     "-r", "--require", "--import", "--loader", "--experimental-loader", "--preload", "-javaagent",
 };
+
+// An option of one letter may be the last of several: `sh -lc`.
+bool comes_with_code(std::string_view option) {
+  return option == "-e" || option == "--eval" ||
+         (option.starts_with('-') && option.size() <= 4 && option.ends_with('c'));
+}
 
 template <class List>
 bool contains(const List& list, std::string_view word) {
@@ -127,6 +142,13 @@ Runner runner_kind(std::string_view program) {
   return Runner::none;
 }
 
+bool restarts_itself(const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return contains(kWatchers, stem_of(word)) ||
+           contains(kWatchOptions, std::string_view(word).substr(0, word.find('=')));
+  });
+}
+
 std::optional<std::string> script_of(const std::vector<std::string>& arguments,
                                      const std::string& cwd) {
   fs::path base = cwd;
@@ -141,6 +163,9 @@ std::optional<std::string> script_of(const std::vector<std::string>& arguments,
       base /= arguments[++i];
     } else if (contains(kOptionsWithFile, word) && has_next) {
       ++i;
+    } else if (comes_with_code(word) && has_next) {
+      // The words behind the code are its arguments. `sh -e` and `php -c` have a file instead.
+      if (!file_at(base / arguments[i + 1])) return std::nullopt;
     } else if (!word.empty() && word.front() != '-') {
       if (auto file = program_file(base, word)) return file;
     }

@@ -22,10 +22,15 @@ enum class Runner {
 /// `program` is a path or a name. Version numbers (python3.11), case and `.exe` are ignored.
 Runner runner_kind(std::string_view program);
 
+/// Whether these words of a command line show that the program starts itself anew when its sources
+/// change: `node --watch`, nodemon, `uvicorn --reload`, `dotnet watch`.
+bool restarts_itself(const std::vector<std::string>& words);
+
 /// Finds the file under development in the arguments of an interpreter or wrapper. `arguments` does
 /// not include the name of the interpreter or wrapper. The file is the first argument that names an
 /// existing file, relative to `cwd`; options and files that hold no program (.json, .env, .toml,
 /// ...) are skipped. For `-m pkg` it is pkg/__main__.py or pkg.py in `cwd` or in its folder src.
+/// Behind code that an option brings (`sh -c`, `node -e`) there is none.
 /// Returns an absolute path.
 std::optional<std::string> script_of(const std::vector<std::string>& arguments,
                                      const std::string& cwd);

@@ -46,7 +46,8 @@ class EventLoop {
   /// a pause.
   void set_paused(Reader& reader, bool paused);
 
-  /// Calls the function from the loop, soon.
+  /// Calls the function from the loop, soon. A function that posts itself again delays no event by
+  /// more than one call.
   void post(std::function<void()> function);
 
   /// Returns after `stop`.

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/asio/post.hpp>
 #include <cerrno>
+#include <deque>
+#include <functional>
 #include <iterator>
 #include <list>
 #include <system_error>
@@ -81,13 +82,23 @@ struct EventLoop::System {
     epoll_ctl(epoll.number(), EPOLL_CTL_DEL, gone.descriptor, nullptr);
   }
 
+  /// What the functions post is called in the next round of the loop.
+  void call_posted(const boost::asio::io_context& io) {
+    for (std::size_t count = posted.size(); count > 0 && !io.stopped(); --count) {
+      const auto function = std::move(posted.front());
+      posted.pop_front();
+      function();
+    }
+  }
+
   FileDescriptor epoll;
   std::list<Watched> watched;
-  bool has_posted = false;
+  std::deque<std::function<void()>> posted;
 };
 
 EventLoop::EventLoop() { system_ = std::make_unique<System>(io_); }
-EventLoop::~EventLoop() = default;
+// A function that was never called may own a reader, which looks for itself in the loop.
+EventLoop::~EventLoop() { system_->posted.clear(); }
 
 EventLoop::Watched* EventLoop::find(const Reader& reader) {
   const auto found = std::find_if(system_->watched.begin(), system_->watched.end(),
@@ -124,20 +135,20 @@ void EventLoop::set_paused(Reader& reader, bool paused) {
   }
 }
 
+// Asio would return to this loop only after the last call of a function that posts itself again.
 void EventLoop::post(std::function<void()> function) {
-  boost::asio::post(io_, std::move(function));
-  // Asio does not wake the loop for a function that the only thread posts.
-  system_->has_posted = true;
+  system_->posted.push_back(std::move(function));
 }
 
 void EventLoop::run() {
   System& system = *system_;
   while (!io_.stopped()) {
     std::array<epoll_event, 16> events;
-    const bool waits = !system.has_posted && !system.has_ready();
+    const bool waits = system.posted.empty() && !system.has_ready();
     const int count = epoll_wait(system.epoll.number(), events.data(),
                                  static_cast<int>(events.size()), waits ? -1 : 0);
-    bool is_asio_ready = std::exchange(system.has_posted, false);
+    // Asio does not wake the loop for what a posted function leaves to it.
+    bool is_asio_ready = !system.posted.empty();
     for (int i = 0; i < count; ++i) {
       const epoll_event& event = events[static_cast<std::size_t>(i)];
       if (auto* const watched = static_cast<Watched*>(event.data.ptr)) {
@@ -147,6 +158,7 @@ void EventLoop::run() {
         is_asio_ready = true;
       }
     }
+    system.call_posted(io_);
     if (is_asio_ready) io_.poll();
     system.read_ready();
   }

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/orders.hpp"
+#include "sitter/fact.hpp"
+#include "sitter/generation.hpp"
+#include "sitter/time.hpp"
+
+namespace sitter {
+
+/// Whether the child that answers runs old code: when the shell looks at the sources of the child,
+/// which change of them is known, and whether the model was told of that change.
+///
+///     resting --on_call, a second after the last look--> looking --on_checked--> resting
+class OldCode {
+ public:
+  struct Change {
+    std::string file;
+    WallTime when;
+  };
+
+  /// `is_on`: whether the shell ever looks.
+  explicit OldCode(bool is_on) : is_on_(is_on) {}
+
+  /// A call was passed to this child, which serves.
+  void on_call(Generation gen, Now now, Orders& out);
+  /// The shell has looked. Returns whether a change was found that was not known.
+  bool on_checked(const fact::SourcesChecked& fact);
+
+  /// The newest change since the start of this child. Null if there is none, and if the model was
+  /// told of it.
+  const Change* untold(Generation gen) const;
+  void on_told() { is_told_ = true; }
+  /// Nobody has read what was told last.
+  void on_unread() { is_told_ = false; }
+
+ private:
+  bool is_on_;
+  bool is_looking_ = false;
+  std::optional<Instant> looked_at_;
+  /// The newest child of which a change is known.
+  Generation gen_ = kNoGeneration;
+  Change newest_;
+  bool is_told_ = false;
+};
+
+/// What the result of a call says that old code has answered. `tool` is the tool to call.
+std::string old_code_text(const OldCode::Change& change, std::string_view tool, WallTime now);
+
+}  // namespace sitter

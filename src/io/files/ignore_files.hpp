@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/build/watch_filter.hpp"
+
+namespace sitter {
+
+inline constexpr std::string_view kIgnoreFile = ".gitignore";
+
+/// Gives the filter the ignore file of this folder. A file above the size limit is cut.
+void read_ignore_file(const std::string& folder, WatchFilter& filter);
+
+/// Gives the filter the ignore files above the folder: up to the top of the repository or, without
+/// a repository, up to the base of the filter.
+void read_ignore_files_above(const std::string& folder, WatchFilter& filter);
+
+/// The folder that holds this path. The root of the file system is an empty path.
+std::string parent_of(const std::string& path);
+
+}  // namespace sitter

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/build/watch_filter.hpp"
+#include "io/files/binary_info.hpp"
+#include "io/process/launch_plan.hpp"
+#include "sitter/time.hpp"
+
+namespace sitter {
+
+/// Looks for changes in the sources of one running child: its own file and, if an interpreter runs
+/// this file, the files with the same ending that the arguments name or that are below the folder
+/// of this file. Ignored files and folders are left out, and so are hidden folders and links to
+/// folders. A file that is deleted does not count as changed, because some editors delete a file
+/// before they write it anew.
+class SourceLook {
+ public:
+  struct Change {
+    /// Relative to the working directory of the child, if it is below it.
+    std::string file;
+    WallTime when;
+  };
+  struct Seen {
+    /// The newest change since the start of the child, also one that an earlier look has found.
+    std::optional<Change> newest;
+    /// This look has seen all sources.
+    bool is_whole = false;
+  };
+
+  /// `own`: the file of the child, as it was when the child was started.
+  SourceLook(const LaunchRequest& request, const BinaryInfo& own, WallTime started);
+
+  /// Looks as long as `may_go_on` holds, which is asked before each further file or folder. The
+  /// next look begins where this look has stopped. The child's own file is seen in each look.
+  Seen look(WallTime now, const std::function<bool()>& may_go_on);
+
+ private:
+  struct Stamp {
+    WallTime modified;
+    std::uint64_t size = 0;
+    std::uint64_t inode = 0;
+
+    friend bool operator==(const Stamp&, const Stamp&) = default;
+  };
+
+  static std::optional<Stamp> stamp_of(const std::string& path);
+  void add_arguments(const LaunchRequest& request);
+  std::string name_of(const std::string& path) const;
+  void begin_round();
+  /// Sees one more file or folder. Returns false at the end of the round.
+  bool go_on(WallTime now);
+  void open(const std::string& folder);
+  void see_entry(WallTime now);
+  void see(const std::string& path, WallTime now);
+
+  WallTime started_;
+  std::string cwd_;
+  std::string own_;
+  std::string ending_;
+  /// Sources that the arguments name.
+  std::vector<std::string> arguments_;
+  /// Takes the files with the ending below the folder of the own file. Empty if there are none to
+  /// look at.
+  std::optional<WatchFilter> filter_;
+  bool has_read_ignore_files_ = false;
+
+  /// The sources as they were seen last.
+  std::map<std::string, Stamp> seen_;
+  std::optional<Change> newest_;
+
+  /// A round sees every source once, in one or more looks.
+  bool is_in_round_ = false;
+  bool is_cut_ = false;
+  std::size_t argument_count_ = 0;
+  std::size_t found_count_ = 0;
+  std::size_t folder_count_ = 0;
+  std::deque<std::string> folders_;
+  std::string folder_;
+  std::filesystem::directory_iterator entry_;
+};
+
+}  // namespace sitter

@@ -1,0 +1,154 @@
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+#include "io/files/ignore_files.hpp"
+#include "io/files/source_look.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Whether the ending stands for itself in a pattern.
+bool is_plain(const std::string& ending) {
+  return ending.size() > 1 && ending.find_first_of("*?[\\/") == ending.npos;
+}
+
+}  // namespace
+
+SourceLook::SourceLook(const LaunchRequest& request, const BinaryInfo& own, WallTime started)
+    : started_(started), own_(own.path) {
+  std::error_code error;
+  cwd_ = fs::absolute(request.cwd.empty() ? "." : request.cwd, error).lexically_normal().string();
+  while (cwd_.ends_with('/')) cwd_.pop_back();
+  seen_.emplace(own_, Stamp{own.mtime, own.size, own.inode});
+  ending_ = fs::path(own_).extension().string();
+  if (!own.interpreter || !is_plain(ending_)) return;
+  add_arguments(request);
+  // A script in the root of the file system has no folder of its own.
+  const std::string folder = parent_of(own_);
+  if (!folder.empty()) filter_.emplace(std::vector<std::string>{"*" + ending_}, folder);
+}
+
+void SourceLook::add_arguments(const LaunchRequest& request) {
+  for (const std::string& argument : request.arguments) {
+    if (!argument.ends_with(ending_) || argument.starts_with('-')) continue;
+    std::string path = (fs::path(cwd_) / argument).lexically_normal().string();
+    if (path != own_ && arguments_.size() < limits::kSourceFilesMax) {
+      arguments_.push_back(std::move(path));
+    }
+  }
+}
+
+std::string SourceLook::name_of(const std::string& path) const {
+  for (const std::string& folder : {cwd_, parent_of(own_)}) {
+    if (path.starts_with(folder + '/')) return path.substr(folder.size() + 1);
+  }
+  return path;
+}
+
+SourceLook::Seen SourceLook::look(WallTime now, const std::function<bool()>& may_go_on) {
+  const bool begins = !is_in_round_;
+  if (begins) begin_round();
+  see(own_, now);
+  while (go_on(now)) {
+    if (!may_go_on()) return {newest_, false};
+  }
+  is_in_round_ = false;
+  has_read_ignore_files_ = true;
+  return {newest_, begins && !is_cut_};
+}
+
+void SourceLook::begin_round() {
+  is_in_round_ = true;
+  is_cut_ = false;
+  argument_count_ = found_count_ = 0;
+  // Files that come and go would fill the memory. Without this entry, a change still shows in the
+  // time of the file.
+  if (seen_.size() > limits::kSourceFilesMax) seen_.clear();
+  if (!filter_) return;
+  if (!has_read_ignore_files_) read_ignore_files_above(filter_->base(), *filter_);
+  folders_.assign({filter_->base()});
+  folder_count_ = 1;
+}
+
+bool SourceLook::go_on(WallTime now) {
+  if (argument_count_ < arguments_.size()) {
+    see(arguments_[argument_count_++], now);
+  } else if (entry_ != fs::directory_iterator{}) {
+    see_entry(now);
+  } else if (!folders_.empty()) {
+    open(folders_.front());
+    folders_.pop_front();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void SourceLook::open(const std::string& folder) {
+  if (!has_read_ignore_files_) read_ignore_file(folder, *filter_);
+  folder_ = folder;
+  std::error_code ignored;  // A folder that is gone or closed to us has no sources.
+  entry_ = fs::directory_iterator(folder, ignored);
+}
+
+void SourceLook::see_entry(WallTime now) {
+  if (++found_count_ > limits::kSourceFilesMax) {
+    is_cut_ = true;
+    folders_.clear();
+    entry_ = {};
+    return;
+  }
+  const std::string name = entry_->path().filename().string();
+  const std::string path = folder_ + '/' + name;
+  std::error_code error;
+  if (entry_->is_directory(error) && !entry_->is_symlink(error)) {
+    // The folders nearest to the script are seen first.
+    if (name.starts_with('.') || !filter_->takes_folder(path)) {
+      // Nothing in it is looked at.
+    } else if (folder_count_ < limits::kSourceFoldersMax) {
+      ++folder_count_;
+      folders_.push_back(path);
+    } else {
+      is_cut_ = true;
+    }
+  } else if (path != own_ && name.ends_with(ending_) &&
+             (seen_.contains(path) || filter_->takes_file(path))) {
+    see(path, now);
+  }
+  entry_.increment(error);
+  if (error) entry_ = {};
+}
+
+std::optional<SourceLook::Stamp> SourceLook::stamp_of(const std::string& path) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return std::nullopt;
+  std::error_code error;
+  const auto modified = fs::last_write_time(path, error);
+  if (error) return std::nullopt;
+  return Stamp{
+      std::chrono::time_point_cast<WallTime::duration>(std::chrono::file_clock::to_sys(modified)),
+      static_cast<std::uint64_t>(found.st_size), found.st_ino};
+}
+
+void SourceLook::see(const std::string& path, WallTime now) {
+  const auto stamp = stamp_of(path);
+  if (!stamp) return;
+  const auto [before, is_new] = seen_.try_emplace(path, *stamp);
+  // A time in the future comes from a wrong clock, and shows nothing.
+  const bool is_later = stamp->modified > started_ + limits::kSourceClockMargin &&
+                        stamp->modified <= now + limits::kSourceClockMargin;
+  if (is_new ? !is_later : before->second == *stamp) return;
+  before->second = *stamp;
+  // A file that was moved here keeps its time.
+  const WallTime when = stamp->modified > started_ ? std::min(stamp->modified, now) : now;
+  if (!newest_ || when > newest_->when) newest_ = Change{name_of(path), when};
+}
+
+}  // namespace sitter

@@ -1,0 +1,215 @@
+#include "support/rebuild_script.hpp"
+
+namespace sitter {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::StartsWith;
+
+constexpr char kBadTool[] = R"json({"name":"bad"})json";
+constexpr char kBadToolFinding[] =
+    R"(tool "bad": inputSchema is missing, so clients drop the whole list; )"
+    R"(write {"type":"object"} if there are no arguments)";
+constexpr char kOutputFinding[] =
+    R"(tool "add": a result has no structuredContent, but the tool has an outputSchema, so clients )"
+    "reject the result";
+
+class BridgeLintTest : public BridgeRebuildTest {
+ protected:
+  static std::string with_output(const std::string& name) {
+    return tool(name, R"json(,"outputSchema":{"type":"object"})json");
+  }
+  static std::string line(const std::string& finding) { return "[mcp-sitter] lint: " + finding; }
+  /// The first block of the only answer.
+  std::string first_text() { return answer()["result"]["content"][0]["text"].get<std::string>(); }
+  /// The child answers a call of this tool.
+  void calls(int id, const std::string& tool, Generation gen = 1,
+             const std::string& json = text_result("x")) {
+    client(call(id, tool));
+    child(gen, result(id, json));
+  }
+  nlohmann::json status(int id) {
+    client(call(id, "sitter_status"));
+    return nlohmann::json::parse(answer_text());
+  }
+};
+
+TEST_F(BridgeLintTest, AFindingInTheToolsIsToldOnce) {
+  server.tools = {tool("add"), kBadTool};
+  open_session();
+  calls(1, "add");
+  EXPECT_EQ(first_text(), line(kBadToolFinding));
+  calls(2, "add");
+  EXPECT_THAT(done(), Contains("client " + result(2, text_result("x"))));
+  EXPECT_EQ(status(3)["lint"].dump(), nlohmann::json::array({kBadToolFinding}).dump());
+}
+
+TEST_F(BridgeLintTest, AServerWithoutFindingsHasNoLint) {
+  open_session();
+  calls(1, "echo");
+  EXPECT_EQ(answer_text(), "x");
+  EXPECT_FALSE(status(2).contains("lint"));
+}
+
+TEST_F(BridgeLintTest, AListThatTheClientGetsIsLinted) {
+  open_session();
+  client(request(1, "tools/list"));
+  child(1, result(1, Server::list("tools", {tool("echo"), kBadTool})));
+  done();
+  calls(2, "echo");
+  EXPECT_EQ(first_text(), line(kBadToolFinding));
+}
+
+TEST_F(BridgeLintTest, AFindingInAResultIsToldInTheNextResult) {
+  server.tools = {with_output("add"), tool("echo")};
+  open_session();
+  calls(1, "add");
+  EXPECT_EQ(answer_text(), "x");
+  calls(2, "echo");
+  EXPECT_EQ(first_text(), line(kOutputFinding));
+  calls(3, "add");
+  EXPECT_EQ(answer_text(), "x");
+}
+
+TEST_F(BridgeLintTest, BesideStructuredContentAFindingIsNotYetTold) {
+  const std::string structured = R"json({"content":[],"structuredContent":{}})json";
+  server.tools = {tool("echo"), kBadTool};
+  open_session();
+  calls(1, "echo", 1, structured);
+  EXPECT_EQ(answer_text(), line(kBadToolFinding));
+  calls(2, "echo", 1, structured);
+  EXPECT_THAT(client_got(), ElementsAre(result(2, structured)));
+  calls(3, "echo");
+  EXPECT_EQ(first_text(), line(kBadToolFinding));
+}
+
+TEST_F(BridgeLintTest, ANewFindingStandsBesideStructuredContentAgain) {
+  const std::string structured = R"json({"content":[],"structuredContent":{}})json";
+  server.tools = {tool("echo"), with_output("add"), kBadTool};
+  open_session();
+  calls(1, "echo", 1, structured);
+  calls(2, "add", 1, R"json({"content":[],"isError":"no","structuredContent":{}})json");
+  done();
+  calls(3, "echo", 1, structured);
+  EXPECT_THAT(answer_text(), AllOf(StartsWith(line(kBadToolFinding)), HasSubstr("isError")));
+}
+
+TEST_F(BridgeLintTest, AFindingThatStaysIsNotToldAgainAfterARestart) {
+  server.tools = {tool("echo"), kBadTool};
+  open_session();
+  calls(1, "echo");
+  done();
+  dies(1, 0);
+  client(call(2, "echo"));
+  opens(2);
+  done();
+  child(2, result(2, text_result("x")));
+  EXPECT_THAT(first_text(), AllOf(HasSubstr("server restarted"), Not(HasSubstr("lint"))));
+}
+
+TEST_F(BridgeLintTest, AFindingInANewServerStandsBehindTheRestart) {
+  open_session();
+  dies(1, 0);
+  server.tools = {tool("echo"), kBadTool};
+  client(call(1, "echo"));
+  opens(2);
+  done();
+  child(2, result(1, text_result("x")));
+  EXPECT_THAT(first_text(), AllOf(StartsWith("[mcp-sitter] server restarted"),
+                                  EndsWith("\n" + line(kBadToolFinding))));
+}
+
+TEST_F(BridgeLintTest, AServerThatWasMendedHasNoLintAnyMore) {
+  server.tools = {tool("echo"), with_output("add"), kBadTool};
+  open_session();
+  calls(1, "add");
+  done();
+  dies(1, 0);
+  server.tools = {tool("echo"), with_output("add")};
+  client(call(2, "echo"));
+  opens(2);
+  done();
+  child(2, result(2, text_result("x")));
+  EXPECT_THAT(first_text(), AllOf(HasSubstr("server restarted"), Not(HasSubstr("lint"))));
+  EXPECT_FALSE(status(3).contains("lint"));
+}
+
+TEST_F(BridgeLintTest, TheAnswerToARebuildTellsTheFindings) {
+  open_session();
+  server.tools = {tool("echo"), kBadTool};
+  build_works();
+  opens(2);
+  EXPECT_THAT(text_of(rebuilt()),
+              AllOf(HasSubstr("server restarted"), HasSubstr("\n" + line(kBadToolFinding))));
+  dies(1, 0);
+  done();
+  calls(2, "echo", 2);
+  EXPECT_THAT(client_got(), ElementsAre(result(2, text_result("x"))));
+}
+
+TEST_F(BridgeLintTest, AResultOfARetiringChildIsNotLinted) {
+  server.tools = {with_output("add")};
+  open_session();
+  client(call(2, "add"));
+  build_works();
+  opens(2);
+  child(1, result(2, text_result("x")));
+  done();
+  EXPECT_FALSE(status(3).contains("lint"));
+}
+
+TEST_F(BridgeLintTest, AListOfARetiringChildIsNotLinted) {
+  open_session();
+  client(request(2, "tools/list"));
+  build_works();
+  opens(2);
+  child(1, result(2, Server::list("tools", {kBadTool})));
+  done();
+  EXPECT_FALSE(status(3).contains("lint"));
+}
+
+TEST_F(BridgeLintTest, ACallThatRunsAsATaskIsNotLinted) {
+  server.tools = {with_output("add")};
+  open_session();
+  client(request(1, "tools/call", R"json({"name":"add","task":{}})json"));
+  child(1, result(1, text_result("x")));
+  done();
+  EXPECT_FALSE(status(2).contains("lint"));
+}
+
+TEST_F(BridgeLintTest, BuiltInToolsAreNotLinted) {
+  server.tools = {with_output("sitter_status")};
+  open_session();
+  client(call(1, "outer_sitter_status"));
+  EXPECT_THAT(answer_text(), Not(HasSubstr("\"lint\"")));
+  calls(2, "sitter_status");
+  client(call(3, "outer_sitter_status"));
+  EXPECT_THAT(client_got(), Contains(HasSubstr(R"json(tool \\\"sitter_status\\\": a result)json")));
+}
+
+TEST_F(BridgeLintTest, WithoutTheLintNothingIsSaid) {
+  config.lints = false;
+  server.tools = {with_output("add"), kBadTool};
+  open_session();
+  calls(1, "add");
+  calls(2, "add");
+  EXPECT_THAT(done(), Contains("client " + result(2, text_result("x"))));
+  EXPECT_FALSE(status(3).contains("lint"));
+}
+
+TEST_F(BridgeLintTest, WithoutNoticesOnlyTheStatusShowsTheFindings) {
+  config.writes_notices = false;
+  open_session();
+  server.tools = {tool("echo"), kBadTool};
+  build_works();
+  opens(2);
+  EXPECT_THAT(text_of(rebuilt()), AllOf(HasSubstr("server restarted"), Not(HasSubstr("lint"))));
+  dies(1, 0);
+  done();
+  calls(2, "echo", 2);
+  EXPECT_THAT(client_got(), ElementsAre(result(2, text_result("x"))));
+  EXPECT_THAT(status(3)["lint"], SizeIs(1));
+}
+
+}  // namespace
+}  // namespace sitter
