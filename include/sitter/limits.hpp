@@ -303,6 +303,21 @@ inline constexpr Milliseconds kLintInterval{1000};
 /// list of so many tools.
 inline constexpr std::size_t kLintedToolsMax = 1000;
 
+/// How long the server may take for the list that shows whether it was opened. Until then its error
+/// is held, and the client waits.
+inline constexpr Milliseconds kOwnRestartListWait{5'000};
+/// A longer error is no refusal of an unopened server, and is passed on at once. It would have to
+/// be held.
+inline constexpr std::size_t kRefusalBytesMax = 4 * kKiB;
+/// From the words of a watcher to the opening of the new server. node writes them before it ends
+/// the former server, which must not read the opening.
+inline constexpr Milliseconds kOwnRestartWait{1'000};
+/// A call that was sent is kept for the case that a server refuses it as not opened, if the call is
+/// no longer than this and no more than so many requests are in flight: a model makes few calls at
+/// once, and a program that makes many must not pay for copies.
+inline constexpr std::size_t kKeptCallBytesMax = 64 * kKiB;
+inline constexpr std::size_t kKeptCallsMax = 16;
+
 /// How long the name of a tool may be (MCP 2025-11-25, "Tool Names").
 inline constexpr std::size_t kToolNameMax = 128;
 

@@ -31,6 +31,12 @@ struct StartChild {
 struct StartBuild {
   Generation gen = kNoGeneration;
 };
+/// The server of child `from` was started anew behind the same process and pipes. Everything that
+/// comes from this process from now on comes from child `gen`.
+struct RenumberChild {
+  Generation from = kNoGeneration;
+  Generation gen = kNoGeneration;
+};
 /// Close the child's stdin. Queued lines are written first, as far as the child takes them without
 /// waiting.
 struct CloseChildInput {
@@ -95,10 +101,10 @@ struct Exit {
 
 }  // namespace order
 
-using Order =
-    std::variant<order::SendToClient, order::SendToChild, order::StartChild, order::StartBuild,
-                 order::CloseChildInput, order::SignalUnit, order::ReleaseChild, order::SweepImage,
-                 order::InspectBinary, order::CheckCommandFiles, order::LookAtSources,
-                 order::SendToControl, order::Log, order::Exit>;
+using Order = std::variant<order::SendToClient, order::SendToChild, order::StartChild,
+                           order::StartBuild, order::RenumberChild, order::CloseChildInput,
+                           order::SignalUnit, order::ReleaseChild, order::SweepImage,
+                           order::InspectBinary, order::CheckCommandFiles, order::LookAtSources,
+                           order::SendToControl, order::Log, order::Exit>;
 
 }  // namespace sitter

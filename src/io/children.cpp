@@ -23,7 +23,7 @@ UnitSignal signal_of(order::SignalUnit::How how) {
 }  // namespace
 
 Children::Children(EventLoop& loop, Parts parts,
-                   std::function<ChildProcess::Events(Generation)> events_of)
+                   std::function<ChildProcess::Events(Number)> events_of)
     : loop_(loop), parts_(parts), events_of_(std::move(events_of)), last_binary_(parts_.command) {}
 
 Fact Children::start(Generation gen, WallTime now) {
@@ -52,11 +52,24 @@ Fact Children::start(Generation gen, const PlannedLaunch& planned, LoadedBinary 
   }
   Launched& process = std::get<Launched>(launched);
   const long pid = process.pid;
-  Child& child = children_.emplace_back(
-      Child{gen, std::make_unique<ChildProcess>(loop_, std::move(process), gen, events_of_(gen)),
-            std::move(binary)});
+  const auto number = std::make_shared<Generation>(gen);
+  Child& child = children_.emplace_back(Child{
+      number, std::make_unique<ChildProcess>(loop_, std::move(process), gen, events_of_(number)),
+      std::move(binary)});
   if (!is_build(gen)) child.binary.on_started(pid, now);
   return fact::ChildStarted{gen, pid};
+}
+
+void Children::renumber(const order::RenumberChild& order, WallTime now) {
+  const auto child = at(order.from);
+  if (child == children_.end()) return;
+  *child->number = order.gen;
+  // The new server has read the files as they are now.
+  child->binary = LoadedBinary(parts_.command);
+  child->binary.before_start(plan_launch(parts_.command));
+  child->binary.on_started(child->process->pid(), now);
+  child->has_sought_sources = false;
+  child->sources.reset();
 }
 
 void Children::tell_keeper_over(Generation gen) {
@@ -115,7 +128,7 @@ std::vector<long> Children::not_of(Generation gen) const {
   std::vector<long> others;
   if (parts_.keeper) others.push_back(parts_.keeper->pid());
   for (const Child& child : children_) {
-    if (child.gen != gen) others.push_back(child.process->pid());
+    if (child.gen() != gen) others.push_back(child.process->pid());
   }
   return others;
 }
@@ -125,6 +138,7 @@ void Children::release(Generation gen) {
   if (child == children_.end()) return;
   const std::vector<long> others = not_of(gen);
   ProcessUnit& unit = child->process->unit();
+  const Generation mark = unit.gen();
   unit.signal(UnitSignal::kill, others);
   const bool is_gone = unit.members(others).empty();
   if (!is_build(gen)) last_binary_ = child->binary;
@@ -132,7 +146,7 @@ void Children::release(Generation gen) {
   loop_.post([gone = std::shared_ptr<ChildProcess>(std::move(child->process))] {});
   children_.erase(child);
   // The keeper keeps a unit that could not be killed, and tries again when the bridge has ended.
-  if (is_gone) tell_keeper_over(gen);
+  if (is_gone) tell_keeper_over(mark);
 }
 
 fact::ImageSwept Children::sweep(const order::SweepImage& order) {
@@ -199,7 +213,7 @@ bool Children::restarts_itself(Child& child) const {
   const bool names_script =
       kind == Runner::interpreter && script_of(command.arguments, command.cwd).has_value();
   if (kind == Runner::none || names_script) return false;
-  const auto members = child.process->unit().members(not_of(child.gen));
+  const auto members = child.process->unit().members(not_of(child.gen()));
   return std::any_of(members.begin(), members.end(), [](const ProcessInfo& process) {
     return sitter::restarts_itself(arguments_of(process.pid));
   });
@@ -210,7 +224,7 @@ std::optional<SharedImage> Children::shared_by(const LoadedBinary& binary) {
   if (!image.is_known()) return {};
   std::vector<long> ours = not_of(kNoGeneration);
   for (Child& child : children_) {
-    for (const ProcessInfo& member : child.process->unit().members(not_of(child.gen))) {
+    for (const ProcessInfo& member : child.process->unit().members(not_of(child.gen()))) {
       ours.push_back(member.pid);
     }
   }
@@ -247,7 +261,7 @@ std::vector<Fact> Children::ended() {
       continue;
     }
     child->process->set_exited();
-    facts.emplace_back(fact::ChildExited{child->gen, reaped.status});
+    facts.emplace_back(fact::ChildExited{child->gen(), reaped.status});
   }
   if (is_orphan) facts.emplace_back(fact::OrphanEnded{});
   return facts;
@@ -257,8 +271,8 @@ std::optional<Fact> Children::crossed_queue() {
   for (Child& child : children_) {
     const bool is_full = child.process->input().queued() >= limits::kQueueBytesMax;
     if (std::exchange(child.is_input_full, is_full) == is_full) continue;
-    if (is_full) return fact::ChildInputFull{child.gen};
-    return fact::ChildInputDrained{child.gen};
+    if (is_full) return fact::ChildInputFull{child.gen()};
+    return fact::ChildInputDrained{child.gen()};
   }
   return {};
 }
@@ -283,7 +297,7 @@ void Children::set_output_paused(bool paused) {
 
 std::list<Children::Child>::iterator Children::at(Generation gen) {
   return std::find_if(children_.begin(), children_.end(),
-                      [&](const Child& child) { return child.gen == gen; });
+                      [&](const Child& child) { return child.gen() == gen; });
 }
 
 }  // namespace sitter

@@ -31,11 +31,15 @@ class Children {
     Log& log;
   };
 
-  Children(EventLoop& loop, Parts parts, std::function<ChildProcess::Events(Generation)> events_of);
+  /// The number of a child, which may change. Its events share it.
+  using Number = std::shared_ptr<Generation>;
+
+  Children(EventLoop& loop, Parts parts, std::function<ChildProcess::Events(Number)> events_of);
 
   /// Returns fact::ChildStarted or fact::ChildStartFailed.
   Fact start(Generation gen, WallTime now);
   Fact start_build(Generation gen);
+  void renumber(const order::RenumberChild& order, WallTime now);
   /// Returns nothing for an unknown generation.
   std::optional<fact::UnitSignalled> signal(const order::SignalUnit& order);
   /// Kills the unit of the child. Its pipes are closed in the next round of the loop.
@@ -63,7 +67,9 @@ class Children {
 
  private:
   struct Child {
-    Generation gen;
+    Generation gen() const { return *number; }
+
+    Number number;
     std::unique_ptr<ChildProcess> process;
     LoadedBinary binary;
     bool is_input_full = false;
@@ -83,7 +89,7 @@ class Children {
 
   EventLoop& loop_;
   Parts parts_;
-  std::function<ChildProcess::Events(Generation)> events_of_;
+  std::function<ChildProcess::Events(Number)> events_of_;
   std::list<Child> children_;
   int keepers_started_ = 1;
   /// The binary of the last child that has gone.

@@ -64,7 +64,7 @@ class Driver::Loop {
       : parts_(std::move(parts)),
         bridge_(parts_.config, clock_.now()),
         children_(loop_, {parts_.command, parts_.build, parts_.keeper, parts_.log},
-                  [this](Generation gen) { return events_of(gen); }),
+                  [this](Children::Number number) { return events_of(std::move(number)); }),
         timer_(loop_.io()),
         last_writes_(loop_.io()),
         signals_(loop_.io(), SIGTERM, SIGINT, SIGUSR1),
@@ -341,40 +341,42 @@ class Driver::Loop {
 
   void carry_out(order::StartBuild& order) { feed(children_.start_build(order.gen)); }
 
-  ChildProcess::Events events_of(Generation gen) {
+  void carry_out(order::RenumberChild& order) { children_.renumber(order, now_.wall); }
+
+  ChildProcess::Events events_of(Children::Number gen) {
     return {[this, gen](LineFramer& framer) {
               turn([&] {
                 reading_ = &framer;
-                while (const auto frame = framer.next()) feed_child(gen, *frame);
+                while (const auto frame = framer.next()) feed_child(*gen, *frame);
                 reading_ = nullptr;
               });
             },
             [this, gen](LineFramer& framer) {
               turn([&] {
-                if (const auto frame = framer.rest()) feed_child(gen, *frame, true);
-                feed(fact::ChildOutputEnded{gen});
+                if (const auto frame = framer.rest()) feed_child(*gen, *frame, true);
+                feed(fact::ChildOutputEnded{*gen});
               });
             },
             [this, gen](LineFramer& framer) {
               turn([&] {
-                while (const auto frame = framer.next()) feed_child_error(gen, *frame);
+                while (const auto frame = framer.next()) feed_child_error(*gen, *frame);
               });
             },
             [this, gen](LineFramer& framer) {
               turn([&] {
-                if (const auto frame = framer.rest()) feed_child_error(gen, *frame);
-                feed(fact::ChildErrorEnded{gen});
+                if (const auto frame = framer.rest()) feed_child_error(*gen, *frame);
+                feed(fact::ChildErrorEnded{*gen});
               });
             },
             [this, gen](std::string_view bytes) {
-              if (!is_build(gen)) parts_.error_output.write(bytes);
+              if (!is_build(*gen)) parts_.error_output.write(bytes);
             },
             [this, gen] {
               turn([&] {
-                if (children_.is_input_full(gen)) feed(fact::ChildInputMoved{gen});
+                if (children_.is_input_full(*gen)) feed(fact::ChildInputMoved{*gen});
               });
             },
-            [this, gen] { turn([&] { feed(fact::ChildInputBroken{gen}); }); }};
+            [this, gen] { turn([&] { feed(fact::ChildInputBroken{*gen}); }); }};
   }
 
   void carry_out(order::CloseChildInput& order) {

@@ -121,6 +121,9 @@ struct OrderText {
   std::string operator()(const order::StartChild& a) {
     return fmt::format("start child {}", a.gen);
   }
+  std::string operator()(const order::RenumberChild& a) {
+    return fmt::format("child {} is child {} from now on", a.from, a.gen);
+  }
   std::string operator()(const order::StartBuild& a) {
     return fmt::format("start build {}", a.gen);
   }

@@ -387,6 +387,12 @@ void BridgeTest::write_down(const Order& order) {
     EXPECT_FALSE(children_.contains(j->gen)) << "the number of a build comes again";
     children_[j->gen];
     add_word("start", j->gen);
+  } else if (const auto* const n = std::get_if<order::RenumberChild>(&order)) {
+    EXPECT_FALSE(children_.contains(n->gen)) << "the number of a child comes again";
+    ChildSeen& former = expect_living(n->from, "another number");
+    children_[n->gen] = std::exchange(former, {});
+    former.is_released = true;
+    add_word("renumber", n->gen);
   } else if (const auto* const d = std::get_if<order::CloseChildInput>(&order)) {
     expect_living(d->gen, "an end of input").is_closed = true;
     add_word("close", d->gen);

@@ -91,6 +91,7 @@ struct OrderParts : Parts {
   void operator()(const order::SendToChild& o) const { all(o.gen, o.line); }
   void operator()(const order::StartChild& o) const { one(o.gen); }
   void operator()(const order::StartBuild& o) const { one(o.gen); }
+  void operator()(const order::RenumberChild& o) const { all(o.from, o.gen); }
   void operator()(const order::CloseChildInput& o) const { one(o.gen); }
   void operator()(const order::SignalUnit& o) const { all(o.gen, o.how); }
   void operator()(const order::ReleaseChild& o) const { one(o.gen); }

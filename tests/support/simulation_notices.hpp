@@ -97,6 +97,7 @@ class Notices {
   }
   void on_source_changed(Generation gen, const std::string& file) {
     changed_sources_[gen].insert(file);
+    newest_source_ = file;
     may_name_source_ = true;
     for (auto& [restarted, told] : restarts_) told[1] = false;
   }
@@ -112,7 +113,8 @@ class Notices {
     });
     if (named == changed.end()) throw Broken("a result names a source that has not changed");
     if (is_beside_structure) return;
-    may_name_source_ = false;
+    // A later change may be known by now, and the answer has waited for its turn.
+    if (*named == newest_source_) may_name_source_ = false;
     if (!told_sources_.insert(*named).second && !may_be_again) {
       throw Broken("a changed source is told twice");
     }
@@ -140,6 +142,7 @@ class Notices {
   bool may_remark_ = false;
   std::string watch_problem_;
   std::map<Generation, std::set<std::string>> changed_sources_;
+  std::string newest_source_;
   std::set<std::string> told_sources_;
   bool may_name_source_ = false;
 };

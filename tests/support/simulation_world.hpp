@@ -96,6 +96,7 @@ class World {
   void carry_out(order::SendToChild& order);
   void carry_out(order::StartChild& order);
   void carry_out(order::StartBuild& order);
+  void carry_out(order::RenumberChild& order);
   void carry_out(order::CloseChildInput& order);
   void carry_out(order::SignalUnit& order);
   void carry_out(order::ReleaseChild& order);

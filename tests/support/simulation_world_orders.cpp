@@ -126,6 +126,10 @@ void World::carry_out(order::StartBuild& order) {
   later_.push_back(fact::ChildStarted{order.gen, pid});
 }
 
+void World::carry_out(order::RenumberChild&) {
+  throw Broken("a server that has not restarted itself is another generation");
+}
+
 void World::carry_out(order::CloseChildInput& order) {
   if (tells()) tell("  bridge", fmt::format("closes the input of {}", who(order.gen)));
   promises_.on_close_input(order.gen);

@@ -87,6 +87,7 @@ void Conductor::each_deadline(Row row) {
     if (child.life.is_up()) {
       row(child.handshake.deadline(), [&] { child.handshake.on_timeout(now_, out_); });
       row(child.handshake.startup_deadline(), [&] { on_startup_timeout(child); });
+      row(child.own_restart.deadline(), [&] { child.own_restart.on_timeout(now_); });
       row(child.retires_at(), in_settle);
     }
     row(replaceable_at(child), in_settle);
@@ -284,6 +285,9 @@ void Conductor::on(const fact::CommandFilesChecked& fact) {
 void Conductor::settle() {
   bool has_settled_files = false;
   do {
+    // A server that was started anew behind the process of its child is a child that must be
+    // opened.
+    take_own_restarts();
     // First the ends of children are handled, then the next child serves, then waiting work goes
     // on.
     generations_.settle([this](Child& child) { advance(child); },

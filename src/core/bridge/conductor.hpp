@@ -123,6 +123,7 @@ class Conductor {
   bool is_idle() const;
   void start_if_due();
   void start(std::string cause);
+  Child& begin_child(std::string cause);
   void replay_first(Child& child);
   void catch_up(Child& child);
   void restart_later(const ChildEnd& end);
@@ -153,6 +154,11 @@ class Conductor {
                        const std::string& build_output = {});
   void start_if_mended();
   void void_questions(Generation gen);
+  bool may_take_own_restart(const Child& child) const;
+  std::optional<CatalogKind> list_for_doubt(const Child& child) const;
+  void expect_own_restart(Child& child);
+  void take_own_restarts();
+  void on_restarted_itself(Child& child);
   void on_child_lost(const Child& dead, ClientRequest& request, const DeathReport& report,
                      bool is_deliberate);
   void blame_replay(const Child& dead, ChildEnd& end);
@@ -176,6 +182,7 @@ class Conductor {
   bool answer_ourselves(ClientRequest& request, Child* child, const Message::Params& params);
   void forward(ClientRequest& request, Line line, Outgoing outgoing, Child& child);
   bool refuse_in_crowd(ClientRequest& request);
+  bool may_be_sent_again(const ClientRequest& request, Line line) const;
   bool must_keep(const ClientRequest& request, Line line) const;
 
   // conductor_opening.cpp: the client's `initialize`, the first and later ones
@@ -227,8 +234,8 @@ class Conductor {
   void on_child_answer(Child& child, const Message& message, Line line);
   Answered answered_by(Child& child, const Message& answer);
   ClientRequest* find_sent(const Child& child, std::string_view raw_id);
-  bool may_be_refusal(const Child& child, const ClientRequest& request,
-                      std::string_view error) const;
+  bool may_be_refusal(Child& child, const ClientRequest& request, std::string_view error);
+  bool is_refused_anew(Child& child, const ClientRequest& request, std::string_view error);
   void note_version(Child& child, const ClientRequest& request, const Message& answer);
   void take_missing_lists(Child& child);
   void on_part(const Part& part);
@@ -267,6 +274,8 @@ class Conductor {
   void on_client_listed(bool is_last_page);
   void hold(ClientRequest& request, std::string line);
   void release_held();
+  void release_refusals(Generation gen);
+  void answer_held(ClientRequest& request);
 
   // conductor_streams.cpp: how the streams of the stateless revision concern the other machines
   bool on_listen(ClientRequest& request, const Message& message, Line line);

@@ -137,6 +137,7 @@ void Conductor::add_noise(Child& child, std::string_view text) {
   constexpr std::size_t kept = limits::kStderrLineMax;
   ring_of(child).add_stdout(child.gen(), text.substr(0, kept),
                             text.size() - std::min(text.size(), kept));
+  if (announces_restart(text)) expect_own_restart(child);
   if (history_->add_noise(child.gen(), text.substr(0, kept))) {
     out_.log(Level::warn, fmt::format("child {} wrote to stdout what is not a message: {}",
                                       child.gen(), history_->noise()->first_line));
@@ -239,6 +240,9 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
   }
   if (shows_every_digit(message.id)) child.keeps_integers = true;
   const auto before = child.handshake.state();
+  if (message.kind == Message::Kind::result && before != Handshake::State::opening) {
+    child.has_succeeded = true;
+  }
   // A child that is on its way out cannot be asked for the next page.
   if ((child.life.is_up() || before == Handshake::State::opening) &&
       child.handshake.on_answer(message, now_, out_)) {
@@ -246,6 +250,7 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
     note_served(child);
     return;
   }
+  if (child.own_restart.on_answer(message)) return;
   const auto [stream, request] = answered_by(child, message);
   if (stream != nullptr) {
     note_served(child);
@@ -275,6 +280,7 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
   }
   if (message.kind == Message::Kind::error && may_be_refusal(child, *request, message.error)) {
     child.has_held_errors = true;
+    request->more().is_refusal = true;
     hold(*request, edits.apply());
   } else if (request->state == RequestState::cancelled) {
     answers_.send_late(*request, edits.outgoing(), turn());
@@ -316,11 +322,30 @@ ClientRequest* Conductor::find_sent(const Child& child, std::string_view raw_id)
 }
 
 /// Whether the error may only mean that the child was not opened.
-bool Conductor::may_be_refusal(const Child& child, const ClientRequest& request,
-                               std::string_view error) const {
-  return child.handshake.is_in_doubt() && request.is_stateless &&
-         request.state != RequestState::cancelled && !opening_->session().is_asked() &&
-         ending_.is_none() && request.method != Method::server_discover && may_mean_unopened(error);
+bool Conductor::may_be_refusal(Child& child, const ClientRequest& request, std::string_view error) {
+  if (request.state == RequestState::cancelled) return false;
+  if (child.handshake.is_in_doubt()) {
+    return request.is_stateless && !opening_->session().is_asked() && ending_.is_none() &&
+           request.method != Method::server_discover && may_mean_unopened(error);
+  }
+  return is_refused_anew(child, request, error);
+}
+
+/// Whether the error may only mean that the server was started anew and not opened. Then a list
+/// shows it.
+bool Conductor::is_refused_anew(Child& child, const ClientRequest& request,
+                                std::string_view error) {
+  const bool may_be = request.method != Method::initialize && !request.is_retried &&
+                      request.has_line() && error.size() <= limits::kRefusalBytesMax &&
+                      reads_as_unopened(error) && may_take_own_restart(child);
+  if (!may_be) return false;
+  if (child.own_restart.is_suspected()) return true;
+  const auto kind = list_for_doubt(child);
+  const bool was_open =
+      child.serves() && child.has_succeeded && child.handshake.state() == Handshake::State::done;
+  if (!kind || !was_open) return false;
+  child.own_restart.ask(*kind, now_, out_);
+  return true;
 }
 
 /// Learns from the answer whether the child knows the client's version, and whether it knows the

@@ -208,7 +208,8 @@ void Conductor::pass_on(ClientRequest& request, const Message& message, Line lin
   }
   if (message.method == Method::subscriptions_listen && on_listen(request, message, line)) return;
   if (answer_ourselves(request, child, message.params)) return;
-  if (child != nullptr && requests_.waiting_count() == 0 && !rebuilder_->holds_requests()) {
+  const bool is_open = child != nullptr && !child->own_restart.is_suspected();
+  if (is_open && requests_.waiting_count() == 0 && !rebuilder_->holds_requests()) {
     forward(request, line, std::move(outgoing), *child);
     return;
   }
@@ -276,8 +277,7 @@ void Conductor::forward(ClientRequest& request, Line line, Outgoing outgoing, Ch
     return;
   }
   if (refuse_in_crowd(request)) return;
-  const bool is_kept = must_keep(request, line) ||
-                       (request.is_repeatable() && requests_.may_keep(line.text().size()));
+  const bool is_kept = must_keep(request, line) || may_be_sent_again(request, line);
   requests_.mark_sent(request, child.gen(), is_kept ? OwnedLine(line.text()) : OwnedLine());
   out_.push(order::SendToChild{child.gen(), std::move(outgoing)});
   // A rebuild that is on its way reads the changes.
@@ -296,10 +296,20 @@ bool Conductor::refuse_in_crowd(ClientRequest& request) {
 }
 
 /// Whether the line must be kept until the answer, because the bridge then reads from it what was
-/// set up. The line of any other request is kept only to be sent once more.
+/// set up.
 bool Conductor::must_keep(const ClientRequest& request, Line line) const {
   if (is_replayed(request)) return line.text().size() <= limits::kReplayLineMax;
   return request.method == Method::initialize || is_setting(request.method);
+}
+
+/// Whether the line is kept to be sent once more, after the end of its child or, for any request of
+/// a session, after a refusal.
+bool Conductor::may_be_sent_again(const ClientRequest& request, Line line) const {
+  const std::size_t size = line.text().size();
+  const bool is_worth_it = request.is_repeatable() ||
+                           (opening_->session().is_asked() && size <= limits::kKeptCallBytesMax &&
+                            requests_.in_flight_count() < limits::kKeptCallsMax);
+  return is_worth_it && requests_.may_keep(size);
 }
 
 void Conductor::on_client_notification(const Message& message, Line line) {

@@ -88,6 +88,10 @@ void Conductor::start(std::string cause) {
   killer_->on_wanted();
   watch_->on_start();
   if (generations_.has_any()) opening_->on_another_child();
+  out_.push(order::StartChild{begin_child(std::move(cause)).gen()});
+}
+
+Child& Conductor::begin_child(std::string cause) {
   Child& child = generations_.begin(
       now_, [this] { return ids_.next(requests_); },
       [this] {
@@ -95,7 +99,7 @@ void Conductor::start(std::string cause) {
       },
       config_.sitter_version);
   child.cause = std::move(cause);
-  out_.push(order::StartChild{child.gen()});
+  return child;
 }
 
 /// Does what the child needs next on its way from started to serving.
@@ -153,7 +157,8 @@ void Conductor::advance(Child& child) {
     // Lists that did not come in time show nothing of a child that needs no opening.
     if (handshake.has_spoken()) note_served(child);
   }
-  if (child.serves() && requests_.waiting_count() > 0 && !rebuilder_->holds_requests())
+  const bool takes_requests = child.serves() && !child.own_restart.is_suspected();
+  if (takes_requests && requests_.waiting_count() > 0 && !rebuilder_->holds_requests())
     release_waiting(child);
 }
 
@@ -197,15 +202,16 @@ void Conductor::fail_refused(Child& child) {
   end.why = child.handshake.refusal();
   const DeathReport report = report_of(end, ring_.tail(child.gen()), Reach::refused);
   for (ClientRequest* request : requests_.all(ClientRequest::State::held, child.gen())) {
-    fail_undone(*request, report);
+    if (request->extra->is_refusal) fail_undone(*request, report);
   }
 }
 
-/// Lets held errors go as soon as the bridge knows whether the child is of the client's era.
+/// Lets held errors go as soon as the bridge knows that the child is of the client's era, and open.
 void Conductor::release_explained(Child& child) {
   if (!child.has_held_errors || child.handshake.is_in_doubt()) return;
+  if (child.own_restart.is_suspected()) return;
   child.has_held_errors = false;
-  release_held();
+  release_refusals(child.gen());
 }
 
 void Conductor::expect_start(Child& child) {

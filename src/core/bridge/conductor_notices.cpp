@@ -196,26 +196,37 @@ void Conductor::hold(ClientRequest& request, std::string line) {
   release_held();
 }
 
+/// Answers whose meaning is still open stay held.
 void Conductor::release_held() {
   auto held = requests_.all(State::held);
+  std::erase_if(held, [](const ClientRequest* request) { return request->extra->is_refusal; });
   // The notice is already in the answer to a rebuild, and comes only once.
   std::stable_partition(held.begin(), held.end(), [](const ClientRequest* request) {
     return request->extra->notice_of != kNoGeneration;
   });
-  for (ClientRequest* request : held) {
-    const OwnedLine kept = requests_.release(*request);
-    Edits edits(kept.line());
-    const bool has_news = has_notice() || !old_code_in(*request).empty();
-    const Message* const message = has_news ? kept_reader_.read(kept.line()) : nullptr;
-    if (request->extra->notice_of != kNoGeneration) {
-      const RestartNotice* const restart = notices_->restart();
-      if (restart != nullptr && restart->spawn == request->extra->notice_of) tell_shown(*request);
-    } else if (message != nullptr && request->method == Method::tools_call &&
-               would_carry_notice(*request, *message)) {
-      put_notice(*request, *message, edits);
-    }
-    answer(*request, Outgoing::own(edits.apply()));
+  for (ClientRequest* request : held) answer_held(*request);
+}
+
+/// Passes on the errors of this child that were held because they might have been refusals.
+void Conductor::release_refusals(Generation gen) {
+  for (ClientRequest* request : requests_.all(State::held, gen)) {
+    if (request->extra->is_refusal) answer_held(*request);
   }
+}
+
+void Conductor::answer_held(ClientRequest& request) {
+  const OwnedLine kept = requests_.release(request);
+  Edits edits(kept.line());
+  const bool has_news = has_notice() || !old_code_in(request).empty();
+  const Message* const message = has_news ? kept_reader_.read(kept.line()) : nullptr;
+  if (request.extra->notice_of != kNoGeneration) {
+    const RestartNotice* const restart = notices_->restart();
+    if (restart != nullptr && restart->spawn == request.extra->notice_of) tell_shown(request);
+  } else if (message != nullptr && request.method == Method::tools_call &&
+             would_carry_notice(request, *message)) {
+    put_notice(request, *message, edits);
+  }
+  answer(request, Outgoing::own(edits.apply()));
 }
 
 }  // namespace sitter

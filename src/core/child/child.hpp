@@ -11,6 +11,7 @@
 #include "core/child/child_input.hpp"
 #include "core/child/child_lifecycle.hpp"
 #include "core/child/handshake.hpp"
+#include "core/child/own_restart.hpp"
 #include "core/child/replays.hpp"
 #include "core/child/stderr_ring.hpp"
 #include "core/wire/json_view.hpp"
@@ -43,7 +44,9 @@ struct Child {
 
   Child(Generation gen, Now now, MakeId make_id, MakeMeta make_meta,
         const std::string& sitter_version)
-      : life(gen, now), handshake(gen, std::move(make_id), std::move(make_meta), sitter_version) {}
+      : life(gen, now),
+        own_restart(gen, make_id),
+        handshake(gen, std::move(make_id), std::move(make_meta), sitter_version) {}
 
   Generation gen() const { return life.gen(); }
   bool serves() const { return role == Role::serving && life.is_up(); }
@@ -108,6 +111,7 @@ struct Child {
   }
 
   ChildLifecycle life;
+  OwnRestart own_restart;
   Handshake handshake;
   /// What caused its start, in a few words: "a request", "src/a.c changed".
   std::string cause;
@@ -117,8 +121,12 @@ struct Child {
   ChildInput input;
   /// The time from the start of the child to its serving.
   Milliseconds startup{};
-  /// Errors of the child are held until it is known whether it can serve this client at all.
+  /// Errors of the child are held until it is known whether it can serve this client at all, or was
+  /// started anew without an opening.
   bool has_held_errors = false;
+  /// The child has answered a request after its opening with a result, so that it does not refuse
+  /// everything.
+  bool has_succeeded = false;
   /// The child has answered an id that no double can hold, so it keeps integers of at least 64
   /// bits.
   bool keeps_integers = false;

@@ -46,6 +46,8 @@ std::string plain_clause(const ChildEnd& end) {
       return fmt::format("the server crashed ({}) after {}", status, after);
     case EndReason::ended_from_outside:
       return fmt::format("the server was ended from outside ({}) after {}", status, after);
+    case EndReason::restarted_itself:
+      return "the server restarted itself after " + after;
     case EndReason::killed_by_sitter:
       if (end.had_no_child) return killer_words(end) + " was called while no server ran";
       return fmt::format("the server was killed by {} after {}", killer_words(end), after);
@@ -79,6 +81,7 @@ EndReason unasked_end(const ExitStatus& status) {
 bool is_failure(EndReason reason) {
   switch (reason) {
     case EndReason::killed_by_sitter:
+    case EndReason::restarted_itself:
     case EndReason::replaced:
     case EndReason::shut_down:
     case EndReason::exited:
@@ -113,6 +116,8 @@ std::string_view reason_words(EndReason reason) {
       return "crashed";
     case EndReason::ended_from_outside:
       return "ended from outside";
+    case EndReason::restarted_itself:
+      return "restarted itself";
     case EndReason::killed_by_sitter:
       return "killed by sitter_kill";
     case EndReason::replaced:
@@ -155,6 +160,8 @@ std::string previous_words(const ChildEnd& end) {
       return fmt::format("⚠ crashed ({}){}", status, after);
     case EndReason::ended_from_outside:
       return fmt::format("ended from outside ({}){}", status, after);
+    case EndReason::restarted_itself:
+      return "restarted itself" + after;
     case EndReason::killed_by_sitter:
       if (end.had_no_child) return killer_words(end) + " was called before it ran";
       return fmt::format("killed by {}{}", killer_words(end), after);

@@ -27,6 +27,9 @@ enum class EndReason {
   crashed,
   /// Somebody else sent the child a signal that asks it to end, such as SIGTERM.
   ended_from_outside,
+  /// The server was started anew behind the process of the child, on the same pipes, and the next
+  /// generation is this new server. Its exit was not seen.
+  restarted_itself,
   /// sitter_kill ended the child.
   killed_by_sitter,
   /// The child made way for its successor.

@@ -70,6 +70,14 @@ bool Generations::is_one_past_opening() const {
                      [](const Child& child) { return child.is_past_opening(); });
 }
 
+Child Generations::take(Child& child) {
+  const auto place = std::find_if(children_.begin(), children_.end(),
+                                  [&](const Child& other) { return &other == &child; });
+  Child taken = std::move(*place);
+  children_.erase(place);
+  return taken;
+}
+
 bool Generations::serve(Child& child) {
   if (child.role != Role::coming) return false;
   child.role = Role::serving;

@@ -50,6 +50,9 @@ class Generations {
   bool has_one_begun() const;
   bool is_one_past_opening() const;
 
+  /// Takes out a child whose process is another child from now on.
+  Child take(Child& child);
+
   /// The child serves from now on. Returns false if it serves already.
   bool serve(Child& child);
   /// The client has only probed this child so far and opens it now, so the child is coming again.

@@ -52,6 +52,7 @@ class RestartPolicy {
   bool concerns(EndReason reason) const {
     switch (reason) {
       case EndReason::killed_by_sitter:
+      case EndReason::restarted_itself:
       case EndReason::replaced:
       case EndReason::shut_down:
         return false;

@@ -331,10 +331,15 @@ OwnedLine ClientRequests::release(ClientRequest& request) {
 }
 
 void ClientRequests::retry(ClientRequest& request, Instant now) {
-  assert(request.state == State::sent);
+  assert(request.state == State::sent || request.state == State::held);
+  if (request.state == State::held) {
+    release(request);
+    request.extra->is_refusal = false;
+  } else {
+    count_sent(request.gen, -1);
+  }
   request.state = State::waiting;
   request.is_retried = true;
-  count_sent(request.gen, -1);
   // The search begins at the end: of many requests that are sent again, each goes right behind the
   // request before it.
   const auto earlier = std::find_if(waiting_.rbegin(), waiting_.rend(), [&](const Waiting& other) {

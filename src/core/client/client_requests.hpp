@@ -75,6 +75,8 @@ struct ClientRequest {
     std::string progress_token;
     /// The held answer.
     OwnedLine answer;
+    /// The held answer is an error that may only mean that the child was not opened.
+    bool is_refusal = false;
     /// The held answer has the notice about this child, which is told when the answer leaves.
     Generation notice_of = kNoGeneration;
     /// The connection of `ctl` that has asked; none for a request of the client.
@@ -123,7 +125,9 @@ struct ClientRequest {
 ///
 ///     waiting --> sent --> (taken)          answered by a child
 ///      |   ^      | | \--> held --> (taken)
-///      |   \-retry/ \--> cancelled --> (taken)
+///      |   |      | |       |
+///      |   \-retry/-|-------/
+///      |            \--> cancelled --> (taken)
 ///      |\--> ours --> (taken)               answered by the bridge
 ///      |        \--> held --> (taken)
 ///      \--> (taken)                         failed, or cancelled before a child had it
@@ -174,8 +178,7 @@ class ClientRequests {
   /// Takes the first line that waits out of the queue. Its request must then be passed to
   /// `mark_sent` or `take`. Only to be called while something waits.
   Waiting next_waiting();
-  /// A child has received the request. `line` may be sent to another child; empty if that is not
-  /// allowed.
+  /// A child has received the request. `line` is kept; empty if it is not needed again.
   void mark_sent(ClientRequest& request, Generation gen, OwnedLine line);
   /// The bridge answers the request.
   void mark_ours(ClientRequest& request);
@@ -183,7 +186,8 @@ class ClientRequests {
   void hold(ClientRequest& request, std::string answer);
   /// Returns the held answer. The caller takes the request next.
   OwnedLine release(ClientRequest& request);
-  /// The child of the request died: the request waits again, before all requests that came later.
+  /// The child of the request died, or has refused it: the request waits again, before all requests
+  /// that came later. It must have its line.
   void retry(ClientRequest& request, Instant now);
   void cancel(ClientRequest& request);
   /// The client no longer waits for the answer; if the answer comes, it is sent.

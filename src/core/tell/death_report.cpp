@@ -63,6 +63,7 @@ std::string next_step(const DeathReport& report) {
   }
   switch (report.end->reason) {
     case EndReason::replaced:
+    case EndReason::restarted_itself:
       return "Call again: the new server gets it";
     case EndReason::killed_by_sitter:
       return "Call again when it is built: the next request starts it again";

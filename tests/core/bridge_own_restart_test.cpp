@@ -1,0 +1,397 @@
+#include "sitter/limits.hpp"
+#include "support/rebuild_script.hpp"
+
+namespace sitter {
+namespace {
+
+using ::testing::StartsWith;
+
+/// The server is started anew behind the process of its child, on the same pipes, as by
+/// `node --watch`.
+class BridgeOwnRestartTest : public BridgeRebuildTest {
+ protected:
+  /// The server has answered a call.
+  void open_used_session() {
+    open_listed_session();
+    client(call(1, "echo"));
+    child(1, result(1, text_result("old")));
+    done();
+  }
+  static std::string refused(const Id& id, const std::string& text = "Server not initialized") {
+    return error(id, -32002, text);
+  }
+  /// The server refuses this request, and the list that shows that it refuses everything.
+  void refuses_everything(int id) {
+    child(1, refused(id));
+    child(1, refused(kList));
+  }
+  /// The call after an edit, up to the opening of the new server.
+  void is_found(int id = 2) {
+    client(call(id, "echo"));
+    refuses_everything(id);
+  }
+
+  /// The list that the bridge asks for after a refusal.
+  static constexpr char kList[] = "#2";
+};
+
+TEST_F(BridgeOwnRestartTest, ARefusedCallLeadsToAListThatShowsIt) {
+  open_used_session();
+  client(call(2, "echo"));
+  child(1, refused(2));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + call(2, "echo"),
+                                  "child 1 " + request(kList, "tools/list", "{}")));
+  child(1, refused(kList));
+  EXPECT_THAT(done(), ElementsAre("renumber 2", HasSubstr("initialize")));
+}
+
+TEST_F(BridgeOwnRestartTest, TheNewServerIsOpenedListedComparedAndToldAndTheCallIsSentOnceMore) {
+  open_used_session();
+  server.tools = {tool("echo"), tool("added")};
+  is_found();
+  done();
+  opens(2);
+  const auto orders = done();
+  EXPECT_THAT(orders, Contains("client " + notification("notifications/tools/list_changed")));
+  EXPECT_THAT(orders, Contains("child 2 " + call(2, "echo")));
+  EXPECT_THAT(orders, Not(Contains(StartsWith("start"))));
+  client(request(3, "tools/list"));
+  child(2, result(3, Server::list("tools", server.tools)));
+  child(2, result(2, text_result("new")));
+  time_passes(milliseconds(5));
+  EXPECT_THAT(client_got(),
+              Contains(AllOf(HasSubstr("server restarted (spawn #2, pid 1001, startup"),
+                             HasSubstr("previous: restarted itself after"),
+                             HasSubstr("tools: +1 added (added)"), HasSubstr("new"))));
+}
+
+TEST_F(BridgeOwnRestartTest, WhatTheClientHasSetUpIsSetUpAgain) {
+  server.capabilities = R"json({"tools":{},"logging":{},"resources":{"subscribe":true}})json";
+  open_used_session();
+  const std::string level = request(5, "logging/setLevel", R"json({"level":"debug"})json");
+  const std::string uri = request(6, "resources/subscribe", R"json({"uri":"a:b"})json");
+  client(level);
+  client(uri);
+  child(1, result(5));
+  child(1, result(6));
+  client(call(2, "echo"));
+  child(1, refused(2));
+  child(1, refused("#3"));
+  done();
+  opens(2);
+  EXPECT_THAT(done(), AllOf(Contains(AllOf(StartsWith("child 2"), HasSubstr("logging/setLevel"))),
+                            Contains(AllOf(StartsWith("child 2"), HasSubstr("\"a:b\"")))));
+  child(2, result(2, text_result("new")));
+}
+
+TEST_F(BridgeOwnRestartTest, RequestsWaitUntilTheServerIsKnownToBeOpen) {
+  open_used_session();
+  client(call(2, "echo"));
+  child(1, refused(2));
+  done();
+  client(call(3, "echo"));
+  EXPECT_THAT(done(), IsEmpty());
+  child(1, refused(kList));
+  done();
+  client(call(4, "echo"));
+  EXPECT_THAT(done(), IsEmpty());
+  opens(2);
+  EXPECT_THAT(done(), AllOf(Contains("child 2 " + call(2, "echo")),
+                            Contains("child 2 " + call(3, "echo")),
+                            Contains("child 2 " + call(4, "echo"))));
+  for (const int id : {2, 3, 4}) child(2, result(id, text_result("new")));
+}
+
+TEST_F(BridgeOwnRestartTest, BothOfTwoRefusedCallsAreSentInTheirOrder) {
+  open_used_session();
+  client(call(2, "echo"));
+  client(call(3, "echo"));
+  child(1, refused(2));
+  child(1, refused(3));
+  child(1, refused(kList));
+  opens(2);
+  const auto orders = done();
+  const auto at = [&](int id) {
+    return std::find(orders.begin(), orders.end(), "child 2 " + call(id, "echo"));
+  };
+  ASSERT_NE(at(2), orders.end());
+  EXPECT_LT(at(2), at(3));
+  EXPECT_NE(at(3), orders.end());
+  child(2, result(2, text_result("new")));
+  child(2, result(3, text_result("new")));
+}
+
+TEST_F(BridgeOwnRestartTest, ACallThatTheFormerServerHadIsLost) {
+  open_used_session();
+  client(call(2, "echo"));
+  client(call(3, "echo"));
+  refuses_everything(3);
+  EXPECT_THAT(client_got(),
+              ElementsAre(AllOf(HasSubstr("\"id\":2"), HasSubstr("\"isError\":true"),
+                                HasSubstr("the server restarted itself after"),
+                                HasSubstr("may or may not have taken effect"))));
+  opens(2);
+  child(2, result(3, text_result("new")));
+}
+
+TEST_F(BridgeOwnRestartTest, AReadThatTheFormerServerHadIsSentOnceMore) {
+  open_used_session();
+  client(request(2, "prompts/list"));
+  client(call(3, "echo"));
+  refuses_everything(3);
+  done();
+  opens(2);
+  EXPECT_THAT(done(), Contains("child 2 " + request(2, "prompts/list")));
+  child(2, result(2, R"json({"prompts":[]})json"));
+  child(2, result(3, text_result("new")));
+}
+
+TEST_F(BridgeOwnRestartTest, AnErrorOfAServerThatAnswersTheListIsPassedOn) {
+  open_used_session();
+  client(call(2, "echo"));
+  child(1, refused(2, "The database is not initialized"));
+  done();
+  child(1, result(kList, Server::list("tools", server.tools)));
+  EXPECT_THAT(done(), ElementsAre("client " + refused(2, "The database is not initialized")));
+  client(call(3, "echo"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + call(3, "echo")));
+  child(1, result(3, text_result("old")));
+}
+
+TEST_F(BridgeOwnRestartTest, AServerThatDoesNotAnswerTheListGetsTheBenefitOfTheDoubt) {
+  open_used_session();
+  client(call(2, "echo"));
+  child(1, refused(2));
+  client(call(3, "echo"));
+  done();
+  time_passes(limits::kOwnRestartListWait);
+  EXPECT_THAT(done(), ElementsAre("client " + refused(2), "child 1 " + call(3, "echo")));
+  child(1, result(3, text_result("old")));
+}
+
+TEST_F(BridgeOwnRestartTest, OtherErrorsPassAtOnce) {
+  open_used_session();
+  client(call(2, "gone"));
+  done();
+  child(1, error(2, -32602, "Unknown tool: gone"));
+  EXPECT_THAT(done(), ElementsAre("client " + error(2, -32602, "Unknown tool: gone")));
+}
+
+TEST_F(BridgeOwnRestartTest, ALongErrorIsNoRefusal) {
+  open_used_session();
+  const auto padded = [](std::size_t size) {
+    const std::string text = "not initialized";
+    const std::size_t rest = std::string(R"json({"code":-32002,"message":""})json").size();
+    return text + std::string(size - rest - text.size(), '.');
+  };
+  client(call(2, "echo"));
+  child(1, refused(2, padded(limits::kRefusalBytesMax + 1)));
+  EXPECT_THAT(client_got(), SizeIs(1));
+  client(call(3, "echo"));
+  child(1, refused(3, padded(limits::kRefusalBytesMax)));
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(1, result(kList, Server::list("tools", server.tools)));
+  EXPECT_THAT(client_got(), SizeIs(1));
+}
+
+TEST_F(BridgeOwnRestartTest, AServerThatNeverAnsweredIsNotOpenedAgain) {
+  client(initialize(0));
+  child(1, result(0, server.opening()));
+  client(initialized());
+  child(1, refused("#1"));
+  client(call(2, "echo"));
+  done();
+  child(1, refused(2));
+  EXPECT_THAT(done(), ElementsAre("client " + refused(2)));
+}
+
+TEST_F(BridgeOwnRestartTest, AServerThatRefusesEverythingAfterThatTooIsBelieved) {
+  open_used_session();
+  is_found();
+  const auto orders = done();
+  ASSERT_THAT(orders, Contains(HasSubstr("child 2")));
+  child(2, result("#3", server.opening()));
+  child(2, refused("#4"));
+  done();
+  child(2, refused(2));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("Server not initialized")));
+  client(call(3, "echo"));
+  child(2, refused(3));
+  EXPECT_THAT(client_got(), ElementsAre(refused(3)));
+}
+
+TEST_F(BridgeOwnRestartTest, ACallIsKeptUpToItsBound) {
+  open_used_session();
+  const auto long_call = [](int id, std::size_t size) {
+    const std::size_t rest = call(id, "echo", R"json({"a":""})json").size();
+    return call(id, "echo", R"json({"a":")json" + std::string(size - rest, 'x') + "\"}");
+  };
+  client(long_call(2, limits::kKeptCallBytesMax + 1));
+  done();
+  child(1, refused(2));
+  EXPECT_THAT(done(), ElementsAre("client " + refused(2)));
+  client(long_call(3, limits::kKeptCallBytesMax));
+  refuses_everything(3);
+  done();
+  opens(2);
+  EXPECT_THAT(done(), Contains("child 2 " + long_call(3, limits::kKeptCallBytesMax)));
+  child(2, result(3, text_result("new")));
+}
+
+TEST_F(BridgeOwnRestartTest, OnlyTheFirstOfManyCallsAreKept) {
+  open_used_session();
+  const int last = 2 + static_cast<int>(limits::kKeptCallsMax);
+  for (int id = 2; id <= last; ++id) client(call(id, "echo"));
+  done();
+  child(1, refused(last));
+  EXPECT_THAT(client_got(), ElementsAre(refused(last)));
+  child(1, refused(last - 1));
+  EXPECT_THAT(client_got(), IsEmpty());
+  child(1, result(kList, Server::list("tools", server.tools)));
+  EXPECT_THAT(client_got(), ElementsAre(refused(last - 1)));
+  for (int id = 2; id < last - 1; ++id) child(1, result(id, text_result("old")));
+}
+
+TEST_F(BridgeOwnRestartTest, ACancelledCallIsNotSentOnceMore) {
+  open_used_session();
+  client(call(2, "echo"));
+  child(1, refused(2));
+  client(cancelled(2));
+  child(1, refused(kList));
+  done();
+  opens(2);
+  EXPECT_THAT(done(), Not(Contains("child 2 " + call(2, "echo"))));
+}
+
+TEST_F(BridgeOwnRestartTest, QuestionsOfTheFormerServerAreWithdrawn) {
+  open_used_session();
+  child(1, request(8, "roots/list"));
+  done();
+  is_found();
+  EXPECT_THAT(client_got(), Contains(AllOf(HasSubstr("notifications/cancelled"),
+                                           HasSubstr("the server that asked is gone"))));
+  opens(2);
+  child(2, result(2, text_result("new")));
+}
+
+TEST_F(BridgeOwnRestartTest, TheNewServerMustBeOpenInTime) {
+  open_used_session();
+  is_found();
+  done();
+  time_passes(config.startup_timeout);
+  EXPECT_THAT(done(), Contains("close 2"));
+  dies(2, 0);
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("had not answered its opening")));
+}
+
+TEST_F(BridgeOwnRestartTest, AKillEndsTheDoubt) {
+  open_used_session();
+  client(call(2, "echo"));
+  child(1, refused(2));
+  client(call(3, "sitter_kill"));
+  EXPECT_THAT(client_got(), Contains(refused(2)));
+  dies(1, 0);
+  EXPECT_THAT(client_got(), SizeIs(1));
+}
+
+TEST_F(BridgeOwnRestartTest, ARebuildEndsTheDoubt) {
+  open_used_session();
+  client(call(2, "echo"));
+  child(1, refused(2));
+  client(rebuild(3));
+  EXPECT_THAT(client_got(), ElementsAre(refused(2)));
+  dies(build(1), 0);
+  opens(2);
+  dies(1, 0);
+}
+
+TEST_F(BridgeOwnRestartTest, TheEndOfTheSessionEndsTheDoubt) {
+  open_used_session();
+  client(call(2, "echo"));
+  child(1, refused(2));
+  done();
+  client_closes_input();
+  EXPECT_THAT(client_got(), ElementsAre(refused(2)));
+}
+
+TEST_F(BridgeOwnRestartTest, ACrashDuringTheDoubtAnswersTheCall) {
+  open_used_session();
+  client(call(2, "echo"));
+  child(1, refused(2));
+  done();
+  dies(1, 1);
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("Server not initialized")));
+}
+
+TEST_F(BridgeOwnRestartTest, AnAnnouncementOpensAServerThatRefusesNothing) {
+  open_used_session();
+  server.tools = {tool("added")};
+  child(1, "Restarting 'server.mjs'");
+  client(call(2, "echo"));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(limits::kOwnRestartWait - Milliseconds(1));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(Milliseconds(1));
+  EXPECT_THAT(done(), ElementsAre("renumber 2", HasSubstr("initialize")));
+  opens(2);
+  done();
+  client(request(3, "tools/list"));
+  child(2, result(3, Server::list("tools", server.tools)));
+  child(2, result(2, text_result("new")));
+  time_passes(milliseconds(5));
+  EXPECT_THAT(client_got(), Contains(AllOf(HasSubstr("previous: restarted itself"),
+                                           HasSubstr("+1 added (added), -1 removed (echo)"))));
+}
+
+TEST_F(BridgeOwnRestartTest, WhatTheFormerServerAnswersAtTheLastMomentCounts) {
+  open_used_session();
+  client(call(2, "echo"));
+  child(1, "Restarting 'server.mjs'");
+  done();
+  child(1, result(2, text_result("old")));
+  EXPECT_THAT(client_got(), SizeIs(1));
+  time_passes(limits::kOwnRestartWait);
+  EXPECT_THAT(client_got(), IsEmpty());
+  opens(2);
+}
+
+TEST_F(BridgeOwnRestartTest, AServerThatIsStartedAnewOnItsWayIsOpenedOnceMore) {
+  open_used_session();
+  child(1, "Restarting 'server.mjs'");
+  time_passes(limits::kOwnRestartWait);
+  done();
+  child(2, "Restarting 'server.mjs'");
+  client(call(2, "echo"));
+  time_passes(limits::kOwnRestartWait);
+  EXPECT_THAT(done(), ElementsAre("renumber 3", HasSubstr("initialize")));
+  opens(3);
+  EXPECT_THAT(done(), Contains("child 3 " + call(2, "echo")));
+  child(3, result(2, text_result("new")));
+  EXPECT_THAT(answer_text(), HasSubstr("server restarted (spawn #3"));
+}
+
+TEST_F(BridgeOwnRestartTest, AnAnnouncementBeforeTheOpeningMeansNothing) {
+  client(initialize(0));
+  child(1, "[nodemon] starting `node server.mjs`");
+  done();
+  time_passes(limits::kOwnRestartWait);
+  EXPECT_THAT(done(), IsEmpty());
+  opens(1);
+}
+
+TEST_F(BridgeOwnRestartTest, TheStatusShowsTheNewGeneration) {
+  open_used_session();
+  is_found();
+  opens(2);
+  child(2, result(2, text_result("new")));
+  done();
+  client(call(3, "sitter_status"));
+  const auto status = nlohmann::json::parse(answer_text());
+  EXPECT_EQ(status["spawnCount"], 2);
+  EXPECT_EQ(status["childPid"], 1001);
+  EXPECT_THAT(status.dump(), HasSubstr("restarted itself"));
+  EXPECT_FALSE(status.contains("lastFailure"));
+}
+
+}  // namespace
+}  // namespace sitter

@@ -1,0 +1,149 @@
+#include "core/child/own_restart.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+#include "core/base/orders.hpp"
+#include "core/wire/message.hpp"
+#include "sitter/limits.hpp"
+#include "support/messages.hpp"
+
+namespace sitter {
+namespace {
+
+std::string raw_error(int code, const std::string& message) {
+  return nlohmann::json{{"code", code}, {"message", message}}.dump();
+}
+
+TEST(ReadsAsUnopenedTest, ServersSayItInManyWays) {
+  for (const std::string& error : {raw_error(-32002, "Server not initialized"),
+        raw_error(-32603, "Received request before initialization was complete"),
+        raw_error(0, "method is invalid during session initialization"),
+        raw_error(-32000, "Client must be initialised first"),
+        raw_error(-32602, "Invalid request parameters"), raw_error(-32600, "Invalid Request")}) {
+    EXPECT_TRUE(reads_as_unopened(error)) << error;
+  }
+}
+
+TEST(ReadsAsUnopenedTest, OtherErrorsSayNothingOfTheKind) {
+  for (const std::string& error : {raw_error(-32602, "Unknown tool: add"), raw_error(-32601, "Method not found"),
+        raw_error(-32603, "Internal error"), raw_error(-32602, "Invalid request parameters: x"),
+        std::string("{}"), std::string("7")}) {
+    EXPECT_FALSE(reads_as_unopened(error)) << error;
+  }
+}
+
+TEST(AnnouncesRestartTest, WatchersHaveWordsOfTheirOwn) {
+  for (const std::string line :
+       {"Restarting 'server.mjs'", "\x1b[32m[nodemon] restarting due to changes...\x1b[39m",
+        "[nodemon] starting `node server.mjs`", "\x1b" "c\x1b[32mRestarting 'server.mjs'\x1b[39m"}) {
+    EXPECT_TRUE(announces_restart(line)) << line;
+  }
+  for (const std::string line :
+       {"", "\x1b", "Restarting the database", "log: Restarting 'x'", "[nodemon] 3.1.14",
+        "Completed running 'server.mjs'"}) {
+    EXPECT_FALSE(announces_restart(line)) << line;
+  }
+}
+
+class OwnRestartTest : public ::testing::Test {
+ protected:
+  void ask() { restart_.ask(CatalogKind::tools, now_, out_); }
+  std::optional<std::string> sent() {
+    const auto order = out_.pop();
+    if (!order) return std::nullopt;
+    return std::get<order::SendToChild>(*order).line.text();
+  }
+  bool answered(const std::string& text) {
+    line_.emplace(text);
+    return restart_.on_answer(*reader_.read(line_->line()));
+  }
+  void passes(Milliseconds time) {
+    now_.steady += time;
+    restart_.on_timeout(now_);
+  }
+
+  Now now_{Instant() + std::chrono::hours(1), WallTime()};
+  Orders out_;
+  MessageReader reader_;
+  std::optional<OwnedLine> line_;
+  OwnRestart restart_{1, [] { return std::string("77"); }};
+};
+
+TEST_F(OwnRestartTest, AListThatIsRefusedShowsIt) {
+  ask();
+  EXPECT_EQ(sent(), request(77, "tools/list", "{}"));
+  EXPECT_TRUE(restart_.is_suspected());
+  EXPECT_FALSE(answered(error(76, -32600, "not initialized")));
+  EXPECT_FALSE(restart_.is_certain());
+  EXPECT_TRUE(answered(error(77, -32602, "Invalid request parameters")));
+  EXPECT_TRUE(restart_.is_certain());
+}
+
+TEST_F(OwnRestartTest, AListThatIsAnsweredClearsTheServer) {
+  for (const std::string& answer :
+       {result(77, R"json({"tools":[]})json"), error(77, -32601, "Method not found")}) {
+    ask();
+    EXPECT_TRUE(answered(answer));
+    EXPECT_FALSE(restart_.is_suspected());
+    EXPECT_EQ(restart_.deadline(), std::nullopt);
+  }
+}
+
+TEST_F(OwnRestartTest, AListThatIsNotAnsweredInTimeShowsNothing) {
+  ask();
+  passes(limits::kOwnRestartListWait - Milliseconds(1));
+  EXPECT_TRUE(restart_.is_suspected());
+  passes(Milliseconds(1));
+  EXPECT_FALSE(restart_.is_suspected());
+  EXPECT_TRUE(answered(error(77, -32600, "not initialized")));
+  EXPECT_FALSE(restart_.is_suspected());
+}
+
+TEST_F(OwnRestartTest, WhileItAsksItAsksNothingElse) {
+  ask();
+  sent();
+  ask();
+  EXPECT_EQ(sent(), std::nullopt);
+}
+
+TEST_F(OwnRestartTest, AnAnnouncementIsCertainAMomentLater) {
+  restart_.expect(now_);
+  EXPECT_TRUE(restart_.is_suspected());
+  passes(limits::kOwnRestartWait - Milliseconds(1));
+  EXPECT_FALSE(restart_.is_certain());
+  passes(Milliseconds(1));
+  EXPECT_TRUE(restart_.is_certain());
+  EXPECT_EQ(restart_.deadline(), std::nullopt);
+}
+
+TEST_F(OwnRestartTest, ASecondAnnouncementBeginsTheMomentAnew) {
+  restart_.expect(now_);
+  passes(limits::kOwnRestartWait - Milliseconds(1));
+  restart_.expect(now_);
+  passes(limits::kOwnRestartWait - Milliseconds(1));
+  EXPECT_FALSE(restart_.is_certain());
+  passes(Milliseconds(1));
+  EXPECT_TRUE(restart_.is_certain());
+}
+
+TEST_F(OwnRestartTest, AnAnnouncementIsStrongerThanTheList) {
+  ask();
+  restart_.expect(now_);
+  EXPECT_TRUE(answered(result(77, R"json({"tools":[]})json")));
+  EXPECT_TRUE(restart_.is_suspected());
+  passes(limits::kOwnRestartWait);
+  EXPECT_TRUE(restart_.is_certain());
+}
+
+TEST_F(OwnRestartTest, WhatIsDroppedIsNotSuspectedAnyMore) {
+  restart_.expect(now_);
+  restart_.drop();
+  EXPECT_FALSE(restart_.is_suspected());
+  EXPECT_EQ(restart_.deadline(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace sitter
