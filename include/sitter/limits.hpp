@@ -283,8 +283,8 @@ inline constexpr std::size_t kOpeningQuoteMax = kKiB;
 /// A notice must leave room for the result that follows it.
 inline constexpr std::size_t kNoticeBytesMax = 4 * kKiB;
 
-/// How many lines of a crashed server's stderr a notice shows. A traceback ends with the error, and
-/// most other messages have one line.
+/// How many lines of a crashed server's stderr a notice shows. Most errors have one line, and a
+/// place before or behind it.
 inline constexpr std::size_t kNoticeStderrLines = 3;
 
 /// How many findings of the lint are kept about the definitions of the tools, and as many about

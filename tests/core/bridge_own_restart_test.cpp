@@ -96,9 +96,9 @@ TEST_F(BridgeOwnRestartTest, RequestsWaitUntilTheServerIsKnownToBeOpen) {
   client(call(4, "echo"));
   EXPECT_THAT(done(), IsEmpty());
   opens(2);
-  EXPECT_THAT(done(), AllOf(Contains("child 2 " + call(2, "echo")),
-                            Contains("child 2 " + call(3, "echo")),
-                            Contains("child 2 " + call(4, "echo"))));
+  EXPECT_THAT(done(),
+              AllOf(Contains("child 2 " + call(2, "echo")), Contains("child 2 " + call(3, "echo")),
+                    Contains("child 2 " + call(4, "echo"))));
   for (const int id : {2, 3, 4}) child(2, result(id, text_result("new")));
 }
 
@@ -126,10 +126,9 @@ TEST_F(BridgeOwnRestartTest, ACallThatTheFormerServerHadIsLost) {
   client(call(2, "echo"));
   client(call(3, "echo"));
   refuses_everything(3);
-  EXPECT_THAT(client_got(),
-              ElementsAre(AllOf(HasSubstr("\"id\":2"), HasSubstr("\"isError\":true"),
-                                HasSubstr("the server restarted itself after"),
-                                HasSubstr("may or may not have taken effect"))));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("\"id\":2"), HasSubstr("\"isError\":true"),
+                                              HasSubstr("the server restarted itself after"),
+                                              HasSubstr("may or may not have taken effect"))));
   opens(2);
   child(2, result(3, text_result("new")));
 }
@@ -340,7 +339,8 @@ TEST_F(BridgeOwnRestartTest, AnAnnouncementOpensAServerThatRefusesNothing) {
   child(2, result(2, text_result("new")));
   time_passes(milliseconds(5));
   EXPECT_THAT(client_got(), Contains(AllOf(HasSubstr("previous: restarted itself"),
-                                           HasSubstr("+1 added (added), -1 removed (echo)"))));
+                                           HasSubstr("+1 added (added), -1 removed (echo)"),
+                                           Not(HasSubstr("stdout: the server wrote")))));
 }
 
 TEST_F(BridgeOwnRestartTest, WhatTheFormerServerAnswersAtTheLastMomentCounts) {
@@ -389,7 +389,7 @@ TEST_F(BridgeOwnRestartTest, TheStatusShowsTheNewGeneration) {
   const auto status = nlohmann::json::parse(answer_text());
   EXPECT_EQ(status["spawnCount"], 2);
   EXPECT_EQ(status["childPid"], 1001);
-  EXPECT_THAT(status.dump(), HasSubstr("restarted itself"));
+  EXPECT_EQ(status["lastKillReason"], "restarted itself");
   EXPECT_FALSE(status.contains("lastFailure"));
 }
 

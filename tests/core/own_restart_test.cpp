@@ -18,7 +18,8 @@ std::string raw_error(int code, const std::string& message) {
 }
 
 TEST(ReadsAsUnopenedTest, ServersSayItInManyWays) {
-  for (const std::string& error : {raw_error(-32002, "Server not initialized"),
+  for (const std::string& error :
+       {raw_error(-32002, "Server not initialized"),
         raw_error(-32603, "Received request before initialization was complete"),
         raw_error(0, "method is invalid during session initialization"),
         raw_error(-32000, "Client must be initialised first"),
@@ -28,7 +29,8 @@ TEST(ReadsAsUnopenedTest, ServersSayItInManyWays) {
 }
 
 TEST(ReadsAsUnopenedTest, OtherErrorsSayNothingOfTheKind) {
-  for (const std::string& error : {raw_error(-32602, "Unknown tool: add"), raw_error(-32601, "Method not found"),
+  for (const std::string& error :
+       {raw_error(-32602, "Unknown tool: add"), raw_error(-32601, "Method not found"),
         raw_error(-32603, "Internal error"), raw_error(-32602, "Invalid request parameters: x"),
         std::string("{}"), std::string("7")}) {
     EXPECT_FALSE(reads_as_unopened(error)) << error;
@@ -38,12 +40,13 @@ TEST(ReadsAsUnopenedTest, OtherErrorsSayNothingOfTheKind) {
 TEST(AnnouncesRestartTest, WatchersHaveWordsOfTheirOwn) {
   for (const std::string line :
        {"Restarting 'server.mjs'", "\x1b[32m[nodemon] restarting due to changes...\x1b[39m",
-        "[nodemon] starting `node server.mjs`", "\x1b" "c\x1b[32mRestarting 'server.mjs'\x1b[39m"}) {
+        "[nodemon] starting `node server.mjs`",
+        "\x1b"
+        "c\x1b[32mRestarting 'server.mjs'\x1b[39m"}) {
     EXPECT_TRUE(announces_restart(line)) << line;
   }
-  for (const std::string line :
-       {"", "\x1b", "Restarting the database", "log: Restarting 'x'", "[nodemon] 3.1.14",
-        "Completed running 'server.mjs'"}) {
+  for (const std::string line : {"", "\x1b", "Restarting the database", "log: Restarting 'x'",
+                                 "[nodemon] 3.1.14", "Completed running 'server.mjs'"}) {
     EXPECT_FALSE(announces_restart(line)) << line;
   }
 }

@@ -137,7 +137,10 @@ void Conductor::add_noise(Child& child, std::string_view text) {
   constexpr std::size_t kept = limits::kStderrLineMax;
   ring_of(child).add_stdout(child.gen(), text.substr(0, kept),
                             text.size() - std::min(text.size(), kept));
-  if (announces_restart(text)) expect_own_restart(child);
+  if (announces_restart(text)) {
+    expect_own_restart(child);
+    return;
+  }
   if (history_->add_noise(child.gen(), text.substr(0, kept))) {
     out_.log(Level::warn, fmt::format("child {} wrote to stdout what is not a message: {}",
                                       child.gen(), history_->noise()->first_line));

@@ -43,14 +43,6 @@ bool begins_with_place(std::string_view line) {
   return place.matches(line);
 }
 
-/// The words with which most tools report an error.
-bool has_error_word(std::string_view line) {
-  static const Pattern words(
-      R"re((?i)\b(error|errors|fatal|failed|failure|panic|panicked|exception|traceback|undefined reference|multiple definition|unresolved|cannot find|could not|not found|no rule to make)\b)re"
-      R"re(|^e: |(?-i:[A-Z]\w*(Error|Exception): ))re");
-  return words.matches(line);
-}
-
 /// A message that is not an error, or a part of the way to an error.
 bool is_remark(std::string_view line) {
   static const Pattern begin(
@@ -217,6 +209,13 @@ class Search {
 };
 
 }  // namespace
+
+bool has_error_word(std::string_view line) {
+  static const Pattern words(
+      R"re((?i)\b(error|errors|fatal|failed|failure|panic|panicked|exception|traceback|undefined reference|multiple definition|unresolved|cannot find|could not|not found|no rule to make)\b)re"
+      R"re(|^e: |(?-i:[A-Z]\w*(Error|Exception): ))re");
+  return words.matches(line);
+}
 
 bool looks_like_error(std::string_view line) {
   // A summary that counts no errors.

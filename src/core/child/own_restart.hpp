@@ -17,8 +17,8 @@ namespace sitter {
 /// request or its params invalid. The errors of a server that was opened may read the same.
 bool reads_as_unopened(std::string_view error);
 
-/// Whether this line on stdout is that of a watcher (`node --watch`, nodemon) which starts the server
-/// anew.
+/// Whether this line on stdout is that of a watcher (`node --watch`, nodemon) which starts the
+/// server anew.
 bool announces_restart(std::string_view line);
 
 /// Finds out whether the server behind a child was started anew on the same pipes, as watchers do.
@@ -32,8 +32,8 @@ class OwnRestart {
  public:
   OwnRestart(Generation gen, MakeId make_id) : gen_(gen), make_id_(std::move(make_id)) {}
 
-  /// A request was refused as by a server that was not opened. A list of this kind shows whether the
-  /// server refuses everything. The server had answered it before.
+  /// A request was refused as by a server that was not opened. A list of this kind shows whether
+  /// the server refuses everything. The server had answered it before.
   void ask(CatalogKind kind, Now now, Orders& out);
   /// A watcher has announced that it starts the server anew. The former server may still read for a
   /// moment.

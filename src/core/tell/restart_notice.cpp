@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/text.hpp"
+#include "core/tell/last_words.hpp"
 
 namespace sitter {
 namespace {
@@ -116,20 +117,12 @@ void add_list_lines(const RestartNotice& notice, std::vector<std::string>& lines
   }
 }
 
-/// The last lines that the previous server wrote to stderr.
 void add_last_words(const RestartNotice& notice, std::vector<std::string>& lines) {
-  std::string_view rest = notice.last_words;
-  while (rest.ends_with('\n')) rest.remove_suffix(1);
-  if (rest.empty()) return;
-  std::vector<std::string> last;
-  while (last.size() < limits::kNoticeStderrLines && !rest.empty()) {
-    const std::size_t end = rest.rfind('\n');
-    last.push_back("| " + std::string(rest.substr(end == rest.npos ? 0 : end + 1)));
-    rest = end == rest.npos ? "" : rest.substr(0, end);
-  }
+  const auto last = last_words(notice.last_words, limits::kNoticeStderrLines);
+  if (last.empty()) return;
   lines.push_back(fmt::format("its last words on stderr ({} shows more):",
                               brief(notice.stderr_tool, kVersionBytesMax)));
-  lines.insert(lines.end(), last.rbegin(), last.rend());
+  for (const std::string_view line : last) lines.push_back(fmt::format("| {}", line));
 }
 
 /// What the changed tools cost in the context of a model.

@@ -225,6 +225,7 @@ std::string kill_reason_words(const ChildEnd& end) {
   }
   if (end.reason == EndReason::replaced) return "replaced";
   switch (end.reason) {
+    case EndReason::restarted_itself:
     case EndReason::not_executed:
     case EndReason::opening_timed_out:
     case EndReason::said_nothing:
