@@ -1,0 +1,324 @@
+// What the model reads when its server has changed, crashed or not been built, in whole
+// conversations with a server on the official SDK. Claude Code lists the tools again after a
+// change; Codex never does.
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, symlinkSync, utimesSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, test } from 'node:test';
+import { MessagesApi, ResponsesApi, offline } from './support/model_api.mjs';
+import { claude, codex, sitting, testsDir } from './support/programs.mjs';
+import { Sandbox } from './support/sandbox.mjs';
+import { until } from './support/waiting.mjs';
+import { runToEnd } from './support/wire.mjs';
+
+async function run(box, command, env) {
+  const { status, stdout, stderr } = await runToEnd(box, command, { env: { ...offline, ...env } });
+  assert.equal(status, 0, `${stdout}\n${stderr}`);
+  return stdout;
+}
+
+// An agent has these members:
+//   named     returns the agent's name for a tool of the server
+//   hint      what an agent that never lists the tools again reads about a new tool
+//   converse  plays the turns with the server of this command, and returns the service
+//   toolsOf   the names of the tools that a request to the model offers
+//   readIn    what the model reads in a request about its last call
+
+const claudeCode = {
+  name: 'Claude Code',
+  named: (tool) => `mcp__dev__${tool}`,
+  hint: [],
+  async converse(box, command, turns) {
+    const api = await new MessagesApi(turns).start(box);
+    const env = {
+      ANTHROPIC_API_KEY: 'none',
+      ANTHROPIC_BASE_URL: api.url,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      DISABLE_AUTOUPDATER: '1',
+      DISABLE_ERROR_REPORTING: '1',
+      DISABLE_TELEMETRY: '1',
+      ENABLE_TOOL_SEARCH: 'false',
+    };
+    await run(box, [...claude(), 'mcp', 'add', 'dev', '--', ...command], env);
+    await run(box, [...claude(), '-p', 'begin', '--allowedTools', 'mcp__dev'], env);
+    return api;
+  },
+  toolsOf: MessagesApi.toolsOf,
+  readIn: (request) => MessagesApi.resultIn(request).text,
+};
+
+const codexCli = {
+  name: 'Codex',
+  named: (tool) => `mcp__dev/${tool}`,
+  hint: [
+    'call a new tool with sitter_call {"tool": "welcome", "arguments": {...}} if it is not in your list of tools',
+  ],
+  async converse(box, command, turns) {
+    const api = await new ResponsesApi(turns).start(box);
+    // Codex passes only the named variables on to a server.
+    await run(box, [...codex(), 'mcp', 'add', 'dev', '--env', box.mark, '--', ...command]);
+    const provider = `{name="stand-in",base_url="${api.url}/v1",wire_api="responses"}`;
+    await run(box, [
+      ...codex(),
+      'exec',
+      '--skip-git-repo-check',
+      '--dangerously-bypass-approvals-and-sandbox',
+      ...['-c', `model_providers.stand-in=${provider}`],
+      ...['-c', 'model_provider="stand-in"'],
+      ...['-c', 'model="a-model"'],
+      'begin',
+    ]);
+    return api;
+  },
+  toolsOf: ResponsesApi.toolsOf,
+  // Codex writes the time of the call before each result.
+  readIn: (request) =>
+    ResponsesApi.resultIn(request).replace(/^Wall time: .* seconds\nOutput:\n/, ''),
+};
+
+/** The source of a server with one tool. `more` is code that runs before the server is open. */
+const greeter = ({ tool = 'greet', answer = 'hello', more = '' } = {}) => `
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+
+const server = new McpServer({ name: 'greeter', version: '1.0.0' });
+server.registerTool('${tool}', { description: 'Greets' }, () => ({
+  content: [{ type: 'text', text: '${answer}' }],
+}));
+${more}
+await server.connect(new StdioServerTransport());
+`;
+
+/** The same on the lower level of the SDK, where the server itself knows which tools there are. */
+const lowGreeter = ({ tool = 'greet', answer = 'hello' } = {}) => `
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import {
+  CallToolRequestSchema,
+  ErrorCode,
+  ListToolsRequestSchema,
+  McpError,
+} from '@modelcontextprotocol/sdk/types.js';
+
+const info = { name: 'greeter', version: '1.0.0' };
+const server = new Server(info, { capabilities: { tools: {} } });
+server.setRequestHandler(ListToolsRequestSchema, () => ({
+  tools: [{ name: '${tool}', inputSchema: { type: 'object' } }],
+}));
+server.setRequestHandler(CallToolRequestSchema, ({ params: { name } }) => {
+  if (name === '${tool}') return { content: [{ type: 'text', text: '${answer}' }] };
+  throw new McpError(ErrorCode.InvalidParams, \`Tool \${name} not found\`);
+});
+await server.connect(new StdioServerTransport());
+`;
+
+/** The directory in which the agent and the server run. */
+class Project {
+  constructor(t) {
+    this.box = new Sandbox(t);
+    symlinkSync(join(testsDir, 'node_modules'), this.box.path('node_modules'));
+  }
+
+  write(name, text) {
+    mkdirSync(dirname(join(this.box.project, name)), { recursive: true });
+    return this.box.write(join('project', name), text);
+  }
+
+  /** Sends a signal to the server of this command, and waits until it has ended. */
+  async crash(command, signal) {
+    const words = command.join(' ');
+    const { pid } = this.box.processes().find((found) => found.command === words);
+    process.kill(pid, signal);
+    await until(
+      () => !existsSync(`/proc/${pid}`),
+      () => 'the crash',
+    );
+  }
+}
+
+const escaped = (text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+
+/** A text of these lines, each of them a string or a pattern. An agent may indent them. */
+const textOf = (lines) =>
+  new RegExp(
+    `^${lines.map((line) => (typeof line === 'string' ? escaped(line) : line.source)).join('\n *')}$`,
+  );
+
+/** The first line of the notice about the first restart. Ages and numbers differ. */
+const restarted = (previous, built = '.*') =>
+  new RegExp(
+    String.raw`\[mcp-sitter\] server restarted \(spawn #2, pid \d+, startup .*s\)\. path: .*\. ` +
+      String.raw`binary v1\.0\.0 built ${built}\. previous: ${previous}`,
+  );
+
+const direct = ['node', 'server.mjs'];
+
+/**
+ * Plays a conversation. In each step the model calls the tool `calls`, after `first` was done. In
+ * its next request it must read the lines `reads`.
+ */
+async function play(agent, { box }, { command = direct, options = [] }, steps) {
+  const { named } = agent;
+  const turns = steps.map(({ first, calls }) => async () => {
+    await first?.();
+    return { tool: named(calls) };
+  });
+  const { requests } = await agent.converse(box, sitting(command, ...options), turns);
+  assert.equal(requests.length, steps.length + 1);
+  // Otherwise the first step may have come before the start of the server.
+  assert.ok(agent.toolsOf(requests[0]).includes(named('greet')));
+  steps.forEach(({ reads }, i) => {
+    if (reads) assert.match(agent.readIn(requests[i + 1]), textOf(reads));
+  });
+  await box.nothingLeft();
+}
+
+for (const agent of [claudeCode, codexCli]) {
+  describe(`the model of ${agent.name} reads`, () => {
+    test('after an edit without a kill: that the old code has answered, and only once', async (t) => {
+      const project = new Project(t);
+      project.write('server.mjs', greeter());
+
+      await play(agent, project, {}, [
+        // mcp-sitter looks at most once a second, so no call comes before the edit.
+        {
+          first: () => project.write('server.mjs', greeter({ answer: 'good day' })),
+          calls: 'greet',
+          reads: [
+            /\[mcp-sitter\] server\.mjs changed (just now|.* ago) and this answer is still the old code's: call sitter_kill, then call again/,
+            'hello',
+          ],
+        },
+        { calls: 'greet', reads: ['hello'] },
+        { calls: 'sitter_kill' },
+        { calls: 'greet', reads: [restarted('killed by sitter_kill after .*'), 'good day'] },
+      ]);
+    });
+
+    const renamed = restarted(
+      String.raw`killed by sitter_kill after .*\. tools: \+1 added \(welcome\), -1 removed \(greet\)\.`,
+    );
+    const newTools = [
+      'welcome: no parameters',
+      ...agent.hint,
+      /the definitions of the tools grew by \d+ bytes to \d+/,
+    ];
+
+    test('after a rename, under the old name: the new name before a failed result', async (t) => {
+      const project = new Project(t);
+      project.write('server.mjs', greeter());
+
+      await play(agent, project, {}, [
+        { calls: 'sitter_kill' },
+        {
+          first: () => project.write('server.mjs', greeter({ tool: 'welcome' })),
+          calls: 'greet',
+          reads: [renamed, ...newTools, 'MCP error -32602: Tool greet not found'],
+        },
+      ]);
+    });
+
+    test('after a rename, under the old name: the new name behind an error', async (t) => {
+      const project = new Project(t);
+      project.write('server.mjs', lowGreeter());
+
+      await play(agent, project, {}, [
+        { calls: 'sitter_kill' },
+        {
+          first: () => project.write('server.mjs', lowGreeter({ tool: 'welcome' })),
+          calls: 'greet',
+          // Agents write words of their own before the message of an error.
+          reads: [/([^]*: )?MCP error -32602: Tool greet not found/, '', renamed, ...newTools],
+        },
+      ]);
+    });
+
+    test('after a crash between two calls: the last three lines on stderr', async (t) => {
+      const project = new Project(t);
+      const more = `
+process.on('SIGUSR2', () => {
+  for (const step of ['opening', 'reading', 'checking']) console.error(step, 'the index');
+  console.error('fatal: index of row 17 is out of range');
+  process.exit(3);
+});`;
+      project.write('server.mjs', greeter({ more }));
+
+      await play(agent, project, {}, [
+        { calls: 'greet', reads: ['hello'] },
+        {
+          first: () => project.crash(direct, 'SIGUSR2'),
+          calls: 'greet',
+          reads: [
+            restarted(String.raw`⚠ crashed \(exit 3\) after .*`),
+            'its last words on stderr (sitter_child_stderr shows more):',
+            '| reading the index',
+            '| checking the index',
+            '| fatal: index of row 17 is out of range',
+            'hello',
+          ],
+        },
+        { calls: 'greet', reads: ['hello'] },
+      ]);
+    });
+
+    test('after an uncaught exception between two calls: which tool shows the message', async (t) => {
+      const project = new Project(t);
+      const more = `
+process.on('SIGUSR2', () => {
+  throw new Error('index of row 17 is out of range');
+});`;
+      project.write('server.mjs', greeter({ more }));
+
+      await play(agent, project, {}, [
+        { calls: 'greet', reads: ['hello'] },
+        {
+          first: () => project.crash(direct, 'SIGUSR2'),
+          calls: 'greet',
+          // Node.js writes the message before the stack and its own version, so the message may not
+          // be among the last lines.
+          reads: [
+            restarted(String.raw`⚠ crashed \(exit 1\) after .*`),
+            'its last words on stderr (sitter_child_stderr shows more):',
+            /(\| .*\n *){0,2}\| .*/,
+            'hello',
+          ],
+        },
+        {
+          calls: 'sitter_child_stderr',
+          reads: [/[^]*/, /.*Error: index of row 17 is out of range/, /[^]*/],
+        },
+      ]);
+    });
+
+    test('after a failed build: the error, and later that the program is older', async (t) => {
+      const project = new Project(t);
+      const anHourAgo = new Date(Date.now() - 3600_000);
+      utimesSync(project.write('dist/server.mjs', greeter()), anHourAgo, anHourAgo);
+      const command = ['node', 'dist/server.mjs'];
+      const build = 'node --check src/server.mjs && cp src/server.mjs dist/server.mjs';
+
+      await play(agent, project, { command, options: ['--build', build] }, [
+        {
+          first: () => project.write('src/server.mjs', greeter({ more: 'const limit = ;' })),
+          calls: 'sitter_rebuild',
+          reads: [
+            /\[mcp-sitter\] the build failed \(exit 1\) after .*s\. The server that ran before was not touched and serves on\./,
+            'Output of the build (sitter_build_log shows more):',
+            '1 error:',
+            "SyntaxError: Unexpected token ';'",
+            /[^]*/,
+          ],
+        },
+        { calls: 'sitter_kill' },
+        {
+          calls: 'greet',
+          reads: [
+            restarted('killed by sitter_kill after .*', '1[.]0 hours ago'),
+            /the build failed \(exit 1\) after .*s, so this is the program from before it \(sitter_build_log shows the build\)/,
+            'hello',
+          ],
+        },
+      ]);
+    });
+  });
+}
