@@ -1,6 +1,6 @@
 // What the model reads when its server has changed, crashed or not been built, in whole
 // conversations with a server on the official SDK. Claude Code lists the tools again after a
-// change; Codex never does.
+// change; Codex never does. docs/what-the-model-reads.md shows the texts.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, symlinkSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
