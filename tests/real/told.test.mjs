@@ -124,14 +124,13 @@ class Project {
     return this.box.write(join('project', name), text);
   }
 
-  /** Sends a signal to the server of this command, and waits until it has ended. */
-  async crash(command, signal) {
-    const words = command.join(' ');
-    const { pid } = this.box.processes().find((found) => found.command === words);
-    process.kill(pid, signal);
+  /** Does something that ends the process that runs the server, and waits for its end. */
+  async ends(act) {
+    const { pid } = this.box.processes().find(({ command }) => /^\S*node server\.mjs$/.test(command));
+    act(pid);
     await until(
       () => !existsSync(`/proc/${pid}`),
-      () => 'the crash',
+      () => 'the end of the server',
     );
   }
 }
@@ -246,7 +245,7 @@ process.on('SIGUSR2', () => {
       await play(agent, project, {}, [
         { calls: 'greet', reads: ['hello'] },
         {
-          first: () => project.crash(direct, 'SIGUSR2'),
+          first: () => project.ends((pid) => process.kill(pid, 'SIGUSR2')),
           calls: 'greet',
           reads: [
             restarted(String.raw`⚠ crashed \(exit 3\) after .*`),
@@ -261,7 +260,7 @@ process.on('SIGUSR2', () => {
       ]);
     });
 
-    test('after an uncaught exception between two calls: which tool shows the message', async (t) => {
+    test('after an uncaught exception between two calls: the error, which stands above its stack', async (t) => {
       const project = new Project(t);
       const more = `
 process.on('SIGUSR2', () => {
@@ -272,20 +271,37 @@ process.on('SIGUSR2', () => {
       await play(agent, project, {}, [
         { calls: 'greet', reads: ['hello'] },
         {
-          first: () => project.crash(direct, 'SIGUSR2'),
+          first: () => project.ends((pid) => process.kill(pid, 'SIGUSR2')),
           calls: 'greet',
-          // Node.js writes the message before the stack and its own version, so the message may not
-          // be among the last lines.
           reads: [
             restarted(String.raw`⚠ crashed \(exit 1\) after .*`),
             'its last words on stderr (sitter_child_stderr shows more):',
-            /(\| .*\n *){0,2}\| .*/,
+            /\| file:.*server\.mjs:11/,
+            "|   throw new Error('index of row 17 is out of range');",
+            '| Error: index of row 17 is out of range',
             'hello',
           ],
         },
+      ]);
+    });
+
+    test('after an edit under node --watch: what has changed, with the first new answer', async (t) => {
+      const project = new Project(t);
+      project.write('server.mjs', greeter());
+
+      await play(agent, project, { command: ['node', '--watch', 'server.mjs'] }, [
+        { calls: 'greet', reads: ['hello'] },
         {
-          calls: 'sitter_child_stderr',
-          reads: [/[^]*/, /.*Error: index of row 17 is out of range/, /[^]*/],
+          first: () =>
+            project.ends(() => project.write('server.mjs', greeter({ tool: 'welcome' }))),
+          calls: 'greet',
+          reads: [
+            restarted(
+              String.raw`restarted itself after .*\. tools: \+1 added \(welcome\), -1 removed \(greet\)\.`,
+            ),
+            ...newTools,
+            'MCP error -32602: Tool greet not found',
+          ],
         },
       ]);
     });
