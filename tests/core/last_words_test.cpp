@@ -34,13 +34,13 @@ TEST(LastWordsTest, TheErrorOfNodeStandsAboveItsStack) {
 }
 
 TEST(LastWordsTest, TheErrorOfPythonStandsBelowItsStack) {
-  EXPECT_THAT(last_words("Traceback (most recent call last):\n"
-                         "  File \"server.py\", line 3, in <module>\n"
-                         "    f()\n"
-                         "ValueError: no row 17\n",
-                         3),
-              ElementsAre("  File \"server.py\", line 3, in <module>", "    f()",
-                          "ValueError: no row 17"));
+  EXPECT_THAT(
+      last_words("Traceback (most recent call last):\n"
+                 "  File \"server.py\", line 3, in <module>\n"
+                 "    f()\n"
+                 "ValueError: no row 17\n",
+                 3),
+      ElementsAre("  File \"server.py\", line 3, in <module>", "    f()", "ValueError: no row 17"));
 }
 
 TEST(LastWordsTest, AnErrorFurtherUpComesBeforeTheLastLines) {
