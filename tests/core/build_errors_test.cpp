@@ -195,6 +195,22 @@ TEST(BuildErrorsTest, Go) {
                           " | \twant (string)"));
 }
 
+TEST(BuildErrorsTest, NodeWritesThePlaceAndTheSourceAboveTheError) {
+  for (const std::string blank : {"", "\n"}) {
+    EXPECT_THAT(
+        errors_of("/srv/server.mjs:9\n"
+                  "const limit = ;\n"
+                  "              ^\n" +
+                  blank +
+                  "SyntaxError: Unexpected token ';'\n"
+                  "    at checkSyntax (node:internal/main/check_syntax:74:5)\n"
+                  "Node.js v22.23.3\n"),
+        ElementsAre("SyntaxError: Unexpected token ';' | /srv/server.mjs:9 | const limit = ;"
+                    " |               ^" +
+                    std::string(blank.empty() ? "" : " | ")));
+  }
+}
+
 TEST(BuildErrorsTest, ATracebackIsOneErrorNamedByItsLastLine) {
   EXPECT_THAT(errors_of("Traceback (most recent call last):\n"
                         "  File \"/app/setup.py\", line 3, in <module>\n"

@@ -16,8 +16,9 @@ using ::testing::Not;
 
 /// A shell starts the server anew on the same pipes when it is killed, as a watcher does.
 ScriptedClient::Setup watched(const std::string& flags) {
-  return {.command = {"sh", "-c",
-                      "until " + fake_in_shell(flags) + "; do echo \"Restarting 'fake-mcp'\"; done"}};
+  return {
+      .command = {"sh", "-c",
+                  "until " + fake_in_shell(flags) + "; do echo \"Restarting 'fake-mcp'\"; done"}};
 }
 
 long pid_of_server(ScriptedClient& client) { return client.child_state()["pid"].get<long>(); }
@@ -29,7 +30,8 @@ void kill_server(long pid) {
 }
 
 TEST(OwnRestart, AServerThatInsistsOnItsOpeningIsOpenedAgain) {
-  ScriptedClient client({.command = {"sh", "-c", "until " + fake_in_shell("--strict") + "; do :; done"}});
+  ScriptedClient client(
+      {.command = {"sh", "-c", "until " + fake_in_shell("--strict") + "; do :; done"}});
   client.open();
   const long watcher = client.child_pid();
   const long before = pid_of_server(client);

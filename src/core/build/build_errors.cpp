@@ -147,16 +147,25 @@ class Search {
     for (std::size_t i = begin; i < end; ++i) found_.is_remark[i] = true;
   }
 
-  /// The index of the last frame of the traceback that this line ends.
+  /// The index of the last frame of the traceback that this line ends, or of the place above it.
   std::optional<std::size_t> frame_before(std::size_t i) const {
     static const Pattern last(R"re(^\s*[A-Za-z_][\w.]*(:|$))re");
     static const Pattern frame(R"re(^\s*File ".*", line \d+)re");
     if (!last.matches(text(i))) return std::nullopt;
+    if (const auto place = place_before(i)) return place;
     for (std::size_t j = i; j-- > 0 && i - j <= kLinesOfFrame;) {
       if (is_blank(text(j)) || indent(text(j)) <= indent(text(i))) break;
       if (frame.matches(text(j))) return j;
     }
     return std::nullopt;
+  }
+
+  /// Node.js writes the place, a line of source with a mark below it, and then the error.
+  std::optional<std::size_t> place_before(std::size_t i) const {
+    static const Pattern place(R"re(^\S+:\d+$)re");
+    while (i > 0 && is_blank(text(i - 1))) --i;
+    if (i < 3 || !is_underline(text(i - 1)) || !place.matches(text(i - 3))) return std::nullopt;
+    return i - 3;
   }
 
   std::size_t end_of_source(std::size_t begin) const {
