@@ -2,66 +2,21 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
-import { MessagesApi, offline } from './support/model_api.mjs';
+import { Claude } from './support/claude.mjs';
+import { MessagesApi } from './support/model_api.mjs';
+import { planOf } from './support/plan.mjs';
 import { claude, sitting, workshop } from './support/programs.mjs';
 import { Sandbox } from './support/sandbox.mjs';
 import { until } from './support/waiting.mjs';
 import { Wire, runToEnd } from './support/wire.mjs';
 
 const { resultIn, toolsOf } = MessagesApi;
-const planOf = (...tools) => JSON.stringify({ tools });
 const echo = { name: 'echo', does: { answer: 'an echo' } };
-
-class Claude {
-  constructor(t) {
-    this.box = new Sandbox(t);
-    this.env = {
-      ...offline,
-      ANTHROPIC_API_KEY: 'none',
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      DISABLE_AUTOUPDATER: '1',
-      DISABLE_ERROR_REPORTING: '1',
-      DISABLE_TELEMETRY: '1',
-      ANTHROPIC_BASE_URL: 'http://127.0.0.1:1',
-    };
-  }
-
-  async run(...args) {
-    const { status, stdout, stderr } = await runToEnd(this.box, [...claude(), ...args], {
-      env: this.env,
-    });
-    assert.equal(status, 0, `${stdout}\n${stderr}`);
-    return stdout;
-  }
-
-  /** Registers the bridge in front of a server with these tools. */
-  add(...tools) {
-    const plan = this.box.write('plan.json', planOf(...tools));
-    return this.run('mcp', 'add', 'dev', '--', ...sitting(workshop(plan)));
-  }
-
-  /** A service that plays these turns, and the arguments that begin a conversation with it. */
-  async begin(...turns) {
-    const api = await new MessagesApi(turns).start(this.box);
-    this.env.ANTHROPIC_BASE_URL = api.url;
-    return { api, args: ['-p', 'begin', '--allowedTools', 'mcp__dev'] };
-  }
-
-  /** Plays a whole conversation. Returns the model's side: what the model got to read. */
-  async converse(...turns) {
-    const { api, args } = await this.begin(...turns);
-    const said = await this.run(...args);
-    assert.equal(said, 'done');
-    assert.equal(api.requests.length, turns.length + 1);
-    await this.box.nothingLeft();
-    return api.requests;
-  }
-}
 
 const calls = (tool, input) => () => ({ tool, input });
 
 test('claude mcp add and claude mcp list: connected', async (t) => {
-  const agent = new Claude(t);
+  const agent = new Claude(new Sandbox(t));
 
   await agent.add(echo);
   assert.match(await agent.run('mcp', 'list'), /^dev: .* - ✔ Connected$/m);
@@ -69,15 +24,15 @@ test('claude mcp add and claude mcp list: connected', async (t) => {
 });
 
 test('claude mcp list: connected although the server does not start', async (t) => {
-  const agent = new Claude(t);
+  const agent = new Claude(new Sandbox(t));
 
-  await agent.run('mcp', 'add', 'dev', '--', ...sitting([agent.box.path('not built yet')]));
+  await agent.register(sitting([agent.box.path('not built yet')]));
   assert.match(await agent.run('mcp', 'list'), /^dev: .* - ✔ Connected$/m);
   await agent.box.nothingLeft();
 });
 
 test('a tool that a rebuild added is callable in the very next turn', async (t) => {
-  const agent = new Claude(t);
+  const agent = new Claude(new Sandbox(t));
   agent.env.ENABLE_TOOL_SEARCH = 'false';
   const added = { name: 'added', does: { answer: 'just built' } };
 
@@ -100,13 +55,13 @@ test('a tool that a rebuild added is callable in the very next turn', async (t) 
 });
 
 test('a tool that sitter_rebuild has built is callable in the very next turn', async (t) => {
-  const agent = new Claude(t);
+  const agent = new Claude(new Sandbox(t));
   agent.env.ENABLE_TOOL_SEARCH = 'false';
   const added = { name: 'added', does: { answer: 'just built' } };
   const plan = agent.box.write('plan.json', planOf(echo));
   const build = ['--build', 'cp next.json plan.json', '--build-cwd', agent.box.dir];
 
-  await agent.run('mcp', 'add', 'dev', '--', ...sitting(workshop(plan), ...build));
+  await agent.register(sitting(workshop(plan), ...build));
   const requests = await agent.converse(() => {
     agent.box.write('next.json', planOf(echo, added));
     return { tool: 'mcp__dev__sitter_rebuild' };
@@ -119,7 +74,7 @@ test('a tool that sitter_rebuild has built is callable in the very next turn', a
 });
 
 test('a tool that a rebuild added is found by tool search in the very next turn', async (t) => {
-  const agent = new Claude(t);
+  const agent = new Claude(new Sandbox(t));
   const added = { name: 'added', does: { answer: 'just built' } };
   const search = (...names) =>
     calls('ToolSearch', { query: `select:${names.map((name) => `mcp__dev__${name}`)}` });
@@ -140,7 +95,7 @@ test('a tool that a rebuild added is found by tool search in the very next turn'
 });
 
 test('a crash in mid-call is read by the model at once', async (t) => {
-  const agent = new Claude(t);
+  const agent = new Claude(new Sandbox(t));
   agent.env.ENABLE_TOOL_SEARCH = 'false';
   const stderr = ['loading the index', 'fatal: index of row 17 is out of range'];
 
@@ -161,12 +116,12 @@ test('a crash in mid-call is read by the model at once', async (t) => {
 });
 
 test('a server that was not built yet can be built in the conversation', async (t) => {
-  const agent = new Claude(t);
+  const agent = new Claude(new Sandbox(t));
   agent.env.ENABLE_TOOL_SEARCH = 'false';
   const { box } = agent;
   const words = workshop(box.path('plan.json')).map((word) => `'${word}'`);
 
-  await agent.run('mcp', 'add', 'dev', '--', ...sitting([box.path('server')]));
+  await agent.register(sitting([box.path('server')]));
   const requests = await agent.converse(calls('mcp__dev__sitter_status'), () => {
     box.write('plan.json', planOf(echo));
     box.write('server', `#!/bin/sh\nexec ${words.join(' ')}\n`, 0o755);
@@ -178,7 +133,7 @@ test('a server that was not built yet can be built in the conversation', async (
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL']) {
   test(`ended by ${signal} in mid-call, nothing is left`, async (t) => {
-    const agent = new Claude(t);
+    const agent = new Claude(new Sandbox(t));
     const { box } = agent;
     agent.env.ENABLE_TOOL_SEARCH = 'false';
 

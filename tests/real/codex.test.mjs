@@ -1,33 +1,20 @@
 // Codex itself, with an empty HOME, without network, and with a scripted model.
 import assert from 'node:assert/strict';
-import { appendFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { ResponsesApi, offline } from './support/model_api.mjs';
-import { codex, sitting, workshop } from './support/programs.mjs';
+import { Codex } from './support/codex.mjs';
+import { ResponsesApi } from './support/model_api.mjs';
+import { planOf } from './support/plan.mjs';
+import { sitting, workshop } from './support/programs.mjs';
 import { Sandbox } from './support/sandbox.mjs';
-import { runToEnd } from './support/wire.mjs';
 
 const { resultIn, toolsOf } = ResponsesApi;
 
-async function run(box, ...args) {
-  const { status, stdout, stderr } = await runToEnd(box, [...codex(), ...args], { env: offline });
-  assert.equal(status, 0, `${stdout}\n${stderr}`);
-  return stdout;
-}
-
-/** Registers the bridge in front of a server with these tools. */
-function add(box, ...tools) {
-  const plan = box.write('plan.json', JSON.stringify({ tools }));
-  // Codex passes only the named variables on to a server.
-  return run(box, 'mcp', 'add', 'dev', '--env', box.mark, '--', ...sitting(workshop(plan)));
-}
-
 test('codex mcp add and codex mcp list: the command line is kept as it is', async (t) => {
   const box = new Sandbox(t);
+  const agent = new Codex(box);
 
-  await add(box, { name: 'echo' });
-  const [listed] = JSON.parse(await run(box, 'mcp', 'list', '--json'));
+  await agent.add({ name: 'echo' });
+  const [listed] = JSON.parse(await agent.run('mcp', 'list', '--json'));
   assert.equal(listed.name, 'dev');
   assert.deepEqual(
     [listed.transport.command, ...listed.transport.args],
@@ -35,45 +22,19 @@ test('codex mcp add and codex mcp list: the command line is kept as it is', asyn
   );
 });
 
-/** Plays a whole conversation. Returns the model's side: what the model got to read. */
-async function converse(box, ...turns) {
-  const api = await new ResponsesApi(turns).start(box);
-  appendFileSync(
-    join(box.home, '.codex', 'config.toml'),
-    `[model_providers.stand-in]
-name = "stand-in"
-base_url = "${api.url}/v1"
-wire_api = "responses"
-`,
-  );
-  const said = await run(
-    box,
-    'exec',
-    '--skip-git-repo-check',
-    '--dangerously-bypass-approvals-and-sandbox',
-    '-c',
-    'model_provider="stand-in"',
-    '-c',
-    'model="a-model"',
-    'begin',
-  );
-  assert.equal(said, 'done');
-  return api.requests;
-}
-
 const calls = (tool, input) => () => ({ tool: `mcp__dev/${tool}`, input });
 const devTools = (request) => toolsOf(request).filter((name) => name.startsWith('mcp__dev/'));
 
 test('a crash in mid-call is read by the model at once, and the next call works', async (t) => {
   const box = new Sandbox(t);
+  const agent = new Codex(box);
   const stderr = ['loading the index', 'fatal: index of row 17 is out of range'];
 
-  await add(
-    box,
+  await agent.add(
     { name: 'echo', does: { answer: 'an echo' } },
     { name: 'fail', does: { stderr, exit: 3 } },
   );
-  const [first, second, third] = await converse(box, calls('fail'), calls('echo'));
+  const [first, second, third] = await agent.converse(calls('fail'), calls('echo'));
   assert.deepEqual(
     devTools(first).sort(),
     [
@@ -95,15 +56,15 @@ test('a crash in mid-call is read by the model at once, and the next call works'
 
 test('a tool that Codex cannot see is called with sitter_call', async (t) => {
   const box = new Sandbox(t);
+  const agent = new Codex(box);
   const echo = { name: 'echo', does: { answer: 'an echo' } };
   const added = { name: 'added', inputSchema: { type: 'object', required: ['query'] } };
 
-  await add(box, echo);
-  const requests = await converse(
-    box,
+  await agent.add(echo);
+  const requests = await agent.converse(
     calls('sitter_kill'),
     () => {
-      box.write('plan.json', JSON.stringify({ tools: [echo, added] }));
+      box.write('plan.json', planOf(echo, added));
       return { tool: 'mcp__dev/echo' };
     },
     calls('sitter_call', { tool: 'added', arguments: {} }),

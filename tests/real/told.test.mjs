@@ -5,71 +5,45 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, symlinkSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
-import { MessagesApi, ResponsesApi, offline } from './support/model_api.mjs';
-import { claude, codex, sitting, testsDir } from './support/programs.mjs';
+import { Claude } from './support/claude.mjs';
+import { Codex } from './support/codex.mjs';
+import { MessagesApi, ResponsesApi } from './support/model_api.mjs';
+import { sitting, testsDir } from './support/programs.mjs';
 import { Sandbox } from './support/sandbox.mjs';
 import { until } from './support/waiting.mjs';
-import { runToEnd } from './support/wire.mjs';
-
-async function run(box, command, env) {
-  const { status, stdout, stderr } = await runToEnd(box, command, { env: { ...offline, ...env } });
-  assert.equal(status, 0, `${stdout}\n${stderr}`);
-  return stdout;
-}
 
 // An agent has these members:
+//   begin     registers a command as the server, and returns the agent
 //   named     returns the agent's name for a tool of the server
 //   hint      what an agent that never lists the tools again reads about a new tool
-//   converse  plays the turns with the server of this command, and returns the service
 //   toolsOf   the names of the tools that a request to the model offers
 //   readIn    what the model reads in a request about its last call
 
 const claudeCode = {
   name: 'Claude Code',
+  async begin(box, command) {
+    const agent = new Claude(box);
+    agent.env.ENABLE_TOOL_SEARCH = 'false';
+    await agent.register(command);
+    return agent;
+  },
   named: (tool) => `mcp__dev__${tool}`,
   hint: [],
-  async converse(box, command, turns) {
-    const api = await new MessagesApi(turns).start(box);
-    const env = {
-      ANTHROPIC_API_KEY: 'none',
-      ANTHROPIC_BASE_URL: api.url,
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      DISABLE_AUTOUPDATER: '1',
-      DISABLE_ERROR_REPORTING: '1',
-      DISABLE_TELEMETRY: '1',
-      ENABLE_TOOL_SEARCH: 'false',
-    };
-    await run(box, [...claude(), 'mcp', 'add', 'dev', '--', ...command], env);
-    await run(box, [...claude(), '-p', 'begin', '--allowedTools', 'mcp__dev'], env);
-    return api;
-  },
   toolsOf: MessagesApi.toolsOf,
   readIn: (request) => MessagesApi.resultIn(request).text,
 };
 
 const codexCli = {
   name: 'Codex',
+  async begin(box, command) {
+    const agent = new Codex(box);
+    await agent.register(command);
+    return agent;
+  },
   named: (tool) => `mcp__dev/${tool}`,
   hint: [
     'call a new tool with sitter_call {"tool": "welcome", "arguments": {...}} if it is not in your list of tools',
   ],
-  async converse(box, command, turns) {
-    const api = await new ResponsesApi(turns).start(box);
-    // Codex passes only the named variables on to a server.
-    await run(box, [...codex(), 'mcp', 'add', 'dev', '--env', box.mark, '--', ...command]);
-    const provider = `{name="stand-in",base_url="${api.url}/v1",wire_api="responses"}`;
-    await run(box, [
-      ...codex(),
-      'exec',
-      '--skip-git-repo-check',
-      '--dangerously-bypass-approvals-and-sandbox',
-      ...['-c', `model_providers.stand-in=${provider}`],
-      ...['-c', 'model_provider="stand-in"'],
-      ...['-c', 'model="a-model"'],
-      'begin',
-    ]);
-    return api;
-  },
   toolsOf: ResponsesApi.toolsOf,
   // Codex writes the time of the call before each result.
   readIn: (request) =>
@@ -158,11 +132,12 @@ const direct = ['node', 'server.mjs'];
  */
 async function play(agent, { box }, { command = direct, options = [] }, steps) {
   const { named } = agent;
+  const session = await agent.begin(box, sitting(command, ...options));
   const turns = steps.map(({ first, calls }) => async () => {
     await first?.();
     return { tool: named(calls) };
   });
-  const { requests } = await agent.converse(box, sitting(command, ...options), turns);
+  const requests = await session.converse(...turns);
   assert.equal(requests.length, steps.length + 1);
   // Otherwise the first step may have come before the start of the server.
   assert.ok(agent.toolsOf(requests[0]).includes(named('greet')));

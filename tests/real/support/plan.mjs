@@ -69,3 +69,6 @@ export class Plan {
     };
   }
 }
+
+/** The text of a file with these tools. */
+export const planOf = (...tools) => JSON.stringify({ tools });
