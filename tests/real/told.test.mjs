@@ -100,7 +100,9 @@ class Project {
 
   /** Does something that ends the process that runs the server, and waits for its end. */
   async ends(act) {
-    const { pid } = this.box.processes().find(({ command }) => /^\S*node server\.mjs$/.test(command));
+    const { pid } = this.box
+      .processes()
+      .find(({ command }) => /^\S*node server\.mjs$/.test(command));
     act(pid);
     await until(
       () => !existsSync(`/proc/${pid}`),
