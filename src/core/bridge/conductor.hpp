@@ -154,14 +154,17 @@ class Conductor {
                        const std::string& build_output = {});
   void start_if_mended();
   void void_questions(Generation gen);
-  bool may_take_own_restart(const Child& child) const;
-  std::optional<CatalogKind> list_for_doubt(const Child& child) const;
-  void expect_own_restart(Child& child);
-  void take_own_restarts();
-  void on_restarted_itself(Child& child);
   void on_child_lost(const Child& dead, ClientRequest& request, const DeathReport& report,
                      bool is_deliberate);
   void blame_replay(const Child& dead, ChildEnd& end);
+
+  // conductor_own_restart.cpp: a server that was started anew behind the process of its child
+  bool doubt_opening(Child& child, const ClientRequest& request, std::string_view error);
+  void expect_own_restart(Child& child);
+  void take_own_restarts();
+  bool may_take_own_restart(const Child& child) const;
+  std::optional<CatalogKind> list_for_doubt(const Child& child) const;
+  void on_restarted_itself(Child& child);
 
   // conductor_client.cpp: the client's lines
   void on(const fact::ClientLine& fact);
@@ -234,8 +237,8 @@ class Conductor {
   void on_child_answer(Child& child, const Message& message, Line line);
   Answered answered_by(Child& child, const Message& answer);
   ClientRequest* find_sent(const Child& child, std::string_view raw_id);
-  bool may_be_refusal(Child& child, const ClientRequest& request, std::string_view error);
-  bool is_refused_anew(Child& child, const ClientRequest& request, std::string_view error);
+  bool may_be_refusal(const Child& child, const ClientRequest& request,
+                      std::string_view error) const;
   void note_version(Child& child, const ClientRequest& request, const Message& answer);
   void take_missing_lists(Child& child);
   void on_part(const Part& part);

@@ -281,7 +281,10 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
   if (is_replayed(*request) && request->state != RequestState::cancelled) {
     note_replayed(child, *request, message.result);
   }
-  if (message.kind == Message::Kind::error && may_be_refusal(child, *request, message.error)) {
+  const bool is_held =
+      message.kind == Message::Kind::error && (may_be_refusal(child, *request, message.error) ||
+                                               doubt_opening(child, *request, message.error));
+  if (is_held) {
     child.has_held_errors = true;
     request->more().is_refusal = true;
     hold(*request, edits.apply());
@@ -325,30 +328,11 @@ ClientRequest* Conductor::find_sent(const Child& child, std::string_view raw_id)
 }
 
 /// Whether the error may only mean that the child was not opened.
-bool Conductor::may_be_refusal(Child& child, const ClientRequest& request, std::string_view error) {
-  if (request.state == RequestState::cancelled) return false;
-  if (child.handshake.is_in_doubt()) {
-    return request.is_stateless && !opening_->session().is_asked() && ending_.is_none() &&
-           request.method != Method::server_discover && may_mean_unopened(error);
-  }
-  return is_refused_anew(child, request, error);
-}
-
-/// Whether the error may only mean that the server was started anew and not opened. Then a list
-/// shows it.
-bool Conductor::is_refused_anew(Child& child, const ClientRequest& request,
-                                std::string_view error) {
-  const bool may_be = request.method != Method::initialize && !request.is_retried &&
-                      request.has_line() && error.size() <= limits::kRefusalBytesMax &&
-                      reads_as_unopened(error) && may_take_own_restart(child);
-  if (!may_be) return false;
-  if (child.own_restart.is_suspected()) return true;
-  const auto kind = list_for_doubt(child);
-  const bool was_open =
-      child.serves() && child.has_succeeded && child.handshake.state() == Handshake::State::done;
-  if (!kind || !was_open) return false;
-  child.own_restart.ask(*kind, now_, out_);
-  return true;
+bool Conductor::may_be_refusal(const Child& child, const ClientRequest& request,
+                               std::string_view error) const {
+  return child.handshake.is_in_doubt() && request.is_stateless &&
+         request.state != RequestState::cancelled && !opening_->session().is_asked() &&
+         ending_.is_none() && request.method != Method::server_discover && may_mean_unopened(error);
 }
 
 /// Learns from the answer whether the child knows the client's version, and whether it knows the

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
 #include "core/build/rebuilder.hpp"
@@ -107,84 +105,6 @@ void Conductor::on_start_failed(const ChildEnd& end, const std::string& stderr_t
   report.is_repeated = is_repeated;
   report.build_output = build_output;
   fail_waiting(report);
-}
-
-/// Whether an error that reads like that of an unopened server may come from a server that was
-/// started anew, so that it can be opened again where it is.
-bool Conductor::may_take_own_restart(const Child& child) const {
-  const bool is_alone = std::none_of(generations_.begin(), generations_.end(),
-                                     [&](const Child& other) { return &other != &child; });
-  return is_alone && child.life.is_up() && !child.is_retiring() && opening() == nullptr &&
-         opening_->session().is_asked() && !rebuilder_->is_on() && !killer_->is_killing() &&
-         ending_.is_none();
-}
-
-/// A list that the child has been able to give.
-std::optional<CatalogKind> Conductor::list_for_doubt(const Child& child) const {
-  for (const CatalogKind kind : kCatalogKinds) {
-    const bool was_taken = kind == CatalogKind::tools ? child.lists == Child::Lists::with_tools
-                                                      : child.lists != Child::Lists::unknown;
-    if (was_taken && child.handshake.opened_with().declares(catalog_name(kind))) return kind;
-  }
-  return std::nullopt;
-}
-
-/// A watcher has announced on stdout that it starts the server anew.
-void Conductor::expect_own_restart(Child& child) {
-  if (!may_take_own_restart(child) || !child.has_begun()) return;
-  out_.log(Level::info,
-           fmt::format("child {} announces that its server is started anew", child.gen()));
-  child.own_restart.expect(now_);
-}
-
-void Conductor::take_own_restarts() {
-  for (Child& child : generations_) {
-    if (!child.own_restart.is_suspected()) continue;
-    if (!may_take_own_restart(child)) {
-      child.own_restart.drop();
-      release_explained(child);
-    } else if (child.own_restart.is_certain()) {
-      on_restarted_itself(child);
-      return;
-    }
-  }
-}
-
-/// The server behind the process of the child was started anew. It is the next generation, which is
-/// opened like any other. What the former server was asked is lost, except for requests that the
-/// new server has refused.
-void Conductor::on_restarted_itself(Child& child) {
-  const Generation gen = child.gen();
-  const ChildEnd end = end_for(EndReason::restarted_itself, &child);
-  const bool has_served = child.role == Child::Role::serving;
-  Child& next = begin_child("it restarted itself");
-  out_.push(order::RenumberChild{gen, next.gen()});
-  out_.log(Level::info, fmt::format("child {}: {}; it is child {} from now on", gen,
-                                    end_clause(end), next.gen()));
-  next.life.on_started({next.gen(), child.life.pid()}, now_, out_);
-  next.input = child.input;
-  const Child former = generations_.take(child);
-  std::string tail = ring_.tail(gen);
-  ring_.child_started(next.gen(), next.life.pid());
-  history_->on_over({gen, former.life.pid(), former.life.started().wall, end.lifetime, end}, tail,
-                    false, now_.wall);
-  if (has_served) history_->on_served_over(gen, end, {});
-  void_questions(gen);
-  opening_->on_another_child();
-  answers_.on_child_lost();
-  for (ClientRequest* request : requests_.all(ClientRequest::State::held, gen)) {
-    if (!request->extra->is_refusal) continue;
-    if (requests_.may_wait(request->extra->line.size())) {
-      answers_.on_retried(*request);
-      requests_.retry(*request, now_.steady);
-    } else {
-      fail_undone(*request, report_of(end, tail, Reach::refused));
-    }
-  }
-  const DeathReport report = report_of(end, tail, Reach::in_flight);
-  for (ClientRequest* request : requests_.at_child(gen)) {
-    on_child_lost(former, *request, report, false);
-  }
 }
 
 /// A client that knows no tool of the server can only call the built-in tools, so a model that has
