@@ -312,11 +312,12 @@ inline constexpr std::size_t kRefusalBytesMax = 4 * kKiB;
 /// From the words of a watcher to the opening of the new server. node writes them before it ends
 /// the former server, which must not read the opening.
 inline constexpr Milliseconds kOwnRestartWait{1'000};
-/// A call that was sent is kept for the case that a server refuses it as not opened, if the call is
-/// no longer than this and no more than so many requests are in flight: a model makes few calls at
-/// once, and a program that makes many must not pay for copies.
-inline constexpr std::size_t kKeptCallBytesMax = 64 * kKiB;
-inline constexpr std::size_t kKeptCallsMax = 16;
+/// So many calls that were sent last are kept for the case that a server refuses one of them as not
+/// opened. A model makes fewer calls at once. A program that has more requests in flight does not
+/// pay for copies.
+inline constexpr std::size_t kSentLinesMax = 16;
+/// A longer call is not kept. The arguments of few calls are a tenth as long.
+inline constexpr std::size_t kSentLineMax = 64 * kKiB;
 
 /// How long the name of a tool may be (MCP 2025-11-25, "Tool Names").
 inline constexpr std::size_t kToolNameMax = 128;

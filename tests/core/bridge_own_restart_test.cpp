@@ -225,21 +225,21 @@ TEST_F(BridgeOwnRestartTest, ACallIsKeptUpToItsBound) {
     const std::size_t rest = call(id, "echo", R"json({"a":""})json").size();
     return call(id, "echo", R"json({"a":")json" + std::string(size - rest, 'x') + "\"}");
   };
-  client(long_call(2, limits::kKeptCallBytesMax + 1));
+  client(long_call(2, limits::kSentLineMax + 1));
   done();
   child(1, refused(2));
   EXPECT_THAT(done(), ElementsAre("client " + refused(2)));
-  client(long_call(3, limits::kKeptCallBytesMax));
+  client(long_call(3, limits::kSentLineMax));
   refuses_everything(3);
   done();
   opens(2);
-  EXPECT_THAT(done(), Contains("child 2 " + long_call(3, limits::kKeptCallBytesMax)));
+  EXPECT_THAT(done(), Contains("child 2 " + long_call(3, limits::kSentLineMax)));
   child(2, result(3, text_result("new")));
 }
 
-TEST_F(BridgeOwnRestartTest, OnlyTheFirstOfManyCallsAreKept) {
+TEST_F(BridgeOwnRestartTest, OfManyCallsAtOnceOnlyTheFirstAreKept) {
   open_used_session();
-  const int last = 2 + static_cast<int>(limits::kKeptCallsMax);
+  const int last = 2 + static_cast<int>(limits::kSentLinesMax);
   for (int id = 2; id <= last; ++id) client(call(id, "echo"));
   done();
   child(1, refused(last));

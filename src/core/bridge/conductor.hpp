@@ -18,6 +18,7 @@
 #include "core/client/answers.hpp"
 #include "core/client/client_requests.hpp"
 #include "core/client/internal_ids.hpp"
+#include "core/client/sent_lines.hpp"
 #include "core/client/turn.hpp"
 #include "core/streams/streams.hpp"
 #include "core/tell/builtin_tools.hpp"
@@ -159,9 +160,9 @@ class Conductor {
   void blame_replay(const Child& dead, ChildEnd& end);
 
   // conductor_own_restart.cpp: a server that was started anew behind the process of its child
-  bool doubt_opening(Child& child, const ClientRequest& request, std::string_view error);
+  bool doubt_opening(Child& child, ClientRequest& request, std::string_view error);
   void expect_own_restart(Child& child);
-  void take_own_restarts();
+  bool take_own_restarts();
   bool may_take_own_restart(const Child& child) const;
   std::optional<CatalogKind> list_for_doubt(const Child& child) const;
   void on_restarted_itself(Child& child);
@@ -185,7 +186,6 @@ class Conductor {
   bool answer_ourselves(ClientRequest& request, Child* child, const Message::Params& params);
   void forward(ClientRequest& request, Line line, Outgoing outgoing, Child& child);
   bool refuse_in_crowd(ClientRequest& request);
-  bool may_be_sent_again(const ClientRequest& request, Line line) const;
   bool must_keep(const ClientRequest& request, Line line) const;
 
   // conductor_opening.cpp: the client's `initialize`, the first and later ones
@@ -366,6 +366,7 @@ class Conductor {
   Generations generations_;
   Streams streams_{[this](CatalogKind kind) { return finds_changes(kind); }};
   InternalIds ids_;
+  SentLines sent_lines_;
   BuiltinNames names_;
   StderrRing ring_;
   BinaryFacts binary_;

@@ -277,11 +277,17 @@ void Conductor::forward(ClientRequest& request, Line line, Outgoing outgoing, Ch
     return;
   }
   if (refuse_in_crowd(request)) return;
-  const bool is_kept = must_keep(request, line) || may_be_sent_again(request, line);
+  const bool is_kept = must_keep(request, line) ||
+                       (request.is_repeatable() && requests_.may_keep(line.text().size()));
+  if (!is_kept && opening_->session().is_asked() &&
+      requests_.in_flight_count() < limits::kSentLinesMax) {
+    sent_lines_.keep(request.order, line.text());
+  }
   requests_.mark_sent(request, child.gen(), is_kept ? OwnedLine(line.text()) : OwnedLine());
   out_.push(order::SendToChild{child.gen(), std::move(outgoing)});
   // A rebuild that is on its way reads the changes.
-  if (request.method == Method::tools_call && !rebuilder_->is_on()) {
+  const bool is_call = request.method == Method::tools_call;
+  if (is_call && old_code_->may_look(now_) && !rebuilder_->is_on()) {
     old_code_->on_call(child.gen(), now_, out_);
   }
 }
@@ -296,20 +302,10 @@ bool Conductor::refuse_in_crowd(ClientRequest& request) {
 }
 
 /// Whether the line must be kept until the answer, because the bridge then reads from it what was
-/// set up.
+/// set up. The line of any other request is kept only to be sent once more.
 bool Conductor::must_keep(const ClientRequest& request, Line line) const {
   if (is_replayed(request)) return line.text().size() <= limits::kReplayLineMax;
   return request.method == Method::initialize || is_setting(request.method);
-}
-
-/// Whether the line is kept to be sent once more, after the end of its child or, for any request of
-/// a session, after a refusal.
-bool Conductor::may_be_sent_again(const ClientRequest& request, Line line) const {
-  const std::size_t size = line.text().size();
-  const bool is_worth_it = request.is_repeatable() ||
-                           (opening_->session().is_asked() && size <= limits::kKeptCallBytesMax &&
-                            requests_.in_flight_count() < limits::kKeptCallsMax);
-  return is_worth_it && requests_.may_keep(size);
 }
 
 void Conductor::on_client_notification(const Message& message, Line line) {

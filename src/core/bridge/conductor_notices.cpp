@@ -80,11 +80,10 @@ void Conductor::lint_result(std::string_view tool, std::string_view result) {
 /// What the result of this request says if the child that serves has answered it with old code, and
 /// nothing replaces that child yet. Empty if the result says nothing of the kind.
 std::string Conductor::old_code_in(const ClientRequest& request) const {
+  const OldCode::Change* const change = old_code_->untold(request.gen);
+  if (change == nullptr || rebuilder_->is_on()) return {};
   const Child* const child = generations_.shown();
-  const bool is_of_server = child != nullptr && child->serves() && child->gen() == request.gen;
-  if (!is_of_server || rebuilder_->is_on()) return {};
-  const OldCode::Change* const change = old_code_->untold(child->gen());
-  if (change == nullptr) return {};
+  if (child == nullptr || !child->serves() || child->gen() != request.gen) return {};
   const bool has_build = names_.offers(Builtin::rebuild);
   return old_code_text(*change, names_.name(has_build ? Builtin::rebuild : Builtin::kill),
                        now_.wall);

@@ -17,18 +17,23 @@ using Reach = DeathReport::Reach;
 
 /// If the error may mean that the server was started anew and not opened, the child is asked for a
 /// list, which shows it. Returns whether the error must be held until then.
-bool Conductor::doubt_opening(Child& child, const ClientRequest& request, std::string_view error) {
+bool Conductor::doubt_opening(Child& child, ClientRequest& request, std::string_view error) {
   const bool may_be = request.state == ClientRequest::State::sent &&
                       request.method != Method::initialize && !request.is_retried &&
-                      request.has_line() && error.size() <= limits::kRefusalBytesMax &&
-                      reads_as_unopened(error) && may_take_own_restart(child);
+                      error.size() <= limits::kRefusalBytesMax && reads_as_unopened(error) &&
+                      may_take_own_restart(child);
   if (!may_be) return false;
-  if (child.own_restart.is_suspected()) return true;
-  const auto kind = list_for_doubt(child);
-  const bool was_open =
-      child.serves() && child.has_succeeded && child.handshake.state() == Handshake::State::done;
-  if (!kind || !was_open) return false;
-  child.own_restart.ask(*kind, now_, out_);
+  const std::string_view line =
+      request.has_line() ? request.extra->line.text() : sent_lines_.find(request.order);
+  if (line.empty() || !requests_.may_keep(line.size())) return false;
+  if (!child.own_restart.is_suspected()) {
+    const auto kind = list_for_doubt(child);
+    const bool was_open =
+        child.serves() && child.has_succeeded && child.handshake.state() == Handshake::State::done;
+    if (!kind || !was_open) return false;
+    child.own_restart.ask(*kind, now_, out_);
+  }
+  if (!request.has_line()) requests_.keep(request, OwnedLine(line));
   return true;
 }
 
@@ -60,7 +65,8 @@ void Conductor::expect_own_restart(Child& child) {
   child.own_restart.expect(now_);
 }
 
-void Conductor::take_own_restarts() {
+/// Returns whether there is a new child.
+bool Conductor::take_own_restarts() {
   for (Child& child : generations_) {
     if (!child.own_restart.is_suspected()) continue;
     if (!may_take_own_restart(child)) {
@@ -68,9 +74,10 @@ void Conductor::take_own_restarts() {
       release_explained(child);
     } else if (child.own_restart.is_certain()) {
       on_restarted_itself(child);
-      return;
+      return true;
     }
   }
+  return false;
 }
 
 /// The server behind the process of the child was started anew. It is the next generation, which is

@@ -309,6 +309,11 @@ void ClientRequests::mark_sent(ClientRequest& request, Generation gen, OwnedLine
   weigh(request);
 }
 
+void ClientRequests::keep(ClientRequest& request, OwnedLine line) {
+  request.more().line = std::move(line);
+  weigh(request);
+}
+
 void ClientRequests::mark_ours(ClientRequest& request) {
   assert(request.state == State::waiting);
   request.state = State::ours;

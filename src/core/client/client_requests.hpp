@@ -178,8 +178,11 @@ class ClientRequests {
   /// Takes the first line that waits out of the queue. Its request must then be passed to
   /// `mark_sent` or `take`. Only to be called while something waits.
   Waiting next_waiting();
-  /// A child has received the request. `line` is kept; empty if it is not needed again.
+  /// A child has received the request. `line` may be sent to another child; empty if that is not
+  /// allowed.
   void mark_sent(ClientRequest& request, Generation gen, OwnedLine line);
+  /// Keeps the line beside a request that was sent without it.
+  void keep(ClientRequest& request, OwnedLine line);
   /// The bridge answers the request.
   void mark_ours(ClientRequest& request);
   /// The answer is there, and is kept.

@@ -12,6 +12,7 @@ namespace sitter {
 void Lints::on_serving(Generation gen) {
   if (std::exchange(gen_, gen) == gen) return;
   looked_at_.clear();
+  last_ = looked_at_.end();
   in_results_.clear();
   refresh();
 }
@@ -22,16 +23,16 @@ bool Lints::on_tools(std::span<const std::string_view> items) {
   return refresh();
 }
 
-bool Lints::wants_result(std::string_view tool, Generation gen, Instant now) const {
-  if (!is_on_ || gen != gen_ || tool.size() > limits::kToolNameMax) return false;
-  const auto last = looked_at_.find(tool);
-  if (last == looked_at_.end()) return looked_at_.size() < limits::kLintedToolsMax;
-  return now - last->second >= limits::kLintInterval;
+bool Lints::wants_other(std::string_view tool, Instant now) const {
+  if (tool.size() > limits::kToolNameMax) return false;
+  const auto known = looked_at_.find(tool);
+  if (known == looked_at_.end()) return looked_at_.size() < limits::kLintedToolsMax;
+  return now >= known->second;
 }
 
 bool Lints::on_result(std::string_view tool, std::string_view result,
                       std::string_view output_schema, Instant now) {
-  looked_at_.insert_or_assign(std::string(tool), now);
+  last_ = looked_at_.insert_or_assign(std::string(tool), now + limits::kLintInterval).first;
   if (result.size() > limits::kLintResultMax) return false;
   for (std::string& finding : lint_result(tool, result, output_schema)) {
     const bool has_room = in_results_.size() < limits::kLintFindingsMax;

@@ -29,7 +29,12 @@ class Lints {
   bool on_tools(std::span<const std::string_view> items);
 
   /// Whether a result of this tool of this child must be passed to `on_result`.
-  bool wants_result(std::string_view tool, Generation gen, Instant now) const;
+  bool wants_result(std::string_view tool, Generation gen, Instant now) const {
+    if (!is_on_ || gen != gen_) return false;
+    // Each call pays for this, and most calls in a row are of one tool.
+    if (last_ != looked_at_.end() && last_->first == tool) return now >= last_->second;
+    return wants_other(tool, now);
+  }
   /// `output_schema` is raw, and empty if the tool has none. Returns the same as `on_tools`.
   bool on_result(std::string_view tool, std::string_view result, std::string_view output_schema,
                  Instant now);
@@ -42,6 +47,7 @@ class Lints {
   std::vector<std::string> all() const;
 
  private:
+  bool wants_other(std::string_view tool, Instant now) const;
   bool refresh();
 
   const bool is_on_;
@@ -50,9 +56,11 @@ class Lints {
   /// Findings that the model was told, and that are still there.
   std::vector<std::string> told_;
   std::vector<std::string> news_;
-  /// The child that serves, and when a result of each of its tools was last looked at.
+  /// The child that serves, and when the next result of each of its tools may be looked at.
   Generation gen_ = kNoGeneration;
   std::map<std::string, Instant, std::less<>> looked_at_;
+  /// The tool of which a result was looked at last.
+  std::map<std::string, Instant, std::less<>>::const_iterator last_ = looked_at_.end();
 };
 
 }  // namespace sitter

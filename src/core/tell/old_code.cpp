@@ -10,8 +10,7 @@
 namespace sitter {
 
 void OldCode::on_call(Generation gen, Now now, Orders& out) {
-  const bool is_early = looked_at_ && now.steady < *looked_at_ + limits::kSourceLookInterval;
-  if (!is_on_ || is_looking_ || is_early) return;
+  if (!may_look(now)) return;
   is_looking_ = true;
   looked_at_ = now.steady;
   out.push(order::LookAtSources{gen});
@@ -25,10 +24,6 @@ bool OldCode::on_checked(const fact::SourcesChecked& fact) {
   newest_ = {fact.changed, fact.changed_at};
   is_told_ = false;
   return true;
-}
-
-const OldCode::Change* OldCode::untold(Generation gen) const {
-  return gen == gen_ && gen != kNoGeneration && !is_told_ ? &newest_ : nullptr;
 }
 
 std::string old_code_text(const OldCode::Change& change, std::string_view tool, WallTime now) {

@@ -7,6 +7,7 @@
 #include "core/base/orders.hpp"
 #include "sitter/fact.hpp"
 #include "sitter/generation.hpp"
+#include "sitter/limits.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
@@ -25,14 +26,21 @@ class OldCode {
   /// `is_on`: whether the shell ever looks.
   explicit OldCode(bool is_on) : is_on_(is_on) {}
 
-  /// A call was passed to this child, which serves.
+  /// Whether a call would lead to a look.
+  bool may_look(Now now) const {
+    return is_on_ && !is_looking_ &&
+           (!looked_at_ || now.steady >= *looked_at_ + limits::kSourceLookInterval);
+  }
+  /// A call was passed to this child, which serves. Looks if it may.
   void on_call(Generation gen, Now now, Orders& out);
   /// The shell has looked. Returns whether a change was found that was not known.
   bool on_checked(const fact::SourcesChecked& fact);
 
   /// The newest change since the start of this child. Null if there is none, and if the model was
   /// told of it.
-  const Change* untold(Generation gen) const;
+  const Change* untold(Generation gen) const {
+    return gen == gen_ && gen != kNoGeneration && !is_told_ ? &newest_ : nullptr;
+  }
   void on_told() { is_told_ = true; }
   /// Nobody has read what was told last.
   void on_unread() { is_told_ = false; }
