@@ -55,6 +55,15 @@ TEST_F(BridgeListsTest, TheyComeOnTheFirstPageOnly) {
   EXPECT_THAT(done(), ElementsAre("client " + result(2, R"json({"tools":[{"name":"b"}]})json")));
 }
 
+TEST_F(BridgeListsTest, AListToWhichNoToolIsAddedStaysAsItIs) {
+  config.tools = {Builtin::rebuild};
+  open_session();
+  client(request(1, "tools/list"));
+  done();
+  child(1, result(1, R"json({"tools":[{"name":"a"}]})json"));
+  EXPECT_THAT(done(), ElementsAre("client " + result(1, R"json({"tools":[{"name":"a"}]})json")));
+}
+
 TEST_F(BridgeListsTest, ACursorOfNullIsTheFirstPage) {
   open_session();
   client(request(1, "tools/list", R"json({"cursor":null})json"));

@@ -45,6 +45,7 @@ void Edits::prepend(std::string_view container, std::string items) {
 }
 
 void Edits::append(std::string_view container, std::string items) {
+  if (items.empty()) return;
   const std::string_view end = container.substr(container.size() - 1, 0);
   const bool is_first = is_empty_container(container) &&
                         std::none_of(edits_.begin(), edits_.end(), [&](const Edit& edit) {

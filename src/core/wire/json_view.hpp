@@ -34,6 +34,7 @@ class Edits {
   void replace(std::string_view part, std::string by);
   /// Adds items or members, raw and with commas between them, to a raw array or object.
   void prepend(std::string_view container, std::string items);
+  /// No items change nothing.
   void append(std::string_view container, std::string items);
 
   std::string apply() const;
