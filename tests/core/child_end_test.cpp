@@ -40,9 +40,10 @@ TEST(PreviousWordsTest, SayWhatIsKnown) {
 TEST(PreviousWordsTest, ADeliberateKillIsNoCrashHoweverItEnded) {
   for (const ExitStatus& status : {ExitStatus{0, ""}, ExitStatus{1, ""}, ExitStatus{137, "SIGKILL"},
                                    ExitStatus{139, "SIGSEGV"}}) {
-    const ChildEnd end{EndReason::killed_by_sitter, status, seconds(45), ""};
+    const ChildEnd end{EndReason::killed_by_sitter, status, seconds(45), "sitter_kill"};
     EXPECT_EQ(previous_words(end), "killed by sitter_kill after 45s");
     EXPECT_EQ(end_clause(end), "the server was killed by sitter_kill after 45s");
+    EXPECT_EQ(reason_words(end), "killed by sitter_kill");
   }
 }
 
@@ -54,7 +55,7 @@ TEST(EndClauseTest, WithoutAChildNoLifetimeIsReported) {
 }
 
 TEST(EndClauseTest, AKillOfNothingSaysThatNothingRan) {
-  ChildEnd end{EndReason::killed_by_sitter, {}, {}, ""};
+  ChildEnd end{EndReason::killed_by_sitter, {}, {}, "sitter_kill"};
   end.had_no_child = true;
   EXPECT_EQ(end_clause(end), "sitter_kill was called while no server ran");
   EXPECT_EQ(previous_words(end), "sitter_kill was called before it ran");

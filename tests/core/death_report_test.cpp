@@ -65,7 +65,7 @@ TEST(DeathReportTest, AFailedFirstBuildShowsItsOutput) {
 }
 
 TEST(DeathReportTest, ADeliberateKillIsNoCrash) {
-  const std::string text = report_text(report(EndReason::killed_by_sitter, {137, "SIGKILL"}));
+  const std::string text = report_text(report(EndReason::killed_by_sitter, {137, "SIGKILL"}, "sitter_kill"));
   EXPECT_THAT(text, StartsWith("[mcp-sitter] the server was killed by sitter_kill after 2s."));
   EXPECT_THAT(text, Not(HasSubstr("crash")));
   EXPECT_THAT(text, Not(HasSubstr("SIGKILL")));
@@ -114,8 +114,11 @@ TEST(DeathReportTest, AChildThatStoppedReadingIsStillThere) {
   deaf.reach = DeathReport::Reach::not_delivered;
   EXPECT_EQ(error_message(deaf),
             "[mcp-sitter] the server has stopped reading its input, but it is still running. This "
-            "request was not delivered to it and had no effect. Take it down with sitter_kill; the "
-            "next request starts it again.");
+            "request was not delivered to it and had no effect. So call sitter_kill, and then try "
+            "again.");
+  deaf.restart_tool.clear();
+  EXPECT_THAT(error_message(deaf), HasSubstr("So ask the user to restart the server (mcp-sitter "
+                                             "ctl kill), and then try again."));
 }
 
 TEST(DeathReportTest, OtherRequestsGetTheSameOnOneLine) {
@@ -140,9 +143,9 @@ TEST(DeathReportTest, TheDataOfAnErrorIsJson) {
   failed.reach = DeathReport::Reach::not_delivered;
   EXPECT_EQ(error_data(failed),
             R"json({"reason":"could not be executed","delivered":false,"why":"no such file"})json");
-  DeathReport killed = report(EndReason::killed_by_sitter);
+  DeathReport killed = report(EndReason::killed_by_sitter, {}, "ctl kill");
   killed.end->is_unseen = killed.end->had_no_child = true;
-  EXPECT_EQ(error_data(killed), R"json({"reason":"killed by sitter_kill","delivered":true})json");
+  EXPECT_EQ(error_data(killed), R"json({"reason":"killed by ctl kill","delivered":true,"why":"ctl kill"})json");
   EXPECT_EQ(error_data(DeathReport()), R"json({"reason":"stopped reading","delivered":true})json");
 }
 

@@ -255,8 +255,9 @@ TEST(StatusTextTest, WhatIsNotUtf8IsReplaced) {
 }
 
 TEST(KillReasonWordsTest, AreThoseThatAreKnown) {
-  EXPECT_EQ(kill_reason_words({EndReason::killed_by_sitter, {137, "SIGKILL"}}), "sitter_kill");
-  ChildEnd of_nothing{EndReason::killed_by_sitter, {}};
+  ChildEnd killed{EndReason::killed_by_sitter, {137, "SIGKILL"}, {}, "sitter_kill"};
+  EXPECT_EQ(kill_reason_words(killed), "sitter_kill");
+  ChildEnd of_nothing{EndReason::killed_by_sitter, {}, {}, "sitter_kill"};
   of_nothing.had_no_child = true;
   EXPECT_EQ(kill_reason_words(of_nothing), "sitter_kill (nothing ran)");
   EXPECT_EQ(kill_reason_words({EndReason::exited, {0, ""}}), "external (exit 0)");

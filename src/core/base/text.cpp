@@ -221,6 +221,15 @@ std::string utc_text(WallTime time) {
                      clock.subseconds().count());
 }
 
+std::string tool_hint(std::string_view tool, std::string_view what) {
+  return tool.empty() ? "" : fmt::format(" ({} {})", tool, what);
+}
+
+std::string restart_clause(std::string_view tool) {
+  return tool.empty() ? "ask the user to restart the server (mcp-sitter ctl kill)"
+                      : fmt::format("call {}", tool);
+}
+
 std::string json_string(std::string_view text) {
   using nlohmann::json;
   return json(text).dump(-1, ' ', false, json::error_handler_t::replace);

@@ -46,6 +46,13 @@ std::string age_text(Milliseconds age);
 /// ISO 8601 in UTC with seven digits after the point: "2025-11-25T08:30:00.1234567Z".
 std::string utc_text(WallTime time);
 
+/// What a tool does for the reader: " (sitter_child_stderr shows more)". Nothing if the tool has no
+/// name because it is not offered.
+std::string tool_hint(std::string_view tool, std::string_view what = "shows more");
+
+/// What restarts the server: "call sitter_kill" or, if the tool is not offered, whom to ask.
+std::string restart_clause(std::string_view tool);
+
 /// A JSON string with its quotes. Printable text is kept as it is, and bytes that are not UTF-8
 /// become U+FFFD.
 std::string json_string(std::string_view text);

@@ -316,7 +316,7 @@ class Conductor {
   void advance_rebuild();
   void on_rebuild_timeout();
   std::string rebuild_clause() const;
-  std::string rebuild_advice() const;
+  std::string rebuild_hint() const;
   bool keeps_waiting() const;
   std::optional<Instant> patience_end() const;
   void answer_patient_requests();

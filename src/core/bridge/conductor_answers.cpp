@@ -155,7 +155,7 @@ DeathReport Conductor::report_of(const std::optional<ChildEnd>& end, std::string
           std::move(stderr_tail),
           config_.startup_timeout,
           names_.name(Builtin::child_stderr),
-          names_.name(Builtin::kill),
+          names_.first_name({Builtin::kill, Builtin::rebuild}),
           names_.name(Builtin::build_log)};
 }
 

@@ -125,10 +125,12 @@ void Conductor::answer_unreadable(Child& child, std::string_view id, std::string
     requests_.take(*request);
     return;
   }
-  const std::string text = fmt::format(
-      "[mcp-sitter] The server answered this request, but its answer could not be read: {}. What "
-      "the server wrote is in {}, marked [stdout].",
-      what, names_.name(Builtin::child_stderr));
+  std::string text = fmt::format(
+      "[mcp-sitter] The server answered this request, but its answer could not be read: {}.", what);
+  if (names_.offers(Builtin::child_stderr)) {
+    text += fmt::format(" {} shows what the server wrote, marked [stdout].",
+                        names_.name(Builtin::child_stderr));
+  }
   answer_failure(*request, ErrorCode::internal_error, text);
 }
 

@@ -84,9 +84,7 @@ std::string Conductor::old_code_in(const ClientRequest& request) const {
   if (change == nullptr || rebuilder_->is_on()) return {};
   const Child* const child = generations_.shown();
   if (child == nullptr || !child->serves() || child->gen() != request.gen) return {};
-  const bool has_build = names_.offers(Builtin::rebuild);
-  return old_code_text(*change, names_.name(has_build ? Builtin::rebuild : Builtin::kill),
-                       now_.wall);
+  return old_code_text(*change, names_.first_name({Builtin::rebuild, Builtin::kill}), now_.wall);
 }
 
 bool Conductor::would_carry_notice(const ClientRequest& request, const Message& answer) const {
@@ -141,7 +139,7 @@ NoticeFacts Conductor::known_for_notice() const {
       build && has_failed(*build) && !(binary_.modified > build->ended)) {
     known.failed_build = build;
   }
-  if (names_.offers(Builtin::call)) known.call_tool = names_.name(Builtin::call);
+  known.call_tool = names_.name(Builtin::call);
   return known;
 }
 

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -70,13 +71,12 @@ void Conductor::on(const fact::StatusAsked&) { inspect(Purpose::status_for_log);
 
 void Conductor::on_rebuild_timeout() {
   for (const RebuildCaller& caller : rebuilder_->on_timeout(turn())) {
-    const std::string advice =
-        caller.is_client ? rebuild_advice() : "mcp-sitter ctl status shows it";
     answer_tool_text(
         caller.request,
-        fmt::format("[mcp-sitter] {} and goes on, since others want it too; this call has "
-                    "waited for {} (timeout_seconds). {}.",
-                    rebuild_clause(), duration_text(caller.timeout), advice),
+        fmt::format("[mcp-sitter] this call has waited for {} (timeout_seconds). {} and goes on, "
+                    "since others want it too{}.",
+                    duration_text(caller.timeout), rebuild_clause(),
+                    caller.is_client ? rebuild_hint() : " (mcp-sitter ctl status shows it)"),
         true);
   }
 }
@@ -90,13 +90,17 @@ std::string Conductor::rebuild_clause() const {
       is_building ? std::optional(rebuilder_->build()->age(now_)) : std::nullopt);
 }
 
-/// Says which tool shows more, and which tool ends the rebuild.
-std::string Conductor::rebuild_advice() const {
-  return fmt::format("{} shows it{}",
-                     names_.name(rebuilder_->is_building() ? Builtin::build_log : Builtin::status),
-                     rebuilder_->rebuild().clients_call()
-                         ? std::string()
-                         : fmt::format(", {} ends it", names_.name(Builtin::kill)));
+/// Says which tool shows the rebuild, and which tool ends it.
+std::string Conductor::rebuild_hint() const {
+  std::vector<std::string> hints;
+  const std::string shows = rebuilder_->is_building()
+                                ? names_.first_name({Builtin::build_log, Builtin::status})
+                                : names_.name(Builtin::status);
+  if (!shows.empty()) hints.push_back(shows + " shows it");
+  if (names_.offers(Builtin::kill) && !rebuilder_->rebuild().clients_call()) {
+    hints.push_back(names_.name(Builtin::kill) + " ends it");
+  }
+  return hints.empty() ? "" : fmt::format(" ({})", fmt::join(hints, ", "));
 }
 
 /// Whether the client's requests wait for the new child.
@@ -116,8 +120,8 @@ std::optional<Instant> Conductor::patience_end() const {
 /// The client would soon give these requests up, and its model would never know why.
 void Conductor::answer_patient_requests() {
   for (ClientRequest* request : requests_.waiting_since(now_.steady - limits::kBuildPatience)) {
-    const std::string why = fmt::format("this request was not delivered: {}; {}; call again",
-                                        rebuild_clause(), rebuild_advice());
+    const std::string why = fmt::format("this request was not delivered: {}{}; call again",
+                                        rebuild_clause(), rebuild_hint());
     if (is_list(request->method) && request->is_first_page) {
       answer_last_list(*request);
     } else if (request->fails_with_result()) {

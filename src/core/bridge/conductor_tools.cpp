@@ -169,14 +169,14 @@ void Conductor::begin_kill(ClientRequest& request, KillScope scope) {
   if (!killer_->is_killing() && !generations_.is_empty()) inspect(Purpose::remember);
   killer_->begin(request.handle(), scope);
   ChildEnd end = end_for(EndReason::killed_by_sitter);
-  if (request.is_control()) end.why = "ctl kill";
+  end.why = request.is_control() ? "ctl kill" : names_.name(Builtin::kill);
   if (ClientRequest* const asked = opening()) answer_opening_ourselves(*asked, end_clause(end));
   // A build is about to follow, so no waiting request may start the server again.
   fail_waiting(report_of(end, {}, DeathReport::Reach::not_delivered));
   generations_.take_down_all(EndReason::killed_by_sitter, end.why, ladder(), now_, out_);
   // The rebuild is given up after the children are taken down. Otherwise its new child would count
   // as replaced.
-  if (rebuilder_->is_on()) give_up_rebuild(end.why.empty() ? names_.name(Builtin::kill) : end.why);
+  if (rebuilder_->is_on()) give_up_rebuild(end.why);
 }
 
 void Conductor::on(const fact::ImageSwept& fact) {

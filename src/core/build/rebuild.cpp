@@ -35,8 +35,9 @@ std::string advice(const RebuildReport& report) {
   static const RE2 in_use(kAddressInUse, RE2::Quiet);
   if (report.server != Server::kept || !RE2::PartialMatch(report.stderr_tail, in_use)) return "";
   const std::string remedy =
-      report.build ? fmt::format("call {} with mode kill-first", report.rebuild_tool)
-                   : fmt::format("call {}, and then any tool of the server", report.kill_tool);
+      report.build && !report.rebuild_tool.empty()
+          ? fmt::format("call {} with mode kill-first", report.rebuild_tool)
+          : restart_clause(report.kill_tool) + ", and then call any tool of the server";
   return fmt::format(" The old server holds the address that the new one needs, so {}.", remedy);
 }
 
@@ -75,16 +76,14 @@ std::string rebuild_text(const RebuildReport& report) {
   if (report.start_failure) {
     text += report.stderr_tail.empty()
                 ? std::string("\nThe new server wrote nothing to stderr.")
-                : fmt::format("\nLast words of the new server on stderr ({} shows more):\n{}",
-                              report.stderr_tool, report.stderr_tail);
+                : fmt::format("\nLast words of the new server on stderr{}:\n{}",
+                              tool_hint(report.stderr_tool), report.stderr_tail);
   }
   if (!report.build || report.build->outcome == BuildResult::Outcome::not_started) return text;
   text +=
       report.output.empty()
           ? std::string("\nThe build wrote nothing.")
-          : fmt::format("\nOutput of the build{}:\n{}",
-                        report.log_tool.empty() ? std::string()
-                                                : fmt::format(" ({} shows more)", report.log_tool),
+          : fmt::format("\nOutput of the build{}:\n{}", tool_hint(report.log_tool),
                         report.output);
   return text;
 }

@@ -51,6 +51,7 @@ struct RebuildReport {
   std::optional<ChildEnd> start_failure;
   std::string stderr_tail;
 
+  /// Empty for a tool that is not offered.
   std::string rebuild_tool = "sitter_rebuild";
   std::string kill_tool = "sitter_kill";
   std::string log_tool = "sitter_build_log";

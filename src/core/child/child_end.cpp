@@ -49,8 +49,8 @@ std::string plain_clause(const ChildEnd& end) {
     case EndReason::restarted_itself:
       return "the server restarted itself after " + after;
     case EndReason::killed_by_sitter:
-      if (end.had_no_child) return killer_words(end) + " was called while no server ran";
-      return fmt::format("the server was killed by {} after {}", killer_words(end), after);
+      if (end.had_no_child) return why_words(end) + " was called while no server ran";
+      return fmt::format("the server was killed by {} after {}", why_words(end), after);
     case EndReason::replaced:
       return fmt::format("the server was replaced by a new one after {}", after);
     case EndReason::closed_stdout:
@@ -98,8 +98,8 @@ std::string status_words(const ExitStatus& status) {
   return status.signal;
 }
 
-std::string_view reason_words(EndReason reason) {
-  switch (reason) {
+std::string reason_words(const ChildEnd& end) {
+  switch (end.reason) {
     case EndReason::not_executed:
       return "could not be executed";
     case EndReason::ended_in_opening:
@@ -119,7 +119,7 @@ std::string_view reason_words(EndReason reason) {
     case EndReason::restarted_itself:
       return "restarted itself";
     case EndReason::killed_by_sitter:
-      return "killed by sitter_kill";
+      return "killed by " + why_words(end);
     case EndReason::replaced:
       return "replaced";
     case EndReason::closed_stdout:
@@ -134,10 +134,6 @@ std::string_view reason_words(EndReason reason) {
       return "shut down";
   }
   return "over";
-}
-
-std::string killer_words(const ChildEnd& end) {
-  return end.why.empty() ? "sitter_kill" : brief(end.why, kWhyBytesMax);
 }
 
 std::string previous_words(const ChildEnd& end) {
@@ -163,8 +159,8 @@ std::string previous_words(const ChildEnd& end) {
     case EndReason::restarted_itself:
       return "restarted itself" + after;
     case EndReason::killed_by_sitter:
-      if (end.had_no_child) return killer_words(end) + " was called before it ran";
-      return fmt::format("killed by {}{}", killer_words(end), after);
+      if (end.had_no_child) return why_words(end) + " was called before it ran";
+      return fmt::format("killed by {}{}", why_words(end), after);
     case EndReason::replaced:
       return end.why.empty() ? "replaced" + after
                              : fmt::format("replaced ({}){}", why_words(end), after);

@@ -53,7 +53,8 @@ struct ChildEnd {
   /// The time from its start to its exit.
   Milliseconds lifetime{};
   /// A few words for the reasons that need them, without a full stop; otherwise empty. For a child
-  /// that was killed or replaced: the cause, if it was not a tool.
+  /// that was killed: the name of the tool, or "ctl kill". For a child that was replaced: the cause,
+  /// if it was not a tool.
   std::string why = {};
   /// What the bridge made the child do when it ended, as a clause: "connect was called again";
   /// otherwise empty.
@@ -89,10 +90,7 @@ std::string status_words(const ExitStatus& status);
 bool is_failure(EndReason reason);
 
 /// A short name for a list of ends: "crashed", "killed by sitter_kill".
-std::string_view reason_words(EndReason reason);
-
-/// What killed a child that was killed on purpose: "sitter_kill", "ctl kill".
-std::string killer_words(const ChildEnd& end);
+std::string reason_words(const ChildEnd& end);
 
 /// What the notice says after "previous: ": "exit 0 after 45s", "⚠ crashed (exit 3) after 2.1s".
 std::string previous_words(const ChildEnd& end);

@@ -181,7 +181,10 @@ void ChildLifecycle::take_down(EndReason reason, std::string why, Ladder ladder,
     climb(now, out);
     return;
   }
-  if (reason == EndReason::killed_by_sitter && has_closed_a_stream()) reason_ = reason;
+  if (reason == EndReason::killed_by_sitter && has_closed_a_stream()) {
+    reason_ = reason;
+    why_ = std::move(why);
+  }
   // A later order may only hurry the ladder.
   ladder_.close = std::min(ladder_.close, ladder.close);
   ladder_.terminate = std::min(ladder_.terminate, ladder.terminate);

@@ -267,7 +267,14 @@ std::string BuiltinNames::name(Builtin builtin) const {
   const auto found = std::find_if(offered_.begin(), offered_.end(), [&](const Offered& offered) {
     return offered.builtin == builtin;
   });
-  return found == offered_.end() ? std::string(plain_name(builtin)) : found->name;
+  return found == offered_.end() ? "" : found->name;
+}
+
+std::string BuiltinNames::first_name(std::initializer_list<Builtin> builtins) const {
+  for (const Builtin builtin : builtins) {
+    if (offers(builtin)) return name(builtin);
+  }
+  return {};
 }
 
 std::optional<Builtin> BuiltinNames::find(std::string_view name) const {
@@ -279,9 +286,8 @@ std::optional<Builtin> BuiltinNames::find(std::string_view name) const {
 
 std::vector<std::string> BuiltinNames::definitions() const {
   std::vector<std::string> definitions;
-  const std::string rebuild = offers(Builtin::rebuild) ? name(Builtin::rebuild) : "";
   for (const Offered& offered : offered_) {
-    definitions.push_back(definition(offered.builtin, offered.name, rebuild));
+    definitions.push_back(definition(offered.builtin, offered.name, name(Builtin::rebuild)));
   }
   return definitions;
 }
@@ -311,28 +317,44 @@ std::string BuiltinNames::instructions_without_server(std::string_view command,
                                                       std::string_view build_output) const {
   std::string last_words = " ";
   if (!stderr_tail.empty()) {
-    last_words = fmt::format("\nIts last words on stderr:\n{}\n",
+    last_words = fmt::format("\nIts last words on stderr{}:\n{}\n",
+                             tool_hint(name(Builtin::child_stderr)),
                              shortened(stderr_tail, limits::kOpeningQuoteMax));
   } else if (!build_output.empty()) {
     last_words =
-        fmt::format("\nOutput of the build ({} shows more):\n{}\n", name(Builtin::build_log),
+        fmt::format("\nOutput of the build{}:\n{}\n", tool_hint(name(Builtin::build_log)),
                     shortened(build_output, limits::kOpeningQuoteMax));
   }
   return fmt::format(
       "The MCP server behind mcp-sitter ({}) is not available: {}.{}Its tools are missing until it "
-      "is available. Read the reason with {} and {}, fix the cause, and then call {}: this call "
-      "starts the server if the server's files have changed, and any other request starts it in "
-      "any case. {}",
-      brief(command, 200), why, last_words, name(Builtin::status), name(Builtin::child_stderr),
-      name(Builtin::status), instructions());
+      "is available. Fix the cause, and then {}. {}",
+      brief(command, 200), why, last_words, start_clause(), instructions());
+}
+
+/// What starts a server of which the client knows no tool.
+std::string BuiltinNames::start_clause() const {
+  if (offers(Builtin::rebuild)) {
+    return fmt::format("call {}: it builds and starts the server", name(Builtin::rebuild));
+  }
+  const std::string shows =
+      first_name({Builtin::status, Builtin::child_stderr, Builtin::binary_info});
+  if (!shows.empty()) {
+    return fmt::format("call {}: it starts the server if the server's files have changed", shows);
+  }
+  if (offers(Builtin::call)) {
+    return fmt::format("call {}: it starts the server", name(Builtin::call));
+  }
+  return "ask the user to start the server (mcp-sitter ctl reload)";
 }
 
 std::string BuiltinNames::instructions_while_starting(std::string_view command,
                                                       std::string_view why) const {
+  const std::string status = name(Builtin::status);
   return fmt::format(
-      "The MCP server behind mcp-sitter ({}) is not ready: {}. Wait, and then call {}: the "
-      "server's tools appear by themselves when it is ready. {}",
-      brief(command, 200), why, name(Builtin::status), instructions());
+      "The MCP server behind mcp-sitter ({}) is not ready: {}. Wait{}: the server's tools appear "
+      "by themselves when it is ready. {}",
+      brief(command, 200), why, status.empty() ? "" : fmt::format(", and then call {}", status),
+      instructions());
 }
 
 std::variant<KillArguments, ArgumentError> parse_kill_arguments(std::string_view raw) {

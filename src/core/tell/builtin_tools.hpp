@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
@@ -42,8 +43,10 @@ class BuiltinNames {
   /// Must be called with the names of the child's tools whenever they become known.
   void make_way_for(std::span<const std::string> child_names);
 
-  /// The name of a tool that is offered; otherwise its plain name.
+  /// Empty if the tool is not offered: the texts for the model then name another way, or none.
   std::string name(Builtin builtin) const;
+  /// The name of the first of these tools that is offered; empty if none is.
+  std::string first_name(std::initializer_list<Builtin> builtins) const;
   std::optional<Builtin> find(std::string_view name) const;
 
   /// The raw JSON of all offered tools, in order.
@@ -65,6 +68,8 @@ class BuiltinNames {
     std::string wanted;
     std::string name;
   };
+
+  std::string start_clause() const;
 
   std::map<Builtin, std::string> chosen_;
   std::set<Builtin> allowed_;

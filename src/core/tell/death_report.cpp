@@ -49,7 +49,7 @@ std::string more_time(const DeathReport& report) {
 
 std::string next_step(const DeathReport& report) {
   if (!report.end) {
-    return fmt::format("Take it down with {}; the next request starts it again", report.kill_tool);
+    return fmt::format("So {}, and then try again", restart_clause(report.restart_tool));
   }
   if (report.is_repeated) {
     return fmt::format(
@@ -100,13 +100,15 @@ std::string report_text(const DeathReport& report) {
   if (!report.stderr_tail.empty()) {
     text += "\nIts last words on stderr:\n" + report.stderr_tail;
   } else if (!report.build_output.empty()) {
-    text += fmt::format("\nOutput of the build ({} shows more):\n{}", report.log_tool,
+    text += fmt::format("\nOutput of the build{}:\n{}", tool_hint(report.log_tool),
                         report.build_output);
   } else if (report.end->reason != EndReason::not_executed) {
     text += "\nIt wrote nothing to stderr.";
   }
   text += "\n" + next_step(report) + ".";
-  if (!report.stderr_tail.empty()) text += fmt::format(" {} shows more.", report.stderr_tool);
+  if (!report.stderr_tail.empty() && !report.stderr_tool.empty()) {
+    text += fmt::format(" {} shows more.", report.stderr_tool);
+  }
   return text;
 }
 
@@ -117,7 +119,7 @@ std::string error_message(const DeathReport& report) {
 
 std::string error_data(const DeathReport& report) {
   nlohmann::ordered_json data;
-  data["reason"] = report.end ? reason_words(report.end->reason) : "stopped reading";
+  data["reason"] = report.end ? reason_words(*report.end) : "stopped reading";
   data["delivered"] = is_delivered(report);
   if (report.end) {
     if (has_exited(*report.end)) {

@@ -27,8 +27,10 @@ struct DeathReport {
   std::string stderr_tail;
   /// The time limit of a child that timed out in its opening or said nothing.
   Milliseconds startup_timeout{};
+  /// Empty for a tool that is not offered.
   std::string stderr_tool = "sitter_child_stderr";
-  std::string kill_tool = "sitter_kill";
+  /// The tool that restarts a child that hangs.
+  std::string restart_tool = "sitter_kill";
   std::string log_tool = "sitter_build_log";
   /// The same end was reported before, and no start was tried since.
   bool is_repeated = false;

@@ -30,10 +30,10 @@ struct NoticeFacts {
   /// That old code has given the result which this notice is put into; empty if the model need not
   /// be told.
   std::string old_code;
+  /// Empty for a tool that is not offered.
   std::string status_tool;
   std::string stderr_tool;
   std::string log_tool;
-  /// Empty if the tool is not offered.
   std::string call_tool;
 };
 

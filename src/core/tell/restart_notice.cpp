@@ -120,8 +120,8 @@ void add_list_lines(const RestartNotice& notice, std::vector<std::string>& lines
 void add_last_words(const RestartNotice& notice, std::vector<std::string>& lines) {
   const auto last = last_words(notice.last_words, limits::kNoticeStderrLines);
   if (last.empty()) return;
-  lines.push_back(fmt::format("its last words on stderr ({} shows more):",
-                              brief(notice.stderr_tool, kVersionBytesMax)));
+  lines.push_back(fmt::format("its last words on stderr{}:",
+                              tool_hint(brief(notice.stderr_tool, kVersionBytesMax))));
   for (const std::string_view line : last) lines.push_back(fmt::format("| {}", line));
 }
 
@@ -146,9 +146,9 @@ std::vector<std::string> other_lines(const RestartNotice& notice) {
         notice.call_tool, json_string(brief(notice.tools.added.front(), kVersionBytesMax))));
   }
   if (notice.failed_build) {
-    lines.push_back(fmt::format("{}, so this is the program from before it ({} shows the build)",
+    lines.push_back(fmt::format("{}, so this is the program from before it{}",
                                 build_clause(*notice.failed_build),
-                                brief(notice.log_tool, kVersionBytesMax)));
+                                tool_hint(brief(notice.log_tool, kVersionBytesMax), "shows the build")));
   }
   if (const std::string words = growth_words(notice); !words.empty()) lines.push_back(words);
   add_opening_lines(notice, lines);
@@ -205,8 +205,8 @@ std::string notice_text(const RestartNotice& notice, std::size_t bytes_max) {
   for (std::size_t i = 0; i < other_count; ++i) text += "\n" + others[i];
   const std::size_t left_out = details.size() - detail_count + others.size() - other_count;
   if (left_out > 0) {
-    text += fmt::format("\n{} left out: {} shows all", plural(left_out, "more line"),
-                        brief(notice.status_tool, kVersionBytesMax));
+    text += fmt::format("\n{} left out{}", plural(left_out, "more line"),
+                        tool_hint(brief(notice.status_tool, kVersionBytesMax), "shows all"));
   }
   return text;
 }

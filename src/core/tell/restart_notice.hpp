@@ -59,7 +59,8 @@ struct RestartNotice {
 
   /// The last build, if it failed and the server is still the program from before it.
   std::optional<BuildResult> failed_build;
-  /// The tool that shows the output of the build.
+  /// The tool that shows the output of the build. A tool that is not offered has no name, here and
+  /// below.
   std::string log_tool = "sitter_build_log";
 
   /// How many lines on stdout were not messages, and the first of them.
@@ -69,7 +70,7 @@ struct RestartNotice {
   /// The URIs of subscriptions that the new child refused.
   std::vector<std::string> subscriptions_lost;
 
-  /// The tool that calls tools which the client has not listed; empty if it is not offered.
+  /// The tool that calls tools which the client has not listed.
   std::string call_tool;
 
   /// The tool that shows what does not fit into the notice, and the tool that shows stderr.

@@ -51,7 +51,7 @@ Json life_json(const History::Life& life) {
   json["started"] = utc_text(life.started);
   json["lifetimeSeconds"] = whole_seconds(life.lifetime);
   json["exit"] = life.end && has_exited(*life.end) ? Json(status_words(life.end->status)) : Json();
-  json["reason"] = life.end ? Json(reason_words(life.end->reason)) : Json();
+  json["reason"] = life.end ? Json(reason_words(*life.end)) : Json();
   return json;
 }
 
@@ -221,7 +221,7 @@ std::string status_text(const StatusFacts& facts) {
 
 std::string kill_reason_words(const ChildEnd& end) {
   if (end.reason == EndReason::killed_by_sitter) {
-    return killer_words(end) + (end.had_no_child ? " (nothing ran)" : "");
+    return one_line(end.why) + (end.had_no_child ? " (nothing ran)" : "");
   }
   if (end.reason == EndReason::replaced) return "replaced";
   switch (end.reason) {
@@ -234,7 +234,7 @@ std::string kill_reason_words(const ChildEnd& end) {
     case EndReason::closed_stdin:
     case EndReason::wrote_rubbish:
     case EndReason::given_up:
-      return std::string(reason_words(end.reason));
+      return reason_words(end);
     default:
       break;
   }
