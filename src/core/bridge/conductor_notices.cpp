@@ -214,7 +214,11 @@ void Conductor::release_refusals(Generation gen) {
 void Conductor::answer_held(ClientRequest& request) {
   const OwnedLine kept = requests_.release(request);
   Edits edits(kept.line());
-  const bool has_news = has_notice() || !old_code_in(request).empty();
+  const Child* const child = generations_.serving();
+  // The child may have been replaced since, and then says nothing of its successor.
+  const bool is_old =
+      request.extra->is_refusal && (child == nullptr || child->gen() != request.gen);
+  const bool has_news = !is_old && (has_notice() || !old_code_in(request).empty());
   const Message* const message = has_news ? kept_reader_.read(kept.line()) : nullptr;
   if (request.extra->notice_of != kNoGeneration) {
     const RestartNotice* const restart = notices_->restart();

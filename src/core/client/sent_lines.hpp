@@ -10,9 +10,9 @@
 
 namespace sitter {
 
-/// The lines of the last requests that were sent to a child and may not be carried out twice. One of
-/// them is needed again if a server refuses it as not opened. The buffers are used again and again,
-/// because each call pays for this.
+/// The lines of the last requests that were sent to a child and may not be carried out twice. One
+/// of them is needed again if a server refuses it as not opened. The buffers are used again and
+/// again, because each call pays for this.
 class SentLines {
  public:
   /// Keeps a copy in the place of the oldest line. A line of more than `limits::kSentLineMax` bytes
