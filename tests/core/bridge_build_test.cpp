@@ -48,7 +48,7 @@ TEST_F(BridgeBuildTest, AfterAFailedBuildTheNextNoticeSaysThatTheProgramIsFromBe
   child(2, result(2, text_result("x")));
   EXPECT_THAT(answer_text(),
               HasSubstr("\nthe build failed (exit 2) after 0s, so this is the program from before "
-                        "it (sitter_build_log shows the build)"));
+                        "it; fix the error and build again (sitter_build_log shows the build)"));
 }
 
 TEST_F(BridgeBuildTest, AProgramThatIsNewerThanTheFailedBuildIsNotSaidToBeOlder) {

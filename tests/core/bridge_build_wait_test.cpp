@@ -121,7 +121,7 @@ TEST_F(BridgeBuildWaitTest, ACallThatJoinsHasALimitOfItsOwn) {
   time_passes(milliseconds(1));
   EXPECT_EQ(text_of(rebuilt()),
             "[mcp-sitter] a build has been running for 47s (SIGHUP) and goes on, since others want "
-            "it too; this call has waited for 2s (timeout_seconds). sitter_build_log shows "
+            "it too; this call has waited for 2s (timeout_seconds); sitter_build_log shows "
             "it, sitter_kill ends it.");
   dies(build(1), 0);
   EXPECT_THAT(done(), Contains("start 2"));

@@ -42,8 +42,7 @@ class BridgeOfferedTest : public BridgeRebuildTest, public ::testing::WithParamI
     return config.tools.contains(builtin) && !(is_for_builds && config.build_command.empty());
   }
   std::string name(Builtin builtin) const {
-    return GetParam().is_renamed ? config.tool_names.at(builtin)
-                                 : std::string(plain_name(builtin));
+    return GetParam().is_renamed ? config.tool_names.at(builtin) : std::string(plain_name(builtin));
   }
   /// Calls the tool if it is offered.
   void call_if_offered(const Id& id, Builtin builtin, const std::string& arguments = "{}") {
@@ -83,7 +82,8 @@ class BridgeOfferedTest : public BridgeRebuildTest, public ::testing::WithParamI
   /// Collects the names, and sees that leaving them out has left no hole.
   static void read(const std::string& text, std::set<std::string>& named, const std::string& line) {
     static const RE2 tool(R"re((\w*sitter_\w+|my_\w+))re");
-    static const RE2 hole(R"re(\(\s|\s\)|\(\)|\w  \w|[,;:] ?[.,;:]|\b[Cc]all([,;.] *| )(and|then|to|with)\b)re");
+    static const RE2 hole(
+        R"re(\(\s|\s\)|\(\)|\w  \w|[,;:] ?[.,;:]|\b[Cc]all([,;.] *| )(and|then|to|with)\b)re");
     re2::StringPiece rest(text);
     for (std::string name; RE2::FindAndConsume(&rest, tool, &name);) named.insert(name);
     EXPECT_FALSE(RE2::PartialMatch(text, hole)) << line;

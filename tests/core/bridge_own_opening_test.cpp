@@ -39,11 +39,10 @@ TEST_F(BridgeOwnOpeningTest, AChildThatExitsInsideInitializeIsSaidWhenItIsOver) 
       answer()["result"]["instructions"],
       "The MCP server behind mcp-sitter (server) is not available: the server could not be "
       "started: it ended (exit 7) after 0s, before it had answered its opening.\n"
-      "Its last words on stderr:\n"
+      "Its last words on stderr (sitter_child_stderr shows more):\n"
       "ImportError: no module named x\n"
-      "Its tools are missing until it is available. Read the reason with sitter_status and "
-      "sitter_child_stderr, fix the cause, and then call sitter_status: this call starts the "
-      "server if the server's files have changed, and any other request starts it in any case. " +
+      "Its tools are missing until it is available. Fix the cause, and then call sitter_status: it "
+      "starts the server if the server's files have changed. " +
           BuiltinNames().instructions());
 }
 
@@ -102,12 +101,12 @@ TEST_F(BridgeOwnOpeningTest, TheInstructionsQuote1024BytesOfLastWordsAndNoMore) 
   child_says(1, words);
   dies(1, 7);
   EXPECT_THAT(answer()["result"]["instructions"].get<std::string>(),
-              HasSubstr("stderr:\n" + words + "\nIts tools"));
+              HasSubstr("shows more):\n" + words + "\nIts tools"));
   client(initialize(1));
   child_says(2, words + "y");
   dies(2, 7);
   EXPECT_THAT(answer()["result"]["instructions"].get<std::string>(),
-              HasSubstr("stderr:\n" + words + "… [1 bytes cut]\nIts tools"));
+              HasSubstr("shows more):\n" + words + "… [1 bytes cut]\nIts tools"));
 }
 
 TEST_F(BridgeOwnOpeningTest, AnErrorToInitializeIsAnsweredWithAnOpeningOfOurs) {

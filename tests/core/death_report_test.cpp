@@ -65,7 +65,8 @@ TEST(DeathReportTest, AFailedFirstBuildShowsItsOutput) {
 }
 
 TEST(DeathReportTest, ADeliberateKillIsNoCrash) {
-  const std::string text = report_text(report(EndReason::killed_by_sitter, {137, "SIGKILL"}, "sitter_kill"));
+  const std::string text =
+      report_text(report(EndReason::killed_by_sitter, {137, "SIGKILL"}, "sitter_kill"));
   EXPECT_THAT(text, StartsWith("[mcp-sitter] the server was killed by sitter_kill after 2s."));
   EXPECT_THAT(text, Not(HasSubstr("crash")));
   EXPECT_THAT(text, Not(HasSubstr("SIGKILL")));
@@ -145,7 +146,8 @@ TEST(DeathReportTest, TheDataOfAnErrorIsJson) {
             R"json({"reason":"could not be executed","delivered":false,"why":"no such file"})json");
   DeathReport killed = report(EndReason::killed_by_sitter, {}, "ctl kill");
   killed.end->is_unseen = killed.end->had_no_child = true;
-  EXPECT_EQ(error_data(killed), R"json({"reason":"killed by ctl kill","delivered":true,"why":"ctl kill"})json");
+  EXPECT_EQ(error_data(killed),
+            R"json({"reason":"killed by ctl kill","delivered":true,"why":"ctl kill"})json");
   EXPECT_EQ(error_data(DeathReport()), R"json({"reason":"stopped reading","delivered":true})json");
 }
 

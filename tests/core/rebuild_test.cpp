@@ -72,7 +72,7 @@ TEST(RebuildTextTest, WithoutABuildTheAdviceIsAKill) {
       rebuild_text(bad),
       ::testing::AllOf(
           ::testing::StartsWith("[mcp-sitter] a.py changed: the server could not be started"),
-          ::testing::HasSubstr("call sitter_kill, and then any tool of the server.")));
+          ::testing::HasSubstr("call sitter_kill, and then call any tool of the server.")));
 }
 
 TEST(RebuildTextTest, AServerThatFailedForAnotherReasonGetsNoAdviceAboutAddresses) {
@@ -93,9 +93,10 @@ TEST(RebuildTextTest, APersonIsToldOfCommandsAndNotOfTools) {
   RebuildReport bad = report(Outcome::succeeded, Server::kept);
   bad.start_failure = ChildEnd{EndReason::ended_in_opening, {1, ""}, seconds(1), ""};
   bad.stderr_tail = "Address already in use";
-  EXPECT_THAT(rebuild_text(for_person(bad)),
-              ::testing::AllOf(::testing::HasSubstr("call mcp-sitter ctl reload with mode"),
-                               ::testing::Not(::testing::HasSubstr("sitter_"))));
+  EXPECT_THAT(
+      rebuild_text(for_person(bad)),
+      ::testing::AllOf(::testing::HasSubstr("so run mcp-sitter ctl reload --mode kill-first."),
+                       ::testing::Not(::testing::HasSubstr("sitter_"))));
 }
 
 TEST(ProgressClauseTest, TellsABuildFromANewServer) {

@@ -77,6 +77,9 @@ TEST(RestartNoticeTest, ChangedToolsSayHowMuchTheirDefinitionsGrew) {
   notice.tools.added = {"a"};
   EXPECT_THAT(notice_text(notice),
               EndsWith("\nthe definitions of the tools grew by 250 bytes to 350"));
+  notice.tool_bytes_before = 0;
+  EXPECT_THAT(notice_text(notice), ::testing::Not(::testing::HasSubstr("the definitions")));
+  notice.tool_bytes_before = 100;
   notice.tool_bytes = 60;
   EXPECT_THAT(notice_text(notice),
               EndsWith("\nthe definitions of the tools shrank by 40 bytes to 60"));

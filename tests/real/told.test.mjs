@@ -307,7 +307,7 @@ process.on('SIGUSR2', () => {
           calls: 'greet',
           reads: [
             restarted('killed by sitter_kill after .*', '1[.]0 hours ago'),
-            /the build failed \(exit 1\) after .*s, so this is the program from before it \(sitter_build_log shows the build\)/,
+            /the build failed \(exit 1\) after .*s, so this is the program from before it; fix the error and build again \(sitter_build_log shows the build\)/,
             'hello',
           ],
         },

@@ -73,10 +73,10 @@ void Conductor::on_rebuild_timeout() {
   for (const RebuildCaller& caller : rebuilder_->on_timeout(turn())) {
     answer_tool_text(
         caller.request,
-        fmt::format("[mcp-sitter] this call has waited for {} (timeout_seconds). {} and goes on, "
-                    "since others want it too{}.",
-                    duration_text(caller.timeout), rebuild_clause(),
-                    caller.is_client ? rebuild_hint() : " (mcp-sitter ctl status shows it)"),
+        fmt::format("[mcp-sitter] {} and goes on, since others want it too; this call has "
+                    "waited for {} (timeout_seconds){}.",
+                    rebuild_clause(), duration_text(caller.timeout),
+                    caller.is_client ? rebuild_hint() : "; mcp-sitter ctl status shows it"),
         true);
   }
 }
@@ -100,7 +100,7 @@ std::string Conductor::rebuild_hint() const {
   if (names_.offers(Builtin::kill) && !rebuilder_->rebuild().clients_call()) {
     hints.push_back(names_.name(Builtin::kill) + " ends it");
   }
-  return hints.empty() ? "" : fmt::format(" ({})", fmt::join(hints, ", "));
+  return hints.empty() ? "" : fmt::format("; {}", fmt::join(hints, ", "));
 }
 
 /// Whether the client's requests wait for the new child.

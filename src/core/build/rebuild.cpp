@@ -35,7 +35,8 @@ std::string advice(const RebuildReport& report) {
   static const RE2 in_use(kAddressInUse, RE2::Quiet);
   if (report.server != Server::kept || !RE2::PartialMatch(report.stderr_tail, in_use)) return "";
   const std::string remedy =
-      report.build && !report.rebuild_tool.empty()
+      report.is_for_person ? "run " + report.rebuild_tool + " --mode kill-first"
+      : report.build && !report.rebuild_tool.empty()
           ? fmt::format("call {} with mode kill-first", report.rebuild_tool)
           : restart_clause(report.kill_tool) + ", and then call any tool of the server";
   return fmt::format(" The old server holds the address that the new one needs, so {}.", remedy);
@@ -44,8 +45,9 @@ std::string advice(const RebuildReport& report) {
 std::string joined_line(const RebuildReport& report) {
   return fmt::format(
       "\n[mcp-sitter] This call has joined a build that had run for {}: a file that was saved "
-      "after the build began may not be in it. In that case, call {} again.",
-      duration_text(*report.joined_after), report.rebuild_tool);
+      "after the build began may not be in it. In that case, {} {} again.",
+      duration_text(*report.joined_after), report.is_for_person ? "run" : "call",
+      report.rebuild_tool);
 }
 
 }  // namespace
@@ -80,15 +82,14 @@ std::string rebuild_text(const RebuildReport& report) {
                               tool_hint(report.stderr_tool), report.stderr_tail);
   }
   if (!report.build || report.build->outcome == BuildResult::Outcome::not_started) return text;
-  text +=
-      report.output.empty()
-          ? std::string("\nThe build wrote nothing.")
-          : fmt::format("\nOutput of the build{}:\n{}", tool_hint(report.log_tool),
-                        report.output);
+  text += report.output.empty() ? std::string("\nThe build wrote nothing.")
+                                : fmt::format("\nOutput of the build{}:\n{}",
+                                              tool_hint(report.log_tool), report.output);
   return text;
 }
 
 RebuildReport for_person(RebuildReport report) {
+  report.is_for_person = true;
   report.rebuild_tool = "mcp-sitter ctl reload";
   report.kill_tool = "mcp-sitter ctl kill";
   report.stderr_tool = "mcp-sitter ctl stderr";

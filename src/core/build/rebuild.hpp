@@ -51,7 +51,9 @@ struct RebuildReport {
   std::optional<ChildEnd> start_failure;
   std::string stderr_tail;
 
-  /// Empty for a tool that is not offered.
+  /// A person reads it, who has the commands of `mcp-sitter ctl` and no tools.
+  bool is_for_person = false;
+  /// Empty for a tool that is not offered. For a person, these are commands.
   std::string rebuild_tool = "sitter_rebuild";
   std::string kill_tool = "sitter_kill";
   std::string log_tool = "sitter_build_log";
@@ -63,7 +65,7 @@ bool is_failure(const RebuildReport& report);
 
 std::string rebuild_text(const RebuildReport& report);
 
-/// The same report for a person, who has `mcp-sitter ctl` and no tools.
+/// The same report for a person.
 RebuildReport for_person(RebuildReport report);
 
 /// Says what is on its way: a build that has run for `build_age`, or, without one, a new server.

@@ -53,8 +53,8 @@ struct ChildEnd {
   /// The time from its start to its exit.
   Milliseconds lifetime{};
   /// A few words for the reasons that need them, without a full stop; otherwise empty. For a child
-  /// that was killed: the name of the tool, or "ctl kill". For a child that was replaced: the cause,
-  /// if it was not a tool.
+  /// that was killed: the name of the tool, or "ctl kill". For a child that was replaced: the
+  /// cause, if it was not a tool.
   std::string why = {};
   /// What the bridge made the child do when it ended, as a clause: "connect was called again";
   /// otherwise empty.

@@ -317,13 +317,12 @@ std::string BuiltinNames::instructions_without_server(std::string_view command,
                                                       std::string_view build_output) const {
   std::string last_words = " ";
   if (!stderr_tail.empty()) {
-    last_words = fmt::format("\nIts last words on stderr{}:\n{}\n",
-                             tool_hint(name(Builtin::child_stderr)),
-                             shortened(stderr_tail, limits::kOpeningQuoteMax));
-  } else if (!build_output.empty()) {
     last_words =
-        fmt::format("\nOutput of the build{}:\n{}\n", tool_hint(name(Builtin::build_log)),
-                    shortened(build_output, limits::kOpeningQuoteMax));
+        fmt::format("\nIts last words on stderr{}:\n{}\n", tool_hint(name(Builtin::child_stderr)),
+                    shortened(stderr_tail, limits::kOpeningQuoteMax));
+  } else if (!build_output.empty()) {
+    last_words = fmt::format("\nOutput of the build{}:\n{}\n", tool_hint(name(Builtin::build_log)),
+                             shortened(build_output, limits::kOpeningQuoteMax));
   }
   return fmt::format(
       "The MCP server behind mcp-sitter ({}) is not available: {}.{}Its tools are missing until it "

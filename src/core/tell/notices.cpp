@@ -23,8 +23,9 @@ void add_lint_lines(const NoticeFacts& known, std::vector<std::string>& lines) {
     lines.push_back(fmt::format("[mcp-sitter] lint: {}", known.lint[i]));
   }
   if (const std::size_t more = known.lint.size() - shown; more > 0) {
-    lines.push_back(fmt::format("[mcp-sitter] lint: {} more finding{}{}", more,
-                                more == 1 ? "" : "s", tool_hint(known.status_tool, "shows all")));
+    lines.push_back(fmt::format(
+        "[mcp-sitter] lint: {} more finding{}{}", more, more == 1 ? "" : "s",
+        known.status_tool.empty() ? "" : fmt::format(": {} shows all", known.status_tool)));
   }
 }
 

@@ -28,9 +28,9 @@ bool OldCode::on_checked(const fact::SourcesChecked& fact) {
 
 std::string old_code_text(const OldCode::Change& change, std::string_view tool, WallTime now) {
   const auto age = std::chrono::duration_cast<Milliseconds>(now - change.when);
-  return fmt::format(
-      "{} changed {} and this answer is still the old code's: {}, then call again",
-      brief(change.file, limits::kSourceNameMax), age_text(age), restart_clause(tool));
+  return fmt::format("{} changed {} and this answer is still the old code's: {}, then call again",
+                     brief(change.file, limits::kSourceNameMax), age_text(age),
+                     restart_clause(tool));
 }
 
 }  // namespace sitter

@@ -127,7 +127,9 @@ void add_last_words(const RestartNotice& notice, std::vector<std::string>& lines
 
 /// What the changed tools cost in the context of a model.
 std::string growth_words(const RestartNotice& notice) {
-  if (notice.tools.empty() || notice.tool_bytes == notice.tool_bytes_before) return {};
+  // Before the first tools there was nothing that could grow.
+  if (notice.tools.empty() || notice.tool_bytes_before == 0) return {};
+  if (notice.tool_bytes == notice.tool_bytes_before) return {};
   const bool has_grown = notice.tool_bytes > notice.tool_bytes_before;
   return fmt::format("the definitions of the tools {} by {} bytes to {}",
                      has_grown ? "grew" : "shrank",
@@ -146,9 +148,10 @@ std::vector<std::string> other_lines(const RestartNotice& notice) {
         notice.call_tool, json_string(brief(notice.tools.added.front(), kVersionBytesMax))));
   }
   if (notice.failed_build) {
-    lines.push_back(fmt::format("{}, so this is the program from before it{}",
-                                build_clause(*notice.failed_build),
-                                tool_hint(brief(notice.log_tool, kVersionBytesMax), "shows the build")));
+    lines.push_back(
+        fmt::format("{}, so this is the program from before it; fix the error and build again{}",
+                    build_clause(*notice.failed_build),
+                    tool_hint(brief(notice.log_tool, kVersionBytesMax), "shows the build")));
   }
   if (const std::string words = growth_words(notice); !words.empty()) lines.push_back(words);
   add_opening_lines(notice, lines);
@@ -205,8 +208,10 @@ std::string notice_text(const RestartNotice& notice, std::size_t bytes_max) {
   for (std::size_t i = 0; i < other_count; ++i) text += "\n" + others[i];
   const std::size_t left_out = details.size() - detail_count + others.size() - other_count;
   if (left_out > 0) {
-    text += fmt::format("\n{} left out{}", plural(left_out, "more line"),
-                        tool_hint(brief(notice.status_tool, kVersionBytesMax), "shows all"));
+    text += "\n" + plural(left_out, "more line") + " left out";
+    if (!notice.status_tool.empty()) {
+      text += fmt::format(": {} shows all", brief(notice.status_tool, kVersionBytesMax));
+    }
   }
   return text;
 }

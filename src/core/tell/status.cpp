@@ -56,7 +56,7 @@ Json life_json(const History::Life& life) {
 }
 
 Json diff_json(const std::optional<CatalogDiff>& diff) {
-  if (!diff) return Json();
+  if (!diff || diff->empty()) return Json();
   Json json;
   json["added"] = diff->added;
   json["removed"] = diff->removed;
