@@ -216,5 +216,13 @@ TEST(WatchFilter, ABackslashTakesAWildcardAsItIs) {
   EXPECT_TRUE(filter.takes_file("/p/!b.c"));
 }
 
+TEST(WatchFilter, AFolderWhoseNameOnlyBeginsAlikeIsElsewhere) {
+  EXPECT_TRUE(is_at_or_below("/a/b", "/a/b"));
+  EXPECT_TRUE(is_at_or_below("/a/b/c/d", "/a/b"));
+  EXPECT_TRUE(is_at_or_below("/a", ""));
+  EXPECT_FALSE(is_at_or_below("/a/bc", "/a/b"));
+  EXPECT_FALSE(is_at_or_below("/a", "/a/b"));
+}
+
 }  // namespace
 }  // namespace sitter

@@ -152,7 +152,7 @@ std::vector<std::string> WatchFilter::unmatched() const {
 
 /// Whether the pattern matches the path, or a folder that contains the path.
 bool WatchFilter::matches(const Pattern& pattern, std::string_view path, bool is_folder) {
-  if (!pattern.glob) return path == pattern.root || is_below(path, pattern.root);
+  if (!pattern.glob) return is_at_or_below(path, pattern.root);
   if (!is_below(path, pattern.root)) return false;
   return any_on_way(pattern.root, path, [&](std::string_view part, bool has_more) {
     return pattern.glob->matches(part.substr(pattern.root.size() + 1), has_more || is_folder);
@@ -161,7 +161,7 @@ bool WatchFilter::matches(const Pattern& pattern, std::string_view path, bool is
 
 /// Whether the pattern may match something in the folder.
 bool WatchFilter::reaches(const Pattern& pattern, std::string_view folder) {
-  if (folder != pattern.root && !is_below(folder, pattern.root)) return false;
+  if (!is_at_or_below(folder, pattern.root)) return false;
   if (!pattern.glob || !pattern.depth_max) return true;
   return split(folder.substr(pattern.root.size())).size() <= *pattern.depth_max ||
          matches(pattern, folder, true);
@@ -197,6 +197,10 @@ bool WatchFilter::is_ignored_itself(std::string_view path, bool is_folder) const
     if (const auto verdict = file->second.ignores(path.substr(end + 1), is_folder)) return *verdict;
   }
   return always_.ignores(last_names(path), is_folder).value_or(environments_.contains(path));
+}
+
+bool is_at_or_below(std::string_view path, std::string_view folder) {
+  return path == folder || is_below(path, folder);
 }
 
 }  // namespace sitter

@@ -79,6 +79,10 @@ class WatchFilter {
   std::set<std::string, std::less<>> environments_;
 };
 
+/// Whether the path is the folder, or is in it at any depth. The root of the file system is an
+/// empty path.
+bool is_at_or_below(std::string_view path, std::string_view folder);
+
 /// Removes the folder and everything below it from a map or a set of paths. Calls `visit` with each
 /// element before.
 template <class Paths, class Visit>

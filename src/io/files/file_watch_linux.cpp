@@ -1,5 +1,3 @@
-#include <dirent.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
@@ -22,6 +20,7 @@
 
 #include "io/files/file_watch.hpp"
 #include "io/files/ignore_files.hpp"
+#include "io/files/tree_reading.hpp"
 #include "io/system/file_descriptor.hpp"
 #include "sitter/limits.hpp"
 
@@ -40,26 +39,11 @@ constexpr std::uint32_t kEventsOnTheWay = IN_CREATE | IN_DELETE | IN_MOVED_FROM 
 constexpr std::uint32_t kAdded = IN_CREATE | IN_MOVED_TO;
 constexpr std::uint32_t kRemoved = IN_DELETE | IN_MOVED_FROM;
 
-/// The file that makes a folder a virtual environment of Python.
-constexpr std::string_view kEnvironmentFile = "pyvenv.cfg";
-
-/// A time of the file system. What has changed after this time is reported when it is found.
-using Stamp = std::chrono::sys_time<std::chrono::nanoseconds>;
-constexpr Stamp kEver = Stamp::min();
-
-Stamp stamp(const timespec& time) {
-  return Stamp(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
-}
-
 /// A folder on the way to a root may be created just while the watcher looks for it.
 constexpr int kAnchorTries = 10;
 
 /// In this file, the root of the file system is an empty path.
 const char* name_of(const std::string& path) { return path.empty() ? "/" : path.c_str(); }
-
-bool is_same_or_below(std::string_view path, std::string_view folder) {
-  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
-}
 
 bool is_folder(const std::string& path) {
   struct stat found {};
@@ -121,23 +105,6 @@ class FileWatch::Watcher final : private EventLoop::Reader {
     bool is_read = false;
   };
 
-  /// The folder that is being read.
-  struct Reading {
-    std::string folder;
-    Stamp since;
-    std::unique_ptr<DIR, int (*)(DIR*)> entries;
-    /// Whether the folder was not watched before it was read, so that its entries may have changed
-    /// unseen since `since`.
-    bool is_first;
-    bool has_changed_entry = false;
-
-    Stamp last_change(timespec stat::*time) const {
-      struct stat status {};
-      fstat(dirfd(entries.get()), &status);
-      return stamp(status.*time);
-    }
-  };
-
   // ---- what there is to watch
 
   /// The paths that the user has named, whether they exist or not.
@@ -150,7 +117,7 @@ class FileWatch::Watcher final : private EventLoop::Reader {
   }
 
   /// Watches the roots, and the folders in which missing roots would appear.
-  void find_roots(Stamp since) {
+  void find_roots(TreeReading::Stamp since) {
     anchors_.clear();
     for (const std::string& root : roots()) {
       watch_anchor(root);
@@ -158,12 +125,12 @@ class FileWatch::Watcher final : private EventLoop::Reader {
       const bool is_new = is_there && found_roots_.insert(root).second;
       if (!is_there) found_roots_.erase(root);
       if (is_folder(root)) {
-        if (is_read(root) || to_read_.contains(root) || !takes_folder(root)) continue;
+        if (is_read(root) || tree_.waits_since(root) || !takes_folder(root)) continue;
         read_ignore_files_above(root, filter_);
-        read_later(root, since);
+        tree_.add(root, since);
       } else if (is_there) {
         filter_.on_file(root);
-        if (is_new && since == kEver && takes_file(root)) note(root);
+        if (is_new && since == TreeReading::kEver && takes_file(root)) note(root);
       }
     }
   }
@@ -188,13 +155,7 @@ class FileWatch::Watcher final : private EventLoop::Reader {
 
   // ---- the reading, step by step
 
-  /// The folder is to be watched and read, with all folders in it that the filter accepts.
-  void read_later(const std::string& folder, Stamp since) {
-    Stamp& from = to_read_.try_emplace(folder, since).first->second;
-    from = std::min(from, since);
-  }
-
-  bool is_reading() const { return reading_ || !to_read_.empty() || checked_to_; }
+  bool is_reading() const { return !tree_.is_over() || checked_to_; }
 
   /// Takes the first steps at once, and the others between the events of the loop.
   void go_on() {
@@ -218,66 +179,11 @@ class FileWatch::Watcher final : private EventLoop::Reader {
   }
 
   void take_step() {
-    if (reading_) {
-      read_entry();
-    } else if (!to_read_.empty()) {
-      const auto next = to_read_.extract(to_read_.begin());
-      read_folder(next.key(), next.mapped());
-    } else {
+    if (tree_.is_over()) {
       check_watch();
+    } else {
+      tree_.take_step();
     }
-  }
-
-  void read_folder(const std::string& folder, Stamp since) {
-    const bool is_environment =
-        access((folder + '/' + std::string(kEnvironmentFile)).c_str(), F_OK) == 0;
-    filter_.set_virtual_environment(folder, is_environment);
-    if (!takes_folder(folder) || !watch(folder)) return;
-    read_ignore_file(folder, filter_);
-    const bool is_first = !std::exchange(watches_[folder].is_read, true);
-    reading_.emplace(Reading{folder, since, {opendir(name_of(folder)), closedir}, is_first});
-    if (!reading_->entries) {
-      reading_.reset();
-      return;
-    }
-    // A folder that was moved here brings its files, and their times are older than the move.
-    const bool is_moved = reading_->last_change(&stat::st_ctim) > since &&
-                          reading_->last_change(&stat::st_mtim) <= since;
-    if (is_first && is_moved) reading_->since = kEver;
-  }
-
-  void read_entry() {
-    const dirent* const entry = readdir(reading_->entries.get());
-    if (entry == nullptr) {
-      finish_folder();
-      return;
-    }
-    const std::string_view name = entry->d_name;
-    struct stat status {};
-    const int folder = dirfd(reading_->entries.get());
-    if (name == "." || name == ".." ||
-        fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
-      return;
-    }
-    const std::string path = reading_->folder + '/' + std::string(name);
-    const bool has_changed = stamp(status.st_ctim) > reading_->since;
-    if (has_changed) reading_->has_changed_entry = true;
-    if (S_ISDIR(status.st_mode)) {
-      if (takes_folder(path)) read_later(path, reading_->since);
-      return;
-    }
-    filter_.on_file(path);
-    const bool is_told = reading_->since == kEver || (reading_->is_first && has_changed);
-    if (is_told && takes_file(path)) note(path);
-  }
-
-  void finish_folder() {
-    // If the folder has changed but no entry is new, an entry is gone, and nobody knows its name.
-    const bool has_lost_entry = reading_->is_first && reading_->since != kEver &&
-                                !reading_->has_changed_entry &&
-                                reading_->last_change(&stat::st_mtim) > reading_->since;
-    if (has_lost_entry) note(reading_->folder);
-    reading_.reset();
   }
 
   /// Ends the watch of the next folder if the filter does not accept it any more.
@@ -322,6 +228,12 @@ class FileWatch::Watcher final : private EventLoop::Reader {
     return true;
   }
 
+  TreeReading::Watched watch_before_reading(const std::string& folder) {
+    if (!watch(folder)) return TreeReading::Watched::refused;
+    const bool was_read = std::exchange(watches_[folder].is_read, true);
+    return was_read ? TreeReading::Watched::already : TreeReading::Watched::newly;
+  }
+
   bool is_read(const std::string& folder) const {
     const auto watch = watches_.find(folder);
     return watch != watches_.end() && watch->second.is_read;
@@ -352,8 +264,7 @@ class FileWatch::Watcher final : private EventLoop::Reader {
   void forget(const std::string& folder) {
     erase_at_or_below(watches_, folder,
                       [this](const auto& watch) { drop(watch.second.number, watch.first); });
-    erase_at_or_below(to_read_, folder);
-    if (reading_ && is_same_or_below(reading_->folder, folder)) reading_.reset();
+    tree_.forget(folder);
     filter_.forget(folder);
     are_roots_unsure_ = are_roots_unsure_ || leads_to_root(folder);
   }
@@ -361,7 +272,7 @@ class FileWatch::Watcher final : private EventLoop::Reader {
   bool leads_to_root(std::string_view path) const {
     const auto all = roots();
     return std::any_of(all.begin(), all.end(),
-                       [&](const std::string& root) { return is_same_or_below(root, path); });
+                       [&](const std::string& root) { return is_at_or_below(root, path); });
   }
 
   /// An ignore file has changed, or events were lost.
@@ -370,7 +281,7 @@ class FileWatch::Watcher final : private EventLoop::Reader {
     for (const std::string& root : roots()) {
       if (!is_folder(root) || !takes_folder(root)) continue;
       read_ignore_files_above(root, filter_);
-      read_later(root, std::chrono::system_clock::now());
+      tree_.add(root, std::chrono::system_clock::now());
     }
     checked_to_.emplace();
   }
@@ -387,7 +298,7 @@ class FileWatch::Watcher final : private EventLoop::Reader {
       on_event(event, event.len > 0 ? at + sizeof event : "");
       at += sizeof event + event.len;
     }
-    if (std::exchange(are_roots_unsure_, false)) find_roots(kEver);
+    if (std::exchange(are_roots_unsure_, false)) find_roots(TreeReading::kEver);
     if (std::exchange(are_rules_unsure_, false)) look_again();
     go_on();
     return Seen::partly;
@@ -421,26 +332,30 @@ class FileWatch::Watcher final : private EventLoop::Reader {
     filter_.on_file(path);
     // A link that was created anew may lead elsewhere.
     if ((event.mask & (kAdded | kRemoved)) != 0 && watches_.contains(path)) forget(path);
-    if (takes_file(path)) note(path);
+    note_file(path);
   }
 
   void on_folder(std::uint32_t mask, const std::string& path) {
     const bool is_taken = takes_folder(path);
     if ((mask & kRemoved) != 0) {
       // For a deleted folder that was read, the deletion of each file was reported already.
-      const auto unread = to_read_.find(path);
-      const bool is_unread = unread != to_read_.end() && unread->second != kEver;
+      const auto since = tree_.waits_since(path);
+      const bool is_unread = since && *since != TreeReading::kEver;
       if (is_taken && (is_unread || (mask & IN_MOVED_FROM) != 0)) note(path);
       found_roots_.erase(path);
       forget(path);
     } else if ((mask & kAdded) != 0 && is_taken) {
-      read_later(path, kEver);
+      tree_.add(path, TreeReading::kEver);
     }
   }
 
   /// The core keeps no more files apart than this bound, so further files are dropped.
   void note(const std::string& path) {
     if (changed_.size() <= limits::kChangedFilesMax || is_binary(path)) changed_.insert(path);
+  }
+
+  void note_file(const std::string& path) {
+    if (takes_file(path)) note(path);
   }
 
   void tell() {
@@ -478,9 +393,10 @@ class FileWatch::Watcher final : private EventLoop::Reader {
   bool are_roots_unsure_ = false;
   bool are_rules_unsure_ = false;
 
-  std::optional<Reading> reading_;
-  /// The folders that are to be read, each after the folders above it.
-  std::map<std::string, Stamp> to_read_;
+  TreeReading tree_{filter_,
+                    {[this](const std::string& folder) { return watch_before_reading(folder); },
+                     [this](const std::string& path) { note_file(path); },
+                     [this](const std::string& folder) { note(folder); }}};
   /// Set while the watches are compared with new rules: the last folder that was compared.
   std::optional<std::string> checked_to_;
   bool is_slice_due_ = false;

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <sys/stat.h>
+
 #include <csignal>
 #include <cstdint>
+#include <ctime>
 #include <optional>
 
 #include "io/system/file_descriptor.hpp"
@@ -43,6 +46,12 @@ bool is_from_system(const siginfo_t& info);
 
 /// Whether the process at the other end of a local socket belongs to our own user.
 bool is_own_peer(int socket);
+
+/// When the entries of the folder, or the bytes of the file, were last changed.
+timespec written_at(const struct stat& status);
+
+/// When anything about the file was last changed, such as its bytes, its name or its mode.
+timespec changed_at(const struct stat& status);
 
 /// Sets the name that a list of processes shows for this process. Only its first 15 bytes are sure
 /// to be visible.

@@ -74,6 +74,10 @@ bool is_own_peer(int socket) {
   return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
 }
 
+timespec written_at(const struct stat& status) { return status.st_mtim; }
+
+timespec changed_at(const struct stat& status) { return status.st_ctim; }
+
 void set_process_title(const char* title) { prctl(PR_SET_NAME, title); }
 
 }  // namespace sitter::platform

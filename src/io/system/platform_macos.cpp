@@ -53,6 +53,10 @@ bool is_own_peer(int socket) {
   return getpeereid(socket, &user, &group) == 0 && user == geteuid();
 }
 
+timespec written_at(const struct stat& status) { return status.st_mtimespec; }
+
+timespec changed_at(const struct stat& status) { return status.st_ctimespec; }
+
 void set_process_title(const char* title) { pthread_setname_np(title); }
 
 }  // namespace sitter::platform

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <dirent.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/build/watch_filter.hpp"
+
+namespace sitter {
+
+/// The file that makes a folder a virtual environment of Python.
+inline constexpr std::string_view kEnvironmentFile = "pyvenv.cfg";
+
+/// Reads folders and everything below them that a filter accepts, in steps of one entry, and finds
+/// the files that have changed since a given time. Each folder is given to `watch` before its
+/// entries are read, so that a change is found here, or seen by the watch, or both. The filter
+/// learns the ignore files, the virtual environments and the names of the files on the way. Links
+/// are not followed, except by `add`.
+///
+/// The clock of a file system advances in ticks of up to 10 ms. A change in the tick of the given
+/// time has an earlier time, so it is not found.
+class TreeReading {
+ public:
+  /// A time of the file system.
+  using Stamp = std::chrono::sys_time<std::chrono::nanoseconds>;
+  /// Since this time every file has changed.
+  static constexpr Stamp kEver = Stamp::min();
+
+  enum class Watched : std::uint8_t {
+    refused,  ///< The folder can't be watched. It is not read.
+    newly,    ///< Changes in the folder were not seen until now.
+    already,  ///< All changes in the folder were seen. Only folders in it may be new.
+  };
+
+  struct Events {
+    /// Watches the folder, whose entries are read from now on.
+    std::function<Watched(const std::string& folder)> watch;
+    /// This file has changed, whether the filter accepts it or not.
+    std::function<void(const std::string& path)> on_changed;
+    /// A file or a folder is gone from this folder. Its name is not known.
+    std::function<void(const std::string& folder)> on_lost;
+  };
+
+  TreeReading(WatchFilter& filter, Events events);
+
+  /// The folder is to be read. If it waits already, the earlier of the two times counts.
+  void add(const std::string& folder, Stamp since);
+  /// The folder is gone, with everything below it.
+  void forget(const std::string& folder);
+
+  /// The time since which the folder is to be read. Empty if it does not wait to be read.
+  std::optional<Stamp> waits_since(const std::string& folder) const;
+  /// Whether everything has been read.
+  bool is_over() const { return !folder_ && waiting_.empty(); }
+  /// Opens the next folder, or reads one entry of the open folder. A folder comes after the folders
+  /// above it.
+  void take_step();
+
+ private:
+  /// The folder that is being read.
+  struct Folder {
+    std::string path;
+    Stamp since;
+    std::unique_ptr<DIR, int (*)(DIR*)> entries;
+    Watched watched;
+    bool has_changed_entry = false;
+  };
+
+  void open(const std::string& path, Stamp since);
+  void read_entry();
+  void finish_folder();
+
+  WatchFilter& filter_;
+  Events events_;
+  std::optional<Folder> folder_;
+  std::map<std::string, Stamp> waiting_;
+};
+
+}  // namespace sitter
