@@ -157,6 +157,18 @@ TEST_F(BridgeOwnRestartTest, AnErrorOfAServerThatAnswersTheListIsPassedOn) {
   child(1, result(3, text_result("old")));
 }
 
+TEST_F(BridgeOwnRestartTest, AnErrorInOtherWordsThanTheRefusalOfTheListMayBeThatOfACallThatHasRun) {
+  open_used_session();
+  client(call(2, "echo"));
+  child(1, refused(2, "The database is not initialized"));
+  done();
+  child(1, refused(kList));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("The database is not initialized"),
+                                              Not(HasSubstr("[mcp-sitter]")))));
+  opens(2);
+  EXPECT_THAT(done(), Not(Contains("child 2 " + call(2, "echo"))));
+}
+
 TEST_F(BridgeOwnRestartTest, AServerThatDoesNotAnswerTheListGetsTheBenefitOfTheDoubt) {
   open_used_session();
   client(call(2, "echo"));

@@ -85,6 +85,23 @@ TEST_F(OwnRestartTest, AListThatIsRefusedShowsIt) {
   EXPECT_TRUE(restart_.is_certain());
 }
 
+TEST_F(OwnRestartTest, ItExplainsTheErrorsInTheWordsOfItsRefusal) {
+  ask();
+  answered(error(77, -32600, "method tools/list before initialization"));
+  EXPECT_TRUE(restart_.explains(raw_error(-32600, "method tools/call before initialization"),
+                                "tools/call"));
+  EXPECT_FALSE(restart_.explains(raw_error(-32602, "method tools/call before initialization"),
+                                 "tools/call"));
+  EXPECT_FALSE(restart_.explains(raw_error(-32600, "the cache is not initialized"), "tools/call"));
+}
+
+TEST_F(OwnRestartTest, AnAnnouncementExplainsNoError) {
+  restart_.expect(now_);
+  passes(limits::kOwnRestartWait);
+  EXPECT_FALSE(restart_.explains(raw_error(-32600, "not initialized"), "tools/call"));
+  EXPECT_FALSE(restart_.explains("", "tools/call"));
+}
+
 TEST_F(OwnRestartTest, AListThatIsAnsweredClearsTheServer) {
   for (const std::string& answer :
        {result(77, R"json({"tools":[]})json"), error(77, -32601, "Method not found")}) {

@@ -104,7 +104,10 @@ void Conductor::on_restarted_itself(Child& child) {
   answers_.on_child_lost();
   for (ClientRequest* request : requests_.all(ClientRequest::State::held, gen)) {
     if (!request->extra->is_refusal) continue;
-    if (requests_.may_wait(request->extra->line.size())) {
+    const std::string_view error = member(request->extra->answer.text(), "error");
+    if (!former.own_restart.explains(error, method_name(request->method))) {
+      answer_held(*request);
+    } else if (requests_.may_wait(request->extra->line.size())) {
       answers_.on_retried(*request);
       requests_.retry(*request, now_.steady);
     } else {

@@ -19,6 +19,15 @@ std::string lower(std::string text) {
   return text;
 }
 
+/// The message without the name of the method, which some servers quote.
+std::string general_message(std::string_view error, std::string_view method) {
+  std::string message = string_value(member(error, "message"));
+  if (const std::size_t at = message.find(method); at != message.npos) {
+    message.erase(at, method.size());
+  }
+  return message;
+}
+
 }  // namespace
 
 bool reads_as_unopened(std::string_view error) {
@@ -45,9 +54,9 @@ void OwnRestart::ask(CatalogKind kind, Now now, Orders& out) {
   if (is_suspected()) return;
   state_ = State::asked;
   list_id_ = make_id_();
+  list_method_ = method_name(list_method(kind));
   deadline_ = now.steady + limits::kOwnRestartListWait;
-  out.push(order::SendToChild{
-      gen_, Outgoing::own(request_line(list_id_, method_name(list_method(kind)), "{}"))});
+  out.push(order::SendToChild{gen_, Outgoing::own(request_line(list_id_, list_method_, "{}"))});
 }
 
 void OwnRestart::expect(Now now) {
@@ -68,8 +77,16 @@ bool OwnRestart::on_answer(const Message& answer) {
   drop();
   const bool is_refused = answer.kind == Message::Kind::error &&
                           (may_mean_unopened(answer.error) || reads_as_unopened(answer.error));
-  if (is_refused) state_ = State::certain;
+  if (is_refused) {
+    state_ = State::certain;
+    refusal_ = answer.error;
+  }
   return true;
+}
+
+bool OwnRestart::explains(std::string_view error, std::string_view method) const {
+  return !refusal_.empty() && member(error, "code") == member(refusal_, "code") &&
+         general_message(error, method) == general_message(refusal_, list_method_);
 }
 
 void OwnRestart::on_timeout(Now now) {

@@ -49,6 +49,9 @@ class OwnRestart {
   /// Whether the server may have been started anew, so that it gets no requests.
   bool is_suspected() const { return state_ != State::none; }
   bool is_certain() const { return state_ == State::certain; }
+  /// Whether the server has refused the list in the words of this error, which it has answered to a
+  /// request of this method. Otherwise the error may be that of a request which has run.
+  bool explains(std::string_view error, std::string_view method) const;
 
  private:
   enum class State { none, asked, expected, certain };
@@ -57,6 +60,9 @@ class OwnRestart {
   MakeId make_id_;
   State state_ = State::none;
   std::string list_id_;
+  std::string_view list_method_;
+  /// The raw error with which the list was refused.
+  std::string refusal_;
   std::optional<Instant> deadline_;
 };
 
