@@ -75,6 +75,19 @@ TEST(RebuildTextTest, WithoutABuildTheAdviceIsAKill) {
           ::testing::HasSubstr("call sitter_kill, and then call any tool of the server.")));
 }
 
+TEST(RebuildTextTest, WithoutTheToolForRebuildsTheAdviceIsAKillOrTheUser) {
+  RebuildReport bad = report(Outcome::succeeded, Server::kept);
+  bad.start_failure = ChildEnd{EndReason::ended_in_opening, {1, ""}, seconds(1), ""};
+  bad.stderr_tail = "Address already in use";
+  bad.rebuild_tool.clear();
+  EXPECT_THAT(rebuild_text(bad),
+              ::testing::HasSubstr("so call sitter_kill, and then call any tool of the server."));
+  bad.kill_tool.clear();
+  EXPECT_THAT(rebuild_text(bad),
+              ::testing::HasSubstr("so ask the user to restart the server (mcp-sitter ctl kill), "
+                                   "and then call any tool of the server."));
+}
+
 TEST(RebuildTextTest, AServerThatFailedForAnotherReasonGetsNoAdviceAboutAddresses) {
   RebuildReport bad = report(Outcome::succeeded, Server::kept);
   bad.start_failure = ChildEnd{EndReason::ended_in_opening, {1, ""}, seconds(1), ""};
