@@ -79,14 +79,18 @@ class BridgeOfferedTest : public BridgeRebuildTest, public ::testing::WithParamI
   }
 
  private:
-  /// Collects the names, and sees that leaving them out has left no hole.
-  static void read(const std::string& text, std::set<std::string>& named, const std::string& line) {
+  /// Collects the names, and sees that leaving them out has left no hole, and that the user is not
+  /// asked for what a tool can do.
+  void read(const std::string& text, std::set<std::string>& named, const std::string& line) const {
     static const RE2 tool(R"re((\w*sitter_\w+|my_\w+))re");
     static const RE2 hole(
         R"re(\(\s|\s\)|\(\)|\w  \w|[,;:] ?[.,;:]|\b[Cc]all([,;.] *| )(and|then|to|with)\b)re");
     re2::StringPiece rest(text);
     for (std::string name; RE2::FindAndConsume(&rest, tool, &name);) named.insert(name);
     EXPECT_FALSE(RE2::PartialMatch(text, hole)) << line;
+    if (offers(Builtin::kill) || offers(Builtin::rebuild)) {
+      EXPECT_THAT(text, Not(HasSubstr("ask the user to restart")));
+    }
   }
 };
 
@@ -370,6 +374,55 @@ TEST_P(BridgeOfferedTest, WrongCallsOfTheBuiltInTools) {
   }
   call_if_offered(++id, Builtin::call, R"json({"tool":"none"})json");
   expect_only_offered_names();
+}
+
+TEST_P(BridgeOfferedTest, AServerThatNeverRanIsStartedInTheWayThatItsOpeningNames) {
+  client(initialize(0));
+  dies(1, 7);
+  const std::string text = answer()["result"]["instructions"];
+  client(initialized());
+  files_changed = true;
+  std::string tool;
+  if (RE2::PartialMatch(text, R"re(then call (\w+): it (?:builds|starts))re", &tool)) {
+    client(call(1, tool, tool == name(Builtin::call) ? R"json({"tool":"echo"})json" : "{}"));
+  } else {
+    EXPECT_THAT(text, HasSubstr("ask the user to start the server (mcp-sitter ctl reload)"));
+    control(kScript, R"json({"command":"reload"})json");
+  }
+  auto got = done();
+  if (std::find(got.begin(), got.end(), "start build 1") != got.end()) {
+    dies(build(1), 0);
+    got = done();
+  }
+  EXPECT_THAT(got, Contains("start 2"));
+  opens(2);
+  if (tool == name(Builtin::call)) child(2, result(1));
+}
+
+TEST_P(BridgeOfferedTest, AServerThatHasStoppedReadingIsRestartedInTheWayThatTheErrorNames) {
+  open_session();
+  input_full(1);
+  time_passes(limits::kDeafAfter);
+  client(call(1, "echo"));
+  const std::string text = answer()["error"]["message"];
+  std::string tool;
+  if (RE2::PartialMatch(text, R"re(So call (\w+), and then)re", &tool)) {
+    client(call(2, tool));
+  } else {
+    EXPECT_THAT(text, HasSubstr("ask the user to restart the server (mcp-sitter ctl kill)"));
+    control(kScript, R"json({"command":"kill"})json");
+  }
+  if (tool == name(Builtin::rebuild)) {
+    dies(build(1), 0);
+    opens(2);
+  } else {
+    dies(1, 0);
+  }
+  done();
+  client(call(3, "echo"));
+  if (tool != name(Builtin::rebuild)) opens(2);
+  EXPECT_THAT(done(), Contains("child 2 " + call(3, "echo")));
+  child(2, result(3));
 }
 
 std::vector<Offer> offers() {

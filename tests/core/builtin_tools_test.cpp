@@ -129,6 +129,13 @@ TEST(BuiltinNamesTest, OnlyTheAllowedToolsAreOffered) {
               AllOf(HasSubstr("sitter_kill"), Not(HasSubstr("sitter_status"))));
 }
 
+TEST(BuiltinNamesTest, AToolThatIsNotOfferedHasNoName) {
+  const BuiltinNames offered(true, {{Builtin::kill, "stop"}}, {Builtin::kill, Builtin::build_log});
+  EXPECT_EQ(offered.name(Builtin::rebuild), "");
+  EXPECT_EQ(offered.first_name({Builtin::rebuild, Builtin::kill, Builtin::build_log}), "stop");
+  EXPECT_EQ(offered.first_name({Builtin::rebuild, Builtin::status}), "");
+}
+
 TEST(BuiltinNamesTest, ThoseForBuildsComeWithABuildCommand) {
   EXPECT_THAT(names(BuiltinNames(true)),
               ElementsAre("sitter_status", "sitter_kill", "sitter_binary_info",

@@ -167,6 +167,17 @@ TEST(UtcTextTest, HasSevenDigits) {
   EXPECT_EQ(utc_text(time), "2025-11-25T08:30:00.1234560Z");
 }
 
+TEST(ToolHintTest, ANamelessToolIsNotOfferedAndLeavesNothing) {
+  EXPECT_EQ(tool_hint("a"), " (a shows more)");
+  EXPECT_EQ(tool_hint("a", "shows all"), " (a shows all)");
+  EXPECT_EQ(tool_hint("", "shows all"), "");
+}
+
+TEST(RestartClauseTest, WithoutAToolTheUserIsAsked) {
+  EXPECT_EQ(restart_clause("a"), "call a");
+  EXPECT_EQ(restart_clause(""), "ask the user to restart the server (mcp-sitter ctl kill)");
+}
+
 TEST(JsonStringTest, PrintableTextIsKept) { EXPECT_EQ(json_string("dîr+'<ü>😀"), "\"dîr+'<ü>😀\""); }
 
 TEST(JsonStringTest, IsValidWhateverGoesIn) {
