@@ -26,7 +26,7 @@ TEST_F(BridgeInFlightTest, ACallInFlightWhenTheChildIsKilledIsAnswered) {
             "This call was running then and may or may not have taken effect.\n"
             "Its last words on stderr:\n"
             "about to work\n"
-            "Fix it if need be and call again: the next request starts it again. "
+            "Fix the cause if need be and call again: the next request starts the server. "
             "sitter_child_stderr shows more.");
 }
 

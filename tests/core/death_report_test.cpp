@@ -31,7 +31,7 @@ TEST(DeathReportTest, ACrashInACallTellsAllThatHelps) {
       "Its last words on stderr:\n"
       "one\n"
       "two\n"
-      "Fix it if need be and call again: the next request starts it again. "
+      "Fix the cause if need be and call again: the next request starts the server. "
       "sitter_child_stderr shows more.");
 }
 
@@ -47,7 +47,7 @@ TEST(DeathReportTest, ACallThatOnlyWaitedHadNoEffect) {
   EXPECT_EQ(report_text(failed),
             "[mcp-sitter] the server could not be started: no such file. This call was not "
             "delivered to it and had no effect.\n"
-            "Fix it and call again: the next request starts it again.");
+            "Fix the cause and call again: the next request starts the server.");
 }
 
 TEST(DeathReportTest, AFailedFirstBuildShowsItsOutput) {
@@ -60,7 +60,7 @@ TEST(DeathReportTest, AFailedFirstBuildShowsItsOutput) {
             "Output of the build (sitter_build_log shows more):\n"
             "1 error:\n"
             "a.c:1:2: error: no\n"
-            "Fix it and call again: the next request starts it again.");
+            "Fix the cause and call again: the next request starts the server.");
   EXPECT_EQ(nlohmann::json::parse(error_data(failed))["buildOutput"], failed.build_output);
 }
 
@@ -81,7 +81,7 @@ TEST(DeathReportTest, ATimedOutOpeningNamesTheOption) {
 TEST(DeathReportTest, ARepeatedEndSaysSoWhateverItsEra) {
   DeathReport failed = report(EndReason::exited, {1, ""});
   failed.end->may_be_of_other_era = true;
-  EXPECT_THAT(report_text(failed), HasSubstr("the next request starts it again"));
+  EXPECT_THAT(report_text(failed), HasSubstr("the next request starts the server"));
   failed.is_repeated = true;
   EXPECT_THAT(report_text(failed), HasSubstr("no new start was tried"));
 }
@@ -125,10 +125,11 @@ TEST(DeathReportTest, AChildThatStoppedReadingIsStillThere) {
 TEST(DeathReportTest, OtherRequestsGetTheSameOnOneLine) {
   DeathReport crash = report(EndReason::crashed, {3, ""});
   crash.stderr_tail = "one\ntwo";
-  EXPECT_EQ(error_message(crash),
-            "[mcp-sitter] the server crashed (exit 3) after 2s. This request was running then and "
-            "may or may not have taken effect. Fix it if need be and call again: the next request "
-            "starts it again.");
+  EXPECT_EQ(
+      error_message(crash),
+      "[mcp-sitter] the server crashed (exit 3) after 2s. This request was running then and "
+      "may or may not have taken effect. Fix the cause if need be and call again: the next request "
+      "starts the server.");
 }
 
 TEST(DeathReportTest, TheDataOfAnErrorIsJson) {

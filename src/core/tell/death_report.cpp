@@ -42,8 +42,8 @@ std::string if_of_other_era(std::string_view habit) {
 
 std::string more_time(const DeathReport& report) {
   return fmt::format(
-      "Fix it and call again, or give it more time: the limit is {}, set by --startup-timeout "
-      "(0 = none)",
+      "Fix the cause and call again, or give the server more time: the limit is {}, set by "
+      "--startup-timeout (0 = none)",
       duration_text(report.startup_timeout));
 }
 
@@ -58,7 +58,7 @@ std::string next_step(const DeathReport& report) {
         duration_text(limits::kStartInterval));
   }
   if (report.end->may_be_of_other_era) {
-    return "Fix it if need be and call again: the next request starts it again" +
+    return "Fix the cause if need be and call again: the next request starts the server" +
            if_of_other_era("end like this");
   }
   switch (report.end->reason) {
@@ -66,10 +66,10 @@ std::string next_step(const DeathReport& report) {
     case EndReason::restarted_itself:
       return "Call again: the new server gets it";
     case EndReason::killed_by_sitter:
-      return "Call again when it is built: the next request starts it again";
+      return "Call again when it is built: the next request starts the server";
     case EndReason::ended_from_outside:
     case EndReason::exited:
-      return "Call again: the next request starts it again";
+      return "Call again: the next request starts the server";
     case EndReason::opening_timed_out:
       return more_time(report);
     case EndReason::said_nothing:
@@ -79,17 +79,17 @@ std::string next_step(const DeathReport& report) {
     case EndReason::shut_down:
       return "The session is ending";
     case EndReason::opening_refused:
-      return "When that is fixed, call again: the next request starts it again";
+      return "When that is fixed, call again: the next request starts the server";
     case EndReason::not_executed:
     case EndReason::ended_in_opening:
-      return "Fix it and call again: the next request starts it again";
+      return "Fix the cause and call again: the next request starts the server";
     case EndReason::crashed:
     case EndReason::closed_stdout:
     case EndReason::closed_stdin:
     case EndReason::wrote_rubbish:
       break;
   }
-  return "Fix it if need be and call again: the next request starts it again";
+  return "Fix the cause if need be and call again: the next request starts the server";
 }
 
 }  // namespace
