@@ -120,9 +120,9 @@ TEST_F(BridgeBuildWaitTest, ACallThatJoinsHasALimitOfItsOwn) {
   EXPECT_THAT(done(), ElementsAre("start build 1"));
   time_passes(milliseconds(1));
   EXPECT_EQ(text_of(rebuilt()),
-            "[mcp-sitter] a build has been running for 47s (SIGHUP) and goes on, since others want "
-            "it too; this call has waited for 2s (timeout_seconds); sitter_build_log shows "
-            "it, sitter_kill ends it.");
+            "[mcp-sitter] this call gives up after 2s (timeout_seconds), but a build has been "
+            "running for 47s (SIGHUP) and goes on, since others wait for it too; call again to "
+            "wait longer; sitter_build_log shows it, sitter_kill ends it.");
   dies(build(1), 0);
   EXPECT_THAT(done(), Contains("start 2"));
   opens(2);
@@ -227,9 +227,9 @@ TEST_F(BridgeBuildWaitTest, ARequestWaitsForABuildForFortyFiveSeconds) {
   ASSERT_THAT(got, SizeIs(3));
   EXPECT_THAT(got[0],
               AllOf(HasSubstr("\"isError\":true"),
-                    HasSubstr("[mcp-sitter] this request was not delivered: a build has been "
-                              "running for 47s (SIGHUP); sitter_build_log shows it, sitter_kill "
-                              "ends it; call again.")));
+                    HasSubstr("[mcp-sitter] this request was not delivered, because a build has "
+                              "been running for 47s (SIGHUP); call again to wait longer; "
+                              "sitter_build_log shows it, sitter_kill ends it.")));
   EXPECT_THAT(got[1], HasSubstr("\"name\":\"echo\""));
   EXPECT_THAT(got[2], AllOf(HasSubstr("-32603"), HasSubstr("a build has been running for 47s")));
   client(call(4, "echo"));
@@ -261,8 +261,10 @@ TEST_F(BridgeBuildWaitTest, NoOtherToolEndsTheBuildOfACall) {
   dies(1, 0);
   client(call(2, "echo"));
   time_passes(seconds(45));
-  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("(sitter_rebuild); sitter_build_log"),
-                                              Not(HasSubstr("sitter_kill")))));
+  EXPECT_THAT(
+      client_got(),
+      ElementsAre(AllOf(HasSubstr("(sitter_rebuild); call again to wait longer; sitter_build_log"),
+                        Not(HasSubstr("sitter_kill")))));
   dies(build(1), 2);
 }
 

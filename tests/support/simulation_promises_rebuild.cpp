@@ -279,7 +279,7 @@ void Promises::check_rebuild_answer(Request& request, const json& message) {
   const std::string about_it = text.substr(0, text.find('\n'));
   const auto has = [&](std::string_view words) { return about_it.find(words) != about_it.npos; };
   const bool is_error = result.value("isError", false);
-  if (has(" and goes on, since others want")) {
+  if (has(" and goes on, since others wait")) {
     if (!is_error) throw Broken("a call that leaves a build is no error");
     if (now_ < request.waits_since + request.said->build_timeout) {
       throw Broken("a call leaves a build too early");

@@ -73,10 +73,11 @@ void Conductor::on_rebuild_timeout() {
   for (const RebuildCaller& caller : rebuilder_->on_timeout(turn())) {
     answer_tool_text(
         caller.request,
-        fmt::format("[mcp-sitter] {} and goes on, since others want it too; this call has "
-                    "waited for {} (timeout_seconds){}.",
-                    rebuild_clause(), duration_text(caller.timeout),
-                    caller.is_client ? rebuild_hint() : "; mcp-sitter ctl status shows it"),
+        fmt::format("[mcp-sitter] this call gives up after {} (timeout_seconds), but {} and goes "
+                    "on, since others wait for it too{}.",
+                    duration_text(caller.timeout), rebuild_clause(),
+                    caller.is_client ? "; call again to wait longer" + rebuild_hint()
+                                     : "; mcp-sitter ctl status shows it"),
         true);
   }
 }
@@ -120,8 +121,9 @@ std::optional<Instant> Conductor::patience_end() const {
 /// The client would soon give these requests up, and its model would never know why.
 void Conductor::answer_patient_requests() {
   for (ClientRequest* request : requests_.waiting_since(now_.steady - limits::kBuildPatience)) {
-    const std::string why = fmt::format("this request was not delivered: {}{}; call again",
-                                        rebuild_clause(), rebuild_hint());
+    const std::string why =
+        fmt::format("this request was not delivered, because {}; call again to wait longer{}",
+                    rebuild_clause(), rebuild_hint());
     if (is_list(request->method) && request->is_first_page) {
       answer_last_list(*request);
     } else if (request->fails_with_result()) {
