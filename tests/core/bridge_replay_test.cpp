@@ -94,8 +94,8 @@ TEST_F(BridgeReplayTest, AFailureIsToldInTheNotice) {
                R"json({"content":[{"type":"text","text":"no such\nhost"}],"isError":true})json"));
   child(2, error("#4", -32602, "gone"));
   const std::string text = text_of_waiting_call();
-  EXPECT_THAT(text, HasSubstr("A repeated call failed: connect: no such host"));
-  EXPECT_THAT(text, HasSubstr("A repeated call failed: open_project: gone"));
+  EXPECT_THAT(text, HasSubstr("(--replay-call) failed: connect: no such host"));
+  EXPECT_THAT(text, HasSubstr("(--replay-call) failed: open_project: gone"));
   // The failures are told once, and the next child gets the calls again.
   client(call(5, "echo"));
   child(2, result(5, text_result("a")));
@@ -138,7 +138,7 @@ TEST_F(BridgeReplayTest, AnErrorWithoutAWordIsAFailureToo) {
   call_works(1, "connect");
   asked_of_next();
   child(2, R"json({"jsonrpc":"2.0","id":#3,"error":{"code":-32000}})json");
-  EXPECT_THAT(text_of_waiting_call(), HasSubstr("A repeated call failed: connect: it gave no"));
+  EXPECT_THAT(text_of_waiting_call(), HasSubstr("(--replay-call) failed: connect: it gave no"));
 }
 
 TEST_F(BridgeReplayTest, WhatACandidateDiesOfIsToldWithTheReload) {
@@ -347,7 +347,7 @@ TEST_F(LateReplayTest, TellsOfItsFailureInTheNextResult) {
   opens(2);
   client(call(4, "echo"));
   succeeds(2, 4);
-  EXPECT_THAT(answer().dump(), HasSubstr("A repeated call failed: connect: no such host"));
+  EXPECT_THAT(answer().dump(), HasSubstr("(--replay-call) failed: connect: no such host"));
 }
 
 /// Sessions without an opening.

@@ -140,14 +140,16 @@ TEST(BuiltinNamesTest, ThoseForBuildsComeWithABuildCommand) {
   EXPECT_THAT(names(BuiltinNames(true)),
               ElementsAre("sitter_status", "sitter_kill", "sitter_binary_info",
                           "sitter_child_stderr", "sitter_rebuild", "sitter_build_log"));
-  EXPECT_THAT(BuiltinNames(true).instructions(), HasSubstr("sitter_rebuild builds and restarts"));
+  EXPECT_THAT(BuiltinNames(true).instructions(),
+              HasSubstr("After an edit, call sitter_rebuild; it builds and restarts"));
 }
 
 TEST(BuiltinNamesTest, SayWhatToCallAfterAnEdit) {
   EXPECT_THAT(BuiltinNames().instructions(), HasSubstr("After an edit, call sitter_kill;"));
   EXPECT_THAT(BuiltinNames().definitions()[1], HasSubstr("after an edit"));
   const BuiltinNames offered(true, {{Builtin::rebuild, "recompile"}});
-  EXPECT_THAT(offered.instructions(), HasSubstr("After an edit, recompile builds and restarts it"));
+  EXPECT_THAT(offered.instructions(),
+              HasSubstr("After an edit, call recompile; it builds and restarts"));
   EXPECT_THAT(offered.definitions()[1], HasSubstr("After an edit, call recompile instead."));
 }
 

@@ -224,7 +224,7 @@ std::string definition(Builtin builtin, std::string_view name, std::string_view 
   const Text& text = text_of(builtin);
   std::string description(text.description);
   if (builtin == Builtin::kill && !rebuild.empty()) {
-    description = fmt::format("After an edit, call {} instead. {}", rebuild, kKillBesideRebuild);
+    description = fmt::format("{} After an edit, call {} instead.", kKillBesideRebuild, rebuild);
   }
   return fmt::format(
       R"json({{"name":{},"description":{},"inputSchema":{{"type":"object","properties":{}{}}},)json"
@@ -297,9 +297,9 @@ std::string BuiltinNames::instructions() const {
   const auto add = [&](Builtin builtin, std::string_view before, std::string_view behind) {
     if (offers(builtin)) text += fmt::format(" {}{}{}.", before, name(builtin), behind);
   };
-  add(Builtin::rebuild, "After an edit, ", " builds and restarts it");
+  add(Builtin::rebuild, "After an edit, call ", "; it builds and restarts the server");
   if (offers(Builtin::rebuild)) {
-    add(Builtin::kill, "", " stops it; the next call starts it again");
+    add(Builtin::kill, "", " stops the server; the next call starts it again");
   } else {
     add(Builtin::kill, "After an edit, call ", "; the next call starts the new code");
   }

@@ -110,7 +110,9 @@ std::string Notices::remarks(const NoticeFacts& known) const {
   if (!owed_.unread.empty()) lines.push_back(owed_.unread);
   if (!owed_.reload_failure.empty()) lines.push_back(owed_.reload_failure);
   for (const std::string& failure : owed_.replay_failures) {
-    lines.push_back(fmt::format("[mcp-sitter] A repeated call failed: {}", one_line(failure)));
+    lines.push_back(fmt::format(
+        "[mcp-sitter] a call that is made again after each restart (--replay-call) failed: {}",
+        one_line(failure)));
   }
   if (!known.watch_problem.empty()) {
     lines.push_back(
