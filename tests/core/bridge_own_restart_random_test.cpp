@@ -192,7 +192,9 @@ class World {
     now_.steady = end;
   }
 
-  void client(const std::string& text) { feed([&](Line line) { return fact::ClientLine{line}; }, text); }
+  void client(const std::string& text) {
+    feed([&](Line line) { return fact::ClientLine{line}; }, text);
+  }
   void child(const std::string& text) {
     if (!lives_) return;
     feed([&](Line line) { return fact::ChildLine{gen_, line}; }, text);
@@ -251,9 +253,7 @@ class World {
   void carry_out(order::InspectBinary& order) {
     facts_.push_back(fact::BinaryInspected{order.look, {}});
   }
-  void carry_out(order::CheckCommandFiles&) {
-    facts_.push_back(fact::CommandFilesChecked{false});
-  }
+  void carry_out(order::CheckCommandFiles&) { facts_.push_back(fact::CommandFilesChecked{false}); }
   void carry_out(order::LookAtSources& order) {
     facts_.push_back(fact::SourcesChecked{order.gen, {}, {}});
   }

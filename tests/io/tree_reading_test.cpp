@@ -241,5 +241,20 @@ TEST_F(TreeReadingTest, WhatIsGoneLeavesItsNeighboursWaiting) {
   EXPECT_THAT(changed_, ElementsAre("src/a.c", "src/x2/d.c"));
 }
 
+TEST(ReadingSliceTest, EndsAfterItsSteps) {
+  ReadingSlice slice{Instant()};
+  for (std::size_t steps = 1; steps < limits::kWatchSliceSteps; ++steps) {
+    EXPECT_TRUE(slice.may_go_on(Instant()));
+  }
+  EXPECT_FALSE(slice.may_go_on(Instant()));
+}
+
+TEST(ReadingSliceTest, EndsAtItsTime) {
+  const Instant begin = Instant() + std::chrono::hours(1);
+  ReadingSlice slice(begin);
+  EXPECT_TRUE(slice.may_go_on(begin + limits::kWatchSlice - Instant::duration(1)));
+  EXPECT_FALSE(slice.may_go_on(begin + limits::kWatchSlice));
+}
+
 }  // namespace
 }  // namespace sitter

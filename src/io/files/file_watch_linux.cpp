@@ -164,10 +164,10 @@ class FileWatch::Watcher final : private EventLoop::Reader {
   }
 
   void read_slice() {
-    const auto end = std::chrono::steady_clock::now() + limits::kWatchSlice;
-    for (std::size_t steps = 0; steps < limits::kWatchSliceSteps && is_reading(); ++steps) {
+    ReadingSlice slice(std::chrono::steady_clock::now());
+    while (is_reading()) {
       take_step();
-      if (std::chrono::steady_clock::now() >= end) break;
+      if (!slice.may_go_on(std::chrono::steady_clock::now())) break;
     }
     is_slice_due_ = is_reading();
     if (!is_slice_due_) return;

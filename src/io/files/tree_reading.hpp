@@ -3,6 +3,7 @@
 #include <dirent.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -12,6 +13,8 @@
 #include <string_view>
 
 #include "core/build/watch_filter.hpp"
+#include "sitter/limits.hpp"
+#include "sitter/time.hpp"
 
 namespace sitter {
 
@@ -81,6 +84,19 @@ class TreeReading {
   Events events_;
   std::optional<Folder> folder_;
   std::map<std::string, Stamp> waiting_;
+};
+
+/// How much of the tree is read before other events are handled.
+class ReadingSlice {
+ public:
+  explicit ReadingSlice(Instant begin) : end_(begin + limits::kWatchSlice) {}
+
+  /// Whether another step may follow the step that has ended now.
+  bool may_go_on(Instant now) { return ++steps_ < limits::kWatchSliceSteps && now < end_; }
+
+ private:
+  Instant end_;
+  std::size_t steps_ = 0;
 };
 
 }  // namespace sitter
