@@ -44,11 +44,13 @@ class ProcessUnitTest : public ::testing::Test {
     }));
   }
 
-  /// Waits until the process has the bridge as its parent and a session of its own.
+  /// Waits until the process has the bridge as its parent and a session of its own, and runs its
+  /// last program. During an exec, the environment of a process, and so its mark, cannot be read.
   static bool is_adopted(long pid) {
     return eventually([&] {
       const auto process = find_process(pid);
-      return process && process->session == pid && process->parent == getpid();
+      return process && process->session == pid && process->parent == getpid() &&
+             command_of(pid) == "sleep 1000";
     });
   }
 
