@@ -312,6 +312,9 @@ inline constexpr std::size_t kRefusalBytesMax = 4 * kKiB;
 /// From the words of a watcher to the opening of the new server. node writes them before it ends
 /// the former server, which must not read the opening.
 inline constexpr Milliseconds kOwnRestartWait{1'000};
+/// How long further announcements may put that off. A server that writes a watched file whenever it
+/// starts would be started anew without end, and requests would wait for ever.
+inline constexpr Milliseconds kOwnRestartWaitsMax{5'000};
 /// So many calls that were sent last are kept for the case that a server refuses one of them as not
 /// opened. A model makes fewer calls at once. A program that has more requests in flight does not
 /// pay for copies.

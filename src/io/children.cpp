@@ -64,9 +64,11 @@ void Children::renumber(const order::RenumberChild& order, WallTime now) {
   const auto child = at(order.from);
   if (child == children_.end()) return;
   *child->number = order.gen;
-  // The new server has read the files as they are now.
+  // The new server has read the files at the latest now.
+  const PlannedLaunch planned = plan_launch(parts_.command);
+  started_files_ = command_files(parts_.command, planned);
   child->binary = LoadedBinary(parts_.command);
-  child->binary.before_start(plan_launch(parts_.command));
+  child->binary.before_start(planned);
   child->binary.on_started(child->process->pid(), now);
   child->has_sought_sources = false;
   child->sources.reset();
@@ -191,9 +193,10 @@ fact::SourcesChecked Children::look_at_sources(Generation gen, WallTime now) {
 /// Finds out once what the sources of the child are. Behind a wrapper, only the running child shows
 /// its program.
 SourceLook::Seen Children::look_at(Child& child, WallTime now) {
-  if (!std::exchange(child.has_sought_sources, true)) {
+  if (!child.has_sought_sources) {
     if (!child.binary.loaded().exists) child.binary.look(child.process->pid());
-    if (child.binary.loaded().exists && !restarts_itself(child)) {
+    child.has_sought_sources = child.binary.loaded().exists;
+    if (child.has_sought_sources && !restarts_itself(child)) {
       child.sources.emplace(parts_.command, child.binary.loaded(), child.binary.started());
     }
   }

@@ -39,6 +39,7 @@ class Children {
   /// Returns fact::ChildStarted or fact::ChildStartFailed.
   Fact start(Generation gen, WallTime now);
   Fact start_build(Generation gen);
+  /// Gives the process another number. Does nothing for an unknown generation.
   void renumber(const order::RenumberChild& order, WallTime now);
   /// Returns nothing for an unknown generation.
   std::optional<fact::UnitSignalled> signal(const order::SignalUnit& order);

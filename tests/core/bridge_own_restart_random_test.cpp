@@ -24,7 +24,10 @@ using sim::Random;
 class World {
  public:
   explicit World(std::uint64_t seed)
-      : random_(seed), insists_on_opening_(random_.chance(60)), bridge_(config(), now_) {}
+      : random_(seed),
+        insists_on_opening_(random_.chance(60)),
+        announces_(!insists_on_opening_ || random_.chance(50)),
+        bridge_(config(), now_) {}
 
   void play() {
     client(initialize(0));
@@ -171,7 +174,7 @@ class World {
 
   /// What the former server was asked is lost, with the lines that it has read.
   void restart() {
-    if (!insists_on_opening_) {
+    if (announces_) {
       child("Restarting 'server.mjs'");
       // It may read and answer for a moment longer.
       if (random_.chance(30)) read();
@@ -267,8 +270,10 @@ class World {
   }
 
   Random random_;
-  /// Otherwise the server answers without an opening, and its watcher announces each restart.
+  /// Otherwise the server answers without an opening.
   const bool insists_on_opening_;
+  /// The watcher announces each restart.
+  const bool announces_;
   Now now_{Instant() + std::chrono::hours(1), WallTime() + std::chrono::hours(500000)};
   Bridge bridge_;
   std::map<std::int64_t, Request> requests_;

@@ -309,8 +309,11 @@ TEST_F(BridgeOwnRestartTest, ARebuildEndsTheDoubt) {
   open_used_session();
   client(call(2, "echo"));
   child(1, refused(2));
+  client(call(4, "echo"));
   client(rebuild(3));
-  EXPECT_THAT(client_got(), ElementsAre(refused(2)));
+  EXPECT_THAT(done(),
+              AllOf(Contains("client " + refused(2)), Contains("child 1 " + call(4, "echo"))));
+  child(1, result(4, text_result("old")));
   dies(build(1), 0);
   opens(2);
   dies(1, 0);
@@ -320,9 +323,11 @@ TEST_F(BridgeOwnRestartTest, TheEndOfTheSessionEndsTheDoubt) {
   open_used_session();
   client(call(2, "echo"));
   child(1, refused(2));
+  client(call(3, "echo"));
   done();
   client_closes_input();
-  EXPECT_THAT(client_got(), ElementsAre(refused(2)));
+  EXPECT_THAT(done(), ElementsAre("client " + refused(2), "child 1 " + call(3, "echo")));
+  child(1, result(3, text_result("old")));
 }
 
 TEST_F(BridgeOwnRestartTest, ACrashDuringTheDoubtAnswersTheCall) {
@@ -353,6 +358,44 @@ TEST_F(BridgeOwnRestartTest, AnAnnouncementOpensAServerThatRefusesNothing) {
   EXPECT_THAT(client_got(), Contains(AllOf(HasSubstr("previous: restarted itself"),
                                            HasSubstr("+1 added (added), -1 removed (echo)"),
                                            Not(HasSubstr("stdout: the server wrote")))));
+}
+
+TEST_F(BridgeOwnRestartTest, ARefusedReadIsSentOnceMoreAlsoIfTheRestartWasOnlyAnnounced) {
+  open_used_session();
+  client(request(2, "tools/list"));
+  child(1, refused(2));
+  child(1, "Restarting 'server.mjs'");
+  done();
+  time_passes(limits::kOwnRestartWait);
+  opens(2);
+  EXPECT_THAT(done(), Contains("child 2 " + request(2, "tools/list")));
+  child(2, result(2, Server::list("tools", server.tools)));
+}
+
+TEST_F(BridgeOwnRestartTest, ACallThatWasSentBeforeTheAnnouncementAndRefusedIsSentOnceMore) {
+  open_used_session();
+  client(call(2, "echo"));
+  child(1, "Restarting 'server.mjs'");
+  done();
+  child(1, refused(2));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + request(kList, "tools/list", "{}")));
+  child(1, refused(kList));
+  time_passes(limits::kOwnRestartWait);
+  opens(2);
+  EXPECT_THAT(done(), Contains("child 2 " + call(2, "echo")));
+  child(2, result(2, text_result("new")));
+}
+
+TEST_F(BridgeOwnRestartTest, ANotificationWaitsForTheNewServerToo) {
+  open_used_session();
+  child(1, "Restarting 'server.mjs'");
+  client(call(2, "echo"));
+  client(notification("notifications/vendor"));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(limits::kOwnRestartWait);
+  opens(2);
+  EXPECT_THAT(done(), Contains("child 2 " + notification("notifications/vendor")));
+  child(2, result(2, text_result("new")));
 }
 
 TEST_F(BridgeOwnRestartTest, WhatTheFormerServerAnswersAtTheLastMomentCounts) {

@@ -198,14 +198,14 @@ TEST(BuildErrorsTest, Go) {
 TEST(BuildErrorsTest, NodeWritesThePlaceAndTheSourceAboveTheError) {
   for (const std::string blank : {"", "\n"}) {
     EXPECT_THAT(
-        errors_of("/srv/server.mjs:9\n"
+        errors_of("/srv/error-log.mjs:9\n"
                   "const limit = ;\n"
                   "              ^\n" +
                   blank +
                   "SyntaxError: Unexpected token ';'\n"
                   "    at checkSyntax (node:internal/main/check_syntax:74:5)\n"
                   "Node.js v22.23.3\n"),
-        ElementsAre("SyntaxError: Unexpected token ';' | /srv/server.mjs:9 | const limit = ;"
+        ElementsAre("SyntaxError: Unexpected token ';' | /srv/error-log.mjs:9 | const limit = ;"
                     " |               ^" +
                     std::string(blank.empty() ? "" : " | ")));
   }

@@ -149,6 +149,47 @@ TEST_F(OwnRestartTest, ASecondAnnouncementBeginsTheMomentAnew) {
   EXPECT_TRUE(restart_.is_certain());
 }
 
+TEST_F(OwnRestartTest, AnnouncementsWithoutEndPutItOffForABoundedTime) {
+  restart_.expect(now_);
+  for (Milliseconds past{}; past < limits::kOwnRestartWaitsMax; past += Milliseconds(500)) {
+    EXPECT_FALSE(restart_.is_certain());
+    restart_.expect(now_);
+    passes(Milliseconds(500));
+  }
+  EXPECT_TRUE(restart_.is_certain());
+}
+
+TEST_F(OwnRestartTest, AListThatIsRefusedAfterAnAnnouncementExplainsErrorsToo) {
+  ask();
+  restart_.expect(now_);
+  EXPECT_TRUE(answered(error(77, -32600, "not initialized")));
+  EXPECT_FALSE(restart_.is_certain());
+  passes(limits::kOwnRestartWait);
+  EXPECT_TRUE(restart_.is_certain());
+  EXPECT_TRUE(restart_.explains(raw_error(-32600, "not initialized"), "tools/call"));
+}
+
+TEST_F(OwnRestartTest, AfterAnAnnouncementAListShowsHowTheServerRefuses) {
+  restart_.expect(now_);
+  ask();
+  EXPECT_EQ(sent(), request(77, "tools/list", "{}"));
+  ask();
+  EXPECT_EQ(sent(), std::nullopt);
+  answered(error(77, -32600, "not initialized"));
+  EXPECT_FALSE(restart_.is_certain());
+  passes(limits::kOwnRestartWait);
+  EXPECT_TRUE(restart_.explains(raw_error(-32600, "not initialized"), "tools/call"));
+}
+
+TEST_F(OwnRestartTest, WhatWasDroppedExplainsNothingLater) {
+  ask();
+  answered(error(77, -32600, "not initialized"));
+  restart_.drop();
+  restart_.expect(now_);
+  passes(limits::kOwnRestartWait);
+  EXPECT_FALSE(restart_.explains(raw_error(-32600, "not initialized"), "tools/call"));
+}
+
 TEST_F(OwnRestartTest, AnAnnouncementIsStrongerThanTheList) {
   ask();
   restart_.expect(now_);

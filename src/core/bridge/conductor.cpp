@@ -284,7 +284,7 @@ void Conductor::on(const fact::CommandFilesChecked& fact) {
 /// that leaves something for an earlier step to do leads to another pass.
 void Conductor::settle() {
   bool has_settled_files = false;
-  bool has_new_child = false;
+  bool leads_on = false;
   do {
     // First the ends of children are handled, then the next child serves, then waiting work goes
     // on.
@@ -297,7 +297,7 @@ void Conductor::settle() {
         [this](Child dead) { on_over(std::move(dead)); });
     // A server that was started anew behind the process of its child is another child, which must
     // be opened. The next round does that.
-    has_new_child = is_one_suspected && take_own_restarts();
+    leads_on = is_one_suspected && take_own_restarts();
     // A child that has answered its replayed calls also gets the calls that another child has
     // answered since. The child may have come to serve in the step before.
     if (!replays_->is_empty()) {
@@ -319,7 +319,7 @@ void Conductor::settle() {
     // A request starts a child, unless a step above has done so.
     start_if_due();
     // A start that waits for a busy file is over as soon as a step takes the child down.
-  } while (has_settled_files || has_new_child || generations_.is_one_over());
+  } while (has_settled_files || leads_on || generations_.is_one_over());
   // Answered requests are out now, so their bytes no longer count.
   crowd_->settle(requests_.bytes(), now_);
 }

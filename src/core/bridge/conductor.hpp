@@ -277,7 +277,7 @@ class Conductor {
   void on_client_listed(bool is_last_page);
   void hold(ClientRequest& request, std::string line);
   void release_held();
-  void release_refusals(Generation gen);
+  std::vector<ClientRequest*> refusals_of(Generation gen);
   void answer_held(ClientRequest& request);
 
   // conductor_streams.cpp: how the streams of the stateless revision concern the other machines

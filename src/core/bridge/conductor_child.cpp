@@ -283,9 +283,11 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
   if (is_replayed(*request) && request->state != RequestState::cancelled) {
     note_replayed(child, *request, message.result);
   }
-  const bool is_held =
-      message.kind == Message::Kind::error && (may_be_refusal(child, *request, message.error) ||
-                                               doubt_opening(child, *request, message.error));
+  const bool may_hold = message.error.size() <= limits::kRefusalBytesMax &&
+                        requests_.held_bytes() + line.text().size() <= limits::kHeldBytesMax;
+  const bool is_held = message.kind == Message::Kind::error && may_hold &&
+                       (may_be_refusal(child, *request, message.error) ||
+                        doubt_opening(child, *request, message.error));
   if (is_held) {
     child.has_held_errors = true;
     request->more().is_refusal = true;

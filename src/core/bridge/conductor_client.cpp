@@ -208,8 +208,8 @@ void Conductor::pass_on(ClientRequest& request, const Message& message, Line lin
   }
   if (message.method == Method::subscriptions_listen && on_listen(request, message, line)) return;
   if (answer_ourselves(request, child, message.params)) return;
-  const bool is_open = child != nullptr && !child->own_restart.is_suspected();
-  if (is_open && requests_.waiting_count() == 0 && !rebuilder_->holds_requests()) {
+  if (child != nullptr && child->takes_requests() && requests_.waiting_count() == 0 &&
+      !rebuilder_->holds_requests()) {
     forward(request, line, std::move(outgoing), *child);
     return;
   }
@@ -344,7 +344,7 @@ void Conductor::on_client_notification(const Message& message, Line line) {
         Outgoing::spliced(line, message.params.progress_token, question->progress_token)});
     return;
   }
-  if (child != nullptr && requests_.waiting_count() == 0) {
+  if (child != nullptr && child->takes_requests() && requests_.waiting_count() == 0) {
     out_.push(order::SendToChild{child->gen(), Outgoing::passed(line)});
     if (message.method == Method::initialized) take_missing_lists(*child);
     if (message.method == Method::roots_list_changed) {

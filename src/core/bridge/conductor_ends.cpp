@@ -47,7 +47,7 @@ void Conductor::on_over(Child dead) {
   history_->on_over({gen, dead.life.pid(), dead.life.started().wall, end.lifetime, end}, tail,
                     was_candidate, now_.wall);
 
-  if (dead.has_held_errors) release_refusals(gen);
+  for (ClientRequest* request : refusals_of(gen)) answer_held(*request);
   void_questions(gen);
   streams_.on_child_lost(gen, turn());
   opening_->on_another_child();

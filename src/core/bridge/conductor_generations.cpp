@@ -157,8 +157,7 @@ void Conductor::advance(Child& child) {
     // Lists that did not come in time show nothing of a child that needs no opening.
     if (handshake.has_spoken()) note_served(child);
   }
-  const bool takes_requests = child.serves() && !child.own_restart.is_suspected();
-  if (takes_requests && requests_.waiting_count() > 0 && !rebuilder_->holds_requests())
+  if (child.takes_requests() && requests_.waiting_count() > 0 && !rebuilder_->holds_requests())
     release_waiting(child);
 }
 
@@ -201,9 +200,7 @@ void Conductor::fail_refused(Child& child) {
   ChildEnd end = end_for(EndReason::opening_refused, &child);
   end.why = child.handshake.refusal();
   const DeathReport report = report_of(end, ring_.tail(child.gen()), Reach::refused);
-  for (ClientRequest* request : requests_.all(ClientRequest::State::held, child.gen())) {
-    if (request->extra->is_refusal) fail_undone(*request, report);
-  }
+  for (ClientRequest* request : refusals_of(child.gen())) fail_undone(*request, report);
 }
 
 /// Lets held errors go as soon as the bridge knows that the child is of the client's era, and open.
@@ -211,7 +208,7 @@ void Conductor::release_explained(Child& child) {
   if (!child.has_held_errors || child.handshake.is_in_doubt()) return;
   if (child.own_restart.is_suspected()) return;
   child.has_held_errors = false;
-  release_refusals(child.gen());
+  for (ClientRequest* request : refusals_of(child.gen())) answer_held(*request);
 }
 
 void Conductor::expect_start(Child& child) {

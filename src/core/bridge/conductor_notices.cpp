@@ -204,11 +204,11 @@ void Conductor::release_held() {
   for (ClientRequest* request : held) answer_held(*request);
 }
 
-/// Passes on the errors of this child that were held because they might have been refusals.
-void Conductor::release_refusals(Generation gen) {
-  for (ClientRequest* request : requests_.all(State::held, gen)) {
-    if (request->extra->is_refusal) answer_held(*request);
-  }
+/// The requests whose held answer is an error of this child that may be a refusal.
+std::vector<ClientRequest*> Conductor::refusals_of(Generation gen) {
+  auto held = requests_.all(State::held, gen);
+  std::erase_if(held, [](const ClientRequest* request) { return !request->extra->is_refusal; });
+  return held;
 }
 
 void Conductor::answer_held(ClientRequest& request) {

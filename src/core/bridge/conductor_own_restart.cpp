@@ -20,19 +20,16 @@ using Reach = DeathReport::Reach;
 bool Conductor::doubt_opening(Child& child, ClientRequest& request, std::string_view error) {
   const bool may_be = request.state == ClientRequest::State::sent &&
                       request.method != Method::initialize && !request.is_retried &&
-                      error.size() <= limits::kRefusalBytesMax && reads_as_unopened(error) &&
-                      may_take_own_restart(child);
+                      reads_as_unopened(error) && may_take_own_restart(child);
   if (!may_be) return false;
   const std::string_view line =
       request.has_line() ? request.extra->line.text() : sent_lines_.find(request.order);
-  if (line.empty() || !requests_.may_keep(line.size())) return false;
-  if (!child.own_restart.is_suspected()) {
-    const auto kind = list_for_doubt(child);
-    const bool was_open =
-        child.serves() && child.has_succeeded && child.handshake.state() == Handshake::State::done;
-    if (!kind || !was_open) return false;
-    child.own_restart.ask(*kind, now_, out_);
-  }
+  if (line.empty() || (!request.has_line() && !requests_.may_keep(line.size()))) return false;
+  const auto kind = list_for_doubt(child);
+  const bool was_open =
+      child.serves() && child.has_succeeded && child.handshake.state() == Handshake::State::done;
+  if (kind && was_open) child.own_restart.ask(*kind, now_, out_);
+  if (!child.own_restart.is_suspected()) return false;
   if (!request.has_line()) requests_.keep(request, OwnedLine(line));
   return true;
 }
@@ -65,13 +62,14 @@ void Conductor::expect_own_restart(Child& child) {
   child.own_restart.expect(now_);
 }
 
-/// Returns whether there is a new child.
+/// Returns whether a child must be led on: a new child, or one that gets requests again.
 bool Conductor::take_own_restarts() {
   for (Child& child : generations_) {
     if (!child.own_restart.is_suspected()) continue;
     if (!may_take_own_restart(child)) {
       child.own_restart.drop();
       release_explained(child);
+      return true;
     } else if (child.own_restart.is_certain()) {
       on_restarted_itself(child);
       return true;
@@ -91,7 +89,7 @@ void Conductor::on_restarted_itself(Child& child) {
   out_.push(order::RenumberChild{gen, next.gen()});
   out_.log(Level::info, fmt::format("child {}: {}; it is child {} from now on", gen,
                                     end_clause(end), next.gen()));
-  next.life.on_started({next.gen(), child.life.pid()}, now_, out_);
+  next.life.go_on_from(child.life, now_);
   next.input = child.input;
   const Child former = generations_.take(child);
   std::string tail = ring_.tail(gen);
@@ -100,12 +98,13 @@ void Conductor::on_restarted_itself(Child& child) {
                     false, now_.wall);
   if (has_served) history_->on_served_over(gen, end, {});
   void_questions(gen);
+  streams_.on_child_lost(gen, turn());
   opening_->on_another_child();
   answers_.on_child_lost();
-  for (ClientRequest* request : requests_.all(ClientRequest::State::held, gen)) {
-    if (!request->extra->is_refusal) continue;
+  for (ClientRequest* request : refusals_of(gen)) {
     const std::string_view error = member(request->extra->answer.text(), "error");
-    if (!former.own_restart.explains(error, method_name(request->method))) {
+    if (!request->is_repeatable() &&
+        !former.own_restart.explains(error, method_name(request->method))) {
       answer_held(*request);
     } else if (requests_.may_wait(request->extra->line.size())) {
       answers_.on_retried(*request);

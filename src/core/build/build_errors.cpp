@@ -43,6 +43,12 @@ bool begins_with_place(std::string_view line) {
   return place.matches(line);
 }
 
+/// A place in a file and nothing else.
+bool is_bare_place(std::string_view line) {
+  static const Pattern place(R"re(^\S+:\d+$)re");
+  return place.matches(line);
+}
+
 /// A message that is not an error, or a part of the way to an error.
 bool is_remark(std::string_view line) {
   static const Pattern begin(
@@ -162,9 +168,8 @@ class Search {
 
   /// Node.js writes the place, a line of source with a mark below it, and then the error.
   std::optional<std::size_t> place_before(std::size_t i) const {
-    static const Pattern place(R"re(^\S+:\d+$)re");
     while (i > 0 && is_blank(text(i - 1))) --i;
-    if (i < 3 || !is_underline(text(i - 1)) || !place.matches(text(i - 3))) return std::nullopt;
+    if (i < 3 || !is_underline(text(i - 1)) || !is_bare_place(text(i - 3))) return std::nullopt;
     return i - 3;
   }
 
@@ -188,7 +193,7 @@ class Search {
   }
 
   bool is_error(std::size_t i) const {
-    if (is_summary(text(i))) return false;
+    if (is_summary(text(i)) || is_bare_place(text(i))) return false;
     return needs_places_ ? is_at_place(i) : looks_like_error(text(i));
   }
 

@@ -50,6 +50,8 @@ struct Child {
 
   Generation gen() const { return life.gen(); }
   bool serves() const { return role == Role::serving && life.is_up(); }
+  /// Whether the child serves and is believed to be open.
+  bool takes_requests() const { return serves() && !own_restart.is_suspected(); }
   /// Whether the child works, on new requests or still on old ones.
   bool is_ready() const { return role != Role::coming && life.is_up(); }
   bool is_retiring() const { return role == Role::retiring; }

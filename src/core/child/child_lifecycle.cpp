@@ -22,6 +22,13 @@ void ChildLifecycle::on_started(const fact::ChildStarted& fact, Now now, Orders&
   if (reason_) climb(now, out);
 }
 
+void ChildLifecycle::go_on_from(const ChildLifecycle& former, Now now) {
+  pid_ = former.pid_;
+  error_ended_ = former.error_ended_;
+  started_ = now;
+  state_ = State::up;
+}
+
 void ChildLifecycle::on_start_failed(const fact::ChildStartFailed& fact, Now now) {
   if (state_ != State::starting) return;
   const bool is_early = now.steady - started_.steady < limits::kBusyFileWait;

@@ -52,6 +52,8 @@ class ChildLifecycle {
   ChildLifecycle(Generation gen, Now now) : gen_(gen), started_(now) {}
 
   void on_started(const fact::ChildStarted& fact, Now now, Orders& out);
+  /// The process of a child that is up is that of this child from now on.
+  void go_on_from(const ChildLifecycle& former, Now now);
   void on_start_failed(const fact::ChildStartFailed& fact, Now now);
   void on_input_broken(Ladder ladder, Now now, Orders& out);
   void on_output_ended(Ladder ladder, Now now, Orders& out);

@@ -51,36 +51,38 @@ bool announces_restart(std::string_view line) {
 }
 
 void OwnRestart::ask(CatalogKind kind, Now now, Orders& out) {
-  if (is_suspected()) return;
-  state_ = State::asked;
+  if (is_certain() || (is_suspected() && !list_id_.empty())) return;
+  if (state_ == State::none) {
+    state_ = State::asked;
+    deadline_ = now.steady + limits::kOwnRestartListWait;
+  }
   list_id_ = make_id_();
   list_method_ = method_name(list_method(kind));
-  deadline_ = now.steady + limits::kOwnRestartListWait;
   out.push(order::SendToChild{gen_, Outgoing::own(request_line(list_id_, list_method_, "{}"))});
 }
 
 void OwnRestart::expect(Now now) {
   if (is_certain()) return;
+  if (state_ != State::expected) latest_ = now.steady + limits::kOwnRestartWaitsMax;
   state_ = State::expected;
-  deadline_ = now.steady + limits::kOwnRestartWait;
+  deadline_ = std::min(now.steady + limits::kOwnRestartWait, latest_);
 }
 
 void OwnRestart::drop() {
   state_ = State::none;
   deadline_.reset();
+  refusal_.clear();
 }
 
 bool OwnRestart::on_answer(const Message& answer) {
   if (list_id_.empty() || !same_id(answer.id, list_id_)) return false;
   list_id_.clear();
-  if (state_ != State::asked) return true;
-  drop();
+  if (state_ != State::asked && state_ != State::expected) return true;
   const bool is_refused = answer.kind == Message::Kind::error &&
                           (may_mean_unopened(answer.error) || reads_as_unopened(answer.error));
-  if (is_refused) {
-    state_ = State::certain;
-    refusal_ = answer.error;
-  }
+  if (is_refused) refusal_ = answer.error;
+  if (state_ == State::asked && is_refused) be_certain();
+  if (state_ == State::asked) drop();
   return true;
 }
 
@@ -91,9 +93,16 @@ bool OwnRestart::explains(std::string_view error, std::string_view method) const
 
 void OwnRestart::on_timeout(Now now) {
   if (!is_due(deadline_, now)) return;
-  const bool was_expected = state_ == State::expected;
-  drop();
-  if (was_expected) state_ = State::certain;
+  if (state_ == State::expected) {
+    be_certain();
+  } else {
+    drop();
+  }
+}
+
+void OwnRestart::be_certain() {
+  state_ = State::certain;
+  deadline_.reset();
 }
 
 }  // namespace sitter

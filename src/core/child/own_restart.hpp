@@ -26,14 +26,19 @@ bool announces_restart(std::string_view line);
 /// only the watcher's own words show the restart.
 ///
 ///     none --ask--> asked --a list is refused, too--> certain
-///      | ^------------/ a list is answered, or nothing in time
+///      |  ^-----------/ |   a list is answered, or nothing in time
+///      |                | expect
+///      |                v
 ///      \--expect--> expected --a moment later--> certain
+///
+/// `drop` leads from each state to none.
 class OwnRestart {
  public:
   OwnRestart(Generation gen, MakeId make_id) : gen_(gen), make_id_(std::move(make_id)) {}
 
   /// A request was refused as by a server that was not opened. A list of this kind shows whether
-  /// the server refuses everything. The server had answered it before.
+  /// the server refuses everything. The server had answered it before. After an announcement, the
+  /// list only shows how the server refuses.
   void ask(CatalogKind kind, Now now, Orders& out);
   /// A watcher has announced that it starts the server anew. The former server may still read for a
   /// moment.
@@ -56,6 +61,8 @@ class OwnRestart {
  private:
   enum class State { none, asked, expected, certain };
 
+  void be_certain();
+
   Generation gen_;
   MakeId make_id_;
   State state_ = State::none;
@@ -64,6 +71,8 @@ class OwnRestart {
   /// The raw error with which the list was refused.
   std::string refusal_;
   std::optional<Instant> deadline_;
+  /// Further announcements put the deadline off until then.
+  Instant latest_{};
 };
 
 }  // namespace sitter

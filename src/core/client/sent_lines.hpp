@@ -24,7 +24,7 @@ class SentLines {
     place.line.assign(line);
   }
 
-  /// The line of this request. Empty if it was not kept.
+  /// The line of this request, valid until the next `keep`. Empty if it was not kept.
   std::string_view find(std::uint64_t order) const {
     for (const Sent& sent : sent_) {
       if (sent.order == order) return sent.line;

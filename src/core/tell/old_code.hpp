@@ -37,7 +37,7 @@ class OldCode {
   bool on_checked(const fact::SourcesChecked& fact);
 
   /// The newest change since the start of this child. Null if there is none, and if the model was
-  /// told of it.
+  /// told of it. Valid until the next `on_checked`.
   const Change* untold(Generation gen) const {
     return gen == gen_ && gen != kNoGeneration && !is_told_ ? &newest_ : nullptr;
   }
