@@ -398,6 +398,19 @@ TEST_F(BridgeOwnRestartTest, ANotificationWaitsForTheNewServerToo) {
   child(2, result(2, text_result("new")));
 }
 
+TEST_F(BridgeOwnRestartTest, ASecondOpeningWaitsForTheNewServerToo) {
+  open_used_session();
+  child(1, "Restarting 'server.mjs'");
+  client(initialize(2));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(limits::kOwnRestartWait);
+  EXPECT_THAT(done(), ElementsAre("renumber 2", Not(HasSubstr(initialize(2)))));
+  opens(2);
+  const auto orders = done();
+  EXPECT_THAT(orders, Contains("child 2 " + initialize(2)));
+  EXPECT_THAT(orders, Contains(AllOf(StartsWith("client "), HasSubstr(server.name))));
+}
+
 TEST_F(BridgeOwnRestartTest, WhatTheFormerServerAnswersAtTheLastMomentCounts) {
   open_used_session();
   client(call(2, "echo"));

@@ -21,7 +21,9 @@ void Conductor::on_initialize(ClientRequest& request, const Message& message, Li
   Child* const child = generations_.serving();
   const bool was_opened =
       child != nullptr && child->handshake.state() != Handshake::State::unopened;
-  if (was_opened && requests_.waiting_count() == 0) {
+  // A server that may have been started anew would lose this opening, too.
+  const bool is_suspected = child != nullptr && child->own_restart.is_suspected();
+  if (was_opened && !is_suspected && requests_.waiting_count() == 0) {
     expect_answer(request, line);
     if (child->input.is_deaf()) {
       fail(request, report_of({}, {}, Reach::not_delivered));
