@@ -34,6 +34,8 @@ struct Options {
 /// The name of this program, for the command that plays a seed again.
 std::string program = "sitter_sim";
 std::uint64_t current_seed = 0;
+/// Servers that were opened again because they had restarted themselves.
+int own_restarts = 0, seeds_with_own_restarts = 0;
 
 void print_command(std::FILE* out) {
   std::fprintf(out, "play it again: %s --seed %llu\n", program.c_str(),
@@ -53,8 +55,11 @@ void on_crash(int signal) {
 /// The promise that was broken; empty if every promise was kept.
 std::optional<std::string> play(std::uint64_t seed, std::FILE* story, Digest* digest) {
   current_seed = seed;
+  World world(seed, story, digest);
   try {
-    World(seed, story, digest).play();
+    world.play();
+    own_restarts += world.own_restarts();
+    if (world.own_restarts() > 0) ++seeds_with_own_restarts;
   } catch (const Broken& broken) {
     return broken.what();
   }
@@ -100,6 +105,8 @@ int play_many(const Options& options) {
   std::printf("%llu seeds from %llu on kept every promise, in %.1f s\n",
               static_cast<unsigned long long>(count),
               static_cast<unsigned long long>(options.first), took);
+  std::printf("in %d of them %d servers restarted themselves and were opened again\n",
+              seeds_with_own_restarts, own_restarts);
   if (options.prints_digest) print_digest(digest);
   return EXIT_SUCCESS;
 }

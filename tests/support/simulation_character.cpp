@@ -127,4 +127,25 @@ Character random_character(Random& random, const Scene& scene, const Character* 
   return c;
 }
 
+void add_own_restarts(Random& random, Character& c) {
+  using StartedAnew = Character::StartedAnew;
+  c.starts_anew = 0;
+  if (c.era != Era::legacy || random.chance(20)) return;
+  struct Error {
+    int code;
+    std::string_view words;
+  };
+  static constexpr std::array errors = {
+      Error{-32602, "Invalid request parameters"}, Error{-32002, "Server not initialized"},
+      Error{-32600, "Bad Request: the session is not initialised"}};
+  c.starts_anew = random.between(1, 6);
+  c.started_anew =
+      random.pick(std::array{StartedAnew::refuses, StartedAnew::refuses_after_announcement,
+                             StartedAnew::serves_after_announcement});
+  const Error error = random.pick(errors);
+  c.unopened_code = error.code;
+  c.unopened_words = error.words;
+  c.misleads = random.chance(30) ? random.between(5, 40) : 0;
+}
+
 }  // namespace sitter::sim

@@ -26,6 +26,9 @@ struct Character {
   /// What a child that needs an opening does with a request that comes without one.
   enum class Unopened { refuses, serves, ignores, exits };
   enum class Acknowledges { fully, partly, never, does_not_know_streams, refuses };
+  /// What a server does that was started anew behind its process. It may refuse every request until
+  /// it is opened. Its watcher may announce the restart.
+  enum class StartedAnew { refuses, refuses_after_announcement, serves_after_announcement };
 
   Era era = Era::legacy;
   Opening opening = Opening::answers;
@@ -67,6 +70,16 @@ struct Character {
   /// The chance of a result that asks for input or names a task, and is therefore not complete.
   int is_incomplete = 0;
 
+  /// The server is started anew behind its process.
+  int starts_anew = 0;
+  StartedAnew started_anew = StartedAnew::refuses;
+  /// The error of a server that was not opened.
+  int unopened_code = -32602;
+  std::string_view unopened_words = "Invalid request parameters";
+  /// The chance that the error of a request that was carried out reads like that of an unopened
+  /// server.
+  int misleads = 0;
+
   bool is_remote_runner = false;
   bool ignores_closed_input = false;
   bool ignores_terminate = false;
@@ -82,6 +95,10 @@ struct Character {
 /// A random character for a child of this scene. `predecessor` may be null. The new character is
 /// often like the one before.
 Character random_character(Random& random, const Scene& scene, const Character* predecessor);
+
+/// How the server of this child is started anew behind its process. A server of the stateless
+/// revision needs no opening, so nobody outside could tell.
+void add_own_restarts(Random& random, Character& character);
 
 ExitStatus random_exit(Random& random);
 

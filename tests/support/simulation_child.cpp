@@ -16,10 +16,12 @@ using Opening = Character::Opening;
 using Era = Character::Era;
 using Unopened = Character::Unopened;
 
-Child::Child(Generation generation, Character its_character, Random& random, Said& said)
+Child::Child(Generation generation, Character its_character, Random& random, Random& own,
+             Said& said)
     : Unit(generation),
       character(std::move(its_character)),
       random_(random),
+      own_random_(own),
       said_(said),
       is_open_(is_stateless()) {
   is_remote_runner = character.is_remote_runner;
@@ -49,16 +51,49 @@ void Child::read() {
   }
 }
 
+bool Child::may_start_anew() const {
+  return character.starts_anew > 0 && is_open_ && !is_announced_ && !is_deaf();
+}
+
+void Child::start_anew() {
+  todo_.clear();
+  questions_.clear();
+  streams_.clear();
+  is_open_ = character.started_anew == Character::StartedAnew::serves_after_announcement;
+  is_anew_ = was_started_anew_ = true;
+  is_announced_ = false;
+  if (own_random_.chance(50)) character.tools = own_random_.below(8);
+}
+
+void Child::renumber(Generation number) {
+  gen = number;
+  was_started_anew_ = false;
+  // What the new server has said already is said under its number.
+  for (const Written& written : output) {
+    for (const int said : written.numbers) said_.child[static_cast<std::size_t>(said)].gen = number;
+  }
+  // Every server counts from zero. Its questions from before this moment may have any number.
+  if (output.empty() && questions_.empty()) next_question_ = 0;
+}
+
 void Child::act() {
   if (!lives()) return;
   read();
+  if (may_start_anew() && own_random_.chance(character.starts_anew)) {
+    if (character.started_anew == Character::StartedAnew::refuses) {
+      start_anew();
+      return;
+    }
+    is_announced_ = true;
+    output.push_back({std::string(kAnnouncement), {}, 0});
+  }
   if (!is_open_) {
     if (random_.chance(character.exits / 2)) {
       exits = random_exit(random_);
       return;
     }
     if (random_.chance(character.writes_noise)) make_noise();
-    if (random_.chance(character.asks / 3)) ask();
+    if (!is_anew_ && random_.chance(character.asks / 3)) ask();
     if (!todo_.empty() && random_.chance(70)) act_unopened();
     return;
   }
@@ -125,6 +160,10 @@ void Child::act_unopened() {
     act_on_opening(asked);
     return;
   }
+  if (is_anew_) {
+    refuse_unopened(asked);
+    return;
+  }
   switch (asked.method == "server/discover" ? character.at_probe : character.at_request) {
     case Unopened::refuses:
       error(asked, random_.pick(std::array{-32601, -32600, -32602, -32000}));
@@ -137,6 +176,16 @@ void Child::act_unopened() {
     case Unopened::exits:
       exits = random_exit(random_);
   }
+}
+
+/// A server that was started anew refuses everything but an opening and a ping.
+void Child::refuse_unopened(const Asked& asked) {
+  if (asked.method == "ping") {
+    result(asked, answer_to(asked));
+    return;
+  }
+  error(asked, character.unopened_code, character.unopened_words);
+  said_.child.back().reads_as_unopened = said_.child.back().is_unopened = true;
 }
 
 void Child::act_on_opening(const Asked& asked) {
@@ -164,6 +213,7 @@ void Child::act_on_opening(const Asked& asked) {
       break;
   }
   is_open_ = true;
+  is_anew_ = false;
   if (character.opening == Opening::is_unreadable) character.answers_unreadably = 100;
   result(asked, fmt::format(R"json("protocolVersion":"{}","capabilities":{{{}}},)json"
                             R"json("serverInfo":{{"name":"sim","version":"{}"}}{})json",
@@ -194,13 +244,20 @@ void Child::answer() {
     } else if (asked.is_listen) {
       act_on_listen(asked);
       return;
+    } else if (asked.method == "initialize" && is_anew_) {
+      act_on_opening(asked);
+      return;
+    } else if (character.misleads > 0 && asked.method == "tools/call" &&
+               own_random_.chance(character.misleads)) {
+      error(asked, -32603, "The cache is not initialized");
+      said_.child.back().reads_as_unopened = true;
     } else if (asked.method == "initialize" && character.era == Era::modern) {
       error(asked, random_.pick(std::array{-32022, -32601, -32602}));
     } else if (asked.method == "initialize") {
       result(asked, fmt::format(R"json("protocolVersion":"{}","capabilities":{{"tools":{{}}}},)json"
                                 R"json("serverInfo":{{"name":"sim","version":"2"}})json",
                                 character.version));
-    } else if (random_.chance(character.refuses)) {
+    } else if (random_.chance(character.refuses) && may_refuse(asked)) {
       error(asked, random_.chance(50) ? -32602 : -32601);
     } else {
       result(asked, answer_to(asked));
@@ -210,6 +267,12 @@ void Child::answer() {
       random_.chance(character.shows_late_progress)) {
     show_progress(asked);
   }
+}
+
+/// A server whose errors read like those of an unopened one answers its lists. Otherwise nobody
+/// outside could tell it from a server that was started anew.
+bool Child::may_refuse(const Asked& asked) const {
+  return character.misleads == 0 || asked.mark != 0;
 }
 
 /// The members of a result, without braces.
@@ -333,7 +396,7 @@ void Child::result(const Asked& asked, std::string_view members) {
   write(said);
 }
 
-void Child::error(const Asked& asked, int code) {
+void Child::error(const Asked& asked, int code, std::string_view words) {
   ChildSaid& said = add(asked.is_listen ? Kind::stream_end : Kind::error);
   said.mark = asked.mark;
   said.is_answer = said.is_refusal = true;
@@ -341,8 +404,8 @@ void Child::error(const Asked& asked, int code) {
   said.is_method_not_found = code == -32601;
   said.has_content = asked.method == "tools/call" && !asked.wants_task;
   said.before = R"json({"jsonrpc":"2.0","id":)json";
-  said.after = fmt::format(R"json(,"error":{{"code":{},"message":"no","data":{{"sim":{}}}}}}})json",
-                           code, said.number);
+  said.after = fmt::format(R"json(,"error":{{"code":{},"message":"{}","data":{{"sim":{}}}}}}})json",
+                           code, words, said.number);
   write(said);
 }
 

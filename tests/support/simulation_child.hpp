@@ -32,7 +32,9 @@ class Child : public Unit {
     std::uint64_t size = 0;
   };
 
-  Child(Generation gen, Character character, Random& random, Said& said);
+  /// `own` decides about restarts of the server behind the process. So a child without them does
+  /// the same as ever.
+  Child(Generation gen, Character character, Random& random, Random& own, Said& said);
 
   /// A line has arrived. A deaf child does not read it until it reads again.
   void hears(Asked asked) { inbox_.push_back(std::move(asked)); }
@@ -40,6 +42,17 @@ class Child : public Unit {
 
   /// Does one thing that fits its character.
   void act();
+
+  /// The line with which a watcher announces that it starts the server anew.
+  static constexpr std::string_view kAnnouncement = "Restarting 'server.mjs'";
+  /// The process starts the server anew. The new server knows nothing of the former one: not the
+  /// session, not what was asked, and not what the client has answered.
+  void start_anew();
+  /// Whether the server was started anew under its number. An opening of the client may have
+  /// reached it since, before the bridge knew of the restart.
+  bool was_started_anew() const { return was_started_anew_; }
+  /// The bridge knows the server under another number from now on.
+  void renumber(Generation number);
 
   Character character;
   std::deque<Written> output;
@@ -61,7 +74,10 @@ class Child : public Unit {
   void act_on_opening(const Asked& asked);
   void answer();
   void result(const Asked& asked, std::string_view members);
-  void error(const Asked& asked, int code);
+  void error(const Asked& asked, int code, std::string_view words = "no");
+  void refuse_unopened(const Asked& asked);
+  bool may_start_anew() const;
+  bool may_refuse(const Asked& asked) const;
   void show_progress(const Asked& asked);
   void ask();
   void cancel_question();
@@ -88,8 +104,14 @@ class Child : public Unit {
   std::string respelled(const std::string& id) const;
 
   Random& random_;
+  Random& own_random_;
   Said& said_;
   bool is_open_;
+  /// The server was started anew, and not opened since.
+  bool is_anew_ = false;
+  bool was_started_anew_ = false;
+  /// The announcement was written. The former server may still read and answer for a moment.
+  bool is_announced_ = false;
   int lines_read_ = 0;
   int next_question_ = 0;
   std::deque<Asked> inbox_;

@@ -50,7 +50,10 @@ std::optional<Milliseconds> Promises::standstill_max() const {
                              limits::kOtherListWait +
                              (replays_.are_there() ? limits::kReplayWait : Milliseconds::zero());
   const Milliseconds relist = limits::kRelistWait + limits::kPauseAfterList;
-  return ladder + start + config_.on_busy_wait + relist + kLate;
+  const Milliseconds doubt = scene_.has_own_restarts
+                                 ? limits::kOwnRestartListWait + limits::kOwnRestartWaitsMax
+                                 : Milliseconds::zero();
+  return ladder + start + config_.on_busy_wait + relist + doubt + kLate;
 }
 
 /// Whether the bridge may hold back lines to the client for a moment, because of progress or a
@@ -169,6 +172,9 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
       if (!said.is_unreadable) its_life.tools_list_id.clear();
     }
     note_success(said);
+    if (its_life.own_ids.contains(id_key(said.id))) {
+      its_life.has_refused_own_list = said.is_unopened;
+    }
     const auto found = requests_.find(said.mark);
     if (found == requests_.end()) continue;
     Request& request = found->second;
@@ -191,6 +197,8 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
       if (request.is_answered && said.is_unreadable && other.key == request.key) {
         other.is_doubled = true;
       }
+      const bool may_be_its = mark == said.mark || (other.is_doubled && other.key == request.key);
+      if (said.is_unopened && may_be_its) other.refused_by = gen;
     }
     if (request.is_answered || request.is_cancelled || request.is_doubled || stopped_at_) continue;
     if (request.sent_to.empty() || request.sent_to.back() != gen || request.answer_read != 0) {

@@ -65,6 +65,7 @@ class Promises {
   void on_log(const std::string& text);
   void on_close_input(Generation gen);
   void on_release(Generation gen);
+  void on_renumber_child(Generation from, Generation gen);
   void on_send_to_control(ControlId connection, const std::string& line);
   void on_exit();
 
@@ -116,6 +117,11 @@ class Promises {
     /// none.
     int ended_number = 0;
     bool may_be_task = false;
+    /// The server was started anew and has refused the request, and the bridge opens that server
+    /// again. So the request must be sent once more.
+    bool is_refused = false;
+    /// A server that was started anew has refused this request, or another one with the same id.
+    Generation refused_by = kNoGeneration;
   };
 
   struct Life {
@@ -175,6 +181,11 @@ class Promises {
     bool was_replaced = false;
     /// The answer to sitter_rebuild tells everything that a notice would tell.
     bool is_told_by_rebuild = false;
+    /// The server was started anew behind its process, which is another child since then.
+    std::optional<Instant> restarted_itself_at;
+    /// Its last answer to the bridge was a refusal in the words of a server that was not opened. So
+    /// the bridge knows that a call that was refused in these words was not carried out.
+    bool has_refused_own_list = false;
   };
 
   struct BuildLife {
@@ -243,6 +254,15 @@ class Promises {
   bool must_tell(const ChildSaid& said, const Request& request) const;
   bool owes_notice(const ChildSaid& said, const Request& request) const;
   bool owes_remark(const ChildSaid& said, const Request& request) const;
+
+  // simulation_promises_restart.cpp: servers that were started anew behind their process
+  void lose_requests(Generation from);
+  void check_refusal_passed(const ChildSaid& said, const Request& request) const;
+  void check_refused_given_up(const Request& request) const;
+  bool has_restarted_itself(Generation gen) const {
+    return lives_.at(gen).restarted_itself_at.has_value();
+  }
+  std::optional<Instant> lost_with_server(const Request& request) const;
 
   // simulation_promises_own.cpp: what the bridge itself tells the client
   std::vector<Heard> heard_batch(const std::string& line);

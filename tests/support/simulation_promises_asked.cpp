@@ -180,7 +180,9 @@ void Promises::request_sent(Life&, Generation gen, Request& request) {
   if (!request.sent_to.empty()) {
     // If a child is replaced before it has answered the opening, the next child gets the opening.
     const bool was_replaced = request.is_opening && lives_.at(request.sent_to.back()).was_replaced;
-    if (!said.is_repeatable() && !was_replaced) {
+    // If several requests have the same id, nobody outside can tell which of them was refused.
+    const bool was_refused = request.is_refused || request.refused_by == request.sent_to.back();
+    if (!said.is_repeatable() && !was_replaced && !was_refused) {
       throw Broken(fmt::format("{} is sent a second time", said.method));
     }
     if (request.sent_to.size() > 1 && !was_replaced) throw Broken("a request is sent a third time");
@@ -189,6 +191,9 @@ void Promises::request_sent(Life&, Generation gen, Request& request) {
     }
     if (request.sent_to.back() == gen) throw Broken("a request is sent twice to the same child");
   }
+  const bool was_refused = said_.child[static_cast<std::size_t>(request.answer_read)].is_unopened;
+  if (was_refused) request.answer_read = 0;
+  request.is_refused = false;
   request.sent_to.push_back(gen);
   // The successor of a child that has stopped reading may serve before it is sent anything.
   if (request.deaf != kNoGeneration && gen > request.deaf) request.is_due_at_once = false;

@@ -303,6 +303,7 @@ std::optional<Instant> Promises::due(const Request& request) const {
   const bool is_first_opening = request.is_opening && initialize_count_ == 1 && !is_mixed();
   if (is_first_opening) return request.waits_since + config_.answer_within + kGapsMax;
   if (is_in_flight(request) && request.answer_read == 0) return std::nullopt;
+  if (const auto lost_at = lost_with_server(request)) return *lost_at + kGapsMax;
   const Instant since = std::max(request.waits_since, moved_at_);
   const auto last = builds_.find(last_build_);
   if (last != builds_.end() && !last->second.is_over) {

@@ -134,11 +134,12 @@ void Promises::check_order(const ChildSaid& said) {
   const auto asked = requests_.find(said.mark);
   if (asked != requests_.end()) {
     const Request& request = asked->second;
-    // The bridge holds the answer to a call for a notice, and the error to a request with an
-    // envelope until it knows what the error means. If several requests have the same id, each may
+    // The bridge holds the answer to a call for a notice. It holds the error to a request with an
+    // envelope, and an error that reads like that of an unopened server, until it knows what the
+    // error means. If several requests have the same id, each may
     // have got it.
     const bool may_be_held =
-        request.said->method == "tools/call" || request.is_doubled ||
+        request.said->method == "tools/call" || request.is_doubled || said.reads_as_unopened ||
         (said.kind == ChildSaid::Kind::error && !request.said->envelope.empty());
     if (may_be_held) return;
   }
@@ -311,6 +312,7 @@ Heard Promises::passed_answer(const std::string& line, const ChildSaid& said) {
     if (stream != nullptr) return stream_ended(*stream, line, said);
     throw Broken(fmt::format("request {} gets a second answer", request.said->id));
   }
+  check_refusal_passed(said, request);
   Heard heard{Heard::Kind::answer, request.said->id, false, request.is_opening};
   if (request.is_opening && said.kind == ChildSaid::Kind::result) {
     check_opening(line, said, request);
@@ -473,8 +475,12 @@ bool Promises::must_tell(const ChildSaid& said, const Request& request) const {
   const Life& its_life = life(said.gen);
   const bool may_have_retired =
       its_life.retired_at || (its_life.was_followed && !its_life.is_killed);
-  const bool is_clear =
-      request.answer_read == said.number && !request.is_cancelled && !may_have_retired;
+  // An error that was held until its child ended says nothing about the next child.
+  const bool may_be_held = said.reads_as_unopened ||
+                           (said.kind == ChildSaid::Kind::error && !request.said->envelope.empty());
+  const bool may_be_old = may_be_held && (its_life.is_input_closed || its_life.is_over);
+  const bool is_clear = request.answer_read == said.number && !request.is_cancelled &&
+                        !may_have_retired && !may_be_old;
   return is_clear && said.has_content && !said.has_structure && !is_mixed() &&
          !scene_.has_batches && !stopped_at_;
 }

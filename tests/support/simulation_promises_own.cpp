@@ -193,7 +193,8 @@ void Promises::check_own_answer(Request& request, const std::string& line, const
     // The bridge may replace an error that only meant that the child needed an opening.
     const bool is_explained = answer.kind == ChildSaid::Kind::error && !said.envelope.empty() &&
                               lives_.at(answer.gen).is_doubted;
-    if (!answer.is_unreadable && !is_explained &&
+    const bool may_be_sent_again = answer.is_unopened && has_restarted_itself(answer.gen);
+    if (!answer.is_unreadable && !is_explained && !may_be_sent_again &&
         !(answer.is_method_not_found && said.method == "tools/list")) {
       throw Broken("the child's answer was exchanged for another");
     }
@@ -201,6 +202,11 @@ void Promises::check_own_answer(Request& request, const std::string& line, const
   }
   const Generation gen = request.sent_to.back();
   const Life& its_life = lives_.at(gen);
+  check_refused_given_up(request);
+  if (said.method == "tools/call" && lost_with_server(request) &&
+      line.find("restarted itself") == line.npos) {
+    throw Broken("a call that is lost with its server does not tell that the server has restarted");
+  }
   // A second answer of the child counts as the answer to a later request with the same id.
   if (!its_life.is_over && counts_.at(request.key).asked > 1) return;
   if (!its_life.is_over && !stopped_at_) {

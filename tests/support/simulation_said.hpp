@@ -72,6 +72,8 @@ struct Scene {
   bool has_late_progress = false;
   /// The requests of the client may together be too large for the bridge to keep.
   bool has_large_requests = false;
+  /// Servers may be started anew behind their process, as by `node --watch`.
+  bool has_own_restarts = false;
 
   bool offers_call_tool() const { return has_call_tool || !lists_again; }
   bool has_outside() const { return has_reloads || has_watch || is_controlled; }
@@ -189,6 +191,10 @@ struct ChildSaid {
   /// be an answer too.
   bool is_answer = false;
   bool is_refusal = false;
+  /// An error in the words of a server that was not opened, and whether it really is one: the
+  /// server was started anew, and has not carried out the request.
+  bool reads_as_unopened = false;
+  bool is_unopened = false;
 
   std::string text() const { return before + id + middle + token + after; }
 };

@@ -30,7 +30,8 @@ struct Unit {
   }
   bool can_be_killed() const { return !processes.front().ignores_kill && !refuses_signals; }
 
-  const Generation gen;
+  /// A child that has restarted itself gets another number.
+  Generation gen;
   std::vector<Process> processes;
   bool is_remote_runner = false;
   bool ignores_closed_input = false;

@@ -14,6 +14,7 @@ namespace {
 /// The habits of a seed have random numbers of their own. So habits change nothing in a scene that
 /// has none.
 constexpr std::uint64_t kHabits = 0xd1b54a32d192ed03;
+constexpr std::uint64_t kOwnRestarts = 0x8cb92ba72f3d8dd7;
 
 std::string_view client_word(Scene::Client client) {
   switch (client) {
@@ -70,6 +71,7 @@ void World::add_habits(Random& random, Scene& scene) {
   scene.has_late_progress = random.chance(10);
   if (random.chance(6)) scene.big_ids = random.pick(std::array{BigIds::kept, BigIds::rounded});
   scene.has_large_requests = random.below(500) == 0;
+  scene.has_own_restarts = random.chance(30);
 }
 
 BridgeConfig World::random_config() {
@@ -99,6 +101,7 @@ BridgeConfig World::random_config() {
 World::World(std::uint64_t seed, std::FILE* story, Digest* digest)
     : random_(seed),
       outside_random_(~seed),
+      own_random_(seed * kOwnRestarts),
       story_(story),
       digest_(digest),
       scene_(random_scene(random_, outside_random_, Random(seed * kHabits), seed % 2 == 0)),
@@ -238,8 +241,7 @@ void World::child_is_read() {
     if (find(child->gen) == nullptr) return;
   }
   if (child->output.size() > 100) {
-    const Generation gen = child->gen;
-    while (find(gen) != nullptr && !child->output.empty()) read_line(*child);
+    read_all(*child);
     return;
   }
   if (child->errors.empty()) return;
@@ -250,6 +252,11 @@ void World::child_is_read() {
   feed(fact::ChildErrorLine{child->gen, text, 0});
 }
 
+/// Each line may end the child, or give it another number.
+void World::read_all(Child& child) {
+  while (find(child.gen) != nullptr && !child.output.empty()) read_line(child);
+}
+
 void World::read_line(Child& child) {
   const Child::Written written = std::move(child.output.front());
   child.output.pop_front();
@@ -258,6 +265,12 @@ void World::read_line(Child& child) {
   if (written.size > 0) {
     feed(fact::ChildLineTooLong{child.gen, written.text, "\"}}", written.size});
     return;
+  }
+  // The watcher takes a moment to end the former server, less than the bridge allows for.
+  if (written.text == Child::kAnnouncement) {
+    const Milliseconds wait(
+        own_random_.below(static_cast<int>(limits::kOwnRestartWait.count()) - 100));
+    events_.emplace(now_.steady + wait, Event{Event::Kind::starts_anew, child.gen, 0, {}});
   }
   const OwnedLine line(written.text);
   feed(fact::ChildLine{child.gen, line.line()});

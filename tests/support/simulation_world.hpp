@@ -35,6 +35,9 @@ class World {
   /// Plays the seed from the first line to the exit. Throws `Broken`.
   void play();
 
+  /// How many servers were opened again because they had restarted themselves.
+  int own_restarts() const { return own_restarts_; }
+
  private:
   /// What the system will do by itself.
   struct Event {
@@ -44,6 +47,7 @@ class World {
       output_ends,
       error_ends,
       orphan_ends,
+      starts_anew,  ///< the announced restart of the server behind the process
       writes,
       writes_file,  ///< writes a watched file
     };
@@ -87,6 +91,7 @@ class World {
   void pass_until(Instant until);
   void happen(const Event& event);
   void process_dies(Unit& unit, const Event& event);
+  void starts_anew(Generation gen);
   void feed(const Fact& fact);
   void decide(const Fact& fact);
 
@@ -112,6 +117,7 @@ class World {
   void kill_process(Unit& unit, std::int64_t pid, ExitStatus status, int after_max);
   void later(Event event, int milliseconds_max);
   void forget_events_of(Generation gen);
+  void read_all(Child& child);
   Child* any_child();
   Unit* find(Generation gen);
   Child* find_child(Generation gen);
@@ -124,6 +130,8 @@ class World {
   /// The outside has random numbers of its own. So the outside changes nothing in a scene until it
   /// does something.
   Random outside_random_;
+  /// Servers that restart themselves have random numbers of their own, for the same reason.
+  Random own_random_;
   std::FILE* story_;
   Digest* digest_;
   const Scene scene_;
@@ -150,6 +158,7 @@ class World {
   bool is_stopped_ = false;
   bool files_changed_ = false;
   int source_looks_ = 0;
+  int own_restarts_ = 0;
   int failing_starts_ = 0;
   /// These starts fail because the file is still being written.
   bool is_file_busy_ = false;

@@ -86,9 +86,10 @@ void World::carry_out(order::StartChild& order) {
   Character character =
       random_character(random_, scene_, last_character_ ? &*last_character_ : nullptr);
   last_character_ = character;
+  if (scene_.has_own_restarts) add_own_restarts(own_random_, character);
   const bool is_remote = character.is_remote_runner;
   const bool can_be_killed = !character.ignores_kill && !character.refuses_signals;
-  children_.try_emplace(order.gen, order.gen, std::move(character), random_, said_);
+  children_.try_emplace(order.gen, order.gen, std::move(character), random_, own_random_, said_);
   promises_.on_child_started(order.gen, is_remote, can_be_killed);
   // The writes come within the time in which the bridge may take them for the work of the start.
   if (scene_.children_write) writes_files(order.gen, config_.debounce);
@@ -126,8 +127,24 @@ void World::carry_out(order::StartBuild& order) {
   later_.push_back(fact::ChildStarted{order.gen, pid});
 }
 
-void World::carry_out(order::RenumberChild&) {
-  throw Broken("a server that has not restarted itself is another generation");
+/// Everything that comes from the process from now on comes from the new child.
+void World::carry_out(order::RenumberChild& order) {
+  if (tells()) tell("  bridge", fmt::format("calls child {} child {}", order.from, order.gen));
+  const Child* const former = find_child(order.from);
+  if (former == nullptr || !former->was_started_anew()) {
+    throw Broken("a server that has not restarted itself is another generation");
+  }
+  promises_.on_renumber_child(order.from, order.gen);
+  auto entry = children_.extract(order.from);
+  entry.key() = order.gen;
+  children_.insert(std::move(entry)).position->second.renumber(order.gen);
+  for (auto& [at, event] : events_) {
+    if (event.gen == order.from) event.gen = order.gen;
+  }
+  last_gen_ = order.gen;
+  // The new server has read the files at the latest now.
+  files_changed_ = false;
+  ++own_restarts_;
 }
 
 void World::carry_out(order::CloseChildInput& order) {

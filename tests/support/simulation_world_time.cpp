@@ -102,18 +102,19 @@ void World::happen(const Event& event) {
       feed(fact::ChildExited{event.gen, event.status});
       break;
     case Event::Kind::output_ends:
-      if (Child* const child = find_child(event.gen)) {
-        while (find(event.gen) != nullptr && !child->output.empty()) read_line(*child);
-      }
-      if (find(event.gen) == nullptr || std::exchange(unit->has_output_ended, true)) return;
-      tell(who(event.gen), "its output ends");
-      feed(fact::ChildOutputEnded{event.gen});
+      if (Child* const child = find_child(event.gen)) read_all(*child);
+      if (find(unit->gen) == nullptr || std::exchange(unit->has_output_ended, true)) return;
+      tell(who(unit->gen), "its output ends");
+      feed(fact::ChildOutputEnded{unit->gen});
       break;
     case Event::Kind::error_ends:
       if (is_build(event.gen) && unit->has_error_ended) return;
       unit->has_error_ended = true;
       tell(who(event.gen), "its stderr ends");
       feed(fact::ChildErrorEnded{event.gen});
+      break;
+    case Event::Kind::starts_anew:
+      starts_anew(event.gen);
       break;
     case Event::Kind::writes: {
       if (!unit->lives() || unit->has_error_ended) return;
@@ -128,6 +129,16 @@ void World::happen(const Event& event) {
     case Event::Kind::orphan_ends:
       break;
   }
+}
+
+/// The former server is gone, and everything that it has written is read.
+void World::starts_anew(Generation gen) {
+  Child* const child = find_child(gen);
+  if (child == nullptr || !child->lives()) return;
+  read_all(*child);
+  if (find(child->gen) == nullptr) return;
+  tell(who(child->gen), "its server is started anew");
+  child->start_anew();
 }
 
 void World::process_dies(Unit& unit, const Event& event) {
