@@ -180,6 +180,28 @@ TEST_F(BridgeOwnRestartTest, AServerThatDoesNotAnswerTheListGetsTheBenefitOfTheD
   child(1, result(3, text_result("old")));
 }
 
+TEST_F(BridgeOwnRestartTest, AnErrorThatWasDoubtedWaitsForTheClientToListTheTools) {
+  open_used_session();
+  dies(1, 3);
+  server.tools = {tool("echo"), tool("added")};
+  client(call(2, "echo"));
+  client(call(3, "echo"));
+  opens(2);
+  child(2, result(2, text_result("new")));
+  done();
+  const std::string failed = refused(3, "The database is not initialized");
+  child(2, failed);
+  EXPECT_THAT(done(), ElementsAre("child 2 " + request("#4", "tools/list", "{}")));
+  child(2, result("#4", Server::list("tools", server.tools)));
+  EXPECT_THAT(done(), IsEmpty());
+  client(request(4, "tools/list"));
+  child(2, result(4, Server::list("tools", server.tools)));
+  time_passes(milliseconds(5));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("added"),
+                                        AllOf(HasSubstr("new"), HasSubstr("server restarted")),
+                                        failed));
+}
+
 TEST_F(BridgeOwnRestartTest, OtherErrorsPassAtOnce) {
   open_used_session();
   client(call(2, "gone"));

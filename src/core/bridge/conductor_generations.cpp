@@ -12,6 +12,7 @@
 #include "core/child/replays.hpp"
 #include "core/child/starts.hpp"
 #include "core/client/opening.hpp"
+#include "core/client/relist_wait.hpp"
 #include "core/tell/catalogs.hpp"
 #include "core/tell/lints.hpp"
 #include "core/tell/notices.hpp"
@@ -208,7 +209,15 @@ void Conductor::release_explained(Child& child) {
   if (!child.has_held_errors || child.handshake.is_in_doubt()) return;
   if (child.own_restart.is_suspected()) return;
   child.has_held_errors = false;
-  for (ClientRequest* request : refusals_of(child.gen())) answer_held(*request);
+  // The error of a call may carry a notice, which waits until the client has listed the tools.
+  const bool waits = relist_->is_waiting() && config_.writes_notices && child.serves();
+  for (ClientRequest* request : refusals_of(child.gen())) {
+    if (waits && request->method == Method::tools_call) {
+      request->extra->is_refusal = false;
+    } else {
+      answer_held(*request);
+    }
+  }
 }
 
 void Conductor::expect_start(Child& child) {
