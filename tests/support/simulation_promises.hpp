@@ -65,6 +65,8 @@ class Promises {
   void on_log(const std::string& text);
   void on_close_input(Generation gen);
   void on_release(Generation gen);
+  /// The watcher of the child has announced that it starts the server anew.
+  void on_restart_announced(Generation gen);
   void on_renumber_child(Generation from, Generation gen);
   void on_send_to_control(ControlId connection, const std::string& line);
   void on_exit();
@@ -183,6 +185,10 @@ class Promises {
     bool is_told_by_rebuild = false;
     /// The server was started anew behind its process, which is another child since then.
     std::optional<Instant> restarted_itself_at;
+    /// When the bridge last read that the server is to be started anew, and whether the child was
+    /// asked something for the client since.
+    std::optional<Instant> announced_at;
+    bool was_asked_since = false;
     /// Its last answer to the bridge was a refusal in the words of a server that was not opened. So
     /// the bridge knows that a call that was refused in these words was not carried out.
     bool has_refused_own_list = false;

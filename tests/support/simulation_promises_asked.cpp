@@ -173,8 +173,9 @@ void Promises::check_passed_to_child(Life& its_life, Generation gen, const Clien
   }
 }
 
-void Promises::request_sent(Life&, Generation gen, Request& request) {
+void Promises::request_sent(Life& its_life, Generation gen, Request& request) {
   const ClientSaid& said = *request.said;
+  its_life.was_asked_since = true;
   if (request.is_cancelled) throw Broken("a cancelled request is sent to a child");
   if (request.is_answered && !request.is_doubled) throw Broken("an answered request is sent");
   if (!request.sent_to.empty()) {

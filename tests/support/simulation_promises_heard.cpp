@@ -361,6 +361,8 @@ Heard Promises::passed_to_any(const std::string& line, const ChildSaid& said,
 void Promises::check_pause(const ChildSaid& said, const Request& request) const {
   const bool has_waited = listed_at_ && request.waits_since < *listed_at_ &&
                           request.answer_read == said.number && said.has_content;
+  // Such an error may only have waited until it was known what it means.
+  if (said.reads_as_unopened) return;
   if (!has_waited || request.batch != 0 || closed_at_ || stopped_at_) return;
   if (now_ < *listed_at_ + limits::kPauseAfterList && !life(said.gen).retired_at) {
     throw Broken("an answer comes before the client has built its tools from the list");

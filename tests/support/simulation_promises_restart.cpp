@@ -7,6 +7,12 @@
 /// Servers that were started anew behind the process of their child.
 namespace sitter::sim {
 
+void Promises::on_restart_announced(Generation gen) {
+  Life& its_life = life(gen);
+  its_life.announced_at = now_;
+  its_life.was_asked_since = false;
+}
+
 /// The bridge opens the server again, which is another child from now on. The world has made sure
 /// that the server was started anew.
 void Promises::on_renumber_child(Generation from, Generation gen) {
@@ -21,6 +27,11 @@ void Promises::on_renumber_child(Generation from, Generation gen) {
   if (!is_asked_) throw Broken("a child is opened again for a client that has opened no session");
   if (running_build() != nullptr || is_child_built_ || is_another_up(from)) {
     throw Broken("a server is opened again although it is about to be replaced");
+  }
+  const bool was_only_announced =
+      former.announced_at && now_ == *former.announced_at + limits::kOwnRestartWait;
+  if (was_only_announced && former.was_asked_since) {
+    throw Broken("a server that is to be started anew is asked something for the client");
   }
   former.is_over = true;
   former.is_up = false;

@@ -268,6 +268,7 @@ void World::read_line(Child& child) {
   }
   // The watcher takes a moment to end the former server, less than the bridge allows for.
   if (written.text == Child::kAnnouncement) {
+    promises_.on_restart_announced(child.gen);
     const Milliseconds wait(
         own_random_.below(static_cast<int>(limits::kOwnRestartWait.count()) - 100));
     events_.emplace(now_.steady + wait, Event{Event::Kind::starts_anew, child.gen, 0, {}});
