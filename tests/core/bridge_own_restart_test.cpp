@@ -197,9 +197,9 @@ TEST_F(BridgeOwnRestartTest, AnErrorThatWasDoubtedWaitsForTheClientToListTheTool
   client(request(4, "tools/list"));
   child(2, result(4, Server::list("tools", server.tools)));
   time_passes(milliseconds(5));
-  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("added"),
-                                        AllOf(HasSubstr("new"), HasSubstr("server restarted")),
-                                        failed));
+  EXPECT_THAT(client_got(),
+              ElementsAre(HasSubstr("added"),
+                          AllOf(HasSubstr("new"), HasSubstr("server restarted")), failed));
 }
 
 TEST_F(BridgeOwnRestartTest, OtherErrorsPassAtOnce) {

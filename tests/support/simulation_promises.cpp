@@ -174,6 +174,7 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
     note_success(said);
     if (its_life.own_ids.contains(id_key(said.id))) {
       its_life.has_refused_own_list = said.is_unopened;
+      if (said.is_unopened) its_life.refused_own_list_in = step_;
     }
     const auto found = requests_.find(said.mark);
     if (found == requests_.end()) continue;

@@ -192,6 +192,8 @@ class Promises {
     /// Its last answer to the bridge was a refusal in the words of a server that was not opened. So
     /// the bridge knows that a call that was refused in these words was not carried out.
     bool has_refused_own_list = false;
+    /// The step in which it last did so; 0 for none.
+    int refused_own_list_in = 0;
   };
 
   struct BuildLife {

@@ -480,7 +480,7 @@ bool Promises::must_tell(const ChildSaid& said, const Request& request) const {
   // An error that was held until its child ended says nothing about the next child.
   const bool may_be_held = said.reads_as_unopened ||
                            (said.kind == ChildSaid::Kind::error && !request.said->envelope.empty());
-  const bool may_be_old = may_be_held && (its_life.is_input_closed || its_life.is_over);
+  const bool may_be_old = may_be_held && (its_life.is_input_closed || !its_life.is_up);
   const bool is_clear = request.answer_read == said.number && !request.is_cancelled &&
                         !may_have_retired && !may_be_old;
   return is_clear && said.has_content && !said.has_structure && !is_mixed() &&

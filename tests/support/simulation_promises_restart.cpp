@@ -28,8 +28,10 @@ void Promises::on_renumber_child(Generation from, Generation gen) {
   if (running_build() != nullptr || is_child_built_ || is_another_up(from)) {
     throw Broken("a server is opened again although it is about to be replaced");
   }
-  const bool was_only_announced =
-      former.announced_at && now_ == *former.announced_at + limits::kOwnRestartWait;
+  // The bridge may have ignored the announcement, and learned of the restart from a refused list.
+  const bool was_only_announced = former.announced_at &&
+                                  now_ == *former.announced_at + limits::kOwnRestartWait &&
+                                  former.refused_own_list_in != step_;
   if (was_only_announced && former.was_asked_since) {
     throw Broken("a server that is to be started anew is asked something for the client");
   }
