@@ -309,6 +309,10 @@ inline constexpr Milliseconds kOwnRestartListWait{5'000};
 /// A longer error is no refusal of an unopened server, and is passed on at once. It would have to
 /// be held.
 inline constexpr std::size_t kRefusalBytesMax = 4 * kKiB;
+/// How often in a row a server that has given no list is opened again because it refuses
+/// everything. A second restart may come while the server is opened after the first. A server that
+/// still refuses everything is broken.
+inline constexpr int kDoubtfulRestartsMax = 2;
 /// From the words of a watcher to the opening of the new server. node writes them before it ends
 /// the former server, which must not read the opening.
 inline constexpr Milliseconds kOwnRestartWait{1'000};

@@ -20,6 +20,13 @@ class BridgeOwnRestartTest : public BridgeRebuildTest {
   static std::string refused(const Id& id, const std::string& text = "Server not initialized") {
     return error(id, -32002, text);
   }
+  /// The client gets this refusal, and reads what it may mean.
+  static auto unclear(int id) {
+    return AllOf(HasSubstr("\"id\":" + std::to_string(id)),
+                 HasSubstr("Server not initialized\\n\\n[mcp-sitter] The server may have restarted "
+                           "itself"),
+                 HasSubstr("then this request had no effect"));
+  }
   /// The server refuses this request, and the list that shows that it refuses everything.
   void refuses_everything(int id) {
     child(1, refused(id));
@@ -100,6 +107,13 @@ TEST_F(BridgeOwnRestartTest, RequestsWaitUntilTheServerIsKnownToBeOpen) {
               AllOf(Contains("child 2 " + call(2, "echo")), Contains("child 2 " + call(3, "echo")),
                     Contains("child 2 " + call(4, "echo"))));
   for (const int id : {2, 3, 4}) child(2, result(id, text_result("new")));
+}
+
+TEST_F(BridgeOwnRestartTest, APingIsAnsweredMeanwhile) {
+  open_used_session();
+  child(1, "Restarting 'server.mjs'");
+  client(request(2, "ping"));
+  EXPECT_THAT(client_got(), ElementsAre(result(2)));
 }
 
 TEST_F(BridgeOwnRestartTest, BothOfTwoRefusedCallsAreSentInTheirOrder) {
@@ -227,29 +241,90 @@ TEST_F(BridgeOwnRestartTest, ALongErrorIsNoRefusal) {
   EXPECT_THAT(client_got(), SizeIs(1));
 }
 
-TEST_F(BridgeOwnRestartTest, AServerThatNeverAnsweredIsNotOpenedAgain) {
+TEST_F(BridgeOwnRestartTest, ARestartBeforeTheListsWereTakenIsFoundWithoutARequest) {
+  client(initialize(0));
+  child(1, result(0, server.opening()));
+  client(initialized());
+  done();
+  child(1, refused("#1"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + request("#2", "tools/list", "{}")));
+  child(1, refused("#2"));
+  EXPECT_THAT(done(), ElementsAre("renumber 2", HasSubstr("initialize")));
+  opens(2);
+  client(call(2, "echo"));
+  child(2, result(2, text_result("new")));
+  EXPECT_THAT(answer_text(), HasSubstr("previous: restarted itself"));
+}
+
+TEST_F(BridgeOwnRestartTest, ARequestBeforeTheListsWereTakenWaitsForTheNewServer) {
+  client(initialize(0));
+  child(1, result(0, server.opening()));
+  client(initialized());
+  client(request(2, "tools/list"));
+  child(1, refused("#1"));
+  child(1, refused(2));
+  child(1, refused("#2"));
+  EXPECT_THAT(client_got(), SizeIs(1));
+  opens(2);
+  EXPECT_THAT(done(), Contains("child 2 " + request(2, "tools/list")));
+  child(2, result(2, Server::list("tools", server.tools)));
+}
+
+TEST_F(BridgeOwnRestartTest, AServerThatListsItsToolsWhenAskedAgainIsOpen) {
   client(initialize(0));
   child(1, result(0, server.opening()));
   client(initialized());
   child(1, refused("#1"));
-  client(call(2, "echo"));
+  child(1, result("#2", Server::list("tools", server.tools)));
   done();
-  child(1, refused(2));
-  EXPECT_THAT(done(), ElementsAre("client " + refused(2)));
+  client(call(2, "echo"));
+  EXPECT_THAT(done(), ElementsAre("child 1 " + call(2, "echo")));
+  child(1, result(2, text_result("open")));
 }
 
-TEST_F(BridgeOwnRestartTest, AServerThatRefusesEverythingAfterThatTooIsBelieved) {
+TEST_F(BridgeOwnRestartTest, AServerWithoutAListIsNotSuspectedForAnErrorThatDoesNotNameTheOpening) {
+  client(initialize(0));
+  child(1, result(0, server.opening()));
+  client(initialized());
+  done();
+  child(1, error("#1", -32600, "tools/list is not supported"));
+  EXPECT_THAT(done(), IsEmpty());
+  client(call(2, "echo"));
+  child(1, error(2, -32600, "wrong input"));
+  EXPECT_THAT(client_got(), ElementsAre(error(2, -32600, "wrong input")));
+}
+
+TEST_F(BridgeOwnRestartTest, ASecondRestartDuringTheFirstIsFoundToo) {
   open_used_session();
   is_found();
-  const auto orders = done();
-  ASSERT_THAT(orders, Contains(HasSubstr("child 2")));
   child(2, result("#3", server.opening()));
   child(2, refused("#4"));
-  done();
-  child(2, refused(2));
+  child(2, refused("#5"));
+  EXPECT_THAT(done(), Contains("renumber 3"));
+  opens(3);
+  EXPECT_THAT(done(), Contains("child 3 " + call(2, "echo")));
+  child(3, result(2, text_result("new")));
+  EXPECT_THAT(answer_text(), HasSubstr("server restarted (spawn #3"));
+}
+
+TEST_F(BridgeOwnRestartTest, AServerThatRefusesEverythingAfterTwoMoreOpeningsIsBelieved) {
+  static_assert(limits::kDoubtfulRestartsMax == 2);
+  open_used_session();
+  is_found();
+  child(2, result("#3", server.opening()));
+  child(2, refused("#4"));
+  child(2, refused("#5"));
+  child(3, result("#6", server.opening()));
+  child(3, refused("#7"));
+  child(3, refused("#8"));
+  EXPECT_THAT(done(), Contains("renumber 4"));
+  child(4, result("#9", server.opening()));
+  child(4, refused("#10"));
+  EXPECT_THAT(done(), Contains("child 4 " + call(2, "echo")));
+  child(4, refused(2));
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("Server not initialized")));
   client(call(3, "echo"));
-  child(2, refused(3));
+  child(4, refused(3));
   EXPECT_THAT(client_got(), ElementsAre(refused(3)));
 }
 
@@ -259,16 +334,16 @@ TEST_F(BridgeOwnRestartTest, ACallIsKeptUpToItsBound) {
     const std::size_t rest = call(id, "echo", R"json({"a":""})json").size();
     return call(id, "echo", R"json({"a":")json" + std::string(size - rest, 'x') + "\"}");
   };
-  client(long_call(2, limits::kSentLineMax + 1));
-  done();
+  client(long_call(2, limits::kSentLineMax));
+  client(long_call(3, limits::kSentLineMax + 1));
+  child(1, refused(3));
   child(1, refused(2));
-  EXPECT_THAT(done(), ElementsAre("client " + refused(2)));
-  client(long_call(3, limits::kSentLineMax));
-  refuses_everything(3);
-  done();
+  child(1, refused(kList));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("\"id\":3"), HasSubstr("restarted itself"),
+                                              HasSubstr("had no effect"))));
   opens(2);
-  EXPECT_THAT(done(), Contains("child 2 " + long_call(3, limits::kSentLineMax)));
-  child(2, result(3, text_result("new")));
+  EXPECT_THAT(done(), Contains("child 2 " + long_call(2, limits::kSentLineMax)));
+  child(2, result(2, text_result("new")));
 }
 
 TEST_F(BridgeOwnRestartTest, OfManyCallsAtOnceOnlyTheFirstAreKept) {
@@ -277,12 +352,16 @@ TEST_F(BridgeOwnRestartTest, OfManyCallsAtOnceOnlyTheFirstAreKept) {
   for (int id = 2; id <= last; ++id) client(call(id, "echo"));
   done();
   child(1, refused(last));
-  EXPECT_THAT(client_got(), ElementsAre(refused(last)));
   child(1, refused(last - 1));
-  EXPECT_THAT(client_got(), IsEmpty());
-  child(1, result(kList, Server::list("tools", server.tools)));
-  EXPECT_THAT(client_got(), ElementsAre(refused(last - 1)));
-  for (int id = 2; id < last - 1; ++id) child(1, result(id, text_result("old")));
+  child(1, refused(kList));
+  const auto lost = client_got();
+  EXPECT_THAT(lost, SizeIs(last - 2));
+  EXPECT_THAT(lost, Contains(AllOf(HasSubstr("\"id\":" + std::to_string(last)),
+                                   HasSubstr("had no effect"))));
+  opens(2);
+  EXPECT_THAT(done(), AllOf(Contains("child 2 " + call(last - 1, "echo")),
+                            Not(Contains("child 2 " + call(last, "echo")))));
+  child(2, result(last - 1, text_result("new")));
 }
 
 TEST_F(BridgeOwnRestartTest, ACancelledCallIsNotSentOnceMore) {
@@ -322,7 +401,7 @@ TEST_F(BridgeOwnRestartTest, AKillEndsTheDoubt) {
   client(call(2, "echo"));
   child(1, refused(2));
   client(call(3, "sitter_kill"));
-  EXPECT_THAT(client_got(), Contains(refused(2)));
+  EXPECT_THAT(client_got(), Contains(unclear(2)));
   dies(1, 0);
   EXPECT_THAT(client_got(), SizeIs(1));
 }
@@ -333,8 +412,7 @@ TEST_F(BridgeOwnRestartTest, ARebuildEndsTheDoubt) {
   child(1, refused(2));
   client(call(4, "echo"));
   client(rebuild(3));
-  EXPECT_THAT(done(),
-              AllOf(Contains("client " + refused(2)), Contains("child 1 " + call(4, "echo"))));
+  EXPECT_THAT(done(), AllOf(Contains(unclear(2)), Contains("child 1 " + call(4, "echo"))));
   child(1, result(4, text_result("old")));
   dies(build(1), 0);
   opens(2);
@@ -348,7 +426,7 @@ TEST_F(BridgeOwnRestartTest, TheEndOfTheSessionEndsTheDoubt) {
   client(call(3, "echo"));
   done();
   client_closes_input();
-  EXPECT_THAT(done(), ElementsAre("client " + refused(2), "child 1 " + call(3, "echo")));
+  EXPECT_THAT(done(), ElementsAre(unclear(2), "child 1 " + call(3, "echo")));
   child(1, result(3, text_result("old")));
 }
 
@@ -358,7 +436,7 @@ TEST_F(BridgeOwnRestartTest, ACrashDuringTheDoubtAnswersTheCall) {
   child(1, refused(2));
   done();
   dies(1, 1);
-  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("Server not initialized")));
+  EXPECT_THAT(client_got(), ElementsAre(unclear(2)));
 }
 
 TEST_F(BridgeOwnRestartTest, AnAnnouncementOpensAServerThatRefusesNothing) {
@@ -460,13 +538,58 @@ TEST_F(BridgeOwnRestartTest, AServerThatIsStartedAnewOnItsWayIsOpenedOnceMore) {
   EXPECT_THAT(answer_text(), HasSubstr("server restarted (spawn #3"));
 }
 
-TEST_F(BridgeOwnRestartTest, AnAnnouncementBeforeTheOpeningMeansNothing) {
+TEST_F(BridgeOwnRestartTest, TheClientsOpeningIsSentToTheNewServerToo) {
+  client(initialize(0));
+  child(1, "Restarting 'server.mjs'");
+  done();
+  time_passes(limits::kOwnRestartWait);
+  EXPECT_THAT(done(), ElementsAre("renumber 2", "child 2 " + initialize(0)));
+  child(2, result(0, server.opening()));
+  EXPECT_THAT(client_got(), SizeIs(1));
+  client(initialized());
+  client(call(2, "echo"));
+  EXPECT_THAT(done(), Contains("child 2 " + call(2, "echo")));
+  child(2, result(2, text_result("new")));
+  EXPECT_THAT(answer_text(), "new");
+}
+
+TEST_F(BridgeOwnRestartTest, AnOpeningThatTheFormerServerHasAnsweredIsMadeOnceMore) {
+  client(initialize(0));
+  child(1, "Restarting 'server.mjs'");
+  child(1, result(0, server.opening()));
+  EXPECT_THAT(client_got(), SizeIs(1));
+  client(initialized());
+  time_passes(limits::kOwnRestartWait);
+  opens(2);
+  EXPECT_THAT(client_got(), IsEmpty());
+}
+
+TEST_F(BridgeOwnRestartTest, TheFirstStartIsNoRestart) {
   client(initialize(0));
   child(1, "[nodemon] starting `node server.mjs`");
   done();
   time_passes(limits::kOwnRestartWait);
   EXPECT_THAT(done(), IsEmpty());
   opens(1);
+  dies(1, 1);
+  client(call(2, "echo"));
+  child(2, "[nodemon] starting `node server.mjs`");
+  done();
+  time_passes(limits::kOwnRestartWait);
+  EXPECT_THAT(done(), IsEmpty());
+  opens(2);
+  child(2, result(2, text_result("new")));
+}
+
+TEST_F(BridgeOwnRestartTest, AStartAfterTheFormerServerHasEndedLateIsARestart) {
+  open_used_session();
+  child(1, "[nodemon] restarting due to changes...");
+  time_passes(limits::kOwnRestartWait);
+  EXPECT_THAT(done(), Contains("renumber 2"));
+  child(2, "[nodemon] starting `node server.mjs`");
+  time_passes(limits::kOwnRestartWait);
+  EXPECT_THAT(done(), Contains("renumber 3"));
+  opens(3);
 }
 
 TEST_F(BridgeOwnRestartTest, TheStatusShowsTheNewGeneration) {

@@ -17,43 +17,31 @@ std::string raw_error(int code, const std::string& message) {
   return nlohmann::json{{"code", code}, {"message", message}}.dump();
 }
 
-TEST(ReadsAsUnopenedTest, ServersSayItInManyWays) {
-  for (const std::string& error :
-       {raw_error(-32002, "Server not initialized"),
-        raw_error(-32603, "Received request before initialization was complete"),
-        raw_error(0, "method is invalid during session initialization"),
-        raw_error(-32000, "Client must be initialised first"),
-        raw_error(-32602, "Invalid request parameters"), raw_error(-32600, "Invalid Request")}) {
-    EXPECT_TRUE(reads_as_unopened(error)) << error;
-  }
-}
-
-TEST(ReadsAsUnopenedTest, OtherErrorsSayNothingOfTheKind) {
-  for (const std::string& error :
-       {raw_error(-32602, "Unknown tool: add"), raw_error(-32601, "Method not found"),
-        raw_error(-32603, "Internal error"), raw_error(-32602, "Invalid request parameters: x"),
-        std::string("{}"), std::string("7")}) {
-    EXPECT_FALSE(reads_as_unopened(error)) << error;
-  }
-}
-
-TEST(AnnouncesRestartTest, WatchersHaveWordsOfTheirOwn) {
+TEST(AnnouncementTest, WatchersHaveWordsOfTheirOwn) {
   for (const std::string line :
        {"Restarting 'server.mjs'", "\x1b[32m[nodemon] restarting due to changes...\x1b[39m",
-        "[nodemon] starting `node server.mjs`",
         "\x1b"
         "c\x1b[32mRestarting 'server.mjs'\x1b[39m"}) {
-    EXPECT_TRUE(announces_restart(line)) << line;
+    EXPECT_EQ(announcement_in(line), Announcement::restart) << line;
   }
+  EXPECT_EQ(announcement_in("[nodemon] starting `node server.mjs`"), Announcement::start);
   for (const std::string line : {"", "\x1b", "Restarting the database", "log: Restarting 'x'",
                                  "[nodemon] 3.1.14", "Completed running 'server.mjs'"}) {
-    EXPECT_FALSE(announces_restart(line)) << line;
+    EXPECT_EQ(announcement_in(line), Announcement::none) << line;
   }
 }
 
 class OwnRestartTest : public ::testing::Test {
  protected:
-  void ask() { restart_.ask(CatalogKind::tools, now_, out_); }
+  /// The server has given its tools.
+  void SetUp() override { restart_.note({list(ListSurvey::List::State::complete)}); }
+  void ask() { restart_.ask(CatalogKind::tools, kRefusal, now_, out_); }
+  static ListSurvey::List list(ListSurvey::List::State state, std::string refusal = {}) {
+    ListSurvey::List list;
+    list.state = state;
+    list.refusal = std::move(refusal);
+    return list;
+  }
   std::optional<std::string> sent() {
     const auto order = out_.pop();
     if (!order) return std::nullopt;
@@ -68,6 +56,7 @@ class OwnRestartTest : public ::testing::Test {
     restart_.on_timeout(now_);
   }
 
+  static constexpr char kRefusal[] = R"json({"code":-32600,"message":"Invalid Request"})json";
   Now now_{Instant() + std::chrono::hours(1), WallTime()};
   Orders out_;
   MessageReader reader_;
@@ -204,6 +193,64 @@ TEST_F(OwnRestartTest, WhatIsDroppedIsNotSuspectedAnyMore) {
   restart_.drop();
   EXPECT_FALSE(restart_.is_suspected());
   EXPECT_EQ(restart_.deadline(), std::nullopt);
+}
+
+class DoubtfulRestartTest : public OwnRestartTest {
+ protected:
+  void SetUp() override {}
+  void ask_unopened() {
+    restart_.ask(CatalogKind::tools, raw_error(-32002, "not initialized"), now_, out_);
+  }
+  bool is_asked() { return sent().has_value(); }
+};
+
+TEST_F(DoubtfulRestartTest, AServerThatHasGivenNoListIsAskedForAnErrorThatNamesTheOpening) {
+  ask();
+  EXPECT_FALSE(is_asked());
+  EXPECT_FALSE(restart_.is_suspected());
+  ask_unopened();
+  EXPECT_TRUE(is_asked());
+}
+
+TEST_F(DoubtfulRestartTest, OnlyARefusalThatNamesTheOpeningMakesItCertain) {
+  ask_unopened();
+  answered(error(77, -32600, "Invalid Request"));
+  EXPECT_FALSE(restart_.is_suspected());
+  ask_unopened();
+  answered(error(77, -32002, "not initialized"));
+  EXPECT_TRUE(restart_.is_certain());
+}
+
+TEST_F(DoubtfulRestartTest, ItIsCertainALimitedNumberOfTimesInARow) {
+  for (int i = 0; i < limits::kDoubtfulRestartsMax; ++i) {
+    ask_unopened();
+    EXPECT_TRUE(is_asked());
+    answered(error(77, -32002, "not initialized"));
+    ASSERT_TRUE(restart_.is_certain());
+    OwnRestart next(2, [] { return std::string("77"); });
+    next.follow(restart_);
+    EXPECT_TRUE(next.follows());
+    restart_ = std::move(next);
+  }
+  ask_unopened();
+  EXPECT_FALSE(is_asked());
+  restart_.expect(now_);
+  passes(limits::kOwnRestartWait);
+  ASSERT_TRUE(restart_.is_certain());
+  OwnRestart next(2, [] { return std::string("77"); });
+  next.follow(restart_);
+  restart_ = std::move(next);
+  ask_unopened();
+  EXPECT_TRUE(is_asked());
+}
+
+TEST_F(DoubtfulRestartTest, AListThatIsRefusedAfterAnAnnouncementExplainsErrors) {
+  const std::string refusal = raw_error(-32002, "not initialized");
+  restart_.note({list(ListSurvey::List::State::failed, refusal)});
+  EXPECT_FALSE(restart_.explains(refusal, "tools/call"));
+  restart_.expect(now_);
+  restart_.note({list(ListSurvey::List::State::failed, refusal)});
+  EXPECT_TRUE(restart_.explains(refusal, "tools/call"));
 }
 
 }  // namespace

@@ -192,6 +192,8 @@ void Promises::on_child_line(Generation gen, const std::vector<int>& numbers) {
       its_life.owes_notice = false;
       forgive_remark();
     }
+    // The answer to another request with the same id may have been taken for its own.
+    if (said.is_unopened && request.is_doubled) request.refused_by = gen;
     // A second answer of a child may be taken for the answer to a later request with the same id.
     for (const int mark : open_) {
       Request& other = requests_.at(mark);

@@ -111,6 +111,10 @@ class Promises {
     /// The client cancelled the request before the bridge can have known an answer to it.
     bool is_withdrawn = false;
     std::vector<Generation> sent_to;
+    /// How many requests had been sent then, together with this one.
+    std::size_t sent_number = 0;
+    /// So many requests were open then that the bridge may have kept no copy of this one.
+    bool was_sent_in_crowd = false;
     /// The number of the child's answer that the bridge has read; 0 if there is none.
     int answer_read = 0;
     /// The child that served when the request came, if that child had stopped reading.
@@ -448,6 +452,7 @@ class Promises {
   std::optional<Instant> closed_at_, stopped_at_;
   bool owed_nothing_when_closed_ = false;
   bool has_exited_ = false;
+  std::size_t sent_count_ = 0;
 };
 
 }  // namespace sitter::sim

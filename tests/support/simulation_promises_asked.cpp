@@ -196,6 +196,8 @@ void Promises::request_sent(Life& its_life, Generation gen, Request& request) {
   if (was_refused) request.answer_read = 0;
   request.is_refused = false;
   request.sent_to.push_back(gen);
+  request.sent_number = ++sent_count_;
+  request.was_sent_in_crowd = open_.size() >= limits::kSentLinesMax;
   // The successor of a child that has stopped reading may serve before it is sent anything.
   if (request.deaf != kNoGeneration && gen > request.deaf) request.is_due_at_once = false;
 }

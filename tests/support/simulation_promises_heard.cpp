@@ -69,6 +69,24 @@ std::optional<std::string> inserted_into(std::string_view original, std::string_
   }
 }
 
+/// Takes the sentence about a refusal that was never explained out of the message of an error.
+std::string without_doubt(std::string line) {
+  const std::size_t begin =
+      line.find(R"json(\n\n[mcp-sitter] The server may have restarted itself before, )json");
+  if (begin == line.npos) return line;
+  constexpr std::string_view kEffect = "then this request had no effect.";
+  constexpr std::string_view kAdvice = " Call again.";
+  std::size_t end = line.find(kEffect, begin) + kEffect.size();
+  if (std::string_view(line).substr(end).starts_with(kAdvice)) end += kAdvice.size();
+  return line.erase(begin, end - begin);
+}
+
+/// Whether the bridge may hold this answer until it knows whether the child was not opened, or is
+/// of another era.
+bool may_be_held(const ChildSaid& said, const ClientSaid& asked) {
+  return said.reads_as_unopened || (said.kind == ChildSaid::Kind::error && !asked.envelope.empty());
+}
+
 bool has_id(std::string_view line, const std::string& raw_id) {
   const json message = json::parse(line, nullptr, false);
   return message.contains("id") && message["id"].dump() == json::parse(raw_id).dump();
@@ -134,14 +152,12 @@ void Promises::check_order(const ChildSaid& said) {
   const auto asked = requests_.find(said.mark);
   if (asked != requests_.end()) {
     const Request& request = asked->second;
-    // The bridge holds the answer to a call for a notice. It holds the error to a request with an
-    // envelope, and an error that reads like that of an unopened server, until it knows what the
-    // error means. If several requests have the same id, each may
-    // have got it.
-    const bool may_be_held =
-        request.said->method == "tools/call" || request.is_doubled || said.reads_as_unopened ||
-        (said.kind == ChildSaid::Kind::error && !request.said->envelope.empty());
-    if (may_be_held) return;
+    // The bridge holds the answer to a call for a notice. If several requests have the same id,
+    // each may have got it.
+    if (request.said->method == "tools/call" || request.is_doubled ||
+        may_be_held(said, *request.said)) {
+      return;
+    }
   }
   const int order = read_order_.at(said.number);
   int& last = life(said.gen).passed_order;
@@ -322,9 +338,11 @@ Heard Promises::passed_answer(const std::string& line, const ChildSaid& said) {
   } else {
     std::string expected = said.before + request.said->id + said.after;
     if (must_expire(*request.said)) expected = expired(std::move(expected));
-    const auto inserted = inserted_into(expected, line);
+    const std::string answer = said.reads_as_unopened ? without_doubt(line) : line;
+    const auto inserted = inserted_into(expected, answer);
     if (!inserted) throw Broken("an answer was changed, or has another id than its request");
-    if (!inserted->empty() && !json::accept(line)) throw Broken("the line is not valid JSON");
+    if (line.size() > expected.size() && !json::accept(line))
+      throw Broken("the line is not valid JSON");
     check_inserted(*inserted, said, request);
     check_pause(said, request);
   }
@@ -362,7 +380,7 @@ void Promises::check_pause(const ChildSaid& said, const Request& request) const 
   const bool has_waited = listed_at_ && request.waits_since < *listed_at_ &&
                           request.answer_read == said.number && said.has_content;
   // Such an error may only have waited until it was known what it means.
-  if (said.reads_as_unopened) return;
+  if (may_be_held(said, *request.said)) return;
   if (!has_waited || request.batch != 0 || closed_at_ || stopped_at_) return;
   if (now_ < *listed_at_ + limits::kPauseAfterList && !life(said.gen).retired_at) {
     throw Broken("an answer comes before the client has built its tools from the list");
@@ -478,9 +496,8 @@ bool Promises::must_tell(const ChildSaid& said, const Request& request) const {
   const bool may_have_retired =
       its_life.retired_at || (its_life.was_followed && !its_life.is_killed);
   // An error that was held until its child ended says nothing about the next child.
-  const bool may_be_held = said.reads_as_unopened ||
-                           (said.kind == ChildSaid::Kind::error && !request.said->envelope.empty());
-  const bool may_be_old = may_be_held && (its_life.is_input_closed || !its_life.is_up);
+  const bool may_be_old =
+      may_be_held(said, *request.said) && (its_life.is_input_closed || !its_life.is_up);
   const bool is_clear = request.answer_read == said.number && !request.is_cancelled &&
                         !may_have_retired && !may_be_old;
   return is_clear && said.has_content && !said.has_structure && !is_mixed() &&

@@ -98,6 +98,9 @@ void Promises::check_refusal_passed(const ChildSaid& said, const Request& reques
 void Promises::check_refused_given_up(const Request& request) const {
   if (!request.is_refused || stopped_at_ || closed_at_ || scene_.has_large_requests) return;
   if (open_.size() >= limits::kWaitingCountMax) return;
+  const bool may_be_unkept =
+      request.was_sent_in_crowd || sent_count_ - request.sent_number >= limits::kSentLinesMax;
+  if (may_be_unkept && !request.said->is_repeatable()) return;
   // A cursor of the former server means nothing to the next.
   if (is_list(request.said->method) && !request.said->is_first_page) return;
   const Life& next = lives_.at(request.sent_to.back() + 1);

@@ -191,7 +191,7 @@ struct ChildSaid {
   /// be an answer too.
   bool is_answer = false;
   bool is_refusal = false;
-  /// An error in the words of a server that was not opened, and whether it really is one: the
+  /// An error that may be that of a server that was not opened, and whether it really is one: the
   /// server was started anew, and has not carried out the request.
   bool reads_as_unopened = false;
   bool is_unopened = false;

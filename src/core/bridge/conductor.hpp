@@ -161,10 +161,12 @@ class Conductor {
 
   // conductor_own_restart.cpp: a server that was started anew behind the process of its child
   bool doubt_opening(Child& child, ClientRequest& request, std::string_view error);
-  void expect_own_restart(Child& child);
+  void doubt_opening(Child& child, const std::vector<ListSurvey::List>& lists);
+  void expect_own_restart(Child& child, Announcement announcement);
   bool take_own_restarts();
   bool may_take_own_restart(const Child& child) const;
-  std::optional<CatalogKind> list_for_doubt(const Child& child) const;
+  static std::optional<CatalogKind> list_for_doubt(const Child& child);
+  void drop_doubt(Child& child);
   void on_restarted_itself(Child& child);
 
   // conductor_client.cpp: the client's lines

@@ -8,6 +8,7 @@
 #include "core/bridge/conductor.hpp"
 #include "core/child/child_requests.hpp"
 #include "core/child/history.hpp"
+#include "core/child/unopened.hpp"
 #include "core/client/opening.hpp"
 #include "core/streams/stream_tag.hpp"
 #include "core/tell/catalogs.hpp"
@@ -139,8 +140,8 @@ void Conductor::add_noise(Child& child, std::string_view text) {
   constexpr std::size_t kept = limits::kStderrLineMax;
   ring_of(child).add_stdout(child.gen(), text.substr(0, kept),
                             text.size() - std::min(text.size(), kept));
-  if (announces_restart(text)) {
-    expect_own_restart(child);
+  if (const Announcement announcement = announcement_in(text); announcement != Announcement::none) {
+    expect_own_restart(child, announcement);
     return;
   }
   if (history_->add_noise(child.gen(), text.substr(0, kept))) {
@@ -245,9 +246,6 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
   }
   if (shows_every_digit(message.id)) child.keeps_integers = true;
   const auto before = child.handshake.state();
-  if (message.kind == Message::Kind::result && before != Handshake::State::opening) {
-    child.has_succeeded = true;
-  }
   // A child that is on its way out cannot be asked for the next page.
   if ((child.life.is_up() || before == Handshake::State::opening) &&
       child.handshake.on_answer(message, now_, out_)) {

@@ -190,7 +190,8 @@ void Conductor::on_client_request(const Message& message, Line line) {
 void Conductor::pass_on(ClientRequest& request, const Message& message, Line line,
                         Outgoing outgoing) {
   Child* const child = generations_.serving();
-  const bool is_unheard = child == nullptr || child->input.is_deaf();
+  const bool is_unheard =
+      child == nullptr || child->input.is_deaf() || child->own_restart.is_suspected();
   if (message.method == Method::ping && (is_unheard || rebuilder_->holds_requests())) {
     answer_result(request, "{}");
     return;

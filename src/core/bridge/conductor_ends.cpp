@@ -47,6 +47,7 @@ void Conductor::on_over(Child dead) {
   history_->on_over({gen, dead.life.pid(), dead.life.started().wall, end.lifetime, end}, tail,
                     was_candidate, now_.wall);
 
+  drop_doubt(dead);
   for (ClientRequest* request : refusals_of(gen)) answer_held(*request);
   void_questions(gen);
   streams_.on_child_lost(gen, turn());

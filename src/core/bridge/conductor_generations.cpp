@@ -151,7 +151,10 @@ void Conductor::advance(Child& child) {
   for (std::string& failure : handshake.take_call_failures()) {
     notices_->add_replay_failure(std::move(failure));
   }
-  if (const auto lists = handshake.take_lists(now_)) on_lists(child, *lists);
+  if (const auto lists = handshake.take_lists(now_)) {
+    on_lists(child, *lists);
+    doubt_opening(child, *lists);
+  }
   release_explained(child);
   if (child.role == Role::coming && handshake.is_there()) {
     begin_serving(child);

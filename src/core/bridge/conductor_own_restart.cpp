@@ -6,7 +6,9 @@
 #include "core/build/rebuilder.hpp"
 #include "core/child/history.hpp"
 #include "core/child/killer.hpp"
+#include "core/child/unopened.hpp"
 #include "core/client/opening.hpp"
+#include "core/tell/notices.hpp"
 #include "core/wire/catalog_kind.hpp"
 #include "sitter/limits.hpp"
 
@@ -22,16 +24,23 @@ bool Conductor::doubt_opening(Child& child, ClientRequest& request, std::string_
                       request.method != Method::initialize && !request.is_retried &&
                       reads_as_unopened(error) && may_take_own_restart(child);
   if (!may_be) return false;
-  const std::string_view line =
-      request.has_line() ? request.extra->line.text() : sent_lines_.find(request.order);
-  if (line.empty() || (!request.has_line() && !requests_.may_keep(line.size()))) return false;
   const auto kind = list_for_doubt(child);
-  const bool was_open =
-      child.serves() && child.has_succeeded && child.handshake.state() == Handshake::State::done;
-  if (kind && was_open) child.own_restart.ask(*kind, now_, out_);
+  const bool was_open = child.serves() && child.handshake.state() == Handshake::State::done;
+  if (kind && was_open) child.own_restart.ask(*kind, error, now_, out_);
   if (!child.own_restart.is_suspected()) return false;
-  if (!request.has_line()) requests_.keep(request, OwnedLine(line));
+  const std::string_view line =
+      request.has_line() ? std::string_view() : sent_lines_.find(request.order);
+  if (!line.empty() && requests_.may_keep(line.size())) requests_.keep(request, OwnedLine(line));
   return true;
+}
+
+/// A server that was started anew before its lists were taken has refused them.
+void Conductor::doubt_opening(Child& child, const std::vector<ListSurvey::List>& lists) {
+  child.own_restart.note(lists);
+  for (const ListSurvey::List& list : lists) {
+    if (list.refusal.empty() || !may_take_own_restart(child)) continue;
+    child.own_restart.ask(list.kind, list.refusal, now_, out_);
+  }
 }
 
 /// Whether an error that reads like that of an unopened server may come from a server that was
@@ -39,24 +48,32 @@ bool Conductor::doubt_opening(Child& child, ClientRequest& request, std::string_
 bool Conductor::may_take_own_restart(const Child& child) const {
   const bool is_alone = std::none_of(generations_.begin(), generations_.end(),
                                      [&](const Child& other) { return &other != &child; });
-  return is_alone && child.life.is_up() && !child.is_retiring() && opening() == nullptr &&
+  // The client's own opening can be sent to the new server.
+  const bool is_opening_here =
+      opening() == nullptr ||
+      (opening_->was_sent_to(child.gen()) && child.handshake.state() == Handshake::State::opening);
+  return is_alone && child.life.is_up() && !child.is_retiring() && is_opening_here &&
          opening_->session().is_asked() && !rebuilder_->is_on() && !killer_->is_killing() &&
          ending_.is_none();
 }
 
-/// A list that the child has been able to give.
-std::optional<CatalogKind> Conductor::list_for_doubt(const Child& child) const {
+/// A list that the child has given, or at least can have.
+std::optional<CatalogKind> Conductor::list_for_doubt(const Child& child) {
+  std::optional<CatalogKind> declared;
   for (const CatalogKind kind : kCatalogKinds) {
-    const bool was_taken = kind == CatalogKind::tools ? child.lists == Child::Lists::with_tools
-                                                      : child.lists != Child::Lists::unknown;
-    if (was_taken && child.handshake.opened_with().declares(catalog_name(kind))) return kind;
+    if (child.own_restart.has_given(kind)) return kind;
+    const bool is_declared = child.handshake.opened_with().declares(catalog_name(kind));
+    if (is_declared && !declared) declared = kind;
   }
-  return std::nullopt;
+  return declared;
 }
 
-/// A watcher has announced on stdout that it starts the server anew.
-void Conductor::expect_own_restart(Child& child) {
+/// A watcher has announced on stdout that it starts the server anew. The first start of its server
+/// is no restart.
+void Conductor::expect_own_restart(Child& child, Announcement announcement) {
   if (!may_take_own_restart(child) || !child.has_begun()) return;
+  const bool may_be_first = !child.own_restart.follows() && !child.is_past_opening();
+  if (announcement == Announcement::start && may_be_first) return;
   out_.log(Level::info,
            fmt::format("child {} announces that its server is started anew", child.gen()));
   child.own_restart.expect(now_);
@@ -67,7 +84,7 @@ bool Conductor::take_own_restarts() {
   for (Child& child : generations_) {
     if (!child.own_restart.is_suspected()) continue;
     if (!may_take_own_restart(child)) {
-      child.own_restart.drop();
+      drop_doubt(child);
       release_explained(child);
       return true;
     } else if (child.own_restart.is_certain()) {
@@ -76,6 +93,23 @@ bool Conductor::take_own_restarts() {
     }
   }
   return false;
+}
+
+/// The child is about to end, so nobody will know whether its server was started anew.
+void Conductor::drop_doubt(Child& child) {
+  if (!child.own_restart.is_suspected()) return;
+  child.own_restart.drop();
+  const std::string text = fmt::format(
+      "[mcp-sitter] The server may have restarted itself before, so that nobody had opened it: "
+      "then this request had no effect.{}",
+      ending_.is_none() ? " Call again." : "");
+  for (ClientRequest* request : refusals_of(child.gen())) {
+    const Message* const answer = kept_reader_.read(request->extra->answer.line());
+    if (answer == nullptr || !Notices::fits_error(answer->error)) continue;
+    Edits edits(request->extra->answer.line());
+    Notices::append_to_error(answer->error, text, edits);
+    requests_.rewrite_held(*request, edits.apply());
+  }
 }
 
 /// The server behind the process of the child was started anew. It is the next generation, which is
@@ -91,6 +125,7 @@ void Conductor::on_restarted_itself(Child& child) {
                                     end_clause(end), next.gen()));
   next.life.go_on_from(child.life, now_);
   next.input = child.input;
+  next.own_restart.follow(child.own_restart);
   const Child former = generations_.take(child);
   std::string tail = ring_.tail(gen);
   ring_.child_started(next.gen(), next.life.pid());
@@ -106,7 +141,7 @@ void Conductor::on_restarted_itself(Child& child) {
     if (!request->is_repeatable() &&
         !former.own_restart.explains(error, method_name(request->method))) {
       answer_held(*request);
-    } else if (requests_.may_wait(request->extra->line.size())) {
+    } else if (request->has_line() && requests_.may_wait(request->extra->line.size())) {
       answers_.on_retried(*request);
       requests_.retry(*request, now_.steady);
     } else {

@@ -126,9 +126,6 @@ struct Child {
   /// Errors of the child are held until it is known whether it can serve this client at all, or was
   /// started anew without an opening.
   bool has_held_errors = false;
-  /// The child has answered a request after its opening with a result, so that it does not refuse
-  /// everything.
-  bool has_succeeded = false;
   /// The child has answered an id that no double can hold, so it keeps integers of at least 64
   /// bits.
   bool keeps_integers = false;

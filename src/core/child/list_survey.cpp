@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "core/base/raw_id.hpp"
+#include "core/child/unopened.hpp"
 #include "core/wire/json_view.hpp"
 #include "core/wire/method.hpp"
 #include "core/wire/protocol.hpp"
@@ -25,14 +25,6 @@ Milliseconds wait_of(CatalogKind kind) {
 }
 
 }  // namespace
-
-bool may_mean_unopened(std::string_view error) {
-  constexpr std::array kOthers = {ErrorCode::method_not_found, ErrorCode::internal_error,
-                                  ErrorCode::header_mismatch, ErrorCode::missing_client_capability,
-                                  ErrorCode::unsupported_version};
-  return std::none_of(kOthers.begin(), kOthers.end(),
-                      [&](ErrorCode code) { return has_code(error, code); });
-}
 
 void ListSurvey::begin(CatalogKind kind, Now now, Orders& out) {
   const auto known = std::find_if(lists_.begin(), lists_.end(),
@@ -88,6 +80,8 @@ bool ListSurvey::on_answer(const Message& answer, Orders& out) {
       list->is_stateless = true;
     }
     list->state = list->answer == Answer::absent ? State::complete : State::failed;
+    const bool is_short = answer.error.size() <= limits::kRefusalBytesMax;
+    if (is_short && names_opening(answer.error)) list->refusal = answer.error;
     return true;
   }
   const auto [items, cursor, type, meta] =

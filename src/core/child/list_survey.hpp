@@ -15,11 +15,6 @@
 
 namespace sitter {
 
-/// Whether this raw error may mean that the session must be opened first. Some codes can't mean
-/// that: they say that the server lacks the method or has failed itself, or they prove that the
-/// server knows the stateless revision.
-bool may_mean_unopened(std::string_view error);
-
 /// Makes the raw id of a request of the bridge.
 using MakeId = std::function<std::string()>;
 /// Makes the raw `_meta` of a request of the bridge. It is empty in a session that was opened with
@@ -54,6 +49,8 @@ class ListSurvey {
     bool is_outdated = false;
     /// The answer was that of a server of the stateless revision.
     bool is_stateless = false;
+    /// The raw error, if the list was refused in words that name the opening.
+    std::string refusal;
     /// The raw value, if the answer names the server.
     std::string server_info;
   };

@@ -1,23 +1,15 @@
 #include "core/child/own_restart.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <iterator>
 
 #include "core/base/raw_id.hpp"
+#include "core/child/unopened.hpp"
 #include "core/wire/json_view.hpp"
-#include "core/wire/protocol.hpp"
 #include "core/wire/reply.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 /// The message without the name of the method, which some servers quote.
 std::string general_message(std::string_view error, std::string_view method) {
@@ -30,29 +22,34 @@ std::string general_message(std::string_view error, std::string_view method) {
 
 }  // namespace
 
-bool reads_as_unopened(std::string_view error) {
-  const std::string message = lower(string_value(member(error, "message")));
-  // The Python SDK says no more than this.
-  const bool is_of_python = message == "invalid request parameters";
-  return is_of_python || has_code(error, ErrorCode::invalid_request) ||
-         message.find("initializ") != message.npos || message.find("initialis") != message.npos;
-}
-
-bool announces_restart(std::string_view line) {
+Announcement announcement_in(std::string_view line) {
   // Watchers that take the pipe for a terminal begin with a colour, or clear the screen.
   while (line.starts_with('\x1b')) {
     const std::size_t end = line.find_first_of("cmJH");
     line.remove_prefix(end == line.npos ? line.size() : end + 1);
   }
-  constexpr std::string_view kWords[] = {"Restarting '", "[nodemon] restarting",
-                                         "[nodemon] starting `"};
-  return std::any_of(std::begin(kWords), std::end(kWords),
-                     [&](std::string_view words) { return line.starts_with(words); });
+  if (line.starts_with("Restarting '") || line.starts_with("[nodemon] restarting")) {
+    return Announcement::restart;
+  }
+  return line.starts_with("[nodemon] starting `") ? Announcement::start : Announcement::none;
 }
 
-void OwnRestart::ask(CatalogKind kind, Now now, Orders& out) {
+void OwnRestart::note(const std::vector<ListSurvey::List>& lists) {
+  for (const ListSurvey::List& list : lists) {
+    if (list.state == ListSurvey::List::State::complete) given_.insert(list.kind);
+    if (state_ != State::expected || list.refusal.empty()) continue;
+    refusal_ = list.refusal;
+    list_method_ = method_name(list_method(list.kind));
+  }
+}
+
+void OwnRestart::ask(CatalogKind kind, std::string_view error, Now now, Orders& out) {
   if (is_certain() || (is_suspected() && !list_id_.empty())) return;
   if (state_ == State::none) {
+    is_doubtful_ = !has_given(kind);
+    const bool may_ask =
+        !is_doubtful_ || (names_opening(error) && doubtful_in_row_ < limits::kDoubtfulRestartsMax);
+    if (!may_ask) return;
     state_ = State::asked;
     deadline_ = now.steady + limits::kOwnRestartListWait;
   }
@@ -64,6 +61,7 @@ void OwnRestart::ask(CatalogKind kind, Now now, Orders& out) {
 void OwnRestart::expect(Now now) {
   if (is_certain()) return;
   if (state_ != State::expected) latest_ = now.steady + limits::kOwnRestartWaitsMax;
+  is_doubtful_ = false;
   state_ = State::expected;
   deadline_ = std::min(now.steady + limits::kOwnRestartWait, latest_);
 }
@@ -78,12 +76,18 @@ bool OwnRestart::on_answer(const Message& answer) {
   if (list_id_.empty() || !same_id(answer.id, list_id_)) return false;
   list_id_.clear();
   if (state_ != State::asked && state_ != State::expected) return true;
-  const bool is_refused = answer.kind == Message::Kind::error &&
-                          (may_mean_unopened(answer.error) || reads_as_unopened(answer.error));
-  if (is_refused) refusal_ = answer.error;
-  if (state_ == State::asked && is_refused) be_certain();
+  if (is_refusal(answer)) {
+    refusal_ = answer.error;
+    if (state_ == State::asked) be_certain();
+  }
   if (state_ == State::asked) drop();
   return true;
+}
+
+bool OwnRestart::is_refusal(const Message& answer) const {
+  if (answer.kind != Message::Kind::error) return false;
+  return names_opening(answer.error) ||
+         (!is_doubtful_ && (may_mean_unopened(answer.error) || reads_as_unopened(answer.error)));
 }
 
 bool OwnRestart::explains(std::string_view error, std::string_view method) const {

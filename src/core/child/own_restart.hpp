@@ -1,8 +1,11 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/base/orders.hpp"
 #include "core/child/list_survey.hpp"
@@ -12,18 +15,22 @@
 
 namespace sitter {
 
-/// Whether this raw error may be the answer of a server that was not opened. The protocol has no
-/// code for it, and servers differ: some name the initialization in the message, others find the
-/// request or its params invalid. The errors of a server that was opened may read the same.
-bool reads_as_unopened(std::string_view error);
+/// What a watcher (`node --watch`, nodemon) says on stdout.
+enum class Announcement {
+  none,
+  restart,  ///< the server is started anew
+  start,    ///< the server is started, perhaps for the first time
+};
 
-/// Whether this line on stdout is that of a watcher (`node --watch`, nodemon) which starts the
-/// server anew.
-bool announces_restart(std::string_view line);
+Announcement announcement_in(std::string_view line);
 
 /// Finds out whether the server behind a child was started anew on the same pipes, as watchers do.
 /// The new server was not opened. Some servers refuse every request then; others answer, so that
 /// only the watcher's own words show the restart.
+///
+/// A server that has given a list and refuses it now was started anew. A server that has given no
+/// list may be broken instead, so its errors must name the opening. It is opened again a limited
+/// number of times in a row, because it could refuse everything for ever.
 ///
 ///     none --ask--> asked --a list is refused, too--> certain
 ///      |  ^-----------/ |   a list is answered, or nothing in time
@@ -36,10 +43,20 @@ class OwnRestart {
  public:
   OwnRestart(Generation gen, MakeId make_id) : gen_(gen), make_id_(std::move(make_id)) {}
 
-  /// A request was refused as by a server that was not opened. A list of this kind shows whether
-  /// the server refuses everything. The server had answered it before. After an announcement, the
-  /// list only shows how the server refuses.
-  void ask(CatalogKind kind, Now now, Orders& out);
+  /// The child is the next server behind the same process.
+  void follow(const OwnRestart& former) {
+    follows_ = true;
+    doubtful_in_row_ = former.is_doubtful_ ? former.doubtful_in_row_ + 1 : 0;
+  }
+  bool follows() const { return follows_; }
+
+  /// Lists of the server were taken, or refused.
+  void note(const std::vector<ListSurvey::List>& lists);
+  bool has_given(CatalogKind kind) const { return given_.contains(kind); }
+  /// A request was refused with this raw error, as by a server that was not opened. A list of this
+  /// kind shows whether the server refuses everything. After an announcement, the list only shows
+  /// how the server refuses.
+  void ask(CatalogKind kind, std::string_view error, Now now, Orders& out);
   /// A watcher has announced that it starts the server anew. The former server may still read for a
   /// moment.
   void expect(Now now);
@@ -62,12 +79,21 @@ class OwnRestart {
   enum class State { none, asked, expected, certain };
 
   void be_certain();
+  bool is_refusal(const Message& answer) const;
 
   Generation gen_;
   MakeId make_id_;
   State state_ = State::none;
   std::string list_id_;
   std::string_view list_method_;
+  /// The kinds of the lists that the server has given.
+  std::set<CatalogKind> given_;
+  bool follows_ = false;
+  /// The server has not given the list that it was asked for.
+  bool is_doubtful_ = false;
+  /// How many servers before this one were taken for started anew although they had not given
+  /// the list.
+  int doubtful_in_row_ = 0;
   /// The raw error with which the list was refused.
   std::string refusal_;
   std::optional<Instant> deadline_;

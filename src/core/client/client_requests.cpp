@@ -329,6 +329,12 @@ void ClientRequests::hold(ClientRequest& request, std::string answer) {
   request.more().answer = OwnedLine(std::move(answer));
 }
 
+void ClientRequests::rewrite_held(ClientRequest& request, std::string answer) {
+  release(request);
+  held_bytes_ += answer.size();
+  request.extra->answer = OwnedLine(std::move(answer));
+}
+
 OwnedLine ClientRequests::release(ClientRequest& request) {
   assert(request.state == State::held);
   held_bytes_ -= request.extra->answer.size();

@@ -187,6 +187,8 @@ class ClientRequests {
   void mark_ours(ClientRequest& request);
   /// The answer is there, and is kept.
   void hold(ClientRequest& request, std::string answer);
+  /// The held answer gets another text.
+  void rewrite_held(ClientRequest& request, std::string answer);
   /// Returns the held answer. The caller takes the request next.
   OwnedLine release(ClientRequest& request);
   /// The child of the request died, or has refused it: the request waits again, before all requests

@@ -76,6 +76,8 @@ class Notices {
   /// a model reads of an error. The notice counts as told.
   void put_into_error(std::string_view raw_id, std::string_view error, const NoticeFacts& known,
                       Edits& edits);
+  /// Appends a paragraph to the message of an error that a notice fits.
+  static void append_to_error(std::string_view error, std::string_view text, Edits& edits);
   std::string text(const NoticeFacts& known) const;
   /// Returns the text, which counts as told in the answer to the request with this raw id.
   std::string tell(std::string_view raw_id, const NoticeFacts& known);
