@@ -32,6 +32,11 @@ class BridgeFirstBuildTest : public BridgeRebuildTest {
     EXPECT_THAT(done(), ElementsAre("start build " + std::to_string(number)));
     started(build(number));
   }
+  nlohmann::json status(const Id& id) {
+    done();
+    client(call(id, "sitter_status"));
+    return nlohmann::json::parse(answer_text());
+  }
 };
 
 TEST_F(BridgeFirstBuildTest, TheOpeningWaitsForTheBuildAndIsAnsweredByTheServer) {
@@ -158,6 +163,52 @@ TEST_F(BridgeFirstBuildTest, ABuildThatBringsNoCommandIsAFailureAndNoLoop) {
   got = done();
   EXPECT_THAT(got, AllOf(SizeIs(1), Contains(HasSubstr("the build succeeded, and server still does "
                                                        "not exist"))));
+}
+
+TEST_F(BridgeFirstBuildTest, TheStatusSaysThatTheBuildFailedAndWhatShowsIt) {
+  open_before_the_build();
+  time_passes(seconds(3));
+  dies(build(1), 2);
+  time_passes(seconds(5));
+  const auto shown = status(1);
+  const std::string what =
+      "the server could not be started: it is not built yet, and the build failed (exit 2) after "
+      "3s (sitter_build_log shows the build)";
+  EXPECT_EQ(shown["summary"],
+            "No server is running; " + what + ", 5s ago; the next request starts it.");
+  EXPECT_EQ(shown["lastFailure"]["what"], what);
+  EXPECT_EQ(shown["lastFailure"]["ageSeconds"], 5);
+}
+
+TEST_F(BridgeFirstBuildTest, TheStatusForAPersonNamesTheCommandThatShowsTheBuild) {
+  fail_the_first_build();
+  control(7, R"json({"command":"status"})json");
+  EXPECT_THAT(control_got(7),
+              ElementsAre(HasSubstr("the build failed (exit 2) after 0s (mcp-sitter ctl reload "
+                                    "builds again and shows the output)")));
+}
+
+TEST_F(BridgeFirstBuildTest, TheStatusSaysThatTheBuildBroughtNoCommand) {
+  open_before_the_build();
+  dies(build(1), 0);
+  start_finds_no_command(2);
+  const auto shown = status(1);
+  const std::string what =
+      "the server could not be started: the build succeeded, and server still does not exist "
+      "(sitter_build_log shows the build)";
+  EXPECT_THAT(shown["summary"].get<std::string>(), HasSubstr(what));
+  EXPECT_EQ(shown["lastFailure"]["what"], what);
+}
+
+TEST_F(BridgeFirstBuildTest, TheStatusSaysThatTheBuildWasStopped) {
+  fail_the_first_build();
+  client(call(1, "echo"));
+  builds_again(2, 2);
+  client(call(2, "sitter_kill"));
+  dies(build(2), 143, "SIGTERM");
+  EXPECT_THAT(status(3)["summary"].get<std::string>(),
+              HasSubstr("it is not built yet, and the build was stopped after 0s (sitter_build_log "
+                        "shows the build)"));
 }
 
 TEST_F(BridgeFirstBuildTest, AProbeWaitsForTheBuildToo) {

@@ -148,6 +148,7 @@ TEST_P(BridgeOfferedTest, AFirstBuildThatFails) {
   started(build(2));
   child_says(build(2), "a.c:1:2: error: no");
   dies(build(2), 2);
+  call_if_offered(2, Builtin::status);
   expect_only_offered_names();
 }
 

@@ -54,6 +54,20 @@ TEST(HistoryTest, TheEndOfALaterChildIsToldAlsoIfAnEarlierChildIsOverLast) {
   EXPECT_EQ(history.last_served()->reason, EndReason::crashed);
 }
 
+TEST(HistoryTest, TheEndOfABuildThatBroughtNoCommandIsTheLastFailure) {
+  History history;
+  History::Life missing = life(1, EndReason::not_executed);
+  missing.end->is_command_missing = true;
+  history.on_over(missing, "", false, at(1));
+  history.on_unbuilt("the build failed", at(9));
+  EXPECT_EQ(history.last_end()->why, "the build failed");
+  EXPECT_TRUE(history.last_end()->is_unbuilt);
+  EXPECT_TRUE(history.last_end()->is_command_missing);
+  EXPECT_EQ(history.last_end_at(), at(9));
+  EXPECT_EQ(history.last_failure()->end, history.last_end());
+  EXPECT_EQ(history.last_failure()->at, at(9));
+}
+
 TEST(HistoryTest, AnEndInGoodOrderIsNoFailure) {
   History history;
   for (const EndReason reason :

@@ -303,7 +303,7 @@ class Conductor {
   bool refuse_waiting_call(ClientRequest& request, const Message& message);
   void begin_kill(ClientRequest& request, KillScope scope);
   void finish_kill();
-  StatusFacts status() const;
+  StatusFacts status(bool is_for_person) const;
   std::string state_word() const;
 
   // conductor_rebuild.cpp: how a rebuild concerns the other machines

@@ -77,7 +77,10 @@ void Conductor::on_over(Child dead) {
   if (is_deliberate || is_replaced) return;
   if (!is_of_rebuild && build_first()) return;
   if (is_of_rebuild && is_unbuilt()) {
-    end.why = fmt::format("the build succeeded, and {} still does not exist", config_.command);
+    history_->on_unbuilt(
+        fmt::format("the build succeeded, and {} still does not exist", config_.command),
+        now_.wall);
+    end = *history_->last_end();
   }
   // The child has not shown that it works, so all waiting requests fail. Otherwise a child that
   // always dies on its way would be started for ever.

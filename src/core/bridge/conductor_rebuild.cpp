@@ -203,7 +203,12 @@ void Conductor::tell_build_progress() {
 }
 
 void Conductor::on_build_over() {
-  switch (rebuilder_->on_build_over(ending_.is_stopping(), turn())) {
+  const Rebuilder::Next next = rebuilder_->on_build_over(ending_.is_stopping(), turn());
+  if (next != Rebuilder::Next::goes_on && is_unbuilt()) {
+    history_->on_unbuilt("it is not built yet, and " + build_clause(*rebuilder_->build()->result()),
+                         now_.wall);
+  }
+  switch (next) {
     case Rebuilder::Next::goes_on:
       break;
     case Rebuilder::Next::is_given_up:
@@ -234,13 +239,11 @@ std::string Conductor::first_build_clause() const {
 
 /// A build has failed that was to bring the command. Answers all requests that waited for it.
 void Conductor::fail_unbuilt() {
-  const Build& build = *rebuilder_->build();
-  ChildEnd end = *history_->last_end();
-  end.why = "it is not built yet, and " + build_clause(*build.result());
+  const ChildEnd& end = *history_->last_end();
   starts_->on_failed({end, {}});
   // The answers tell it.
   notices_->forget_reload_failure();
-  on_start_failed(end, {}, false, build.excerpt());
+  on_start_failed(end, {}, false, rebuilder_->build()->excerpt());
 }
 
 /// The new child has ended before the callers were told that it serves.

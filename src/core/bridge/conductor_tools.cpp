@@ -137,7 +137,7 @@ void Conductor::on(const fact::BinaryInspected& fact) {
     case Purpose::remember:
       break;
     case Purpose::status_for_log:
-      out_.log(order::Log::Level::warn, status_text(status()));
+      out_.log(order::Log::Level::warn, status_text(status(true)));
       break;
     case Purpose::rebuild:
       if (rebuilder_->waits_for(Rebuilder::State::look)) finish_rebuild({});
@@ -155,7 +155,8 @@ void Conductor::on(const fact::BinaryInspected& fact) {
       }
       break;
     case Purpose::status:
-      if (request != nullptr) answer_tool_text(*request, status_text(status()), false);
+      if (request == nullptr) break;
+      answer_tool_text(*request, status_text(status(request->is_control())), false);
       break;
     case Purpose::binary_info:
       if (request != nullptr) answer_tool_text(*request, binary_text(binary_, now_.wall), false);
@@ -205,7 +206,14 @@ std::string Conductor::state_word() const {
   return fmt::format("exited ({})", last->status.code);
 }
 
-StatusFacts Conductor::status() const {
+/// A person has the commands of `mcp-sitter ctl` and no tools.
+StatusFacts Conductor::status(bool is_for_person) const {
+  const auto clause_of = [&](const ChildEnd& end) {
+    if (!end.is_unbuilt) return end_clause(end);
+    return end_clause(end) +
+           (is_for_person ? tool_hint("mcp-sitter ctl reload", "builds again and shows the output")
+                          : tool_hint(names_.name(Builtin::build_log), "shows the build"));
+  };
   const auto since = [this](Now then) {
     return std::chrono::duration_cast<Milliseconds>(now_.steady - then.steady);
   };
@@ -222,7 +230,7 @@ StatusFacts Conductor::status() const {
   facts.last_kill = history_->last_end_at();
   if (const auto& last = history_->last_end()) {
     facts.last_kill_reason = kill_reason_words(*last);
-    facts.last_end = end_clause(*last);
+    facts.last_end = clause_of(*last);
     facts.last_end_age = std::chrono::floor<Milliseconds>(now_.wall - *history_->last_end_at());
     if (has_exited(*last)) facts.previous_exit_code = last->status.code;
     if (last->reason != EndReason::not_executed) facts.previous_lifetime = last->lifetime;
@@ -244,7 +252,7 @@ StatusFacts Conductor::status() const {
   facts.requests_waiting = static_cast<std::int64_t>(requests_.waiting_count());
   if (const auto& failure = history_->last_failure()) {
     const ChildEnd& end = failure->end;
-    facts.last_failure = {{end_clause(end),
+    facts.last_failure = {{clause_of(end),
                            {},
                            end.status.signal,
                            failure->stderr_tail,

@@ -64,6 +64,8 @@ struct ChildEnd {
   bool may_be_of_other_era = false;
   /// The child could not be started because no file has the name of the command.
   bool is_command_missing = false;
+  /// The build that was to bring the command has ended without it, and `why` says how.
+  bool is_unbuilt = false;
   /// Nobody has seen the end: it was ordered and the child is still there, or there was no child.
   bool is_unseen = false;
   /// There was no process, so there is no lifetime.

@@ -24,6 +24,13 @@ void History::on_over(Life life, std::string stderr_tail, bool was_candidate, Wa
   if (lives_.size() > limits::kHistoryMax) lives_.pop_front();
 }
 
+void History::on_unbuilt(std::string why, WallTime now) {
+  last_end_->why = std::move(why);
+  last_end_->is_unbuilt = true;
+  last_end_at_ = now;
+  last_failure_ = {*last_end_, {}, now};
+}
+
 void History::on_served_over(Generation gen, ChildEnd end, std::string last_words) {
   tell(gen, end, std::move(last_words));
   last_served_ = std::move(end);

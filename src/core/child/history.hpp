@@ -42,6 +42,9 @@ class History {
   /// A child is over. `was_candidate`: the child was to take the place of another child, which
   /// still serves.
   void on_over(Life life, std::string stderr_tail, bool was_candidate, WallTime now);
+  /// The command of the last child is missing, and the build that was to bring it has ended without
+  /// it. `why` says how.
+  void on_unbuilt(std::string why, WallTime now);
   /// A child that had requests of the client has ended, or another child serves in its place.
   /// `last_words` is the end of its stderr, if no answer has told the model about it.
   void on_served_over(Generation gen, ChildEnd end, std::string last_words);
