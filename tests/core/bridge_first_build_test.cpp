@@ -17,6 +17,13 @@ class BridgeFirstBuildTest : public BridgeRebuildTest {
     EXPECT_THAT(done(), ElementsAre("start 1", "start build 1"));
     started(build(1));
   }
+  /// The bridge has answered the opening, and the build goes on.
+  void answer_the_opening_during_the_build() {
+    open_before_the_build();
+    time_passes(config.answer_within);
+    client(initialized());
+    done();
+  }
   /// The bridge has answered the opening, and no server was built.
   void fail_the_first_build() {
     open_before_the_build();
@@ -85,6 +92,118 @@ TEST_F(BridgeFirstBuildTest, ARequestWaitsForTheBuildAsForASlowStart) {
   opens(2);
   EXPECT_THAT(done(), Contains("child 2 " + call(3, "echo")));
   child(2, result(3));
+}
+
+TEST_F(BridgeFirstBuildTest, TheCancellationOfTheLastRequestThatWaitsStopsTheBuild) {
+  answer_the_opening_during_the_build();
+  client(call(1, "echo"));
+  client(call(2, "echo"));
+  client(cancelled(1));
+  EXPECT_THAT(done(), IsEmpty());
+  client(cancelled(2));
+  EXPECT_THAT(done(), ElementsAre("close build 1", "terminate build 1"));
+  dies(build(1), 143, "SIGTERM");
+  EXPECT_THAT(done(), Not(Contains(StartsWith("start "))));
+  client(call(3, "echo"));
+  builds_again(2, 2);
+  dies(build(2), 0);
+  started(3);
+  opens(3);
+  EXPECT_THAT(done(), Contains("child 3 " + call(3, "echo")));
+  child(3, result(3));
+}
+
+TEST_F(BridgeFirstBuildTest, ARequestThatComesWhileTheBuildIsStoppedIsBuiltFor) {
+  answer_the_opening_during_the_build();
+  client(call(1, "echo"));
+  client(cancelled(1));
+  client(call(2, "echo"));
+  EXPECT_THAT(done(), ElementsAre("close build 1", "terminate build 1"));
+  dies(build(1), 143, "SIGTERM");
+  EXPECT_THAT(done(), Contains("start 2"));
+  start_finds_no_command(2);
+  EXPECT_THAT(done(), ElementsAre("start build 2"));
+  started(build(2));
+  dies(build(2), 2);
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"id\":2,")));
+}
+
+TEST_F(BridgeFirstBuildTest, ACancellationStopsNoBuildForWhichTheOpeningWaits) {
+  open_before_the_build();
+  client(call(1, "echo"));
+  client(cancelled(1));
+  EXPECT_THAT(done(), IsEmpty());
+  dies(build(1), 0);
+  started(2);
+  EXPECT_THAT(done(), Contains("child 2 " + initialize(0)));
+  child(2, result(0, server.opening()));
+}
+
+TEST_F(BridgeFirstBuildTest, ACancellationOfARequestThatWasAnsweredStopsNoBuild) {
+  answer_the_opening_during_the_build();
+  client(call(1, "echo"));
+  time_passes(limits::kBuildPatience);
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("call again to wait longer")));
+  client(cancelled(1));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeFirstBuildTest, ARebuildThatHasJoinedTheBuildKeepsItUntilItIsCancelledToo) {
+  answer_the_opening_during_the_build();
+  client(call(1, "echo"));
+  client(rebuild(2));
+  client(cancelled(1));
+  EXPECT_THAT(done(), IsEmpty());
+  client(cancelled(2));
+  EXPECT_THAT(done(), ElementsAre("close build 1", "terminate build 1"));
+}
+
+TEST_F(BridgeFirstBuildTest, ARequestKeepsTheBuildWhenARebuildThatHasJoinedIsCancelled) {
+  answer_the_opening_during_the_build();
+  client(call(1, "echo"));
+  client(rebuild(2));
+  client(cancelled(2));
+  EXPECT_THAT(done(), IsEmpty());
+  client(cancelled(1));
+  EXPECT_THAT(done(), ElementsAre("close build 1", "terminate build 1"));
+}
+
+TEST_F(BridgeFirstBuildTest, ACancelledRebuildStopsTheBuildForWhichNothingElseWaits) {
+  answer_the_opening_during_the_build();
+  client(rebuild(1));
+  client(cancelled(1));
+  EXPECT_THAT(done(), ElementsAre("close build 1", "terminate build 1"));
+}
+
+TEST_F(BridgeFirstBuildTest, AReloadIsBuiltAfterTheBuildThatWasStopped) {
+  answer_the_opening_during_the_build();
+  client(call(1, "echo"));
+  ask_reload();
+  client(cancelled(1));
+  EXPECT_THAT(done(), ElementsAre("close build 1", "terminate build 1"));
+  dies(build(1), 143, "SIGTERM");
+  EXPECT_THAT(done(), Contains("start build 2"));
+  started(build(2));
+  client(call(2, "echo"));
+  client(cancelled(2));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(BridgeFirstBuildTest, TheCancellationOfAStreamStopsTheBuildForWhichNothingElseWaits) {
+  client(listen(1, R"json({"toolsListChanged":true})json"));
+  start_finds_no_command(1);
+  started(build(1));
+  done();
+  client(cancelled(1));
+  EXPECT_THAT(done(), ElementsAre("close build 1", "terminate build 1"));
+}
+
+TEST_F(BridgeFirstBuildTest, TheBuildIsStoppedAfterTenMinutes) {
+  answer_the_opening_during_the_build();
+  time_passes(seconds(600) - config.answer_within - milliseconds(1));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(milliseconds(1));
+  EXPECT_THAT(done(), ElementsAre("close build 1", "terminate build 1"));
 }
 
 TEST_F(BridgeFirstBuildTest, AFailedBuildIsShownInTheOpening) {

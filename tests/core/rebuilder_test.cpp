@@ -205,6 +205,46 @@ TEST_F(RebuilderTest, AKillLeavesItToTheCallsOfTheClient) {
   EXPECT_FALSE(rebuilder_.rebuild().next);
 }
 
+TEST_F(RebuilderTest, ABuildForRequestsIsWantedUntilTheyLeave) {
+  rebuilder_.build_for_requests("the server is not built yet", turn());
+  EXPECT_EQ(builds_started(), 1u);
+  call(kFirst);
+  EXPECT_FALSE(rebuilder_.leave(kFirst));
+  EXPECT_FALSE(rebuilder_.is_unwanted());
+  EXPECT_TRUE(rebuilder_.leave_requests());
+  EXPECT_TRUE(rebuilder_.is_unwanted());
+  EXPECT_FALSE(rebuilder_.leave_requests());
+}
+
+TEST_F(RebuilderTest, ABuildForRequestsThatACallHasJoinedGoesOnForTheCall) {
+  rebuilder_.build_for_requests("the server is not built yet", turn());
+  call(kFirst);
+  EXPECT_FALSE(rebuilder_.leave_requests());
+  EXPECT_TRUE(rebuilder_.leave(kFirst));
+}
+
+TEST_F(RebuilderTest, ABuildForRequestsIsStoppedAfterTenMinutes) {
+  rebuilder_.build_for_requests("the server is not built yet", turn());
+  time_passes(seconds(600) - Milliseconds(1));
+  EXPECT_FALSE(rebuilder_.build()->is_stopped());
+  time_passes(Milliseconds(1));
+  EXPECT_TRUE(rebuilder_.build()->is_stopped());
+}
+
+TEST_F(RebuilderTest, AfterTenMinutesABuildForRequestsGoesOnOnlyForTheCallThatHasJoined) {
+  rebuilder_.build_for_requests("the server is not built yet", turn());
+  call(kFirst, {RebuildMode::swap, seconds(700)});
+  time_passes(seconds(600));
+  EXPECT_FALSE(rebuilder_.build()->is_stopped());
+  EXPECT_TRUE(rebuilder_.leave(kFirst));
+}
+
+TEST_F(RebuilderTest, AKillLeavesNoBuildForRequests) {
+  rebuilder_.build_for_requests("the server is not built yet", turn());
+  rebuilder_.leave_to_client();
+  EXPECT_TRUE(rebuilder_.is_unwanted());
+}
+
 TEST_F(RebuilderTest, ProgressIsToldOnceInAnInterval) {
   call(kFirst);
   const Generation gen = rebuilder_.build()->life.gen();

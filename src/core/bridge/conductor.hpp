@@ -180,6 +180,7 @@ class Conductor {
   void pass_on(ClientRequest& request, const Message& message, Line line, Outgoing outgoing);
   void wait(ClientRequest& request, Line line);
   void on_cancelled(const Message& message, Line line);
+  void cancel(const Message& message, Line line);
   void forget(const ClientRequest& request);
   void refuse_broken_line(Line line, std::string_view what);
   void refuse_client_line(std::string_view id, ErrorCode code, std::string_view what);
@@ -327,6 +328,7 @@ class Conductor {
   void tell_build_progress();
   void on_build_over();
   bool is_unbuilt() const;
+  bool waits_for_build() const;
   std::string first_build_clause() const;
   void fail_unbuilt();
   void on_new_child_over(const ChildEnd& end, const std::string& stderr_tail);

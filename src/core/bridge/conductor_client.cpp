@@ -372,6 +372,17 @@ void Conductor::on_client_notification(const Message& message, Line line) {
 
 void Conductor::on_cancelled(const Message& message, Line line) {
   if (message.params.request_id.empty()) return;
+  const bool was_waiting = waits_for_build();
+  cancel(message, line);
+  // Only a cancellation shows that nobody wants a first build any more: if the bridge answers the
+  // last request because the build is slow, the answer tells the client to wait.
+  if (was_waiting && rebuilder_->waits_for(Rebuilder::State::build) && !waits_for_build() &&
+      rebuilder_->leave_requests()) {
+    abandon_rebuild();
+  }
+}
+
+void Conductor::cancel(const Message& message, Line line) {
   if (on_stream_cancelled(message.params.request_id, line)) return;
   ClientRequest* const request = requests_.find_open(message.params.request_id);
   if (request == nullptr) {

@@ -95,7 +95,7 @@ void Conductor::on_over(Child dead) {
 /// and this returns true.
 bool Conductor::build_first() {
   if (!is_unbuilt() || !needs_child() || killer_->is_killing() || !ending_.is_none()) return false;
-  if (!rebuilder_->is_on()) reload({"the server is not built yet"});
+  if (!rebuilder_->is_on()) rebuilder_->build_for_requests("the server is not built yet", turn());
   return true;
 }
 

@@ -231,6 +231,11 @@ bool Conductor::is_unbuilt() const {
          history_->last_end()->is_command_missing;
 }
 
+/// Whether the client waits for the rebuild that is on its way, if there is one.
+bool Conductor::waits_for_build() const {
+  return rebuilder_->is_on() && (needs_child() || rebuilder_->rebuild().clients_call());
+}
+
 /// Says what an opening waits for. A build must be running.
 std::string Conductor::first_build_clause() const {
   return fmt::format("it is being built for the first time, and the build has been running for {}",

@@ -70,6 +70,7 @@ PendingRebuild::Next& PendingRebuild::follow_with(const Reload& wanted) {
 std::vector<RebuildCaller> PendingRebuild::leave_to_client() {
   std::vector<RebuildCaller> taken;
   is_unattended = false;
+  is_for_requests = false;
   take_others(callers, taken);
   const std::vector<RebuildCaller> later = leave_next_to_client();
   taken.insert(taken.end(), later.begin(), later.end());

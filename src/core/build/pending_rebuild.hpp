@@ -67,7 +67,10 @@ struct PendingRebuild {
   /// SIGHUP or a save has asked for the rebuild. Nobody waits for it, and the client is told in its
   /// next result.
   bool is_unattended = false;
-  /// How long an unattended rebuild waits for the build, and until when.
+  /// Requests of the client have asked for the rebuild, because the command of the server is
+  /// missing.
+  bool is_for_requests = false;
+  /// How long a rebuild without a caller waits for the build, and until when.
   Milliseconds timeout{};
   std::optional<Instant> unattended_until;
   /// What first caused the rebuild, if it was not the client.
@@ -78,7 +81,8 @@ struct PendingRebuild {
   /// The generation of the new child, once its start is ordered.
   Generation gen = kNoGeneration;
 
-  bool is_wanted() const { return is_unattended || !callers.empty(); }
+  bool is_wanted_without_caller() const { return is_unattended || is_for_requests; }
+  bool is_wanted() const { return is_wanted_without_caller() || !callers.empty(); }
   /// The first call of the client that waits for this rebuild.
   std::optional<RequestHandle> clients_call() const;
   /// Until when the build is waited for, by the caller that leaves first or without a caller.

@@ -63,6 +63,14 @@ void Rebuilder::reload(const Reload& wanted, const std::optional<RebuildCaller>&
   begin_anew(turn);
 }
 
+void Rebuilder::build_for_requests(std::string cause, const Turn& turn) {
+  rebuild_.emplace(turn.now.steady);
+  rebuild_->is_for_requests = true;
+  rebuild_->timeout = RebuildArguments().timeout;
+  rebuild_->cause = std::move(cause);
+  begin_anew(turn);
+}
+
 void Rebuilder::follow(const PendingRebuild& before, const Turn& turn) {
   const Reload& wanted = before.next->wanted;
   // A request that waits now has waited through both rebuilds.
@@ -114,7 +122,7 @@ void Rebuilder::start_build(const Turn& turn) {
     return;
   }
   rebuild_->state = State::build;
-  if (rebuild_->is_unattended) {
+  if (rebuild_->is_wanted_without_caller()) {
     rebuild_->unattended_until = turn.now.steady + rebuild_->timeout;
   }
   for (RebuildCaller& caller : rebuild_->callers) {
@@ -148,6 +156,10 @@ void Rebuilder::on_started(Generation gen) {
 void Rebuilder::on_served() { rebuild_->state = State::look; }
 
 bool Rebuilder::leave(RequestHandle request) { return rebuild_ && rebuild_->leave(request); }
+
+bool Rebuilder::leave_requests() {
+  return std::exchange(rebuild_->is_for_requests, false) && !rebuild_->is_wanted();
+}
 
 std::vector<RebuildCaller> Rebuilder::leave_to_client() { return rebuild_->leave_to_client(); }
 
@@ -207,7 +219,7 @@ std::vector<RebuildCaller> Rebuilder::on_timeout(const Turn& turn) {
   auto& callers = rebuild_->callers;
   const bool is_unattended_out = is_due(rebuild_->unattended_until, turn.now);
   if (!is_unattended_out && std::none_of(callers.begin(), callers.end(), is_out)) return {};
-  const bool is_wanted = (rebuild_->is_unattended && !is_unattended_out) ||
+  const bool is_wanted = (rebuild_->is_wanted_without_caller() && !is_unattended_out) ||
                          !std::all_of(callers.begin(), callers.end(), is_out);
   if (!is_wanted) {
     rebuild_->clear_deadlines();
@@ -216,6 +228,7 @@ std::vector<RebuildCaller> Rebuilder::on_timeout(const Turn& turn) {
   }
   if (is_unattended_out) {
     rebuild_->is_unattended = false;
+    rebuild_->is_for_requests = false;
     rebuild_->unattended_until.reset();
   }
   const auto leaving = std::stable_partition(callers.begin(), callers.end(), std::not_fn(is_out));

@@ -57,6 +57,8 @@ class Rebuilder {
   /// that is already starting need not serve before it is replaced.
   void reload(const Reload& wanted, const std::optional<RebuildCaller>& caller, bool may_replace,
               const Turn& turn);
+  /// Begins a rebuild for the requests that wait for a missing command. No rebuild may be on.
+  void build_for_requests(std::string cause, const Turn& turn);
   /// Begins the rebuild that was asked for while `before` was on its way. `take` has returned
   /// `before`.
   void follow(const PendingRebuild& before, const Turn& turn);
@@ -69,6 +71,9 @@ class Rebuilder {
 
   /// Removes the request. Returns true if it was the last that wanted the rebuild.
   bool leave(RequestHandle request);
+  /// The requests for which `build_for_requests` has begun the rebuild no longer want it. Returns
+  /// true if they were the last that wanted it.
+  bool leave_requests();
   /// Removes everything but the calls of the client. Returns the other callers, which must be
   /// answered.
   std::vector<RebuildCaller> leave_to_client();
