@@ -328,7 +328,8 @@ Heard Promises::passed_answer(const std::string& line, const ChildSaid& said) {
     if (stream != nullptr) return stream_ended(*stream, line, said);
     throw Broken(fmt::format("request {} gets a second answer", request.said->id));
   }
-  check_refusal_passed(said, request);
+  // A doubt that was dropped is told, also if the same server is opened again later.
+  if (without_doubt(line) == line) check_refusal_passed(said, request);
   Heard heard{Heard::Kind::answer, request.said->id, false, request.is_opening};
   if (request.is_opening && said.kind == ChildSaid::Kind::result) {
     check_opening(line, said, request);
