@@ -238,10 +238,22 @@ TEST(LintTest, OneOfSeveralTypesIsEnough) {
               ElementsAre(HasSubstr("asks for string or null")));
 }
 
+TEST(LintTest, ANullableTypeAlsoAllowsNull) {
+  const auto lint_member = [](const std::string& nullable, const std::string& value) {
+    return lint_result(
+        "t", structured(R"json({"a":)json" + value + "}"),
+        R"json({"properties":{"a":{"type":"string","nullable":)json" + nullable + "}}}");
+  };
+  EXPECT_THAT(lint_member("true", "null"), IsEmpty());
+  EXPECT_THAT(lint_member("true", "1"), ElementsAre(HasSubstr("asks for string or null,")));
+  EXPECT_THAT(lint_member("false", "null"), ElementsAre(HasSubstr("asks for string,")));
+}
+
 TEST(LintTest, ATypeThatNobodyUnderstandsAllowsEverything) {
   for (const std::string schema :
        {R"json({"type":"int"})json", R"json({"type":["string","int"]})json",
-        R"json({"type":7})json", R"json({"type":[]})json", R"json({"$ref":"#"})json", "true"}) {
+        R"json({"type":7})json", R"json({"type":[]})json", R"json({"$ref":"#"})json",
+        R"json({"nullable":true})json", "true"}) {
     EXPECT_THAT(lint_result("t", structured(R"json({"a":1})json"),
                             R"json({"properties":{"a":)json" + schema + "}}"),
                 IsEmpty());
