@@ -86,6 +86,32 @@ TEST(LintTest, OnlyAStringIsAReference) {
               IsEmpty());
 }
 
+TEST(LintTest, AReferenceInDataIsNoReference) {
+  for (const std::string data :
+       {R"json("const":{"$ref":"a"})json", R"json("default":{"x":{"$ref":"a"}})json",
+        R"json("enum":[{"$ref":"a"}])json", R"json("example":{"$ref":"a"})json",
+        R"json("examples":[[{"$ref":"a"}]])json"}) {
+    EXPECT_THAT(lint_input(R"json({"type":"object","properties":{"x":{)json" + data + "}}}"),
+                IsEmpty())
+        << data;
+  }
+}
+
+TEST(LintTest, ANameOfASchemaMayBeAnyWord) {
+  const auto with_named = [](const std::string& word, const std::string& name,
+                             const std::string& schema) {
+    return lint_input(R"json({"type":"object",")json" + word + R"json(":{")json" + name +
+                      "\":" + schema + "}}");
+  };
+  for (const std::string word : {"properties", "patternProperties", "$defs", "definitions",
+                                 "dependentSchemas", "dependencies"}) {
+    EXPECT_THAT(with_named(word, "$ref", R"json("a")json"), IsEmpty()) << word;
+    for (const std::string name : {"const", "enum", "properties"}) {
+      EXPECT_THAT(with_named(word, name, R"json({"$ref":"a"})json"), SizeIs(1)) << word << name;
+    }
+  }
+}
+
 TEST(LintTest, ALongOrDeepSchemaIsNotSearchedForReferences) {
   const auto padded = [](std::size_t size) {
     std::string schema = with_reference(R"json("a")json");

@@ -58,22 +58,51 @@ bool is_good_name(std::string_view name) {
          name.find_first_not_of(kCharacters) == name.npos;
 }
 
-/// The first `$ref` in the schema that leads out of the schema.
+bool is_data(std::string_view key) {
+  return key == "const" || key == "default" || key == "enum" || key == "example" ||
+         key == "examples";
+}
+
+/// Whether the member holds schemas under names. These names are no words of JSON Schema.
+bool names_schemas(std::string_view key) {
+  return key == "properties" || key == "patternProperties" || key == "$defs" ||
+         key == "definitions" || key == "dependentSchemas" || key == "dependencies";
+}
+
+/// Calls `see` for each object that is read as a schema.
+template <class See>
+void for_each_schema(const json& schema, const See& see) {
+  if (schema.is_array()) {
+    for (const json& element : schema) for_each_schema(element, see);
+  }
+  if (!schema.is_object()) return;
+  see(schema);
+  for (const auto& [key, value] : schema.items()) {
+    if (is_data(key)) continue;
+    if (names_schemas(key)) {
+      for (const json& named : value) for_each_schema(named, see);
+    } else {
+      for_each_schema(value, see);
+    }
+  }
+}
+
+/// The text of this member of an object; empty if it is not a string.
+std::string text_in(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+/// A `$ref` in the schema that leads out of the schema.
 std::optional<std::string> outside_reference(std::string_view schema) {
   // Most schemas have no reference at all, and parsing takes longer than this search.
   if (schema.size() > limits::kLintSchemaMax || schema.find("$ref") == schema.npos) return {};
   if (is_nested_deeper(schema, limits::kNestingMax)) return {};
   std::optional<std::string> found;
-  bool is_reference = false;
-  const auto look = [&](int, json::parse_event_t event, json& parsed) {
-    if (event == json::parse_event_t::value && is_reference && !found && parsed.is_string() &&
-        !parsed.get_ref<const std::string&>().starts_with('#')) {
-      found = parsed.get<std::string>();
-    }
-    is_reference = event == json::parse_event_t::key && parsed == "$ref";
-    return true;
-  };
-  [[maybe_unused]] const json whole = json::parse(schema.begin(), schema.end(), look, false);
+  for_each_schema(json::parse(schema.begin(), schema.end(), nullptr, false), [&](const json& part) {
+    std::string reference = text_in(part, "$ref");
+    if (!reference.empty() && !reference.starts_with('#')) found = std::move(reference);
+  });
   return found;
 }
 
