@@ -86,6 +86,39 @@ TEST(LintTest, OnlyAStringIsAReference) {
               IsEmpty());
 }
 
+TEST(LintTest, AReferenceToAnIdOfTheSameSchemaStaysWithinIt) {
+  const auto lint_pair = [](const std::string& id, const std::string& reference) {
+    return lint_input(R"json({"type":"object","$defs":{"x":{"$id":")json" + id +
+                      R"json("}},"properties":{"a":{"$ref":")json" + reference + "\"}}}");
+  };
+  constexpr char kId[] = "http://e.org/a/x.json";
+  for (const std::string same :
+       {"http://e.org/a/x.json", "http://e.org/a/x.json#/$defs/y", "http://e.org/a/x.json#anchor",
+        "http://e.org/a/x.json#", "/a/x.json", "x.json", "./x.json", "../a/x.json"}) {
+    EXPECT_THAT(lint_pair(kId, same), IsEmpty()) << same;
+    EXPECT_THAT(lint_pair(same, kId), IsEmpty()) << same;
+  }
+  EXPECT_THAT(lint_pair("x", "x"), IsEmpty());
+  for (const std::string other :
+       {"http://f.org/a/x.json", "http://e.org/a/ax.json", "ax.json", "json", "org/a"}) {
+    EXPECT_THAT(lint_pair(kId, other), SizeIs(1)) << other;
+    EXPECT_THAT(lint_pair(other, kId), SizeIs(1)) << other;
+  }
+}
+
+TEST(LintTest, OnlyASchemaHasAnId) {
+  const auto lint_beside = [](const std::string& members) {
+    return lint_input(R"json({"type":"object","allOf":[{"$ref":"x"}],)json" + members + "}");
+  };
+  EXPECT_THAT(lint_beside(R"json("not":{"$id":"x"})json"), IsEmpty());
+  EXPECT_THAT(lint_beside(R"json("$id":"x")json"), IsEmpty());
+  for (const std::string no_id :
+       {R"json("const":{"$id":"x"})json", R"json("properties":{"$id":"x"})json",
+        R"json("not":{"$id":7})json", R"json("not":{"$id":""})json", R"json("$anchor":"x")json"}) {
+    EXPECT_THAT(lint_beside(no_id), SizeIs(1)) << no_id;
+  }
+}
+
 TEST(LintTest, AReferenceInDataIsNoReference) {
   for (const std::string data :
        {R"json("const":{"$ref":"a"})json", R"json("default":{"x":{"$ref":"a"}})json",

@@ -93,17 +93,43 @@ std::string text_in(const json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+/// The part of a reference or an id that says which schema is meant.
+std::string_view without_dots_and_fragment(std::string_view uri) {
+  uri = uri.substr(0, uri.find('#'));
+  while (uri.starts_with("./") || uri.starts_with("../")) uri.remove_prefix(uri.find('/') + 1);
+  return uri;
+}
+
+/// Whether the reference may mean the schema with this id. Each of the two may be relative to
+/// another id, so the end of a path is enough: a mistake that is not found does less harm than a
+/// false alarm.
+bool may_mean(std::string_view reference, std::string_view id) {
+  std::string_view longer = without_dots_and_fragment(reference);
+  std::string_view shorter = without_dots_and_fragment(id);
+  if (longer.size() < shorter.size()) std::swap(longer, shorter);
+  if (shorter.empty() || !longer.ends_with(shorter)) return false;
+  longer.remove_suffix(shorter.size());
+  return longer.empty() || longer.ends_with('/') || shorter.starts_with('/');
+}
+
 /// A `$ref` in the schema that leads out of the schema.
 std::optional<std::string> outside_reference(std::string_view schema) {
   // Most schemas have no reference at all, and parsing takes longer than this search.
   if (schema.size() > limits::kLintSchemaMax || schema.find("$ref") == schema.npos) return {};
   if (is_nested_deeper(schema, limits::kNestingMax)) return {};
-  std::optional<std::string> found;
+  std::vector<std::string> references;
+  std::vector<std::string> ids;
   for_each_schema(json::parse(schema.begin(), schema.end(), nullptr, false), [&](const json& part) {
     std::string reference = text_in(part, "$ref");
-    if (!reference.empty() && !reference.starts_with('#')) found = std::move(reference);
+    if (!reference.empty() && !reference.starts_with('#')) {
+      references.push_back(std::move(reference));
+    }
+    if (std::string id = text_in(part, "$id"); !id.empty()) ids.push_back(std::move(id));
   });
-  return found;
+  const auto outside = std::find_if(references.begin(), references.end(), [&](auto& reference) {
+    return std::none_of(ids.begin(), ids.end(), [&](auto& id) { return may_mean(reference, id); });
+  });
+  return outside == references.end() ? std::nullopt : std::optional(std::move(*outside));
 }
 
 void lint_reference(std::string_view key, std::string_view schema, Findings& findings) {
