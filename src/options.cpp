@@ -40,6 +40,16 @@ constexpr std::size_t kToolNameMax = 64;
 constexpr std::string_view kToolNameCharacters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
 
+/// A wrong value is shown up to this length, and a sentence of the parser, which may hold such a
+/// value, up to the second.
+constexpr std::size_t kValueShownMax = 100;
+constexpr std::size_t kSentenceShownMax = 500;
+
+/// A wrong value as an error shows it.
+std::string shown_value(std::string_view value) {
+  return fmt::format("'{}'", brief(value, kValueShownMax));
+}
+
 /// The parser writes into these members. Each initial value is the default of its option.
 struct Raw {
   std::string cwd;
@@ -95,7 +105,7 @@ void declare(CLI::App& app, Raw& raw) {
         "NAME=VALUE")
       ->check([](const std::string& text) {
         return text.find('=') == text.npos || text.front() == '='
-                   ? fmt::format("'{}' is not NAME=VALUE", text)
+                   ? shown_value(text) + " is not NAME=VALUE"
                    : std::string();
       });
   value(app.add_option("--env-file", raw.env_file,
@@ -109,14 +119,14 @@ void declare(CLI::App& app, Raw& raw) {
       const bool is_good =
           read.ec == std::errc() && read.ptr == end && number >= min && number <= max;
       return is_good ? std::string()
-                     : fmt::format("'{}' is not a whole number from {} to {}", text, min, max);
+                     : fmt::format("{} is not a whole number from {} to {}", shown_value(text), min,
+                                   max);
     };
   };
   // NaN passes a range check.
   const auto is_a_number = [](const std::string& text) {
-    return std::isnan(std::strtod(text.c_str(), nullptr))
-               ? fmt::format("'{}' is not a number", text)
-               : std::string();
+    return std::isnan(std::strtod(text.c_str(), nullptr)) ? shown_value(text) + " is not a number"
+                                                          : std::string();
   };
   value(app.add_option("--startup-timeout", raw.startup_timeout,
                        fmt::format("a server that has not opened by then, or said nothing after "
@@ -211,9 +221,9 @@ void declare(CLI::App& app, Raw& raw) {
         return is_good
                    ? std::string()
                    : fmt::format(
-                         "'{}' is not a valid name: 1 to {} letters, digits, _, - or ., "
+                         "{} is not a valid name: 1 to {} letters, digits, _, - or ., "
                          "not - as the first character, and not only digits, which would be a pid",
-                         text, kToolNameMax);
+                         shown_value(text), kToolNameMax);
       });
   app.add_flag("--allow-wide-kill", raw.allow_wide_kill,
                "let sitter_kill {scope: same-executable} end every process of the user that\n"
@@ -257,7 +267,9 @@ std::variant<std::size_t, Refusal> count_options(const CLI::App& app,
     if (word == "--" || word.size() < 2 || word.front() != '-') break;
     const std::string name = word.substr(0, word.find('='));
     const CLI::Option* const option = app.get_option_no_throw(name);
-    if (option == nullptr) return usage_error(fmt::format("unknown option {}", name));
+    if (option == nullptr) {
+      return usage_error(fmt::format("unknown option {}", brief(name, kValueShownMax)));
+    }
     const bool takes_value = option->get_items_expected_max() > 0;
     const bool has_value = name.size() < word.size();
     if (has_value && !takes_value) return usage_error(fmt::format("{} takes no value", name));
@@ -297,7 +309,8 @@ std::variant<std::set<Builtin>, Refusal> tools(const Raw& raw) {
   tools.clear();
   for (const std::string& name : raw.tools) {
     const auto builtin = builtin_named(name);
-    if (!builtin) return usage_error(fmt::format("--tools: there is no tool '{}'", name));
+    if (!builtin)
+      return usage_error(fmt::format("--tools: there is no tool {}", shown_value(name)));
     tools.insert(*builtin);
   }
   return tools;
@@ -309,22 +322,22 @@ std::variant<std::map<Builtin, std::string>, Refusal> tool_names(const Raw& raw)
   for (const std::string& pair : raw.tool_names) {
     const std::size_t equals = pair.find('=');
     if (equals == pair.npos) {
-      return usage_error(
-          fmt::format("--tool-name: '{}' is not TOOL=NAME, as in rebuild=recompile", pair));
+      return usage_error(fmt::format("--tool-name: {} is not TOOL=NAME, as in rebuild=recompile",
+                                     shown_value(pair)));
     }
     const std::string tool = pair.substr(0, equals);
     const std::string name = pair.substr(equals + 1);
     const auto known = builtin_named(tool);
     if (!known) {
-      return usage_error(fmt::format("--tool-name: there is no tool '{}'", tool));
+      return usage_error(fmt::format("--tool-name: there is no tool {}", shown_value(tool)));
     }
     // Every revision of the protocol allows these names.
     const bool is_good = !name.empty() && name.size() <= kToolNameMax &&
                          name.find_first_not_of(kToolNameCharacters) == name.npos;
     if (!is_good) {
       return usage_error(fmt::format(
-          "--tool-name: '{}' is not a valid name for a tool: 1 to {} letters, digits, _, - or .",
-          name, kToolNameMax));
+          "--tool-name: {} is not a valid name for a tool: 1 to {} letters, digits, _, - or .",
+          shown_value(name), kToolNameMax));
     }
     chosen[*known] = name;
   }
@@ -341,7 +354,7 @@ std::variant<std::map<Builtin, std::string>, Refusal> tool_names(const Raw& raw)
 
 /// Removes the full stop that the parser writes.
 std::string sentence(const char* text) {
-  std::string line = one_line(text);
+  std::string line = brief(text, kSentenceShownMax);
   while (!line.empty() && (line.back() == ' ' || line.back() == '.')) line.pop_back();
   return line;
 }

@@ -121,7 +121,25 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"--tool-name", "kill=a b", "x"}, "'a b' is not a valid name for a tool"},
         Mistake{{"--tool-name", "kill=sitter_status", "x"},
                 "two tools would be called 'sitter_status'"},
+        Mistake{{"--tools", "status,bu\nild", "x"}, "there is no tool 'bu ild'"},
         Mistake{{"--log-file", "/dev/null/l\u009B31m\u202Eog", "--", "x"}, "/dev/null/log can't"}));
+
+TEST(Options, AWrongValueIsShownInPart) {
+  const std::string value(50'000, 'x');
+  for (const std::string option : {"--env", "--kill-grace", "--startup-timeout", "--log-level",
+                                   "--name", "--tools", "--tool-name"}) {
+    const ShortRun run({option, value, "x"});
+    EXPECT_THAT(run.error, ElementsAre(AllOf(HasSubstr(option), HasSubstr("xxx… ["),
+                                             HasSubstr("see mcp-sitter --help"))));
+    EXPECT_LT(run.error.front().size(), 1000u) << option;
+  }
+  for (const std::string& word : {"--" + value, "--tool-name=" + value + "=x",
+                                  "--tool-name=kill=" + value, "--no-notice=" + value}) {
+    const ShortRun run({word, "x"});
+    ASSERT_THAT(run.error, ElementsAre(HasSubstr("mcp-sitter: ")));
+    EXPECT_LT(run.error.front().size(), 1000u);
+  }
+}
 
 TEST(Options, ACommandAfterTheDashesIsACommandWhateverItsName) {
   TemporaryDirectory directory;
