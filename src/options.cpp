@@ -302,7 +302,7 @@ std::optional<Builtin> builtin_named(std::string_view name) {
   return known == kBuiltins.end() ? std::nullopt : std::optional(*known);
 }
 
-/// The built-in tools that are to be offered, or a mistake in their names.
+/// The built-in tools that are to be offered, or a mistake in their choice.
 std::variant<std::set<Builtin>, Refusal> tools(const Raw& raw) {
   std::set<Builtin> tools(kBuiltins.begin(), kBuiltins.end());
   if (raw.tools.empty()) return tools;
@@ -311,6 +311,15 @@ std::variant<std::set<Builtin>, Refusal> tools(const Raw& raw) {
     const auto builtin = builtin_named(name);
     if (!builtin)
       return usage_error(fmt::format("--tools: there is no tool {}", shown_value(name)));
+    if (is_for_builds(*builtin) && raw.build.empty()) {
+      return usage_error(fmt::format("--tools: {} needs --build: add it, or leave the tool out",
+                                     plain_name(*builtin)));
+    }
+    if (*builtin == Builtin::call && raw.call_tool == "off") {
+      return usage_error(
+          fmt::format("--tools: {} is not offered with --call-tool off: leave out one of them",
+                      plain_name(*builtin)));
+    }
     tools.insert(*builtin);
   }
   return tools;

@@ -18,4 +18,7 @@ static_assert(kBuiltins.size() == static_cast<std::size_t>(Builtin::call) + 1);
 /// The default name: "sitter_status" and so on.
 std::string_view plain_name(Builtin builtin);
 
+/// Whether the tool is offered only if there is a build command.
+bool is_for_builds(Builtin builtin);
+
 }  // namespace sitter

@@ -122,7 +122,23 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"--tool-name", "kill=sitter_status", "x"},
                 "two tools would be called 'sitter_status'"},
         Mistake{{"--tools", "status,bu\nild", "x"}, "there is no tool 'bu ild'"},
+        Mistake{{"--tools", "status,rebuild", "x"},
+                "--tools: sitter_rebuild needs --build: add it, or leave the tool out"},
+        Mistake{{"--tools", "sitter_build_log", "x"}, "sitter_build_log needs --build"},
+        Mistake{{"--tools", "status,call", "--call-tool", "off", "x"},
+                "--tools: sitter_call is not offered with --call-tool off: leave out one of them"},
         Mistake{{"--log-file", "/dev/null/l\u009B31m\u202Eog", "--", "x"}, "/dev/null/log can't"}));
+
+TEST(Options, ToolsAreOfferedWithTheOptionsThatTheyNeed) {
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{"--tools", "rebuild,build_log", "--build", "true"},
+        {"--tools", "call"},
+        {"--tools", "call", "--call-tool", "on"}}) {
+    ScriptedClient client({.options = options});
+    client.open();
+    EXPECT_EQ(client.end(), 0);
+  }
+}
 
 TEST(Options, AWrongValueIsShownInPart) {
   const std::string value(50'000, 'x');

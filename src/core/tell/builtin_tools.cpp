@@ -100,10 +100,6 @@ const Text& text_of(Builtin builtin) {
   return kStatus;
 }
 
-bool is_for_builds(Builtin builtin) {
-  return builtin == Builtin::rebuild || builtin == Builtin::build_log;
-}
-
 /// Reads the members one after the other and keeps the first complaint.
 class Arguments {
  public:
@@ -218,6 +214,10 @@ std::string_view plain_name(Builtin builtin) {
   }
   assert(false);
   return {};
+}
+
+bool is_for_builds(Builtin builtin) {
+  return builtin == Builtin::rebuild || builtin == Builtin::build_log;
 }
 
 std::string definition(Builtin builtin, std::string_view name, std::string_view rebuild) {
