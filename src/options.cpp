@@ -398,6 +398,13 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
         "no command is given: name the server to run, as in mcp-sitter -- ./my-server");
   }
 
+  const auto excludes = [](const std::string& pattern) { return pattern.starts_with('!'); };
+  if (!raw.watch.empty() && std::all_of(raw.watch.begin(), raw.watch.end(), excludes)) {
+    return usage_error(fmt::format(
+        "--watch: {} only excludes files: put a --watch that names some before it, as in --watch .",
+        shown_value(raw.watch.front())));
+  }
+
   auto names = tool_names(raw);
   if (auto* const refusal = std::get_if<Refusal>(&names)) return *refusal;
 

@@ -114,6 +114,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"--replay-call", "", "x"}, "the name of the tool is empty"},
         Mistake{{"--watch", "", "x"}, "an empty pattern"},
         Mistake{{"--watch", "!", "x"}, "an empty pattern"},
+        Mistake{{"--watch", "!a", "--watch", "!b", "--watch-binary", "x"},
+                "--watch: '!a' only excludes files: put a --watch that names some before it, as in "
+                "--watch ."},
         Mistake{{"--debounce", "60001", "x"}, "'60001' is not a whole number from 0 to 60000"},
         Mistake{{"--tool-name", "rebuild", "x"}, "'rebuild' is not TOOL=NAME"},
         Mistake{{"--tool-name", "rebuild=", "x"}, "'' is not a valid name for a tool"},
@@ -138,6 +141,12 @@ TEST(Options, ToolsAreOfferedWithTheOptionsThatTheyNeed) {
     client.open();
     EXPECT_EQ(client.end(), 0);
   }
+}
+
+TEST(Options, AnExclusionMayFollowAPatternThatNamesFiles) {
+  ScriptedClient client({.options = {"--watch", "/nowhere", "--watch", "!a"}});
+  client.open();
+  EXPECT_EQ(client.end(), 0);
 }
 
 TEST(Options, AWrongValueIsShownInPart) {
