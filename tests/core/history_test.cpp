@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/child/child_lifecycle.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {
@@ -11,6 +12,27 @@ WallTime at(int second) { return WallTime(std::chrono::seconds(second)); }
 
 History::Life life(Generation gen, EndReason reason) {
   return {gen, 100 + gen, at(0), Milliseconds(5), ChildEnd{reason, {}}};
+}
+
+TEST(HistoryTest, ALifeIsMadeFromTheChild) {
+  Orders out;
+  const Now start{Instant(std::chrono::seconds(7)), at(3)};
+  ChildLifecycle child(2, start);
+  child.on_started({2, 100}, start, out);
+
+  History::Life life = History::Life::of(child, Milliseconds(5));
+  EXPECT_EQ(life.gen, 2);
+  EXPECT_EQ(life.pid, 100);
+  EXPECT_EQ(life.started, at(3));
+  EXPECT_EQ(life.lifetime, Milliseconds(5));
+  EXPECT_FALSE(life.end);
+
+  ChildEnd end{EndReason::crashed, {}};
+  end.lifetime = Milliseconds(6);
+  life = History::Life::over(child, end);
+  EXPECT_EQ(life.pid, 100);
+  EXPECT_EQ(life.lifetime, Milliseconds(6));
+  EXPECT_EQ(life.end->reason, EndReason::crashed);
 }
 
 TEST(HistoryTest, TheNewestEndIsShownAlsoIfAnOlderChildEndsLater) {

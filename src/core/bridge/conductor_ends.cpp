@@ -44,8 +44,7 @@ void Conductor::on_over(Child dead) {
     // The newest lines on stderr are again those of the child that serves.
     ring_.child_started(generations_.shown()->gen(), generations_.shown()->life.pid());
   }
-  history_->on_over({gen, dead.life.pid(), dead.life.started().wall, end.lifetime, end}, tail,
-                    was_candidate, now_.wall);
+  history_->on_over(History::Life::over(dead.life, end), tail, was_candidate, now_.wall);
 
   drop_doubt(dead);
   for (ClientRequest* request : refusals_of(gen)) answer_held(*request);

@@ -129,8 +129,7 @@ void Conductor::on_restarted_itself(Child& child) {
   const Child former = generations_.take(child);
   std::string tail = ring_.tail(gen);
   ring_.child_started(next.gen(), next.life.pid());
-  history_->on_over({gen, former.life.pid(), former.life.started().wall, end.lifetime, end}, tail,
-                    false, now_.wall);
+  history_->on_over(History::Life::over(former.life, end), tail, false, now_.wall);
   if (has_served) history_->on_served_over(gen, end, {});
   void_questions(gen);
   streams_.on_child_lost(gen, turn());

@@ -274,8 +274,7 @@ StatusFacts Conductor::status(bool is_for_person) const {
     facts.child_alive = true;
     facts.child_pid = child.life.pid();
     facts.child_uptime = since(child.life.started());
-    facts.history.push_back(
-        {child.gen(), child.life.pid(), child.life.started().wall, *facts.child_uptime, {}});
+    facts.history.push_back(History::Life::of(child.life, *facts.child_uptime));
     if (facts.history.size() > limits::kHistoryMax) facts.history.erase(facts.history.begin());
   }
   facts.child_ready = child.is_ready();

@@ -4,9 +4,20 @@
 #include <utility>
 
 #include "core/base/text.hpp"
+#include "core/child/child_lifecycle.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {
+
+History::Life History::Life::of(const ChildLifecycle& child, Milliseconds age) {
+  return {child.gen(), child.pid(), child.started().wall, age, {}};
+}
+
+History::Life History::Life::over(const ChildLifecycle& child, ChildEnd end) {
+  Life life = of(child, end.lifetime);
+  life.end = std::move(end);
+  return life;
+}
 
 void History::on_over(Life life, std::string stderr_tail, bool was_candidate, WallTime now) {
   const ChildEnd& end = *life.end;

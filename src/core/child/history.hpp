@@ -13,18 +13,26 @@
 
 namespace sitter {
 
+class ChildLifecycle;
+
 /// How earlier children lived and ended, and which stdout lines of the last child were not
 /// messages. Most of this is only shown; `last_served` and `last_end` also decide about starts and
 /// about stale cursors.
 class History {
  public:
-  /// One generation. For a child that still lives, `lifetime` is its age and `end` is empty.
+  /// One generation. `lifetime` is the age of a child that still lives.
   struct Life {
     Generation gen = kNoGeneration;
     std::int64_t pid = 0;
     WallTime started;
     Milliseconds lifetime{};
+    /// Empty for a child that still lives.
     std::optional<ChildEnd> end;
+
+    /// A child that still lives.
+    static Life of(const ChildLifecycle& child, Milliseconds age);
+    /// A child that is over.
+    static Life over(const ChildLifecycle& child, ChildEnd end);
   };
 
   struct Failure {
