@@ -50,6 +50,14 @@ class EditsTest : public ::testing::Test {
   OwnedLine owned_;
 };
 
+TEST(IsThereTest, NullCountsAsMissing) {
+  EXPECT_FALSE(is_there(""));
+  EXPECT_FALSE(is_there("null"));
+  for (const std::string_view raw : {"false", "0", "{}", R"json("null")json"}) {
+    EXPECT_TRUE(is_there(raw)) << raw;
+  }
+}
+
 TEST_F(EditsTest, NoEditPassesTheLine) {
   const Edits edits(owned_.line());
   EXPECT_EQ(edits.apply(), owned_.text());

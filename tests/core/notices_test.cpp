@@ -70,6 +70,7 @@ TEST_F(NoticesTest, FitsOnlyWhereAModelReadsIt) {
   EXPECT_FALSE(notices_.fits(R"json({"content":[],"task":{"id":"t"}})json"));
   EXPECT_FALSE(notices_.fits(R"json({"content":[],"resultType":"input_required"})json"));
   EXPECT_TRUE(notices_.fits(R"json({"content":[],"resultType":"complete"})json"));
+  EXPECT_TRUE(notices_.fits(R"json({"content":[],"resultType":"\u0063omplete"})json"));
   EXPECT_TRUE(notices_.fits(R"json({"content":[],"structuredContent":null})json"));
 }
 

@@ -13,6 +13,14 @@ TEST(ErrorCodeTest, IsReadFromTheErrorItself) {
   EXPECT_FALSE(has_code("", ErrorCode::method_not_found));
 }
 
+TEST(ResultTypeTest, AResultWithoutATypeIsComplete) {
+  EXPECT_TRUE(is_complete(""));
+  EXPECT_TRUE(is_complete(R"json("complete")json"));
+  EXPECT_TRUE(is_complete(R"json("\u0063omplete")json"));
+  EXPECT_FALSE(is_complete(R"json("input_required")json"));
+  EXPECT_FALSE(is_complete("null"));
+}
+
 TEST(MetaTest, EachNameBeginsWithThePrefix) {
   for (const std::string_view name :
        {kMetaVersion, kMetaClientInfo, kMetaClientCapabilities, kMetaServerInfo, kMetaStream}) {

@@ -136,7 +136,7 @@ void Conductor::on_client_request(const Message& message, Line line) {
   ClientRequest& request = requests_.add(message.id);
   const Message::Params& params = message.params;
   request.method = message.method;
-  request.is_first_page = params.cursor.empty() || params.cursor == "null";
+  request.is_first_page = !is_there(params.cursor);
   request.wants_task = params.has_task;
   request.is_stateless = params.has_envelope();
   if (request.is_stateless) opening_->on_envelope();

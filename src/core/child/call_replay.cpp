@@ -9,6 +9,7 @@
 #include "core/base/text.hpp"
 #include "core/wire/json_view.hpp"
 #include "core/wire/method.hpp"
+#include "core/wire/protocol.hpp"
 #include "core/wire/reply.hpp"
 #include "sitter/limits.hpp"
 
@@ -34,7 +35,7 @@ std::string failure_of(const Message& answer) {
 
 bool is_complete_success(std::string_view result) {
   const auto [content, is_error, type] = members<3>(result, {"content", "isError", "resultType"});
-  return is_array(content) && is_error != "true" && (type.empty() || type == "\"complete\"");
+  return is_array(content) && is_error != "true" && is_complete(type);
 }
 
 void CallReplay::begin(const MakeId& make_id, const MakeMeta& make_meta, Now now, Orders& out) {

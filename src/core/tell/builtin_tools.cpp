@@ -431,11 +431,11 @@ std::variant<CallArguments, ArgumentError> parse_call_arguments(std::string_view
   const std::string decoded = string_value(inner);
   // Some models put the object into a string.
   if (is_object(decoded)) inner = decoded;
-  const bool is_left_out = inner.empty() || inner == "null";
-  if (!is_left_out && !json::accept(inner)) arguments.complain("arguments is not valid JSON");
-  if (!is_left_out && !is_object(inner)) arguments.complain("arguments must be an object");
+  const bool has_inner = is_there(inner);
+  if (has_inner && !json::accept(inner)) arguments.complain("arguments is not valid JSON");
+  if (has_inner && !is_object(inner)) arguments.complain("arguments must be an object");
   if (!arguments.error().empty()) return arguments.error();
-  if (!is_left_out) call.arguments = inner;
+  if (has_inner) call.arguments = inner;
   return call;
 }
 

@@ -16,6 +16,7 @@
 #include "core/base/text.hpp"
 #include "core/tell/tool_words.hpp"
 #include "core/wire/json_view.hpp"
+#include "core/wire/protocol.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {
@@ -308,13 +309,12 @@ std::vector<std::string> lint_result(std::string_view tool, std::string_view res
   findings.begin_tool(tool);
   const auto [content, structured, is_error, result_type] =
       members<4>(result, {"content", "structuredContent", "isError", "resultType"});
-  if (!result_type.empty() && string_value(result_type) != "complete") return {};
+  if (!is_complete(result_type)) return {};
   if (!is_array(content) && structured.empty()) return {};
   if (!is_error.empty() && type_of(is_error) != "boolean") {
     findings.add("isError of a result is not true or false, {}", kRejected);
   }
-  const bool is_there = !structured.empty() && structured != "null";
-  if (is_there) {
+  if (is_there(structured)) {
     lint_fit(structured, output_schema, findings);
     lint_text(content, structured, findings);
   } else if (is_object(output_schema) && (is_error.empty() || is_error == "false")) {

@@ -8,14 +8,12 @@
 
 #include "core/base/raw_id.hpp"
 #include "core/base/text.hpp"
+#include "core/wire/protocol.hpp"
 #include "core/wire/reply.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {
-
-/// Some servers write null for a member that they leave out.
-bool is_there(std::string_view raw) { return !raw.empty() && raw != "null"; }
 
 void add_lint_lines(const NoticeFacts& known, std::vector<std::string>& lines) {
   const std::size_t shown = std::min(known.lint.size(), limits::kLintShownMax);
@@ -52,8 +50,7 @@ void Notices::on_reload_failed(std::string text) {
 bool Notices::fits(std::string_view result) const {
   const auto [content, structured, task, type] =
       members<4>(result, {"content", "structuredContent", "task", "resultType"});
-  if (!is_array(content) || is_object(task)) return false;
-  if (!type.empty() && type != "\"complete\"") return false;
+  if (!is_array(content) || is_object(task) || !is_complete(type)) return false;
   return !is_there(structured) || !was_beside_structure_;
 }
 

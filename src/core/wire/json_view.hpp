@@ -22,6 +22,10 @@ std::string_view member(std::string_view object, std::string_view key);
 /// The decoded text of a raw JSON string; empty for anything else.
 std::string string_value(std::string_view raw);
 
+/// Whether a raw member is there. Some servers and models write null for a member that they leave
+/// out.
+inline bool is_there(std::string_view raw) { return !raw.empty() && raw != "null"; }
+
 inline bool is_object(std::string_view raw) { return raw.starts_with('{'); }
 inline bool is_array(std::string_view raw) { return raw.starts_with('['); }
 

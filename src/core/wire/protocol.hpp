@@ -22,6 +22,10 @@ enum class ErrorCode {
 /// Whether a raw error object has this code.
 bool has_code(std::string_view error, ErrorCode code);
 
+/// Whether a result with this raw `resultType` is the whole answer. Before 2026-07-28 no result has
+/// a type.
+bool is_complete(std::string_view result_type);
+
 /// Members of `_meta` that the stateless revision defines. All of them begin with the prefix.
 inline constexpr std::string_view kMetaPrefix = "io.modelcontextprotocol/";
 inline constexpr std::string_view kMetaVersion = "io.modelcontextprotocol/protocolVersion";
