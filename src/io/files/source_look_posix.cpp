@@ -7,6 +7,7 @@
 
 #include "io/files/ignore_files.hpp"
 #include "io/files/source_look.hpp"
+#include "io/system/platform.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {
@@ -129,12 +130,11 @@ void SourceLook::see_entry(WallTime now) {
 std::optional<SourceLook::Stamp> SourceLook::stamp_of(const std::string& path) {
   struct stat found {};
   if (stat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return std::nullopt;
-  std::error_code error;
-  const auto modified = fs::last_write_time(path, error);
-  if (error) return std::nullopt;
-  return Stamp{
-      std::chrono::time_point_cast<WallTime::duration>(std::chrono::file_clock::to_sys(modified)),
-      static_cast<std::uint64_t>(found.st_size), found.st_ino};
+  const timespec modified = platform::written_at(found);
+  const auto since_epoch =
+      std::chrono::seconds(modified.tv_sec) + std::chrono::nanoseconds(modified.tv_nsec);
+  return Stamp{WallTime(std::chrono::duration_cast<WallTime::duration>(since_epoch)),
+               static_cast<std::uint64_t>(found.st_size), found.st_ino};
 }
 
 void SourceLook::see(const std::string& path, WallTime now) {
