@@ -168,13 +168,12 @@ fact::BinaryInspected Children::inspect(const order::InspectBinary& order, WallT
   LoadedBinary& binary = is_there ? child->binary : last_binary_;
   fact::BinaryInspected fact{order.look, binary.look(is_there ? child->process->pid() : 0)};
   if (order.finds_strangers) fact.shared = shared_by(binary);
-  if (!order.finds_changes || !is_there || !fact.facts.interpreter) return fact;
+  if (!order.finds_changes || !is_there) return fact;
   const SourceLook::Seen seen = look_at(*child, now);
-  if (!child->sources) {
-    fact.facts.stale.reset();
-  } else if (fact.facts.stale == false) {
-    if (seen.newest) fact.facts.stale = true;
-    if (!seen.newest && !seen.is_whole) fact.facts.stale.reset();
+  if (seen.newest) {
+    fact.facts.stale = true;
+  } else if (fact.facts.interpreter && !seen.is_whole) {
+    if (!child->sources || fact.facts.stale == false) fact.facts.stale.reset();
   }
   return fact;
 }

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,19 @@ TEST_F(OldCode, IsNamedOnceUntilAKillEndsIt) {
   client.result_of("sitter_kill");
   EXPECT_THAT(echo(client), HasSubstr("server restarted"));
   EXPECT_TRUE(shows_stale(client, false));
+}
+
+TEST_F(OldCode, IsLeftByADeletedFile) {
+  for (const std::string name : {"src/lib/part.sh", "src/server.sh"}) {
+    ScriptedClient client(setup());
+    client.open();
+    EXPECT_TRUE(shows_stale(client, false));
+    std::filesystem::remove(directory_ / name);
+    EXPECT_TRUE(shows_stale(client, true));
+    EXPECT_TRUE(eventually([&] {
+      return echo(client).find("[mcp-sitter] " + name + " changed") != std::string::npos;
+    }));
+  }
 }
 
 TEST_F(OldCode, IsNotKnownOfAServerThatRestartsItself) {

@@ -115,13 +115,44 @@ TEST_F(SourceLookTest, AChangeThatWasFoundStaysFound) {
   EXPECT_EQ(look(), "app/a.py");
 }
 
-TEST_F(SourceLookTest, ADeletedFileIsNoChange) {
+TEST_F(SourceLookTest, ADeletedFileHasChanged) {
+  save("hook.py", -hours(1));
   save("app/a.py", -hours(1));
+  for (const std::string name : {"app/a.py", "app/server.py", "hook.py"}) {
+    start("app/server.py", {"hook.py"});
+    EXPECT_EQ(look(), "");
+    fs::remove(directory_ / name);
+    const SourceLook::Seen seen = this->seen();
+    ASSERT_EQ(name_in(seen), name);
+    EXPECT_EQ(seen.newest->when, now_);
+    save(name, -hours(1));
+  }
+}
+
+TEST_F(SourceLookTest, ADeletionCountsOnce) {
+  start();
+  fs::remove(directory_ / "app/server.py");
+  ASSERT_EQ(look(), "app/server.py");
+  const auto again = look_->look(now_ + seconds(5), [] { return true; });
+  EXPECT_EQ(again.newest->when, now_);
+  save("app/server.py", seconds(50));
+  EXPECT_EQ(look_->look(now_ + seconds(9), [] { return true; }).newest->file, "app/server.py");
+}
+
+TEST_F(SourceLookTest, AFileThatIsNamedButWasNeverThereWasNotDeleted) {
+  start("app/server.py", {"missing.py"});
+  EXPECT_EQ(look(), "");
+  EXPECT_EQ(look(), "");
+}
+
+TEST_F(SourceLookTest, ALookThatIsCutShortFindsADeletedFileAtLast) {
+  save("app/b/x.py", -hours(1));
   start();
   EXPECT_EQ(look(), "");
-  fs::remove(directory_ / "app/a.py");
-  fs::remove(directory_ / "app/server.py");
-  EXPECT_EQ(look(), "");
+  fs::remove_all(directory_ / "app/b");
+  int looks = 1;
+  while (name_in(glance()).empty() && looks < 100) ++looks;
+  EXPECT_LT(looks, 100);
 }
 
 TEST_F(SourceLookTest, AProgramOfItsOwnIsLookedAtAlone) {

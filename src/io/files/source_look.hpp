@@ -20,8 +20,7 @@ namespace sitter {
 /// Looks for changes in the sources of one running child: its own file and, if an interpreter runs
 /// this file, the files with the same ending that the arguments name or that are below the folder
 /// of this file. Ignored files and folders are left out, and so are hidden folders and links to
-/// folders. A file that is deleted does not count as changed, because some editors delete a file
-/// before they write it anew.
+/// folders. A deleted file counts as changed.
 class SourceLook {
  public:
   struct Change {
@@ -58,9 +57,11 @@ class SourceLook {
   void begin_round();
   /// Sees one more file or folder. Returns false at the end of the round.
   bool go_on(WallTime now);
+  void see_next_known(WallTime now);
   void open(const std::string& folder);
   void see_entry(WallTime now);
   void see(const std::string& path, WallTime now);
+  void note_change(const std::string& path, WallTime when);
 
   WallTime started_;
   std::string cwd_;
@@ -80,6 +81,8 @@ class SourceLook {
   /// A round sees every source once, in one or more looks.
   bool is_in_round_ = false;
   bool is_cut_ = false;
+  /// The path in `seen_` that this round has come to. Empty when it has seen all of them.
+  std::optional<std::string> last_known_;
   std::size_t argument_count_ = 0;
   std::size_t found_count_ = 0;
   std::size_t folder_count_ = 0;

@@ -68,6 +68,7 @@ SourceLook::Seen SourceLook::look(WallTime now, const std::function<bool()>& may
 void SourceLook::begin_round() {
   is_in_round_ = true;
   is_cut_ = false;
+  last_known_ = "";
   argument_count_ = found_count_ = 0;
   // Files that come and go would fill the memory. Without this entry, a change still shows in the
   // time of the file.
@@ -79,7 +80,9 @@ void SourceLook::begin_round() {
 }
 
 bool SourceLook::go_on(WallTime now) {
-  if (argument_count_ < arguments_.size()) {
+  if (last_known_) {
+    see_next_known(now);
+  } else if (argument_count_ < arguments_.size()) {
     see(arguments_[argument_count_++], now);
   } else if (entry_ != fs::directory_iterator{}) {
     see_entry(now);
@@ -90,6 +93,17 @@ bool SourceLook::go_on(WallTime now) {
     return false;
   }
   return true;
+}
+
+/// The folders do not show which of the known sources were deleted.
+void SourceLook::see_next_known(WallTime now) {
+  const auto next = seen_.upper_bound(*last_known_);
+  if (next == seen_.end()) {
+    last_known_.reset();
+    return;
+  }
+  last_known_ = next->first;
+  see(*last_known_, now);
 }
 
 void SourceLook::open(const std::string& folder) {
@@ -119,8 +133,7 @@ void SourceLook::see_entry(WallTime now) {
     } else {
       is_cut_ = true;
     }
-  } else if (path != own_ && name.ends_with(ending_) &&
-             (seen_.contains(path) || filter_->takes_file(path))) {
+  } else if (name.ends_with(ending_) && !seen_.contains(path) && filter_->takes_file(path)) {
     see(path, now);
   }
   entry_.increment(error);
@@ -139,7 +152,10 @@ std::optional<SourceLook::Stamp> SourceLook::stamp_of(const std::string& path) {
 
 void SourceLook::see(const std::string& path, WallTime now) {
   const auto stamp = stamp_of(path);
-  if (!stamp) return;
+  if (!stamp) {
+    if (seen_.erase(path) > 0) note_change(path, now);
+    return;
+  }
   const auto [before, is_new] = seen_.try_emplace(path, *stamp);
   // A time in the future comes from a wrong clock, and shows nothing.
   const bool is_later = stamp->modified > started_ + limits::kSourceClockMargin &&
@@ -147,7 +163,10 @@ void SourceLook::see(const std::string& path, WallTime now) {
   if (is_new ? !is_later : before->second == *stamp) return;
   before->second = *stamp;
   // A file that was moved here keeps its time.
-  const WallTime when = stamp->modified > started_ ? std::min(stamp->modified, now) : now;
+  note_change(path, stamp->modified > started_ ? std::min(stamp->modified, now) : now);
+}
+
+void SourceLook::note_change(const std::string& path, WallTime when) {
   if (!newest_ || when > newest_->when) newest_ = Change{name_of(path), when};
 }
 
