@@ -25,7 +25,9 @@ void Promises::on_renumber_child(Generation from, Generation gen) {
     throw Broken(fmt::format("child {}, which does not serve, is opened again", from));
   }
   if (!is_asked_) throw Broken("a child is opened again for a client that has opened no session");
-  if (running_build() != nullptr || is_child_built_ || is_another_up(from)) {
+  // A rebuild may be cancelled between its build and the start of its server.
+  const bool is_start_wanted = is_child_built_ && (!open_rebuilds().empty() || is_reload_on());
+  if (running_build() != nullptr || is_start_wanted || is_another_up(from)) {
     throw Broken("a server is opened again although it is about to be replaced");
   }
   // The bridge may have ignored the announcement, and learned of the restart from a refused list.
