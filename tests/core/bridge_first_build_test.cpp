@@ -299,6 +299,19 @@ TEST_F(BridgeFirstBuildTest, TheStatusSaysThatTheBuildFailedAndWhatShowsIt) {
   EXPECT_EQ(shown["lastFailure"]["ageSeconds"], 5);
 }
 
+TEST_F(BridgeFirstBuildTest, AListAfterAFailedBuildStartsNothingAndTheNextCallBuilds) {
+  fail_the_first_build();
+  client(request(1, "tools/list"));
+  EXPECT_THAT(done(), ElementsAre(HasSubstr("sitter_status")));
+  EXPECT_THAT(status(2)["summary"].get<std::string>(), HasSubstr("the build failed (exit 2)"));
+  done();
+  time_passes(seconds(10));
+  client(call(3, "echo"));
+  builds_again(2, 2);
+  dies(build(2), 2);
+  EXPECT_THAT(answer_text(), HasSubstr("the build failed"));
+}
+
 TEST_F(BridgeFirstBuildTest, TheStatusForAPersonNamesTheCommandThatShowsTheBuild) {
   fail_the_first_build();
   control(7, R"json({"command":"status"})json");

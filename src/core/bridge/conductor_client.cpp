@@ -253,7 +253,8 @@ bool Conductor::answer_ourselves(ClientRequest& request, Child* child,
   if (child == nullptr) {
     if (!opening_->session().answered_by_us) return false;
     answer_last_list(request);
-    if (is_idle() && ending_.is_none() && starts_->may_start_now(now_)) {
+    // The list does not wait, so it is no reason to build a server that does not exist yet.
+    if (is_idle() && ending_.is_none() && !is_unbuilt() && starts_->may_start_now(now_)) {
       start("a request for a list");
     }
     return true;
