@@ -486,6 +486,16 @@ TEST_F(BridgeOwnRestartTest, ACallThatWasSentBeforeTheAnnouncementAndRefusedIsSe
   child(2, result(2, text_result("new")));
 }
 
+TEST_F(BridgeOwnRestartTest, ARefusalIsDoubtfulIfTheListIsNotRefusedInTime) {
+  open_used_session();
+  client(call(2, "echo"));
+  child(1, "Restarting 'server.mjs'");
+  child(1, refused(2));
+  time_passes(limits::kOwnRestartWait);
+  EXPECT_THAT(client_got(), ElementsAre(unclear(2)));
+  opens(2);
+}
+
 TEST_F(BridgeOwnRestartTest, ANotificationWaitsForTheNewServerToo) {
   open_used_session();
   child(1, "Restarting 'server.mjs'");

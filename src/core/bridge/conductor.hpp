@@ -167,6 +167,7 @@ class Conductor {
   bool may_take_own_restart(const Child& child) const;
   static std::optional<CatalogKind> list_for_doubt(const Child& child);
   void drop_doubt(Child& child);
+  void tell_doubt(ClientRequest& request);
   void on_restarted_itself(Child& child);
 
   // conductor_client.cpp: the client's lines

@@ -99,17 +99,20 @@ bool Conductor::take_own_restarts() {
 void Conductor::drop_doubt(Child& child) {
   if (!child.own_restart.is_suspected()) return;
   child.own_restart.drop();
+  for (ClientRequest* request : refusals_of(child.gen())) tell_doubt(*request);
+}
+
+/// Nobody knows whether the held error is that of a server that was not opened.
+void Conductor::tell_doubt(ClientRequest& request) {
+  const Message* const answer = kept_reader_.read(request.extra->answer.line());
+  if (answer == nullptr || !Notices::fits_error(answer->error)) return;
   const std::string text = fmt::format(
       "[mcp-sitter] The server may have restarted itself before, so that nobody had opened it: "
       "then this request had no effect.{}",
       ending_.is_none() ? " Call again." : "");
-  for (ClientRequest* request : refusals_of(child.gen())) {
-    const Message* const answer = kept_reader_.read(request->extra->answer.line());
-    if (answer == nullptr || !Notices::fits_error(answer->error)) continue;
-    Edits edits(request->extra->answer.line());
-    Notices::append_to_error(answer->error, text, edits);
-    requests_.rewrite_held(*request, edits.apply());
-  }
+  Edits edits(request.extra->answer.line());
+  Notices::append_to_error(answer->error, text, edits);
+  requests_.rewrite_held(request, edits.apply());
 }
 
 /// The server behind the process of the child was started anew. It is the next generation, which is
@@ -139,6 +142,7 @@ void Conductor::on_restarted_itself(Child& child) {
     const std::string_view error = member(request->extra->answer.text(), "error");
     if (!request->is_repeatable() &&
         !former.own_restart.explains(error, method_name(request->method))) {
+      if (!former.own_restart.knows_refusal()) tell_doubt(*request);
       answer_held(*request);
     } else if (request->has_line() && requests_.may_wait(request->extra->line.size())) {
       answers_.on_retried(*request);

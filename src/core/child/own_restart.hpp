@@ -71,6 +71,8 @@ class OwnRestart {
   /// Whether the server may have been started anew, so that it gets no requests.
   bool is_suspected() const { return state_ != State::none; }
   bool is_certain() const { return state_ == State::certain; }
+  /// Whether it is known in which words the server refuses what it is asked.
+  bool knows_refusal() const { return !refusal_.empty(); }
   /// Whether the server has refused the list in the words of this error, which it has answered to a
   /// request of this method. Otherwise the error may be that of a request which has run.
   bool explains(std::string_view error, std::string_view method) const;
