@@ -209,7 +209,10 @@ void Promises::check_own_answer(Request& request, const std::string& line, const
   const bool lacks_kind =
       is_result && (said.method == "logging/setLevel" ||
                     (is_list(said.method) && message.dump().find(":[]") != std::string::npos));
-  if (!lacks_tool && !lacks_kind) check_refused_given_up(request);
+  // A reload may have begun meanwhile, and the client does not wait for it without end.
+  const bool waits_for_reload =
+      message.dump().find("call again to wait longer") != std::string::npos;
+  if (!lacks_tool && !lacks_kind && !waits_for_reload) check_refused_given_up(request);
   if (said.method == "tools/call" && lost_with_server(request) &&
       line.find("restarted itself") == line.npos) {
     throw Broken("a call that is lost with its server does not tell that the server has restarted");
