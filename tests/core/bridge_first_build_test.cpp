@@ -39,6 +39,9 @@ class BridgeFirstBuildTest : public BridgeRebuildTest {
     EXPECT_THAT(done(), ElementsAre("start build " + std::to_string(number)));
     started(build(number));
   }
+  void expect_build_stopped() {
+    EXPECT_THAT(done(), ElementsAre("close build 1", "terminate build 1"));
+  }
   nlohmann::json status(const Id& id) {
     done();
     client(call(id, "sitter_status"));
@@ -101,7 +104,7 @@ TEST_F(BridgeFirstBuildTest, TheCancellationOfTheLastRequestThatWaitsStopsTheBui
   client(cancelled(1));
   EXPECT_THAT(done(), IsEmpty());
   client(cancelled(2));
-  EXPECT_THAT(done(), ElementsAre("close build 1", "terminate build 1"));
+  expect_build_stopped();
   dies(build(1), 143, "SIGTERM");
   EXPECT_THAT(done(), Not(Contains(StartsWith("start "))));
   client(call(3, "echo"));
@@ -118,7 +121,7 @@ TEST_F(BridgeFirstBuildTest, ARequestThatComesWhileTheBuildIsStoppedIsBuiltFor) 
   client(call(1, "echo"));
   client(cancelled(1));
   client(call(2, "echo"));
-  EXPECT_THAT(done(), ElementsAre("close build 1", "terminate build 1"));
+  expect_build_stopped();
   dies(build(1), 143, "SIGTERM");
   EXPECT_THAT(done(), Contains("start 2"));
   start_finds_no_command(2);
@@ -155,7 +158,7 @@ TEST_F(BridgeFirstBuildTest, ARebuildThatHasJoinedTheBuildKeepsItUntilItIsCancel
   client(cancelled(1));
   EXPECT_THAT(done(), IsEmpty());
   client(cancelled(2));
-  EXPECT_THAT(done(), ElementsAre("close build 1", "terminate build 1"));
+  expect_build_stopped();
 }
 
 TEST_F(BridgeFirstBuildTest, ARequestKeepsTheBuildWhenARebuildThatHasJoinedIsCancelled) {
@@ -165,14 +168,14 @@ TEST_F(BridgeFirstBuildTest, ARequestKeepsTheBuildWhenARebuildThatHasJoinedIsCan
   client(cancelled(2));
   EXPECT_THAT(done(), IsEmpty());
   client(cancelled(1));
-  EXPECT_THAT(done(), ElementsAre("close build 1", "terminate build 1"));
+  expect_build_stopped();
 }
 
 TEST_F(BridgeFirstBuildTest, ACancelledRebuildStopsTheBuildForWhichNothingElseWaits) {
   answer_the_opening_during_the_build();
   client(rebuild(1));
   client(cancelled(1));
-  EXPECT_THAT(done(), ElementsAre("close build 1", "terminate build 1"));
+  expect_build_stopped();
 }
 
 TEST_F(BridgeFirstBuildTest, AReloadIsBuiltAfterTheBuildThatWasStopped) {
@@ -180,7 +183,7 @@ TEST_F(BridgeFirstBuildTest, AReloadIsBuiltAfterTheBuildThatWasStopped) {
   client(call(1, "echo"));
   ask_reload();
   client(cancelled(1));
-  EXPECT_THAT(done(), ElementsAre("close build 1", "terminate build 1"));
+  expect_build_stopped();
   dies(build(1), 143, "SIGTERM");
   EXPECT_THAT(done(), Contains("start build 2"));
   started(build(2));
@@ -195,7 +198,7 @@ TEST_F(BridgeFirstBuildTest, TheCancellationOfAStreamStopsTheBuildForWhichNothin
   started(build(1));
   done();
   client(cancelled(1));
-  EXPECT_THAT(done(), ElementsAre("close build 1", "terminate build 1"));
+  expect_build_stopped();
 }
 
 TEST_F(BridgeFirstBuildTest, TheBuildIsStoppedAfterTenMinutes) {
@@ -203,7 +206,7 @@ TEST_F(BridgeFirstBuildTest, TheBuildIsStoppedAfterTenMinutes) {
   time_passes(seconds(600) - config.answer_within - milliseconds(1));
   EXPECT_THAT(done(), IsEmpty());
   time_passes(milliseconds(1));
-  EXPECT_THAT(done(), ElementsAre("close build 1", "terminate build 1"));
+  expect_build_stopped();
 }
 
 TEST_F(BridgeFirstBuildTest, AFailedBuildIsShownInTheOpening) {

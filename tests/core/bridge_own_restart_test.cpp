@@ -1,46 +1,9 @@
-#include "sitter/limits.hpp"
-#include "support/rebuild_script.hpp"
+#include "support/own_restart_script.hpp"
 
 namespace sitter {
 namespace {
 
 using ::testing::StartsWith;
-
-/// The server is started anew behind the process of its child, on the same pipes, as by
-/// `node --watch`.
-class BridgeOwnRestartTest : public BridgeRebuildTest {
- protected:
-  /// The server has answered a call.
-  void open_used_session() {
-    open_listed_session();
-    client(call(1, "echo"));
-    child(1, result(1, text_result("old")));
-    done();
-  }
-  static std::string refused(const Id& id, const std::string& text = "Server not initialized") {
-    return error(id, -32002, text);
-  }
-  /// The client gets this refusal, and reads what it may mean.
-  static auto unclear(int id) {
-    return AllOf(HasSubstr("\"id\":" + std::to_string(id)),
-                 HasSubstr("Server not initialized\\n\\n[mcp-sitter] The server may have restarted "
-                           "itself"),
-                 HasSubstr("then this request had no effect"));
-  }
-  /// The server refuses this request, and the list that shows that it refuses everything.
-  void refuses_everything(int id) {
-    child(1, refused(id));
-    child(1, refused(kList));
-  }
-  /// The call after an edit, up to the opening of the new server.
-  void is_found(int id = 2) {
-    client(call(id, "echo"));
-    refuses_everything(id);
-  }
-
-  /// The list that the bridge asks for after a refusal.
-  static constexpr char kList[] = "#2";
-};
 
 TEST_F(BridgeOwnRestartTest, ARefusedCallLeadsToAListThatShowsIt) {
   open_used_session();
@@ -107,13 +70,6 @@ TEST_F(BridgeOwnRestartTest, RequestsWaitUntilTheServerIsKnownToBeOpen) {
               AllOf(Contains("child 2 " + call(2, "echo")), Contains("child 2 " + call(3, "echo")),
                     Contains("child 2 " + call(4, "echo"))));
   for (const int id : {2, 3, 4}) child(2, result(id, text_result("new")));
-}
-
-TEST_F(BridgeOwnRestartTest, APingIsAnsweredMeanwhile) {
-  open_used_session();
-  child(1, "Restarting 'server.mjs'");
-  client(request(2, "ping"));
-  EXPECT_THAT(client_got(), ElementsAre(result(2)));
 }
 
 TEST_F(BridgeOwnRestartTest, BothOfTwoRefusedCallsAreSentInTheirOrder) {
@@ -437,169 +393,6 @@ TEST_F(BridgeOwnRestartTest, ACrashDuringTheDoubtAnswersTheCall) {
   done();
   dies(1, 1);
   EXPECT_THAT(client_got(), ElementsAre(unclear(2)));
-}
-
-TEST_F(BridgeOwnRestartTest, AnAnnouncementOpensAServerThatRefusesNothing) {
-  open_used_session();
-  server.tools = {tool("added")};
-  child(1, "Restarting 'server.mjs'");
-  client(call(2, "echo"));
-  EXPECT_THAT(done(), IsEmpty());
-  time_passes(limits::kOwnRestartWait - Milliseconds(1));
-  EXPECT_THAT(done(), IsEmpty());
-  time_passes(Milliseconds(1));
-  EXPECT_THAT(done(), ElementsAre("renumber 2", HasSubstr("initialize")));
-  opens(2);
-  done();
-  client(request(3, "tools/list"));
-  child(2, result(3, Server::list("tools", server.tools)));
-  child(2, result(2, text_result("new")));
-  time_passes(milliseconds(5));
-  EXPECT_THAT(client_got(), Contains(AllOf(HasSubstr("previous: restarted itself"),
-                                           HasSubstr("+1 added (added), -1 removed (echo)"),
-                                           Not(HasSubstr("stdout: the server wrote")))));
-}
-
-TEST_F(BridgeOwnRestartTest, ARefusedReadIsSentOnceMoreAlsoIfTheRestartWasOnlyAnnounced) {
-  open_used_session();
-  client(request(2, "tools/list"));
-  child(1, refused(2));
-  child(1, "Restarting 'server.mjs'");
-  done();
-  time_passes(limits::kOwnRestartWait);
-  opens(2);
-  EXPECT_THAT(done(), Contains("child 2 " + request(2, "tools/list")));
-  child(2, result(2, Server::list("tools", server.tools)));
-}
-
-TEST_F(BridgeOwnRestartTest, ACallThatWasSentBeforeTheAnnouncementAndRefusedIsSentOnceMore) {
-  open_used_session();
-  client(call(2, "echo"));
-  child(1, "Restarting 'server.mjs'");
-  done();
-  child(1, refused(2));
-  EXPECT_THAT(done(), ElementsAre("child 1 " + request(kList, "tools/list", "{}")));
-  child(1, refused(kList));
-  time_passes(limits::kOwnRestartWait);
-  opens(2);
-  EXPECT_THAT(done(), Contains("child 2 " + call(2, "echo")));
-  child(2, result(2, text_result("new")));
-}
-
-TEST_F(BridgeOwnRestartTest, ARefusalIsDoubtfulIfTheListIsNotRefusedInTime) {
-  open_used_session();
-  client(call(2, "echo"));
-  child(1, "Restarting 'server.mjs'");
-  child(1, refused(2));
-  time_passes(limits::kOwnRestartWait);
-  EXPECT_THAT(client_got(), ElementsAre(unclear(2)));
-  opens(2);
-}
-
-TEST_F(BridgeOwnRestartTest, ANotificationWaitsForTheNewServerToo) {
-  open_used_session();
-  child(1, "Restarting 'server.mjs'");
-  client(call(2, "echo"));
-  client(notification("notifications/vendor"));
-  EXPECT_THAT(done(), IsEmpty());
-  time_passes(limits::kOwnRestartWait);
-  opens(2);
-  EXPECT_THAT(done(), Contains("child 2 " + notification("notifications/vendor")));
-  child(2, result(2, text_result("new")));
-}
-
-TEST_F(BridgeOwnRestartTest, ASecondOpeningWaitsForTheNewServerToo) {
-  open_used_session();
-  child(1, "Restarting 'server.mjs'");
-  client(initialize(2));
-  EXPECT_THAT(done(), IsEmpty());
-  time_passes(limits::kOwnRestartWait);
-  EXPECT_THAT(done(), ElementsAre("renumber 2", Not(HasSubstr(initialize(2)))));
-  opens(2);
-  const auto orders = done();
-  EXPECT_THAT(orders, Contains("child 2 " + initialize(2)));
-  EXPECT_THAT(orders, Contains(AllOf(StartsWith("client "), HasSubstr(server.name))));
-}
-
-TEST_F(BridgeOwnRestartTest, WhatTheFormerServerAnswersAtTheLastMomentCounts) {
-  open_used_session();
-  client(call(2, "echo"));
-  child(1, "Restarting 'server.mjs'");
-  done();
-  child(1, result(2, text_result("old")));
-  EXPECT_THAT(client_got(), SizeIs(1));
-  time_passes(limits::kOwnRestartWait);
-  EXPECT_THAT(client_got(), IsEmpty());
-  opens(2);
-}
-
-TEST_F(BridgeOwnRestartTest, AServerThatIsStartedAnewOnItsWayIsOpenedOnceMore) {
-  open_used_session();
-  child(1, "Restarting 'server.mjs'");
-  time_passes(limits::kOwnRestartWait);
-  done();
-  child(2, "Restarting 'server.mjs'");
-  client(call(2, "echo"));
-  time_passes(limits::kOwnRestartWait);
-  EXPECT_THAT(done(), ElementsAre("renumber 3", HasSubstr("initialize")));
-  opens(3);
-  EXPECT_THAT(done(), Contains("child 3 " + call(2, "echo")));
-  child(3, result(2, text_result("new")));
-  EXPECT_THAT(answer_text(), HasSubstr("server restarted (spawn #3"));
-}
-
-TEST_F(BridgeOwnRestartTest, TheClientsOpeningIsSentToTheNewServerToo) {
-  client(initialize(0));
-  child(1, "Restarting 'server.mjs'");
-  done();
-  time_passes(limits::kOwnRestartWait);
-  EXPECT_THAT(done(), ElementsAre("renumber 2", "child 2 " + initialize(0)));
-  child(2, result(0, server.opening()));
-  EXPECT_THAT(client_got(), SizeIs(1));
-  client(initialized());
-  client(call(2, "echo"));
-  EXPECT_THAT(done(), Contains("child 2 " + call(2, "echo")));
-  child(2, result(2, text_result("new")));
-  EXPECT_THAT(answer_text(), "new");
-}
-
-TEST_F(BridgeOwnRestartTest, AnOpeningThatTheFormerServerHasAnsweredIsMadeOnceMore) {
-  client(initialize(0));
-  child(1, "Restarting 'server.mjs'");
-  child(1, result(0, server.opening()));
-  EXPECT_THAT(client_got(), SizeIs(1));
-  client(initialized());
-  time_passes(limits::kOwnRestartWait);
-  opens(2);
-  EXPECT_THAT(client_got(), IsEmpty());
-}
-
-TEST_F(BridgeOwnRestartTest, TheFirstStartIsNoRestart) {
-  client(initialize(0));
-  child(1, "[nodemon] starting `node server.mjs`");
-  done();
-  time_passes(limits::kOwnRestartWait);
-  EXPECT_THAT(done(), IsEmpty());
-  opens(1);
-  dies(1, 1);
-  client(call(2, "echo"));
-  child(2, "[nodemon] starting `node server.mjs`");
-  done();
-  time_passes(limits::kOwnRestartWait);
-  EXPECT_THAT(done(), IsEmpty());
-  opens(2);
-  child(2, result(2, text_result("new")));
-}
-
-TEST_F(BridgeOwnRestartTest, AStartAfterTheFormerServerHasEndedLateIsARestart) {
-  open_used_session();
-  child(1, "[nodemon] restarting due to changes...");
-  time_passes(limits::kOwnRestartWait);
-  EXPECT_THAT(done(), Contains("renumber 2"));
-  child(2, "[nodemon] starting `node server.mjs`");
-  time_passes(limits::kOwnRestartWait);
-  EXPECT_THAT(done(), Contains("renumber 3"));
-  opens(3);
 }
 
 TEST_F(BridgeOwnRestartTest, TheStatusShowsTheNewGeneration) {

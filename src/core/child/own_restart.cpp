@@ -86,8 +86,8 @@ bool OwnRestart::on_answer(const Message& answer) {
 
 bool OwnRestart::is_refusal(const Message& answer) const {
   if (answer.kind != Message::Kind::error) return false;
-  return names_opening(answer.error) ||
-         (!is_doubtful_ && (may_mean_unopened(answer.error) || reads_as_unopened(answer.error)));
+  if (is_doubtful_) return names_opening(answer.error);
+  return may_mean_unopened(answer.error) || reads_as_unopened(answer.error);
 }
 
 bool OwnRestart::explains(std::string_view error, std::string_view method) const {
