@@ -313,6 +313,11 @@ inline constexpr std::size_t kRefusalBytesMax = 4 * kKiB;
 /// everything. A second restart may come while the server is opened after the first. A server that
 /// still refuses everything is broken.
 inline constexpr int kDoubtfulRestartsMax = 2;
+/// After so many restarts of the server by itself in a row, without an answer to the client between
+/// them, the calls of `--replay-call` are not made again. Such a call may write a file that a
+/// watcher restarts the server for, so it would restart the server for ever. It is as many as
+/// `--restart` makes in a row.
+inline constexpr int kUnusedRestartsMax = 10;
 /// From the words of a watcher to the opening of the new server. node writes them before it ends
 /// the former server, which must not read the opening.
 inline constexpr Milliseconds kOwnRestartWait{1'000};

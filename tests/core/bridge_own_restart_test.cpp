@@ -91,6 +91,17 @@ TEST_F(BridgeOwnRestartTest, BothOfTwoRefusedCallsAreSentInTheirOrder) {
   child(2, result(3, text_result("new")));
 }
 
+TEST_F(BridgeOwnRestartTest, ACallThatASecondServerRefusesIsAnsweredByTheBridge) {
+  open_used_session();
+  is_found();
+  opens(2);
+  EXPECT_THAT(done(), Contains("child 2 " + call(2, "echo")));
+  child(2, refused(2));
+  child(2, refused("#5"));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("\"id\":2"), HasSubstr("had no effect"))));
+  opens(3);
+}
+
 TEST_F(BridgeOwnRestartTest, ACallThatTheFormerServerHadIsLost) {
   open_used_session();
   client(call(2, "echo"));
@@ -362,15 +373,27 @@ TEST_F(BridgeOwnRestartTest, AKillEndsTheDoubt) {
   EXPECT_THAT(client_got(), SizeIs(1));
 }
 
-TEST_F(BridgeOwnRestartTest, ARebuildEndsTheDoubt) {
+TEST_F(BridgeOwnRestartTest, TheServerIsOpenedAgainWhileABuildRuns) {
   open_used_session();
+  client(rebuild(3));
+  is_found();
+  opens(2);
+  EXPECT_THAT(done(), Contains("child 2 " + call(2, "echo")));
+  child(2, result(2, text_result("restarted")));
+  dies(build(1), 0);
+  opens(3);
+  dies(2, 0);
+}
+
+TEST_F(BridgeOwnRestartTest, ANewServerBesideItEndsTheDoubt) {
+  open_used_session();
+  client(rebuild(3));
   client(call(2, "echo"));
   child(1, refused(2));
   client(call(4, "echo"));
-  client(rebuild(3));
+  dies(build(1), 0);
   EXPECT_THAT(done(), AllOf(Contains(unclear(2)), Contains("child 1 " + call(4, "echo"))));
   child(1, result(4, text_result("old")));
-  dies(build(1), 0);
   opens(2);
   dies(1, 0);
 }

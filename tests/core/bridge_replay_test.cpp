@@ -105,6 +105,22 @@ TEST_F(BridgeReplayTest, AFailureIsToldInTheNotice) {
   EXPECT_THAT(text_of_waiting_call(), HasSubstr("spawn #3"));
 }
 
+TEST_F(BridgeReplayTest, AFailureIsForgottenIfTheNextServerMakesTheCallAgain) {
+  open_session();
+  call_works(1, "connect");
+  asked_of_next();
+  child(2, error("#3", -32602, "no such host"));
+  done();
+  dies(2, 1);
+  last_gen_ = 3;
+  done();
+  client(call(103, "echo"));
+  opens(3);
+  done();
+  child(3, result(103, text_result("a")));
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("spawn #3"), Not(HasSubstr("no such host"))));
+}
+
 TEST_F(BridgeReplayTest, ACallThatIsNotAnsweredIsWaitedForTwentySeconds) {
   open_session();
   call_works(1, "connect");
@@ -114,6 +130,25 @@ TEST_F(BridgeReplayTest, ACallThatIsNotAnsweredIsWaitedForTwentySeconds) {
   time_passes(milliseconds(1));
   EXPECT_THAT(done(), Contains(HasSubstr("tools/list")));
   EXPECT_THAT(text_of_waiting_call(), HasSubstr("connect: not answered within 20s"));
+}
+
+TEST_F(BridgeReplayTest, ACallThatRestartsTheServerIsMadeALimitedNumberOfTimes) {
+  open_session();
+  call_works(1, "connect");
+  const auto calls_after_a_restart = [&] {
+    child(last_gen_++, "Restarting 'server.mjs'");
+    time_passes(limits::kOwnRestartWait);
+    opens(last_gen_);
+    return calls_in(done()).size();
+  };
+  for (int i = 0; i < limits::kUnusedRestartsMax; ++i) EXPECT_EQ(calls_after_a_restart(), 1u) << i;
+  EXPECT_EQ(calls_after_a_restart(), 0u);
+  EXPECT_EQ(calls_after_a_restart(), 0u);
+  client(call(2, "echo"));
+  child(last_gen_, result(2, text_result("a")));
+  EXPECT_THAT(answer_text(), HasSubstr("(--replay-call) failed: connect: not called, because the "
+                                       "server has restarted itself 11 times in a row"));
+  EXPECT_EQ(calls_after_a_restart(), 1u);
 }
 
 TEST_F(BridgeReplayTest, WhatAServerDiesOfIsNotMadeOnceMore) {

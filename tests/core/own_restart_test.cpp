@@ -188,6 +188,18 @@ TEST_F(OwnRestartTest, AnAnnouncementIsStrongerThanTheList) {
   EXPECT_TRUE(restart_.is_certain());
 }
 
+TEST_F(OwnRestartTest, ItCountsTheServersThatNobodyHasUsed) {
+  for (const bool was_used : {true, false, false}) {
+    OwnRestart next(2, [] { return std::string("77"); });
+    next.follow(restart_, was_used);
+    restart_ = std::move(next);
+  }
+  EXPECT_EQ(restart_.unused_in_row(), 2);
+  OwnRestart next(2, [] { return std::string("77"); });
+  next.follow(restart_, true);
+  EXPECT_EQ(next.unused_in_row(), 0);
+}
+
 TEST_F(OwnRestartTest, WhatIsDroppedIsNotSuspectedAnyMore) {
   restart_.expect(now_);
   restart_.drop();
@@ -228,7 +240,7 @@ TEST_F(DoubtfulRestartTest, ItIsCertainALimitedNumberOfTimesInARow) {
     answered(error(77, -32002, "not initialized"));
     ASSERT_TRUE(restart_.is_certain());
     OwnRestart next(2, [] { return std::string("77"); });
-    next.follow(restart_);
+    next.follow(restart_, true);
     EXPECT_TRUE(next.follows());
     restart_ = std::move(next);
   }
@@ -238,7 +250,7 @@ TEST_F(DoubtfulRestartTest, ItIsCertainALimitedNumberOfTimesInARow) {
   passes(limits::kOwnRestartWait);
   ASSERT_TRUE(restart_.is_certain());
   OwnRestart next(2, [] { return std::string("77"); });
-  next.follow(restart_);
+  next.follow(restart_, true);
   restart_ = std::move(next);
   ask_unopened();
   EXPECT_TRUE(is_asked());

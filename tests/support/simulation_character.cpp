@@ -130,7 +130,7 @@ Character random_character(Random& random, const Scene& scene, const Character* 
 void add_own_restarts(Random& random, Character& c) {
   using StartedAnew = Character::StartedAnew;
   c.starts_anew = 0;
-  if (c.era != Era::legacy || random.chance(20)) return;
+  if (random.chance(20)) return;
   struct Error {
     int code;
     std::string_view words;
@@ -142,6 +142,7 @@ void add_own_restarts(Random& random, Character& c) {
   c.started_anew =
       random.pick(std::array{StartedAnew::refuses, StartedAnew::refuses_after_announcement,
                              StartedAnew::serves_after_announcement});
+  if (c.era != Era::legacy) c.started_anew = StartedAnew::serves_after_announcement;
   const Error error = random.pick(errors);
   c.unopened_code = error.code;
   c.unopened_words = error.words;

@@ -189,6 +189,8 @@ class Promises {
     bool is_told_by_rebuild = false;
     /// The server was started anew behind its process, which is another child since then.
     std::optional<Instant> restarted_itself_at;
+    /// How many servers before it have restarted themselves in a row.
+    int own_restarts = 0;
     /// When the bridge last read that the server is to be started anew, and whether the child was
     /// asked something for the client since.
     std::optional<Instant> announced_at;

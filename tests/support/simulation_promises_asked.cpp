@@ -175,12 +175,15 @@ void Promises::check_passed_to_child(Life& its_life, Generation gen, const Clien
 
 void Promises::request_sent(Life& its_life, Generation gen, Request& request) {
   const ClientSaid& said = *request.said;
-  its_life.was_asked_since = true;
+  // The next server gets the opening too.
+  if (!request.is_opening) its_life.was_asked_since = true;
   if (request.is_cancelled) throw Broken("a cancelled request is sent to a child");
   if (request.is_answered && !request.is_doubled) throw Broken("an answered request is sent");
   if (!request.sent_to.empty()) {
     // If a child is replaced before it has answered the opening, the next child gets the opening.
-    const bool was_replaced = request.is_opening && lives_.at(request.sent_to.back()).was_replaced;
+    const Life& former = lives_.at(request.sent_to.back());
+    const bool was_replaced =
+        request.is_opening && (former.was_replaced || former.restarted_itself_at);
     // If several requests have the same id, nobody outside can tell which of them was refused.
     const bool was_refused = request.is_refused || request.refused_by == request.sent_to.back();
     if (!said.is_repeatable() && !was_replaced && !was_refused) {

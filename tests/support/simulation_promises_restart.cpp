@@ -24,10 +24,12 @@ void Promises::on_renumber_child(Generation from, Generation gen) {
   if (!former.is_up || former.is_input_closed || former.retired_at) {
     throw Broken(fmt::format("child {}, which does not serve, is opened again", from));
   }
-  if (!is_asked_) throw Broken("a child is opened again for a client that has opened no session");
+  if (!is_asked_ && !former.announced_at) {
+    throw Broken("a server that needs no opening is opened again without an announcement");
+  }
   // A rebuild may be cancelled between its build and the start of its server.
   const bool is_start_wanted = is_child_built_ && (!open_rebuilds().empty() || is_reload_on());
-  if (running_build() != nullptr || is_start_wanted || is_another_up(from)) {
+  if (is_start_wanted || is_another_up(from)) {
     throw Broken("a server is opened again although it is about to be replaced");
   }
   // The bridge may have ignored the announcement, and learned of the restart from a refused list.
@@ -46,6 +48,8 @@ void Promises::on_renumber_child(Generation from, Generation gen) {
   next.can_be_killed = former.can_be_killed;
   next.full_since = former.full_since;
   next.started = now_;
+  next.own_restarts = former.own_restarts + 1;
+  if (next.own_restarts >= limits::kUnusedRestartsMax) replays_.on_many_restarts(gen);
   next.is_after_loss = has_lost_stateless_ = has_lost_stateless_ || is_stateless_;
   last_gen_ = gen;
   goes_on();
@@ -99,7 +103,8 @@ void Promises::check_refusal_passed(const ChildSaid& said, const Request& reques
 /// again.
 void Promises::check_refused_given_up(const Request& request) const {
   if (!request.is_refused || stopped_at_ || closed_at_ || scene_.has_large_requests) return;
-  if (open_.size() >= limits::kWaitingCountMax) return;
+  // A request is sent at most twice.
+  if (open_.size() >= limits::kWaitingCountMax || request.sent_to.size() > 1) return;
   const bool may_be_unkept =
       request.was_sent_in_crowd || sent_count_ - request.sent_number >= limits::kSentLinesMax;
   if (may_be_unkept && !request.said->is_repeatable()) return;

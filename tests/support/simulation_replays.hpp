@@ -40,6 +40,9 @@ class Replays {
   void on_ready(Generation gen);
   void on_called(Generation gen, const std::string& tool, const std::string& arguments,
                  const std::string& id, Instant now);
+  /// The child comes after many restarts of the server by itself, which a call may cause. So the
+  /// calls need not be made again.
+  void on_many_restarts(Generation gen) { lives_[gen].may_skip = true; }
   /// A child gets any other request, from the client or from the bridge itself.
   void on_asked(Generation gen, bool is_own, Instant now);
   /// Returns whether this is the answer to such a call.
@@ -57,6 +60,7 @@ class Replays {
     Generation gen = kNoGeneration;
   };
   struct Life {
+    bool may_skip = false;
     /// `on_ready()` was called for this child. The child did not serve before that.
     bool is_ready = false;
     /// The last successes at the moment when the child was ready. A success that comes later at the

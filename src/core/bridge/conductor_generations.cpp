@@ -47,7 +47,20 @@ void Conductor::start_if_due() {
 
 /// Gives the child the calls that are made again before anything else is asked of it.
 void Conductor::replay_first(Child& child) {
-  child.handshake.replay_first(replays_->all(child.calls_made));
+  std::vector<ReplayedCall> calls = replays_->all(child.calls_made);
+  // What has failed at the child before is called again.
+  for (const ReplayedCall& call : calls) notices_->forget_replay_failures(call.tool);
+  const int in_row = child.own_restart.unused_in_row();
+  if (in_row < limits::kUnusedRestartsMax) {
+    child.handshake.replay_first(std::move(calls));
+    return;
+  }
+  for (const ReplayedCall& call : calls) {
+    notices_->add_replay_failure(
+        fmt::format("{}: not called, because the server has restarted itself {} times in a row; "
+                    "perhaps this call makes it restart",
+                    call.tool, in_row));
+  }
 }
 
 /// Makes the calls that the child has missed, unless the client has called the same tool since.
@@ -117,7 +130,7 @@ void Conductor::advance(Child& child) {
   if (handshake.state() == State::idle || handshake.state() == State::unopened) {
     if (opening() != nullptr || opening_->session().is_asked()) {
       open(child);
-    } else {
+    } else if (!child.own_restart.is_suspected()) {
       // The first child may well be silent for as long as the client's first request takes.
       if (opening_->is_next_news()) expect_start(child);
       advance_unopened(child);

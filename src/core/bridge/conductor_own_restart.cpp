@@ -21,7 +21,7 @@ using Reach = DeathReport::Reach;
 /// list, which shows it. Returns whether the error must be held until then.
 bool Conductor::doubt_opening(Child& child, ClientRequest& request, std::string_view error) {
   const bool may_be = request.state == ClientRequest::State::sent &&
-                      request.method != Method::initialize && !request.is_retried &&
+                      request.method != Method::initialize && child.handshake.was_opened() &&
                       reads_as_unopened(error) && may_take_own_restart(child);
   if (!may_be) return false;
   const auto kind = list_for_doubt(child);
@@ -37,24 +37,26 @@ bool Conductor::doubt_opening(Child& child, ClientRequest& request, std::string_
 /// A server that was started anew before its lists were taken has refused them.
 void Conductor::doubt_opening(Child& child, const std::vector<ListSurvey::List>& lists) {
   child.own_restart.note(lists);
+  if (!child.handshake.was_opened()) return;
   for (const ListSurvey::List& list : lists) {
     if (list.refusal.empty() || !may_take_own_restart(child)) continue;
     child.own_restart.ask(list.kind, list.refusal, now_, out_);
   }
 }
 
-/// Whether an error that reads like that of an unopened server may come from a server that was
-/// started anew, so that it can be opened again where it is.
+/// Whether the server may have been started anew, so that it can be opened again where it is.
 bool Conductor::may_take_own_restart(const Child& child) const {
   const bool is_alone = std::none_of(generations_.begin(), generations_.end(),
                                      [&](const Child& other) { return &other != &child; });
   // The client's own opening can be sent to the new server.
+  const Handshake::State state = child.handshake.state();
   const bool is_opening_here =
-      opening() == nullptr ||
-      (opening_->was_sent_to(child.gen()) && child.handshake.state() == Handshake::State::opening);
-  return is_alone && child.life.is_up() && !child.is_retiring() && is_opening_here &&
-         opening_->session().is_asked() && !rebuilder_->is_on() && !killer_->is_killing() &&
-         ending_.is_none();
+      opening() == nullptr || state == Handshake::State::unopened ||
+      (opening_->was_sent_to(child.gen()) && state == Handshake::State::opening);
+  // A build takes long, and the server is used until the build is over.
+  const bool is_kept = !rebuilder_->is_on() || rebuilder_->waits_for(Rebuilder::State::build);
+  return is_alone && child.life.is_up() && !child.is_retiring() && is_opening_here && is_kept &&
+         !killer_->is_killing() && ending_.is_none();
 }
 
 /// A list that the child has given, or at least can have.
@@ -71,7 +73,8 @@ std::optional<CatalogKind> Conductor::list_for_doubt(const Child& child) {
 /// A watcher has announced on stdout that it starts the server anew. The first start of its server
 /// is no restart.
 void Conductor::expect_own_restart(Child& child, Announcement announcement) {
-  if (!may_take_own_restart(child) || !child.has_begun()) return;
+  const bool was_asked = child.has_begun() || child.serves();
+  if (!was_asked || !may_take_own_restart(child)) return;
   const bool may_be_first = !child.own_restart.follows() && !child.is_past_opening();
   if (announcement == Announcement::start && may_be_first) return;
   out_.log(Level::info,
@@ -128,7 +131,7 @@ void Conductor::on_restarted_itself(Child& child) {
                                     end_clause(end), next.gen()));
   next.life.go_on_from(child.life, now_);
   next.input = child.input;
-  next.own_restart.follow(child.own_restart);
+  next.own_restart.follow(child.own_restart, child.has_answered());
   const Child former = generations_.take(child);
   std::string tail = ring_.tail(gen);
   ring_.child_started(next.gen(), next.life.pid());
@@ -140,11 +143,14 @@ void Conductor::on_restarted_itself(Child& child) {
   answers_.on_child_lost();
   for (ClientRequest* request : refusals_of(gen)) {
     const std::string_view error = member(request->extra->answer.text(), "error");
-    if (!request->is_repeatable() &&
-        !former.own_restart.explains(error, method_name(request->method))) {
+    if (!former.handshake.was_opened()) {
+      answer_held(*request);
+    } else if (!request->is_repeatable() &&
+               !former.own_restart.explains(error, method_name(request->method))) {
       if (!former.own_restart.knows_refusal()) tell_doubt(*request);
       answer_held(*request);
-    } else if (request->has_line() && requests_.may_wait(request->extra->line.size())) {
+    } else if (request->has_line() && !request->is_retried &&
+               requests_.may_wait(request->extra->line.size())) {
       answers_.on_retried(*request);
       requests_.retry(*request, now_.steady);
     } else {

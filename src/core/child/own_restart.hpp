@@ -43,12 +43,17 @@ class OwnRestart {
  public:
   OwnRestart(Generation gen, MakeId make_id) : gen_(gen), make_id_(std::move(make_id)) {}
 
-  /// The child is the next server behind the same process.
-  void follow(const OwnRestart& former) {
+  /// The child is the next server behind the same process. `was_used`: the former server has
+  /// answered a request of the client.
+  void follow(const OwnRestart& former, bool was_used) {
     follows_ = true;
+    unused_in_row_ = was_used ? 0 : former.unused_in_row_ + 1;
     doubtful_in_row_ = former.is_doubtful_ ? former.doubtful_in_row_ + 1 : 0;
   }
   bool follows() const { return follows_; }
+  /// How many servers before this one were started anew in a row, and had answered no request of
+  /// the client.
+  int unused_in_row() const { return unused_in_row_; }
 
   /// Lists of the server were taken, or refused.
   void note(const std::vector<ListSurvey::List>& lists);
@@ -91,6 +96,7 @@ class OwnRestart {
   /// The kinds of the lists that the server has given.
   std::set<CatalogKind> given_;
   bool follows_ = false;
+  int unused_in_row_ = 0;
   /// The server has not given the list that it was asked for.
   bool is_doubtful_ = false;
   /// How many servers before this one were taken for started anew although they had not given

@@ -42,6 +42,12 @@ void Notices::add_replay_failure(std::string failure) {
   }
 }
 
+void Notices::forget_replay_failures(std::string_view tool) {
+  std::erase_if(owed_.replay_failures, [&](std::string_view failure) {
+    return failure.starts_with(tool) && failure.substr(tool.size()).starts_with(": ");
+  });
+}
+
 void Notices::on_reload_failed(std::string text) {
   owed_.reload_failure = std::move(text);
   was_beside_structure_ = false;

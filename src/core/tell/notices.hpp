@@ -46,8 +46,11 @@ class Notices {
   /// More was found out about the restart that must still be told.
   void amend_restart(RestartNotice notice) { owed_.restart = std::move(notice); }
   void on_failed_start() { ++owed_.failed_starts; }
-  /// A call that was made again at a new child has failed. Only the newest failures are told.
+  /// A call that was made again at a new child has failed: "connect: no such host". Only the newest
+  /// failures are told.
   void add_replay_failure(std::string failure);
+  /// The tool is called once more, so that the earlier failures no longer matter.
+  void forget_replay_failures(std::string_view tool);
   /// A reload that nobody waited for has brought no new server. `text` is for the model.
   void on_reload_failed(std::string text);
   /// Something else must be told that `NoticeFacts` holds.
