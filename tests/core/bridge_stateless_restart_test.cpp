@@ -26,16 +26,16 @@ TEST_F(BridgeStatelessRestartTest, TheNewServerIsListedComparedAndTold) {
   opens(2);
   EXPECT_THAT(done(), ElementsAre("child 2 " + enveloped_call(2, "echo")));
   child(2, result(2, complete_text("new")));
-  EXPECT_THAT(answer_text_of_first(),
-              AllOf(HasSubstr("previous: restarted itself"),
-                    HasSubstr("+1 added (added), -1 removed (echo)")));
+  EXPECT_THAT(answer_text_of_first(), AllOf(HasSubstr("previous: restarted itself"),
+                                            HasSubstr("+1 added (added), -1 removed (echo)")));
 }
 
 TEST_F(BridgeStatelessRestartTest, WhatTheFormerServerHadIsAnswered) {
   serve_session();
   client(enveloped_call(2, "echo"));
   restarts_itself(1);
-  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("\"id\":2"), HasSubstr("restarted itself"))));
+  EXPECT_THAT(client_got(),
+              ElementsAre(AllOf(HasSubstr("\"id\":2"), HasSubstr("restarted itself"))));
   opens(2);
 }
 
@@ -51,8 +51,8 @@ TEST_F(BridgeStatelessRestartTest, AStreamIsOpenedAgain) {
 TEST_F(BridgeStatelessRestartTest, AProbeThatTheFormerServerHadIsAnswered) {
   client(enveloped(1, "server/discover"));
   restarts_itself(1);
-  EXPECT_THAT(done(), ElementsAre("renumber 2", AllOf(HasSubstr("\"id\":1"),
-                                                      HasSubstr("restarted itself"))));
+  EXPECT_THAT(done(), ElementsAre("renumber 2",
+                                  AllOf(HasSubstr("\"id\":1"), HasSubstr("restarted itself"))));
   client(enveloped(2, "server/discover"));
   EXPECT_THAT(done(), ElementsAre("child 2 " + enveloped(2, "server/discover")));
   child(2, result(2, discovered()));

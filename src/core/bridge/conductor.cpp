@@ -87,7 +87,7 @@ void Conductor::each_deadline(Row row) {
     if (child.life.is_up()) {
       row(child.handshake.deadline(), [&] { child.handshake.on_timeout(now_, out_); });
       row(child.handshake.startup_deadline(), [&] { on_startup_timeout(child); });
-      row(child.own_restart.deadline(), [&] { child.own_restart.on_timeout(now_); });
+      row(child.own_restart.deadline(), [&] { on_own_restart_timeout(child); });
       row(child.retires_at(), in_settle);
     }
     row(replaceable_at(child), in_settle);

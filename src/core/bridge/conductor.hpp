@@ -165,7 +165,8 @@ class Conductor {
   void expect_own_restart(Child& child, Announcement announcement);
   bool take_own_restarts();
   bool may_take_own_restart(const Child& child) const;
-  static std::optional<CatalogKind> list_for_doubt(const Child& child);
+  static CatalogKind list_for_doubt(const Child& child);
+  void on_own_restart_timeout(Child& child);
   void drop_doubt(Child& child);
   void tell_doubt(ClientRequest& request);
   void on_restarted_itself(Child& child);

@@ -24,9 +24,8 @@ bool Conductor::doubt_opening(Child& child, ClientRequest& request, std::string_
                       request.method != Method::initialize && child.handshake.was_opened() &&
                       reads_as_unopened(error) && may_take_own_restart(child);
   if (!may_be) return false;
-  const auto kind = list_for_doubt(child);
   const bool was_open = child.serves() && child.handshake.state() == Handshake::State::done;
-  if (kind && was_open) child.own_restart.ask(*kind, error, now_, out_);
+  if (was_open) child.own_restart.ask(list_for_doubt(child), error, now_, out_);
   if (!child.own_restart.is_suspected()) return false;
   const std::string_view line =
       request.has_line() ? std::string_view() : sent_lines_.find(request.order);
@@ -59,15 +58,16 @@ bool Conductor::may_take_own_restart(const Child& child) const {
          !killer_->is_killing() && ending_.is_none();
 }
 
-/// A list that the child has given, or at least can have.
-std::optional<CatalogKind> Conductor::list_for_doubt(const Child& child) {
+/// A list that the child has given, or at least can have. An open server without any list finds the
+/// method unknown, in other words than a server that must be opened.
+CatalogKind Conductor::list_for_doubt(const Child& child) {
   std::optional<CatalogKind> declared;
   for (const CatalogKind kind : kCatalogKinds) {
     if (child.own_restart.has_given(kind)) return kind;
     const bool is_declared = child.handshake.opened_with().declares(catalog_name(kind));
     if (is_declared && !declared) declared = kind;
   }
-  return declared;
+  return declared.value_or(CatalogKind::tools);
 }
 
 /// A watcher has announced on stdout that it starts the server anew. The first start of its server
@@ -96,6 +96,11 @@ bool Conductor::take_own_restarts() {
     }
   }
   return false;
+}
+
+void Conductor::on_own_restart_timeout(Child& child) {
+  if (!child.own_restart.on_timeout(now_)) return;
+  for (ClientRequest* request : refusals_of(child.gen())) tell_doubt(*request);
 }
 
 /// The child is about to end, so nobody will know whether its server was started anew.

@@ -95,13 +95,14 @@ bool OwnRestart::explains(std::string_view error, std::string_view method) const
          general_message(error, method) == general_message(refusal_, list_method_);
 }
 
-void OwnRestart::on_timeout(Now now) {
-  if (!is_due(deadline_, now)) return;
+bool OwnRestart::on_timeout(Now now) {
+  if (!is_due(deadline_, now)) return false;
   if (state_ == State::expected) {
     be_certain();
-  } else {
-    drop();
+    return false;
   }
+  drop();
+  return true;
 }
 
 void OwnRestart::be_certain() {

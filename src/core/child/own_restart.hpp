@@ -70,7 +70,9 @@ class OwnRestart {
 
   /// Returns whether the answer belonged to the list.
   bool on_answer(const Message& answer);
-  void on_timeout(Now now);
+  /// Returns whether the list was not answered in time, so that nobody knows whether the server was
+  /// started anew.
+  bool on_timeout(Now now);
   std::optional<Instant> deadline() const { return deadline_; }
 
   /// Whether the server may have been started anew, so that it gets no requests.
