@@ -84,6 +84,16 @@ TEST_F(BridgeStatelessRestartTest, ACallAfterAProbeWaitsForTheNewServer) {
   child(2, result(2, complete_text("new")));
 }
 
+TEST_F(BridgeStatelessRestartTest, AnErrorOfAServerOfUnknownEraIsTheClientsIfItDiesMeanwhile) {
+  client(enveloped_call(1, "echo"));
+  const std::string refusal = error(1, -32602, "no");
+  child(1, refusal);
+  child(1, "Restarting 'server.mjs'");
+  EXPECT_THAT(client_got(), IsEmpty());
+  dies(1, 1);
+  EXPECT_THAT(client_got(), ElementsAre(refusal));
+}
+
 TEST_F(BridgeStatelessRestartTest, AnErrorThatNamesAnOpeningIsTheClients) {
   serve_session();
   client(enveloped_call(2, "echo"));

@@ -168,6 +168,7 @@ class Conductor {
   static CatalogKind list_for_doubt(const Child& child);
   void on_own_restart_timeout(Child& child);
   void drop_doubt(Child& child);
+  void tell_doubts(const Child& child);
   void tell_doubt(ClientRequest& request);
   void on_restarted_itself(Child& child);
 

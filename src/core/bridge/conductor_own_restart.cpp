@@ -48,10 +48,9 @@ bool Conductor::may_take_own_restart(const Child& child) const {
   const bool is_alone = std::none_of(generations_.begin(), generations_.end(),
                                      [&](const Child& other) { return &other != &child; });
   // The client's own opening can be sent to the new server.
-  const Handshake::State state = child.handshake.state();
   const bool is_opening_here =
-      opening() == nullptr || state == Handshake::State::unopened ||
-      (opening_->was_sent_to(child.gen()) && state == Handshake::State::opening);
+      opening() == nullptr ||
+      (opening_->was_sent_to(child.gen()) && child.handshake.state() == Handshake::State::opening);
   // A build takes long, and the server is used until the build is over.
   const bool is_kept = !rebuilder_->is_on() || rebuilder_->waits_for(Rebuilder::State::build);
   return is_alone && child.life.is_up() && !child.is_retiring() && is_opening_here && is_kept &&
@@ -99,14 +98,19 @@ bool Conductor::take_own_restarts() {
 }
 
 void Conductor::on_own_restart_timeout(Child& child) {
-  if (!child.own_restart.on_timeout(now_)) return;
-  for (ClientRequest* request : refusals_of(child.gen())) tell_doubt(*request);
+  if (child.own_restart.on_timeout(now_)) tell_doubts(child);
 }
 
 /// The child is about to end, so nobody will know whether its server was started anew.
 void Conductor::drop_doubt(Child& child) {
   if (!child.own_restart.is_suspected()) return;
   child.own_restart.drop();
+  tell_doubts(child);
+}
+
+/// Without an opening the child has refused nothing for the lack of one.
+void Conductor::tell_doubts(const Child& child) {
+  if (!child.handshake.was_opened()) return;
   for (ClientRequest* request : refusals_of(child.gen())) tell_doubt(*request);
 }
 
