@@ -19,6 +19,9 @@ void Promises::on_renumber_child(Generation from, Generation gen) {
   if (has_exited_ || stopped_at_ || closed_at_) {
     throw Broken("a server that has restarted itself is opened again at the end");
   }
+  for (auto& [other, its_life] : lives_) {
+    if (its_life.starts_again_by) forget_postponed(its_life);
+  }
   if (gen != last_gen_ + 1) throw Broken("generations are not counted one by one");
   Life& former = life(from);
   if (!former.is_up || former.is_input_closed || former.retired_at) {
