@@ -84,6 +84,19 @@ TEST_F(BridgeStatelessRestartTest, ACallAfterAProbeWaitsForTheNewServer) {
   child(2, result(2, complete_text("new")));
 }
 
+TEST_F(BridgeStatelessRestartTest, AReloadForAClientThatHasOnlyProbedStartsNoSecondServer) {
+  client(enveloped(1, "server/discover"));
+  child(1, "Restarting 'server.mjs'");
+  client(enveloped(2, "server/discover"));
+  done();
+  ask_reload();
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(limits::kOwnRestartWait);
+  EXPECT_THAT(done(), AllOf(Contains("renumber 2"),
+                            Contains("child 2 " + enveloped(2, "server/discover"))));
+  child(2, result(2, discovered()));
+}
+
 TEST_F(BridgeStatelessRestartTest, AnErrorOfAServerOfUnknownEraIsTheClientsIfItDiesMeanwhile) {
   client(enveloped_call(1, "echo"));
   const std::string refusal = error(1, -32602, "no");

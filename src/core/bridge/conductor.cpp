@@ -295,9 +295,6 @@ void Conductor::settle() {
           is_one_suspected = is_one_suspected || child.own_restart.is_suspected();
         },
         [this](Child dead) { on_over(std::move(dead)); });
-    // A server that was started anew behind the process of its child is another child, which must
-    // be opened. The next round does that.
-    leads_on = is_one_suspected && take_own_restarts();
     // A child that has answered its replayed calls also gets the calls that another child has
     // answered since. The child may have come to serve in the step before.
     if (!replays_->is_empty()) {
@@ -308,6 +305,9 @@ void Conductor::settle() {
     // A rebuild that kills first waits until no child is left and no kill is on its way.
     if (generations_.is_empty() && killer_->on_children_over(out_)) inspect(Purpose::kill);
     if (rebuilder_->is_on()) advance_rebuild();
+    // A server that was started anew behind the process of its child is another child, which must
+    // be opened, unless a rebuild replaces it. The next round opens it.
+    leads_on = is_one_suspected && take_own_restarts();
     // Only now is it known whether a build has begun, which reads all files that have changed so
     // far, and whether a reload is over.
     if (watch_->is_on()) note_reload();

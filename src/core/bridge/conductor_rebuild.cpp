@@ -170,7 +170,9 @@ void Conductor::start_new_child() {
     is_one_left = true;
   }
   if (is_one_left || killer_->is_killing()) return;
-  if (!opening_->is_open() && !needs_child()) {
+  // Requests also wait while a server is started anew behind its child.
+  const bool is_wanted = opening_->is_open() || (needs_child() && !generations_.is_served());
+  if (!is_wanted) {
     RebuildReport report;
     report.server = Server::not_wanted;
     finish_rebuild(std::move(report));
