@@ -383,6 +383,21 @@ TEST_F(BridgeOwnRestartTest, TheNewServerMustBeOpenInTime) {
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("had not answered its opening")));
 }
 
+TEST_F(BridgeOwnRestartTest, ARefusalBesideANewServerSaysWhatItMayMean) {
+  open_used_session();
+  client(call(2, "echo"));
+  client(call(3, "echo"));
+  client(rebuild(9));
+  dies(build(1), 0);
+  done();
+  child(1, refused(2));
+  EXPECT_THAT(done(), ElementsAre(unclear(2)));
+  child(1, error(3, -32600, "wrong input"));
+  EXPECT_THAT(client_got(), ElementsAre(error(3, -32600, "wrong input")));
+  opens(2);
+  dies(1, 0);
+}
+
 TEST_F(BridgeOwnRestartTest, AKillEndsTheDoubt) {
   open_used_session();
   client(call(2, "echo"));

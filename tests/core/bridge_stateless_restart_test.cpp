@@ -97,6 +97,16 @@ TEST_F(BridgeStatelessRestartTest, AReloadForAClientThatHasOnlyProbedStartsNoSec
   child(2, result(2, discovered()));
 }
 
+TEST_F(BridgeStatelessRestartTest, ACallThatIsCancelledMeanwhileIsNotSent) {
+  serve_session();
+  child(1, "Restarting 'server.mjs'");
+  client(enveloped_call(2, "echo"));
+  client(cancelled(2));
+  time_passes(limits::kOwnRestartWait);
+  opens(2);
+  EXPECT_THAT(done(), Not(Contains(HasSubstr("tools/call"))));
+}
+
 TEST_F(BridgeStatelessRestartTest, AnErrorOfAServerOfUnknownEraIsTheClientsIfItDiesMeanwhile) {
   client(enveloped_call(1, "echo"));
   const std::string refusal = error(1, -32602, "no");

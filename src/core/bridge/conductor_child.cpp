@@ -290,6 +290,8 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
     child.has_held_errors = true;
     request->more().is_refusal = true;
     hold(*request, edits.apply());
+    const bool is_unclear = child.handshake.was_opened() && !child.own_restart.is_suspected();
+    if (is_unclear) tell_doubt(*request);
   } else if (request->state == RequestState::cancelled) {
     answers_.send_late(*request, edits.outgoing(), turn());
     requests_.take(*request);

@@ -22,8 +22,10 @@ using Reach = DeathReport::Reach;
 bool Conductor::doubt_opening(Child& child, ClientRequest& request, std::string_view error) {
   const bool may_be = request.state == ClientRequest::State::sent &&
                       request.method != Method::initialize && child.handshake.was_opened() &&
-                      reads_as_unopened(error) && may_take_own_restart(child);
+                      reads_as_unopened(error) && child.life.is_up() && ending_.is_none();
   if (!may_be) return false;
+  // Another server takes the place of the child. The error goes to the client in any case.
+  if (!may_take_own_restart(child)) return names_opening(error);
   const bool was_open = child.serves() && child.handshake.state() == Handshake::State::done;
   if (was_open) child.own_restart.ask(list_for_doubt(child), error, now_, out_);
   if (!child.own_restart.is_suspected()) return false;
