@@ -109,6 +109,41 @@ TEST_F(BridgeAnnouncedRestartTest, WhatTheFormerServerAnswersAtTheLastMomentCoun
   opens(2);
 }
 
+TEST_F(BridgeAnnouncedRestartTest, ACallWaitsForTheServerThatARebuildBringsMeanwhile) {
+  open_used_session();
+  client(call(4, "slow"));
+  client(rebuild(3));
+  done();
+  child(1, "Restarting 'server.mjs'");
+  client(call(2, "echo"));
+  dies(build(1), 0);
+  EXPECT_THAT(done(), AllOf(Contains("start 2"), Not(Contains(HasSubstr(call(2, "echo"))))));
+  opens(2);
+  EXPECT_THAT(done(), Contains("child 2 " + call(2, "echo")));
+  child(2, result(2, text_result("new")));
+  // What the former server had is lost as soon as it is known to be gone.
+  done();
+  time_passes(limits::kOwnRestartWait);
+  EXPECT_THAT(done(), Contains("close 1"));
+  dies(1, 0);
+  EXPECT_THAT(client_got(), Contains(HasSubstr("\"id\":4")));
+}
+
+TEST_F(BridgeAnnouncedRestartTest, IfARebuildBringsNoServerTheFormerIsOpenedAgain) {
+  open_used_session();
+  client(rebuild(3));
+  child(1, "Restarting 'server.mjs'");
+  client(call(2, "echo"));
+  dies(build(1), 0);
+  time_passes(limits::kOwnRestartWait);
+  EXPECT_THAT(done(), Not(Contains(HasSubstr("renumber"))));
+  dies(2, 1);
+  EXPECT_THAT(done(), Contains("renumber 3"));
+  opens(3);
+  EXPECT_THAT(done(), Contains("child 3 " + call(2, "echo")));
+  child(3, result(2, text_result("new")));
+}
+
 TEST_F(BridgeAnnouncedRestartTest, AServerThatIsStartedAnewOnItsWayIsOpenedOnceMore) {
   open_used_session();
   child(1, "Restarting 'server.mjs'");

@@ -31,8 +31,8 @@ void Promises::on_renumber_child(Generation from, Generation gen) {
     throw Broken("a server that needs no opening is opened again without an announcement");
   }
   // A rebuild may be cancelled between its build and the start of its server. Nobody outside can
-  // tell whether a reload still wants the start.
-  const bool is_start_wanted = is_child_built_ && !open_rebuilds().empty();
+  // tell whether a reload still wants the start. A server that has not served yet may be awaited.
+  const bool is_start_wanted = former.has_served && is_child_built_ && !open_rebuilds().empty();
   if (is_start_wanted || is_another_up(from)) {
     throw Broken("a server is opened again although it is about to be replaced");
   }

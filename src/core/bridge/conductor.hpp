@@ -165,6 +165,7 @@ class Conductor {
   void expect_own_restart(Child& child, Announcement announcement);
   bool take_own_restarts();
   bool may_take_own_restart(const Child& child) const;
+  bool may_await_own_restart(const Child& child) const;
   static CatalogKind list_for_doubt(const Child& child);
   void on_own_restart_timeout(Child& child);
   void drop_doubt(Child& child);

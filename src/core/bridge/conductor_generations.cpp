@@ -199,7 +199,9 @@ void Conductor::show_stderr(Child& child) {
 
 /// A child whose successor serves.
 void Conductor::finish_retiring(Child& child) {
-  if (requests_.in_flight_count(child.gen()) > 0 && !is_due(child.retire_by, now_)) return;
+  const bool is_gone = child.own_restart.is_certain();
+  const bool may_finish = !is_gone && !is_due(child.retire_by, now_);
+  if (requests_.in_flight_count(child.gen()) > 0 && may_finish) return;
   child.life.take_down(EndReason::replaced, {}, ladder(), now_, out_);
 }
 

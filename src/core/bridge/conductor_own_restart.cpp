@@ -53,10 +53,19 @@ bool Conductor::may_take_own_restart(const Child& child) const {
   const bool is_opening_here =
       opening() == nullptr ||
       (opening_->was_sent_to(child.gen()) && child.handshake.state() == Handshake::State::opening);
-  // A build takes long, and the server is used until the build is over.
-  const bool is_kept = !rebuilder_->is_on() || rebuilder_->waits_for(Rebuilder::State::build);
-  return is_alone && child.life.is_up() && !child.is_retiring() && is_opening_here && is_kept &&
-         !killer_->is_killing() && ending_.is_none();
+  // A rebuild may still be far from a new server, and the server is used until then.
+  using State = Rebuilder::State;
+  const bool is_kept = !rebuilder_->is_on() || rebuilder_->waits_for(State::build) ||
+                       rebuilder_->waits_for(State::room);
+  return is_alone && may_await_own_restart(child) && !child.is_retiring() && is_opening_here &&
+         is_kept;
+}
+
+/// Whether it is still of interest that the server is started anew. Beside another server it gets
+/// no requests meanwhile, and is opened again if the other does not come to serve.
+bool Conductor::may_await_own_restart(const Child& child) const {
+  return child.life.is_up() && !rebuilder_->holds_requests() && !killer_->is_killing() &&
+         ending_.is_none();
 }
 
 /// A list that the child has given, or at least can have. An open server without any list finds the
@@ -75,7 +84,7 @@ CatalogKind Conductor::list_for_doubt(const Child& child) {
 /// is no restart.
 void Conductor::expect_own_restart(Child& child, Announcement announcement) {
   const bool was_asked = child.has_begun() || child.serves();
-  if (!was_asked || !may_take_own_restart(child)) return;
+  if (!was_asked || !may_await_own_restart(child)) return;
   const bool may_be_first = !child.own_restart.follows() && !child.is_past_opening();
   if (announcement == Announcement::start && may_be_first) return;
   out_.log(Level::info,
@@ -87,11 +96,14 @@ void Conductor::expect_own_restart(Child& child, Announcement announcement) {
 bool Conductor::take_own_restarts() {
   for (Child& child : generations_) {
     if (!child.own_restart.is_suspected()) continue;
-    if (!may_take_own_restart(child)) {
+    const bool may_take = may_take_own_restart(child);
+    const bool is_awaited = child.own_restart.is_announced() && may_await_own_restart(child);
+    if (!may_take && !is_awaited) {
       drop_doubt(child);
       release_explained(child);
       return true;
-    } else if (child.own_restart.is_certain()) {
+    }
+    if (may_take && child.own_restart.is_certain()) {
       on_restarted_itself(child);
       return true;
     }

@@ -56,7 +56,7 @@ bool Conductor::may_replace_new_child() const {
 /// Whether requests wait for this child, and no other child could serve them. A child that hangs is
 /// not awaited for ever.
 bool Conductor::is_awaited(const Child& child) const {
-  return !generations_.is_served() && needs_child() && !child.is_retiring() &&
+  return !generations_.takes_requests() && needs_child() && !child.is_retiring() &&
          now_.steady < child.life.started().steady + limits::kBuildPatience;
 }
 
@@ -107,7 +107,7 @@ std::string Conductor::rebuild_hint() const {
 /// Whether the client's requests wait for the new child.
 bool Conductor::keeps_waiting() const {
   return rebuilder_->is_on() && !ending_.is_stopping() &&
-         (rebuilder_->holds_requests() || !generations_.is_served());
+         (rebuilder_->holds_requests() || !generations_.takes_requests());
 }
 
 /// When the request that has waited longest has waited long enough. The time before the rebuild

@@ -37,6 +37,11 @@ bool Generations::is_served() const {
                      [](const Child& child) { return child.serves(); });
 }
 
+bool Generations::takes_requests() const {
+  return std::any_of(children_.begin(), children_.end(),
+                     [](const Child& child) { return child.takes_requests(); });
+}
+
 bool Generations::is_candidate(const Child& child) const {
   return child.role == Role::coming &&
          std::any_of(children_.begin(), children_.end(),

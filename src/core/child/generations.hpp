@@ -37,6 +37,8 @@ class Generations {
   /// there is no child.
   const Child* shown() const;
   bool is_served() const;
+  /// Whether requests can be sent to a child.
+  bool takes_requests() const;
   /// Whether this child is to take the place of another child, which still serves.
   bool is_candidate(const Child& child) const;
   /// Whether there is a child that is not retiring.

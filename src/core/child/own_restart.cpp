@@ -62,12 +62,14 @@ void OwnRestart::expect(Now now) {
   if (is_certain()) return;
   if (state_ != State::expected) latest_ = now.steady + limits::kOwnRestartWaitsMax;
   is_doubtful_ = false;
+  is_announced_ = true;
   state_ = State::expected;
   deadline_ = std::min(now.steady + limits::kOwnRestartWait, latest_);
 }
 
 void OwnRestart::drop() {
   state_ = State::none;
+  is_announced_ = false;
   deadline_.reset();
   refusal_.clear();
 }

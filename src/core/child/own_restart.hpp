@@ -78,6 +78,8 @@ class OwnRestart {
   /// Whether the server may have been started anew, so that it gets no requests.
   bool is_suspected() const { return state_ != State::none; }
   bool is_certain() const { return state_ == State::certain; }
+  /// Whether a watcher has said so.
+  bool is_announced() const { return is_announced_; }
   /// Whether it is known in which words the server refuses what it is asked.
   bool knows_refusal() const { return !refusal_.empty(); }
   /// Whether the server has refused the list in the words of this error, which it has answered to a
@@ -99,6 +101,7 @@ class OwnRestart {
   std::set<CatalogKind> given_;
   bool follows_ = false;
   int unused_in_row_ = 0;
+  bool is_announced_ = false;
   /// The server has not given the list that it was asked for.
   bool is_doubtful_ = false;
   /// How many servers before this one were taken for started anew although they had not given
