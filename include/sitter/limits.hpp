@@ -314,7 +314,7 @@ inline constexpr std::size_t kRefusalBytesMax = 4 * kKiB;
 /// still refuses everything is broken.
 inline constexpr int kDoubtfulRestartsMax = 2;
 /// After so many restarts of the server by itself in a row, without an answer to the client between
-/// them, the calls of `--replay-call` are not made again. Such a call may write a file that a
+/// them, the calls of `--replay-call` wait for such an answer. A call may write a file that a
 /// watcher restarts the server for, so it would restart the server for ever. It is as many as
 /// `--restart` makes in a row.
 inline constexpr int kUnusedRestartsMax = 10;

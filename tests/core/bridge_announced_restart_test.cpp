@@ -72,6 +72,16 @@ TEST_F(BridgeAnnouncedRestartTest, ARefusalIsDoubtfulIfTheListIsNotRefusedInTime
   opens(2);
 }
 
+TEST_F(BridgeAnnouncedRestartTest, AKillTellsAWaitingCallTheLastWords) {
+  open_used_session();
+  child_says(1, "no such table");
+  child(1, "Restarting 'server.mjs'");
+  client(call(2, "echo"));
+  client(call(3, "sitter_kill"));
+  EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("\"id\":2"), HasSubstr("no such table"))));
+  dies(1, 0);
+}
+
 TEST_F(BridgeAnnouncedRestartTest, ANotificationWaitsForTheNewServerToo) {
   open_used_session();
   child(1, "Restarting 'server.mjs'");

@@ -37,6 +37,15 @@ TEST_F(BridgeBuildTest, AFailedBuildLeavesTheServerAlone) {
   EXPECT_THAT(client_got(), ElementsAre(result(2, text_result("nothing"))));
 }
 
+TEST_F(BridgeBuildTest, AFailedBuildLeavesAServerAloneThatIsStillStarting) {
+  client(initialize(0));
+  client(rebuild(1));
+  dies(build(1), 2);
+  EXPECT_THAT(text_of(rebuilt()), HasSubstr("that was already starting was not touched"));
+  child(1, result(0, server.opening()));
+  EXPECT_THAT(client_got(), SizeIs(1));
+}
+
 TEST_F(BridgeBuildTest, AfterAFailedBuildTheNextNoticeSaysThatTheProgramIsFromBeforeIt) {
   open_session();
   client(rebuild(1, R"json({"mode":"kill-first"})json"));

@@ -441,7 +441,8 @@ TEST_F(BridgeOwnRestartTest, TheEndOfTheSessionEndsTheDoubt) {
   done();
   client_closes_input();
   EXPECT_THAT(done(), ElementsAre(unclear(2), "child 1 " + call(3, "echo")));
-  child(1, result(3, text_result("old")));
+  child(1, refused(3));
+  EXPECT_THAT(client_got(), ElementsAre(unclear(3)));
 }
 
 TEST_F(BridgeOwnRestartTest, ACrashDuringTheDoubtAnswersTheCall) {

@@ -146,8 +146,7 @@ TEST_F(BridgeReplayTest, ACallThatRestartsTheServerIsMadeALimitedNumberOfTimes) 
   EXPECT_EQ(calls_after_a_restart(), 0u);
   client(call(2, "echo"));
   child(last_gen_, result(2, text_result("a")));
-  EXPECT_THAT(answer_text(), HasSubstr("(--replay-call) failed: connect: not called, because the "
-                                       "server has restarted itself 11 times in a row"));
+  EXPECT_THAT(calls_in(done()), ElementsAre(HasSubstr("connect")));
   EXPECT_EQ(calls_after_a_restart(), 1u);
 }
 

@@ -30,12 +30,7 @@ void Promises::on_renumber_child(Generation from, Generation gen) {
   if (!is_asked_ && !former.announced_at) {
     throw Broken("a server that needs no opening is opened again without an announcement");
   }
-  // A rebuild may be cancelled between its build and the start of its server. Nobody outside can
-  // tell whether a reload still wants the start. A server that has not served yet may be awaited.
-  const bool is_start_wanted = former.has_served && is_child_built_ && !open_rebuilds().empty();
-  if (is_start_wanted || is_another_up(from)) {
-    throw Broken("a server is opened again although it is about to be replaced");
-  }
+  if (is_another_up(from)) throw Broken("a server is opened again beside another");
   // The bridge may have ignored the announcement, and learned of the restart from a refused list.
   const bool was_only_announced = former.announced_at &&
                                   now_ == *former.announced_at + limits::kOwnRestartWait &&

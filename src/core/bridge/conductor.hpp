@@ -331,6 +331,7 @@ class Conductor {
   void on_build_line(const fact::ChildErrorLine& fact);
   void tell_build_progress();
   void on_build_over();
+  RebuildReport::Server server_without_rebuild();
   bool is_unbuilt() const;
   bool waits_for_build() const;
   std::string first_build_clause() const;

@@ -47,25 +47,16 @@ void Conductor::start_if_due() {
 
 /// Gives the child the calls that are made again before anything else is asked of it.
 void Conductor::replay_first(Child& child) {
+  if (child.waits_for_use()) return;
   std::vector<ReplayedCall> calls = replays_->all(child.calls_made);
   // What has failed at the child before is called again.
   for (const ReplayedCall& call : calls) notices_->forget_replay_failures(call.tool);
-  const int in_row = child.own_restart.unused_in_row();
-  if (in_row < limits::kUnusedRestartsMax) {
-    child.handshake.replay_first(std::move(calls));
-    return;
-  }
-  for (const ReplayedCall& call : calls) {
-    notices_->add_replay_failure(
-        fmt::format("{}: not called, because the server has restarted itself {} times in a row; "
-                    "perhaps this call makes it restart",
-                    call.tool, in_row));
-  }
+  child.handshake.replay_first(std::move(calls));
 }
 
 /// Makes the calls that the child has missed, unless the client has called the same tool since.
 void Conductor::catch_up(Child& child) {
-  if (!child.life.is_up() || child.is_retiring()) return;
+  if (!child.life.is_up() || child.is_retiring() || child.waits_for_use()) return;
   for (ReplayedCall& call : replays_->missed(child.gen(), child.calls_made)) {
     if (!child.handshake.may_call_again()) return;
     const auto sent = requests_.all(ClientRequest::State::sent, child.gen());

@@ -22,7 +22,7 @@ using Reach = DeathReport::Reach;
 bool Conductor::doubt_opening(Child& child, ClientRequest& request, std::string_view error) {
   const bool may_be = request.state == ClientRequest::State::sent &&
                       request.method != Method::initialize && child.handshake.was_opened() &&
-                      reads_as_unopened(error) && child.life.is_up() && ending_.is_none();
+                      reads_as_unopened(error) && child.life.is_up();
   if (!may_be) return false;
   // Another server takes the place of the child. The error goes to the client in any case.
   if (!may_take_own_restart(child)) return names_opening(error);

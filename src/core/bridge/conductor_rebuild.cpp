@@ -218,7 +218,7 @@ void Conductor::on_build_over() {
       break;
     case Rebuilder::Next::has_failed: {
       RebuildReport report;
-      report.server = generations_.serving() == nullptr ? Server::down : Server::kept;
+      report.server = server_without_rebuild();
       finish_rebuild(std::move(report));
       // Otherwise the requests that wait would start the same build again and again.
       if (is_unbuilt() && !rebuilder_->is_on()) fail_unbuilt();
@@ -253,10 +253,16 @@ void Conductor::fail_unbuilt() {
   on_start_failed(end, {}, false, rebuilder_->build()->excerpt());
 }
 
+/// What a rebuild leaves that brings no new server.
+Server Conductor::server_without_rebuild() {
+  if (generations_.serving() != nullptr) return Server::kept;
+  return generations_.is_one_coming() ? Server::starting : Server::down;
+}
+
 /// The new child has ended before the callers were told that it serves.
 void Conductor::on_new_child_over(const ChildEnd& end, const std::string& stderr_tail) {
   RebuildReport report;
-  report.server = generations_.serving() == nullptr ? Server::down : Server::kept;
+  report.server = server_without_rebuild();
   report.start_failure = end;
   report.stderr_tail = stderr_tail;
   finish_rebuild(std::move(report));

@@ -172,8 +172,10 @@ void Conductor::begin_kill(ClientRequest& request, KillScope scope) {
   ChildEnd end = end_for(EndReason::killed_by_sitter);
   end.why = request.is_control() ? "ctl kill" : names_.name(Builtin::kill);
   if (ClientRequest* const asked = opening()) answer_opening_ourselves(*asked, end_clause(end));
+  const Child* const shown = generations_.shown();
+  std::string tail = shown == nullptr ? std::string() : ring_.tail(shown->gen());
   // A build is about to follow, so no waiting request may start the server again.
-  fail_waiting(report_of(end, {}, DeathReport::Reach::not_delivered));
+  fail_waiting(report_of(end, std::move(tail), DeathReport::Reach::not_delivered));
   generations_.take_down_all(EndReason::killed_by_sitter, end.why, ladder(), now_, out_);
   // The rebuild is given up after the children are taken down. Otherwise its new child would count
   // as replaced.

@@ -16,6 +16,8 @@ std::string whats_now(Server server) {
   switch (server) {
     case Server::kept:
       return "The server that ran before was not touched and serves on.";
+    case Server::starting:
+      return "The server that was already starting was not touched.";
     case Server::down:
       return "No server is running; the next request starts it.";
     case Server::not_wanted:

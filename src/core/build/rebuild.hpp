@@ -32,6 +32,7 @@ struct RebuildReport {
   enum class Server {
     restarted,   ///< the new server serves
     kept,        ///< the old server still serves
+    starting,    ///< the old server is still on its way
     down,        ///< no server runs
     not_wanted,  ///< no server runs, and there is no session to start it for
   };

@@ -69,6 +69,11 @@ struct Child {
   bool prove_answer() {
     return has_started() && std::exchange(proof_, Proof::answered) != Proof::answered;
   }
+  /// Whether the calls of `--replay-call` are put off until the child has answered the client. Such
+  /// a call may be what makes the server restart itself.
+  bool waits_for_use() const {
+    return own_restart.unused_in_row() >= limits::kUnusedRestartsMax && !has_answered();
+  }
   void forget_proof() { proof_ = Proof::none; }
   /// The time until which a retiring child must finish; empty for any other child.
   std::optional<Instant> retires_at() const {
