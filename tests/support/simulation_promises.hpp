@@ -431,6 +431,8 @@ class Promises {
   bool bystander_died_ = false;
   /// Counts the steps. A step is one fact or timeout with everything that follows from it.
   int step_ = 1;
+  /// The step in which a reload has failed last.
+  int reload_failed_in_ = 0;
   /// The step in which the client last sent `notifications/initialized`. A child may have begun to
   /// serve before that.
   int initialized_in_ = 0;

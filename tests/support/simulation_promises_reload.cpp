@@ -137,6 +137,7 @@ void Promises::check_reload_reason() {
 /// `is_sure`: the reload has surely failed, and no call gets an answer that tells of it.
 void Promises::on_reload_failed(bool is_sure) {
   notices_.on_failed_reload();
+  reload_failed_in_ = step_;
   if (may_be_closed()) notices_.on_unread();
   if (is_sure && !closed_at_ && !stopped_at_) owe_remark();
 }
@@ -260,7 +261,8 @@ void Promises::check_remark(std::string_view item, const ChildSaid& said, const 
   notices_.check_old_code(item, said.gen, said.has_structure, is_late || request.is_cancelled);
   if (said.has_structure) return;
   forgive_remark();
-  if (!is_late) notices_.on_remark_told(replays_.is_calling());
+  // The bridge may read of a failed reload only after it has given this answer.
+  if (!is_late) notices_.on_remark_told(replays_.is_calling() || reload_failed_in_ == step_);
 }
 
 void Promises::owe_remark() {
