@@ -47,7 +47,16 @@ void Conductor::start_if_due() {
 
 /// Gives the child the calls that are made again before anything else is asked of it.
 void Conductor::replay_first(Child& child) {
-  if (child.waits_for_use()) return;
+  if (child.waits_for_use()) {
+    for (const ReplayedCall& call : replays_->missed(child.gen(), child.calls_made)) {
+      notices_->forget_replay_failures(call.tool);
+      notices_->add_replay_failure(
+          fmt::format("{}: not called before this call, because the server has restarted itself {} "
+                      "times in a row; perhaps {} makes it restart",
+                      call.tool, child.own_restart.unused_in_row(), call.tool));
+    }
+    return;
+  }
   std::vector<ReplayedCall> calls = replays_->all(child.calls_made);
   // What has failed at the child before is called again.
   for (const ReplayedCall& call : calls) notices_->forget_replay_failures(call.tool);
