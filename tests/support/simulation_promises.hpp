@@ -251,9 +251,6 @@ class Promises {
   Heard heard(const std::string& line);
   Heard passed(const std::string& line, const ChildSaid& said);
   Request* taken_for(const ChildSaid& said, const std::string& line);
-  Heard stream_ended(Streams::Stream& stream, const std::string& line, const ChildSaid& said);
-  Heard passed_to_stream(const std::string& line, const ChildSaid& said);
-  Streams::Stream* cancelled_stream(const ChildSaid& said, const std::string& line);
   void check_order(const ChildSaid& said);
   void check_progress(const ChildSaid& said) const;
   Heard passed_answer(const std::string& line, const ChildSaid& said);
@@ -268,6 +265,12 @@ class Promises {
   bool must_tell(const ChildSaid& said, const Request& request) const;
   bool owes_notice(const ChildSaid& said, const Request& request) const;
   bool owes_remark(const ChildSaid& said, const Request& request) const;
+
+  // simulation_promises_streams.cpp: what the client hears on its streams
+  Heard passed_to_stream(const std::string& line, const ChildSaid& said);
+  Heard stream_ended(Streams::Stream& stream, const std::string& line, const ChildSaid& said);
+  static std::string check_stream_named(const std::string& line, const Streams::Stream& stream);
+  Streams::Stream* cancelled_stream(const ChildSaid& said, const std::string& line);
 
   // simulation_promises_restart.cpp: servers that were started anew behind their process
   void lose_requests(Generation from);
@@ -286,7 +289,6 @@ class Promises {
   void check_own_answer(Request& request, const std::string& line, const nlohmann::json& message);
   static void check_stateless_result(const nlohmann::json& result);
   static void check_stateless_list(const nlohmann::json& result);
-  static std::string check_stream_named(const std::string& line, const Streams::Stream& stream);
   void check_batch_of(const Request& request) const;
 
   // simulation_promises_rebuild.cpp: builds, and two children at the same time
