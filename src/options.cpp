@@ -7,12 +7,14 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <set>
 #include <utility>
 
 #include "core/base/text.hpp"
+#include "http_options.hpp"
 #include "sitter/version.hpp"
 
 namespace sitter {
@@ -78,6 +80,8 @@ struct Raw {
   bool no_ctl = false;
   std::string restart = "lazy";
   int max_restarts = BridgeConfig().restarts_max;
+  RawHttp http;
+  double wait_for_server = in_seconds(BridgeConfig().wait_for_server);
 };
 
 /// The parser's own usage line would not show that a command follows the options.
@@ -212,6 +216,27 @@ void declare(CLI::App& app, Raw& raw) {
       ->check([](const std::string& text) {
         return text.empty() ? std::string("the name of the tool is empty") : std::string();
       });
+  value(app.add_option("--http", raw.http.url,
+                       "the server is a daemon that speaks Streamable HTTP at this address"),
+        "URL");
+  value(app.add_option("--header", raw.http.headers,
+                       "send this header with each request to the daemon; may be repeated"),
+        "NAME=VALUE");
+  value(app.add_option("--header-env", raw.http.header_variables,
+                       "the same, with the value of an environment variable, for secrets"),
+        "NAME=VARIABLE");
+  value(app.add_option("--wait-for-server", raw.wait_for_server,
+                       fmt::format("how long a request waits for a daemon that cannot be reached "
+                                   "(default {:g})",
+                                   raw.wait_for_server)),
+        "SECONDS")
+      ->check(is_a_number)
+      ->check(CLI::Range(0.0, kSecondsMax));
+  value(app.add_option("--cacert", raw.http.cacert,
+                       "trust the certificates that this file signs, and no others"),
+        "FILE");
+  app.add_flag("--keep-session", raw.http.keeps_session,
+               "leave the daemon's session open at the end");
   value(app.add_option("--name", raw.name, "name of this mcp-sitter for mcp-sitter ctl"), "NAME")
       ->check([](const std::string& text) {
         const bool is_good = !text.empty() && text.size() <= kToolNameMax &&
@@ -361,6 +386,26 @@ std::variant<std::map<Builtin, std::string>, Refusal> tool_names(const Raw& raw)
   return chosen;
 }
 
+/// What is wrong with the options beside each other; empty if nothing is.
+std::string wrong_combination(const CLI::App& app, const Raw& raw,
+                              const std::vector<std::string>& command) {
+  const bool has_command = !command.empty() && !command.front().empty();
+  if (!raw.http.url.empty() || app.count("--http") > 0) {
+    if (has_command) return "--http: a command that starts the daemon is not supported yet";
+    return {};
+  }
+  for (const char* const name :
+       {"--header", "--header-env", "--wait-for-server", "--cacert", "--keep-session"}) {
+    if (app.count(name) > 0) {
+      return fmt::format("{} is for a daemon: name its address, as in --http "
+                         "http://127.0.0.1:3000/mcp",
+                         name);
+    }
+  }
+  if (has_command) return {};
+  return "no command is given: name the server to run, as in mcp-sitter -- ./my-server";
+}
+
 /// Removes the full stop that the parser writes.
 std::string sentence(const char* text) {
   std::string line = brief(text, kSentenceShownMax);
@@ -393,9 +438,8 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
 
   std::vector<std::string> command(words.begin() + static_cast<std::ptrdiff_t>(count), words.end());
   if (!command.empty() && command.front() == "--") command.erase(command.begin());
-  if (command.empty() || command.front().empty()) {
-    return usage_error(
-        "no command is given: name the server to run, as in mcp-sitter -- ./my-server");
+  if (const std::string wrong = wrong_combination(app, raw, command); !wrong.empty()) {
+    return usage_error(wrong);
   }
 
   const auto excludes = [](const std::string& pattern) { return pattern.starts_with('!'); };
@@ -432,12 +476,24 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
                              : raw.call_tool == "off" ? CallTool::off
                                                       : CallTool::automatic;
   if (raw.on_busy == "interrupt") options.bridge.on_busy_wait = Milliseconds::zero();
-  options.command.command = command.front();
-  options.command.arguments.assign(command.begin() + 1, command.end());
+  if (!raw.http.url.empty()) {
+    auto http = http_options(raw.http, [](const char* name) { return std::getenv(name); });
+    if (const auto* const wrong = std::get_if<std::string>(&http)) return usage_error(*wrong);
+    options.http = std::get<HttpChild::Options>(std::move(http));
+    options.bridge.url = shown_url(options.http->link.url);
+    options.bridge.wait_for_server = milliseconds(raw.wait_for_server);
+    // Texts name the server by its command.
+    options.bridge.command = options.bridge.url;
+  } else {
+    options.bridge.command = command.front();
+  }
+  if (!command.empty()) {
+    options.command.command = command.front();
+    options.command.arguments.assign(command.begin() + 1, command.end());
+  }
   options.command.cwd = raw.cwd;
   options.command.environment = raw.environment;
   options.command.env_file = raw.env_file;
-  options.bridge.command = options.command.command;
   options.bridge.arguments = options.command.arguments;
   options.bridge.working_directory = raw.cwd;
   options.bridge.startup_timeout = milliseconds(raw.startup_timeout);

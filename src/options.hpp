@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -15,6 +16,7 @@ struct Options {
   BridgeConfig bridge;
   LaunchRequest command;
   LaunchRequest build;
+  std::optional<HttpChild::Options> http;
   Driver::Control control;
   Log::Options log;
 };

@@ -30,6 +30,11 @@ struct BridgeConfig {
 
   std::string command;
   std::vector<std::string> arguments;
+  /// The address of a daemon that is the child; empty if the child is a process that is started
+  /// here. With an address, `command` is a sentence-like name of it for texts.
+  std::string url;
+  /// How long a request waits for a daemon that cannot be reached.
+  Milliseconds wait_for_server{30000};
   /// As given; empty for the bridge's own working directory.
   std::string working_directory;
   /// How long a child may take from its start to its answer to the opening. For a respawned child

@@ -57,6 +57,38 @@ struct ChildStartFailed {
   bool is_file_busy = false;
   /// No file has the name of the command; a build may bring it.
   bool is_missing = false;
+  /// A daemon that is not started here cannot be reached. It may come later, so the start is to be
+  /// ordered again after this time.
+  std::optional<Milliseconds> again_after = {};
+};
+/// The child is over, and has no exit status, because its process is not ours: the connection to a
+/// daemon was lost, or the daemon has forgotten the session. Nothing comes from the child any more.
+struct ChildLost {
+  enum class Of : std::uint8_t { connection, session };
+  Generation gen = kNoGeneration;
+  Of of = Of::connection;
+  /// A clause for a person, without a full stop; may be empty.
+  std::string why;
+};
+/// The child has refused a request, which had no effect, and may be sent again after some time.
+struct RequestRefused {
+  Generation gen = kNoGeneration;
+  /// The line of the request.
+  Line line;
+  /// A clause for a person, without a full stop.
+  std::string why;
+  Milliseconds again_after{};
+  /// The request was refused because of its session, which is lost. Otherwise the child only cannot
+  /// be reached for a while.
+  bool is_unknown_session = false;
+};
+/// A request may have been carried out, but its answer is lost. The child still serves.
+struct RequestLost {
+  Generation gen = kNoGeneration;
+  /// The line of the request.
+  Line line;
+  /// A clause for a person, without a full stop.
+  std::string why;
 };
 struct ChildLine {
   Generation gen = kNoGeneration;
@@ -190,7 +222,7 @@ using Fact =
                  fact::ClientClosedOutput, fact::StopSignalled, fact::ReloadAsked,
                  fact::StatusAsked, fact::ChildStarted, fact::ChildStartFailed, fact::ChildLine,
                  fact::ChildLineTooLong, fact::ChildErrorLine, fact::ChildOutputEnded,
-                 fact::ChildErrorEnded, fact::ChildExited, fact::ChildInputFull,
+                 fact::ChildErrorEnded, fact::ChildExited, fact::ChildLost, fact::RequestRefused, fact::RequestLost, fact::ChildInputFull,
                  fact::ChildInputMoved, fact::ChildInputDrained, fact::ChildInputBroken,
                  fact::UnitSignalled, fact::OrphanEnded, fact::ImageSwept, fact::BinaryInspected,
                  fact::CommandFilesChecked, fact::SourcesChecked, fact::FilesChanged,

@@ -52,6 +52,11 @@ inline constexpr std::size_t kWaitingCountMax = 1000;
 /// child.
 inline constexpr std::size_t kWaitingBytesMax = kQueueBytesMax;
 
+/// The same for a daemon, whose absence may last while a program of many calls runs on: half a minute
+/// of a few hundred calls a second.
+inline constexpr std::size_t kHttpWaitingCountMax = 10'000;
+inline constexpr std::size_t kHttpWaitingBytesMax = 64 * kMiB;
+
 /// Requests that a child may have unanswered. At about 160 bytes each, they take about 20 MiB.
 inline constexpr std::size_t kInFlightCountMax = 131072;
 
@@ -88,6 +93,42 @@ inline constexpr Milliseconds kBuildLeavesWait{100};
 
 /// After SIGKILL, a process in uninterruptible sleep or of another user may not end at all.
 inline constexpr Milliseconds kGiveUpAfterKill{2000};
+
+/// How many bytes of the reason why a daemon cannot be reached a text shows. It may quote what the
+/// daemon has answered.
+inline constexpr std::size_t kAbsenceWhyMax = 400;
+
+/// A daemon that cannot be reached is tried again after the first time, which doubles with each try
+/// up to the second. On this machine a try costs next to nothing, and a restart takes less than a
+/// second, so the third takes the place of the second.
+inline constexpr Milliseconds kHttpConnectWaitMin{50};
+inline constexpr Milliseconds kHttpConnectWaitMax{1000};
+inline constexpr Milliseconds kHttpLoopbackWaitMax{100};
+
+/// Requests that a daemon may have at the same time, each of which takes a connection. A model makes
+/// fewer calls at once, and small servers accept about this many.
+inline constexpr std::size_t kHttpRequestsMax = 32;
+
+/// How long a child that is lost is still awaited. A daemon that restarts gracefully answers what it
+/// has, and refuses connections meanwhile.
+inline constexpr Milliseconds kHttpLosingWait{1000};
+
+/// How long the end of a session over HTTP may take. The client waits for the end of the bridge.
+inline constexpr Milliseconds kHttpEndWait{300};
+
+/// The time after which a broken stream is opened again if the daemon names no other: it doubles
+/// with each stream that brought nothing.
+inline constexpr Milliseconds kHttpStreamWaitMin{1000};
+inline constexpr Milliseconds kHttpStreamWaitMax{30000};
+
+/// How often in a row the rest of an answer is asked for in vain. After that the answer is lost.
+inline constexpr int kHttpEmptyResumesMax = 2;
+
+/// How many redirects of one request are followed. A server needs one, to add a slash.
+inline constexpr int kHttpRedirectsMax = 5;
+
+/// How much of the body of a refusal is kept: enough for any error of JSON-RPC that a model reads.
+inline constexpr std::size_t kHttpErrorBodyMax = 64 * kKiB;
 
 /// docker, podman, kubectl and ssh must first end something on another machine or in a daemon.
 inline constexpr Milliseconds kRemoteTermGrace{5000};

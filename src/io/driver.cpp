@@ -79,6 +79,11 @@ class Driver::Loop {
                        [this](LineFramer& framer) { turn([&] { on_client_end(framer); }); },
                        {}}) {
     if (parts_.config.watches()) watch_files();
+    if (parts_.http) {
+      http_ = std::make_unique<HttpChild>(
+          loop_, *std::move(parts_.http), parts_.log,
+          [this](const HttpFact& fact) { turn([&] { http_->handle(fact, now_); }); });
+    }
     client_output_.watch();
     wait_for_signal();
     wait_for_child_signal();
@@ -107,6 +112,7 @@ class Driver::Loop {
   void turn(Facts facts) {
     now_ = clock_.now();
     facts();
+    feed_from_daemon();
     do {
       client_output_.flush();
       children_.flush();
@@ -114,6 +120,12 @@ class Driver::Loop {
     pause_readers();
     end_if_written();
     arm();
+  }
+
+  /// Feeds what the daemon says, and what follows from that.
+  void feed_from_daemon() {
+    if (!http_) return;
+    while (const auto fact = http_->next_fact()) feed(*fact);
   }
 
   /// Feeds one fact, carries out every order, and then feeds the next fact. Facts that result from
@@ -140,6 +152,7 @@ class Driver::Loop {
   }
 
   void on_timeout() {
+    if (http_) http_->handle_timeout(now_);
     is_deciding_ = true;
     bridge_.handle_timeout(now_);
     carry_out_all();
@@ -304,6 +317,7 @@ class Driver::Loop {
     const bool is_client_full = client_output_.queued() >= limits::kQueueBytesMax;
     client_input_.set_paused(is_client_full || !bridge_.reads_client());
     children_.set_output_paused(is_client_full);
+    if (http_) http_->set_paused(is_client_full);
   }
 
   // ---- orders
@@ -313,7 +327,16 @@ class Driver::Loop {
     if (is_control_due_) loop_.post([this] { open_control(); });
   }
 
+  /// Whether the order is for a daemon that is reached over HTTP.
+  template <class Order>
+  bool is_for_daemon(const Order& order) {
+    if (!http_ || is_build(order.gen)) return false;
+    http_->handle(order, now_);
+    return true;
+  }
+
   void carry_out(order::SendToChild& order) {
+    if (is_for_daemon(order)) return;
     if (auto* const child = children_.find(order.gen)) put(order.line, child->input());
   }
 
@@ -335,6 +358,7 @@ class Driver::Loop {
   }
 
   void carry_out(order::StartChild& order) {
+    if (is_for_daemon(order)) return;
     feed(children_.start(order.gen, now_.wall));
     if (parts_.config.watches_binary) watch_binary(children_.binary_path());
   }
@@ -380,18 +404,29 @@ class Driver::Loop {
   }
 
   void carry_out(order::CloseChildInput& order) {
+    if (is_for_daemon(order)) return;
     if (auto* const child = children_.find(order.gen)) child->input().close();
   }
 
   void carry_out(order::SignalUnit& order) {
+    if (is_for_daemon(order)) return;
     if (const auto fact = children_.signal(order)) feed(*fact);
   }
 
-  void carry_out(order::ReleaseChild& order) { children_.release(order.gen); }
+  void carry_out(order::ReleaseChild& order) {
+    if (!is_for_daemon(order)) children_.release(order.gen);
+  }
 
-  void carry_out(order::SweepImage& order) { feed(children_.sweep(order)); }
+  void carry_out(order::SweepImage& order) {
+    // The processes of a daemon that was not started here are not ours to end.
+    feed(http_ ? fact::ImageSwept{} : children_.sweep(order));
+  }
 
   void carry_out(order::InspectBinary& order) {
+    if (http_) {
+      feed(fact::BinaryInspected{order.look, {}});
+      return;
+    }
     const fact::BinaryInspected fact = children_.inspect(order, now_.wall);
     const bool is_there = fact.facts.path && fact.facts.exists;
     if (parts_.config.watches_binary && is_there) watch_binary(*fact.facts.path);
@@ -406,13 +441,13 @@ class Driver::Loop {
   }
 
   void carry_out(order::CheckCommandFiles&) {
-    feed(fact::CommandFilesChecked{children_.have_files_changed()});
+    feed(fact::CommandFilesChecked{!http_ && children_.have_files_changed()});
   }
 
   void carry_out(order::LookAtSources& order) {
     // The lines for the child leave at the end of this turn, and no call waits for the look.
     loop_.post([this, gen = order.gen] {
-      turn([&] { feed(children_.look_at_sources(gen, now_.wall)); });
+      if (!http_) turn([&] { feed(children_.look_at_sources(gen, now_.wall)); });
     });
   }
 
@@ -446,7 +481,8 @@ class Driver::Loop {
   // ---- time
 
   void arm() {
-    const auto due = bridge_.next_timeout();
+    auto due = bridge_.next_timeout();
+    if (http_) earlier(due, http_->next_timeout());
     if (due == armed_for_) return;
     armed_for_ = due;
     if (!due) {
@@ -472,6 +508,8 @@ class Driver::Loop {
   /// The framer whose lines are being fed.
   const LineFramer* reading_ = nullptr;
   Children children_;
+  /// Null if the child is a process.
+  std::unique_ptr<HttpChild> http_;
 
   boost::asio::steady_timer timer_;
   std::optional<Instant> armed_for_;

@@ -85,6 +85,17 @@ struct FactText {
   std::string operator()(const fact::BinaryInspected& i) {
     return fmt::format("binary inspected: {}", i.facts.path.value_or("none"));
   }
+  std::string operator()(const fact::ChildLost& i) {
+    return fmt::format("child {} lost its {}: {}", i.gen,
+                       i.of == fact::ChildLost::Of::session ? "session" : "connection", i.why);
+  }
+  std::string operator()(const fact::RequestRefused& i) {
+    return fmt::format("child {} refused {} for {} ms: {}", i.gen, abridged(i.line.text()),
+                       i.again_after.count(), i.why);
+  }
+  std::string operator()(const fact::RequestLost& i) {
+    return fmt::format("child {} lost {}: {}", i.gen, abridged(i.line.text()), i.why);
+  }
   std::string operator()(const fact::CommandFilesChecked& i) {
     return fmt::format("command files {}", i.changed ? "changed" : "unchanged");
   }

@@ -52,6 +52,9 @@ struct FactParts : Parts {
   void operator()(const fact::ChildOutputEnded& f) const { one(f.gen); }
   void operator()(const fact::ChildErrorEnded& f) const { one(f.gen); }
   void operator()(const fact::ChildExited& f) const { all(f.gen, f.status); }
+  void operator()(const fact::ChildLost& f) const { all(f.gen, static_cast<int>(f.of), f.why); }
+  void operator()(const fact::RequestRefused& f) const { all(f.gen, f.line.text(), f.why); }
+  void operator()(const fact::RequestLost& f) const { all(f.gen, f.line.text(), f.why); }
   void operator()(const fact::ChildInputFull& f) const { one(f.gen); }
   void operator()(const fact::ChildInputMoved& f) const { one(f.gen); }
   void operator()(const fact::ChildInputDrained& f) const { one(f.gen); }

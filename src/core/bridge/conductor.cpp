@@ -33,6 +33,9 @@ Conductor::Conductor(BridgeConfig config, Now now)
     : config_(std::move(config)),
       begun_(now),
       now_(now),
+      requests_(config_.url.empty() ? ClientRequests::Room()
+                                    : ClientRequests::Room{limits::kHttpWaitingCountMax,
+                                                           limits::kHttpWaitingBytesMax}),
       ids_(config_.seed),
       names_(!config_.build_command.empty(), config_.tool_names, config_.tools),
       ring_(config_.stderr_lines),
@@ -78,6 +81,7 @@ void Conductor::each_deadline(Row row) {
   row(answers_.deadline(), [this] { answers_.on_timeout(now_, out_); });
   row(rebuilder_->build_deadline(), [this] { rebuilder_->on_build_timeout(turn()); });
   row(patience_end(), [this] { answer_patient_requests(); });
+  row(absence_patience_end(), [this] { answer_undelivered(); });
   row(rebuilder_->deadline(), [this] { on_rebuild_timeout(); });
   row(rebuilder_->progress_deadline(), [this] { tell_build_progress(); });
   row(rebuilder_->quiet_deadline(), in_settle);
@@ -90,6 +94,7 @@ void Conductor::each_deadline(Row row) {
       row(child.own_restart.deadline(), [&] { on_own_restart_timeout(child); });
       row(child.retires_at(), in_settle);
     }
+    if (child.life.is_up()) row(child.absence.again_at(), [&] { try_again(child); });
     row(replaceable_at(child), in_settle);
     row(child.input.deadline(), [&] { on_deaf(child); });
   }
@@ -202,10 +207,14 @@ void Conductor::on(const fact::ChildStarted& fact) {
   ChildLifecycle* const life = hears_life(fact.gen);
   if (life == nullptr) return;
   life->on_started(fact, now_, out_);
-  out_.log(Level::info, fmt::format("{} {} started, pid {}", is_build(fact.gen) ? "build" : "child",
-                                    fact.gen, fact.pid));
+  out_.log(Level::info,
+           fact.pid == 0
+               ? fmt::format("child {} is reached at {}", fact.gen, config_.url)
+               : fmt::format("{} {} started, pid {}", is_build(fact.gen) ? "build" : "child",
+                             fact.gen, fact.pid));
   Child* const child = generations_.find(fact.gen);
   if (child == nullptr) return;
+  child->absence.on_try();
   if (generations_.is_candidate(*child)) {
     child->stderr_apart.emplace(config_.stderr_lines);
   } else {
@@ -215,6 +224,7 @@ void Conductor::on(const fact::ChildStarted& fact) {
 
 void Conductor::on(const fact::ChildStartFailed& fact) {
   if (auto* const life = hears_life(fact.gen)) life->on_start_failed(fact, now_);
+  if (fact.again_after) on_absent(fact.gen, fact.reason, *fact.again_after);
 }
 
 void Conductor::on(const fact::ChildErrorLine& fact) {
@@ -241,6 +251,10 @@ void Conductor::on(const fact::ChildErrorEnded& fact) {
 
 void Conductor::on(const fact::ChildExited& fact) {
   if (auto* const life = hears_life(fact.gen)) life->on_exited(fact.status, now_, out_);
+}
+
+void Conductor::on(const fact::ChildLost& fact) {
+  if (auto* const life = hears_life(fact.gen)) life->on_lost(fact, now_, out_);
 }
 
 void Conductor::on(const fact::UnitSignalled& fact) {

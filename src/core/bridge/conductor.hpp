@@ -94,6 +94,7 @@ class Conductor {
   void on(const fact::ChildOutputEnded& fact);
   void on(const fact::ChildErrorEnded& fact);
   void on(const fact::ChildExited& fact);
+  void on(const fact::ChildLost& fact);
   void on(const fact::ChildInputFull& fact);
   void on(const fact::ChildInputMoved& fact);
   void on(const fact::ChildInputDrained& fact);
@@ -158,6 +159,17 @@ class Conductor {
   void on_child_lost(const Child& dead, ClientRequest& request, const DeathReport& report,
                      bool is_deliberate);
   void blame_replay(const Child& dead, ChildEnd& end);
+
+  // conductor_absence.cpp: a daemon that cannot be reached for a while, or loses requests
+  void on(const fact::RequestRefused& fact);
+  void on(const fact::RequestLost& fact);
+  void on_absent(Generation gen, const std::string& why, Milliseconds again_after);
+  void try_again(Child& child);
+  const Absence* absence() const;
+  bool answers_lists_meanwhile() const;
+  std::optional<Instant> absence_patience_end() const;
+  void answer_undelivered();
+  ChildEnd absence_end(const Absence& absence) const;
 
   // conductor_own_restart.cpp: a server that was started anew behind the process of its child
   bool doubt_opening(Child& child, ClientRequest& request, std::string_view error);

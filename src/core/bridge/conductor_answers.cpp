@@ -84,6 +84,8 @@ void Conductor::answer_slow_opening() {
   const std::string why =
       is_unbuilt() && rebuilder_->is_building()
           ? first_build_clause()
+      : absence() != nullptr
+          ? fmt::format("it can't be reached: {}", brief(absence()->why(), limits::kAbsenceWhyMax))
           : fmt::format("it is still starting after {}", duration_text(config_.answer_within));
   answer_opening_with(*opening(), why, names_.instructions_while_starting(config_.command, why));
 }
@@ -102,7 +104,7 @@ void Conductor::fail(ClientRequest& request, const DeathReport& report) {
     answer_tool_text(request, report_text(report), true);
     return;
   }
-  if (request.method == Method::server_discover) {
+  if (request.method == Method::server_discover && config_.url.empty()) {
     // The codes of the stateless revision would prove to some clients that the server speaks it.
     answer_error(request, ErrorCode::method_not_found, error_message(report));
     return;

@@ -45,6 +45,7 @@ void Conductor::on(const fact::ChildLine& fact) {
 
 void Conductor::on_child_message(Child& child, const Message& message, Line line) {
   child.handshake.on_spoken(now_);
+  child.absence.on_heard();
   switch (message.kind) {
     case Message::Kind::request:
       on_child_request(child, message, line);

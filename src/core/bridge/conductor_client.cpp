@@ -250,6 +250,10 @@ bool Conductor::answer_ourselves(ClientRequest& request, Child* child,
                  "the server that gave this cursor is gone; list again from the beginning");
     return true;
   }
+  if (answers_lists_meanwhile()) {
+    answer_last_list(request);
+    return true;
+  }
   if (child == nullptr) {
     if (!opening_->session().answered_by_us) return false;
     answer_last_list(request);

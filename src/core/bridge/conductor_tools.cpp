@@ -272,9 +272,9 @@ StatusFacts Conductor::status(bool is_for_person) const {
   if (generations_.is_empty()) return facts;
 
   const Child& child = *generations_.shown();
-  if (child.life.pid() != 0) {
+  if (child.life.has_run()) {
     facts.child_alive = true;
-    facts.child_pid = child.life.pid();
+    if (child.life.pid() != 0) facts.child_pid = child.life.pid();
     facts.child_uptime = since(child.life.started());
     facts.history.push_back(History::Life::of(child.life, *facts.child_uptime));
     if (facts.history.size() > limits::kHistoryMax) facts.history.erase(facts.history.begin());
@@ -282,6 +282,14 @@ StatusFacts Conductor::status(bool is_for_person) const {
   facts.child_ready = child.is_ready();
   if (!facts.child_ready && !child.life.taken_down_for()) {
     facts.starting = {child.gen(), since(child.life.started()), child.cause};
+  }
+  if (const Absence* const away = absence()) {
+    facts.absence = {away->why(), away->since().wall, since(away->since()), {}};
+    const auto again_at = away->again_at();
+    if (again_at) {
+      facts.absence->again_in =
+          std::max(std::chrono::duration_cast<Milliseconds>(*again_at - now_.steady), {});
+    }
   }
   const OpeningResult& opened = child.handshake.opened_with();
   if (!opened.server_info.empty()) facts.server_info = opened.server_info;

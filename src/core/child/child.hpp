@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/raw_id.hpp"
+#include "core/child/absence.hpp"
 #include "core/child/child_input.hpp"
 #include "core/child/child_lifecycle.hpp"
 #include "core/child/handshake.hpp"
@@ -50,8 +51,10 @@ struct Child {
 
   Generation gen() const { return life.gen(); }
   bool serves() const { return role == Role::serving && life.is_up(); }
-  /// Whether the child serves and is believed to be open.
-  bool takes_requests() const { return serves() && !own_restart.is_suspected(); }
+  /// Whether the child serves and is believed to be open and there.
+  bool takes_requests() const {
+    return serves() && !own_restart.is_suspected() && !absence.holds();
+  }
   /// Whether the child works, on new requests or still on old ones.
   bool is_ready() const { return role != Role::coming && life.is_up(); }
   bool is_retiring() const { return role == Role::retiring; }
@@ -126,6 +129,7 @@ struct Child {
   Instant retire_by{};
   Lists lists = Lists::unknown;
   ChildInput input;
+  Absence absence;
   /// The time from the start of the child to its serving.
   Milliseconds startup{};
   /// Errors of the child are held until it is known whether it can serve this client at all, or was

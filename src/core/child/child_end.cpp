@@ -57,6 +57,12 @@ std::string plain_clause(const ChildEnd& end) {
       return fmt::format("the server closed its stdout and was taken down after {}", after);
     case EndReason::closed_stdin:
       return fmt::format("the server closed its stdin and was taken down after {}", after);
+    case EndReason::connection_lost:
+      if (end.had_no_child) return "the server can't be reached: " + why_words(end);
+      return fmt::format("the connection to the server was lost after {}: {}", after,
+                         why_words(end));
+    case EndReason::session_lost:
+      return "the server has forgotten the session after " + after;
     case EndReason::wrote_rubbish:
       return fmt::format("the server was taken down after {}: {}", after, why_words(end));
     case EndReason::given_up:
@@ -86,6 +92,8 @@ bool is_failure(EndReason reason) {
     case EndReason::shut_down:
     case EndReason::exited:
     case EndReason::ended_from_outside:
+    case EndReason::connection_lost:
+    case EndReason::session_lost:
       return false;
     default:
       return true;
@@ -126,6 +134,10 @@ std::string reason_words(const ChildEnd& end) {
       return "closed its stdout";
     case EndReason::closed_stdin:
       return "closed its stdin";
+    case EndReason::connection_lost:
+      return "connection lost";
+    case EndReason::session_lost:
+      return "session lost";
     case EndReason::wrote_rubbish:
       return "wrote rubbish";
     case EndReason::given_up:
@@ -168,6 +180,10 @@ std::string previous_words(const ChildEnd& end) {
       return "⚠ taken down (it had closed its stdout)" + after;
     case EndReason::closed_stdin:
       return "⚠ taken down (it had closed its stdin)" + after;
+    case EndReason::connection_lost:
+      return fmt::format("connection lost ({}){}", why_words(end), after);
+    case EndReason::session_lost:
+      return "session lost" + after;
     case EndReason::wrote_rubbish:
       return fmt::format("⚠ taken down ({}){}", why_words(end), after);
     case EndReason::given_up:

@@ -38,6 +38,11 @@ enum class EndReason {
   closed_stdout,
   /// The child closed its stdin while it lived, and was taken down.
   closed_stdin,
+  /// The child is a daemon whose process is not ours, and it cannot be reached any more; `why` says
+  /// how that was seen. Also before the first connection.
+  connection_lost,
+  /// The child is such a daemon, and it has forgotten the session.
+  session_lost,
   /// The child wrote something that made it unusable, and was taken down; `why` says what.
   wrote_rubbish,
   /// The child could not be ended, so the bridge let it go; `why` names the obstacle.

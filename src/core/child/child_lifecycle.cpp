@@ -19,12 +19,14 @@ void ChildLifecycle::on_started(const fact::ChildStarted& fact, Now now, Orders&
   pid_ = fact.pid;
   started_ = now;
   state_ = State::up;
+  has_run_ = true;
   if (reason_) climb(now, out);
 }
 
 void ChildLifecycle::go_on_from(const ChildLifecycle& former, Now now) {
   pid_ = former.pid_;
   error_ended_ = former.error_ended_;
+  has_run_ = true;
   started_ = now;
   state_ = State::up;
 }
@@ -34,6 +36,14 @@ void ChildLifecycle::on_start_failed(const fact::ChildStartFailed& fact, Now now
   const bool is_early = now.steady - started_.steady < limits::kBusyFileWait;
   if (!reason_ && fact.is_file_busy && is_early) {
     deadline_ = now.steady + limits::kBusyFileInterval;
+    return;
+  }
+  if (fact.again_after) {
+    if (reason_) {
+      state_ = State::over;
+    } else {
+      deadline_ = now.steady + *fact.again_after;
+    }
     return;
   }
   reason_ = EndReason::not_executed;
@@ -93,6 +103,17 @@ void ChildLifecycle::on_exited(ExitStatus status, Now now, Orders& out) {
         gen_, rest_ == Rest::killed ? SignalUnit::How::kill : SignalUnit::How::terminate});
   }
   settle(out);
+}
+
+void ChildLifecycle::on_lost(const fact::ChildLost& fact, Now now, Orders& out) {
+  if (is_over() || state_ == State::starting) return;
+  if (!reason_) {
+    reason_ = fact.of == fact::ChildLost::Of::session ? EndReason::session_lost
+                                                      : EndReason::connection_lost;
+    why_ = fact.why;
+    lifetime_ = std::chrono::duration_cast<Milliseconds>(now.steady - started_.steady);
+  }
+  become_over(out);
 }
 
 void ChildLifecycle::on_unit_signalled(const fact::UnitSignalled& fact, Now now, Orders& out) {
@@ -253,7 +274,7 @@ ChildEnd ChildLifecycle::end(bool was_opened) const {
   end.why = why_;
   end.is_command_missing = is_command_missing_;
   end.is_unseen = !exit_;
-  end.had_no_child = pid_ == 0;
+  end.had_no_child = !has_run_;
   if (reason_) {
     end.reason = *reason_;
   } else {

@@ -19,7 +19,9 @@ namespace sitter {
 /// Over means exit *and* end of both outputs, because the last answer may still be in the pipe. A
 /// grandchild may hold the pipes, so the wait for their end is bounded.
 ///
-/// A start that fails because the program file is still being written is repeated for a while.
+/// A start that fails because the program file is still being written is repeated for a while. The
+/// start of a daemon whose process is not ours is repeated for as long as it cannot be reached, and
+/// such a child may be lost in any state after its start.
 ///
 ///     starting --> up --take_down--> closing --> terminating --> killing
 ///         |         |                   |             |             | |
@@ -59,6 +61,8 @@ class ChildLifecycle {
   void on_output_ended(Ladder ladder, Now now, Orders& out);
   void on_error_ended(Orders& out);
   void on_exited(ExitStatus status, Now now, Orders& out);
+  /// The child is over without an exit that anybody could see.
+  void on_lost(const fact::ChildLost& fact, Now now, Orders& out);
   void on_unit_signalled(const fact::UnitSignalled& fact, Now now, Orders& out);
   void on_orphan_ended(Orders& out);
   void on_timeout(Now now, Orders& out);
@@ -70,7 +74,10 @@ class ChildLifecycle {
 
   Generation gen() const { return gen_; }
   State state() const { return state_; }
+  /// 0 for a daemon whose process is not ours, and before the start.
   std::int64_t pid() const { return pid_; }
+  /// Whether the start has succeeded.
+  bool has_run() const { return has_run_; }
   Now started() const { return started_; }
   bool is_over() const { return state_ == State::over; }
   /// The child runs, and nobody wants it to end.
@@ -118,6 +125,7 @@ class ChildLifecycle {
   std::int64_t pid_ = 0;
   bool is_remote_runner_ = false;
   bool is_command_missing_ = false;
+  bool has_run_ = false;
 
   std::optional<EndReason> reason_;
   std::string why_;

@@ -68,6 +68,8 @@ class RestartPolicy {
       case EndReason::crashed:
       case EndReason::closed_stdout:
       case EndReason::closed_stdin:
+      case EndReason::connection_lost:
+      case EndReason::session_lost:
       case EndReason::wrote_rubbish:
         break;
     }

@@ -44,10 +44,9 @@ bool has(Generation gen, const ClientRequest& request) {
   return (request.state == State::sent || request.state == State::cancelled) && request.gen == gen;
 }
 
-/// Openings and probes have time limits of their own.
-bool is_patient(const ClientRequests::Waiting& waiting) {
-  return waiting.request != nullptr && waiting.request->method != Method::initialize &&
-         waiting.request->method != Method::server_discover;
+bool is_patient(const ClientRequests::Waiting& waiting, bool with_probes) {
+  if (waiting.request == nullptr || waiting.request->method == Method::initialize) return false;
+  return with_probes || waiting.request->method != Method::server_discover;
 }
 
 }  // namespace
@@ -146,7 +145,8 @@ struct ClientRequests::Index {
   }
 };
 
-ClientRequests::ClientRequests() : index_(std::make_unique<Index>()) {}
+ClientRequests::ClientRequests() : ClientRequests(Room()) {}
+ClientRequests::ClientRequests(Room room) : room_(room), index_(std::make_unique<Index>()) {}
 ClientRequests::~ClientRequests() = default;
 
 ClientRequest& ClientRequests::add(std::string_view raw_id) {
@@ -245,8 +245,8 @@ bool ClientRequests::uses(std::string_view raw_id) const {
 }
 
 bool ClientRequests::may_wait(std::size_t bytes) const {
-  return waiting_.empty() || (waiting_.size() < limits::kWaitingCountMax &&
-                              waiting_bytes_ + bytes <= limits::kWaitingBytesMax);
+  return waiting_.empty() || (waiting_.size() < room_.count &&
+                              waiting_bytes_ + bytes <= room_.bytes);
 }
 
 void ClientRequests::enqueue(ClientRequest& request, std::string_view line, Instant now) {
@@ -284,18 +284,18 @@ const ClientRequest* ClientRequests::first_waiting_request() const {
   return first == waiting_.end() ? nullptr : first->request;
 }
 
-std::optional<Instant> ClientRequests::waits_since() const {
+std::optional<Instant> ClientRequests::waits_since(bool with_probes) const {
   std::optional<Instant> first;
   for (const Waiting& waiting : waiting_) {
-    if (is_patient(waiting)) earlier(first, waiting.since);
+    if (is_patient(waiting, with_probes)) earlier(first, waiting.since);
   }
   return first;
 }
 
-std::vector<ClientRequest*> ClientRequests::waiting_since(Instant then) const {
+std::vector<ClientRequest*> ClientRequests::waiting_since(Instant then, bool with_probes) const {
   std::vector<ClientRequest*> found;
   for (const Waiting& waiting : waiting_) {
-    if (is_patient(waiting) && waiting.since <= then) found.push_back(waiting.request);
+    if (is_patient(waiting, with_probes) && waiting.since <= then) found.push_back(waiting.request);
   }
   return found;
 }
@@ -342,6 +342,11 @@ OwnedLine ClientRequests::release(ClientRequest& request) {
 }
 
 void ClientRequests::retry(ClientRequest& request, Instant now) {
+  wait_again(request, now);
+  request.is_retried = true;
+}
+
+void ClientRequests::wait_again(ClientRequest& request, Instant now) {
   assert(request.state == State::sent || request.state == State::held);
   if (request.state == State::held) {
     release(request);
@@ -350,7 +355,6 @@ void ClientRequests::retry(ClientRequest& request, Instant now) {
     count_sent(request.gen, -1);
   }
   request.state = State::waiting;
-  request.is_retried = true;
   // The search begins at the end: of many requests that are sent again, each goes right behind the
   // request before it.
   const auto earlier = std::find_if(waiting_.rbegin(), waiting_.rend(), [&](const Waiting& other) {

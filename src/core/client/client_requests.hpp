@@ -133,7 +133,14 @@ struct ClientRequest {
 ///      \--> (taken)                         failed, or cancelled before a child had it
 class ClientRequests {
  public:
+  /// How much may wait while no child serves.
+  struct Room {
+    std::size_t count = limits::kWaitingCountMax;
+    std::size_t bytes = limits::kWaitingBytesMax;
+  };
+
   ClientRequests();
+  explicit ClientRequests(Room room);
   ~ClientRequests();
 
   /// Adds a request in state waiting. The reference stays valid until the request is taken.
@@ -194,6 +201,9 @@ class ClientRequests {
   /// The child of the request died, or has refused it: the request waits again, before all requests
   /// that came later. It must have its line.
   void retry(ClientRequest& request, Instant now);
+  /// The same for a request that its child has refused only for now: it may still be sent once more
+  /// after that child has died.
+  void wait_again(ClientRequest& request, Instant now);
   void cancel(ClientRequest& request);
   /// The client no longer waits for the answer; if the answer comes, it is sent.
   void waive(ClientRequest& request);
@@ -213,9 +223,10 @@ class ClientRequests {
   const ClientRequest* first_waiting_request() const;
   std::size_t waiting_bytes() const { return waiting_bytes_; }
   /// Since when the oldest waiting request has waited, and all requests that have waited since
-  /// `then` or longer. Openings and probes are left out, because they have rules of their own.
-  std::optional<Instant> waits_since() const;
-  std::vector<ClientRequest*> waiting_since(Instant then) const;
+  /// `then` or longer. Openings are left out, because they have rules of their own, and so are
+  /// probes without `with_probes`.
+  std::optional<Instant> waits_since(bool with_probes = false) const;
+  std::vector<ClientRequest*> waiting_since(Instant then, bool with_probes = false) const;
   /// How many requests are in state sent.
   std::size_t in_flight_count() const { return static_cast<std::size_t>(sent_count_); }
   /// How many of them this child has.
@@ -237,6 +248,7 @@ class ClientRequests {
   void weigh(ClientRequest& request);
   void count_sent(Generation gen, int more);
 
+  Room room_;
   std::unique_ptr<Index> index_;
   /// The requests that the bridge answers.
   std::map<RequestHandle, ClientRequest*> ours_;

@@ -11,6 +11,12 @@
 namespace sitter {
 namespace {
 
+/// A child that never ran writes nothing, and a daemon that was not started here writes elsewhere.
+bool may_have_stderr(EndReason reason) {
+  return reason != EndReason::not_executed && reason != EndReason::connection_lost &&
+         reason != EndReason::session_lost;
+}
+
 bool is_delivered(const DeathReport& report) {
   return report.reach != DeathReport::Reach::not_delivered;
 }
@@ -70,6 +76,10 @@ std::string next_step(const DeathReport& report) {
     case EndReason::ended_from_outside:
     case EndReason::exited:
       return "Call again: the next request starts the server";
+    case EndReason::connection_lost:
+      return "Start the server if it does not start by itself, and call again: requests wait for it";
+    case EndReason::session_lost:
+      return "Call again: the next request opens another session";
     case EndReason::opening_timed_out:
       return more_time(report);
     case EndReason::said_nothing:
@@ -102,7 +112,7 @@ std::string report_text(const DeathReport& report) {
   } else if (!report.build_output.empty()) {
     text += fmt::format("\nOutput of the build{}:\n{}", tool_hint(report.log_tool),
                         report.build_output);
-  } else if (report.end->reason != EndReason::not_executed) {
+  } else if (may_have_stderr(report.end->reason)) {
     text += "\nIt wrote nothing to stderr.";
   }
   text += "\n" + next_step(report) + ".";

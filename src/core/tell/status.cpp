@@ -76,6 +76,16 @@ Json pollution_json(const std::optional<History::Noise>& pollution) {
   return json;
 }
 
+Json absence_json(const std::optional<StatusFacts::Absent>& absence) {
+  if (!absence) return Json();
+  Json json;
+  json["why"] = absence->why;
+  json["sinceUtc"] = utc_text(absence->since);
+  json["seconds"] = whole_seconds(absence->age);
+  json["nextTryMs"] = absence->again_in ? Json(absence->again_in->count()) : Json();
+  return json;
+}
+
 Json build_json(const std::optional<StatusFacts::BuildFacts>& build) {
   if (!build) return Json();
   Json json;
@@ -123,10 +133,17 @@ Json restart_json(const StatusFacts::RestartFacts& restart) {
 /// The state of the server in one sentence, with what to do.
 std::string state_sentence(const StatusFacts& facts) {
   std::string text;
-  if (facts.child_ready) {
+  if (facts.child_ready && !facts.absence) {
     text = fmt::format("The server runs (spawn #{}, {} tool{})", facts.spawn_count,
                        facts.child_tool_count, facts.child_tool_count == 1 ? "" : "s");
     if (facts.binary_stale.value_or(false)) text += ", but its file has changed since its start";
+  } else if (facts.absence) {
+    text = fmt::format("The server has not been reachable for {}: {}; requests wait for it, and {}",
+                       duration_text(facts.absence->age), facts.absence->why,
+                       facts.absence->again_in
+                           ? fmt::format("it is tried again in {}",
+                                         duration_text(*facts.absence->again_in))
+                           : "it is being tried now");
   } else if (facts.starting) {
     text = fmt::format(
         "The server has been starting for {} (spawn #{}; reason: {}): wait, and its tools appear "
@@ -203,6 +220,7 @@ std::string status_text(const StatusFacts& facts) {
   add("protocolVersion", or_null(facts.protocol_version));
   if (facts.server_info) json["serverInfo"] = document(facts.server_info);
   add("binaryStale", or_null(facts.binary_stale));
+  add("absence", absence_json(facts.absence));
   add("requestsInFlight", facts.requests_in_flight);
   add("requestsWaiting", facts.requests_waiting);
   add("lastFailure", failure_json(facts.last_failure));
@@ -232,6 +250,8 @@ std::string kill_reason_words(const ChildEnd& end) {
     case EndReason::opening_refused:
     case EndReason::closed_stdout:
     case EndReason::closed_stdin:
+    case EndReason::connection_lost:
+    case EndReason::session_lost:
     case EndReason::wrote_rubbish:
     case EndReason::given_up:
       return reason_words(end);

@@ -41,6 +41,15 @@ struct StatusFacts {
     std::string cause;
   };
 
+  /// A daemon that cannot be reached.
+  struct Absent {
+    std::string why;
+    WallTime since;
+    Milliseconds age{};
+    /// Until the next try; empty while it is being tried.
+    std::optional<Milliseconds> again_in;
+  };
+
   struct BuildFacts {
     std::string command;
     bool is_running = false;
@@ -88,6 +97,7 @@ struct StatusFacts {
   std::string last_end;
   std::optional<Milliseconds> last_end_age;
   std::optional<Starting> starting;
+  std::optional<Absent> absence;
   /// The rebuild that is on its way, as progress_clause returns it; empty if there is none.
   std::string rebuild;
   std::optional<Milliseconds> last_startup;

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sitter/line.hpp"
+#include "sitter/time.hpp"
+
+namespace sitter {
+
+/// Whether a child that is a daemon can be reached. While it cannot, requests wait, and the daemon
+/// is tried again from time to time.
+///
+///     present --on_refused--> absent --on_try--> trying --on_heard--> present
+///        ^                      ^------on_refused---/                    |
+///        \----------------------------on_heard--------------------------/
+class Absence {
+ public:
+  /// The daemon could not be reached, or has refused a request for now.
+  void on_refused(std::string why, Milliseconds again_after, Now now) {
+    if (state_ == State::present) since_ = now;
+    state_ = State::absent;
+    why_ = std::move(why);
+    again_at_ = now.steady + again_after;
+  }
+  /// The daemon is tried again.
+  void on_try() {
+    if (state_ != State::absent) return;
+    state_ = State::trying;
+    again_at_.reset();
+  }
+  /// The daemon has sent a message.
+  void on_heard() {
+    state_ = State::present;
+    again_at_.reset();
+  }
+
+  /// Whether the daemon has not been heard since it was found absent.
+  bool is_on() const { return state_ != State::present; }
+  /// Whether nothing must be sent to the daemon.
+  bool holds() const { return state_ == State::absent; }
+  /// Why the daemon could not be reached, as a clause without a full stop.
+  const std::string& why() const { return why_; }
+  Now since() const { return since_; }
+  /// When the daemon is tried again.
+  std::optional<Instant> again_at() const { return again_at_; }
+
+  /// A line of the bridge's own that the daemon has refused. It is sent again when the daemon is
+  /// tried again.
+  void keep(Line line) { refused_.emplace_back(line.text()); }
+  std::vector<OwnedLine> take_refused() { return std::exchange(refused_, {}); }
+
+ private:
+  enum class State { present, absent, trying };
+
+  State state_ = State::present;
+  std::string why_;
+  Now since_{};
+  std::optional<Instant> again_at_;
+  std::vector<OwnedLine> refused_;
+};
+
+}  // namespace sitter

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/http/sse_parser.hpp"
+#include "sitter/http.hpp"
+#include "sitter/line.hpp"
+#include "sitter/time.hpp"
+
+namespace sitter {
+
+/// One line on its way to the daemon, or a stream from it, with what has come of the response.
+struct HttpExchange {
+  enum class Kind : std::uint8_t {
+    connect,       ///< a connection is opened to see whether something listens
+    request,       ///< a request of the client or of the bridge, or the rest of its stream
+    notification,  ///< a notification, or an answer to a question of the server
+    stream,        ///< the GET stream of a session
+    end,           ///< the DELETE of a session
+  };
+
+  Kind kind = Kind::request;
+  /// The line that was sent; of a request until its answer has come.
+  OwnedLine line;
+  /// The raw id of a request.
+  std::string id;
+  bool is_opening = false;
+  /// The client closes the response stream of such a request to cancel it.
+  bool is_stateless = false;
+  /// The stream of a `subscriptions/listen`, which is open until somebody ends it.
+  bool is_listen = false;
+  /// This listen was sent before, so the client has its acknowledgement.
+  bool is_acknowledged = false;
+  /// The stream of the response was broken, and is taken up again.
+  bool is_resumed = false;
+  int redirects = 0;
+  std::string target;
+
+  int status = 0;
+  std::vector<HttpHeader> headers;
+  std::string body;
+  std::uint64_t body_cut = 0;
+  std::unique_ptr<SseParser> events;
+  bool has_answer = false;
+  /// Whether the daemon has sent anything but its head in this response.
+  bool has_event = false;
+  /// What a stream is taken up from; empty if the daemon gives no ids.
+  std::string last_event_id;
+  std::optional<Milliseconds> retry;
+  /// How often in a row the stream was taken up without an event.
+  int empty_resumes = 0;
+};
+
+}  // namespace sitter

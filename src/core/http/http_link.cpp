@@ -1,0 +1,342 @@
+#include "core/http/http_link.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/raw_id.hpp"
+#include "core/base/text.hpp"
+#include "core/wire/json_view.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+using Level = order::Log::Level;
+using Verb = order::HttpSend::Method;
+
+namespace {
+
+template <class Queue>
+auto pop(Queue& queue) {
+  std::optional<typename Queue::value_type> first;
+  if (queue.empty()) return first;
+  first = std::move(queue.front());
+  queue.pop_front();
+  return first;
+}
+
+}  // namespace
+
+void HttpLink::handle(const order::StartChild& order, Now now) {
+  now_ = now;
+  if (order.gen != gen_ || state_ != State::connecting) become_idle();
+  gen_ = order.gen;
+  state_ = State::connecting;
+  HttpExchange exchange;
+  exchange.kind = Kind::connect;
+  const ExchangeId id{++last_exchange_};
+  exchanges_.emplace(id, std::move(exchange));
+  orders_.push_back(order::HttpConnect{id});
+}
+
+void HttpLink::handle(const order::SendToChild& order, Now now) {
+  now_ = now;
+  if (order.gen != gen_) return;
+  OwnedLine line(order.line.text());
+  // What comes while the child is being lost is refused with the rest.
+  if (state_ == State::up || state_ == State::losing) take_line(std::move(line));
+  advance();
+}
+
+void HttpLink::handle(const order::CloseChildInput& order, Now now) {
+  now_ = now;
+  if (order.gen != gen_) return;
+  if (state_ == State::connecting) {
+    const Generation gen = gen_;
+    become_idle();
+    tell(fact::ChildStartFailed{gen, "it is not wanted any more", false, false, Milliseconds{}});
+  } else if (state_ == State::up || state_ == State::losing) {
+    leave();
+  }
+}
+
+/// No process of the daemon is ours.
+void HttpLink::handle(const order::SignalUnit& order, Now) {
+  if (order.gen == gen_) tell(fact::UnitSignalled{order.gen, {}});
+}
+
+void HttpLink::handle(const order::ReleaseChild& order, Now now) {
+  now_ = now;
+  if (order.gen == gen_) become_idle();
+}
+
+void HttpLink::handle(const HttpFact& fact, Now now) {
+  now_ = now;
+  std::visit([this](const auto& one) { on(one); }, fact);
+  advance();
+}
+
+void HttpLink::handle_timeout(Now now) {
+  now_ = now;
+  if (is_due(deadline_, now)) {
+    deadline_.reset();
+    if (state_ == State::losing || state_ == State::leaving) finish_losing();
+  }
+  std::vector<HttpExchange> due;
+  std::erase_if(later_, [&](Later& later) {
+    if (later.at > now.steady) return false;
+    due.push_back(std::move(later.exchange));
+    return true;
+  });
+  for (HttpExchange& exchange : due) send(std::move(exchange));
+  advance();
+}
+
+std::optional<Instant> HttpLink::next_timeout() const {
+  std::optional<Instant> first = deadline_;
+  for (const Later& later : later_) earlier(first, later.at);
+  return first;
+}
+
+std::optional<HttpOrder> HttpLink::poll_order() { return pop(orders_); }
+
+std::optional<order::Log> HttpLink::poll_log() { return pop(logs_); }
+
+std::optional<Fact> HttpLink::poll_fact() {
+  auto told = pop(facts_);
+  if (!told) return std::nullopt;
+  told_line_ = std::move(told->line);
+  if (auto* const line = std::get_if<fact::ChildLine>(&told->fact)) {
+    line->line = told_line_.line();
+  } else if (auto* const refused = std::get_if<fact::RequestRefused>(&told->fact)) {
+    refused->line = told_line_.line();
+  } else if (auto* const lost = std::get_if<fact::RequestLost>(&told->fact)) {
+    lost->line = told_line_.line();
+  }
+  return std::move(told->fact);
+}
+
+void HttpLink::tell_line(OwnedLine line) {
+  facts_.push_back({fact::ChildLine{gen_, {}, false}, std::move(line)});
+}
+
+void HttpLink::log(Level level, std::string text) { logs_.push_back({level, std::move(text)}); }
+
+void HttpLink::take_line(OwnedLine line) {
+  const Message* const message = reader_.read(line.line());
+  if (message == nullptr) return;
+  if (message->method == Method::cancelled && message->kind == Message::Kind::notification) {
+    cancel(*message, std::move(line));
+    return;
+  }
+  const bool is_request = message->kind == Message::Kind::request;
+  // Progress of the client belongs to a question of the server, as its answer does.
+  const bool is_about_question = message->kind == Message::Kind::result ||
+                                 message->kind == Message::Kind::error ||
+                                 message->method == Method::progress;
+  HttpExchange exchange = as_exchange(*message, std::move(line));
+  if (is_about_question) {
+    express_.push_back(std::move(exchange));
+  } else {
+    outbox_.push_back({std::move(exchange), is_request});
+  }
+}
+
+HttpExchange HttpLink::as_exchange(const Message& message, OwnedLine line) const {
+  HttpExchange exchange;
+  exchange.kind =
+      message.kind == Message::Kind::request ? Kind::request : Kind::notification;
+  exchange.id = message.id;
+  exchange.is_opening = message.method == Method::initialize;
+  exchange.is_listen = message.method == Method::subscriptions_listen;
+  exchange.is_stateless = message.params.has_envelope();
+  exchange.target = target_.empty() ? options_.url.target : target_;
+  exchange.line = std::move(line);
+  return exchange;
+}
+
+/// A request that has not been sent needs no cancellation. A client of the stateless revision
+/// cancels by closing the stream of the response.
+void HttpLink::cancel(const Message& message, OwnedLine line) {
+  const std::string id(message.params.request_id);
+  const auto waits = std::find_if(outbox_.begin(), outbox_.end(), [&](const Waiting& waiting) {
+    return waiting.is_request && same_id(waiting.exchange.id, id);
+  });
+  if (waits != outbox_.end()) {
+    outbox_.erase(waits);
+    return;
+  }
+  const auto is_meant = [&](const HttpExchange& exchange) {
+    return exchange.kind == Kind::request && same_id(exchange.id, id);
+  };
+  std::erase_if(later_, [&](const Later& later) {
+    return later.exchange.is_stateless && is_meant(later.exchange);
+  });
+  for (auto it = exchanges_.begin(); it != exchanges_.end(); ++it) {
+    if (!is_meant(it->second)) continue;
+    if (!it->second.is_stateless) break;
+    orders_.push_back(order::HttpAbort{it->first});
+    exchanges_.erase(it);
+    return;
+  }
+  // The session is that of an earlier revision, or the request has its answer already.
+  if (!session_id_.empty() || !protocol_version_.empty()) {
+    HttpExchange exchange;
+    exchange.kind = Kind::notification;
+    exchange.target = target_.empty() ? options_.url.target : target_;
+    exchange.line = std::move(line);
+    express_.push_back(std::move(exchange));
+  }
+}
+
+std::size_t HttpLink::request_count() const {
+  return static_cast<std::size_t>(
+      std::count_if(exchanges_.begin(), exchanges_.end(), [](const auto& entry) {
+        return entry.second.kind == Kind::request && !entry.second.is_listen;
+      }));
+}
+
+/// What holds whatever has happened: the lines that may be sent are sent, and a child that is being
+/// lost is over as soon as nothing is awaited any more.
+void HttpLink::advance() {
+  if (state_ == State::up) send_what_may();
+  if (state_ != State::losing) return;
+  // Nothing that was not sent had an effect.
+  for (auto& waiting : std::exchange(outbox_, {})) {
+    if (waiting.is_request) {
+      refuse(std::move(waiting.exchange), lost_.why, {}, true);
+    }
+  }
+  express_.clear();
+  const bool is_awaiting = request_count() > 0;
+  if (!is_awaiting) finish_losing();
+}
+
+void HttpLink::send_what_may() {
+  const auto holds = [this] {
+    return std::any_of(exchanges_.begin(), exchanges_.end(), [](const auto& entry) {
+      return entry.second.kind == Kind::notification;
+    });
+  };
+  if (!express_.empty() && !holds()) send(*pop(express_));
+  while (!outbox_.empty() && !holds()) {
+    const Waiting& next = outbox_.front();
+    const bool has_room = !next.is_request || next.exchange.is_listen ||
+                          request_count() < limits::kHttpRequestsMax;
+    if (!has_room) return;
+    send(std::move(pop(outbox_)->exchange));
+  }
+}
+
+void HttpLink::send(HttpExchange exchange) {
+  order::HttpSend order;
+  order.exchange = ExchangeId{++last_exchange_};
+  const bool is_get = exchange.kind == Kind::stream || exchange.is_resumed;
+  order.method = is_get ? Verb::get : exchange.kind == Kind::end ? Verb::del : Verb::post;
+  order.target = exchange.target;
+  order.headers = headers_for(exchange);
+  if (order.method == Verb::post) order.body = exchange.line.text();
+  order.listener = listener_;
+  exchange.status = 0;
+  exchange.body.clear();
+  exchange.body_cut = 0;
+  exchange.events.reset();
+  exchange.has_event = false;
+  exchanges_.emplace(order.exchange, std::move(exchange));
+  orders_.push_back(std::move(order));
+}
+
+std::vector<HttpHeader> HttpLink::headers_for(const HttpExchange& exchange) const {
+  std::vector<HttpHeader> headers;
+  const bool is_get = exchange.kind == Kind::stream || exchange.is_resumed;
+  if (is_get) {
+    headers.push_back({"Accept", "text/event-stream"});
+    if (!exchange.last_event_id.empty()) {
+      headers.push_back({"Last-Event-ID", exchange.last_event_id});
+    }
+  } else if (exchange.kind != Kind::end) {
+    headers.push_back({"Content-Type", "application/json"});
+    headers.push_back({"Accept", "application/json, text/event-stream"});
+  }
+  if (!exchange.is_opening && !session_id_.empty()) {
+    headers.push_back({"Mcp-Session-Id", session_id_});
+  }
+  if (!exchange.is_opening && !protocol_version_.empty()) {
+    headers.push_back({"MCP-Protocol-Version", protocol_version_});
+  }
+  headers.push_back({"User-Agent", "mcp-sitter/" + options_.sitter_version});
+  headers.insert(headers.end(), options_.headers.begin(), options_.headers.end());
+  return headers;
+}
+
+/// Opens the stream on which the daemon speaks without being asked.
+void HttpLink::open_stream() {
+  HttpExchange exchange;
+  exchange.kind = Kind::stream;
+  exchange.target = target_.empty() ? options_.url.target : target_;
+  send(std::move(exchange));
+}
+
+void HttpLink::begin_losing(fact::ChildLost::Of of, std::string why) {
+  if (state_ != State::up) return;
+  state_ = State::losing;
+  lost_ = {gen_, of, std::move(why)};
+  deadline_ = now_.steady + limits::kHttpLosingWait;
+  later_.clear();
+}
+
+void HttpLink::finish_losing() {
+  fact::ChildLost lost = std::move(lost_);
+  lost.gen = gen_;
+  become_idle();
+  tell(std::move(lost));
+}
+
+/// The child is taken down: what it does is given up, and its session is ended.
+void HttpLink::leave() {
+  const bool has_session = !session_id_.empty() && !options_.keeps_session;
+  const bool is_there = state_ == State::up;
+  abort_all();
+  lost_ = {};
+  if (!has_session || !is_there) {
+    finish_losing();
+    return;
+  }
+  state_ = State::leaving;
+  deadline_ = now_.steady + limits::kHttpEndWait;
+  HttpExchange exchange;
+  exchange.kind = Kind::end;
+  exchange.target = target_.empty() ? options_.url.target : target_;
+  send(std::move(exchange));
+}
+
+void HttpLink::abort_all() {
+  for (const auto& [id, exchange] : exchanges_) orders_.push_back(order::HttpAbort{id});
+  exchanges_.clear();
+  outbox_.clear();
+  express_.clear();
+  later_.clear();
+}
+
+void HttpLink::become_idle() {
+  abort_all();
+  state_ = State::idle;
+  deadline_.reset();
+  session_id_.clear();
+  protocol_version_.clear();
+  listener_ = kNoListener;
+  had_stream_ = false;
+  stream_wait_ = {};
+}
+
+/// How long to wait before the daemon is tried again. A daemon on this machine is back soon.
+Milliseconds HttpLink::next_wait() {
+  const Milliseconds most =
+      options_.url.is_loopback() ? limits::kHttpLoopbackWaitMax : limits::kHttpConnectWaitMax;
+  Milliseconds wait = limits::kHttpConnectWaitMin;
+  for (int i = 0; i < failures_ && wait < most; ++i) wait *= 2;
+  ++failures_;
+  return std::min(wait, most);
+}
+
+}  // namespace sitter

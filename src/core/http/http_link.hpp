@@ -1,0 +1,164 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/http/http_exchange.hpp"
+#include "core/http/url.hpp"
+#include "core/wire/message.hpp"
+#include "sitter/fact.hpp"
+#include "sitter/generation.hpp"
+#include "sitter/http.hpp"
+#include "sitter/order.hpp"
+#include "sitter/time.hpp"
+
+namespace sitter {
+
+/// Plays a daemon that speaks Streamable HTTP (MCP 2025-11-25 and 2026-07-28, "Transports") as a
+/// child that speaks line by line. It takes the orders for the child, gives the facts of the child,
+/// and decides what is sent over HTTP; it does nothing itself. A generation is one session, or
+/// without sessions one process that listens.
+///
+///     idle --StartChild--> connecting --> up --> losing --> idle
+///                            |  ^          \--> leaving --> idle
+///                            \--/ (nothing listens: the start is ordered again)
+///
+/// Notifications and the client's answers hold the lines after them until the daemon has taken
+/// them. Requests hold nothing.
+class HttpLink {
+ public:
+  struct Options {
+    Url url;
+    /// Sent with each request. The values may be secret.
+    std::vector<HttpHeader> headers;
+    /// Whether the session stays open when its child is taken down.
+    bool keeps_session = false;
+    std::string sitter_version;
+  };
+
+  explicit HttpLink(Options options) : options_(std::move(options)) {}
+
+  void handle(const order::StartChild& order, Now now);
+  void handle(const order::SendToChild& order, Now now);
+  void handle(const order::CloseChildInput& order, Now now);
+  void handle(const order::SignalUnit& order, Now now);
+  void handle(const order::ReleaseChild& order, Now now);
+  void handle(const HttpFact& fact, Now now);
+  /// Harmless when nothing is due.
+  void handle_timeout(Now now);
+  std::optional<Instant> next_timeout() const;
+
+  std::optional<HttpOrder> poll_order();
+  std::optional<order::Log> poll_log();
+  /// The next fact of the child. Its views are valid until the next call.
+  std::optional<Fact> poll_fact();
+
+ private:
+  enum class State : std::uint8_t {
+    idle,        ///< there is no child
+    connecting,  ///< a first connection is being opened
+    up,          ///< the child was started
+    losing,      ///< the child is lost, and what it was asked may still be answered for a moment
+    leaving,     ///< the child is taken down, and the session is being ended
+  };
+  using Kind = HttpExchange::Kind;
+  using Exchanges = std::map<ExchangeId, HttpExchange>;
+
+  /// A line that has not been sent yet.
+  struct Waiting {
+    HttpExchange exchange;
+    bool is_request = false;
+  };
+
+  // http_link.cpp: the child and its lines
+  void take_line(OwnedLine line);
+  void cancel(const Message& message, OwnedLine line);
+  void send_what_may();
+  void send(HttpExchange exchange);
+  HttpExchange as_exchange(const Message& message, OwnedLine line) const;
+  std::vector<HttpHeader> headers_for(const HttpExchange& exchange) const;
+  void open_stream();
+  void resume(HttpExchange exchange);
+  void begin_losing(fact::ChildLost::Of of, std::string why);
+  void finish_losing();
+  void leave();
+  void become_idle();
+  void abort_all();
+  void advance();
+  std::size_t request_count() const;
+  Milliseconds next_wait();
+
+  // http_link_responses.cpp: what comes over HTTP
+  void on(const fact::HttpConnected& fact);
+  void on(const fact::HttpHead& fact);
+  void on(const fact::HttpBytes& fact);
+  void on(const fact::HttpEnded& fact);
+  void on(const fact::HttpFailed& fact);
+  void take_events(ExchangeId id);
+  void take_message(HttpExchange& exchange, std::string data);
+  void on_response(HttpExchange exchange);
+  void on_body(HttpExchange& exchange);
+  void on_refused_status(HttpExchange exchange);
+  void on_stream_response(HttpExchange exchange);
+  void on_stream_ended(HttpExchange exchange);
+  void on_unreachable(HttpExchange exchange, const fact::HttpFailed& fact);
+  void on_broken(HttpExchange exchange, std::string why);
+  void refuse(HttpExchange exchange, std::string why, Milliseconds again_after,
+              bool is_unknown_session);
+  void lose(HttpExchange exchange, std::string why);
+  void answer_error(const HttpExchange& exchange, std::string_view message);
+
+  void tell(Fact fact) { facts_.push_back({std::move(fact), {}}); }
+  void tell_line(OwnedLine line);
+  void log(order::Log::Level level, std::string text);
+
+  /// A fact, and the line that it refers to.
+  struct Told {
+    Fact fact;
+    OwnedLine line;
+  };
+  /// What is to be done later.
+  struct Later {
+    Instant at{};
+    HttpExchange exchange;
+  };
+
+  const Options options_;
+  Now now_{};
+  State state_ = State::idle;
+  Generation gen_ = kNoGeneration;
+  MessageReader reader_;
+
+  std::string session_id_;
+  std::string protocol_version_;
+  std::string target_;
+  ListenerId listener_ = kNoListener;
+  bool had_stream_ = false;
+  Milliseconds stream_wait_{};
+
+  std::uint64_t last_exchange_ = 0;
+  Exchanges exchanges_;
+  /// In the order of the client. Answers and cancellations have a queue of their own, because a
+  /// request that has its turn later may be what they belong to.
+  std::deque<Waiting> outbox_;
+  std::deque<HttpExchange> express_;
+  std::vector<Later> later_;
+  int failures_ = 0;
+
+  fact::ChildLost lost_;
+  std::optional<Instant> deadline_;
+
+  std::deque<HttpOrder> orders_;
+  std::deque<order::Log> logs_;
+  std::deque<Told> facts_;
+  OwnedLine told_line_;
+};
+
+}  // namespace sitter

@@ -1,0 +1,315 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "core/base/json_text.hpp"
+#include "core/base/raw_id.hpp"
+#include "core/base/text.hpp"
+#include "core/http/http_link.hpp"
+#include "core/http/http_words.hpp"
+#include "core/http/session_loss.hpp"
+#include "core/wire/json_view.hpp"
+#include "core/wire/protocol.hpp"
+#include "core/wire/reply.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+using Level = order::Log::Level;
+using Of = fact::ChildLost::Of;
+
+namespace {
+
+bool is_success(int status) { return status >= 200 && status < 300; }
+
+}  // namespace
+
+void HttpLink::on(const fact::HttpConnected& fact) {
+  if (exchanges_.erase(fact.exchange) == 0 || state_ != State::connecting) return;
+  listener_ = fact.listener;
+  state_ = State::up;
+  tell(fact::ChildStarted{gen_, 0});
+}
+
+void HttpLink::on(const fact::HttpHead& fact) {
+  const auto it = exchanges_.find(fact.exchange);
+  if (it == exchanges_.end()) return;
+  HttpExchange& exchange = it->second;
+  exchange.status = fact.status;
+  exchange.headers = fact.headers;
+  const std::string_view type = header_value(fact.headers, "content-type");
+  if (fact.status == 200 && is_event_stream(type)) exchange.events = std::make_unique<SseParser>();
+  if (exchange.kind == Kind::stream && exchange.events) had_stream_ = true;
+  if (exchange.is_opening && is_success(fact.status)) {
+    session_id_ = header_value(fact.headers, "mcp-session-id");
+  }
+}
+
+void HttpLink::on(const fact::HttpBytes& fact) {
+  const auto it = exchanges_.find(fact.exchange);
+  if (it == exchanges_.end()) return;
+  HttpExchange& exchange = it->second;
+  if (exchange.events) {
+    exchange.events->feed(fact.bytes);
+    take_events(fact.exchange);
+    return;
+  }
+  const std::size_t max = is_success(exchange.status) ? limits::kLineMax : limits::kHttpErrorBodyMax;
+  const std::size_t kept = std::min(fact.bytes.size(), max - std::min(max, exchange.body.size()));
+  exchange.body.append(fact.bytes.substr(0, kept));
+  exchange.body_cut += fact.bytes.size() - kept;
+}
+
+void HttpLink::take_events(ExchangeId id) {
+  while (true) {
+    const auto it = exchanges_.find(id);
+    if (it == exchanges_.end()) return;
+    HttpExchange& exchange = it->second;
+    auto event = exchange.events->next();
+    exchange.last_event_id = exchange.events->last_event_id();
+    exchange.retry = exchange.events->retry();
+    if (!event) return;
+    exchange.has_event = true;
+    if (event->size > 0) {
+      tell(fact::ChildLineTooLong{gen_, {}, {}, event->size});
+    } else if (event->type.empty() || event->type == "message") {
+      take_message(exchange, std::move(event->data));
+    }
+  }
+}
+
+/// A message of the daemon. It may be the answer that the exchange waits for.
+void HttpLink::take_message(HttpExchange& exchange, std::string data) {
+  OwnedLine line(as_wire_line(std::move(data)));
+  if (json_trimmed(line.text()).empty()) return;
+  failures_ = 0;
+  const Message* const message = reader_.read(line.line());
+  const bool is_answer = message != nullptr && (message->kind == Message::Kind::result ||
+                                                message->kind == Message::Kind::error);
+  if (is_answer && exchange.kind == Kind::request && same_id(message->id, exchange.id)) {
+    exchange.has_answer = true;
+    if (exchange.is_opening && message->kind == Message::Kind::result) {
+      protocol_version_ = string_value(member(message->result, "protocolVersion"));
+    }
+  }
+  const bool is_known_already = message != nullptr && exchange.is_acknowledged &&
+                                message->method == Method::subscriptions_acknowledged;
+  if (is_known_already) {
+    exchange.is_acknowledged = false;
+    return;
+  }
+  tell_line(std::move(line));
+}
+
+void HttpLink::on(const fact::HttpEnded& fact) {
+  auto node = exchanges_.extract(fact.exchange);
+  if (node.empty()) return;
+  on_response(std::move(node.mapped()));
+}
+
+void HttpLink::on_response(HttpExchange exchange) {
+  switch (exchange.kind) {
+    case Kind::connect:
+      break;
+    case Kind::end:
+      finish_losing();
+      break;
+    case Kind::stream:
+      on_stream_response(std::move(exchange));
+      break;
+    case Kind::request:
+      if (exchange.events) {
+        if (!exchange.has_answer) on_broken(std::move(exchange), "its answer did not come");
+      } else if (exchange.is_resumed) {
+        lose(std::move(exchange), fmt::format("the rest of its answer was refused with {}",
+                                              status_line(exchange.status)));
+      } else if (is_success(exchange.status)) {
+        on_body(exchange);
+      } else {
+        on_refused_status(std::move(exchange));
+      }
+      break;
+    case Kind::notification:
+      if (!is_success(exchange.status)) on_refused_status(std::move(exchange));
+      // The session is open from now on.
+      else if (!protocol_version_.empty() && !had_stream_ && stream_wait_ == Milliseconds{})
+        open_stream();
+      break;
+  }
+}
+
+/// A response that is one JSON text: an answer, or in 2025-03-26 an array of messages.
+void HttpLink::on_body(HttpExchange& exchange) {
+  const std::string_view text = json_trimmed(exchange.body);
+  if (text.starts_with('[') && has_json_grammar(text)) {
+    for (const std::string_view element : json_elements(text)) {
+      take_message(exchange, std::string(element));
+    }
+  } else if (const OwnedLine probe{std::string(text)}; reader_.read(probe.line()) != nullptr) {
+    take_message(exchange, std::move(exchange.body));
+  }
+  if (exchange.has_answer) return;
+  answer_error(exchange,
+               exchange.body.empty()
+                   ? fmt::format("the server answered with {} and without a message",
+                                 status_line(exchange.status))
+                   : fmt::format("the server answered with {}, and this is not the answer: {}",
+                                 status_line(exchange.status), body_words(exchange.body)));
+}
+
+/// A status that says that the daemon did not carry out what it was sent.
+void HttpLink::on_refused_status(HttpExchange exchange) {
+  const std::string said = fmt::format("{} answers {}", options_.url.origin(),
+                                       status_line(exchange.status));
+  const SessionLoss loss = session_loss(exchange.status, !session_id_.empty() && !exchange.is_opening,
+                                        exchange.body,
+                                        header_value(exchange.headers, "www-authenticate"));
+  if (loss == SessionLoss::lost) {
+    begin_losing(Of::session, fmt::format("it answers {}", status_line(exchange.status)));
+    refuse(std::move(exchange), said, {}, true);
+    return;
+  }
+  if (exchange.kind == Kind::notification) {
+    log(Level::warn, fmt::format("{} to a notification or an answer: {}", said,
+                                 body_words(exchange.body)));
+    return;
+  }
+  const int status = exchange.status;
+  if (loss == SessionLoss::has_another) {
+    answer_error(exchange,
+                 "the server serves one session only and has one already; restart the server");
+  } else if (status == 503 || (exchange.is_opening && (status == 404 || status == 502 || status == 504))) {
+    const auto asked = retry_after(header_value(exchange.headers, "retry-after"), now_.wall);
+    const Milliseconds wait = std::max(asked.value_or(Milliseconds{}), next_wait());
+    refuse(std::move(exchange), said, wait, false);
+  } else if (status == 502 || status == 504) {
+    lose(std::move(exchange), said);
+  } else if ((status == 307 || status == 308) && exchange.redirects < limits::kHttpRedirectsMax) {
+    const std::string_view location = header_value(exchange.headers, "location");
+    Url from = options_.url;
+    from.target = exchange.target;
+    const auto to = resolve_location(from, location);
+    if (!to || to->origin() != options_.url.origin()) {
+      answer_error(exchange,
+                   fmt::format("{} and names another server in Location: {}; give --http this URL if "
+                               "it is the right one",
+                               said, brief(location, limits::kAbsenceWhyMax)));
+      return;
+    }
+    if (status == 308) target_ = to->target;
+    exchange.target = to->target;
+    ++exchange.redirects;
+    send(std::move(exchange));
+  } else if (status == 401 || status == 403) {
+    const std::string_view asks = header_value(exchange.headers, "www-authenticate");
+    answer_error(exchange,
+                 fmt::format("{}{}{}; give the server what it asks for with --header-env NAME=VARIABLE or "
+                             "--header NAME=VALUE",
+                             said, asks.empty() ? "" : ", WWW-Authenticate: ",
+                             brief(asks, limits::kAbsenceWhyMax)));
+  } else if (const auto error = json_rpc_error(exchange.body)) {
+    tell_line(OwnedLine(error_line(exchange.id, *error)));
+  } else {
+    answer_error(exchange, fmt::format("{}: {}", said, body_words(exchange.body)));
+  }
+}
+
+void HttpLink::on(const fact::HttpFailed& fact) {
+  auto node = exchanges_.extract(fact.exchange);
+  if (node.empty()) return;
+  HttpExchange exchange = std::move(node.mapped());
+  if (exchange.kind == Kind::end) {
+    finish_losing();
+  } else if (fact.kind != fact::HttpFailed::Kind::broken) {
+    on_unreachable(std::move(exchange), fact);
+  } else if (exchange.kind == Kind::stream) {
+    on_stream_ended(std::move(exchange));
+  } else if (exchange.kind == Kind::request) {
+    if (!exchange.has_answer) on_broken(std::move(exchange), fact.reason);
+  } else {
+    log(Level::warn, fmt::format("a notification or an answer may be lost: {}", fact.reason));
+  }
+}
+
+/// Nothing of the exchange was sent.
+void HttpLink::on_unreachable(HttpExchange exchange, const fact::HttpFailed& fact) {
+  if (exchange.kind == Kind::connect) {
+    if (state_ != State::connecting) return;
+    tell(fact::ChildStartFailed{gen_, fact.reason, false, false, next_wait()});
+    return;
+  }
+  const bool is_restarted = fact.kind == fact::HttpFailed::Kind::other_listener;
+  begin_losing(Of::connection, is_restarted ? "another process listens now" : fact.reason);
+  if (exchange.kind != Kind::request) return;
+  if (exchange.is_resumed) {
+    lose(std::move(exchange), fact.reason);
+  } else {
+    refuse(std::move(exchange), fact.reason, {}, true);
+  }
+}
+
+/// The response ended before its answer. The daemon may still have the rest of it.
+void HttpLink::on_broken(HttpExchange exchange, std::string why) {
+  const bool is_empty = exchange.is_resumed && !exchange.has_event;
+  exchange.empty_resumes = is_empty ? exchange.empty_resumes + 1 : 0;
+  if (state_ == State::up && exchange.is_listen && exchange.status == 200) {
+    exchange.is_acknowledged = true;
+    const Milliseconds wait = exchange.retry.value_or(limits::kHttpStreamWaitMin);
+    later_.push_back({now_.steady + wait, std::move(exchange)});
+    return;
+  }
+  const bool may_resume = state_ == State::up && !exchange.is_stateless &&
+                          !exchange.last_event_id.empty() &&
+                          exchange.empty_resumes < limits::kHttpEmptyResumesMax;
+  if (!may_resume) {
+    lose(std::move(exchange), std::move(why));
+    return;
+  }
+  exchange.is_resumed = true;
+  const Milliseconds wait = exchange.retry.value_or(limits::kHttpStreamWaitMin);
+  later_.push_back({now_.steady + wait, std::move(exchange)});
+}
+
+void HttpLink::on_stream_response(HttpExchange exchange) {
+  if (exchange.events) {
+    on_stream_ended(std::move(exchange));
+    return;
+  }
+  stream_wait_ = limits::kHttpStreamWaitMax;
+  if (exchange.status == 409) {
+    later_.push_back({now_.steady + stream_wait_, std::move(exchange)});
+  } else if (exchange.status == 404 && had_stream_ && !session_id_.empty()) {
+    begin_losing(Of::session, "it answers 404 Not Found");
+  } else if (exchange.status != 405 && exchange.status != 404) {
+    log(Level::info, fmt::format("the server gives no stream: {}", status_line(exchange.status)));
+  }
+}
+
+/// The stream of a session has ended. It is opened again, and goes on where it was.
+void HttpLink::on_stream_ended(HttpExchange exchange) {
+  if (state_ != State::up) return;
+  if (exchange.has_event) stream_wait_ = {};
+  const Milliseconds doubled = std::min(stream_wait_ * 2, limits::kHttpStreamWaitMax);
+  stream_wait_ = std::max(doubled, limits::kHttpStreamWaitMin);
+  const Milliseconds wait = exchange.retry.value_or(stream_wait_);
+  later_.push_back({now_.steady + wait, std::move(exchange)});
+}
+
+void HttpLink::refuse(HttpExchange exchange, std::string why, Milliseconds again_after,
+                      bool is_unknown_session) {
+  if (exchange.kind != Kind::request) return;
+  facts_.push_back({fact::RequestRefused{gen_, {}, std::move(why), again_after, is_unknown_session},
+                    std::move(exchange.line)});
+}
+
+void HttpLink::lose(HttpExchange exchange, std::string why) {
+  facts_.push_back({fact::RequestLost{gen_, {}, std::move(why)}, std::move(exchange.line)});
+}
+
+void HttpLink::answer_error(const HttpExchange& exchange, std::string_view message) {
+  tell_line(OwnedLine(error_line(exchange.id, ErrorCode::internal_error,
+                                 fmt::format("[mcp-sitter] {}", message))));
+}
+
+}  // namespace sitter

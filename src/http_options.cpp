@@ -1,0 +1,124 @@
+#include "http_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "core/base/text.hpp"
+#include "sitter/version.hpp"
+
+namespace sitter {
+namespace {
+
+constexpr std::size_t kNameShownMax = 100;
+
+/// The characters of a token (RFC 9110, 5.6.2) that are no letters or digits.
+constexpr std::string_view kTokenSigns = "!#$%&'*+-.^_`|~";
+
+/// The headers that the protocol or the connection decides.
+constexpr std::array<std::string_view, 12> kOwnHeaders = {
+    "accept",       "accept-encoding", "connection",    "content-length",
+    "content-type", "expect",          "host",          "last-event-id",
+    "te",           "mcp-session-id",  "mcp-protocol-version", "transfer-encoding"};
+
+std::string shown(std::string_view text) {
+  return fmt::format("'{}'", brief(text, kNameShownMax));
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
+
+bool is_token(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           kTokenSigns.find(c) != kTokenSigns.npos;
+  });
+}
+
+/// What is wrong with the name of a header; empty if nothing is.
+std::string defect_of_name(std::string_view option, std::string_view name) {
+  if (!is_token(name)) {
+    return fmt::format("{}: {} is not the name of a header: letters, digits and - are allowed",
+                       option, shown(name));
+  }
+  const std::string key = lower(name);
+  const bool is_own = key.starts_with("mcp-") || std::find(kOwnHeaders.begin(), kOwnHeaders.end(),
+                                                           key) != kOwnHeaders.end();
+  return is_own ? fmt::format("{}: mcp-sitter sets the header {} itself", option, shown(name))
+                : std::string();
+}
+
+bool is_field_value(std::string_view value) {
+  return std::all_of(value.begin(), value.end(), [](char c) {
+    const auto code = static_cast<unsigned char>(c);
+    return c == '\t' || (code >= 0x20 && code != 0x7f);
+  });
+}
+
+/// Splits NAME=VALUE. Returns false if there is no '='.
+bool split(const std::string& pair, std::string& name, std::string& value) {
+  const std::size_t equals = pair.find('=');
+  if (equals == pair.npos) return false;
+  name = pair.substr(0, equals);
+  value = pair.substr(equals + 1);
+  return true;
+}
+
+}  // namespace
+
+std::variant<HttpChild::Options, std::string> http_options(const RawHttp& raw,
+                                                           const Environment& environment) {
+  HttpChild::Options options;
+  std::string error;
+  const auto url = parse_url(raw.url, error);
+  if (!url) return "--http: " + error;
+  options.link.url = *url;
+  options.link.keeps_session = raw.keeps_session;
+  options.link.sitter_version = kVersion;
+  options.client.url = *url;
+  options.client.cacert = raw.cacert;
+  const auto add = [&](std::string_view option, std::string name, std::string value) {
+    error = defect_of_name(option, name);
+    if (error.empty() && !is_field_value(value)) {
+      error = fmt::format("{}: the value of {} has characters that no header may have", option,
+                          shown(name));
+    }
+    options.link.headers.push_back({std::move(name), std::move(value)});
+    return error.empty();
+  };
+  std::string name;
+  std::string value;
+  for (const std::string& pair : raw.headers) {
+    if (!split(pair, name, value)) {
+      return "--header: a value is not NAME=VALUE, as in --header X-Team=tools";
+    }
+    if (!add("--header", name, value)) return error;
+  }
+  for (const std::string& pair : raw.header_variables) {
+    if (!split(pair, name, value) || value.empty()) {
+      return "--header-env: a value is not NAME=VARIABLE, as in --header-env "
+             "Authorization=NOTES_AUTH";
+    }
+    const char* const found = environment(value.c_str());
+    if (found == nullptr) {
+      return fmt::format("--header-env: the variable {} is not set: set it, or leave out the header",
+                         shown(value));
+    }
+    if (!add("--header-env", name, found)) return error;
+  }
+  return options;
+}
+
+std::string shown_url(const Url& url) {
+  return url.origin() + url.target.substr(0, url.target.find('?'));
+}
+
+}  // namespace sitter

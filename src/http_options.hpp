@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "io/http/http_child.hpp"
+
+namespace sitter {
+
+/// What the command line says about a daemon, as it was written.
+struct RawHttp {
+  std::string url;
+  std::vector<std::string> headers;
+  std::vector<std::string> header_variables;
+  std::string cacert;
+  bool keeps_session = false;
+};
+
+/// Reads the value of an environment variable; null if it is not set.
+using Environment = std::function<const char*(const char* name)>;
+
+/// The options of a daemon, or what is wrong with them, as a sentence without the program's name.
+/// The value of a header is in no sentence, because it may be secret.
+std::variant<HttpChild::Options, std::string> http_options(const RawHttp& raw,
+                                                           const Environment& environment);
+
+/// The address as texts show it: without the query, which may be secret.
+std::string shown_url(const Url& url);
+
+}  // namespace sitter

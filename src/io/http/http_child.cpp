@@ -1,0 +1,23 @@
+#include "io/http/http_child.hpp"
+
+#include <utility>
+
+namespace sitter {
+
+HttpChild::HttpChild(EventLoop& loop, Options options, Log& log,
+                     std::function<void(const HttpFact&)> on_news)
+    : log_(log),
+      link_(std::move(options.link)),
+      client_(loop, std::move(options.client), std::move(on_news)) {}
+
+void HttpChild::handle_timeout(Now now) {
+  link_.handle_timeout(now);
+  carry_out_all();
+}
+
+void HttpChild::carry_out_all() {
+  while (const auto order = link_.poll_order()) client_.carry_out(*order);
+  while (const auto line = link_.poll_log()) log_.write(line->level, line->text);
+}
+
+}  // namespace sitter

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "core/http/http_link.hpp"
+#include "io/http/http_client.hpp"
+#include "io/stream/event_loop.hpp"
+#include "io/stream/log.hpp"
+
+namespace sitter {
+
+/// The daemon that is the child of the bridge: an `HttpLink`, which decides, with the connections
+/// that carry out what it orders.
+class HttpChild {
+ public:
+  struct Options {
+    HttpLink::Options link;
+    HttpClient::Options client;
+  };
+
+  /// `on_news` is called from the loop; the caller then calls `handle` with the fact, and
+  /// `next_fact` until there is none.
+  HttpChild(EventLoop& loop, Options options, Log& log,
+            std::function<void(const HttpFact&)> on_news);
+
+  template <class Input>
+  void handle(const Input& input, Now now) {
+    link_.handle(input, now);
+    carry_out_all();
+  }
+  void handle_timeout(Now now);
+  std::optional<Instant> next_timeout() const { return link_.next_timeout(); }
+  /// The next fact of the child. Its views are valid until the next call.
+  std::optional<Fact> next_fact() { return link_.poll_fact(); }
+
+  void set_paused(bool paused) { client_.set_paused(paused); }
+
+ private:
+  void carry_out_all();
+
+  Log& log_;
+  HttpLink link_;
+  HttpClient client_;
+};
+
+}  // namespace sitter
