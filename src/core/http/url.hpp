@@ -18,7 +18,8 @@ struct Url {
 
   /// "host:port" for a Host header; without the port if it is the port of the scheme.
   std::string authority() const;
-  /// "http://host:port", which two URLs share if they lead to the same server.
+  /// "http://host:port", which two URLs share if they lead to the same server. The port of the
+  /// scheme is left out here too.
   std::string origin() const;
   /// Whether the host is a loopback address, or "localhost" or a name below it (RFC 6761, 6.3).
   bool is_loopback() const;

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+// Characters of HTTP and of URLs. Their case and their classes concern ASCII only, and do not
+// depend on the locale.
+
+namespace sitter {
+
+constexpr char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+inline std::string ascii_lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = ascii_lower(c);
+  return lower;
+}
+
+constexpr bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_ascii_letter(char c) { return ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z'; }
+
+/// The value of a hexadecimal digit, or -1.
+constexpr int hex_value(char c) {
+  if (is_ascii_digit(c)) return c - '0';
+  const char lower = ascii_lower(c);
+  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+/// A character that is neither a space nor a control character nor beyond ASCII.
+constexpr bool is_visible_ascii(char c) { return c > ' ' && c <= '~'; }
+
+/// Whether a text begins with another one, which is in lower case.
+constexpr bool starts_with_ignoring_case(std::string_view text, std::string_view lower) {
+  if (text.size() < lower.size()) return false;
+  for (std::size_t i = 0; i < lower.size(); ++i) {
+    if (ascii_lower(text[i]) != lower[i]) return false;
+  }
+  return true;
+}
+
+/// Where a text contains another one, which is in lower case and not empty; npos if nowhere.
+constexpr std::size_t find_ignoring_case(std::string_view text, std::string_view lower,
+                                         std::size_t from = 0) {
+  for (std::size_t at = from; at + lower.size() <= text.size(); ++at) {
+    if (starts_with_ignoring_case(text.substr(at), lower)) return at;
+  }
+  return std::string_view::npos;
+}
+
+/// The text without the blanks at both ends that HTTP allows around a value (RFC 9110, 5.6.3).
+constexpr std::string_view without_blanks(std::string_view text) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+}  // namespace sitter
