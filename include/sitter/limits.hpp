@@ -130,6 +130,14 @@ inline constexpr int kHttpRedirectsMax = 5;
 /// How much of the body of a refusal is kept: enough for any error of JSON-RPC that a model reads.
 inline constexpr std::size_t kHttpErrorBodyMax = 64 * kKiB;
 
+/// The id and the type of an event of an HTTP daemon. The id is sent back in a header, and servers
+/// refuse a longer one: nginx and Apache read 8 KiB for a header. A longer value is ignored.
+inline constexpr std::size_t kEventFieldMax = 4 * kKiB;
+
+/// The longest wait that an HTTP daemon can ask for, with `retry` or `Retry-After`. A daemon under
+/// development comes back within minutes, whatever it has asked for.
+inline constexpr Milliseconds kHttpWaitMax{5 * 60 * 1000};
+
 /// docker, podman, kubectl and ssh must first end something on another machine or in a daemon.
 inline constexpr Milliseconds kRemoteTermGrace{5000};
 
