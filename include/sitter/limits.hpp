@@ -454,6 +454,28 @@ inline constexpr std::size_t kControlConnectionsMax = 64;
 inline constexpr std::size_t kControlLineMax = 64 * kKiB;
 inline constexpr std::size_t kControlQueueMax = 4 * kMiB;
 
+/// How long a TCP connection to the daemon may take, with all addresses of its name together. A
+/// daemon on this machine accepts at once. Over a network, lost first packets are sent again after
+/// 1 s, 3 s and 7 s.
+inline constexpr Milliseconds kConnectWait{10'000};
+/// How long the name of the daemon may be looked up. The C library waits 5 s for each name server.
+inline constexpr Milliseconds kLookupWait{5'000};
+/// How much of the output of such a look-up is read: a thousand addresses.
+inline constexpr std::size_t kLookupBytesMax = 64 * kKiB;
+/// How much of /etc/hosts is read. The longest lists that block advertisers have half of this.
+inline constexpr std::size_t kHostsBytesMax = 16 * kMiB;
+
+/// The head of an HTTP response, and what comes between two pieces of a chunked body. Node.js sends
+/// and takes a quarter of this.
+inline constexpr std::size_t kHttpHeadMax = 64 * kKiB;
+/// How long a connection may be idle before it is used again, if the daemon has announced nothing:
+/// Node.js, which announces 5 s, has the shortest of the usual limits. From an announced time, the
+/// margin is taken for what is under way, and nobody keeps a connection for longer than the last
+/// number.
+inline constexpr Milliseconds kIdleDefault{4'000};
+inline constexpr Milliseconds kIdleMargin{1'000};
+inline constexpr Milliseconds kIdleMax{3'600'000};
+
 /// How many processes the refusal of a sitter_kill names: enough to see what they are. A busy
 /// machine has hundreds of shells.
 inline constexpr std::size_t kShownStrangersMax = 20;

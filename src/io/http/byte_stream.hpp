@@ -5,10 +5,12 @@
 #include <string>
 #include <string_view>
 
+#include "sitter/http.hpp"
+
 namespace sitter {
 
-/// A connection below HTTP: TCP, TLS over it, or a tunnel through a proxy. HTTP itself knows no more
-/// of it, so that a Unix socket or a pipe may take its place.
+/// A connection below HTTP: TCP, TLS over it, or a tunnel through a proxy. HTTP itself knows no
+/// more of it, so that a Unix socket or a pipe may take its place.
 ///
 ///     opening --on_opened--> open --on_closed--> (closed)
 ///        \---------------on_closed-----------------^
@@ -36,6 +38,9 @@ class ByteStream {
   /// Looks, without waiting, whether the other side has closed the stream or has sent anything
   /// since the last event. An idle connection that has not must not be used again.
   virtual bool is_quiet() = 0;
+  /// What listens at the other end of an open stream, if that is on this machine and the system
+  /// tells. A stream over another one passes the question on; a stream through a proxy does not.
+  virtual ListenerId listener() { return kNoListener; }
 };
 
 }  // namespace sitter

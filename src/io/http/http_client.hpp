@@ -1,20 +1,24 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "core/http/url.hpp"
+#include "io/http/byte_stream.hpp"
 #include "io/stream/event_loop.hpp"
 #include "sitter/http.hpp"
+#include "sitter/time.hpp"
 
 namespace sitter {
 
 /// Carries out the HTTP orders of the core over connections to one daemon: it moves bytes and
 /// connects, and decides nothing about the protocol above HTTP.
 ///
-/// An idle connection is used again, unless it has been idle for as long as the daemon has announced
+/// An idle connection is used again, unless it has been idle for as long as the daemon has
+/// announced
 /// (`Keep-Alive: timeout=N`), less one second, or for 4 s if the daemon has announced nothing.
 /// Node.js announces 5 s and closes at 5.9 s.
 class HttpClient {
@@ -22,7 +26,10 @@ class HttpClient {
   struct Options {
     Url url;
     /// The file of `--cacert`; empty for the trust store of the system.
-    std::string cacert;
+    std::string cacert = {};
+    /// Begins to open a connection to the daemon. If it is not set, TCP is used.
+    std::function<std::unique_ptr<ByteStream>(ByteStream::Events)> connect = {};
+    std::function<Instant()> now = std::chrono::steady_clock::now;
   };
 
   /// The facts come from the loop, never from within `carry_out`.
@@ -34,7 +41,7 @@ class HttpClient {
 
   void carry_out(const HttpOrder& order);
 
-  /// While paused, no response is read.
+  /// While paused, no response is read. A connection that opens meanwhile still gets its request.
   void set_paused(bool paused);
   /// How many bytes of requests wait until the daemon takes them.
   std::size_t queued() const;
@@ -42,7 +49,7 @@ class HttpClient {
  private:
   struct State;
 
-  std::unique_ptr<State> state_;
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace sitter

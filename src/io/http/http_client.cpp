@@ -1,0 +1,356 @@
+#include "io/http/http_client.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "io/http/response_reader.hpp"
+#include "io/http/tcp_stream.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+namespace {
+
+using Kind = fact::HttpFailed::Kind;
+
+/// A body of this size or more is written apart from the head: copying a smaller one costs less
+/// than a separate write.
+constexpr std::size_t kLarge = 64 * limits::kKiB;
+
+/// A connection, and the exchange on it.
+///
+///     opening --> busy <--> idle
+///        \--------\---------\---> over
+struct Connection : std::enable_shared_from_this<Connection> {
+  enum class Phase : std::uint8_t {
+    opening,  ///< the request waits
+    busy,     ///< the request was sent, at least in part
+    idle,     ///< no exchange is under way
+    over,     ///< closed; nothing follows
+  };
+
+  bool has(ExchangeId of) const {
+    return exchange == of && (phase == Phase::opening || phase == Phase::busy);
+  }
+
+  Phase phase = Phase::opening;
+  ExchangeId exchange{};
+  /// Waits until the connection is open. Empty for HttpConnect.
+  std::string request;
+  /// What must listen for the request to be sent.
+  ListenerId expected = kNoListener;
+  /// What listened when the connection was opened, if anybody has asked.
+  ListenerId listener = kNoListener;
+  Milliseconds idle_max = limits::kIdleDefault;
+  Instant idle_until{};
+  std::unique_ptr<ByteStream> stream;
+  std::optional<ResponseReader> reader;
+};
+
+/// With the port, even if it is the port of the scheme.
+std::string name_of(const Url& url) {
+  const bool is_v6 = url.host.find(':') != std::string::npos;
+  return fmt::format("{}:{}", is_v6 ? '[' + url.host + ']' : url.host, url.port);
+}
+
+std::string_view word(order::HttpSend::Method method) {
+  switch (method) {
+    case order::HttpSend::Method::post:
+      return "POST";
+    case order::HttpSend::Method::get:
+      return "GET";
+    case order::HttpSend::Method::del:
+      break;
+  }
+  return "DELETE";
+}
+
+/// Whether the text would change the meaning of what stands around it in a head.
+bool breaks_head(std::string_view text) {
+  return text.find_first_of(std::string_view("\r\n\0", 3)) != std::string_view::npos;
+}
+
+void append_head(std::string& text, const order::HttpSend& order, const std::string& authority) {
+  text.append(word(order.method)).append(" ").append(order.target).append(" HTTP/1.1\r\n");
+  text.append("Host: ").append(authority).append("\r\n");
+  for (const HttpHeader& header : order.headers) {
+    const bool is_sound = !breaks_head(header.name) && !breaks_head(header.value);
+    assert(is_sound);
+    if (is_sound) text.append(header.name).append(": ").append(header.value).append("\r\n");
+  }
+  if (order.method == order::HttpSend::Method::post || !order.body.empty()) {
+    text.append("Content-Length: ").append(std::to_string(order.body.size())).append("\r\n");
+  }
+  text.append("\r\n");
+}
+
+/// How long the daemon keeps an idle connection, as it has announced it: "timeout=5, max=100".
+std::optional<Milliseconds> announced(std::string_view keep_alive) {
+  constexpr std::string_view kTimeout = "timeout=";
+  const std::size_t at = keep_alive.find(kTimeout);
+  if (at == std::string_view::npos) return {};
+  const char* const from = keep_alive.data() + at + kTimeout.size();
+  std::uint64_t seconds = 0;
+  const auto [end, error] = std::from_chars(from, keep_alive.data() + keep_alive.size(), seconds);
+  if (error == std::errc::result_out_of_range) return limits::kIdleMax;
+  if (error != std::errc()) return {};
+  const auto longest = std::chrono::duration_cast<std::chrono::seconds>(limits::kIdleMax);
+  return std::chrono::seconds(std::min(seconds, static_cast<std::uint64_t>(longest.count())));
+}
+
+Milliseconds idle_max(const std::vector<HttpHeader>& headers) {
+  const auto time = announced(header_value(headers, "keep-alive"));
+  return time ? *time - limits::kIdleMargin : limits::kIdleDefault;
+}
+
+}  // namespace
+
+/// What is under way shares this object, and may outlast the client.
+struct HttpClient::State : std::enable_shared_from_this<State> {
+  State(EventLoop& of, Options chosen, std::function<void(const HttpFact&)> told)
+      : loop(of),
+        options(std::move(chosen)),
+        authority(options.url.authority()),
+        name(name_of(options.url)),
+        on_fact(std::move(told)) {}
+
+  // ---- orders
+
+  void carry_out(const order::HttpConnect& order) { open(order.exchange); }
+
+  void carry_out(const order::HttpSend& order) {
+    text.clear();
+    append_head(text, order, authority);
+    const bool is_large = order.body.size() >= kLarge;
+    if (!is_large) text.append(order.body);
+    if (Connection* const kept = take_idle(order.listener)) {
+      kept->exchange = order.exchange;
+      kept->phase = Connection::Phase::busy;
+      kept->reader->begin();
+      kept->stream->write(text);
+      if (is_large) kept->stream->write(order.body);
+      return;
+    }
+    Connection& connection = open(order.exchange);
+    connection.expected = order.listener;
+    connection.request = text;
+    if (is_large) connection.request.append(order.body);
+  }
+
+  void carry_out(const order::HttpAbort& order) {
+    const auto found = std::find_if(connections.begin(), connections.end(),
+                                    [&](const auto& one) { return one->has(order.exchange); });
+    if (found != connections.end()) close(*std::shared_ptr(*found));
+  }
+
+  // ---- connections
+
+  Connection& open(ExchangeId exchange) {
+    Connection& added = *connections.emplace_back(std::make_shared<Connection>());
+    added.exchange = exchange;
+    added.reader.emplace(
+        ResponseReader::Events{[this, &added](int status, std::vector<HttpHeader> headers) {
+                                 added.idle_max = idle_max(headers);
+                                 tell(fact::HttpHead{added.exchange, status, std::move(headers)});
+                               },
+                               [this, &added](std::string_view bytes) {
+                                 tell(fact::HttpBytes{added.exchange, bytes});
+                               }});
+    connect(added);
+    return added;
+  }
+
+  void connect(Connection& added) {
+    ByteStream::Events events{
+        [this, &added] { on_opened(added); },
+        [this, &added](std::string_view bytes) { on_bytes(added, bytes); },
+        [this, &added](const std::string& reason) { on_closed(added, reason); }};
+    if (options.connect) {
+      added.stream = options.connect(std::move(events));
+    } else if (options.url.is_https) {
+      loop.post([self = shared_from_this(), kept = added.shared_from_this()] {
+        if (kept->phase == Connection::Phase::opening) {
+          self->fail(*kept, Kind::not_connected, "https is not built in");
+        }
+      });
+      return;
+    } else {
+      added.stream = std::make_unique<TcpStream>(loop, TcpStream::Options{}, options.url.host,
+                                                 options.url.port, std::move(events));
+    }
+    if (is_paused) added.stream->set_paused(true);
+  }
+
+  /// The connection that was used last, if it may be used again.
+  Connection* take_idle(ListenerId expected) {
+    if (idle.empty()) return nullptr;
+    const Instant now = options.now();
+    // The first has been idle for longest.
+    while (!idle.empty() && idle.front()->idle_until <= now) close(*idle.front());
+    while (!idle.empty()) {
+      Connection& last = *idle.back();
+      if (now < last.idle_until && !is_other(last, expected) && last.stream->is_quiet()) {
+        idle.pop_back();
+        return &last;
+      }
+      close(last);
+    }
+    return nullptr;
+  }
+
+  void keep(Connection& connection) {
+    connection.phase = Connection::Phase::idle;
+    connection.idle_until = options.now() + connection.idle_max;
+    idle.push_back(&connection);
+  }
+
+  /// Whether the system shows that another process listened for this connection.
+  static bool is_other(const Connection& connection, ListenerId expected) {
+    return expected != kNoListener && connection.listener != kNoListener &&
+           connection.listener != expected;
+  }
+
+  /// The connection stays alive as long as anybody shares it.
+  void close(Connection& connection) {
+    const auto kept = connection.shared_from_this();
+    connection.phase = Connection::Phase::over;
+    connection.reader->stop();
+    connection.stream.reset();
+    std::erase(idle, &connection);
+    std::erase(connections, kept);
+  }
+
+  void close_all() {
+    is_over = true;
+    while (!connections.empty()) close(*connections.back());
+  }
+
+  // ---- events of a connection
+
+  /// The owner may abort the exchange, and even destroy the client, when it is told something.
+  auto keep_alive(Connection& connection) {
+    return std::pair(shared_from_this(), connection.shared_from_this());
+  }
+
+  void on_opened(Connection& connection) {
+    const auto alive = keep_alive(connection);
+    const bool is_sending = !connection.request.empty();
+    if (!is_sending || connection.expected != kNoListener) {
+      connection.listener = connection.stream->listener();
+    }
+    if (!is_sending) {
+      keep(connection);
+      tell(fact::HttpConnected{connection.exchange, connection.listener});
+    } else if (is_other(connection, connection.expected)) {
+      fail(connection, Kind::other_listener,
+           fmt::format("another process listens on {} by now", name));
+    } else if (connection.stream->is_quiet()) {
+      connection.phase = Connection::Phase::busy;
+      connection.stream->write(std::exchange(connection.request, {}));
+    }
+    // Otherwise an event follows, which says what the daemon has done before it was asked.
+  }
+
+  void on_bytes(Connection& connection, std::string_view bytes) {
+    const auto alive = keep_alive(connection);
+    if (connection.phase == Connection::Phase::opening) {
+      fail(connection, Kind::broken, fmt::format("{} sent bytes before any request", name));
+      return;
+    }
+    if (connection.phase == Connection::Phase::idle) {
+      close(connection);
+      return;
+    }
+    const ResponseReader::State state = connection.reader->feed(bytes);
+    if (connection.phase == Connection::Phase::over) return;
+    if (state == ResponseReader::State::complete) complete(connection);
+    if (state == ResponseReader::State::failed) {
+      fail(connection, Kind::broken, connection.reader->complaint());
+    }
+  }
+
+  void on_closed(Connection& connection, const std::string& reason) {
+    const auto alive = keep_alive(connection);
+    if (connection.phase == Connection::Phase::idle) {
+      close(connection);
+    } else if (connection.phase == Connection::Phase::opening) {
+      fail(connection, Kind::not_connected,
+           reason.empty() ? fmt::format("{} closed the connection before the request", name)
+                          : reason);
+    } else if (connection.reader->end(reason.empty()) == ResponseReader::State::complete) {
+      complete(connection);
+    } else {
+      fail(connection, Kind::broken,
+           reason.empty() ? connection.reader->complaint()
+                          : fmt::format("{} ({})", connection.reader->complaint(), reason));
+    }
+  }
+
+  void complete(Connection& connection) {
+    const bool is_kept = connection.reader->keeps_connection() &&
+                         connection.stream->queued() == 0 &&
+                         connection.idle_max > Milliseconds::zero();
+    if (is_kept) {
+      keep(connection);
+    } else {
+      close(connection);
+    }
+    tell(fact::HttpEnded{connection.exchange});
+  }
+
+  void fail(Connection& connection, Kind kind, std::string reason) {
+    close(connection);
+    tell(fact::HttpFailed{connection.exchange, kind, std::move(reason)});
+  }
+
+  void tell(const HttpFact& fact) {
+    if (!is_over) on_fact(fact);
+  }
+
+  EventLoop& loop;
+  Options options;
+  std::string authority;
+  std::string name;  // of the daemon, in reasons
+  std::function<void(const HttpFact&)> on_fact;
+  std::string text;  // of a request; kept for its memory
+  std::vector<std::shared_ptr<Connection>> connections;
+  std::vector<Connection*> idle;  // the one that was used last is the last
+  bool is_paused = false;
+  bool is_over = false;
+};
+
+HttpClient::HttpClient(EventLoop& loop, Options options,
+                       std::function<void(const HttpFact&)> on_fact)
+    : state_(std::make_shared<State>(loop, std::move(options), std::move(on_fact))) {}
+
+HttpClient::~HttpClient() { state_->close_all(); }
+
+void HttpClient::carry_out(const HttpOrder& order) {
+  std::visit([this](const auto& one) { state_->carry_out(one); }, order);
+}
+
+void HttpClient::set_paused(bool paused) {
+  state_->is_paused = paused;
+  for (const auto& connection : state_->connections) {
+    if (connection->stream) connection->stream->set_paused(paused);
+  }
+}
+
+std::size_t HttpClient::queued() const {
+  std::size_t bytes = 0;
+  for (const auto& connection : state_->connections) {
+    bytes += connection->request.size();
+    if (connection->stream) bytes += connection->stream->queued();
+  }
+  return bytes;
+}
+
+}  // namespace sitter

@@ -1,0 +1,172 @@
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/http/listener.hpp"
+#include "io/system/file_descriptor.hpp"
+
+namespace sitter {
+namespace {
+
+namespace ip = boost::asio::ip;
+
+/// The kernel fills at most this much of a buffer with one piece of a dump.
+constexpr std::size_t kPieceMax = 32 * 1024;
+
+struct Candidate {
+  ip::address address;
+  std::uint64_t inode = 0;
+  /// An IPv6 socket that gets no IPv4 connections.
+  bool is_v6_only = false;
+};
+
+/// How well a socket fits an address. The kernel gives the connection to the socket that fits best.
+enum class Fit : std::uint8_t { none, dual_stack, wildcard, exact };
+
+Fit fit(const Candidate& socket, const ip::address& address) {
+  if (without_mapping(socket.address) == address) return Fit::exact;
+  if (!socket.address.is_unspecified()) return Fit::none;
+  if (socket.address.is_v6() == address.is_v6()) return Fit::wildcard;
+  return socket.address.is_v6() && !socket.is_v6_only ? Fit::dual_stack : Fit::none;
+}
+
+ip::address address_of(const inet_diag_msg& message) {
+  if (message.idiag_family == AF_INET) return ip::address_v4(ntohl(message.id.idiag_src[0]));
+  ip::address_v6::bytes_type bytes;
+  std::memcpy(bytes.data(), message.id.idiag_src, bytes.size());
+  return ip::address_v6(bytes);
+}
+
+/// `body` holds at least one inet_diag_msg. Attributes follow it.
+Candidate read_candidate(std::string_view body) {
+  inet_diag_msg message;
+  std::memcpy(&message, body.data(), sizeof message);
+  Candidate socket{address_of(message), message.idiag_inode};
+  std::size_t at = NLMSG_ALIGN(sizeof message);
+  while (at + sizeof(rtattr) <= body.size()) {
+    rtattr attribute;
+    std::memcpy(&attribute, body.data() + at, sizeof attribute);
+    if (attribute.rta_len < sizeof attribute || at + attribute.rta_len > body.size()) break;
+    if (attribute.rta_type == INET_DIAG_SKV6ONLY && attribute.rta_len > sizeof attribute) {
+      socket.is_v6_only = body[at + sizeof attribute] != 0;
+    }
+    at += RTA_ALIGN(attribute.rta_len);
+  }
+  return socket;
+}
+
+bool ask(int netlink, unsigned char family, std::uint16_t port) {
+  struct {
+    nlmsghdr header;
+    inet_diag_req_v2 what;
+  } request{};
+  request.header.nlmsg_len = sizeof request;
+  request.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+  request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+  request.what.sdiag_family = family;
+  request.what.sdiag_protocol = IPPROTO_TCP;
+  request.what.idiag_states = 1U << TCP_LISTEN;
+  request.what.id.idiag_sport = htons(port);
+  return send(netlink, &request, sizeof request, 0) == static_cast<ssize_t>(sizeof request);
+}
+
+/// Reads one piece of a dump. False after the last piece, and after an error.
+bool read_piece(int netlink, std::vector<Candidate>& sockets) {
+  std::array<char, kPieceMax> piece;
+  // The kernel has each piece ready when it is asked for.
+  const ssize_t count = recv(netlink, piece.data(), piece.size(), MSG_DONTWAIT);
+  if (count < 0) return errno == EINTR;
+  std::string_view left(piece.data(), static_cast<std::size_t>(count));
+  while (left.size() >= sizeof(nlmsghdr)) {
+    nlmsghdr header;
+    std::memcpy(&header, left.data(), sizeof header);
+    if (header.nlmsg_type == NLMSG_DONE || header.nlmsg_type == NLMSG_ERROR) return false;
+    const std::size_t size = header.nlmsg_len;
+    if (size < sizeof header + sizeof(inet_diag_msg) || size > left.size()) return false;
+    sockets.push_back(read_candidate(left.substr(sizeof header, size - sizeof header)));
+    left.remove_prefix(std::min<std::size_t>(NLMSG_ALIGN(size), left.size()));
+  }
+  return count > 0;
+}
+
+std::vector<Candidate> listening_sockets(std::uint16_t port, bool has_v4) {
+  std::vector<Candidate> sockets;
+  const FileDescriptor netlink(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
+  if (!netlink.is_open()) return sockets;
+  for (const unsigned char family : {AF_INET, AF_INET6}) {
+    if (family == AF_INET && !has_v4) continue;
+    if (!ask(netlink.number(), family, port)) continue;
+    while (read_piece(netlink.number(), sockets)) {
+    }
+  }
+  return sockets;
+}
+
+struct FolderCloser {
+  void operator()(DIR* folder) const { closedir(folder); }
+};
+using Folder = std::unique_ptr<DIR, FolderCloser>;
+
+bool has_open(long pid, std::string_view link) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/fd";
+  const Folder folder(opendir(path.c_str()));
+  if (!folder) return false;
+  while (const dirent* const entry = readdir(folder.get())) {
+    char target[64];
+    const ssize_t length = readlinkat(dirfd(folder.get()), entry->d_name, target, sizeof target);
+    if (length > 0 && link == std::string_view(target, static_cast<std::size_t>(length))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+ListenerId listener_at(const TcpAddress& address) {
+  const ip::address host = without_mapping(address.host);
+  if (!host.is_loopback()) return kNoListener;
+  Fit best = Fit::none;
+  std::uint64_t inode = 0;
+  for (const Candidate& socket : listening_sockets(address.port, host.is_v4())) {
+    const Fit its_fit = fit(socket, host);
+    if (its_fit == Fit::none || its_fit < best) continue;
+    // Sockets that share an address (SO_REUSEPORT) get the connections in turn.
+    inode = its_fit == best ? 0 : socket.inode;
+    best = its_fit;
+  }
+  return ListenerId{inode};
+}
+
+std::optional<long> pid_of(ListenerId listener) {
+  if (listener == kNoListener) return {};
+  const std::string link = "socket:[" + std::to_string(static_cast<std::uint64_t>(listener)) + "]";
+  const Folder folder(opendir("/proc"));
+  if (!folder) return {};
+  std::optional<long> found;
+  while (const dirent* const entry = readdir(folder.get())) {
+    const long pid = std::strtol(entry->d_name, nullptr, 10);
+    if (pid > 0 && (!found || pid < *found) && has_open(pid, link)) found = pid;
+  }
+  return found;
+}
+
+}  // namespace sitter

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <boost/asio/ip/address.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/stream/event_loop.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+/// Finds the addresses of one host. An address stands for itself, and `localhost` with all names
+/// below it is 127.0.0.1 and ::1. Any other name is looked for in the file of hosts, and then by a
+/// program: getaddrinfo would load plug-ins of the C library, and a static program crashes in them.
+class Resolver {
+ public:
+  struct Options {
+    std::string hosts_file = "/etc/hosts";
+    /// A name without a slash is looked for in PATH. The program is called like `getent ahosts
+    /// NAME`.
+    std::string program = "getent";
+    Milliseconds limit = limits::kLookupWait;
+  };
+  struct Found {
+    std::vector<boost::asio::ip::address> addresses;
+    /// Why there are none, as a clause for a person: "the name xyz is not known".
+    std::string reason;
+  };
+
+  /// `on_found` is called once, from the loop. It may destroy the resolver. The program ends at the
+  /// latest when the limit has passed, even if the resolver is gone by then.
+  Resolver(EventLoop& loop, Options options, std::string host,
+           std::function<void(const Found&)> on_found);
+  Resolver(const Resolver&) = delete;
+  Resolver& operator=(const Resolver&) = delete;
+  /// Nothing is called after that.
+  ~Resolver();
+
+ private:
+  struct State;
+
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace sitter

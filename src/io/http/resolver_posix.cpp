@@ -1,0 +1,310 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/time.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/system/error_code.hpp>
+#include <cctype>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "core/base/text.hpp"
+#include "io/http/resolver.hpp"
+#include "io/system/file_descriptor.hpp"
+#include "io/system/platform.hpp"
+#include "io/system/signals_blocked.hpp"
+
+namespace sitter {
+namespace {
+
+namespace ip = boost::asio::ip;
+using boost::system::error_code;
+using Addresses = std::vector<ip::address>;
+
+constexpr int kExecFailed = 127;
+constexpr std::string_view kBlanks = " \t\r\n";
+
+std::optional<ip::address> literal(std::string_view text) {
+  error_code error;
+  const ip::address address = ip::make_address(std::string(text), error);
+  return error ? std::nullopt : std::optional(address);
+}
+
+void add(Addresses& addresses, const std::optional<ip::address>& address) {
+  if (!address) return;
+  if (std::find(addresses.begin(), addresses.end(), *address) != addresses.end()) return;
+  addresses.push_back(*address);
+}
+
+/// RFC 6761, 6.3.
+bool is_localhost(std::string_view name) {
+  return name == "localhost" || name.ends_with(".localhost");
+}
+
+/// The first word, which is taken off the text; empty if there is none.
+std::string_view next_word(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  const std::string_view word = text.substr(0, text.find_first_of(kBlanks));
+  text.remove_prefix(word.size());
+  return word;
+}
+
+std::string_view next_line(std::string_view& text) {
+  const std::size_t end = text.find('\n');
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  return line;
+}
+
+bool is_same_name(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char one, char other) {
+    return std::tolower(static_cast<unsigned char>(one)) ==
+           std::tolower(static_cast<unsigned char>(other));
+  });
+}
+
+bool names(std::string_view words, std::string_view name) {
+  for (auto word = next_word(words); !word.empty(); word = next_word(words)) {
+    if (is_same_name(word, name)) return true;
+  }
+  return false;
+}
+
+std::string read_hosts(const std::string& file) {
+  // Opening a FIFO must not wait.
+  const FileDescriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  std::string text;
+  std::array<char, 64 * limits::kKiB> piece;
+  while (opened.is_open() && text.size() < limits::kHostsBytesMax) {
+    const std::size_t room = std::min(piece.size(), limits::kHostsBytesMax - text.size());
+    const ssize_t count = read(opened.number(), piece.data(), room);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    text.append(piece.data(), static_cast<std::size_t>(count));
+  }
+  return text;
+}
+
+Addresses addresses_in_file(const std::string& file, std::string_view name) {
+  Addresses addresses;
+  const std::string text = read_hosts(file);
+  for (std::string_view rest = text; !rest.empty();) {
+    std::string_view line = next_line(rest);
+    line = line.substr(0, line.find('#'));
+    const std::string_view address = next_word(line);
+    if (names(line, name)) add(addresses, literal(address));
+  }
+  return addresses;
+}
+
+/// Addresses that are known without the program.
+Addresses known_addresses(const std::string& hosts_file, std::string_view name) {
+  if (const auto address = literal(name)) return {*address};
+  if (name.ends_with('.')) name.remove_suffix(1);
+  if (is_localhost(name)) return {ip::address_v4::loopback(), ip::address_v6::loopback()};
+  return addresses_in_file(hosts_file, name);
+}
+
+/// `getent ahosts` prints a line for each address and each type of socket, with the address as its
+/// first word.
+Addresses addresses_in_output(std::string_view output) {
+  Addresses addresses;
+  while (!output.empty()) {
+    std::string_view line = next_line(output);
+    add(addresses, literal(next_word(line)));
+  }
+  return addresses;
+}
+
+/// Empty if there is no such program.
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
+  const char* const path = std::getenv("PATH");
+  std::string_view folders = path == nullptr ? "/usr/bin:/bin" : path;
+  while (!folders.empty()) {
+    const std::string_view folder = folders.substr(0, folders.find(':'));
+    folders.remove_prefix(std::min(folder.size() + 1, folders.size()));
+    if (folder.empty()) continue;
+    const std::string program = std::string(folder) + '/' + name;
+    if (access(program.c_str(), X_OK) == 0) return program;
+  }
+  return {};
+}
+
+itimerval timer_of(Milliseconds limit) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
+  itimerval timer{};
+  timer.it_value.tv_sec = static_cast<time_t>(seconds.count());
+  timer.it_value.tv_usec = static_cast<suseconds_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(limit - seconds).count());
+  return timer;
+}
+
+/// What the forked child needs. Between fork and exec it may neither allocate nor lock.
+struct ChildSetup {
+  const char* program;
+  char* const* arguments;
+  int nothing;
+  int output;
+  pid_t parent;
+  itimerval timer;
+
+  [[noreturn]] void run() const {
+    if (!platform::die_with_parent(parent)) _exit(kExecFailed);
+    if (dup2(nothing, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
+        dup2(nothing, STDERR_FILENO) < 0) {
+      _exit(kExecFailed);
+    }
+    platform::close_from_at_exec(STDERR_FILENO + 1);
+    // The timer stays over the exec, and SIGALRM ends the program. A signal from the bridge could
+    // meet another process, since the pid is free as soon as anybody has reaped the program.
+    setitimer(ITIMER_REAL, &timer, nullptr);
+    reset_signals();
+    execv(program, arguments);
+    _exit(kExecFailed);
+  }
+
+  static void reset_signals() {
+    struct sigaction action {};
+    action.sa_handler = SIG_DFL;
+    // For SIGKILL, SIGSTOP and the signals of the C library this fails, which does no harm.
+    for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &action, nullptr);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+  }
+};
+
+/// Starts the program, and returns the end of the pipe that its output comes from. Not open if the
+/// system refuses. Whoever handles SIGCHLD reaps the program.
+FileDescriptor start(const std::string& program, std::string name, Milliseconds limit) {
+  auto pipe = platform::open_pipe();
+  const FileDescriptor nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!pipe || !nothing.is_open()) return {};
+  fcntl(pipe->read_end.number(), F_SETFL, O_NONBLOCK);
+  std::string words[] = {"getent", "ahosts", std::move(name)};
+  char* const arguments[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+  const ChildSetup setup{program.c_str(),          arguments, nothing.number(),
+                         pipe->write_end.number(), getpid(),  timer_of(limit)};
+  // No handler of the bridge may run in the forked child.
+  const SignalsBlocked blocked;
+  const pid_t pid = fork();
+  if (pid == 0) setup.run();
+  return pid < 0 ? FileDescriptor() : std::move(pipe->read_end);
+}
+
+}  // namespace
+
+/// What is under way shares this object, and may outlast the resolver.
+struct Resolver::State final : EventLoop::Reader, std::enable_shared_from_this<State> {
+  State(EventLoop& of, Options chosen, std::string name, std::function<void(const Found&)> told)
+      : loop(of), options(std::move(chosen)), host(std::move(name)), on_found(std::move(told)) {}
+
+  void start() {
+    Addresses known = known_addresses(options.hosts_file, host);
+    if (!known.empty()) {
+      tell_soon({std::move(known), {}});
+    } else if (host.empty() || host.starts_with('-')) {
+      // The program would take it as an option.
+      tell_soon({{}, not_known()});
+    } else {
+      start_program();
+    }
+  }
+
+  void start_program() {
+    const std::string program = find_program(options.program);
+    if (program.empty()) {
+      tell_soon({{},
+                 fmt::format("the name {} can't be looked up: there is no program {}", host,
+                             options.program)});
+      return;
+    }
+    source = sitter::start(program, host, options.limit);
+    if (!source.is_open()) {
+      tell_soon(
+          {{}, fmt::format("the name {} can't be looked up: {}", host, std::strerror(errno))});
+      return;
+    }
+    loop.watch(source.number(), *this);
+    timer.emplace(loop.io(), options.limit);
+    timer->async_wait([self = shared_from_this()](error_code error) {
+      if (error) return;
+      self->tell({{},
+                  fmt::format("the name {} was not found in {}", self->host,
+                              duration_text(self->options.limit))});
+    });
+  }
+
+  Seen on_readable() override {
+    std::array<char, 4 * limits::kKiB> piece;
+    const ssize_t count = read(source.number(), piece.data(), piece.size());
+    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return Seen::nothing;
+    if (count < 0 && errno == EINTR) return Seen::filled;
+    const auto size = static_cast<std::size_t>(std::max<ssize_t>(count, 0));
+    output.append(piece.data(), std::min(size, limits::kLookupBytesMax - output.size()));
+    if (size == 0 || output.size() == limits::kLookupBytesMax) {
+      const auto self = shared_from_this();
+      tell(found_in_output());
+      return Seen::partly;
+    }
+    return size == piece.size() ? Seen::filled : Seen::partly;
+  }
+
+  Found found_in_output() const {
+    // The last line may have been cut.
+    const std::size_t whole = output.rfind('\n') + 1;
+    Addresses addresses = addresses_in_output(std::string_view(output).substr(0, whole));
+    if (addresses.empty()) return {{}, not_known()};
+    return {std::move(addresses), {}};
+  }
+
+  std::string not_known() const { return fmt::format("the name {} is not known", host); }
+
+  void tell_soon(Found found) {
+    loop.post([self = shared_from_this(), found = std::move(found)] { self->tell(found); });
+  }
+
+  void tell(const Found& found) {
+    if (is_over) return;
+    close();
+    on_found(found);
+  }
+
+  void close() {
+    is_over = true;
+    timer.reset();
+    loop.forget(*this);
+    source.close();
+  }
+
+  EventLoop& loop;
+  Options options;
+  std::string host;
+  std::function<void(const Found&)> on_found;
+  FileDescriptor source;
+  std::string output;
+  std::optional<boost::asio::steady_timer> timer;
+  bool is_over = false;
+};
+
+Resolver::Resolver(EventLoop& loop, Options options, std::string host,
+                   std::function<void(const Found&)> on_found)
+    : state_(
+          std::make_shared<State>(loop, std::move(options), std::move(host), std::move(on_found))) {
+  state_->start();
+}
+
+Resolver::~Resolver() { state_->close(); }
+
+}  // namespace sitter

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "io/http/byte_stream.hpp"
+#include "io/http/resolver.hpp"
+#include "io/stream/event_loop.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+/// A TCP connection to a host. The addresses of the host are tried one after the other.
+class TcpStream final : public ByteStream {
+ public:
+  struct Options {
+    /// For all addresses together. Each gets an equal share of what is left.
+    Milliseconds connect_wait = limits::kConnectWait;
+    Resolver::Options names = {};
+  };
+
+  TcpStream(EventLoop& loop, Options options, std::string host, std::uint16_t port, Events events);
+  TcpStream(const TcpStream&) = delete;
+  TcpStream& operator=(const TcpStream&) = delete;
+  ~TcpStream() override;
+
+  void write(std::string_view bytes) override;
+  std::size_t queued() const override;
+  void set_paused(bool paused) override;
+  bool is_quiet() override;
+  ListenerId listener() override;
+
+ private:
+  struct State;
+
+  std::shared_ptr<State> state_;
+};
+
+/// Whether the system has connected this socket to itself. It does so if nothing listens at the
+/// port and the system happens to take the same port for the near end. The socket would then keep
+/// the daemon from listening.
+bool is_connected_to_itself(int socket);
+
+}  // namespace sitter
