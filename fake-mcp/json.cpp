@@ -1,9 +1,11 @@
 #include "json.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace sitter::fake {
 namespace {
@@ -194,6 +196,39 @@ std::string with_members(std::string object, std::string_view members) {
   object.pop_back();
   if (object.size() > 1) object += ',';
   return object.append(members).append("}");
+}
+
+std::string spread_out(std::string_view json) {
+  std::string text;
+  std::size_t depth = 0;
+  const auto new_line = [&] { text.append("\n").append(2 * depth, ' '); };
+  std::size_t at = 0;
+  while (at < json.size()) {
+    const char c = json[at];
+    if (c == '"') {
+      const std::size_t end = std::min(string_end(json, at), json.size());
+      text.append(json, at, end - at);
+      at = end;
+      continue;
+    }
+    ++at;
+    const bool closes = c == '}' || c == ']';
+    if (closes) {
+      depth -= std::min<std::size_t>(depth, 1);
+      new_line();
+    }
+    text += c;
+    if (c == '{' || c == '[') ++depth;
+    if (c == '{' || c == '[' || c == ',') new_line();
+  }
+  return text;
+}
+
+std::string error_object(long long code, std::string_view message, std::string_view data) {
+  std::string error =
+      object_of({{"code", std::to_string(code)}, {"message", json_quoted(message)}});
+  if (!data.empty()) error = with_members(std::move(error), "\"data\":" + std::string(data));
+  return error;
 }
 
 }  // namespace sitter::fake

@@ -76,4 +76,10 @@ std::string array_of(const std::vector<std::string>& values);
 /// The raw object with more raw members at its end.
 std::string with_members(std::string object, std::string_view members);
 
+/// The same value over several lines. Only white space between tokens is added.
+std::string spread_out(std::string_view json);
+
+/// The error of a JSON-RPC answer. The data is raw; empty if there is none.
+std::string error_object(long long code, std::string_view message, std::string_view data = {});
+
 }  // namespace sitter::fake

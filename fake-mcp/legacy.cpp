@@ -17,11 +17,13 @@ constexpr std::array<std::string_view, 4> kVersions = {"2024-11-05", "2025-03-26
 
 }  // namespace
 
+bool is_legacy_version(std::string_view version) {
+  return std::find(kVersions.begin(), kVersions.end(), version) != kVersions.end();
+}
+
 std::string initialize_result(const Options& options, std::string_view params) {
   std::string version = text_of(member(params, "protocolVersion"));
-  if (std::find(kVersions.begin(), kVersions.end(), version) == kVersions.end()) {
-    version = kVersions.back();
-  }
+  if (!is_legacy_version(version)) version = kVersions.back();
   std::string result =
       object_of({{"protocolVersion", json_quoted(options.protocol.value_or(version))},
                  {"capabilities", capabilities(options)},

@@ -8,6 +8,9 @@
 
 namespace sitter::fake {
 
+/// Whether a revision opens with initialize.
+bool is_legacy_version(std::string_view version);
+
 /// The result of initialize for these params.
 std::string initialize_result(const Options& options, std::string_view params);
 

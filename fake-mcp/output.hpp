@@ -3,20 +3,19 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "options.hpp"
+#include "sink.hpp"
 
 namespace sitter::fake {
 
-/// Stdout, with the faults that the options request. Every line is written at once, in one write,
-/// except during a burst. JSON arguments are raw.
-///
-/// If the client has closed the other end, the process exits with 0. If the options say to ignore
-/// that, the process goes on and writes nothing more.
+/// Writes the messages of a session, with the faults in answers that the options request. JSON
+/// arguments are raw. Everything goes to the exchange that the current work belongs to.
 class Output {
  public:
-  /// The options must outlive this object.
-  explicit Output(const Options& options) : options_(options), at_begin_(options.bom) {}
+  /// Both arguments must outlive this object.
+  Output(const Options& options, Sink& sink) : options_(options), sink_(sink) {}
 
   void answer(std::string_view id, std::string_view result);
   void error(std::string_view id, long long code, std::string_view message,
@@ -24,33 +23,43 @@ class Output {
   void notify(std::string_view method, std::string_view params);
   void ask(std::string_view id, std::string_view method, std::string_view params);
 
-  /// Writes any text and a line end.
-  void line(std::string_view text);
+  /// Writes any text, in place of an answer or in addition to it.
+  void raw_answer(std::string_view text) { sink_.raw_answer(exchange_, text); }
+  void line(std::string_view text) { sink_.message(exchange_, text); }
 
-  /// Writes this many x, and only then a line end.
-  void endless_line(std::size_t bytes);
+  /// Writes this many x in place of an answer.
+  void endless_answer(std::size_t bytes) { sink_.endless_answer(exchange_, bytes); }
 
-  /// Everything between the two calls leaves in one write.
-  void begin_burst() { in_burst_ = true; }
-  void end_burst();
+  /// See Sink.
+  void begin_burst() { sink_.begin_burst(); }
+  void end_burst() { sink_.end_burst(); }
+  void end_of_read() { sink_.end_of_read(); }
+  void close() { sink_.close(); }
 
-  /// Called when all requests of one read are handled. An answer that waits for a second answer on
-  /// its line is then written alone.
-  void end_of_read();
-
-  /// Closes the descriptor. Nothing is written afterwards.
-  void close();
+  Exchange exchange() const { return exchange_; }
 
  private:
-  void finish_answer(std::string_view id, std::string_view outcome);
-  void write(std::string_view bytes);
+  friend class Within;
+
+  void finish_answer(std::string_view id, std::string_view outcome, long long error_code);
 
   const Options& options_;
-  bool at_begin_;
-  bool open_ = true;
-  bool in_burst_ = false;
-  std::string burst_;
-  std::string half_line_;
+  Sink& sink_;
+  Exchange exchange_ = kNoExchange;
+};
+
+/// As long as this object lives, the current work belongs to this exchange.
+class Within {
+ public:
+  Within(Output& output, Exchange exchange)
+      : output_(output), before_(std::exchange(output.exchange_, exchange)) {}
+  Within(const Within&) = delete;
+  Within& operator=(const Within&) = delete;
+  ~Within() { output_.exchange_ = before_; }
+
+ private:
+  Output& output_;
+  Exchange before_;
 };
 
 }  // namespace sitter::fake

@@ -6,20 +6,27 @@
 #include "json.hpp"
 
 namespace sitter::fake {
+
 void Agenda::after(std::chrono::milliseconds delay, std::string_view id, Work work) {
-  entries_.emplace(Clock::now() + delay, Entry{std::string(id), std::move(work)});
+  entries_.emplace(Clock::now() + delay,
+                   Entry{std::string(id), output_.exchange(), std::move(work)});
 }
 
 void Agenda::cancel(std::string_view id) {
   std::erase_if(entries_, [&](const auto& entry) { return entry.second.id == id; });
 }
 
+void Agenda::cancel(Exchange exchange) {
+  std::erase_if(entries_, [&](const auto& entry) { return entry.second.exchange == exchange; });
+}
+
 void Agenda::do_what_is_due() {
   const Clock::time_point now = Clock::now();
   while (!entries_.empty() && entries_.begin()->first <= now) {
-    const Work work = std::move(entries_.begin()->second.work);
+    const Entry entry = std::move(entries_.begin()->second);
     entries_.erase(entries_.begin());
-    work();
+    const Within within(output_, entry.exchange);
+    entry.work();
   }
 }
 
@@ -40,7 +47,7 @@ std::string_view usual_params(std::string_view method) {
 
 void Questions::ask(std::string_view method, std::string_view params, OnAnswer on_answer) {
   const std::string id = std::to_string(questions_.size());
-  questions_.push_back({std::string(method), {}, std::move(on_answer)});
+  questions_.push_back({std::string(method), {}, std::move(on_answer), output_.exchange()});
   output_.ask(id, method, params.empty() ? usual_params(method) : params);
 }
 
@@ -53,6 +60,7 @@ void Questions::on_answer(std::string_view id, std::string_view answer) {
   question.answer = answer;
   // The callback may ask again, which moves the questions in memory, so it is copied first.
   const OnAnswer on_answer = question.on_answer;
+  const Within within(output_, question.exchange);
   if (on_answer) on_answer(answer);
 }
 
@@ -70,6 +78,12 @@ void Session::cancel(std::string_view id) {
   record.cancelled.emplace_back(id);
   agenda.cancel(id);
   streams.cancel(id);
+}
+
+void Session::cancel(Exchange exchange, std::string_view id) {
+  record.cancelled.emplace_back(id);
+  agenda.cancel(exchange);
+  streams.cancel(exchange);
 }
 
 void Session::notify(std::string_view method, std::string_view params) {

@@ -36,23 +36,28 @@ struct Record {
   std::map<std::string, std::string> envelopes;
 };
 
-/// Work for later. Each piece belongs to a request that may be cancelled.
+/// Work for later. Each piece belongs to a request that may be cancelled, and to its exchange.
 class Agenda {
  public:
   using Clock = std::chrono::steady_clock;
   using Work = std::function<void()>;
 
+  explicit Agenda(Output& output) : output_(output) {}
+
   /// Pieces of work for the same time run in the order in which they were added.
   void after(std::chrono::milliseconds delay, std::string_view id, Work work);
   void cancel(std::string_view id);
+  void cancel(Exchange exchange);
   void do_what_is_due();
   std::optional<Clock::time_point> next() const;
 
  private:
   struct Entry {
     std::string id;
+    Exchange exchange;
     Work work;
   };
+  Output& output_;
   std::multimap<Clock::time_point, Entry> entries_;
 };
 
@@ -79,23 +84,31 @@ class Questions {
     std::string method;
     std::string answer;
     OnAnswer on_answer;
+    Exchange exchange;
   };
   Output& output_;
   std::vector<Question> questions_;
 };
 
-/// The whole state of one server process. The methods of both eras and the tools use it.
+/// The whole state of one server process, or over HTTP of one session. The methods of both eras and
+/// the tools use it.
 struct Session {
-  explicit Session(const Options& given)
+  /// Both arguments must outlive this object.
+  Session(const Options& given, Sink& sink)
       : options(given),
         era(given.era),
         catalog(given),
-        output(given),
+        output(given, sink),
         questions(output),
-        streams(given, output) {}
+        streams(given, output),
+        agenda(output) {}
 
   /// Drops the remaining work for the request with this raw id.
   void cancel(std::string_view id);
+
+  /// Drops the remaining work for the exchange, whose request has this raw id. Requests over HTTP
+  /// in the modern era are cancelled like this, because two clients may use the same id.
+  void cancel(Exchange exchange, std::string_view id);
 
   /// Sends a notification. In the modern era, a change goes to the streams that asked for it.
   void notify(std::string_view method, std::string_view params);

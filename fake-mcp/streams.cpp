@@ -58,10 +58,18 @@ bool lets_through(std::string_view filter, std::string_view params) {
 
 }  // namespace
 
+bool is_change(std::string_view method) {
+  return std::any_of(std::begin(kKinds), std::end(kKinds),
+                     [&](const Kind& kind) { return kind.method == method; });
+}
+
 void Streams::open(std::string_view id, std::string_view filter) {
   ++opened_count_;
-  cancel(id);
-  Stream& stream = streams_.emplace_back(Stream{std::string(id), {}});
+  const Exchange exchange = output_.exchange();
+  std::erase_if(streams_, [&](const Stream& stream) {
+    return stream.id == id && stream.exchange == exchange;
+  });
+  Stream& stream = streams_.emplace_back(Stream{std::string(id), exchange, {}});
   std::string honoured = "{}";
   for (const Kind& kind : kKinds) {
     const std::string_view wanted = member(filter, kind.member);
@@ -80,13 +88,16 @@ void Streams::cancel(std::string_view id) {
   std::erase_if(streams_, [&](const Stream& stream) { return stream.id == id; });
 }
 
+void Streams::cancel(Exchange exchange) {
+  std::erase_if(streams_, [&](const Stream& stream) { return stream.exchange == exchange; });
+}
+
 bool Streams::notify(std::string_view method, std::string_view params) {
-  const bool is_change = std::any_of(std::begin(kKinds), std::end(kKinds),
-                                     [&](const Kind& kind) { return kind.method == method; });
-  if (!is_change || options_.untagged) return false;
+  if (!is_change(method) || options_.untagged) return false;
   for (const Stream& stream : streams_) {
     const auto filter = stream.filters.find(method);
     if (filter == stream.filters.end() || !lets_through(filter->second, params)) continue;
+    const Within within(output_, stream.exchange);
     output_.notify(method, tagged(params, stream.id));
   }
   return true;
@@ -94,6 +105,7 @@ bool Streams::notify(std::string_view method, std::string_view params) {
 
 void Streams::end() {
   for (const Stream& stream : std::exchange(streams_, {})) {
+    const Within within(output_, stream.exchange);
     output_.answer(stream.id, modern_result(options_, "{\"_meta\":{" + tag(stream.id) + "}}"));
   }
 }

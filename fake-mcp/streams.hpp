@@ -11,6 +11,9 @@
 
 namespace sitter::fake {
 
+/// Whether a client of the modern era can listen to the notifications of this method.
+bool is_change(std::string_view method);
+
 /// The streams that subscriptions/listen has opened, and the change notifications on them, with the
 /// faults that the options request.
 class Streams {
@@ -24,6 +27,7 @@ class Streams {
 
   /// Closes the stream that the client has cancelled. Ids of other requests do no harm.
   void cancel(std::string_view id);
+  void cancel(Exchange exchange);
 
   /// Sends a change to the streams that asked for it. False if the method is not a change
   /// notification.
@@ -40,6 +44,7 @@ class Streams {
  private:
   struct Stream {
     std::string id;
+    Exchange exchange;
     std::map<std::string, std::string, std::less<>>
         filters;  ///< raw, by the method that they let through
   };
