@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "fast.hpp"
+#include "http_server.hpp"
 #include "options.hpp"
 #include "process.hpp"
 #include "server.hpp"
@@ -33,7 +34,7 @@ void start(const Options& options) {
   // A killed grandchild must disappear without leaving a zombie.
   std::signal(SIGCHLD, SIG_IGN);
   if (options.ignore_term) ignore_end_signals();
-  const bool may_stay = options.ignore_eof || options.ignore_term;
+  const bool may_stay = options.ignore_eof || options.ignore_term || options.http.port;
   if (may_stay || options.slow_start.count() > 0) limit_life(options.life_limit);
 
   if (const auto& failing = options.failing_starts) {
@@ -60,5 +61,6 @@ int main(int argc, char** argv) {
   using namespace sitter::fake;
   const Options options = parse_options(argc, argv);
   start(options);
+  if (options.http.port) return HttpServer(options).run();
   return options.fast ? serve_fast(options) : Server(options).run();
 }

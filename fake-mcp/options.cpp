@@ -2,16 +2,25 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include "process.hpp"
 
 namespace sitter::fake {
 namespace {
+
+/// A test should not wait long for a client that resumes.
+constexpr std::chrono::milliseconds kUsualRetry{20};
+
+constexpr std::string_view kSessionNotFound =
+    R"json({"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}})json";
 
 /// Why a value cannot be used. The reason ends up in the sentence on stderr.
 using BadValue = std::invalid_argument;
@@ -106,6 +115,42 @@ void add_listen_without(Options& options, std::string_view value) {
     throw BadValue("needs tools, prompts, resources or uris");
   }
   options.listen_without.emplace(value);
+}
+
+/// Takes the text before the next bar, and the bar.
+std::string_view cut_off(std::string_view& text) {
+  const std::size_t at = std::min(text.find('|'), text.size());
+  const std::string_view part = text.substr(0, at);
+  text.remove_prefix(std::min(at + 1, text.size()));
+  return part;
+}
+
+/// The header in a part of an answer, if the part is one: a word, a colon and a space.
+std::optional<std::pair<std::string, std::string>> header_in(std::string_view part) {
+  const std::size_t colon = part.find(": ");
+  if (colon == 0 || colon == std::string_view::npos) return std::nullopt;
+  const auto is_of_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-'; };
+  if (!std::all_of(part.begin(), part.begin() + static_cast<std::ptrdiff_t>(colon), is_of_name)) {
+    return std::nullopt;
+  }
+  return std::pair(std::string(part.substr(0, colon)), std::string(part.substr(colon + 2)));
+}
+
+/// Reads `STATUS[xN][|HEADER: VALUE]...[|BODY]`. The body may contain bars.
+HttpAnswer http_answer(std::string_view value) {
+  HttpAnswer answer;
+  const Pair status = pair_of(cut_off(value), 'x');
+  answer.status = number(std::string_view(status.key), 200, 599);
+  if (status.rest) answer.times = count(*status.rest);
+  while (!value.empty()) {
+    std::string_view rest = value;
+    const auto header = header_in(cut_off(rest));
+    if (!header) break;
+    answer.headers.push_back(*header);
+    value = rest;
+  }
+  answer.body = value;
+  return answer;
 }
 
 using Set = void (*)(Options&, std::string_view);
@@ -274,6 +319,33 @@ constexpr Flag kFlags[] = {
     {"Journal", "", ""},
     {"--journal", "FILE", "appends a line to it for each request: PID ID METHOD",
      [](Options& o, std::string_view v) { o.journal = v; }},
+
+    {"Streamable HTTP instead of stdin and stdout", "", ""},
+    {"--http", "PORT", "listens at 127.0.0.1:PORT/mcp until a signal; 0 takes a free port",
+     [](Options& o, std::string_view v) { o.http.port = number<std::uint16_t>(v, 0, 65'535); }},
+    {"--http-address", "ADDRESS", "listens at this address, such as ::1",
+     [](Options& o, std::string_view v) { o.http.address = v; }},
+    {"--http-port-file", "FILE", "writes the port into it, as a whole, when it listens",
+     [](Options& o, std::string_view v) { o.http.port_file = v; }},
+    {"--http-no-session", "", "legacy: no Mcp-Session-Id; all clients share the state",
+     [](Options& o, std::string_view) { o.http.sessions = false; }},
+    {"--http-single-session", "", "legacy: every initialize but the first gets 400 and -32600",
+     [](Options& o, std::string_view) { o.http.single_session = true; }},
+    {"--http-lost-session", "STATUS[|BODY]", "answer without a known session (default 404)",
+     [](Options& o, std::string_view v) { o.http.lost_session = http_answer(v); }},
+    {"--http-no-get", "", "GET gets 405", [](Options& o, std::string_view) { o.http.get = false; }},
+    {"--http-get-conflict", "", "a second GET gets 409; otherwise it ends the first",
+     [](Options& o, std::string_view) { o.http.get_conflict = true; }},
+    {"--http-no-delete", "", "DELETE gets 405",
+     [](Options& o, std::string_view) { o.http.del = false; }},
+    {"--http-sse", "", "answers are event streams, not JSON",
+     [](Options& o, std::string_view) { o.http.sse = true; }},
+    {"--http-event-ids", "", "events have ids and are kept for Last-Event-ID; implies --http-sse",
+     [](Options& o, std::string_view) { o.http.sse = o.http.event_ids = true; }},
+    {"--http-retry", "MS", "the retry of each event stream (default with event ids: 20)",
+     [](Options& o, std::string_view v) { o.http.retry = milliseconds(v); }},
+    {"--http-journal", "FILE", "appends a JSON object to it for each HTTP request",
+     [](Options& o, std::string_view v) { o.http.journal = v; }},
 };
 
 void print_help() {
@@ -330,6 +402,11 @@ Options parse_options(int argc, char** argv) {
       refuse(name, bad.what());
     }
     if (!flag.with_fast) not_with_fast = flag.name;
+  }
+  HttpOptions& http = options.http;
+  if (http.event_ids && !http.retry) http.retry = kUsualRetry;
+  if (http.lost_session.body.empty() && http.lost_session.status == 404) {
+    http.lost_session.body = kSessionNotFound;
   }
   if (options.fast && !not_with_fast.empty()) refuse(not_with_fast, "does not go with --fast");
   return options;

@@ -2,11 +2,13 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sitter::fake {
@@ -24,6 +26,49 @@ struct ErrorAnswer {
 struct FailingStarts {
   std::string file;
   long long count = 0;
+};
+
+/// An answer over HTTP that is given in place of the usual one.
+struct HttpAnswer {
+  int status = 404;
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+  std::optional<std::size_t> times;  ///< only the first requests get it
+};
+
+/// The part of the command line about HTTP. Methods are those of JSON-RPC, or the word GET or
+/// DELETE.
+struct HttpOptions {
+  std::optional<std::uint16_t> port;  ///< without it, the server is on stdin and stdout
+  std::string address = "127.0.0.1";
+  std::optional<std::string> port_file;
+
+  bool sessions = true;
+  bool single_session = false;
+  HttpAnswer lost_session;
+  bool get = true;
+  bool get_conflict = false;
+  bool del = true;
+
+  bool sse = false;
+  bool event_ids = false;
+  std::optional<std::chrono::milliseconds> retry;
+  bool multiline = false;
+  std::size_t big_event = 0;
+
+  std::map<std::string, HttpAnswer, std::less<>> answers;
+  std::size_t not_found_first = 0;
+  std::map<std::string, std::size_t, std::less<>> cut_after_bytes;
+  std::set<std::string, std::less<>> close_before_answer;
+  bool cut_once = false;
+  bool continues = false;
+  bool endless_header = false;
+  bool mute = false;
+  bool close_each = false;
+  std::optional<std::chrono::milliseconds> close_idle;
+  std::optional<std::chrono::seconds> keep_alive_header;
+
+  std::optional<std::string> journal;
 };
 
 /// The parsed command line. Methods are the keys of the faults "on a method".
@@ -101,6 +146,8 @@ struct Options {
   std::chrono::seconds life_limit{60};
 
   std::optional<std::string> journal;
+
+  HttpOptions http;
 };
 
 /// Reads the command line. Exits with 0 after --help. Exits with 2 and one sentence on stderr if a
