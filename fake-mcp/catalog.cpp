@@ -65,10 +65,11 @@ std::optional<std::string> Catalog::tools_page(std::string_view cursor) const {
 std::string Catalog::resources() const { return array_of(resources_); }
 std::string Catalog::prompts() const { return array_of(prompts_); }
 
-bool Catalog::has_tool(std::string_view name) const {
-  return std::any_of(tools_.begin(), tools_.end(), [&](const std::string& tool) {
+std::string_view Catalog::tool(std::string_view name) const {
+  const auto found = std::find_if(tools_.begin(), tools_.end(), [&](const std::string& tool) {
     return text_of(member(tool, "name")) == name;
   });
+  return found == tools_.end() ? std::string_view() : std::string_view(*found);
 }
 
 void Catalog::change_tools() {

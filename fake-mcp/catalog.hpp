@@ -22,7 +22,8 @@ class Catalog {
   std::optional<std::string> tools_page(std::string_view cursor) const;
   std::string resources() const;
   std::string prompts() const;
-  bool has_tool(std::string_view name) const;
+  /// The raw definition of a tool; empty if it is not listed.
+  std::string_view tool(std::string_view name) const;
 
   /// Reads the tools again from their file. Without a file, adds a tool.
   void change_tools();

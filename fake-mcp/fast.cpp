@@ -7,15 +7,10 @@
 #include <cstring>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "catalog.hpp"
-#include "json.hpp"
-#include "legacy.hpp"
-#include "modern.hpp"
+#include "fast_answers.hpp"
 #include "process.hpp"
-#include "results.hpp"
 
 namespace sitter::fake {
 namespace {
@@ -26,57 +21,15 @@ constexpr std::size_t kReadSize = std::size_t{1} << 18;
 /// results do not accumulate.
 constexpr std::size_t kPendingMax = std::size_t{1} << 20;
 
-struct Head {
-  std::string_view id;
-  std::string_view method;  ///< without its quotes
-};
-
-/// Reads the usual beginning of a request, and ignores the rest.
-bool read_usual_head(std::string_view line, Head& head) {
-  constexpr std::string_view kStart = R"({"jsonrpc":"2.0","id":)";
-  constexpr std::string_view kMethod = R"(,"method":")";
-  if (!line.starts_with(kStart)) return false;
-  const std::size_t id_end = value_end(line, kStart.size());
-  if (id_end == std::string_view::npos || !line.substr(id_end).starts_with(kMethod)) return false;
-  const std::size_t method_at = id_end + kMethod.size();
-  const std::size_t method_end = line.find('"', method_at);
-  if (method_end == std::string_view::npos) return false;
-  head = {line.substr(kStart.size(), id_end - kStart.size()),
-          line.substr(method_at, method_end - method_at)};
-  return true;
-}
-
-Head head_of(std::string_view line) {
-  Head head;
-  if (read_usual_head(line, head)) return head;
-  each_item(line, '{', [&](std::string_view key, std::string_view value) {
-    if (is_key(key, "id")) head.id = value;
-    if (is_key(key, "method") && value.size() > 2) head.method = value.substr(1, value.size() - 2);
-  });
-  return head;
-}
-
 class FastServer {
  public:
-  explicit FastServer(const Options& options)
-      : options_(options), is_modern_(options.era != Era::legacy), catalog_(options) {
+  explicit FastServer(const Options& options) : options_(options), answers_(options) {
     output_.reserve(kPendingMax + options.result_bytes);
-    std::string result =
-        R"({"content":[{"type":"text","text":")" + std::string(options.result_bytes, 'x') + "\"}]}";
-    if (is_modern_) result = modern_result(options, std::move(result));
-    result_ = ",\"result\":" + result + "}\n";
   }
 
   void on_line(std::string_view line) {
-    const auto [id, method] = head_of(line);
-    // Notifications and answers need no answer.
-    if (id.empty() || method.empty()) return;
-    output_.append(R"({"jsonrpc":"2.0","id":)").append(id);
-    if (method == "tools/call") {
-      output_.append(result_);
-    } else {
-      append_rare_result(method, line);
-    }
+    if (!answers_.append(line, output_)) return;
+    output_ += '\n';
     if (output_.size() > kPendingMax) flush();
   }
 
@@ -86,29 +39,8 @@ class FastServer {
   }
 
  private:
-  void append_rare_result(std::string_view method, std::string_view line) {
-    const std::string_view params = member(line, "params");
-    if (method == "initialize") return append_result(initialize_result(options_, params));
-    if (method == "tools/list") {
-      if (const auto page = catalog_.tools_page(member(params, "cursor"))) {
-        return append_result(is_modern_ ? cacheable_result(options_, *page) : *page);
-      }
-    }
-    if (method == "server/discover" && is_modern_) {
-      return append_result(discover_result(options_));
-    }
-    if (method == "ping") return append_result("{}");
-    output_.append(result_);
-  }
-
-  void append_result(std::string_view result) {
-    output_.append(",\"result\":").append(result).append("}\n");
-  }
-
   const Options& options_;
-  const bool is_modern_;  ///< true for dual too: the added members do no harm
-  Catalog catalog_;
-  std::string result_;
+  const FastAnswers answers_;
   std::string output_;
 };
 

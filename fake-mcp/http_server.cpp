@@ -10,6 +10,7 @@
 
 #include "json.hpp"
 #include "legacy.hpp"
+#include "mirrored_headers.hpp"
 #include "modern.hpp"
 
 namespace sitter::fake {
@@ -20,6 +21,7 @@ using std::chrono::milliseconds;
 constexpr long long kParseError = -32700;
 constexpr long long kInvalidRequest = -32600;
 constexpr long long kBadRequest = -32000;
+constexpr long long kHeaderMismatch = -32020;
 
 std::string error_body(std::string_view id, long long code, std::string_view message) {
   return object_of({{"jsonrpc", "\"2.0\""},
@@ -260,6 +262,16 @@ void HttpServer::on_legacy_post(const ConnectionPtr& connection, const HttpReque
 
 void HttpServer::on_modern_post(const ConnectionPtr& connection, const HttpRequest& request,
                                 const Message& message) {
+  const std::string method = text_of(message.method);
+  // Over HTTP a request is cancelled by the end of its connection. Its id may be that of another
+  // client's request.
+  if (method == "notifications/cancelled") return connection->respond(202, {}, {});
+  const std::string tool = text_of(member(message.params, "name"));
+  const std::string mismatch =
+      header_mismatch(request, message, stateless_.session().catalog.tool(tool));
+  if (!mismatch.empty()) {
+    return connection->respond(400, {}, error_body(message.id, kHeaderMismatch, mismatch));
+  }
   deliver(stateless_, connection, request, message);
 }
 
@@ -277,7 +289,15 @@ void HttpServer::deliver(HttpSession& session, const ConnectionPtr& connection,
   has_cut_ = has_cut_ || cuts;
   if (cuts && limited) connection->limit_body(limit->second);
   const Exchange exchange = ++last_exchange_;
-  session.on_request(exchange, connection, request.body, cuts && closes);
+  if (&session == &stateless_) {
+    connection->on_gone = [this, exchange, id = std::string(message.id)] {
+      stateless_.on_gone(exchange, id);
+    };
+  }
+  session.on_request(exchange, connection, request.body,
+                     {.closes_before_answer = cuts && closes,
+                      .begins_stream = http_.sse || name == "subscriptions/listen",
+                      .big_event = name == "tools/call" ? http_.big_event : 0});
 }
 
 void HttpServer::on_get(const ConnectionPtr& connection, const HttpRequest& request) {

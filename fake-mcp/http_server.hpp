@@ -68,7 +68,7 @@ class HttpServer {
   bool was_opened_ = false;
   Exchange last_exchange_ = kNoExchange;
   std::size_t request_count_ = 0;
-  std::map<std::string, std::size_t, std::less<>> answered_count_;  ///< of --http-answer
+  std::map<std::string, std::size_t, std::less<>> answered_count_;  ///< of --http-status
   bool has_cut_ = false;
   bool idle_ = false;  ///< --exit-when-idle is due
 };

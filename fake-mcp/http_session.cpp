@@ -45,17 +45,22 @@ HttpHeaders HttpSession::headers() const {
 }
 
 void HttpSession::on_request(Exchange exchange, const std::shared_ptr<Connection>& connection,
-                             std::string_view text, bool closes_before_answer) {
+                             std::string_view text, const Manner& manner) {
   Channel& channel =
       channels_.try_emplace(exchange, options_.http, exchange, headers()).first->second;
   channel.carry(connection);
-  if (closes_before_answer) channel.close_before_answer();
+  if (manner.closes_before_answer) channel.close_before_answer();
   {
     const Within within(session_.output, exchange);
+    if (manner.big_event > 0) {
+      const std::string data = json_quoted(std::string(manner.big_event, 'x'));
+      session_.output.notify("notifications/message",
+                             object_of({{"level", "\"info\""}, {"data", data}}));
+    }
     receiver_.on_line(text);
   }
   if (const auto found = channels_.find(exchange); found != channels_.end()) {
-    found->second.on_handled(options_.http.sse);
+    found->second.on_handled(manner.begins_stream);
   }
 }
 

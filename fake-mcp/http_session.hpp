@@ -23,9 +23,16 @@ class HttpSession : public Sink {
   /// The options and the journal must outlive this object. `id` is empty without sessions.
   HttpSession(const Options& options, const Journal& journal, Era era, std::string id);
 
+  /// How the response to a request differs from the usual one.
+  struct Manner {
+    bool closes_before_answer = false;
+    bool begins_stream = false;  ///< at once, if the answer takes time
+    std::size_t big_event = 0;   ///< the size of a log message before the answer
+  };
+
   /// Handles a request. The response carries its answer, and what belongs to it.
   void on_request(Exchange exchange, const std::shared_ptr<Connection>& connection,
-                  std::string_view text, bool closes_before_answer);
+                  std::string_view text, const Manner& manner);
   /// Handles a notification, or the answer to a request of ours.
   void on_other(std::string_view text);
   /// Drops the work for a request of the modern era whose client has closed the connection.

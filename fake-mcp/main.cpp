@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "fast.hpp"
+#include "fast_http.hpp"
 #include "http_server.hpp"
 #include "options.hpp"
 #include "process.hpp"
@@ -61,6 +62,8 @@ int main(int argc, char** argv) {
   using namespace sitter::fake;
   const Options options = parse_options(argc, argv);
   start(options);
-  if (options.http.port) return HttpServer(options).run();
+  if (options.http.port) {
+    return options.fast ? serve_fast_http(options) : HttpServer(options).run();
+  }
   return options.fast ? serve_fast(options) : Server(options).run();
 }

@@ -117,39 +117,40 @@ void add_listen_without(Options& options, std::string_view value) {
   options.listen_without.emplace(value);
 }
 
-/// Takes the text before the next bar, and the bar.
-std::string_view cut_off(std::string_view& text) {
-  const std::size_t at = std::min(text.find('|'), text.size());
-  const std::string_view part = text.substr(0, at);
-  text.remove_prefix(std::min(at + 1, text.size()));
-  return part;
+/// The length of a header name with its `=` at the start of the text; 0 if there is none.
+std::size_t header_name_size(std::string_view text) {
+  const auto* const end = std::find_if(
+      text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) == 0 && c != '-'; });
+  const auto size = static_cast<std::size_t>(end - text.begin());
+  return size > 0 && size < text.size() && text[size] == '=' ? size + 1 : 0;
 }
 
-/// The header in a part of an answer, if the part is one: a word, a colon and a space.
-std::optional<std::pair<std::string, std::string>> header_in(std::string_view part) {
-  const std::size_t colon = part.find(": ");
-  if (colon == 0 || colon == std::string_view::npos) return std::nullopt;
-  const auto is_of_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-'; };
-  if (!std::all_of(part.begin(), part.begin() + static_cast<std::ptrdiff_t>(colon), is_of_name)) {
-    return std::nullopt;
+/// Where the value of a header ends: at a colon before another header or a body. The value may be a
+/// URL, so other colons belong to it.
+std::size_t header_value_size(std::string_view text) {
+  for (std::size_t at = text.find(':'); at != std::string_view::npos; at = text.find(':', at + 1)) {
+    const std::string_view rest = text.substr(at + 1);
+    if (rest.starts_with('{') || rest.starts_with('<') || header_name_size(rest) > 0) return at;
   }
-  return std::pair(std::string(part.substr(0, colon)), std::string(part.substr(colon + 2)));
+  return text.size();
 }
 
-/// Reads `STATUS[xN][|HEADER: VALUE]...[|BODY]`. The body may contain bars.
+/// Reads `STATUS[xN][:HEADER=VALUE]...[:BODY]`. Behind a header, a body begins with { or <.
 HttpAnswer http_answer(std::string_view value) {
   HttpAnswer answer;
-  const Pair status = pair_of(cut_off(value), 'x');
-  answer.status = number(std::string_view(status.key), 200, 599);
-  if (status.rest) answer.times = count(*status.rest);
-  while (!value.empty()) {
-    std::string_view rest = value;
-    const auto header = header_in(cut_off(rest));
-    if (!header) break;
-    answer.headers.push_back(*header);
-    value = rest;
+  const Pair status = pair_of(value, ':');
+  const Pair times = pair_of(status.key, 'x');
+  answer.status = number(std::string_view(times.key), 200, 599);
+  if (times.rest) answer.times = count(*times.rest);
+  std::string_view rest = status.rest.value_or("");
+  while (const std::size_t name_size = header_name_size(rest)) {
+    const std::string_view name = rest.substr(0, name_size - 1);
+    rest.remove_prefix(name_size);
+    const std::size_t value_size = header_value_size(rest);
+    answer.headers.emplace_back(name, rest.substr(0, value_size));
+    rest.remove_prefix(std::min(value_size + 1, rest.size()));
   }
-  answer.body = value;
+  answer.body = rest;
   return answer;
 }
 
@@ -322,16 +323,19 @@ constexpr Flag kFlags[] = {
 
     {"Streamable HTTP instead of stdin and stdout", "", ""},
     {"--http", "PORT", "listens at 127.0.0.1:PORT/mcp until a signal; 0 takes a free port",
-     [](Options& o, std::string_view v) { o.http.port = number<std::uint16_t>(v, 0, 65'535); }},
+     [](Options& o, std::string_view v) { o.http.port = number<std::uint16_t>(v, 0, 65'535); },
+     kWithFast},
     {"--http-address", "ADDRESS", "listens at this address, such as ::1",
-     [](Options& o, std::string_view v) { o.http.address = v; }},
+     [](Options& o, std::string_view v) { o.http.address = v; }, kWithFast},
     {"--http-port-file", "FILE", "writes the port into it, as a whole, when it listens",
-     [](Options& o, std::string_view v) { o.http.port_file = v; }},
+     [](Options& o, std::string_view v) { o.http.port_file = v; }, kWithFast},
+    {"--http-session", "", "legacy: initialize opens a session, which all else must name (default)",
+     [](Options& o, std::string_view) { o.http.sessions = true; }},
     {"--http-no-session", "", "legacy: no Mcp-Session-Id; all clients share the state",
      [](Options& o, std::string_view) { o.http.sessions = false; }},
     {"--http-single-session", "", "legacy: every initialize but the first gets 400 and -32600",
      [](Options& o, std::string_view) { o.http.single_session = true; }},
-    {"--http-lost-session", "STATUS[|BODY]", "answer without a known session (default 404)",
+    {"--http-lost-session", "STATUS[:BODY]", "answer without a known session (default 404)",
      [](Options& o, std::string_view v) { o.http.lost_session = http_answer(v); }},
     {"--http-no-get", "", "GET gets 405", [](Options& o, std::string_view) { o.http.get = false; }},
     {"--http-get-conflict", "", "a second GET gets 409; otherwise it ends the first",
@@ -339,20 +343,57 @@ constexpr Flag kFlags[] = {
     {"--http-no-delete", "", "DELETE gets 405",
      [](Options& o, std::string_view) { o.http.del = false; }},
     {"--http-sse", "", "answers are event streams, not JSON",
-     [](Options& o, std::string_view) { o.http.sse = true; }},
+     [](Options& o, std::string_view) { o.http.sse = true; }, kWithFast},
     {"--http-event-ids", "", "events have ids and are kept for Last-Event-ID; implies --http-sse",
      [](Options& o, std::string_view) { o.http.sse = o.http.event_ids = true; }},
     {"--http-retry", "MS", "the retry of each event stream (default with event ids: 20)",
      [](Options& o, std::string_view v) { o.http.retry = milliseconds(v); }},
+    {"--http-multiline", "", "JSON and data over several lines, comments, all three line ends",
+     [](Options& o, std::string_view) { o.http.multiline = true; }},
+    {"--http-big-event", "BYTES", "a log message of that size before the answer of a tools/call",
+     [](Options& o, std::string_view v) { o.http.big_event = count(v); }},
     {"--http-journal", "FILE", "appends a JSON object to it for each HTTP request",
      [](Options& o, std::string_view v) { o.http.journal = v; }},
+
+    {"Faults in HTTP; METHOD is one of JSON-RPC, GET, DELETE, or * for all", "", ""},
+    {"--http-status", "METHOD=STATUS[xN]",
+     "this answer, or only N times; [:HEADER=VALUE]... and [:BODY] may follow (repeatable)",
+     [](Options& o, std::string_view v) {
+       const Pair method = pair_of(v, '=');
+       o.http.answers[method.key] = http_answer(needed(method, "needs METHOD=STATUS"));
+     }},
+    {"--http-not-found-first", "N", "the first N requests get 404, as from a proxy",
+     [](Options& o, std::string_view v) { o.http.not_found_first = count(v); }},
+    {"--http-close-before-answer", "METHOD", "closes the connection before the answer (repeatable)",
+     [](Options& o, std::string_view v) { o.http.close_before_answer.emplace(v); }},
+    {"--http-cut-after-bytes", "METHOD=N", "closes it after N bytes of the body (repeatable)",
+     [](Options& o, std::string_view v) {
+       const Pair method = pair_of(v, '=');
+       o.http.cut_after_bytes[method.key] = count(needed(method, "needs METHOD=N"));
+     }},
+    {"--http-cut-once", "", "the two faults above happen once in all",
+     [](Options& o, std::string_view) { o.http.cut_once = true; }},
+    {"--http-close-each", "", "Connection: close in each response",
+     [](Options& o, std::string_view) { o.http.close_each = true; }},
+    {"--http-close-idle", "MS", "closes a connection that is idle for this time",
+     [](Options& o, std::string_view v) { o.http.close_idle = milliseconds(v); }},
+    {"--http-keep-alive-header", "SECONDS", "announces Keep-Alive: timeout=SECONDS",
+     [](Options& o, std::string_view v) {
+       o.http.keep_alive_header = std::chrono::seconds(number(v, 0LL, 86'400LL));
+     }},
+    {"--http-continue", "", "100 Continue before each response",
+     [](Options& o, std::string_view) { o.http.continues = true; }},
+    {"--http-endless-header", "", "each response is a head without end",
+     [](Options& o, std::string_view) { o.http.endless_header = true; }},
+    {"--http-mute", "", "takes requests and says nothing",
+     [](Options& o, std::string_view) { o.http.mute = true; }},
 };
 
 void print_help() {
   constexpr std::size_t kColumn = 36;
   std::string text =
-      "fake-mcp plays an MCP server on stdin and stdout. All flags can be combined, but --fast\n"
-      "takes only those marked with a star.\n";
+      "fake-mcp plays an MCP server on stdin and stdout, or over HTTP. All flags can be combined,\n"
+      "but --fast takes only those marked with a star.\n";
   for (const Flag& flag : kFlags) {
     if (!flag.set) {
       text += '\n' + std::string(flag.name) + ":\n";

@@ -398,7 +398,7 @@ void run_tool(Session& session, std::string_view id, std::string_view params) {
       std::begin(kTools), std::end(kTools),
       [&](const Tool& tool) { return tool.name == name && is_there(tool, session.options); });
   if (known != std::end(kTools)) return known->run(call);
-  if (session.catalog.has_tool(name)) return call.reply.text(call.arguments);
+  if (!session.catalog.tool(name).empty()) return call.reply.text(call.arguments);
   call.reply.error(kInvalidParams, "Unknown tool: " + name);
 }
 
