@@ -52,7 +52,7 @@ void Channel::on_handled(bool begins_stream) {
   if (!connection || over_) return;
   if (begins_stream && !streams_) begin_stream(*connection);
   connection->flush();
-  if (closes_before_answer_) connection->cut();
+  if (std::exchange(closes_before_answer_, false)) connection->cut();
 }
 
 void Channel::end() {

@@ -282,12 +282,7 @@ void HttpServer::deliver(HttpSession& session, const ConnectionPtr& connection,
     return connection->respond(202, {}, {});
   }
   const std::string name = text_of(message.method);
-  const auto limit = http_.cut_after_bytes.find(name);
-  const bool limited = limit != http_.cut_after_bytes.end();
-  const bool closes = http_.close_before_answer.contains(name);
-  const bool cuts = (limited || closes) && !(http_.cut_once && has_cut_);
-  has_cut_ = has_cut_ || cuts;
-  if (cuts && limited) connection->limit_body(limit->second);
+  const bool closes_before_answer = prepare_cut(connection, name);
   const Exchange exchange = ++last_exchange_;
   if (&session == &stateless_) {
     connection->on_gone = [this, exchange, id = std::string(message.id)] {
@@ -295,9 +290,21 @@ void HttpServer::deliver(HttpSession& session, const ConnectionPtr& connection,
     };
   }
   session.on_request(exchange, connection, request.body,
-                     {.closes_before_answer = cuts && closes,
+                     {.closes_before_answer = closes_before_answer,
                       .begins_stream = http_.sse || name == "subscriptions/listen",
                       .big_event = name == "tools/call" ? http_.big_event : 0});
+}
+
+/// Limits the body of the response if an option asks for that. True if the connection closes before
+/// the answer.
+bool HttpServer::prepare_cut(const ConnectionPtr& connection, const std::string& name) {
+  const auto limit = http_.cut_after_bytes.find(name);
+  const bool limited = limit != http_.cut_after_bytes.end();
+  const bool closes = http_.close_before_answer.contains(name);
+  if (!(limited || closes) || (http_.cut_once && has_cut_)) return false;
+  has_cut_ = true;
+  if (limited) connection->limit_body(limit->second);
+  return closes;
 }
 
 void HttpServer::on_get(const ConnectionPtr& connection, const HttpRequest& request) {
@@ -311,6 +318,7 @@ void HttpServer::on_get(const ConnectionPtr& connection, const HttpRequest& requ
                                with_id(http_.lost_session.body, "null"));
   }
   if (http_.event_ids && request.has("last-event-id")) {
+    prepare_cut(connection, request.method);
     if (session->resume(connection, request.header("last-event-id"))) return;
     return connection->respond(400, {}, error_body({}, kBadRequest, "No such event"));
   }
@@ -318,6 +326,7 @@ void HttpServer::on_get(const ConnectionPtr& connection, const HttpRequest& requ
     return connection->respond(
         409, {}, error_body({}, kBadRequest, "Conflict: Only one SSE stream is allowed"));
   }
+  prepare_cut(connection, request.method);
   session->listen(connection);
 }
 

@@ -51,6 +51,7 @@ class HttpServer {
   void on_delete(const ConnectionPtr& connection, const HttpRequest& request);
   void deliver(HttpSession& session, const ConnectionPtr& connection, const HttpRequest& request,
                const Message& message);
+  bool prepare_cut(const ConnectionPtr& connection, const std::string& name);
   HttpSession* find_session(const HttpRequest& request);
   HttpSession& open_session();
   bool is_modern(const Message& message) const;

@@ -355,7 +355,8 @@ constexpr Flag kFlags[] = {
     {"--http-journal", "FILE", "appends a JSON object to it for each HTTP request",
      [](Options& o, std::string_view v) { o.http.journal = v; }},
 
-    {"Faults in HTTP; METHOD is one of JSON-RPC, GET, DELETE, or * for all", "", ""},
+    {"Faults in HTTP; METHOD is one of JSON-RPC, GET or DELETE, and with --http-status also *", "",
+     ""},
     {"--http-status", "METHOD=STATUS[xN]",
      "this answer, or only N times; [:HEADER=VALUE]... and [:BODY] may follow (repeatable)",
      [](Options& o, std::string_view v) {

@@ -26,9 +26,16 @@ constexpr std::pair<std::string_view, int> kSignals[] = {
 
 constexpr int kEndSignals[] = {SIGTERM, SIGINT, SIGHUP};
 
+/// More descriptors than a test opens.
+constexpr int kDescriptorMax = 1024;
+
 [[noreturn]] void sleep_as_grandchild(const Grandchild& wanted, int report) {
   for (const int signal : kEndSignals) std::signal(signal, wanted.ignores_term ? SIG_IGN : SIG_DFL);
   limit_life(wanted.life);
+  // The sockets of a daemon must close when the daemon ends.
+  for (int descriptor = STDERR_FILENO + 1; descriptor < kDescriptorMax; ++descriptor) {
+    if (descriptor != report) ::close(descriptor);
+  }
   const pid_t self = ::getpid();
   write_all(report, {reinterpret_cast<const char*>(&self), sizeof self});
   ::close(report);
