@@ -171,8 +171,7 @@ void Connection::flush() {
   while (is_open()) {
     if (done == output_.size() && !endless_) break;
     if (endless_ && output_.empty()) output_ += "X-Endless: " + std::string(1000, 'x') + "\r\n";
-    const ssize_t count =
-        ::send(descriptor_, output_.data() + done, output_.size() - done, MSG_NOSIGNAL);
+    const ssize_t count = ::send(descriptor_, output_.data() + done, output_.size() - done, 0);
     if (count > 0) {
       done += static_cast<std::size_t>(count);
       // An endless head gives the other connections a turn after each write.

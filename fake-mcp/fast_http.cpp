@@ -1,7 +1,6 @@
 #include "fast_http.hpp"
 
 #include <poll.h>
-#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

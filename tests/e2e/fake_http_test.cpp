@@ -347,6 +347,7 @@ TEST(FakeHttp, AClosedStreamIsResumed) {
   daemon.open();
   Response closed = daemon.call("sleep", {{"ms", 50}});
   EXPECT_FALSE(closed.is_complete);
+  EXPECT_TRUE(closed.is_closed);
   EXPECT_EQ(closed.body, "id: 2-0\nretry: 5\ndata: \n\n");
   Response resumed = daemon.get({{"Last-Event-ID", "2-0"}});
   EXPECT_TRUE(resumed.is_complete);
@@ -361,6 +362,7 @@ TEST(FakeHttp, ABodyIsCutOnce) {
   Response cut = daemon.call("echo");
   EXPECT_EQ(cut.body, "{\"jsonrpc");
   EXPECT_FALSE(cut.is_complete);
+  EXPECT_TRUE(cut.is_closed);
   EXPECT_TRUE(daemon.call("echo").is_complete);
 }
 
