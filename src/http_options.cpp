@@ -20,13 +20,12 @@ constexpr std::string_view kTokenSigns = "!#$%&'*+-.^_`|~";
 
 /// The headers that the protocol or the connection decides.
 constexpr std::array<std::string_view, 12> kOwnHeaders = {
-    "accept",       "accept-encoding", "connection",    "content-length",
-    "content-type", "expect",          "host",          "last-event-id",
-    "te",           "mcp-session-id",  "mcp-protocol-version", "transfer-encoding"};
+    "accept",         "accept-encoding",      "connection",
+    "content-length", "content-type",         "expect",
+    "host",           "last-event-id",        "te",
+    "mcp-session-id", "mcp-protocol-version", "transfer-encoding"};
 
-std::string shown(std::string_view text) {
-  return fmt::format("'{}'", brief(text, kNameShownMax));
-}
+std::string shown(std::string_view text) { return fmt::format("'{}'", brief(text, kNameShownMax)); }
 
 std::string lower(std::string_view text) {
   std::string result(text);
@@ -50,8 +49,8 @@ std::string defect_of_name(std::string_view option, std::string_view name) {
                        option, shown(name));
   }
   const std::string key = lower(name);
-  const bool is_own = key.starts_with("mcp-") || std::find(kOwnHeaders.begin(), kOwnHeaders.end(),
-                                                           key) != kOwnHeaders.end();
+  const bool is_own = key.starts_with("mcp-") ||
+                      std::find(kOwnHeaders.begin(), kOwnHeaders.end(), key) != kOwnHeaders.end();
   return is_own ? fmt::format("{}: mcp-sitter sets the header {} itself", option, shown(name))
                 : std::string();
 }
@@ -109,8 +108,9 @@ std::variant<HttpChild::Options, std::string> http_options(const RawHttp& raw,
     }
     const char* const found = environment(value.c_str());
     if (found == nullptr) {
-      return fmt::format("--header-env: the variable {} is not set: set it, or leave out the header",
-                         shown(value));
+      return fmt::format(
+          "--header-env: the variable {} is not set: set it, or leave out the header",
+          shown(value));
     }
     if (!add("--header-env", name, found)) return error;
   }

@@ -397,9 +397,10 @@ std::string wrong_combination(const CLI::App& app, const Raw& raw,
   for (const char* const name :
        {"--header", "--header-env", "--wait-for-server", "--cacert", "--keep-session"}) {
     if (app.count(name) > 0) {
-      return fmt::format("{} is for a daemon: name its address, as in --http "
-                         "http://127.0.0.1:3000/mcp",
-                         name);
+      return fmt::format(
+          "{} is for a daemon: name its address, as in --http "
+          "http://127.0.0.1:3000/mcp",
+          name);
     }
   }
   if (has_command) return {};

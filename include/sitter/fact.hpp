@@ -77,9 +77,11 @@ struct RequestRefused {
   Line line;
   /// A clause for a person, without a full stop.
   std::string why;
-  Milliseconds again_after{};
-  /// The request was refused because of its session, which is lost. Otherwise the child only cannot
-  /// be reached for a while.
+  /// When the child may be asked again; empty if the child is being lost, so that nothing more must
+  /// be sent to it.
+  std::optional<Milliseconds> again_after = {};
+  /// The session is not known any more. A request that is refused for this once more is not sent a
+  /// third time.
   bool is_unknown_session = false;
 };
 /// A request may have been carried out, but its answer is lost. The child still serves.
@@ -217,15 +219,14 @@ struct ControlClosed {
 
 }  // namespace fact
 
-using Fact =
-    std::variant<fact::ClientLine, fact::ClientLineTooLong, fact::ClientClosedInput,
-                 fact::ClientClosedOutput, fact::StopSignalled, fact::ReloadAsked,
-                 fact::StatusAsked, fact::ChildStarted, fact::ChildStartFailed, fact::ChildLine,
-                 fact::ChildLineTooLong, fact::ChildErrorLine, fact::ChildOutputEnded,
-                 fact::ChildErrorEnded, fact::ChildExited, fact::ChildLost, fact::RequestRefused, fact::RequestLost, fact::ChildInputFull,
-                 fact::ChildInputMoved, fact::ChildInputDrained, fact::ChildInputBroken,
-                 fact::UnitSignalled, fact::OrphanEnded, fact::ImageSwept, fact::BinaryInspected,
-                 fact::CommandFilesChecked, fact::SourcesChecked, fact::FilesChanged,
-                 fact::WatchChanged, fact::ControlLine, fact::ControlClosed>;
+using Fact = std::variant<
+    fact::ClientLine, fact::ClientLineTooLong, fact::ClientClosedInput, fact::ClientClosedOutput,
+    fact::StopSignalled, fact::ReloadAsked, fact::StatusAsked, fact::ChildStarted,
+    fact::ChildStartFailed, fact::ChildLine, fact::ChildLineTooLong, fact::ChildErrorLine,
+    fact::ChildOutputEnded, fact::ChildErrorEnded, fact::ChildExited, fact::ChildLost,
+    fact::RequestRefused, fact::RequestLost, fact::ChildInputFull, fact::ChildInputMoved,
+    fact::ChildInputDrained, fact::ChildInputBroken, fact::UnitSignalled, fact::OrphanEnded,
+    fact::ImageSwept, fact::BinaryInspected, fact::CommandFilesChecked, fact::SourcesChecked,
+    fact::FilesChanged, fact::WatchChanged, fact::ControlLine, fact::ControlClosed>;
 
 }  // namespace sitter

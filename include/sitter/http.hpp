@@ -109,7 +109,7 @@ struct HttpFailed {
 
 }  // namespace fact
 
-using HttpFact = std::variant<fact::HttpConnected, fact::HttpHead, fact::HttpBytes,
-                              fact::HttpEnded, fact::HttpFailed>;
+using HttpFact = std::variant<fact::HttpConnected, fact::HttpHead, fact::HttpBytes, fact::HttpEnded,
+                              fact::HttpFailed>;
 
 }  // namespace sitter

@@ -52,8 +52,8 @@ inline constexpr std::size_t kWaitingCountMax = 1000;
 /// child.
 inline constexpr std::size_t kWaitingBytesMax = kQueueBytesMax;
 
-/// The same for a daemon, whose absence may last while a program of many calls runs on: half a minute
-/// of a few hundred calls a second.
+/// The same for a daemon, whose absence may last while a program of many calls runs on: half a
+/// minute of a few hundred calls a second.
 inline constexpr std::size_t kHttpWaitingCountMax = 10'000;
 inline constexpr std::size_t kHttpWaitingBytesMax = 64 * kMiB;
 
@@ -105,12 +105,12 @@ inline constexpr Milliseconds kHttpConnectWaitMin{50};
 inline constexpr Milliseconds kHttpConnectWaitMax{1000};
 inline constexpr Milliseconds kHttpLoopbackWaitMax{100};
 
-/// Requests that a daemon may have at the same time, each of which takes a connection. A model makes
-/// fewer calls at once, and small servers accept about this many.
+/// Requests that a daemon may have at the same time, each of which takes a connection. A model
+/// makes fewer calls at once, and small servers accept about this many.
 inline constexpr std::size_t kHttpRequestsMax = 32;
 
-/// How long a child that is lost is still awaited. A daemon that restarts gracefully answers what it
-/// has, and refuses connections meanwhile.
+/// How long a child that is lost is still awaited. A daemon that restarts gracefully answers what
+/// it has, and refuses connections meanwhile.
 inline constexpr Milliseconds kHttpLosingWait{1000};
 
 /// How long the end of a session over HTTP may take. The client waits for the end of the bridge.

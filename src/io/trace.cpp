@@ -90,8 +90,7 @@ struct FactText {
                        i.of == fact::ChildLost::Of::session ? "session" : "connection", i.why);
   }
   std::string operator()(const fact::RequestRefused& i) {
-    return fmt::format("child {} refused {} for {} ms: {}", i.gen, abridged(i.line.text()),
-                       i.again_after.count(), i.why);
+    return fmt::format("child {} refused {}: {}", i.gen, abridged(i.line.text()), i.why);
   }
   std::string operator()(const fact::RequestLost& i) {
     return fmt::format("child {} lost {}: {}", i.gen, abridged(i.line.text()), i.why);

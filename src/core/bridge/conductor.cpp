@@ -208,10 +208,9 @@ void Conductor::on(const fact::ChildStarted& fact) {
   if (life == nullptr) return;
   life->on_started(fact, now_, out_);
   out_.log(Level::info,
-           fact.pid == 0
-               ? fmt::format("child {} is reached at {}", fact.gen, config_.url)
-               : fmt::format("{} {} started, pid {}", is_build(fact.gen) ? "build" : "child",
-                             fact.gen, fact.pid));
+           fact.pid == 0 ? fmt::format("child {} is reached at {}", fact.gen, config_.url)
+                         : fmt::format("{} {} started, pid {}",
+                                       is_build(fact.gen) ? "build" : "child", fact.gen, fact.pid));
   Child* const child = generations_.find(fact.gen);
   if (child == nullptr) return;
   child->absence.on_try();

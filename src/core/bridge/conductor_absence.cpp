@@ -75,7 +75,11 @@ void Conductor::on(const fact::RequestRefused& fact) {
       requests_.wait_again(*request, now_.steady);
     }
   }
-  if (!fact.is_unknown_session) on_absent(fact.gen, fact.why, fact.again_after);
+  if (fact.again_after) {
+    on_absent(fact.gen, fact.why, *fact.again_after);
+  } else {
+    child->absence.on_losing();
+  }
 }
 
 void Conductor::on(const fact::RequestLost& fact) {

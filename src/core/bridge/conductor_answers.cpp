@@ -82,8 +82,7 @@ void Conductor::answer_opening_ourselves(ClientRequest& request, std::string_vie
 
 void Conductor::answer_slow_opening() {
   const std::string why =
-      is_unbuilt() && rebuilder_->is_building()
-          ? first_build_clause()
+      is_unbuilt() && rebuilder_->is_building() ? first_build_clause()
       : absence() != nullptr
           ? fmt::format("it can't be reached: {}", brief(absence()->why(), limits::kAbsenceWhyMax))
           : fmt::format("it is still starting after {}", duration_text(config_.answer_within));

@@ -245,8 +245,8 @@ bool ClientRequests::uses(std::string_view raw_id) const {
 }
 
 bool ClientRequests::may_wait(std::size_t bytes) const {
-  return waiting_.empty() || (waiting_.size() < room_.count &&
-                              waiting_bytes_ + bytes <= room_.bytes);
+  return waiting_.empty() ||
+         (waiting_.size() < room_.count && waiting_bytes_ + bytes <= room_.bytes);
 }
 
 void ClientRequests::enqueue(ClientRequest& request, std::string_view line, Instant now) {

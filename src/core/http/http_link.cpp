@@ -144,8 +144,7 @@ void HttpLink::take_line(OwnedLine line) {
 
 HttpExchange HttpLink::as_exchange(const Message& message, OwnedLine line) const {
   HttpExchange exchange;
-  exchange.kind =
-      message.kind == Message::Kind::request ? Kind::request : Kind::notification;
+  exchange.kind = message.kind == Message::Kind::request ? Kind::request : Kind::notification;
   exchange.id = message.id;
   exchange.is_opening = message.method == Method::initialize;
   exchange.is_listen = message.method == Method::subscriptions_listen;
@@ -204,7 +203,7 @@ void HttpLink::advance() {
   // Nothing that was not sent had an effect.
   for (auto& waiting : std::exchange(outbox_, {})) {
     if (waiting.is_request) {
-      refuse(std::move(waiting.exchange), lost_.why, {}, true);
+      refuse(std::move(waiting.exchange), lost_.why, {});
     }
   }
   express_.clear();
@@ -214,15 +213,14 @@ void HttpLink::advance() {
 
 void HttpLink::send_what_may() {
   const auto holds = [this] {
-    return std::any_of(exchanges_.begin(), exchanges_.end(), [](const auto& entry) {
-      return entry.second.kind == Kind::notification;
-    });
+    return std::any_of(exchanges_.begin(), exchanges_.end(),
+                       [](const auto& entry) { return entry.second.kind == Kind::notification; });
   };
   if (!express_.empty() && !holds()) send(*pop(express_));
   while (!outbox_.empty() && !holds()) {
     const Waiting& next = outbox_.front();
-    const bool has_room = !next.is_request || next.exchange.is_listen ||
-                          request_count() < limits::kHttpRequestsMax;
+    const bool has_room =
+        !next.is_request || next.exchange.is_listen || request_count() < limits::kHttpRequestsMax;
     if (!has_room) return;
     send(std::move(pop(outbox_)->exchange));
   }

@@ -110,8 +110,8 @@ class HttpLink {
   void on_stream_ended(HttpExchange exchange);
   void on_unreachable(HttpExchange exchange, const fact::HttpFailed& fact);
   void on_broken(HttpExchange exchange, std::string why);
-  void refuse(HttpExchange exchange, std::string why, Milliseconds again_after,
-              bool is_unknown_session);
+  void refuse(HttpExchange exchange, std::string why, std::optional<Milliseconds> again_after,
+              bool is_unknown_session = false);
   void lose(HttpExchange exchange, std::string why);
   void answer_error(const HttpExchange& exchange, std::string_view message);
 

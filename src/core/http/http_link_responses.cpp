@@ -55,7 +55,8 @@ void HttpLink::on(const fact::HttpBytes& fact) {
     take_events(fact.exchange);
     return;
   }
-  const std::size_t max = is_success(exchange.status) ? limits::kLineMax : limits::kHttpErrorBodyMax;
+  const std::size_t max =
+      is_success(exchange.status) ? limits::kLineMax : limits::kHttpErrorBodyMax;
   const std::size_t kept = std::min(fact.bytes.size(), max - std::min(max, exchange.body.size()));
   exchange.body.append(fact.bytes.substr(0, kept));
   exchange.body_cut += fact.bytes.size() - kept;
@@ -160,29 +161,30 @@ void HttpLink::on_body(HttpExchange& exchange) {
 
 /// A status that says that the daemon did not carry out what it was sent.
 void HttpLink::on_refused_status(HttpExchange exchange) {
-  const std::string said = fmt::format("{} answers {}", options_.url.origin(),
-                                       status_line(exchange.status));
-  const SessionLoss loss = session_loss(exchange.status, !session_id_.empty() && !exchange.is_opening,
-                                        exchange.body,
-                                        header_value(exchange.headers, "www-authenticate"));
+  const std::string said =
+      fmt::format("{} answers {}", options_.url.origin(), status_line(exchange.status));
+  const SessionLoss loss =
+      session_loss(exchange.status, !session_id_.empty() && !exchange.is_opening, exchange.body,
+                   header_value(exchange.headers, "www-authenticate"));
   if (loss == SessionLoss::lost) {
     begin_losing(Of::session, fmt::format("it answers {}", status_line(exchange.status)));
     refuse(std::move(exchange), said, {}, true);
     return;
   }
   if (exchange.kind == Kind::notification) {
-    log(Level::warn, fmt::format("{} to a notification or an answer: {}", said,
-                                 body_words(exchange.body)));
+    log(Level::warn,
+        fmt::format("{} to a notification or an answer: {}", said, body_words(exchange.body)));
     return;
   }
   const int status = exchange.status;
   if (loss == SessionLoss::has_another) {
     answer_error(exchange,
                  "the server serves one session only and has one already; restart the server");
-  } else if (status == 503 || (exchange.is_opening && (status == 404 || status == 502 || status == 504))) {
+  } else if (status == 503 ||
+             (exchange.is_opening && (status == 404 || status == 502 || status == 504))) {
     const auto asked = retry_after(header_value(exchange.headers, "retry-after"), now_.wall);
     const Milliseconds wait = std::max(asked.value_or(Milliseconds{}), next_wait());
-    refuse(std::move(exchange), said, wait, false);
+    refuse(std::move(exchange), said, wait);
   } else if (status == 502 || status == 504) {
     lose(std::move(exchange), said);
   } else if ((status == 307 || status == 308) && exchange.redirects < limits::kHttpRedirectsMax) {
@@ -191,10 +193,11 @@ void HttpLink::on_refused_status(HttpExchange exchange) {
     from.target = exchange.target;
     const auto to = resolve_location(from, location);
     if (!to || to->origin() != options_.url.origin()) {
-      answer_error(exchange,
-                   fmt::format("{} and names another server in Location: {}; give --http this URL if "
-                               "it is the right one",
-                               said, brief(location, limits::kAbsenceWhyMax)));
+      answer_error(
+          exchange,
+          fmt::format("{} and names another server in Location: {}; give --http this URL if "
+                      "it is the right one",
+                      said, brief(location, limits::kAbsenceWhyMax)));
       return;
     }
     if (status == 308) target_ = to->target;
@@ -203,11 +206,12 @@ void HttpLink::on_refused_status(HttpExchange exchange) {
     send(std::move(exchange));
   } else if (status == 401 || status == 403) {
     const std::string_view asks = header_value(exchange.headers, "www-authenticate");
-    answer_error(exchange,
-                 fmt::format("{}{}{}; give the server what it asks for with --header-env NAME=VARIABLE or "
-                             "--header NAME=VALUE",
-                             said, asks.empty() ? "" : ", WWW-Authenticate: ",
-                             brief(asks, limits::kAbsenceWhyMax)));
+    answer_error(
+        exchange,
+        fmt::format(
+            "{}{}{}; give the server what it asks for with --header-env NAME=VARIABLE or "
+            "--header NAME=VALUE",
+            said, asks.empty() ? "" : ", WWW-Authenticate: ", brief(asks, limits::kAbsenceWhyMax)));
   } else if (const auto error = json_rpc_error(exchange.body)) {
     tell_line(OwnedLine(error_line(exchange.id, *error)));
   } else {
@@ -245,7 +249,7 @@ void HttpLink::on_unreachable(HttpExchange exchange, const fact::HttpFailed& fac
   if (exchange.is_resumed) {
     lose(std::move(exchange), fact.reason);
   } else {
-    refuse(std::move(exchange), fact.reason, {}, true);
+    refuse(std::move(exchange), fact.reason, {});
   }
 }
 
@@ -296,8 +300,8 @@ void HttpLink::on_stream_ended(HttpExchange exchange) {
   later_.push_back({now_.steady + wait, std::move(exchange)});
 }
 
-void HttpLink::refuse(HttpExchange exchange, std::string why, Milliseconds again_after,
-                      bool is_unknown_session) {
+void HttpLink::refuse(HttpExchange exchange, std::string why,
+                      std::optional<Milliseconds> again_after, bool is_unknown_session) {
   if (exchange.kind != Kind::request) return;
   facts_.push_back({fact::RequestRefused{gen_, {}, std::move(why), again_after, is_unknown_session},
                     std::move(exchange.line)});
@@ -308,8 +312,8 @@ void HttpLink::lose(HttpExchange exchange, std::string why) {
 }
 
 void HttpLink::answer_error(const HttpExchange& exchange, std::string_view message) {
-  tell_line(OwnedLine(error_line(exchange.id, ErrorCode::internal_error,
-                                 fmt::format("[mcp-sitter] {}", message))));
+  tell_line(OwnedLine(
+      error_line(exchange.id, ErrorCode::internal_error, fmt::format("[mcp-sitter] {}", message))));
 }
 
 }  // namespace sitter

@@ -77,7 +77,8 @@ std::string next_step(const DeathReport& report) {
     case EndReason::exited:
       return "Call again: the next request starts the server";
     case EndReason::connection_lost:
-      return "Start the server if it does not start by itself, and call again: requests wait for it";
+      return "Start the server if it does not start by itself, and call again: requests wait for "
+             "it";
     case EndReason::session_lost:
       return "Call again: the next request opens another session";
     case EndReason::opening_timed_out:

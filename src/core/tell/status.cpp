@@ -138,12 +138,12 @@ std::string state_sentence(const StatusFacts& facts) {
                        facts.child_tool_count, facts.child_tool_count == 1 ? "" : "s");
     if (facts.binary_stale.value_or(false)) text += ", but its file has changed since its start";
   } else if (facts.absence) {
-    text = fmt::format("The server has not been reachable for {}: {}; requests wait for it, and {}",
-                       duration_text(facts.absence->age), facts.absence->why,
-                       facts.absence->again_in
-                           ? fmt::format("it is tried again in {}",
-                                         duration_text(*facts.absence->again_in))
-                           : "it is being tried now");
+    text = fmt::format(
+        "The server has not been reachable for {}: {}; requests wait for it, and {}",
+        duration_text(facts.absence->age), facts.absence->why,
+        facts.absence->again_in
+            ? fmt::format("it is tried again in {}", duration_text(*facts.absence->again_in))
+            : "it is being tried now");
   } else if (facts.starting) {
     text = fmt::format(
         "The server has been starting for {} (spawn #{}; reason: {}): wait, and its tools appear "
