@@ -81,6 +81,7 @@ struct Raw {
   std::string restart = "lazy";
   int max_restarts = BridgeConfig().restarts_max;
   RawHttp http;
+  bool own_daemon = false;
   double wait_for_server = in_seconds(BridgeConfig().wait_for_server);
 };
 
@@ -235,6 +236,9 @@ void declare(CLI::App& app, Raw& raw) {
   value(app.add_option("--cacert", raw.http.cacert,
                        "trust the certificates that this file signs, and no others"),
         "FILE");
+  app.add_flag("--own-daemon", raw.own_daemon,
+               "end a daemon that was started here with the session; otherwise it goes on, because "
+               "other clients may use it");
   app.add_flag("--keep-session", raw.http.keeps_session,
                "leave the daemon's session open at the end");
   value(app.add_option("--name", raw.name, "name of this mcp-sitter for mcp-sitter ctl"), "NAME")
@@ -391,11 +395,16 @@ std::string wrong_combination(const CLI::App& app, const Raw& raw,
                               const std::vector<std::string>& command) {
   const bool has_command = !command.empty() && !command.front().empty();
   if (!raw.http.url.empty() || app.count("--http") > 0) {
-    if (has_command) return "--http: a command that starts the daemon is not supported yet";
+    if (has_command) return {};
+    for (const char* const name :
+         {"--build", "--watch", "--watch-binary", "--own-daemon", "--cwd", "--env", "--env-file"}) {
+      if (app.count(name) == 0) continue;
+      return fmt::format("{} needs a command that starts the daemon: put it behind --", name);
+    }
     return {};
   }
-  for (const char* const name :
-       {"--header", "--header-env", "--wait-for-server", "--cacert", "--keep-session"}) {
+  for (const char* const name : {"--header", "--header-env", "--wait-for-server", "--cacert",
+                                 "--keep-session", "--own-daemon"}) {
     if (app.count(name) > 0) {
       return fmt::format(
           "{} is for a daemon: name its address, as in --http "
@@ -483,6 +492,9 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
     options.http = std::get<HttpChild::Options>(std::move(http));
     options.bridge.url = shown_url(options.http->link.url);
     options.bridge.wait_for_server = milliseconds(raw.wait_for_server);
+    options.http->link.may_start = !command.empty();
+    options.http->link.ends_daemon = raw.own_daemon;
+    options.command.outlives_bridge = !raw.own_daemon;
     // Texts name the server by its command.
     options.bridge.command = options.bridge.url;
   } else {

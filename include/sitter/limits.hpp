@@ -105,6 +105,13 @@ inline constexpr Milliseconds kHttpConnectWaitMin{50};
 inline constexpr Milliseconds kHttpConnectWaitMax{1000};
 inline constexpr Milliseconds kHttpLoopbackWaitMax{100};
 
+/// How often a daemon that was just started here is tried, until it listens.
+inline constexpr Milliseconds kHttpLaunchedWait{20};
+
+/// The connections of a process end a little before its exit is seen. For so long a request whose
+/// connection has ended waits for this exit, which says more than the connection.
+inline constexpr Milliseconds kHttpExitWait{200};
+
 /// Requests that a daemon may have at the same time, each of which takes a connection. A model
 /// makes fewer calls at once, and small servers accept about this many.
 inline constexpr std::size_t kHttpRequestsMax = 32;
@@ -129,14 +136,6 @@ inline constexpr int kHttpRedirectsMax = 5;
 
 /// How much of the body of a refusal is kept: enough for any error of JSON-RPC that a model reads.
 inline constexpr std::size_t kHttpErrorBodyMax = 64 * kKiB;
-
-/// The id and the type of an event of an HTTP daemon. The id is sent back in a header, and servers
-/// refuse a longer one: nginx and Apache read 8 KiB for a header. A longer value is ignored.
-inline constexpr std::size_t kEventFieldMax = 4 * kKiB;
-
-/// The longest wait that an HTTP daemon can ask for, with `retry` or `Retry-After`. A daemon under
-/// development comes back within minutes, whatever it has asked for.
-inline constexpr Milliseconds kHttpWaitMax{5 * 60 * 1000};
 
 /// docker, podman, kubectl and ssh must first end something on another machine or in a daemon.
 inline constexpr Milliseconds kRemoteTermGrace{5000};

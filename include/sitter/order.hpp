@@ -41,6 +41,8 @@ struct RenumberChild {
 /// waiting.
 struct CloseChildInput {
   Generation gen = kNoGeneration;
+  /// The session with the client ends. A daemon that others may use goes on.
+  bool is_at_end = false;
 };
 /// Signal every process of the child's unit, or only list its processes. The shell answers with
 /// `UnitSignalled`, also if the unit is empty.

@@ -43,7 +43,10 @@ Fact Children::start_build(Generation gen) {
 
 Fact Children::start(Generation gen, const PlannedLaunch& planned, LoadedBinary binary,
                      WallTime now) {
-  auto launched = launch(planned, gen, parts_.keeper ? &*parts_.keeper : nullptr);
+  const auto* const plan = std::get_if<LaunchPlan>(&planned);
+  const bool outlives = plan != nullptr && plan->outlives_bridge;
+  Keeper* const keeper = parts_.keeper && !outlives ? &*parts_.keeper : nullptr;
+  auto launched = launch(planned, gen, keeper);
   if (auto* const failure = std::get_if<LaunchFailure>(&launched)) {
     tell_keeper_over(gen);
     if (!is_build(gen)) last_binary_ = std::move(binary);
@@ -52,10 +55,13 @@ Fact Children::start(Generation gen, const PlannedLaunch& planned, LoadedBinary 
   }
   Launched& process = std::get<Launched>(launched);
   const long pid = process.pid;
+  std::optional<OutputDrain> drain;
+  if (outlives) drain = OutputDrain::start(process);
   const auto number = std::make_shared<Generation>(gen);
   Child& child = children_.emplace_back(Child{
       number, std::make_unique<ChildProcess>(loop_, std::move(process), gen, events_of_(number)),
       std::move(binary)});
+  child.drain = std::move(drain);
   if (!is_build(gen)) child.binary.on_started(pid, now);
   return fact::ChildStarted{gen, pid};
 }
@@ -131,6 +137,7 @@ std::vector<long> Children::not_of(Generation gen) const {
   if (parts_.keeper) others.push_back(parts_.keeper->pid());
   for (const Child& child : children_) {
     if (child.gen() != gen) others.push_back(child.process->pid());
+    if (child.drain) others.push_back(child.drain->pid());
   }
   return others;
 }

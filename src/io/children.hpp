@@ -12,6 +12,7 @@
 #include "io/process/child_process.hpp"
 #include "io/process/keeper.hpp"
 #include "io/process/launch_plan.hpp"
+#include "io/process/output_drain.hpp"
 #include "io/stream/log.hpp"
 #include "sitter/fact.hpp"
 #include "sitter/order.hpp"
@@ -77,6 +78,8 @@ class Children {
     bool has_sought_sources = false;
     /// Empty if the sources are not known yet, or cannot be known.
     std::optional<SourceLook> sources = {};
+    /// Set for a child that may outlive the bridge.
+    std::optional<OutputDrain> drain = {};
   };
 
   std::list<Child>::iterator at(Generation gen);

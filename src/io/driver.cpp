@@ -125,8 +125,36 @@ class Driver::Loop {
   /// Feeds what the daemon says, and what follows from that.
   void feed_from_daemon() {
     if (!http_) return;
-    while (const auto fact = http_->next_fact()) feed(*fact);
+    carry_out_for_process();
+    while (const auto fact = http_->next_fact()) {
+      feed(*fact);
+      carry_out_for_process();
+    }
   }
+
+  /// Carries out the orders about the process of a daemon that was started here.
+  void carry_out_for_process() {
+    while (const auto order = http_->next_process_order()) {
+      std::visit([this](const auto& one) { carry_out_for_process(one); }, *order);
+    }
+  }
+
+  void carry_out_for_process(const order::StartChild& order) {
+    const Fact fact = children_.start(order.gen, now_.wall);
+    if (const auto* const started = std::get_if<fact::ChildStarted>(&fact)) {
+      http_->handle(*started, now_);
+    } else {
+      http_->handle(std::get<fact::ChildStartFailed>(fact), now_);
+    }
+  }
+  void carry_out_for_process(const order::RenumberChild& order) {
+    children_.renumber(order, now_.wall);
+  }
+  void carry_out_for_process(const order::CloseChildInput& order) { close_input(order); }
+  void carry_out_for_process(const order::SignalUnit& order) { signal_unit(order); }
+  void carry_out_for_process(const order::ReleaseChild& order) { children_.release(order.gen); }
+  template <class Other>
+  void carry_out_for_process(const Other&) {}
 
   /// Feeds one fact, carries out every order, and then feeds the next fact. Facts that result from
   /// orders wait in `later_`.
@@ -298,7 +326,14 @@ class Driver::Loop {
     child_signals_.async_wait([this](error_code error, int) {
       if (error) return;
       turn([this] {
-        for (const Fact& fact : children_.ended()) feed(fact);
+        for (const Fact& fact : children_.ended()) {
+          const auto* const exited = std::get_if<fact::ChildExited>(&fact);
+          if (http_ && exited != nullptr && !is_build(exited->gen)) {
+            http_->handle(*exited, now_);
+          } else {
+            feed(fact);
+          }
+        }
       });
       wait_for_child_signal();
     });
@@ -316,8 +351,11 @@ class Driver::Loop {
     // Lines from the client also cause output to the client: the answers of the bridge itself.
     const bool is_client_full = client_output_.queued() >= limits::kQueueBytesMax;
     client_input_.set_paused(is_client_full || !bridge_.reads_client());
-    children_.set_output_paused(is_client_full);
-    if (http_) http_->set_paused(is_client_full);
+    if (http_) {
+      http_->set_paused(is_client_full);
+    } else {
+      children_.set_output_paused(is_client_full);
+    }
   }
 
   // ---- orders
@@ -367,9 +405,16 @@ class Driver::Loop {
 
   void carry_out(order::RenumberChild& order) { children_.renumber(order, now_.wall); }
 
+  /// What a daemon writes to its stdout is no message; it is for a person, like its stderr.
+  bool is_daemon(Generation gen) const { return http_ && !is_build(gen); }
+
   ChildProcess::Events events_of(Children::Number gen) {
     return {[this, gen](LineFramer& framer) {
               turn([&] {
+                if (is_daemon(*gen)) {
+                  while (const auto frame = framer.next()) feed_child_error(*gen, *frame);
+                  return;
+                }
                 reading_ = &framer;
                 while (const auto frame = framer.next()) feed_child(*gen, *frame);
                 reading_ = nullptr;
@@ -377,7 +422,12 @@ class Driver::Loop {
             },
             [this, gen](LineFramer& framer) {
               turn([&] {
-                if (const auto frame = framer.rest()) feed_child(*gen, *frame, true);
+                const auto frame = framer.rest();
+                if (is_daemon(*gen)) {
+                  if (frame) feed_child_error(*gen, *frame);
+                  return;
+                }
+                if (frame) feed_child(*gen, *frame, true);
                 feed(fact::ChildOutputEnded{*gen});
               });
             },
@@ -400,16 +450,26 @@ class Driver::Loop {
                 if (children_.is_input_full(*gen)) feed(fact::ChildInputMoved{*gen});
               });
             },
-            [this, gen] { turn([&] { feed(fact::ChildInputBroken{*gen}); }); }};
+            [this, gen] {
+              turn([&] {
+                if (!is_daemon(*gen)) feed(fact::ChildInputBroken{*gen});
+              });
+            }};
   }
 
   void carry_out(order::CloseChildInput& order) {
-    if (is_for_daemon(order)) return;
+    if (!is_for_daemon(order)) close_input(order);
+  }
+
+  void close_input(const order::CloseChildInput& order) {
     if (auto* const child = children_.find(order.gen)) child->input().close();
   }
 
   void carry_out(order::SignalUnit& order) {
-    if (is_for_daemon(order)) return;
+    if (!is_for_daemon(order)) signal_unit(order);
+  }
+
+  void signal_unit(const order::SignalUnit& order) {
     if (const auto fact = children_.signal(order)) feed(*fact);
   }
 
@@ -423,7 +483,7 @@ class Driver::Loop {
   }
 
   void carry_out(order::InspectBinary& order) {
-    if (http_) {
+    if (http_ && children_.find(order.gen) == nullptr) {
       feed(fact::BinaryInspected{order.look, {}});
       return;
     }
@@ -441,13 +501,13 @@ class Driver::Loop {
   }
 
   void carry_out(order::CheckCommandFiles&) {
-    feed(fact::CommandFilesChecked{!http_ && children_.have_files_changed()});
+    feed(fact::CommandFilesChecked{children_.have_files_changed()});
   }
 
   void carry_out(order::LookAtSources& order) {
     // The lines for the child leave at the end of this turn, and no call waits for the look.
     loop_.post([this, gen = order.gen] {
-      if (!http_) turn([&] { feed(children_.look_at_sources(gen, now_.wall)); });
+      turn([&] { feed(children_.look_at_sources(gen, now_.wall)); });
     });
   }
 

@@ -235,7 +235,7 @@ void ChildLifecycle::climb(Now now, Orders& out) {
   if (state_ == State::up) {
     state_ = State::closing;
     out.push(SignalUnit{gen_, SignalUnit::How::look});
-    out.push(CloseChildInput{gen_});
+    out.push(CloseChildInput{gen_, reason_ == EndReason::shut_down});
     deadline_ = now.steady + ladder_.close;
     if (ladder_.close == Milliseconds::zero()) climb(now, out);
   } else if (state_ == State::closing) {

@@ -29,14 +29,15 @@ auto pop(Queue& queue) {
 
 void HttpLink::handle(const order::StartChild& order, Now now) {
   now_ = now;
-  if (order.gen != gen_ || state_ != State::connecting) become_idle();
+  become_idle();
   gen_ = order.gen;
   state_ = State::connecting;
-  HttpExchange exchange;
-  exchange.kind = Kind::connect;
-  const ExchangeId id{++last_exchange_};
-  exchanges_.emplace(id, std::move(exchange));
-  orders_.push_back(order::HttpConnect{id});
+  if (has_process() && process_gen_ != gen_) {
+    process_orders_.push_back(order::RenumberChild{process_gen_, gen_});
+    process_gen_ = gen_;
+  }
+  keeps_process_ = false;
+  connect();
 }
 
 void HttpLink::handle(const order::SendToChild& order, Now now) {
@@ -44,30 +45,42 @@ void HttpLink::handle(const order::SendToChild& order, Now now) {
   if (order.gen != gen_) return;
   OwnedLine line(order.line.text());
   // What comes while the child is being lost is refused with the rest.
-  if (state_ == State::up || state_ == State::losing) take_line(std::move(line));
+  const bool is_there = state_ != State::idle && state_ != State::leaving;
+  if (is_there) take_line(std::move(line));
   advance();
 }
 
 void HttpLink::handle(const order::CloseChildInput& order, Now now) {
   now_ = now;
   if (order.gen != gen_) return;
+  const bool leaves_process = !has_process() || (order.is_at_end && !options_.ends_daemon);
+  if (!leaves_process) process_orders_.push_back(order);
   if (state_ == State::connecting) {
     const Generation gen = gen_;
     become_idle();
     tell(fact::ChildStartFailed{gen, "it is not wanted any more", false, false, Milliseconds{}});
-  } else if (state_ == State::up || state_ == State::losing) {
-    leave();
+  } else if (state_ == State::up || state_ == State::losing || state_ == State::launching) {
+    leave(leaves_process);
   }
 }
 
-/// No process of the daemon is ours.
 void HttpLink::handle(const order::SignalUnit& order, Now) {
-  if (order.gen == gen_) tell(fact::UnitSignalled{order.gen, {}});
+  if (order.gen != gen_) return;
+  if (process_gen_ == gen_ && !keeps_process_) {
+    process_orders_.push_back(order);
+  } else {
+    tell(fact::UnitSignalled{order.gen, {}});
+  }
 }
 
 void HttpLink::handle(const order::ReleaseChild& order, Now now) {
   now_ = now;
-  if (order.gen == gen_) become_idle();
+  if (order.gen != gen_) return;
+  become_idle();
+  if (process_gen_ != order.gen || keeps_process_) return;
+  process_orders_.push_back(order);
+  process_gen_ = kNoGeneration;
+  pid_ = 0;
 }
 
 void HttpLink::handle(const HttpFact& fact, Now now) {
@@ -89,16 +102,22 @@ void HttpLink::handle_timeout(Now now) {
     return true;
   });
   for (HttpExchange& exchange : due) send(std::move(exchange));
+  if (is_due(connect_at_, now)) connect();
+  if (is_due(judge_at_, now)) judge();
   advance();
 }
 
 std::optional<Instant> HttpLink::next_timeout() const {
   std::optional<Instant> first = deadline_;
+  earlier(first, connect_at_);
+  earlier(first, judge_at_);
   for (const Later& later : later_) earlier(first, later.at);
   return first;
 }
 
 std::optional<HttpOrder> HttpLink::poll_order() { return pop(orders_); }
+
+std::optional<Order> HttpLink::poll_process_order() { return pop(process_orders_); }
 
 std::optional<order::Log> HttpLink::poll_log() { return pop(logs_); }
 
@@ -199,7 +218,7 @@ std::size_t HttpLink::request_count() const {
 /// lost is over as soon as nothing is awaited any more.
 void HttpLink::advance() {
   if (state_ == State::up) send_what_may();
-  if (state_ != State::losing) return;
+  if (state_ != State::losing && state_ != State::dying) return;
   // Nothing that was not sent had an effect.
   for (auto& waiting : std::exchange(outbox_, {})) {
     if (waiting.is_request) {
@@ -207,8 +226,13 @@ void HttpLink::advance() {
     }
   }
   express_.clear();
-  const bool is_awaiting = request_count() > 0;
-  if (!is_awaiting) finish_losing();
+  if (request_count() > 0) return;
+  if (state_ == State::losing) {
+    finish_losing();
+  } else {
+    become_idle();
+    tell(fact::ChildOutputEnded{gen_});
+  }
 }
 
 void HttpLink::send_what_may() {
@@ -286,22 +310,25 @@ void HttpLink::begin_losing(fact::ChildLost::Of of, std::string why) {
 void HttpLink::finish_losing() {
   fact::ChildLost lost = std::move(lost_);
   lost.gen = gen_;
+  keeps_process_ = has_process();
   become_idle();
   tell(std::move(lost));
 }
 
-/// The child is taken down: what it does is given up, and its session is ended.
-void HttpLink::leave() {
+/// The child is taken down: what it does is given up, and its session is ended. Unless it is left,
+/// a process of ours then ends as any other.
+void HttpLink::leave(bool leaves_process) {
   const bool has_session = !session_id_.empty() && !options_.keeps_session;
   const bool is_there = state_ == State::up;
+  keeps_process_ = leaves_process && has_process();
   abort_all();
   lost_ = {};
   if (!has_session || !is_there) {
-    finish_losing();
+    if (leaves_process) finish_losing();
     return;
   }
   state_ = State::leaving;
-  deadline_ = now_.steady + limits::kHttpEndWait;
+  if (leaves_process) deadline_ = now_.steady + limits::kHttpEndWait;
   HttpExchange exchange;
   exchange.kind = Kind::end;
   exchange.target = target_.empty() ? options_.url.target : target_;
@@ -320,6 +347,9 @@ void HttpLink::become_idle() {
   abort_all();
   state_ = State::idle;
   deadline_.reset();
+  connect_at_.reset();
+  judge_at_.reset();
+  unjudged_.clear();
   session_id_.clear();
   protocol_version_.clear();
   listener_ = kNoListener;

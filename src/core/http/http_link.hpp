@@ -27,8 +27,13 @@ namespace sitter {
 /// without sessions one process that listens.
 ///
 ///     idle --StartChild--> connecting --> up --> losing --> idle
-///                            |  ^          \--> leaving --> idle
+///                            |  ^  |       |\--> leaving --> idle
+///                            |  |  |       \---> dying --> idle
+///                            |  |  \--> launching --> up
 ///                            \--/ (nothing listens: the start is ordered again)
+///
+/// With a command the daemon is started if nothing listens. Its process then is the process of the
+/// child, as that of any other child, and outlives a session that is lost.
 ///
 /// Notifications and the client's answers hold the lines after them until the daemon has taken
 /// them. Requests hold nothing.
@@ -40,6 +45,10 @@ class HttpLink {
     std::vector<HttpHeader> headers;
     /// Whether the session stays open when its child is taken down.
     bool keeps_session = false;
+    /// Whether the daemon may be started here.
+    bool may_start = false;
+    /// Whether a daemon that was started here ends with the bridge.
+    bool ends_daemon = false;
     std::string sitter_version;
   };
 
@@ -51,11 +60,17 @@ class HttpLink {
   void handle(const order::SignalUnit& order, Now now);
   void handle(const order::ReleaseChild& order, Now now);
   void handle(const HttpFact& fact, Now now);
+  // The facts of the process that `poll_process_order` has started.
+  void handle(const fact::ChildStarted& fact, Now now);
+  void handle(const fact::ChildStartFailed& fact, Now now);
+  void handle(const fact::ChildExited& fact, Now now);
   /// Harmless when nothing is due.
   void handle_timeout(Now now);
   std::optional<Instant> next_timeout() const;
 
   std::optional<HttpOrder> poll_order();
+  /// The next order for the process of the daemon.
+  std::optional<Order> poll_process_order();
   std::optional<order::Log> poll_log();
   /// The next fact of the child. Its views are valid until the next call.
   std::optional<Fact> poll_fact();
@@ -64,7 +79,9 @@ class HttpLink {
   enum class State : std::uint8_t {
     idle,        ///< there is no child
     connecting,  ///< a first connection is being opened
+    launching,   ///< the process of the daemon was started, and does not listen yet
     up,          ///< the child was started
+    dying,       ///< the process of the daemon has exited, and its last answers are read
     losing,      ///< the child is lost, and what it was asked may still be answered for a moment
     leaving,     ///< the child is taken down, and the session is being ended
   };
@@ -88,12 +105,21 @@ class HttpLink {
   void resume(HttpExchange exchange);
   void begin_losing(fact::ChildLost::Of of, std::string why);
   void finish_losing();
-  void leave();
+  void leave(bool leaves_process);
   void become_idle();
   void abort_all();
   void advance();
   std::size_t request_count() const;
   Milliseconds next_wait();
+
+  // http_link_process.cpp: the process of a daemon that was started here
+  bool has_process() const { return pid_ != 0; }
+  void connect();
+  void on_connected(ListenerId listener);
+  void on_not_connected(std::string reason);
+  void judge_later(HttpExchange exchange, std::string why);
+  void judge();
+  void on_left();
 
   // http_link_responses.cpp: what comes over HTTP
   void on(const fact::HttpConnected& fact);
@@ -152,10 +178,22 @@ class HttpLink {
   std::vector<Later> later_;
   int failures_ = 0;
 
+  /// The process of the daemon, if it was started here and has not exited, and the generation that
+  /// the shell knows it by.
+  std::int64_t pid_ = 0;
+  Generation process_gen_ = kNoGeneration;
+  /// The session was lost and not the process.
+  bool keeps_process_ = false;
+  std::optional<Instant> connect_at_;
+  /// Requests whose connection has ended. Perhaps the process has exited, which is seen soon.
+  std::vector<std::pair<HttpExchange, std::string>> unjudged_;
+  std::optional<Instant> judge_at_;
+
   fact::ChildLost lost_;
   std::optional<Instant> deadline_;
 
   std::deque<HttpOrder> orders_;
+  std::deque<Order> process_orders_;
   std::deque<order::Log> logs_;
   std::deque<Told> facts_;
   OwnedLine told_line_;

@@ -26,10 +26,7 @@ bool is_success(int status) { return status >= 200 && status < 300; }
 }  // namespace
 
 void HttpLink::on(const fact::HttpConnected& fact) {
-  if (exchanges_.erase(fact.exchange) == 0 || state_ != State::connecting) return;
-  listener_ = fact.listener;
-  state_ = State::up;
-  tell(fact::ChildStarted{gen_, 0});
+  if (exchanges_.erase(fact.exchange) > 0) on_connected(fact.listener);
 }
 
 void HttpLink::on(const fact::HttpHead& fact) {
@@ -114,7 +111,7 @@ void HttpLink::on_response(HttpExchange exchange) {
     case Kind::connect:
       break;
     case Kind::end:
-      finish_losing();
+      on_left();
       break;
     case Kind::stream:
       on_stream_response(std::move(exchange));
@@ -224,7 +221,7 @@ void HttpLink::on(const fact::HttpFailed& fact) {
   if (node.empty()) return;
   HttpExchange exchange = std::move(node.mapped());
   if (exchange.kind == Kind::end) {
-    finish_losing();
+    on_left();
   } else if (fact.kind != fact::HttpFailed::Kind::broken) {
     on_unreachable(std::move(exchange), fact);
   } else if (exchange.kind == Kind::stream) {
@@ -239,8 +236,7 @@ void HttpLink::on(const fact::HttpFailed& fact) {
 /// Nothing of the exchange was sent.
 void HttpLink::on_unreachable(HttpExchange exchange, const fact::HttpFailed& fact) {
   if (exchange.kind == Kind::connect) {
-    if (state_ != State::connecting) return;
-    tell(fact::ChildStartFailed{gen_, fact.reason, false, false, next_wait()});
+    on_not_connected(fact.reason);
     return;
   }
   const bool is_restarted = fact.kind == fact::HttpFailed::Kind::other_listener;
@@ -267,7 +263,7 @@ void HttpLink::on_broken(HttpExchange exchange, std::string why) {
                           !exchange.last_event_id.empty() &&
                           exchange.empty_resumes < limits::kHttpEmptyResumesMax;
   if (!may_resume) {
-    lose(std::move(exchange), std::move(why));
+    judge_later(std::move(exchange), std::move(why));
     return;
   }
   exchange.is_resumed = true;

@@ -33,6 +33,8 @@ class HttpChild {
   std::optional<Instant> next_timeout() const { return link_.next_timeout(); }
   /// The next fact of the child. Its views are valid until the next call.
   std::optional<Fact> next_fact() { return link_.poll_fact(); }
+  /// The next order for the process of the daemon, whose facts go to `handle`.
+  std::optional<Order> next_process_order() { return link_.poll_process_order(); }
 
   void set_paused(bool paused) { client_.set_paused(paused); }
 

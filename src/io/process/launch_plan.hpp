@@ -21,6 +21,8 @@ struct LaunchRequest {
   /// Read anew at every launch. Empty: no file.
   std::string env_file;
   Role role = Role::child;
+  /// Whether the process may go on when the bridge has ended.
+  bool outlives_bridge = false;
 };
 
 /// A build command for the system's shell, to be run in `cwd`.
@@ -47,6 +49,8 @@ struct LaunchPlan {
   std::vector<std::string> environment;
   /// Whether stdout goes to the same pipe as stderr, so that their order is kept.
   bool merges_outputs = false;
+  /// Whether the process goes on when the bridge ends. Somebody must then read its output.
+  bool outlives_bridge = false;
 };
 
 using PlannedLaunch = std::variant<LaunchPlan, LaunchFailure>;

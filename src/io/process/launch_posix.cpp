@@ -85,11 +85,12 @@ struct ChildSetup {
   std::optional<std::uint64_t> lock_limit;
   Generation gen;
   Keeper* keeper;
+  bool outlives_bridge;
 
   template <class... Ignored>
   error_code on_exec_setup(Ignored&&...) const {
     setsid();
-    if (!platform::die_with_parent(parent)) _exit(kExecFailed);
+    if (!outlives_bridge && !platform::die_with_parent(parent)) _exit(kExecFailed);
     if (lock_limit) platform::set_lock_limit(*lock_limit);
     // If the keeper is gone, it is replaced when its end is noticed.
     if (keeper != nullptr) keeper->child_started(gen, this_process());
@@ -168,7 +169,8 @@ Started start(const LaunchPlan& plan, const Pipes& pipes, Generation gen, Keeper
   std::vector<const char*> arguments = pointers(plan.arguments);
   const std::string mark = unit_variable(this_process(), gen);
   std::vector<const char*> environment = pointers(plan.environment);
-  environment.insert(environment.begin(), mark.c_str());
+  // The mark says that the process must not outlive the bridge.
+  if (!plan.outlives_bridge) environment.insert(environment.begin(), mark.c_str());
 
   pid_t parent = getpid();
   const FileDescriptor& error_end = pipes.error.write_end;
@@ -180,7 +182,8 @@ Started start(const LaunchPlan& plan, const Pipes& pipes, Generation gen, Keeper
                    parent,
                    unit_lock_limit(this_process(), gen),
                    gen,
-                   keeper};
+                   keeper,
+                   plan.outlives_bridge};
   process::posix::default_launcher launcher;
   launcher.env = environment.data();
   boost::asio::execution_context nothing_registered;

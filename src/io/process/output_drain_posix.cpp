@@ -1,0 +1,86 @@
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+#include "io/process/output_drain.hpp"
+#include "io/system/platform.hpp"
+#include "io/system/signals_blocked.hpp"
+
+namespace sitter {
+namespace {
+
+/// The descriptors that are kept come right after the standard descriptors.
+constexpr int kFirst = STDERR_FILENO + 1;
+constexpr int kLife = kFirst;
+constexpr int kInput = kFirst + 1;
+constexpr int kOutput = kFirst + 2;
+constexpr int kError = kFirst + 3;
+constexpr int kAbove = kFirst + 4;
+
+void leave_the_bridge(const std::array<int, 4>& kept) {
+  setsid();
+  for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2}) {
+    std::signal(signal, SIG_IGN);
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  platform::set_process_title("sitter-drain");
+  if (chdir("/") != 0) _exit(1);
+  // Move the kept descriptors above all that are overwritten below.
+  std::array<int, 4> high{};
+  for (std::size_t i = 0; i < kept.size(); ++i) high[i] = fcntl(kept[i], F_DUPFD, kAbove);
+  const int null = open("/dev/null", O_RDWR);
+  for (int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(null, standard);
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if (dup2(high[i], kFirst + static_cast<int>(i)) < 0) _exit(1);
+  }
+  platform::close_from(kAbove);
+}
+
+void wait_for_end_of_bridge() {
+  char byte = 0;
+  while (read(kLife, &byte, 1) < 0 && errno == EINTR) {
+  }
+}
+
+/// False at the end of the output.
+bool drop_from(int output) {
+  std::array<char, 16384> bytes;
+  const ssize_t count = read(output, bytes.data(), bytes.size());
+  return count > 0 || (count < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+[[noreturn]] void drain() {
+  wait_for_end_of_bridge();
+  std::array<pollfd, 2> outputs{pollfd{kOutput, POLLIN, 0}, pollfd{kError, POLLIN, 0}};
+  while (outputs[0].fd >= 0 || outputs[1].fd >= 0) {
+    if (poll(outputs.data(), outputs.size(), -1) < 0) continue;
+    for (pollfd& output : outputs) {
+      if (output.revents != 0 && !drop_from(output.fd)) output.fd = -1;
+    }
+  }
+  _exit(0);
+}
+
+}  // namespace
+
+std::optional<OutputDrain> OutputDrain::start(const Launched& daemon) {
+  auto pipe = platform::open_pipe();
+  if (!pipe) return std::nullopt;
+  SignalsBlocked blocked;
+  const pid_t pid = fork();
+  if (pid < 0) return std::nullopt;
+  if (pid == 0) {
+    leave_the_bridge({pipe->read_end.number(), daemon.input.number(), daemon.output.number(),
+                      daemon.error.number()});
+    drain();
+  }
+  return OutputDrain(pid, std::move(pipe->write_end));
+}
+
+}  // namespace sitter
