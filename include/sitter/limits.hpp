@@ -379,6 +379,14 @@ inline constexpr std::size_t kSentLinesMax = 16;
 /// A longer call is not kept. The arguments of few calls are a tenth as long.
 inline constexpr std::size_t kSentLineMax = 64 * kKiB;
 
+/// The id and the type of an event of an HTTP daemon. The id is sent back in a header, and servers
+/// refuse a longer one: nginx and Apache read 8 KiB for a header. A longer value is ignored.
+inline constexpr std::size_t kEventFieldMax = 4 * kKiB;
+
+/// The longest wait that an HTTP daemon can ask for, with `retry` or `Retry-After`. A daemon under
+/// development comes back within minutes, whatever it has asked for.
+inline constexpr Milliseconds kHttpWaitMax{5 * 60 * 1000};
+
 /// How long the name of a tool may be (MCP 2025-11-25, "Tool Names").
 inline constexpr std::size_t kToolNameMax = 128;
 

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,6 +32,20 @@ constexpr int hex_value(char c) {
 
 /// A character that is neither a space nor a control character nor beyond ASCII.
 constexpr bool is_visible_ascii(char c) { return c > ' ' && c <= '~'; }
+
+/// The number that decimal digits stand for, or the largest one if it is larger. Nothing if the
+/// text is empty or has other characters.
+constexpr std::optional<std::uint64_t> decimal_number(std::string_view text) {
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t number = 0;
+  for (const char c : text) {
+    if (!is_ascii_digit(c)) return std::nullopt;
+    const auto digit = static_cast<std::uint64_t>(c - '0');
+    number = number > (kMax - digit) / 10 ? kMax : 10 * number + digit;
+  }
+  if (text.empty()) return std::nullopt;
+  return number;
+}
 
 /// Whether a text begins with another one, which is in lower case.
 constexpr bool starts_with_ignoring_case(std::string_view text, std::string_view lower) {
