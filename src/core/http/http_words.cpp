@@ -1,0 +1,183 @@
+#include "core/http/http_words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/base/json_text.hpp"
+#include "core/base/text.hpp"
+#include "core/http/ascii.hpp"
+#include "core/http/html_text.hpp"
+#include "core/http/http_date.hpp"
+#include "core/wire/json_view.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+namespace {
+
+struct Status {
+  int number;
+  std::string_view phrase;
+};
+
+/// The registry of HTTP status codes (RFC 9110, 16.2.1).
+constexpr Status kStatuses[] = {
+    {100, "Continue"},
+    {101, "Switching Protocols"},
+    {102, "Processing"},
+    {103, "Early Hints"},
+    {200, "OK"},
+    {201, "Created"},
+    {202, "Accepted"},
+    {203, "Non-Authoritative Information"},
+    {204, "No Content"},
+    {205, "Reset Content"},
+    {206, "Partial Content"},
+    {207, "Multi-Status"},
+    {208, "Already Reported"},
+    {226, "IM Used"},
+    {300, "Multiple Choices"},
+    {301, "Moved Permanently"},
+    {302, "Found"},
+    {303, "See Other"},
+    {304, "Not Modified"},
+    {305, "Use Proxy"},
+    {307, "Temporary Redirect"},
+    {308, "Permanent Redirect"},
+    {400, "Bad Request"},
+    {401, "Unauthorized"},
+    {402, "Payment Required"},
+    {403, "Forbidden"},
+    {404, "Not Found"},
+    {405, "Method Not Allowed"},
+    {406, "Not Acceptable"},
+    {407, "Proxy Authentication Required"},
+    {408, "Request Timeout"},
+    {409, "Conflict"},
+    {410, "Gone"},
+    {411, "Length Required"},
+    {412, "Precondition Failed"},
+    {413, "Content Too Large"},
+    {414, "URI Too Long"},
+    {415, "Unsupported Media Type"},
+    {416, "Range Not Satisfiable"},
+    {417, "Expectation Failed"},
+    {421, "Misdirected Request"},
+    {422, "Unprocessable Content"},
+    {423, "Locked"},
+    {424, "Failed Dependency"},
+    {425, "Too Early"},
+    {426, "Upgrade Required"},
+    {428, "Precondition Required"},
+    {429, "Too Many Requests"},
+    {431, "Request Header Fields Too Large"},
+    {451, "Unavailable For Legal Reasons"},
+    {500, "Internal Server Error"},
+    {501, "Not Implemented"},
+    {502, "Bad Gateway"},
+    {503, "Service Unavailable"},
+    {504, "Gateway Timeout"},
+    {505, "HTTP Version Not Supported"},
+    {506, "Variant Also Negotiates"},
+    {507, "Insufficient Storage"},
+    {508, "Loop Detected"},
+    {511, "Network Authentication Required"},
+};
+
+/// The type and subtype of a Content-Type.
+std::string media_type(std::string_view content_type) {
+  return ascii_lower(without_blanks(content_type.substr(0, content_type.find(';'))));
+}
+
+bool is_html(std::string_view body, std::string_view content_type) {
+  const std::string type = media_type(content_type);
+  if (type == "text/html" || type == "application/xhtml+xml") return true;
+  const std::string_view text = json_trimmed(body);
+  return starts_with_ignoring_case(text, "<!doctype html") ||
+         starts_with_ignoring_case(text, "<html");
+}
+
+/// On one line, with each run of blanks as one space.
+std::string folded(std::string_view bytes) {
+  std::string text;
+  for (const char c : one_line(bytes)) {
+    const bool is_blank = c == ' ' || c == '\t';
+    if (!is_blank) {
+      text += c;
+    } else if (!text.ends_with(' ')) {
+      text += ' ';
+    }
+  }
+  return text;
+}
+
+/// At most `count` characters of valid UTF-8, and a mark if there are more.
+std::string first_characters(std::string_view text, std::size_t count) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool begins_character = (static_cast<unsigned char>(text[at]) & 0xC0U) != 0x80;
+    if (begins_character && count-- == 0) return std::string(text.substr(0, at)) + "…";
+  }
+  return std::string(text);
+}
+
+std::string html_words(std::string_view body) {
+  const HtmlText html = html_text(body);
+  const std::string title = folded(html.title);
+  const std::string text = folded(html.text);
+  if (title.empty() || text.starts_with(title)) return text;
+  return text.empty() ? title : title + ": " + text;
+}
+
+}  // namespace
+
+std::string status_line(int status) {
+  for (const auto& [number, phrase] : kStatuses) {
+    if (number == status) return fmt::format("{} {}", number, phrase);
+  }
+  return fmt::format("{}", status);
+}
+
+bool is_json_type(std::string_view content_type) {
+  return media_type(content_type) == "application/json";
+}
+
+bool is_event_stream_type(std::string_view content_type) {
+  return media_type(content_type) == "text/event-stream";
+}
+
+std::string body_words(std::string_view body, std::string_view content_type) {
+  body = body.substr(0, limits::kBodyReadMax);
+  const std::string words = is_html(body, content_type) ? html_words(body) : folded(body);
+  return first_characters(words, limits::kBodyWordsMax);
+}
+
+std::string challenge_words(std::string_view www_authenticate) {
+  return brief(www_authenticate, limits::kChallengeBytesMax);
+}
+
+std::optional<Milliseconds> retry_after(std::string_view value, WallTime now) {
+  value = without_blanks(value);
+  if (const auto seconds = decimal_number(value)) {
+    constexpr std::uint64_t kMax = limits::kHttpWaitMax / std::chrono::seconds(1);
+    return std::chrono::seconds(std::min(*seconds, kMax));
+  }
+  const auto date = http_date(value, now);
+  if (!date) return std::nullopt;
+  const Milliseconds wait = *date - std::chrono::floor<Milliseconds>(now);
+  return std::clamp(wait, Milliseconds(0), limits::kHttpWaitMax);
+}
+
+std::optional<RpcError> rpc_error(std::string_view body) {
+  const std::string_view object = json_trimmed(body);
+  if (!is_object(object) || !has_json_grammar(object)) return std::nullopt;
+  const auto [error, id] = members<2>(object, {"error", "id"});
+  const std::string_view code = member(error, "code");
+  const bool is_integer = is_json_number(code) && code.find_first_of(".eE") == code.npos;
+  if (!is_object(error) || !is_integer) return std::nullopt;
+  return RpcError{error, is_there(id) ? id : std::string_view()};
+}
+
+}  // namespace sitter

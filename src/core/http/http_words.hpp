@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sitter/time.hpp"
+
+// What the bridge reads in a response that is no message of the protocol.
+
+namespace sitter {
+
+/// "503 Service Unavailable", or the number alone if it has no registered phrase.
+std::string status_line(int status);
+
+/// Whether a Content-Type names this type, whatever its parameters are (RFC 9110, 8.3.1).
+bool is_json_type(std::string_view content_type);
+bool is_event_stream_type(std::string_view content_type);
+
+/// The beginning of a body, on one line, at most `limits::kBodyWordsMax` characters. Of HTML only
+/// the text is shown, with the title first.
+std::string body_words(std::string_view body, std::string_view content_type);
+
+/// WWW-Authenticate, on one line and shortened.
+std::string challenge_words(std::string_view www_authenticate);
+
+/// How long a Retry-After asks to wait, at most `limits::kHttpWaitMax`. Nothing if the value is
+/// neither a number of seconds nor a date (RFC 9110, 10.2.3).
+std::optional<Milliseconds> retry_after(std::string_view value, WallTime now);
+
+/// An error that the body of a refusal may carry instead of a text for people. Views into the body.
+struct RpcError {
+  std::string_view error;  ///< the raw object
+  std::string_view id;     ///< raw; empty if it is null or missing
+};
+
+/// The error if the body is valid JSON, and an object with an error that has a code.
+std::optional<RpcError> rpc_error(std::string_view body);
+
+}  // namespace sitter

@@ -1,0 +1,256 @@
+#include "core/http/http_words.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+#include "sitter/limits.hpp"
+#include "support/messages.hpp"
+
+namespace sitter {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string html(const std::string& body) { return body_words(body, "text/html; charset=utf-8"); }
+std::string plain(const std::string& body) { return body_words(body, "text/plain"); }
+
+TEST(StatusLineTest, TheRegisteredPhraseFollowsTheNumber) {
+  EXPECT_EQ(status_line(200), "200 OK");
+  EXPECT_EQ(status_line(404), "404 Not Found");
+  EXPECT_EQ(status_line(413), "413 Content Too Large");
+  EXPECT_EQ(status_line(503), "503 Service Unavailable");
+  EXPECT_EQ(status_line(511), "511 Network Authentication Required");
+  EXPECT_EQ(status_line(100), "100 Continue");
+}
+
+TEST(StatusLineTest, AnotherNumberStandsAlone) {
+  for (const int status : {0, 99, 209, 306, 418, 430, 499, 509, 599, 1000, -1}) {
+    EXPECT_EQ(status_line(status), std::to_string(status));
+  }
+}
+
+TEST(MediaTypeTest, CaseAndParametersDoNotCount) {
+  for (const char* type :
+       {"application/json", "Application/JSON", " application/json ",
+        "application/json;charset=utf-8", "application/json ; charset=\"a;b\""}) {
+    EXPECT_TRUE(is_json_type(type)) << type;
+    EXPECT_FALSE(is_event_stream_type(type)) << type;
+  }
+  EXPECT_TRUE(is_event_stream_type("Text/Event-Stream; charset=utf-8"));
+  for (const char* type : {"", ";", "application/jsonp", "application/json5; a", "text/json",
+                           "application/problem+json", "application", "application/json, text/html",
+                           "text/html; application/json"}) {
+    EXPECT_FALSE(is_json_type(type)) << type;
+    EXPECT_FALSE(is_event_stream_type(type)) << type;
+  }
+}
+
+TEST(BodyWordsTest, PlainTextIsShownOnOneLine) {
+  EXPECT_EQ(plain("upstream connect error\r\nreset  \t before headers\n"),
+            "upstream connect error reset before headers");
+  EXPECT_EQ(plain(R"json({"detail": "Not Found"})json"), R"json({"detail": "Not Found"})json");
+  EXPECT_EQ(plain("a < b && c > d &amp; e"), "a < b && c > d &amp; e");
+  EXPECT_EQ(plain(""), "");
+  EXPECT_EQ(plain(" \r\n "), "");
+}
+
+TEST(BodyWordsTest, BytesThatAreNoTextAreMadeReadable) {
+  EXPECT_EQ(plain("a\x1B[31mb\xFF\x01"), "ab\xEF\xBF\xBD");
+  EXPECT_EQ(html("<p>a&#27;[31mb&#x202e;c</p>"), "abc");
+}
+
+TEST(BodyWordsTest, At200CharactersTheTextIsWholeAndALongerOneIsCut) {
+  ASSERT_EQ(limits::kBodyWordsMax, 200U);
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += "\xC3\xBC";
+  EXPECT_EQ(plain(text), text);
+  EXPECT_EQ(plain(text + "x"), text + "…");
+  EXPECT_EQ(html("<p>" + text + "</p>"), text);
+  EXPECT_EQ(html("<p>" + text + "\xC3\xBC</p>"), text + "…");
+}
+
+TEST(BodyWordsTest, OfABodyTheFirst64KiBAreRead) {
+  ASSERT_EQ(limits::kBodyReadMax, 65536U);
+  const std::string blanks(65533, ' ');
+  EXPECT_EQ(plain(blanks + "abc"), "abc");
+  EXPECT_EQ(plain(blanks + "abcd"), "abc");
+  EXPECT_EQ(html("<!--" + std::string(65526, 'x') + "-->abc"), "abc");
+}
+
+TEST(BodyWordsTest, OfHtmlTheTextIsShownWithItsTitleFirst) {
+  EXPECT_EQ(html("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                 "<title>Error</title>\n</head>\n<body>\n<pre>Cannot POST /mcp</pre>\n</body>\n"
+                 "</html>\n"),
+            "Error: Cannot POST /mcp");
+  EXPECT_EQ(html("<p>late</p><TITLE lang=de>A\n title</TITLE>"), "A title: late");
+  EXPECT_EQ(html("<title></title><p>text"), "text");
+  EXPECT_EQ(html("<title>only</title>"), "only");
+}
+
+TEST(BodyWordsTest, ATitleThatTheTextRepeatsIsShownOnce) {
+  EXPECT_EQ(html("<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n"
+                 "<center><h1>502 Bad Gateway</h1></center>\r\n<hr><center>nginx/1.22.1</center>"),
+            "502 Bad Gateway nginx/1.22.1");
+}
+
+TEST(BodyWordsTest, ScriptsStylesAndCommentsAreNoText) {
+  EXPECT_EQ(html("<style>p { color: red }</style><p>a</p><script>if (a < b) { \"</p>\" }</script>"
+                 "<!-- <p>no</p> --><p>b</p>"),
+            "a b");
+  EXPECT_EQ(html("a<SCRIPT src=x>no</script >b"), "a b");
+  EXPECT_EQ(html("a<style>no"), "a");
+  EXPECT_EQ(html("a<!-- no"), "a");
+  EXPECT_EQ(html("<styles>yes</styles>"), "yes");
+}
+
+TEST(BodyWordsTest, OnlyTagsOfBlocksSeparateWords) {
+  EXPECT_EQ(html("<p>Cannot <code>GET</code> <b>/x</b>.</p><p>Bye<br/>now</p>"),
+            "Cannot GET /x. Bye now");
+  EXPECT_EQ(html("a<td>b"), "a b");
+}
+
+TEST(BodyWordsTest, WhatOnlyLooksLikeATagIsText) {
+  EXPECT_EQ(html("1 < 2 <3 <> a<"), "1 < 2 <3 <> a<");
+  EXPECT_EQ(html("<p title=\"a > b\" x='>'>c</p>"), "c");
+  EXPECT_EQ(html("a<p title=\"b"), "a");
+}
+
+TEST(BodyWordsTest, EntitiesAreDecoded) {
+  EXPECT_EQ(html("&lt;b&gt; &amp; &quot;c&quot; &apos;d&#39; &#x2F;&#X2f;&#8364;&nbsp;e"),
+            "<b> & \"c\" 'd' //\xE2\x82\xAC e");
+  EXPECT_EQ(html("&amp;lt; &copy; &mdash; &hellip;"), "&lt; \xC2\xA9 \xE2\x80\x94 \xE2\x80\xA6");
+}
+
+TEST(BodyWordsTest, WhatIsNoEntityIsText) {
+  for (const char* text : {"a & b", "&", "&;", "&#;", "&#x;", "&#xg;", "&unknown;", "&amp",
+                           "a&b=c;", "&#1114112;", "&#xD800;", "&#99999999999999999999;"}) {
+    EXPECT_EQ(html(text), text);
+  }
+}
+
+TEST(BodyWordsTest, HtmlIsRecognizedByItsTypeOrItsBeginning) {
+  EXPECT_EQ(body_words("<b>a</b>", "TEXT/HTML"), "a");
+  EXPECT_EQ(body_words("<b>a</b>", "application/xhtml+xml"), "a");
+  EXPECT_EQ(body_words("\n <!doctype HTML><p>a</p>", ""), "a");
+  EXPECT_EQ(body_words("<HTML><p>a</p>", "text/plain"), "a");
+  EXPECT_EQ(body_words("<b>a</b>", "text/xml"), "<b>a</b>");
+}
+
+TEST(ChallengeWordsTest, AreOneLineOf200Bytes) {
+  ASSERT_EQ(limits::kChallengeBytesMax, 200U);
+  EXPECT_EQ(challenge_words("Bearer realm=\"x\",\t error=\"y\""),
+            "Bearer realm=\"x\",\t error=\"y\"");
+  EXPECT_EQ(challenge_words(std::string(200, 'x')), std::string(200, 'x'));
+  EXPECT_THAT(challenge_words(std::string(201, 'x')), HasSubstr("1 bytes cut"));
+}
+
+/// 2026-03-01, 12:00:00 UTC.
+constexpr WallTime kNoon =
+    std::chrono::sys_days{std::chrono::year{2026} / 3 / 1} + std::chrono::hours{12};
+
+TEST(RetryAfterTest, SecondsCountFromNow) {
+  EXPECT_EQ(retry_after("0", kNoon), seconds(0));
+  EXPECT_EQ(retry_after("120", kNoon), seconds(120));
+  EXPECT_EQ(retry_after(" 7 ", kNoon), seconds(7));
+}
+
+TEST(RetryAfterTest, ADateMayHaveEachOfItsThreeForms) {
+  EXPECT_EQ(retry_after("Sun, 01 Mar 2026 12:00:30 GMT", kNoon), seconds(30));
+  EXPECT_EQ(retry_after("Sunday, 01-Mar-26 12:01:00 GMT", kNoon), seconds(60));
+  EXPECT_EQ(retry_after("Sun Mar  1 12:02:00 2026", kNoon), seconds(120));
+  EXPECT_EQ(retry_after("Sun Mar 01 12:02:00 2026", kNoon), seconds(120));
+}
+
+TEST(RetryAfterTest, ADateThatIsOverMeansNow) {
+  EXPECT_EQ(retry_after("Sun, 01 Mar 2026 12:00:00 GMT", kNoon), seconds(0));
+  EXPECT_EQ(retry_after("Sun, 06 Nov 1994 08:49:37 GMT", kNoon), seconds(0));
+  EXPECT_EQ(retry_after("Thu, 01 Jan 0001 00:00:00 GMT", kNoon), seconds(0));
+}
+
+TEST(RetryAfterTest, AYearOfTwoDigitsIsAtMost50YearsAhead) {
+  EXPECT_EQ(retry_after("Sunday, 01-Mar-76 12:00:00 GMT", kNoon), seconds(300));
+  EXPECT_EQ(retry_after("Sunday, 01-Mar-77 12:00:00 GMT", kNoon), seconds(0));
+  EXPECT_EQ(retry_after("Sunday, 06-Nov-94 08:49:37 GMT", kNoon), seconds(0));
+}
+
+TEST(RetryAfterTest, FiveMinutesAreTheLongestWait) {
+  EXPECT_EQ(retry_after("300", kNoon), seconds(300));
+  EXPECT_EQ(retry_after("301", kNoon), seconds(300));
+  EXPECT_EQ(retry_after("99999999999999999999999", kNoon), seconds(300));
+  EXPECT_EQ(retry_after("Sun, 01 Mar 2026 12:05:00 GMT", kNoon), seconds(300));
+  EXPECT_EQ(retry_after("Sun, 01 Mar 2026 12:05:01 GMT", kNoon), seconds(300));
+  EXPECT_EQ(retry_after("Fri, 31 Dec 9999 23:59:59 GMT", kNoon), seconds(300));
+}
+
+TEST(RetryAfterTest, LeapDaysAndLeapSecondsAreDates) {
+  const WallTime leap_day = std::chrono::sys_days{std::chrono::year{2028} / 2 / 29};
+  EXPECT_EQ(retry_after("Tue, 29 Feb 2028 00:00:10 GMT", leap_day), seconds(10));
+  EXPECT_EQ(retry_after("Sun, 01 Mar 2026 12:00:60 GMT", kNoon), seconds(60));
+}
+
+TEST(RetryAfterTest, AnythingElseIsNoWait) {
+  for (const char* value : {"",
+                            " ",
+                            "-1",
+                            "1.5",
+                            "1s",
+                            "soon",
+                            "0x10",
+                            "Sun, 01 Mar 2026 12:00:30",
+                            "Sun, 01 Mar 2026 12:00:30 CET",
+                            "Sun, 29 Feb 2026 12:00:30 GMT",
+                            "Sun, 32 Mar 2026 12:00:30 GMT",
+                            "Sun, 00 Mar 2026 12:00:30 GMT",
+                            "Sun, 01 Mai 2026 12:00:30 GMT",
+                            "Sun, 01 Mar 2026 24:00:00 GMT",
+                            "Sun, 01 Mar 2026 12:60:00 GMT",
+                            "Sun, 01 Mar 2026 12:00:61 GMT",
+                            "Sun, 01 Mar 2026 12:00 GMT",
+                            "Sun, 1 Mar 2026 12:00:30 GMT",
+                            "01 Mar 2026 12:00:30 GMT",
+                            "Sun, 01 Mar 26 12:00:30 GMT",
+                            "Sunday, 01-Mar-2026 12:00:30 GMT",
+                            "Sun Mar 1 12:02:00 2026",
+                            "Sun, 01 Mar 2026 12:00:30 GMT x",
+                            "Sun, 01 Mar -026 12:00:30 GMT"}) {
+    EXPECT_FALSE(retry_after(value, kNoon)) << value;
+  }
+}
+
+TEST(RpcErrorTest, IsAnErrorWithACode) {
+  const std::string body = " " + error(7, -32020, "Header mismatch") + "\n";
+  const auto found = rpc_error(body);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->error, R"json({"code":-32020,"message":"Header mismatch"})json");
+  EXPECT_EQ(found->id, "7");
+}
+
+TEST(RpcErrorTest, TheIdMayBeMissing) {
+  const std::string without = R"json({"jsonrpc":"2.0","error":{"code":-32600}})json";
+  ASSERT_TRUE(rpc_error(without));
+  EXPECT_EQ(rpc_error(without)->id, "");
+  const std::string with_null = error("null", -32600, "x");
+  EXPECT_EQ(rpc_error(with_null)->id, "");
+  const std::string with_text = error("\"a\"", -32600, "x");
+  EXPECT_EQ(rpc_error(with_text)->id, "\"a\"");
+}
+
+TEST(RpcErrorTest, OtherBodiesAreNone) {
+  for (const char* body :
+       {"", "Not Found", "null", "[]", "{}", R"json({"error":"not found"})json",
+        R"json({"error":{"message":"x"}})json", R"json({"error":{"code":"E1"}})json",
+        R"json({"error":{"code":1.5}})json", R"json({"error":[{"code":1}]})json",
+        R"json([{"error":{"code":1}}])json", R"json({"error":{"code":1})json",
+        R"json({"error":{"code":1}} x)json", R"json({"error":{"code":1,}})json",
+        R"json({"error":null,"result":{}})json", R"json({"error":{"code":1e400}})json"}) {
+    EXPECT_FALSE(rpc_error(body)) << body;
+  }
+}
+
+}  // namespace
+}  // namespace sitter
