@@ -395,6 +395,12 @@ inline constexpr std::size_t kBodyReadMax = 64 * kKiB;
 /// How many bytes of WWW-Authenticate an error shows: a scheme, a realm and a reason.
 inline constexpr std::size_t kChallengeBytesMax = 200;
 
+/// Tools with parameters that a client of an HTTP daemon repeats in headers. Clients refuse a list
+/// of so many tools. The second bound is for the memory of the names: about 200 bytes for each
+/// parameter, and few tools have more than one. Calls of further tools leave without such headers.
+inline constexpr std::size_t kHeaderToolsMax = 1000;
+inline constexpr std::size_t kHeaderNamesMax = kMiB;
+
 /// How long the name of a tool may be (MCP 2025-11-25, "Tool Names").
 inline constexpr std::size_t kToolNameMax = 128;
 
