@@ -468,6 +468,18 @@ inline constexpr std::size_t kSourceNameMax = 200;
 inline constexpr Milliseconds kBusyFileWait{2000};
 inline constexpr Milliseconds kBusyFileInterval{100};
 
+/// The largest file of trusted certificates that is read. The bundles of the distributions have
+/// 200 KiB; one with the text form of each certificate has 1 MiB.
+inline constexpr std::size_t kTrustBytesMax = 16 * kMiB;
+/// How many names of a certificate a message shows, and how many bytes of a text from a
+/// certificate, an alert or a proxy. A name in the DNS has at most 253 bytes.
+inline constexpr std::size_t kCertificateNamesShown = 3;
+inline constexpr std::size_t kPeerTextMax = 253;
+
+/// How long a daemon may take for the TLS handshake: two round trips and some milliseconds of
+/// arithmetic. A server that speaks plain text may wait for more bytes of a request for ever.
+inline constexpr Milliseconds kTlsHandshakeWait{10'000};
+
 /// Connections of `mcp-sitter ctl`, which are from people and scripts of one user and send short
 /// requests. The last bound is for bytes that wait for a connection that does not read: twice the
 /// longest answer, which is a whole stderr ring.
