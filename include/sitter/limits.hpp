@@ -480,6 +480,12 @@ inline constexpr std::size_t kPeerTextMax = 253;
 /// arithmetic. A server that speaks plain text may wait for more bytes of a request for ever.
 inline constexpr Milliseconds kTlsHandshakeWait{10'000};
 
+/// How long a proxy may take to answer CONNECT. It first connects to the daemon, and most proxies
+/// give that less time.
+inline constexpr Milliseconds kTunnelWait{30'000};
+/// The largest head of the answer to CONNECT. Servers accept heads of 8 to 64 KiB.
+inline constexpr std::size_t kTunnelHeadMax = 64 * kKiB;
+
 /// Connections of `mcp-sitter ctl`, which are from people and scripts of one user and send short
 /// requests. The last bound is for bytes that wait for a connection that does not read: twice the
 /// longest answer, which is a whole stderr ring.

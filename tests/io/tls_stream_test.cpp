@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/http/proxy_tunnel.hpp"
 #include "support/certificates.hpp"
 #include "support/memory_stream.hpp"
 #include "support/processes.hpp"
@@ -584,6 +585,26 @@ TEST_F(TlsStreamTest, OutlastsItsContext) {
   context.reset();
   shake_hands();
   EXPECT_THAT(done(), ElementsAre("opened"));
+}
+
+TEST_F(TlsStreamTest, GoesThroughATunnel) {
+  serve(for_localhost());
+  const auto tunnel = [this](ByteStream::Events events) {
+    return std::make_unique<ProxyTunnel>(
+        loop_, ProxyTunnel::Options{{"proxy", 3128, ""}, {true, "localhost", 443, "/"}},
+        network_.near(), std::move(events));
+  };
+  stream_ = std::make_unique<TlsStream>(loop_, context_, TlsStream::Options{"localhost"}, tunnel,
+                                        events());
+  network_.open();
+  EXPECT_THAT(network_.take_written(), StartsWith("CONNECT localhost:443 HTTP/1.1\r\n"));
+  network_.deliver("HTTP/1.1 200 OK\r\n\r\n");
+  flow(7);
+  stream_->write("hello");
+  flow(7);
+  deliver(all({peer_->send("world"), peer_->close()}), 7);
+  EXPECT_EQ(peer_->received(), "hello");
+  EXPECT_THAT(done(), ElementsAre("opened", "bytes world", "closed: "));
 }
 
 }  // namespace
