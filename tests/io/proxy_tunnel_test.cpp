@@ -267,6 +267,17 @@ TEST_F(ProxyTunnelTest, IsAsQuietAsTheConnectionToTheProxy) {
   EXPECT_FALSE(tunnel_->is_quiet());
 }
 
+TEST_F(ProxyTunnelTest, HandsOutWhatWasNotDelivered) {
+  ask();
+  EXPECT_EQ(tunnel_->take_arrived(), "");
+  tunnel_->set_paused(true);
+  proxy_.deliver("HTTP/1.1 200 OK\r\n\r\nab");
+  proxy_.arrive("cd");
+  EXPECT_EQ(tunnel_->take_arrived(), "abcd");
+  EXPECT_EQ(tunnel_->take_arrived(), "");
+  EXPECT_TRUE(tunnel_->is_quiet());
+}
+
 TEST_F(ProxyTunnelTest, MayBeDestroyedWithinEachEvent) {
   for (const std::string event : {"opened", "bytes ab", "closed: "}) {
     ask();

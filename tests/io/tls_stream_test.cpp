@@ -510,6 +510,24 @@ TEST_F(TlsStreamTest, TellsBytesFromTicketsDuringAPause) {
   EXPECT_FALSE(stream_->is_quiet());
 }
 
+TEST_F(TlsStreamTest, TellsBytesFromTicketsThatWereNotDeliveredYet) {
+  open();
+  network_.arrive(all({peer_->send_ticket(), peer_->send_ticket()}));
+  EXPECT_TRUE(stream_->is_quiet());
+  run_what_is_due();
+  EXPECT_THAT(done(), IsEmpty());
+  network_.arrive(all({peer_->send_ticket(), peer_->send("hello")}));
+  EXPECT_FALSE(stream_->is_quiet());
+  EXPECT_THAT(done(), IsEmpty());
+  deliver(peer_->send("world"));
+  run_what_is_due();
+  EXPECT_THAT(done(), ElementsAre("bytes hello", "bytes world"));
+  network_.arrive(peer_->close());
+  EXPECT_FALSE(stream_->is_quiet());
+  run_what_is_due();
+  EXPECT_THAT(done(), ElementsAre("closed: "));
+}
+
 TEST_F(TlsStreamTest, PausesBetweenRecords) {
   open();
   pauses_at_bytes_ = true;

@@ -27,6 +27,7 @@ class MemoryConnection::Near : public ByteStream {
   std::size_t queued() const override { return state_->queued; }
   void set_paused(bool paused) override { state_->is_paused = paused; }
   bool is_quiet() override { return state_->is_quiet && state_->waiting.empty(); }
+  std::string take_arrived() override { return std::exchange(state_->waiting, {}); }
 
  private:
   std::shared_ptr<State> state_;
@@ -53,6 +54,8 @@ void MemoryConnection::deliver(std::string_view bytes) {
   if (!state_->is_in_use || state_->is_paused || state_->waiting.empty()) return;
   state_->events.on_bytes(std::exchange(state_->waiting, {}));
 }
+
+void MemoryConnection::arrive(std::string_view bytes) { state_->waiting += bytes; }
 
 void MemoryConnection::close(const std::string& reason) {
   if (state_->is_in_use) state_->events.on_closed(reason);

@@ -25,6 +25,8 @@ class MemoryConnection {
   void open();
   /// Bytes that come during a pause are kept until `deliver` is called after it.
   void deliver(std::string_view bytes = {});
+  /// The bytes have come, but the loop has not called yet.
+  void arrive(std::string_view bytes);
   void close(const std::string& reason = "");
 
   /// What the near side has written since the last call.

@@ -41,6 +41,10 @@ class ByteStream {
   /// What listens at the other end of an open stream, if that is on this machine and the system
   /// tells. A stream over another one passes the question on; a stream through a proxy does not.
   virtual ListenerId listener() { return kNoListener; }
+  /// Takes what has come since the last event, without waiting; no event follows for it. Empty if
+  /// there is nothing, or if the stream cannot do that. A stream above learns so whether all of it
+  /// is for itself.
+  virtual std::string take_arrived() { return {}; }
 };
 
 }  // namespace sitter

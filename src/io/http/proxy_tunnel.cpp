@@ -188,6 +188,13 @@ struct ProxyTunnel::State : std::enable_shared_from_this<State> {
     return phase == Phase::open && !is_below_over && held.empty() && stream->is_quiet();
   }
 
+  std::string take_arrived() {
+    if (phase != Phase::open) return {};
+    std::string bytes = std::exchange(held, {});
+    if (!is_below_over) bytes += stream->take_arrived();
+    return bytes;
+  }
+
   void close(std::string reason) {
     if (phase == Phase::closed) return;
     end();
@@ -231,5 +238,6 @@ void ProxyTunnel::write(std::string_view bytes) {
 std::size_t ProxyTunnel::queued() const { return state_->stream ? state_->stream->queued() : 0; }
 void ProxyTunnel::set_paused(bool paused) { state_->set_paused(paused); }
 bool ProxyTunnel::is_quiet() { return state_->is_quiet(); }
+std::string ProxyTunnel::take_arrived() { return state_->take_arrived(); }
 
 }  // namespace sitter

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "core/http/url.hpp"
@@ -40,6 +41,7 @@ class ProxyTunnel : public ByteStream {
   std::size_t queued() const override;
   void set_paused(bool paused) override;
   bool is_quiet() override;
+  std::string take_arrived() override;
 
  private:
   struct State;

@@ -256,7 +256,10 @@ struct TlsStream::State : std::enable_shared_from_this<State> {
   void set_paused(bool paused) {
     if (std::exchange(is_paused, paused) == paused || phase != Phase::open) return;
     if (!is_below_over) stream->set_paused(paused);
-    if (paused) return;
+    if (!paused) read_soon();
+  }
+
+  void read_soon() {
     loop.post([weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->read();
     });
@@ -264,6 +267,10 @@ struct TlsStream::State : std::enable_shared_from_this<State> {
 
   bool is_quiet() {
     if (phase != Phase::open || is_below_over) return false;
+    if (const std::string bytes = stream->take_arrived(); !bytes.empty()) {
+      BIO_write(SSL_get_rbio(ssl.get()), bytes.data(), static_cast<int>(bytes.size()));
+      read_soon();
+    }
     ERR_clear_error();
     char byte = 0;
     std::size_t count = 0;

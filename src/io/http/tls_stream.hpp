@@ -44,8 +44,7 @@ class TlsStream : public ByteStream {
   void write(std::string_view bytes) override;
   std::size_t queued() const override;
   void set_paused(bool paused) override;
-  /// Messages of TLS itself, such as session tickets, do not count, but bytes do that the stream
-  /// below has not delivered yet, because nobody knows what is in them.
+  /// Messages of TLS itself, such as session tickets, do not count.
   bool is_quiet() override;
 
  private:
