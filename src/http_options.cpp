@@ -82,8 +82,8 @@ std::variant<HttpChild::Options, std::string> http_options(const RawHttp& raw,
   options.link.url = *url;
   options.link.keeps_session = raw.keeps_session;
   options.link.sitter_version = kVersion;
-  options.client.url = *url;
-  options.client.cacert = raw.cacert;
+  options.cacert = raw.cacert;
+  options.environment = environment;
   const auto add = [&](std::string_view option, std::string name, std::string value) {
     error = defect_of_name(option, name);
     if (error.empty() && !is_field_value(value)) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -17,9 +16,6 @@ struct RawHttp {
   std::string cacert;
   bool keeps_session = false;
 };
-
-/// Reads the value of an environment variable; null if it is not set.
-using Environment = std::function<const char*(const char* name)>;
 
 /// The options of a daemon, or what is wrong with them, as a sentence without the program's name.
 /// The value of a header is in no sentence, because it may be secret.

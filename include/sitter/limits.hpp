@@ -388,8 +388,8 @@ inline constexpr std::size_t kEventFieldMax = 4 * kKiB;
 inline constexpr Milliseconds kHttpWaitMax{5 * 60 * 1000};
 
 /// How much of a response that is no message an error shows, in characters: a title and a sentence.
-/// The second bound is for the bytes of it that are read. Error pages with a style sheet and a stack
-/// trace are seldom half as long.
+/// The second bound is for the bytes of it that are read. Error pages with a style sheet and a
+/// stack trace are seldom half as long.
 inline constexpr std::size_t kBodyWordsMax = 200;
 inline constexpr std::size_t kBodyReadMax = 64 * kKiB;
 /// How many bytes of WWW-Authenticate an error shows: a scheme, a realm and a reason.

@@ -31,6 +31,9 @@ struct HttpExchange {
   bool is_opening = false;
   /// The client closes the response stream of such a request to cancel it.
   bool is_stateless = false;
+  /// The headers that repeat parts of such a request.
+  std::vector<HttpHeader> mirrored;
+  bool lists_tools = false;
   /// The stream of a `subscriptions/listen`, which is open until somebody ends it.
   bool is_listen = false;
   /// This listen was sent before, so the client has its acknowledgement.

@@ -168,6 +168,15 @@ HttpExchange HttpLink::as_exchange(const Message& message, OwnedLine line) const
   exchange.is_opening = message.method == Method::initialize;
   exchange.is_listen = message.method == Method::subscriptions_listen;
   exchange.is_stateless = message.params.has_envelope();
+  exchange.lists_tools = message.method == Method::tools_list;
+  if (exchange.is_stateless) {
+    exchange.mirrored = mirrored_headers(message);
+    if (message.method == Method::tools_call) {
+      for (HttpHeader& header : tool_headers_.headers(message.params_raw)) {
+        exchange.mirrored.push_back(std::move(header));
+      }
+    }
+  }
   exchange.target = target_.empty() ? options_.url.target : target_;
   exchange.line = std::move(line);
   return exchange;
@@ -283,9 +292,10 @@ std::vector<HttpHeader> HttpLink::headers_for(const HttpExchange& exchange) cons
   if (!exchange.is_opening && !session_id_.empty()) {
     headers.push_back({"Mcp-Session-Id", session_id_});
   }
-  if (!exchange.is_opening && !protocol_version_.empty()) {
+  if (!exchange.is_opening && !exchange.is_stateless && !protocol_version_.empty()) {
     headers.push_back({"MCP-Protocol-Version", protocol_version_});
   }
+  headers.insert(headers.end(), exchange.mirrored.begin(), exchange.mirrored.end());
   headers.push_back({"User-Agent", "mcp-sitter/" + options_.sitter_version});
   headers.insert(headers.end(), options_.headers.begin(), options_.headers.end());
   return headers;
@@ -352,6 +362,7 @@ void HttpLink::become_idle() {
   unjudged_.clear();
   session_id_.clear();
   protocol_version_.clear();
+  tool_headers_.clear();
   listener_ = kNoListener;
   had_stream_ = false;
   stream_wait_ = {};

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/http/http_exchange.hpp"
+#include "core/http/mcp_headers.hpp"
 #include "core/http/url.hpp"
 #include "core/wire/message.hpp"
 #include "sitter/fact.hpp"
@@ -129,13 +130,18 @@ class HttpLink {
   void on(const fact::HttpFailed& fact);
   void take_events(ExchangeId id);
   void take_message(HttpExchange& exchange, std::string data);
+  std::optional<std::string> without_invalid_tools(const Message& message, Line line);
   void on_response(HttpExchange exchange);
   void on_body(HttpExchange& exchange);
-  void on_refused_status(HttpExchange exchange);
   void on_stream_response(HttpExchange exchange);
   void on_stream_ended(HttpExchange exchange);
   void on_unreachable(HttpExchange exchange, const fact::HttpFailed& fact);
   void on_broken(HttpExchange exchange, std::string why);
+
+  // http_link_refusals.cpp: what was not carried out, or perhaps
+  void on_refused_status(HttpExchange exchange);
+  void answer_refused(const HttpExchange& exchange, std::string_view said);
+  void redirect(HttpExchange exchange, const std::string& said);
   void refuse(HttpExchange exchange, std::string why, std::optional<Milliseconds> again_after,
               bool is_unknown_session = false);
   void lose(HttpExchange exchange, std::string why);
@@ -165,6 +171,7 @@ class HttpLink {
   std::string session_id_;
   std::string protocol_version_;
   std::string target_;
+  ToolHeaders tool_headers_;
   ListenerId listener_ = kNoListener;
   bool had_stream_ = false;
   Milliseconds stream_wait_{};

@@ -8,7 +8,6 @@
 #include "core/base/text.hpp"
 #include "core/http/http_link.hpp"
 #include "core/http/http_words.hpp"
-#include "core/http/session_loss.hpp"
 #include "core/wire/json_view.hpp"
 #include "core/wire/protocol.hpp"
 #include "core/wire/reply.hpp"
@@ -23,6 +22,10 @@ namespace {
 
 bool is_success(int status) { return status >= 200 && status < 300; }
 
+std::string words_of(const HttpExchange& exchange) {
+  return body_words(exchange.body, header_value(exchange.headers, "content-type"));
+}
+
 }  // namespace
 
 void HttpLink::on(const fact::HttpConnected& fact) {
@@ -36,7 +39,8 @@ void HttpLink::on(const fact::HttpHead& fact) {
   exchange.status = fact.status;
   exchange.headers = fact.headers;
   const std::string_view type = header_value(fact.headers, "content-type");
-  if (fact.status == 200 && is_event_stream(type)) exchange.events = std::make_unique<SseParser>();
+  if (fact.status == 200 && is_event_stream_type(type))
+    exchange.events = std::make_unique<SseParser>();
   if (exchange.kind == Kind::stream && exchange.events) had_stream_ = true;
   if (exchange.is_opening && is_success(fact.status)) {
     session_id_ = header_value(fact.headers, "mcp-session-id");
@@ -91,6 +95,12 @@ void HttpLink::take_message(HttpExchange& exchange, std::string data) {
       protocol_version_ = string_value(member(message->result, "protocolVersion"));
     }
   }
+  if (is_answer && exchange.is_stateless && exchange.lists_tools) {
+    if (auto kept = without_invalid_tools(*message, line.line())) {
+      tell_line(OwnedLine(*std::move(kept)));
+      return;
+    }
+  }
   const bool is_known_already = message != nullptr && exchange.is_acknowledged &&
                                 message->method == Method::subscriptions_acknowledged;
   if (is_known_already) {
@@ -98,6 +108,18 @@ void HttpLink::take_message(HttpExchange& exchange, std::string data) {
     return;
   }
   tell_line(std::move(line));
+}
+
+/// Learns which parameters of the tools are repeated in headers. Returns the line without the tools
+/// whose annotations break the rules, if there is such a tool.
+std::optional<std::string> HttpLink::without_invalid_tools(const Message& message, Line line) {
+  const std::vector<InvalidTool> invalid = tool_headers_.learn(message.result);
+  if (invalid.empty()) return std::nullopt;
+  for (const InvalidTool& tool : invalid) {
+    log(Level::warn,
+        fmt::format("the tool {} is left out of the list: {}", brief(tool.name, 100), tool.reason));
+  }
+  return Outgoing::spliced(line, message.result, without_tools(message.result, invalid)).text();
 }
 
 void HttpLink::on(const fact::HttpEnded& fact) {
@@ -153,67 +175,7 @@ void HttpLink::on_body(HttpExchange& exchange) {
                    ? fmt::format("the server answered with {} and without a message",
                                  status_line(exchange.status))
                    : fmt::format("the server answered with {}, and this is not the answer: {}",
-                                 status_line(exchange.status), body_words(exchange.body)));
-}
-
-/// A status that says that the daemon did not carry out what it was sent.
-void HttpLink::on_refused_status(HttpExchange exchange) {
-  const std::string said =
-      fmt::format("{} answers {}", options_.url.origin(), status_line(exchange.status));
-  const SessionLoss loss =
-      session_loss(exchange.status, !session_id_.empty() && !exchange.is_opening, exchange.body,
-                   header_value(exchange.headers, "www-authenticate"));
-  if (loss == SessionLoss::lost) {
-    begin_losing(Of::session, fmt::format("it answers {}", status_line(exchange.status)));
-    refuse(std::move(exchange), said, {}, true);
-    return;
-  }
-  if (exchange.kind == Kind::notification) {
-    log(Level::warn,
-        fmt::format("{} to a notification or an answer: {}", said, body_words(exchange.body)));
-    return;
-  }
-  const int status = exchange.status;
-  if (loss == SessionLoss::has_another) {
-    answer_error(exchange,
-                 "the server serves one session only and has one already; restart the server");
-  } else if (status == 503 ||
-             (exchange.is_opening && (status == 404 || status == 502 || status == 504))) {
-    const auto asked = retry_after(header_value(exchange.headers, "retry-after"), now_.wall);
-    const Milliseconds wait = std::max(asked.value_or(Milliseconds{}), next_wait());
-    refuse(std::move(exchange), said, wait);
-  } else if (status == 502 || status == 504) {
-    lose(std::move(exchange), said);
-  } else if ((status == 307 || status == 308) && exchange.redirects < limits::kHttpRedirectsMax) {
-    const std::string_view location = header_value(exchange.headers, "location");
-    Url from = options_.url;
-    from.target = exchange.target;
-    const auto to = resolve_location(from, location);
-    if (!to || to->origin() != options_.url.origin()) {
-      answer_error(
-          exchange,
-          fmt::format("{} and names another server in Location: {}; give --http this URL if "
-                      "it is the right one",
-                      said, brief(location, limits::kAbsenceWhyMax)));
-      return;
-    }
-    if (status == 308) target_ = to->target;
-    exchange.target = to->target;
-    ++exchange.redirects;
-    send(std::move(exchange));
-  } else if (status == 401 || status == 403) {
-    const std::string_view asks = header_value(exchange.headers, "www-authenticate");
-    answer_error(
-        exchange,
-        fmt::format(
-            "{}{}{}; give the server what it asks for with --header-env NAME=VARIABLE or "
-            "--header NAME=VALUE",
-            said, asks.empty() ? "" : ", WWW-Authenticate: ", brief(asks, limits::kAbsenceWhyMax)));
-  } else if (const auto error = json_rpc_error(exchange.body)) {
-    tell_line(OwnedLine(error_line(exchange.id, *error)));
-  } else {
-    answer_error(exchange, fmt::format("{}: {}", said, body_words(exchange.body)));
-  }
+                                 status_line(exchange.status), words_of(exchange)));
 }
 
 void HttpLink::on(const fact::HttpFailed& fact) {
@@ -294,22 +256,6 @@ void HttpLink::on_stream_ended(HttpExchange exchange) {
   stream_wait_ = std::max(doubled, limits::kHttpStreamWaitMin);
   const Milliseconds wait = exchange.retry.value_or(stream_wait_);
   later_.push_back({now_.steady + wait, std::move(exchange)});
-}
-
-void HttpLink::refuse(HttpExchange exchange, std::string why,
-                      std::optional<Milliseconds> again_after, bool is_unknown_session) {
-  if (exchange.kind != Kind::request) return;
-  facts_.push_back({fact::RequestRefused{gen_, {}, std::move(why), again_after, is_unknown_session},
-                    std::move(exchange.line)});
-}
-
-void HttpLink::lose(HttpExchange exchange, std::string why) {
-  facts_.push_back({fact::RequestLost{gen_, {}, std::move(why)}, std::move(exchange.line)});
-}
-
-void HttpLink::answer_error(const HttpExchange& exchange, std::string_view message) {
-  tell_line(OwnedLine(
-      error_line(exchange.id, ErrorCode::internal_error, fmt::format("[mcp-sitter] {}", message))));
 }
 
 }  // namespace sitter

@@ -7,8 +7,11 @@ namespace sitter {
 HttpChild::HttpChild(EventLoop& loop, Options options, Log& log,
                      std::function<void(const HttpFact&)> on_news)
     : log_(log),
-      link_(std::move(options.link)),
-      client_(loop, std::move(options.client), std::move(on_news)) {}
+      client_(loop,
+              {options.link.url,
+               connector_to(loop, options.link.url, options.cacert, options.environment)},
+              std::move(on_news)),
+      link_(std::move(options.link)) {}
 
 void HttpChild::handle_timeout(Now now) {
   link_.handle_timeout(now);

@@ -16,7 +16,9 @@ class HttpChild {
  public:
   struct Options {
     HttpLink::Options link;
-    HttpClient::Options client;
+    /// The file of `--cacert`, or empty.
+    std::string cacert;
+    Environment environment;
   };
 
   /// `on_news` is called from the loop; the caller then calls `handle` with the fact, and
@@ -42,8 +44,8 @@ class HttpChild {
   void carry_out_all();
 
   Log& log_;
-  HttpLink link_;
   HttpClient client_;
+  HttpLink link_;
 };
 
 }  // namespace sitter

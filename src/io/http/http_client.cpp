@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "io/http/response_reader.hpp"
-#include "io/http/tcp_stream.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {
@@ -173,19 +172,7 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
         [this, &added] { on_opened(added); },
         [this, &added](std::string_view bytes) { on_bytes(added, bytes); },
         [this, &added](const std::string& reason) { on_closed(added, reason); }};
-    if (options.connect) {
-      added.stream = options.connect(std::move(events));
-    } else if (options.url.is_https) {
-      loop.post([self = shared_from_this(), kept = added.shared_from_this()] {
-        if (kept->phase == Connection::Phase::opening) {
-          self->fail(*kept, Kind::not_connected, "https is not built in");
-        }
-      });
-      return;
-    } else {
-      added.stream = std::make_unique<TcpStream>(loop, TcpStream::Options{}, options.url.host,
-                                                 options.url.port, std::move(events));
-    }
+    added.stream = options.connect(std::move(events));
     if (is_paused) added.stream->set_paused(true);
   }
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/http/url.hpp"
-#include "io/http/byte_stream.hpp"
+#include "io/http/connector.hpp"
 #include "io/stream/event_loop.hpp"
 #include "sitter/http.hpp"
 #include "sitter/time.hpp"
@@ -25,10 +25,7 @@ class HttpClient {
  public:
   struct Options {
     Url url;
-    /// The file of `--cacert`; empty for the trust store of the system.
-    std::string cacert = {};
-    /// Begins to open a connection to the daemon. If it is not set, TCP is used.
-    std::function<std::unique_ptr<ByteStream>(ByteStream::Events)> connect = {};
+    Connector connect;
     std::function<Instant()> now = std::chrono::steady_clock::now;
   };
 

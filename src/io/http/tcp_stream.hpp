@@ -30,6 +30,7 @@ class TcpStream final : public ByteStream {
   void set_paused(bool paused) override;
   bool is_quiet() override;
   ListenerId listener() override;
+  std::string take_arrived() override;
 
  private:
   struct State;

@@ -249,6 +249,12 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
     return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
   }
 
+  std::string take_arrived() {
+    if (!is_open || is_broken) return {};
+    const ssize_t count = recv(socket.number(), buffer.get(), kReadMax, MSG_DONTWAIT);
+    return count > 0 ? std::string(buffer.get(), static_cast<std::size_t>(count)) : std::string();
+  }
+
   // ---- writing
 
   void write(std::string_view bytes) {
@@ -384,6 +390,8 @@ void TcpStream::write(std::string_view bytes) { state_->write(bytes); }
 std::size_t TcpStream::queued() const { return state_->queue.size() - state_->written; }
 void TcpStream::set_paused(bool paused) { state_->set_paused(paused); }
 bool TcpStream::is_quiet() { return state_->is_quiet(); }
+
+std::string TcpStream::take_arrived() { return state_->take_arrived(); }
 
 ListenerId TcpStream::listener() {
   const auto peer = name_of(state_->socket.number(), getpeername);

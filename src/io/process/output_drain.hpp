@@ -8,10 +8,10 @@
 
 namespace sitter {
 
-/// A small process for a daemon that may outlive the bridge. Without a reader the daemon would die of
-/// SIGPIPE, or hang, when it writes to its stdout or stderr after the end of the bridge. So from then
-/// on this process reads both and drops what it reads. It also keeps the daemon's stdin open. It ends
-/// when the daemon has closed its outputs.
+/// A small process for a daemon that may outlive the bridge. Without a reader the daemon would die
+/// of SIGPIPE, or hang, when it writes to its stdout or stderr after the end of the bridge. So from
+/// then on this process reads both and drops what it reads. It also keeps the daemon's stdin open.
+/// It ends when the daemon has closed its outputs.
 class OutputDrain {
  public:
   /// Forks the process, which gets copies of the three pipes. Returns nothing if the system has no
