@@ -90,6 +90,7 @@ TEST(BodyWordsTest, OfHtmlTheTextIsShownWithItsTitleFirst) {
   EXPECT_EQ(html("<p>late</p><TITLE lang=de>A\n title</TITLE>"), "A title: late");
   EXPECT_EQ(html("<title></title><p>text"), "text");
   EXPECT_EQ(html("<title>only</title>"), "only");
+  EXPECT_EQ(html("<title>a</title><svg><title>b</title></svg>c"), "a: b c");
 }
 
 TEST(BodyWordsTest, ATitleThatTheTextRepeatsIsShownOnce) {
@@ -131,6 +132,11 @@ TEST(BodyWordsTest, WhatIsNoEntityIsText) {
                            "a&b=c;", "&#1114112;", "&#xD800;", "&#99999999999999999999;"}) {
     EXPECT_EQ(html(text), text);
   }
+}
+
+TEST(BodyWordsTest, AnEntityOf10CharactersIsDecodedAndALongerOneIsNot) {
+  EXPECT_EQ(html("&#x00000041;"), "A");
+  EXPECT_EQ(html("&#x000000041;"), "&#x000000041;");
 }
 
 TEST(BodyWordsTest, HtmlIsRecognizedByItsTypeOrItsBeginning) {
@@ -207,6 +213,7 @@ TEST(RetryAfterTest, AnythingElseIsNoWait) {
                             "Sun, 32 Mar 2026 12:00:30 GMT",
                             "Sun, 00 Mar 2026 12:00:30 GMT",
                             "Sun, 01 Mai 2026 12:00:30 GMT",
+                            "Sun, 01 anF 2026 12:00:30 GMT",
                             "Sun, 01 Mar 2026 24:00:00 GMT",
                             "Sun, 01 Mar 2026 12:60:00 GMT",
                             "Sun, 01 Mar 2026 12:00:61 GMT",

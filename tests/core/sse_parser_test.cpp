@@ -267,6 +267,21 @@ TEST_F(SseParserTest, DataForWhichThereIsNoMemoryAreTooLong) {
   EXPECT_THAT(feed("data:next\n\n"), ElementsAre("next"));
 }
 
+TEST_F(SseParserTest, DataWithoutRoomAreNotKeptUntilTheirEnd) {
+  static std::vector<std::size_t> asked;
+  asked.clear();
+  parser_ = SseParser(limits::kLineMax, limits::kLineEndKept, [](std::size_t bytes) {
+    asked.push_back(bytes);
+    return false;
+  });
+  feed("data:" + std::string(2000000, 'x'));
+  EXPECT_THAT(asked, ElementsAre(2000000 + limits::kLinePadding));
+  // From here on, the data are only counted.
+  feed(std::string(3000000, 'x'));
+  EXPECT_THAT(feed("\n\n"), ElementsAre("too long: 5000000"));
+  EXPECT_EQ(asked.size(), 1U);
+}
+
 TEST_F(SseParserTest, ForLittleDataNobodyAsksForMemory) {
   parser_ = SseParser(limits::kLineMax, limits::kLineEndKept, [](std::size_t) { return false; });
   const std::string data(limits::kRoomAskedFrom - limits::kLinePadding - 1, 'x');
