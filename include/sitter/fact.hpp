@@ -169,6 +169,8 @@ struct BinaryInspected {
   BinaryFacts facts;
   /// Set if the order looked for other processes and the child has no executable file of its own.
   std::optional<SharedImage> shared = {};
+  /// The process that listens at the address of a daemon that was not started here, if it is known.
+  std::optional<std::int64_t> listening = {};
 };
 /// The answer to `order::CheckCommandFiles`.
 struct CommandFilesChecked {

@@ -484,7 +484,9 @@ class Driver::Loop {
 
   void carry_out(order::InspectBinary& order) {
     if (http_ && children_.find(order.gen) == nullptr) {
-      feed(fact::BinaryInspected{order.look, {}});
+      fact::BinaryInspected fact{order.look, {}};
+      if (order.look.purpose == Look::Purpose::kill) fact.listening = http_->listening_pid();
+      feed(fact);
       return;
     }
     const fact::BinaryInspected fact = children_.inspect(order, now_.wall);

@@ -46,8 +46,9 @@ Conductor::Conductor(BridgeConfig config, Now now)
       replays_(std::make_unique<Replays>(config_.replayed_tools)),
       killer_(std::make_unique<Killer>(config_.kill_grace)),
       history_(std::make_unique<History>()),
-      rebuilder_(std::make_unique<Rebuilder>(Rebuilder::Options{
-          !config_.build_command.empty(), config_.on_busy_wait, config_.kill_grace})),
+      rebuilder_(std::make_unique<Rebuilder>(
+          Rebuilder::Options{!config_.build_command.empty(), !config_.url.empty(),
+                             config_.on_busy_wait, config_.kill_grace})),
       watch_(std::make_unique<Watch>(
           Watch::Options{config_.watches(), !config_.build_command.empty(), config_.debounce})),
       catalogs_(std::make_unique<Catalogs>()),

@@ -340,6 +340,7 @@ class Conductor {
   std::optional<Instant> patience_end() const;
   void answer_patient_requests();
   void start_new_child();
+  void make_way(Child& serving);
   void on_build_line(const fact::ChildErrorLine& fact);
   void tell_build_progress();
   void on_build_over();

@@ -178,9 +178,26 @@ void Conductor::start_new_child() {
     finish_rebuild(std::move(report));
     return;
   }
+  if (Child* const serving = generations_.serving(); serving != nullptr && !config_.url.empty()) {
+    make_way(*serving);
+    return;
+  }
   const std::string& cause = rebuilder_->rebuild().cause;
   start(cause.empty() ? names_.name(Builtin::rebuild) : one_line(cause));
   rebuilder_->on_started(generations_.last());
+}
+
+/// Two servers cannot listen at one address, so the child that serves ends first.
+void Conductor::make_way(Child& serving) {
+  if (serving.life.pid() == 0) {
+    RebuildReport report;
+    report.server = Server::not_ours;
+    finish_rebuild(std::move(report));
+    return;
+  }
+  rebuilder_->expect_quiet(now_);
+  if (requests_.in_flight_count() > 0 && !is_due(rebuilder_->quiet_deadline(), now_)) return;
+  serving.life.take_down(EndReason::replaced, rebuilder_->rebuild().cause, ladder(), now_, out_);
 }
 
 void Conductor::on_build_line(const fact::ChildErrorLine& fact) {

@@ -143,6 +143,9 @@ void Conductor::on(const fact::BinaryInspected& fact) {
       if (rebuilder_->waits_for(Rebuilder::State::look)) finish_rebuild({});
       break;
     case Purpose::kill:
+      if (killer_->has_foreign()) {
+        killer_->add_note(foreign_kill_words(config_.url, fact.listening));
+      }
       finish_kill();
       break;
     case Purpose::kill_check:
@@ -169,6 +172,9 @@ void Conductor::begin_kill(ClientRequest& request, KillScope scope) {
   // Only a running child shows which file is behind a wrapper.
   if (!killer_->is_killing() && !generations_.is_empty()) inspect(Purpose::remember);
   killer_->begin(request.handle(), scope);
+  for (const Child& child : generations_) {
+    if (child.life.has_run() && child.life.pid() == 0) killer_->on_foreign();
+  }
   ChildEnd end = end_for(EndReason::killed_by_sitter);
   end.why = request.is_control() ? "ctl kill" : names_.name(Builtin::kill);
   if (ClientRequest* const asked = opening()) answer_opening_ourselves(*asked, end_clause(end));
@@ -205,6 +211,9 @@ std::string Conductor::state_word() const {
   if (last->reason == EndReason::not_executed) return fmt::format("spawn-failed: {}", last->why);
   if (last->reason == EndReason::killed_by_sitter) return "down";
   if (last->reason == EndReason::given_up) return "given up";
+  if (last->reason == EndReason::connection_lost || last->reason == EndReason::session_lost) {
+    return reason_words(*last);
+  }
   return fmt::format("exited ({})", last->status.code);
 }
 

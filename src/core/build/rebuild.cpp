@@ -22,6 +22,10 @@ std::string whats_now(Server server) {
       return "No server is running; the next request starts it.";
     case Server::not_wanted:
       return "The server is started when the client opens a session.";
+    case Server::not_ours:
+      return "The server was not started by mcp-sitter, so it still runs as it was: restart it "
+             "where "
+             "it was started.";
     case Server::restarted:
       break;
   }

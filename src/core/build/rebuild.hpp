@@ -35,6 +35,7 @@ struct RebuildReport {
     starting,    ///< the old server is still on its way
     down,        ///< no server runs
     not_wanted,  ///< no server runs, and there is no session to start it for
+    not_ours,    ///< the old server still serves, and only whoever started it can end it
   };
 
   /// The cause of the rebuild, if the reader has not asked for it; otherwise empty.

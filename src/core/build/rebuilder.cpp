@@ -149,6 +149,7 @@ void Rebuilder::on_quiet() {
 void Rebuilder::on_no_children(const Turn& turn) { start_build(turn); }
 
 void Rebuilder::on_started(Generation gen) {
+  rebuild_->quiet_until.reset();
   rebuild_->gen = gen;
   rebuild_->state = State::new_child;
 }

@@ -38,6 +38,8 @@ class Rebuilder {
     Milliseconds busy_wait{};
     /// The time from SIGTERM to SIGKILL for the build.
     Milliseconds kill_grace{};
+    /// The old child makes way before the new child is started, because both need the same address.
+    bool is_exclusive = false;
   };
 
   explicit Rebuilder(Options options) : options_(options) {}
@@ -46,7 +48,10 @@ class Rebuilder {
   /// Whether a rebuild is on and waits for this.
   bool waits_for(State state) const { return rebuild_ && rebuild_->state == state; }
   /// Whether new requests wait for the next child, because the child that serves makes way first.
-  bool holds_requests() const { return waits_for(State::quiet) || waits_for(State::no_children); }
+  bool holds_requests() const {
+    return waits_for(State::quiet) || waits_for(State::no_children) ||
+           (options_.is_exclusive && waits_for(State::room));
+  }
   /// May be called only while a rebuild is on.
   const PendingRebuild& rebuild() const { return *rebuild_; }
 
@@ -63,6 +68,10 @@ class Rebuilder {
   /// `before`.
   void follow(const PendingRebuild& before, const Turn& turn);
 
+  /// Gives the child that serves the time to finish its requests, before it makes way.
+  void expect_quiet(Now now) {
+    if (!rebuild_->quiet_until) rebuild_->quiet_until = now.steady + options_.busy_wait;
+  }
   void on_quiet();
   void on_no_children(const Turn& turn);
   void on_started(Generation gen);
@@ -108,7 +117,8 @@ class Rebuilder {
   std::optional<Instant> deadline() const;
   /// When the callers may be told of the progress of the build again.
   std::optional<Instant> progress_deadline() const;
-  /// Until when a child may finish its open requests before a build of the mode kill-first.
+  /// Until when a child may finish its open requests before a build of the mode kill-first, or
+  /// before it makes way for a child that needs its address.
   std::optional<Instant> quiet_deadline() const;
   /// The deadline of the build's process has come.
   void on_build_timeout(const Turn& turn);

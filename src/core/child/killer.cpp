@@ -84,6 +84,7 @@ void Killer::add_note(std::string note) {
 std::optional<Killer::Result> Killer::finish(std::optional<std::string> path) {
   if (state_ != State::reporting) return std::nullopt;
   state_ = State::idle;
+  has_foreign_ = false;
   if (!report_.killed.empty()) ++count_;
   report_.path = std::move(path);
   return Result{std::exchange(report_, {}), std::exchange(callers_, {})};

@@ -40,6 +40,9 @@ class Killer {
   /// For the report: `add` takes what was ended with a child, `add_note` what could not be ended.
   void add(std::vector<KillReport::Killed> killed);
   void add_note(std::string note);
+  /// A child is a daemon that was not started here, so only its session ends.
+  void on_foreign() { has_foreign_ = is_killing(); }
+  bool has_foreign() const { return has_foreign_; }
 
   struct Result {
     KillReport report;
@@ -67,6 +70,7 @@ class Killer {
   KillReport report_;
   std::optional<Instant> deadline_;
   bool is_wanted_down_ = false;
+  bool has_foreign_ = false;
   std::int64_t count_ = 0;
 };
 

@@ -48,7 +48,9 @@ void StderrRing::child_started(Generation gen, std::int64_t pid) {
     bytes_ -= entries_.back().text.size();
     entries_.pop_back();
   }
-  push({gen, true, fmt::format("----- child respawn (gen {}, pid {}) -----", gen, pid)});
+  push({gen, true,
+        pid == 0 ? fmt::format("----- child respawn (gen {}) -----", gen)
+                 : fmt::format("----- child respawn (gen {}, pid {}) -----", gen, pid)});
 }
 
 void StderrRing::add(Generation gen, std::string_view line, std::size_t bytes_cut) {

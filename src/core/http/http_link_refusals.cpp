@@ -29,19 +29,18 @@ bool is_away(int status, bool is_opening) {
 /// A status that says that the daemon did not carry out what it was sent.
 void HttpLink::on_refused_status(HttpExchange exchange) {
   const int status = exchange.status;
-  const std::string said =
-      fmt::format("{} answers {}", options_.url.origin(), status_line(status));
+  const std::string said = fmt::format("{} answers {}", options_.url.origin(), status_line(status));
   const std::string_view challenge = header_value(exchange.headers, "www-authenticate");
-  const SessionLoss loss =
-      session_loss({status, !session_id_.empty() && !exchange.is_opening, exchange.body, challenge});
+  const SessionLoss loss = session_loss(
+      {status, !session_id_.empty() && !exchange.is_opening, exchange.body, challenge});
   if (loss == SessionLoss::gone && !exchange.is_opening && !exchange.is_stateless) {
     begin_losing(Of::session, fmt::format("it answers {}", status_line(status)));
     refuse(std::move(exchange), said, {}, true);
   } else if (status == 307 || status == 308) {
     redirect(std::move(exchange), said);
   } else if (exchange.kind == Kind::notification) {
-    log(Level::warn, fmt::format("{} to a notification or an answer: {}", said,
-                                 body_words(exchange.body, {})));
+    log(Level::warn,
+        fmt::format("{} to a notification or an answer: {}", said, body_words(exchange.body, {})));
   } else if (loss == SessionLoss::already_open) {
     answer_error(exchange,
                  "the server serves one session only and has one already; restart the server");
@@ -60,11 +59,10 @@ void HttpLink::on_refused_status(HttpExchange exchange) {
 void HttpLink::answer_refused(const HttpExchange& exchange, std::string_view said) {
   const std::string_view challenge = header_value(exchange.headers, "www-authenticate");
   if (exchange.status == 401 || exchange.status == 403) {
-    answer_error(exchange,
-                 fmt::format("{}{}{}; give the server what it asks for with --header-env "
-                             "NAME=VARIABLE or --header NAME=VALUE",
-                             said, challenge.empty() ? "" : ", WWW-Authenticate: ",
-                             challenge_words(challenge)));
+    answer_error(exchange, fmt::format("{}{}{}; give the server what it asks for with --header-env "
+                                       "NAME=VARIABLE or --header NAME=VALUE",
+                                       said, challenge.empty() ? "" : ", WWW-Authenticate: ",
+                                       challenge_words(challenge)));
   } else if (const auto refusal = rpc_error(exchange.body)) {
     tell_line(OwnedLine(as_wire_line(error_line(exchange.id, refusal->error))));
   } else {
@@ -82,9 +80,9 @@ void HttpLink::redirect(HttpExchange exchange, const std::string& said) {
   from.target = exchange.target;
   const auto to = resolve_location(from, location);
   if (exchange.redirects >= limits::kHttpRedirectsMax) {
-    answer_error(exchange, fmt::format("{} for the {}th time in a row, the last Location: {}", said,
-                                       exchange.redirects + 1,
-                                       brief(location, limits::kAbsenceWhyMax)));
+    answer_error(exchange,
+                 fmt::format("{} for the {}th time in a row, the last Location: {}", said,
+                             exchange.redirects + 1, brief(location, limits::kAbsenceWhyMax)));
   } else if (!to || to->origin() != options_.url.origin()) {
     answer_error(exchange, fmt::format("{} and names another server in Location: {}; give --http "
                                        "this URL if it is the right one",
@@ -97,8 +95,8 @@ void HttpLink::redirect(HttpExchange exchange, const std::string& said) {
   }
 }
 
-/// The request was not carried out. With `again_after` the daemon is only away for a while, and what
-/// waits behind the request would be refused as well.
+/// The request was not carried out. With `again_after` the daemon is only away for a while, and
+/// what waits behind the request would be refused as well.
 void HttpLink::refuse(HttpExchange exchange, std::string why,
                       std::optional<Milliseconds> again_after, bool is_unknown_session) {
   if (exchange.kind != Kind::request) return;
@@ -108,8 +106,8 @@ void HttpLink::refuse(HttpExchange exchange, std::string why,
   std::deque<Waiting> kept;
   for (Waiting& waiting : std::exchange(outbox_, {})) {
     if (waiting.is_request) {
-      facts_.push_back({fact::RequestRefused{gen_, {}, why, again_after},
-                        std::move(waiting.exchange.line)});
+      facts_.push_back(
+          {fact::RequestRefused{gen_, {}, why, again_after}, std::move(waiting.exchange.line)});
     } else {
       kept.push_back(std::move(waiting));
     }
@@ -128,8 +126,8 @@ void HttpLink::answer_error(const HttpExchange& exchange, std::string_view messa
     log(Level::warn, std::string(message));
     return;
   }
-  tell_line(OwnedLine(error_line(exchange.id, ErrorCode::internal_error,
-                                 fmt::format("[mcp-sitter] {}", message))));
+  tell_line(OwnedLine(
+      error_line(exchange.id, ErrorCode::internal_error, fmt::format("[mcp-sitter] {}", message))));
 }
 
 }  // namespace sitter

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/child/kill_report.hpp"
 #include "sitter/kill_scope.hpp"
@@ -9,6 +12,10 @@ namespace sitter {
 
 /// Why sitter_kill ends nothing, and what the scope same-executable would have ended.
 std::string refusal_text(const SharedImage& shared);
+
+/// What a kill does to a daemon that was not started here, in a sentence. `listening` is its
+/// process, if it is known.
+std::string foreign_kill_words(std::string_view url, std::optional<std::int64_t> listening);
 
 /// The text that sitter_kill returns.
 std::string kill_text(const KillReport& report);

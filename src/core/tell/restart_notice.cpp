@@ -34,8 +34,10 @@ std::string binary_words(const RestartNotice& notice) {
 /// restarted.
 std::string first_line(const RestartNotice& notice) {
   std::vector<std::string> parts;
-  parts.push_back(fmt::format("[mcp-sitter] server {} (spawn #{}, pid {}, startup {})",
-                              notice.is_first ? "started" : "restarted", notice.spawn, notice.pid,
+  // The process of a daemon is not known.
+  const std::string pid = notice.pid == 0 ? "" : fmt::format("pid {}, ", notice.pid);
+  parts.push_back(fmt::format("[mcp-sitter] server {} (spawn #{}, {}startup {})",
+                              notice.is_first ? "started" : "restarted", notice.spawn, pid,
                               duration_text(notice.startup)));
   if (!notice.path.empty()) parts.push_back("path: " + brief(notice.path, kPathBytesMax));
   if (std::string words = binary_words(notice); !words.empty()) parts.push_back(std::move(words));

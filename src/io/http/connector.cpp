@@ -47,8 +47,8 @@ Connector connector_to(EventLoop& loop, const Url& url, const std::string& cacer
       return std::make_unique<FailedStream>(loop, std::move(events), error);
     };
   }
-  Connector connector = proxy ? over_tcp(loop, proxy->host, proxy->port)
-                              : over_tcp(loop, url.host, url.port);
+  Connector connector =
+      proxy ? over_tcp(loop, proxy->host, proxy->port) : over_tcp(loop, url.host, url.port);
   if (proxy) {
     connector = [&loop, below = std::move(connector), proxy = *proxy,
                  url](ByteStream::Events events) {

@@ -1,6 +1,9 @@
 #include "io/http/http_child.hpp"
 
 #include <utility>
+#include <variant>
+
+#include "io/http/listener.hpp"
 
 namespace sitter {
 
@@ -12,6 +15,16 @@ HttpChild::HttpChild(EventLoop& loop, Options options, Log& log,
                connector_to(loop, options.link.url, options.cacert, options.environment)},
               std::move(on_news)),
       link_(std::move(options.link)) {}
+
+std::optional<std::int64_t> HttpChild::listening_pid() const {
+  return listener_ == kNoListener ? std::nullopt : pid_of(listener_);
+}
+
+void HttpChild::note(const HttpFact& fact) {
+  if (const auto* const connected = std::get_if<fact::HttpConnected>(&fact)) {
+    listener_ = connected->listener;
+  }
+}
 
 void HttpChild::handle_timeout(Now now) {
   link_.handle_timeout(now);

@@ -28,6 +28,7 @@ class HttpChild {
 
   template <class Input>
   void handle(const Input& input, Now now) {
+    note(input);
     link_.handle(input, now);
     carry_out_all();
   }
@@ -38,12 +39,19 @@ class HttpChild {
   /// The next order for the process of the daemon, whose facts go to `handle`.
   std::optional<Order> next_process_order() { return link_.poll_process_order(); }
 
+  /// The process that listened when the last connection was opened, if the system tells.
+  std::optional<std::int64_t> listening_pid() const;
+
   void set_paused(bool paused) { client_.set_paused(paused); }
 
  private:
+  template <class Other>
+  void note(const Other&) {}
+  void note(const HttpFact& fact);
   void carry_out_all();
 
   Log& log_;
+  ListenerId listener_ = kNoListener;
   HttpClient client_;
   HttpLink link_;
 };

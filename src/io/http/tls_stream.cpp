@@ -340,4 +340,6 @@ std::size_t TlsStream::queued() const { return state_->stream ? state_->stream->
 void TlsStream::set_paused(bool paused) { state_->set_paused(paused); }
 bool TlsStream::is_quiet() { return state_->is_quiet(); }
 
+ListenerId TlsStream::listener() { return state_->stream->listener(); }
+
 }  // namespace sitter

@@ -46,6 +46,7 @@ class TlsStream : public ByteStream {
   void set_paused(bool paused) override;
   /// Messages of TLS itself, such as session tickets, do not count.
   bool is_quiet() override;
+  ListenerId listener() override;
 
  private:
   struct State;
