@@ -1,0 +1,686 @@
+#include "io/http/http_client.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "io/http/listener.hpp"
+#include "io/http/tcp_stream.hpp"
+#include "support/loop_steps.hpp"
+#include "support/scripted_server.hpp"
+
+namespace sitter {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::response;
+using testing::run_what_is_due;
+using testing::runs_until;
+using testing::ScriptedServer;
+using ::testing::SizeIs;
+using testing::unused_port;
+using Peer = ScriptedServer::Peer;
+using Method = order::HttpSend::Method;
+
+constexpr ExchangeId id(unsigned number) { return ExchangeId{number}; }
+
+std::string word(fact::HttpFailed::Kind kind) {
+  switch (kind) {
+    case fact::HttpFailed::Kind::not_connected:
+      return "not_connected";
+    case fact::HttpFailed::Kind::other_listener:
+      return "other_listener";
+    case fact::HttpFailed::Kind::broken:
+      break;
+  }
+  return "broken";
+}
+
+/// A client and a server. Facts become words: the id of the exchange, and what happened.
+class HttpClientTest : public ::testing::Test {
+ protected:
+  void on(const fact::HttpConnected& fact) {
+    listener_ = fact.listener;
+    note(fact.exchange, "connected");
+  }
+  void on(const fact::HttpHead& fact) {
+    headers_ = fact.headers;
+    note(fact.exchange, std::to_string(fact.status));
+  }
+  /// Where a body is cut depends on the network, so its pieces become one word.
+  void on(const fact::HttpBytes& fact) {
+    const std::string start = number(fact.exchange) + " body ";
+    if (told_.empty() || !told_.back().starts_with(start)) told_.push_back(start);
+    told_.back().append(fact.bytes);
+  }
+  void on(const fact::HttpEnded& fact) { note(fact.exchange, "ended"); }
+  void on(const fact::HttpFailed& fact) {
+    note(fact.exchange, word(fact.kind) + ": " + fact.reason);
+  }
+  void note(ExchangeId exchange, const std::string& what) {
+    told_.push_back(number(exchange) + ' ' + what);
+  }
+  static std::string number(ExchangeId exchange) {
+    return std::to_string(static_cast<std::uint64_t>(exchange));
+  }
+
+  static Url url(std::uint16_t port, std::string host = "127.0.0.1") {
+    Url url;
+    url.host = std::move(host);
+    url.port = port;
+    url.target = "/mcp";
+    return url;
+  }
+  void connect_to(Url url) {
+    HttpClient::Options options;
+    options.url = std::move(url);
+    options.now = [this] { return now_; };
+    make_client(std::move(options));
+  }
+  void make_client(HttpClient::Options options) {
+    client_ = std::make_unique<HttpClient>(loop_, std::move(options), [this](const HttpFact& fact) {
+      EXPECT_FALSE(is_ordering_);
+      std::visit([this](const auto& one) { on(one); }, fact);
+      if (on_fact_) on_fact_();
+    });
+  }
+  void start_server() {
+    server_ = std::make_unique<ScriptedServer>(loop_);
+    connect_to(url(server_->port()));
+  }
+  /// Answers each request with this text.
+  void answer(const std::string& text) {
+    server_->on_request = [text](Peer& peer, const std::string&) { peer.send(text); };
+  }
+
+  void order(const HttpOrder& order) {
+    is_ordering_ = true;
+    client_->carry_out(order);
+    is_ordering_ = false;
+  }
+  static order::HttpSend post(unsigned exchange, std::string body = "{}") {
+    order::HttpSend send;
+    send.exchange = id(exchange);
+    send.target = "/mcp";
+    send.body = std::move(body);
+    return send;
+  }
+  void send(unsigned exchange) { order(post(exchange)); }
+  void abort(unsigned exchange) { order(order::HttpAbort{id(exchange)}); }
+  void connect(unsigned exchange) { order(order::HttpConnect{id(exchange)}); }
+
+  /// What was told until this exchange was over.
+  std::vector<std::string> until_over(unsigned exchange) {
+    const std::string start = std::to_string(exchange) + ' ';
+    EXPECT_TRUE(runs_until(loop_, [&] {
+      return !told_.empty() && told_.back().starts_with(start) &&
+             (told_.back().ends_with(" ended") || told_.back().ends_with(" connected") ||
+              told_.back().find(": ") != std::string::npos);
+    }));
+    return std::exchange(told_, {});
+  }
+  std::vector<std::string> due() {
+    run_what_is_due(loop_);
+    return std::exchange(told_, {});
+  }
+  std::size_t connection_count() const { return server_->peers.size(); }
+  std::string address() const { return "127.0.0.1:" + std::to_string(server_->port()); }
+
+  EventLoop loop_;
+  Instant now_{std::chrono::hours(1)};
+  std::unique_ptr<ScriptedServer> server_;
+  std::vector<std::string> told_;
+  std::vector<HttpHeader> headers_;
+  ListenerId listener_ = kNoListener;
+  std::function<void()> on_fact_;
+  bool is_ordering_ = false;
+  std::unique_ptr<HttpClient> client_;
+};
+
+// ---- one exchange
+
+TEST_F(HttpClientTest, ARequestGetsItsResponse) {
+  start_server();
+  answer(response("hello", "Content-Type: text/plain\r\n"));
+  order::HttpSend request = post(1, "{\"a\":1}");
+  request.target = "/mcp?x=y";
+  request.headers = {{"Content-Type", "application/json"}, {"Accept", "text/event-stream"}};
+  order(request);
+  EXPECT_THAT(until_over(1), ElementsAre("1 200", "1 body hello", "1 ended"));
+  EXPECT_THAT(headers_, ElementsAre(HttpHeader{"content-type", "text/plain"},
+                                    HttpHeader{"content-length", "5"}));
+  EXPECT_THAT(server_->requests,
+              ElementsAre("POST /mcp?x=y HTTP/1.1\r\nHost: " + address() +
+                          "\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\n"
+                          "Content-Length: 7\r\n\r\n{\"a\":1}"));
+}
+
+TEST_F(HttpClientTest, RequestsWithoutABodySayNothingOfALength) {
+  start_server();
+  answer(response(""));
+  order::HttpSend request = post(1, "");
+  request.method = Method::get;
+  order(request);
+  EXPECT_THAT(until_over(1), ElementsAre("1 200", "1 ended"));
+  request.exchange = id(2);
+  request.method = Method::del;
+  order(request);
+  until_over(2);
+  const std::string rest = " /mcp HTTP/1.1\r\nHost: " + address() + "\r\n\r\n";
+  EXPECT_THAT(server_->requests, ElementsAre("GET" + rest, "DELETE" + rest));
+}
+
+TEST_F(HttpClientTest, AnEmptyBodyOfAPostHasALength) {
+  start_server();
+  answer(response(""));
+  order(post(1, ""));
+  until_over(1);
+  EXPECT_THAT(server_->requests, ElementsAre(HasSubstr("\r\nContent-Length: 0\r\n\r\n")));
+}
+
+TEST_F(HttpClientTest, AResponseMayComeByteByByte) {
+  start_server();
+  const std::string text =
+      "HTTP/1.1 100 Continue\r\n\r\n"
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
+  std::size_t sent = 0;
+  std::function<void()> send_next = [&] {
+    server_->peers.front()->send({&text[sent++], 1});
+    if (sent < text.size()) loop_.post(send_next);
+  };
+  server_->on_request = [&](Peer&, const std::string&) { send_next(); };
+  send(1);
+  EXPECT_THAT(until_over(1), ElementsAre("1 200", "1 body hello", "1 ended"));
+}
+
+TEST_F(HttpClientTest, ALargeBodyComesWhole) {
+  start_server();
+  std::string body;
+  while (body.size() < 10 * limits::kMiB) body += std::to_string(body.size()) + ' ';
+  answer(response(body));
+  send(1);
+  const std::vector<std::string> told = until_over(1);
+  ASSERT_THAT(told, SizeIs(3));
+  EXPECT_TRUE(told[1] == "1 body " + body);
+}
+
+TEST_F(HttpClientTest, ALargeRequestIsQueuedUntilTheDaemonTakesIt) {
+  start_server();
+  answer(response("ok"));
+  server_->on_accepted = [](Peer& peer) { peer.set_paused(true); };
+  std::string body;
+  while (body.size() < 10 * limits::kMiB) body += std::to_string(body.size()) + ' ';
+  order(post(1, body));
+  EXPECT_GT(client_->queued(), body.size());
+  due();
+  EXPECT_GT(client_->queued(), 0U);
+  EXPECT_LT(client_->queued(), body.size());
+  server_->peers.front()->set_paused(false);
+  EXPECT_THAT(until_over(1), ElementsAre("1 200", "1 body ok", "1 ended"));
+  EXPECT_EQ(client_->queued(), 0U);
+  EXPECT_TRUE(server_->requests.front().ends_with("\r\n\r\n" + body));
+
+  order(post(2, body));
+  EXPECT_GT(client_->queued(), 0U);
+  until_over(2);
+  EXPECT_TRUE(server_->requests.back().ends_with("\r\n\r\n" + body));
+  EXPECT_EQ(connection_count(), 1U);
+}
+
+TEST_F(HttpClientTest, AfterAnAnswerBeforeTheWholeRequestTheConnectionIsClosed) {
+  start_server();
+  server_->on_accepted = [](Peer& peer) {
+    peer.set_paused(true);
+    peer.send(response("", {}, "413 Content Too Large"));
+  };
+  order(post(1, std::string(10 * limits::kMiB, 'x')));
+  EXPECT_THAT(until_over(1), ElementsAre("1 413", "1 ended"));
+  EXPECT_EQ(client_->queued(), 0U);
+  server_->peers.front()->set_paused(false);
+  ASSERT_TRUE(runs_until(loop_, [&] { return !server_->peers.front()->is_open(); }));
+  EXPECT_THAT(server_->requests, IsEmpty());
+}
+
+// ---- kept connections
+
+TEST_F(HttpClientTest, AConnectionIsUsedAgain) {
+  start_server();
+  answer(response("ok"));
+  for (unsigned i = 1; i <= 3; ++i) {
+    send(i);
+    until_over(i);
+  }
+  EXPECT_THAT(server_->requests, SizeIs(3));
+  EXPECT_EQ(connection_count(), 1U);
+}
+
+TEST_F(HttpClientTest, ItIsUsedAgainFromWithinTheLastFact) {
+  start_server();
+  answer(response("ok"));
+  on_fact_ = [this] {
+    if (told_.back() == "1 ended") client_->carry_out(post(2));
+  };
+  send(1);
+  EXPECT_THAT(until_over(2),
+              ElementsAre("1 200", "1 body ok", "1 ended", "2 200", "2 body ok", "2 ended"));
+  EXPECT_EQ(connection_count(), 1U);
+}
+
+TEST_F(HttpClientTest, TwoRequestsAtOnceHaveTwoConnections) {
+  start_server();
+  std::vector<Peer*> asked;
+  server_->on_request = [&](Peer& peer, const std::string&) { asked.push_back(&peer); };
+  order(post(1, "first"));
+  order(post(2, "second"));
+  ASSERT_TRUE(runs_until(loop_, [&] { return asked.size() == 2; }));
+  ASSERT_TRUE(server_->requests[1].ends_with("second"));
+  asked[1]->send(response("2"));
+  EXPECT_THAT(until_over(2), ElementsAre("2 200", "2 body 2", "2 ended"));
+  asked[0]->send(response("1"));
+  EXPECT_THAT(until_over(1), ElementsAre("1 200", "1 body 1", "1 ended"));
+  EXPECT_EQ(connection_count(), 2U);
+
+  // The one that was used last is used again.
+  send(3);
+  ASSERT_TRUE(runs_until(loop_, [&] { return asked.size() == 3; }));
+  EXPECT_EQ(asked[2], asked[0]);
+  EXPECT_EQ(connection_count(), 2U);
+}
+
+/// A response that announces for how long its connection is kept, and what follows from it.
+class HttpClientIdleTest : public HttpClientTest {
+ protected:
+  /// Whether the connection is used again after this time.
+  bool is_used_again_after(const std::string& headers, Milliseconds idle) {
+    start_server();
+    answer(response("ok", headers));
+    send(1);
+    until_over(1);
+    now_ += idle;
+    send(2);
+    until_over(2);
+    return connection_count() == 1;
+  }
+};
+
+TEST_F(HttpClientIdleTest, WithoutAnAnnouncementItIsFourSeconds) {
+  EXPECT_TRUE(is_used_again_after("", limits::kIdleDefault - Milliseconds(1)));
+  EXPECT_FALSE(is_used_again_after("", limits::kIdleDefault));
+}
+
+TEST_F(HttpClientIdleTest, AnAnnouncedTimeCountsLessOneSecond) {
+  const std::string header = "Keep-Alive: timeout=10, max=100\r\n";
+  EXPECT_TRUE(is_used_again_after(header, Milliseconds(8'999)));
+  EXPECT_FALSE(is_used_again_after(header, Milliseconds(9'000)));
+}
+
+TEST_F(HttpClientIdleTest, AnAnnouncementOfASecondOrLessKeepsNothing) {
+  EXPECT_FALSE(is_used_again_after("Keep-Alive: timeout=1\r\n", Milliseconds(0)));
+  EXPECT_FALSE(is_used_again_after("Keep-Alive: timeout=0\r\n", Milliseconds(0)));
+}
+
+TEST_F(HttpClientIdleTest, NoConnectionIsKeptForMoreThanAnHour) {
+  const Milliseconds longest = limits::kIdleMax - limits::kIdleMargin;
+  for (const char* const seconds : {"3600", "3601", "99999999999999999999999"}) {
+    const std::string header = "Keep-Alive: timeout=" + std::string(seconds) + "\r\n";
+    EXPECT_TRUE(is_used_again_after(header, longest - Milliseconds(1))) << seconds;
+    EXPECT_FALSE(is_used_again_after(header, longest)) << seconds;
+  }
+}
+
+TEST_F(HttpClientIdleTest, AnAnnouncementThatCannotBeReadIsNone) {
+  EXPECT_TRUE(is_used_again_after("Keep-Alive: max=5\r\n", Milliseconds(3'999)));
+  EXPECT_FALSE(is_used_again_after("Keep-Alive: timeout=soon\r\n", Milliseconds(4'000)));
+}
+
+TEST_F(HttpClientIdleTest, AnEarlierResponseSetsNoTimeForALaterOne) {
+  EXPECT_TRUE(is_used_again_after("Keep-Alive: timeout=100\r\n", Milliseconds(0)));
+  answer(response("ok"));
+  send(3);
+  until_over(3);
+  now_ += limits::kIdleDefault;
+  send(4);
+  until_over(4);
+  EXPECT_EQ(connection_count(), 2U);
+}
+
+TEST_F(HttpClientTest, AConnectionThatTheDaemonWillCloseIsNotUsedAgain) {
+  start_server();
+  answer(response("ok", "Connection: close\r\n"));
+  send(1);
+  until_over(1);
+  send(2);
+  until_over(2);
+  EXPECT_EQ(connection_count(), 2U);
+}
+
+TEST_F(HttpClientTest, AnOldDaemonEndsItsResponseWithTheConnection) {
+  start_server();
+  server_->on_request = [](Peer& peer, const std::string&) {
+    peer.send("HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nhello");
+    peer.close();
+  };
+  send(1);
+  EXPECT_THAT(until_over(1), ElementsAre("1 200", "1 body hello", "1 ended"));
+  send(2);
+  until_over(2);
+  EXPECT_EQ(connection_count(), 2U);
+}
+
+TEST_F(HttpClientTest, AConnectionThatWasClosedWhileIdleIsNotUsedAgain) {
+  start_server();
+  answer(response("ok"));
+  send(1);
+  until_over(1);
+  server_->peers.front()->close();
+  EXPECT_THAT(due(), IsEmpty());
+  send(2);
+  EXPECT_THAT(until_over(2), ElementsAre("2 200", "2 body ok", "2 ended"));
+}
+
+TEST_F(HttpClientTest, ACloseThatTheLoopHasNotSeenYetIsSeenBeforeTheRequest) {
+  start_server();
+  answer(response("ok"));
+  send(1);
+  until_over(1);
+  server_->peers.front()->close();
+  send(2);
+  EXPECT_THAT(until_over(2), ElementsAre("2 200", "2 body ok", "2 ended"));
+  EXPECT_EQ(connection_count(), 2U);
+}
+
+TEST_F(HttpClientTest, AConnectionThatSaidSomethingWhileIdleIsNotUsedAgain) {
+  start_server();
+  answer(response("ok"));
+  send(1);
+  until_over(1);
+  server_->peers.front()->send(response("nobody asked"));
+  EXPECT_THAT(due(), IsEmpty());
+  EXPECT_FALSE(server_->peers.front()->is_open());
+  send(2);
+  EXPECT_THAT(until_over(2), ElementsAre("2 200", "2 body ok", "2 ended"));
+}
+
+TEST_F(HttpClientTest, BytesBehindAResponseCloseItsConnection) {
+  start_server();
+  answer(response("ok") + "more");
+  send(1);
+  EXPECT_THAT(until_over(1), ElementsAre("1 200", "1 body ok", "1 ended"));
+  due();
+  EXPECT_FALSE(server_->peers.front()->is_open());
+}
+
+TEST_F(HttpClientTest, AConnectionIsOpenedAndKept) {
+  start_server();
+  answer(response("ok"));
+  connect(1);
+  EXPECT_THAT(until_over(1), ElementsAre("1 connected"));
+  EXPECT_EQ(listener_, listener_at({boost::asio::ip::address_v4::loopback(), server_->port()}));
+  EXPECT_NE(listener_, kNoListener);
+  send(2);
+  until_over(2);
+  EXPECT_EQ(connection_count(), 1U);
+}
+
+// ---- what goes wrong
+
+TEST_F(HttpClientTest, WithoutADaemonNothingIsSent) {
+  const std::uint16_t port = unused_port();
+  connect_to(url(port));
+  send(1);
+  const std::string reason = "nothing listens on 127.0.0.1:" + std::to_string(port);
+  EXPECT_THAT(until_over(1), ElementsAre("1 not_connected: " + reason));
+  connect(2);
+  EXPECT_THAT(until_over(2), ElementsAre("2 not_connected: " + reason));
+}
+
+TEST_F(HttpClientTest, AConnectionThatEndsBeforeTheResponseIsBroken) {
+  start_server();
+  server_->on_request = [](Peer& peer, const std::string&) { peer.close(); };
+  send(1);
+  EXPECT_THAT(until_over(1), ElementsAre("1 broken: the connection ended before the response"));
+}
+
+TEST_F(HttpClientTest, AKeptConnectionThatEndsBeforeTheResponseIsBrokenToo) {
+  start_server();
+  answer(response("ok"));
+  send(1);
+  until_over(1);
+  server_->on_request = [](Peer& peer, const std::string&) { peer.close(); };
+  send(2);
+  EXPECT_THAT(until_over(2), ElementsAre("2 broken: the connection ended before the response"));
+  EXPECT_EQ(connection_count(), 1U);
+}
+
+TEST_F(HttpClientTest, AResponseThatBreaksOffIsBroken) {
+  start_server();
+  server_->on_request = [](Peer& peer, const std::string&) {
+    peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello");
+    peer.close();
+  };
+  send(1);
+  EXPECT_THAT(until_over(1),
+              ElementsAre("1 200", "1 body hello",
+                          "1 broken: the connection ended in the middle of the response"));
+}
+
+TEST_F(HttpClientTest, AConnectionThatIsBrokenOffSaysSo) {
+  start_server();
+  server_->on_request = [](Peer& peer, const std::string&) { peer.reset(); };
+  send(1);
+  EXPECT_THAT(until_over(1),
+              ElementsAre("1 broken: the connection ended before the response (the connection to " +
+                          address() + " has broken: Connection reset by peer)"));
+}
+
+TEST_F(HttpClientTest, ABodyWithoutALengthThatIsBrokenOffIsNoWholeBody) {
+  start_server();
+  answer("HTTP/1.1 200 OK\r\n\r\nhel");
+  send(1);
+  ASSERT_TRUE(runs_until(loop_, [&] { return told_.size() == 2; }));
+  server_->peers.front()->reset();
+  EXPECT_THAT(until_over(1), ElementsAre("1 200", "1 body hel", HasSubstr("1 broken: ")));
+}
+
+TEST_F(HttpClientTest, AResponseThatIsNoHttpIsBroken) {
+  start_server();
+  answer("-ERR unknown command\r\n");
+  send(1);
+  EXPECT_THAT(until_over(1), ElementsAre(HasSubstr("1 broken: the response is no valid HTTP (")));
+  due();
+  EXPECT_FALSE(server_->peers.front()->is_open());
+}
+
+TEST_F(HttpClientTest, ADaemonThatSpeaksFirstIsNotSentTheRequest) {
+  start_server();
+  HttpClient::Options options;
+  options.url = url(server_->port());
+  server_->on_accepted = [](Peer& peer) { peer.send("220 mail.example ESMTP\r\n"); };
+  options.connect = [this](ByteStream::Events events) {
+    // The client hears of its connection when the greeting is there.
+    events.on_opened = [this, opened = std::move(events.on_opened)] {
+      loop_.post([this, opened] { loop_.post(opened); });
+    };
+    return std::make_unique<TcpStream>(loop_, TcpStream::Options{}, "127.0.0.1", server_->port(),
+                                       std::move(events));
+  };
+  make_client(std::move(options));
+  send(1);
+  EXPECT_THAT(until_over(1),
+              ElementsAre("1 broken: " + address() + " sent bytes before any request"));
+  due();
+  EXPECT_THAT(server_->requests, IsEmpty());
+}
+
+TEST_F(HttpClientTest, AnHttpsUrlNeedsAStreamForIt) {
+  Url secure = url(443);
+  secure.is_https = true;
+  connect_to(secure);
+  send(1);
+  EXPECT_THAT(until_over(1), ElementsAre("1 not_connected: https is not built in"));
+  send(2);
+  abort(2);
+  EXPECT_THAT(due(), IsEmpty());
+}
+
+// ---- the end of an exchange before its end
+
+TEST_F(HttpClientTest, AfterAnAbortNothingComesAndTheConnectionIsClosed) {
+  start_server();
+  send(1);
+  ASSERT_TRUE(runs_until(loop_, [&] { return server_->requests.size() == 1; }));
+  abort(1);
+  EXPECT_THAT(due(), IsEmpty());
+  EXPECT_FALSE(server_->peers.front()->is_open());
+}
+
+TEST_F(HttpClientTest, AnAbortMayComeBeforeTheConnectionIsOpen) {
+  start_server();
+  send(1);
+  connect(2);
+  abort(1);
+  abort(2);
+  EXPECT_THAT(due(), IsEmpty());
+  EXPECT_THAT(server_->requests, IsEmpty());
+  EXPECT_EQ(client_->queued(), 0U);
+}
+
+TEST_F(HttpClientTest, AnAbortMayComeFromWithinAnyFact) {
+  for (const char* const last : {"1 200", "1 body a"}) {
+    told_.clear();
+    start_server();
+    answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n1\r\nb\r\n0\r\n\r\n");
+    on_fact_ = [&] {
+      if (told_.back() == last) client_->carry_out(order::HttpAbort{id(1)});
+    };
+    send(1);
+    ASSERT_TRUE(runs_until(loop_, [&] { return !told_.empty() && told_.back() == last; }));
+    due();
+    EXPECT_FALSE(server_->peers.front()->is_open());
+  }
+}
+
+TEST_F(HttpClientTest, AnAbortOfAnExchangeThatIsOverLeavesTheConnectionAlone) {
+  start_server();
+  answer(response("ok"));
+  send(1);
+  until_over(1);
+  abort(1);
+  abort(7);
+  send(2);
+  until_over(2);
+  EXPECT_EQ(connection_count(), 1U);
+}
+
+TEST_F(HttpClientTest, TheClientMayGoInAFact) {
+  start_server();
+  answer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  on_fact_ = [this] { client_.reset(); };
+  send(1);
+  ASSERT_TRUE(runs_until(loop_, [&] { return !client_; }));
+  EXPECT_THAT(due(), ElementsAre("1 200"));
+  EXPECT_FALSE(server_->peers.front()->is_open());
+}
+
+TEST_F(HttpClientTest, WithoutTheClientAllConnectionsAreClosed) {
+  start_server();
+  answer(response("ok"));
+  send(1);
+  until_over(1);
+  server_->on_request = [](Peer&, const std::string&) {};
+  send(2);
+  send(3);
+  due();
+  client_.reset();
+  EXPECT_THAT(due(), IsEmpty());
+  for (const auto& peer : server_->peers) EXPECT_FALSE(peer->is_open());
+}
+
+TEST_F(HttpClientTest, DuringAPauseNoResponseIsRead) {
+  start_server();
+  answer(response("ok", "Connection: close\r\n"));
+  client_->set_paused(true);
+  send(1);
+  server_->on_request = [](Peer& peer, const std::string&) {
+    peer.send(response("ok"));
+    peer.close();
+  };
+  EXPECT_THAT(due(), IsEmpty());
+  EXPECT_THAT(server_->requests, SizeIs(1));
+  client_->set_paused(false);
+  EXPECT_THAT(until_over(1), ElementsAre("1 200", "1 body ok", "1 ended"));
+}
+
+// ---- who listens
+
+TEST_F(HttpClientTest, ARequestIsOnlySentToTheListenerThatItIsMeantFor) {
+  start_server();
+  answer(response("ok"));
+  connect(1);
+  until_over(1);
+  order::HttpSend request = post(2);
+  request.listener = listener_;
+  order(request);
+  EXPECT_THAT(until_over(2), ElementsAre("2 200", "2 body ok", "2 ended"));
+  EXPECT_EQ(connection_count(), 1U);
+
+  // The daemon is started anew at the same port.
+  const std::uint16_t port = server_->port();
+  server_.reset();
+  due();
+  server_ = std::make_unique<ScriptedServer>(loop_, "127.0.0.1", port);
+  answer(response("new"));
+  request.exchange = id(3);
+  order(request);
+  EXPECT_THAT(until_over(3),
+              ElementsAre("3 other_listener: another process listens on " + address() + " by now"));
+  due();
+  EXPECT_THAT(server_->requests, IsEmpty());
+
+  connect(4);
+  until_over(4);
+  EXPECT_NE(listener_, request.listener);
+  request.exchange = id(5);
+  request.listener = listener_;
+  order(request);
+  EXPECT_THAT(until_over(5), ElementsAre("5 200", "5 body new", "5 ended"));
+}
+
+TEST_F(HttpClientTest, AKeptConnectionToAFormerListenerIsNotUsed) {
+  start_server();
+  answer(response("old"));
+  connect(1);
+  until_over(1);
+  // The former daemon still serves the connection.
+  const std::uint16_t port = server_->port();
+  server_->stop_listening();
+  ScriptedServer next(loop_, "127.0.0.1", port);
+  next.on_request = [](Peer& peer, const std::string&) { peer.send(response("new")); };
+  order::HttpSend request = post(2);
+  request.listener = listener_at({boost::asio::ip::address_v4::loopback(), port});
+  order(request);
+  EXPECT_THAT(until_over(2), ElementsAre("2 200", "2 body new", "2 ended"));
+  EXPECT_THAT(server_->requests, IsEmpty());
+}
+
+TEST_F(HttpClientTest, ADaemonAtTheIPv6AddressIsFoundUnderLocalhost) {
+  server_ = std::make_unique<ScriptedServer>(loop_, "::1");
+  answer(response("six"));
+  connect_to(url(server_->port(), "localhost"));
+  send(1);
+  EXPECT_THAT(until_over(1), ElementsAre("1 200", "1 body six", "1 ended"));
+  EXPECT_THAT(server_->requests,
+              ElementsAre(HasSubstr("\r\nHost: localhost:" + std::to_string(server_->port()))));
+}
+
+}  // namespace
+}  // namespace sitter

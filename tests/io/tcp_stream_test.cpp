@@ -1,0 +1,333 @@
+#include "io/http/tcp_stream.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "io/http/listener.hpp"
+#include "support/loop_steps.hpp"
+#include "support/scripted_server.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace sitter {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::run_what_is_due;
+using testing::runs_until;
+using testing::ScriptedServer;
+using testing::unused_port;
+
+/// A stream to a server. Events become words; the bytes are collected.
+class TcpStreamTest : public ::testing::Test {
+ protected:
+  void open(const std::string& host, std::uint16_t port, TcpStream::Options options = {}) {
+    stream_ = std::make_unique<TcpStream>(loop_, std::move(options), host, port,
+                                          ByteStream::Events{[this] {
+                                                               told_.emplace_back("opened");
+                                                               if (on_event_) on_event_();
+                                                             },
+                                                             [this](std::string_view bytes) {
+                                                               got_ += bytes;
+                                                               if (on_event_) on_event_();
+                                                             },
+                                                             [this](const std::string& reason) {
+                                                               told_.push_back("closed " + reason);
+                                                               if (on_event_) on_event_();
+                                                             }});
+    EXPECT_THAT(told_, IsEmpty());
+  }
+  /// A stream that is open, and its other end.
+  void open_to_server() {
+    server_ = std::make_unique<ScriptedServer>(loop_);
+    open("127.0.0.1", server_->port());
+    ASSERT_TRUE(runs_until(loop_, [&] { return server_->peers.size() == 1 && !told_.empty(); }));
+    ASSERT_THAT(told_, ElementsAre("opened"));
+    told_.clear();
+  }
+  ScriptedServer::Peer& peer() { return *server_->peers.front(); }
+  bool closes() {
+    return runs_until(loop_, [&] { return !told_.empty() && told_.back().starts_with("closed"); });
+  }
+  std::string address() const { return "127.0.0.1:" + std::to_string(server_->port()); }
+
+  EventLoop loop_;
+  std::unique_ptr<ScriptedServer> server_;
+  std::vector<std::string> told_;
+  std::string got_;
+  std::function<void()> on_event_;
+  std::unique_ptr<TcpStream> stream_;
+};
+
+TEST_F(TcpStreamTest, BytesGoBothWays) {
+  open_to_server();
+  stream_->write("to the server");
+  EXPECT_TRUE(runs_until(loop_, [&] { return peer().received() == "to the server"; }));
+  peer().send("to the client");
+  EXPECT_TRUE(runs_until(loop_, [&] { return got_ == "to the client"; }));
+  peer().close();
+  EXPECT_TRUE(closes());
+  EXPECT_THAT(told_, ElementsAre("closed "));
+}
+
+TEST_F(TcpStreamTest, ItTellsWhatListens) {
+  open_to_server();
+  EXPECT_NE(stream_->listener(), kNoListener);
+  EXPECT_EQ(stream_->listener(),
+            listener_at({boost::asio::ip::address_v4::loopback(), server_->port()}));
+}
+
+TEST_F(TcpStreamTest, APortAtWhichNothingListensIsNamed) {
+  const std::uint16_t port = unused_port();
+  open("127.0.0.1", port);
+  EXPECT_TRUE(closes());
+  EXPECT_THAT(told_, ElementsAre("closed nothing listens on 127.0.0.1:" + std::to_string(port)));
+}
+
+TEST_F(TcpStreamTest, AllAddressesThatRefuseAreNamed) {
+  const std::string port = std::to_string(unused_port());
+  open("localhost", static_cast<std::uint16_t>(std::stoi(port)));
+  EXPECT_TRUE(closes());
+  EXPECT_THAT(told_,
+              ElementsAre("closed nothing listens on 127.0.0.1:" + port + " or [::1]:" + port));
+}
+
+TEST_F(TcpStreamTest, AnAddressThatCannotBeReachedIsNamedWithTheReason) {
+  // TCP has no broadcasts, so the system refuses this at once.
+  open("255.255.255.255", 80);
+  EXPECT_TRUE(closes());
+  EXPECT_THAT(told_, ElementsAre(HasSubstr("closed 255.255.255.255:80 can't be reached: ")));
+}
+
+TEST_F(TcpStreamTest, TheNextAddressIsTriedIfTheFirstRefuses) {
+  const testing::TemporaryDirectory directory;
+  server_ = std::make_unique<ScriptedServer>(loop_, "127.0.0.3");
+  TcpStream::Options options;
+  options.names.hosts_file = directory.write("hosts", "127.0.0.2 daemon\n127.0.0.3 daemon\n");
+  open("daemon", server_->port(), options);
+  EXPECT_TRUE(runs_until(loop_, [&] { return server_->peers.size() == 1; }));
+  EXPECT_THAT(told_, ElementsAre("opened"));
+}
+
+TEST_F(TcpStreamTest, ANameThatIsNotKnownIsTheReason) {
+  TcpStream::Options options;
+  options.names.hosts_file = "/dev/null";
+  options.names.program = "/bin/true";
+  open("nowhere.invalid", 80, options);
+  EXPECT_TRUE(closes());
+  EXPECT_THAT(told_, ElementsAre("closed the name nowhere.invalid is not known"));
+}
+
+/// A listening socket that answers no further connection, because its queue is full.
+class TcpStreamLimitTest : public TcpStreamTest {
+ protected:
+  TcpStreamLimitTest() : full_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const any = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(bind(full_.number(), any, size), 0);
+    EXPECT_EQ(getsockname(full_.number(), any, &size), 0);
+    EXPECT_EQ(listen(full_.number(), 0), 0);
+    port_ = ntohs(address.sin_port);
+    // More than one connection fits into a queue of length 0.
+    for (FileDescriptor& filler : fillers_) {
+      filler = FileDescriptor(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+      (void)connect(filler.number(), any, size);
+    }
+  }
+
+  FileDescriptor full_;
+  FileDescriptor fillers_[4];
+  std::uint16_t port_ = 0;
+};
+
+TEST_F(TcpStreamLimitTest, AConnectionThatTakesTooLongFails) {
+  TcpStream::Options options;
+  EXPECT_EQ(options.connect_wait, Milliseconds(10'000));
+  options.connect_wait = Milliseconds(20);
+  open("127.0.0.1", port_, options);
+  EXPECT_TRUE(closes());
+  EXPECT_THAT(told_, ElementsAre("closed 127.0.0.1:" + std::to_string(port_) +
+                                 " can't be reached: it did not answer in time"));
+}
+
+TEST_F(TcpStreamLimitTest, AnAddressThatDoesNotAnswerLeavesTimeForTheNext) {
+  const testing::TemporaryDirectory directory;
+  server_ = std::make_unique<ScriptedServer>(loop_, "127.0.0.3", port_);
+  TcpStream::Options options;
+  options.connect_wait = Milliseconds(40);
+  options.names.hosts_file = directory.write("hosts", "127.0.0.1 daemon\n127.0.0.3 daemon\n");
+  open("daemon", port_, options);
+  EXPECT_TRUE(runs_until(loop_, [&] { return server_->peers.size() == 1; }));
+  EXPECT_THAT(told_, ElementsAre("opened"));
+}
+
+TEST_F(TcpStreamLimitTest, AStreamThatIsGoneWhileItConnectsTellsNothing) {
+  TcpStream::Options options;
+  options.connect_wait = Milliseconds(1);
+  open("127.0.0.1", port_, options);
+  run_what_is_due(loop_);
+  stream_.reset();
+  told_.clear();
+  run_what_is_due(loop_);
+  EXPECT_THAT(told_, IsEmpty());
+}
+
+TEST_F(TcpStreamTest, WhatTheOtherSideDoesNotTakeIsQueued) {
+  open_to_server();
+  peer().set_paused(true);
+  std::string text;
+  while (text.size() < 8 * limits::kMiB) text += std::to_string(text.size()) + ' ';
+  stream_->write(text);
+  const std::size_t queued = stream_->queued();
+  EXPECT_GT(queued, 0U);
+  EXPECT_LT(queued, text.size());
+  stream_->write("!");
+  EXPECT_EQ(stream_->queued(), queued + 1);
+  run_what_is_due(loop_);
+  EXPECT_GT(stream_->queued(), 0U);
+  peer().set_paused(false);
+  EXPECT_TRUE(runs_until(loop_, [&] { return peer().received().size() == text.size() + 1; }));
+  EXPECT_TRUE(peer().received() == text + '!');
+  EXPECT_EQ(stream_->queued(), 0U);
+  stream_->write("?");
+  EXPECT_TRUE(runs_until(loop_, [&] { return peer().received().ends_with("!?"); }));
+}
+
+TEST_F(TcpStreamTest, DuringAPauseNothingIsReadNotEvenTheEnd) {
+  open_to_server();
+  stream_->set_paused(true);
+  peer().send("early");
+  peer().close();
+  run_what_is_due(loop_);
+  EXPECT_EQ(got_, "");
+  EXPECT_THAT(told_, IsEmpty());
+  stream_->set_paused(false);
+  EXPECT_TRUE(closes());
+  EXPECT_EQ(got_, "early");
+  EXPECT_THAT(told_, ElementsAre("closed "));
+}
+
+TEST_F(TcpStreamTest, APauseBeforeTheOpeningHolds) {
+  server_ = std::make_unique<ScriptedServer>(loop_);
+  server_->on_accepted = [](ScriptedServer::Peer& peer) { peer.send("early"); };
+  open("127.0.0.1", server_->port());
+  stream_->set_paused(true);
+  run_what_is_due(loop_);
+  EXPECT_THAT(told_, ElementsAre("opened"));
+  EXPECT_EQ(got_, "");
+  stream_->set_paused(false);
+  EXPECT_TRUE(runs_until(loop_, [&] { return got_ == "early"; }));
+}
+
+TEST_F(TcpStreamTest, AStreamIsQuietUntilTheOtherSideSpeaksOrCloses) {
+  open_to_server();
+  EXPECT_TRUE(stream_->is_quiet());
+  peer().send("x");
+  EXPECT_FALSE(stream_->is_quiet());
+  EXPECT_TRUE(runs_until(loop_, [&] { return got_ == "x"; }));
+  EXPECT_TRUE(stream_->is_quiet());
+  peer().close();
+  EXPECT_FALSE(stream_->is_quiet());
+}
+
+TEST_F(TcpStreamTest, ABrokenConnectionSaysSo) {
+  open_to_server();
+  peer().reset();
+  EXPECT_TRUE(closes());
+  EXPECT_THAT(told_, ElementsAre("closed the connection to " + address() +
+                                 " has broken: Connection reset by peer"));
+}
+
+TEST_F(TcpStreamTest, WhatCameBeforeAWriteFailedIsReadFirst) {
+  open_to_server();
+  peer().send("too large");
+  peer().reset();
+  // The first write is what shows that the connection has gone.
+  stream_->write("more");
+  stream_->write("and more");
+  EXPECT_EQ(stream_->queued(), 0U);
+  EXPECT_THAT(told_, IsEmpty());
+  EXPECT_TRUE(closes());
+  EXPECT_EQ(got_, "too large");
+  EXPECT_THAT(told_,
+              ElementsAre(HasSubstr("closed the connection to " + address() + " has broken: ")));
+}
+
+TEST_F(TcpStreamTest, AWriteThatFailsDuringAPauseIsToldAfterIt) {
+  open_to_server();
+  stream_->set_paused(true);
+  peer().reset();
+  stream_->write("more");
+  run_what_is_due(loop_);
+  EXPECT_THAT(told_, IsEmpty());
+  stream_->set_paused(false);
+  EXPECT_TRUE(closes());
+  run_what_is_due(loop_);
+  EXPECT_EQ(told_.size(), 1U);
+}
+
+TEST_F(TcpStreamTest, ItMayGoInAnyOfItsEvents) {
+  on_event_ = [this] { stream_.reset(); };
+  open("127.0.0.1", unused_port());
+  EXPECT_TRUE(runs_until(loop_, [&] { return !stream_; }));
+  told_.clear();
+
+  server_ = std::make_unique<ScriptedServer>(loop_);
+  open("127.0.0.1", server_->port());
+  EXPECT_TRUE(runs_until(loop_, [&] { return !stream_; }));
+  EXPECT_TRUE(runs_until(loop_, [&] { return server_->peers.size() == 1 && !peer().is_open(); }));
+
+  on_event_ = {};
+  told_.clear();
+  open_to_server();
+  on_event_ = [this] { stream_.reset(); };
+  peer().send("x");
+  EXPECT_TRUE(runs_until(loop_, [&] { return !stream_; }));
+  run_what_is_due(loop_);
+  EXPECT_EQ(got_, "x");
+}
+
+TEST_F(TcpStreamTest, DescriptorsAreClosedAtAnExecAndWithTheStream) {
+  const std::set<int> before = testing::descriptors_of(getpid());
+  open_to_server();
+  stream_->write(std::string(8 * limits::kMiB, 'x'));
+  for (const int number : testing::descriptors_of(getpid())) {
+    if (before.contains(number)) continue;
+    EXPECT_EQ(fcntl(number, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC) << number;
+  }
+  stream_.reset();
+  server_.reset();
+  run_what_is_due(loop_);
+  EXPECT_EQ(testing::descriptors_of(getpid()), before);
+}
+
+TEST_F(TcpStreamTest, AConnectionToItselfIsRecognized) {
+  const FileDescriptor own(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  ASSERT_EQ(bind(own.number(), any, size), 0);
+  EXPECT_FALSE(is_connected_to_itself(own.number()));
+  ASSERT_EQ(getsockname(own.number(), any, &size), 0);
+  ASSERT_EQ(connect(own.number(), any, size), 0);
+  EXPECT_TRUE(is_connected_to_itself(own.number()));
+}
+
+}  // namespace
+}  // namespace sitter
