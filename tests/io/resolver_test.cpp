@@ -28,7 +28,10 @@ using testing::runs_until;
 /// A resolver with hosts and a program of its own.
 class ResolverTest : public ::testing::Test {
  protected:
-  ResolverTest() { options_.hosts_file = directory_.write("hosts", ""); }
+  ResolverTest() {
+    options_.hosts_file = directory_.write("hosts", "");
+    reap();  // what other tests have left
+  }
 
   void hosts(const std::string& text) { directory_.write("hosts", text); }
   /// The program that looks a name up.

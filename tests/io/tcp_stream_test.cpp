@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "io/http/listener.hpp"
+#include "io/process/reaper.hpp"
 #include "support/loop_steps.hpp"
 #include "support/scripted_server.hpp"
 #include "support/temporary_directory.hpp"
@@ -127,6 +128,7 @@ TEST_F(TcpStreamTest, ANameThatIsNotKnownIsTheReason) {
   open("nowhere.invalid", 80, options);
   EXPECT_TRUE(closes());
   EXPECT_THAT(told_, ElementsAre("closed the name nowhere.invalid is not known"));
+  EXPECT_TRUE(testing::eventually([] { return !reap().empty(); }));
 }
 
 /// A listening socket that answers no further connection, because its queue is full.

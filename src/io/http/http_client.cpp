@@ -26,8 +26,9 @@ constexpr std::size_t kLarge = 64 * limits::kKiB;
 
 /// A connection, and the exchange on it.
 ///
+///        /------------------v
 ///     opening --> busy <--> idle
-///        \--------\---------\---> over
+///        \--------\----------\---> over
 struct Connection : std::enable_shared_from_this<Connection> {
   enum class Phase : std::uint8_t {
     opening,  ///< the request waits

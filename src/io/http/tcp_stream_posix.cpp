@@ -239,6 +239,7 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
       return;
     }
     loop.watch(socket.number(), *this);
+    // Not every failure to write ends the connection, so that the loop would report it.
     if (is_broken) read_to_end_soon();
   }
 
