@@ -304,17 +304,23 @@ TEST_F(TcpStreamTest, ItMayGoInAnyOfItsEvents) {
 }
 
 TEST_F(TcpStreamTest, DescriptorsAreClosedAtAnExecAndWithTheStream) {
-  const std::set<int> before = testing::descriptors_of(getpid());
-  open_to_server();
-  stream_->write(std::string(8 * limits::kMiB, 'x'));
-  for (const int number : testing::descriptors_of(getpid())) {
-    if (before.contains(number)) continue;
-    EXPECT_EQ(fcntl(number, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC) << number;
+  const std::set<int> at_first = testing::descriptors_of(getpid());
+  // The loop opens what it needs itself for the first stream.
+  std::set<int> after_first;
+  for (int i = 0; i < 2; ++i) {
+    open_to_server();
+    stream_->write(std::string(8 * limits::kMiB, 'x'));
+    for (const int number : testing::descriptors_of(getpid())) {
+      if (at_first.contains(number)) continue;
+      EXPECT_EQ(fcntl(number, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC) << number;
+    }
+    stream_.reset();
+    server_.reset();
+    run_what_is_due(loop_);
+    const std::set<int> after = testing::descriptors_of(getpid());
+    if (i == 0) after_first = after;
+    EXPECT_EQ(after, after_first);
   }
-  stream_.reset();
-  server_.reset();
-  run_what_is_due(loop_);
-  EXPECT_EQ(testing::descriptors_of(getpid()), before);
 }
 
 TEST_F(TcpStreamTest, AConnectionToItselfIsRecognized) {
