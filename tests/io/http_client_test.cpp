@@ -83,6 +83,7 @@ class HttpClientTest : public ::testing::Test {
   void connect_to(Url url) {
     HttpClient::Options options;
     options.url = std::move(url);
+    options.connect = connector_to(loop_, options.url, "", [](const char*) { return nullptr; });
     options.now = [this] { return now_; };
     make_client(std::move(options));
   }
@@ -519,17 +520,6 @@ TEST_F(HttpClientTest, ADaemonThatSpeaksFirstIsNotSentTheRequest) {
               ElementsAre("1 broken: " + address() + " sent bytes before any request"));
   due();
   EXPECT_THAT(server_->requests, IsEmpty());
-}
-
-TEST_F(HttpClientTest, AnHttpsUrlNeedsAStreamForIt) {
-  Url secure = url(443);
-  secure.is_https = true;
-  connect_to(secure);
-  send(1);
-  EXPECT_THAT(until_over(1), ElementsAre("1 not_connected: https is not built in"));
-  send(2);
-  abort(2);
-  EXPECT_THAT(due(), IsEmpty());
 }
 
 // ---- the end of an exchange before its end

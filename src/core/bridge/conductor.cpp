@@ -47,8 +47,8 @@ Conductor::Conductor(BridgeConfig config, Now now)
       killer_(std::make_unique<Killer>(config_.kill_grace)),
       history_(std::make_unique<History>()),
       rebuilder_(std::make_unique<Rebuilder>(
-          Rebuilder::Options{!config_.build_command.empty(), !config_.url.empty(),
-                             config_.on_busy_wait, config_.kill_grace})),
+          Rebuilder::Options{!config_.build_command.empty(), config_.on_busy_wait,
+                             config_.kill_grace, !config_.url.empty()})),
       watch_(std::make_unique<Watch>(
           Watch::Options{config_.watches(), !config_.build_command.empty(), config_.debounce})),
       catalogs_(std::make_unique<Catalogs>()),
