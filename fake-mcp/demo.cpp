@@ -1,5 +1,5 @@
 // Shows the main purpose of mcp-sitter on the screen: a client works with a server that is killed,
-// rebuilt and crashes.
+// rebuilt and crashes, and with a daemon that restarts.
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -7,12 +7,15 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -98,10 +101,13 @@ class Session {
     }
   }
 
-  /// Returns the answer, and shows notifications that arrive before it.
-  json request(const std::string& method, const json& params) {
+  /// Returns the answer, and shows notifications that arrive before it. `meanwhile` runs while the
+  /// request waits for its answer.
+  json request(const std::string& method, const json& params,
+               const std::function<void()>& meanwhile = {}) {
     const int id = next_id_++;
     send({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}});
+    if (meanwhile) meanwhile();
     while (true) {
       const json message = hear();
       if (message.value("id", 0) == id) return message;
@@ -122,9 +128,11 @@ class Session {
     send({{"jsonrpc", "2.0"}, {"method", "notifications/initialized"}});
   }
 
-  void call(const std::string& tool, const json& arguments) {
+  void call(const std::string& tool, const json& arguments,
+            const std::function<void()>& meanwhile = {}) {
     show("model   ->", tool + " " + arguments.dump());
-    const json answer = request("tools/call", {{"name", tool}, {"arguments", arguments}});
+    const json answer =
+        request("tools/call", {{"name", tool}, {"arguments", arguments}}, meanwhile);
     for (const json& block : answer["result"]["content"]) {
       show("model   <-", block["text"].get<std::string>());
     }
@@ -250,6 +258,68 @@ void play_saves(const std::filesystem::path& bin, const Workshop& workshop) {
   end(session);
 }
 
+/// A daemon over HTTP. It ends with this object.
+class Daemon {
+ public:
+  Daemon(const std::filesystem::path& bin, const Workshop& workshop, const std::string& port)
+      : port_file_(workshop.directory() + "/port") {
+    std::filesystem::remove(port_file_);
+    std::vector<std::string> command{(bin / "fake-mcp").string(),
+                                     "--http",
+                                     port,
+                                     "--http-port-file",
+                                     port_file_,
+                                     "--tools",
+                                     workshop.tools()};
+    std::vector<char*> arguments;
+    for (std::string& word : command) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    if (posix_spawn(&pid_, arguments[0], &actions, nullptr, arguments.data(), environ) != 0) {
+      die("can't start fake-mcp");
+    }
+    posix_spawn_file_actions_destroy(&actions);
+  }
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+  ~Daemon() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+
+  /// Waits until the daemon listens.
+  std::string port() const {
+    while (!std::filesystem::exists(port_file_)) usleep(10'000);
+    std::string port;
+    std::ifstream(port_file_) >> port;
+    return port;
+  }
+
+ private:
+  std::string port_file_;
+  pid_t pid_ = 0;
+};
+
+void play_daemon(const std::filesystem::path& bin, const Workshop& workshop) {
+  workshop.build(kToolsBefore);
+  std::optional<Daemon> daemon(std::in_place, bin, workshop, "0");
+  const std::string port = daemon->port();
+  const std::string url = "http://127.0.0.1:" + port + "/mcp";
+  title("A client of a daemon over HTTP connects: mcp-sitter --http " + url);
+  Session session({(bin / "mcp-sitter").string(), "--log-level", "off", "--http", url});
+  session.open();
+  session.call("echo", {{"text", "hello"}});
+
+  title("The daemon is killed, and its next build is started; the call waits for it");
+  workshop.build(kToolsAfter);
+  daemon.reset();
+  session.call("echo", {{"text", "another session, the same connection"}},
+               [&] { daemon.emplace(bin, workshop, port); });
+  end(session);
+}
+
 }  // namespace
 
 int main(int, char** argv) {
@@ -257,4 +327,5 @@ int main(int, char** argv) {
   const Workshop workshop;
   play_calls(bin, workshop);
   play_saves(bin, workshop);
+  play_daemon(bin, workshop);
 }
