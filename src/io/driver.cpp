@@ -82,7 +82,10 @@ class Driver::Loop {
     if (parts_.http) {
       http_ = std::make_unique<HttpChild>(
           loop_, *std::move(parts_.http), parts_.log,
-          [this](const HttpFact& fact) { turn([&] { http_->handle(fact, now_); }); });
+          HttpChild::Events{[this](const HttpFact& fact) { turn([&] { on_http(fact); }); },
+                            [this](const HttpOrder& order) {
+                              if (parts_.log.is_trace()) parts_.log.trace(to_text(order));
+                            }});
     }
     client_output_.watch();
     wait_for_signal();
@@ -120,6 +123,11 @@ class Driver::Loop {
     pause_readers();
     end_if_written();
     arm();
+  }
+
+  void on_http(const HttpFact& fact) {
+    if (parts_.log.is_trace()) parts_.log.trace(to_text(fact));
+    http_->handle(fact, now_);
   }
 
   /// Feeds what the daemon says, and what follows from that.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+
 #include "core/base/text.hpp"
 
 namespace sitter {
@@ -160,9 +162,49 @@ struct OrderText {
   std::string operator()(const order::Exit& a) { return fmt::format("exit {}", a.code); }
 };
 
+/// Neither headers nor addresses, since both may be secret.
+struct HttpOrderText {
+  std::string operator()(const order::HttpConnect& o) {
+    return fmt::format("http {}: connect", number(o.exchange));
+  }
+  std::string operator()(const order::HttpSend& o) {
+    using Method = order::HttpSend::Method;
+    const char* const method = o.method == Method::post  ? "POST"
+                               : o.method == Method::get ? "GET"
+                                                         : "DELETE";
+    return fmt::format("http {}: {} {}", number(o.exchange), method, abridged(o.body));
+  }
+  std::string operator()(const order::HttpAbort& o) {
+    return fmt::format("http {}: abort", number(o.exchange));
+  }
+
+  static std::uint64_t number(ExchangeId id) { return static_cast<std::uint64_t>(id); }
+};
+
+struct HttpFactText {
+  std::string operator()(const fact::HttpConnected& f) {
+    return fmt::format("http {}: connected", HttpOrderText::number(f.exchange));
+  }
+  std::string operator()(const fact::HttpHead& f) {
+    return fmt::format("http {}: status {}, {}", HttpOrderText::number(f.exchange), f.status,
+                       abridged(header_value(f.headers, "content-type")));
+  }
+  std::string operator()(const fact::HttpBytes& f) {
+    return fmt::format("http {}: {}", HttpOrderText::number(f.exchange), abridged(f.bytes));
+  }
+  std::string operator()(const fact::HttpEnded& f) {
+    return fmt::format("http {}: ended", HttpOrderText::number(f.exchange));
+  }
+  std::string operator()(const fact::HttpFailed& f) {
+    return fmt::format("http {}: failed, {}", HttpOrderText::number(f.exchange), f.reason);
+  }
+};
+
 }  // namespace
 
 std::string to_text(const Fact& fact) { return "<- " + std::visit(FactText(), fact); }
 std::string to_text(const Order& order) { return "-> " + std::visit(OrderText(), order); }
+std::string to_text(const HttpFact& fact) { return "<- " + std::visit(HttpFactText(), fact); }
+std::string to_text(const HttpOrder& order) { return "-> " + std::visit(HttpOrderText(), order); }
 
 }  // namespace sitter

@@ -7,13 +7,13 @@
 
 namespace sitter {
 
-HttpChild::HttpChild(EventLoop& loop, Options options, Log& log,
-                     std::function<void(const HttpFact&)> on_news)
+HttpChild::HttpChild(EventLoop& loop, Options options, Log& log, Events events)
     : log_(log),
+      on_order_(std::move(events.on_order)),
       client_(loop,
               {options.link.url,
                connector_to(loop, options.link.url, options.cacert, options.environment)},
-              std::move(on_news)),
+              std::move(events.on_fact)),
       link_(std::move(options.link)) {}
 
 std::optional<std::int64_t> HttpChild::listening_pid() const {
@@ -32,7 +32,10 @@ void HttpChild::handle_timeout(Now now) {
 }
 
 void HttpChild::carry_out_all() {
-  while (const auto order = link_.poll_order()) client_.carry_out(*order);
+  while (const auto order = link_.poll_order()) {
+    if (on_order_) on_order_(*order);
+    client_.carry_out(*order);
+  }
   while (const auto line = link_.poll_log()) log_.write(line->level, line->text);
 }
 

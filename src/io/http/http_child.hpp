@@ -21,10 +21,15 @@ class HttpChild {
     Environment environment;
   };
 
-  /// `on_news` is called from the loop; the caller then calls `handle` with the fact, and
-  /// `next_fact` until there is none.
-  HttpChild(EventLoop& loop, Options options, Log& log,
-            std::function<void(const HttpFact&)> on_news);
+  struct Events {
+    /// Called from the loop. The owner then calls `handle` with the fact, and `next_fact` until
+    /// there is none.
+    std::function<void(const HttpFact&)> on_fact;
+    /// The order is about to be carried out. For the trace; may be unset.
+    std::function<void(const HttpOrder&)> on_order;
+  };
+
+  HttpChild(EventLoop& loop, Options options, Log& log, Events events);
 
   template <class Input>
   void handle(const Input& input, Now now) {
@@ -51,6 +56,7 @@ class HttpChild {
   void carry_out_all();
 
   Log& log_;
+  std::function<void(const HttpOrder&)> on_order_;
   ListenerId listener_ = kNoListener;
   HttpClient client_;
   HttpLink link_;
