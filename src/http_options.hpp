@@ -4,7 +4,7 @@
 #include <variant>
 #include <vector>
 
-#include "io/http/http_child.hpp"
+#include "io/daemon.hpp"
 
 namespace sitter {
 
@@ -19,8 +19,8 @@ struct RawHttp {
 
 /// The options of a daemon, or what is wrong with them, as a sentence without the program's name.
 /// The value of a header is in no sentence, because it may be secret.
-std::variant<HttpChild::Options, std::string> http_options(const RawHttp& raw,
-                                                           const Environment& environment);
+std::variant<Daemon::Options, std::string> http_options(const RawHttp& raw,
+                                                        const Environment& environment);
 
 /// The address as texts show it: without the query, which may be secret.
 std::string shown_url(const Url& url);

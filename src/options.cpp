@@ -489,11 +489,11 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
   if (!raw.http.url.empty()) {
     auto http = http_options(raw.http, [](const char* name) { return std::getenv(name); });
     if (const auto* const wrong = std::get_if<std::string>(&http)) return usage_error(*wrong);
-    options.http = std::get<HttpChild::Options>(std::move(http));
-    options.bridge.url = shown_url(options.http->link.url);
+    options.daemon = std::get<Daemon::Options>(std::move(http));
+    options.bridge.url = shown_url(options.daemon->link.url);
     options.bridge.wait_for_server = milliseconds(raw.wait_for_server);
-    options.http->link.may_start = !command.empty();
-    options.http->link.ends_daemon = raw.own_daemon;
+    options.daemon->link.may_start = !command.empty();
+    options.daemon->link.ends_daemon = raw.own_daemon;
     options.command.outlives_bridge = !raw.own_daemon;
     // Texts name the server by its command.
     options.bridge.command = options.bridge.url;

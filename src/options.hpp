@@ -16,7 +16,7 @@ struct Options {
   BridgeConfig bridge;
   LaunchRequest command;
   LaunchRequest build;
-  std::optional<HttpChild::Options> http;
+  std::optional<Daemon::Options> daemon;
   Driver::Control control;
   Log::Options log;
 };

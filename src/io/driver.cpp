@@ -15,6 +15,7 @@
 
 #include "io/children.hpp"
 #include "io/control/control_server.hpp"
+#include "io/daemon.hpp"
 #include "io/files/file_watch.hpp"
 #include "io/process/hangup.hpp"
 #include "io/stream/client_stdio.hpp"
@@ -79,13 +80,10 @@ class Driver::Loop {
                        [this](LineFramer& framer) { turn([&] { on_client_end(framer); }); },
                        {}}) {
     if (parts_.config.watches()) watch_files();
-    if (parts_.http) {
-      http_ = std::make_unique<HttpChild>(
-          loop_, *std::move(parts_.http), parts_.log,
-          HttpChild::Events{[this](const HttpFact& fact) { turn([&] { on_http(fact); }); },
-                            [this](const HttpOrder& order) {
-                              if (parts_.log.is_trace()) parts_.log.trace(to_text(order));
-                            }});
+    if (parts_.daemon) {
+      daemon_ = std::make_unique<Daemon>(
+          loop_, *std::move(parts_.daemon), parts_.log, children_,
+          [this](const HttpFact& fact) { turn([&] { daemon_->handle(fact, now_); }); });
     }
     client_output_.watch();
     wait_for_signal();
@@ -125,44 +123,11 @@ class Driver::Loop {
     arm();
   }
 
-  void on_http(const HttpFact& fact) {
-    if (parts_.log.is_trace()) parts_.log.trace(to_text(fact));
-    http_->handle(fact, now_);
-  }
-
   /// Feeds what the daemon says, and what follows from that.
   void feed_from_daemon() {
-    if (!http_) return;
-    carry_out_for_process();
-    while (const auto fact = http_->next_fact()) {
-      feed(*fact);
-      carry_out_for_process();
-    }
+    if (!daemon_) return;
+    while (const auto fact = daemon_->next_fact()) feed(*fact);
   }
-
-  /// Carries out the orders about the process of a daemon that was started here.
-  void carry_out_for_process() {
-    while (const auto order = http_->next_process_order()) {
-      std::visit([this](const auto& one) { carry_out_for_process(one); }, *order);
-    }
-  }
-
-  void carry_out_for_process(const order::StartChild& order) {
-    const Fact fact = children_.start(order.gen, now_.wall);
-    if (const auto* const started = std::get_if<fact::ChildStarted>(&fact)) {
-      http_->handle(*started, now_);
-    } else {
-      http_->handle(std::get<fact::ChildStartFailed>(fact), now_);
-    }
-  }
-  void carry_out_for_process(const order::RenumberChild& order) {
-    children_.renumber(order, now_.wall);
-  }
-  void carry_out_for_process(const order::CloseChildInput& order) { close_input(order); }
-  void carry_out_for_process(const order::SignalUnit& order) { signal_unit(order); }
-  void carry_out_for_process(const order::ReleaseChild& order) { children_.release(order.gen); }
-  template <class Other>
-  void carry_out_for_process(const Other&) {}
 
   /// Feeds one fact, carries out every order, and then feeds the next fact. Facts that result from
   /// orders wait in `later_`.
@@ -188,7 +153,7 @@ class Driver::Loop {
   }
 
   void on_timeout() {
-    if (http_) http_->handle_timeout(now_);
+    if (daemon_) daemon_->handle_timeout(now_);
     is_deciding_ = true;
     bridge_.handle_timeout(now_);
     carry_out_all();
@@ -336,8 +301,8 @@ class Driver::Loop {
       turn([this] {
         for (const Fact& fact : children_.ended()) {
           const auto* const exited = std::get_if<fact::ChildExited>(&fact);
-          if (http_ && exited != nullptr && !is_build(exited->gen)) {
-            http_->handle(*exited, now_);
+          if (daemon_ && exited != nullptr && !is_build(exited->gen)) {
+            daemon_->handle(*exited, now_);
           } else {
             feed(fact);
           }
@@ -359,8 +324,8 @@ class Driver::Loop {
     // Lines from the client also cause output to the client: the answers of the bridge itself.
     const bool is_client_full = client_output_.queued() >= limits::kQueueBytesMax;
     client_input_.set_paused(is_client_full || !bridge_.reads_client());
-    if (http_) {
-      http_->set_paused(is_client_full);
+    if (daemon_) {
+      daemon_->set_paused(is_client_full);
     } else {
       children_.set_output_paused(is_client_full);
     }
@@ -376,8 +341,8 @@ class Driver::Loop {
   /// Whether the order is for a daemon that is reached over HTTP.
   template <class Order>
   bool is_for_daemon(const Order& order) {
-    if (!http_ || is_build(order.gen)) return false;
-    http_->handle(order, now_);
+    if (!daemon_ || is_build(order.gen)) return false;
+    daemon_->handle(order, now_);
     return true;
   }
 
@@ -414,7 +379,7 @@ class Driver::Loop {
   void carry_out(order::RenumberChild& order) { children_.renumber(order, now_.wall); }
 
   /// What a daemon writes to its stdout is no message; it is for a person, like its stderr.
-  bool is_daemon(Generation gen) const { return http_ && !is_build(gen); }
+  bool is_daemon(Generation gen) const { return daemon_ && !is_build(gen); }
 
   ChildProcess::Events events_of(Children::Number gen) {
     return {[this, gen](LineFramer& framer) {
@@ -466,18 +431,12 @@ class Driver::Loop {
   }
 
   void carry_out(order::CloseChildInput& order) {
-    if (!is_for_daemon(order)) close_input(order);
-  }
-
-  void close_input(const order::CloseChildInput& order) {
+    if (is_for_daemon(order)) return;
     if (auto* const child = children_.find(order.gen)) child->input().close();
   }
 
   void carry_out(order::SignalUnit& order) {
-    if (!is_for_daemon(order)) signal_unit(order);
-  }
-
-  void signal_unit(const order::SignalUnit& order) {
+    if (is_for_daemon(order)) return;
     if (const auto fact = children_.signal(order)) feed(*fact);
   }
 
@@ -487,13 +446,13 @@ class Driver::Loop {
 
   void carry_out(order::SweepImage& order) {
     // The processes of a daemon that was not started here are not ours to end.
-    feed(http_ ? fact::ImageSwept{} : children_.sweep(order));
+    feed(daemon_ ? fact::ImageSwept{} : children_.sweep(order));
   }
 
   void carry_out(order::InspectBinary& order) {
-    if (http_ && children_.find(order.gen) == nullptr) {
+    if (daemon_ && children_.find(order.gen) == nullptr) {
       fact::BinaryInspected fact{order.look, {}};
-      if (order.look.purpose == Look::Purpose::kill) fact.listening = http_->listening_pid();
+      if (order.look.purpose == Look::Purpose::kill) fact.listening = daemon_->listening_pid();
       feed(fact);
       return;
     }
@@ -552,7 +511,7 @@ class Driver::Loop {
 
   void arm() {
     auto due = bridge_.next_timeout();
-    if (http_) earlier(due, http_->next_timeout());
+    if (daemon_) earlier(due, daemon_->next_timeout());
     if (due == armed_for_) return;
     armed_for_ = due;
     if (!due) {
@@ -578,8 +537,8 @@ class Driver::Loop {
   /// The framer whose lines are being fed.
   const LineFramer* reading_ = nullptr;
   Children children_;
-  /// Null if the child is a process.
-  std::unique_ptr<HttpChild> http_;
+  /// Null if the child is a process that speaks on its pipes.
+  std::unique_ptr<Daemon> daemon_;
 
   boost::asio::steady_timer timer_;
   std::optional<Instant> armed_for_;

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "io/http/http_child.hpp"
+#include "io/daemon.hpp"
 #include "io/process/keeper.hpp"
 #include "io/process/launch_plan.hpp"
 #include "io/stream/error_output.hpp"
@@ -31,7 +31,7 @@ class Driver {
     /// Only used if the core has a build command.
     LaunchRequest build;
     /// Set if the child is a daemon that is reached over HTTP.
-    std::optional<HttpChild::Options> http;
+    std::optional<Daemon::Options> daemon;
     Control control;
     /// May be empty: then no process cleans up when the bridge is killed.
     std::optional<Keeper>& keeper;

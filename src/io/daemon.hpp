@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "core/http/http_link.hpp"
+#include "io/children.hpp"
+#include "io/http/environment.hpp"
+#include "io/http/http_client.hpp"
+#include "io/stream/event_loop.hpp"
+#include "io/stream/log.hpp"
+
+namespace sitter {
+
+/// The child of the bridge if it is a daemon that is reached over HTTP: the `HttpLink`, which
+/// decides, the connections that carry out what it orders, and its process if it was started here.
+class Daemon {
+ public:
+  struct Options {
+    HttpLink::Options link;
+    /// The file of `--cacert`, or empty.
+    std::string cacert;
+    Environment environment;
+  };
+
+  /// `on_fact` is called from the loop. The owner then calls `handle` with the fact, and
+  /// `next_fact` until there is none.
+  Daemon(EventLoop& loop, Options options, Log& log, Children& children,
+         std::function<void(const HttpFact&)> on_fact);
+
+  /// Handles an order for the child, or a fact of its connections or of its process.
+  template <class Input>
+  void handle(const Input& input, Now now) {
+    now_ = now;
+    note(input);
+    link_.handle(input, now);
+    carry_out_all();
+  }
+  void handle_timeout(Now now);
+  std::optional<Instant> next_timeout() const { return link_.next_timeout(); }
+  /// The next fact of the child. Its views are valid until the next call.
+  std::optional<Fact> next_fact();
+
+  /// The process that listened when the last connection was opened, if the system tells.
+  std::optional<std::int64_t> listening_pid() const;
+
+  void set_paused(bool paused) { client_.set_paused(paused); }
+
+ private:
+  template <class Other>
+  void note(const Other&) {}
+  void note(const HttpFact& fact);
+  void carry_out_all();
+  void carry_out_for_process(const order::StartChild& order);
+  void carry_out_for_process(const order::RenumberChild& order);
+  void carry_out_for_process(const order::CloseChildInput& order);
+  void carry_out_for_process(const order::SignalUnit& order);
+  void carry_out_for_process(const order::ReleaseChild& order);
+  template <class Other>
+  void carry_out_for_process(const Other&) {}
+
+  Log& log_;
+  Children& children_;
+  HttpClient client_;
+  HttpLink link_;
+  Now now_{};
+  ListenerId listener_ = kNoListener;
+  /// Facts of the process that the link need not see.
+  std::deque<Fact> of_process_;
+};
+
+}  // namespace sitter
