@@ -175,7 +175,9 @@ ChildEnd Conductor::end_for(EndReason reason, const Child* child) const {
   ChildEnd end{reason, {}, {}, {}};
   end.is_unseen = true;
   end.had_no_child = child == nullptr;
-  if (child != nullptr) end.lifetime = child->life.lifetime(now_);
+  if (child == nullptr) return end;
+  end.lifetime = child->life.lifetime(now_);
+  end.is_foreign = child->life.has_run() && child->life.pid() == 0;
   return end;
 }
 

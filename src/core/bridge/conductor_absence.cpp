@@ -24,6 +24,7 @@ ChildEnd Conductor::absence_end(const Absence& absence) const {
   ChildEnd end{EndReason::connection_lost, {}, {}, absence.why()};
   end.is_unseen = true;
   end.had_no_child = true;
+  end.is_foreign = true;
   return end;
 }
 

@@ -242,6 +242,7 @@ StatusFacts Conductor::status(bool is_for_person) const {
   if (const auto& last = history_->last_end()) {
     facts.last_kill_reason = kill_reason_words(*last);
     facts.last_end = clause_of(*last);
+    facts.was_foreign = last->is_foreign;
     facts.last_end_age = std::chrono::floor<Milliseconds>(now_.wall - *history_->last_end_at());
     if (has_exited(*last)) facts.previous_exit_code = last->status.code;
     if (last->reason != EndReason::not_executed) facts.previous_lifetime = last->lifetime;

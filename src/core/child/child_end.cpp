@@ -31,15 +31,18 @@ std::string plain_clause(const ChildEnd& end) {
           "opening",
           status, after);
     case EndReason::opening_timed_out:
+      if (end.is_foreign) return "the server had not answered its opening after " + after;
       return fmt::format(
           "the server could not be started: it had not answered its opening after {} and was taken "
           "down",
           after);
     case EndReason::said_nothing:
+      if (end.is_foreign) return fmt::format("the server had said nothing after {}", after);
       return fmt::format("the server had said nothing {} after its start and was taken down",
                          after);
     case EndReason::opening_refused:
-      return "the server could not be started: " + why_words(end);
+      return fmt::format("the server could not be {}: {}", end.is_foreign ? "opened" : "started",
+                         why_words(end));
     case EndReason::exited:
       return fmt::format("the server exited by itself ({}) after {}", status, after);
     case EndReason::crashed:
@@ -50,6 +53,10 @@ std::string plain_clause(const ChildEnd& end) {
       return "the server restarted itself after " + after;
     case EndReason::killed_by_sitter:
       if (end.had_no_child) return why_words(end) + " was called while no server ran";
+      if (end.is_foreign) {
+        return fmt::format("the session with the server was given up by {} after {}",
+                           why_words(end), after);
+      }
       return fmt::format("the server was killed by {} after {}", why_words(end), after);
     case EndReason::replaced:
       return fmt::format("the server was replaced by a new one after {}", after);
@@ -69,6 +76,7 @@ std::string plain_clause(const ChildEnd& end) {
       return fmt::format("the server could not be ended and was given up after {}: {}", after,
                          why_words(end));
     case EndReason::shut_down:
+      if (end.is_foreign) return "the session with the server was ended" + after_its_life;
       return "the server was shut down with the session" + after_its_life;
   }
   return fmt::format("the server ended ({}) after {}", status, after);
@@ -127,7 +135,7 @@ std::string reason_words(const ChildEnd& end) {
     case EndReason::restarted_itself:
       return "restarted itself";
     case EndReason::killed_by_sitter:
-      return "killed by " + why_words(end);
+      return (end.is_foreign ? "given up by " : "killed by ") + why_words(end);
     case EndReason::replaced:
       return "replaced";
     case EndReason::closed_stdout:
@@ -159,7 +167,9 @@ std::string previous_words(const ChildEnd& end) {
     case EndReason::opening_timed_out:
       return "⚠ timed out in its opening" + after;
     case EndReason::said_nothing:
-      return "⚠ taken down (it had said nothing)" + after;
+      return (end.is_foreign ? "⚠ given up (it had said nothing)"
+                             : "⚠ taken down (it had said nothing)") +
+             after;
     case EndReason::opening_refused:
       return fmt::format("⚠ refused its opening ({}){}", why_words(end), after);
     case EndReason::exited:
@@ -172,6 +182,7 @@ std::string previous_words(const ChildEnd& end) {
       return "restarted itself" + after;
     case EndReason::killed_by_sitter:
       if (end.had_no_child) return why_words(end) + " was called before it ran";
+      if (end.is_foreign) return fmt::format("given up by {}{}", why_words(end), after);
       return fmt::format("killed by {}{}", why_words(end), after);
     case EndReason::replaced:
       return end.why.empty() ? "replaced" + after

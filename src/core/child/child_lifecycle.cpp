@@ -275,6 +275,7 @@ ChildEnd ChildLifecycle::end(bool was_opened) const {
   end.is_command_missing = is_command_missing_;
   end.is_unseen = !exit_;
   end.had_no_child = !has_run_;
+  end.is_foreign = has_run_ && pid_ == 0;
   if (reason_) {
     end.reason = *reason_;
   } else {

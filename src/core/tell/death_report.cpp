@@ -12,9 +12,8 @@ namespace sitter {
 namespace {
 
 /// A child that never ran writes nothing, and a daemon that was not started here writes elsewhere.
-bool may_have_stderr(EndReason reason) {
-  return reason != EndReason::not_executed && reason != EndReason::connection_lost &&
-         reason != EndReason::session_lost;
+bool may_have_stderr(const ChildEnd& end) {
+  return end.reason != EndReason::not_executed && !end.is_foreign && !end.had_no_child;
 }
 
 bool is_delivered(const DeathReport& report) {
@@ -53,6 +52,12 @@ std::string more_time(const DeathReport& report) {
       duration_text(report.startup_timeout));
 }
 
+/// What starts a server that has ended, or opens it again.
+std::string next_request(const DeathReport& report) {
+  return report.end->is_foreign ? "the next request opens another session"
+                                : "the next request starts the server";
+}
+
 std::string next_step(const DeathReport& report) {
   if (!report.end) {
     return fmt::format("So {}, and then try again", restart_clause(report.restart_tool));
@@ -72,15 +77,16 @@ std::string next_step(const DeathReport& report) {
     case EndReason::restarted_itself:
       return "Call again: the new server gets it";
     case EndReason::killed_by_sitter:
-      return "Call again when it is built: the next request starts the server";
+      return fmt::format("Call again when it is {}: {}",
+                         report.end->is_foreign ? "restarted" : "built", next_request(report));
     case EndReason::ended_from_outside:
     case EndReason::exited:
-      return "Call again: the next request starts the server";
+      return "Call again: " + next_request(report);
     case EndReason::connection_lost:
       return "Start the server if it does not start by itself, and call again: requests wait for "
              "it";
     case EndReason::session_lost:
-      return "Call again: the next request opens another session";
+      return "Call again: " + next_request(report);
     case EndReason::opening_timed_out:
       return more_time(report);
     case EndReason::said_nothing:
@@ -90,7 +96,7 @@ std::string next_step(const DeathReport& report) {
     case EndReason::shut_down:
       return "The session is ending";
     case EndReason::opening_refused:
-      return "When that is fixed, call again: the next request starts the server";
+      return "When that is fixed, call again: " + next_request(report);
     case EndReason::not_executed:
     case EndReason::ended_in_opening:
       return "Fix the cause and call again: the next request starts the server";
@@ -100,7 +106,7 @@ std::string next_step(const DeathReport& report) {
     case EndReason::wrote_rubbish:
       break;
   }
-  return "Fix the cause if need be and call again: the next request starts the server";
+  return "Fix the cause if need be and call again: " + next_request(report);
 }
 
 }  // namespace
@@ -113,7 +119,7 @@ std::string report_text(const DeathReport& report) {
   } else if (!report.build_output.empty()) {
     text += fmt::format("\nOutput of the build{}:\n{}", tool_hint(report.log_tool),
                         report.build_output);
-  } else if (may_have_stderr(report.end->reason)) {
+  } else if (may_have_stderr(*report.end)) {
     text += "\nIt wrote nothing to stderr.";
   }
   text += "\n" + next_step(report) + ".";

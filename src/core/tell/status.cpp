@@ -155,8 +155,9 @@ std::string state_sentence(const StatusFacts& facts) {
   } else if (facts.last_end.empty()) {
     text = "The server has not been started yet; the first request that needs it starts it";
   } else {
-    text = fmt::format("No server is running; {}, {}; the next request starts it", facts.last_end,
-                       age_text(*facts.last_end_age));
+    text = fmt::format("No {}; {}, {}; the next request {} it",
+                       facts.was_foreign ? "session is open" : "server is running", facts.last_end,
+                       age_text(*facts.last_end_age), facts.was_foreign ? "opens" : "starts");
   }
   if (!facts.rebuild.empty()) text += "; " + facts.rebuild;
   return one_line(text) + ".";

@@ -95,6 +95,8 @@ struct StatusFacts {
   std::optional<std::string> last_kill_reason;
   /// The same end as a clause, as end_clause returns it, and the time since then.
   std::string last_end;
+  /// That child was a daemon whose process is not ours.
+  bool was_foreign = false;
   std::optional<Milliseconds> last_end_age;
   std::optional<Starting> starting;
   std::optional<Absent> absence;
