@@ -107,9 +107,12 @@ struct HttpFailed {
   std::string reason;
 };
 
+/// The daemon has closed an idle connection earlier than it had announced. Perhaps it has ended.
+struct HttpIdleClosed {};
+
 }  // namespace fact
 
 using HttpFact = std::variant<fact::HttpConnected, fact::HttpHead, fact::HttpBytes, fact::HttpEnded,
-                              fact::HttpFailed>;
+                              fact::HttpFailed, fact::HttpIdleClosed>;
 
 }  // namespace sitter

@@ -128,6 +128,10 @@ inline constexpr Milliseconds kHttpEndWait{300};
 inline constexpr Milliseconds kHttpStreamWaitMin{1000};
 inline constexpr Milliseconds kHttpStreamWaitMax{30000};
 
+/// How often a daemon without a session is asked for its tools because it has closed an idle
+/// connection. A restart takes about as long.
+inline constexpr Milliseconds kHttpProbeInterval{5000};
+
 /// How often in a row the rest of an answer is asked for in vain. After that the answer is lost.
 inline constexpr int kHttpEmptyResumesMax = 2;
 

@@ -195,6 +195,7 @@ struct HttpFactText {
   std::string operator()(const fact::HttpEnded& f) {
     return fmt::format("http {}: ended", HttpOrderText::number(f.exchange));
   }
+  std::string operator()(const fact::HttpIdleClosed&) { return "http: an idle connection closed"; }
   std::string operator()(const fact::HttpFailed& f) {
     return fmt::format("http {}: failed, {}", HttpOrderText::number(f.exchange), f.reason);
   }

@@ -63,8 +63,12 @@ void Conductor::on(const fact::RequestRefused& fact) {
     child->absence.keep(fact.line);
   } else if (request->state == State::cancelled) {
     requests_.take(*request);
-  } else if ((fact.is_unknown_session && request->is_retried) ||
-             !requests_.may_wait(fact.line.text().size())) {
+  } else if (fact.is_unknown_session && request->is_retried) {
+    answer_failure(*request, ErrorCode::internal_error,
+                   fmt::format("[mcp-sitter] {}, in a new session as well. The request was not "
+                               "carried out.",
+                               fact.why));
+  } else if (!requests_.may_wait(fact.line.text().size())) {
     ChildEnd end = end_for(EndReason::connection_lost, child);
     end.why = fact.why;
     fail_undone(*request, report_of(end, {}, Reach::not_delivered));

@@ -66,6 +66,7 @@ std::string plain_clause(const ChildEnd& end) {
       return fmt::format("the server closed its stdin and was taken down after {}", after);
     case EndReason::connection_lost:
       if (end.had_no_child) return "the server can't be reached: " + why_words(end);
+      if (end.is_unseen) return "the answer of the server was lost: " + why_words(end);
       return fmt::format("the connection to the server was lost after {}: {}", after,
                          why_words(end));
     case EndReason::session_lost:

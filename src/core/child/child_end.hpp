@@ -83,7 +83,7 @@ struct ChildEnd {
 
 /// Whether the exit of the child was seen. A child that never ran or was let go has no exit.
 inline bool has_exited(const ChildEnd& end) {
-  return !end.is_unseen && end.reason != EndReason::not_executed &&
+  return !end.is_unseen && !end.is_foreign && end.reason != EndReason::not_executed &&
          end.reason != EndReason::given_up;
 }
 

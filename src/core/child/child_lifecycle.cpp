@@ -111,6 +111,7 @@ void ChildLifecycle::on_lost(const fact::ChildLost& fact, Now now, Orders& out) 
     reason_ = fact.of == fact::ChildLost::Of::session ? EndReason::session_lost
                                                       : EndReason::connection_lost;
     why_ = fact.why;
+    is_lost_ = true;
     lifetime_ = std::chrono::duration_cast<Milliseconds>(now.steady - started_.steady);
   }
   become_over(out);
@@ -273,7 +274,7 @@ ChildEnd ChildLifecycle::end(bool was_opened) const {
   end.lifetime = lifetime_;
   end.why = why_;
   end.is_command_missing = is_command_missing_;
-  end.is_unseen = !exit_;
+  end.is_unseen = !exit_ && !is_lost_;
   end.had_no_child = !has_run_;
   end.is_foreign = has_run_ && pid_ == 0;
   if (reason_) {

@@ -126,6 +126,7 @@ class ChildLifecycle {
   bool is_remote_runner_ = false;
   bool is_command_missing_ = false;
   bool has_run_ = false;
+  bool is_lost_ = false;
 
   std::optional<EndReason> reason_;
   std::string why_;

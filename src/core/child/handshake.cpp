@@ -210,8 +210,11 @@ void Handshake::on_opening_answer(const Message& answer) {
   if (answer.kind == Message::Kind::error) {
     state_ = State::refused;
     const auto [code, message] = members<2>(answer.error, {"code", "message"});
-    refusal_ = fmt::format("it answered initialize with error {}: {}", code,
-                           brief(string_value(message), 300));
+    const std::string text = brief(string_value(message), 300);
+    // An error of our own is a clause already.
+    refusal_ = text.starts_with(kOwnErrorPrefix)
+                   ? text.substr(kOwnErrorPrefix.size())
+                   : fmt::format("it answered initialize with error {}: {}", code, text);
     refusal_error_ = answer.error;
     if (is_of_stateless_era()) {
       refusal_ +=

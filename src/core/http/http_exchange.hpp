@@ -17,6 +17,7 @@ namespace sitter {
 struct HttpExchange {
   enum class Kind : std::uint8_t {
     connect,       ///< a connection is opened to see whether something listens
+    probe,         ///< a tools/list of our own, which shows whether another daemon listens
     request,       ///< a request of the client or of the bridge, or the rest of its stream
     notification,  ///< a notification, or an answer to a question of the server
     stream,        ///< the GET stream of a session
@@ -34,6 +35,10 @@ struct HttpExchange {
   /// The headers that repeat parts of such a request.
   std::vector<HttpHeader> mirrored;
   bool lists_tools = false;
+  /// The first page of them.
+  bool lists_first_tools = false;
+  /// The request was refused because of its headers, and is sent with others.
+  bool has_new_headers = false;
   /// The stream of a `subscriptions/listen`, which is open until somebody ends it.
   bool is_listen = false;
   /// This listen was sent before, so the client has its acknowledgement.

@@ -161,7 +161,7 @@ void HttpLink::take_line(OwnedLine line) {
   }
 }
 
-HttpExchange HttpLink::as_exchange(const Message& message, OwnedLine line) const {
+HttpExchange HttpLink::as_exchange(const Message& message, OwnedLine line) {
   HttpExchange exchange;
   exchange.kind = message.kind == Message::Kind::request ? Kind::request : Kind::notification;
   exchange.id = message.id;
@@ -169,7 +169,9 @@ HttpExchange HttpLink::as_exchange(const Message& message, OwnedLine line) const
   exchange.is_listen = message.method == Method::subscriptions_listen;
   exchange.is_stateless = message.params.has_envelope();
   exchange.lists_tools = message.method == Method::tools_list;
+  exchange.lists_first_tools = exchange.lists_tools && message.params.cursor.empty();
   if (exchange.is_stateless) {
+    envelope_ = envelope_of(message.params);
     exchange.mirrored = mirrored_headers(message);
     if (message.method == Method::tools_call) {
       for (HttpHeader& header : tool_headers_.headers(message.params_raw)) {
@@ -246,15 +248,21 @@ void HttpLink::advance() {
 
 void HttpLink::send_what_may() {
   const auto holds = [this] {
-    return std::any_of(exchanges_.begin(), exchanges_.end(),
-                       [](const auto& entry) { return entry.second.kind == Kind::notification; });
+    return std::any_of(exchanges_.begin(), exchanges_.end(), [](const auto& entry) {
+      return entry.second.kind == Kind::notification || entry.second.kind == Kind::probe;
+    });
   };
   if (!express_.empty() && !holds()) send(*pop(express_));
   while (!outbox_.empty() && !holds()) {
-    const Waiting& next = outbox_.front();
+    Waiting& next = outbox_.front();
+    if (next.is_request && must_probe()) {
+      probe();
+      return;
+    }
     const bool has_room =
         !next.is_request || next.exchange.is_listen || request_count() < limits::kHttpRequestsMax;
     if (!has_room) return;
+    if (next.exchange.has_new_headers) refresh_headers(next.exchange);
     send(std::move(pop(outbox_)->exchange));
   }
 }
@@ -363,6 +371,8 @@ void HttpLink::become_idle() {
   session_id_.clear();
   protocol_version_.clear();
   tool_headers_.clear();
+  last_tools_.clear();
+  doubts_lists_ = false;
   listener_ = kNoListener;
   had_stream_ = false;
   stream_wait_ = {};

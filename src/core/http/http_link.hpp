@@ -100,7 +100,8 @@ class HttpLink {
   void cancel(const Message& message, OwnedLine line);
   void send_what_may();
   void send(HttpExchange exchange);
-  HttpExchange as_exchange(const Message& message, OwnedLine line) const;
+  HttpExchange as_exchange(const Message& message, OwnedLine line);
+  void refresh_headers(HttpExchange& exchange);
   std::vector<HttpHeader> headers_for(const HttpExchange& exchange) const;
   void open_stream();
   void resume(HttpExchange exchange);
@@ -112,6 +113,14 @@ class HttpLink {
   void advance();
   std::size_t request_count() const;
   Milliseconds next_wait();
+
+  // http_link_probe.cpp: whether a daemon that keeps no session is still the same
+  bool must_probe() const { return doubts_lists_ && !last_tools_.empty(); }
+  void probe();
+  void note_tools(std::string_view result);
+  static std::string envelope_of(const Message::Params& params);
+  void on_probed(const HttpExchange& exchange);
+  void on(const fact::HttpIdleClosed& fact);
 
   // http_link_process.cpp: the process of a daemon that was started here
   bool has_process() const { return pid_ != 0; }
@@ -173,6 +182,12 @@ class HttpLink {
   std::string target_;
   ToolHeaders tool_headers_;
   ListenerId listener_ = kNoListener;
+  /// The tools as the daemon has listed them last, raw, and the envelope with which it was asked.
+  std::string last_tools_;
+  std::string envelope_;
+  /// The daemon may be another than before, so it must list its tools before anything else.
+  bool doubts_lists_ = false;
+  Instant next_probe_{};
   bool had_stream_ = false;
   Milliseconds stream_wait_{};
 

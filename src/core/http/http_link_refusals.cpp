@@ -17,6 +17,17 @@ using Of = fact::ChildLost::Of;
 
 namespace {
 
+/// Whether a call was refused because of its headers for the first time (2026-07-28, "Custom
+/// Headers from Tool Parameters").
+bool asks_for_other_headers(const HttpExchange& exchange) {
+  if (exchange.kind != HttpExchange::Kind::request || !exchange.is_stateless ||
+      exchange.has_new_headers) {
+    return false;
+  }
+  const auto refusal = rpc_error(exchange.body);
+  return refusal && has_code(refusal->error, ErrorCode::header_mismatch);
+}
+
 /// Whether the daemon behind this status may come back soon. An opening has no effect that could be
 /// doubled.
 bool is_away(int status, bool is_opening) {
@@ -50,6 +61,11 @@ void HttpLink::on_refused_status(HttpExchange exchange) {
     refuse(std::move(exchange), said, wait);
   } else if (status == 502 || status == 504) {
     lose(std::move(exchange), said);
+  } else if (asks_for_other_headers(exchange)) {
+    // The parameters that are repeated in headers may have changed since the tools were listed.
+    exchange.has_new_headers = true;
+    outbox_.push_front({std::move(exchange), true});
+    doubts_lists_ = true;
   } else {
     answer_refused(exchange, said);
   }
@@ -126,8 +142,8 @@ void HttpLink::answer_error(const HttpExchange& exchange, std::string_view messa
     log(Level::warn, std::string(message));
     return;
   }
-  tell_line(OwnedLine(
-      error_line(exchange.id, ErrorCode::internal_error, fmt::format("[mcp-sitter] {}", message))));
+  tell_line(OwnedLine(error_line(exchange.id, ErrorCode::internal_error,
+                                 fmt::format("{}{}", kOwnErrorPrefix, message))));
 }
 
 }  // namespace sitter

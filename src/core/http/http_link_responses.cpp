@@ -95,7 +95,9 @@ void HttpLink::take_message(HttpExchange& exchange, std::string data) {
       protocol_version_ = string_value(member(message->result, "protocolVersion"));
     }
   }
-  if (is_answer && exchange.is_stateless && exchange.lists_tools) {
+  const bool is_clients = exchange.kind == Kind::request;
+  if (is_answer && is_clients && exchange.lists_first_tools) note_tools(message->result);
+  if (is_answer && is_clients && exchange.is_stateless && exchange.lists_tools) {
     if (auto kept = without_invalid_tools(*message, line.line())) {
       tell_line(OwnedLine(*std::move(kept)));
       return;
@@ -107,7 +109,11 @@ void HttpLink::take_message(HttpExchange& exchange, std::string data) {
     exchange.is_acknowledged = false;
     return;
   }
-  tell_line(std::move(line));
+  if (exchange.kind == Kind::probe) {
+    exchange.body = line.text();
+  } else {
+    tell_line(std::move(line));
+  }
 }
 
 /// Learns which parameters of the tools are repeated in headers. Returns the line without the tools
@@ -131,6 +137,9 @@ void HttpLink::on(const fact::HttpEnded& fact) {
 void HttpLink::on_response(HttpExchange exchange) {
   switch (exchange.kind) {
     case Kind::connect:
+      break;
+    case Kind::probe:
+      on_probed(exchange);
       break;
     case Kind::end:
       on_left();
@@ -190,7 +199,7 @@ void HttpLink::on(const fact::HttpFailed& fact) {
     on_stream_ended(std::move(exchange));
   } else if (exchange.kind == Kind::request) {
     if (!exchange.has_answer) on_broken(std::move(exchange), fact.reason);
-  } else {
+  } else if (exchange.kind == Kind::notification) {
     log(Level::warn, fmt::format("a notification or an answer may be lost: {}", fact.reason));
   }
 }

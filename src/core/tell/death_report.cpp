@@ -83,6 +83,9 @@ std::string next_step(const DeathReport& report) {
     case EndReason::exited:
       return "Call again: " + next_request(report);
     case EndReason::connection_lost:
+      if (report.end->is_unseen && !report.end->had_no_child) {
+        return "Call again if it does no harm to call twice";
+      }
       return "Start the server if it does not start by itself, and call again: requests wait for "
              "it";
     case EndReason::session_lost:

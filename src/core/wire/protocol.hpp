@@ -26,6 +26,9 @@ bool has_code(std::string_view error, ErrorCode code);
 /// a type.
 bool is_complete(std::string_view result_type);
 
+/// The beginning of the message of an error that the bridge has made in the place of the server.
+inline constexpr std::string_view kOwnErrorPrefix = "[mcp-sitter] ";
+
 /// Members of `_meta` that the stateless revision defines. All of them begin with the prefix.
 inline constexpr std::string_view kMetaPrefix = "io.modelcontextprotocol/";
 inline constexpr std::string_view kMetaVersion = "io.modelcontextprotocol/protocolVersion";

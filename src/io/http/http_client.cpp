@@ -268,7 +268,9 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
   void on_closed(Connection& connection, const std::string& reason) {
     const auto alive = keep_alive(connection);
     if (connection.phase == Connection::Phase::idle) {
+      const bool is_early = options.now() < connection.idle_until;
       close(connection);
+      if (is_early) tell(fact::HttpIdleClosed{});
     } else if (connection.phase == Connection::Phase::opening) {
       fail(connection, Kind::not_connected,
            reason.empty() ? fmt::format("{} closed the connection before the request", name)

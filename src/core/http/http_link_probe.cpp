@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/base/json_text.hpp"
+#include "core/http/http_link.hpp"
+#include "core/wire/json_view.hpp"
+#include "core/wire/protocol.hpp"
+#include "core/wire/reply.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+using Of = fact::ChildLost::Of;
+
+namespace {
+
+/// No client and no other part of the bridge uses this id.
+constexpr std::string_view kProbeId = "\"mcp-sitter-probe\"";
+
+}  // namespace
+
+/// What a client of the stateless revision says about itself in each request.
+std::string HttpLink::envelope_of(const Message::Params& params) {
+  std::string envelope = fmt::format(R"json("{}":{})json", kMetaVersion, params.envelope_version);
+  const auto add = [&](std::string_view name, std::string_view value) {
+    if (!value.empty()) envelope += fmt::format(R"json(,"{}":{})json", name, value);
+  };
+  add(kMetaClientInfo, params.envelope_client);
+  add(kMetaClientCapabilities, params.envelope_capabilities);
+  return envelope;
+}
+
+/// A daemon that keeps no session, and whose process cannot be seen, may have restarted if it has
+/// closed a connection. The tools that it lists then show whether it is another program.
+void HttpLink::on(const fact::HttpIdleClosed&) {
+  if (state_ != State::up || !session_id_.empty() || now_.steady < next_probe_) return;
+  next_probe_ = now_.steady + limits::kHttpProbeInterval;
+  doubts_lists_ = true;
+}
+
+void HttpLink::note_tools(std::string_view result) {
+  const std::string_view tools = member(result, "tools");
+  if (tools.size() <= limits::kListBytesMax) last_tools_ = tools;
+}
+
+void HttpLink::probe() {
+  doubts_lists_ = false;
+  const std::string params =
+      envelope_.empty() ? std::string() : fmt::format(R"json({{"_meta":{{{}}}}})json", envelope_);
+  OwnedLine line(request_line(kProbeId, method_name(Method::tools_list), params));
+  const Message* const message = reader_.read(line.line());
+  if (message == nullptr) return;
+  HttpExchange exchange = as_exchange(*message, OwnedLine(line.text()));
+  exchange.kind = Kind::probe;
+  send(std::move(exchange));
+}
+
+/// The answer to the probe has come, or is lost, which shows nothing.
+void HttpLink::on_probed(const HttpExchange& exchange) {
+  const OwnedLine line(as_wire_line(exchange.body));
+  const Message* const message = reader_.read(line.line());
+  if (message == nullptr || message->kind != Message::Kind::result) return;
+  if (exchange.is_stateless) tool_headers_.learn(message->result);
+  const std::string_view tools = member(message->result, "tools");
+  if (tools.empty() || json_same(tools, last_tools_)) return;
+  begin_losing(Of::connection, "it lists other tools than before");
+}
+
+/// The tools were listed again since the request was refused.
+void HttpLink::refresh_headers(HttpExchange& exchange) {
+  const OwnedLine line(exchange.line.text());
+  const Message* const message = reader_.read(line.line());
+  if (message == nullptr) return;
+  exchange.mirrored = as_exchange(*message, OwnedLine()).mirrored;
+}
+
+}  // namespace sitter
