@@ -15,6 +15,7 @@
 
 #include "sitter/bridge.hpp"
 #include "support/messages.hpp"
+#include "support/story_lines.hpp"
 
 namespace sitter {
 
@@ -215,10 +216,6 @@ class BridgeTest : public ::testing::Test {
   static constexpr Generation build(int number) { return -number; }
 
  private:
-  struct Open {
-    int owed = 0;
-    int cancelled = 0;
-  };
   struct ChildSeen {
     bool is_started = false;
     bool has_exited = false;
@@ -236,16 +233,14 @@ class BridgeTest : public ::testing::Test {
   void write_down(const Order& order);
   void add_word(const std::string& word, Generation gen);
   ChildSeen& expect_living(Generation gen, const std::string& what);
-  void note_client_line(const std::string& line);
   void note_line_of_child(Generation gen, const std::string& line);
-  void note_line_to_client(const std::string& line);
 
   std::optional<Bridge> bridge_;
   std::vector<std::string> words_;
   std::deque<order::InspectBinary> looks_;
   std::map<ControlId, std::vector<std::string>> to_control_;
   std::vector<std::string> logs_;
-  std::map<std::string, Open> open_;
+  ClientLedger ledger_;
   std::map<Generation, ChildSeen> children_;
   std::vector<Order> unanswered_;
   bool is_closing_ = false;
