@@ -131,8 +131,13 @@ void HttpLink::refuse(HttpExchange exchange, std::string why,
   outbox_ = std::move(kept);
 }
 
-/// The request may have been carried out.
+/// The request may have been carried out. An opening has no effect that could be doubled, so it is
+/// tried again.
 void HttpLink::lose(HttpExchange exchange, std::string why) {
+  if (exchange.is_opening) {
+    refuse(std::move(exchange), std::move(why), next_wait());
+    return;
+  }
   facts_.push_back({fact::RequestLost{gen_, {}, std::move(why)}, std::move(exchange.line)});
 }
 
