@@ -43,6 +43,12 @@ CatalogDiff many_changes(int count) {
   return diff;
 }
 
+TEST(RestartNoticeTest, AProcessThatIsNotKnownIsNotNamed) {
+  RestartNotice notice = bare();
+  notice.pid = 0;
+  EXPECT_EQ(notice_text(notice), "[mcp-sitter] server restarted (spawn #3, startup 1.8s).");
+}
+
 TEST(RestartNoticeTest, TheFirstLineIsTheOneThatIsKnown) {
   RestartNotice notice = bare();
   notice.path = "/abs/path/server";

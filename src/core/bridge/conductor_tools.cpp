@@ -296,9 +296,8 @@ StatusFacts Conductor::status(bool is_for_person) const {
   if (const Absence* const away = absence()) {
     facts.absence = {away->why(), away->since().wall, since(away->since()), {}};
     const auto again_at = away->again_at();
-    if (again_at) {
-      facts.absence->again_in =
-          std::max(std::chrono::duration_cast<Milliseconds>(*again_at - now_.steady), {});
+    if (again_at && *again_at > now_.steady) {
+      facts.absence->again_in = std::chrono::duration_cast<Milliseconds>(*again_at - now_.steady);
     }
   }
   const OpeningResult& opened = child.handshake.opened_with();
