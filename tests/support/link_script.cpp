@@ -321,7 +321,7 @@ void LinkTest::TearDown() {
   plays = {};
   is_closing_ = true;
   client_closes_input();
-  for (int i = 0; i < 100 && !is_over_; ++i) {
+  for (int i = 0; i < 1000 && !is_over_; ++i) {
     // A connection that is being opened never takes longer than its limit.
     refuse_connections();
     if (!is_over_ && next_timeout()) next_deadline_comes();

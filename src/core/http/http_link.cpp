@@ -378,14 +378,20 @@ void HttpLink::become_idle() {
   stream_wait_ = {};
 }
 
-/// How long to wait before the daemon is tried again. A daemon on this machine is back soon.
-Milliseconds HttpLink::next_wait() {
+/// How long to wait before the daemon is tried again. A daemon on this machine is back soon. What
+/// is refused before that belongs to the same try.
+Milliseconds HttpLink::next_wait(Milliseconds asked) {
+  if (now_.steady < try_again_at_) {
+    return std::chrono::duration_cast<Milliseconds>(try_again_at_ - now_.steady);
+  }
   const Milliseconds most =
       options_.url.is_loopback() ? limits::kHttpLoopbackWaitMax : limits::kHttpConnectWaitMax;
   Milliseconds wait = limits::kHttpConnectWaitMin;
   for (int i = 0; i < failures_ && wait < most; ++i) wait *= 2;
   ++failures_;
-  return std::min(wait, most);
+  wait = std::max(asked, std::min(wait, most));
+  try_again_at_ = now_.steady + wait;
+  return wait;
 }
 
 }  // namespace sitter

@@ -112,7 +112,7 @@ class HttpLink {
   void abort_all();
   void advance();
   std::size_t request_count() const;
-  Milliseconds next_wait();
+  Milliseconds next_wait(Milliseconds asked = {});
 
   // http_link_probe.cpp: whether a daemon that keeps no session is still the same
   bool must_probe() const { return doubts_lists_ && !last_tools_.empty(); }
@@ -199,6 +199,7 @@ class HttpLink {
   std::deque<HttpExchange> express_;
   std::vector<Later> later_;
   int failures_ = 0;
+  Instant try_again_at_{};
 
   /// The process of the daemon, if it was started here and has not exited, and the generation that
   /// the shell knows it by.

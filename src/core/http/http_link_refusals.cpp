@@ -57,8 +57,7 @@ void HttpLink::on_refused_status(HttpExchange exchange) {
                  "the server serves one session only and has one already; restart the server");
   } else if (is_away(status, exchange.is_opening)) {
     const auto asked = retry_after(header_value(exchange.headers, "retry-after"), now_.wall);
-    const Milliseconds wait = std::max(asked.value_or(Milliseconds{}), next_wait());
-    refuse(std::move(exchange), said, wait);
+    refuse(std::move(exchange), said, next_wait(asked.value_or(Milliseconds{})));
   } else if (status == 502 || status == 504) {
     lose(std::move(exchange), said);
   } else if (asks_for_other_headers(exchange)) {
