@@ -41,8 +41,6 @@ struct HttpExchange {
   bool has_new_headers = false;
   /// The stream of a `subscriptions/listen`, which is open until somebody ends it.
   bool is_listen = false;
-  /// This listen was sent before, so the client has its acknowledgement.
-  bool is_acknowledged = false;
   /// The stream of the response was broken, and is taken up again.
   bool is_resumed = false;
   int redirects = 0;

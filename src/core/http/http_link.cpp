@@ -124,15 +124,19 @@ std::optional<order::Log> HttpLink::poll_log() { return pop(logs_); }
 std::optional<Fact> HttpLink::poll_fact() {
   auto told = pop(facts_);
   if (!told) return std::nullopt;
-  told_line_ = std::move(told->line);
-  if (auto* const line = std::get_if<fact::ChildLine>(&told->fact)) {
-    line->line = told_line_.line();
-  } else if (auto* const refused = std::get_if<fact::RequestRefused>(&told->fact)) {
-    refused->line = told_line_.line();
-  } else if (auto* const lost = std::get_if<fact::RequestLost>(&told->fact)) {
-    lost->line = told_line_.line();
+  told_ = *std::move(told);
+  const Line line = told_.line.line();
+  if (auto* const said = std::get_if<fact::ChildLine>(&told_.fact)) {
+    said->line = line;
+  } else if (auto* const refused = std::get_if<fact::RequestRefused>(&told_.fact)) {
+    refused->line = line;
+  } else if (auto* const lost = std::get_if<fact::RequestLost>(&told_.fact)) {
+    lost->line = line;
+  } else if (auto* const too_long = std::get_if<fact::ChildLineTooLong>(&told_.fact)) {
+    too_long->head = told_.head;
+    too_long->tail = told_.tail;
   }
-  return std::move(told->fact);
+  return told_.fact;
 }
 
 void HttpLink::tell_line(OwnedLine line) {
@@ -196,7 +200,7 @@ void HttpLink::cancel(const Message& message, OwnedLine line) {
     return;
   }
   const auto is_meant = [&](const HttpExchange& exchange) {
-    return exchange.kind == Kind::request && same_id(exchange.id, id);
+    return exchange.kind == Kind::request && !exchange.has_answer && same_id(exchange.id, id);
   };
   std::erase_if(later_, [&](const Later& later) {
     return later.exchange.is_stateless && is_meant(later.exchange);
@@ -218,11 +222,16 @@ void HttpLink::cancel(const Message& message, OwnedLine line) {
   }
 }
 
+/// How many requests have no answer yet, but for those that are streams.
 std::size_t HttpLink::request_count() const {
-  return static_cast<std::size_t>(
-      std::count_if(exchanges_.begin(), exchanges_.end(), [](const auto& entry) {
-        return entry.second.kind == Kind::request && !entry.second.is_listen;
-      }));
+  const auto counts = [](const HttpExchange& exchange) {
+    return exchange.kind == Kind::request && !exchange.is_listen && !exchange.has_answer;
+  };
+  const auto sent = std::count_if(exchanges_.begin(), exchanges_.end(),
+                                  [&](const auto& entry) { return counts(entry.second); });
+  const auto resumed = std::count_if(later_.begin(), later_.end(),
+                                     [&](const Later& later) { return counts(later.exchange); });
+  return static_cast<std::size_t>(sent + resumed);
 }
 
 /// What holds whatever has happened: the lines that may be sent are sent, and a child that is being
@@ -311,6 +320,7 @@ std::vector<HttpHeader> HttpLink::headers_for(const HttpExchange& exchange) cons
 
 /// Opens the stream on which the daemon speaks without being asked.
 void HttpLink::open_stream() {
+  has_asked_stream_ = true;
   HttpExchange exchange;
   exchange.kind = Kind::stream;
   exchange.target = target_.empty() ? options_.url.target : target_;
@@ -374,6 +384,8 @@ void HttpLink::become_idle() {
   last_tools_.clear();
   doubts_lists_ = false;
   listener_ = kNoListener;
+  target_.clear();
+  has_asked_stream_ = false;
   had_stream_ = false;
   stream_wait_ = {};
 }

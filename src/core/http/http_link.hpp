@@ -12,6 +12,7 @@
 
 #include "core/http/http_exchange.hpp"
 #include "core/http/mcp_headers.hpp"
+#include "core/http/session_loss.hpp"
 #include "core/http/url.hpp"
 #include "core/wire/message.hpp"
 #include "sitter/fact.hpp"
@@ -148,9 +149,12 @@ class HttpLink {
   void on_broken(HttpExchange exchange, std::string why);
 
   // http_link_refusals.cpp: what was not carried out, or perhaps
+  SessionLoss loss_in(const HttpExchange& exchange) const;
+  std::string words_for(int status) const;
   void on_refused_status(HttpExchange exchange);
+  void on_refused_resumption(HttpExchange exchange);
   void answer_refused(const HttpExchange& exchange, std::string_view said);
-  void redirect(HttpExchange exchange, const std::string& said);
+  void redirect(HttpExchange exchange);
   void refuse(HttpExchange exchange, std::string why, std::optional<Milliseconds> again_after,
               bool is_unknown_session = false);
   void lose(HttpExchange exchange, std::string why);
@@ -164,6 +168,9 @@ class HttpLink {
   struct Told {
     Fact fact;
     OwnedLine line;
+    /// The two ends of a line that is too long.
+    std::string head = {};
+    std::string tail = {};
   };
   /// What is to be done later.
   struct Later {
@@ -188,6 +195,8 @@ class HttpLink {
   /// The daemon may be another than before, so it must list its tools before anything else.
   bool doubts_lists_ = false;
   Instant next_probe_{};
+  /// Whether the stream of the session was asked for, and whether it was ever there.
+  bool has_asked_stream_ = false;
   bool had_stream_ = false;
   Milliseconds stream_wait_{};
 
@@ -219,7 +228,7 @@ class HttpLink {
   std::deque<Order> process_orders_;
   std::deque<order::Log> logs_;
   std::deque<Told> facts_;
-  OwnedLine told_line_;
+  Told told_;
 };
 
 }  // namespace sitter

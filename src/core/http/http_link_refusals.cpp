@@ -37,18 +37,26 @@ bool is_away(int status, bool is_opening) {
 
 }  // namespace
 
+SessionLoss HttpLink::loss_in(const HttpExchange& exchange) const {
+  const SessionLoss loss =
+      session_loss({exchange.status, !session_id_.empty() && !exchange.is_opening, exchange.body,
+                    header_value(exchange.headers, "www-authenticate")});
+  const bool may_have_session = !exchange.is_opening && !exchange.is_stateless;
+  return loss == SessionLoss::gone && !may_have_session ? SessionLoss::none : loss;
+}
+
+std::string HttpLink::words_for(int status) const {
+  return fmt::format("{} answers {}", options_.url.origin(), status_line(status));
+}
+
 /// A status that says that the daemon did not carry out what it was sent.
 void HttpLink::on_refused_status(HttpExchange exchange) {
   const int status = exchange.status;
-  const std::string said = fmt::format("{} answers {}", options_.url.origin(), status_line(status));
-  const std::string_view challenge = header_value(exchange.headers, "www-authenticate");
-  const SessionLoss loss = session_loss(
-      {status, !session_id_.empty() && !exchange.is_opening, exchange.body, challenge});
-  if (loss == SessionLoss::gone && !exchange.is_opening && !exchange.is_stateless) {
+  const std::string said = words_for(status);
+  const SessionLoss loss = loss_in(exchange);
+  if (loss == SessionLoss::gone) {
     begin_losing(Of::session, fmt::format("it answers {}", status_line(status)));
     refuse(std::move(exchange), said, {}, true);
-  } else if (status == 307 || status == 308) {
-    redirect(std::move(exchange), said);
   } else if (exchange.kind == Kind::notification) {
     log(Level::warn,
         fmt::format("{} to a notification or an answer: {}", said, body_words(exchange.body, {})));
@@ -70,6 +78,22 @@ void HttpLink::on_refused_status(HttpExchange exchange) {
   }
 }
 
+/// The daemon does not give the rest of an answer, at least not now.
+void HttpLink::on_refused_resumption(HttpExchange exchange) {
+  const int status = exchange.status;
+  const std::string why =
+      fmt::format("the rest of its answer was refused with {}", status_line(status));
+  if (status >= 502 && status <= 504) {
+    on_broken(std::move(exchange), why);
+    return;
+  }
+  // What is sent again must go to the next session.
+  if (loss_in(exchange) == SessionLoss::gone) {
+    begin_losing(Of::session, fmt::format("it answers {}", status_line(status)));
+  }
+  lose(std::move(exchange), why);
+}
+
 /// Passes the error of the daemon on, or says what the daemon has answered instead of one.
 void HttpLink::answer_refused(const HttpExchange& exchange, std::string_view said) {
   const std::string_view challenge = header_value(exchange.headers, "www-authenticate");
@@ -89,19 +113,28 @@ void HttpLink::answer_refused(const HttpExchange& exchange, std::string_view sai
 
 /// Follows a redirect that keeps the method and the body (RFC 9110, 15.4.8). Headers, which may be
 /// secret, never go to another server.
-void HttpLink::redirect(HttpExchange exchange, const std::string& said) {
+void HttpLink::redirect(HttpExchange exchange) {
+  const std::string said = words_for(exchange.status);
   const std::string_view location = header_value(exchange.headers, "location");
+  const std::string shown = brief(location, limits::kAbsenceWhyMax);
+  const auto give_up = [&](const std::string& why) {
+    if (exchange.kind == Kind::end) {
+      on_left();
+    } else {
+      answer_error(exchange, why);
+    }
+  };
   Url from = options_.url;
   from.target = exchange.target;
   const auto to = resolve_location(from, location);
   if (exchange.redirects >= limits::kHttpRedirectsMax) {
-    answer_error(exchange,
-                 fmt::format("{} for the {}th time in a row, the last Location: {}", said,
-                             exchange.redirects + 1, brief(location, limits::kAbsenceWhyMax)));
+    give_up(fmt::format("{} for the {}th time in a row, the last Location: {}", said,
+                        exchange.redirects + 1, shown));
   } else if (!to || to->origin() != options_.url.origin()) {
-    answer_error(exchange, fmt::format("{} and names another server in Location: {}; give --http "
-                                       "this URL if it is the right one",
-                                       said, brief(location, limits::kAbsenceWhyMax)));
+    give_up(
+        fmt::format("{} and names another server in Location: {}; give --http this URL if it "
+                    "is the right one",
+                    said, shown));
   } else {
     if (exchange.status == 308) target_ = to->target;
     exchange.target = to->target;
@@ -137,6 +170,8 @@ void HttpLink::lose(HttpExchange exchange, std::string why) {
     refuse(std::move(exchange), std::move(why), next_wait());
     return;
   }
+  // Otherwise the end of the child, which follows, says so. What is sent again goes to the next.
+  if (state_ == State::losing) return;
   facts_.push_back({fact::RequestLost{gen_, {}, std::move(why)}, std::move(exchange.line)});
 }
 

@@ -11,6 +11,7 @@
 #include "core/wire/json_view.hpp"
 #include "core/wire/protocol.hpp"
 #include "core/wire/reply.hpp"
+#include "core/wire/salvage.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {
@@ -69,12 +70,17 @@ void HttpLink::take_events(ExchangeId id) {
     if (it == exchanges_.end()) return;
     HttpExchange& exchange = it->second;
     auto event = exchange.events->next();
-    exchange.last_event_id = exchange.events->last_event_id();
-    exchange.retry = exchange.events->retry();
+    // What an earlier part of the stream has said still holds.
+    const std::string& event_id = exchange.events->last_event_id();
+    if (!event_id.empty()) exchange.last_event_id = event_id;
+    if (const auto retry = exchange.events->retry()) exchange.retry = retry;
     if (!event) return;
     exchange.has_event = true;
     if (event->size > 0) {
-      tell(fact::ChildLineTooLong{gen_, {}, {}, event->size});
+      facts_.push_back({fact::ChildLineTooLong{gen_, {}, {}, event->size},
+                        {},
+                        std::move(event->head),
+                        std::move(event->tail)});
     } else if (event->type.empty() || event->type == "message") {
       take_message(exchange, std::move(event->data));
     }
@@ -103,12 +109,6 @@ void HttpLink::take_message(HttpExchange& exchange, std::string data) {
       return;
     }
   }
-  const bool is_known_already = message != nullptr && exchange.is_acknowledged &&
-                                message->method == Method::subscriptions_acknowledged;
-  if (is_known_already) {
-    exchange.is_acknowledged = false;
-    return;
-  }
   if (exchange.kind == Kind::probe) {
     exchange.body = line.text();
   } else {
@@ -135,6 +135,11 @@ void HttpLink::on(const fact::HttpEnded& fact) {
 }
 
 void HttpLink::on_response(HttpExchange exchange) {
+  if (exchange.status == 307 || exchange.status == 308) {
+    redirect(std::move(exchange));
+    return;
+  }
+  exchange.redirects = 0;
   switch (exchange.kind) {
     case Kind::connect:
       break;
@@ -151,8 +156,7 @@ void HttpLink::on_response(HttpExchange exchange) {
       if (exchange.events) {
         if (!exchange.has_answer) on_broken(std::move(exchange), "its answer did not come");
       } else if (exchange.is_resumed) {
-        lose(std::move(exchange), fmt::format("the rest of its answer was refused with {}",
-                                              status_line(exchange.status)));
+        on_refused_resumption(std::move(exchange));
       } else if (is_success(exchange.status)) {
         on_body(exchange);
       } else {
@@ -162,7 +166,7 @@ void HttpLink::on_response(HttpExchange exchange) {
     case Kind::notification:
       if (!is_success(exchange.status)) on_refused_status(std::move(exchange));
       // The session is open from now on.
-      else if (!protocol_version_.empty() && !had_stream_ && stream_wait_ == Milliseconds{})
+      else if (!protocol_version_.empty() && !has_asked_stream_)
         open_stream();
       break;
   }
@@ -170,6 +174,11 @@ void HttpLink::on_response(HttpExchange exchange) {
 
 /// A response that is one JSON text: an answer, or in 2025-03-26 an array of messages.
 void HttpLink::on_body(HttpExchange& exchange) {
+  if (exchange.body_cut > 0) {
+    answer_error(exchange, too_long_text(exchange.body.size() + exchange.body_cut));
+    return;
+  }
+  const std::string words = words_of(exchange);
   const std::string_view text = json_trimmed(exchange.body);
   if (text.starts_with('[') && has_json_grammar(text)) {
     for (const std::string_view element : json_elements(text)) {
@@ -180,11 +189,11 @@ void HttpLink::on_body(HttpExchange& exchange) {
   }
   if (exchange.has_answer) return;
   answer_error(exchange,
-               exchange.body.empty()
+               words.empty()
                    ? fmt::format("the server answered with {} and without a message",
                                  status_line(exchange.status))
                    : fmt::format("the server answered with {}, and this is not the answer: {}",
-                                 status_line(exchange.status), words_of(exchange)));
+                                 status_line(exchange.status), words));
 }
 
 void HttpLink::on(const fact::HttpFailed& fact) {
@@ -225,7 +234,6 @@ void HttpLink::on_broken(HttpExchange exchange, std::string why) {
   const bool is_empty = exchange.is_resumed && !exchange.has_event;
   exchange.empty_resumes = is_empty ? exchange.empty_resumes + 1 : 0;
   if (state_ == State::up && exchange.is_listen && exchange.status == 200) {
-    exchange.is_acknowledged = true;
     const Milliseconds wait = exchange.retry.value_or(limits::kHttpStreamWaitMin);
     later_.push_back({now_.steady + wait, std::move(exchange)});
     return;
@@ -247,13 +255,14 @@ void HttpLink::on_stream_response(HttpExchange exchange) {
     on_stream_ended(std::move(exchange));
     return;
   }
+  const int status = exchange.status;
   stream_wait_ = limits::kHttpStreamWaitMax;
-  if (exchange.status == 409) {
+  if (status == 409 || status == 429 || (status >= 502 && status <= 504)) {
     later_.push_back({now_.steady + stream_wait_, std::move(exchange)});
-  } else if (exchange.status == 404 && had_stream_ && !session_id_.empty()) {
+  } else if (status == 404 && had_stream_ && !session_id_.empty()) {
     begin_losing(Of::session, "it answers 404 Not Found");
-  } else if (exchange.status != 405 && exchange.status != 404) {
-    log(Level::info, fmt::format("the server gives no stream: {}", status_line(exchange.status)));
+  } else if (status != 405 && status != 404) {
+    log(Level::info, fmt::format("the server gives no stream: {}", status_line(status)));
   }
 }
 
