@@ -85,11 +85,13 @@ struct Raw {
   double wait_for_server = in_seconds(BridgeConfig().wait_for_server);
 };
 
-/// The parser's own usage line would not show that a command follows the options.
+/// The parser's own usage line would not show that a command follows the options. A command of a
+/// daemon starts the daemon if nothing listens.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App*, std::string) const override {
-    return "Usage: mcp-sitter [options] [--] <command> [args...]\n";
+    return "Usage: mcp-sitter [options] [--] <command> [args...]\n"
+           "       mcp-sitter --http URL [options] [-- <command> [args...]]\n";
   }
 };
 
@@ -218,7 +220,8 @@ void declare(CLI::App& app, Raw& raw) {
         return text.empty() ? std::string("the name of the tool is empty") : std::string();
       });
   value(app.add_option("--http", raw.http.url,
-                       "the server is a daemon that speaks Streamable HTTP at this address"),
+                       "the server is a daemon that speaks Streamable HTTP at this address; a\n"
+                       "command starts it if nothing listens there"),
         "URL");
   value(app.add_option("--header", raw.http.headers,
                        "send this header with each request to the daemon; may be repeated"),
@@ -231,14 +234,14 @@ void declare(CLI::App& app, Raw& raw) {
                                    "(default {:g})",
                                    raw.wait_for_server)),
         "SECONDS")
-      ->check(is_a_number)
-      ->check(CLI::Range(0.0, kSecondsMax));
+      ->check(CLI::Range(0.0, kSecondsMax))
+      ->check(is_a_number);
   value(app.add_option("--cacert", raw.http.cacert,
                        "trust the certificates that this file signs, and no others"),
         "FILE");
   app.add_flag("--own-daemon", raw.own_daemon,
-               "end a daemon that was started here with the session; otherwise it goes on, because "
-               "other clients may use it");
+               "end a daemon that was started here with the session; otherwise it goes\n"
+               "on, because other clients may use it");
   app.add_flag("--keep-session", raw.http.keeps_session,
                "leave the daemon's session open at the end");
   value(app.add_option("--name", raw.name, "name of this mcp-sitter for mcp-sitter ctl"), "NAME")
@@ -391,10 +394,9 @@ std::variant<std::map<Builtin, std::string>, Refusal> tool_names(const Raw& raw)
 }
 
 /// What is wrong with the options beside each other; empty if nothing is.
-std::string wrong_combination(const CLI::App& app, const Raw& raw,
-                              const std::vector<std::string>& command) {
+std::string wrong_combination(const CLI::App& app, const std::vector<std::string>& command) {
   const bool has_command = !command.empty() && !command.front().empty();
-  if (!raw.http.url.empty() || app.count("--http") > 0) {
+  if (app.count("--http") > 0) {
     if (has_command) return {};
     for (const char* const name :
          {"--build", "--watch", "--watch-binary", "--own-daemon", "--cwd", "--env", "--env-file"}) {
@@ -448,7 +450,7 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
 
   std::vector<std::string> command(words.begin() + static_cast<std::ptrdiff_t>(count), words.end());
   if (!command.empty() && command.front() == "--") command.erase(command.begin());
-  if (const std::string wrong = wrong_combination(app, raw, command); !wrong.empty()) {
+  if (const std::string wrong = wrong_combination(app, command); !wrong.empty()) {
     return usage_error(wrong);
   }
 
@@ -486,7 +488,7 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
                              : raw.call_tool == "off" ? CallTool::off
                                                       : CallTool::automatic;
   if (raw.on_busy == "interrupt") options.bridge.on_busy_wait = Milliseconds::zero();
-  if (!raw.http.url.empty()) {
+  if (app.count("--http") > 0) {
     auto http = http_options(raw.http, [](const char* name) { return std::getenv(name); });
     if (const auto* const wrong = std::get_if<std::string>(&http)) return usage_error(*wrong);
     options.daemon = std::get<Daemon::Options>(std::move(http));
