@@ -117,6 +117,23 @@ std::variant<Daemon::Options, std::string> http_options(const RawHttp& raw,
   return options;
 }
 
+void hide_header_values(char** words) {
+  constexpr std::string_view kJoined = "--header=";
+  bool is_value = false;
+  for (char** word = words; *word != nullptr; ++word) {
+    const std::string_view text(*word);
+    if (!is_value && text == "--") return;
+    const bool is_joined = !is_value && text.starts_with(kJoined);
+    if (is_value || is_joined) {
+      // The value of the option is NAME=VALUE, and the name may be seen.
+      const std::size_t start = is_joined ? kJoined.size() : 0;
+      const std::size_t equals = text.find('=', start);
+      std::fill(*word + (equals == text.npos ? start : equals + 1), *word + text.size(), '*');
+    }
+    is_value = !is_value && text == "--header";
+  }
+}
+
 std::string shown_url(const Url& url) {
   return url.origin() + url.target.substr(0, url.target.find('?'));
 }

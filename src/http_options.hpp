@@ -22,6 +22,10 @@ struct RawHttp {
 std::variant<Daemon::Options, std::string> http_options(const RawHttp& raw,
                                                         const Environment& environment);
 
+/// Overwrites the values of --header in our command line, which every user of the machine can read.
+/// `words` are the words that the system has given to the program.
+void hide_header_values(char** words);
+
 /// The address as texts show it: without the query, which may be secret.
 std::string shown_url(const Url& url);
 

@@ -8,6 +8,7 @@
 
 #include "core/base/text.hpp"
 #include "ctl.hpp"
+#include "http_options.hpp"
 #include "io/control/control_folder.hpp"
 #include "io/driver.hpp"
 #include "io/process/keeper.hpp"
@@ -26,6 +27,7 @@ int run(int argc, char** argv) {
   sitter::open_standard_streams();
   sitter::give_back_freed_memory();
   const std::vector<std::string> words(argv + 1, argv + argc);
+  sitter::hide_header_values(argv + 1);
   if (!words.empty() && words.front() == "ctl") {
     sitter::unblock_signals();
     return sitter::run_ctl({words.begin() + 1, words.end()});

@@ -1,0 +1,289 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "support/http_daemon.hpp"
+#include "support/scripted_client.hpp"
+#include "support/temporary_directory.hpp"
+#include "support/tool_files.hpp"
+
+// The server is a daemon that the bridge starts if nothing listens.
+
+namespace sitter::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+class StartedDaemon : public ::testing::Test {
+ protected:
+  StartedDaemon() { directory_.write("tools.json", kOneTool); }
+
+  /// A bridge that may start the daemon. The daemon takes its tools from a file.
+  ScriptedClient::Setup setup(std::vector<std::string> options = {},
+                              const std::vector<std::string>& flags = {}) const {
+    options.insert(options.end(), {"--cwd", directory_.path()});
+    ScriptedClient::Setup setup = bridge_to(port_.url(), std::move(options));
+    setup.command = fake({"--http", std::to_string(port_.number()), "--http-journal",
+                          directory_ / "journal", "--tools", "tools.json"});
+    setup.command.insert(setup.command.end(), flags.begin(), flags.end());
+    return setup;
+  }
+
+  /// A bridge to the same address that may not start anything.
+  ScriptedClient::Setup visitor() const { return bridge_to(port_.url()); }
+
+  std::vector<Json> journal() const { return http_journal(directory_ / "journal"); }
+
+  static std::string echo(ScriptedClient& client, const std::string& text) {
+    return client.text_of_call("echo", {{"text", text}});
+  }
+
+  /// Opens the session, and waits until the lists are known with which later ones are compared.
+  static void open_and_list(ScriptedClient& client) {
+    client.open();
+    client.request("list", "tools/list");
+    client.answer("list");
+  }
+
+  static void end_daemon(long pid) { ::kill(static_cast<pid_t>(pid), SIGKILL); }
+
+  /// The living processes that keep the outputs of a daemon open after the end of its bridge.
+  static std::vector<long> drains(const ScriptedClient& client) {
+    std::vector<long> pids = client.living();
+    std::erase_if(pids, [](long pid) { return status_field(pid, "Name") != "sitter-drain"; });
+    return pids;
+  }
+
+  /// The children of a process, also those that have ended and that it has not waited for.
+  static std::size_t child_count(pid_t pid) {
+    const std::string task = "/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid);
+    std::ifstream file(task + "/children");
+    return static_cast<std::size_t>(
+        std::distance(std::istream_iterator<long>(file), std::istream_iterator<long>()));
+  }
+
+  HeldPort port_;
+  TemporaryDirectory directory_;
+};
+
+TEST_F(StartedDaemon, IsStartedIfNothingListens) {
+  ScriptedClient client(setup({"--own-daemon"}));
+  EXPECT_EQ(client.open()["serverInfo"]["name"], "fake-mcp");
+  EXPECT_EQ(echo(client, "hello"), "hello");
+  EXPECT_EQ(client.child_state()["pid"], client.child_pid());
+  EXPECT_THAT(client.text_of_call("sitter_child_stderr"), HasSubstr("listening on 127.0.0.1"));
+}
+
+TEST_F(StartedDaemon, IsNotStartedIfOneListens) {
+  HttpDaemon other;
+  other.start();
+  ScriptedClient::Setup setup = bridge_to(other.url());
+  setup.command = {directory_.write_script("start", "touch '" + (directory_ / "started") + "'")};
+  ScriptedClient client(setup);
+  client.open();
+  EXPECT_EQ(client.child_state()["pid"], other.program().pid());
+  EXPECT_EQ(client.end(), 0);
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "started"));
+  EXPECT_FALSE(other.program().has_ended());
+}
+
+TEST_F(StartedDaemon, ThatCannotStartIsToldWithExitAndStderr) {
+  ScriptedClient client(
+      setup({"--own-daemon"}, {"--stderr", "no database", "--exit-at-start", "3"}));
+  EXPECT_THAT(client.open().value("instructions", ""),
+              AllOf(HasSubstr("exit 3"), HasSubstr("no database")));
+}
+
+TEST_F(StartedDaemon, ThatDoesNotExistIsBuiltFirst) {
+  ScriptedClient::Setup missing =
+      setup({"--own-daemon", "--build", "cp '" + fake_mcp() + "' server"});
+  missing.command.front() = "./server";
+  ScriptedClient client(missing);
+  EXPECT_EQ(client.open()["serverInfo"]["name"], "fake-mcp");
+  EXPECT_THAT(echo(client, "hello"), HasSubstr("hello"));
+}
+
+TEST_F(StartedDaemon, ACrashInACallIsToldWithExitAndStderr) {
+  ScriptedClient client(setup({"--own-daemon"}));
+  client.open();
+  const Json result = client.result_of("crash", {{"code", 3}, {"stderr", "no more memory"}});
+  EXPECT_EQ(result["isError"], true);
+  EXPECT_THAT(text_of(result), AllOf(HasSubstr("exit 3"), HasSubstr("no more memory"),
+                                     HasSubstr("may or may not have taken effect")));
+  EXPECT_THAT(echo(client, "back"), AllOf(HasSubstr("server restarted (spawn #2, pid "),
+                                          HasSubstr("crashed (exit 3"), HasSubstr("back")));
+}
+
+TEST_F(StartedDaemon, ThatForgetsTheSessionIsOpenedAgainAndNotStarted) {
+  ScriptedClient client(setup({"--own-daemon"}, {"--http-status", "tools/call=404x1"}));
+  client.open();
+  const long pid = client.child_pid();
+  EXPECT_THAT(echo(client, "hello"), HasSubstr("hello"));
+  EXPECT_EQ(client.child_pid(), pid);
+  EXPECT_EQ(client.child_state()["pid"], pid);
+}
+
+TEST_F(StartedDaemon, AKillEndsIt) {
+  ScriptedClient client(setup({"--own-daemon", "--kill-grace", "50"}, {"--ignore-term"}));
+  client.open();
+  const long before = client.child_pid();
+  EXPECT_THAT(client.text_of_call("sitter_kill"), HasSubstr(std::to_string(before)));
+  EXPECT_TRUE(ends(before));
+  EXPECT_THAT(echo(client, "back"), HasSubstr("back"));
+  EXPECT_NE(client.child_pid(), before);
+}
+
+TEST_F(StartedDaemon, ARebuildStartsItWithItsNewTools) {
+  directory_.write("next.json", kTwoTools);
+  ScriptedClient client(
+      setup({"--own-daemon", "--build", "echo compiling; cp next.json tools.json"}));
+  open_and_list(client);
+  const long before = client.child_pid();
+  EXPECT_THAT(client.text_of_call("sitter_rebuild"),
+              AllOf(StartsWith("[mcp-sitter] the build succeeded after"),
+                    HasSubstr("server restarted (spawn #2"), HasSubstr("+1 added (find)"),
+                    HasSubstr("compiling")));
+  EXPECT_NE(client.child_pid(), before);
+  EXPECT_FALSE(is_alive(before));
+  EXPECT_EQ(echo(client, "hello"), "hello");
+}
+
+TEST_F(StartedDaemon, ARebuildLeavesAnswersToThoseWhoWait) {
+  ScriptedClient client(setup({"--own-daemon", "--build", "true"}));
+  client.open();
+  client.call(1, "sleep", {{"ms", 200}});
+  EXPECT_TRUE(eventually([&] { return !journal().empty() && journal().back()["id"] == 1; }));
+  EXPECT_THAT(client.text_of_call("sitter_rebuild"), HasSubstr("server restarted (spawn #2"));
+  EXPECT_EQ(text_of(client.answer(1)["result"]), "slept");
+}
+
+TEST_F(StartedDaemon, AFailedBuildLeavesItRunning) {
+  ScriptedClient client(setup({"--own-daemon", "--build", "echo 'a.c:1: error: no'; exit 2"}));
+  client.open();
+  const long before = client.child_pid();
+  EXPECT_THAT(client.text_of_call("sitter_rebuild"), HasSubstr("the build failed (exit 2)"));
+  EXPECT_EQ(client.child_pid(), before);
+  EXPECT_EQ(echo(client, "hello"), "hello");
+}
+
+TEST_F(StartedDaemon, ASaveStartsItAnew) {
+  ScriptedClient client(
+      setup({"--own-daemon", "--watch", "tools.json", "--debounce", "30"}));
+  open_and_list(client);
+  const long before = client.child_pid();
+  directory_.write("tools.json", kTwoTools);
+  client.heard("notifications/tools/list_changed");
+  EXPECT_TRUE(ends(before));
+  EXPECT_THAT(echo(client, "hello"), AllOf(HasSubstr("+1 added (find)"), HasSubstr("hello")));
+}
+
+/// How a bridge ends.
+enum class End { close, terminate, kill };
+
+class AfterTheBridge : public StartedDaemon, public ::testing::WithParamInterface<End> {
+ protected:
+  static void end(ScriptedClient& client) {
+    if (GetParam() == End::close) {
+      EXPECT_EQ(client.end(), 0);
+    } else {
+      const int signal = GetParam() == End::kill ? SIGKILL : SIGTERM;
+      client.program().signal(signal);
+      EXPECT_EQ(client.program().wait(), 128 + signal);
+    }
+  }
+};
+
+TEST_P(AfterTheBridge, ItLivesOnAndMayWrite) {
+  ScriptedClient client(setup());
+  client.open();
+  const long daemon = client.child_pid();
+  end(client);
+  ASSERT_TRUE(is_alive(daemon));
+  {
+    ScriptedClient next(visitor());
+    next.open();
+    // More than a pipe holds.
+    next.text_of_call("stderr", {{"text", std::string(100, 'x')}, {"lines", 5000}});
+    EXPECT_EQ(next.child_state()["pid"], daemon);
+  }
+  EXPECT_TRUE(is_alive(daemon));
+  EXPECT_THAT(drains(client), SizeIs(1));
+  end_daemon(daemon);
+  EXPECT_TRUE(client.leaves_nothing());
+}
+
+TEST_P(AfterTheBridge, ItIsOverIfItBelongsToTheBridge) {
+  ScriptedClient client(setup({"--own-daemon"}));
+  client.open();
+  const long daemon = client.child_pid();
+  EXPECT_THAT(drains(client), IsEmpty());
+  end(client);
+  EXPECT_TRUE(ends(daemon));
+  EXPECT_TRUE(client.leaves_nothing());
+}
+
+INSTANTIATE_TEST_SUITE_P(, AfterTheBridge, ::testing::Values(End::close, End::terminate, End::kill),
+                         [](const auto& one) {
+                           return one.param == End::close       ? "WhoseClientHasGone"
+                                  : one.param == End::terminate ? "ThatWasTerminated"
+                                                                : "ThatWasKilled";
+                         });
+
+TEST_F(StartedDaemon, NothingOfADaemonThatHasEndedIsLeft) {
+  ScriptedClient client(setup());
+  client.open();
+  const std::size_t with_one = child_count(client.program().pid());
+  for (int count = 0; count < 3; ++count) {
+    end_daemon(client.child_pid());
+    ASSERT_TRUE(eventually([&] { return client.status()["childAlive"] == false; }));
+    EXPECT_THAT(echo(client, "back"), HasSubstr("back"));
+  }
+  EXPECT_TRUE(eventually([&] {
+    return child_count(client.program().pid()) == with_one && drains(client).size() == 1;
+  }));
+  const long daemon = client.child_pid();
+  EXPECT_EQ(client.end(), 0);
+  end_daemon(daemon);
+  EXPECT_TRUE(client.leaves_nothing());
+}
+
+TEST_F(StartedDaemon, ASecondBridgeFindsItAndDoesNotEndIt) {
+  ScriptedClient first(setup({"--own-daemon", "--build", "true"}));
+  first.open();
+  const long daemon = first.child_pid();
+  ScriptedClient second(setup({"--own-daemon", "--build", "true"}));
+  second.open();
+  EXPECT_EQ(second.child_state()["pid"], daemon);
+  EXPECT_THAT(second.text_of_call("sitter_kill"),
+              AllOf(HasSubstr("was not started"), HasSubstr("pid " + std::to_string(daemon))));
+  EXPECT_TRUE(is_alive(daemon));
+  EXPECT_EQ(echo(first, "one"), "one");
+  EXPECT_THAT(echo(second, "two"), HasSubstr("two"));
+  EXPECT_EQ(second.end(), 0);
+  EXPECT_EQ(first.child_pid(), daemon);
+}
+
+TEST_F(StartedDaemon, ASecondBridgeNoticesARebuildOfTheFirst) {
+  directory_.write("next.json", kTwoTools);
+  ScriptedClient first(setup({"--own-daemon", "--build", "cp next.json tools.json"}));
+  open_and_list(first);
+  ScriptedClient second(visitor());
+  open_and_list(second);
+  EXPECT_THAT(first.text_of_call("sitter_rebuild"), HasSubstr("+1 added (find)"));
+  EXPECT_THAT(echo(second, "two"), AllOf(HasSubstr("+1 added (find)"), HasSubstr("two")));
+}
+
+}  // namespace
+}  // namespace sitter::testing
