@@ -1,0 +1,91 @@
+// The shipped program in front of a daemon over HTTP, on a system whose names are resolved by
+// modules that a static program cannot load. The C library crashes there when it resolves a name.
+import assert from 'node:assert/strict';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const packed = resolve(dirname(fileURLToPath(import.meta.url)), '../../build/package');
+const root = mkdtempSync(join(tmpdir(), 'sitter-daemon-'));
+after(() => rmSync(root, { recursive: true, force: true }));
+
+const tarball = readdirSync(packed).find((name) => /^mcp-sitter-native-linux-x64-.*\.tgz$/.test(name));
+execFileSync('tar', ['-xzf', join(packed, tarball), '-C', root]);
+const program = join(root, 'package/bin/mcp-sitter');
+
+const files = {
+  '/etc/nsswitch.conf': 'hosts: files resolve [!UNAVAIL=return] myhostname dns\n',
+  // Without localhost, so that the modules would be asked for it.
+  '/etc/hosts': '127.0.0.1 notes.example\n',
+};
+
+// The words that run a program which sees these files in the place of the system's.
+const elsewhere = () => {
+  const mounts = Object.entries(files).map(([path, text], index) => {
+    const own = join(root, `file-${index}`);
+    writeFileSync(own, text);
+    return `mount --bind '${own}' '${path}' && `;
+  });
+  return ['unshare', '-m', 'sh', '-c', `${mounts.join('')}exec "$@"`, 'sh'];
+};
+
+const reason = () => {
+  if (process.getuid() !== 0) return 'files of the system can only be replaced as root';
+  const [command, ...words] = [...elsewhere(), 'true'];
+  const { status } = spawnSync(command, words);
+  return status === 0 ? false : 'this system lets nobody mount files';
+};
+
+// Runs the program with this URL up to the answer to its opening.
+async function openingOf(url, ...options) {
+  const [command, ...words] = [...elsewhere(), program, '--http', url, ...options];
+  const bridge = spawn(command, words, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = once(bridge, 'close');
+  bridge.stdin.write(
+    JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } },
+    }) + '\n',
+  );
+  let answer;
+  for await (const line of createInterface({ input: bridge.stdout })) {
+    answer = JSON.parse(line);
+    if (answer.id === 1) break;
+  }
+  bridge.stdin.end();
+  bridge.stdout.resume();
+  assert.deepEqual(await ended, [0, null]);
+  return answer.result;
+}
+
+describe('with modules for names that a static program cannot load', { skip: reason() }, () => {
+  let daemon;
+  let port;
+
+  before(async () => {
+    daemon = spawn(process.env.FAKE_MCP, ['--http', '0'], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const [line] = await once(createInterface({ input: daemon.stderr }), 'line');
+    port = line.match(/listening on 127\.0\.0\.1:(\d+)/)[1];
+  });
+  after(() => daemon?.kill());
+
+  for (const name of ['localhost', 'notes.example', '127.0.0.1']) {
+    test(`a daemon is reached at ${name}`, async () => {
+      const { serverInfo } = await openingOf(`http://${name}:${port}/mcp`);
+      assert.equal(serverInfo.name, 'fake-mcp');
+    });
+  }
+
+  test('a name that nobody knows is told', async () => {
+    const opened = await openingOf(`http://nobody.invalid:${port}/mcp`, '--answer-within', '1');
+    assert.equal(opened.serverInfo.name, 'mcp-sitter');
+    assert.match(opened.instructions, /nobody\.invalid/);
+  });
+});
