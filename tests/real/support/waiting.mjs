@@ -19,7 +19,7 @@ export async function within(promise, what) {
 export async function until(question, what) {
   const end = Date.now() + limit;
   for (;;) {
-    const answer = question();
+    const answer = await question();
     if (answer) return answer;
     if (Date.now() > end) throw new Error(`${what()} did not come`);
     await new Promise((resolve) => setTimeout(resolve, 10));
