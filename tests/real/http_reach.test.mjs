@@ -168,6 +168,16 @@ describe('a daemon over TLS', sideBySide, () => {
     const session = await openAnyway(box, daemon.url, trust);
     await isAway(session, /the certificate has expired \(on \d{4}-\d\d-\d\d\)/);
   });
+
+  test('that is asked without TLS, and one without TLS that is asked with it', async (t) => {
+    const { box, daemon } = await secure(t, 'localhost', 'localhost');
+    const plain = await daemonIn(box);
+
+    const over = await openAnyway(box, daemon.url.replace('https:', 'http:'));
+    await isAway(over, /the connection ended before the response/);
+    const under = await openAnyway(box, plain.url.replace('http:', 'https:'));
+    await isAway(under, /it does not speak TLS/);
+  });
 });
 
 describe('a daemon behind a proxy', sideBySide, () => {
@@ -277,5 +287,36 @@ describe('what is no daemon of MCP', sideBySide, () => {
     await session.client.ping();
     assert.deepEqual(await session.toolNames(), sitterTools);
     assert.equal((await session.status()).childReady, false);
+  });
+
+  test('a port that speaks another protocol', async (t) => {
+    const box = new Sandbox(t);
+    const greet = (socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n');
+    const url = await serverIn(box, createServer(greet));
+
+    await isAway(await openAnyway(box, url), /the response is no valid HTTP/);
+  });
+
+  test('an opening whose connection breaks is sent again', async (t) => {
+    const box = new Sandbox(t);
+    const result = {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      serverInfo: { name: 'late', version: '1' },
+    };
+    let openings = 0;
+    const server = createHttpServer(async (request, response) => {
+      const chunks = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const { id, method } = JSON.parse(chunks.join('') || '{}');
+      if (method === 'initialize' && ++openings === 1) return request.socket.destroy();
+      if (id === undefined) return response.writeHead(request.method === 'POST' ? 202 : 405).end();
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });
+
+    const session = await Session.open(box, bridged(await serverIn(box, server)));
+    assert.equal(session.client.getServerVersion().name, 'late');
+    assert.equal(openings, 2);
   });
 });
