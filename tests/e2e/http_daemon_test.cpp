@@ -1,3 +1,5 @@
+#include "support/http_daemon.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -9,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "support/http_daemon.hpp"
 #include "support/scripted_client.hpp"
 #include "support/temporary_directory.hpp"
 #include "support/tool_files.hpp"
@@ -179,8 +180,7 @@ TEST_F(StartedDaemon, AFailedBuildLeavesItRunning) {
 }
 
 TEST_F(StartedDaemon, ASaveStartsItAnew) {
-  ScriptedClient client(
-      setup({"--own-daemon", "--watch", "tools.json", "--debounce", "30"}));
+  ScriptedClient client(setup({"--own-daemon", "--watch", "tools.json", "--debounce", "30"}));
   open_and_list(client);
   const long before = client.child_pid();
   directory_.write("tools.json", kTwoTools);

@@ -39,7 +39,8 @@ TEST_P(HttpWith, ASessionIsOpenedUsedAndEnded) {
   ScriptedClient client(bridge_to(daemon.url()));
   EXPECT_EQ(client.open()["serverInfo"]["name"], "fake-mcp");
   client.request(1, "tools/list");
-  EXPECT_THAT(client.answer(1)["result"].dump(), AllOf(HasSubstr("\"echo\""), HasSubstr("sitter_status")));
+  EXPECT_THAT(client.answer(1)["result"].dump(),
+              AllOf(HasSubstr("\"echo\""), HasSubstr("sitter_status")));
   EXPECT_EQ(echo(client, "one\ntwo"), "one\ntwo");
   EXPECT_EQ(echo(client, "three"), "three");
   EXPECT_EQ(client.end(), 0);
@@ -183,15 +184,18 @@ TEST(Http, ADaemonKilledInACallIsToldInItsAnswer) {
   daemon.kill();
   const Json result = client.answer(1)["result"];
   EXPECT_EQ(result["isError"], true);
-  EXPECT_THAT(text_of(result), AllOf(HasSubstr("may or may not have taken effect"), Not(HasSubstr("pid")),
-                                     Not(HasSubstr("exit"))));
+  EXPECT_THAT(text_of(result), AllOf(HasSubstr("may or may not have taken effect"),
+                                     Not(HasSubstr("pid")), Not(HasSubstr("exit"))));
   daemon.start();
   EXPECT_THAT(echo(client, "back"), HasSubstr("back"));
   EXPECT_EQ(daemon.rows("method", "tools/call").size(), 2u);
 }
 
 TEST(Http, AForgottenSessionIsOpenedAgainAndTheCallSentOnceMore) {
-  HttpDaemon daemon({"--http-status", "tools/call=404x1:" R"json({"jsonrpc":"2.0","id":%ID%,"error":{"code":-32001,"message":"Session not found"}})json"});
+  HttpDaemon daemon(
+      {"--http-status",
+       "tools/call=404x1:"
+       R"json({"jsonrpc":"2.0","id":%ID%,"error":{"code":-32001,"message":"Session not found"}})json"});
   daemon.start();
   ScriptedClient client(bridge_to(daemon.url()));
   client.open();
@@ -247,8 +251,8 @@ TEST(Http, TheSessionIsDeletedAtTheEndUnlessItIsKept) {
   for (const bool keeps : {false, true}) {
     HttpDaemon daemon;
     daemon.start();
-    ScriptedClient client(bridge_to(
-        daemon.url(), keeps ? std::vector<std::string>{"--keep-session"} : std::vector<std::string>{}));
+    ScriptedClient client(bridge_to(daemon.url(), keeps ? std::vector<std::string>{"--keep-session"}
+                                                        : std::vector<std::string>{}));
     client.open();
     EXPECT_EQ(echo(client, "hello"), "hello");
     EXPECT_EQ(client.end(), 0);
@@ -260,13 +264,14 @@ TEST(Http, TheSessionIsDeletedAtTheEndUnlessItIsKept) {
 }
 
 TEST(Http, APageInsteadOfAnAnswerIsToldAsText) {
-  HttpDaemon daemon({"--http-status", "tools/call=500x1:<html><body><h1>Sorry</h1><p>it broke</p></body></html>"});
+  HttpDaemon daemon({"--http-status",
+                     "tools/call=500x1:<html><body><h1>Sorry</h1><p>it broke</p></body></html>"});
   daemon.start();
   ScriptedClient client(bridge_to(daemon.url()));
   client.open();
   client.call(1, "echo", {{"text", "a"}});
-  EXPECT_THAT(client.answer(1).dump(),
-              AllOf(HasSubstr("500"), HasSubstr("Sorry"), HasSubstr("it broke"), Not(HasSubstr("<p>"))));
+  EXPECT_THAT(client.answer(1).dump(), AllOf(HasSubstr("500"), HasSubstr("Sorry"),
+                                             HasSubstr("it broke"), Not(HasSubstr("<p>"))));
   EXPECT_EQ(echo(client, "b"), "b");
 }
 
@@ -325,7 +330,8 @@ TEST(Http, MessagesMayBeBig) {
   ScriptedClient client(bridge_to(daemon.url()));
   client.open();
   EXPECT_EQ(client.text_of_call("big", {{"bytes", kSize}}).size(), kSize);
-  EXPECT_EQ(client.heard("notifications/message")["params"]["data"].get<std::string>().size(), kSize);
+  EXPECT_EQ(client.heard("notifications/message")["params"]["data"].get<std::string>().size(),
+            kSize);
   EXPECT_EQ(echo(client, std::string(kSize, 'x')).size(), kSize);
 }
 
@@ -370,7 +376,8 @@ TEST(Http, QuestionsOfTheDaemonAreAnsweredInManyCallsAtOnce) {
   for (int id = 1; id <= kCount; ++id) client.call(id, "ask", {{"method", "elicitation/create"}});
   std::vector<Json> asked;
   // No call has ended before so many wait for an answer.
-  for (int count = 0; count < 32; ++count) asked.push_back(client.heard("elicitation/create")["id"]);
+  for (int count = 0; count < 32; ++count)
+    asked.push_back(client.heard("elicitation/create")["id"]);
   for (int count = 0; count < kCount; ++count) {
     if (count >= 32) asked.push_back(client.heard("elicitation/create")["id"]);
     client.send(Json{{"jsonrpc", "2.0"},
@@ -404,8 +411,7 @@ TEST(Http, ACancellationOfTheStatelessRevisionClosesTheStream) {
   client.call(1, "hang");
   ASSERT_TRUE(daemon.has_rows(1, "method", "tools/call"));
   client.notify("notifications/cancelled", {{"requestId", 1}});
-  EXPECT_TRUE(eventually(
-      [&] { return client.child_state()["cancelled"] == Json::array({1}); }));
+  EXPECT_TRUE(eventually([&] { return client.child_state()["cancelled"] == Json::array({1}); }));
   EXPECT_THAT(daemon.rows("method", "notifications/cancelled"), IsEmpty());
   EXPECT_FALSE(client.has_heard("answer 1"));
 }
@@ -448,8 +454,8 @@ TEST(Http, AValueOfAHeaderIsShownToTheDaemonOnly) {
   HeldPort port;
   const std::string journal = directory / "journal";
   ScriptedClient::Setup setup = bridge_to(
-      port.url(), {"--header", "X-Team=" + words[0], "--header-env", "Authorization=SITTER_TEST_AUTH",
-                   "--log-level", "trace", "--own-daemon"});
+      port.url(), {"--header", "X-Team=" + words[0], "--header-env",
+                   "Authorization=SITTER_TEST_AUTH", "--log-level", "trace", "--own-daemon"});
   setup.environment = {"SITTER_TEST_AUTH=" + words[1]};
   setup.command = fake({"--http", std::to_string(port.number()), "--http-journal", journal,
                         "--http-status", "tools/call=401x1:WWW-Authenticate=Bearer"});
