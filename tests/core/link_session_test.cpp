@@ -99,6 +99,17 @@ TEST_F(LinkSessionTest, WithoutASessionA404IsAnError) {
               HasSubstr("http://127.0.0.1:3000 answers 404 Not Found: no such route"));
 }
 
+TEST_F(LinkSessionTest, AnErrorThatNamesTheOpeningIsPassedWithoutAnotherQuestion) {
+  open_listed_session();
+  const std::string refused = error(1, -32602, "Received request before initialization");
+  client(call(1, "echo"));
+  done();
+  answers(*exchange_of(1), refused);
+  EXPECT_THAT(done(), ElementsAre("client " + refused));
+  bytes(4, "data: Restarting './server.js'\n\n");
+  EXPECT_THAT(done(), IsEmpty());
+}
+
 TEST_F(LinkSessionTest, AllThatIsRefusedWithTheSessionIsSentOnceMoreInItsOrder) {
   open_listed_session();
   for (int id = 1; id <= 3; ++id) client(call(id, "echo"));

@@ -475,6 +475,9 @@ void LinkTest::carry_out(const Order& order) {
   } else if (const auto* const g = std::get_if<order::Exit>(&order)) {
     is_over_ = true;
     add_word("exit " + std::to_string(g->code));
+  } else if (!std::holds_alternative<order::ReleaseChild>(order) &&
+             !std::holds_alternative<order::SendToControl>(order)) {
+    ADD_FAILURE() << "an order that is not for a daemon";
   }
 }
 

@@ -176,6 +176,7 @@ class Conductor {
   void doubt_opening(Child& child, const std::vector<ListSurvey::List>& lists);
   void expect_own_restart(Child& child, Announcement announcement);
   bool take_own_restarts();
+  bool may_restart_itself() const;
   bool may_take_own_restart(const Child& child) const;
   bool may_await_own_restart(const Child& child) const;
   static CatalogKind list_for_doubt(const Child& child);

@@ -20,6 +20,7 @@ using Reach = DeathReport::Reach;
 /// If the error may mean that the server was started anew and not opened, the child is asked for a
 /// list, which shows it. Returns whether the error must be held until then.
 bool Conductor::doubt_opening(Child& child, ClientRequest& request, std::string_view error) {
+  if (!may_restart_itself()) return false;
   const bool may_be = request.state == ClientRequest::State::sent &&
                       request.method != Method::initialize && child.handshake.was_opened() &&
                       reads_as_unopened(error) && child.life.is_up();
@@ -38,12 +39,16 @@ bool Conductor::doubt_opening(Child& child, ClientRequest& request, std::string_
 /// A server that was started anew before its lists were taken has refused them.
 void Conductor::doubt_opening(Child& child, const std::vector<ListSurvey::List>& lists) {
   child.own_restart.note(lists);
+  if (!may_restart_itself()) return;
   if (!child.handshake.was_opened()) return;
   for (const ListSurvey::List& list : lists) {
     if (list.refusal.empty() || !may_take_own_restart(child)) continue;
     child.own_restart.ask(list.kind, list.refusal, now_, out_);
   }
 }
+
+/// A daemon that is started anew behind its address says so in terms of HTTP.
+bool Conductor::may_restart_itself() const { return config_.url.empty(); }
 
 /// Whether the server may have been started anew, so that it can be opened again where it is.
 bool Conductor::may_take_own_restart(const Child& child) const {
@@ -83,6 +88,7 @@ CatalogKind Conductor::list_for_doubt(const Child& child) {
 /// A watcher has announced on stdout that it starts the server anew. The first start of its server
 /// is no restart.
 void Conductor::expect_own_restart(Child& child, Announcement announcement) {
+  if (!may_restart_itself()) return;
   const bool was_asked = child.has_begun() || child.serves();
   if (!was_asked || !may_await_own_restart(child)) return;
   const bool may_be_first = !child.own_restart.follows() && !child.is_past_opening();

@@ -130,6 +130,8 @@ void HttpLink::redirect(HttpExchange exchange) {
   if (exchange.redirects >= limits::kHttpRedirectsMax) {
     give_up(fmt::format("{} for the {}th time in a row, the last Location: {}", said,
                         exchange.redirects + 1, shown));
+  } else if (location.empty()) {
+    give_up(said + " without a Location");
   } else if (!to || to->origin() != options_.url.origin()) {
     give_up(
         fmt::format("{} and names another server in Location: {}; give --http this URL if it "

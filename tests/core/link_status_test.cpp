@@ -1,0 +1,277 @@
+#include "sitter/limits.hpp"
+#include "support/link_script.hpp"
+
+namespace sitter {
+namespace {
+
+/// Responses that are no answer and say nothing of the session.
+class LinkStatusTest : public LinkTest {
+ protected:
+  /// The daemon answers the call 1 like this. Returns the message of the error for the client.
+  std::string error_after(int code, const std::string& body = "", const Headers& headers = {}) {
+    client(call(1, "echo"));
+    done();
+    status(*exchange_of(1), code, body, headers);
+    return error_text(-32603);
+  }
+};
+
+TEST_F(LinkStatusTest, ARequestForAuthorizationIsAnErrorThatSaysHowToGiveIt) {
+  open_listed_session();
+  const std::string text =
+      error_after(401, "", {{"www-authenticate", "Bearer error=\"invalid_token\""}});
+  EXPECT_THAT(text, HasSubstr("http://127.0.0.1:3000 answers 401 Unauthorized"));
+  EXPECT_THAT(text, HasSubstr("WWW-Authenticate: Bearer error=\"invalid_token\""));
+  EXPECT_THAT(text, HasSubstr("--header-env NAME=VARIABLE"));
+  time_passes(seconds(60));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(LinkStatusTest, ARefusalOfAccessIsSuchAnErrorToo) {
+  open_listed_session();
+  const std::string text = error_after(403);
+  EXPECT_THAT(text, HasSubstr("403 Forbidden"));
+  EXPECT_THAT(text, Not(HasSubstr("WWW-Authenticate")));
+  EXPECT_THAT(text, HasSubstr("--header"));
+}
+
+TEST_F(LinkStatusTest, AnErrorShowsNoSecretOfTheUser) {
+  options.headers = {{"Authorization", "Bearer tell-nobody"}};
+  open_listed_session();
+  client(call(1, "echo"));
+  status(*exchange_of(1), 401);
+  client(call(2, "echo"));
+  not_connected(*exchange_of(2));
+  not_connected(last());
+  client(call(3, "sitter_status"));
+  for (const std::string& line : client_got()) EXPECT_THAT(line, Not(HasSubstr("tell-nobody")));
+  for (const std::string& line : logs()) EXPECT_THAT(line, Not(HasSubstr("tell-nobody")));
+  client(cancelled(2));
+}
+
+TEST_F(LinkStatusTest, ALostGatewayMayHaveDeliveredTheCall) {
+  open_listed_session();
+  for (const int code : {502, 504}) {
+    client(call(code, "echo"));
+    done();
+    status(*exchange_of(code), code);
+    EXPECT_THAT(answer_text(), AllOf(HasSubstr(std::to_string(code)),
+                                     HasSubstr("may or may not have taken effect")));
+  }
+}
+
+TEST_F(LinkStatusTest, APureReadBehindALostGatewayIsSentOnceMore) {
+  open_listed_session();
+  const std::string read = request(1, "resources/read", R"json({"uri":"a:b"})json");
+  client(read);
+  done();
+  status(7, 502);
+  EXPECT_THAT(done(), ElementsAre("post 8 [s1] " + read));
+  answers(8, result(1));
+}
+
+TEST_F(LinkStatusTest, AnErrorInTheBodyIsPassedUnderTheIdOfTheClient) {
+  open_listed_session();
+  client(call("\"a\"", "echo"));
+  done();
+  status(7, 413, error("null", -32600, "Request too large"));
+  EXPECT_THAT(done(), ElementsAre("client " + error("\"a\"", -32600, "Request too large")));
+}
+
+TEST_F(LinkStatusTest, AnErrorOverSeveralLinesIsPassedAsOne) {
+  open_listed_session();
+  client(call(1, "echo"));
+  done();
+  status(7, 400,
+         "{\n \"jsonrpc\": \"2.0\",\n \"error\": {\n\"code\": -32600,\r\n\"message\":\"a\"}}\n");
+  EXPECT_THAT(answer()["error"]["message"], "a");
+}
+
+TEST_F(LinkStatusTest, AnotherBodyIsShownInPart) {
+  open_listed_session();
+  const std::string text = error_after(413, std::string(300, 'x'));
+  EXPECT_THAT(text, HasSubstr("413"));
+  EXPECT_THAT(text, HasSubstr(std::string(limits::kBodyWordsMax - 1, 'x')));
+  EXPECT_THAT(text, Not(HasSubstr(std::string(limits::kBodyWordsMax + 1, 'x'))));
+}
+
+TEST_F(LinkStatusTest, OfHtmlTheTextIsShown) {
+  open_listed_session();
+  const std::string text = error_after(
+      500,
+      "<html><head><title>Error</title><style>a{}</style></head><body><h1>It broke</h1></body>",
+      {{"content-type", "text/html; charset=utf-8"}});
+  EXPECT_THAT(text, HasSubstr("500 Internal Server Error"));
+  EXPECT_THAT(text, HasSubstr("Error: It broke"));
+  EXPECT_THAT(text, Not(HasSubstr("<")));
+}
+
+TEST_F(LinkStatusTest, AnEmptyRefusalIsAnErrorWithItsStatus) {
+  open_listed_session();
+  EXPECT_THAT(error_after(405), HasSubstr("http://127.0.0.1:3000 answers 405 Method Not Allowed"));
+}
+
+TEST_F(LinkStatusTest, ASuccessWithoutAnAnswerIsAnError) {
+  open_listed_session();
+  EXPECT_THAT(error_after(202), HasSubstr("202 Accepted and without a message"));
+}
+
+TEST_F(LinkStatusTest, ASuccessWithATextIsAnErrorThatShowsIt) {
+  open_listed_session();
+  EXPECT_THAT(error_after(200, "<p>Log in first</p>", {{"content-type", "text/html"}}),
+              HasSubstr("this is not the answer: Log in first"));
+}
+
+TEST_F(LinkStatusTest, AnAnswerToSomethingElseIsShownInTheError) {
+  open_listed_session();
+  EXPECT_THAT(error_after(200, result(99)), HasSubstr("this is not the answer: " + result(99)));
+}
+
+TEST_F(LinkStatusTest, AJsonAnswerIsReadWhateverItsTypeIs) {
+  open_listed_session();
+  client(call(1, "echo"));
+  done();
+  status(7, 200, result(1), {{"content-type", "text/plain"}});
+  EXPECT_THAT(done(), ElementsAre("client " + result(1)));
+}
+
+TEST_F(LinkStatusTest, AnArrayOfMessagesIsPassedOneByOne) {
+  server.protocol_version = "2025-03-26";
+  open_session("2025-03-26");
+  client(call(1, "echo"));
+  done();
+  answers(*exchange_of(1),
+          "[" + notification("notifications/message", R"json({"level":"info","data":1})json") +
+              "," + result(1) + "]");
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("notifications/message"), result(1)));
+}
+
+TEST_F(LinkStatusTest, AnAnswerOverTheLimitOfALineIsAnError) {
+  open_listed_session();
+  client(call(1, "large"));
+  done();
+  head(7, 200, {{"content-type", "application/json"}});
+  const std::string piece(16 * limits::kMiB, ' ');
+  for (std::size_t sent = 0; sent < limits::kLineMax; sent += piece.size()) bytes(7, piece);
+  bytes(7, " ");
+  ends(7);
+  EXPECT_THAT(error_text(-32603), HasSubstr("268435457 bytes"));
+}
+
+TEST_F(LinkStatusTest, ABodyOfARefusalOverItsLimitIsCut) {
+  open_listed_session();
+  const std::string frame = error("null", -32600, "");
+  client(call(1, "echo"));
+  done();
+  const std::string whole(limits::kHttpErrorBodyMax - frame.size(), 'x');
+  status(*exchange_of(1), 400, error("null", -32600, whole));
+  EXPECT_EQ(answer()["error"]["message"], whole);
+  client(call(2, "echo"));
+  done();
+  status(*exchange_of(2), 400, error("null", -32600, whole + "x"));
+  EXPECT_THAT(error_text(-32603), HasSubstr("400 Bad Request"));
+}
+
+TEST_F(LinkStatusTest, ANotificationThatIsRefusedIsLogged) {
+  open_listed_session();
+  client(notification("notifications/roots/list_changed"));
+  status(last(), 500, "broken");
+  EXPECT_THAT(logs(), Contains(AllOf(HasSubstr("500"), HasSubstr("broken"))));
+}
+
+// ---- redirects
+
+TEST_F(LinkStatusTest, ARedirectOnTheSameOriginIsFollowedWithTheSameBody) {
+  open_listed_session();
+  client(call(1, "echo"));
+  done();
+  status(7, 307, "", {{"location", "/mcp/"}});
+  EXPECT_THAT(done(), ElementsAre("post 8 [s1] to /mcp/ " + call(1, "echo")));
+  answers(8, result(1));
+  client(call(2, "echo"));
+  EXPECT_THAT(done(), Contains("post 9 [s1] " + call(2, "echo")));
+  answers(9, result(2));
+}
+
+TEST_F(LinkStatusTest, APermanentRedirectIsRemembered) {
+  open_listed_session();
+  client(call(1, "echo"));
+  done();
+  status(7, 308, "", {{"location", "http://127.0.0.1:3000/new"}});
+  EXPECT_THAT(done(), ElementsAre("post 8 [s1] to /new " + call(1, "echo")));
+  answers(8, result(1));
+  done();
+  client(call(2, "echo"));
+  EXPECT_THAT(done(), ElementsAre("post 9 [s1] to /new " + call(2, "echo")));
+  answers(9, result(2));
+}
+
+TEST_F(LinkStatusTest, ARedirectToAnotherOriginIsAnErrorThatNamesIt) {
+  options.headers = {{"Authorization", "Bearer t"}};
+  open_listed_session();
+  for (const char* const location :
+       {"https://127.0.0.1:3000/mcp", "http://127.0.0.1:3001/mcp", "http://evil.example/mcp"}) {
+    EXPECT_THAT(error_after(307, "", {{"location", location}}), HasSubstr(location));
+  }
+  EXPECT_THAT(error_after(308), HasSubstr("308 Permanent Redirect without a Location"));
+}
+
+TEST_F(LinkStatusTest, AnotherRedirectIsNotFollowed) {
+  open_listed_session();
+  for (const int code : {301, 302, 303}) {
+    EXPECT_THAT(error_after(code, "", {{"location", "/mcp/"}}), HasSubstr(std::to_string(code)));
+  }
+}
+
+TEST_F(LinkStatusTest, RedirectsInACircleAreFollowedFiveTimes) {
+  open_listed_session();
+  client(call(1, "echo"));
+  for (int i = 0; i < limits::kHttpRedirectsMax; ++i) {
+    ASSERT_TRUE(exchange_of(1)) << i;
+    status(*exchange_of(1), 307, "", {{"location", "/mcp"}});
+  }
+  ASSERT_TRUE(exchange_of(1));
+  done();
+  status(*exchange_of(1), 307, "", {{"location", "/mcp"}});
+  EXPECT_THAT(error_text(-32603), HasSubstr("for the 6th time in a row"));
+}
+
+TEST_F(LinkStatusTest, ANotificationIsRedirectedBeforeWhatFollowsIt) {
+  open_listed_session();
+  const std::string told = notification("notifications/roots/list_changed");
+  client(told);
+  client(call(1, "echo"));
+  done();
+  status(7, 307, "", {{"location", "/mcp/"}});
+  EXPECT_THAT(done(), ElementsAre("post 8 [s1] to /mcp/ " + told));
+  takes(8);
+  EXPECT_THAT(done(), ElementsAre("post 9 [s1] " + call(1, "echo")));
+  answers(9, result(1));
+}
+
+TEST_F(LinkStatusTest, TheStreamAndTheEndOfTheSessionAreRedirectedToo) {
+  client(initialize(0));
+  connected(1);
+  status(2, 307, "", {{"location", "/mcp/"}});
+  done();
+  answers(3, result(0, server.opening()), {{"mcp-session-id", "s1"}});
+  client(initialized());
+  status(4, 307, "", {{"location", "/mcp/"}});
+  takes(5);
+  done();
+  status(6, 307, "", {{"location", "/mcp/"}});
+  EXPECT_THAT(done(), ElementsAre("get 8 [s1] to /mcp/"));
+  streams(8);
+  status(7, 307, "", {{"location", "/mcp/"}});
+  opens_daemon();
+  done();
+  client_closes_input();
+  EXPECT_THAT(done(), ElementsAre("abort 8", "delete 10 [s1]"));
+  status(10, 307, "", {{"location", "/mcp/"}});
+  EXPECT_THAT(done(), ElementsAre("delete 11 [s1] to /mcp/"));
+  status(11, 307, "", {{"location", "http://evil.example/"}});
+  EXPECT_THAT(done(), ElementsAre("exit 0"));
+}
+
+}  // namespace
+}  // namespace sitter
