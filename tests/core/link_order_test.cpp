@@ -1,0 +1,295 @@
+#include "sitter/limits.hpp"
+#include "support/link_script.hpp"
+
+namespace sitter {
+namespace {
+
+/// What may be under way at the same time, and what waits for what.
+class LinkOrderTest : public LinkTest {
+ protected:
+  const std::string told_ = notification("notifications/roots/list_changed");
+  static constexpr int kMax = static_cast<int>(limits::kHttpRequestsMax);
+
+  /// As many calls as may be under way. The first has the id 1.
+  void fill() {
+    for (int id = 1; id <= kMax; ++id) client(call(id, "slow"));
+    done();
+  }
+
+  void empty(int from = 1) {
+    for (int id = from; id <= kMax; ++id) answers(*exchange_of(id), result(id));
+  }
+};
+
+TEST_F(LinkOrderTest, RequestsHoldNothing) {
+  open_listed_session();
+  client(call(1, "slow"));
+  client(call(2, "echo"));
+  client(told_);
+  EXPECT_THAT(done(), ElementsAre("post 7 [s1] " + call(1, "slow"),
+                                  "post 8 [s1] " + call(2, "echo"), "post 9 [s1] " + told_));
+  takes(9);
+  answers(8, result(2));
+  answers(7, result(1));
+}
+
+TEST_F(LinkOrderTest, ANotificationHoldsWhatFollowsUntilItWasTaken) {
+  open_listed_session();
+  client(told_);
+  client(call(1, "echo"));
+  client(call(2, "echo"));
+  EXPECT_THAT(done(), ElementsAre("post 7 [s1] " + told_));
+  head(7, 202);
+  EXPECT_THAT(done(), IsEmpty());
+  ends(7);
+  EXPECT_THAT(done(),
+              ElementsAre("post 8 [s1] " + call(1, "echo"), "post 9 [s1] " + call(2, "echo")));
+  answers(8, result(1));
+  answers(9, result(2));
+}
+
+TEST_F(LinkOrderTest, NotificationsFollowEachOther) {
+  open_listed_session();
+  const std::string other = notification("notifications/other");
+  client(told_);
+  client(other);
+  client(call(1, "echo"));
+  EXPECT_THAT(done(), ElementsAre("post 7 [s1] " + told_));
+  takes(7);
+  EXPECT_THAT(done(), ElementsAre("post 8 [s1] " + other));
+  takes(8);
+  EXPECT_THAT(done(), ElementsAre("post 9 [s1] " + call(1, "echo")));
+  answers(9, result(1));
+}
+
+TEST_F(LinkOrderTest, ANotificationThatIsLostHoldsNothingAnyMore) {
+  open_listed_session();
+  client(told_);
+  client(call(1, "echo"));
+  done();
+  breaks(7);
+  EXPECT_THAT(done(), ElementsAre("post 8 [s1] " + call(1, "echo")));
+  answers(8, result(1));
+}
+
+TEST_F(LinkOrderTest, AnAnswerOfTheClientHoldsWhatFollowsToo) {
+  open_listed_session();
+  event(4, request(5, "roots/list"));
+  const std::string id = answer()["id"].dump();
+  client(result(id));
+  client(call(1, "echo"));
+  EXPECT_THAT(done(), ElementsAre("post 7 [s1] " + result(5)));
+  takes(7);
+  EXPECT_THAT(done(), ElementsAre("post 8 [s1] " + call(1, "echo")));
+  answers(8, result(1));
+}
+
+TEST_F(LinkOrderTest, ThirtyTwoRequestsAreUnderWayAndTheNextWaits) {
+  open_listed_session();
+  fill();
+  client(call(kMax + 1, "echo"));
+  EXPECT_THAT(done(), IsEmpty());
+  answers(*exchange_of(3), result(3));
+  EXPECT_THAT(done(),
+              ElementsAre(HasSubstr("[s1] " + call(kMax + 1, "echo")), "client " + result(3)));
+  answers(*exchange_of(1), result(1));
+  answers(*exchange_of(2), result(2));
+  for (int id = 4; id <= kMax + 1; ++id) answers(*exchange_of(id), result(id));
+}
+
+TEST_F(LinkOrderTest, ARequestWhoseStreamIsTakenUpLaterKeepsItsPlace) {
+  open_listed_session();
+  fill();
+  const Exchange first = *exchange_of(1);
+  streams(first);
+  bytes(first, "id: a\ndata:\n\n");
+  breaks(first);
+  client(call(kMax + 1, "echo"));
+  EXPECT_THAT(done(), IsEmpty());
+  next_deadline_comes();
+  const Exchange resumed = last();
+  EXPECT_THAT(done(), ElementsAre(HasSubstr("after=a")));
+  streams(resumed);
+  event(resumed, result(1));
+  EXPECT_THAT(done(), Contains(HasSubstr(call(kMax + 1, "echo"))));
+  answers(*exchange_of(kMax + 1), result(kMax + 1));
+  empty(2);
+}
+
+TEST_F(LinkOrderTest, AResponseThatStaysOpenAfterItsAnswerTakesNoPlace) {
+  open_listed_session();
+  fill();
+  streams(*exchange_of(1));
+  event(*exchange_of(1), result(1));
+  done();
+  client(call(kMax + 1, "echo"));
+  EXPECT_THAT(done(), ElementsAre(HasSubstr(call(kMax + 1, "echo"))));
+  answers(last(), result(kMax + 1));
+  empty(2);
+}
+
+TEST_F(LinkOrderTest, AnElicitationInThirtyTwoCallsIsAnswered) {
+  open_listed_session();
+  fill();
+  client(call(kMax + 1, "echo"));
+  streams(*exchange_of(1));
+  event(*exchange_of(1), request(5, "elicitation/create", R"json({"message":"?"})json"));
+  const std::string id = answer()["id"].dump();
+  client(result(id, R"json({"action":"accept"})json"));
+  EXPECT_THAT(done(), ElementsAre(HasSubstr(result(5, R"json({"action":"accept"})json"))));
+  takes(last());
+  event(*exchange_of(1), result(1));
+  EXPECT_THAT(done(), Contains(HasSubstr(call(kMax + 1, "echo"))));
+  answers(*exchange_of(kMax + 1), result(kMax + 1));
+  empty(2);
+}
+
+TEST_F(LinkOrderTest, ProgressOfTheClientPassesTheRequestsThatWait) {
+  open_listed_session();
+  fill();
+  client(call(kMax + 1, "echo"));
+  event(4, R"json({"jsonrpc":"2.0","id":5,"method":"elicitation/create",)json"
+           R"json("params":{"message":"?","_meta":{"progressToken":"p"}}})json");
+  const auto asked = answer();
+  client(progress(asked["id"].dump(), 1));
+  EXPECT_THAT(done(), ElementsAre(HasSubstr(progress("\"p\"", 1))));
+  takes(last());
+  answers(*exchange_of(1), result(1));
+  answers(*exchange_of(kMax + 1), result(kMax + 1));
+  empty(2);
+}
+
+TEST_F(LinkOrderTest, ACancellationPassesTheRequestsThatWait) {
+  open_listed_session();
+  fill();
+  client(call(kMax + 1, "echo"));
+  client(cancelled(1));
+  EXPECT_THAT(done(), ElementsAre(HasSubstr("[s1] " + cancelled(1))));
+  takes(last());
+  EXPECT_THAT(done(), IsEmpty());
+  answers(*exchange_of(2), result(2));
+  EXPECT_THAT(done(), Contains(HasSubstr(call(kMax + 1, "echo"))));
+  answers(*exchange_of(kMax + 1), result(kMax + 1));
+  empty(3);
+}
+
+TEST_F(LinkOrderTest, ANotificationWaitsForTheRequestsBeforeIt) {
+  open_listed_session();
+  fill();
+  client(call(kMax + 1, "echo"));
+  client(told_);
+  EXPECT_THAT(done(), IsEmpty());
+  answers(*exchange_of(1), result(1));
+  EXPECT_THAT(done(), ElementsAre(HasSubstr(call(kMax + 1, "echo")), HasSubstr(told_),
+                                  "client " + result(1)));
+  takes(last());
+  answers(*exchange_of(kMax + 1), result(kMax + 1));
+  empty(2);
+}
+
+TEST_F(LinkOrderTest, AnswersComeInTheOrderOfTheDaemon) {
+  open_listed_session();
+  client(call(1, "a"));
+  client(call(2, "b"));
+  done();
+  answers(*exchange_of(2), result(2));
+  answers(*exchange_of(1), result(1));
+  EXPECT_THAT(done(), ElementsAre("client " + result(2), "client " + result(1)));
+}
+
+// ---- cancellation
+
+TEST_F(LinkOrderTest, InASessionTheCancellationIsPosted) {
+  open_listed_session();
+  client(call(1, "slow"));
+  done();
+  client(cancelled(1));
+  EXPECT_THAT(done(), ElementsAre("post 8 [s1] " + cancelled(1)));
+  takes(8);
+  breaks(7);
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(LinkOrderTest, ARequestThatWasNotSentYetIsCancelledWithoutTheDaemon) {
+  open_listed_session();
+  fill();
+  client(call(kMax + 1, "echo"));
+  client(cancelled(kMax + 1));
+  answers(*exchange_of(1), result(1));
+  EXPECT_THAT(done(), ElementsAre("client " + result(1)));
+  empty(2);
+}
+
+TEST_F(LinkOrderTest, ARequestThatWaitsForTheDaemonIsCancelledWithoutIt) {
+  open_listed_session();
+  daemon_dies();
+  client(call(1, "echo"));
+  not_connected(*exchange_of(1));
+  not_connected(last());
+  client(cancelled(1));
+  next_deadline_comes();
+  done();
+  opens_daemon();
+  EXPECT_THAT(done(), Not(Contains(HasSubstr("tools/call"))));
+}
+
+TEST_F(LinkOrderTest, ACancelledRequestThatIsTakenUpLaterIsCancelledToo) {
+  open_listed_session();
+  client(call(1, "slow"));
+  streams(*exchange_of(1));
+  bytes(7, "id: a\ndata:\n\n");
+  breaks(7);
+  done();
+  client(cancelled(1));
+  EXPECT_THAT(done(), ElementsAre("post 8 [s1] " + cancelled(1)));
+  takes(8);
+}
+
+TEST_F(LinkOrderTest, AStatelessRequestIsCancelledByClosingItsStream) {
+  serve_stateless();
+  client(enveloped_call(1, "slow"));
+  const Exchange post = *exchange_of(1);
+  streams(post);
+  done();
+  client(cancelled(1));
+  EXPECT_THAT(done(), ElementsAre("abort " + std::to_string(post)));
+}
+
+TEST_F(LinkOrderTest, AStatelessRequestThatHasNoResponseYetIsCancelledInTheSameWay) {
+  serve_stateless();
+  client(enveloped_call(1, "slow"));
+  const Exchange post = *exchange_of(1);
+  done();
+  client(cancelled(1));
+  EXPECT_THAT(done(), ElementsAre("abort " + std::to_string(post)));
+  client(cancelled(1));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(LinkOrderTest, AStatelessRequestThatWasNotSentYetIsCancelledWithoutTheDaemon) {
+  serve_stateless();
+  for (int id = 1; id <= kMax + 1; ++id) client(enveloped_call(id, "slow"));
+  client(cancelled(kMax + 1));
+  done();
+  client(cancelled(1));
+  EXPECT_THAT(done(), ElementsAre(HasSubstr("abort ")));
+  for (int id = 2; id <= kMax; ++id) {
+    answers(*exchange_of(id), result(id, R"json({"resultType":"complete","content":[]})json"));
+  }
+}
+
+TEST_F(LinkOrderTest, AnIdThatIsUsedAgainNamesTheNewRequest) {
+  serve_stateless();
+  client(enveloped_call(1, "a"));
+  const Exchange first = *exchange_of(1);
+  streams(first);
+  event(first, result(1, R"json({"resultType":"complete","content":[]})json"));
+  client(enveloped_call(1, "b"));
+  const Exchange second = last();
+  done();
+  client(cancelled(1));
+  EXPECT_THAT(done(), ElementsAre("abort " + std::to_string(second)));
+}
+
+}  // namespace
+}  // namespace sitter
