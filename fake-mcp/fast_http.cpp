@@ -64,12 +64,10 @@ class FastHttpServer {
  private:
   /// Answers all requests that are complete in one write. False if the connection is closed.
   bool serve(int descriptor, std::string& input) {
-    const std::size_t seen = input.size();
-    input.resize(seen + kReadSize);
-    const ssize_t count = ::recv(descriptor, input.data() + seen, kReadSize, 0);
-    input.resize(seen + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    const ssize_t count = ::recv(descriptor, buffer_.data(), buffer_.size(), 0);
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) return true;
     if (count <= 0) return false;
+    input.append(buffer_.data(), static_cast<std::size_t>(count));
 
     output_.clear();
     std::size_t begin = 0;
@@ -125,6 +123,7 @@ class FastHttpServer {
   Listener listener_;
   std::vector<pollfd> polled_;       ///< the first is the listener
   std::vector<std::string> inputs_;  ///< of the connections in the same order
+  std::vector<char> buffer_ = std::vector<char>(kReadSize);
   std::string answer_;
   std::string output_;
 };
