@@ -3,190 +3,28 @@
 // through mcp-sitter. All run in turn on one core, so that a ratio within a round is meaningful
 // even on a machine that does other work.
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
+#include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
+#include "program.hpp"
+
 namespace sitter::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-using Micros = std::chrono::duration<double, std::micro>;
-using Millis = std::chrono::duration<double, std::milli>;
-
-constexpr std::size_t kMessageBytes = 200;
 constexpr std::size_t kPipelined = 100'000;
 constexpr std::size_t kCallsBeforeIdle = 10'000;
 constexpr std::size_t kLargeResult = 10'000'000;
-/// All ids have the same length, so that all lines have the same size.
-constexpr std::size_t kFirstId = 100'000;
-
-[[noreturn]] void die(std::string_view what) {
-  fmt::print(stderr, "round_trip_bench: {}\n", what);
-  std::exit(1);
-}
-
-constexpr std::string_view kInitialize =
-    R"json({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",)json"
-    R"json("capabilities":{},"clientInfo":{"name":"bench","version":"1"}}})json"
-    "\n";
-constexpr std::string_view kInitialized =
-    R"json({"jsonrpc":"2.0","method":"notifications/initialized"})json"
-    "\n";
-
-/// A call of `kMessageBytes` including its line end, with the members in the order of the official
-/// clients.
-std::string call_line(std::size_t id) {
-  std::string line = fmt::format(
-      R"json({{"method":"tools/call","params":{{"name":"echo","arguments":{{"text":"{{}}"}},)json"
-      R"json("_meta":{{"progressToken":{0}}}}},"jsonrpc":"2.0","id":{0}}})json"
-      "\n",
-      id);
-  const std::string filling(kMessageBytes + 2 - line.size(), 'x');
-  return line.replace(line.find("{}"), 2, filling);
-}
-
-/// How much text makes an answer of fake-mcp `kMessageBytes` long, including its line end.
-std::size_t small_result() {
-  const std::string_view around =
-      R"json({"jsonrpc":"2.0","id":100000,"result":{"content":[{"type":"text","text":""}]}})json"
-      "\n";
-  return kMessageBytes - around.size();
-}
-
-/// A running program with two pipes, whose session is opened as an MCP client would open it.
-class Program {
- public:
-  explicit Program(const std::vector<std::string>& command) {
-    int input[2];
-    int output[2];
-    if (pipe2(input, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0) die("no pipe");
-    std::vector<char*> argv;
-    for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
-    argv.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, input[0], STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO);
-    if (posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), environ) != 0) {
-      die(fmt::format("{} can't be started", command[0]));
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    close(input[0]);
-    close(output[1]);
-    to_ = input[1];
-    from_ = output[0];
-    write_all(kInitialize);
-    read_answers(1);
-  }
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
-
-  ~Program() {
-    close(to_);
-    waitpid(pid_, nullptr, 0);
-    close(from_);
-  }
-
-  pid_t pid() const { return pid_; }
-
-  void write_all(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t count = write(to_, bytes.data(), bytes.size());
-      if (count < 0 && errno != EINTR) die("a program does not read any more");
-      if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
-    }
-  }
-
-  /// Reads this many lines; nothing may follow the last one. Returns the number of bytes.
-  std::size_t read_answers(std::size_t lines) {
-    std::size_t bytes = 0;
-    while (true) {
-      const ssize_t count = read(from_, buffer_.data(), buffer_.size());
-      if (count <= 0) die("a program has ended");
-      bytes += static_cast<std::size_t>(count);
-      const auto ends = std::count(buffer_.begin(), buffer_.begin() + count, '\n');
-      if (static_cast<std::size_t>(ends) > lines) die("there were more answers than calls");
-      lines -= static_cast<std::size_t>(ends);
-      if (lines == 0) return bytes;
-    }
-  }
-
-  std::size_t call(std::string_view line) {
-    write_all(line);
-    return read_answers(1);
-  }
-
-  /// Completes the opening, and then makes calls, so that no measured call does anything for the
-  /// first time.
-  void warm_up(std::size_t calls) {
-    write_all(kInitialized);
-    for (std::size_t i = 0; i < calls; ++i) call(call_line(kFirstId + i));
-  }
-
- private:
-  pid_t pid_ = 0;
-  int to_ = -1;
-  int from_ = -1;
-  std::vector<char> buffer_ = std::vector<char>(256 * 1024);
-};
-
-/// A field of /proc/PID/status that is given in kB, converted to MB of 1024 kB.
-double memory_of(pid_t pid, std::string_view field) {
-  std::ifstream status(fmt::format("/proc/{}/status", pid));
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with(field))
-      return std::strtod(line.c_str() + field.size() + 1, nullptr) / 1024;
-  }
-  die(fmt::format("/proc/{}/status has no {}", pid, field));
-}
-
-/// The CPU time of all threads of a process.
-Micros cpu_time_of(pid_t pid) {
-  double nanoseconds = 0;
-  const std::string tasks = fmt::format("/proc/{}/task", pid);
-  for (const auto& task : std::filesystem::directory_iterator(tasks)) {
-    double on_core = 0;
-    std::ifstream(task.path() / "schedstat") >> on_core;
-    nanoseconds += on_core;
-  }
-  return Micros(nanoseconds / 1000);
-}
-
-/// Pins this process, and all processes that it starts from now on, to this core.
-void stay_on(int core) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<std::size_t>(core), &set);
-  if (sched_setaffinity(0, sizeof set, &set) != 0) die(fmt::format("there is no core {}", core));
-}
-
-int last_core() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  sched_getaffinity(0, sizeof set, &set);
-  int core = CPU_SETSIZE - 1;
-  while (core > 0 && !CPU_ISSET(static_cast<std::size_t>(core), &set)) --core;
-  return core;
-}
 
 constexpr std::size_t kDirect = 0;
 constexpr std::size_t kRelay = 1;
@@ -213,15 +51,6 @@ struct Options {
     return words;
   }
 };
-
-double quantile(std::vector<double> values, double part) {
-  if (values.empty()) return 0;
-  const auto at = static_cast<std::size_t>(part * static_cast<double>(values.size() - 1) + 0.5);
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
-  return values[at];
-}
-
-double median(const std::vector<double>& values) { return quantile(values, 0.5); }
 
 /// Calls `measure(way)` for the three setups in turn. Each round begins with another setup.
 template <class Measure>
