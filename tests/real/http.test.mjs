@@ -343,3 +343,50 @@ describe('two bridges on one daemon', () => {
     assert.equal(count('session closed'), 1);
   });
 });
+
+describe('a daemon that the bridge starts', () => {
+  const fail = { name: 'fail', does: { stderr: ['fatal: row 17 is out of range'], exit: 3 } };
+
+  /** The address and the command of a daemon that does not run yet. */
+  async function unstarted(box) {
+    const command = sdk1(box.write('plan.json', planOf(echo, fail)), 'sessions');
+    const daemon = await Daemon.start(box, command);
+    await daemon.kill();
+    return { url: daemon.url, command, env: { PORT: String(daemon.port) } };
+  }
+
+  test('with --own-daemon ends with the session; its crash is told, and it starts again', async (t) => {
+    const box = new Sandbox(t);
+    const { url, command, env } = await unstarted(box);
+
+    const session = await Session.open(box, bridged(url, '--own-daemon', '--', ...command), {
+      env,
+    });
+    assert.deepEqual(blocks(await session.call('echo')), ['an echo']);
+    const failed = await session.call('fail');
+    assert.equal(failed.isError, true);
+    assert.match(textOf(failed), /crashed \(exit 3\).*fatal: row 17 is out of range/s);
+    const [notice, answer] = blocks(await session.call('echo'));
+    assert.match(notice, /^\[mcp-sitter\] server restarted .*crashed \(exit 3\)/);
+    assert.equal(answer, 'an echo');
+    await session.client.close();
+    await box.nothingLeft();
+  });
+
+  test('without it lives on, and the next bridge uses it', async (t) => {
+    const box = new Sandbox(t);
+    const { url, command, env } = await unstarted(box);
+
+    const one = await Session.open(box, bridged(url, '--', ...command), { env });
+    assert.deepEqual(blocks(await one.call('echo')), ['an echo']);
+    await one.client.close();
+    const two = await Session.open(box, bridged(url, '--own-daemon', '--', ...command), { env });
+    assert.deepEqual(blocks(await two.call('echo')), ['an echo']);
+    const killed = textOf(await two.call('sitter_kill'));
+    await two.client.close();
+    const [{ pid }] = box.processes().filter(({ command: words }) => words.includes('sdk1.mjs'));
+    assert.match(killed, new RegExp(`\\b${pid}\\b`));
+    process.kill(pid, 'SIGKILL');
+    await box.nothingLeft();
+  });
+});

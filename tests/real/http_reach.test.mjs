@@ -261,7 +261,7 @@ describe('what is no daemon of MCP', sideBySide, () => {
       const box = new Sandbox(t);
       const url = await serverIn(box, server);
 
-      const session = await openAnyway(box, url);
+      const session = await Session.open(box, bridged(url));
       assert.match(session.client.getInstructions(), words);
       assert.ok(session.client.getInstructions().includes(url));
       const failed = await session.call('echo');
