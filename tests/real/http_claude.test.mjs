@@ -43,6 +43,6 @@ test('a daemon is restarted twice, and its new tool is callable in the next turn
   assert.match(second.text, /tools: \+1 added \(added\)[^]*\nan echo$/);
   assert.ok(toolsOf(requests[2]).includes('mcp__dev__added'));
   assert.equal(lost.isError, true);
-  assert.match(lost.text, /the connection to the server was lost .* may or may not have taken/);
+  assert.match(lost.text, /the answer of the server was lost: .* may or may not have taken/);
   assert.match(last.text, /^\[mcp-sitter\] server restarted [^]*\njust built$/);
 });
