@@ -164,7 +164,7 @@ TEST_F(LinkSessionTest, ARequestThatEachSessionRefusesIsSentTwiceAndNotMore) {
   status(*exchange_of(1), 404, "still unknown");
   const std::string text = answer_text();
   EXPECT_THAT(text, HasSubstr("404 Not Found"));
-  EXPECT_THAT(text, HasSubstr("not delivered"));
+  EXPECT_THAT(text, HasSubstr("not carried out"));
   opens_daemon();
   EXPECT_EQ(sent_count(call(1, "echo")), 0u);
   client(call(2, "echo"));

@@ -106,6 +106,8 @@ class LinkTest : public ::testing::Test {
   void process_exits(Generation gen, int code, const std::string& signal = "");
   void build_ends(int number, int code);
 
+  void tell(const HttpFact& fact);
+
   /// Turns the clock, and stops at each deadline on the way.
   void time_passes(Milliseconds duration);
   /// Turns the clock to the next deadline, and no further.
@@ -172,7 +174,6 @@ class LinkTest : public ::testing::Test {
   template <class Facts>
   void turn(Facts facts);
   void tell(const Fact& fact);
-  void tell(const HttpFact& fact);
   void feed_from_daemon();
   void feed(const Fact& fact);
   void decide(const Fact& fact);

@@ -92,7 +92,13 @@ void Conductor::on(const fact::RequestLost& fact) {
   const Message* const message = child == nullptr ? nullptr : kept_reader_.read(fact.line);
   if (message == nullptr || message->id.empty()) return;
   ClientRequest* const request = requests_.find_sent(message->id, fact.gen);
-  if (request == nullptr) return;
+  if (request == nullptr) {
+    const bool is_call = message->method == Method::tools_call;
+    if (!is_call && child->life.is_up() && child->absence.may_repeat(message->id)) {
+      out_.push(order::SendToChild{fact.gen, Outgoing::own(std::string(fact.line.text()))});
+    }
+    return;
+  }
   ChildEnd end = end_for(EndReason::connection_lost, child);
   end.why = fact.why;
   on_child_lost(*child, *request, report_of(end, {}, Reach::in_flight), false);

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -59,6 +61,9 @@ class Absence {
   /// tried again.
   void keep(Line line) { refused_.emplace_back(line.text()); }
   std::vector<OwnedLine> take_refused() { return std::exchange(refused_, {}); }
+  /// The answer to a request of the bridge's own is lost. All of them are reads or settings, so each
+  /// may be sent once more. Returns false for the second time.
+  bool may_repeat(std::string_view raw_id) { return repeated_.insert(std::string(raw_id)).second; }
 
  private:
   enum class State { present, absent, trying, losing };
@@ -68,6 +73,7 @@ class Absence {
   Now since_{};
   std::optional<Instant> again_at_;
   std::vector<OwnedLine> refused_;
+  std::set<std::string> repeated_;
 };
 
 }  // namespace sitter
