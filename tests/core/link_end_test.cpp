@@ -115,6 +115,13 @@ TEST_F(LinkEndTest, AKillGivesTheSessionUpAndAnswersWhatIsInFlight) {
   EXPECT_THAT(lines[1], AllOf(HasSubstr("\"id\":2"), HasSubstr("killed")));
 }
 
+TEST_F(LinkEndTest, AKillSaysThatTheDaemonWasNotStartedHereAndWhichProcessListens) {
+  open_listed_session();
+  client(call(1, "sitter_kill"));
+  takes(last());
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("not started"), HasSubstr("4242")));
+}
+
 TEST_F(LinkEndTest, AfterAKillTheNextRequestOpensAnotherSession) {
   open_listed_session();
   client(call(1, "sitter_kill"));

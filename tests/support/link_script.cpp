@@ -104,6 +104,8 @@ void LinkTest::event(Exchange exchange, const std::string& message, const std::s
   bytes(exchange, id + "data: " + with_numbers(message) + "\n\n");
 }
 
+void LinkTest::idle_connection_closes() { tell(HttpFact(fact::HttpIdleClosed{})); }
+
 void LinkTest::process_started(Generation gen) {
   processes_[gen];
   turn([&] { link().handle(fact::ChildStarted{gen, pid_of(gen)}, now); });
@@ -339,7 +341,7 @@ void LinkTest::tell(const Fact& fact) {
 void LinkTest::tell(const HttpFact& fact) {
   turn([&] {
     link().handle(fact, now);
-    carry_out_for_http();
+    carry_out_link();
   });
 }
 
@@ -350,12 +352,18 @@ void LinkTest::turn(Facts facts) {
 }
 
 void LinkTest::feed_from_daemon() {
-  carry_out_for_http();
-  carry_out_for_process();
-  while (const auto fact = link().poll_fact()) {
-    feed(*fact);
-    carry_out_for_http();
-    carry_out_for_process();
+  carry_out_link();
+  while (true) {
+    if (!of_process_.empty()) {
+      const Fact fact = std::move(of_process_.front());
+      of_process_.pop_front();
+      feed(fact);
+    } else if (const auto fact = link().poll_fact()) {
+      feed(*fact);
+    } else {
+      return;
+    }
+    carry_out_link();
   }
 }
 
@@ -383,21 +391,18 @@ void LinkTest::carry_out_all() {
   while (auto order = bridge().poll_order()) carry_out(*order);
 }
 
-void LinkTest::carry_out_for_http() {
+void LinkTest::carry_out_link() {
   while (const auto order = link().poll_order()) write_down(*order);
   while (const auto line = link().poll_log()) {
     if (line->level != order::Log::Level::debug) logs_.push_back(line->text);
   }
-}
-
-void LinkTest::carry_out_for_process() {
   while (const auto order = link().poll_process_order()) {
     if (const auto* const start = std::get_if<order::StartChild>(&*order)) {
       add_word("start process " + std::to_string(start->gen));
       if (!plays.start) continue;
       processes_[start->gen];
       link().handle(fact::ChildStarted{start->gen, pid_of(start->gen)}, now);
-      carry_out_for_http();
+      carry_out_link();
     } else if (const auto* const number = std::get_if<order::RenumberChild>(&*order)) {
       processes_[number->gen] = processes_[number->from];
       processes_.erase(number->from);
@@ -427,11 +432,11 @@ void LinkTest::play_signal(const order::SignalUnit& order) {
   if (!plays.signal) return;
   fact::UnitSignalled fact{order.gen, {}};
   if (is_alive) fact.processes.push_back({pid_of(order.gen), true, "daemon", "", false});
-  feed(fact);
+  of_process_.push_back(std::move(fact));
   if (is_alive && is_closing_ && order.how == How::kill) {
     process->second.has_exited = true;
     link().handle(fact::ChildExited{order.gen, {137, "SIGKILL"}}, now);
-    feed(fact::ChildErrorEnded{order.gen});
+    of_process_.push_back(fact::ChildErrorEnded{order.gen});
   }
 }
 
@@ -440,7 +445,7 @@ bool LinkTest::is_for_daemon(const Order& order) {
   const auto pass = [&](const auto* one) {
     if (one == nullptr || is_build(one->gen)) return false;
     link().handle(*one, now);
-    carry_out_for_http();
+    carry_out_link();
     return true;
   };
   return pass(std::get_if<order::SendToChild>(&order)) ||
@@ -465,7 +470,8 @@ void LinkTest::carry_out(const Order& order) {
   } else if (std::holds_alternative<order::SweepImage>(order)) {
     feed(fact::ImageSwept{});
   } else if (const auto* const d = std::get_if<order::InspectBinary>(&order)) {
-    feed(fact::BinaryInspected{d->look, {}, {}});
+    const bool is_ours = processes_.contains(d->gen);
+    feed(fact::BinaryInspected{d->look, {}, {}, is_ours ? std::nullopt : daemon.pid});
   } else if (std::holds_alternative<order::CheckCommandFiles>(order)) {
     feed(fact::CommandFilesChecked{false});
   } else if (const auto* const e = std::get_if<order::LookAtSources>(&order)) {

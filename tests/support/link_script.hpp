@@ -28,6 +28,7 @@ struct Daemon {
   bool has_stream = true;
   /// What the system shows of the process that listens.
   ListenerId listener{100};
+  std::optional<std::int64_t> pid = 4242;
 };
 
 /// Tells a story to a bridge whose child is a daemon that is reached over HTTP: a `Bridge` and an
@@ -98,6 +99,9 @@ class LinkTest : public ::testing::Test {
   /// The response is an event stream, which has begun.
   void streams(Exchange exchange, Headers headers = {});
   void event(Exchange exchange, const std::string& message, const std::string& event_id = "");
+
+  /// The daemon closes an idle connection earlier than it has announced.
+  void idle_connection_closes();
 
   // Facts of the process of the daemon.
   void process_started(Generation gen);
@@ -178,8 +182,7 @@ class LinkTest : public ::testing::Test {
   void feed(const Fact& fact);
   void decide(const Fact& fact);
   void carry_out_all();
-  void carry_out_for_http();
-  void carry_out_for_process();
+  void carry_out_link();
   void carry_out(const Order& order);
   bool is_for_daemon(const Order& order);
   void play_signal(const order::SignalUnit& order);
@@ -203,6 +206,7 @@ class LinkTest : public ::testing::Test {
   std::optional<HttpLink> link_;
   bool is_deciding_ = false;
   std::deque<Fact> later_;
+  std::deque<Fact> of_process_;
   std::vector<std::string> words_;
   std::vector<std::string> logs_;
   ClientLedger ledger_;

@@ -104,6 +104,7 @@ void HttpLink::handle_timeout(Now now) {
   for (HttpExchange& exchange : due) send(std::move(exchange));
   if (is_due(connect_at_, now)) connect();
   if (is_due(judge_at_, now)) judge();
+  if (is_due(exit_by_, now)) exit_by_.reset();
   advance();
 }
 
@@ -111,6 +112,7 @@ std::optional<Instant> HttpLink::next_timeout() const {
   std::optional<Instant> first = deadline_;
   earlier(first, connect_at_);
   earlier(first, judge_at_);
+  earlier(first, exit_by_);
   for (const Later& later : later_) earlier(first, later.at);
   return first;
 }
@@ -246,7 +248,7 @@ void HttpLink::advance() {
     }
   }
   express_.clear();
-  if (request_count() > 0) return;
+  if (request_count() > 0 || exit_by_) return;
   if (state_ == State::losing) {
     finish_losing();
   } else {
@@ -332,6 +334,9 @@ void HttpLink::begin_losing(fact::ChildLost::Of of, std::string why) {
   state_ = State::losing;
   lost_ = {gen_, of, std::move(why)};
   deadline_ = now_.steady + limits::kHttpLosingWait;
+  if (of == fact::ChildLost::Of::connection && has_process()) {
+    exit_by_ = now_.steady + limits::kHttpExitWait;
+  }
   later_.clear();
 }
 
@@ -377,6 +382,7 @@ void HttpLink::become_idle() {
   deadline_.reset();
   connect_at_.reset();
   judge_at_.reset();
+  exit_by_.reset();
   unjudged_.clear();
   session_id_.clear();
   protocol_version_.clear();

@@ -220,6 +220,8 @@ class HttpLink {
   /// Requests whose connection has ended. Perhaps the process has exited, which is seen soon.
   std::vector<std::pair<HttpExchange, std::string>> unjudged_;
   std::optional<Instant> judge_at_;
+  /// Nothing listens any more. By then the exit of the process should be seen, if that is why.
+  std::optional<Instant> exit_by_;
 
   fact::ChildLost lost_;
   std::optional<Instant> deadline_;

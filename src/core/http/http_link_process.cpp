@@ -65,6 +65,7 @@ void HttpLink::handle(const fact::ChildExited& fact, Now now) {
   // The end of the child answers what waits for this exit.
   unjudged_.clear();
   judge_at_.reset();
+  exit_by_.reset();
   connect_at_.reset();
   later_.clear();
   if (state_ == State::idle) {
