@@ -66,6 +66,7 @@ class HttpClientTest : public ::testing::Test {
   void on(const fact::HttpFailed& fact) {
     note(fact.exchange, word(fact.kind) + ": " + fact.reason);
   }
+  void on(const fact::HttpIdleClosed&) { told_.push_back("idle closed"); }
   void note(ExchangeId exchange, const std::string& what) {
     told_.push_back(number(exchange) + ' ' + what);
   }
@@ -383,7 +384,7 @@ TEST_F(HttpClientTest, AConnectionThatWasClosedWhileIdleIsNotUsedAgain) {
   send(1);
   until_over(1);
   server_->peers.front()->close();
-  EXPECT_THAT(due(), IsEmpty());
+  EXPECT_THAT(due(), ElementsAre("idle closed"));
   send(2);
   EXPECT_THAT(until_over(2), ElementsAre("2 200", "2 body ok", "2 ended"));
 }
@@ -601,7 +602,7 @@ TEST_F(HttpClientTest, DuringAPauseNoResponseIsRead) {
   client_->set_paused(true);
   send(1);
   server_->on_request = [](Peer& peer, const std::string&) {
-    peer.send(response("ok"));
+    peer.send(response("ok", "Connection: close\r\n"));
     peer.close();
   };
   EXPECT_THAT(due(), IsEmpty());
