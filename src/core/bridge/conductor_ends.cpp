@@ -73,7 +73,10 @@ void Conductor::on_over(Child dead) {
     restart_later(end);
   }
   if (was_candidate || dead.is_retiring() || dead.has_started()) return;
-  if (is_deliberate || is_replaced || is_lost(end.reason)) return;
+  if (is_deliberate || is_replaced) return;
+  // The next start waits until the daemon is back. A session that is lost at once is a failed
+  // start.
+  if (end.reason == EndReason::connection_lost) return;
   if (!is_of_rebuild && build_first()) return;
   if (is_of_rebuild && is_unbuilt()) {
     history_->on_unbuilt(
@@ -137,7 +140,7 @@ void Conductor::on_child_lost(const Child& dead, ClientRequest& request, const D
     answer_lost_opening(request, end_clause(*report.end), report.stderr_tail);
   } else if (request.method == Method::server_discover && !opening_->envelope().is_known()) {
     fail(request, report);
-  } else if (!dead.has_started() && !is_lost(report.end->reason)) {
+  } else if (!dead.has_started() && report.end->reason != EndReason::connection_lost) {
     // If this request has killed the child, it would kill the next children too.
     fail_undone(request, report);
   } else if (request.has_line() && request.is_repeatable() && !request.is_retried &&

@@ -61,8 +61,8 @@ class Absence {
   /// tried again.
   void keep(Line line) { refused_.emplace_back(line.text()); }
   std::vector<OwnedLine> take_refused() { return std::exchange(refused_, {}); }
-  /// The answer to a request of the bridge's own is lost. All of them are reads or settings, so each
-  /// may be sent once more. Returns false for the second time.
+  /// The answer to a request of the bridge's own is lost. All of them are reads or settings, so
+  /// each may be sent once more. Returns false for the second time.
   bool may_repeat(std::string_view raw_id) { return repeated_.insert(std::string(raw_id)).second; }
 
  private:

@@ -81,12 +81,6 @@ struct ChildEnd {
   friend bool operator==(const ChildEnd&, const ChildEnd&) = default;
 };
 
-/// Whether the child is a daemon whose process is not ours, and was lost. It may be back already,
-/// and says nothing about the next start.
-inline bool is_lost(EndReason reason) {
-  return reason == EndReason::connection_lost || reason == EndReason::session_lost;
-}
-
 /// Whether the exit of the child was seen. A child that never ran or was let go has no exit.
 inline bool has_exited(const ChildEnd& end) {
   return !end.is_unseen && !end.is_foreign && end.reason != EndReason::not_executed &&
