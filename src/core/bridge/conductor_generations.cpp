@@ -267,7 +267,7 @@ void Conductor::advance_unopened(Child& child) {
     return;
   }
   begin_serving(child);
-  if (requests_.waiting_count() > 0) release_waiting(child);
+  if (requests_.waiting_count() > 0 && !child.absence.holds()) release_waiting(child);
   // The lists are asked for after the client's first request, so that a server of both eras takes
   // the client's era.
   if (opening_->envelope().is_known()) child.handshake.list(false, false, now_, out_);

@@ -104,6 +104,7 @@ void HttpLink::handle_timeout(Now now) {
   for (HttpExchange& exchange : due) send(std::move(exchange));
   if (is_due(connect_at_, now)) connect();
   if (is_due(judge_at_, now)) judge();
+  if (is_due(probe_by_, now)) give_up_probe();
   if (is_due(exit_by_, now)) exit_by_.reset();
   advance();
 }
@@ -112,6 +113,7 @@ std::optional<Instant> HttpLink::next_timeout() const {
   std::optional<Instant> first = deadline_;
   earlier(first, connect_at_);
   earlier(first, judge_at_);
+  earlier(first, probe_by_);
   earlier(first, exit_by_);
   for (const Later& later : later_) earlier(first, later.at);
   return first;
@@ -383,6 +385,7 @@ void HttpLink::become_idle() {
   connect_at_.reset();
   judge_at_.reset();
   exit_by_.reset();
+  probe_by_.reset();
   unjudged_.clear();
   session_id_.clear();
   protocol_version_.clear();

@@ -120,6 +120,7 @@ class HttpLink {
   void probe();
   void note_tools(std::string_view result);
   static std::string envelope_of(const Message::Params& params);
+  void give_up_probe();
   void on_probed(const HttpExchange& exchange);
   void on(const fact::HttpIdleClosed& fact);
 
@@ -195,6 +196,8 @@ class HttpLink {
   /// The daemon may be another than before, so it must list its tools before anything else.
   bool doubts_lists_ = false;
   Instant next_probe_{};
+  /// When the probe that is under way is given up.
+  std::optional<Instant> probe_by_;
   /// Whether the stream of the session was asked for, and whether it was ever there.
   bool has_asked_stream_ = false;
   bool had_stream_ = false;

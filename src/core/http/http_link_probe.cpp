@@ -53,11 +53,23 @@ void HttpLink::probe() {
   if (message == nullptr) return;
   HttpExchange exchange = as_exchange(*message, OwnedLine(line.text()));
   exchange.kind = Kind::probe;
+  probe_by_ = now_.steady + limits::kToolsListWait;
   send(std::move(exchange));
+}
+
+/// What waits for the probe goes on.
+void HttpLink::give_up_probe() {
+  probe_by_.reset();
+  std::erase_if(exchanges_, [this](const auto& entry) {
+    if (entry.second.kind != Kind::probe) return false;
+    orders_.push_back(order::HttpAbort{entry.first});
+    return true;
+  });
 }
 
 /// The answer to the probe has come, or is lost, which shows nothing.
 void HttpLink::on_probed(const HttpExchange& exchange) {
+  probe_by_.reset();
   const OwnedLine line(as_wire_line(exchange.body));
   const Message* const message = reader_.read(line.line());
   if (message == nullptr || message->kind != Message::Kind::result) return;

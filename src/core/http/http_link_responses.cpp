@@ -39,6 +39,7 @@ void HttpLink::on(const fact::HttpHead& fact) {
   HttpExchange& exchange = it->second;
   exchange.status = fact.status;
   exchange.headers = fact.headers;
+  if (fact.status != 307 && fact.status != 308) exchange.redirects = 0;
   const std::string_view type = header_value(fact.headers, "content-type");
   if (fact.status == 200 && is_event_stream_type(type))
     exchange.events = std::make_unique<SseParser>();
@@ -139,7 +140,6 @@ void HttpLink::on_response(HttpExchange exchange) {
     redirect(std::move(exchange));
     return;
   }
-  exchange.redirects = 0;
   switch (exchange.kind) {
     case Kind::connect:
       break;
@@ -200,6 +200,7 @@ void HttpLink::on(const fact::HttpFailed& fact) {
   auto node = exchanges_.extract(fact.exchange);
   if (node.empty()) return;
   HttpExchange exchange = std::move(node.mapped());
+  if (exchange.kind == Kind::probe) probe_by_.reset();
   if (exchange.kind == Kind::end) {
     on_left();
   } else if (fact.kind != fact::HttpFailed::Kind::broken) {
