@@ -13,7 +13,7 @@ namespace {
 
 /// A child that never ran writes nothing, and a daemon that was not started here writes elsewhere.
 bool may_have_stderr(const ChildEnd& end) {
-  return end.reason != EndReason::not_executed && !end.is_foreign && !end.had_no_child;
+  return end.reason != EndReason::not_executed && !end.is_foreign;
 }
 
 bool is_delivered(const DeathReport& report) {
