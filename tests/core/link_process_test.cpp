@@ -4,6 +4,8 @@
 namespace sitter {
 namespace {
 
+using ::testing::AnyOf;
+
 /// A daemon that is started here if nothing listens.
 class LinkProcessTest : public LinkTest {
  protected:
@@ -280,6 +282,18 @@ TEST_F(LinkProcessTest, TheDaemonLivesOnAfterASignal) {
   signal(143);
   time_passes(seconds(1));
   for (const std::string& word : done()) EXPECT_THAT(word, Not(HasSubstr("process")));
+}
+
+TEST_F(LinkProcessTest, ADaemonThatIsStillStartingLivesOnToo) {
+  client(initialize(0));
+  not_connected(1);
+  not_connected(2);
+  time_passes(milliseconds(1));
+  signal(143);
+  time_passes(seconds(1));
+  for (const std::string& word : done()) {
+    EXPECT_THAT(word, AnyOf(Not(HasSubstr("process")), "start process 1"));
+  }
 }
 
 TEST_F(LinkProcessTest, AnOwnDaemonEndsWithTheBridge) {

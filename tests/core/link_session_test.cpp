@@ -250,6 +250,20 @@ TEST_F(LinkSessionTest, AStreamThatWasNeverThereDoesNotShowALoss) {
   answers(*exchange_of(1), result(1));
 }
 
+TEST_F(LinkSessionTest, ASecondOpeningOfTheClientHasASessionAndAStreamOfItsOwn) {
+  open_listed_session();
+  client(initialize(1));
+  EXPECT_THAT(done(), ElementsAre("post 7 " + initialize(1)));
+  opens_daemon();
+  EXPECT_THAT(done(), Contains("abort 4"));
+  client(initialized());
+  opens_daemon();
+  EXPECT_THAT(done(), Contains("get 9 [s2]"));
+  client(call(2, "echo"));
+  EXPECT_THAT(done(), ElementsAre(HasSubstr("[s2] " + call(2, "echo"))));
+  answers(last(), result(2));
+}
+
 TEST_F(LinkSessionTest, ASettingOfTheClientIsToldInTheNextSession) {
   server.capabilities = R"json({"tools":{},"logging":{}})json";
   open_session();

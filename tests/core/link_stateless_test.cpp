@@ -263,6 +263,30 @@ TEST_F(LinkStatelessTest, SuchToolsAreTakenAtMostEveryFiveSeconds) {
   answers(*exchange_of(3), result(3, done_text()));
 }
 
+TEST_F(LinkStatelessTest, ToolsOverTheLimitOfAListAreNotCompared) {
+  daemon.listener = kNoListener;
+  const std::string frame = "[" + tool("big", R"json(,"title":"")json") + "]";
+  server.is_stateless = true;
+  const auto lists_after = [&](std::size_t size) {
+    server.tools = {
+        tool("big", R"json(,"title":")json" + std::string(size - frame.size(), 'x') + "\"")};
+    client(enveloped(901, "tools/list"));
+    opens_daemon();
+    answers(*exchange_of(901), result(901, server.page("tools", server.tools)));
+    opens_daemon();
+    time_passes(limits::kHttpProbeInterval);
+    idle_connection_closes();
+    done();
+    client(enveloped_call(1, "echo"));
+    const bool lists = !exchange_of(1);
+    opens_daemon();
+    answers(*exchange_of(1), result(1, done_text()));
+    return lists;
+  };
+  EXPECT_FALSE(lists_after(limits::kListBytesMax + 1));
+  EXPECT_TRUE(lists_after(limits::kListBytesMax));
+}
+
 TEST_F(LinkStatelessTest, InASessionAnUnexpectedCloseNeedsNoList) {
   daemon.listener = kNoListener;
   open_listed_session();

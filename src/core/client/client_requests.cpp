@@ -342,6 +342,7 @@ OwnedLine ClientRequests::release(ClientRequest& request) {
 }
 
 void ClientRequests::retry(ClientRequest& request, Instant now) {
+  request.extra->refused_since.reset();
   wait_again(request, now);
   request.is_retried = true;
 }
@@ -362,7 +363,9 @@ void ClientRequests::wait_again(ClientRequest& request, Instant now) {
   });
   waiting_bytes_ += request.extra->line.size();
   weigh(request);
-  waiting_.insert(earlier.base(), {&request, request.order, std::move(request.extra->line), now});
+  if (!request.extra->refused_since) request.extra->refused_since = now;
+  waiting_.insert(earlier.base(), {&request, request.order, std::move(request.extra->line),
+                                   *request.extra->refused_since});
 }
 
 void ClientRequests::cancel(ClientRequest& request) {

@@ -73,6 +73,8 @@ struct ClientRequest {
     /// Raw. Empty if it is the same as the id, which is the choice of the official TypeScript
     /// client.
     std::string progress_token;
+    /// Since when the request has waited for a child that refuses it again and again.
+    std::optional<Instant> refused_since;
     /// The held answer.
     OwnedLine answer;
     /// The held answer is an error that may only mean that the child was not opened.
@@ -202,7 +204,7 @@ class ClientRequests {
   /// that came later. It must have its line.
   void retry(ClientRequest& request, Instant now);
   /// The same for a request that its child has refused only for now: it may still be sent once more
-  /// after that child has died.
+  /// after that child has died. It waits since it was refused for the first time.
   void wait_again(ClientRequest& request, Instant now);
   void cancel(ClientRequest& request);
   /// The client no longer waits for the answer; if the answer comes, it is sent.

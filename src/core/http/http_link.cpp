@@ -261,9 +261,13 @@ void HttpLink::advance() {
 
 void HttpLink::send_what_may() {
   const auto holds = [this] {
-    return std::any_of(exchanges_.begin(), exchanges_.end(), [](const auto& entry) {
-      return entry.second.kind == Kind::notification || entry.second.kind == Kind::probe;
-    });
+    const auto is_held_for = [](const HttpExchange& exchange) {
+      return exchange.kind == Kind::notification || exchange.kind == Kind::probe;
+    };
+    return std::any_of(exchanges_.begin(), exchanges_.end(),
+                       [&](const auto& entry) { return is_held_for(entry.second); }) ||
+           std::any_of(later_.begin(), later_.end(),
+                       [&](const Later& later) { return is_held_for(later.exchange); });
   };
   if (!express_.empty() && !holds()) send(*pop(express_));
   while (!outbox_.empty() && !holds()) {
@@ -320,6 +324,21 @@ std::vector<HttpHeader> HttpLink::headers_for(const HttpExchange& exchange) cons
   headers.push_back({"User-Agent", "mcp-sitter/" + options_.sitter_version});
   headers.insert(headers.end(), options_.headers.begin(), options_.headers.end());
   return headers;
+}
+
+/// The daemon has opened a session. If there is one already, the client has opened another one, and
+/// the stream of the former is not wanted any more.
+void HttpLink::begin_session(std::string id) {
+  session_id_ = std::move(id);
+  std::erase_if(later_, [](const Later& later) { return later.exchange.kind == Kind::stream; });
+  std::erase_if(exchanges_, [this](const auto& entry) {
+    if (entry.second.kind != Kind::stream) return false;
+    orders_.push_back(order::HttpAbort{entry.first});
+    return true;
+  });
+  has_asked_stream_ = false;
+  had_stream_ = false;
+  stream_wait_ = {};
 }
 
 /// Opens the stream on which the daemon speaks without being asked.

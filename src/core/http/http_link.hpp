@@ -104,6 +104,7 @@ class HttpLink {
   HttpExchange as_exchange(const Message& message, OwnedLine line);
   void refresh_headers(HttpExchange& exchange);
   std::vector<HttpHeader> headers_for(const HttpExchange& exchange) const;
+  void begin_session(std::string id);
   void open_stream();
   void resume(HttpExchange exchange);
   void begin_losing(fact::ChildLost::Of of, std::string why);
@@ -158,6 +159,7 @@ class HttpLink {
   void redirect(HttpExchange exchange);
   void refuse(HttpExchange exchange, std::string why, std::optional<Milliseconds> again_after,
               bool is_unknown_session = false);
+  void refuse_waiting(const std::string& why, Milliseconds again_after);
   void lose(HttpExchange exchange, std::string why);
   void answer_error(const HttpExchange& exchange, std::string_view message);
 

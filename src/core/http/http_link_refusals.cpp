@@ -57,6 +57,11 @@ void HttpLink::on_refused_status(HttpExchange exchange) {
   if (loss == SessionLoss::gone) {
     begin_losing(Of::session, fmt::format("it answers {}", status_line(status)));
     refuse(std::move(exchange), said, {}, true);
+  } else if (exchange.kind == Kind::notification && status == 503 && state_ == State::up) {
+    // It was not taken, so it still comes before what follows it.
+    const Milliseconds wait = next_wait();
+    refuse_waiting(said, wait);
+    later_.push_back({now_.steady + wait, std::move(exchange)});
   } else if (exchange.kind == Kind::notification) {
     log(Level::warn,
         fmt::format("{} to a notification or an answer: {}", said, body_words(exchange.body, {})));
@@ -152,7 +157,10 @@ void HttpLink::refuse(HttpExchange exchange, std::string why,
   if (exchange.kind != Kind::request) return;
   facts_.push_back({fact::RequestRefused{gen_, {}, why, again_after, is_unknown_session},
                     std::move(exchange.line)});
-  if (!again_after) return;
+  if (again_after) refuse_waiting(why, *again_after);
+}
+
+void HttpLink::refuse_waiting(const std::string& why, Milliseconds again_after) {
   std::deque<Waiting> kept;
   for (Waiting& waiting : std::exchange(outbox_, {})) {
     if (waiting.is_request) {

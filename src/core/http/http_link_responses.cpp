@@ -45,7 +45,7 @@ void HttpLink::on(const fact::HttpHead& fact) {
     exchange.events = std::make_unique<SseParser>();
   if (exchange.kind == Kind::stream && exchange.events) had_stream_ = true;
   if (exchange.is_opening && is_success(fact.status)) {
-    session_id_ = header_value(fact.headers, "mcp-session-id");
+    begin_session(std::string(header_value(fact.headers, "mcp-session-id")));
   }
 }
 
