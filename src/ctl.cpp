@@ -307,7 +307,10 @@ int kill(const Choice& choice) {
     rows.push_back({number(one["pid"]), or_dash(text_in(one, "relation")),
                     or_dash(text_in(one, "how")), or_dash(text_in(one, "command"))});
   }
-  print(rows.size() == 1 ? "no process was running" : table(rows));
+  if (rows.size() > 1) print(table(rows));
+  const std::string note = text_in(report, "note");
+  if (!note.empty()) print(note);
+  if (rows.size() == 1 && note.empty()) print("no process was running");
   return 0;
 }
 

@@ -45,14 +45,23 @@ bool is_token(std::string_view name) {
 /// What is wrong with the name of a header; empty if nothing is.
 std::string defect_of_name(std::string_view option, std::string_view name) {
   if (!is_token(name)) {
-    return fmt::format("{}: {} is not the name of a header: letters, digits and - are allowed",
-                       option, shown(name));
+    // What stands there may be a value, which is secret.
+    return fmt::format("{}: the text before = is not the name of a header, as in {} X-Team=tools",
+                       option, option);
   }
   const std::string key = lower(name);
   const bool is_own = key.starts_with("mcp-") ||
                       std::find(kOwnHeaders.begin(), kOwnHeaders.end(), key) != kOwnHeaders.end();
   return is_own ? fmt::format("{}: mcp-sitter sets the header {} itself", option, shown(name))
                 : std::string();
+}
+
+/// Whether a text may be shown as the name of a variable. Where the name should stand, the value
+/// may stand by mistake, and it is secret.
+bool looks_like_variable(std::string_view name) {
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
 }
 
 bool is_field_value(std::string_view value) {
@@ -107,10 +116,10 @@ std::variant<Daemon::Options, std::string> http_options(const RawHttp& raw,
              "Authorization=NOTES_AUTH";
     }
     const char* const found = environment(value.c_str());
-    if (found == nullptr) {
-      return fmt::format(
-          "--header-env: the variable {} is not set: set it, or leave out the header",
-          shown(value));
+    if (found == nullptr || *found == '\0') {
+      return fmt::format("--header-env {}: the variable{} is {}: set it, or leave out the header",
+                         name, looks_like_variable(value) ? " " + shown(value) : std::string(),
+                         found == nullptr ? "not set" : "empty");
     }
     if (!add("--header-env", name, found)) return error;
   }
@@ -132,10 +141,6 @@ void hide_header_values(char** words) {
     }
     is_value = !is_value && text == "--header";
   }
-}
-
-std::string shown_url(const Url& url) {
-  return url.origin() + url.target.substr(0, url.target.find('?'));
 }
 
 }  // namespace sitter

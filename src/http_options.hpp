@@ -26,7 +26,4 @@ std::variant<Daemon::Options, std::string> http_options(const RawHttp& raw,
 /// `words` are the words that the system has given to the program.
 void hide_header_values(char** words);
 
-/// The address as texts show it: without the query, which may be secret.
-std::string shown_url(const Url& url);
-
 }  // namespace sitter

@@ -242,8 +242,7 @@ void declare(CLI::App& app, Raw& raw) {
   app.add_flag("--own-daemon", raw.own_daemon,
                "end a daemon that was started here with the session; otherwise it goes\n"
                "on, because other clients may use it");
-  app.add_flag("--keep-session", raw.http.keeps_session,
-               "leave the daemon's session open at the end");
+  app.add_flag("--keep-session", raw.http.keeps_session, "never end the daemon's session");
   value(app.add_option("--name", raw.name, "name of this mcp-sitter for mcp-sitter ctl"), "NAME")
       ->check([](const std::string& text) {
         const bool is_good = !text.empty() && text.size() <= kToolNameMax &&
@@ -492,15 +491,20 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
     auto http = http_options(raw.http, [](const char* name) { return std::getenv(name); });
     if (const auto* const wrong = std::get_if<std::string>(&http)) return usage_error(*wrong);
     options.daemon = std::get<Daemon::Options>(std::move(http));
-    options.bridge.url = shown_url(options.daemon->link.url);
+    options.bridge.url = options.daemon->link.url.shown();
     options.bridge.wait_for_server = milliseconds(raw.wait_for_server);
-    options.daemon->link.may_start = !command.empty();
+    options.bridge.may_start = !command.empty();
+    options.daemon->link.may_start = options.bridge.may_start;
     options.daemon->link.ends_daemon = raw.own_daemon;
     options.command.outlives_bridge = !raw.own_daemon;
     // Texts name the server by its command.
     options.bridge.command = options.bridge.url;
   } else {
     options.bridge.command = command.front();
+    if (options.bridge.command.starts_with("http://") ||
+        options.bridge.command.starts_with("https://")) {
+      return usage_error("the command is a URL: a daemon is given with --http URL");
+    }
   }
   if (!command.empty()) {
     options.command.command = command.front();

@@ -33,6 +33,8 @@ struct BridgeConfig {
   /// The address of a daemon that is the child; empty if the child is a process that is started
   /// here. With an address, `command` is a sentence-like name of it for texts.
   std::string url;
+  /// Whether the server is started here when it is needed. False for a daemon without a command.
+  bool may_start = true;
   /// How long a request waits for a daemon that cannot be reached.
   Milliseconds wait_for_server{30000};
   /// As given; empty for the bridge's own working directory.

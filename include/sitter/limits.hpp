@@ -105,8 +105,10 @@ inline constexpr Milliseconds kHttpConnectWaitMin{50};
 inline constexpr Milliseconds kHttpConnectWaitMax{1000};
 inline constexpr Milliseconds kHttpLoopbackWaitMax{100};
 
-/// How often a daemon that was just started here is tried, until it listens.
+/// How often a daemon that was just started here is tried, until it listens. Most listen within the
+/// second time, from which on it may be said why they cannot be reached.
 inline constexpr Milliseconds kHttpLaunchedWait{20};
+inline constexpr Milliseconds kHttpLaunchPatience{2000};
 
 /// The connections of a process end a little before its exit is seen. For so long a request whose
 /// connection has ended waits for this exit, which says more than the connection.
@@ -116,6 +118,19 @@ inline constexpr Milliseconds kHttpExitWait{200};
 /// makes fewer calls at once, and small servers accept about this many.
 inline constexpr std::size_t kHttpRequestsMax = 32;
 
+/// What may wait for its turn at the daemon: twice what may wait for a daemon that is away, since
+/// all of that is sent as soon as the daemon is back.
+inline constexpr std::size_t kHttpOutboxMax = 2 * kHttpWaitingBytesMax;
+
+/// How long a notification or an answer may hold the requests after it. A daemon takes it before it
+/// acts on it, so this is long even for a busy daemon.
+inline constexpr Milliseconds kHttpTakenWait{10000};
+
+/// How long a response may stay open after it has brought its answer, or after its request was
+/// cancelled. Some servers never end it. The notifications that a server sends late come within a
+/// second.
+inline constexpr Milliseconds kHttpUselessWait{5000};
+
 /// How long a child that is lost is still awaited. A daemon that restarts gracefully answers what
 /// it has, and refuses connections meanwhile.
 inline constexpr Milliseconds kHttpLosingWait{1000};
@@ -124,16 +139,22 @@ inline constexpr Milliseconds kHttpLosingWait{1000};
 inline constexpr Milliseconds kHttpEndWait{300};
 
 /// The time after which a broken stream is opened again if the daemon names no other: it doubles
-/// with each stream that brought nothing.
+/// with each stream that brought nothing, up to the second. A daemon can name a time from the third
+/// on; a shorter time would keep both sides busy.
 inline constexpr Milliseconds kHttpStreamWaitMin{1000};
 inline constexpr Milliseconds kHttpStreamWaitMax{30000};
+inline constexpr Milliseconds kHttpRetryMin{100};
 
 /// How often a daemon without a session is asked for its tools because it has closed an idle
-/// connection. A restart takes about as long.
+/// connection. A daemon that closes every connection early costs one list in this time.
 inline constexpr Milliseconds kHttpProbeInterval{5000};
 
 /// How often in a row the rest of an answer is asked for in vain. After that the answer is lost.
 inline constexpr int kHttpEmptyResumesMax = 2;
+
+/// A header value is taken for a secret, and hidden where a daemon repeats it, from this length on.
+/// A shorter value, such as "eu", also stands in texts that have nothing to do with it.
+inline constexpr std::size_t kSecretMin = 6;
 
 /// How many redirects of one request are followed. A server needs one, to add a slash.
 inline constexpr int kHttpRedirectsMax = 5;
@@ -400,9 +421,11 @@ inline constexpr std::size_t kBodyReadMax = 64 * kKiB;
 inline constexpr std::size_t kChallengeBytesMax = 200;
 
 /// Tools with parameters that a client of an HTTP daemon repeats in headers. Clients refuse a list
-/// of so many tools. The second bound is for the memory of the names: about 200 bytes for each
-/// parameter, and few tools have more than one. Calls of further tools leave without such headers.
+/// of so many tools. The third bound is for the memory of the names: about 200 bytes for each
+/// parameter, and few tools have more than one. Calls of further tools leave without such headers,
+/// and so do calls of a tool with more parameters than the second bound: servers refuse so many.
 inline constexpr std::size_t kHeaderToolsMax = 1000;
+inline constexpr std::size_t kHeaderParamsMax = 100;
 inline constexpr std::size_t kHeaderNamesMax = kMiB;
 
 /// How long the name of a tool may be (MCP 2025-11-25, "Tool Names").

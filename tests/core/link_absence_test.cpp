@@ -140,6 +140,25 @@ TEST_F(LinkAbsenceTest, PingAndTheBuiltinToolsAreAnsweredAtOnce) {
   EXPECT_TRUE(status_tool().is_object());
 }
 
+TEST_F(LinkAbsenceTest, APingThatFindsNothingIsAnsweredAtOnce) {
+  open_listed_session();
+  daemon_dies();
+  client(request(1, "ping"));
+  not_connected(*exchange_of(1));
+  EXPECT_THAT(client_got(), ElementsAre(result(1)));
+}
+
+TEST_F(LinkAbsenceTest, AKillOfADaemonThatIsAwaySaysThatItWasNotStartedHere) {
+  open_listed_session();
+  dies_before(1);
+  client(call(2, "sitter_kill"));
+  const auto lines = client_got();
+  ASSERT_THAT(lines, SizeIs(2));
+  EXPECT_THAT(lines[0], AllOf(HasSubstr("was not delivered to it"),
+                              HasSubstr("Call again when it is restarted")));
+  EXPECT_THAT(lines[1], HasSubstr("was not started by this mcp-sitter"));
+}
+
 TEST_F(LinkAbsenceTest, TheStatusSaysWhySinceWhenAndWhenTheDaemonIsTriedNext) {
   open_listed_session();
   EXPECT_TRUE(status_tool()["absence"].is_null());
@@ -278,6 +297,18 @@ TEST_F(LinkAbsenceTest, ManyRequestsThatAreRefusedTogetherCountAsOneTry) {
   for (int id = 1; id <= 5; ++id) answers(*exchange_of(id), result(id));
 }
 
+TEST_F(LinkAbsenceTest, ATryThatIsDueInLessThanAMillisecondIsNotMadeAtOnce) {
+  open_listed_session();
+  client(call(1, "echo"));
+  client(call(2, "echo"));
+  status(*exchange_of(1), 503);
+  now.steady += limits::kHttpConnectWaitMin - std::chrono::microseconds(500);
+  status(*exchange_of(2), 503);
+  EXPECT_EQ(wait(), milliseconds(1));
+  next_deadline_comes();
+  for (int id = 1; id <= 2; ++id) answers(*exchange_of(id), result(id));
+}
+
 TEST_F(LinkAbsenceTest, ARequestThatIsRefusedAgainAndAgainIsAnsweredAtItsLimit) {
   open_listed_session();
   client(call(1, "echo"));
@@ -376,6 +407,77 @@ TEST_F(LinkAbsenceTest, AStatelessDaemonThatIsBackIsListedAndComparedFirst) {
   EXPECT_FALSE(exchange_of(1) == std::nullopt);
   answers(*exchange_of(1), result(1, R"json({"resultType":"complete","content":[]})json"));
   EXPECT_THAT(client_got(), ElementsAre(AllOf(HasSubstr("server restarted"), HasSubstr("added"))));
+}
+
+TEST_F(LinkAbsenceTest, ALongRetryAfterDoesNotConcernTheNextDaemon) {
+  open_listed_session();
+  client(call(1, "echo"));
+  status(*exchange_of(1), 503, "", {{"retry-after", "20"}});
+  EXPECT_EQ(wait(), seconds(20));
+  next_deadline_comes();
+  not_connected(*exchange_of(1));
+  refuse_connections();
+  EXPECT_LE(wait(), limits::kHttpLoopbackWaitMax);
+  client(cancelled(1));
+}
+
+TEST_F(LinkAbsenceTest, ALongerRetryAfterThatComesLaterCounts) {
+  open_listed_session();
+  client(call(1, "echo"));
+  client(call(2, "echo"));
+  status(*exchange_of(1), 503);
+  status(*exchange_of(2), 503, "", {{"retry-after", "7"}});
+  EXPECT_EQ(wait(), seconds(7));
+  client(cancelled(1));
+  client(cancelled(2));
+}
+
+TEST_F(LinkAbsenceTest, ARefusedNotificationHonoursRetryAfter) {
+  open_listed_session();
+  client(notification("notifications/roots/list_changed"));
+  status(last(), 503, "", {{"retry-after", "7"}});
+  EXPECT_EQ(wait(), seconds(7));
+}
+
+TEST_F(LinkAbsenceTest, WhatWasRefusedIsSentAgainWhenTheDaemonSpeaks) {
+  open_session();
+  event(kGetStream, notification("notifications/tools/list_changed"));
+  const auto asked = done();
+  ASSERT_THAT(asked, Contains(HasSubstr("tools/list")));
+  status(last(), 503, "", {{"retry-after", "60"}});
+  done();
+  event(kGetStream,
+        notification("notifications/message", R"json({"level":"info","data":"x"})json"));
+  EXPECT_THAT(done(), Contains(HasSubstr("\"method\":\"tools/list\"")));
+  answers(last(), result("#2", server.page("tools", server.tools)));
+}
+
+TEST_F(LinkAbsenceTest, AConnectionThatIsAcceptedAndClosedAtOnceIsTriedWithAPause) {
+  client(initialize(0));
+  connected(last());
+  done();
+  for (int i = 0; i < 5; ++i) {
+    not_connected(last(), "127.0.0.1:3000 closed the connection before the request");
+    EXPECT_THAT(done(), IsEmpty());
+    EXPECT_GE(wait(), limits::kHttpConnectWaitMin);
+    next_deadline_comes();
+    EXPECT_THAT(done(), ElementsAre(HasSubstr("initialize")));
+  }
+  opens_daemon();
+  EXPECT_THAT(client_got(), SizeIs(1));
+}
+
+TEST_F(LinkAbsenceTest, ADaemonThatAcceptsAndSaysNothingIsWaitedForNoLongerThanAnAbsentOne) {
+  serve_stateless();
+  daemon_dies();
+  client(enveloped_call(1, "echo"));
+  not_connected(*exchange_of(1));
+  connected(last());
+  done();
+  time_passes(config.wait_for_server - milliseconds(1));
+  EXPECT_THAT(client_got(), IsEmpty());
+  time_passes(milliseconds(1));
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("not delivered")));
 }
 
 }  // namespace

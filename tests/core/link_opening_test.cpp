@@ -219,5 +219,19 @@ TEST_F(LinkOpeningTest, TheEndOfTheSessionGivesUpAConnectionThatIsBeingOpened) {
   EXPECT_THAT(done(), Contains("exit 143"));
 }
 
+TEST_F(LinkOpeningTest, AVersionThatNoHeaderCanCarryStandsInNone) {
+  client(initialize(0));
+  connected(1);
+  answers(2,
+          result(0, R"json({"protocolVersion":"2025-11-25\r\nX-Other: 1","capabilities":{}})json"));
+  EXPECT_THAT(client_got(), SizeIs(1));
+  server.protocol_version.clear();
+  client(initialized());
+  for (const HttpHeader& header : order_of(last()).headers) {
+    EXPECT_NE(header.name, "MCP-Protocol-Version");
+  }
+  takes(last());
+}
+
 }  // namespace
 }  // namespace sitter

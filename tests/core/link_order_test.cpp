@@ -40,10 +40,9 @@ TEST_F(LinkOrderTest, ANotificationHoldsWhatFollowsUntilItWasTaken) {
   client(call(2, "echo"));
   EXPECT_THAT(done(), ElementsAre("post 7 [s1] " + told_));
   head(7, 202);
-  EXPECT_THAT(done(), IsEmpty());
-  ends(7);
   EXPECT_THAT(done(),
               ElementsAre("post 8 [s1] " + call(1, "echo"), "post 9 [s1] " + call(2, "echo")));
+  ends(7);
   answers(8, result(1));
   answers(9, result(2));
 }
@@ -159,18 +158,16 @@ TEST_F(LinkOrderTest, ProgressOfTheClientPassesTheRequestsThatWait) {
   empty(2);
 }
 
-TEST_F(LinkOrderTest, ACancellationPassesTheRequestsThatWait) {
+TEST_F(LinkOrderTest, ACancellationPassesTheRequestsThatWaitAndMakesRoomForThem) {
   open_listed_session();
   fill();
   client(call(kMax + 1, "echo"));
   client(cancelled(1));
   EXPECT_THAT(done(), ElementsAre(HasSubstr("[s1] " + cancelled(1))));
   takes(last());
-  EXPECT_THAT(done(), IsEmpty());
-  answers(*exchange_of(2), result(2));
-  EXPECT_THAT(done(), Contains(HasSubstr(call(kMax + 1, "echo"))));
+  EXPECT_THAT(done(), ElementsAre(HasSubstr(call(kMax + 1, "echo"))));
   answers(*exchange_of(kMax + 1), result(kMax + 1));
-  empty(3);
+  empty(2);
 }
 
 TEST_F(LinkOrderTest, ANotificationWaitsForTheRequestsBeforeIt) {
@@ -289,6 +286,128 @@ TEST_F(LinkOrderTest, AnIdThatIsUsedAgainNamesTheNewRequest) {
   done();
   client(cancelled(1));
   EXPECT_THAT(done(), ElementsAre("abort " + std::to_string(second)));
+}
+
+TEST_F(LinkOrderTest, CancelledRequestsLeaveRoomForTheNext) {
+  open_session();
+  const int max = static_cast<int>(limits::kHttpRequestsMax);
+  for (int id = 1; id <= max; ++id) {
+    client(call(id, "slow"));
+    streams(*exchange_of(id));
+    client(cancelled(id));
+    takes(last());
+  }
+  done();
+  client(call(max + 1, "echo"));
+  ASSERT_TRUE(exchange_of(max + 1));
+  answers(*exchange_of(max + 1), result(max + 1));
+  EXPECT_THAT(client_got(), ElementsAre(result(max + 1)));
+}
+
+TEST_F(LinkOrderTest, ACancelledRequestIsGivenUpAfterAWhile) {
+  open_session();
+  client(call(1, "slow"));
+  const Exchange exchange = *exchange_of(1);
+  streams(exchange);
+  client(cancelled(1));
+  takes(last());
+  done();
+  time_passes(limits::kHttpUselessWait - milliseconds(1));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(milliseconds(1));
+  EXPECT_THAT(done(), ElementsAre("abort " + std::to_string(exchange)));
+}
+
+TEST_F(LinkOrderTest, ACancelledRequestIsNotTakenUpAgain) {
+  open_session();
+  client(call(1, "slow"));
+  const Exchange exchange = *exchange_of(1);
+  streams(exchange);
+  event(exchange, progress("7", 1), "a");
+  client(cancelled(1));
+  takes(last());
+  breaks(exchange);
+  done();
+  time_passes(seconds(10));
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(LinkOrderTest, AResponseThatStaysOpenAfterItsAnswerIsClosedAfterAWhile) {
+  open_session();
+  client(call(1, "echo"));
+  const Exchange exchange = *exchange_of(1);
+  streams(exchange);
+  event(exchange, result(1));
+  done();
+  time_passes(limits::kHttpUselessWait);
+  EXPECT_THAT(done(), ElementsAre("abort " + std::to_string(exchange)));
+}
+
+TEST_F(LinkOrderTest, ANotificationIsTakenWhenTheHeadSaysSo) {
+  open_session();
+  client(notification("notifications/roots/list_changed"));
+  const Exchange exchange = last();
+  client(call(1, "echo"));
+  head(exchange, 202);
+  ASSERT_TRUE(exchange_of(1));
+  answers(*exchange_of(1), result(1));
+}
+
+TEST_F(LinkOrderTest, ANotificationThatIsNeverTakenHoldsNoLongerThanItsLimit) {
+  open_session();
+  client(notification("notifications/roots/list_changed"));
+  const Exchange exchange = last();
+  client(call(1, "echo"));
+  done();
+  time_passes(limits::kHttpTakenWait - milliseconds(1));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes(milliseconds(1));
+  EXPECT_THAT(done(), ElementsAre("abort " + std::to_string(exchange), HasSubstr(call(1, "echo"))));
+  EXPECT_THAT(logs(), Contains(HasSubstr("has not taken a notification")));
+  answers(*exchange_of(1), result(1));
+}
+
+TEST_F(LinkOrderTest, APingPassesTheRequestsThatWait) {
+  open_session();
+  const int max = static_cast<int>(limits::kHttpRequestsMax);
+  for (int id = 1; id <= max + 1; ++id) client(call(id, "slow"));
+  client(request(900, "ping"));
+  ASSERT_TRUE(exchange_of(900));
+  answers(*exchange_of(900), result(900));
+  for (int id = 1; id <= max + 1; ++id) answers(*exchange_of(id), result(id));
+}
+
+TEST_F(LinkOrderTest, ARequestThatWasNotSentBeforeAKillHadNoEffect) {
+  open_session();
+  const int max = static_cast<int>(limits::kHttpRequestsMax);
+  for (int id = 1; id <= max + 1; ++id) client(call(id, "slow"));
+  client(call(900, "sitter_kill"));
+  takes(last());
+  int delivered = 0;
+  int undelivered = 0;
+  for (const std::string& line : client_got()) {
+    delivered += line.find("may or may not have taken effect") != line.npos;
+    undelivered += line.find("was not delivered to it and had no effect") != line.npos;
+  }
+  EXPECT_EQ(delivered, max);
+  EXPECT_EQ(undelivered, 1);
+}
+
+TEST_F(LinkOrderTest, MoreThanMayWaitForItsTurnIsRefused) {
+  open_session();
+  const int max = static_cast<int>(limits::kHttpRequestsMax);
+  for (int id = 1; id <= max; ++id) client(call(id, "slow"));
+  const std::string half(limits::kHttpOutboxMax / 2 - limits::kMiB, 'x');
+  client(call(101, "echo", '"' + half + '"'));
+  client(call(102, "echo", '"' + half + '"'));
+  EXPECT_THAT(client_got(), IsEmpty());
+  client(call(103, "echo", '"' + std::string(2 * limits::kMiB, 'x') + '"'));
+  EXPECT_THAT(error_text(-32603), HasSubstr("already wait for their turn"));
+  client(cancelled(102));
+  client(call(104, "echo", '"' + std::string(2 * limits::kMiB, 'x') + '"'));
+  EXPECT_THAT(client_got(), IsEmpty());
+  for (const int id : {101, 104}) client(cancelled(id));
+  for (int id = 1; id <= max; ++id) answers(*exchange_of(id), result(id));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@ namespace sitter {
 namespace {
 
 using ::testing::AnyOf;
+using ::testing::UnorderedElementsAre;
 
 /// A daemon that is started here if nothing listens.
 class LinkProcessTest : public LinkTest {
@@ -23,6 +24,12 @@ class LinkProcessTest : public LinkTest {
     client(request(900, "tools/list"));
     answers(*exchange_of(900), result(900, server.page("tools", server.tools)));
     done();
+  }
+
+  /// The process exits, and then nothing listens.
+  void process_ends(Generation gen, int code, const std::string& signal = "") {
+    process_exits(gen, code, signal);
+    refuse_connections();
   }
 };
 
@@ -63,10 +70,128 @@ TEST_F(LinkProcessTest, ACrashDuringTheStartIsToldWithItsStatusAndStderr) {
   not_connected(2);
   process_says(1, "Error: port is in use");
   done();
-  process_exits(1, 3);
+  process_ends(1, 3);
   const std::string instructions = answer()["result"]["instructions"];
   EXPECT_THAT(instructions, HasSubstr("exit 3"));
   EXPECT_THAT(instructions, HasSubstr("port is in use"));
+}
+
+TEST_F(LinkProcessTest, AProcessThatFindsTheAddressInUseMakesWayForTheOneThatListens) {
+  client(initialize(0));
+  not_connected(1);
+  not_connected(2);
+  process_says(1, "Error: the address is in use");
+  done();
+  process_exits(1, 1);
+  EXPECT_THAT(done(), ElementsAre("connect 3"));
+  connected(3);
+  EXPECT_THAT(done(), ElementsAre("release process 1", "connect 4"));
+  connected(4);
+  opens_daemon();
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr(R"json("name":"server")json")));
+  EXPECT_TRUE(status_tool()["childPid"].is_null());
+}
+
+TEST_F(LinkProcessTest, AConnectionThatIsBeingOpenedAtTheExitSaysNothing) {
+  client(initialize(0));
+  not_connected(1);
+  process_exits(1, 1);
+  EXPECT_THAT(done(),
+              ElementsAre("connect 1", "start process 1", "connect 2", "abort 2", "connect 3"));
+  connected(3);
+  connected(4);
+  opens_daemon();
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr(R"json("name":"server")json")));
+}
+
+TEST_F(LinkProcessTest, ASessionWithAnotherProcessThanTheOneThatExitsIsOpenedAgain) {
+  open_started();
+  client(call(1, "slow"));
+  done();
+  process_exits(1, 1);
+  EXPECT_THAT(done(), ElementsAre("connect 9"));
+  connected(9);
+  EXPECT_THAT(done(), ElementsAre("release process 1"));
+  answers(*exchange_of(1), result(1));
+  EXPECT_THAT(done(), UnorderedElementsAre("client " + result(1), "abort 5"));
+  client(call(2, "echo"));
+  connected(last());
+  opens_daemon();
+  answers(*exchange_of(2), result(2, text_result("a")));
+  EXPECT_THAT(answer_text(), HasSubstr("another process listens"));
+}
+
+TEST_F(LinkProcessTest, AProcessThatListensAfterTheExitOfTheFirstHidesNoCrash) {
+  open_started();
+  client(call(1, "crash"));
+  done();
+  process_exits(1, 1);
+  daemon.listener = ListenerId{101};
+  connected(last());
+  breaks(*exchange_of(1));
+  time_passes(limits::kDrain);
+  EXPECT_THAT(answer_text(), HasSubstr("the server crashed (exit 1)"));
+}
+
+TEST_F(LinkProcessTest, AKillWhileTheEndOfTheProcessIsFoundOutReportsTheExit) {
+  open_started();
+  client(call(1, "crash"));
+  done();
+  process_exits(1, 1);
+  client(call(2, "sitter_kill"));
+  time_passes(seconds(5));
+  const auto lines = client_got();
+  ASSERT_THAT(lines, SizeIs(2));
+  EXPECT_THAT(lines[0], HasSubstr("\"id\":1"));
+  EXPECT_THAT(lines[1], HasSubstr("\"id\":2"));
+}
+
+TEST_F(LinkProcessTest, AStartCommandThatReturnsIsGivenTimeForItsServer) {
+  client(initialize(0));
+  not_connected(1);
+  not_connected(2);
+  done();
+  process_exits(1, 0);
+  not_connected(last());
+  EXPECT_EQ(wait(), limits::kHttpLaunchedWait);
+  next_deadline_comes();
+  connected(last());
+  EXPECT_THAT(done(), ElementsAre("connect 3", "connect 4", "connect 5"));
+  connected(last());
+  opens_daemon();
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr(R"json("name":"server")json")));
+}
+
+TEST_F(LinkProcessTest, WhatAStartCommandHasLeftBehindIsReleasedBeforeTheNextStart) {
+  client(initialize(0));
+  not_connected(1);
+  not_connected(2);
+  process_exits(1, 0);
+  connected(last());
+  connected(last());
+  opens_daemon();
+  client(initialized());
+  opens_daemon();
+  done();
+  daemon_dies();
+  client(call(1, "echo"));
+  not_connected(*exchange_of(1));
+  not_connected(last());
+  EXPECT_THAT(done(), AllOf(Contains("release process 1"), Contains("start process 3")));
+  connected(last());
+  opens_daemon();
+  answers(*exchange_of(1), result(1));
+}
+
+TEST_F(LinkProcessTest, AStartCommandThatReturnsAndLeavesNoServerIsAFailedStart) {
+  client(initialize(0));
+  not_connected(1);
+  not_connected(2);
+  process_exits(1, 0);
+  stays_down(config.startup_timeout);
+  EXPECT_THAT(std::string(answer()["result"]["instructions"]),
+              HasSubstr("nothing listens on 127.0.0.1:3000"));
+  EXPECT_TRUE(status_tool()["childPid"].is_null());
 }
 
 TEST_F(LinkProcessTest, ADaemonThatNeverListensIsTakenDown) {
@@ -88,7 +213,7 @@ TEST_F(LinkProcessTest, ACrashInACallIsToldWithItsStatus) {
   process_says(1, "panic: at the disco");
   breaks(*exchange_of(1));
   EXPECT_THAT(done(), IsEmpty());
-  process_exits(1, 101);
+  process_ends(1, 101);
   time_passes(limits::kDrain);
   const std::string text = answer_text();
   EXPECT_THAT(text, HasSubstr("the server crashed (exit 101)"));
@@ -100,7 +225,7 @@ TEST_F(LinkProcessTest, AnExitThatComesBeforeTheEndOfTheConnectionIsToldInTheSam
   open_started();
   client(call(1, "crash"));
   done();
-  process_exits(1, 0, "SIGSEGV");
+  process_ends(1, 0, "SIGSEGV");
   EXPECT_THAT(client_got(), IsEmpty());
   breaks(*exchange_of(1));
   time_passes(limits::kDrain);
@@ -130,7 +255,7 @@ TEST_F(LinkProcessTest, ABrokenConnectionOfALivingProcessIsALossAfterAMoment) {
 TEST_F(LinkProcessTest, TheNextRequestStartsTheDaemonAgain) {
   open_started();
   daemon_dies();
-  process_exits(1, 1);
+  process_ends(1, 1);
   time_passes(seconds(1));
   EXPECT_THAT(done(), Contains("release process 1"));
   client(call(1, "echo"));
@@ -173,19 +298,34 @@ TEST_F(LinkProcessTest, ALostSessionIsOpenedAgainAtTheSameProcess) {
   EXPECT_EQ(status_tool()["childPid"], pid_of(1));
 }
 
-TEST_F(LinkProcessTest, AnExitWhileTheSessionIsLostIsSeen) {
+/// A daemon that shuts down may answer for a moment without its sessions.
+TEST_F(LinkProcessTest, AnExitAfterALostSessionIsNoFailedStart) {
   open_started();
-  breaks(4 + 1);
   client(call(1, "echo"));
   status(*exchange_of(1), 404);
-  done();
-  process_exits(2, 1);
+  process_says(2, "shutting down");
+  process_ends(2, 1);
   EXPECT_THAT(done(), Contains("release process 2"));
   not_connected(last());
-  EXPECT_THAT(done(), Contains("start process 2"));
+  EXPECT_THAT(done(), Contains("start process 3"));
   connected(last());
   opens_daemon();
-  answers(*exchange_of(1), result(1));
+  answers(*exchange_of(1), result(1, text_result("a")));
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("server restarted"), HasSubstr("pid 1003"),
+                                   HasSubstr("exit 1"), HasSubstr("shutting down")));
+}
+
+TEST_F(LinkProcessTest, ASuccessfulExitAfterALostSessionIsNotWaitedFor) {
+  open_started();
+  client(call(1, "echo"));
+  status(*exchange_of(1), 404);
+  process_ends(2, 0);
+  not_connected(last());
+  EXPECT_THAT(done(), Contains("start process 3"));
+  connected(last());
+  opens_daemon();
+  answers(*exchange_of(1), result(1, text_result("a")));
+  EXPECT_THAT(answer_text(), HasSubstr("exit 0"));
 }
 
 TEST_F(LinkProcessTest, AnExitWithoutASessionIsSeenToo) {
@@ -212,7 +352,7 @@ TEST_F(LinkProcessTest, TheNextProcessIsThatOfTheNextChildAfterALostSession) {
   opens_daemon();
   answers(*exchange_of(1), result(1));
   client(call(2, "crash"));
-  process_exits(2, 9);
+  process_ends(2, 9);
   breaks(*exchange_of(2));
   time_passes(seconds(1));
   EXPECT_THAT(client_got(), Contains(HasSubstr("crashed (exit 9)")));
@@ -275,6 +415,7 @@ TEST_F(LinkProcessTest, TheDaemonLivesOnAtTheEnd) {
   EXPECT_THAT(all, ElementsAre("abort 5", HasSubstr("delete ")));
   takes(last());
   EXPECT_THAT(done(), ElementsAre("exit 0"));
+  EXPECT_THAT(logs(), Contains(HasSubstr("the session with the server was ended")));
 }
 
 TEST_F(LinkProcessTest, TheDaemonLivesOnAfterASignal) {
@@ -318,6 +459,26 @@ TEST_F(LinkProcessTest, ADaemonThatWasNotStartedHereIsLeftAloneByTheLadder) {
   for (const std::string& word : done()) EXPECT_THAT(word, Not(HasSubstr("process")));
 }
 
+TEST_F(LinkProcessTest, ARequestDuringARebuildWaitsForTheNextProcess) {
+  config.build_command = "make";
+  open_started();
+  client(call(1, "slow"));
+  client(call(2, "sitter_rebuild"));
+  build_ends(1, 0);
+  done();
+  client(call(3, "echo"));
+  EXPECT_THAT(done(), IsEmpty());
+  answers(*exchange_of(1), result(1));
+  EXPECT_THAT(done(), Contains("close process 1"));
+  process_exits(1, 0);
+  time_passes(limits::kDrain);
+  not_connected(last());
+  connected(last());
+  opens_daemon();
+  answers(*exchange_of(3), result(3, text_result("a")));
+  EXPECT_THAT(client_got(), Contains(HasSubstr("\"id\":3")));
+}
+
 TEST_F(LinkProcessTest, ARebuildReplacesTheProcess) {
   config.build_command = "make";
   config.on_busy_wait = milliseconds(0);
@@ -334,6 +495,154 @@ TEST_F(LinkProcessTest, ARebuildReplacesTheProcess) {
   connected(last());
   opens_daemon();
   EXPECT_THAT(client_got(), Contains(HasSubstr("\"id\":1")));
+}
+
+TEST_F(LinkProcessTest, AKillDuringALossStillClimbsTheLadder) {
+  open_started();
+  client(call(1, "slow"));
+  client(call(2, "echo"));
+  status(*exchange_of(2), 404);
+  client(call(3, "sitter_kill"));
+  done();
+  time_passes(config.kill_grace);
+  EXPECT_THAT(done(), Contains("terminate process 1"));
+  process_exits(1, 143, "SIGTERM");
+  time_passes(seconds(1));
+  EXPECT_THAT(client_got(), Contains(HasSubstr("SIGTERM")));
+}
+
+TEST_F(LinkProcessTest, AProcessThatNeverListensAgainIsTakenDown) {
+  open_started();
+  client(call(1, "echo"));
+  not_connected(*exchange_of(1));
+  stays_down(limits::kHttpExitWait + config.startup_timeout);
+  EXPECT_THAT(done(), Contains("close process 2"));
+  stays_down(config.kill_grace);
+  process_exits(2, 143, "SIGTERM");
+  time_passes(seconds(1));
+}
+
+TEST_F(LinkProcessTest, AKillAfterALostSessionEndsTheProcess) {
+  open_started();
+  ends(5);
+  next_deadline_comes();
+  status(last(), 404);
+  done();
+  client(call(1, "sitter_kill"));
+  process_exits(2, 0);
+  time_passes(seconds(1));
+  const auto all = done();
+  EXPECT_THAT(all, Contains("close process 2"));
+  EXPECT_THAT(all, Contains("release process 2"));
+}
+
+TEST_F(LinkProcessTest, ARebuildAfterALostSessionReplacesTheProcess) {
+  config.build_command = "make";
+  open_started();
+  ends(5);
+  next_deadline_comes();
+  status(last(), 404);
+  client(call(1, "sitter_rebuild"));
+  build_ends(1, 0);
+  EXPECT_THAT(done(), Contains("close process 2"));
+  process_exits(2, 0);
+  time_passes(seconds(1));
+  not_connected(last());
+  EXPECT_THAT(done(), Contains("start process 3"));
+  connected(last());
+  opens_daemon();
+  EXPECT_THAT(client_got(), Contains(HasSubstr("\"id\":1")));
+}
+
+TEST_F(LinkProcessTest, AnOwnDaemonWhoseSessionWasLostEndsWithTheBridge) {
+  options.ends_daemon = true;
+  open_started();
+  ends(5);
+  next_deadline_comes();
+  status(last(), 404);
+  done();
+  client_closes_input();
+  EXPECT_THAT(done(), Contains("close process 2"));
+  process_exits(2, 0);
+  time_passes(seconds(1));
+  EXPECT_THAT(done(), Contains("exit 0"));
+}
+
+TEST_F(LinkProcessTest, ACrashAfterALostSessionIsToldByTheNextNotice) {
+  open_started();
+  ends(5);
+  next_deadline_comes();
+  status(last(), 404);
+  process_says(1, "panic: at the disco");
+  process_exits(1, 139, "SIGSEGV");
+  done();
+  client(call(1, "echo"));
+  not_connected(last());
+  connected(last());
+  opens_daemon();
+  answers(*exchange_of(1), result(1, text_result("a")));
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("SIGSEGV"), HasSubstr("panic: at the disco")));
+}
+
+TEST_F(LinkProcessTest, ALostCallQuotesTheStderrOfItsProcess) {
+  open_started();
+  client(call(1, "slow"));
+  process_says(1, "worker died");
+  breaks(*exchange_of(1));
+  time_passes(limits::kHttpExitWait);
+  EXPECT_THAT(answer_text(), HasSubstr("worker died"));
+}
+
+TEST_F(LinkProcessTest, ACauseThatLastsIsToldWhileTheProcessStarts) {
+  client(initialize(0));
+  not_connected(1);
+  stays_down(limits::kHttpLaunchPatience);
+  EXPECT_EQ(status_tool()["absence"]["why"], "nothing listens on 127.0.0.1:3000");
+  stays_down(config.answer_within);
+  EXPECT_THAT(std::string(answer()["result"]["instructions"]),
+              HasSubstr("nothing listens on 127.0.0.1:3000"));
+}
+
+TEST_F(LinkProcessTest, AKillFirstRebuildOfADaemonThatWasNotStartedHereSaysSo) {
+  config.build_command = "make";
+  open_session();
+  client(call(1, "sitter_rebuild", R"json({"mode":"kill-first"})json"));
+  build_ends(1, 0);
+  const auto all = done();
+  for (const std::string& word : all) EXPECT_THAT(word, Not(HasSubstr("delete ")));
+  EXPECT_THAT(all, Contains(HasSubstr("was not started by this mcp-sitter")));
+}
+
+TEST_F(LinkProcessTest, ARebuildThatFindsADaemonThatWasNotStartedHereSaysSo) {
+  config.build_command = "make";
+  open_session();
+  client(call(1, "sitter_kill"));
+  takes(last());
+  client(call(2, "sitter_rebuild"));
+  build_ends(1, 0);
+  connected(last());
+  opens_daemon();
+  EXPECT_THAT(client_got(), Contains(HasSubstr("was not started by this mcp-sitter")));
+}
+
+TEST_F(LinkProcessTest, ARebuildWaitsForABusyProcessOnceAndThenForItsEnd) {
+  config.build_command = "make";
+  config.on_busy_wait = milliseconds(100);
+  open_started();
+  client(call(1, "slow"));
+  client(call(2, "sitter_rebuild"));
+  build_ends(1, 0);
+  EXPECT_THAT(done(), Not(Contains("close process 1")));
+  time_passes(config.on_busy_wait);
+  EXPECT_THAT(done(), Contains("close process 1"));
+  time_passes(config.kill_grace);
+  EXPECT_THAT(done(), Contains("terminate process 1"));
+  process_exits(1, 143, "SIGTERM");
+  time_passes(limits::kDrain);
+  not_connected(last());
+  connected(last());
+  opens_daemon();
+  EXPECT_THAT(client_got(), Contains(HasSubstr("\"id\":2")));
 }
 
 }  // namespace

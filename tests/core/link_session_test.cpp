@@ -27,7 +27,7 @@ class LinkSessionTest : public LinkTest {
     EXPECT_EQ(sent_count(call(id, "echo")), 1u) << code << ' ' << body;
     ASSERT_TRUE(exchange_of(id)) << code << ' ' << body;
     answers(*exchange_of(id), result(id, text_result("a")));
-    EXPECT_THAT(answer_text(), AllOf(HasSubstr("server restarted"), HasSubstr("session lost")));
+    EXPECT_THAT(answer_text(), AllOf(HasSubstr("session opened again"), HasSubstr("session lost")));
   }
 
   /// The daemon refuses the call with this, which says nothing of the session.
@@ -124,6 +124,21 @@ TEST_F(LinkSessionTest, AllThatIsRefusedWithTheSessionIsSentOnceMoreInItsOrder) 
   }
   EXPECT_THAT(calls, ElementsAre(call(1, "echo"), call(2, "echo"), call(3, "echo")));
   for (int id = 1; id <= 3; ++id) answers(*exchange_of(id), result(id));
+}
+
+TEST_F(LinkSessionTest, WhatTheLosingDaemonRedirectsIsSentInTheNextSession) {
+  open_listed_session();
+  client(call(1, "slow"));
+  client(call(2, "echo"));
+  done();
+  status(*exchange_of(2), 404);
+  status(*exchange_of(1), 307, "", {{"location", "/other"}});
+  EXPECT_THAT(done(), ElementsAre("abort 4", HasSubstr("connect ")));
+  opens_daemon();
+  EXPECT_THAT(done(), AllOf(Contains(HasSubstr("[s2] " + call(1, "slow"))),
+                            Contains(HasSubstr("[s2] " + call(2, "echo")))));
+  answers(*exchange_of(1), result(1));
+  answers(*exchange_of(2), result(2));
 }
 
 TEST_F(LinkSessionTest, WhatTheLosingDaemonStillAnswersCounts) {

@@ -112,6 +112,20 @@ TEST_F(LinkStatelessTest, ACallThatIsRefusedForItsHeadersIsSentOnceMoreAfterALis
   answers(*exchange_of(1), result(1, done_text()));
 }
 
+TEST_F(LinkStatelessTest, ACallThatIsRefusedForItsHeadersBeforeAnyListIsSentOnceMoreAfterAList) {
+  server.is_stateless = true;
+  server.tools = {regional()};
+  client(regional_call(1, "\"eu\""));
+  connected(1);
+  status(*exchange_of(1), 400, error(1, -32020, "Header mismatch: Mcp-Param-Region"));
+  EXPECT_FALSE(exchange_of(1));
+  opens_daemon();
+  ASSERT_TRUE(exchange_of(1));
+  EXPECT_EQ(header_value(order_of(*exchange_of(1)).headers, "Mcp-Param-Region"), "eu");
+  answers(*exchange_of(1), result(1, done_text()));
+  EXPECT_THAT(client_got(), ElementsAre(result(1, done_text())));
+}
+
 TEST_F(LinkStatelessTest, ACallThatIsRefusedForItsHeadersTwiceFails) {
   serve_stateless();
   list_tools();
@@ -441,6 +455,28 @@ TEST_F(LinkStatelessTest, AStreamThatFindsNothingIsServedByTheDaemonThatComes) {
   EXPECT_THAT(done(), Contains(HasSubstr(listen(kStream, kTools))));
   answers(*exchange_of(1), result(1, done_text()));
   opens_daemon();
+}
+
+TEST_F(LinkStatelessTest, AProbeIsNoEraIfItsConnectionBreaks) {
+  client(enveloped(1, "server/discover"));
+  connected(1);
+  done();
+  breaks(last());
+  EXPECT_THAT(client_got(), IsEmpty());
+  next_deadline_comes();
+  answers(*exchange_of(1), result(1, R"json({"resultType":"complete"})json"));
+  EXPECT_THAT(client_got(), SizeIs(1));
+}
+
+TEST_F(LinkStatelessTest, ARequestForHeadersIsAnsweredWithAListThoughNoneIsKnown) {
+  client(enveloped_call(1, "echo"));
+  connected(1);
+  done();
+  status(*exchange_of(1), 400,
+         R"json({"jsonrpc":"2.0","id":1,"error":{"code":-32020,"message":"header mismatch"}})json");
+  EXPECT_THAT(done(), Contains(HasSubstr("tools/list")));
+  opens_daemon();
+  answers(*exchange_of(1), result(1, R"json({"resultType":"complete","content":[]})json"));
 }
 
 }  // namespace

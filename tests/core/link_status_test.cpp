@@ -113,7 +113,7 @@ TEST_F(LinkStatusTest, AnEmptyRefusalIsAnErrorWithItsStatus) {
 
 TEST_F(LinkStatusTest, ASuccessWithoutAnAnswerIsAnError) {
   open_listed_session();
-  EXPECT_THAT(error_after(202), HasSubstr("202 Accepted and without a message"));
+  EXPECT_THAT(error_after(202), HasSubstr("202 Accepted, and there is no answer"));
 }
 
 TEST_F(LinkStatusTest, ASuccessWithATextIsAnErrorThatShowsIt) {
@@ -153,8 +153,8 @@ TEST_F(LinkStatusTest, AnAnswerOverTheLimitOfALineIsAnError) {
   head(7, 200, {{"content-type", "application/json"}});
   const std::string piece(16 * limits::kMiB, ' ');
   for (std::size_t sent = 0; sent < limits::kLineMax; sent += piece.size()) bytes(7, piece);
+  EXPECT_THAT(done(), IsEmpty());
   bytes(7, " ");
-  ends(7);
   EXPECT_THAT(error_text(-32603), HasSubstr("268435457 bytes"));
 }
 
@@ -168,7 +168,9 @@ TEST_F(LinkStatusTest, ABodyOfARefusalOverItsLimitIsCut) {
   EXPECT_EQ(answer()["error"]["message"], whole);
   client(call(2, "echo"));
   done();
-  status(*exchange_of(2), 400, error("null", -32600, whole + "x"));
+  const Exchange second = *exchange_of(2);
+  head(second, 400);
+  bytes(second, error("null", -32600, whole + "x"));
   EXPECT_THAT(error_text(-32603), HasSubstr("400 Bad Request"));
 }
 
@@ -316,6 +318,63 @@ TEST_F(LinkStatusTest, TheStreamAndTheEndOfTheSessionAreRedirectedToo) {
   EXPECT_THAT(done(), ElementsAre("delete 11 [s1] to /mcp/"));
   status(11, 307, "", {{"location", "http://evil.example/"}});
   EXPECT_THAT(done(), ElementsAre("exit 0"));
+}
+
+TEST_F(LinkStatusTest, ARefusalWhoseBodyDoesNotEndIsAnsweredAfterAWhile) {
+  open_session();
+  client(call(1, "echo"));
+  const Exchange exchange = *exchange_of(1);
+  head(exchange, 500);
+  bytes(exchange, "out of order");
+  EXPECT_THAT(client_got(), IsEmpty());
+  time_passes(limits::kHttpUselessWait);
+  EXPECT_THAT(error_text(-32603), HasSubstr("out of order"));
+}
+
+TEST_F(LinkStatusTest, ARefusalIsAnsweredAsSoonAsItsBodyIsLongEnough) {
+  open_session();
+  client(call(1, "echo"));
+  const Exchange exchange = *exchange_of(1);
+  head(exchange, 500);
+  bytes(exchange, std::string(limits::kHttpErrorBodyMax, 'x'));
+  EXPECT_THAT(client_got(), IsEmpty());
+  bytes(exchange, "x");
+  EXPECT_THAT(done(), Contains("abort " + std::to_string(exchange)));
+}
+
+TEST_F(LinkStatusTest, ASecretThatTheDaemonRepeatsIsHidden) {
+  options.headers = {{"Authorization", "Bearer 123456"}};
+  open_session();
+  client(call(1, "echo"));
+  status(*exchange_of(1), 500, "bad token 123456, and 123456 again");
+  const std::string text = error_text(-32603);
+  EXPECT_THAT(text, Not(HasSubstr("123456")));
+  EXPECT_THAT(text, HasSubstr("bad token ***, and *** again"));
+}
+
+TEST_F(LinkStatusTest, AShortHeaderValueIsNoSecret) {
+  options.headers = {{"X-Region", "north"}};
+  open_session();
+  client(call(1, "echo"));
+  status(*exchange_of(1), 500, "north is down");
+  EXPECT_THAT(error_text(-32603), HasSubstr("north is down"));
+}
+
+TEST_F(LinkStatusTest, ALocationIsShownWithoutItsQuery) {
+  open_session();
+  client(call(1, "echo"));
+  status(*exchange_of(1), 308, "", {{"location", "https://other.example/mcp?token=secret"}});
+  const std::string text = error_text(-32603);
+  EXPECT_THAT(text, HasSubstr("https://other.example/mcp"));
+  EXPECT_THAT(text, Not(HasSubstr("secret")));
+}
+
+TEST_F(LinkStatusTest, AUserAgentOfTheUserTakesThePlaceOfOurs) {
+  options.headers = {{"user-agent", "mine"}};
+  open_session();
+  int count = 0;
+  for (const HttpHeader& header : order_of(2).headers) count += header.name.size() == 10;
+  EXPECT_EQ(count, 1);
 }
 
 }  // namespace

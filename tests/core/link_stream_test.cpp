@@ -8,9 +8,6 @@ namespace {
 class LinkStreamTest : public LinkTest {
  protected:
   const std::string read_ = request(1, "resources/read", R"json({"uri":"a:b"})json");
-
-  /// The stream of the session, which the daemon has opened.
-  static constexpr Exchange kStream = 4;
 };
 
 TEST_F(LinkStreamTest, MessagesBeforeTheAnswerArePassedInTheirOrder) {
@@ -232,7 +229,7 @@ TEST_F(LinkStreamTest, AResumptionThatIsRefusedIsALoss) {
 
 TEST_F(LinkStreamTest, TheStreamOfTheSessionBringsMessages) {
   open_listed_session();
-  event(kStream, notification("notifications/tools/list_changed"));
+  event(kGetStream, notification("notifications/tools/list_changed"));
   EXPECT_THAT(done(), Contains("client " + notification("notifications/tools/list_changed")));
   opens_daemon();
 }
@@ -262,11 +259,11 @@ TEST_F(LinkStreamTest, OnlyOneStreamIsOpenedThoughNoHeadHasComeYet) {
 
 TEST_F(LinkStreamTest, AStreamThatBreaksIsOpenedAgainWhereItWas) {
   open_listed_session();
-  event(kStream, notification("notifications/message", R"json({"level":"info","data":1})json"),
+  event(kGetStream, notification("notifications/message", R"json({"level":"info","data":1})json"),
         "e7");
-  bytes(kStream, "retry: 300\n\n");
+  bytes(kGetStream, "retry: 300\n\n");
   done();
-  breaks(kStream);
+  breaks(kGetStream);
   EXPECT_EQ(wait(), milliseconds(300));
   next_deadline_comes();
   EXPECT_THAT(done(), ElementsAre("get 7 [s1] after=e7"));
@@ -281,7 +278,7 @@ TEST_F(LinkStreamTest, AStreamThatBreaksIsOpenedAgainWhereItWas) {
 
 TEST_F(LinkStreamTest, WithoutARetryTheWaitDoublesUntilTheStreamBringsSomething) {
   open_listed_session();
-  Exchange stream = kStream;
+  Exchange stream = kGetStream;
   for (const int wanted : {1, 2, 4, 8, 16, 30, 30}) {
     breaks(stream);
     EXPECT_EQ(wait(), seconds(wanted));
@@ -326,7 +323,7 @@ TEST_F(LinkStreamTest, AStreamThatTheDaemonCannotGiveForNowIsAskedForLater) {
 
 TEST_F(LinkStreamTest, AStreamThatFindsNothingShowsThatTheDaemonIsDown) {
   open_listed_session();
-  breaks(kStream);
+  breaks(kGetStream);
   next_deadline_comes();
   done();
   not_connected(7);
@@ -339,7 +336,7 @@ TEST_F(LinkStreamTest, AStreamThatFindsNothingShowsThatTheDaemonIsDown) {
 
 TEST_F(LinkStreamTest, TheNextSessionHasItsOwnStream) {
   open_listed_session();
-  event(kStream, notification("notifications/message", R"json({"level":"info","data":1})json"),
+  event(kGetStream, notification("notifications/message", R"json({"level":"info","data":1})json"),
         "e7");
   client(call(1, "echo"));
   status(*exchange_of(1), 404);
@@ -351,7 +348,7 @@ TEST_F(LinkStreamTest, TheNextSessionHasItsOwnStream) {
 
 TEST_F(LinkStreamTest, AnEventOfAnotherTypeIsNoMessage) {
   open_listed_session();
-  bytes(kStream, "event: ping\ndata: {}\n\n");
+  bytes(kGetStream, "event: ping\ndata: {}\n\n");
   EXPECT_THAT(done(), IsEmpty());
 }
 
@@ -366,6 +363,95 @@ TEST_F(LinkStreamTest, AnEventThatIsTooLargeIsAnsweredInTheNameOfItsRequest) {
   bytes(7, "\"}\n\n");
   EXPECT_THAT(answer_text(), HasSubstr("could not be read"));
   ends(7);
+}
+
+TEST_F(LinkStreamTest, AnAnswerOnAnotherStreamIsTheAnswer) {
+  open_session();
+  client(request(1, "resources/read", R"json({"uri":"a:b"})json"));
+  const Exchange exchange = *exchange_of(1);
+  streams(exchange);
+  event(kGetStream, result(1));
+  EXPECT_THAT(client_got(), ElementsAre(result(1)));
+  done();
+  ends(exchange);
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(LinkStreamTest, ARequestWhoseAnswerCannotBeReadIsNotSentAgain) {
+  open_session();
+  client(request(1, "x/effect"));
+  const Exchange exchange = *exchange_of(1);
+  streams(exchange);
+  event(exchange, R"json({"jsonrpc":"2.0","id":1,"result":{"a":)json");
+  EXPECT_THAT(client_got(), ElementsAre(HasSubstr("could not be read")));
+  done();
+  ends(exchange);
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+TEST_F(LinkStreamTest, AResumptionThatIsRefusedForNowIsAskedForAgain) {
+  for (const int code : {409, 429}) {
+    SCOPED_TRACE(code);
+    open_session();
+    client(call(1, "slow"));
+    streams(*exchange_of(1));
+    event(*exchange_of(1), progress("7", 1), "a");
+    breaks(*exchange_of(1));
+    next_deadline_comes();
+    status(last(), code);
+    done();
+    next_deadline_comes();
+    streams(last());
+    event(last(), result(1), "b");
+    EXPECT_THAT(client_got(), Contains(result(1)));
+    break;
+  }
+}
+
+TEST_F(LinkStreamTest, AStreamIsNotTakenUpWithoutAPause) {
+  open_session();
+  bytes(kGetStream, "retry: 0\n\n");
+  ends(kGetStream);
+  EXPECT_EQ(wait(), limits::kHttpRetryMin);
+  next_deadline_comes();
+  streams(last());
+  ends(last());
+  EXPECT_EQ(wait(), limits::kHttpRetryMin);
+}
+
+TEST_F(LinkStreamTest, AStreamThatWasThereIsAskedForAgainAfterAnyRefusal) {
+  open_session();
+  breaks(kGetStream);
+  next_deadline_comes();
+  status(last(), 500);
+  EXPECT_EQ(wait(), limits::kHttpStreamWaitMax);
+  next_deadline_comes();
+  status(last(), 429, "", {{"retry-after", "60"}});
+  EXPECT_EQ(wait(), seconds(60));
+}
+
+TEST_F(LinkStreamTest, AStreamThatIsRefusedWithTheWordsOfALostSessionShowsThatItIsLost) {
+  open_session();
+  breaks(kGetStream);
+  next_deadline_comes();
+  status(
+      last(), 400,
+      R"json({"jsonrpc":"2.0","error":{"code":-32000,"message":"No valid session ID"},"id":null})json");
+  client(call(1, "echo"));
+  connected(last());
+  opens_daemon();
+  answers(*exchange_of(1), result(1));
+}
+
+TEST_F(LinkStreamTest, TheStreamIsOpenedAlthoughTheNotificationBeforeItWasLost) {
+  client(initialize(0));
+  connected(1);
+  answers(2, result(0, server.opening()), {{"mcp-session-id", "s1"}});
+  client(initialized());
+  done();
+  breaks(last());
+  EXPECT_THAT(done(), Contains("get 4 [s1]"));
+  opens_daemon();
 }
 
 }  // namespace

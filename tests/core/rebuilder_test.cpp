@@ -111,6 +111,15 @@ TEST_F(RebuilderTest, WithoutABuildCommandRoomIsAllThatItNeeds) {
   EXPECT_FALSE(plain.take_started());
 }
 
+TEST_F(RebuilderTest, RequestsWaitForTheNextChildIfTheChildThatServesMustMakeWay) {
+  for (const bool is_exclusive : {false, true}) {
+    Rebuilder plain({.is_exclusive = is_exclusive});
+    plain.call({kFirst, true, {}}, {}, turn());
+    ASSERT_TRUE(plain.waits_for(State::room));
+    EXPECT_EQ(plain.holds_requests(), is_exclusive);
+  }
+}
+
 TEST_F(RebuilderTest, ABuildThatFailsIsReported) {
   call(kFirst);
   EXPECT_EQ(build_ends(2), Next::has_failed);

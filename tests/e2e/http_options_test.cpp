@@ -66,8 +66,9 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Mistake{with_url({"--header", "sesame"}), "not NAME=VALUE"},
         Mistake{with_url({"--header", "X-Team: sesame"}), "not NAME=VALUE"},
-        Mistake{with_url({"--header", "=sesame"}), "'' is not the name of a header"},
-        Mistake{with_url({"--header", "X Team=sesame"}), "'X Team' is not the name of a header"},
+        Mistake{with_url({"--header", "=sesame"}), "the text before = is not the name of a header"},
+        Mistake{with_url({"--header", "X Team=sesame"}),
+                "the text before = is not the name of a header"},
         Mistake{with_url({"--header", "X-Team=sesame\r\nX-Other: y"}),
                 "the value of 'X-Team' has characters that no header may have"},
         Mistake{with_url({"--header", "X-Team=sesame\nopen"}), "characters"},
@@ -79,7 +80,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{with_url({"--header-env", "Authorization="}), "not NAME=VARIABLE"},
         Mistake{with_url({"--header-env", "Authorization=SITTER_TEST_MISSING"}),
                 "the variable 'SITTER_TEST_MISSING' is not set"},
-        Mistake{with_url({"--header-env", "Accept=SITTER_TEST_EMPTY"}), "sets the header"},
+        Mistake{with_url({"--header-env", "Accept=PATH"}), "sets the header"},
+        Mistake{with_url({"--header-env", "Authorization=sesame"}), "the variable is not set"},
+        Mistake{with_url({"--header-env", "Authorization=SITTER_TEST_EMPTY"}), "is empty"},
         Mistake{with_url({"--header-env", "Authorization=SITTER_TEST_LINES"}),
                 "the value of 'Authorization' has characters"}));
 

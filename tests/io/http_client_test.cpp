@@ -396,7 +396,7 @@ TEST_F(HttpClientTest, ACloseThatTheLoopHasNotSeenYetIsSeenBeforeTheRequest) {
   until_over(1);
   server_->peers.front()->close();
   send(2);
-  EXPECT_THAT(until_over(2), ElementsAre("2 200", "2 body ok", "2 ended"));
+  EXPECT_THAT(until_over(2), ElementsAre("idle closed", "2 200", "2 body ok", "2 ended"));
   EXPECT_EQ(connection_count(), 2U);
 }
 
@@ -518,7 +518,7 @@ TEST_F(HttpClientTest, ADaemonThatSpeaksFirstIsNotSentTheRequest) {
   make_client(std::move(options));
   send(1);
   EXPECT_THAT(until_over(1),
-              ElementsAre("1 broken: " + address() + " sent bytes before any request"));
+              ElementsAre("1 not_connected: " + address() + " sent bytes before any request"));
   due();
   EXPECT_THAT(server_->requests, IsEmpty());
 }

@@ -541,6 +541,8 @@ void LinkTest::expect_headers(const order::HttpSend& order) {
   std::set<std::string> names;
   for (const HttpHeader& header : order.headers) {
     EXPECT_TRUE(names.insert(header.name).second) << "a header stands twice: " << header.name;
+    EXPECT_EQ(header.value.find_first_of(std::string_view("\r\n\0", 3)), std::string::npos)
+        << "a header breaks its line: " << header.name;
   }
   EXPECT_EQ(names.count("Origin"), 0u);
   if (order.method != Verb::post) {

@@ -161,12 +161,16 @@ class LinkTest : public ::testing::Test {
   void opens_daemon();
   /// Opens a session with a daemon that serves. Ids from 1 on are free.
   void open_session(const std::string& version = "2025-11-25");
+  /// The stream of that session, which the daemon has opened.
+  static constexpr Exchange kGetStream = 4;
   /// The same with a client that has listed the tools.
   void open_listed_session();
   /// A client of the stateless revision has made a call, which was answered; the lists are known.
   void serve_stateless();
   /// The daemon is killed: what is open breaks.
   void daemon_dies();
+  /// Refuses each connection that is being opened. Returns whether there was one.
+  bool refuse_connections();
   /// Time passes, and each connection that is tried meanwhile is refused.
   void stays_down(Milliseconds duration);
 
@@ -191,7 +195,6 @@ class LinkTest : public ::testing::Test {
   void expect_open(Exchange exchange);
   void expect_headers(const order::HttpSend& order);
   void end_exchange(Exchange exchange);
-  bool refuse_connections();
   bool opens_one();
   void answer_as_daemon(Exchange exchange);
   void fire_deadlines();

@@ -37,7 +37,7 @@ Conductor::Conductor(BridgeConfig config, Now now)
                                     : ClientRequests::Room{limits::kHttpWaitingCountMax,
                                                            limits::kHttpWaitingBytesMax}),
       ids_(config_.seed),
-      names_(!config_.build_command.empty(), config_.tool_names, config_.tools),
+      names_(!config_.build_command.empty(), config_.tool_names, config_.tools, config_.may_start),
       ring_(config_.stderr_lines),
       opening_(std::make_unique<Opening>()),
       crowd_(std::make_unique<Crowd>()),
@@ -175,9 +175,8 @@ ChildEnd Conductor::end_for(EndReason reason, const Child* child) const {
   ChildEnd end{reason, {}, {}, {}};
   end.is_unseen = true;
   end.had_no_child = child == nullptr;
-  if (child == nullptr) return end;
-  end.lifetime = child->life.lifetime(now_);
-  end.is_foreign = child->life.has_run() && child->life.pid() == 0;
+  end.is_foreign = is_foreign(child);
+  if (child != nullptr) end.lifetime = child->life.lifetime(now_);
   return end;
 }
 
@@ -209,6 +208,7 @@ void Conductor::on(const fact::StopSignalled& fact) {
 void Conductor::on(const fact::ChildStarted& fact) {
   ChildLifecycle* const life = hears_life(fact.gen);
   if (life == nullptr) return;
+  if (!is_build(fact.gen)) left_process_ = kNoGeneration;
   life->on_started(fact, now_, out_);
   out_.log(Level::info,
            fact.pid == 0 ? fmt::format("child {} is reached at {}", fact.gen, config_.url)
@@ -230,13 +230,14 @@ void Conductor::on(const fact::ChildStartFailed& fact) {
 }
 
 void Conductor::on(const fact::ChildErrorLine& fact) {
-  if (hears_life(fact.gen) == nullptr) return;
+  if (hears_life(fact.gen) == nullptr && fact.gen != left_process_) return;
   if (is_build(fact.gen)) {
     on_build_line(fact);
-  } else {
-    ring_of(*generations_.find(fact.gen)).add(fact.gen, fact.line, fact.bytes_cut);
-    followers_->tell(fact.line, out_);
+    return;
   }
+  Child* const child = generations_.find(fact.gen);
+  (child == nullptr ? ring_ : ring_of(*child)).add(fact.gen, fact.line, fact.bytes_cut);
+  followers_->tell(fact.line, out_);
 }
 
 StderrRing& Conductor::ring_of(Child& child) {
@@ -252,6 +253,10 @@ void Conductor::on(const fact::ChildErrorEnded& fact) {
 }
 
 void Conductor::on(const fact::ChildExited& fact) {
+  if (fact.gen == left_process_) {
+    left_process_ = kNoGeneration;
+    history_->on_left_process_over(fact.gen, fact.status, ring_.tail(fact.gen), now_.wall);
+  }
   if (auto* const life = hears_life(fact.gen)) life->on_exited(fact.status, now_, out_);
 }
 
@@ -289,7 +294,8 @@ void Conductor::on(const fact::CommandFilesChecked& fact) {
   const bool is_for_mended = starts_->on_checked() == Starts::Check::for_mended;
   if (!is_idle() || ending_.has_stopped()) return;
   if (fact.changed && (needs_child() || is_for_mended)) {
-    start("its files changed after a failed start");
+    start(config_.may_start ? "its files changed after a failed start"
+                            : "another try, since " + end_clause(starts_->last_failure()->end));
   } else if (needs_child() && !is_for_mended) {
     const auto& failure = starts_->last_failure();
     on_start_failed(failure->end, failure->stderr_tail, true);
@@ -345,6 +351,7 @@ void Conductor::settle() {
 void Conductor::stop(ChildLifecycle::Ladder ladder) {
   ending_.stop();
   starts_->cancel_restart();
+  take_back_process("the end of the session");
   generations_.take_down_all(EndReason::shut_down, {}, ladder, now_, out_);
   rebuilder_->stop(ladder, turn());
   const ChildEnd end = end_for(EndReason::shut_down);

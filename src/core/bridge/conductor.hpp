@@ -169,7 +169,10 @@ class Conductor {
   bool answers_lists_meanwhile() const;
   std::optional<Instant> absence_patience_end() const;
   void answer_undelivered();
-  ChildEnd absence_end(const Absence& absence) const;
+  ChildEnd absence_end() const;
+  bool is_foreign(const Child* child) const;
+  bool serves_foreign();
+  void take_back_process(std::string cause);
 
   // conductor_own_restart.cpp: a server that was started anew behind the process of its child
   bool doubt_opening(Child& child, ClientRequest& request, std::string_view error);
@@ -342,6 +345,7 @@ class Conductor {
   void answer_patient_requests();
   void start_new_child();
   void make_way(Child& serving);
+  void on_looked_at_new_child();
   void on_build_line(const fact::ChildErrorLine& fact);
   void tell_build_progress();
   void on_build_over();
@@ -391,6 +395,8 @@ class Conductor {
   InternalIds ids_;
   SentLines sent_lines_;
   BuiltinNames names_;
+  /// The child whose session was lost and whose process, which is ours, lives on.
+  Generation left_process_ = kNoGeneration;
   StderrRing ring_;
   BinaryFacts binary_;
 

@@ -20,12 +20,32 @@ const Absence* Conductor::absence() const {
 }
 
 /// How the absence is told as the end of a child that nobody has reached.
-ChildEnd Conductor::absence_end(const Absence& absence) const {
-  ChildEnd end{EndReason::connection_lost, {}, {}, absence.why()};
+ChildEnd Conductor::absence_end() const {
+  ChildEnd end{EndReason::connection_lost,
+               {},
+               {},
+               absence() != nullptr ? absence()->why() : "it has not answered its opening"};
   end.is_unseen = true;
   end.had_no_child = true;
   end.is_foreign = true;
   return end;
+}
+
+/// Whether the process behind this child is not ours. Without a child, a daemon may run all the
+/// same.
+bool Conductor::is_foreign(const Child* child) const {
+  return !config_.url.empty() && (child == nullptr || child->life.pid() == 0);
+}
+
+/// Whether the child that serves can only be ended where it was started.
+bool Conductor::serves_foreign() {
+  const Child* const serving = generations_.serving();
+  return serving != nullptr && is_foreign(serving);
+}
+
+/// Begins a child for a process that has none any more, so that the process ends like any other.
+void Conductor::take_back_process(std::string cause) {
+  if (left_process_ != kNoGeneration && !generations_.has_any()) start(std::move(cause));
 }
 
 void Conductor::on_absent(Generation gen, const std::string& why, Milliseconds again_after) {
@@ -43,7 +63,9 @@ void Conductor::on_absent(Generation gen, const std::string& why, Milliseconds a
 void Conductor::try_again(Child& child) {
   child.absence.on_try();
   for (const OwnedLine& line : child.absence.take_refused()) {
-    if (child.handshake.state() == Handshake::State::opening) expect_start(child);
+    // The time of a process that was started here runs on.
+    const bool is_opening = child.handshake.state() == Handshake::State::opening;
+    if (is_opening && is_foreign(&child)) expect_start(child);
     out_.push(order::SendToChild{child.gen(), Outgoing::own(line.text())});
   }
 }
@@ -63,6 +85,13 @@ void Conductor::on(const fact::RequestRefused& fact) {
     child->absence.keep(fact.line);
   } else if (request->state == State::cancelled) {
     requests_.take(*request);
+  } else if (request->method == Method::ping) {
+    answer_result(*request, "{}");
+  } else if (const auto reason = child->life.taken_down_for();
+             reason == EndReason::killed_by_sitter || reason == EndReason::shut_down) {
+    ChildEnd end = end_for(*reason, child);
+    end.why = child->life.why();
+    fail_undone(*request, report_of(end, {}, Reach::not_delivered));
   } else if (fact.is_unknown_session && request->is_retried) {
     answer_failure(*request, ErrorCode::internal_error,
                    fmt::format("[mcp-sitter] {}, in a new session as well. The request was not "
@@ -93,26 +122,34 @@ void Conductor::on(const fact::RequestLost& fact) {
   if (message == nullptr || message->id.empty()) return;
   ClientRequest* const request = requests_.find_sent(message->id, fact.gen);
   if (request == nullptr) {
-    const bool is_call = message->method == Method::tools_call;
-    if (!is_call && child->life.is_up() && child->absence.may_repeat(message->id)) {
+    // The calls that are made again by themselves may have an effect, and the client's requests
+    // without an entry have their answer.
+    const bool is_safe = message->method != Method::tools_call && ids_.has_given(message->id);
+    if (!is_safe || !child->life.is_up()) return;
+    if (child->absence.may_repeat(message->id)) {
       out_.push(order::SendToChild{fact.gen, Outgoing::own(std::string(fact.line.text()))});
+    } else {
+      child->absence.keep(fact.line);
+      on_absent(fact.gen, fact.why, limits::kHttpConnectWaitMax);
     }
     return;
   }
   ChildEnd end = end_for(EndReason::connection_lost, child);
   end.why = fact.why;
-  on_child_lost(*child, *request, report_of(end, {}, Reach::in_flight), false);
+  on_child_lost(*child, *request, report_of(end, ring_.tail(fact.gen), Reach::in_flight), false);
 }
 
 /// When the request that has waited longest for an absent daemon has waited long enough.
 std::optional<Instant> Conductor::absence_patience_end() const {
-  if (absence() == nullptr || ending_.is_stopping()) return std::nullopt;
+  const Child* const child = generations_.shown();
+  const bool is_unopened = child != nullptr && is_foreign(child) && !generations_.takes_requests();
+  if ((absence() == nullptr && !is_unopened) || ending_.is_stopping()) return std::nullopt;
   const auto since = requests_.waits_since(true);
   return since ? std::optional(*since + config_.wait_for_server) : std::nullopt;
 }
 
 void Conductor::answer_undelivered() {
-  const DeathReport report = report_of(absence_end(*absence()), {}, Reach::not_delivered);
+  const DeathReport report = report_of(absence_end(), {}, Reach::not_delivered);
   for (ClientRequest* request :
        requests_.waiting_since(now_.steady - config_.wait_for_server, true)) {
     fail_undone(*request, report);

@@ -45,6 +45,7 @@ void Conductor::on(const fact::ChildLine& fact) {
 
 void Conductor::on_child_message(Child& child, const Message& message, Line line) {
   child.handshake.on_spoken(now_);
+  if (child.absence.is_on()) try_again(child);
   child.absence.on_heard();
   switch (message.kind) {
     case Message::Kind::request:
@@ -130,8 +131,8 @@ void Conductor::answer_unreadable(Child& child, std::string_view id, std::string
   std::string text = fmt::format(
       "[mcp-sitter] The server answered this request, but its answer could not be read: {}.", what);
   if (names_.offers(Builtin::child_stderr)) {
-    text += fmt::format(" {} shows what the server wrote, marked [stdout].",
-                        names_.name(Builtin::child_stderr));
+    text += fmt::format(" {} shows what the server {}, marked [stdout].",
+                        names_.name(Builtin::child_stderr), config_.url.empty() ? "wrote" : "sent");
   }
   answer_failure(*request, ErrorCode::internal_error, text);
 }
@@ -146,8 +147,9 @@ void Conductor::add_noise(Child& child, std::string_view text) {
     return;
   }
   if (history_->add_noise(child.gen(), text.substr(0, kept))) {
-    out_.log(Level::warn, fmt::format("child {} wrote to stdout what is not a message: {}",
-                                      child.gen(), history_->noise()->first_line));
+    out_.log(Level::warn, fmt::format("child {} {} what is not a message: {}", child.gen(),
+                                      config_.url.empty() ? "wrote to stdout" : "sent",
+                                      history_->noise()->first_line));
   }
 }
 

@@ -139,10 +139,13 @@ void Conductor::advance_rebuild() {
   if (rebuilder_->waits_for(State::quiet)) {
     if (requests_.in_flight_count() > 0 && !is_due(rebuilder_->quiet_deadline(), now_)) return;
     rebuilder_->on_quiet();
-    generations_.take_down_all(EndReason::replaced, rebuilder_->rebuild().cause, ladder(), now_,
-                               out_);
+    if (!serves_foreign()) {
+      take_back_process(rebuilder_->rebuild().cause);
+      generations_.take_down_all(EndReason::replaced, rebuilder_->rebuild().cause, ladder(), now_,
+                                 out_);
+    }
   }
-  if (rebuilder_->waits_for(State::no_children) && generations_.is_empty() &&
+  if (rebuilder_->waits_for(State::no_children) && (generations_.is_empty() || serves_foreign()) &&
       !killer_->is_killing()) {
     rebuilder_->on_no_children(turn());
   }
@@ -183,8 +186,19 @@ void Conductor::start_new_child() {
     return;
   }
   const std::string& cause = rebuilder_->rebuild().cause;
+  if (left_process_ != kNoGeneration) {
+    take_back_process(cause);
+    generations_.take_down_all(EndReason::replaced, cause, ladder(), now_, out_);
+    return;
+  }
   start(cause.empty() ? names_.name(Builtin::rebuild) : one_line(cause));
   rebuilder_->on_started(generations_.last());
+}
+
+void Conductor::on_looked_at_new_child() {
+  RebuildReport report;
+  if (serves_foreign()) report.server = Server::not_ours;
+  finish_rebuild(std::move(report));
 }
 
 /// Two servers cannot listen at one address, so the child that serves ends first.
@@ -197,6 +211,7 @@ void Conductor::make_way(Child& serving) {
   }
   rebuilder_->expect_quiet(now_);
   if (requests_.in_flight_count() > 0 && !is_due(rebuilder_->quiet_deadline(), now_)) return;
+  rebuilder_->on_way_made();
   serving.life.take_down(EndReason::replaced, rebuilder_->rebuild().cause, ladder(), now_, out_);
 }
 

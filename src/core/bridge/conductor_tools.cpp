@@ -140,7 +140,7 @@ void Conductor::on(const fact::BinaryInspected& fact) {
       out_.log(order::Log::Level::warn, status_text(status(true)));
       break;
     case Purpose::rebuild:
-      if (rebuilder_->waits_for(Rebuilder::State::look)) finish_rebuild({});
+      if (rebuilder_->waits_for(Rebuilder::State::look)) on_looked_at_new_child();
       break;
     case Purpose::kill:
       if (killer_->has_foreign()) {
@@ -169,13 +169,16 @@ void Conductor::on(const fact::BinaryInspected& fact) {
 
 void Conductor::begin_kill(ClientRequest& request, KillScope scope) {
   starts_->cancel_restart();
+  const bool had_left_process = left_process_ != kNoGeneration;
+  take_back_process(names_.name(Builtin::kill));
   // Only a running child shows which file is behind a wrapper.
   if (!killer_->is_killing() && !generations_.is_empty()) inspect(Purpose::remember);
   killer_->begin(request.handle(), scope);
   for (const Child& child : generations_) {
-    if (child.life.has_run() && child.life.pid() == 0) killer_->on_foreign();
+    if (is_foreign(&child) && !had_left_process) killer_->on_foreign();
   }
   ChildEnd end = end_for(EndReason::killed_by_sitter);
+  end.is_foreign = is_foreign(generations_.shown());
   end.why = request.is_control() ? "ctl kill" : names_.name(Builtin::kill);
   if (ClientRequest* const asked = opening()) answer_opening_ourselves(*asked, end_clause(end));
   const Child* const shown = generations_.shown();

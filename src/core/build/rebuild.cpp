@@ -23,9 +23,8 @@ std::string whats_now(Server server) {
     case Server::not_wanted:
       return "The server is started when the client opens a session.";
     case Server::not_ours:
-      return "The server was not started by mcp-sitter, so it still runs as it was: restart it "
-             "where "
-             "it was started.";
+      return "The server that listens was not started by this mcp-sitter, so it still runs as it "
+             "was: restart it where it was started.";
     case Server::restarted:
       break;
   }
@@ -61,7 +60,7 @@ std::string joined_line(const RebuildReport& report) {
 bool is_failure(const RebuildReport& report) {
   const bool has_no_build =
       report.build && report.build->outcome != BuildResult::Outcome::succeeded;
-  return has_no_build || report.start_failure.has_value();
+  return has_no_build || report.start_failure.has_value() || report.server == Server::not_ours;
 }
 
 std::string rebuild_text(const RebuildReport& report) {

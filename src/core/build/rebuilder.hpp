@@ -73,6 +73,8 @@ class Rebuilder {
     if (!rebuild_->quiet_until) rebuild_->quiet_until = now.steady + options_.busy_wait;
   }
   void on_quiet();
+  /// The child that served makes way.
+  void on_way_made() { rebuild_->quiet_until.reset(); }
   void on_no_children(const Turn& turn);
   void on_started(Generation gen);
   void on_served();

@@ -52,7 +52,10 @@ std::string plain_clause(const ChildEnd& end) {
     case EndReason::restarted_itself:
       return "the server restarted itself after " + after;
     case EndReason::killed_by_sitter:
-      if (end.had_no_child) return why_words(end) + " was called while no server ran";
+      if (end.had_no_child) {
+        return fmt::format("{} was called while no {}", why_words(end),
+                           end.is_foreign ? "session with the server was open" : "server ran");
+      }
       if (end.is_foreign) {
         return fmt::format("the session with the server was given up by {} after {}",
                            why_words(end), after);

@@ -75,7 +75,8 @@ struct ChildEnd {
   bool is_unseen = false;
   /// There was no process, so there is no lifetime.
   bool had_no_child = false;
-  /// The child is a daemon whose process is not ours, so only its session has ended.
+  /// Only the session with the child has ended. The child is a daemon whose process is not ours, or
+  /// lives on.
   bool is_foreign = false;
 
   friend bool operator==(const ChildEnd&, const ChildEnd&) = default;

@@ -107,11 +107,11 @@ void ChildLifecycle::on_exited(ExitStatus status, Now now, Orders& out) {
 
 void ChildLifecycle::on_lost(const fact::ChildLost& fact, Now now, Orders& out) {
   if (is_over() || state_ == State::starting) return;
+  is_lost_ = true;
   if (!reason_) {
     reason_ = fact.of == fact::ChildLost::Of::session ? EndReason::session_lost
                                                       : EndReason::connection_lost;
     why_ = fact.why;
-    is_lost_ = true;
     lifetime_ = std::chrono::duration_cast<Milliseconds>(now.steady - started_.steady);
   }
   become_over(out);
@@ -276,7 +276,7 @@ ChildEnd ChildLifecycle::end(bool was_opened) const {
   end.is_command_missing = is_command_missing_;
   end.is_unseen = !exit_ && !is_lost_;
   end.had_no_child = !has_run_;
-  end.is_foreign = has_run_ && pid_ == 0;
+  end.is_foreign = has_run_ && (pid_ == 0 || is_lost_);
   if (reason_) {
     end.reason = *reason_;
   } else {

@@ -84,6 +84,8 @@ class ChildLifecycle {
   bool is_up() const { return state_ == State::up; }
   /// Why the bridge has asked the child to end; empty if it has not.
   std::optional<EndReason> taken_down_for() const { return reason_; }
+  /// The words for this reason; empty if it needs none.
+  const std::string& why() const { return why_; }
   std::optional<Instant> deadline() const { return deadline_; }
 
   /// Why and how the child ended. The child must be over. `was_opened`: whether its opening was

@@ -47,6 +47,32 @@ void History::on_served_over(Generation gen, ChildEnd end, std::string last_word
   last_served_ = std::move(end);
 }
 
+void History::on_left_process_over(Generation gen, const ExitStatus& status,
+                                   std::string stderr_tail, WallTime now) {
+  if (gen != last_end_gen_) return;
+  const auto amend = [&](ChildEnd& end) {
+    end.reason = unasked_end(status);
+    end.status = status;
+    end.why.clear();
+    end.is_foreign = false;
+  };
+  amend(*last_end_);
+  last_end_at_ = now;
+  const auto pid_of = [&](Generation of) {
+    const auto life =
+        std::find_if(lives_.begin(), lives_.end(), [&](const Life& one) { return one.gen == of; });
+    return life == lives_.end() ? 0 : life->pid;
+  };
+  if (!lives_.empty() && lives_.back().gen == gen) amend(*lives_.back().end);
+  const bool is_a_failure = is_failure(last_end_->reason);
+  // The child that has served last may have lost its session earlier, with the same process.
+  if (gen == last_told_gen_ || (last_told_ && pid_of(last_told_gen_) == pid_of(gen))) {
+    amend(*last_told_);
+    last_words_ = is_a_failure ? stderr_tail : std::string();
+  }
+  if (is_a_failure) last_failure_ = {*last_end_, std::move(stderr_tail), now};
+}
+
 void History::tell(Generation gen, const ChildEnd& end, std::string last_words) {
   if (gen < last_told_gen_) return;
   last_told_ = end;

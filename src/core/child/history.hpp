@@ -56,6 +56,9 @@ class History {
   /// A child that had requests of the client has ended, or another child serves in its place.
   /// `last_words` is the end of its stderr, if no answer has told the model about it.
   void on_served_over(Generation gen, ChildEnd end, std::string last_words);
+  /// The process of this child, whose session was lost, has ended too, which says more.
+  void on_left_process_over(Generation gen, const ExitStatus& status, std::string stderr_tail,
+                            WallTime now);
   /// A child has shown that it works.
   void on_proved() { last_failure_.reset(); }
   /// A child has come to serve, `duration` after its start.

@@ -21,8 +21,11 @@ class InternalIds {
 
   /// A new raw id that is not in use.
   std::string next(const ClientRequests& in_use);
+  /// Whether `next` has returned this raw id.
+  bool has_given(std::string_view raw_id) const;
 
  private:
+  std::uint64_t first_;
   std::uint64_t next_;
   bool strings_ = false;
 };

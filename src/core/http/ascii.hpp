@@ -33,6 +33,9 @@ constexpr int hex_value(char c) {
 /// A character that is neither a space nor a control character nor beyond ASCII.
 constexpr bool is_visible_ascii(char c) { return c > ' ' && c <= '~'; }
 
+/// A control character of ASCII.
+constexpr bool is_control(char c) { return (c >= '\0' && c < ' ') || c == '\x7f'; }
+
 /// The number that decimal digits stand for, or the largest one if it is larger. Nothing if the
 /// text is empty or has other characters.
 constexpr std::optional<std::uint64_t> decimal_number(std::string_view text) {

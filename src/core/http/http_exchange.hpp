@@ -24,23 +24,37 @@ struct HttpExchange {
     end,           ///< the DELETE of a session
   };
 
+  /// What a request asks for, as far as it matters here.
+  enum class Asks : std::uint8_t {
+    other,
+    opening,      ///< initialize
+    discovery,    ///< server/discover
+    stream,       ///< subscriptions/listen, whose response is open until somebody ends it
+    first_tools,  ///< tools/list without a cursor
+    more_tools,   ///< a further page
+  };
+
+  bool is_opening() const { return asks == Asks::opening; }
+  bool is_listen() const { return asks == Asks::stream; }
+  /// The request may be sent again even if it has been carried out.
+  bool has_no_effect() const { return asks == Asks::opening || asks == Asks::discovery; }
+
   Kind kind = Kind::request;
   /// The line that was sent; of a request until its answer has come.
   OwnedLine line;
+  /// When the exchange is given up, if it has not ended by then.
+  std::optional<Instant> over_by;
   /// The raw id of a request.
   std::string id;
-  bool is_opening = false;
+  Asks asks = Asks::other;
   /// The client closes the response stream of such a request to cancel it.
   bool is_stateless = false;
   /// The headers that repeat parts of such a request.
   std::vector<HttpHeader> mirrored;
-  bool lists_tools = false;
-  /// The first page of them.
-  bool lists_first_tools = false;
   /// The request was refused because of its headers, and is sent with others.
   bool has_new_headers = false;
-  /// The stream of a `subscriptions/listen`, which is open until somebody ends it.
-  bool is_listen = false;
+  /// The client has cancelled the request, so its answer is of no use.
+  bool is_cancelled = false;
   /// The stream of the response was broken, and is taken up again.
   bool is_resumed = false;
   int redirects = 0;
@@ -57,8 +71,9 @@ struct HttpExchange {
   /// What a stream is taken up from; empty if the daemon gives no ids.
   std::string last_event_id;
   std::optional<Milliseconds> retry;
-  /// How often in a row the stream was taken up without an event.
+  /// How often in a row the stream was taken up without an event, and how long the last wait was.
   int empty_resumes = 0;
+  Milliseconds resume_wait{};
 };
 
 }  // namespace sitter

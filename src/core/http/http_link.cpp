@@ -6,6 +6,8 @@
 
 #include "core/base/raw_id.hpp"
 #include "core/base/text.hpp"
+#include "core/http/ascii.hpp"
+#include "core/http/http_words.hpp"
 #include "core/wire/json_view.hpp"
 #include "sitter/limits.hpp"
 
@@ -25,6 +27,22 @@ auto pop(Queue& queue) {
   return first;
 }
 
+HttpExchange::Asks asked_by(const Message& message) {
+  using Asks = HttpExchange::Asks;
+  switch (message.method) {
+    case Method::initialize:
+      return Asks::opening;
+    case Method::server_discover:
+      return Asks::discovery;
+    case Method::subscriptions_listen:
+      return Asks::stream;
+    case Method::tools_list:
+      return message.params.cursor.empty() ? Asks::first_tools : Asks::more_tools;
+    default:
+      return Asks::other;
+  }
+}
+
 }  // namespace
 
 void HttpLink::handle(const order::StartChild& order, Now now) {
@@ -32,11 +50,14 @@ void HttpLink::handle(const order::StartChild& order, Now now) {
   become_idle();
   gen_ = order.gen;
   state_ = State::connecting;
-  if (has_process() && process_gen_ != gen_) {
-    process_orders_.push_back(order::RenumberChild{process_gen_, gen_});
+  if (has_process()) {
+    if (process_gen_ != gen_) process_orders_.push_back(order::RenumberChild{process_gen_, gen_});
     process_gen_ = gen_;
+    keeps_process_ = false;
+    has_served_ = true;
+    begin_launching();
+    tell(fact::ChildStarted{gen_, pid_});
   }
-  keeps_process_ = false;
   connect();
 }
 
@@ -46,20 +67,21 @@ void HttpLink::handle(const order::SendToChild& order, Now now) {
   OwnedLine line(order.line.text());
   // What comes while the child is being lost is refused with the rest.
   const bool is_there = state_ != State::idle && state_ != State::leaving;
-  if (is_there) take_line(std::move(line));
+  if (is_there) {
+    take_line(std::move(line));
+  } else {
+    refuse_late(std::move(line));
+  }
   advance();
 }
 
 void HttpLink::handle(const order::CloseChildInput& order, Now now) {
   now_ = now;
   if (order.gen != gen_) return;
+  if (exit_) tell_exit();
   const bool leaves_process = !has_process() || (order.is_at_end && !options_.ends_daemon);
   if (!leaves_process) process_orders_.push_back(order);
-  if (state_ == State::connecting) {
-    const Generation gen = gen_;
-    become_idle();
-    tell(fact::ChildStartFailed{gen, "it is not wanted any more", false, false, Milliseconds{}});
-  } else if (state_ == State::up || state_ == State::losing || state_ == State::launching) {
+  if (state_ == State::up || state_ == State::losing || state_ == State::launching) {
     leave(leaves_process);
   }
 }
@@ -104,8 +126,8 @@ void HttpLink::handle_timeout(Now now) {
   for (HttpExchange& exchange : due) send(std::move(exchange));
   if (is_due(connect_at_, now)) connect();
   if (is_due(judge_at_, now)) judge();
-  if (is_due(probe_by_, now)) give_up_probe();
   if (is_due(exit_by_, now)) exit_by_.reset();
+  give_up_late();
   advance();
 }
 
@@ -113,8 +135,8 @@ std::optional<Instant> HttpLink::next_timeout() const {
   std::optional<Instant> first = deadline_;
   earlier(first, connect_at_);
   earlier(first, judge_at_);
-  earlier(first, probe_by_);
   earlier(first, exit_by_);
+  for (const auto& [id, exchange] : exchanges_) earlier(first, exchange.over_by);
   for (const Later& later : later_) earlier(first, later.at);
   return first;
 }
@@ -127,7 +149,11 @@ std::optional<order::Log> HttpLink::poll_log() { return pop(logs_); }
 
 std::optional<Fact> HttpLink::poll_fact() {
   auto told = pop(facts_);
-  if (!told) return std::nullopt;
+  // The memory of a long line is not kept until the next one.
+  if (!told) {
+    told_ = {};
+    return std::nullopt;
+  }
   told_ = *std::move(told);
   const Line line = told_.line.line();
   if (auto* const said = std::get_if<fact::ChildLine>(&told_.fact)) {
@@ -147,7 +173,9 @@ void HttpLink::tell_line(OwnedLine line) {
   facts_.push_back({fact::ChildLine{gen_, {}, false}, std::move(line)});
 }
 
-void HttpLink::log(Level level, std::string text) { logs_.push_back({level, std::move(text)}); }
+void HttpLink::log(Level level, std::string text) {
+  logs_.push_back({level, masked(std::move(text))});
+}
 
 void HttpLink::take_line(OwnedLine line) {
   const Message* const message = reader_.read(line.line());
@@ -156,28 +184,34 @@ void HttpLink::take_line(OwnedLine line) {
     cancel(*message, std::move(line));
     return;
   }
-  const bool is_request = message->kind == Message::Kind::request;
-  // Progress of the client belongs to a question of the server, as its answer does.
-  const bool is_about_question = message->kind == Message::Kind::result ||
-                                 message->kind == Message::Kind::error ||
-                                 message->method == Method::progress;
+  // A ping asks whether the daemon lives, and not whether it is busy. Progress of the client
+  // belongs to a question of the server, as its answer does.
+  const bool is_urgent = message->kind == Message::Kind::result ||
+                         message->kind == Message::Kind::error ||
+                         message->method == Method::progress || message->method == Method::ping;
   HttpExchange exchange = as_exchange(*message, std::move(line));
-  if (is_about_question) {
-    express_.push_back(std::move(exchange));
-  } else {
-    outbox_.push_back({std::move(exchange), is_request});
+  if (outbox_.size() + express_.size() + exchange.line.size() > limits::kHttpOutboxMax) {
+    answer_error(exchange, fmt::format("{} bytes already wait for their turn at the server, so "
+                                       "this was not accepted; try again later",
+                                       outbox_.size() + express_.size()));
+    return;
   }
+  (is_urgent ? express_ : outbox_).push_back(std::move(exchange));
+}
+
+HttpExchange HttpLink::new_exchange(Kind kind) const {
+  HttpExchange exchange;
+  exchange.kind = kind;
+  exchange.target = target_.empty() ? options_.url.target : target_;
+  return exchange;
 }
 
 HttpExchange HttpLink::as_exchange(const Message& message, OwnedLine line) {
-  HttpExchange exchange;
-  exchange.kind = message.kind == Message::Kind::request ? Kind::request : Kind::notification;
+  HttpExchange exchange =
+      new_exchange(message.kind == Message::Kind::request ? Kind::request : Kind::notification);
   exchange.id = message.id;
-  exchange.is_opening = message.method == Method::initialize;
-  exchange.is_listen = message.method == Method::subscriptions_listen;
+  exchange.asks = asked_by(message);
   exchange.is_stateless = message.params.has_envelope();
-  exchange.lists_tools = message.method == Method::tools_list;
-  exchange.lists_first_tools = exchange.lists_tools && message.params.cursor.empty();
   if (exchange.is_stateless) {
     envelope_ = envelope_of(message.params);
     exchange.mirrored = mirrored_headers(message);
@@ -187,49 +221,45 @@ HttpExchange HttpLink::as_exchange(const Message& message, OwnedLine line) {
       }
     }
   }
-  exchange.target = target_.empty() ? options_.url.target : target_;
   exchange.line = std::move(line);
   return exchange;
 }
 
 /// A request that has not been sent needs no cancellation. A client of the stateless revision
-/// cancels by closing the stream of the response.
+/// cancels by closing the stream of the response. In a session the response may still bring other
+/// messages, so it has a moment to end.
 void HttpLink::cancel(const Message& message, OwnedLine line) {
   const std::string id(message.params.request_id);
-  const auto waits = std::find_if(outbox_.begin(), outbox_.end(), [&](const Waiting& waiting) {
-    return waiting.is_request && same_id(waiting.exchange.id, id);
-  });
-  if (waits != outbox_.end()) {
-    outbox_.erase(waits);
-    return;
-  }
+  if (outbox_.erase(id)) return;
   const auto is_meant = [&](const HttpExchange& exchange) {
     return exchange.kind == Kind::request && !exchange.has_answer && same_id(exchange.id, id);
   };
-  std::erase_if(later_, [&](const Later& later) {
-    return later.exchange.is_stateless && is_meant(later.exchange);
-  });
+  std::erase_if(later_, [&](const Later& later) { return is_meant(later.exchange); });
+  std::erase_if(unjudged_, [&](const auto& entry) { return is_meant(entry.first); });
   for (auto it = exchanges_.begin(); it != exchanges_.end(); ++it) {
     if (!is_meant(it->second)) continue;
-    if (!it->second.is_stateless) break;
+    if (!it->second.is_stateless) {
+      it->second.is_cancelled = true;
+      it->second.over_by = now_.steady + limits::kHttpUselessWait;
+      break;
+    }
     orders_.push_back(order::HttpAbort{it->first});
     exchanges_.erase(it);
     return;
   }
   // The session is that of an earlier revision, or the request has its answer already.
   if (!session_id_.empty() || !protocol_version_.empty()) {
-    HttpExchange exchange;
-    exchange.kind = Kind::notification;
-    exchange.target = target_.empty() ? options_.url.target : target_;
+    HttpExchange exchange = new_exchange(Kind::notification);
     exchange.line = std::move(line);
     express_.push_back(std::move(exchange));
   }
 }
 
-/// How many requests have no answer yet, but for those that are streams.
+/// How many requests still have an answer to come, but for those that are streams.
 std::size_t HttpLink::request_count() const {
   const auto counts = [](const HttpExchange& exchange) {
-    return exchange.kind == Kind::request && !exchange.is_listen && !exchange.has_answer;
+    return exchange.kind == Kind::request && !exchange.is_listen() && !exchange.has_answer &&
+           !exchange.is_cancelled;
   };
   const auto sent = std::count_if(exchanges_.begin(), exchanges_.end(),
                                   [&](const auto& entry) { return counts(entry.second); });
@@ -244,12 +274,7 @@ void HttpLink::advance() {
   if (state_ == State::up) send_what_may();
   if (state_ != State::losing && state_ != State::dying) return;
   // Nothing that was not sent had an effect.
-  for (auto& waiting : std::exchange(outbox_, {})) {
-    if (waiting.is_request) {
-      refuse(std::move(waiting.exchange), lost_.why, {});
-    }
-  }
-  express_.clear();
+  refuse_unsent(lost_.why);
   if (request_count() > 0 || exit_by_) return;
   if (state_ == State::losing) {
     finish_losing();
@@ -259,28 +284,32 @@ void HttpLink::advance() {
   }
 }
 
-void HttpLink::send_what_may() {
-  const auto holds = [this] {
-    const auto is_held_for = [](const HttpExchange& exchange) {
-      return exchange.kind == Kind::notification || exchange.kind == Kind::probe;
-    };
-    return std::any_of(exchanges_.begin(), exchanges_.end(),
-                       [&](const auto& entry) { return is_held_for(entry.second); }) ||
-           std::any_of(later_.begin(), later_.end(),
-                       [&](const Later& later) { return is_held_for(later.exchange); });
+/// Whether what was sent must be taken before anything else is sent.
+bool HttpLink::holds() const {
+  const auto is_held_for = [](const HttpExchange& exchange) {
+    return exchange.kind == Kind::probe ||
+           (exchange.kind == Kind::notification && !is_success(exchange.status));
   };
-  if (!express_.empty() && !holds()) send(*pop(express_));
-  while (!outbox_.empty() && !holds()) {
-    Waiting& next = outbox_.front();
-    if (next.is_request && must_probe()) {
+  return std::any_of(exchanges_.begin(), exchanges_.end(),
+                     [&](const auto& entry) { return is_held_for(entry.second); }) ||
+         std::any_of(later_.begin(), later_.end(),
+                     [&](const Later& later) { return is_held_for(later.exchange); });
+}
+
+void HttpLink::send_what_may() {
+  while (!express_.is_empty() && !holds()) send(express_.pop_front());
+  while (!outbox_.is_empty() && !holds()) {
+    HttpExchange& next = outbox_.front();
+    const bool is_request = next.kind == Kind::request;
+    if (is_request && must_probe()) {
       probe();
       return;
     }
     const bool has_room =
-        !next.is_request || next.exchange.is_listen || request_count() < limits::kHttpRequestsMax;
+        !is_request || next.is_listen() || request_count() < limits::kHttpRequestsMax;
     if (!has_room) return;
-    if (next.exchange.has_new_headers) refresh_headers(next.exchange);
-    send(std::move(pop(outbox_)->exchange));
+    if (next.has_new_headers) refresh_headers(next);
+    send(outbox_.pop_front());
   }
 }
 
@@ -293,6 +322,10 @@ void HttpLink::send(HttpExchange exchange) {
   order.headers = headers_for(exchange);
   if (order.method == Verb::post) order.body = exchange.line.text();
   order.listener = listener_;
+  exchange.over_by.reset();
+  if (exchange.kind == Kind::notification) exchange.over_by = now_.steady + limits::kHttpTakenWait;
+  // What waits for the probe then goes on.
+  if (exchange.kind == Kind::probe) exchange.over_by = now_.steady + limits::kToolsListWait;
   exchange.status = 0;
   exchange.body.clear();
   exchange.body_cut = 0;
@@ -314,15 +347,18 @@ std::vector<HttpHeader> HttpLink::headers_for(const HttpExchange& exchange) cons
     headers.push_back({"Content-Type", "application/json"});
     headers.push_back({"Accept", "application/json, text/event-stream"});
   }
-  if (!exchange.is_opening && !session_id_.empty()) {
+  if (!exchange.is_opening() && !exchange.is_stateless && !session_id_.empty()) {
     headers.push_back({"Mcp-Session-Id", session_id_});
   }
-  if (!exchange.is_opening && !exchange.is_stateless && !protocol_version_.empty()) {
+  if (!exchange.is_opening() && !exchange.is_stateless && !protocol_version_.empty()) {
     headers.push_back({"MCP-Protocol-Version", protocol_version_});
   }
   headers.insert(headers.end(), exchange.mirrored.begin(), exchange.mirrored.end());
-  headers.push_back({"User-Agent", "mcp-sitter/" + options_.sitter_version});
   headers.insert(headers.end(), options_.headers.begin(), options_.headers.end());
+  const bool names_agent = std::any_of(
+      options_.headers.begin(), options_.headers.end(),
+      [](const HttpHeader& header) { return ascii_lower(header.name) == "user-agent"; });
+  if (!names_agent) headers.push_back({"User-Agent", "mcp-sitter/" + options_.sitter_version});
   return headers;
 }
 
@@ -338,16 +374,14 @@ void HttpLink::begin_session(std::string id) {
   });
   has_asked_stream_ = false;
   had_stream_ = false;
-  stream_wait_ = {};
 }
 
-/// Opens the stream on which the daemon speaks without being asked.
-void HttpLink::open_stream() {
+/// Opens the stream on which the daemon speaks without being asked. The client's first notification
+/// says that the session is open.
+void HttpLink::open_stream_once() {
+  if (state_ != State::up || protocol_version_.empty() || has_asked_stream_) return;
   has_asked_stream_ = true;
-  HttpExchange exchange;
-  exchange.kind = Kind::stream;
-  exchange.target = target_.empty() ? options_.url.target : target_;
-  send(std::move(exchange));
+  send(new_exchange(Kind::stream));
 }
 
 void HttpLink::begin_losing(fact::ChildLost::Of of, std::string why) {
@@ -362,9 +396,15 @@ void HttpLink::begin_losing(fact::ChildLost::Of of, std::string why) {
 }
 
 void HttpLink::finish_losing() {
+  if (exit_) {
+    tell_exit();
+    return;
+  }
   fact::ChildLost lost = std::move(lost_);
   lost.gen = gen_;
-  keeps_process_ = has_process();
+  keeps_process_ = keeps_process_ || has_process();
+  // What the daemon has asked for does not concern the next one.
+  try_again_at_ = {};
   become_idle();
   tell(std::move(lost));
 }
@@ -372,29 +412,52 @@ void HttpLink::finish_losing() {
 /// The child is taken down: what it does is given up, and its session is ended. Unless it is left,
 /// a process of ours then ends as any other.
 void HttpLink::leave(bool leaves_process) {
-  const bool has_session = !session_id_.empty() && !options_.keeps_session;
-  const bool is_there = state_ == State::up;
-  keeps_process_ = leaves_process && has_process();
+  const bool ends_session = state_ == State::up && !session_id_.empty() && !options_.keeps_session;
+  if (leaves_process) keeps_process_ = has_process();
+  refuse_unsent("it was not sent");
   abort_all();
   lost_ = {};
-  if (!has_session || !is_there) {
-    if (leaves_process) finish_losing();
+  if (leaves_process && !ends_session) {
+    finish_losing();
     return;
   }
   state_ = State::leaving;
+  deadline_.reset();
+  connect_at_.reset();
+  exit_by_.reset();
   if (leaves_process) deadline_ = now_.steady + limits::kHttpEndWait;
-  HttpExchange exchange;
-  exchange.kind = Kind::end;
-  exchange.target = target_.empty() ? options_.url.target : target_;
-  send(std::move(exchange));
+  if (ends_session) send(new_exchange(Kind::end));
 }
 
 void HttpLink::abort_all() {
   for (const auto& [id, exchange] : exchanges_) orders_.push_back(order::HttpAbort{id});
   exchanges_.clear();
-  outbox_.clear();
-  express_.clear();
+  outbox_.take_all();
+  express_.take_all();
   later_.clear();
+}
+
+/// Gives up the exchanges that have not ended in time. Nobody waits for what they might bring.
+void HttpLink::give_up_late() {
+  std::vector<ExchangeId> late;
+  for (const auto& [id, exchange] : exchanges_) {
+    if (is_due(exchange.over_by, now_)) late.push_back(id);
+  }
+  for (const ExchangeId id : late) {
+    const auto it = exchanges_.find(id);
+    if (it == exchanges_.end()) continue;
+    const HttpExchange& exchange = it->second;
+    if (exchange.status != 0 && !is_success(exchange.status)) {
+      end_early(id);
+      continue;
+    }
+    if (exchange.kind == Kind::notification && exchange.status == 0) {
+      log(Level::warn, fmt::format("the server has not taken a notification or an answer within {}",
+                                   duration_text(limits::kHttpTakenWait)));
+    }
+    orders_.push_back(order::HttpAbort{id});
+    exchanges_.erase(it);
+  }
 }
 
 void HttpLink::become_idle() {
@@ -404,25 +467,25 @@ void HttpLink::become_idle() {
   connect_at_.reset();
   judge_at_.reset();
   exit_by_.reset();
-  probe_by_.reset();
+  exit_.reset();
   unjudged_.clear();
   session_id_.clear();
   protocol_version_.clear();
   tool_headers_.clear();
   last_tools_.clear();
-  doubts_lists_ = false;
+  doubt_ = Doubt::none;
   listener_ = kNoListener;
   target_.clear();
   has_asked_stream_ = false;
   had_stream_ = false;
-  stream_wait_ = {};
+  is_heard_ = false;
 }
 
 /// How long to wait before the daemon is tried again. A daemon on this machine is back soon. What
 /// is refused before that belongs to the same try.
 Milliseconds HttpLink::next_wait(Milliseconds asked) {
-  if (now_.steady < try_again_at_) {
-    return std::chrono::duration_cast<Milliseconds>(try_again_at_ - now_.steady);
+  if (now_.steady < try_again_at_ && now_.steady + asked <= try_again_at_) {
+    return std::chrono::ceil<Milliseconds>(try_again_at_ - now_.steady);
   }
   const Milliseconds most =
       options_.url.is_loopback() ? limits::kHttpLoopbackWaitMax : limits::kHttpConnectWaitMax;

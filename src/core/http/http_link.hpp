@@ -12,9 +12,11 @@
 
 #include "core/http/http_exchange.hpp"
 #include "core/http/mcp_headers.hpp"
+#include "core/http/outbox.hpp"
 #include "core/http/session_loss.hpp"
 #include "core/http/url.hpp"
 #include "core/wire/message.hpp"
+#include "core/wire/protocol.hpp"
 #include "sitter/fact.hpp"
 #include "sitter/generation.hpp"
 #include "sitter/http.hpp"
@@ -88,48 +90,58 @@ class HttpLink {
     leaving,     ///< the child is taken down, and the session is being ended
   };
   using Kind = HttpExchange::Kind;
+  using Asks = HttpExchange::Asks;
   using Exchanges = std::map<ExchangeId, HttpExchange>;
 
-  /// A line that has not been sent yet.
-  struct Waiting {
-    HttpExchange exchange;
-    bool is_request = false;
+  /// Why the daemon must list its tools before anything else.
+  enum class Doubt : std::uint8_t {
+    none,
+    daemon,   ///< it may be another daemon than before
+    headers,  ///< it has refused a request because of its headers
   };
 
   // http_link.cpp: the child and its lines
   void take_line(OwnedLine line);
   void cancel(const Message& message, OwnedLine line);
   void send_what_may();
+  bool holds() const;
   void send(HttpExchange exchange);
+  HttpExchange new_exchange(HttpExchange::Kind kind) const;
   HttpExchange as_exchange(const Message& message, OwnedLine line);
-  void refresh_headers(HttpExchange& exchange);
   std::vector<HttpHeader> headers_for(const HttpExchange& exchange) const;
   void begin_session(std::string id);
-  void open_stream();
-  void resume(HttpExchange exchange);
+  void open_stream_once();
   void begin_losing(fact::ChildLost::Of of, std::string why);
   void finish_losing();
   void leave(bool leaves_process);
   void become_idle();
   void abort_all();
+  void give_up_late();
   void advance();
   std::size_t request_count() const;
   Milliseconds next_wait(Milliseconds asked = {});
 
   // http_link_probe.cpp: whether a daemon that keeps no session is still the same
-  bool must_probe() const { return doubts_lists_ && !last_tools_.empty(); }
+  bool must_probe() const {
+    return doubt_ == Doubt::headers || (doubt_ == Doubt::daemon && !last_tools_.empty());
+  }
   void probe();
   void note_tools(std::string_view result);
   static std::string envelope_of(const Message::Params& params);
-  void give_up_probe();
+  void refresh_headers(HttpExchange& exchange);
   void on_probed(const HttpExchange& exchange);
   void on(const fact::HttpIdleClosed& fact);
 
   // http_link_process.cpp: the process of a daemon that was started here
   bool has_process() const { return pid_ != 0; }
   void connect();
+  void begin_launching();
   void on_connected(ListenerId listener);
   void on_not_connected(std::string reason);
+  void connect_anew();
+  void tell_exit();
+  void leave_process();
+  void lose_process();
   void judge_later(HttpExchange exchange, std::string why);
   void judge();
   void on_left();
@@ -140,8 +152,11 @@ class HttpLink {
   void on(const fact::HttpBytes& fact);
   void on(const fact::HttpEnded& fact);
   void on(const fact::HttpFailed& fact);
+  void end_early(ExchangeId id);
   void take_events(ExchangeId id);
-  void take_message(HttpExchange& exchange, std::string data);
+  void take_text(HttpExchange& exchange, std::string text);
+  void take_message(HttpExchange& exchange, const Message* message, OwnedLine line);
+  void note_answer_elsewhere(const Message& message);
   std::optional<std::string> without_invalid_tools(const Message& message, Line line);
   void on_response(HttpExchange exchange);
   void on_body(HttpExchange& exchange);
@@ -149,6 +164,7 @@ class HttpLink {
   void on_stream_ended(HttpExchange exchange);
   void on_unreachable(HttpExchange exchange, const fact::HttpFailed& fact);
   void on_broken(HttpExchange exchange, std::string why);
+  void take_up_later(HttpExchange exchange, Milliseconds at_least = {});
 
   // http_link_refusals.cpp: what was not carried out, or perhaps
   SessionLoss loss_in(const HttpExchange& exchange) const;
@@ -160,8 +176,12 @@ class HttpLink {
   void refuse(HttpExchange exchange, std::string why, std::optional<Milliseconds> again_after,
               bool is_unknown_session = false);
   void refuse_waiting(const std::string& why, Milliseconds again_after);
+  void refuse_unsent(const std::string& why);
+  void refuse_late(OwnedLine line);
   void lose(HttpExchange exchange, std::string why);
-  void answer_error(const HttpExchange& exchange, std::string_view message);
+  void answer_error(const HttpExchange& exchange, std::string_view message,
+                    ErrorCode code = ErrorCode::internal_error);
+  std::string masked(std::string text) const;
 
   void tell(Fact fact) { facts_.push_back({std::move(fact), {}}); }
   void tell_line(OwnedLine line);
@@ -195,22 +215,21 @@ class HttpLink {
   /// The tools as the daemon has listed them last, raw, and the envelope with which it was asked.
   std::string last_tools_;
   std::string envelope_;
-  /// The daemon may be another than before, so it must list its tools before anything else.
-  bool doubts_lists_ = false;
+  Doubt doubt_ = Doubt::none;
   Instant next_probe_{};
-  /// When the probe that is under way is given up.
-  std::optional<Instant> probe_by_;
+  /// Whether this child has answered anything. Until then, a connection shows little: something
+  /// between may accept it for a daemon that is away.
+  bool is_heard_ = false;
   /// Whether the stream of the session was asked for, and whether it was ever there.
   bool has_asked_stream_ = false;
   bool had_stream_ = false;
-  Milliseconds stream_wait_{};
 
   std::uint64_t last_exchange_ = 0;
   Exchanges exchanges_;
-  /// In the order of the client. Answers and cancellations have a queue of their own, because a
-  /// request that has its turn later may be what they belong to.
-  std::deque<Waiting> outbox_;
-  std::deque<HttpExchange> express_;
+  /// Answers, cancellations and pings have an outbox of their own. A request that has its turn
+  /// later may be what an answer belongs to.
+  Outbox outbox_;
+  Outbox express_;
   std::vector<Later> later_;
   int failures_ = 0;
   Instant try_again_at_{};
@@ -219,8 +238,14 @@ class HttpLink {
   /// the shell knows it by.
   std::int64_t pid_ = 0;
   Generation process_gen_ = kNoGeneration;
-  /// The session was lost and not the process.
+  /// From when on the requests that wait for the process are told why.
+  Instant patience_end_{};
+  /// The session was lost and not the process, or the process has left the server behind.
   bool keeps_process_ = false;
+  /// The process has had a session before that of this child.
+  bool has_served_ = false;
+  /// The process has exited, and it is being found out whether that is the end of the server.
+  std::optional<fact::ChildExited> exit_;
   std::optional<Instant> connect_at_;
   /// Requests whose connection has ended. Perhaps the process has exited, which is seen soon.
   std::vector<std::pair<HttpExchange, std::string>> unjudged_;

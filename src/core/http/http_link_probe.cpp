@@ -31,21 +31,22 @@ std::string HttpLink::envelope_of(const Message::Params& params) {
   return envelope;
 }
 
-/// A daemon that keeps no session, and whose process cannot be seen, may have restarted if it has
-/// closed a connection. The tools that it lists then show whether it is another program.
+/// A daemon that keeps no session may have restarted if it has closed a connection. The system does
+/// not show that everywhere, and not if both processes listen at one socket. The tools that the
+/// daemon lists then show whether it is another program.
 void HttpLink::on(const fact::HttpIdleClosed&) {
   if (state_ != State::up || !session_id_.empty() || now_.steady < next_probe_) return;
   next_probe_ = now_.steady + limits::kHttpProbeInterval;
-  doubts_lists_ = true;
+  doubt_ = Doubt::daemon;
 }
 
 void HttpLink::note_tools(std::string_view result) {
   const std::string_view tools = member(result, "tools");
-  if (tools.size() <= limits::kListBytesMax) last_tools_ = tools;
+  last_tools_ = tools.size() <= limits::kListBytesMax ? tools : std::string_view();
 }
 
 void HttpLink::probe() {
-  doubts_lists_ = false;
+  doubt_ = Doubt::none;
   const std::string params =
       envelope_.empty() ? std::string() : fmt::format(R"json({{"_meta":{{{}}}}})json", envelope_);
   OwnedLine line(request_line(kProbeId, method_name(Method::tools_list), params));
@@ -53,29 +54,18 @@ void HttpLink::probe() {
   if (message == nullptr) return;
   HttpExchange exchange = as_exchange(*message, OwnedLine(line.text()));
   exchange.kind = Kind::probe;
-  probe_by_ = now_.steady + limits::kToolsListWait;
   send(std::move(exchange));
-}
-
-/// What waits for the probe goes on.
-void HttpLink::give_up_probe() {
-  probe_by_.reset();
-  std::erase_if(exchanges_, [this](const auto& entry) {
-    if (entry.second.kind != Kind::probe) return false;
-    orders_.push_back(order::HttpAbort{entry.first});
-    return true;
-  });
 }
 
 /// The answer to the probe has come, or is lost, which shows nothing.
 void HttpLink::on_probed(const HttpExchange& exchange) {
-  probe_by_.reset();
   const OwnedLine line(as_wire_line(exchange.body));
   const Message* const message = reader_.read(line.line());
   if (message == nullptr || message->kind != Message::Kind::result) return;
   if (exchange.is_stateless) tool_headers_.learn(message->result);
   const std::string_view tools = member(message->result, "tools");
-  if (tools.empty() || json_same(tools, last_tools_)) return;
+  if (last_tools_.empty()) note_tools(message->result);
+  if (tools.empty() || last_tools_.empty() || json_same(tools, last_tools_)) return;
   begin_losing(Of::connection, "it lists other tools than before");
 }
 

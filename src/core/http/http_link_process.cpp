@@ -5,6 +5,16 @@
 
 namespace sitter {
 
+using Of = fact::ChildLost::Of;
+
+namespace {
+
+bool has_succeeded(const fact::ChildExited& exit) {
+  return !exit.status.by_signal() && exit.status.code == 0;
+}
+
+}  // namespace
+
 void HttpLink::connect() {
   connect_at_.reset();
   HttpExchange exchange;
@@ -14,21 +24,43 @@ void HttpLink::connect() {
   orders_.push_back(order::HttpConnect{id});
 }
 
+void HttpLink::begin_launching() {
+  state_ = State::launching;
+  patience_end_ = now_.steady + limits::kHttpLaunchPatience;
+}
+
 void HttpLink::on_connected(ListenerId listener) {
+  if (exit_) {
+    const bool is_another = state_ == State::launching || listener == listener_;
+    is_another&& state_ != State::losing ? leave_process() : tell_exit();
+    return;
+  }
   listener_ = listener;
   if (state_ == State::connecting) tell(fact::ChildStarted{gen_, pid_});
   if (state_ == State::connecting || state_ == State::launching) state_ = State::up;
 }
 
 void HttpLink::on_not_connected(std::string reason) {
-  if (state_ == State::launching) {
+  const bool may_come = state_ == State::launching && (!exit_ || has_succeeded(*exit_));
+  if (exit_ && has_served_ && state_ == State::launching) {
+    lose_process();
+  } else if (exit_ && !may_come) {
+    tell_exit();
+  } else if (state_ == State::launching) {
+    if (now_.steady >= patience_end_) refuse_waiting(reason, limits::kHttpConnectWaitMin);
     connect_at_ = now_.steady + limits::kHttpLaunchedWait;
-  } else if (state_ == State::connecting && options_.may_start && !has_process()) {
+  } else if (state_ == State::connecting && options_.may_start) {
+    // What an earlier start command has left behind does not serve any more.
+    if (process_gen_ != kNoGeneration) {
+      process_orders_.push_back(order::ReleaseChild{process_gen_});
+    }
     process_gen_ = gen_;
     keeps_process_ = false;
+    has_served_ = false;
     process_orders_.push_back(order::StartChild{gen_});
   } else if (state_ == State::connecting) {
-    tell(fact::ChildStartFailed{gen_, std::move(reason), false, false, next_wait()});
+    tell(fact::ChildStartFailed{
+        .gen = gen_, .reason = std::move(reason), .again_after = next_wait()});
   }
 }
 
@@ -36,7 +68,7 @@ void HttpLink::handle(const fact::ChildStarted& fact, Now now) {
   now_ = now;
   if (fact.gen != gen_) return;
   pid_ = fact.pid;
-  state_ = State::launching;
+  begin_launching();
   tell(fact);
   connect();
 }
@@ -54,6 +86,7 @@ void HttpLink::handle(const fact::ChildExited& fact, Now now) {
   now_ = now;
   if (fact.gen != process_gen_) return;
   pid_ = 0;
+  if (keeps_process_) tell(fact);
   // No child is up whose end this could be.
   if (keeps_process_ || state_ == State::connecting) {
     process_orders_.push_back(order::ReleaseChild{process_gen_});
@@ -61,7 +94,29 @@ void HttpLink::handle(const fact::ChildExited& fact, Now now) {
     keeps_process_ = false;
     return;
   }
-  tell(fact);
+  exit_ = fact;
+  const bool may_be_another =
+      state_ == State::launching || (state_ == State::up && listener_ != kNoListener);
+  if (may_be_another) {
+    connect_anew();
+  } else {
+    tell_exit();
+  }
+}
+
+/// The process has exited, and perhaps another one listens. What was found out before says nothing.
+void HttpLink::connect_anew() {
+  std::erase_if(exchanges_, [this](const auto& entry) {
+    if (entry.second.kind != Kind::connect) return false;
+    orders_.push_back(order::HttpAbort{entry.first});
+    return true;
+  });
+  connect();
+}
+
+/// The exit is the end of the child.
+void HttpLink::tell_exit() {
+  tell(*std::exchange(exit_, {}));
   // The end of the child answers what waits for this exit.
   unjudged_.clear();
   judge_at_.reset();
@@ -74,6 +129,33 @@ void HttpLink::handle(const fact::ChildExited& fact, Now now) {
     state_ = State::dying;
     advance();
   }
+}
+
+/// Another process listens, so the exit is not the end of the server. The process may have found
+/// the address in use, or it may have left the server in the background.
+void HttpLink::leave_process() {
+  if (has_succeeded(*exit_)) {
+    keeps_process_ = true;
+  } else {
+    process_orders_.push_back(order::ReleaseChild{process_gen_});
+    process_gen_ = kNoGeneration;
+  }
+  exit_.reset();
+  state_ = State::up;
+  judge();
+  begin_losing(Of::connection, "the start command has ended, and another process listens");
+}
+
+/// A process has lost its session and has exited before it gave another one, as a daemon does that
+/// shuts down. The exit is no failed start of the child that was to get the session.
+void HttpLink::lose_process() {
+  process_orders_.push_back(order::ReleaseChild{process_gen_});
+  process_gen_ = kNoGeneration;
+  const fact::ChildExited exit = *std::exchange(exit_, {});
+  refuse_unsent("its process has ended");
+  become_idle();
+  tell(fact::ChildLost{gen_, Of::connection, "its process has ended"});
+  tell(exit);
 }
 
 /// The session of a child that is being taken down has ended.

@@ -28,21 +28,23 @@ bool asks_for_other_headers(const HttpExchange& exchange) {
   return refusal && has_code(refusal->error, ErrorCode::header_mismatch);
 }
 
-/// Whether the daemon behind this status may come back soon. An opening has no effect that could be
-/// doubled.
-bool is_away(int status, bool is_opening) {
+/// Whether the daemon behind this status may come back soon.
+bool is_away(int status, const HttpExchange& exchange) {
   if (status == 503) return true;
-  return is_opening && (status == 404 || status == 502 || status == 504);
+  if (exchange.is_opening() && status == 404) return true;
+  return exchange.has_no_effect() && (status == 502 || status == 504);
 }
 
 }  // namespace
 
 SessionLoss HttpLink::loss_in(const HttpExchange& exchange) const {
   const SessionLoss loss =
-      session_loss({exchange.status, !session_id_.empty() && !exchange.is_opening, exchange.body,
+      session_loss({exchange.status, !session_id_.empty() && !exchange.is_opening(), exchange.body,
                     header_value(exchange.headers, "www-authenticate")});
-  const bool may_have_session = !exchange.is_opening && !exchange.is_stateless;
-  return loss == SessionLoss::gone && !may_have_session ? SessionLoss::none : loss;
+  const bool is_possible = loss == SessionLoss::already_open
+                               ? exchange.is_opening()
+                               : !exchange.is_opening() && !exchange.is_stateless;
+  return is_possible ? loss : SessionLoss::none;
 }
 
 std::string HttpLink::words_for(int status) const {
@@ -54,12 +56,14 @@ void HttpLink::on_refused_status(HttpExchange exchange) {
   const int status = exchange.status;
   const std::string said = words_for(status);
   const SessionLoss loss = loss_in(exchange);
+  const Milliseconds asked = retry_after(header_value(exchange.headers, "retry-after"), now_.wall)
+                                 .value_or(Milliseconds{});
   if (loss == SessionLoss::gone) {
     begin_losing(Of::session, fmt::format("it answers {}", status_line(status)));
     refuse(std::move(exchange), said, {}, true);
   } else if (exchange.kind == Kind::notification && status == 503 && state_ == State::up) {
     // It was not taken, so it still comes before what follows it.
-    const Milliseconds wait = next_wait();
+    const Milliseconds wait = next_wait(asked);
     refuse_waiting(said, wait);
     later_.push_back({now_.steady + wait, std::move(exchange)});
   } else if (exchange.kind == Kind::notification) {
@@ -68,16 +72,15 @@ void HttpLink::on_refused_status(HttpExchange exchange) {
   } else if (loss == SessionLoss::already_open) {
     answer_error(exchange,
                  "the server serves one session only and has one already; restart the server");
-  } else if (is_away(status, exchange.is_opening)) {
-    const auto asked = retry_after(header_value(exchange.headers, "retry-after"), now_.wall);
-    refuse(std::move(exchange), said, next_wait(asked.value_or(Milliseconds{})));
+  } else if (is_away(status, exchange)) {
+    refuse(std::move(exchange), said, next_wait(asked));
   } else if (status == 502 || status == 504) {
     lose(std::move(exchange), said);
   } else if (asks_for_other_headers(exchange)) {
     // The parameters that are repeated in headers may have changed since the tools were listed.
     exchange.has_new_headers = true;
-    outbox_.push_front({std::move(exchange), true});
-    doubts_lists_ = true;
+    outbox_.push_front(std::move(exchange));
+    doubt_ = Doubt::headers;
   } else {
     answer_refused(exchange, said);
   }
@@ -87,8 +90,11 @@ void HttpLink::on_refused_status(HttpExchange exchange) {
 void HttpLink::on_refused_resumption(HttpExchange exchange) {
   const int status = exchange.status;
   const std::string why =
-      fmt::format("the rest of its answer was refused with {}", status_line(status));
-  if (status >= 502 && status <= 504) {
+      is_success(status)
+          ? "the rest of its answer did not come"
+          : fmt::format("the rest of its answer was refused with {}", status_line(status));
+  // With 409, the daemon has not seen yet that the stream is broken.
+  if (is_success(status) || status == 409 || status == 429 || (status >= 502 && status <= 504)) {
     on_broken(std::move(exchange), why);
     return;
   }
@@ -112,7 +118,10 @@ void HttpLink::answer_refused(const HttpExchange& exchange, std::string_view sai
   } else {
     const std::string words =
         body_words(exchange.body, header_value(exchange.headers, "content-type"));
-    answer_error(exchange, words.empty() ? std::string(said) : fmt::format("{}: {}", said, words));
+    const std::string text = words.empty() ? std::string(said) : fmt::format("{}: {}", said, words);
+    // A daemon of an earlier era does not know the request, which the client takes from this code.
+    const bool is_era = exchange.asks == Asks::discovery && exchange.status < 500;
+    answer_error(exchange, text, is_era ? ErrorCode::method_not_found : ErrorCode::internal_error);
   }
 }
 
@@ -121,7 +130,6 @@ void HttpLink::answer_refused(const HttpExchange& exchange, std::string_view sai
 void HttpLink::redirect(HttpExchange exchange) {
   const std::string said = words_for(exchange.status);
   const std::string_view location = header_value(exchange.headers, "location");
-  const std::string shown = brief(location, limits::kAbsenceWhyMax);
   const auto give_up = [&](const std::string& why) {
     if (exchange.kind == Kind::end) {
       on_left();
@@ -132,7 +140,17 @@ void HttpLink::redirect(HttpExchange exchange) {
   Url from = options_.url;
   from.target = exchange.target;
   const auto to = resolve_location(from, location);
-  if (exchange.redirects >= limits::kHttpRedirectsMax) {
+  // What stands behind the path, or before the host, may be secret.
+  const std::string shown =
+      to ? brief(to->shown(), limits::kAbsenceWhyMax) : std::string("that cannot be read");
+  if (state_ == State::losing) {
+    // What is sent again must go to the next child.
+    if (exchange.is_resumed) {
+      lose(std::move(exchange), said);
+    } else {
+      refuse(std::move(exchange), said, {});
+    }
+  } else if (exchange.redirects >= limits::kHttpRedirectsMax) {
     give_up(fmt::format("{} for the {}th time in a row, the last Location: {}", said,
                         exchange.redirects + 1, shown));
   } else if (location.empty()) {
@@ -155,44 +173,76 @@ void HttpLink::redirect(HttpExchange exchange) {
 void HttpLink::refuse(HttpExchange exchange, std::string why,
                       std::optional<Milliseconds> again_after, bool is_unknown_session) {
   if (exchange.kind != Kind::request) return;
+  why = masked(std::move(why));
   facts_.push_back({fact::RequestRefused{gen_, {}, why, again_after, is_unknown_session},
                     std::move(exchange.line)});
   if (again_after) refuse_waiting(why, *again_after);
 }
 
 void HttpLink::refuse_waiting(const std::string& why, Milliseconds again_after) {
-  std::deque<Waiting> kept;
-  for (Waiting& waiting : std::exchange(outbox_, {})) {
-    if (waiting.is_request) {
-      facts_.push_back(
-          {fact::RequestRefused{gen_, {}, why, again_after}, std::move(waiting.exchange.line)});
+  for (HttpExchange& waiting : outbox_.take_all()) {
+    if (waiting.kind == Kind::request) {
+      facts_.push_back({fact::RequestRefused{gen_, {}, why, again_after}, std::move(waiting.line)});
     } else {
-      kept.push_back(std::move(waiting));
+      outbox_.push_back(std::move(waiting));
     }
   }
-  outbox_ = std::move(kept);
 }
 
-/// The request may have been carried out. An opening has no effect that could be doubled, so it is
-/// tried again.
+/// Nothing that was not sent had an effect. Notifications are dropped with their session.
+void HttpLink::refuse_unsent(const std::string& why) {
+  for (Outbox* const box : {&express_, &outbox_}) {
+    for (HttpExchange& waiting : box->take_all()) refuse(std::move(waiting), why, {});
+  }
+}
+
+/// The child has ended, and the bridge does not know it yet. It is told before the end that the
+/// line was not sent.
+void HttpLink::refuse_late(OwnedLine line) {
+  const auto end = std::find_if(facts_.begin(), facts_.end(), [](const Told& told) {
+    return std::holds_alternative<fact::ChildLost>(told.fact);
+  });
+  const Message* const message = reader_.read(line.line());
+  if (end == facts_.end() || message == nullptr || message->kind != Message::Kind::request) return;
+  const std::string why = std::get<fact::ChildLost>(end->fact).why;
+  facts_.insert(end, {fact::RequestRefused{gen_, {}, why}, std::move(line)});
+}
+
+/// The request may have been carried out.
 void HttpLink::lose(HttpExchange exchange, std::string why) {
-  if (exchange.is_opening) {
+  if (exchange.has_no_effect()) {
     refuse(std::move(exchange), std::move(why), next_wait());
     return;
   }
   // Otherwise the end of the child, which follows, says so. What is sent again goes to the next.
   if (state_ == State::losing) return;
-  facts_.push_back({fact::RequestLost{gen_, {}, std::move(why)}, std::move(exchange.line)});
+  facts_.push_back({fact::RequestLost{gen_, {}, masked(std::move(why))}, std::move(exchange.line)});
 }
 
 /// Answers a request with an error of our own; a lost notification is only logged.
-void HttpLink::answer_error(const HttpExchange& exchange, std::string_view message) {
+void HttpLink::answer_error(const HttpExchange& exchange, std::string_view message,
+                            ErrorCode code) {
   if (exchange.kind != Kind::request) {
     log(Level::warn, std::string(message));
     return;
   }
-  tell_line(OwnedLine(error_line(exchange.id, ErrorCode::internal_error,
-                                 fmt::format("{}{}", kOwnErrorPrefix, message))));
+  tell_line(OwnedLine(
+      error_line(exchange.id, code, masked(fmt::format("{}{}", kOwnErrorPrefix, message)))));
+}
+
+/// The text without the values of our own headers. A daemon may repeat what it was sent.
+std::string HttpLink::masked(std::string text) const {
+  for (const HttpHeader& header : options_.headers) {
+    // "Bearer abc" is as secret as "abc".
+    const std::string_view value = header.value;
+    const std::string_view secret = value.substr(value.rfind(' ') + 1);
+    if (secret.size() < limits::kSecretMin) continue;
+    for (std::size_t at = text.find(secret); at != text.npos; at = text.find(secret, at)) {
+      text.replace(at, secret.size(), "***");
+      at += 3;
+    }
+  }
+  return text;
 }
 
 }  // namespace sitter

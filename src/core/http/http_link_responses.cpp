@@ -21,10 +21,14 @@ using Of = fact::ChildLost::Of;
 
 namespace {
 
-bool is_success(int status) { return status >= 200 && status < 300; }
-
 std::string words_of(const HttpExchange& exchange) {
   return body_words(exchange.body, header_value(exchange.headers, "content-type"));
+}
+
+bool is_answer_to(const Message& message, const HttpExchange& exchange) {
+  const bool is_answer =
+      message.kind == Message::Kind::result || message.kind == Message::Kind::error;
+  return is_answer && same_id(message.id, exchange.id);
 }
 
 }  // namespace
@@ -37,6 +41,7 @@ void HttpLink::on(const fact::HttpHead& fact) {
   const auto it = exchanges_.find(fact.exchange);
   if (it == exchanges_.end()) return;
   HttpExchange& exchange = it->second;
+  is_heard_ = true;
   exchange.status = fact.status;
   exchange.headers = fact.headers;
   if (fact.status != 307 && fact.status != 308) exchange.redirects = 0;
@@ -44,9 +49,14 @@ void HttpLink::on(const fact::HttpHead& fact) {
   if (fact.status == 200 && is_event_stream_type(type))
     exchange.events = std::make_unique<SseParser>();
   if (exchange.kind == Kind::stream && exchange.events) had_stream_ = true;
-  if (exchange.is_opening && is_success(fact.status)) {
+  // The head says all that matters, so the body is not waited for without an end.
+  if (exchange.kind == Kind::notification || !is_success(fact.status)) {
+    exchange.over_by = now_.steady + limits::kHttpUselessWait;
+  }
+  if (exchange.is_opening() && is_success(fact.status)) {
     begin_session(std::string(header_value(fact.headers, "mcp-session-id")));
   }
+  if (exchange.kind == Kind::notification && is_success(fact.status)) open_stream_once();
 }
 
 void HttpLink::on(const fact::HttpBytes& fact) {
@@ -58,11 +68,20 @@ void HttpLink::on(const fact::HttpBytes& fact) {
     take_events(fact.exchange);
     return;
   }
+  const bool is_awaited = exchange.kind == Kind::request || exchange.kind == Kind::probe;
   const std::size_t max =
-      is_success(exchange.status) ? limits::kLineMax : limits::kHttpErrorBodyMax;
+      is_awaited && is_success(exchange.status) ? limits::kLineMax : limits::kHttpErrorBodyMax;
   const std::size_t kept = std::min(fact.bytes.size(), max - std::min(max, exchange.body.size()));
   exchange.body.append(fact.bytes.substr(0, kept));
   exchange.body_cut += fact.bytes.size() - kept;
+  if (exchange.body_cut > 0) end_early(fact.exchange);
+}
+
+/// What the response has brought is enough, or all that may come.
+void HttpLink::end_early(ExchangeId id) {
+  auto node = exchanges_.extract(id);
+  orders_.push_back(order::HttpAbort{id});
+  on_response(std::move(node.mapped()));
 }
 
 void HttpLink::take_events(ExchangeId id) {
@@ -73,7 +92,10 @@ void HttpLink::take_events(ExchangeId id) {
     auto event = exchange.events->next();
     // What an earlier part of the stream has said still holds.
     const std::string& event_id = exchange.events->last_event_id();
-    if (!event_id.empty()) exchange.last_event_id = event_id;
+    if (!event_id.empty() && event_id != exchange.last_event_id) {
+      exchange.last_event_id = event_id;
+      exchange.has_event = true;
+    }
     if (const auto retry = exchange.events->retry()) exchange.retry = retry;
     if (!event) return;
     exchange.has_event = true;
@@ -83,38 +105,58 @@ void HttpLink::take_events(ExchangeId id) {
                         std::move(event->head),
                         std::move(event->tail)});
     } else if (event->type.empty() || event->type == "message") {
-      take_message(exchange, std::move(event->data));
+      take_text(exchange, std::move(event->data));
     }
   }
 }
 
-/// A message of the daemon. It may be the answer that the exchange waits for.
-void HttpLink::take_message(HttpExchange& exchange, std::string data) {
-  OwnedLine line(as_wire_line(std::move(data)));
+void HttpLink::take_text(HttpExchange& exchange, std::string text) {
+  OwnedLine line(as_wire_line(std::move(text)));
   if (json_trimmed(line.text()).empty()) return;
-  failures_ = 0;
   const Message* const message = reader_.read(line.line());
-  const bool is_answer = message != nullptr && (message->kind == Message::Kind::result ||
-                                                message->kind == Message::Kind::error);
-  if (is_answer && exchange.kind == Kind::request && same_id(message->id, exchange.id)) {
-    exchange.has_answer = true;
-    if (exchange.is_opening && message->kind == Message::Kind::result) {
-      protocol_version_ = string_value(member(message->result, "protocolVersion"));
-    }
-  }
-  const bool is_clients = exchange.kind == Kind::request;
-  if (is_answer && is_clients && exchange.lists_first_tools) note_tools(message->result);
-  if (is_answer && is_clients && exchange.is_stateless && exchange.lists_tools) {
-    if (auto kept = without_invalid_tools(*message, line.line())) {
-      tell_line(OwnedLine(*std::move(kept)));
-      return;
-    }
+  take_message(exchange, message, std::move(line));
+}
+
+/// A message of the daemon, or a line that is none. It may be the answer that the exchange waits
+/// for.
+void HttpLink::take_message(HttpExchange& exchange, const Message* message, OwnedLine line) {
+  failures_ = 0;
+  try_again_at_ = {};
+  if (message == nullptr || !is_answer_to(*message, exchange)) {
+    if (message != nullptr) note_answer_elsewhere(*message);
+    tell_line(std::move(line));
+    return;
   }
   if (exchange.kind == Kind::probe) {
     exchange.body = line.text();
-  } else {
-    tell_line(std::move(line));
+    return;
   }
+  exchange.has_answer = true;
+  exchange.line = OwnedLine();
+  exchange.over_by = now_.steady + limits::kHttpUselessWait;
+  if (exchange.is_opening() && message->kind == Message::Kind::result) {
+    // It is repeated in a header.
+    const std::string version = string_value(member(message->result, "protocolVersion"));
+    if (is_plain_value(version)) protocol_version_ = version;
+  }
+  if (exchange.asks == Asks::first_tools) note_tools(message->result);
+  const bool lists_tools = exchange.asks == Asks::first_tools || exchange.asks == Asks::more_tools;
+  auto kept = exchange.is_stateless && lists_tools ? without_invalid_tools(*message, line.line())
+                                                   : std::nullopt;
+  tell_line(kept ? OwnedLine(*std::move(kept)) : std::move(line));
+}
+
+/// A daemon may answer a request in another stream than that of the request.
+void HttpLink::note_answer_elsewhere(const Message& message) {
+  const auto note = [&](HttpExchange& exchange) {
+    if (exchange.kind != Kind::request || !is_answer_to(message, exchange)) return;
+    exchange.has_answer = true;
+    exchange.over_by = now_.steady + limits::kHttpUselessWait;
+  };
+  for (auto& [id, exchange] : exchanges_) note(exchange);
+  std::erase_if(later_, [&](const Later& later) {
+    return later.exchange.kind == Kind::request && is_answer_to(message, later.exchange);
+  });
 }
 
 /// Learns which parameters of the tools are repeated in headers. Returns the line without the tools
@@ -165,9 +207,7 @@ void HttpLink::on_response(HttpExchange exchange) {
       break;
     case Kind::notification:
       if (!is_success(exchange.status)) on_refused_status(std::move(exchange));
-      // The session is open from now on.
-      else if (!protocol_version_.empty() && !has_asked_stream_)
-        open_stream();
+      open_stream_once();
       break;
   }
 }
@@ -178,31 +218,34 @@ void HttpLink::on_body(HttpExchange& exchange) {
     answer_error(exchange, too_long_text(exchange.body.size() + exchange.body_cut));
     return;
   }
-  const std::string words = words_of(exchange);
   const std::string_view text = json_trimmed(exchange.body);
   if (text.starts_with('[') && has_json_grammar(text)) {
     for (const std::string_view element : json_elements(text)) {
-      take_message(exchange, std::string(element));
+      take_text(exchange, std::string(element));
     }
-  } else if (const OwnedLine probe{std::string(text)}; reader_.read(probe.line()) != nullptr) {
-    take_message(exchange, std::move(exchange.body));
+  } else {
+    OwnedLine line(as_wire_line(std::move(exchange.body)));
+    const Message* const message = reader_.read(line.line());
+    if (message == nullptr || !is_answer_to(*message, exchange)) exchange.body = line.text();
+    if (message != nullptr) take_message(exchange, message, std::move(line));
   }
   if (exchange.has_answer) return;
-  answer_error(exchange,
-               words.empty()
-                   ? fmt::format("the server answered with {} and without a message",
-                                 status_line(exchange.status))
-                   : fmt::format("the server answered with {}, and this is not the answer: {}",
-                                 status_line(exchange.status), words));
+  const std::string words = words_of(exchange);
+  answer_error(
+      exchange,
+      fmt::format("the server answered with {}, and {}. The request may have been carried out",
+                  status_line(exchange.status),
+                  words.empty() ? "there is no answer" : "this is not the answer: " + words));
 }
 
 void HttpLink::on(const fact::HttpFailed& fact) {
   auto node = exchanges_.extract(fact.exchange);
   if (node.empty()) return;
   HttpExchange exchange = std::move(node.mapped());
-  if (exchange.kind == Kind::probe) probe_by_.reset();
   if (exchange.kind == Kind::end) {
     on_left();
+  } else if (exchange.kind == Kind::connect) {
+    on_not_connected(fact.reason);
   } else if (fact.kind != fact::HttpFailed::Kind::broken) {
     on_unreachable(std::move(exchange), fact);
   } else if (exchange.kind == Kind::stream) {
@@ -211,13 +254,15 @@ void HttpLink::on(const fact::HttpFailed& fact) {
     if (!exchange.has_answer) on_broken(std::move(exchange), fact.reason);
   } else if (exchange.kind == Kind::notification) {
     log(Level::warn, fmt::format("a notification or an answer may be lost: {}", fact.reason));
+    open_stream_once();
   }
 }
 
 /// Nothing of the exchange was sent.
 void HttpLink::on_unreachable(HttpExchange exchange, const fact::HttpFailed& fact) {
-  if (exchange.kind == Kind::connect) {
-    on_not_connected(fact.reason);
+  const bool may_come = exchange.kind == Kind::request && !is_heard_ && state_ == State::up;
+  if (may_come && fact.kind == fact::HttpFailed::Kind::not_connected) {
+    refuse(std::move(exchange), fact.reason, next_wait());
     return;
   }
   const bool is_restarted = fact.kind == fact::HttpFailed::Kind::other_listener;
@@ -232,11 +277,11 @@ void HttpLink::on_unreachable(HttpExchange exchange, const fact::HttpFailed& fac
 
 /// The response ended before its answer. The daemon may still have the rest of it.
 void HttpLink::on_broken(HttpExchange exchange, std::string why) {
+  if (exchange.is_cancelled) return;
   const bool is_empty = exchange.is_resumed && !exchange.has_event;
   exchange.empty_resumes = is_empty ? exchange.empty_resumes + 1 : 0;
-  if (state_ == State::up && exchange.is_listen && exchange.status == 200) {
-    const Milliseconds wait = exchange.retry.value_or(limits::kHttpStreamWaitMin);
-    later_.push_back({now_.steady + wait, std::move(exchange)});
+  if (state_ == State::up && exchange.is_listen()) {
+    take_up_later(std::move(exchange));
     return;
   }
   const bool may_resume = state_ == State::up && !exchange.is_stateless &&
@@ -247,8 +292,19 @@ void HttpLink::on_broken(HttpExchange exchange, std::string why) {
     return;
   }
   exchange.is_resumed = true;
-  const Milliseconds wait = exchange.retry.value_or(limits::kHttpStreamWaitMin);
-  later_.push_back({now_.steady + wait, std::move(exchange)});
+  take_up_later(std::move(exchange));
+}
+
+/// Asks for the stream again after the time that the daemon has asked for. Otherwise the time
+/// doubles as long as nothing comes.
+void HttpLink::take_up_later(HttpExchange exchange, Milliseconds at_least) {
+  if (exchange.has_event) exchange.resume_wait = {};
+  const Milliseconds wait = exchange.retry
+                                ? std::max(*exchange.retry, limits::kHttpRetryMin)
+                                : std::clamp(exchange.resume_wait * 2, limits::kHttpStreamWaitMin,
+                                             limits::kHttpStreamWaitMax);
+  exchange.resume_wait = std::max(wait, at_least);
+  later_.push_back({now_.steady + exchange.resume_wait, std::move(exchange)});
 }
 
 void HttpLink::on_stream_response(HttpExchange exchange) {
@@ -257,11 +313,13 @@ void HttpLink::on_stream_response(HttpExchange exchange) {
     return;
   }
   const int status = exchange.status;
-  stream_wait_ = limits::kHttpStreamWaitMax;
-  if (status == 409 || status == 429 || (status >= 502 && status <= 504)) {
-    later_.push_back({now_.steady + stream_wait_, std::move(exchange)});
-  } else if (status == 404 && had_stream_ && !session_id_.empty()) {
-    begin_losing(Of::session, "it answers 404 Not Found");
+  const bool is_busy = status == 409 || status == 429 || status >= 500;
+  if (had_stream_ && loss_in(exchange) == SessionLoss::gone) {
+    begin_losing(Of::session, fmt::format("it answers {}", status_line(status)));
+  } else if (status != 405 && status != 501 && (had_stream_ || is_busy)) {
+    const auto asked = retry_after(header_value(exchange.headers, "retry-after"), now_.wall);
+    take_up_later(std::move(exchange),
+                  std::max(asked.value_or(Milliseconds{}), limits::kHttpStreamWaitMax));
   } else if (status != 405 && status != 404) {
     log(Level::info, fmt::format("the server gives no stream: {}", status_line(status)));
   }
@@ -269,12 +327,7 @@ void HttpLink::on_stream_response(HttpExchange exchange) {
 
 /// The stream of a session has ended. It is opened again, and goes on where it was.
 void HttpLink::on_stream_ended(HttpExchange exchange) {
-  if (state_ != State::up) return;
-  if (exchange.has_event) stream_wait_ = {};
-  const Milliseconds doubled = std::min(stream_wait_ * 2, limits::kHttpStreamWaitMax);
-  stream_wait_ = std::max(doubled, limits::kHttpStreamWaitMin);
-  const Milliseconds wait = exchange.retry.value_or(stream_wait_);
-  later_.push_back({now_.steady + wait, std::move(exchange)});
+  if (state_ == State::up) take_up_later(std::move(exchange));
 }
 
 }  // namespace sitter

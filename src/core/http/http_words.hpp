@@ -10,6 +10,8 @@
 
 namespace sitter {
 
+constexpr bool is_success(int status) { return status >= 200 && status < 300; }
+
 /// "503 Service Unavailable", or the number alone if it has no registered phrase.
 std::string status_line(int status);
 

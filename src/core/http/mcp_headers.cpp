@@ -49,14 +49,6 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
-/// Whether a header can carry the text as it is. A header cannot carry an empty text in all
-/// libraries, and none carries spaces at its ends.
-bool is_plain(std::string_view text) {
-  const auto is_allowed = [](char c) { return is_visible_ascii(c) || c == ' '; };
-  return !text.empty() && text.front() != ' ' && text.back() != ' ' &&
-         std::all_of(text.begin(), text.end(), is_allowed);
-}
-
 bool looks_encoded(std::string_view text) {
   return text.starts_with(kEncodedPrefix) && text.ends_with(kEncodedSuffix);
 }
@@ -226,17 +218,23 @@ std::vector<HttpHeader> mirrored_headers(const Message& message) {
   std::vector<HttpHeader> headers;
   const std::string version = string_value(message.params.envelope_version);
   // Only names may be encoded. The server refuses what these headers cannot carry.
-  if (!is_plain(version)) return headers;
+  if (!is_plain_value(version)) return headers;
   headers.push_back({"MCP-Protocol-Version", version});
-  if (is_plain(message.method_text)) {
+  if (is_plain_value(message.method_text)) {
     headers.push_back({"Mcp-Method", std::string(message.method_text)});
   }
   if (const auto name = name_of(message)) headers.push_back({"Mcp-Name", encoded_value(*name)});
   return headers;
 }
 
+bool is_plain_value(std::string_view text) {
+  const auto is_allowed = [](char c) { return is_visible_ascii(c) || c == ' '; };
+  return !text.empty() && text.front() != ' ' && text.back() != ' ' &&
+         std::all_of(text.begin(), text.end(), is_allowed);
+}
+
 std::string encoded_value(std::string_view text) {
-  if (is_plain(text) && !looks_encoded(text)) return std::string(text);
+  if (is_plain_value(text) && !looks_encoded(text)) return std::string(text);
   return fmt::format("{}{}{}", kEncodedPrefix, base64(text), kEncodedSuffix);
 }
 
@@ -287,8 +285,9 @@ void ToolHeaders::forget(std::string_view tool) {
 
 void ToolHeaders::remember(std::string tool, std::vector<Param> params) {
   const std::size_t bytes = memory_of(tool, params);
-  const bool has_room =
-      tools_.size() < limits::kHeaderToolsMax && bytes <= limits::kHeaderNamesMax - bytes_;
+  const bool has_room = tools_.size() < limits::kHeaderToolsMax &&
+                        params.size() <= limits::kHeaderParamsMax &&
+                        bytes <= limits::kHeaderNamesMax - bytes_;
   if (params.empty() || !has_room) return;
   bytes_ += bytes;
   tools_.emplace(std::move(tool), std::move(params));

@@ -17,8 +17,11 @@ namespace sitter {
 /// Metadata"). None if the message has no envelope.
 std::vector<HttpHeader> mirrored_headers(const Message& message);
 
-/// A text as the value of such a header: as it is if it is visible ASCII, perhaps with spaces
-/// within, and encoded otherwise.
+/// Whether a header can carry the text as it is: visible ASCII, perhaps with spaces within. Not all
+/// libraries can carry an empty value, and none carries spaces at its ends.
+bool is_plain_value(std::string_view text);
+
+/// A text as the value of such a header: as it is if it is plain, and encoded otherwise.
 std::string encoded_value(std::string_view text);
 
 /// A tool that a client must take out of the list, because an annotation of its parameters breaks

@@ -146,7 +146,7 @@ void SseParser::end_field() {
   if (value_.size() > limits::kEventFieldMax) return;
   if (field_ == Field::type) {
     type_ = value_;
-  } else if (field_ == Field::id && value_.find('\0') == value_.npos) {
+  } else if (field_ == Field::id && std::none_of(value_.begin(), value_.end(), is_control)) {
     id_ = value_;
   } else if (field_ == Field::retry) {
     constexpr auto kMax = static_cast<std::uint64_t>(limits::kHttpWaitMax.count());

@@ -24,6 +24,8 @@ struct Url {
   /// Whether the host is a loopback address, or "localhost" or a name below it (RFC 6761, 6.3).
   bool is_loopback() const;
   std::string text() const { return origin() + target; }
+  /// Without the query, which may be secret.
+  std::string shown() const { return origin() + target.substr(0, target.find('?')); }
 
   friend bool operator==(const Url&, const Url&) = default;
 };

@@ -38,6 +38,11 @@ struct Text {
 constexpr std::string_view kKillBesideRebuild =
     "Stops the server under development; the next request starts it.";
 
+/// What sitter_kill does to a daemon that is not started here.
+constexpr std::string_view kKillOfForeign =
+    "Ends the session with the server under development, not the server, which was started "
+    "elsewhere. The next request opens another session.";
+
 const Text& text_of(Builtin builtin) {
   static const Text kStatus = {
       "Whether the server under development runs, why it ended, how its tools changed.", "{}",
@@ -220,10 +225,13 @@ bool is_for_builds(Builtin builtin) {
   return builtin == Builtin::rebuild || builtin == Builtin::build_log;
 }
 
-std::string definition(Builtin builtin, std::string_view name, std::string_view rebuild) {
+std::string definition(Builtin builtin, std::string_view name, std::string_view rebuild,
+                       bool may_start) {
   const Text& text = text_of(builtin);
   std::string description(text.description);
-  if (builtin == Builtin::kill && !rebuild.empty()) {
+  if (builtin == Builtin::kill && !may_start) {
+    description = kKillOfForeign;
+  } else if (builtin == Builtin::kill && !rebuild.empty()) {
     description = fmt::format("{} After an edit, call {} instead.", kKillBesideRebuild, rebuild);
   }
   return fmt::format(
@@ -235,8 +243,8 @@ std::string definition(Builtin builtin, std::string_view name, std::string_view 
 }
 
 BuiltinNames::BuiltinNames(bool has_build, std::map<Builtin, std::string> chosen,
-                           std::set<Builtin> allowed)
-    : chosen_(std::move(chosen)), allowed_(std::move(allowed)) {
+                           std::set<Builtin> allowed, bool may_start)
+    : chosen_(std::move(chosen)), allowed_(std::move(allowed)), may_start_(may_start) {
   for (const Builtin builtin : kBuiltins) {
     if (builtin != Builtin::call && (has_build || !is_for_builds(builtin))) offer(builtin);
   }
@@ -287,7 +295,8 @@ std::optional<Builtin> BuiltinNames::find(std::string_view name) const {
 std::vector<std::string> BuiltinNames::definitions() const {
   std::vector<std::string> definitions;
   for (const Offered& offered : offered_) {
-    definitions.push_back(definition(offered.builtin, offered.name, name(Builtin::rebuild)));
+    definitions.push_back(
+        definition(offered.builtin, offered.name, name(Builtin::rebuild), may_start_));
   }
   return definitions;
 }
@@ -298,7 +307,9 @@ std::string BuiltinNames::instructions() const {
     if (offers(builtin)) text += fmt::format(" {}{}{}.", before, name(builtin), behind);
   };
   add(Builtin::rebuild, "After an edit, call ", "; it builds and restarts the server");
-  if (offers(Builtin::rebuild)) {
+  if (!may_start_) {
+    text += " After an edit, restart the server where it was started; calls wait for it.";
+  } else if (offers(Builtin::rebuild)) {
     add(Builtin::kill, "", " stops the server; the next call starts it again");
   } else {
     add(Builtin::kill, "After an edit, call ", "; the next call starts the new code");
@@ -337,6 +348,9 @@ std::string BuiltinNames::start_clause() const {
   }
   const std::string shows =
       first_name({Builtin::status, Builtin::child_stderr, Builtin::binary_info});
+  if (!shows.empty() && !may_start_) {
+    return fmt::format("call {}: it tries again to open the session", shows);
+  }
   if (!shows.empty()) {
     return fmt::format("call {}: it starts the server if the server's files have changed", shows);
   }

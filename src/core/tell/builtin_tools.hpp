@@ -21,8 +21,10 @@
 namespace sitter {
 
 /// The raw JSON of a tool under this name. It has only members that exist in every revision of the
-/// protocol. `rebuild`: the tool to call after an edit; empty if that is sitter_kill.
-std::string definition(Builtin builtin, std::string_view name, std::string_view rebuild = {});
+/// protocol. `rebuild`: the tool to call after an edit; empty if that is sitter_kill. `may_start`:
+/// whether the server is started here.
+std::string definition(Builtin builtin, std::string_view name, std::string_view rebuild = {},
+                       bool may_start = true);
 
 /// Which built-in tools are offered, and under which names. A built-in tool has its plain or chosen
 /// name until the child turns out to have a tool of that name. The child's tool then keeps the
@@ -30,10 +32,10 @@ std::string definition(Builtin builtin, std::string_view name, std::string_view 
 class BuiltinNames {
  public:
   /// `has_build`: whether the tools for builds are offered. `chosen`: names that replace the plain
-  /// names.
-  /// `allowed`: no other tool is offered.
+  /// names. `allowed`: no other tool is offered. `may_start`: whether the server is started here.
   explicit BuiltinNames(bool has_build = false, std::map<Builtin, std::string> chosen = {},
-                        std::set<Builtin> allowed = {kBuiltins.begin(), kBuiltins.end()});
+                        std::set<Builtin> allowed = {kBuiltins.begin(), kBuiltins.end()},
+                        bool may_start = true);
 
   /// From now on offers this tool too, after the others. Does nothing if the tool is already
   /// offered or is not allowed.
@@ -73,6 +75,7 @@ class BuiltinNames {
 
   std::map<Builtin, std::string> chosen_;
   std::set<Builtin> allowed_;
+  bool may_start_;
   std::vector<Offered> offered_;
 };
 

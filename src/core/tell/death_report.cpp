@@ -86,8 +86,8 @@ std::string next_step(const DeathReport& report) {
       if (report.end->is_unseen && !report.end->had_no_child) {
         return "Call again if it does no harm to call twice";
       }
-      return "Start the server if it does not start by itself, and call again: requests wait for "
-             "it";
+      return "Start the server if it does not run, or mend what is named here, and call again: "
+             "requests wait for it";
     case EndReason::session_lost:
       return "Call again: " + next_request(report);
     case EndReason::opening_timed_out:

@@ -33,8 +33,9 @@ std::string refusal_text(const SharedImage& shared) {
 
 std::string foreign_kill_words(std::string_view url, std::optional<std::int64_t> listening) {
   return fmt::format(
-      "The server at {} was not started by mcp-sitter, so it was not ended{}; only its session was "
-      "given up. Restart it where it was started; the next request opens another session.",
+      "The server at {} was not started by this mcp-sitter, so it was not ended{}; only its "
+      "session was given up. Restart it where it was started; the next request opens another "
+      "session.",
       url, listening ? fmt::format(": pid {} listens there", *listening) : "");
 }
 

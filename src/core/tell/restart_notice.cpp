@@ -30,14 +30,24 @@ std::string binary_words(const RestartNotice& notice) {
   return words.empty() ? words : "binary" + words;
 }
 
+/// Only the session with a daemon has ended before, as far as anybody has seen. A restart would
+/// have ended the connection.
+bool is_same_server(const RestartNotice& notice) {
+  return notice.previous && notice.previous->is_foreign &&
+         (notice.previous->reason == EndReason::session_lost ||
+          notice.previous->reason == EndReason::killed_by_sitter);
+}
+
 /// The line that readers of mcp-sitter 0.2.0 know. The first server that serves was not
 /// restarted.
 std::string first_line(const RestartNotice& notice) {
   std::vector<std::string> parts;
   // The process of a daemon is not known.
   const std::string pid = notice.pid == 0 ? "" : fmt::format("pid {}, ", notice.pid);
-  parts.push_back(fmt::format("[mcp-sitter] server {} (spawn #{}, {}startup {})",
-                              notice.is_first ? "started" : "restarted", notice.spawn, pid,
+  const std::string_view what = notice.is_first          ? "server started"
+                                : is_same_server(notice) ? "session opened again"
+                                                         : "server restarted";
+  parts.push_back(fmt::format("[mcp-sitter] {} (spawn #{}, {}startup {})", what, notice.spawn, pid,
                               duration_text(notice.startup)));
   if (!notice.path.empty()) parts.push_back("path: " + brief(notice.path, kPathBytesMax));
   if (std::string words = binary_words(notice); !words.empty()) parts.push_back(std::move(words));

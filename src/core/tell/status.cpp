@@ -147,8 +147,7 @@ std::string state_sentence(const StatusFacts& facts) {
   } else if (facts.starting) {
     text = fmt::format(
         "The server has been starting for {} (spawn #{}; reason: {}): wait, and its tools appear "
-        "by "
-        "themselves",
+        "by themselves",
         duration_text(facts.starting->age), facts.starting->gen, facts.starting->cause);
   } else if (facts.child_state == "killing") {
     text = "The server is being taken down";

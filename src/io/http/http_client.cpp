@@ -185,11 +185,14 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
     while (!idle.empty() && idle.front()->idle_until <= now) close(*idle.front());
     while (!idle.empty()) {
       Connection& last = *idle.back();
-      if (now < last.idle_until && !is_other(last, expected) && last.stream->is_quiet()) {
+      const bool is_wanted = now < last.idle_until && !is_other(last, expected);
+      if (is_wanted && last.stream->is_quiet()) {
         idle.pop_back();
         return &last;
       }
       close(last);
+      // The loop has not seen yet that the daemon has closed it.
+      if (is_wanted) tell_soon(fact::HttpIdleClosed{});
     }
     return nullptr;
   }
@@ -250,7 +253,7 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
   void on_bytes(Connection& connection, std::string_view bytes) {
     const auto alive = keep_alive(connection);
     if (connection.phase == Connection::Phase::opening) {
-      fail(connection, Kind::broken, fmt::format("{} sent bytes before any request", name));
+      fail(connection, Kind::not_connected, fmt::format("{} sent bytes before any request", name));
       return;
     }
     if (connection.phase == Connection::Phase::idle) {
@@ -303,6 +306,10 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
 
   void tell(const HttpFact& fact) {
     if (!is_over) on_fact(fact);
+  }
+
+  void tell_soon(HttpFact fact) {
+    loop.post([self = shared_from_this(), fact = std::move(fact)] { self->tell(fact); });
   }
 
   EventLoop& loop;

@@ -284,7 +284,8 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
       await_room();
       return;
     }
-    queue = {};
+    // An assignment would keep the memory.
+    std::string().swap(queue);
     written = 0;
     room.reset();
   }
@@ -323,7 +324,7 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
   void become_broken(int error) {
     is_broken = true;
     write_failure = broken_by(error);
-    queue = {};
+    std::string().swap(queue);
     written = 0;
     room.reset();
     if (!is_paused) read_to_end_soon();
