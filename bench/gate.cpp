@@ -1,8 +1,5 @@
 #include "gate.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -10,33 +7,20 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "loopback.hpp"
+
 namespace sitter::bench {
 namespace {
 
 /// How soon the thread sees that the gate is to be shut.
 constexpr int kLookMillis = 20;
 
-sockaddr_in address_of(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(port);
-  return address;
-}
-
-int open_socket() { return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0); }
-
-void send_at_once(int descriptor) {
-  const int on = 1;
-  setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-}
-
 }  // namespace
 
 Gate::Gate(std::uint16_t daemon) : daemon_(daemon) { open(); }
 
 void Gate::open() {
-  listen();
+  listener_ = listen_at(port_);
   first_accept_.reset();
   is_open_ = true;
   thread_ = std::thread([this] { run(); });
@@ -46,18 +30,6 @@ void Gate::shut() {
   if (!thread_.joinable()) return;
   is_open_ = false;
   thread_.join();
-}
-
-void Gate::listen() {
-  listener_ = open_socket();
-  const int on = 1;
-  setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  sockaddr_in address = address_of(port_);
-  socklen_t size = sizeof address;
-  auto* const any = reinterpret_cast<sockaddr*>(&address);
-  if (bind(listener_, any, size) != 0 || ::listen(listener_, SOMAXCONN) != 0) die("no port");
-  getsockname(listener_, any, &size);
-  port_ = ntohs(address.sin_port);
 }
 
 void Gate::run() {
@@ -92,13 +64,8 @@ void Gate::accept_one() {
   const int client = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
   if (client < 0) return;
   if (!first_accept_) first_accept_ = Clock::now();
-  const int daemon = open_socket();
-  const sockaddr_in address = address_of(daemon_);
-  if (connect(daemon, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    die("the daemon behind the gate does not listen");
-  }
+  const int daemon = connect_to(daemon_);
   send_at_once(client);
-  send_at_once(daemon);
   pairs_.insert(pairs_.end(), {client, daemon});
 }
 

@@ -30,7 +30,6 @@ class Gate {
   std::optional<Clock::time_point> first_accept() const { return first_accept_; }
 
  private:
-  void listen();
   void run();
   void accept_one();
   void drop(std::size_t pair);

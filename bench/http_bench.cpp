@@ -26,6 +26,7 @@
 #include "curl_calls.hpp"
 #include "gate.hpp"
 #include "program.hpp"
+#include "tls_front.hpp"
 
 namespace sitter::bench {
 namespace {
@@ -52,8 +53,6 @@ struct Options {
   std::size_t calls = 1000;
   bool has_events = false;
   double absence = 30;
-  std::string https{};
-  std::string cacert{};
 
   bool has(char figure) const { return only.find(figure) != only.npos; }
 
@@ -221,10 +220,8 @@ void round_trip(const Options& options) {
 }
 
 /// The resident memory after the opening and one call, and after many more.
-void memory_of_session(const Options& options, const std::string& url, std::string_view what,
+void memory_of_session(const std::vector<std::string>& command, std::string_view what,
                        std::string_view goal) {
-  std::vector<std::string> command = options.command(kSitter, url);
-  if (!options.cacert.empty()) command.insert(command.end(), {"--cacert", options.cacert});
   Program program(command);
   program.warm_up(1);
   add(fmt::format("resident when idle, {}, MB", what),
@@ -236,9 +233,11 @@ void memory_of_session(const Options& options, const std::string& url, std::stri
 
 void memory(const Options& options) {
   const Daemon daemon(options);
-  memory_of_session(options, daemon.url(), "http", "< 4.00 (static)");
-  if (options.https.empty()) return;
-  memory_of_session(options, options.https, "https", "< 8.00 (static)");
+  memory_of_session(options.command(kSitter, daemon.url()), "http", "< 4.00 (static)");
+  const TlsFront front(daemon.port());
+  std::vector<std::string> command = options.command(kSitter, front.url());
+  command.insert(command.end(), {"--cacert", front.cacert()});
+  memory_of_session(command, "https", "< 8.00 (static)");
 }
 
 /// Reads lines until each of the calls has its answer. An answer may carry a notice, and other
@@ -342,8 +341,6 @@ int run(int argc, char** argv) {
                "let the daemon answer with event streams, and measure only mcp-sitter");
   app.add_option("--absence", options.absence, "for how many seconds the daemon is away in d")
       ->capture_default_str();
-  app.add_option("--https", options.https, "a daemon over TLS, for b");
-  app.add_option("--cacert", options.cacert, "the file that signs its certificate");
   app.add_option("--only", options.only,
                  "figures: a round trip, b memory, c the daemon comes back, d calls while it is "
                  "away; as in a,b")
