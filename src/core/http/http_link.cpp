@@ -18,6 +18,9 @@ using Verb = order::HttpSend::Method;
 
 namespace {
 
+/// The most headers that any request has, besides those of its message and of the options.
+constexpr std::size_t kUsualHeaders = 5;
+
 template <class Queue>
 auto pop(Queue& queue) {
   std::optional<typename Queue::value_type> first;
@@ -43,6 +46,13 @@ HttpExchange::Asks asked_by(const Message& message) {
   }
 }
 
+OwnedLine owned(const Outgoing& line) {
+  std::string text;
+  text.reserve(line.size() + limits::kLinePadding);
+  text.append(line.head).append(line.middle).append(line.tail);
+  return OwnedLine(std::move(text));
+}
+
 }  // namespace
 
 void HttpLink::handle(const order::StartChild& order, Now now) {
@@ -64,7 +74,7 @@ void HttpLink::handle(const order::StartChild& order, Now now) {
 void HttpLink::handle(const order::SendToChild& order, Now now) {
   now_ = now;
   if (order.gen != gen_) return;
-  OwnedLine line(order.line.text());
+  OwnedLine line = owned(order.line);
   // What comes while the child is being lost is refused with the rest.
   const bool is_there = state_ != State::idle && state_ != State::leaving;
   if (is_there) {
@@ -337,6 +347,7 @@ void HttpLink::send(HttpExchange exchange) {
 
 std::vector<HttpHeader> HttpLink::headers_for(const HttpExchange& exchange) const {
   std::vector<HttpHeader> headers;
+  headers.reserve(kUsualHeaders + exchange.mirrored.size() + options_.headers.size());
   const bool is_get = exchange.kind == Kind::stream || exchange.is_resumed;
   if (is_get) {
     headers.push_back({"Accept", "text/event-stream"});
