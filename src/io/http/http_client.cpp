@@ -75,7 +75,8 @@ std::string_view word(order::HttpSend::Method method) {
 
 /// Whether the text would change the meaning of what stands around it in a head.
 bool breaks_head(std::string_view text) {
-  return text.find_first_of(std::string_view("\r\n\0", 3)) != std::string_view::npos;
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
 }
 
 void append_head(std::string& text, const order::HttpSend& order, const std::string& authority) {
