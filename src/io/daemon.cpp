@@ -10,13 +10,13 @@
 namespace sitter {
 
 Daemon::Daemon(EventLoop& loop, Options options, Log& log, Children& children,
-               std::function<void(const HttpFact&)> on_fact)
+               HttpClient::Events events)
     : log_(log),
       children_(children),
       client_(loop,
               {options.link.url,
                connector_to(loop, options.link.url, options.cacert, options.environment)},
-              std::move(on_fact)),
+              std::move(events)),
       link_(std::move(options.link)) {}
 
 void Daemon::handle_timeout(Now now) {

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -26,10 +25,9 @@ class Daemon {
     Environment environment;
   };
 
-  /// `on_fact` is called from the loop. The owner then calls `handle` with the fact, and
-  /// `next_fact` until there is none.
-  Daemon(EventLoop& loop, Options options, Log& log, Children& children,
-         std::function<void(const HttpFact&)> on_fact);
+  /// The events are called from the loop. For each fact the owner calls `handle`, and `next_fact`
+  /// until there is none.
+  Daemon(EventLoop& loop, Options options, Log& log, Children& children, HttpClient::Events events);
 
   /// Handles an order for the child, or a fact of its connections or of its process.
   template <class Input>

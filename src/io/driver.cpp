@@ -81,9 +81,13 @@ class Driver::Loop {
                        {}}) {
     if (parts_.config.watches()) watch_files();
     if (parts_.daemon) {
-      daemon_ = std::make_unique<Daemon>(
-          loop_, *std::move(parts_.daemon), parts_.log, children_,
-          [this](const HttpFact& fact) { turn([&] { daemon_->handle(fact, now_); }); });
+      daemon_ = std::make_unique<Daemon>(loop_, *std::move(parts_.daemon), parts_.log, children_,
+                                         HttpClient::Events{[this](const HttpFact& fact) {
+                                                              now_ = clock_.now();
+                                                              daemon_->handle(fact, now_);
+                                                              feed_from_daemon();
+                                                            },
+                                                            [this] { end_turn(); }});
     }
     client_output_.watch();
     wait_for_signal();
@@ -114,6 +118,10 @@ class Driver::Loop {
     now_ = clock_.now();
     facts();
     feed_from_daemon();
+    end_turn();
+  }
+
+  void end_turn() {
     do {
       client_output_.flush();
       children_.flush();

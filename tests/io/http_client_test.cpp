@@ -89,11 +89,14 @@ class HttpClientTest : public ::testing::Test {
     make_client(std::move(options));
   }
   void make_client(HttpClient::Options options) {
-    client_ = std::make_unique<HttpClient>(loop_, std::move(options), [this](const HttpFact& fact) {
-      EXPECT_FALSE(is_ordering_);
-      std::visit([this](const auto& one) { on(one); }, fact);
-      if (on_fact_) on_fact_();
-    });
+    client_ = std::make_unique<HttpClient>(
+        loop_, std::move(options),
+        HttpClient::Events{[this](const HttpFact& fact) {
+                             EXPECT_FALSE(is_ordering_);
+                             std::visit([this](const auto& one) { on(one); }, fact);
+                             if (on_fact_) on_fact_();
+                           },
+                           [this] { ++told_count_; }});
   }
   void start_server() {
     server_ = std::make_unique<ScriptedServer>(loop_);
@@ -144,6 +147,7 @@ class HttpClientTest : public ::testing::Test {
   std::vector<HttpHeader> headers_;
   ListenerId listener_ = kNoListener;
   std::function<void()> on_fact_;
+  int told_count_ = 0;
   bool is_ordering_ = false;
   std::unique_ptr<HttpClient> client_;
 };
@@ -164,6 +168,15 @@ TEST_F(HttpClientTest, ARequestGetsItsResponse) {
               ElementsAre("POST /mcp?x=y HTTP/1.1\r\nHost: " + address() +
                           "\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\n"
                           "Content-Length: 7\r\n\r\n{\"a\":1}"));
+}
+
+TEST_F(HttpClientTest, TheFactsOfOneReadHaveOneEnd) {
+  start_server();
+  answer(response("hello"));
+  send(1);
+  until_over(1);
+  run_what_is_due(loop_);
+  EXPECT_EQ(told_count_, 1);
 }
 
 TEST_F(HttpClientTest, RequestsWithoutABodySayNothingOfALength) {

@@ -116,12 +116,12 @@ Milliseconds idle_max(const std::vector<HttpHeader>& headers) {
 
 /// What is under way shares this object, and may outlast the client.
 struct HttpClient::State : std::enable_shared_from_this<State> {
-  State(EventLoop& of, Options chosen, std::function<void(const HttpFact&)> told)
+  State(EventLoop& of, Options chosen, Events told)
       : loop(of),
         options(std::move(chosen)),
         authority(options.url.authority()),
         name(name_of(options.url)),
-        on_fact(std::move(told)) {}
+        events(std::move(told)) {}
 
   // ---- orders
 
@@ -170,11 +170,12 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
   }
 
   void connect(Connection& added) {
-    ByteStream::Events events{
-        [this, &added] { on_opened(added); },
-        [this, &added](std::string_view bytes) { on_bytes(added, bytes); },
-        [this, &added](const std::string& reason) { on_closed(added, reason); }};
-    added.stream = options.connect(std::move(events));
+    added.stream = options.connect(
+        {[this, &added] { during(added, [&] { on_opened(added); }); },
+         [this, &added](std::string_view bytes) { during(added, [&] { on_bytes(added, bytes); }); },
+         [this, &added](const std::string& reason) {
+           during(added, [&] { on_closed(added, reason); });
+         }});
     if (is_paused) added.stream->set_paused(true);
   }
 
@@ -228,12 +229,14 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
   // ---- events of a connection
 
   /// The owner may abort the exchange, and even destroy the client, when it is told something.
-  auto keep_alive(Connection& connection) {
-    return std::pair(shared_from_this(), connection.shared_from_this());
+  template <class Event>
+  void during(Connection& connection, Event event) {
+    const auto alive = std::pair(shared_from_this(), connection.shared_from_this());
+    event();
+    if (std::exchange(has_told, false) && !is_over) events.on_told();
   }
 
   void on_opened(Connection& connection) {
-    const auto alive = keep_alive(connection);
     const bool is_sending = !connection.request.empty();
     if (!is_sending || connection.expected != kNoListener) {
       connection.listener = connection.stream->listener();
@@ -252,7 +255,6 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
   }
 
   void on_bytes(Connection& connection, std::string_view bytes) {
-    const auto alive = keep_alive(connection);
     if (connection.phase == Connection::Phase::opening) {
       fail(connection, Kind::not_connected, fmt::format("{} sent bytes before any request", name));
       return;
@@ -270,7 +272,6 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
   }
 
   void on_closed(Connection& connection, const std::string& reason) {
-    const auto alive = keep_alive(connection);
     if (connection.phase == Connection::Phase::idle) {
       const bool is_early = options.now() < connection.idle_until;
       close(connection);
@@ -306,7 +307,9 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
   }
 
   void tell(const HttpFact& fact) {
-    if (!is_over) on_fact(fact);
+    if (is_over) return;
+    has_told = true;
+    events.on_fact(fact);
   }
 
   void tell_soon(HttpFact fact) {
@@ -317,17 +320,17 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
   Options options;
   std::string authority;
   std::string name;  // of the daemon, in reasons
-  std::function<void(const HttpFact&)> on_fact;
+  Events events;
   std::string text;  // of a request; kept for its memory
   std::vector<std::shared_ptr<Connection>> connections;
   std::vector<Connection*> idle;  // the one that was used last is the last
   bool is_paused = false;
+  bool has_told = false;  // in the current event
   bool is_over = false;
 };
 
-HttpClient::HttpClient(EventLoop& loop, Options options,
-                       std::function<void(const HttpFact&)> on_fact)
-    : state_(std::make_shared<State>(loop, std::move(options), std::move(on_fact))) {}
+HttpClient::HttpClient(EventLoop& loop, Options options, Events events)
+    : state_(std::make_shared<State>(loop, std::move(options), std::move(events))) {}
 
 HttpClient::~HttpClient() { state_->close_all(); }
 

@@ -29,8 +29,14 @@ class HttpClient {
     std::function<Instant()> now = std::chrono::steady_clock::now;
   };
 
-  /// The facts come from the loop, never from within `carry_out`.
-  HttpClient(EventLoop& loop, Options options, std::function<void(const HttpFact&)> on_fact);
+  struct Events {
+    /// The facts come from the loop, never from within `carry_out`.
+    std::function<void(const HttpFact&)> on_fact;
+    /// One event of the loop has led to these facts, and to no more.
+    std::function<void()> on_told;
+  };
+
+  HttpClient(EventLoop& loop, Options options, Events events);
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
   /// Closes all connections.
