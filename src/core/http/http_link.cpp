@@ -158,13 +158,13 @@ std::optional<Order> HttpLink::poll_process_order() { return pop(process_orders_
 std::optional<order::Log> HttpLink::poll_log() { return pop(logs_); }
 
 std::optional<Fact> HttpLink::poll_fact() {
-  auto told = pop(facts_);
   // The memory of a long line is not kept until the next one.
-  if (!told) {
+  if (facts_.empty()) {
     told_ = {};
     return std::nullopt;
   }
-  told_ = *std::move(told);
+  told_ = std::move(facts_.front());
+  facts_.pop_front();
   const Line line = told_.line.line();
   if (auto* const said = std::get_if<fact::ChildLine>(&told_.fact)) {
     said->line = line;
@@ -323,7 +323,7 @@ void HttpLink::send_what_may() {
   }
 }
 
-void HttpLink::send(HttpExchange exchange) {
+void HttpLink::send(HttpExchange&& exchange) {
   order::HttpSend order;
   order.exchange = ExchangeId{++last_exchange_};
   const bool is_get = exchange.kind == Kind::stream || exchange.is_resumed;

@@ -105,7 +105,7 @@ class HttpLink {
   void cancel(const Message& message, OwnedLine line);
   void send_what_may();
   bool holds() const;
-  void send(HttpExchange exchange);
+  void send(HttpExchange&& exchange);
   HttpExchange new_exchange(HttpExchange::Kind kind) const;
   HttpExchange as_exchange(const Message& message, OwnedLine line);
   std::vector<HttpHeader> headers_for(const HttpExchange& exchange) const;

@@ -43,7 +43,13 @@ void HttpLink::on(const fact::HttpHead& fact) {
   HttpExchange& exchange = it->second;
   is_heard_ = true;
   exchange.status = fact.status;
-  exchange.headers = fact.headers;
+  exchange.headers.clear();
+  for (const HttpHeader& header : fact.headers) {
+    // Of a success, only the type of the body is looked at later.
+    if (!is_success(fact.status) || header.name == "content-type") {
+      exchange.headers.push_back(header);
+    }
+  }
   if (fact.status != 307 && fact.status != 308) exchange.redirects = 0;
   const std::string_view type = header_value(fact.headers, "content-type");
   if (fact.status == 200 && is_event_stream_type(type))
