@@ -118,6 +118,10 @@ inline constexpr Milliseconds kHttpExitWait{200};
 /// makes fewer calls at once, and small servers accept about this many.
 inline constexpr std::size_t kHttpRequestsMax = 32;
 
+/// Responses that a daemon keeps open after their answers, each of which takes a connection too.
+/// With the requests and the other streams they stay far below the 256 files of a process on macOS.
+inline constexpr std::size_t kHttpAnsweredMax = 32;
+
 /// What may wait for its turn at the daemon: twice what may wait for a daemon that is away, since
 /// all of that is sent as soon as the daemon is back.
 inline constexpr std::size_t kHttpOutboxMax = 2 * kHttpWaitingBytesMax;
@@ -130,6 +134,14 @@ inline constexpr Milliseconds kHttpTakenWait{10000};
 /// cancelled. Some servers never end it. The notifications that a server sends late come within a
 /// second.
 inline constexpr Milliseconds kHttpUselessWait{5000};
+
+/// A machine that is gone without a word is asked for a sign of life after a connection has been
+/// silent for the first time, and then at intervals of the second. With three questions without an
+/// answer the connection is broken. Proxies and address translation forget a silent connection
+/// after a minute or more.
+inline constexpr std::chrono::seconds kTcpSilenceMax{30};
+inline constexpr std::chrono::seconds kTcpQuestionInterval{10};
+inline constexpr int kTcpQuestionsMax = 3;
 
 /// How long a child that is lost is still awaited. A daemon that restarts gracefully answers what
 /// it has, and refuses connections meanwhile.

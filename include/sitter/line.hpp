@@ -35,7 +35,8 @@ class OwnedLine {
   explicit OwnedLine(std::string text);
   /// A copy of the string would not copy the padding; a move keeps it.
   OwnedLine(OwnedLine&&) = default;
-  OwnedLine& operator=(OwnedLine&&) = default;
+  /// The memory of the former text is given back. The assignment of a string may keep it.
+  OwnedLine& operator=(OwnedLine&& other) noexcept;
 
   Line line() const { return Line::padded(text_); }
   const std::string& text() const { return text_; }

@@ -20,6 +20,15 @@ TEST(LineTest, AMovedOwnedLineKeepsItsText) {
   EXPECT_EQ(taken.line().text(), "abc");
 }
 
+TEST(LineTest, AnAssignmentGivesTheFormerMemoryBack) {
+  OwnedLine line{std::string(limits::kMiB, 'x')};
+  line = OwnedLine();
+  EXPECT_LT(line.text().capacity(), 100u);
+  line = OwnedLine{std::string_view("abc")};
+  EXPECT_EQ(line.line().text(), "abc");
+  EXPECT_GE(line.text().capacity(), line.size() + limits::kLinePadding);
+}
+
 TEST(LineTest, APassedLineIsNotCopied) {
   const OwnedLine owned{std::string_view("abc")};
   const Outgoing passed = Outgoing::passed(owned.line());

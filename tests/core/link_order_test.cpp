@@ -4,6 +4,8 @@
 namespace sitter {
 namespace {
 
+using ::testing::UnorderedElementsAre;
+
 /// What may be under way at the same time, and what waits for what.
 class LinkOrderTest : public LinkTest {
  protected:
@@ -341,6 +343,40 @@ TEST_F(LinkOrderTest, AResponseThatStaysOpenAfterItsAnswerIsClosedAfterAWhile) {
   done();
   time_passes(limits::kHttpUselessWait);
   EXPECT_THAT(done(), ElementsAre("abort " + std::to_string(exchange)));
+}
+
+TEST_F(LinkOrderTest, OfTheResponsesThatStayOpenTheOldestIsClosedAtTheLimit) {
+  open_session();
+  const int max = static_cast<int>(limits::kHttpAnsweredMax);
+  Exchange oldest = 0;
+  for (int id = 1; id <= max + 1; ++id) {
+    client(call(id, "echo"));
+    const Exchange exchange = *exchange_of(id);
+    if (id == 1) oldest = exchange;
+    streams(exchange);
+    done();
+    event(exchange, result(id));
+    if (id > max) break;
+    EXPECT_THAT(done(), ElementsAre("client " + result(id)));
+  }
+  EXPECT_THAT(done(),
+              UnorderedElementsAre("client " + result(max + 1), "abort " + std::to_string(oldest)));
+}
+
+TEST_F(LinkOrderTest, AnAnswerOfTheClientWhoseConnectionBreaksIsSentOnceMore) {
+  open_session();
+  client(call(1, "ask"));
+  streams(*exchange_of(1));
+  event(*exchange_of(1),
+        R"json({"jsonrpc":"2.0","id":5,"method":"elicitation/create","params":{}})json");
+  const std::string answered = result(answer()["id"].dump());
+  client(answered);
+  EXPECT_THAT(done(), ElementsAre(HasSubstr(result(5))));
+  breaks(last());
+  EXPECT_THAT(done(), ElementsAre(HasSubstr(result(5))));
+  breaks(last());
+  EXPECT_THAT(done(), IsEmpty());
+  answers(*exchange_of(1), result(1));
 }
 
 TEST_F(LinkOrderTest, ANotificationIsTakenWhenTheHeadSaysSo) {

@@ -554,6 +554,24 @@ TEST_F(LinkProcessTest, ARebuildAfterALostSessionReplacesTheProcess) {
   EXPECT_THAT(client_got(), Contains(HasSubstr("\"id\":1")));
 }
 
+TEST_F(LinkProcessTest, AProcessThatIsReplacedAfterALostSessionIsARestart) {
+  config.build_command = "make";
+  open_started();
+  ends(5);
+  next_deadline_comes();
+  status(last(), 404);
+  client(call(1, "sitter_kill"));
+  process_ends(2, 0);
+  time_passes(seconds(1));
+  client(call(2, "echo"));
+  not_connected(last());
+  connected(last());
+  opens_daemon();
+  done();
+  answers(*exchange_of(2), result(2, text_result("a")));
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("server restarted"), HasSubstr("pid 1003")));
+}
+
 TEST_F(LinkProcessTest, AnOwnDaemonWhoseSessionWasLostEndsWithTheBridge) {
   options.ends_daemon = true;
   open_started();

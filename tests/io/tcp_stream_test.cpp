@@ -1,12 +1,14 @@
 #include "io/http/tcp_stream.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <set>
@@ -336,6 +338,26 @@ TEST_F(TcpStreamTest, AConnectionToItselfIsRecognized) {
   ASSERT_EQ(connect(own.number(), any, size), 0);
   EXPECT_TRUE(is_connected_to_itself(own.number()));
 }
+
+#ifdef __linux__
+
+/// What /proc/net/tcp shows of the connection to this port: 02 in the sixth column is the timer of
+/// the signs of life (proc(5)).
+TEST_F(TcpStreamTest, ASilentConnectionIsAskedForASignOfLife) {
+  open_to_server();
+  const std::string to_server = fmt::format(" 0100007F:{:04X} 01 ", server_->port());
+  std::ifstream table("/proc/net/tcp");
+  std::vector<std::string> timers;
+  for (std::string line; std::getline(table, line);) {
+    const std::size_t at = line.find(to_server);
+    if (at == line.npos || line.find(to_server.substr(1, 13)) < at) continue;
+    const std::size_t queues = line.find(' ', at + to_server.size());
+    timers.push_back(line.substr(queues + 1, 2));
+  }
+  EXPECT_THAT(timers, ElementsAre("02"));
+}
+
+#endif
 
 }  // namespace
 }  // namespace sitter

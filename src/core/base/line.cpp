@@ -13,6 +13,12 @@ OwnedLine::OwnedLine(std::string text) : text_(std::move(text)) {
   text_.reserve(text_.size() + limits::kLinePadding);
 }
 
+OwnedLine& OwnedLine::operator=(OwnedLine&& other) noexcept {
+  std::string text = std::move(other.text_);
+  text_.swap(text);
+  return *this;
+}
+
 Outgoing Outgoing::spliced(Line line, std::string_view replaced, std::string by) {
   const std::string_view text = line.text();
   assert(replaced.data() >= text.data());

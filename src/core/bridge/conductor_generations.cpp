@@ -334,6 +334,7 @@ void Conductor::on_lists(Child& child, const std::vector<ListSurvey::List>& list
   if (!child.handshake.was_opened()) note_startup(child);
   notice.startup = child.startup;
   notice.previous = history_->last_told();
+  notice.previous_pid = history_->last_told_pid();
   notice.last_words = history_->last_words();
   notice.not_compared = std::move(comparison.not_compared);
   for (const std::string& uri : child.handshake.lost_subscriptions()) {

@@ -210,7 +210,9 @@ void Handshake::on_opening_answer(const Message& answer) {
   if (answer.kind == Message::Kind::error) {
     state_ = State::refused;
     const auto [code, message] = members<2>(answer.error, {"code", "message"});
-    const std::string text = brief(string_value(message), 300);
+    std::string text = brief(string_value(message), 300);
+    // What is told goes on after the text.
+    if (text.ends_with('.')) text.pop_back();
     // An error of our own is a clause already.
     refusal_ = text.starts_with(kOwnErrorPrefix)
                    ? text.substr(kOwnErrorPrefix.size())

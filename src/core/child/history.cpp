@@ -58,11 +58,6 @@ void History::on_left_process_over(Generation gen, const ExitStatus& status,
   };
   amend(*last_end_);
   last_end_at_ = now;
-  const auto pid_of = [&](Generation of) {
-    const auto life =
-        std::find_if(lives_.begin(), lives_.end(), [&](const Life& one) { return one.gen == of; });
-    return life == lives_.end() ? 0 : life->pid;
-  };
   if (!lives_.empty() && lives_.back().gen == gen) amend(*lives_.back().end);
   const bool is_a_failure = is_failure(last_end_->reason);
   // The child that has served last may have lost its session earlier, with the same process.
@@ -71,6 +66,12 @@ void History::on_left_process_over(Generation gen, const ExitStatus& status,
     last_words_ = is_a_failure ? stderr_tail : std::string();
   }
   if (is_a_failure) last_failure_ = {*last_end_, std::move(stderr_tail), now};
+}
+
+std::int64_t History::pid_of(Generation gen) const {
+  const auto life =
+      std::find_if(lives_.begin(), lives_.end(), [&](const Life& one) { return one.gen == gen; });
+  return life == lives_.end() ? 0 : life->pid;
 }
 
 void History::tell(Generation gen, const ChildEnd& end, std::string last_words) {

@@ -75,6 +75,8 @@ class History {
   /// The end that a notice tells: that of the last child that served, or of a later child that was
   /// killed on purpose before it served. Otherwise an earlier crash would be taken for that kill.
   const std::optional<ChildEnd>& last_told() const { return last_told_; }
+  /// The process of that child; 0 if it is not known.
+  std::int64_t last_told_pid() const { return pid_of(last_told_gen_); }
   /// What that child wrote last to stderr; empty if the model knows it, or if the end was no
   /// failure.
   const std::string& last_words() const { return last_words_; }
@@ -86,6 +88,7 @@ class History {
   const std::optional<Noise>& noise() const { return noise_; }
 
  private:
+  std::int64_t pid_of(Generation gen) const;
   void tell(Generation gen, const ChildEnd& end, std::string last_words);
 
   std::deque<Life> lives_;

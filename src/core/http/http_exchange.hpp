@@ -51,6 +51,8 @@ struct HttpExchange {
   bool is_stateless = false;
   /// The headers that repeat parts of such a request.
   std::vector<HttpHeader> mirrored;
+  /// An answer to a question of the server, which the server may get twice.
+  bool may_repeat = false;
   /// The request was refused because of its headers, and is sent with others.
   bool has_new_headers = false;
   /// The client has cancelled the request, so its answer is of no use.

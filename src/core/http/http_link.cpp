@@ -221,6 +221,8 @@ HttpExchange HttpLink::as_exchange(const Message& message, OwnedLine line) {
       new_exchange(message.kind == Message::Kind::request ? Kind::request : Kind::notification);
   exchange.id = message.id;
   exchange.asks = asked_by(message);
+  exchange.may_repeat =
+      message.kind == Message::Kind::result || message.kind == Message::Kind::error;
   exchange.is_stateless = message.params.has_envelope();
   if (exchange.is_stateless) {
     envelope_ = envelope_of(message.params);

@@ -154,6 +154,7 @@ class HttpLink {
   void on(const fact::HttpFailed& fact);
   void end_early(ExchangeId id);
   void take_events(ExchangeId id);
+  void close_oldest_answered();
   void take_text(HttpExchange& exchange, std::string text);
   void take_message(HttpExchange& exchange, const Message* message, OwnedLine line);
   void note_answer_elsewhere(const Message& message);

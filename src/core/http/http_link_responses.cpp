@@ -112,8 +112,19 @@ void HttpLink::take_events(ExchangeId id) {
                         std::move(event->tail)});
     } else if (event->type.empty() || event->type == "message") {
       take_text(exchange, std::move(event->data));
+      if (exchange.has_answer) close_oldest_answered();
     }
   }
+}
+
+/// A response that stays open after its answer costs a connection until it is given up.
+void HttpLink::close_oldest_answered() {
+  const auto is_answered = [](const auto& entry) { return entry.second.has_answer; };
+  const auto count = std::count_if(exchanges_.begin(), exchanges_.end(), is_answered);
+  if (static_cast<std::size_t>(count) <= limits::kHttpAnsweredMax) return;
+  const auto oldest = std::find_if(exchanges_.begin(), exchanges_.end(), is_answered);
+  orders_.push_back(order::HttpAbort{oldest->first});
+  exchanges_.erase(oldest);
 }
 
 void HttpLink::take_text(HttpExchange& exchange, std::string text) {
@@ -259,6 +270,11 @@ void HttpLink::on(const fact::HttpFailed& fact) {
   } else if (exchange.kind == Kind::request) {
     if (!exchange.has_answer) on_broken(std::move(exchange), fact.reason);
   } else if (exchange.kind == Kind::notification) {
+    if (exchange.may_repeat && state_ == State::up) {
+      exchange.may_repeat = false;
+      send(std::move(exchange));
+      return;
+    }
     log(Level::warn, fmt::format("a notification or an answer may be lost: {}", fact.reason));
     open_stream_once();
   }

@@ -33,7 +33,7 @@ std::string binary_words(const RestartNotice& notice) {
 /// Only the session with a daemon has ended before, as far as anybody has seen. A restart would
 /// have ended the connection.
 bool is_same_server(const RestartNotice& notice) {
-  return notice.previous && notice.previous->is_foreign &&
+  return notice.previous && notice.previous->is_foreign && notice.pid == notice.previous_pid &&
          (notice.previous->reason == EndReason::session_lost ||
           notice.previous->reason == EndReason::killed_by_sitter);
 }

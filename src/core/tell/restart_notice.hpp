@@ -33,6 +33,7 @@ struct RestartNotice {
   std::string version;
   std::optional<Milliseconds> build_age;
   std::optional<ChildEnd> previous;
+  std::int64_t previous_pid = 0;
   /// The end of the stderr of that child; empty if the model knows it.
   std::string last_words;
 

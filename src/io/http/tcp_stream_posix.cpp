@@ -201,11 +201,28 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
   void open() {
     is_open = true;
     address = addresses[tried].text();
-    const int on = 1;
-    setsockopt(socket.number(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    set(IPPROTO_TCP, TCP_NODELAY, 1);
+    keep_alive();
     buffer = std::make_unique_for_overwrite<char[]>(kReadMax);
     if (!is_paused) loop.watch(socket.number(), *this);
     events.on_opened();
+  }
+
+  void set(int level, int name, int value) {
+    setsockopt(socket.number(), level, name, &value, sizeof value);
+  }
+
+  /// Lets the system find out that the other machine is gone (tcp(7)).
+  void keep_alive() {
+#ifdef __APPLE__
+    constexpr int kSilence = TCP_KEEPALIVE;
+#else
+    constexpr int kSilence = TCP_KEEPIDLE;
+#endif
+    set(SOL_SOCKET, SO_KEEPALIVE, 1);
+    set(IPPROTO_TCP, kSilence, static_cast<int>(limits::kTcpSilenceMax.count()));
+    set(IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(limits::kTcpQuestionInterval.count()));
+    set(IPPROTO_TCP, TCP_KEEPCNT, limits::kTcpQuestionsMax);
   }
 
   // ---- reading
