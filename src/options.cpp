@@ -496,6 +496,7 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
     options.bridge.may_start = !command.empty();
     options.daemon->link.may_start = options.bridge.may_start;
     options.daemon->link.ends_daemon = raw.own_daemon;
+    options.daemon->link.startup_timeout = milliseconds(raw.startup_timeout);
     options.command.outlives_bridge = !raw.own_daemon;
     // Texts name the server by its command.
     options.bridge.command = options.bridge.url;

@@ -194,6 +194,26 @@ TEST_F(LinkProcessTest, AStartCommandThatReturnsAndLeavesNoServerIsAFailedStart)
   EXPECT_TRUE(status_tool()["childPid"].is_null());
 }
 
+/// Without an opening, only the link knows how long it has waited.
+TEST_F(LinkProcessTest, AStartCommandThatReturnsAndLeavesNoStatelessServerIsStartedAgain) {
+  server.is_stateless = true;
+  client(enveloped_call(1, "echo"));
+  not_connected(1);
+  not_connected(2);
+  process_exits(1, 0);
+  stays_down(options.startup_timeout - milliseconds(100));
+  EXPECT_THAT(done(), Not(Contains("release process 1")));
+  stays_down(milliseconds(200));
+  time_passes(limits::kDrain);
+  EXPECT_THAT(done(), Contains("release process 1"));
+  client(enveloped_call(2, "echo"));
+  not_connected(last());
+  EXPECT_THAT(done(), Contains("start process 2"));
+  connected(last());
+  opens_daemon();
+  answers(*exchange_of(2), result(2, R"json({"resultType":"complete","content":[]})json"));
+}
+
 TEST_F(LinkProcessTest, ADaemonThatNeverListensIsTakenDown) {
   client(initialize(0));
   not_connected(1);

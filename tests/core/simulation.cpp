@@ -9,14 +9,18 @@
 #include <string>
 #include <string_view>
 
+#include "support/simulation_http_world.hpp"
 #include "support/simulation_world.hpp"
 
 /// Plays seeds. Each seed is the whole life of a bridge with a random client, random children and a
-/// random clock. The program ends at the first broken promise.
+/// random clock. With --http, the children are daemons that are reached over HTTP. The program ends
+/// at the first broken promise.
 namespace {
 
 using sitter::sim::Broken;
 using sitter::sim::Digest;
+using sitter::sim::HttpTally;
+using sitter::sim::HttpWorld;
 using sitter::sim::World;
 
 constexpr std::uint64_t kFirstSeed = 1;
@@ -36,9 +40,12 @@ std::string program = "sitter_sim";
 std::uint64_t current_seed = 0;
 /// Servers that were opened again because they had restarted themselves.
 int own_restarts = 0, seeds_with_own_restarts = 0;
+/// What has happened on the way to daemons.
+HttpTally tally;
+bool is_http = false;
 
 void print_command(std::FILE* out) {
-  std::fprintf(out, "play it again: %s --seed %llu\n", program.c_str(),
+  std::fprintf(out, "play it again: %s%s --seed %llu\n", program.c_str(), is_http ? " --http" : "",
                static_cast<unsigned long long>(current_seed));
 }
 
@@ -55,8 +62,12 @@ void on_crash(int signal) {
 /// The promise that was broken; empty if every promise was kept.
 std::optional<std::string> play(std::uint64_t seed, std::FILE* story, Digest* digest) {
   current_seed = seed;
-  World world(seed, story, digest);
   try {
+    if (is_http) {
+      HttpWorld(seed, story, digest, tally).play();
+      return std::nullopt;
+    }
+    World world(seed, story, digest);
     world.play();
     own_restarts += world.own_restarts();
     if (world.own_restarts() > 0) ++seeds_with_own_restarts;
@@ -105,8 +116,11 @@ int play_many(const Options& options) {
   std::printf("%llu seeds from %llu on kept every promise, in %.1f s\n",
               static_cast<unsigned long long>(count),
               static_cast<unsigned long long>(options.first), took);
-  std::printf("in %d of them %d servers restarted themselves and were opened again\n",
-              seeds_with_own_restarts, own_restarts);
+  for (const auto& [what, times] : tally.counts) std::printf("%8d %s\n", times, what.c_str());
+  if (!is_http) {
+    std::printf("in %d of them %d servers restarted themselves and were opened again\n",
+                seeds_with_own_restarts, own_restarts);
+  }
   if (options.prints_digest) print_digest(digest);
   return EXIT_SUCCESS;
 }
@@ -115,8 +129,8 @@ std::optional<Options> parsed(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string_view name = argv[i];
-    if (name == "--digest") {
-      options.prints_digest = true;
+    if (name == "--digest" || name == "--http") {
+      (name == "--http" ? is_http : options.prints_digest) = true;
       continue;
     }
     if (++i == argc) return std::nullopt;
@@ -145,14 +159,16 @@ int main(int argc, char** argv) {
   program = argv[0];
   const auto options = parsed(argc, argv);
   if (!options) {
-    std::fprintf(stderr,
-                 "usage: %s [--digest] [--seed N | [--first N] [--seeds N | --seconds S]]\n"
-                 "  --seed N     play seed N and print its whole story\n"
-                 "  --seeds N    play N seeds (default 20000)\n"
-                 "  --first N    begin with seed N (default 1)\n"
-                 "  --seconds S  play for S seconds instead of N seeds\n"
-                 "  --digest     print a hash over all facts and orders that were played\n",
-                 argv[0]);
+    std::fprintf(
+        stderr,
+        "usage: %s [--http] [--digest] [--seed N | [--first N] [--seeds N | --seconds S]]\n"
+        "  --seed N     play seed N and print its whole story\n"
+        "  --seeds N    play N seeds (default 20000)\n"
+        "  --first N    begin with seed N (default 1)\n"
+        "  --seconds S  play for S seconds instead of N seeds\n"
+        "  --http       reach the children over HTTP\n"
+        "  --digest     print a hash over all facts and orders that were played\n",
+        argv[0]);
     return 2;
   }
   for (const int signal : {SIGABRT, SIGSEGV}) std::signal(signal, on_crash);

@@ -51,6 +51,9 @@ class HttpLink {
     bool keeps_session = false;
     /// Whether the daemon may be started here.
     bool may_start = false;
+    /// How long a command that has returned may take to bring a daemon that listens; zero for no
+    /// limit.
+    Milliseconds startup_timeout{50000};
     /// Whether a daemon that was started here ends with the bridge.
     bool ends_daemon = false;
     std::string sitter_version;
@@ -239,8 +242,8 @@ class HttpLink {
   /// the shell knows it by.
   std::int64_t pid_ = 0;
   Generation process_gen_ = kNoGeneration;
-  /// From when on the requests that wait for the process are told why.
-  Instant patience_end_{};
+  /// Since when it is waited for a process that listens.
+  Instant launched_{};
   /// The session was lost and not the process, or the process has left the server behind.
   bool keeps_process_ = false;
   /// The process has had a session before that of this child.

@@ -26,7 +26,7 @@ void HttpLink::connect() {
 
 void HttpLink::begin_launching() {
   state_ = State::launching;
-  patience_end_ = now_.steady + limits::kHttpLaunchPatience;
+  launched_ = now_.steady;
 }
 
 void HttpLink::on_connected(ListenerId listener) {
@@ -41,13 +41,19 @@ void HttpLink::on_connected(ListenerId listener) {
 }
 
 void HttpLink::on_not_connected(std::string reason) {
-  const bool may_come = state_ == State::launching && (!exit_ || has_succeeded(*exit_));
+  const Milliseconds most = options_.startup_timeout;
+  const bool is_late = most > Milliseconds::zero() && now_.steady >= launched_ + most;
+  const bool may_come =
+      state_ == State::launching && (!exit_ || (has_succeeded(*exit_) && !is_late));
   if (exit_ && has_served_ && state_ == State::launching) {
     lose_process();
   } else if (exit_ && !may_come) {
     tell_exit();
   } else if (state_ == State::launching) {
-    if (now_.steady >= patience_end_) refuse_waiting(reason, limits::kHttpConnectWaitMin);
+    // Meanwhile the requests that wait are told why.
+    if (now_.steady >= launched_ + limits::kHttpLaunchPatience) {
+      refuse_waiting(reason, limits::kHttpConnectWaitMin);
+    }
     connect_at_ = now_.steady + limits::kHttpLaunchedWait;
   } else if (state_ == State::connecting && options_.may_start) {
     // What an earlier start command has left behind does not serve any more.

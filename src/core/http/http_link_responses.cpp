@@ -272,7 +272,7 @@ void HttpLink::on(const fact::HttpFailed& fact) {
   } else if (exchange.kind == Kind::notification) {
     if (exchange.may_repeat && state_ == State::up) {
       exchange.may_repeat = false;
-      send(std::move(exchange));
+      express_.push_front(std::move(exchange));
       return;
     }
     log(Level::warn, fmt::format("a notification or an answer may be lost: {}", fact.reason));

@@ -1,0 +1,145 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sitter/generation.hpp"
+#include "sitter/http.hpp"
+#include "sitter/time.hpp"
+#include "support/simulation_http_scene.hpp"
+#include "support/simulation_http_server.hpp"
+#include "support/simulation_random.hpp"
+
+namespace sitter::sim {
+
+/// The way between the link and the daemon: the shell's connections, and perhaps a proxy. It tells
+/// the link each fact of HTTP at a moment of its own, and breaks what it likes.
+class HttpNetwork {
+ public:
+  using Tell = std::function<void(const HttpFact&)>;
+
+  HttpNetwork(Random& random, const HttpScene& scene, HttpSaid& said, HttpTally& tally, Tell tell)
+      : random_(random),
+        scene_(scene),
+        said_(said),
+        tally_(tally),
+        tell_(std::move(tell)),
+        server_(random, scene, said) {}
+
+  // What the link has ordered.
+  void take(const order::HttpConnect& order, Instant now);
+  void take(const order::HttpSend& order, Instant now);
+  void take(const order::HttpAbort& order, Instant now);
+
+  /// Lets one thing happen. Returns false if there is nothing that could happen.
+  bool act(Instant now);
+
+  // What happens to the process of the daemon.
+  void begins();
+  /// It does not listen any more, and finishes what it has.
+  void closes() { is_listening_ = false; }
+  void dies();
+  void forgets_sessions();
+  /// A daemon without a session closes idle connections as it likes.
+  void closes_idle();
+  /// From now on nothing goes wrong.
+  void behave();
+
+  /// The link begins with another child.
+  void on_child_ordered(Generation gen);
+  /// The link may ask at once whether another process listens.
+  void on_exit_seen() { asks_after_exit_ = true; }
+  /// Nobody waits for the answer to this request any more.
+  void check_cancelled(int mark) const;
+
+  bool listens() const { return is_listening_; }
+  bool is_idle() const { return exchanges_.empty(); }
+
+ private:
+  struct Exchange {
+    enum class Stage { arriving, answering, silent, broken };
+
+    Stage stage = Stage::arriving;
+    bool is_connect = false;
+    order::HttpSend sent;
+    /// The life of the daemon in which the request was ordered.
+    int life = 0;
+    bool has_head = false;
+    HttpServer::Reply reply;
+    /// What is on its way.
+    std::string pending;
+    /// The event of the stream that `pending` ends.
+    bool ends_event = false;
+    std::size_t next_event = 0;
+    bool has_event = false;
+    bool is_resumption = false;
+    bool is_resumed_request = false;
+    /// The number of the client's request; 0 for any other.
+    int mark = 0;
+    bool is_request = false;
+    bool is_probe = false;
+    bool is_notification = false;
+    bool is_answered = false;
+    bool is_listen = false;
+    bool is_opening = false;
+  };
+  using Exchanges = std::map<ExchangeId, Exchange>;
+
+  // simulation_http_orders.cpp: what must hold for each order
+  void check(const Exchange& exchange) const;
+  void check_turn(const Exchange& exchange);
+  void check_session(const Exchange& exchange);
+  const HttpServer::Work* work_after(const Exchange& exchange);
+  void check_resumption(const Exchange& exchange);
+  void check_connect();
+  void note_head(const Exchange& exchange);
+  void note_refusal(const Exchange& exchange);
+
+  void arrives(ExchangeId id, Exchange& exchange);
+  bool goes_wrong(ExchangeId id, Exchange& exchange);
+  void answers_for(Exchange& exchange, int status, std::vector<HttpHeader> headers = {},
+                   std::string body = "");
+  void receives(Exchange& exchange);
+  void goes_on(ExchangeId id, Exchange& exchange, Instant now);
+  bool fetch_event(Exchange& exchange);
+  bool is_complete(const Exchange& exchange);
+  std::string event_text(const HttpServer::Work& work, std::size_t index);
+  void deliver(ExchangeId id, Exchange& exchange);
+  void ends(ExchangeId id);
+  void fails(ExchangeId id, fact::HttpFailed::Kind kind, std::string reason);
+  void on_cut(const Exchange& exchange);
+  ListenerId listener() const;
+  void count(const std::string& what) { ++tally_.counts[what]; }
+  bool has_fault() { return !is_behaving_ && random_.below(1000) < scene_.faults; }
+
+  Random& random_;
+  const HttpScene& scene_;
+  HttpSaid& said_;
+  HttpTally& tally_;
+  Tell tell_;
+  HttpServer server_;
+  bool is_listening_ = false;
+  bool is_behaving_ = false;
+  Exchanges exchanges_;
+  ExchangeId last_{};
+  Instant now_{};
+  /// The session that the link must name, and the last one that the daemon does not know any more.
+  std::string session_;
+  std::string lost_session_;
+  /// The session is open, so its version is named.
+  bool is_open_ = false;
+  /// When no connection could be opened, and how often at this moment a session was asked for.
+  Generation gen_ = kNoGeneration;
+  /// The bodies of requests that were redirected, and may be sent to the other target.
+  std::multiset<std::string> redirected_;
+  Instant refused_at_{};
+  bool asks_after_exit_ = false;
+  Instant opened_at_{};
+  int openings_ = 0;
+};
+
+}  // namespace sitter::sim

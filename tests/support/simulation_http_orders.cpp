@@ -1,0 +1,202 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "sitter/limits.hpp"
+#include "support/simulation_http_network.hpp"
+#include "support/simulation_said.hpp"
+
+/// What the link orders over HTTP, and what must hold for each order.
+namespace sitter::sim {
+
+using nlohmann::json;
+using Verb = order::HttpSend::Method;
+
+namespace {
+
+/// How often a session may be asked for at one moment.
+constexpr int kOpeningsMax = 5;
+
+}  // namespace
+
+void HttpNetwork::take(const order::HttpConnect& order, Instant now) {
+  now_ = now;
+  check_connect();
+  Exchange exchange;
+  exchange.is_connect = true;
+  exchanges_.emplace(order.exchange, std::move(exchange));
+}
+
+void HttpNetwork::take(const order::HttpSend& order, Instant now) {
+  now_ = now;
+  if (order.exchange <= last_) throw Broken("an exchange comes again");
+  last_ = order.exchange;
+  Exchange exchange;
+  exchange.sent = order;
+  exchange.life = server_.life();
+  const json message =
+      order.method == Verb::post ? json::parse(order.body, nullptr, false) : json();
+  const std::string method = message.is_object() ? message.value("method", "") : "";
+  exchange.is_request = !method.empty() && message.contains("id");
+  exchange.is_notification = order.method == Verb::post && !exchange.is_request;
+  exchange.is_opening = method == "initialize";
+  exchange.is_listen = method == "subscriptions/listen";
+  exchange.is_resumption = !sent_value(order, "Last-Event-ID").empty();
+  if (exchange.is_request && message["id"].is_number_integer() && message["id"] < kMarkMax) {
+    exchange.mark = message["id"];
+  }
+  exchange.is_probe = exchange.is_request && message["id"] == "mcp-sitter-probe";
+  if (method == "notifications/initialized") is_open_ = true;
+  check(exchange);
+  check_session(exchange);
+  if (order.method == Verb::post) check_turn(exchange);
+  if (exchange.is_resumption) {
+    check_resumption(exchange);
+    const HttpServer::Work* const work = work_after(exchange);
+    exchange.is_resumed_request = work != nullptr && !work->id.empty();
+  }
+  if (exchange.mark != 0) ++said_.requests.at(exchange.mark).sent;
+  exchanges_.emplace(order.exchange, std::move(exchange));
+}
+
+void HttpNetwork::take(const order::HttpAbort& order, Instant now) {
+  now_ = now;
+  const auto found = exchanges_.find(order.exchange);
+  if (found == exchanges_.end()) throw Broken("an exchange is given up that is over");
+  const Exchange exchange = std::move(found->second);
+  exchanges_.erase(found);
+  on_cut(exchange);
+  // A refusal is not waited for without an end. What has come of it counts.
+  const int status = exchange.reply.status;
+  const bool says_all = status == 404 || exchange.pending.empty();
+  if (exchange.has_head && status >= 300 && says_all) note_refusal(exchange);
+}
+
+void HttpNetwork::on_child_ordered(Generation gen) {
+  if (std::exchange(gen_, gen) != gen) refused_at_ = {};
+  session_.clear();
+  is_open_ = false;
+}
+
+/// A daemon that was not there is not tried again at once, and nothing of the former child is left.
+void HttpNetwork::check_connect() {
+  if (std::exchange(asks_after_exit_, false)) return;
+  if (!exchanges_.empty()) throw Broken("an exchange of the former child is open");
+  if (now_ == refused_at_ && !scene_.is_started_here) {
+    throw Broken("a daemon that does not listen is tried again at once");
+  }
+}
+
+/// The headers that every request has.
+void HttpNetwork::check(const Exchange& exchange) const {
+  const order::HttpSend& sent = exchange.sent;
+  if (sent.method != Verb::post && !sent.body.empty()) throw Broken("a body without a POST");
+  if (!scene_.is_stateless() && is_open_ && !exchange.is_opening &&
+      sent_value(sent, "MCP-Protocol-Version") != kVersion) {
+    throw Broken("the version of the session is not named");
+  }
+  if (sent_value(sent, "X-Secret") != "s") throw Broken("the header of the user is not sent");
+}
+
+void HttpNetwork::check_session(const Exchange& exchange) {
+  const std::string named = sent_value(exchange.sent, "Mcp-Session-Id");
+  if (exchange.is_opening) {
+    if (!named.empty()) throw Broken("an opening names a session");
+    if (std::exchange(opened_at_, now_) != now_) openings_ = 0;
+    if (++openings_ > kOpeningsMax) throw Broken("a session is asked for again and again");
+  } else if (named != session_) {
+    throw Broken("a request names the session '" + named + "' instead of '" + session_ + "'");
+  }
+  // The refusal of a request that was given up is not read.
+  const bool is_end = exchange.sent.method == Verb::del;
+  if (!named.empty() && named == lost_session_ && !is_end) throw Broken("a lost session is used again");
+}
+
+/// Notifications and answers hold what follows them, and there is room for so many requests.
+void HttpNetwork::check_turn(const Exchange& exchange) {
+  // A redirected request keeps the turn that it had.
+  if (const auto found = redirected_.find(exchange.sent.body); found != redirected_.end()) {
+    redirected_.erase(found);
+    return;
+  }
+  std::size_t under_way = 0;
+  for (const auto& [id, other] : exchanges_) {
+    const bool is_taken = other.has_head && other.reply.status < 300;
+    if (other.is_notification && !is_taken && !exchange.is_listen) {
+      throw Broken("a line was sent before a notification was taken");
+    }
+    const bool is_asked = (other.is_request && !other.is_probe) || other.is_resumed_request;
+    const bool takes_no_place = other.mark != 0 && (said_.requests.at(other.mark).is_cancelled ||
+                                                    said_.requests.at(other.mark).is_builtin);
+    if (is_asked && !other.is_listen && !other.is_answered && !takes_no_place) ++under_way;
+  }
+  if (!exchange.is_request || exchange.is_probe) return;
+  const bool is_ping = exchange.mark != 0 && said_.requests.at(exchange.mark).is_builtin;
+  if (!exchange.is_listen && !is_ping && under_way >= limits::kHttpRequestsMax) {
+    throw Broken("too many requests are under way");
+  }
+  // A ping passes the requests that wait.
+  if (exchange.mark == 0 || exchange.is_listen || is_ping) return;
+  if (said_.requests.at(exchange.mark).sent > 0) return;
+  for (const auto& [mark, earlier] : said_.requests) {
+    if (mark >= exchange.mark) break;
+    const bool waits = earlier.sent == 0 && !earlier.is_answered && !earlier.is_cancelled;
+    const bool is_list = earlier.method == "subscriptions/listen" || earlier.method == "tools/list";
+    if (waits && !earlier.is_builtin && !earlier.was_meant_by_kill && !is_list) {
+      throw Broken(fmt::format("request {} was sent before request {}", exchange.mark, mark));
+    }
+  }
+}
+
+/// What the daemon has begun to answer, and has not forgotten.
+const HttpServer::Work* HttpNetwork::work_after(const Exchange& exchange) {
+  const std::string after = sent_value(exchange.sent, "Last-Event-ID");
+  if (std::atoi(after.c_str()) != server_.life()) return nullptr;
+  return server_.find(std::atoi(after.substr(after.find('.') + 1).c_str()));
+}
+
+void HttpNetwork::check_resumption(const Exchange& exchange) {
+  count("streams taken up");
+  const HttpServer::Work* const work = work_after(exchange);
+  if (work == nullptr) return;
+  if (!work->id.empty() && work->has_answer && work->heard == work->events.size()) {
+    throw Broken("a stream is taken up that is answered");
+  }
+  const Milliseconds wait =
+      std::min(scene_.retry.value_or(limits::kHttpStreamWaitMin), limits::kHttpStreamWaitMin);
+  if (now_ < work->cut_at + wait) throw Broken("a stream is taken up too early");
+}
+
+/// The daemon has opened a session.
+void HttpNetwork::note_head(const Exchange& exchange) {
+  if (!exchange.is_opening || exchange.reply.status >= 300) return;
+  session_ = header_value(exchange.reply.headers, "mcp-session-id");
+  is_open_ = false;
+}
+
+void HttpNetwork::note_refusal(const Exchange& exchange) {
+  const int status = exchange.reply.status;
+  if (status == 307 || status == 308) redirected_.insert(exchange.sent.body);
+  const std::string named = sent_value(exchange.sent, "Mcp-Session-Id");
+  const bool may_tell = exchange.is_request || exchange.is_notification || exchange.is_resumption;
+  if (named.empty() || !may_tell) return;
+  if (status != 404 && !exchange.reply.is_session_lost) return;
+  count("sessions lost");
+  lost_session_ = named;
+}
+
+/// A request of the stateless revision is cancelled by closing its stream.
+void HttpNetwork::check_cancelled(int mark) const {
+  if (!scene_.is_stateless() || !is_listening_) return;
+  for (const auto& [id, exchange] : exchanges_) {
+    if (exchange.mark == mark && !exchange.is_answered && exchange.life == server_.life()) {
+      throw Broken("a cancelled request is still under way");
+    }
+  }
+}
+
+}  // namespace sitter::sim
