@@ -308,5 +308,19 @@ TEST_F(LinkSessionTest, TheQuestionsOfALostSessionAreTakenBack) {
   answers(*exchange_of(1), result(1));
 }
 
+TEST_F(LinkSessionTest, ARefusalWhoseBodyDoesNotComeIsNoLossWhenTheSessionIsLost) {
+  open_listed_session();
+  client(call(1, "echo"));
+  client(call(2, "echo"));
+  const Exchange first = *exchange_of(1);
+  head(first, 404);
+  status(*exchange_of(2), 404);
+  time_passes(limits::kHttpLosingWait);
+  opens_daemon();
+  ASSERT_TRUE(exchange_of(1));
+  answers(*exchange_of(1), result(1));
+  answers(*exchange_of(2), result(2));
+}
+
 }  // namespace
 }  // namespace sitter

@@ -199,8 +199,12 @@ void HttpClient::check_own_words(HttpSaid::Request& asked, const std::string& te
   asked.is_called_undone = is_undone;
   // A child that is taken down may have read whatever was written to it.
   const bool is_taken_down = has(text, "sitter_kill") || has(text, "replaced");
-  if (has(text, "may or may not have taken effect") && !is_taken_down && asked.sent == 0) {
+  const bool is_doubted = has(text, "may or may not have taken effect") && !is_taken_down;
+  if (is_doubted && asked.sent == 0) {
     throw Broken("a request that was never sent is said to have been: " + text);
+  }
+  if (is_doubted && asked.sent == asked.refusals) {
+    throw Broken("a request that was only refused is said to have run: " + text);
   }
 }
 

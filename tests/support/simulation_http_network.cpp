@@ -86,6 +86,7 @@ void HttpNetwork::arrives(ExchangeId id, Exchange& exchange) {
     }
     const ListenerId listening = listener();
     exchanges_.erase(id);
+    listener_ = listening;
     tell_(fact::HttpConnected{id, listening});
     return;
   }
@@ -251,9 +252,8 @@ void HttpNetwork::deliver(ExchangeId id, Exchange& exchange) {
   HttpServer::Work* const work = server_.find(exchange.reply.work);
   const bool is_stream =
       header_value(exchange.reply.headers, "content-type") == "text/event-stream";
-  const bool is_last = work == nullptr ? is_stream
-                                       : work->has_answer &&
-                                             exchange.next_event == work->events.size();
+  const bool is_last =
+      work == nullptr ? is_stream : work->has_answer && exchange.next_event == work->events.size();
   exchange.is_answered |= is_last && exchange.pending.size() <= 1;
   if (exchange.pending.empty() && std::exchange(exchange.ends_event, false)) {
     exchange.has_event = true;
@@ -273,6 +273,7 @@ void HttpNetwork::ends(ExchangeId id) {
 void HttpNetwork::fails(ExchangeId id, FailedKind kind, std::string reason) {
   const Exchange exchange = std::move(exchanges_.extract(id).mapped());
   on_cut(exchange);
+  note_cut_refusal(exchange);
   tell_(fact::HttpFailed{id, kind, std::move(reason)});
 }
 

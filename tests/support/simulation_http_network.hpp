@@ -98,6 +98,7 @@ class HttpNetwork {
   void check_connect();
   void note_head(const Exchange& exchange);
   void note_refusal(const Exchange& exchange);
+  void note_cut_refusal(const Exchange& exchange);
 
   void arrives(ExchangeId id, Exchange& exchange);
   bool goes_wrong(ExchangeId id, Exchange& exchange);
@@ -134,6 +135,8 @@ class HttpNetwork {
   bool is_open_ = false;
   /// When no connection could be opened, and how often at this moment a session was asked for.
   Generation gen_ = kNoGeneration;
+  /// What the link was told last of the process that listens.
+  ListenerId listener_ = kNoListener;
   /// The bodies of requests that were redirected, and may be sent to the other target.
   std::multiset<std::string> redirected_;
   Instant refused_at_{};

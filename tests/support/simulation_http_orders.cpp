@@ -70,10 +70,7 @@ void HttpNetwork::take(const order::HttpAbort& order, Instant now) {
   const Exchange exchange = std::move(found->second);
   exchanges_.erase(found);
   on_cut(exchange);
-  // A refusal is not waited for without an end. What has come of it counts.
-  const int status = exchange.reply.status;
-  const bool says_all = status == 404 || exchange.pending.empty();
-  if (exchange.has_head && status >= 300 && says_all) note_refusal(exchange);
+  note_cut_refusal(exchange);
 }
 
 void HttpNetwork::on_child_ordered(Generation gen) {
@@ -99,6 +96,14 @@ void HttpNetwork::check(const Exchange& exchange) const {
       sent_value(sent, "MCP-Protocol-Version") != kVersion) {
     throw Broken("the version of the session is not named");
   }
+  if (sent.listener != listener_) throw Broken("any process that listens would be sent this");
+  const auto is_session_stream = [](const Exchange& one) {
+    return one.sent.method == Verb::get && !one.is_resumption;
+  };
+  const bool has_stream = std::any_of(exchanges_.begin(), exchanges_.end(), [&](const auto& entry) {
+    return is_session_stream(entry.second);
+  });
+  if (has_stream && is_session_stream(exchange)) throw Broken("a session gets a second stream");
   if (sent_value(sent, "X-Secret") != "s") throw Broken("the header of the user is not sent");
 }
 
@@ -113,7 +118,8 @@ void HttpNetwork::check_session(const Exchange& exchange) {
   }
   // The refusal of a request that was given up is not read.
   const bool is_end = exchange.sent.method == Verb::del;
-  if (!named.empty() && named == lost_session_ && !is_end) throw Broken("a lost session is used again");
+  if (!named.empty() && named == lost_session_ && !is_end)
+    throw Broken("a lost session is used again");
 }
 
 /// Notifications and answers hold what follows them, and there is room for so many requests.
@@ -187,6 +193,14 @@ void HttpNetwork::note_refusal(const Exchange& exchange) {
   if (status != 404 && !exchange.reply.is_session_lost) return;
   count("sessions lost");
   lost_session_ = named;
+  if (exchange.mark != 0) ++said_.requests.at(exchange.mark).refusals;
+}
+
+/// The response ends early. What has come of it counts.
+void HttpNetwork::note_cut_refusal(const Exchange& exchange) {
+  const int status = exchange.reply.status;
+  const bool says_all = status == 404 || status == 307 || status == 308 || exchange.pending.empty();
+  if (exchange.has_head && status >= 300 && says_all) note_refusal(exchange);
 }
 
 /// A request of the stateless revision is cancelled by closing its stream.

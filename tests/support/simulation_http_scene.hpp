@@ -70,6 +70,8 @@ struct HttpSaid {
     bool is_called_undone = false;
     /// How often it was sent over HTTP, and how often the daemon has carried it out.
     int sent = 0;
+    /// How often it was refused because its session was lost.
+    int refusals = 0;
     int executions = 0;
     /// What the daemon has answered, as results or errors.
     std::set<std::string> answers;

@@ -408,7 +408,18 @@ void HttpLink::begin_losing(fact::ChildLost::Of of, std::string why) {
   later_.clear();
 }
 
+/// The head of a refusal says that the request had no effect, so the body is not needed.
+void HttpLink::end_refused() {
+  std::vector<ExchangeId> refused;
+  for (const auto& [id, exchange] : exchanges_) {
+    const bool is_refused = exchange.status != 0 && !is_success(exchange.status);
+    if (is_refused && exchange.kind == Kind::request) refused.push_back(id);
+  }
+  for (const ExchangeId id : refused) end_early(id);
+}
+
 void HttpLink::finish_losing() {
+  end_refused();
   if (exit_) {
     tell_exit();
     return;

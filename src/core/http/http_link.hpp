@@ -115,6 +115,7 @@ class HttpLink {
   void begin_session(std::string id);
   void open_stream_once();
   void begin_losing(fact::ChildLost::Of of, std::string why);
+  void end_refused();
   void finish_losing();
   void leave(bool leaves_process);
   void become_idle();

@@ -122,6 +122,7 @@ void HttpLink::connect_anew() {
 
 /// The exit is the end of the child.
 void HttpLink::tell_exit() {
+  end_refused();
   tell(*std::exchange(exit_, {}));
   // The end of the child answers what waits for this exit.
   unjudged_.clear();

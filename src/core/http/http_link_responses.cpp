@@ -265,6 +265,8 @@ void HttpLink::on(const fact::HttpFailed& fact) {
     on_not_connected(fact.reason);
   } else if (fact.kind != fact::HttpFailed::Kind::broken) {
     on_unreachable(std::move(exchange), fact);
+  } else if (exchange.status != 0 && !is_success(exchange.status)) {
+    on_response(std::move(exchange));
   } else if (exchange.kind == Kind::stream) {
     on_stream_ended(std::move(exchange));
   } else if (exchange.kind == Kind::request) {
