@@ -20,6 +20,7 @@
 #include "io/process/hangup.hpp"
 #include "io/stream/client_stdio.hpp"
 #include "io/stream/event_loop.hpp"
+#include "io/system/memory.hpp"
 #include "io/trace.hpp"
 
 namespace sitter {
@@ -51,7 +52,7 @@ constexpr std::chrono::seconds kLastWritesWait{1};
 
 /// If the client has got no answer by then, the bridge opens its socket for `mcp-sitter ctl`
 /// anyway.
-constexpr std::chrono::milliseconds kControlWait{100};
+constexpr std::chrono::milliseconds kFirstAnswerWait{100};
 
 /// Lines of this size or more stay in the read buffer until the other side has taken them. A copy
 /// of a smaller line is cheap, and the buffer may be larger than the line.
@@ -70,7 +71,7 @@ class Driver::Loop {
         last_writes_(loop_.io()),
         signals_(loop_.io(), SIGTERM, SIGINT, SIGUSR1),
         hangups_(loop_, [this](HangupSignals::Sender sender) { turn([&] { on_hangup(sender); }); }),
-        control_timer_(loop_.io()),
+        start_timer_(loop_.io()),
         child_signals_(loop_.io(), SIGCHLD),
         client_output_(loop_, stdio_.take_output(),
                        {[this] { turn([this] { wait_for_last_writes(); }); },
@@ -104,7 +105,7 @@ class Driver::Loop {
                                 "directory with --cwd"});
       });
     }
-    if (parts_.control.is_on) open_control_soon();
+    end_start_soon();
     loop_.run();
     return exit_code_;
   }
@@ -193,19 +194,24 @@ class Driver::Loop {
     return folder;
   }
 
-  /// Waits until the client has its first answer, because opening the socket earlier would delay
-  /// this answer.
-  void open_control_soon() {
-    is_control_due_ = true;
-    control_timer_.expires_after(kControlWait);
-    control_timer_.async_wait([this](error_code error) {
-      if (!error) open_control();
+  /// Waits until the client has its first answer, because all that is not needed for this answer
+  /// would delay it.
+  void end_start_soon() {
+    is_starting_ = true;
+    start_timer_.expires_after(kFirstAnswerWait);
+    start_timer_.async_wait([this](error_code error) {
+      if (!error) end_start();
     });
   }
 
+  void end_start() {
+    if (!std::exchange(is_starting_, false)) return;
+    start_timer_.cancel();
+    if (parts_.control.is_on) open_control();
+    give_back_code();
+  }
+
   void open_control() {
-    if (!std::exchange(is_control_due_, false)) return;
-    control_timer_.cancel();
     nlohmann::ordered_json hello;
     hello["version"] = parts_.config.sitter_version;
     hello["name"] = parts_.control.name;
@@ -343,7 +349,7 @@ class Driver::Loop {
 
   void carry_out(order::SendToClient& order) {
     put(order.line, client_output_);
-    if (is_control_due_) loop_.post([this] { open_control(); });
+    if (is_starting_) loop_.post([this] { end_start(); });
   }
 
   /// Whether the order is for a daemon that is reached over HTTP.
@@ -556,8 +562,8 @@ class Driver::Loop {
   /// Null if nothing is watched.
   std::unique_ptr<FileWatch> file_watch_;
   std::unique_ptr<ControlServer> control_;
-  bool is_control_due_ = false;
-  boost::asio::steady_timer control_timer_;
+  bool is_starting_ = false;
+  boost::asio::steady_timer start_timer_;
   boost::asio::signal_set child_signals_;
 
   int exit_code_ = 0;

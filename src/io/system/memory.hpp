@@ -6,4 +6,8 @@ namespace sitter {
 /// once, before anything large is allocated.
 void give_back_freed_memory();
 
+/// Gives back the memory of the program's code. The start needs much of the code once, and what is
+/// needed again is mapped again from the system's cache of the file.
+void give_back_code();
+
 }  // namespace sitter
