@@ -103,17 +103,8 @@ class HttpLink {
     headers,  ///< it has refused a request because of its headers
   };
 
-  // http_link.cpp: the child and its lines
-  void take_line(OwnedLine line);
-  void cancel(const Message& message, OwnedLine line);
-  void send_what_may();
-  bool holds() const;
-  void send(HttpExchange&& exchange);
-  HttpExchange new_exchange(HttpExchange::Kind kind) const;
-  HttpExchange as_exchange(const Message& message, OwnedLine line);
-  std::vector<HttpHeader> headers_for(const HttpExchange& exchange) const;
+  // http_link.cpp: the child
   void begin_session(std::string id);
-  void open_stream_once();
   void begin_losing(fact::ChildLost::Of of, std::string why);
   void end_refused();
   void finish_losing();
@@ -122,8 +113,19 @@ class HttpLink {
   void abort_all();
   void give_up_late();
   void advance();
-  std::size_t request_count() const;
   Milliseconds next_wait(Milliseconds asked = {});
+
+  // http_link_lines.cpp: the lines for the daemon
+  void take_line(OwnedLine line);
+  HttpExchange new_exchange(HttpExchange::Kind kind) const;
+  HttpExchange as_exchange(const Message& message, OwnedLine line);
+  void cancel(const Message& message, OwnedLine line);
+  std::size_t request_count() const;
+  bool holds() const;
+  void send_what_may();
+  void send(HttpExchange&& exchange);
+  std::vector<HttpHeader> headers_for(const HttpExchange& exchange) const;
+  void open_stream_once();
 
   // http_link_probe.cpp: whether a daemon that keeps no session is still the same
   bool must_probe() const {

@@ -1,0 +1,219 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/raw_id.hpp"
+#include "core/http/ascii.hpp"
+#include "core/http/http_link.hpp"
+#include "core/http/http_words.hpp"
+#include "sitter/limits.hpp"
+
+/// The lines for the daemon, their turns, and how they are sent.
+namespace sitter {
+
+using Verb = order::HttpSend::Method;
+
+namespace {
+
+/// The most headers that any request has, besides those of its message and of the options.
+constexpr std::size_t kUsualHeaders = 5;
+
+HttpExchange::Asks asked_by(const Message& message) {
+  using Asks = HttpExchange::Asks;
+  switch (message.method) {
+    case Method::initialize:
+      return Asks::opening;
+    case Method::server_discover:
+      return Asks::discovery;
+    case Method::subscriptions_listen:
+      return Asks::stream;
+    case Method::tools_list:
+      return message.params.cursor.empty() ? Asks::first_tools : Asks::more_tools;
+    default:
+      return Asks::other;
+  }
+}
+
+}  // namespace
+
+void HttpLink::take_line(OwnedLine line) {
+  const Message* const message = reader_.read(line.line());
+  if (message == nullptr) return;
+  if (message->method == Method::cancelled && message->kind == Message::Kind::notification) {
+    cancel(*message, std::move(line));
+    return;
+  }
+  // A ping asks whether the daemon lives, and not whether it is busy. Progress of the client
+  // belongs to a question of the server, as its answer does.
+  const bool is_urgent = message->kind == Message::Kind::result ||
+                         message->kind == Message::Kind::error ||
+                         message->method == Method::progress || message->method == Method::ping;
+  HttpExchange exchange = as_exchange(*message, std::move(line));
+  if (outbox_.size() + express_.size() + exchange.line.size() > limits::kHttpOutboxMax) {
+    answer_error(exchange, fmt::format("{} bytes already wait for their turn at the server, so "
+                                       "this was not accepted; try again later",
+                                       outbox_.size() + express_.size()));
+    return;
+  }
+  (is_urgent ? express_ : outbox_).push_back(std::move(exchange));
+}
+
+HttpExchange HttpLink::new_exchange(Kind kind) const {
+  HttpExchange exchange;
+  exchange.kind = kind;
+  exchange.target = target_.empty() ? options_.url.target : target_;
+  return exchange;
+}
+
+HttpExchange HttpLink::as_exchange(const Message& message, OwnedLine line) {
+  HttpExchange exchange =
+      new_exchange(message.kind == Message::Kind::request ? Kind::request : Kind::notification);
+  exchange.id = message.id;
+  exchange.asks = asked_by(message);
+  exchange.may_repeat =
+      message.kind == Message::Kind::result || message.kind == Message::Kind::error;
+  exchange.is_stateless = message.params.has_envelope();
+  if (exchange.is_stateless) {
+    envelope_ = envelope_of(message.params);
+    exchange.mirrored = mirrored_headers(message);
+    if (message.method == Method::tools_call) {
+      for (HttpHeader& header : tool_headers_.headers(message.params_raw)) {
+        exchange.mirrored.push_back(std::move(header));
+      }
+    }
+  }
+  exchange.line = std::move(line);
+  return exchange;
+}
+
+/// A request that has not been sent needs no cancellation. A client of the stateless revision
+/// cancels by closing the stream of the response. In a session the response may still bring other
+/// messages, so it has a moment to end.
+void HttpLink::cancel(const Message& message, OwnedLine line) {
+  const std::string id(message.params.request_id);
+  if (outbox_.erase(id)) return;
+  const auto is_meant = [&](const HttpExchange& exchange) {
+    return exchange.kind == Kind::request && !exchange.has_answer && same_id(exchange.id, id);
+  };
+  std::erase_if(later_, [&](const Later& later) { return is_meant(later.exchange); });
+  std::erase_if(unjudged_, [&](const auto& entry) { return is_meant(entry.first); });
+  for (auto it = exchanges_.begin(); it != exchanges_.end(); ++it) {
+    if (!is_meant(it->second)) continue;
+    if (!it->second.is_stateless) {
+      it->second.is_cancelled = true;
+      it->second.over_by = now_.steady + limits::kHttpUselessWait;
+      break;
+    }
+    orders_.push_back(order::HttpAbort{it->first});
+    exchanges_.erase(it);
+    return;
+  }
+  // The session is that of an earlier revision, or the request has its answer already.
+  if (!session_id_.empty() || !protocol_version_.empty()) {
+    HttpExchange exchange = new_exchange(Kind::notification);
+    exchange.line = std::move(line);
+    express_.push_back(std::move(exchange));
+  }
+}
+
+/// How many requests still have an answer to come, but for those that are streams.
+std::size_t HttpLink::request_count() const {
+  const auto counts = [](const HttpExchange& exchange) {
+    return exchange.kind == Kind::request && !exchange.is_listen() && !exchange.has_answer &&
+           !exchange.is_cancelled;
+  };
+  const auto sent = std::count_if(exchanges_.begin(), exchanges_.end(),
+                                  [&](const auto& entry) { return counts(entry.second); });
+  const auto resumed = std::count_if(later_.begin(), later_.end(),
+                                     [&](const Later& later) { return counts(later.exchange); });
+  return static_cast<std::size_t>(sent + resumed);
+}
+
+/// Whether what was sent must be taken before anything else is sent.
+bool HttpLink::holds() const {
+  const auto is_held_for = [](const HttpExchange& exchange) {
+    return exchange.kind == Kind::probe ||
+           (exchange.kind == Kind::notification && !is_success(exchange.status));
+  };
+  return std::any_of(exchanges_.begin(), exchanges_.end(),
+                     [&](const auto& entry) { return is_held_for(entry.second); }) ||
+         std::any_of(later_.begin(), later_.end(),
+                     [&](const Later& later) { return is_held_for(later.exchange); });
+}
+
+void HttpLink::send_what_may() {
+  while (!express_.is_empty() && !holds()) send(express_.pop_front());
+  while (!outbox_.is_empty() && !holds()) {
+    HttpExchange& next = outbox_.front();
+    const bool is_request = next.kind == Kind::request;
+    if (is_request && must_probe()) {
+      probe();
+      return;
+    }
+    const bool has_room =
+        !is_request || next.is_listen() || request_count() < limits::kHttpRequestsMax;
+    if (!has_room) return;
+    if (next.has_new_headers) refresh_headers(next);
+    send(outbox_.pop_front());
+  }
+}
+
+void HttpLink::send(HttpExchange&& exchange) {
+  order::HttpSend order;
+  order.exchange = ExchangeId{++last_exchange_};
+  const bool is_get = exchange.kind == Kind::stream || exchange.is_resumed;
+  order.method = is_get ? Verb::get : exchange.kind == Kind::end ? Verb::del : Verb::post;
+  order.target = exchange.target;
+  order.headers = headers_for(exchange);
+  if (order.method == Verb::post) order.body = exchange.line.text();
+  order.listener = listener_;
+  exchange.over_by.reset();
+  if (exchange.kind == Kind::notification) exchange.over_by = now_.steady + limits::kHttpTakenWait;
+  // What waits for the probe then goes on.
+  if (exchange.kind == Kind::probe) exchange.over_by = now_.steady + limits::kToolsListWait;
+  exchange.status = 0;
+  exchange.body.clear();
+  exchange.body_cut = 0;
+  exchange.events.reset();
+  exchange.has_event = false;
+  exchanges_.emplace(order.exchange, std::move(exchange));
+  orders_.push_back(std::move(order));
+}
+
+std::vector<HttpHeader> HttpLink::headers_for(const HttpExchange& exchange) const {
+  std::vector<HttpHeader> headers;
+  headers.reserve(kUsualHeaders + exchange.mirrored.size() + options_.headers.size());
+  const bool is_get = exchange.kind == Kind::stream || exchange.is_resumed;
+  if (is_get) {
+    headers.push_back({"Accept", "text/event-stream"});
+    if (!exchange.last_event_id.empty()) {
+      headers.push_back({"Last-Event-ID", exchange.last_event_id});
+    }
+  } else if (exchange.kind != Kind::end) {
+    headers.push_back({"Content-Type", "application/json"});
+    headers.push_back({"Accept", "application/json, text/event-stream"});
+  }
+  if (!exchange.is_opening() && !exchange.is_stateless && !session_id_.empty()) {
+    headers.push_back({"Mcp-Session-Id", session_id_});
+  }
+  if (!exchange.is_opening() && !exchange.is_stateless && !protocol_version_.empty()) {
+    headers.push_back({"MCP-Protocol-Version", protocol_version_});
+  }
+  headers.insert(headers.end(), exchange.mirrored.begin(), exchange.mirrored.end());
+  headers.insert(headers.end(), options_.headers.begin(), options_.headers.end());
+  const bool names_agent = std::any_of(
+      options_.headers.begin(), options_.headers.end(),
+      [](const HttpHeader& header) { return ascii_lower(header.name) == "user-agent"; });
+  if (!names_agent) headers.push_back({"User-Agent", "mcp-sitter/" + options_.sitter_version});
+  return headers;
+}
+
+/// Opens the stream on which the daemon speaks without being asked. The client's first notification
+/// says that the session is open.
+void HttpLink::open_stream_once() {
+  if (state_ != State::up || protocol_version_.empty() || has_asked_stream_) return;
+  has_asked_stream_ = true;
+  send(new_exchange(Kind::stream));
+}
+
+}  // namespace sitter
