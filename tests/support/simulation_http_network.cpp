@@ -46,7 +46,8 @@ void HttpNetwork::behave() {
   is_behaving_ = true;
   server_.behave();
   for (auto& [id, exchange] : exchanges_) {
-    if (exchange.stage == Exchange::Stage::silent) exchange.stage = Exchange::Stage::broken;
+    const bool is_silent = exchange.stage == Exchange::Stage::silent;
+    if (is_silent && !exchange.is_given_up()) exchange.stage = Exchange::Stage::broken;
   }
 }
 
@@ -56,7 +57,7 @@ bool HttpNetwork::act(Instant now) {
   std::vector<ExchangeId> able;
   for (const auto& [id, exchange] : exchanges_) {
     const bool is_silent = exchange.stage == Exchange::Stage::silent;
-    if (!is_silent || random_.chance(2)) able.push_back(id);
+    if (!is_silent || (!is_behaving_ && random_.chance(2))) able.push_back(id);
   }
   if (able.empty()) return server_.work();
   const ExchangeId id = random_.pick(able);
@@ -121,8 +122,9 @@ bool HttpNetwork::goes_wrong(ExchangeId id, Exchange& exchange) {
   }
   if (scene_.has_redirects && random_.chance(10) && exchange.sent.target == "/mcp") {
     count("redirects");
-    answers_for(exchange, random_.pick(std::array{307, 308}),
-                {{"location", random_.chance(90) || is_behaving_ ? "/mcp/" : "http://other/mcp"}});
+    answers_for(
+        exchange, random_.pick(std::array{307, 308}),
+        {{"location", random_.chance(90) || is_behaving_ ? "/mcp/" : "http://other/other"}});
     return true;
   }
   if (!has_fault()) return false;
@@ -192,6 +194,10 @@ void HttpNetwork::goes_on(ExchangeId id, Exchange& exchange, Instant) {
     const fact::HttpHead head{id, exchange.reply.status, exchange.reply.headers};
     note_head(exchange);
     if (is_json) fetch_event(exchange);
+    if (exchange.reply.status >= 300 && has_fault()) {
+      count("refusals without an end");
+      exchange.stage = Exchange::Stage::silent;
+    }
     tell_(head);
     return;
   }

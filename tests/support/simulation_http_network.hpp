@@ -57,6 +57,11 @@ class HttpNetwork {
   void check_cancelled(int mark) const;
 
   bool listens() const { return is_listening_; }
+  /// The session that is open at both ends; empty if there is none.
+  std::string live_session() const;
+  bool has_ended(const std::string& session) const { return ended_.contains(session); }
+  /// Whether the stream of the session is open, or need not be.
+  bool has_stream();
   bool is_idle() const { return exchanges_.empty(); }
 
  private:
@@ -86,6 +91,11 @@ class HttpNetwork {
     bool is_answered = false;
     bool is_listen = false;
     bool is_opening = false;
+    bool is_session_stream() const {
+      return sent.method == order::HttpSend::Method::get && !is_resumption;
+    }
+    /// The link waits for this response only so long.
+    bool is_given_up() const { return is_notification || is_probe || reply.status >= 300; }
   };
   using Exchanges = std::map<ExchangeId, Exchange>;
 
@@ -131,6 +141,10 @@ class HttpNetwork {
   /// The session that the link must name, and the last one that the daemon does not know any more.
   std::string session_;
   std::string lost_session_;
+  /// The sessions that the link has ended.
+  std::set<std::string> ended_;
+  /// The stream of the session was refused for good.
+  bool is_stream_refused_ = false;
   /// The session is open, so its version is named.
   bool is_open_ = false;
   /// When no connection could be opened, and how often at this moment a session was asked for.

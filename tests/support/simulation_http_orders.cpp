@@ -97,13 +97,11 @@ void HttpNetwork::check(const Exchange& exchange) const {
     throw Broken("the version of the session is not named");
   }
   if (sent.listener != listener_) throw Broken("any process that listens would be sent this");
-  const auto is_session_stream = [](const Exchange& one) {
-    return one.sent.method == Verb::get && !one.is_resumption;
-  };
   const bool has_stream = std::any_of(exchanges_.begin(), exchanges_.end(), [&](const auto& entry) {
-    return is_session_stream(entry.second);
+    return entry.second.is_session_stream();
   });
-  if (has_stream && is_session_stream(exchange)) throw Broken("a session gets a second stream");
+  if (has_stream && exchange.is_session_stream()) throw Broken("a session gets a second stream");
+  if (sent.target == "/other") throw Broken("a request for another server");
   if (sent_value(sent, "X-Secret") != "s") throw Broken("the header of the user is not sent");
 }
 
@@ -118,6 +116,7 @@ void HttpNetwork::check_session(const Exchange& exchange) {
   }
   // The refusal of a request that was given up is not read.
   const bool is_end = exchange.sent.method == Verb::del;
+  if (is_end) ended_.insert(named);
   if (!named.empty() && named == lost_session_ && !is_end)
     throw Broken("a lost session is used again");
 }
@@ -182,11 +181,14 @@ void HttpNetwork::note_head(const Exchange& exchange) {
   if (!exchange.is_opening || exchange.reply.status >= 300) return;
   session_ = header_value(exchange.reply.headers, "mcp-session-id");
   is_open_ = false;
+  is_stream_refused_ = false;
 }
 
 void HttpNetwork::note_refusal(const Exchange& exchange) {
   const int status = exchange.reply.status;
   if (status == 307 || status == 308) redirected_.insert(exchange.sent.body);
+  const bool is_busy = status == 409 || status == 429 || status >= 500;
+  if (exchange.is_session_stream() && status >= 300 && !is_busy) is_stream_refused_ = true;
   const std::string named = sent_value(exchange.sent, "Mcp-Session-Id");
   const bool may_tell = exchange.is_request || exchange.is_notification || exchange.is_resumption;
   if (named.empty() || !may_tell) return;
@@ -201,6 +203,19 @@ void HttpNetwork::note_cut_refusal(const Exchange& exchange) {
   const int status = exchange.reply.status;
   const bool says_all = status == 404 || status == 307 || status == 308 || exchange.pending.empty();
   if (exchange.has_head && status >= 300 && says_all) note_refusal(exchange);
+}
+
+std::string HttpNetwork::live_session() const {
+  return is_listening_ && server_.knows(session_) ? session_ : "";
+}
+
+bool HttpNetwork::has_stream() {
+  const bool is_due = is_open_ && scene_.gives_stream && !is_stream_refused_;
+  if (!is_due || live_session().empty()) return true;
+  return std::any_of(exchanges_.begin(), exchanges_.end(), [this](const auto& entry) {
+    const HttpServer::Work* const work = server_.find(entry.second.reply.work);
+    return work != nullptr && work->id.empty() && entry.second.has_head;
+  });
 }
 
 /// A request of the stateless revision is cancelled by closing its stream.

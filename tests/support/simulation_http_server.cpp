@@ -254,9 +254,11 @@ Reply HttpServer::get(const order::HttpSend& sent, const std::string& session) {
     return reply;
   }
   if (!scene_.gives_stream || !scene_.has_sessions()) return refuse(405, "");
-  for (const auto& [number, work] : works_) {
-    if (work.id.empty() && work.session == session) return refuse(409, "");
-  }
+  const bool is_freed = std::erase_if(works_, [&](const auto& entry) {
+                          return entry.second.id.empty() && entry.second.session == session;
+                        }) > 0;
+  // The daemon has not seen yet that the former stream is broken.
+  if (is_freed && !is_behaving_ && random_.chance(50)) return refuse(409, "");
   Work work;
   work.number = ++last_work_;
   work.session = session;

@@ -65,6 +65,7 @@ class HttpServer {
   void forget_sessions();
   bool lives() const { return lives_; }
   int life() const { return life_; }
+  bool knows(const std::string& session) const { return sessions_.contains(session); }
   /// From now on the daemon makes no mistakes and answers soon.
   void behave() { is_behaving_ = true; }
 

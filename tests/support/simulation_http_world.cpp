@@ -110,6 +110,7 @@ void HttpWorld::play() {
   if (random_.chance(90)) {
     settle();
     check_service();
+    check_stream();
   }
   end();
 }
@@ -229,7 +230,17 @@ void HttpWorld::check_service() {
   throw Broken("the daemon serves, and no call succeeds");
 }
 
+/// What the daemon says without being asked is heard.
+void HttpWorld::check_stream() {
+  const Instant limit = now_.steady + std::chrono::minutes(2);
+  while (!network_.has_stream()) {
+    if (now_.steady > limit) throw Broken("the stream of the session is not opened");
+    rest();
+  }
+}
+
 void HttpWorld::end() {
+  const std::string session = is_behaving_ ? network_.live_session() : "";
   tell("client", "closes stdin");
   feed(fact::ClientClosedInput{});
   feed_from_link();
@@ -239,6 +250,9 @@ void HttpWorld::end() {
     rest();
   }
   if (bridge_.next_timeout()) throw Broken("a timeout after the end");
+  if (!session.empty() && !scene_.keeps_session && !network_.has_ended(session)) {
+    throw Broken("the session is left open");
+  }
 }
 
 void HttpWorld::later(int milliseconds_max, std::function<void()> event) {

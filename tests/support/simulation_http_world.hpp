@@ -55,6 +55,7 @@ class HttpWorld {
   void rest();
   void settle();
   void check_service();
+  void check_stream();
   void end();
 
   // simulation_http_shell.cpp: the shell between the two machines
