@@ -95,7 +95,9 @@ class HttpNetwork {
       return sent.method == order::HttpSend::Method::get && !is_resumption;
     }
     /// The link waits for this response only so long.
-    bool is_given_up() const { return is_notification || is_probe || reply.status >= 300; }
+    bool is_given_up() const {
+      return is_notification || is_probe || (has_head && reply.status >= 300);
+    }
   };
   using Exchanges = std::map<ExchangeId, Exchange>;
 
