@@ -454,5 +454,16 @@ TEST_F(LinkStreamTest, TheStreamIsOpenedAlthoughTheNotificationBeforeItWasLost) 
   opens_daemon();
 }
 
+TEST_F(LinkStreamTest, TheStreamIsOpenedAlthoughTheNotificationBeforeItWasNeverTaken) {
+  client(initialize(0));
+  connected(1);
+  answers(2, result(0, server.opening()), {{"mcp-session-id", "s1"}});
+  client(initialized());
+  done();
+  time_passes(limits::kHttpTakenWait);
+  EXPECT_THAT(done(), Contains("get 4 [s1]"));
+  opens_daemon();
+}
+
 }  // namespace
 }  // namespace sitter

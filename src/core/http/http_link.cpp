@@ -272,12 +272,13 @@ void HttpLink::give_up_late() {
       end_early(id);
       continue;
     }
-    if (exchange.kind == Kind::notification && exchange.status == 0) {
-      log(Level::warn, fmt::format("the server has not taken a notification or an answer within {}",
-                                   duration_text(limits::kHttpTakenWait)));
-    }
+    const bool is_untaken = exchange.kind == Kind::notification && exchange.status == 0;
     orders_.push_back(order::HttpAbort{id});
     exchanges_.erase(it);
+    if (!is_untaken) continue;
+    log(Level::warn, fmt::format("the server has not taken a notification or an answer within {}",
+                                 duration_text(limits::kHttpTakenWait)));
+    open_stream_once();
   }
 }
 
