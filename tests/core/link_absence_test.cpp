@@ -452,6 +452,37 @@ TEST_F(LinkAbsenceTest, WhatWasRefusedIsSentAgainWhenTheDaemonSpeaks) {
   answers(last(), result("#2", server.page("tools", server.tools)));
 }
 
+/// The link refuses what waits before the bridge has read the answer that shows the daemon again.
+TEST_F(LinkAbsenceTest, NothingOvertakesARequestWhoseRefusalIsNotRead) {
+  open_session();
+  event(kGetStream, notification("notifications/tools/list_changed"));
+  breaks(last());
+  client(call(1, "echo"));
+  client(call(2, "echo"));
+  head(*exchange_of(1), 400);
+  head(*exchange_of(2), 503);
+  const Exchange list = *exchange_of(1) - 1;
+  client(notification("notifications/roots/list_changed"));
+  const Exchange held_by = last();
+  client(call(3, "echo"));
+  time_passes(limits::kHttpUselessWait - milliseconds(500));
+  breaks(list);
+  client(call(4, "echo"));
+  done();
+  time_passes(milliseconds(500));
+  takes(held_by);
+  next_deadline_comes();
+  std::vector<std::string> calls;
+  for (const std::string& word : done()) {
+    if (word.starts_with("post ") && word.find("tools/call") != word.npos) {
+      calls.push_back(word.substr(word.find('{')));
+    }
+  }
+  EXPECT_THAT(calls, ElementsAre(call(2, "echo"), call(3, "echo"), call(4, "echo")));
+  opens_daemon();
+  for (const int id : {2, 3, 4}) answers(*exchange_of(id), result(id));
+}
+
 TEST_F(LinkAbsenceTest, AConnectionThatIsAcceptedAndClosedAtOnceIsTriedWithAPause) {
   client(initialize(0));
   connected(last());

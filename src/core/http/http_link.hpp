@@ -185,6 +185,7 @@ class HttpLink {
   void refuse_waiting(const std::string& why, Milliseconds again_after);
   void refuse_unsent(const std::string& why);
   void refuse_late(OwnedLine line);
+  std::optional<fact::RequestRefused> untold_refusal() const;
   void lose(HttpExchange exchange, std::string why);
   void answer_error(const HttpExchange& exchange, std::string_view message,
                     ErrorCode code = ErrorCode::internal_error);

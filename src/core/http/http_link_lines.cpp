@@ -43,6 +43,11 @@ void HttpLink::take_line(OwnedLine line) {
     cancel(*message, std::move(line));
     return;
   }
+  // It must not overtake what has been refused before it.
+  if (const auto refusal = untold_refusal(); refusal && message->kind == Message::Kind::request) {
+    facts_.push_back({*refusal, std::move(line)});
+    return;
+  }
   // A ping asks whether the daemon lives, and not whether it is busy. Progress of the client
   // belongs to a question of the server, as its answer does.
   const bool is_urgent = message->kind == Message::Kind::result ||

@@ -208,6 +208,18 @@ void HttpLink::refuse_late(OwnedLine line) {
   facts_.insert(end, {fact::RequestRefused{gen_, {}, why}, std::move(line)});
 }
 
+/// The last refusal of a daemon that is away for a while, if the bridge has not read it yet.
+std::optional<fact::RequestRefused> HttpLink::untold_refusal() const {
+  const auto found = std::find_if(facts_.rbegin(), facts_.rend(), [](const Told& told) {
+    const auto* const refused = std::get_if<fact::RequestRefused>(&told.fact);
+    return refused != nullptr && refused->again_after;
+  });
+  if (found == facts_.rend()) return std::nullopt;
+  fact::RequestRefused refusal = std::get<fact::RequestRefused>(found->fact);
+  refusal.is_unknown_session = false;
+  return refusal;
+}
+
 /// The request may have been carried out.
 void HttpLink::lose(HttpExchange exchange, std::string why) {
   if (exchange.has_no_effect()) {
