@@ -188,7 +188,9 @@ void HttpNetwork::note_refusal(const Exchange& exchange) {
   const int status = exchange.reply.status;
   if (status == 307 || status == 308) redirected_.insert(exchange.sent.body);
   const bool is_busy = status == 409 || status == 429 || status >= 500;
-  if (exchange.is_session_stream() && status >= 300 && !is_busy) is_stream_refused_ = true;
+  const bool is_stream =
+      header_value(exchange.reply.headers, "content-type") == "text/event-stream";
+  if (exchange.is_session_stream() && !is_stream && !is_busy) is_stream_refused_ = true;
   const std::string named = sent_value(exchange.sent, "Mcp-Session-Id");
   const bool may_tell = exchange.is_request || exchange.is_notification || exchange.is_resumption;
   if (named.empty() || !may_tell) return;
