@@ -5,7 +5,6 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <csignal>
-#include <deque>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,6 +13,7 @@
 #include <variant>
 
 #include "io/children.hpp"
+#include "io/clock.hpp"
 #include "io/control/control_server.hpp"
 #include "io/daemon.hpp"
 #include "io/files/file_watch.hpp"
@@ -22,28 +22,12 @@
 #include "io/stream/event_loop.hpp"
 #include "io/system/memory.hpp"
 #include "io/trace.hpp"
+#include "sitter/fact_queue.hpp"
 
 namespace sitter {
 namespace {
 
 using boost::system::error_code;
-
-/// Both clocks for the price of one: the system's wall clock is read once a second, and in between
-/// the wall time advances with the steady clock.
-class Clock {
- public:
-  Now now() {
-    const Instant steady = std::chrono::steady_clock::now();
-    if (steady - seen_.steady >= std::chrono::seconds(1)) {
-      seen_ = {steady, std::chrono::system_clock::now()};
-    }
-    return {steady,
-            seen_.wall + std::chrono::duration_cast<WallTime::duration>(steady - seen_.steady)};
-  }
-
- private:
-  Now seen_{};
-};
 
 /// A client that has closed our stdin may still read its owed answers. The bridge stops waiting for
 /// a client that takes nothing for this long. Official clients send SIGTERM 2 s after they have
@@ -138,22 +122,7 @@ class Driver::Loop {
     while (const auto fact = daemon_->next_fact()) feed(*fact);
   }
 
-  /// Feeds one fact, carries out every order, and then feeds the next fact. Facts that result from
-  /// orders wait in `later_`.
-  void feed(const Fact& fact) {
-    if (is_deciding_) {
-      later_.push_back(fact);
-      return;
-    }
-    is_deciding_ = true;
-    decide(fact);
-    while (!later_.empty()) {
-      const Fact next = std::move(later_.front());
-      later_.pop_front();
-      decide(next);
-    }
-    is_deciding_ = false;
-  }
+  void feed(const Fact& fact) { facts_.feed(fact); }
 
   void decide(const Fact& fact) {
     if (parts_.log.is_trace()) parts_.log.trace(to_text(fact));
@@ -163,14 +132,10 @@ class Driver::Loop {
 
   void on_timeout() {
     if (daemon_) daemon_->handle_timeout(now_);
-    is_deciding_ = true;
-    bridge_.handle_timeout(now_);
-    carry_out_all();
-    is_deciding_ = false;
-    if (later_.empty()) return;
-    const Fact first = std::move(later_.front());
-    later_.pop_front();
-    feed(first);
+    facts_.act([this] {
+      bridge_.handle_timeout(now_);
+      carry_out_all();
+    });
   }
 
   void carry_out_all() {
@@ -546,8 +511,7 @@ class Driver::Loop {
   Clock clock_;
   Bridge bridge_;
   Now now_;
-  bool is_deciding_ = false;
-  std::deque<Fact> later_;
+  FactQueue facts_{[this](const Fact& fact) { decide(fact); }};
   /// The framer whose lines are being fed.
   const LineFramer* reading_ = nullptr;
   Children children_;

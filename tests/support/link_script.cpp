@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "support/link_orders.hpp"
+
 namespace sitter {
 namespace {
 
@@ -367,21 +369,6 @@ void LinkTest::feed_from_daemon() {
   }
 }
 
-void LinkTest::feed(const Fact& fact) {
-  if (is_deciding_) {
-    later_.push_back(fact);
-    return;
-  }
-  is_deciding_ = true;
-  decide(fact);
-  while (!later_.empty()) {
-    const Fact next = std::move(later_.front());
-    later_.pop_front();
-    decide(next);
-  }
-  is_deciding_ = false;
-}
-
 void LinkTest::decide(const Fact& fact) {
   bridge().handle(fact, now);
   carry_out_all();
@@ -440,24 +427,12 @@ void LinkTest::play_signal(const order::SignalUnit& order) {
   }
 }
 
-/// Orders about builds and the client are carried out by the shell, all others by the link.
-bool LinkTest::is_for_daemon(const Order& order) {
-  const auto pass = [&](const auto* one) {
-    if (one == nullptr || is_build(one->gen)) return false;
-    link().handle(*one, now);
-    carry_out_link();
-    return true;
-  };
-  return pass(std::get_if<order::SendToChild>(&order)) ||
-         pass(std::get_if<order::StartChild>(&order)) ||
-         pass(std::get_if<order::CloseChildInput>(&order)) ||
-         pass(std::get_if<order::SignalUnit>(&order)) ||
-         pass(std::get_if<order::ReleaseChild>(&order));
-}
-
 void LinkTest::carry_out(const Order& order) {
   EXPECT_FALSE(is_over_) << "something was done after the end";
-  if (is_for_daemon(order)) return;
+  if (pass_to_link(link(), order, now)) {
+    carry_out_link();
+    return;
+  }
   if (const auto* const a = std::get_if<order::SendToClient>(&order)) {
     const std::string text = a->line.text();
     ledger_.on_line_to_client(text, false);
@@ -574,14 +549,10 @@ std::optional<Instant> LinkTest::next_timeout() {
 void LinkTest::fire_deadlines() {
   turn([&] {
     if (!is_over_) link().handle_timeout(now);
-    is_deciding_ = true;
-    bridge().handle_timeout(now);
-    carry_out_all();
-    is_deciding_ = false;
-    if (later_.empty()) return;
-    const Fact first = std::move(later_.front());
-    later_.pop_front();
-    feed(first);
+    facts_.act([this] {
+      bridge().handle_timeout(now);
+      carry_out_all();
+    });
   });
   const auto next = next_timeout();
   EXPECT_TRUE(!next || *next > now.steady) << "a deadline is still due when all have fired";

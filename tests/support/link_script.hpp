@@ -14,6 +14,7 @@
 
 #include "core/http/http_link.hpp"
 #include "sitter/bridge.hpp"
+#include "sitter/fact_queue.hpp"
 #include "support/bridge_script.hpp"
 #include "support/messages.hpp"
 #include "support/story_lines.hpp"
@@ -183,12 +184,11 @@ class LinkTest : public ::testing::Test {
   void turn(Facts facts);
   void tell(const Fact& fact);
   void feed_from_daemon();
-  void feed(const Fact& fact);
+  void feed(const Fact& fact) { facts_.feed(fact); }
   void decide(const Fact& fact);
   void carry_out_all();
   void carry_out_link();
   void carry_out(const Order& order);
-  bool is_for_daemon(const Order& order);
   void play_signal(const order::SignalUnit& order);
   void write_down(const HttpOrder& order);
   void expect_new(Exchange exchange);
@@ -207,8 +207,7 @@ class LinkTest : public ::testing::Test {
 
   std::optional<Bridge> bridge_;
   std::optional<HttpLink> link_;
-  bool is_deciding_ = false;
-  std::deque<Fact> later_;
+  FactQueue facts_{[this](const Fact& fact) { decide(fact); }};
   std::deque<Fact> of_process_;
   std::vector<std::string> words_;
   std::vector<std::string> logs_;

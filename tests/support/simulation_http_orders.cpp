@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "sitter/limits.hpp"
+#include "sitter/http_limits.hpp"
 #include "support/simulation_http_network.hpp"
 #include "support/simulation_said.hpp"
 

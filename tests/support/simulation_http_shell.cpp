@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/wire/message.hpp"
+#include "support/link_orders.hpp"
 #include "support/simulation_http_world.hpp"
 #include "support/simulation_said.hpp"
 
@@ -121,15 +122,10 @@ void HttpWorld::turn_to(Instant instant) {
 
 void HttpWorld::fire_deadlines() {
   link_.handle_timeout(now_);
-  is_deciding_ = true;
-  bridge_.handle_timeout(now_);
-  carry_out_all();
-  is_deciding_ = false;
-  if (!later_.empty()) {
-    const Fact first = std::move(later_.front());
-    later_.pop_front();
-    feed(first);
-  }
+  facts_.act([this] {
+    bridge_.handle_timeout(now_);
+    carry_out_all();
+  });
   feed_from_link();
 }
 
@@ -154,21 +150,6 @@ void HttpWorld::feed_from_link() {
     }
     carry_out_link();
   }
-}
-
-void HttpWorld::feed(const Fact& fact) {
-  if (is_deciding_) {
-    later_.push_back(fact);
-    return;
-  }
-  is_deciding_ = true;
-  decide(fact);
-  while (!later_.empty()) {
-    const Fact next = std::move(later_.front());
-    later_.pop_front();
-    decide(next);
-  }
-  is_deciding_ = false;
 }
 
 void HttpWorld::decide(const Fact& fact) {
@@ -202,14 +183,8 @@ void HttpWorld::carry_out_link() {
   }
 }
 
-/// Orders about builds and the client are carried out by the shell, all others by the link.
-bool HttpWorld::is_for_link(const Order& order) {
-  const auto pass = [&](const auto* one) {
-    if (one == nullptr || is_build(one->gen)) return false;
-    link_.handle(*one, now_);
-    carry_out_link();
-    return true;
-  };
+/// Notes what a child is ordered to do.
+void HttpWorld::note(const Order& order) {
   if (const auto* const start = std::get_if<order::StartChild>(&order)) {
     tell("  bridge", fmt::format("starts child {}", start->gen));
     lives_[start->gen] = {};
@@ -227,16 +202,15 @@ bool HttpWorld::is_for_link(const Order& order) {
   } else if (const auto* const close = std::get_if<order::CloseChildInput>(&order)) {
     tell("  bridge", fmt::format("closes child {}", close->gen));
   }
-  return pass(std::get_if<order::SendToChild>(&order)) ||
-         pass(std::get_if<order::StartChild>(&order)) ||
-         pass(std::get_if<order::CloseChildInput>(&order)) ||
-         pass(std::get_if<order::SignalUnit>(&order)) ||
-         pass(std::get_if<order::ReleaseChild>(&order));
 }
 
 void HttpWorld::carry_out(const Order& order) {
   if (is_over_) throw Broken("something was done after the end");
-  if (is_for_link(order)) return;
+  note(order);
+  if (pass_to_link(link_, order, now_)) {
+    carry_out_link();
+    return;
+  }
   if (const auto* const a = std::get_if<order::SendToClient>(&order)) {
     const std::string text = a->line.text();
     if (tells()) tell("  to client", text);

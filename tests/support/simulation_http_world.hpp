@@ -12,6 +12,7 @@
 
 #include "core/http/http_link.hpp"
 #include "sitter/bridge.hpp"
+#include "sitter/fact_queue.hpp"
 #include "support/simulation_digest.hpp"
 #include "support/simulation_http_client.hpp"
 #include "support/simulation_http_network.hpp"
@@ -66,12 +67,12 @@ class HttpWorld {
   void fire_deadlines();
   void on_http(const HttpFact& fact);
   void feed_from_link();
-  void feed(const Fact& fact);
+  void feed(const Fact& fact) { facts_.feed(fact); }
   void decide(const Fact& fact);
   void carry_out_all();
   void carry_out_link();
   void carry_out(const Order& order);
-  bool is_for_link(const Order& order);
+  void note(const Order& order);
   void start_build(const order::StartBuild& order);
   void check_steps();
   void check_fact(const Fact& fact);
@@ -102,9 +103,8 @@ class HttpWorld {
   HttpClient client_;
 
   std::multimap<Instant, std::function<void()>> events_;
-  std::deque<Fact> later_;
+  FactQueue facts_{[this](const Fact& fact) { decide(fact); }};
   std::deque<Fact> of_process_;
-  bool is_deciding_ = false;
   std::optional<Process> process_;
   std::int64_t last_pid_ = 1000;
   std::map<Generation, Life> lives_;
