@@ -6,7 +6,7 @@
 #include <chrono>
 #include <string>
 
-#include "sitter/limits.hpp"
+#include "sitter/http_limits.hpp"
 #include "support/messages.hpp"
 
 namespace sitter {

@@ -1,4 +1,4 @@
-#include "sitter/limits.hpp"
+#include "sitter/http_limits.hpp"
 #include "support/link_script.hpp"
 
 namespace sitter {

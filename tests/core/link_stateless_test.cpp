@@ -1,3 +1,4 @@
+#include "sitter/http_limits.hpp"
 #include "sitter/limits.hpp"
 #include "support/link_script.hpp"
 #include "support/stateless_script.hpp"

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sitter/http_limits.hpp"
 #include "sitter/limits.hpp"
 #include "support/messages.hpp"
 

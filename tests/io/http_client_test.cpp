@@ -13,6 +13,7 @@
 
 #include "io/http/listener.hpp"
 #include "io/http/tcp_stream.hpp"
+#include "sitter/http_limits.hpp"
 #include "support/loop_steps.hpp"
 #include "support/scripted_server.hpp"
 

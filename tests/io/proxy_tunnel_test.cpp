@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sitter/http_limits.hpp"
 #include "support/memory_stream.hpp"
 #include "support/processes.hpp"
 

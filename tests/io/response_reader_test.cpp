@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sitter/http_limits.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {

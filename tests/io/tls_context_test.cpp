@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "sitter/limits.hpp"
+#include "sitter/http_limits.hpp"
 #include "support/certificates.hpp"
 #include "support/temporary_directory.hpp"
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "io/http/proxy_tunnel.hpp"
+#include "sitter/http_limits.hpp"
 #include "support/certificates.hpp"
 #include "support/memory_stream.hpp"
 #include "support/processes.hpp"

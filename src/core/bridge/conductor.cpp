@@ -22,6 +22,7 @@
 #include "core/tell/lints.hpp"
 #include "core/tell/notices.hpp"
 #include "core/tell/old_code.hpp"
+#include "sitter/http_limits.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {

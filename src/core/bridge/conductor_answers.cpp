@@ -8,7 +8,7 @@
 #include "core/client/opening.hpp"
 #include "core/tell/catalogs.hpp"
 #include "core/wire/method.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/http_limits.hpp"
 
 namespace sitter {
 

@@ -6,6 +6,7 @@
 
 #include "core/base/text.hpp"
 #include "core/http/http_words.hpp"
+#include "sitter/http_limits.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {

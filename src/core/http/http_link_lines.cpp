@@ -6,6 +6,7 @@
 #include "core/http/ascii.hpp"
 #include "core/http/http_link.hpp"
 #include "core/http/http_words.hpp"
+#include "sitter/http_limits.hpp"
 #include "sitter/limits.hpp"
 
 /// The lines for the daemon, their turns, and how they are sent.

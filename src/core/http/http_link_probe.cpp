@@ -7,6 +7,7 @@
 #include "core/wire/json_view.hpp"
 #include "core/wire/protocol.hpp"
 #include "core/wire/reply.hpp"
+#include "sitter/http_limits.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {

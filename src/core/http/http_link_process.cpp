@@ -1,7 +1,7 @@
 #include <utility>
 
 #include "core/http/http_link.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/http_limits.hpp"
 
 namespace sitter {
 

@@ -8,7 +8,7 @@
 #include "core/http/session_loss.hpp"
 #include "core/wire/protocol.hpp"
 #include "core/wire/reply.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/http_limits.hpp"
 
 namespace sitter {
 

@@ -12,6 +12,7 @@
 #include "core/wire/protocol.hpp"
 #include "core/wire/reply.hpp"
 #include "core/wire/salvage.hpp"
+#include "sitter/http_limits.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {

@@ -13,7 +13,7 @@
 #include "core/http/html_text.hpp"
 #include "core/http/http_date.hpp"
 #include "core/wire/json_view.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/http_limits.hpp"
 
 namespace sitter {
 namespace {

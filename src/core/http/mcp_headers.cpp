@@ -15,6 +15,7 @@
 #include "core/base/text.hpp"
 #include "core/http/ascii.hpp"
 #include "core/wire/json_view.hpp"
+#include "sitter/http_limits.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/http/ascii.hpp"
+#include "sitter/http_limits.hpp"
 
 namespace sitter {
 namespace {

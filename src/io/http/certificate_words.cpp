@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/base/text.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/http_limits.hpp"
 
 namespace sitter {
 namespace {

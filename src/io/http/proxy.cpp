@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "core/base/text.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/http_limits.hpp"
 
 namespace sitter {
 namespace {

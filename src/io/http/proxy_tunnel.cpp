@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/base/text.hpp"
+#include "sitter/http_limits.hpp"
 
 namespace sitter {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "io/stream/event_loop.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/http_limits.hpp"
 
 namespace sitter {
 

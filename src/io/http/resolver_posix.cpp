@@ -23,6 +23,7 @@
 #include "io/system/file_descriptor.hpp"
 #include "io/system/platform.hpp"
 #include "io/system/signals_blocked.hpp"
+#include "sitter/http_limits.hpp"
 
 namespace sitter {
 namespace {

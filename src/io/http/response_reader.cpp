@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "sitter/http_limits.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {

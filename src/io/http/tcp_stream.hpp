@@ -7,7 +7,7 @@
 #include "io/http/byte_stream.hpp"
 #include "io/http/resolver.hpp"
 #include "io/stream/event_loop.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/http_limits.hpp"
 
 namespace sitter {
 

@@ -22,6 +22,7 @@
 #include "io/http/tcp_address.hpp"
 #include "io/http/tcp_stream.hpp"
 #include "io/system/file_descriptor.hpp"
+#include "sitter/http_limits.hpp"
 
 namespace sitter {
 namespace {

@@ -9,7 +9,7 @@
 #include "io/http/byte_stream.hpp"
 #include "io/http/tls_context.hpp"
 #include "io/stream/event_loop.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/http_limits.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
