@@ -4,17 +4,16 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <map>
-#include <memory>
 #include <set>
 #include <utility>
 
 #include "core/base/text.hpp"
 #include "http_options.hpp"
+#include "raw_options.hpp"
 #include "sitter/version.hpp"
 
 namespace sitter {
@@ -22,266 +21,10 @@ namespace {
 
 constexpr int kUsageError = 2;
 
-/// A longer time is probably a mistake in the unit. Where 0 is allowed, it means for ever.
-constexpr double kSecondsMax = 24 * 60 * 60;
-constexpr int kKillGraceMax = 60 * 1000;
-
-/// Longer than any user waits after a save.
-constexpr int kDebounceMax = 60 * 1000;
-
-/// The lines also have a bound in bytes, so a higher number would never be reached.
-constexpr int kStderrLinesMax = 1000000;
-
-/// At 30 s each, more restarts would take days.
-constexpr int kMaxRestartsMax = 10000;
-
-double in_seconds(Milliseconds duration) { return std::chrono::duration<double>(duration).count(); }
-
 constexpr std::string_view kToolPrefix = "sitter_";
-constexpr std::size_t kToolNameMax = 64;
-constexpr std::string_view kToolNameCharacters =
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
 
-/// A wrong value is shown up to this length, and a sentence of the parser, which may hold such a
-/// value, up to the second.
-constexpr std::size_t kValueShownMax = 100;
+/// A sentence of the parser, which may hold a wrong value, is shown up to this length.
 constexpr std::size_t kSentenceShownMax = 500;
-
-/// A wrong value as an error shows it.
-std::string shown_value(std::string_view value) {
-  return fmt::format("'{}'", brief(value, kValueShownMax));
-}
-
-/// The parser writes into these members. Each initial value is the default of its option.
-struct Raw {
-  std::string cwd;
-  std::vector<std::string> environment;
-  std::string env_file;
-  double startup_timeout = in_seconds(BridgeConfig().startup_timeout);
-  double answer_within = in_seconds(BridgeConfig().answer_within);
-  int kill_grace = static_cast<int>(BridgeConfig().kill_grace.count());
-  int stderr_lines = static_cast<int>(BridgeConfig().stderr_lines);
-  std::string log_level = "warn";
-  std::string log_file;
-  bool no_notice = false;
-  bool no_lint = false;
-  std::string build;
-  std::string build_cwd;
-  std::string on_busy = "wait";
-  std::vector<std::string> tools;
-  std::vector<std::string> tool_names;
-  std::string call_tool = "auto";
-  std::vector<std::string> watch;
-  bool watch_binary = false;
-  bool allow_wide_kill = false;
-  int debounce = static_cast<int>(BridgeConfig().debounce.count());
-  std::vector<std::string> replay_call;
-  std::string name;
-  bool no_ctl = false;
-  std::string restart = "lazy";
-  int max_restarts = BridgeConfig().restarts_max;
-  RawHttp http;
-  bool own_daemon = false;
-  double wait_for_server = in_seconds(BridgeConfig().wait_for_server);
-};
-
-/// The parser's own usage line would not show that a command follows the options. A command of a
-/// daemon starts the daemon if nothing listens.
-class HelpFormatter : public CLI::Formatter {
- public:
-  std::string make_usage(const CLI::App*, std::string) const override {
-    return "Usage: mcp-sitter [options] [--] <command> [args...]\n"
-           "       mcp-sitter --http URL [options] [-- <command> [args...]]\n";
-  }
-};
-
-void declare(CLI::App& app, Raw& raw) {
-  app.description(
-      "Stands between an MCP client and the MCP server that you are developing, so that the server "
-      "can be\n"
-      "killed, rebuilt and started again while the client stays connected.");
-  app.formatter(std::make_shared<HelpFormatter>());
-  app.set_help_flag("-h,--help", "print this and exit");
-  app.set_version_flag("--version", std::string(kVersion), "print the version and exit");
-  const auto value = [](CLI::Option* option, const char* name) {
-    return option->type_name(name)->allow_extra_args(false);
-  };
-  value(app.add_option("--cwd", raw.cwd, "working directory of the server"), "DIR");
-  value(app.add_option("--env", raw.environment,
-                       "add a variable to the server's environment; may be repeated"),
-        "NAME=VALUE")
-      ->check([](const std::string& text) {
-        return text.find('=') == text.npos || text.front() == '='
-                   ? shown_value(text) + " is not NAME=VALUE"
-                   : std::string();
-      });
-  value(app.add_option("--env-file", raw.env_file,
-                       "file of NAME=VALUE lines for the server, read anew at every start"),
-        "FILE");
-  const auto whole_number = [](int min, int max) {
-    return [min, max](const std::string& text) {
-      int number = 0;
-      const char* const end = text.data() + text.size();
-      const auto read = std::from_chars(text.data(), end, number);
-      const bool is_good =
-          read.ec == std::errc() && read.ptr == end && number >= min && number <= max;
-      return is_good ? std::string()
-                     : fmt::format("{} is not a whole number from {} to {}", shown_value(text), min,
-                                   max);
-    };
-  };
-  // NaN passes a range check.
-  const auto is_a_number = [](const std::string& text) {
-    return std::isnan(std::strtod(text.c_str(), nullptr)) ? shown_value(text) + " is not a number"
-                                                          : std::string();
-  };
-  value(app.add_option("--startup-timeout", raw.startup_timeout,
-                       fmt::format("a server that has not opened by then, or said nothing after "
-                                   "a restart, is taken down; 0 = never (default {:g})",
-                                   raw.startup_timeout)),
-        "SECONDS")
-      ->check(CLI::Range(0.0, kSecondsMax))
-      ->check(is_a_number);
-  value(app.add_option(
-            "--answer-within", raw.answer_within,
-            fmt::format("how long the client's initialize may wait for a slow server before\n"
-                        "mcp-sitter answers it itself (default {:g})",
-                        raw.answer_within)),
-        "SECONDS")
-      ->check(CLI::Range(0.0, kSecondsMax))
-      ->check(is_a_number);
-  value(app.add_option("--kill-grace", raw.kill_grace,
-                       fmt::format("time between closing stdin, SIGTERM and SIGKILL (default {})",
-                                   raw.kill_grace)),
-        "MILLISECONDS")
-      ->check(whole_number(0, kKillGraceMax));
-  value(app.add_option("--stderr-lines", raw.stderr_lines,
-                       fmt::format("lines of the server's stderr that are kept (default {})",
-                                   raw.stderr_lines)),
-        "N")
-      ->check(whole_number(1, kStderrLinesMax));
-  value(app.add_option(
-            "--log-level", raw.log_level,
-            fmt::format("trace, debug, info, warn, error or off (default {})", raw.log_level)),
-        "LEVEL")
-      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
-  value(app.add_option("--log-file", raw.log_file,
-                       "write the log there instead of to stderr; rotates at 10 MiB, 3 files"),
-        "FILE");
-  app.add_flag("--no-notice", raw.no_notice, "never write a notice into a tool result");
-  app.add_flag("--no-lint", raw.no_lint,
-               "do not tell the model what clients would refuse of the server");
-  value(app.add_option("--build", raw.build,
-                       "shell command that builds the server; adds the tools sitter_rebuild\n"
-                       "and sitter_build_log"),
-        "COMMAND")
-      ->check([](const std::string& text) {
-        return text.empty() ? std::string("an empty command builds nothing") : std::string();
-      });
-  value(app.add_option("--build-cwd", raw.build_cwd, "where --build runs (default --cwd)"), "DIR")
-      ->needs("--build");
-  value(app.add_option("--on-busy", raw.on_busy,
-                       "whether a server that is replaced may finish the requests that it has,\n"
-                       "for at most 10 s: wait or interrupt (default wait)"),
-        "HOW")
-      ->check(CLI::IsMember({"wait", "interrupt"}));
-  value(app.add_option("--watch", raw.watch,
-                       "reload when files in this folder change, or files that match this\n"
-                       "gitignore pattern; a leading '!' excludes files; may be repeated"),
-        "PATTERN")
-      ->check([](const std::string& text) {
-        return text.empty() || text == "!" ? std::string("an empty pattern matches nothing")
-                                           : std::string();
-      });
-  app.add_flag("--watch-binary", raw.watch_binary, "reload when the server's own file changes");
-  value(
-      app.add_option(
-          "--debounce", raw.debounce,
-          fmt::format("how long the watched files must stay unchanged before a reload (default {})",
-                      raw.debounce)),
-      "MILLISECONDS")
-      ->check(whole_number(0, kDebounceMax));
-  value(app.add_option("--restart", raw.restart,
-                       "whether a server that has ended comes back without a request:\n"
-                       "lazy, on-crash or eager (default lazy)"),
-        "WHEN")
-      ->check(CLI::IsMember({"lazy", "on-crash", "eager"}));
-  value(app.add_option("--max-restarts", raw.max_restarts,
-                       fmt::format("such restarts in a row, without a minute of running between "
-                                   "(default {})",
-                                   raw.max_restarts)),
-        "N")
-      ->check(whole_number(1, kMaxRestartsMax));
-  value(app.add_option("--replay-call", raw.replay_call,
-                       "make the last successful call of this tool again after each restart,\n"
-                       "before anything else; may be repeated"),
-        "TOOL")
-      ->check([](const std::string& text) {
-        return text.empty() ? std::string("the name of the tool is empty") : std::string();
-      });
-  value(app.add_option("--http", raw.http.url,
-                       "the server is a daemon that speaks Streamable HTTP at this address; a\n"
-                       "command starts it if nothing listens there"),
-        "URL");
-  value(app.add_option("--header", raw.http.headers,
-                       "send this header with each request to the daemon; may be repeated"),
-        "NAME=VALUE");
-  value(app.add_option("--header-env", raw.http.header_variables,
-                       "the same, with the value of an environment variable, for secrets"),
-        "NAME=VARIABLE");
-  value(app.add_option("--wait-for-server", raw.wait_for_server,
-                       fmt::format("how long a request waits for a daemon that cannot be reached "
-                                   "(default {:g})",
-                                   raw.wait_for_server)),
-        "SECONDS")
-      ->check(CLI::Range(0.0, kSecondsMax))
-      ->check(is_a_number);
-  value(app.add_option("--cacert", raw.http.cacert,
-                       "trust the certificates that this file signs, and no others"),
-        "FILE");
-  app.add_flag("--own-daemon", raw.own_daemon,
-               "end a daemon that was started here with the session; otherwise it goes\n"
-               "on, because other clients may use it");
-  app.add_flag("--keep-session", raw.http.keeps_session, "never end the daemon's session");
-  value(app.add_option("--name", raw.name, "name of this mcp-sitter for mcp-sitter ctl"), "NAME")
-      ->check([](const std::string& text) {
-        const bool is_good = !text.empty() && text.size() <= kToolNameMax &&
-                             !text.starts_with('-') &&
-                             text.find_first_not_of(kToolNameCharacters) == text.npos &&
-                             text.find_first_not_of("0123456789") != text.npos;
-        return is_good
-                   ? std::string()
-                   : fmt::format(
-                         "{} is not a valid name: 1 to {} letters, digits, _, - or ., "
-                         "not - as the first character, and not only digits, which would be a pid",
-                         shown_value(text), kToolNameMax);
-      });
-  app.add_flag("--allow-wide-kill", raw.allow_wide_kill,
-               "let sitter_kill {scope: same-executable} end every process of the user that\n"
-               "runs the same interpreter (node, python, sh) or system tool");
-  app.add_flag("--no-ctl", raw.no_ctl, "open no socket for mcp-sitter ctl");
-  value(app.add_option("--call-tool", raw.call_tool,
-                       "offer sitter_call, which calls tools that the client does not know of:\n"
-                       "auto (to clients that list the tools only once), on or off (default auto)"),
-        "HOW")
-      ->check(CLI::IsMember({"auto", "on", "off"}));
-  value(app.add_option("--tools", raw.tools,
-                       "offer only these tools of mcp-sitter, as in status,kill,child_stderr\n"
-                       "(default all)"),
-        "TOOL,...")
-      ->delimiter(',');
-  value(app.add_option("--tool-name", raw.tool_names,
-                       "offer a tool of mcp-sitter under another name, as in rebuild=recompile;\n"
-                       "may be repeated"),
-        "TOOL=NAME");
-  app.footer(
-      "mcp-sitter ctl shows and controls running mcp-sitters, see mcp-sitter ctl --help.\n"
-      "Protocol revisions: 2024-10-07, 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, "
-      "2026-07-28.\n"
-      "Tools that the model gets besides the server's own: sitter_status, sitter_kill,\n"
-      "sitter_binary_info, sitter_child_stderr; with --build sitter_rebuild, sitter_build_log;\n"
-      "and sitter_call.");
-}
 
 Refusal usage_error(std::string_view what) {
   return {fmt::format("mcp-sitter: {}; see mcp-sitter --help\n", one_line(what)), kUsageError};
@@ -316,7 +59,7 @@ Milliseconds milliseconds(double seconds) {
   return Milliseconds(static_cast<std::int64_t>(std::llround(seconds * 1000)));
 }
 
-Log::Options log_options(const Raw& raw) {
+Log::Options log_options(const RawOptions& raw) {
   static const std::map<std::string, order::Log::Level> levels = {
       {"trace", order::Log::Level::debug}, {"debug", order::Log::Level::debug},
       {"info", order::Log::Level::info},   {"warn", order::Log::Level::warn},
@@ -334,7 +77,7 @@ std::optional<Builtin> builtin_named(std::string_view name) {
 }
 
 /// The built-in tools that are to be offered, or a mistake in their choice.
-std::variant<std::set<Builtin>, Refusal> tools(const Raw& raw) {
+std::variant<std::set<Builtin>, Refusal> tools(const RawOptions& raw) {
   std::set<Builtin> tools(kBuiltins.begin(), kBuiltins.end());
   if (raw.tools.empty()) return tools;
   tools.clear();
@@ -357,7 +100,7 @@ std::variant<std::set<Builtin>, Refusal> tools(const Raw& raw) {
 }
 
 /// The chosen names of built-in tools, or a mistake in them.
-std::variant<std::map<Builtin, std::string>, Refusal> tool_names(const Raw& raw) {
+std::variant<std::map<Builtin, std::string>, Refusal> tool_names(const RawOptions& raw) {
   std::map<Builtin, std::string> chosen;
   for (const std::string& pair : raw.tool_names) {
     const std::size_t equals = pair.find('=');
@@ -428,8 +171,8 @@ std::string sentence(const char* text) {
 
 std::variant<Options, Refusal> parse_options(const std::vector<std::string>& words) {
   CLI::App app;
-  Raw raw;
-  declare(app, raw);
+  RawOptions raw;
+  declare_options(app, raw);
   const auto counted = count_options(app, words);
   if (const auto* const refusal = std::get_if<Refusal>(&counted)) return *refusal;
   const std::size_t count = std::get<std::size_t>(counted);

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http_options.hpp"
+#include "sitter/bridge_config.hpp"
+
+namespace sitter {
+
+/// What every client and every revision of the protocol takes as the name of a tool.
+inline constexpr std::size_t kToolNameMax = 64;
+inline constexpr std::string_view kToolNameCharacters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+
+/// A wrong value is shown up to this length.
+inline constexpr std::size_t kValueShownMax = 100;
+
+/// A wrong value as an error shows it.
+std::string shown_value(std::string_view value);
+
+inline double in_seconds(Milliseconds duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+/// The options as the parser writes them. Each initial value is the default of its option.
+struct RawOptions {
+  std::string cwd;
+  std::vector<std::string> environment;
+  std::string env_file;
+  double startup_timeout = in_seconds(BridgeConfig().startup_timeout);
+  double answer_within = in_seconds(BridgeConfig().answer_within);
+  int kill_grace = static_cast<int>(BridgeConfig().kill_grace.count());
+  int stderr_lines = static_cast<int>(BridgeConfig().stderr_lines);
+  std::string log_level = "warn";
+  std::string log_file;
+  bool no_notice = false;
+  bool no_lint = false;
+  std::string build;
+  std::string build_cwd;
+  std::string on_busy = "wait";
+  std::vector<std::string> tools;
+  std::vector<std::string> tool_names;
+  std::string call_tool = "auto";
+  std::vector<std::string> watch;
+  bool watch_binary = false;
+  bool allow_wide_kill = false;
+  int debounce = static_cast<int>(BridgeConfig().debounce.count());
+  std::vector<std::string> replay_call;
+  std::string name;
+  bool no_ctl = false;
+  std::string restart = "lazy";
+  int max_restarts = BridgeConfig().restarts_max;
+  RawHttp http;
+  bool own_daemon = false;
+  double wait_for_server = in_seconds(BridgeConfig().wait_for_server);
+};
+
+/// Tells the parser each option, what it means and which values it takes. `raw` must outlive `app`.
+void declare_options(CLI::App& app, RawOptions& raw);
+
+}  // namespace sitter
