@@ -32,6 +32,20 @@ TEST_F(LinkProcessTest, AnExitThatComesBeforeTheEndOfTheConnectionIsToldInTheSam
   EXPECT_THAT(answer_text(), HasSubstr("the server crashed (SIGSEGV)"));
 }
 
+TEST_F(LinkProcessTest, AnExitIsToldEvenIfTheConnectionEndsBeforeItIsKnownThatNothingListens) {
+  open_started();
+  client(call(1, "crash"));
+  done();
+  const auto call_exchange = *exchange_of(1);
+  process_exits(1, 3);
+  breaks(call_exchange);
+  EXPECT_THAT(client_got(), IsEmpty());
+  not_connected(last());
+  time_passes(limits::kDrain);
+  EXPECT_THAT(answer_text(), AllOf(HasSubstr("the server crashed (exit 3)"),
+                                   HasSubstr("may or may not have taken effect")));
+}
+
 TEST_F(LinkProcessTest, AnAnswerThatIsStillOnItsWayAtTheExitCounts) {
   open_started();
   client(call(1, "last_words"));

@@ -174,10 +174,12 @@ void HttpLink::on_left() {
   }
 }
 
-/// The answer of a request is lost. If the process of the daemon has exited, its end says more.
+/// The answer of a request is lost. If the process of the daemon has exited, its end says more. An
+/// exit may be known already while it is found out whether another process listens.
 void HttpLink::judge_later(HttpExchange exchange, std::string why) {
   if (state_ == State::dying) return;
-  if (!has_process() || state_ != State::up) {
+  const bool may_have_exited = has_process() || exit_;
+  if (!may_have_exited || state_ != State::up) {
     lose(std::move(exchange), std::move(why));
     return;
   }
