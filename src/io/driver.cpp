@@ -5,19 +5,18 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <csignal>
-#include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <system_error>
 #include <utility>
 #include <variant>
 
 #include "io/children.hpp"
 #include "io/clock.hpp"
 #include "io/control/control_server.hpp"
+#include "io/control/greeting.hpp"
 #include "io/daemon.hpp"
 #include "io/files/file_watch.hpp"
 #include "io/process/hangup.hpp"
+#include "io/process/server_folder.hpp"
 #include "io/stream/client_stdio.hpp"
 #include "io/stream/event_loop.hpp"
 #include "io/system/memory.hpp"
@@ -147,18 +146,6 @@ class Driver::Loop {
 
   // ---- facts
 
-  /// An absolute path without a slash at its end. Empty if the path is relative to our working
-  /// directory and that directory is gone.
-  std::optional<std::string> server_folder() const {
-    const std::filesystem::path cwd = parts_.command.cwd.empty() ? "." : parts_.command.cwd;
-    std::error_code error;
-    const std::filesystem::path whole = std::filesystem::absolute(cwd, error);
-    if (error) return {};
-    std::string folder = whole.lexically_normal().generic_string();
-    while (folder.ends_with('/')) folder.pop_back();
-    return folder;
-  }
-
   /// Waits until the client has its first answer, because all that is not needed for this answer
   /// would delay it.
   void end_start_soon() {
@@ -177,12 +164,6 @@ class Driver::Loop {
   }
 
   void open_control() {
-    nlohmann::ordered_json hello;
-    hello["version"] = parts_.config.sitter_version;
-    hello["name"] = parts_.control.name;
-    hello["cwd"] = server_folder().value_or("");
-    hello["command"] = parts_.config.command;
-    hello["args"] = parts_.config.arguments;
     ControlServer::Events events;
     events.on_line = [this](ControlId connection, std::string_view line) {
       turn([&] { feed(fact::ControlLine{connection, line}); });
@@ -192,7 +173,7 @@ class Driver::Loop {
     };
     std::string error;
     control_ = ControlServer::open(
-        loop_, hello.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
+        loop_, greeting(parts_.config, parts_.control.name, server_folder(parts_.command.cwd)),
         std::move(events), error);
     if (control_) return;
     parts_.log.write(order::Log::Level::warn,
@@ -200,7 +181,7 @@ class Driver::Loop {
   }
 
   void watch_files() {
-    std::optional<std::string> base = server_folder();
+    std::optional<std::string> base = server_folder(parts_.command.cwd);
     if (!base) return;
     FileWatch::Events events;
     events.on_changed = [this](fact::FilesChanged fact) { turn([&] { feed(fact); }); };
