@@ -31,6 +31,7 @@ namespace {
 namespace ip = boost::asio::ip;
 using boost::system::error_code;
 using Addresses = std::vector<ip::address>;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kExecFailed = 127;
 constexpr std::string_view kBlanks = " \t\r\n";
@@ -231,6 +232,8 @@ struct Resolver::State final : EventLoop::Reader, std::enable_shared_from_this<S
                              options.program)});
       return;
     }
+    // The time of the program starts later, so that it never ends before this one has passed.
+    deadline = SteadyClock::now() + options.limit;
     source = sitter::start(program, host, options.limit);
     if (!source.is_open()) {
       tell_soon(
@@ -238,12 +241,9 @@ struct Resolver::State final : EventLoop::Reader, std::enable_shared_from_this<S
       return;
     }
     loop.watch(source.number(), *this);
-    timer.emplace(loop.io(), options.limit);
+    timer.emplace(loop.io(), deadline);
     timer->async_wait([self = shared_from_this()](error_code error) {
-      if (error) return;
-      self->tell({{},
-                  fmt::format("the name {} was not found in {}", self->host,
-                              duration_text(self->options.limit))});
+      if (!error) self->tell({{}, self->not_found()});
     });
   }
 
@@ -266,11 +266,14 @@ struct Resolver::State final : EventLoop::Reader, std::enable_shared_from_this<S
     // The last line may have been cut.
     const std::size_t whole = output.rfind('\n') + 1;
     Addresses addresses = addresses_in_output(std::string_view(output).substr(0, whole));
-    if (addresses.empty()) return {{}, not_known()};
-    return {std::move(addresses), {}};
+    if (!addresses.empty()) return {std::move(addresses), {}};
+    return {{}, SteadyClock::now() < deadline ? not_known() : not_found()};
   }
 
   std::string not_known() const { return fmt::format("the name {} is not known", host); }
+  std::string not_found() const {
+    return fmt::format("the name {} was not found in {}", host, duration_text(options.limit));
+  }
 
   void tell_soon(Found found) {
     loop.post([self = shared_from_this(), found = std::move(found)] { self->tell(found); });
@@ -295,6 +298,7 @@ struct Resolver::State final : EventLoop::Reader, std::enable_shared_from_this<S
   std::function<void(const Found&)> on_found;
   FileDescriptor source;
   std::string output;
+  SteadyClock::time_point deadline;
   std::optional<boost::asio::steady_timer> timer;
   bool is_over = false;
 };
