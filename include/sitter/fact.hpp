@@ -19,6 +19,8 @@
 
 namespace sitter {
 
+struct Message;
+
 /// The facts that the shell reports. Lines and texts are views. They are valid until `handle` has
 /// returned and all its orders are carried out.
 namespace fact {
@@ -97,6 +99,8 @@ struct ChildLine {
   Line line;
   /// The output ended within this line.
   bool is_unfinished = false;
+  /// What the line says, if it was read already; null otherwise. Valid as long as the line.
+  const Message* message = nullptr;
 };
 struct ChildLineTooLong {
   Generation gen = kNoGeneration;

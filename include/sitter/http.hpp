@@ -51,9 +51,9 @@ struct HttpSend {
   Method method = Method::post;
   /// The path with the query.
   std::string target;
-  /// All headers but Host, Content-Length and Connection, which the shell adds. The values may be
-  /// secret.
-  std::vector<HttpHeader> headers;
+  /// The lines of all headers but Host, Content-Length and Connection, which the shell adds. Each
+  /// has its line end. The values may be secret.
+  std::string headers;
   std::string body;
   /// If the system shows that another process listens by now, the request is not sent, and fails
   /// with `other_listener`. `kNoListener`: send it to any.
@@ -75,7 +75,8 @@ struct HttpConnected {
   ExchangeId exchange{};
   ListenerId listener = kNoListener;
 };
-/// The head of the final response has come. The names of its headers are in lower case.
+/// The head of the final response has come. Of its headers only those are there that the core looks
+/// at, with their names in lower case.
 struct HttpHead {
   ExchangeId exchange{};
   int status = 0;

@@ -60,6 +60,8 @@ struct Outgoing {
   /// `line`, with its part `replaced` replaced by `by`.
   static Outgoing spliced(Line line, std::string_view replaced, std::string by);
 
+  /// Whether it is a line that only passes through.
+  bool is_unchanged() const { return middle.empty() && tail.empty(); }
   std::size_t size() const { return head.size() + middle.size() + tail.size(); }
   std::string text() const;
 

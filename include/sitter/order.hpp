@@ -11,6 +11,8 @@
 
 namespace sitter {
 
+struct Message;
+
 /// The orders that the shell carries out, in the order in which the core gives them.
 namespace order {
 
@@ -20,6 +22,8 @@ struct SendToClient {
 struct SendToChild {
   Generation gen = kNoGeneration;
   Outgoing line;
+  /// What the line says, if it was read to be sent; null otherwise. Valid until the next fact.
+  const Message* message = nullptr;
 };
 
 /// Start a child. The shell answers with `ChildStarted` or `ChildStartFailed`, at once or later.

@@ -312,7 +312,7 @@ class Driver::Loop {
   }
 
   void put(const Outgoing& line, StreamWriter& writer) const {
-    if (line.middle.empty() && line.tail.empty()) {
+    if (line.is_unchanged()) {
       writer.append_line(line.head, holder_of(line.head));
       return;
     }

@@ -20,6 +20,17 @@ TEST_F(BridgeForwardingTest, ARequestAndItsAnswerPassByteForByte) {
   EXPECT_THAT(done(), ElementsAre("client " + answered));
 }
 
+TEST_F(BridgeForwardingTest, WhatWasReadOfARequestGoesWithItUnlessTheLineWaited) {
+  client(call("7", "echo"));
+  EXPECT_EQ(id_read, "7");
+  child(1, result(7));
+  dies(1, 1);
+  client(call(8, "echo"));
+  started(2);
+  opens(2);
+  EXPECT_EQ(id_read, "nothing");
+}
+
 TEST_F(BridgeForwardingTest, UnknownMethodsPassInBothDirections) {
   client(request(1, "vendor/do", R"json({"x":[1,2]})json"));
   child(1, request("\"q\"", "vendor/ask"));

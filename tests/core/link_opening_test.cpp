@@ -1,5 +1,6 @@
 #include "sitter/http_limits.hpp"
 #include "support/link_script.hpp"
+#include "support/sent_headers.hpp"
 
 namespace sitter {
 namespace {
@@ -62,10 +63,10 @@ TEST_F(LinkOpeningTest, HeadersOfTheUserAccompanyEachRequest) {
   options.headers = {{"Authorization", "Bearer t"}};
   open_session();
   for (const Exchange exchange : {2, 3, 4, 5}) {
-    EXPECT_EQ(header_value(order_of(exchange).headers, "Authorization"), "Bearer t") << exchange;
+    EXPECT_EQ(sent_value(order_of(exchange), "Authorization"), "Bearer t") << exchange;
   }
-  EXPECT_EQ(header_value(order_of(4).headers, "Accept"), "text/event-stream");
-  EXPECT_EQ(header_value(order_of(4).headers, "MCP-Protocol-Version"), "2025-11-25");
+  EXPECT_EQ(sent_value(order_of(4), "Accept"), "text/event-stream");
+  EXPECT_EQ(sent_value(order_of(4), "MCP-Protocol-Version"), "2025-11-25");
 }
 
 TEST_F(LinkOpeningTest, NothingThatListensOnThisMachineIsTriedAgainSoon) {
@@ -227,7 +228,7 @@ TEST_F(LinkOpeningTest, AVersionThatNoHeaderCanCarryStandsInNone) {
   EXPECT_THAT(client_got(), SizeIs(1));
   server.protocol_version.clear();
   client(initialized());
-  for (const HttpHeader& header : order_of(last()).headers) {
+  for (const HttpHeader& header : sent_headers(order_of(last()))) {
     EXPECT_NE(header.name, "MCP-Protocol-Version");
   }
   takes(last());

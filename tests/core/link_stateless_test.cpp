@@ -1,6 +1,7 @@
 #include "sitter/http_limits.hpp"
 #include "sitter/limits.hpp"
 #include "support/link_script.hpp"
+#include "support/sent_headers.hpp"
 #include "support/stateless_script.hpp"
 
 namespace sitter {
@@ -50,9 +51,9 @@ TEST_F(LinkStatelessTest, ThereIsNoOpeningAndNoSession) {
   const auto all = done();
   ASSERT_FALSE(all.empty());
   EXPECT_EQ(all[0], "post 2 " + enveloped_call(1, "echo"));
-  EXPECT_EQ(header_value(order_of(2).headers, "MCP-Protocol-Version"), "2026-07-28");
-  EXPECT_EQ(header_value(order_of(2).headers, "Mcp-Method"), "tools/call");
-  EXPECT_EQ(header_value(order_of(2).headers, "Mcp-Name"), "echo");
+  EXPECT_EQ(sent_value(order_of(2), "MCP-Protocol-Version"), "2026-07-28");
+  EXPECT_EQ(sent_value(order_of(2), "Mcp-Method"), "tools/call");
+  EXPECT_EQ(sent_value(order_of(2), "Mcp-Name"), "echo");
   opens_daemon();
   answers(2, result(1, done_text()));
   EXPECT_THAT(done(), Not(Contains(HasSubstr("get "))));
@@ -109,7 +110,7 @@ TEST_F(LinkStatelessTest, ACallThatIsRefusedForItsHeadersIsSentOnceMoreAfterALis
   // The list showed other tools, so another child serves, and it gets the call with the header.
   opens_daemon();
   ASSERT_TRUE(exchange_of(1));
-  EXPECT_EQ(header_value(order_of(*exchange_of(1)).headers, "Mcp-Param-Region"), "eu");
+  EXPECT_EQ(sent_value(order_of(*exchange_of(1)), "Mcp-Param-Region"), "eu");
   answers(*exchange_of(1), result(1, done_text()));
 }
 
@@ -122,7 +123,7 @@ TEST_F(LinkStatelessTest, ACallThatIsRefusedForItsHeadersBeforeAnyListIsSentOnce
   EXPECT_FALSE(exchange_of(1));
   opens_daemon();
   ASSERT_TRUE(exchange_of(1));
-  EXPECT_EQ(header_value(order_of(*exchange_of(1)).headers, "Mcp-Param-Region"), "eu");
+  EXPECT_EQ(sent_value(order_of(*exchange_of(1)), "Mcp-Param-Region"), "eu");
   answers(*exchange_of(1), result(1, done_text()));
   EXPECT_THAT(client_got(), ElementsAre(result(1, done_text())));
 }

@@ -1,6 +1,7 @@
 #include "sitter/http_limits.hpp"
 #include "sitter/limits.hpp"
 #include "support/link_script.hpp"
+#include "support/sent_headers.hpp"
 
 namespace sitter {
 namespace {
@@ -374,7 +375,7 @@ TEST_F(LinkStatusTest, AUserAgentOfTheUserTakesThePlaceOfOurs) {
   options.headers = {{"user-agent", "mine"}};
   open_session();
   int count = 0;
-  for (const HttpHeader& header : order_of(2).headers) count += header.name.size() == 10;
+  for (const HttpHeader& header : sent_headers(order_of(2))) count += header.name.size() == 10;
   EXPECT_EQ(count, 1);
 }
 

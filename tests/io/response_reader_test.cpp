@@ -68,15 +68,25 @@ TEST_F(ResponseReaderTest, ABodyHasTheLengthThatTheHeadSays) {
   EXPECT_EQ(
       reader_.feed("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello"),
       State::complete);
-  EXPECT_THAT(told(), ElementsAre("200 content-type=text/plain content-length=5", "body hello"));
+  EXPECT_THAT(told(), ElementsAre("200 content-type=text/plain", "body hello"));
   EXPECT_TRUE(reader_.keeps_connection());
+}
+
+TEST_F(ResponseReaderTest, OnlyTheHeadersThatMatterAreTold) {
+  reader_.feed(
+      "HTTP/1.1 503 Wait\r\nDate: now\r\nRETRY-AFTER: 1\r\nmcp-SESSION-id: a\r\nLocation: /b\r\n"
+      "X-Mcp-Session-Id: c\r\nKeep-Alive: timeout=5\r\nWWW-Authenticate: Basic\r\n"
+      "Content-type: text/html\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_THAT(told(), ElementsAre("503 retry-after=1 mcp-session-id=a location=/b "
+                                  "keep-alive=timeout=5 www-authenticate=Basic "
+                                  "content-type=text/html"));
 }
 
 TEST_F(ResponseReaderTest, AChunkedBodyComesWithoutSizesExtensionsAndTrailers) {
   EXPECT_EQ(reader_.feed("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-                         "3;a=b\r\nabc\r\n2\r\nde\r\n0\r\nX-Trailer: 1\r\n\r\n"),
+                         "3;a=b\r\nabc\r\n2\r\nde\r\n0\r\nRetry-After: 1\r\n\r\n"),
             State::complete);
-  EXPECT_THAT(told(), ElementsAre("200 transfer-encoding=chunked", "body abcde"));
+  EXPECT_THAT(told(), ElementsAre("200", "body abcde"));
   EXPECT_TRUE(reader_.keeps_connection());
 }
 
@@ -111,7 +121,7 @@ TEST_F(ResponseReaderTest, An202WithoutALengthEndsWithItsHeadAndItsConnectionIsN
 
 TEST_F(ResponseReaderTest, An202WithALengthKeepsItsConnection) {
   EXPECT_EQ(reader_.feed("HTTP/1.1 202 Accepted\r\nContent-Length: 2\r\n\r\nok"), State::complete);
-  EXPECT_THAT(told(), ElementsAre("202 content-length=2", "body ok"));
+  EXPECT_THAT(told(), ElementsAre("202", "body ok"));
   EXPECT_TRUE(reader_.keeps_connection());
 }
 
@@ -119,7 +129,7 @@ TEST_F(ResponseReaderTest, InformationalResponsesAreSkipped) {
   EXPECT_EQ(reader_.feed("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
                          "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
             State::complete);
-  EXPECT_THAT(told(), ElementsAre("200 content-length=2", "body ok"));
+  EXPECT_THAT(told(), ElementsAre("200", "body ok"));
   EXPECT_TRUE(reader_.keeps_connection());
 }
 
@@ -146,16 +156,17 @@ TEST_F(ResponseReaderTest, WhatTheDaemonSaysOfTheConnectionIsHeeded) {
 
 TEST_F(ResponseReaderTest, BytesBehindTheResponseSpoilTheConnection) {
   EXPECT_EQ(reader_.feed("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok!"), State::complete);
-  EXPECT_THAT(told(), ElementsAre("200 content-length=2", "body ok"));
+  EXPECT_THAT(told(), ElementsAre("200", "body ok"));
   EXPECT_FALSE(reader_.keeps_connection());
 }
 
 TEST_F(ResponseReaderTest, APieceMayEndAnywhere) {
   const std::vector<std::string> texts = {
-      "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 11\r\n\r\nhello "
+      "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nLocation: b\r\nContent-Length: "
+      "11\r\n\r\nhello "
       "world",
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-      "5;ext=\"x\"\r\nhello\r\n0006\r\n world\r\n0\r\nT: u\r\n\r\n",
+      "5;ext=\"x\"\r\nhello\r\n0006\r\n world\r\n0\r\nLocation: u\r\n\r\n",
   };
   for (const std::string& text : texts) {
     EXPECT_EQ(reader_.feed(text), State::complete);
@@ -210,7 +221,7 @@ TEST_F(ResponseReaderTest, ABrokenChunkFailsBehindWhatCameBefore) {
   EXPECT_EQ(
       reader_.feed("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nxyz\r\n"),
       State::failed);
-  EXPECT_THAT(told(), ElementsAre("200 transfer-encoding=chunked", "body abc"));
+  EXPECT_THAT(told(), ElementsAre("200", "body abc"));
 }
 
 TEST_F(ResponseReaderTest, AHeadMayHave64KiBAndNotOneByteMore) {
@@ -275,7 +286,7 @@ TEST_F(ResponseReaderTest, ALargeBodyIsNotBoundByTheLimitOfTheHead) {
 TEST_F(ResponseReaderTest, AfterAStopNothingIsTold) {
   stops_ = true;
   reader_.feed("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
-  EXPECT_THAT(told(), ElementsAre("200 content-length=2"));
+  EXPECT_THAT(told(), ElementsAre("200"));
   stops_ = false;
   reader_.begin();
   EXPECT_EQ(reader_.feed("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n"),

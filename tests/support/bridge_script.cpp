@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "support/reading.hpp"
 #include "support/story_lines.hpp"
 
 namespace sitter {
@@ -288,6 +289,8 @@ void BridgeTest::write_down(const Order& order) {
   } else if (const auto* const b = std::get_if<order::SendToChild>(&order)) {
     const std::string text = b->line.text();
     expect_message(text);
+    EXPECT_TRUE(is_reading_of(b->message, text)) << text;
+    id_read = b->message == nullptr ? "nothing" : std::string(b->message->id);
     ChildSeen& child = expect_living(b->gen, "a line");
     EXPECT_TRUE(child.is_started) << "a line to a child that is not up: " << text;
     EXPECT_FALSE(child.is_closed) << "a line to a child whose input is closed: " << text;

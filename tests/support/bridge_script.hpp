@@ -108,6 +108,8 @@ class BridgeTest : public ::testing::Test {
   bool takes_batches = false;
   /// True in stories in which a refused line has an id.
   bool may_answer_unasked = false;
+  /// The raw id in what the bridge had read of its last line to a child, or "nothing".
+  std::string id_read;
 
   Bridge& bridge();
 

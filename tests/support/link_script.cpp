@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "support/link_orders.hpp"
+#include "support/reading.hpp"
+#include "support/sent_headers.hpp"
 
 namespace sitter {
 namespace {
@@ -12,11 +14,6 @@ using Kind = fact::HttpFailed::Kind;
 using Verb = order::HttpSend::Method;
 
 constexpr std::string_view kParam = "Mcp-Param-";
-
-/// The value of the header with this name, in the case in which the link writes it.
-std::string sent_value(const order::HttpSend& order, std::string_view name) {
-  return std::string(header_value(order.headers, name));
-}
 
 bool is_request(const nlohmann::json& message) {
   return message.contains("method") && message.contains("id");
@@ -370,6 +367,9 @@ void LinkTest::feed_from_daemon() {
 }
 
 void LinkTest::decide(const Fact& fact) {
+  if (const auto* const line = std::get_if<fact::ChildLine>(&fact)) {
+    EXPECT_TRUE(is_reading_of(line->message, line->line.text())) << line->line.text();
+  }
   bridge().handle(fact, now);
   carry_out_all();
 }
@@ -489,7 +489,7 @@ void LinkTest::write_down(const HttpOrder& order) {
     word += " [" + session + "]";
   }
   if (send.target != options.url.target) word += " to " + send.target;
-  for (const HttpHeader& header : send.headers) {
+  for (const HttpHeader& header : sent_headers(send)) {
     if (!header.name.starts_with(kParam)) continue;
     word += " " + header.name.substr(kParam.size()) + "=" + header.value;
   }
@@ -514,7 +514,7 @@ void LinkTest::end_exchange(Exchange exchange) { open_.erase(exchange); }
 /// What holds for each order to send, whatever it sends.
 void LinkTest::expect_headers(const order::HttpSend& order) {
   std::set<std::string> names;
-  for (const HttpHeader& header : order.headers) {
+  for (const HttpHeader& header : sent_headers(order)) {
     EXPECT_TRUE(names.insert(header.name).second) << "a header stands twice: " << header.name;
     EXPECT_EQ(header.value.find_first_of(std::string_view("\r\n\0", 3)), std::string::npos)
         << "a header breaks its line: " << header.name;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sitter/http_limits.hpp"
+#include "support/sent_headers.hpp"
 #include "support/simulation_http_network.hpp"
 #include "support/simulation_said.hpp"
 

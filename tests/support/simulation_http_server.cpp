@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "support/sent_headers.hpp"
 #include "support/simulation_said.hpp"
 
 namespace sitter::sim {

@@ -15,11 +15,6 @@
 
 namespace sitter::sim {
 
-/// The value of a header that the link has given; empty if there is none.
-inline std::string sent_value(const order::HttpSend& sent, std::string_view name) {
-  return std::string(header_value(sent.headers, name));
-}
-
 /// What the daemon does with the requests that reach it, without the way to it. All that it knows
 /// is lost when it is started again.
 class HttpServer {

@@ -6,6 +6,8 @@
 
 #include "core/wire/message.hpp"
 #include "support/link_orders.hpp"
+#include "support/reading.hpp"
+#include "support/sent_headers.hpp"
 #include "support/simulation_http_world.hpp"
 #include "support/simulation_said.hpp"
 
@@ -36,7 +38,7 @@ std::string words_of(const HttpOrder& order) {
                                                   : "delete ";
   words += number_of(send.exchange) + ' ' + send.target;
   for (const char* const name : {"Mcp-Session-Id", "Last-Event-ID"}) {
-    const std::string_view value = header_value(send.headers, name);
+    const std::string value = sent_value(send, name);
     if (!value.empty()) words += fmt::format(" [{}]", value);
   }
   return words + ' ' + send.body;
@@ -194,6 +196,7 @@ void HttpWorld::note(const Order& order) {
     if (tells()) tell(fmt::format("  to child {}", sent->gen), line.text());
     MessageReader reader;
     const Message* const message = reader.read(line.line());
+    if (!is_reading_of(sent->message, line.text())) throw Broken("a line says something else");
     Life& life = lives_[sent->gen];
     if (!life.is_started) throw Broken("a line to a child that is not there");
     if (message != nullptr && message->kind == Message::Kind::request && !life.is_over) {
@@ -258,6 +261,7 @@ void HttpWorld::check_fact(const Fact& fact) {
     if (lives_[b->gen].is_started) throw Broken("a start fails that has succeeded");
   } else if (const auto* const c = std::get_if<fact::ChildLine>(&fact)) {
     if (tells()) tell(fmt::format("  child {}", c->gen), c->line.text());
+    if (!is_reading_of(c->message, c->line.text())) throw Broken("a line says something else");
     check_line(lives_[c->gen], c->line, "an answer", true);
   } else if (const auto* const d = std::get_if<fact::RequestRefused>(&fact)) {
     if (tells()) {

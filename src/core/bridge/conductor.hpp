@@ -207,7 +207,8 @@ class Conductor {
   /// Answers what needs no child or what this child lacks. Returns false if the request must be
   /// passed on.
   bool answer_ourselves(ClientRequest& request, Child* child, const Message::Params& params);
-  void forward(ClientRequest& request, Line line, Outgoing outgoing, Child& child);
+  void forward(ClientRequest& request, Line line, Outgoing outgoing, Child& child,
+               const Message* message = nullptr);
   bool refuse_in_crowd(ClientRequest& request);
   bool must_keep(const ClientRequest& request, Line line) const;
 

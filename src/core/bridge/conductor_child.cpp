@@ -36,7 +36,8 @@ bool is_task(const ClientRequest& request, std::string_view result) {
 void Conductor::on(const fact::ChildLine& fact) {
   Child* const child = generations_.find(fact.gen);
   if (child == nullptr) return;
-  if (const Message* const message = reader_.read(fact.line)) {
+  const Message* const message = fact.message != nullptr ? fact.message : reader_.read(fact.line);
+  if (message != nullptr) {
     on_child_message(*child, *message, fact.line);
   } else {
     on_unreadable(*child, fact.line, fact.is_unfinished);

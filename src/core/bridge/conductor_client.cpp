@@ -211,7 +211,7 @@ void Conductor::pass_on(ClientRequest& request, const Message& message, Line lin
   if (answer_ourselves(request, child, message.params)) return;
   if (child != nullptr && child->takes_requests() && requests_.waiting_count() == 0 &&
       !rebuilder_->holds_requests()) {
-    forward(request, line, std::move(outgoing), *child);
+    forward(request, line, std::move(outgoing), *child, &message);
     return;
   }
   wait(request, line);
@@ -274,7 +274,10 @@ bool Conductor::answer_ourselves(ClientRequest& request, Child* child,
   return is_lacking;
 }
 
-void Conductor::forward(ClientRequest& request, Line line, Outgoing outgoing, Child& child) {
+/// `message` is what the reader has found in `line`; null if it will have read something else when
+/// the order is carried out.
+void Conductor::forward(ClientRequest& request, Line line, Outgoing outgoing, Child& child,
+                        const Message* message) {
   if (!requests_.may_send()) {
     answer_error(request, ErrorCode::internal_error,
                  fmt::format("the server has {} requests unanswered, which is the most that "
@@ -290,7 +293,9 @@ void Conductor::forward(ClientRequest& request, Line line, Outgoing outgoing, Ch
     sent_lines_.keep(request.order, line.text());
   }
   requests_.mark_sent(request, child.gen(), is_kept ? OwnedLine(line.text()) : OwnedLine());
-  out_.push(order::SendToChild{child.gen(), std::move(outgoing)});
+  // The orders of a batch are carried out when all of it was read.
+  const bool is_as_read = outgoing.is_unchanged() && answers_.batch() == Batches::kNone;
+  out_.push(order::SendToChild{child.gen(), std::move(outgoing), is_as_read ? message : nullptr});
   // A rebuild that is on its way reads the changes.
   const bool is_call = request.method == Method::tools_call;
   if (is_call && old_code_->may_look(now_) && !rebuilder_->is_on()) {

@@ -59,6 +59,11 @@ constexpr bool starts_with_ignoring_case(std::string_view text, std::string_view
   return true;
 }
 
+/// Whether a text is another one, which is in lower case.
+constexpr bool is_ignoring_case(std::string_view text, std::string_view lower) {
+  return text.size() == lower.size() && starts_with_ignoring_case(text, lower);
+}
+
 /// Where a text contains another one, which is in lower case and not empty; npos if nowhere.
 constexpr std::size_t find_ignoring_case(std::string_view text, std::string_view lower,
                                          std::size_t from = 0) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "core/base/text.hpp"
+#include "core/http/ascii.hpp"
+#include "core/http/header_lines.hpp"
 #include "core/http/http_words.hpp"
 #include "sitter/http_limits.hpp"
 #include "sitter/limits.hpp"
@@ -31,7 +33,21 @@ OwnedLine owned(const Outgoing& line) {
   return OwnedLine(std::move(text));
 }
 
+std::string headers_of(const HttpLink::Options& options) {
+  std::string lines;
+  bool names_agent = false;
+  for (const HttpHeader& header : options.headers) {
+    append_header(lines, header.name, header.value);
+    names_agent = names_agent || ascii_lower(header.name) == "user-agent";
+  }
+  if (!names_agent) append_header(lines, "User-Agent", "mcp-sitter/" + options.sitter_version);
+  return lines;
+}
+
 }  // namespace
+
+HttpLink::HttpLink(Options options)
+    : options_(std::move(options)), constant_headers_(headers_of(options_)) {}
 
 void HttpLink::handle(const order::StartChild& order, Now now) {
   now_ = now;
@@ -55,10 +71,10 @@ void HttpLink::handle(const order::SendToChild& order, Now now) {
   OwnedLine line = owned(order.line);
   // What comes while the child is being lost is refused with the rest.
   const bool is_there = state_ != State::idle && state_ != State::leaving;
-  if (is_there) {
-    take_line(std::move(line));
-  } else {
+  if (!is_there) {
     refuse_late(std::move(line));
+  } else if (const Message* const message = order.message ? order.message : read(line)) {
+    take_line(std::move(line), *message);
   }
   advance();
 }
@@ -146,6 +162,7 @@ std::optional<Fact> HttpLink::poll_fact() {
   const Line line = told_.line.line();
   if (auto* const said = std::get_if<fact::ChildLine>(&told_.fact)) {
     said->line = line;
+    if (told_.reading == readings_) said->message = message_;
   } else if (auto* const refused = std::get_if<fact::RequestRefused>(&told_.fact)) {
     refused->line = line;
   } else if (auto* const lost = std::get_if<fact::RequestLost>(&told_.fact)) {
@@ -154,11 +171,22 @@ std::optional<Fact> HttpLink::poll_fact() {
     too_long->head = told_.head;
     too_long->tail = told_.tail;
   }
-  return told_.fact;
+  return std::move(told_.fact);
 }
 
-void HttpLink::tell_line(OwnedLine line) {
-  facts_.push_back({fact::ChildLine{gen_, {}, false}, std::move(line)});
+const Message* HttpLink::read(const OwnedLine& line) {
+  ++readings_;
+  message_ = reader_.read(line.line());
+  return message_;
+}
+
+/// `message` is what was read last, if that was this line.
+void HttpLink::tell_line(OwnedLine line, const Message* message) {
+  facts_.push_back({fact::ChildLine{gen_, {}, false},
+                    std::move(line),
+                    {},
+                    {},
+                    message != nullptr && message == message_ ? readings_ : 0});
 }
 
 void HttpLink::log(Level level, std::string text) {

@@ -59,7 +59,7 @@ class HttpLink {
     std::string sitter_version;
   };
 
-  explicit HttpLink(Options options) : options_(std::move(options)) {}
+  explicit HttpLink(Options options);
 
   void handle(const order::StartChild& order, Now now);
   void handle(const order::SendToChild& order, Now now);
@@ -116,7 +116,7 @@ class HttpLink {
   Milliseconds next_wait(Milliseconds asked = {});
 
   // http_link_lines.cpp: the lines for the daemon
-  void take_line(OwnedLine line);
+  void take_line(OwnedLine line, const Message& message);
   HttpExchange new_exchange(HttpExchange::Kind kind) const;
   HttpExchange as_exchange(const Message& message, OwnedLine line);
   void cancel(const Message& message, OwnedLine line);
@@ -124,7 +124,7 @@ class HttpLink {
   bool holds() const;
   void send_what_may();
   void send(HttpExchange&& exchange);
-  std::vector<HttpHeader> headers_for(const HttpExchange& exchange) const;
+  std::string headers_for(const HttpExchange& exchange) const;
   void open_stream_once();
 
   // http_link_probe.cpp: whether a daemon that keeps no session is still the same
@@ -191,8 +191,9 @@ class HttpLink {
                     ErrorCode code = ErrorCode::internal_error);
   std::string masked(std::string text) const;
 
+  const Message* read(const OwnedLine& line);
   void tell(Fact fact) { facts_.push_back({std::move(fact), {}}); }
-  void tell_line(OwnedLine line);
+  void tell_line(OwnedLine line, const Message* message = nullptr);
   void log(order::Log::Level level, std::string text);
 
   /// A fact, and the line that it refers to.
@@ -202,6 +203,8 @@ class HttpLink {
     /// The two ends of a line that is too long.
     std::string head = {};
     std::string tail = {};
+    /// The number of the reading in which the line was read as it is.
+    std::uint64_t reading = 0;
   };
   /// What is to be done later.
   struct Later {
@@ -210,10 +213,15 @@ class HttpLink {
   };
 
   const Options options_;
+  /// The lines of the headers that every request has.
+  std::string constant_headers_;
   Now now_{};
   State state_ = State::idle;
   Generation gen_ = kNoGeneration;
   MessageReader reader_;
+  /// What it has found last, and how often it has read.
+  const Message* message_ = nullptr;
+  std::uint64_t readings_ = 0;
 
   std::string session_id_;
   std::string protocol_version_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/raw_id.hpp"
-#include "core/http/ascii.hpp"
+#include "core/http/header_lines.hpp"
 #include "core/http/http_link.hpp"
 #include "core/http/http_words.hpp"
 #include "sitter/http_limits.hpp"
@@ -16,8 +16,8 @@ using Verb = order::HttpSend::Method;
 
 namespace {
 
-/// The most headers that any request has, besides those of its message and of the options.
-constexpr std::size_t kUsualHeaders = 5;
+/// Enough for the headers of a request in a session, besides those of the options.
+constexpr std::size_t kUsualHeaderBytes = 256;
 
 HttpExchange::Asks asked_by(const Message& message) {
   using Asks = HttpExchange::Asks;
@@ -37,24 +37,22 @@ HttpExchange::Asks asked_by(const Message& message) {
 
 }  // namespace
 
-void HttpLink::take_line(OwnedLine line) {
-  const Message* const message = reader_.read(line.line());
-  if (message == nullptr) return;
-  if (message->method == Method::cancelled && message->kind == Message::Kind::notification) {
-    cancel(*message, std::move(line));
+void HttpLink::take_line(OwnedLine line, const Message& message) {
+  if (message.method == Method::cancelled && message.kind == Message::Kind::notification) {
+    cancel(message, std::move(line));
     return;
   }
   // It must not overtake what has been refused before it.
-  if (const auto refusal = untold_refusal(); refusal && message->kind == Message::Kind::request) {
+  if (const auto refusal = untold_refusal(); refusal && message.kind == Message::Kind::request) {
     facts_.push_back({*refusal, std::move(line)});
     return;
   }
   // A ping asks whether the daemon lives, and not whether it is busy. Progress of the client
   // belongs to a question of the server, as its answer does.
-  const bool is_urgent = message->kind == Message::Kind::result ||
-                         message->kind == Message::Kind::error ||
-                         message->method == Method::progress || message->method == Method::ping;
-  HttpExchange exchange = as_exchange(*message, std::move(line));
+  const bool is_urgent = message.kind == Message::Kind::result ||
+                         message.kind == Message::Kind::error ||
+                         message.method == Method::progress || message.method == Method::ping;
+  HttpExchange exchange = as_exchange(message, std::move(line));
   if (outbox_.size() + express_.size() + exchange.line.size() > limits::kHttpOutboxMax) {
     answer_error(exchange, fmt::format("{} bytes already wait for their turn at the server, so "
                                        "this was not accepted; try again later",
@@ -186,32 +184,31 @@ void HttpLink::send(HttpExchange&& exchange) {
   orders_.push_back(std::move(order));
 }
 
-std::vector<HttpHeader> HttpLink::headers_for(const HttpExchange& exchange) const {
-  std::vector<HttpHeader> headers;
-  headers.reserve(kUsualHeaders + exchange.mirrored.size() + options_.headers.size());
+std::string HttpLink::headers_for(const HttpExchange& exchange) const {
+  std::string lines;
+  lines.reserve(kUsualHeaderBytes + constant_headers_.size());
   const bool is_get = exchange.kind == Kind::stream || exchange.is_resumed;
   if (is_get) {
-    headers.push_back({"Accept", "text/event-stream"});
+    append_header(lines, "Accept", "text/event-stream");
     if (!exchange.last_event_id.empty()) {
-      headers.push_back({"Last-Event-ID", exchange.last_event_id});
+      append_header(lines, "Last-Event-ID", exchange.last_event_id);
     }
   } else if (exchange.kind != Kind::end) {
-    headers.push_back({"Content-Type", "application/json"});
-    headers.push_back({"Accept", "application/json, text/event-stream"});
+    lines.append(
+        "Content-Type: application/json\r\n"
+        "Accept: application/json, text/event-stream\r\n");
   }
-  if (!exchange.is_opening() && !exchange.is_stateless && !session_id_.empty()) {
-    headers.push_back({"Mcp-Session-Id", session_id_});
+  const bool is_in_session = !exchange.is_opening() && !exchange.is_stateless;
+  if (is_in_session && !session_id_.empty()) {
+    append_header(lines, "Mcp-Session-Id", session_id_);
   }
-  if (!exchange.is_opening() && !exchange.is_stateless && !protocol_version_.empty()) {
-    headers.push_back({"MCP-Protocol-Version", protocol_version_});
+  if (is_in_session && !protocol_version_.empty()) {
+    append_header(lines, "MCP-Protocol-Version", protocol_version_);
   }
-  headers.insert(headers.end(), exchange.mirrored.begin(), exchange.mirrored.end());
-  headers.insert(headers.end(), options_.headers.begin(), options_.headers.end());
-  const bool names_agent = std::any_of(
-      options_.headers.begin(), options_.headers.end(),
-      [](const HttpHeader& header) { return ascii_lower(header.name) == "user-agent"; });
-  if (!names_agent) headers.push_back({"User-Agent", "mcp-sitter/" + options_.sitter_version});
-  return headers;
+  for (const HttpHeader& header : exchange.mirrored) {
+    append_header(lines, header.name, header.value);
+  }
+  return lines.append(constant_headers_);
 }
 
 /// Opens the stream on which the daemon speaks without being asked. The client's first notification

@@ -51,7 +51,7 @@ void HttpLink::probe() {
   const std::string params =
       envelope_.empty() ? std::string() : fmt::format(R"json({{"_meta":{{{}}}}})json", envelope_);
   OwnedLine line(request_line(kProbeId, method_name(Method::tools_list), params));
-  const Message* const message = reader_.read(line.line());
+  const Message* const message = read(line);
   if (message == nullptr) return;
   HttpExchange exchange = as_exchange(*message, OwnedLine(line.text()));
   exchange.kind = Kind::probe;
@@ -61,7 +61,7 @@ void HttpLink::probe() {
 /// The answer to the probe has come, or is lost, which shows nothing.
 void HttpLink::on_probed(const HttpExchange& exchange) {
   const OwnedLine line(as_wire_line(exchange.body));
-  const Message* const message = reader_.read(line.line());
+  const Message* const message = read(line);
   if (message == nullptr || message->kind != Message::Kind::result) return;
   if (exchange.is_stateless) tool_headers_.learn(message->result);
   const std::string_view tools = member(message->result, "tools");
@@ -73,7 +73,7 @@ void HttpLink::on_probed(const HttpExchange& exchange) {
 /// The tools were listed again since the request was refused.
 void HttpLink::refresh_headers(HttpExchange& exchange) {
   const OwnedLine line(exchange.line.text());
-  const Message* const message = reader_.read(line.line());
+  const Message* const message = read(line);
   if (message == nullptr) return;
   exchange.mirrored = as_exchange(*message, OwnedLine()).mirrored;
 }

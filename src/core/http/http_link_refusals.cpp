@@ -202,7 +202,7 @@ void HttpLink::refuse_late(OwnedLine line) {
   const auto end = std::find_if(facts_.begin(), facts_.end(), [](const Told& told) {
     return std::holds_alternative<fact::ChildLost>(told.fact);
   });
-  const Message* const message = reader_.read(line.line());
+  const Message* const message = read(line);
   if (end == facts_.end() || message == nullptr || message->kind != Message::Kind::request) return;
   const std::string why = std::get<fact::ChildLost>(end->fact).why;
   facts_.insert(end, {fact::RequestRefused{gen_, {}, why}, std::move(line)});

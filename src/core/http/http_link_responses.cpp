@@ -131,7 +131,7 @@ void HttpLink::close_oldest_answered() {
 void HttpLink::take_text(HttpExchange& exchange, std::string text) {
   OwnedLine line(as_wire_line(std::move(text)));
   if (json_trimmed(line.text()).empty()) return;
-  const Message* const message = reader_.read(line.line());
+  const Message* const message = read(line);
   take_message(exchange, message, std::move(line));
 }
 
@@ -142,7 +142,7 @@ void HttpLink::take_message(HttpExchange& exchange, const Message* message, Owne
   try_again_at_ = {};
   if (message == nullptr || !is_answer_to(*message, exchange)) {
     if (message != nullptr) note_answer_elsewhere(*message);
-    tell_line(std::move(line));
+    tell_line(std::move(line), message);
     return;
   }
   if (exchange.kind == Kind::probe) {
@@ -161,7 +161,11 @@ void HttpLink::take_message(HttpExchange& exchange, const Message* message, Owne
   const bool lists_tools = exchange.asks == Asks::first_tools || exchange.asks == Asks::more_tools;
   auto kept = exchange.is_stateless && lists_tools ? without_invalid_tools(*message, line.line())
                                                    : std::nullopt;
-  tell_line(kept ? OwnedLine(*std::move(kept)) : std::move(line));
+  if (kept) {
+    tell_line(OwnedLine(*std::move(kept)));
+  } else {
+    tell_line(std::move(line), message);
+  }
 }
 
 /// A daemon may answer a request in another stream than that of the request.
@@ -243,7 +247,7 @@ void HttpLink::on_body(HttpExchange& exchange) {
     }
   } else {
     OwnedLine line(as_wire_line(std::move(exchange.body)));
-    const Message* const message = reader_.read(line.line());
+    const Message* const message = read(line);
     if (message == nullptr || !is_answer_to(*message, exchange)) exchange.body = line.text();
     if (message != nullptr) take_message(exchange, message, std::move(line));
   }

@@ -14,11 +14,11 @@ namespace sitter {
 /// Lines that have not been sent to the daemon yet, in the order of the client.
 class Outbox {
  public:
-  void push_back(HttpExchange exchange) {
+  void push_back(HttpExchange&& exchange) {
     size_ += size_of(exchange);
     exchanges_.push_back(std::move(exchange));
   }
-  void push_front(HttpExchange exchange) {
+  void push_front(HttpExchange&& exchange) {
     size_ += size_of(exchange);
     exchanges_.push_front(std::move(exchange));
   }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/http/ascii.hpp"
 #include "sitter/http_limits.hpp"
 #include "sitter/limits.hpp"
 
@@ -21,15 +22,27 @@ using boost::beast::error_code;
 constexpr int kSwitchingProtocols = 101;
 constexpr int kAccepted = 202;
 
-/// Enough for the headers of usual responses, so that the list grows only once.
-constexpr std::size_t kUsualHeaders = 16;
+constexpr std::string_view kSessionId = "mcp-session-id";
 
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+/// The name in lower case if anybody looks at such a header, and nothing otherwise. Most headers
+/// of a response are about caches and browsers.
+std::string_view wanted_name(http::field field, std::string_view name) {
+  switch (field) {
+    case http::field::content_type:
+      return "content-type";
+    case http::field::keep_alive:
+      return "keep-alive";
+    case http::field::location:
+      return "location";
+    case http::field::retry_after:
+      return "retry-after";
+    case http::field::www_authenticate:
+      return "www-authenticate";
+    case http::field::unknown:
+      return is_ignoring_case(name, kSessionId) ? kSessionId : std::string_view();
+    default:
+      return {};
   }
-  return result;
 }
 
 /// Notes what one step of the parser has found. The library calls these functions, and nothing else
@@ -52,11 +65,11 @@ class Parser : public http::basic_parser<false> {
 
   void on_request_impl(http::verb, View, View, int, error_code&) {}
   void on_response_impl(int code, View, int, error_code&) { status = code; }
-  void on_field_impl(http::field, View name, View value, error_code&) {
+  void on_field_impl(http::field field, View name, View value, error_code&) {
+    const std::string_view wanted = wanted_name(field, {name.data(), name.size()});
     // Behind the body, which is not wanted.
-    if (is_header_done()) return;
-    if (headers.empty()) headers.reserve(kUsualHeaders);
-    headers.push_back({lower_case({name.data(), name.size()}), {value.data(), value.size()}});
+    if (wanted.empty() || is_header_done()) return;
+    headers.push_back({std::string(wanted), {value.data(), value.size()}});
   }
   void on_header_impl(error_code&) {}
   void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) {}

@@ -20,7 +20,7 @@ namespace sitter {
 class ResponseReader {
  public:
   struct Events {
-    /// The names of the headers are in lower case.
+    /// The headers that this program looks at, with their names in lower case.
     std::function<void(int status, std::vector<HttpHeader> headers)> on_head;
     /// A piece of the body; never empty. The view is valid during the call.
     std::function<void(std::string_view)> on_bytes;

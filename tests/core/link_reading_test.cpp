@@ -1,0 +1,79 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <variant>
+
+#include "core/http/http_link.hpp"
+#include "support/messages.hpp"
+
+namespace sitter {
+namespace {
+
+constexpr Generation kGen = 1;
+
+/// A link whose session is open. What is read on one side of it is not read again on the other.
+class LinkReadingTest : public ::testing::Test {
+ protected:
+  LinkReadingTest() {
+    link_.handle(order::StartChild{kGen}, {});
+    link_.handle(fact::HttpConnected{sent()}, {});
+    EXPECT_TRUE(link_.poll_fact());
+  }
+
+  /// The exchange of the last order.
+  ExchangeId sent() {
+    ExchangeId exchange{};
+    while (const auto order = link_.poll_order()) {
+      std::visit([&](const auto& one) { exchange = one.exchange; }, *order);
+    }
+    return exchange;
+  }
+  ExchangeId send(const std::string& line, const Message* message = nullptr) {
+    link_.handle(order::SendToChild{kGen, Outgoing::own(line), message}, {});
+    return sent();
+  }
+  void answer(ExchangeId exchange, const std::string& type, const std::string& body) {
+    link_.handle(fact::HttpHead{exchange, 200, {{"content-type", type}}}, {});
+    link_.handle(fact::HttpBytes{exchange, body}, {});
+    link_.handle(fact::HttpEnded{exchange}, {});
+  }
+  /// The raw id in what the link has read of its next line, or "nothing".
+  std::string id_read() {
+    const auto fact = link_.poll_fact();
+    if (!fact || !std::holds_alternative<fact::ChildLine>(*fact)) return "no line";
+    const Message* const message = std::get<fact::ChildLine>(*fact).message;
+    return message == nullptr ? "nothing" : std::string(message->id);
+  }
+
+  HttpLink link_{{}};
+};
+
+TEST_F(LinkReadingTest, WhatTheBridgeHasReadIsNotReadAgain) {
+  Message message;
+  message.kind = Message::Kind::request;
+  message.id = "2";
+  const ExchangeId exchange = send(call(1, "echo"), &message);
+  answer(exchange, "application/json", result(2));
+  EXPECT_EQ(id_read(), "2");
+}
+
+TEST_F(LinkReadingTest, ALineThatTheBridgeHasNotReadIsRead) {
+  answer(send(call(1, "echo")), "application/json", result(1));
+  EXPECT_EQ(id_read(), "1");
+}
+
+TEST_F(LinkReadingTest, OfTheLinesOfOneReadTheReadingOfTheLastIsGiven) {
+  answer(send(call(1, "echo")), "text/event-stream",
+         "data: " + request("\"q\"", "ping") + "\n\ndata: " + result(1) + "\n\n");
+  EXPECT_EQ(id_read(), "nothing");
+  EXPECT_EQ(id_read(), "1");
+}
+
+TEST_F(LinkReadingTest, AReadingThatIsOverIsNotGiven) {
+  answer(send(call(1, "echo")), "application/json", result(1));
+  send(call(2, "echo"));
+  EXPECT_EQ(id_read(), "nothing");
+}
+
+}  // namespace
+}  // namespace sitter
