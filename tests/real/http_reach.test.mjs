@@ -201,7 +201,7 @@ describe('a daemon behind a proxy', sideBySide, () => {
     }
   });
 
-  test('without TLS: http_proxy counts, and a restart is seen as a lost session', async (t) => {
+  test('without TLS: http_proxy counts, and a restart is seen', async (t) => {
     const box = new Sandbox(t);
     const proxy = await Proxy.start(box);
     const daemon = await daemonIn(box, { name: 'daemon.test' });
@@ -212,7 +212,8 @@ describe('a daemon behind a proxy', sideBySide, () => {
     await works(session);
     await daemon.restart();
     const { content } = await session.call('echo');
-    assert.match(content[0].text, /^\[mcp-sitter\] session opened again/);
+    // It depends on whether the stream of the session is asked for again while nothing listens.
+    assert.match(content[0].text, /^\[mcp-sitter\] (session opened again|server restarted)/);
     assert.equal(content[1].text, 'an echo');
     assert.ok(proxy.asked.every(({ to }) => to === `daemon.test:${daemon.port}`));
   });
