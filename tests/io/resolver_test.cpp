@@ -195,15 +195,6 @@ TEST_F(ResolverTest, AProgramThatTakesTooLongIsEnded) {
   EXPECT_EQ(end_of_program(), "SIGALRM");
 }
 
-TEST_F(ResolverTest, AProgramWhoseTimeIsOverBeforeTheLoopLooksTookTooLong) {
-  options_.limit = Milliseconds(1);
-  program("exec sleep 1000");
-  start("xyz");
-  EXPECT_EQ(end_of_program(), "SIGALRM");
-  EXPECT_TRUE(is_answered());
-  EXPECT_EQ(found_->reason, "the name xyz was not found in 0.001s");
-}
-
 TEST_F(ResolverTest, WithoutTheResolverTheProgramEndsAsWellAndNothingIsTold) {
   options_.limit = Milliseconds(50);
   program("exec sleep 1000");

@@ -16,8 +16,8 @@ inline std::vector<HttpHeader> sent_headers(const order::HttpSend& order) {
     const std::size_t colon = left.find(": ");
     const std::size_t end = left.find("\r\n");
     if (end == left.npos || colon > end) throw std::runtime_error("no header: " + order.headers);
-    headers.push_back({std::string(left.substr(0, colon)),
-                       std::string(left.substr(colon + 2, end - colon - 2))});
+    headers.push_back(
+        {std::string(left.substr(0, colon)), std::string(left.substr(colon + 2, end - colon - 2))});
     left.remove_prefix(end + 2);
   }
   return headers;

@@ -186,7 +186,7 @@ void HttpLink::tell_line(OwnedLine line, const Message* message) {
                     std::move(line),
                     {},
                     {},
-                    message != nullptr && message == message_ ? readings_ : 0});
+                    message != nullptr ? readings_ : 0});
 }
 
 void HttpLink::log(Level level, std::string text) {
