@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <boost/asio/buffer.hpp>
+#include <boost/beast/core/string.hpp>
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 #include <limits>
 #include <optional>
 #include <utility>
 
-#include "core/http/ascii.hpp"
 #include "sitter/http_limits.hpp"
 #include "sitter/limits.hpp"
 
@@ -26,7 +26,7 @@ constexpr std::string_view kSessionId = "mcp-session-id";
 
 /// The name in lower case if anybody looks at such a header, and nothing otherwise. Most headers
 /// of a response are about caches and browsers.
-std::string_view wanted_name(http::field field, std::string_view name) {
+std::string_view wanted_name(http::field field, boost::beast::string_view name) {
   switch (field) {
     case http::field::content_type:
       return "content-type";
@@ -39,7 +39,7 @@ std::string_view wanted_name(http::field field, std::string_view name) {
     case http::field::www_authenticate:
       return "www-authenticate";
     case http::field::unknown:
-      return is_ignoring_case(name, kSessionId) ? kSessionId : std::string_view();
+      return boost::beast::iequals(name, kSessionId) ? kSessionId : std::string_view();
     default:
       return {};
   }
@@ -66,7 +66,7 @@ class Parser : public http::basic_parser<false> {
   void on_request_impl(http::verb, View, View, int, error_code&) {}
   void on_response_impl(int code, View, int, error_code&) { status = code; }
   void on_field_impl(http::field field, View name, View value, error_code&) {
-    const std::string_view wanted = wanted_name(field, {name.data(), name.size()});
+    const std::string_view wanted = wanted_name(field, name);
     // Behind the body, which is not wanted.
     if (wanted.empty() || is_header_done()) return;
     headers.push_back({std::string(wanted), {value.data(), value.size()}});
