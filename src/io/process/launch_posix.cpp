@@ -8,6 +8,7 @@
 #include <boost/asio/execution.hpp>
 #include <boost/asio/execution_context.hpp>
 #include <boost/process/v2/default_launcher.hpp>
+#include <boost/process/v2/posix/vfork_launcher.hpp>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -60,6 +61,15 @@ namespace {
 namespace process = boost::process::v2;
 using boost::system::error_code;
 
+#if defined(__APPLE__) || defined(__SANITIZE_THREAD__)
+// A vfork may be a fork here, and then the child cannot say that its exec has failed.
+using Launcher = process::posix::default_launcher;
+#else
+/// The child uses the bridge's memory until its exec, and the bridge waits for that (vfork(2)). So
+/// no page is copied, neither for the child nor when the bridge goes on.
+using Launcher = process::posix::vfork_launcher;
+#endif
+
 constexpr int kExecFailed = 127;
 
 error_code last_error() { return {errno, boost::system::system_category()}; }
@@ -74,8 +84,9 @@ void reset_signals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-/// Prepares the forked child, and cleans up after a failed fork. The hooks are templates because
-/// the launcher tests for them with arguments of other types than it calls them with.
+/// Prepares the forked child, and cleans up after a failed exec. The hooks are templates because
+/// the launcher tests for them with arguments of other types than it calls them with. They are
+/// noexcept because a child that unwinds the stack would become a second bridge.
 struct ChildSetup {
   const std::string& cwd;
   int input;
@@ -88,7 +99,7 @@ struct ChildSetup {
   bool outlives_bridge;
 
   template <class... Ignored>
-  error_code on_exec_setup(Ignored&&...) const {
+  error_code on_exec_setup(Ignored&&...) const noexcept {
     setsid();
     if (!outlives_bridge && !platform::die_with_parent(parent)) _exit(kExecFailed);
     if (lock_limit) platform::set_lock_limit(*lock_limit);
@@ -105,7 +116,7 @@ struct ChildSetup {
   }
 
   template <class... Ignored>
-  void on_exec_error(Ignored&&...) const {
+  void on_exec_error(Ignored&&...) const noexcept {
     // exit() would run the bridge's destructors and flush its buffers a second time.
     _exit(kExecFailed);
   }
@@ -184,21 +195,15 @@ Started start(const LaunchPlan& plan, const Pipes& pipes, Generation gen, Keeper
                    gen,
                    keeper,
                    plan.outlives_bridge};
-  process::posix::default_launcher launcher;
+  Launcher launcher;
   launcher.env = environment.data();
   boost::asio::execution_context nothing_registered;
   error_code error;
   // A handler of Asio that ran in the forked child would write into the bridge's own pipe.
   SignalsBlocked blocked;
-  try {
-    auto child =
-        launcher(LaunchExecutor{&nothing_registered}, error, plan.program, arguments.data(), setup);
-    return {child.pid, error.value()};
-  } catch (...) {
-    // An exception in the forked child must not make it a second bridge.
-    if (getpid() != parent) _exit(kExecFailed);
-    throw;
-  }
+  const auto child =
+      launcher(LaunchExecutor{&nothing_registered}, error, plan.program, arguments.data(), setup);
+  return {child.pid, error.value()};
 }
 
 std::string interpreter_of(const std::string& program) {
