@@ -119,6 +119,17 @@ TEST(Keeper, HoldsNothingOfTheBridgeButItsPipe) {
   EXPECT_THAT(descriptor_target(keeper->pid(), 3), ::testing::StartsWith("pipe:"));
 }
 
+TEST(Keeper, AChildThatCannotTellItRunsAllTheSame) {
+  auto keeper = Keeper::start("");
+  ASSERT_TRUE(keeper);
+  keeper->abandon();
+  ASSERT_EQ(waitpid(static_cast<pid_t>(keeper->pid()), nullptr, 0), keeper->pid());
+  const auto result = launch(plan_launch({"sh", shell("echo here"), {}, {}, {}}), 1, &*keeper);
+  const auto& child = std::get<Launched>(result);
+  EXPECT_EQ(read_line(child.output), "here");
+  EXPECT_EQ(waitpid(static_cast<pid_t>(child.pid), nullptr, 0), child.pid);
+}
+
 TEST(Keeper, EndsAtOnceWithNothingToKill) {
   auto keeper = Keeper::start("");
   ASSERT_TRUE(keeper);

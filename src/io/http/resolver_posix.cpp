@@ -22,7 +22,7 @@
 #include "io/http/resolver.hpp"
 #include "io/system/file_descriptor.hpp"
 #include "io/system/platform.hpp"
-#include "io/system/signals_blocked.hpp"
+#include "io/system/signals.hpp"
 #include "sitter/http_limits.hpp"
 
 namespace sitter {
@@ -174,16 +174,6 @@ struct ChildSetup {
     reset_signals();
     execv(program, arguments);
     _exit(kExecFailed);
-  }
-
-  static void reset_signals() {
-    struct sigaction action {};
-    action.sa_handler = SIG_DFL;
-    // For SIGKILL, SIGSTOP and the signals of the C library this fails, which does no harm.
-    for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &action, nullptr);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
   }
 };
 

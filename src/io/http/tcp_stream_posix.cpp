@@ -22,6 +22,7 @@
 #include "io/http/tcp_address.hpp"
 #include "io/http/tcp_stream.hpp"
 #include "io/system/file_descriptor.hpp"
+#include "io/system/platform.hpp"
 #include "sitter/http_limits.hpp"
 
 namespace sitter {
@@ -215,13 +216,8 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
 
   /// Lets the system find out that the other machine is gone (tcp(7)).
   void keep_alive() {
-#ifdef __APPLE__
-    constexpr int kSilence = TCP_KEEPALIVE;
-#else
-    constexpr int kSilence = TCP_KEEPIDLE;
-#endif
     set(SOL_SOCKET, SO_KEEPALIVE, 1);
-    set(IPPROTO_TCP, kSilence, static_cast<int>(limits::kTcpSilenceMax.count()));
+    set(IPPROTO_TCP, platform::kTcpSilenceOption, static_cast<int>(limits::kTcpSilenceMax.count()));
     set(IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(limits::kTcpQuestionInterval.count()));
     set(IPPROTO_TCP, TCP_KEEPCNT, limits::kTcpQuestionsMax);
   }

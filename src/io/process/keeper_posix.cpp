@@ -14,7 +14,7 @@
 #include "io/process/keeper.hpp"
 #include "io/process/unit_mark.hpp"
 #include "io/system/platform.hpp"
-#include "io/system/signals_blocked.hpp"
+#include "io/system/signals.hpp"
 
 namespace sitter {
 namespace {

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <new>
 #include <optional>
 #include <string_view>
 
@@ -20,13 +21,13 @@
 #include "io/process/shebang.hpp"
 #include "io/process/unit_mark.hpp"
 #include "io/system/platform.hpp"
-#include "io/system/signals_blocked.hpp"
+#include "io/system/signals.hpp"
 
 namespace sitter {
 
-/// Gives the launcher an execution context to prepare for the fork, with nothing registered in it.
-/// With the bridge's own context, the forked child would register every descriptor of the bridge in
-/// a new epoll. If that failed, the child would go on as a second bridge.
+/// Gives the launcher an execution context to prepare for the child, with nothing registered in it.
+/// With the bridge's own context, the child would register every descriptor of the bridge in a new
+/// epoll, in the memory that it shares with the bridge.
 struct LaunchExecutor {
   boost::asio::execution_context* context;
 
@@ -61,37 +62,21 @@ namespace {
 namespace process = boost::process::v2;
 using boost::system::error_code;
 
-#if defined(__APPLE__) || defined(__SANITIZE_THREAD__)
-// A vfork may be a fork here, and then the child cannot say that its exec has failed.
-using Launcher = process::posix::default_launcher;
-#else
-/// The child uses the bridge's memory until its exec, and the bridge waits for that (vfork(2)). So
-/// no page is copied, neither for the child nor when the bridge goes on.
-using Launcher = process::posix::vfork_launcher;
-#endif
-
 constexpr int kExecFailed = 127;
 
 error_code last_error() { return {errno, boost::system::system_category()}; }
 
-void reset_signals() {
-  struct sigaction action {};
-  action.sa_handler = SIG_DFL;
-  // For SIGKILL, SIGSTOP and the signals of the C library this fails, which does no harm.
-  for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &action, nullptr);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-}
-
-/// Prepares the forked child, and cleans up after a failed exec. The hooks are templates because
-/// the launcher tests for them with arguments of other types than it calls them with. They are
-/// noexcept because a child that unwinds the stack would become a second bridge.
+/// Prepares the child before its exec, and tells the bridge if that or the exec fails. The child
+/// uses the memory of the bridge, which waits meanwhile (vfork(2)), so it must neither unwind the
+/// stack nor end with exit(). Where a vfork is a fork, only the pipe carries the failure. The hooks
+/// are templates because the launcher tests for them with arguments of other types than it calls
+/// them with.
 struct ChildSetup {
   const std::string& cwd;
   int input;
   int output;
   int error;
+  int failure;
   pid_t parent;
   std::optional<std::uint64_t> lock_limit;
   Generation gen;
@@ -100,6 +85,24 @@ struct ChildSetup {
 
   template <class... Ignored>
   error_code on_exec_setup(Ignored&&...) const noexcept {
+    try {
+      if (prepare()) return {};
+    } catch (const std::bad_alloc&) {
+      errno = ENOMEM;
+    }
+    return last_error();
+  }
+
+  template <class... Ignored>
+  void on_exec_error(Ignored&&...) const noexcept {
+    const int reason = errno;
+    // The pipe is empty and open, so this cannot fail.
+    [[maybe_unused]] const ssize_t count = write(failure, &reason, sizeof reason);
+    _exit(kExecFailed);
+  }
+
+ private:
+  bool prepare() const {
     setsid();
     if (!outlives_bridge && !platform::die_with_parent(parent)) _exit(kExecFailed);
     if (lock_limit) platform::set_lock_limit(*lock_limit);
@@ -107,25 +110,12 @@ struct ChildSetup {
     if (keeper != nullptr) keeper->child_started(gen, this_process());
     if (dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
         dup2(error, STDERR_FILENO) < 0 || chdir(cwd.c_str()) != 0) {
-      return last_error();
+      return false;
     }
-    // The launcher's own code leaves all descriptors below its pipe open.
+    // The launcher's own code leaves all descriptors below the pipe open.
     platform::close_from_at_exec(STDERR_FILENO + 1);
     reset_signals();
-    return {};
-  }
-
-  template <class... Ignored>
-  void on_exec_error(Ignored&&...) const noexcept {
-    // exit() would run the bridge's destructors and flush its buffers a second time.
-    _exit(kExecFailed);
-  }
-
-  template <class Launcher, class... Ignored>
-  void on_error(Launcher& launcher, Ignored&&...) const {
-    if (launcher.pid <= 0) return;
-    while (waitpid(launcher.pid, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    return true;
   }
 };
 
@@ -155,20 +145,32 @@ struct Pipes {
   platform::Pipe input;
   platform::Pipe output;
   platform::Pipe error;
+  /// The reason why the child could not be executed, and nothing otherwise.
+  platform::Pipe failure;
 };
 
 std::optional<Pipes> open_pipes() {
   auto input = platform::open_pipe();
   auto output = platform::open_pipe();
   auto error = platform::open_pipe();
-  if (!input || !output || !error) return std::nullopt;
+  auto failure = platform::open_pipe();
+  if (!input || !output || !error || !failure) return std::nullopt;
   // A child writes little to stderr, and the system limits the total capacity of a user's pipes.
   platform::enlarge_pipe(input->write_end.number());
   platform::enlarge_pipe(output->read_end.number());
   for (int end : {input->write_end.number(), output->read_end.number(), error->read_end.number()}) {
     fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK);
   }
-  return Pipes{std::move(*input), std::move(*output), std::move(*error)};
+  return Pipes{std::move(*input), std::move(*output), std::move(*error), std::move(*failure)};
+}
+
+/// Waits until the child has executed its program, or cannot. Returns the reason then, else 0.
+int failure_in(platform::Pipe& pipe) {
+  pipe.write_end.close();
+  int reason = 0;
+  while (read(pipe.read_end.number(), &reason, sizeof reason) < 0 && errno == EINTR) {
+  }
+  return reason;
 }
 
 struct Started {
@@ -176,7 +178,7 @@ struct Started {
   int error;
 };
 
-Started start(const LaunchPlan& plan, const Pipes& pipes, Generation gen, Keeper* keeper) {
+Started start(const LaunchPlan& plan, Pipes& pipes, Generation gen, Keeper* keeper) {
   std::vector<const char*> arguments = pointers(plan.arguments);
   const std::string mark = unit_variable(this_process(), gen);
   std::vector<const char*> environment = pointers(plan.environment);
@@ -190,20 +192,25 @@ Started start(const LaunchPlan& plan, const Pipes& pipes, Generation gen, Keeper
                    pipes.input.read_end.number(),
                    output_end.number(),
                    error_end.number(),
+                   pipes.failure.write_end.number(),
                    parent,
                    unit_lock_limit(this_process(), gen),
                    gen,
                    keeper,
                    plan.outlives_bridge};
-  Launcher launcher;
+  process::posix::vfork_launcher launcher;
   launcher.env = environment.data();
+  launcher.fd_whitelist.push_back(pipes.failure.write_end.number());
   boost::asio::execution_context nothing_registered;
   error_code error;
-  // A handler of Asio that ran in the forked child would write into the bridge's own pipe.
+  // A handler of Asio that ran in the child would write into the bridge's own pipe.
   SignalsBlocked blocked;
-  const auto child =
-      launcher(LaunchExecutor{&nothing_registered}, error, plan.program, arguments.data(), setup);
-  return {child.pid, error.value()};
+  launcher(LaunchExecutor{&nothing_registered}, error, plan.program, arguments.data(), setup);
+  if (launcher.pid < 0) return {-1, error.value()};
+  const int failure = failure_in(pipes.failure);
+  while (failure != 0 && waitpid(launcher.pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return {launcher.pid, failure};
 }
 
 std::string interpreter_of(const std::string& program) {

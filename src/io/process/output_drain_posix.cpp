@@ -8,7 +8,7 @@
 
 #include "io/process/output_drain.hpp"
 #include "io/system/platform.hpp"
-#include "io/system/signals_blocked.hpp"
+#include "io/system/signals.hpp"
 
 namespace sitter {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "io/stream/error_output.hpp"
-#include "io/system/signals_blocked.hpp"
+#include "io/system/signals.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {

@@ -13,6 +13,10 @@
 /// fork and exec.
 namespace sitter::platform {
 
+/// The option of a TCP socket that sets how many seconds of silence the system waits before it asks
+/// the other side.
+extern const int kTcpSilenceOption;
+
 struct Pipe {
   FileDescriptor read_end;
   FileDescriptor write_end;

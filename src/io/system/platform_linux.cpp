@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -29,6 +30,8 @@ void for_each_descriptor(int first, Action action) {
 }
 
 }  // namespace
+
+const int kTcpSilenceOption = TCP_KEEPIDLE;
 
 std::optional<Pipe> open_pipe() {
   int ends[2];

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -17,6 +18,8 @@ void for_each_descriptor(int first, Action action) {
 }
 
 }  // namespace
+
+const int kTcpSilenceOption = TCP_KEEPALIVE;
 
 std::optional<Pipe> open_pipe() {
   int ends[2];
