@@ -9,10 +9,14 @@
 /// The bounds for a daemon that is reached over HTTP, each with the reason for its number.
 namespace sitter::limits {
 
-/// The same for a daemon, whose absence may last while a program of many calls runs on: half a
-/// minute of a few hundred calls a second.
+/// What may wait for a daemon that is away. Its absence may last while a program of many calls runs
+/// on: half a minute of a few hundred calls a second.
 inline constexpr std::size_t kHttpWaitingCountMax = 10'000;
 inline constexpr std::size_t kHttpWaitingBytesMax = 64 * kMiB;
+
+/// A daemon that can be reached has at least this long for its opening, however short
+/// --wait-for-server is. An opening usually takes some milliseconds.
+inline constexpr Milliseconds kHttpOpeningWaitMin{1000};
 
 /// How many bytes of the reason why a daemon cannot be reached a text shows. It may quote what the
 /// daemon has answered.

@@ -197,6 +197,28 @@ TEST_F(LinkAbsenceTest, ACallThatWaitsForTooLongIsAnsweredAsNotDelivered) {
   EXPECT_THAT(text, Not(HasSubstr("stderr")));
 }
 
+TEST_F(LinkAbsenceTest, WithoutAWaitAnOpeningThatIsUnderWayIsWaitedForAllTheSame) {
+  config.wait_for_server = milliseconds(0);
+  open_listed_session();
+  client(call(1, "echo"));
+  status(*exchange_of(1), 404);
+  connected(last());
+  done();
+  time_passes(limits::kHttpOpeningWaitMin - milliseconds(1));
+  EXPECT_THAT(client_got(), IsEmpty());
+  time_passes(milliseconds(1));
+  EXPECT_THAT(answer_text(), HasSubstr("it has not answered its opening"));
+}
+
+TEST_F(LinkAbsenceTest, WithoutAWaitARequestThatFindsNothingIsAnsweredAtOnce) {
+  config.wait_for_server = milliseconds(0);
+  open_listed_session();
+  dies_before(1);
+  refuse_connections();
+  time_passes(milliseconds(0));
+  EXPECT_THAT(answer_text(), HasSubstr("nothing listens on 127.0.0.1:3000"));
+}
+
 TEST_F(LinkAbsenceTest, AReadThatWaitsForTooLongGetsAnErrorThatSaysNotDelivered) {
   open_listed_session();
   dies_before(1);
@@ -242,7 +264,9 @@ TEST_F(LinkAbsenceTest, ANoticeAboutADaemonNamesNoProcess) {
   done();
   comes_back();
   answers(*exchange_of(1), result(1, text_result("a")));
-  for (const std::string& line : client_got()) {
+  const auto lines = client_got();
+  EXPECT_THAT(lines, Contains(HasSubstr("server restarted")));
+  for (const std::string& line : lines) {
     for (const char* const word : {"pid", "exit", "stdout", "stderr"}) {
       EXPECT_THAT(line, Not(HasSubstr(word)));
     }
@@ -256,7 +280,7 @@ TEST_F(LinkAbsenceTest, WhatARequestMeetsInAProxyWithoutItsDaemonIsAway) {
   status(*exchange_of(1), 503, "starting");
   EXPECT_THAT(done(), IsEmpty());
   EXPECT_EQ(status_tool()["absence"]["why"],
-            "http://127.0.0.1:3000 answers 503 Service Unavailable");
+            "http://127.0.0.1:3000/mcp answers 503 Service Unavailable");
   client(request(2, "tools/list"));
   EXPECT_THAT(client_got(), ElementsAre(HasSubstr("\"echo\"")));
   client(call(3, "echo"));

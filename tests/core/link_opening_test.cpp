@@ -136,7 +136,7 @@ TEST_F(LinkOpeningTest, AnOpeningThatIsNotFoundMayBeFoundLater) {
   status(2, 404, "no such path");
   done();
   EXPECT_EQ(wait(), limits::kHttpConnectWaitMin);
-  EXPECT_EQ(status_tool()["absence"]["why"], "http://127.0.0.1:3000 answers 404 Not Found");
+  EXPECT_EQ(status_tool()["absence"]["why"], "http://127.0.0.1:3000/mcp answers 404 Not Found");
   next_deadline_comes();
   EXPECT_THAT(done(), ElementsAre("post 3 " + initialize(0)));
   opens_daemon();

@@ -49,6 +49,17 @@ TEST_F(LinkProbeTest, ADaemonThatListsOtherToolsHasRestarted) {
               Contains(AllOf(HasSubstr("it lists other tools than before"), HasSubstr("search"))));
 }
 
+TEST_F(LinkProbeTest, AnAnswerInAStreamThatStaysOpenIsEnough) {
+  serve_stateless();
+  closes_idle_connection();
+  client(enveloped_call(1, "echo"));
+  const Exchange probed = probe();
+  streams(probed);
+  event(probed, listed());
+  EXPECT_THAT(done(), ElementsAre("abort " + std::to_string(probed), HasSubstr("\"echo\"")));
+  answers(*exchange_of(1), result(1, R"json({"resultType":"complete","content":[]})json"));
+}
+
 TEST_F(LinkProbeTest, AProbeThatIsLostShowsNothing) {
   serve_stateless();
   closes_idle_connection();

@@ -96,7 +96,7 @@ TEST_F(LinkSessionTest, WithoutASessionA404IsAnError) {
   client(call(2, "echo"));
   status(*exchange_of(2), 404, "no such route");
   EXPECT_THAT(error_text(-32603),
-              HasSubstr("http://127.0.0.1:3000 answers 404 Not Found: no such route"));
+              HasSubstr("http://127.0.0.1:3000/mcp answers 404 Not Found: no such route"));
 }
 
 TEST_F(LinkSessionTest, AnErrorThatNamesTheOpeningIsPassedWithoutAnotherQuestion) {
@@ -220,7 +220,7 @@ TEST_F(LinkSessionTest, ADaemonWhosePathIsGoneIsDown) {
   done();
   status(last(), 404);
   EXPECT_THAT(done(), IsEmpty());
-  EXPECT_EQ(status_tool()["absence"]["why"], "http://127.0.0.1:3000 answers 404 Not Found");
+  EXPECT_EQ(status_tool()["absence"]["why"], "http://127.0.0.1:3000/mcp answers 404 Not Found");
   next_deadline_comes();
   opens_daemon();
   answers(*exchange_of(1), result(1));

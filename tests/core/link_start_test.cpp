@@ -201,6 +201,24 @@ TEST_F(LinkProcessTest, ADaemonThatNeverListensIsTakenDown) {
   EXPECT_THAT(done(), Contains("release process 1"));
 }
 
+TEST_F(LinkProcessTest, ARequestWaitsForAStartForAsLongAsTheStartMayTake) {
+  config.wait_for_server = seconds(1);
+  client(initialize(0));
+  not_connected(1);
+  stays_down(config.answer_within);
+  client(initialized());
+  client(call(1, "echo"));
+  done();
+  stays_down(config.startup_timeout - config.answer_within - milliseconds(100));
+  EXPECT_THAT(client_got(), IsEmpty());
+  stays_down(milliseconds(100) + config.kill_grace);
+  process_exits(1, 143, "SIGTERM");
+  time_passes(seconds(1));
+  EXPECT_THAT(client_got(),
+              Contains(AllOf(HasSubstr("\"id\":1"), HasSubstr("had not answered its opening after"),
+                             HasSubstr("(nothing listens on 127.0.0.1:3000)"))));
+}
+
 TEST_F(LinkProcessTest, ACauseThatLastsIsToldWhileTheProcessStarts) {
   client(initialize(0));
   not_connected(1);

@@ -22,7 +22,7 @@ TEST_F(LinkStatusTest, ARequestForAuthorizationIsAnErrorThatSaysHowToGiveIt) {
   open_listed_session();
   const std::string text =
       error_after(401, "", {{"www-authenticate", "Bearer error=\"invalid_token\""}});
-  EXPECT_THAT(text, HasSubstr("http://127.0.0.1:3000 answers 401 Unauthorized"));
+  EXPECT_THAT(text, HasSubstr("http://127.0.0.1:3000/mcp answers 401 Unauthorized"));
   EXPECT_THAT(text, HasSubstr("WWW-Authenticate: Bearer error=\"invalid_token\""));
   EXPECT_THAT(text, HasSubstr("--header-env NAME=VARIABLE"));
   time_passes(seconds(60));
@@ -31,8 +31,8 @@ TEST_F(LinkStatusTest, ARequestForAuthorizationIsAnErrorThatSaysHowToGiveIt) {
 
 TEST_F(LinkStatusTest, ARefusalOfAccessIsSuchAnErrorToo) {
   open_listed_session();
-  const std::string text = error_after(403);
-  EXPECT_THAT(text, HasSubstr("403 Forbidden"));
+  const std::string text = error_after(403, "the scope notes.write is missing");
+  EXPECT_THAT(text, HasSubstr("403 Forbidden: the scope notes.write is missing; give the server"));
   EXPECT_THAT(text, Not(HasSubstr("WWW-Authenticate")));
   EXPECT_THAT(text, HasSubstr("--header"));
 }
@@ -41,7 +41,7 @@ TEST_F(LinkStatusTest, AnErrorShowsNoSecretOfTheUser) {
   options.headers = {{"Authorization", "Bearer tell-nobody"}};
   open_listed_session();
   client(call(1, "echo"));
-  status(*exchange_of(1), 401);
+  status(*exchange_of(1), 401, "you sent Bearer tell-nobody");
   client(call(2, "echo"));
   not_connected(*exchange_of(2));
   not_connected(last());
@@ -110,7 +110,8 @@ TEST_F(LinkStatusTest, OfHtmlTheTextIsShown) {
 
 TEST_F(LinkStatusTest, AnEmptyRefusalIsAnErrorWithItsStatus) {
   open_listed_session();
-  EXPECT_THAT(error_after(405), HasSubstr("http://127.0.0.1:3000 answers 405 Method Not Allowed"));
+  EXPECT_THAT(error_after(405),
+              HasSubstr("http://127.0.0.1:3000/mcp answers 405 Method Not Allowed"));
 }
 
 TEST_F(LinkStatusTest, ASuccessWithoutAnAnswerIsAnError) {
@@ -158,6 +159,16 @@ TEST_F(LinkStatusTest, AnAnswerOverTheLimitOfALineIsAnError) {
   EXPECT_THAT(done(), IsEmpty());
   bytes(7, " ");
   EXPECT_THAT(error_text(-32603), HasSubstr("268435457 bytes"));
+}
+
+TEST_F(LinkStatusTest, AnAnswerForWhichThereIsNoMemoryIsAnError) {
+  options.has_room = [](std::size_t) { return false; };
+  open_listed_session();
+  client(call(1, "large"));
+  done();
+  head(7, 200, {{"content-type", "application/json"}});
+  bytes(7, std::string(limits::kRoomAskedFrom, ' '));
+  EXPECT_THAT(error_text(-32603), HasSubstr("there is no memory for a line of 1048576 bytes"));
 }
 
 TEST_F(LinkStatusTest, ABodyOfARefusalOverItsLimitIsCut) {
@@ -354,12 +365,12 @@ TEST_F(LinkStatusTest, ASecretThatTheDaemonRepeatsIsHidden) {
   EXPECT_THAT(text, HasSubstr("bad token ***, and *** again"));
 }
 
-TEST_F(LinkStatusTest, AShortHeaderValueIsNoSecret) {
-  options.headers = {{"X-Region", "north"}};
+TEST_F(LinkStatusTest, ASecretInAnErrorOfTheDaemonIsHiddenToo) {
+  options.headers = {{"Authorization", "Bearer 123456"}};
   open_session();
   client(call(1, "echo"));
-  status(*exchange_of(1), 500, "north is down");
-  EXPECT_THAT(error_text(-32603), HasSubstr("north is down"));
+  status(*exchange_of(1), 400, error("null", -32000, "bad token 123456"));
+  EXPECT_EQ(error_text(-32000), "bad token ***");
 }
 
 TEST_F(LinkStatusTest, ALocationIsShownWithoutItsQuery) {

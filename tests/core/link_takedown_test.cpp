@@ -55,8 +55,10 @@ TEST_F(LinkProcessTest, TheDaemonLivesOnAtTheEnd) {
 TEST_F(LinkProcessTest, TheDaemonLivesOnAfterASignal) {
   open_started();
   signal(143);
-  time_passes(seconds(1));
-  for (const std::string& word : done()) EXPECT_THAT(word, Not(HasSubstr("process")));
+  time_passes(3 * config.kill_grace);
+  const auto all = done();
+  EXPECT_THAT(all, Contains("exit 143"));
+  for (const std::string& word : all) EXPECT_THAT(word, Not(HasSubstr("process")));
 }
 
 TEST_F(LinkProcessTest, ADaemonThatIsStillStartingLivesOnToo) {
@@ -65,8 +67,11 @@ TEST_F(LinkProcessTest, ADaemonThatIsStillStartingLivesOnToo) {
   not_connected(2);
   time_passes(milliseconds(1));
   signal(143);
-  time_passes(seconds(1));
-  for (const std::string& word : done()) {
+  time_passes(3 * config.kill_grace);
+  const auto all = done();
+  EXPECT_THAT(all, Contains("exit 143"));
+  EXPECT_THAT(all, Contains("start process 1"));
+  for (const std::string& word : all) {
     EXPECT_THAT(word, AnyOf(Not(HasSubstr("process")), "start process 1"));
   }
 }
@@ -90,7 +95,10 @@ TEST_F(LinkProcessTest, ADaemonThatWasNotStartedHereIsLeftAloneByTheLadder) {
   open_session();
   client(call(1, "sitter_kill"));
   takes(last());
-  for (const std::string& word : done()) EXPECT_THAT(word, Not(HasSubstr("process")));
+  time_passes(3 * config.kill_grace);
+  const auto all = done();
+  EXPECT_THAT(all, Contains(HasSubstr("was not started by this mcp-sitter")));
+  for (const std::string& word : all) EXPECT_THAT(word, Not(HasSubstr("process")));
 }
 
 TEST_F(LinkProcessTest, ARequestDuringARebuildWaitsForTheNextProcess) {

@@ -55,6 +55,16 @@ TEST_F(LogTest, ALineShowsTimeProcessAndLevelAndIsThereAtOnce) {
                                            " warning: child 1 \\{\\} %v\n"));
 }
 
+TEST_F(LogTest, NoLineShowsASecret) {
+  const auto log =
+      open({.is_trace = true,
+            .secrets = Secrets(std::vector<HttpHeader>{{"Authorization", "Bearer tell-nobody"}})});
+  log->write(Level::warn, "refused: tell-nobody");
+  log->trace("<- http 1: tell-nobody");
+  EXPECT_THAT(text_of(file_), AllOf(HasSubstr("refused: ***"), HasSubstr("<- http 1: ***"),
+                                    Not(HasSubstr("tell-nobody"))));
+}
+
 TEST_F(LogTest, WhatIsBelowItsLevelIsLeftOut) {
   const auto log = open({.level = Level::info});
   write_all_levels(*log);

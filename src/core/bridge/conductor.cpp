@@ -135,13 +135,14 @@ void Conductor::on_startup_timeout(Child& child) {
   const EndReason reason = child.handshake.state() == Handshake::State::opening
                                ? EndReason::opening_timed_out
                                : EndReason::said_nothing;
+  const std::string why = child.absence.is_on() ? child.absence.why() : std::string();
   if (ClientRequest* const asked = opening()) {
     answer_opening_ourselves(*asked,
-                             end_clause({reason, {}, child.life.lifetime(now_), {}}) +
+                             end_clause({reason, {}, child.life.lifetime(now_), why}) +
                                  " (--startup-timeout sets the limit)",
                              ring_.tail(child.gen()));
   }
-  child.life.take_down(reason, {}, ladder(), now_, out_);
+  child.life.take_down(reason, why, ladder(), now_, out_);
 }
 
 void Conductor::on_deaf(Child& child) {

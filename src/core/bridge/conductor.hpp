@@ -167,6 +167,7 @@ class Conductor {
   void try_again(Child& child);
   const Absence* absence() const;
   bool answers_lists_meanwhile() const;
+  std::optional<Milliseconds> absence_patience() const;
   std::optional<Instant> absence_patience_end() const;
   void answer_undelivered();
   ChildEnd absence_end() const;

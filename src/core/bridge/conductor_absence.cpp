@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
 #include "core/client/opening.hpp"
@@ -139,19 +141,30 @@ void Conductor::on(const fact::RequestLost& fact) {
   on_child_lost(*child, *request, report_of(end, ring_.tail(fact.gen), Reach::in_flight), false);
 }
 
+/// How long a request waits for a daemon that cannot be reached. Empty if none is awaited, or if
+/// the daemon was started here and still has the time of its start.
+std::optional<Milliseconds> Conductor::absence_patience() const {
+  const Child* const child = generations_.shown();
+  if (child == nullptr || ending_.is_stopping()) return std::nullopt;
+  if (!is_foreign(child) && child->handshake.startup_deadline()) return std::nullopt;
+  if (child->absence.is_on()) return config_.wait_for_server;
+  const bool is_unopened = is_foreign(child) && !generations_.takes_requests();
+  if (!is_unopened) return std::nullopt;
+  return std::max(config_.wait_for_server, limits::kHttpOpeningWaitMin);
+}
+
 /// When the request that has waited longest for an absent daemon has waited long enough.
 std::optional<Instant> Conductor::absence_patience_end() const {
-  const Child* const child = generations_.shown();
-  const bool is_unopened = child != nullptr && is_foreign(child) && !generations_.takes_requests();
-  if ((absence() == nullptr && !is_unopened) || ending_.is_stopping()) return std::nullopt;
-  const auto since = requests_.waits_since(true);
-  return since ? std::optional(*since + config_.wait_for_server) : std::nullopt;
+  const auto patience = absence_patience();
+  const auto since = patience ? requests_.waits_since(true) : std::nullopt;
+  return since ? std::optional(*since + *patience) : std::nullopt;
 }
 
 void Conductor::answer_undelivered() {
+  const auto patience = absence_patience();
+  if (!patience) return;
   const DeathReport report = report_of(absence_end(), {}, Reach::not_delivered);
-  for (ClientRequest* request :
-       requests_.waiting_since(now_.steady - config_.wait_for_server, true)) {
+  for (ClientRequest* request : requests_.waiting_since(now_.steady - *patience, true)) {
     fail_undone(*request, report);
   }
 }

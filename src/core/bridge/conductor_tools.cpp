@@ -214,7 +214,8 @@ std::string Conductor::state_word() const {
   if (last->reason == EndReason::not_executed) return fmt::format("spawn-failed: {}", last->why);
   if (last->reason == EndReason::killed_by_sitter) return "down";
   if (last->reason == EndReason::given_up) return "given up";
-  if (last->reason == EndReason::connection_lost || last->reason == EndReason::session_lost) {
+  if (last->is_foreign || last->reason == EndReason::connection_lost ||
+      last->reason == EndReason::session_lost) {
     return reason_words(*last);
   }
   return fmt::format("exited ({})", last->status.code);

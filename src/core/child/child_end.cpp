@@ -33,9 +33,9 @@ std::string plain_clause(const ChildEnd& end) {
     case EndReason::opening_timed_out:
       if (end.is_foreign) return "the server had not answered its opening after " + after;
       return fmt::format(
-          "the server could not be started: it had not answered its opening after {} and was taken "
-          "down",
-          after);
+          "the server could not be started: it had not answered its opening after {}{} and was "
+          "taken down",
+          after, end.why.empty() ? "" : fmt::format(" ({})", end.why));
     case EndReason::said_nothing:
       if (end.is_foreign) return fmt::format("the server had said nothing after {}", after);
       return fmt::format("the server had said nothing {} after its start and was taken down",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/base/text.hpp"
 #include "core/http/ascii.hpp"
@@ -47,7 +48,9 @@ std::string headers_of(const HttpLink::Options& options) {
 }  // namespace
 
 HttpLink::HttpLink(Options options)
-    : options_(std::move(options)), constant_headers_(headers_of(options_)) {}
+    : options_(std::move(options)),
+      constant_headers_(headers_of(options_)),
+      secrets_(options_.headers) {}
 
 void HttpLink::handle(const order::StartChild& order, Now now) {
   now_ = now;
@@ -121,13 +124,11 @@ void HttpLink::handle_timeout(Now now) {
     deadline_.reset();
     if (state_ == State::losing || state_ == State::leaving) finish_losing();
   }
-  std::vector<HttpExchange> due;
-  std::erase_if(later_, [&](Later& later) {
-    if (later.at > now.steady) return false;
-    due.push_back(std::move(later.exchange));
-    return true;
-  });
-  for (HttpExchange& exchange : due) send(std::move(exchange));
+  const auto due = std::stable_partition(later_.begin(), later_.end(),
+                                         [&](const Later& later) { return later.at > now.steady; });
+  std::vector<Later> sent(std::make_move_iterator(due), std::make_move_iterator(later_.end()));
+  later_.erase(due, later_.end());
+  for (Later& later : sent) send(std::move(later.exchange));
   if (is_due(connect_at_, now)) connect();
   if (is_due(judge_at_, now)) judge();
   if (is_due(exit_by_, now)) exit_by_.reset();
@@ -190,7 +191,7 @@ void HttpLink::tell_line(OwnedLine line, const Message* message) {
 }
 
 void HttpLink::log(Level level, std::string text) {
-  logs_.push_back({level, masked(std::move(text))});
+  logs_.push_back({level, secrets_.masked(std::move(text))});
 }
 
 /// What holds whatever has happened: the lines that may be sent are sent, and a child that is being

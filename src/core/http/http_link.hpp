@@ -13,10 +13,12 @@
 #include "core/http/http_exchange.hpp"
 #include "core/http/mcp_headers.hpp"
 #include "core/http/outbox.hpp"
+#include "core/http/secrets.hpp"
 #include "core/http/session_loss.hpp"
 #include "core/http/url.hpp"
 #include "core/wire/message.hpp"
 #include "core/wire/protocol.hpp"
+#include "core/wire/room.hpp"
 #include "sitter/fact.hpp"
 #include "sitter/generation.hpp"
 #include "sitter/http.hpp"
@@ -57,6 +59,7 @@ class HttpLink {
     /// Whether a daemon that was started here ends with the bridge.
     bool ends_daemon = false;
     std::string sitter_version;
+    HasRoom has_room = sitter::has_room;
   };
 
   explicit HttpLink(Options options);
@@ -189,7 +192,6 @@ class HttpLink {
   void lose(HttpExchange exchange, std::string why);
   void answer_error(const HttpExchange& exchange, std::string_view message,
                     ErrorCode code = ErrorCode::internal_error);
-  std::string masked(std::string text) const;
 
   const Message* read(const OwnedLine& line);
   void tell(Fact fact) { facts_.push_back({std::move(fact), {}}); }
@@ -215,6 +217,7 @@ class HttpLink {
   const Options options_;
   /// The lines of the headers that every request has.
   std::string constant_headers_;
+  Secrets secrets_;
   Now now_{};
   State state_ = State::idle;
   Generation gen_ = kNoGeneration;

@@ -31,8 +31,13 @@ void HttpLink::begin_launching() {
 
 void HttpLink::on_connected(ListenerId listener) {
   if (exit_) {
-    const bool is_another = state_ == State::launching || listener == listener_;
-    is_another&& state_ != State::losing ? leave_process() : tell_exit();
+    // The process cannot listen any more, so this is another one.
+    const bool is_served = state_ == State::launching || listener == listener_;
+    if (is_served && state_ != State::losing) {
+      leave_process();
+    } else {
+      tell_exit();
+    }
     return;
   }
   listener_ = listener;

@@ -48,7 +48,7 @@ SessionLoss HttpLink::loss_in(const HttpExchange& exchange) const {
 }
 
 std::string HttpLink::words_for(int status) const {
-  return fmt::format("{} answers {}", options_.url.origin(), status_line(status));
+  return fmt::format("{} answers {}", options_.url.shown(), status_line(status));
 }
 
 /// A status that says that the daemon did not carry out what it was sent.
@@ -108,16 +108,17 @@ void HttpLink::on_refused_resumption(HttpExchange exchange) {
 /// Passes the error of the daemon on, or says what the daemon has answered instead of one.
 void HttpLink::answer_refused(const HttpExchange& exchange, std::string_view said) {
   const std::string_view challenge = header_value(exchange.headers, "www-authenticate");
+  const std::string words =
+      body_words(exchange.body, header_value(exchange.headers, "content-type"));
   if (exchange.status == 401 || exchange.status == 403) {
-    answer_error(exchange, fmt::format("{}{}{}; give the server what it asks for with --header-env "
-                                       "NAME=VARIABLE or --header NAME=VALUE",
-                                       said, challenge.empty() ? "" : ", WWW-Authenticate: ",
-                                       challenge_words(challenge)));
+    answer_error(exchange,
+                 fmt::format("{}{}{}{}{}; give the server what it asks for with --header-env "
+                             "NAME=VARIABLE or --header NAME=VALUE",
+                             said, challenge.empty() ? "" : ", WWW-Authenticate: ",
+                             challenge_words(challenge), words.empty() ? "" : ": ", words));
   } else if (const auto refusal = rpc_error(exchange.body)) {
-    tell_line(OwnedLine(as_wire_line(error_line(exchange.id, refusal->error))));
+    tell_line(OwnedLine(as_wire_line(secrets_.masked(error_line(exchange.id, refusal->error)))));
   } else {
-    const std::string words =
-        body_words(exchange.body, header_value(exchange.headers, "content-type"));
     const std::string text = words.empty() ? std::string(said) : fmt::format("{}: {}", said, words);
     // A daemon of an earlier era does not know the request, which the client takes from this code.
     const bool is_era = exchange.asks == Asks::discovery && exchange.status < 500;
@@ -135,6 +136,7 @@ void HttpLink::redirect(HttpExchange exchange) {
       on_left();
     } else {
       answer_error(exchange, why);
+      if (exchange.kind == Kind::notification) open_stream_once();
     }
   };
   Url from = options_.url;
@@ -173,7 +175,7 @@ void HttpLink::redirect(HttpExchange exchange) {
 void HttpLink::refuse(HttpExchange exchange, std::string why,
                       std::optional<Milliseconds> again_after, bool is_unknown_session) {
   if (exchange.kind != Kind::request) return;
-  why = masked(std::move(why));
+  why = secrets_.masked(std::move(why));
   facts_.push_back({fact::RequestRefused{gen_, {}, why, again_after, is_unknown_session},
                     std::move(exchange.line)});
   if (again_after) refuse_waiting(why, *again_after);
@@ -228,7 +230,8 @@ void HttpLink::lose(HttpExchange exchange, std::string why) {
   }
   // Otherwise the end of the child, which follows, says so. What is sent again goes to the next.
   if (state_ == State::losing) return;
-  facts_.push_back({fact::RequestLost{gen_, {}, masked(std::move(why))}, std::move(exchange.line)});
+  facts_.push_back(
+      {fact::RequestLost{gen_, {}, secrets_.masked(std::move(why))}, std::move(exchange.line)});
 }
 
 /// Answers a request with an error of our own; a lost notification is only logged.
@@ -238,23 +241,10 @@ void HttpLink::answer_error(const HttpExchange& exchange, std::string_view messa
     log(Level::warn, std::string(message));
     return;
   }
-  tell_line(OwnedLine(
-      error_line(exchange.id, code, masked(fmt::format("{}{}", kOwnErrorPrefix, message)))));
+  tell_line(OwnedLine(error_line(exchange.id, code,
+                                 secrets_.masked(fmt::format("{}{}", kOwnErrorPrefix, message)))));
 }
 
 /// The text without the values of our own headers. A daemon may repeat what it was sent.
-std::string HttpLink::masked(std::string text) const {
-  for (const HttpHeader& header : options_.headers) {
-    // "Bearer abc" is as secret as "abc".
-    const std::string_view value = header.value;
-    const std::string_view secret = value.substr(value.rfind(' ') + 1);
-    if (secret.size() < limits::kSecretMin) continue;
-    for (std::size_t at = text.find(secret); at != text.npos; at = text.find(secret, at)) {
-      text.replace(at, secret.size(), "***");
-      at += 3;
-    }
-  }
-  return text;
-}
 
 }  // namespace sitter

@@ -79,8 +79,9 @@ void HttpLink::on(const fact::HttpBytes& fact) {
   const std::size_t max =
       is_awaited && is_success(exchange.status) ? limits::kLineMax : limits::kHttpErrorBodyMax;
   const std::size_t kept = std::min(fact.bytes.size(), max - std::min(max, exchange.body.size()));
-  exchange.body.append(fact.bytes.substr(0, kept));
-  exchange.body_cut += fact.bytes.size() - kept;
+  const bool fits =
+      append_within(exchange.body, fact.bytes.substr(0, kept), max, options_.has_room);
+  exchange.body_cut += fits ? fact.bytes.size() - kept : fact.bytes.size();
   if (exchange.body_cut > 0) end_early(fact.exchange);
 }
 
@@ -113,6 +114,10 @@ void HttpLink::take_events(ExchangeId id) {
                         std::move(event->tail)});
     } else if (event->type.empty() || event->type == "message") {
       take_text(exchange, std::move(event->data));
+      if (exchange.kind == Kind::probe && exchange.has_answer) {
+        end_early(id);
+        return;
+      }
       if (exchange.has_answer) close_oldest_answered();
     }
   }
@@ -147,6 +152,7 @@ void HttpLink::take_message(HttpExchange& exchange, const Message* message, Owne
   }
   if (exchange.kind == Kind::probe) {
     exchange.body = line.text();
+    exchange.has_answer = true;
     return;
   }
   exchange.has_answer = true;
@@ -236,7 +242,7 @@ void HttpLink::on_response(HttpExchange exchange) {
 
 /// A response that is one JSON text: an answer, or in 2025-03-26 an array of messages.
 void HttpLink::on_body(HttpExchange& exchange) {
-  if (exchange.body_cut > 0) {
+  if (exchange.body_cut > 0 || !can_read(exchange.body.size(), options_.has_room)) {
     answer_error(exchange, too_long_text(exchange.body.size() + exchange.body_cut));
     return;
   }

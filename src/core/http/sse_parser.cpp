@@ -160,7 +160,7 @@ std::optional<SseParser::Event> SseParser::dispatch() {
   last_event_id_ = id_;
   Event event{std::exchange(type_, {}), {}, 0, {}, {}};
   if (!std::exchange(has_data_, false)) return std::nullopt;
-  if (long_size_ == 0 && !can_hold(data_.size())) discard(std::exchange(data_, {}));
+  if (long_size_ == 0 && !can_read(data_.size(), has_room_)) discard(std::exchange(data_, {}));
   if (long_size_ == 0) {
     event.data = std::exchange(data_, {});
     return event;
@@ -174,29 +174,9 @@ std::optional<SseParser::Event> SseParser::dispatch() {
 
 /// `text` is not empty.
 void SseParser::add_data(std::string_view text) {
-  if (long_size_ == 0 && makes_room(data_.size() + text.size())) {
-    data_.append(text);
-    return;
-  }
+  if (long_size_ == 0 && append_within(data_, text, data_max_, has_room_)) return;
   discard(std::exchange(data_, {}));
   discard(text);
-}
-
-/// Returns false if so much data are not kept.
-bool SseParser::makes_room(std::size_t size) {
-  if (size > data_max_) return false;
-  if (size + limits::kLinePadding <= data_.capacity()) return true;
-  const std::size_t capacity =
-      std::max(size, std::min(2 * data_.size(), data_max_)) + limits::kLinePadding;
-  if (capacity >= limits::kRoomAskedFrom && !has_room_(capacity)) return false;
-  data_.reserve(capacity);
-  return true;
-}
-
-/// Whether there is memory to read data of this size, as for a line.
-bool SseParser::can_hold(std::size_t size) const {
-  return size < limits::kRoomAskedFrom ||
-         has_room_(limits::kRoomPerByte * size + limits::kRoomBeside);
 }
 
 /// Drops data that are too long, except for their two ends.

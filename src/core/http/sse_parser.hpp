@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/wire/line_framer.hpp"
+#include "core/wire/room.hpp"
 #include "sitter/limits.hpp"
 #include "sitter/time.hpp"
 
@@ -31,8 +31,7 @@ class SseParser {
 
   /// `kept` is the size of each end that is kept of data over the limit.
   explicit SseParser(std::size_t data_max = limits::kLineMax,
-                     std::size_t kept = limits::kLineEndKept,
-                     LineFramer::HasRoom asked = LineFramer::has_room)
+                     std::size_t kept = limits::kLineEndKept, HasRoom asked = sitter::has_room)
       : data_max_(data_max), kept_(kept), has_room_(asked) {}
 
   /// The next bytes of the stream. They must stay valid until `next()` has returned nothing, which
@@ -72,13 +71,11 @@ class SseParser {
   std::optional<Event> dispatch();
 
   void add_data(std::string_view text);
-  bool makes_room(std::size_t size);
-  bool can_hold(std::size_t size) const;
   void discard(std::string_view text);
 
   std::size_t data_max_;
   std::size_t kept_;
-  LineFramer::HasRoom has_room_;
+  HasRoom has_room_;
 
   std::string_view rest_;          // what is left of the piece
   const char* newline_ = nullptr;  // the next newline in it, or its end; null if it is not known

@@ -150,7 +150,7 @@ void LineFramer::discard(std::size_t end) {
   }
 }
 
-bool LineFramer::has_room(std::size_t bytes) {
+bool has_room(std::size_t bytes) {
   // Without `volatile` the compiler removes both calls and assumes success.
   void* volatile const room = std::malloc(bytes);
   std::free(room);
@@ -158,9 +158,7 @@ bool LineFramer::has_room(std::size_t bytes) {
 }
 
 bool LineFramer::can_hold(std::size_t size) const {
-  if (size > line_max_) return false;
-  return size < limits::kRoomAskedFrom ||
-         has_room_(limits::kRoomPerByte * size + limits::kRoomBeside);
+  return size <= line_max_ && can_read(size, has_room_);
 }
 
 /// Returns false if there is no memory. The buffer is then unchanged.

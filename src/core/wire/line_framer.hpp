@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/wire/room.hpp"
 #include "sitter/limits.hpp"
 #include "sitter/line.hpp"
 
@@ -36,15 +37,10 @@ class LineFramer {
     also_returns,
   };
 
-  /// Whether this many bytes can be allocated. The user may have set a limit far below the memory
-  /// of the machine (setrlimit(2), RLIMIT_AS).
-  using HasRoom = bool (*)(std::size_t bytes);
-  static bool has_room(std::size_t bytes);
-
   /// `kept` is the size of each end that is kept of a line over the limit.
   explicit LineFramer(std::size_t line_max = limits::kLineMax,
                       std::size_t kept = limits::kLineEndKept, Ends ends = Ends::newlines,
-                      HasRoom asked = has_room)
+                      HasRoom asked = sitter::has_room)
       : line_max_(line_max), kept_(kept), ends_(ends), has_room_(asked) {}
 
   /// The memory of the lines that were given out. As long as the caller holds it, these lines stay

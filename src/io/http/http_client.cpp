@@ -223,6 +223,10 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
   void during(Connection& connection, Event event) {
     const auto alive = std::pair(shared_from_this(), connection.shared_from_this());
     event();
+    end_event();
+  }
+
+  void end_event() {
     if (std::exchange(has_told, false) && !is_over) events.on_told();
   }
 
@@ -303,7 +307,10 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
   }
 
   void tell_soon(HttpFact fact) {
-    loop.post([self = shared_from_this(), fact = std::move(fact)] { self->tell(fact); });
+    loop.post([self = shared_from_this(), fact = std::move(fact)] {
+      self->tell(fact);
+      self->end_event();
+    });
   }
 
   EventLoop& loop;

@@ -84,7 +84,9 @@ bool add_folders(X509_STORE* store, const std::string& folders, std::string& err
     const std::size_t end = std::min(folders.find(':', at), folders.size());
     std::error_code ignored;  // a folder that cannot be looked at is none
     if (fs::is_directory(folders.substr(at, end - at), ignored)) {
-      return X509_STORE_load_path(store, folders.c_str()) == 1;
+      if (X509_STORE_load_path(store, folders.c_str()) == 1) return true;
+      error = "SSL_CERT_DIR " + one_line(folders) + " can't be used";
+      return false;
     }
     at = end + 1;
   }

@@ -59,8 +59,8 @@ struct Log::Logger {
   spdlog::logger logger;
 };
 
-Log::Log(std::unique_ptr<Logger> logger, bool is_trace)
-    : logger_(std::move(logger)), is_trace_(is_trace) {}
+Log::Log(std::unique_ptr<Logger> logger, Secrets secrets, bool is_trace)
+    : logger_(std::move(logger)), secrets_(std::move(secrets)), is_trace_(is_trace) {}
 Log::~Log() = default;
 
 std::unique_ptr<Log> Log::open(const Options& options, ErrorOutput& stderr_output,
@@ -93,13 +93,16 @@ std::unique_ptr<Log> Log::open(const Options& options, ErrorOutput& stderr_outpu
     stderr_output.write("[mcp-sitter] warning: the log file can't be written: " + one_line(what) +
                         "\n");
   });
-  return std::unique_ptr<Log>(new Log(std::move(logger), options.is_trace && !options.is_off));
+  return std::unique_ptr<Log>(
+      new Log(std::move(logger), options.secrets, options.is_trace && !options.is_off));
 }
 
 void Log::write(order::Log::Level level, std::string_view text) {
-  logger_->logger.log(level_of(level), text);
+  logger_->logger.log(level_of(level), secrets_.masked(std::string(text)));
 }
 
-void Log::trace(std::string_view text) { logger_->logger.trace(text); }
+void Log::trace(std::string_view text) {
+  logger_->logger.trace(secrets_.masked(std::string(text)));
+}
 
 }  // namespace sitter

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/http/secrets.hpp"
 #include "io/stream/error_output.hpp"
 #include "sitter/order.hpp"
 
@@ -18,6 +19,8 @@ class Log {
     bool is_trace = false;
     /// Empty: stderr.
     std::string file = {};
+    /// No line of the log shows them.
+    Secrets secrets = {};
   };
 
   /// Returns null, and sets `error` to a sentence, if the file cannot be opened. If the file cannot
@@ -35,9 +38,10 @@ class Log {
  private:
   struct Logger;
 
-  Log(std::unique_ptr<Logger> logger, bool is_trace);
+  Log(std::unique_ptr<Logger> logger, Secrets secrets, bool is_trace);
 
   std::unique_ptr<Logger> logger_;
+  Secrets secrets_;
   bool is_trace_;
 };
 
