@@ -51,7 +51,7 @@ struct HttpSend {
   Method method = Method::post;
   /// The path with the query.
   std::string target;
-  /// The lines of all headers but Host, Content-Length and Connection, which the shell adds. Each
+  /// The lines of all headers but Host and Content-Length, which the shell adds. Each
   /// has its line end. The values may be secret.
   std::string headers;
   std::string body;

@@ -50,6 +50,10 @@ inline constexpr std::size_t kHttpAnsweredMax = 32;
 /// all of that is sent as soon as the daemon is back.
 inline constexpr std::size_t kHttpOutboxMax = 2 * kHttpWaitingBytesMax;
 
+/// How often an answer to a question of the server is sent again if it cannot be delivered.
+/// Together with the waits between them, this lasts longer than a hiccup of a proxy.
+inline constexpr int kHttpAnswerRepeatsMax = 3;
+
 /// How long a notification or an answer may hold the requests after it. A daemon takes it before it
 /// acts on it, so this is long even for a busy daemon.
 inline constexpr Milliseconds kHttpTakenWait{10000};

@@ -364,7 +364,26 @@ TEST_F(LinkOrderTest, OfTheResponsesThatStayOpenTheOldestIsClosedAtTheLimit) {
               UnorderedElementsAre("client " + result(max + 1), "abort " + std::to_string(oldest)));
 }
 
-TEST_F(LinkOrderTest, AnAnswerOfTheClientWhoseConnectionBreaksIsSentOnceMore) {
+TEST_F(LinkOrderTest, AnAnswerThatAGatewayRefusesIsSentAgain) {
+  open_session();
+  client(call(1, "ask"));
+  streams(*exchange_of(1));
+  event(*exchange_of(1),
+        R"json({"jsonrpc":"2.0","id":5,"method":"elicitation/create","params":{}})json");
+  client(result(answer()["id"].dump()));
+  done();
+  for (const int code : {429, 502}) {
+    status(last(), code);
+    EXPECT_THAT(done(), IsEmpty());
+    next_deadline_comes();
+    EXPECT_THAT(done(), ElementsAre(HasSubstr(result(5))));
+  }
+  takes(last());
+  EXPECT_THAT(logs(), Not(Contains(HasSubstr("may be lost"))));
+  answers(*exchange_of(1), result(1));
+}
+
+TEST_F(LinkOrderTest, AnAnswerOfTheClientWhoseConnectionBreaksIsSentAgain) {
   open_session();
   client(call(1, "ask"));
   streams(*exchange_of(1));
@@ -375,8 +394,15 @@ TEST_F(LinkOrderTest, AnAnswerOfTheClientWhoseConnectionBreaksIsSentOnceMore) {
   EXPECT_THAT(done(), ElementsAre(HasSubstr(result(5))));
   breaks(last());
   EXPECT_THAT(done(), ElementsAre(HasSubstr(result(5))));
+  for (const auto pause : {seconds(1), seconds(2)}) {
+    breaks(last());
+    EXPECT_THAT(done(), IsEmpty());
+    EXPECT_EQ(wait(), pause);
+    next_deadline_comes();
+    EXPECT_THAT(done(), ElementsAre(HasSubstr(result(5))));
+  }
   breaks(last());
-  EXPECT_THAT(done(), IsEmpty());
+  EXPECT_THAT(logs(), Contains(HasSubstr("an answer may be lost")));
   answers(*exchange_of(1), result(1));
 }
 

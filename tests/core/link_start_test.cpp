@@ -30,6 +30,18 @@ TEST_F(LinkProcessTest, TheCommandIsStartedIfNothingListens) {
   EXPECT_EQ(status_tool()["childPid"], pid_of(1));
 }
 
+TEST_F(LinkProcessTest, TheCommandIsStartedIfTheListenerIsGoneBeforeItsFirstAnswer) {
+  client(initialize(0));
+  connected(1);
+  done();
+  not_connected(2);
+  EXPECT_THAT(done(), ElementsAre("connect 3"));
+  not_connected(3);
+  EXPECT_THAT(done(), ElementsAre("start process 2", "connect 4"));
+  connected(4);
+  opens_daemon();
+}
+
 TEST_F(LinkProcessTest, ACommandThatCannotBeStartedIsAFailedStart) {
   plays.start = false;
   client(initialize(0));

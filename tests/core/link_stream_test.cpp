@@ -301,11 +301,14 @@ TEST_F(LinkStreamTest, AStreamThatSomebodyElseHasIsAskedForLater) {
   status(4, 409);
   opens_daemon();
   done();
-  time_passes(limits::kHttpStreamWaitMax - milliseconds(1));
+  time_passes(limits::kHttpStreamWaitMin - milliseconds(1));
   EXPECT_THAT(done(), IsEmpty());
   time_passes(milliseconds(1));
   EXPECT_THAT(done(), ElementsAre("get 6 [s1]"));
-  streams(6);
+  status(6, 409);
+  EXPECT_EQ(wait(), 2 * limits::kHttpStreamWaitMin);
+  next_deadline_comes();
+  streams(7);
 }
 
 TEST_F(LinkStreamTest, AStreamThatTheDaemonCannotGiveForNowIsAskedForLater) {
@@ -317,7 +320,7 @@ TEST_F(LinkStreamTest, AStreamThatTheDaemonCannotGiveForNowIsAskedForLater) {
   status(4, 503);
   opens_daemon();
   done();
-  time_passes(limits::kHttpStreamWaitMax);
+  time_passes(limits::kHttpStreamWaitMin);
   EXPECT_THAT(done(), ElementsAre("get 6 [s1]"));
   streams(6);
 }
@@ -425,6 +428,9 @@ TEST_F(LinkStreamTest, AStreamThatWasThereIsAskedForAgainAfterAnyRefusal) {
   breaks(kGetStream);
   next_deadline_comes();
   status(last(), 500);
+  EXPECT_EQ(wait(), 2 * limits::kHttpStreamWaitMin);
+  next_deadline_comes();
+  status(last(), 403);
   EXPECT_EQ(wait(), limits::kHttpStreamWaitMax);
   next_deadline_comes();
   status(last(), 429, "", {{"retry-after", "60"}});

@@ -51,8 +51,9 @@ struct HttpExchange {
   bool is_stateless = false;
   /// The headers that repeat parts of such a request.
   std::vector<HttpHeader> mirrored;
-  /// An answer to a question of the server, which the server may get twice.
-  bool may_repeat = false;
+  /// How often an answer to a question of the server may still be sent again. The server may get it
+  /// twice, and without it the call that has asked never ends.
+  int repeats_left = 0;
   /// The request was refused because of its headers, and is sent with others.
   bool has_new_headers = false;
   /// The client has cancelled the request, so its answer is of no use.

@@ -127,6 +127,7 @@ class HttpLink {
   bool holds() const;
   void send_what_may();
   void send(HttpExchange&& exchange);
+  bool repeat(HttpExchange& exchange, Milliseconds at_least = {});
   std::string headers_for(const HttpExchange& exchange) const;
   void open_stream_once();
 
@@ -245,7 +246,7 @@ class HttpLink {
 
   std::uint64_t last_exchange_ = 0;
   Exchanges exchanges_;
-  /// Answers, cancellations and pings have an outbox of their own. A request that has its turn
+  /// Answers, progress and pings have an outbox of their own. A request that has its turn
   /// later may be what an answer belongs to.
   Outbox outbox_;
   Outbox express_;

@@ -74,8 +74,9 @@ HttpExchange HttpLink::as_exchange(const Message& message, OwnedLine line) {
       new_exchange(message.kind == Message::Kind::request ? Kind::request : Kind::notification);
   exchange.id = message.id;
   exchange.asks = asked_by(message);
-  exchange.may_repeat =
+  const bool is_answer =
       message.kind == Message::Kind::result || message.kind == Message::Kind::error;
+  if (is_answer) exchange.repeats_left = limits::kHttpAnswerRepeatsMax;
   exchange.is_stateless = message.params.has_envelope();
   if (exchange.is_stateless) {
     envelope_ = envelope_of(message.params);
@@ -160,6 +161,19 @@ void HttpLink::send_what_may() {
     if (next.has_new_headers) refresh_headers(next);
     send(outbox_.pop_front());
   }
+}
+
+/// False if it is not to be sent again. The first time it goes at once, if nothing asks for a wait.
+bool HttpLink::repeat(HttpExchange& exchange, Milliseconds at_least) {
+  if (exchange.repeats_left == 0 || state_ != State::up) return false;
+  const int before = limits::kHttpAnswerRepeatsMax - exchange.repeats_left--;
+  const Milliseconds wait = std::max(at_least, before * limits::kHttpStreamWaitMin);
+  if (wait == Milliseconds::zero()) {
+    express_.push_front(std::move(exchange));
+  } else {
+    later_.push_back({now_.steady + wait, std::move(exchange)});
+  }
+  return true;
 }
 
 void HttpLink::send(HttpExchange&& exchange) {

@@ -67,6 +67,8 @@ void HttpLink::on_refused_status(HttpExchange exchange) {
     refuse_waiting(said, wait);
     later_.push_back({now_.steady + wait, std::move(exchange)});
   } else if (exchange.kind == Kind::notification) {
+    const bool may_pass = status == 429 || status >= 500;
+    if (may_pass && repeat(exchange, std::max(asked, limits::kHttpRetryMin))) return;
     log(Level::warn,
         fmt::format("{} to a notification or an answer: {}", said, body_words(exchange.body, {})));
   } else if (loss == SessionLoss::already_open) {

@@ -283,11 +283,7 @@ void HttpLink::on(const fact::HttpFailed& fact) {
   } else if (exchange.kind == Kind::request) {
     if (!exchange.has_answer) on_broken(std::move(exchange), fact.reason);
   } else if (exchange.kind == Kind::notification) {
-    if (exchange.may_repeat && state_ == State::up) {
-      exchange.may_repeat = false;
-      express_.push_front(std::move(exchange));
-      return;
-    }
+    if (repeat(exchange)) return;
     log(Level::warn, fmt::format("a notification or an answer may be lost: {}", fact.reason));
     open_stream_once();
   }
@@ -295,7 +291,11 @@ void HttpLink::on(const fact::HttpFailed& fact) {
 
 /// Nothing of the exchange was sent.
 void HttpLink::on_unreachable(HttpExchange exchange, const fact::HttpFailed& fact) {
-  const bool may_come = exchange.kind == Kind::request && !is_heard_ && state_ == State::up;
+  // If the daemon can be started here, a child that is lost before its first answer makes way for
+  // the next one, which starts it.
+  const bool may_start = options_.may_start && !has_process();
+  const bool may_come =
+      exchange.kind == Kind::request && !is_heard_ && !may_start && state_ == State::up;
   if (may_come && fact.kind == fact::HttpFailed::Kind::not_connected) {
     refuse(std::move(exchange), fact.reason, next_wait());
     return;
@@ -353,8 +353,11 @@ void HttpLink::on_stream_response(HttpExchange exchange) {
     begin_losing(Of::session, fmt::format("it answers {}", status_line(status)));
   } else if (status != 405 && status != 501 && (had_stream_ || is_busy)) {
     const auto asked = retry_after(header_value(exchange.headers, "retry-after"), now_.wall);
-    take_up_later(std::move(exchange),
-                  std::max(asked.value_or(Milliseconds{}), limits::kHttpStreamWaitMax));
+    const Milliseconds wait = is_busy
+                                  ? std::clamp(2 * exchange.resume_wait, limits::kHttpStreamWaitMin,
+                                               limits::kHttpStreamWaitMax)
+                                  : limits::kHttpStreamWaitMax;
+    take_up_later(std::move(exchange), std::max(asked.value_or(Milliseconds{}), wait));
   } else if (status != 405 && status != 404) {
     log(Level::info, fmt::format("the server gives no stream: {}", status_line(status)));
   }

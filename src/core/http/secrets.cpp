@@ -31,9 +31,8 @@ Secrets::Secrets(const std::vector<HttpHeader>& headers) {
       at = end + 1;
     }
   }
-  std::stable_sort(words_.begin(), words_.end(), [](const std::string& a, const std::string& b) {
-    return a.size() > b.size();
-  });
+  std::stable_sort(words_.begin(), words_.end(),
+                   [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
 }
 
 std::string Secrets::masked(std::string text) const {
