@@ -240,13 +240,17 @@ void memory(const Options& options) {
   memory_of_session(command, "https", "< 8.00 (static)");
 }
 
-/// Reads lines until each of the calls has its answer. An answer may carry a notice, and other
-/// messages may stand between them. Returns the places of the calls in the order of the answers.
+/// A call whose answer takes longer than this is lost.
+constexpr std::chrono::seconds kAnswerWait{60};
+
+/// Reads lines until each of the calls has its answer or is lost. An answer may carry a notice, and
+/// other messages may stand between them. Returns the places of the calls in the order of the
+/// answers.
 std::vector<std::size_t> read_results(Program& program, std::size_t count) {
   constexpr std::string_view kStart = R"json({"jsonrpc":"2.0","id":)json";
   std::string rest;
   std::vector<std::size_t> places;
-  while (places.size() < count) {
+  while (places.size() < count && program.speaks_within(kAnswerWait)) {
     rest += program.read_some();
     std::size_t begin = 0;
     for (std::size_t end; (end = rest.find('\n', begin)) != rest.npos; begin = end + 1) {
@@ -278,7 +282,7 @@ void comeback(const Options& options) {
     std::this_thread::sleep_for(std::chrono::milliseconds(300 + 17 * round % 100));
     const auto listening = Clock::now();
     gate.open();
-    read_results(program, 1);
+    if (read_results(program, 1).empty()) die("a call was lost");
     const auto answered = Clock::now();
     gate.shut();
     since_accept.push_back(Millis(answered - gate.first_accept().value_or(answered)).count());

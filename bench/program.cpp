@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sched.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -112,6 +113,11 @@ std::size_t Program::read_answers(std::size_t lines) {
     lines -= ends;
     if (lines == 0) return bytes;
   }
+}
+
+bool Program::speaks_within(std::chrono::milliseconds wait) {
+  pollfd output{started_.output, POLLIN, 0};
+  return poll(&output, 1, static_cast<int>(wait.count())) > 0;
 }
 
 std::string_view Program::read_some() {

@@ -57,6 +57,8 @@ class Program {
   void write_all(std::string_view bytes);
   /// Reads this many lines; nothing may follow the last one. Returns the number of bytes.
   std::size_t read_answers(std::size_t lines);
+  /// Whether there is something to read before the time is over, or the program has ended.
+  bool speaks_within(std::chrono::milliseconds wait);
   /// Returns the bytes that one read gets. They are valid until the next read.
   std::string_view read_some();
   std::size_t call(std::string_view line);
