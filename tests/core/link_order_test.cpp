@@ -22,6 +22,14 @@ class LinkOrderTest : public LinkTest {
   void empty(int from = 1) {
     for (int id = from; id <= kMax; ++id) answers(*exchange_of(id), result(id));
   }
+
+  /// The daemon asks the client in the call 1. Its question has the id 5.
+  void client_answers_a_question() {
+    client(call(1, "ask"));
+    streams(*exchange_of(1));
+    event(*exchange_of(1), request(5, "elicitation/create"));
+    client(result(answer()["id"].dump()));
+  }
 };
 
 TEST_F(LinkOrderTest, RequestsHoldNothing) {
@@ -366,11 +374,7 @@ TEST_F(LinkOrderTest, OfTheResponsesThatStayOpenTheOldestIsClosedAtTheLimit) {
 
 TEST_F(LinkOrderTest, AnAnswerThatAGatewayRefusesIsSentAgain) {
   open_session();
-  client(call(1, "ask"));
-  streams(*exchange_of(1));
-  event(*exchange_of(1),
-        R"json({"jsonrpc":"2.0","id":5,"method":"elicitation/create","params":{}})json");
-  client(result(answer()["id"].dump()));
+  client_answers_a_question();
   done();
   for (const int code : {429, 502}) {
     status(last(), code);
@@ -385,12 +389,7 @@ TEST_F(LinkOrderTest, AnAnswerThatAGatewayRefusesIsSentAgain) {
 
 TEST_F(LinkOrderTest, AnAnswerOfTheClientWhoseConnectionBreaksIsSentAgain) {
   open_session();
-  client(call(1, "ask"));
-  streams(*exchange_of(1));
-  event(*exchange_of(1),
-        R"json({"jsonrpc":"2.0","id":5,"method":"elicitation/create","params":{}})json");
-  const std::string answered = result(answer()["id"].dump());
-  client(answered);
+  client_answers_a_question();
   EXPECT_THAT(done(), ElementsAre(HasSubstr(result(5))));
   breaks(last());
   EXPECT_THAT(done(), ElementsAre(HasSubstr(result(5))));

@@ -47,10 +47,6 @@ class StartedDaemon : public ::testing::Test {
 
   std::vector<Json> journal() const { return http_journal(directory_ / "journal"); }
 
-  static std::string echo(ScriptedClient& client, const std::string& text) {
-    return client.text_of_call("echo", {{"text", text}});
-  }
-
   /// Opens the session, and waits until the lists are known with which later ones are compared.
   static void open_and_list(ScriptedClient& client) {
     client.open();
@@ -82,7 +78,7 @@ class StartedDaemon : public ::testing::Test {
 TEST_F(StartedDaemon, IsStartedIfNothingListens) {
   ScriptedClient client(setup({"--own-daemon"}));
   EXPECT_EQ(client.open()["serverInfo"]["name"], "fake-mcp");
-  EXPECT_EQ(echo(client, "hello"), "hello");
+  EXPECT_EQ(client.echo("hello"), "hello");
   EXPECT_EQ(client.child_state()["pid"], client.child_pid());
   EXPECT_THAT(client.text_of_call("sitter_child_stderr"), HasSubstr("listening on 127.0.0.1"));
 }
@@ -113,7 +109,7 @@ TEST_F(StartedDaemon, ThatDoesNotExistIsBuiltFirst) {
   missing.command.front() = "./server";
   ScriptedClient client(missing);
   EXPECT_EQ(client.open()["serverInfo"]["name"], "fake-mcp");
-  EXPECT_THAT(echo(client, "hello"), HasSubstr("hello"));
+  EXPECT_THAT(client.echo("hello"), HasSubstr("hello"));
 }
 
 TEST_F(StartedDaemon, ACrashInACallIsToldWithExitAndStderr) {
@@ -123,15 +119,15 @@ TEST_F(StartedDaemon, ACrashInACallIsToldWithExitAndStderr) {
   EXPECT_EQ(result["isError"], true);
   EXPECT_THAT(text_of(result), AllOf(HasSubstr("exit 3"), HasSubstr("no more memory"),
                                      HasSubstr("may or may not have taken effect")));
-  EXPECT_THAT(echo(client, "back"), AllOf(HasSubstr("server restarted (spawn #2, pid "),
-                                          HasSubstr("crashed (exit 3"), HasSubstr("back")));
+  EXPECT_THAT(client.echo("back"), AllOf(HasSubstr("server restarted (spawn #2, pid "),
+                                         HasSubstr("crashed (exit 3"), HasSubstr("back")));
 }
 
 TEST_F(StartedDaemon, ThatForgetsTheSessionIsOpenedAgainAndNotStarted) {
   ScriptedClient client(setup({"--own-daemon"}, {"--http-status", "tools/call=404x1"}));
   client.open();
   const long pid = client.child_pid();
-  EXPECT_THAT(echo(client, "hello"), HasSubstr("hello"));
+  EXPECT_THAT(client.echo("hello"), HasSubstr("hello"));
   EXPECT_EQ(client.child_pid(), pid);
   EXPECT_EQ(client.child_state()["pid"], pid);
 }
@@ -142,7 +138,7 @@ TEST_F(StartedDaemon, AKillEndsIt) {
   const long before = client.child_pid();
   EXPECT_THAT(client.text_of_call("sitter_kill"), HasSubstr(std::to_string(before)));
   EXPECT_TRUE(ends(before));
-  EXPECT_THAT(echo(client, "back"), HasSubstr("back"));
+  EXPECT_THAT(client.echo("back"), HasSubstr("back"));
   EXPECT_NE(client.child_pid(), before);
 }
 
@@ -158,7 +154,7 @@ TEST_F(StartedDaemon, ARebuildStartsItWithItsNewTools) {
                     HasSubstr("compiling")));
   EXPECT_NE(client.child_pid(), before);
   EXPECT_FALSE(is_alive(before));
-  EXPECT_EQ(echo(client, "hello"), "hello");
+  EXPECT_EQ(client.echo("hello"), "hello");
 }
 
 TEST_F(StartedDaemon, ARebuildLeavesAnswersToThoseWhoWait) {
@@ -176,7 +172,7 @@ TEST_F(StartedDaemon, AFailedBuildLeavesItRunning) {
   const long before = client.child_pid();
   EXPECT_THAT(client.text_of_call("sitter_rebuild"), HasSubstr("the build failed (exit 2)"));
   EXPECT_EQ(client.child_pid(), before);
-  EXPECT_EQ(echo(client, "hello"), "hello");
+  EXPECT_EQ(client.echo("hello"), "hello");
 }
 
 TEST_F(StartedDaemon, ASaveStartsItAnew) {
@@ -186,7 +182,7 @@ TEST_F(StartedDaemon, ASaveStartsItAnew) {
   directory_.write("tools.json", kTwoTools);
   client.heard("notifications/tools/list_changed");
   EXPECT_TRUE(ends(before));
-  EXPECT_THAT(echo(client, "hello"), AllOf(HasSubstr("+1 added (find)"), HasSubstr("hello")));
+  EXPECT_THAT(client.echo("hello"), AllOf(HasSubstr("+1 added (find)"), HasSubstr("hello")));
 }
 
 /// How a bridge ends.
@@ -248,7 +244,7 @@ TEST_F(StartedDaemon, NothingOfADaemonThatHasEndedIsLeft) {
   for (int count = 0; count < 3; ++count) {
     end_daemon(client.child_pid());
     ASSERT_TRUE(eventually([&] { return client.status()["childAlive"] == false; }));
-    EXPECT_THAT(echo(client, "back"), HasSubstr("back"));
+    EXPECT_THAT(client.echo("back"), HasSubstr("back"));
   }
   EXPECT_TRUE(eventually([&] {
     return child_count(client.program().pid()) == with_one && drains(client).size() == 1;
@@ -269,8 +265,8 @@ TEST_F(StartedDaemon, ASecondBridgeFindsItAndDoesNotEndIt) {
   EXPECT_THAT(second.text_of_call("sitter_kill"),
               AllOf(HasSubstr("was not started"), HasSubstr("pid " + std::to_string(daemon))));
   EXPECT_TRUE(is_alive(daemon));
-  EXPECT_EQ(echo(first, "one"), "one");
-  EXPECT_THAT(echo(second, "two"), HasSubstr("two"));
+  EXPECT_EQ(first.echo("one"), "one");
+  EXPECT_THAT(second.echo("two"), HasSubstr("two"));
   EXPECT_EQ(second.end(), 0);
   EXPECT_EQ(first.child_pid(), daemon);
 }
@@ -282,7 +278,7 @@ TEST_F(StartedDaemon, ASecondBridgeNoticesARebuildOfTheFirst) {
   ScriptedClient second(visitor());
   open_and_list(second);
   EXPECT_THAT(first.text_of_call("sitter_rebuild"), HasSubstr("+1 added (find)"));
-  EXPECT_THAT(echo(second, "two"), AllOf(HasSubstr("+1 added (find)"), HasSubstr("two")));
+  EXPECT_THAT(second.echo("two"), AllOf(HasSubstr("+1 added (find)"), HasSubstr("two")));
 }
 
 }  // namespace

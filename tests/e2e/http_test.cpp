@@ -27,18 +27,6 @@ using ::testing::Not;
 
 const std::vector<std::string> kStateless = {"--era", "modern", "--everything"};
 
-std::string echo(ScriptedClient& client, const std::string& text) {
-  return client.text_of_call("echo", {{"text", text}});
-}
-
-/// Sends the opening with the id 0.
-void begin_opening(ScriptedClient& client) {
-  client.request(0, "initialize",
-                 {{"protocolVersion", "2025-11-25"},
-                  {"capabilities", Json::object()},
-                  {"clientInfo", {{"name", "scripted"}, {"version", "1"}}}});
-}
-
 class HttpWith : public ::testing::TestWithParam<std::vector<std::string>> {};
 
 TEST_P(HttpWith, ASessionIsOpenedUsedAndEnded) {
@@ -49,8 +37,8 @@ TEST_P(HttpWith, ASessionIsOpenedUsedAndEnded) {
   client.request(1, "tools/list");
   EXPECT_THAT(client.answer(1)["result"].dump(),
               AllOf(HasSubstr("\"echo\""), HasSubstr("sitter_status")));
-  EXPECT_EQ(echo(client, "one\ntwo"), "one\ntwo");
-  EXPECT_EQ(echo(client, "three"), "three");
+  EXPECT_EQ(client.echo("one\ntwo"), "one\ntwo");
+  EXPECT_EQ(client.echo("three"), "three");
   EXPECT_EQ(client.end(), 0);
   EXPECT_EQ(daemon.rows("method", "initialize").size(), 1u);
   EXPECT_EQ(daemon.rows("method", "tools/call").size(), 2u);
@@ -80,7 +68,7 @@ TEST(Http, TheClientOfTheStatelessRevisionNeedsNoSession) {
   client.speak_stateless();
   client.request(1, "tools/list");
   EXPECT_THAT(client.answer(1)["result"].dump(), HasSubstr("\"echo\""));
-  EXPECT_EQ(echo(client, "hello"), "hello");
+  EXPECT_EQ(client.echo("hello"), "hello");
   EXPECT_EQ(client.end(), 0);
   const std::vector<Json> calls = daemon.rows("method", "tools/call");
   ASSERT_EQ(calls.size(), 1u);
@@ -99,14 +87,14 @@ TEST(Http, ARestartBetweenCallsIsToldInTheNextOne) {
   client.open();
   client.request(1, "tools/list");
   client.answer(1);
-  EXPECT_EQ(echo(client, "one"), "one");
+  EXPECT_EQ(client.echo("one"), "one");
   directory.write("tools.json", kTwoTools);
   daemon.start();
-  EXPECT_THAT(echo(client, "two"),
+  EXPECT_THAT(client.echo("two"),
               AllOf(HasSubstr("server restarted"), HasSubstr("+1 added (find)"), HasSubstr("two"),
                     Not(HasSubstr("pid")), Not(HasSubstr("stderr"))));
   client.heard("notifications/tools/list_changed");
-  EXPECT_EQ(echo(client, "three"), "three");
+  EXPECT_EQ(client.echo("three"), "three");
 }
 
 TEST(Http, ARestartOfAStatelessDaemonIsToldToo) {
@@ -118,10 +106,10 @@ TEST(Http, ARestartOfAStatelessDaemonIsToldToo) {
   client.speak_stateless();
   client.request(1, "tools/list");
   client.answer(1);
-  EXPECT_EQ(echo(client, "one"), "one");
+  EXPECT_EQ(client.echo("one"), "one");
   directory.write("tools.json", kTwoTools);
   daemon.start();
-  EXPECT_THAT(echo(client, "two"), AllOf(HasSubstr("+1 added (find)"), HasSubstr("two")));
+  EXPECT_THAT(client.echo("two"), AllOf(HasSubstr("+1 added (find)"), HasSubstr("two")));
 }
 
 TEST(Http, RequestsWaitWhileTheDaemonIsDownAndComeInOrder) {
@@ -132,7 +120,7 @@ TEST(Http, RequestsWaitWhileTheDaemonIsDownAndComeInOrder) {
   daemon.start();
   ScriptedClient client(bridge_to(daemon.url()));
   client.open();
-  EXPECT_EQ(echo(client, "up"), "up");
+  EXPECT_EQ(client.echo("up"), "up");
   daemon.kill();
   for (std::size_t id = 1; id <= kCount; ++id) {
     client.call(id, "echo", {{"text", std::to_string(id)}});
@@ -153,12 +141,12 @@ TEST(Http, RequestsWaitWhileTheDaemonIsDownAndComeInOrder) {
 TEST(Http, AnOpeningWaitsForADaemonThatIsNotThereYet) {
   HttpDaemon daemon;
   ScriptedClient client(bridge_to(daemon.url(), {"--log-level", "info"}));
-  begin_opening(client);
+  client.begin_opening();
   EXPECT_TRUE(client.program().shows_error("nothing listens on 127.0.0.1"));
   daemon.start();
   EXPECT_EQ(client.answer(0)["result"]["serverInfo"]["name"], "fake-mcp");
   client.notify("notifications/initialized");
-  EXPECT_EQ(echo(client, "hello"), "hello");
+  EXPECT_EQ(client.echo("hello"), "hello");
 }
 
 TEST(Http, AnOpeningThatWaitsTooLongIsAnsweredWithAddressAndCause) {
@@ -176,14 +164,14 @@ TEST(Http, AnOpeningThatWaitsTooLongIsAnsweredWithAddressAndCause) {
   EXPECT_TRUE(absence["sinceUtc"].is_string());
   daemon.start();
   client.heard("notifications/tools/list_changed");
-  EXPECT_THAT(echo(client, "hello"), HasSubstr("hello"));
+  EXPECT_THAT(client.echo("hello"), HasSubstr("hello"));
 }
 
 TEST(Http, ADaemonThatIsReplacedInItsOpeningIsOpenedAfresh) {
   HttpDaemon daemon({"--never-answer", "initialize"});
   daemon.start();
   ScriptedClient client(bridge_to(daemon.url()));
-  begin_opening(client);
+  client.begin_opening();
   ASSERT_TRUE(daemon.has_rows(1, "method", "initialize"));
   daemon.start({});
   EXPECT_EQ(client.answer(0)["result"]["serverInfo"]["name"], "fake-mcp");
@@ -202,7 +190,7 @@ TEST(Http, ADaemonKilledInACallIsToldInItsAnswer) {
   EXPECT_THAT(text_of(result), AllOf(HasSubstr("may or may not have taken effect"),
                                      Not(HasSubstr("pid")), Not(HasSubstr("exit"))));
   daemon.start();
-  EXPECT_THAT(echo(client, "back"), HasSubstr("back"));
+  EXPECT_THAT(client.echo("back"), HasSubstr("back"));
   EXPECT_EQ(daemon.rows("method", "tools/call").size(), 2u);
 }
 
@@ -214,7 +202,7 @@ TEST(Http, AForgottenSessionIsOpenedAgainAndTheCallSentOnceMore) {
   daemon.start();
   ScriptedClient client(bridge_to(daemon.url()));
   client.open();
-  EXPECT_THAT(echo(client, "hello"), AllOf(HasSubstr("hello"), HasSubstr("session")));
+  EXPECT_THAT(client.echo("hello"), AllOf(HasSubstr("hello"), HasSubstr("session")));
   EXPECT_EQ(daemon.rows("method", "initialize").size(), 2u);
   const std::vector<Json> calls = daemon.rows("method", "tools/call");
   ASSERT_EQ(calls.size(), 2u);
@@ -226,7 +214,7 @@ TEST(Http, AnAnswerThatWasCutOffIsTakenUpAfterItsLastEvent) {
   daemon.start();
   ScriptedClient client(bridge_to(daemon.url()));
   client.open();
-  EXPECT_EQ(echo(client, "hello"), "hello");
+  EXPECT_EQ(client.echo("hello"), "hello");
   EXPECT_EQ(daemon.rows("method", "tools/call").size(), 1u);
   const std::vector<Json> gets = daemon.rows("http", "GET");
   EXPECT_TRUE(std::any_of(gets.begin(), gets.end(),
@@ -242,7 +230,7 @@ TEST(Http, AnAnswerThatWasCutOffWithoutEventIdsIsLost) {
   EXPECT_EQ(result["isError"], true);
   EXPECT_THAT(text_of(result), HasSubstr("may or may not have taken effect"));
   EXPECT_EQ(daemon.rows("method", "tools/call").size(), 1u);
-  EXPECT_THAT(echo(client, "next"), HasSubstr("next"));
+  EXPECT_THAT(client.echo("next"), HasSubstr("next"));
 }
 
 TEST(Http, TheStreamOfTheSessionBringsWhatBelongsToNoCall) {
@@ -269,89 +257,13 @@ TEST(Http, TheSessionIsDeletedAtTheEndUnlessItIsKept) {
     ScriptedClient client(bridge_to(daemon.url(), keeps ? std::vector<std::string>{"--keep-session"}
                                                         : std::vector<std::string>{}));
     client.open();
-    EXPECT_EQ(echo(client, "hello"), "hello");
+    EXPECT_EQ(client.echo("hello"), "hello");
     EXPECT_EQ(client.end(), 0);
     const std::vector<Json> deletes = daemon.rows("http", "DELETE");
     ASSERT_EQ(deletes.size(), keeps ? 0u : 1u);
     if (keeps) continue;
     EXPECT_EQ(deletes[0]["session"], daemon.rows("method", "tools/call")[0]["session"]);
   }
-}
-
-TEST(Http, AHeadWithoutEndIsNoAnswer) {
-  HttpDaemon daemon({"--http-endless-header"});
-  daemon.start();
-  ScriptedClient client(bridge_to(daemon.url(), {"--answer-within", "0.2"}));
-  EXPECT_THAT(client.open().value("instructions", ""),
-              HasSubstr("the head of the response is longer"));
-}
-
-TEST(Http, ADaemonThatSaysNothingDoesNotBlockTheClient) {
-  HttpDaemon daemon({"--http-mute"});
-  daemon.start();
-  ScriptedClient client(bridge_to(daemon.url(), {"--answer-within", "0.2"}));
-  EXPECT_EQ(client.open()["serverInfo"]["name"], "mcp-sitter");
-  client.call(1, "echo", {{"text", "hello"}});
-  EXPECT_EQ(client.status()["childReady"], false);
-  daemon.start({});
-  EXPECT_THAT(text_of(client.answer(1)["result"]), HasSubstr("hello"));
-}
-
-TEST(Http, APageInsteadOfAnAnswerIsToldAsText) {
-  HttpDaemon daemon({"--http-status",
-                     "tools/call=500x1:<html><body><h1>Sorry</h1><p>it broke</p></body></html>"});
-  daemon.start();
-  ScriptedClient client(bridge_to(daemon.url()));
-  client.open();
-  client.call(1, "echo", {{"text", "a"}});
-  EXPECT_THAT(client.answer(1).dump(), AllOf(HasSubstr("500"), HasSubstr("Sorry"),
-                                             HasSubstr("it broke"), Not(HasSubstr("<p>"))));
-  EXPECT_EQ(echo(client, "b"), "b");
-}
-
-TEST(Http, ABusyDaemonIsAskedAgain) {
-  HttpDaemon daemon({"--http-status", "tools/call=503x2:Retry-After=0"});
-  daemon.start();
-  ScriptedClient client(bridge_to(daemon.url()));
-  client.open();
-  EXPECT_THAT(echo(client, "hello"), HasSubstr("hello"));
-  EXPECT_EQ(daemon.rows("method", "tools/call").size(), 3u);
-}
-
-TEST(Http, ABusyDaemonIsLeftAloneForAsLongAsItSays) {
-  HttpDaemon daemon({"--http-status", "tools/call=503:Retry-After=100"});
-  daemon.start();
-  ScriptedClient client(bridge_to(daemon.url()));
-  client.open();
-  client.call(1, "echo");
-  EXPECT_TRUE(eventually([&] { return client.status()["absence"].is_object(); }));
-  const Json absence = client.status()["absence"];
-  EXPECT_THAT(absence.value("why", ""), HasSubstr("503"));
-  EXPECT_GT(absence.value("nextTryMs", 0), 50'000);
-}
-
-TEST(Http, ARedirectIsFollowedOnTheSameServerOnly) {
-  HttpDaemon daemon({"--http-status", "tools/call=307x1:Location=/mcp"});
-  daemon.start();
-  HttpDaemon other;
-  other.start();
-  ScriptedClient client(bridge_to(daemon.url(), {"--header", "Authorization=sesame"}));
-  client.open();
-  EXPECT_EQ(echo(client, "hello"), "hello");
-  EXPECT_EQ(daemon.rows("method", "tools/call").size(), 2u);
-  daemon.start({"--http-status", "tools/call=307x1:Location=" + other.url()});
-  client.call(1, "echo", {{"text", "elsewhere"}});
-  EXPECT_THAT(client.answer(1).dump(), AllOf(HasSubstr("307"), HasSubstr(other.url())));
-  EXPECT_THAT(other.journal(), IsEmpty());
-}
-
-TEST(Http, ARefusalNamesWhatTheDaemonAsksFor) {
-  HttpDaemon daemon({"--http-status", R"(initialize=401:WWW-Authenticate=Bearer realm="tools")"});
-  daemon.start();
-  ScriptedClient client(bridge_to(daemon.url()));
-  begin_opening(client);
-  EXPECT_THAT(client.answer(0).dump(),
-              AllOf(HasSubstr("401"), HasSubstr("Bearer"), HasSubstr("--header")));
 }
 
 TEST(Http, MessagesMayBeBig) {
@@ -363,7 +275,7 @@ TEST(Http, MessagesMayBeBig) {
   EXPECT_EQ(client.text_of_call("big", {{"bytes", kSize}}).size(), kSize);
   EXPECT_EQ(client.heard("notifications/message")["params"]["data"].get<std::string>().size(),
             kSize);
-  EXPECT_EQ(echo(client, std::string(kSize, 'x')).size(), kSize);
+  EXPECT_EQ(client.echo(std::string(kSize, 'x')).size(), kSize);
 }
 
 TEST(Http, AConnectionThatWasClosedMeanwhileIsNotUsed) {
@@ -374,7 +286,7 @@ TEST(Http, AConnectionThatWasClosedMeanwhileIsNotUsed) {
   ScriptedClient client(bridge_to(daemon.url()));
   client.open();
   for (int count = 0; count < 3; ++count) {
-    EXPECT_EQ(echo(client, "hello"), "hello");
+    EXPECT_EQ(client.echo("hello"), "hello");
     // Only the stream of the session stays open.
     EXPECT_TRUE(eventually([&] { return open_count() <= before + 1; }));
   }
@@ -446,12 +358,12 @@ TEST(Http, TwoBridgesUseOneDaemon) {
   ScriptedClient two(bridge_to(daemon.url()));
   one.open();
   two.open();
-  EXPECT_EQ(echo(one, "one"), "one");
-  EXPECT_EQ(echo(two, "two"), "two");
+  EXPECT_EQ(one.echo("one"), "one");
+  EXPECT_EQ(two.echo("two"), "two");
   EXPECT_EQ(one.end(), 0);
-  EXPECT_EQ(echo(two, "three"), "three");
+  EXPECT_EQ(two.echo("three"), "three");
   daemon.start();
-  EXPECT_THAT(echo(two, "four"), AllOf(HasSubstr("server restarted"), HasSubstr("four")));
+  EXPECT_THAT(two.echo("four"), AllOf(HasSubstr("server restarted"), HasSubstr("four")));
 }
 
 TEST(Http, AKillGivesTheSessionUpAndLeavesTheDaemon) {
@@ -467,7 +379,7 @@ TEST(Http, AKillGivesTheSessionUpAndLeavesTheDaemon) {
   EXPECT_EQ(client.answer(1)["result"]["isError"], true);
   EXPECT_TRUE(daemon.has_rows(1, "http", "DELETE"));
   EXPECT_FALSE(daemon.program().has_ended());
-  EXPECT_THAT(echo(client, "again"), HasSubstr("again"));
+  EXPECT_THAT(client.echo("again"), HasSubstr("again"));
   EXPECT_EQ(daemon.rows("method", "initialize").size(), 2u);
 }
 

@@ -1,5 +1,3 @@
-#include "io/files/file_watch.hpp"
-
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "io/stream/stream_reader.hpp"
+#include "file_watch_script.hpp"
 #include "sitter/limits.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -23,105 +21,11 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
-using ::testing::AnyOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
-using testing::TemporaryDirectory;
 using ::testing::UnorderedElementsAre;
-
-/// The base is a folder of its own. The tests find changes without waiting for a time: the system
-/// reports changes in their order, so the file that is written last is reported last.
-class FileWatchTest : public ::testing::Test {
- protected:
-  /// Begins to watch. A large tree is not read completely when this returns.
-  void start(std::vector<std::string> patterns) {
-    patterns.emplace_back("the-last");
-    FileWatch::Events events;
-    events.on_changed = [this](const fact::FilesChanged& fact) {
-      for (const auto& file : fact.files) {
-        const bool is_in_base = file.path.starts_with(base_.path());
-        const std::string name = is_in_base ? file.path.substr(base_.path().size() + 1) : file.path;
-        if (!is_in_base || name == "the-last") has_seen_last_ = true;
-        if (name == "the-last") continue;
-        changed_.insert(name);
-        (file.is_usable ? usable_ : unusable_).insert(name);
-      }
-      loop_.stop();
-    };
-    events.on_extent = [this](const fact::WatchChanged& fact) {
-      extent_ = fact;
-      loop_.stop();
-    };
-    watch_.emplace(loop_, WatchFilter(patterns, base_.path()), std::move(events));
-    watch_->start();
-  }
-  /// Begins to watch, and reads the tree.
-  void watch(std::vector<std::string> patterns) {
-    start(std::move(patterns));
-    run_until([this] { return extent_.has_value(); });
-  }
-
-  void run_until(const std::function<bool()>& is_enough) {
-    while (!is_enough()) {
-      loop_.io().restart();
-      loop_.run();
-    }
-  }
-  /// Lets the loop go round a thousand times. Each time at least one entry of the tree is read.
-  void go_round() {
-    int rounds = 0;
-    std::function<void()> again = [&] {
-      if (++rounds < 1000) {
-        loop_.post(again);
-      } else {
-        loop_.stop();
-      }
-    };
-    loop_.post(again);
-    run_until([&] { return rounds == 1000; });
-  }
-
-  /// The files that are reported because of `action`.
-  std::set<std::string> changed_by(const std::function<void()>& action) {
-    changed_.clear();
-    action();
-    has_seen_last_ = false;
-    base_.write("the-last", "x");
-    run_until([this] { return has_seen_last_; });
-    go_round();
-    return changed_;
-  }
-  std::set<std::string> written(const std::string& name, const std::string& text = "x") {
-    return changed_by([&] { base_.write(name, text); });
-  }
-
-  /// Causes more events than the system keeps.
-  void lose_events_in(const std::string& folder) const {
-    int kept = 0;
-    std::ifstream("/proc/sys/fs/inotify/max_queued_events") >> kept;
-    ASSERT_GT(kept, 0);
-    std::ofstream one(base_ / (folder + "/one")), two(base_ / (folder + "/two"));
-    // Each event is of another file than the event before it. Otherwise the system would merge
-    // them.
-    for (int i = 0; i <= kept / 2; ++i) {
-      one << 'x' << std::flush;
-      two << 'x' << std::flush;
-    }
-  }
-
-  void move(const std::string& from, const std::string& to) const {
-    fs::rename(base_ / from, base_ / to);
-  }
-
-  TemporaryDirectory base_;
-  EventLoop loop_;
-  std::optional<FileWatch> watch_;
-  std::optional<fact::WatchChanged> extent_;
-  bool has_seen_last_ = false;
-  std::set<std::string> changed_, usable_, unusable_;
-};
 
 TEST_F(FileWatchTest, AFileThatIsWrittenIsTold) {
   base_.write("src/a.c", "1");
@@ -449,187 +353,6 @@ TEST_F(FileWatchTest, AFolderThatBecomesAVirtualEnvironmentIsLeftOutFromThenOn) 
   written("src/env/pyvenv.cfg");
   EXPECT_EQ(extent_->folder_count, 1);
   EXPECT_THAT(written("src/env/lib/a.py", "2"), IsEmpty());
-}
-
-/// A tree that takes several slices to read. The folder src/z is read last.
-class LargeTreeTest : public FileWatchTest {
- protected:
-  static constexpr std::size_t kFiles = 3 * limits::kWatchSliceSteps;
-
-  LargeTreeTest() {
-    write_files("src/a", kFiles);
-    base_.write("src/z/old.c", "1");
-    base_.write("src/z/y/old.c", "1");
-  }
-
-  void write_files(const std::string& folder, std::size_t count) const {
-    for (std::size_t i = 0; i < count; ++i) base_.write(folder + "/" + std::to_string(i), "1");
-  }
-
-  /// Waits until the file system gives a later time to what changes next.
-  void let_clock_tick() const {
-    const auto before = fs::file_time_type::clock::now();
-    do {
-      base_.write("tick", "x");
-    } while (fs::last_write_time(base_ / "tick") <= before);
-  }
-
-  /// What is reported if this happens while the tree is read for the first time.
-  std::set<std::string> changed_during_reading(const std::function<void()>& action) {
-    start({"src"});
-    EXPECT_FALSE(extent_);
-    let_clock_tick();
-    action();
-    run_until([this] { return extent_.has_value(); });
-    go_round();
-    return changed_;
-  }
-
-  /// Runs the loop until a line is read from a pipe that holds the line already.
-  void serve_event() {
-    int ends[2];
-    ASSERT_EQ(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
-    const FileDescriptor input(ends[1]);
-    bool is_served = false;
-    const StreamReader reader(loop_, FileDescriptor(ends[0]), LineFramer(),
-                              {[&](LineFramer&) {
-                                 is_served = true;
-                                 loop_.stop();
-                               },
-                               {},
-                               {}});
-    ASSERT_EQ(write(input.number(), "x\n", 2), 2);
-    run_until([&] { return is_served; });
-  }
-};
-
-TEST_F(LargeTreeTest, OtherEventsAreServedBeforeItIsRead) {
-  start({"src"});
-  serve_event();
-  EXPECT_FALSE(extent_);
-  run_until([this] { return extent_.has_value(); });
-  EXPECT_EQ(extent_->folder_count, 4);
-  EXPECT_THAT(changed_, IsEmpty());
-  EXPECT_THAT(written("src/z/old.c", "2"), ElementsAre("src/z/old.c"));
-}
-
-TEST_F(LargeTreeTest, ASliceEndsAtItsBound) {
-  // The folder itself, its entries with "." and "..", and its end.
-  write_files("one", limits::kWatchSliceSteps - 3);
-  start({"one"});
-  EXPECT_FALSE(extent_);
-  run_until([this] { return extent_.has_value(); });
-  EXPECT_EQ(extent_->folder_count, 1);
-}
-
-TEST_F(LargeTreeTest, FilesThatChangeBeforeTheyAreReadAreTold) {
-  EXPECT_THAT(changed_during_reading([&] {
-                base_.write("src/z/old.c", "2");
-                base_.write("src/z/y/new.c", "1");
-              }),
-              ElementsAre("src/z/old.c", "src/z/y/new.c"));
-}
-
-TEST_F(LargeTreeTest, AFolderThatIsMovedToWhereNothingIsReadYetBringsItsFiles) {
-  base_.write("out/x/b.c", "1");
-  EXPECT_THAT(changed_during_reading([&] { move("out", "src/z/in"); }),
-              ElementsAre("src/z/in/x/b.c"));
-}
-
-TEST_F(LargeTreeTest, AFileThatIsDeletedBeforeItsFolderIsReadIsTold) {
-  EXPECT_THAT(changed_during_reading([&] { fs::remove(base_ / "src/z/old.c"); }),
-              ElementsAre("src/z"));
-}
-
-TEST_F(LargeTreeTest, AFolderThatIsDeletedBeforeItIsReadIsTold) {
-  // If the reading has not found the folder itself either, the folder above it is reported.
-  EXPECT_THAT(changed_during_reading([&] { fs::remove_all(base_ / "src/z"); }),
-              ElementsAre(AnyOf("src/z", "src")));
-  EXPECT_EQ(extent_->folder_count, 2);
-}
-
-TEST_F(LargeTreeTest, WhatIsIgnoredIsNoChangeBeforeItIsReadEither) {
-  EXPECT_THAT(changed_during_reading([&] { base_.write("src/z/__pycache__/a.pyc", "1"); }),
-              IsEmpty());
-}
-
-TEST_F(LargeTreeTest, TheFolderThatIsBeingReadMayBeDeletedAndMadeAgain) {
-  changed_during_reading([&] { fs::remove_all(base_ / "src"); });
-  EXPECT_EQ(extent_->folder_count, 0);
-  EXPECT_THAT(written("src/a/new.c"), ElementsAre("src/a/new.c"));
-  EXPECT_THAT(written("src/a/new.c", "2"), ElementsAre("src/a/new.c"));
-}
-
-TEST_F(LargeTreeTest, AFolderThatIsToBeReadMayBeReplacedByALink) {
-  base_.write("lib/b.c", "1");
-  changed_during_reading([&] {
-    fs::remove_all(base_ / "src/z");
-    fs::create_directory_symlink("../lib", base_ / "src/z");
-  });
-  EXPECT_EQ(extent_->folder_count, 2);
-  EXPECT_THAT(written("lib/b.c", "2"), IsEmpty());
-}
-
-TEST_F(LargeTreeTest, WhatAppearsElsewhereIsNoChangeInAFolderThatIsToBeRead) {
-  base_.write("zoo/old.c", "1");
-  start({"src", "zoo"});
-  EXPECT_FALSE(extent_);
-  EXPECT_THAT(changed_by([] {}), IsEmpty());
-  EXPECT_THAT(written("zoo/old.c", "2"), ElementsAre("zoo/old.c"));
-}
-
-TEST_F(LargeTreeTest, LostEventsAreAChangeAlsoWhileItIsRead) {
-  EXPECT_THAT(changed_during_reading([&] {
-                lose_events_in("src");
-                base_.write("src/new/b.c", "1");
-              }),
-              Contains("(more files than the system reported)"));
-  run_until([this] { return extent_->folder_count == 5; });
-  EXPECT_THAT(written("src/new/b.c", "2"), ElementsAre("src/new/b.c"));
-  EXPECT_THAT(written("src/z/y/old.c", "2"), ElementsAre("src/z/y/old.c"));
-}
-
-TEST_F(LargeTreeTest, NewRulesCountWhenItIsReadAgain) {
-  watch({"src"});
-  write_files("src/z/gen", 1);
-  for (std::size_t i = 0; i < kFiles; ++i) {
-    fs::create_directories(base_ / ("src/b/" + std::to_string(i)));
-  }
-  run_until([this] { return extent_->folder_count == 4 + 2 + kFiles; });
-  base_.write(".gitignore", "gen\nb\n");
-  run_until([this] { return extent_->folder_count == 4; });
-  EXPECT_THAT(written("src/z/gen/0", "2"), IsEmpty());
-  EXPECT_THAT(written("src/b/0/a.c"), IsEmpty());
-  EXPECT_THAT(written("src/z/y/old.c", "2"), ElementsAre("src/z/y/old.c"));
-}
-
-TEST_F(LargeTreeTest, ALargeFolderThatIsMovedInKeepsNothingWaiting) {
-  write_files("out", kFiles);
-  watch({"src"});
-  move("out", "src/in");
-  serve_event();
-  EXPECT_LT(changed_.size(), kFiles);
-  run_until([this] { return changed_.size() == kFiles; });
-  EXPECT_THAT(changed_, Contains("src/in/0"));
-  run_until([this] { return extent_->folder_count == 5; });
-}
-
-TEST_F(LargeTreeTest, AFolderThatIsMovedOutAgainIsReadNoFurther) {
-  write_files("out", kFiles);
-  watch({"src"});
-  move("out", "src/in");
-  serve_event();
-  move("src/in", "out");
-  run_until([this] { return changed_.contains("src/in"); });
-  go_round();
-  EXPECT_LT(changed_.size(), kFiles);
-}
-
-TEST_F(LargeTreeTest, TheWatchMayEndWhileItIsRead) {
-  start({"src"});
-  watch_.reset();
-  go_round();
-  EXPECT_FALSE(extent_);
 }
 
 }  // namespace

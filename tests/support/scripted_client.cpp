@@ -84,11 +84,15 @@ ScriptedClient::~ScriptedClient() {
   }
 }
 
-Json ScriptedClient::open(const std::string& version) {
+void ScriptedClient::begin_opening(const std::string& version) {
   request(0, "initialize",
           {{"protocolVersion", version},
            {"capabilities", {{"roots", {{"listChanged", true}}}}},
            {"clientInfo", {{"name", "scripted"}, {"version", "1"}}}});
+}
+
+Json ScriptedClient::open(const std::string& version) {
+  begin_opening(version);
   Json opened = answer(0);
   notify("notifications/initialized");
   return std::move(opened["result"]);

@@ -55,6 +55,8 @@ class ScriptedClient {
 
   /// From now on each request carries the envelope of 2026-07-28.
   void speak_stateless() { is_stateless_ = true; }
+  /// Sends `initialize` with the id 0.
+  void begin_opening(const std::string& version = "2025-11-25");
   /// Sends `initialize`, takes the result of its answer, and sends `notifications/initialized`.
   Json open(const std::string& version = "2025-11-25");
 
@@ -79,6 +81,7 @@ class ScriptedClient {
   /// Makes a call with an id of its own, and returns the result.
   Json result_of(const std::string& tool, const Json& arguments = Json::object());
   std::string text_of_call(const std::string& tool, const Json& arguments = Json::object());
+  std::string echo(const std::string& text) { return text_of_call("echo", {{"text", text}}); }
   Json status() { return Json::parse(text_of_call("sitter_status"), nullptr, false); }
   long child_pid();
   /// The answer of fake-mcp's tool `state`.

@@ -49,9 +49,8 @@ void HttpLink::take_line(OwnedLine line, const Message& message) {
   }
   // A ping asks whether the daemon lives, and not whether it is busy. Progress of the client
   // belongs to a question of the server, as its answer does.
-  const bool is_urgent = message.kind == Message::Kind::result ||
-                         message.kind == Message::Kind::error ||
-                         message.method == Method::progress || message.method == Method::ping;
+  const bool is_urgent =
+      message.is_answer() || message.method == Method::progress || message.method == Method::ping;
   HttpExchange exchange = as_exchange(message, std::move(line));
   if (outbox_.size() + express_.size() + exchange.line.size() > limits::kHttpOutboxMax) {
     answer_error(exchange, fmt::format("{} bytes already wait for their turn at the server, so "
@@ -74,9 +73,7 @@ HttpExchange HttpLink::as_exchange(const Message& message, OwnedLine line) {
       new_exchange(message.kind == Message::Kind::request ? Kind::request : Kind::notification);
   exchange.id = message.id;
   exchange.asks = asked_by(message);
-  const bool is_answer =
-      message.kind == Message::Kind::result || message.kind == Message::Kind::error;
-  if (is_answer) exchange.repeats_left = limits::kHttpAnswerRepeatsMax;
+  if (message.is_answer()) exchange.repeats_left = limits::kHttpAnswerRepeatsMax;
   exchange.is_stateless = message.params.has_envelope();
   if (exchange.is_stateless) {
     envelope_ = envelope_of(message.params);

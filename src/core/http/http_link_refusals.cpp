@@ -247,6 +247,4 @@ void HttpLink::answer_error(const HttpExchange& exchange, std::string_view messa
                                  secrets_.masked(fmt::format("{}{}", kOwnErrorPrefix, message)))));
 }
 
-/// The text without the values of our own headers. A daemon may repeat what it was sent.
-
 }  // namespace sitter

@@ -26,10 +26,13 @@ std::string words_of(const HttpExchange& exchange) {
   return body_words(exchange.body, header_value(exchange.headers, "content-type"));
 }
 
+/// How long to wait for a stream that has brought nothing. The time doubles.
+Milliseconds next_wait_of(const HttpExchange& stream) {
+  return std::clamp(2 * stream.resume_wait, limits::kHttpStreamWaitMin, limits::kHttpStreamWaitMax);
+}
+
 bool is_answer_to(const Message& message, const HttpExchange& exchange) {
-  const bool is_answer =
-      message.kind == Message::Kind::result || message.kind == Message::Kind::error;
-  return is_answer && same_id(message.id, exchange.id);
+  return message.is_answer() && same_id(message.id, exchange.id);
 }
 
 }  // namespace
@@ -334,10 +337,8 @@ void HttpLink::on_broken(HttpExchange exchange, std::string why) {
 /// doubles as long as nothing comes.
 void HttpLink::take_up_later(HttpExchange exchange, Milliseconds at_least) {
   if (exchange.has_event) exchange.resume_wait = {};
-  const Milliseconds wait = exchange.retry
-                                ? std::max(*exchange.retry, limits::kHttpRetryMin)
-                                : std::clamp(exchange.resume_wait * 2, limits::kHttpStreamWaitMin,
-                                             limits::kHttpStreamWaitMax);
+  const Milliseconds wait =
+      exchange.retry ? std::max(*exchange.retry, limits::kHttpRetryMin) : next_wait_of(exchange);
   exchange.resume_wait = std::max(wait, at_least);
   later_.push_back({now_.steady + exchange.resume_wait, std::move(exchange)});
 }
@@ -353,10 +354,7 @@ void HttpLink::on_stream_response(HttpExchange exchange) {
     begin_losing(Of::session, fmt::format("it answers {}", status_line(status)));
   } else if (status != 405 && status != 501 && (had_stream_ || is_busy)) {
     const auto asked = retry_after(header_value(exchange.headers, "retry-after"), now_.wall);
-    const Milliseconds wait = is_busy
-                                  ? std::clamp(2 * exchange.resume_wait, limits::kHttpStreamWaitMin,
-                                               limits::kHttpStreamWaitMax)
-                                  : limits::kHttpStreamWaitMax;
+    const Milliseconds wait = is_busy ? next_wait_of(exchange) : limits::kHttpStreamWaitMax;
     take_up_later(std::move(exchange), std::max(asked.value_or(Milliseconds{}), wait));
   } else if (status != 405 && status != 404) {
     log(Level::info, fmt::format("the server gives no stream: {}", status_line(status)));

@@ -150,13 +150,6 @@ void LineFramer::discard(std::size_t end) {
   }
 }
 
-bool has_room(std::size_t bytes) {
-  // Without `volatile` the compiler removes both calls and assumes success.
-  void* volatile const room = std::malloc(bytes);
-  std::free(room);
-  return room != nullptr;
-}
-
 bool LineFramer::can_hold(std::size_t size) const {
   return size <= line_max_ && can_read(size, has_room_);
 }

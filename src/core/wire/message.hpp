@@ -15,6 +15,7 @@ namespace sitter {
 /// was sent.
 struct Message {
   enum class Kind : std::uint8_t { request, notification, result, error };
+  bool is_answer() const { return kind == Kind::result || kind == Kind::error; }
 
   /// The members of params that the bridge looks at, whatever the method. They are raw unless a
   /// comment says otherwise.

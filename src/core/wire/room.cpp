@@ -1,0 +1,36 @@
+#include "core/wire/room.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "sitter/limits.hpp"
+
+namespace sitter {
+
+bool has_room(std::size_t bytes) {
+  // Without `volatile` the compiler removes both calls and assumes success.
+  void* volatile const room = std::malloc(bytes);
+  std::free(room);
+  return room != nullptr;
+}
+
+bool can_read(std::size_t size, HasRoom has_room) {
+  return size < limits::kRoomAskedFrom ||
+         has_room(limits::kRoomPerByte * size + limits::kRoomBeside);
+}
+
+bool append_within(std::string& text, std::string_view piece, std::size_t max,
+                          HasRoom has_room) {
+  const std::size_t size = text.size() + piece.size();
+  if (size > max) return false;
+  if (size + limits::kLinePadding > text.capacity()) {
+    const std::size_t capacity =
+        std::max(size, std::min(2 * text.size(), max)) + limits::kLinePadding;
+    if (capacity >= limits::kRoomAskedFrom && !has_room(capacity)) return false;
+    text.reserve(capacity);
+  }
+  text.append(piece);
+  return true;
+}
+
+}  // namespace sitter
