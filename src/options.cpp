@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -135,31 +136,6 @@ std::variant<std::map<Builtin, std::string>, Refusal> tool_names(const RawOption
   return chosen;
 }
 
-/// What is wrong with the options beside each other; empty if nothing is.
-std::string wrong_combination(const CLI::App& app, const std::vector<std::string>& command) {
-  const bool has_command = !command.empty() && !command.front().empty();
-  if (app.count("--http") > 0) {
-    if (has_command) return {};
-    for (const char* const name :
-         {"--build", "--watch", "--watch-binary", "--own-daemon", "--cwd", "--env", "--env-file"}) {
-      if (app.count(name) == 0) continue;
-      return fmt::format("{} needs a command that starts the daemon: put it behind --", name);
-    }
-    return {};
-  }
-  for (const char* const name : {"--header", "--header-env", "--wait-for-server", "--cacert",
-                                 "--keep-session", "--own-daemon"}) {
-    if (app.count(name) > 0) {
-      return fmt::format(
-          "{} is for a daemon: name its address, as in --http "
-          "http://127.0.0.1:3000/mcp",
-          name);
-    }
-  }
-  if (has_command) return {};
-  return "no command is given: name the server to run, as in mcp-sitter -- ./my-server";
-}
-
 /// Removes the full stop that the parser writes.
 std::string sentence(const char* text) {
   std::string line = brief(text, kSentenceShownMax);
@@ -167,18 +143,31 @@ std::string sentence(const char* text) {
   return line;
 }
 
-}  // namespace
+/// The options that were given.
+struct Given {
+  bool has(std::string_view name) const { return names.contains(name); }
 
-std::variant<Options, Refusal> parse_options(const std::vector<std::string>& words) {
+  std::set<std::string, std::less<>> names;
+  /// The number of words that they and their values take.
+  std::size_t words = 0;
+};
+
+/// Reads the options at the beginning of the words into `raw`.
+std::variant<Given, Refusal> read_options(const std::vector<std::string>& words, RawOptions& raw) {
+  Given given;
+  // To declare all options takes longer than the rest of a start until the server is started.
+  const bool has_options =
+      !words.empty() && words.front() != "--" && words.front().starts_with('-');
+  if (!has_options) return given;
   CLI::App app;
-  RawOptions raw;
   declare_options(app, raw);
   const auto counted = count_options(app, words);
   if (const auto* const refusal = std::get_if<Refusal>(&counted)) return *refusal;
-  const std::size_t count = std::get<std::size_t>(counted);
+  given.words = std::get<std::size_t>(counted);
 
   // The parser expects its words in reverse order.
-  std::vector<std::string> ours(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count));
+  std::vector<std::string> ours(words.begin(),
+                                words.begin() + static_cast<std::ptrdiff_t>(given.words));
   std::reverse(ours.begin(), ours.end());
   try {
     app.parse(std::move(ours));
@@ -189,10 +178,49 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
   } catch (const CLI::ParseError& error) {
     return usage_error(sentence(error.what()));
   }
+  for (const CLI::Option* const option : app.get_options()) {
+    if (option->count() > 0) given.names.insert(option->get_name());
+  }
+  return given;
+}
 
-  std::vector<std::string> command(words.begin() + static_cast<std::ptrdiff_t>(count), words.end());
+/// What is wrong with the options beside each other; empty if nothing is.
+std::string wrong_combination(const Given& given, const std::vector<std::string>& command) {
+  const bool has_command = !command.empty() && !command.front().empty();
+  if (given.has("--http")) {
+    if (has_command) return {};
+    for (const char* const name :
+         {"--build", "--watch", "--watch-binary", "--own-daemon", "--cwd", "--env", "--env-file"}) {
+      if (!given.has(name)) continue;
+      return fmt::format("{} needs a command that starts the daemon: put it behind --", name);
+    }
+    return {};
+  }
+  for (const char* const name : {"--header", "--header-env", "--wait-for-server", "--cacert",
+                                 "--keep-session", "--own-daemon"}) {
+    if (given.has(name)) {
+      return fmt::format(
+          "{} is for a daemon: name its address, as in --http "
+          "http://127.0.0.1:3000/mcp",
+          name);
+    }
+  }
+  if (has_command) return {};
+  return "no command is given: name the server to run, as in mcp-sitter -- ./my-server";
+}
+
+}  // namespace
+
+std::variant<Options, Refusal> parse_options(const std::vector<std::string>& words) {
+  RawOptions raw;
+  const auto read = read_options(words, raw);
+  if (const auto* const refusal = std::get_if<Refusal>(&read)) return *refusal;
+  const Given& given = std::get<Given>(read);
+
+  std::vector<std::string> command(words.begin() + static_cast<std::ptrdiff_t>(given.words),
+                                   words.end());
   if (!command.empty() && command.front() == "--") command.erase(command.begin());
-  if (const std::string wrong = wrong_combination(app, command); !wrong.empty()) {
+  if (const std::string wrong = wrong_combination(given, command); !wrong.empty()) {
     return usage_error(wrong);
   }
 
@@ -230,7 +258,7 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
                              : raw.call_tool == "off" ? CallTool::off
                                                       : CallTool::automatic;
   if (raw.on_busy == "interrupt") options.bridge.on_busy_wait = Milliseconds::zero();
-  if (app.count("--http") > 0) {
+  if (given.has("--http")) {
     auto http = http_options(raw.http, [](const char* name) { return std::getenv(name); });
     if (const auto* const wrong = std::get_if<std::string>(&http)) return usage_error(*wrong);
     options.daemon = std::get<Daemon::Options>(std::move(http));
