@@ -25,11 +25,11 @@ void Daemon::handle_timeout(Now now) {
   carry_out_all();
 }
 
-std::optional<Fact> Daemon::next_fact() {
+const Fact* Daemon::next_fact() {
   if (of_process_.empty()) return link_.poll_fact();
-  Fact fact = std::move(of_process_.front());
+  told_of_process_ = std::move(of_process_.front());
   of_process_.pop_front();
-  return fact;
+  return &told_of_process_;
 }
 
 std::optional<std::int64_t> Daemon::listening_pid() const {

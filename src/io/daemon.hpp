@@ -4,6 +4,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/http/http_link.hpp"
 #include "io/children.hpp"
@@ -31,16 +32,16 @@ class Daemon {
 
   /// Handles an order for the child, or a fact of its connections or of its process.
   template <class Input>
-  void handle(const Input& input, Now now) {
+  void handle(Input&& input, Now now) {
     now_ = now;
     note(input);
-    link_.handle(input, now);
+    link_.handle(std::forward<Input>(input), now);
     carry_out_all();
   }
   void handle_timeout(Now now);
   std::optional<Instant> next_timeout() const { return link_.next_timeout(); }
-  /// The next fact of the child. Its views are valid until the next call.
-  std::optional<Fact> next_fact();
+  /// The next fact of the child, or null. It and its views are valid until the next call.
+  const Fact* next_fact();
 
   /// The process that listened when the last connection was opened, if the system tells.
   std::optional<std::int64_t> listening_pid() const;
@@ -68,6 +69,7 @@ class Daemon {
   ListenerId listener_ = kNoListener;
   /// Facts of the process that the link need not see.
   std::deque<Fact> of_process_;
+  Fact told_of_process_;
 };
 
 }  // namespace sitter

@@ -65,13 +65,14 @@ class Driver::Loop {
                        {}}) {
     if (parts_.config.watches()) watch_files();
     if (parts_.daemon) {
-      daemon_ = std::make_unique<Daemon>(loop_, *std::move(parts_.daemon), parts_.log, children_,
-                                         HttpClient::Events{[this](const HttpFact& fact) {
-                                                              now_ = clock_.now();
-                                                              daemon_->handle(fact, now_);
-                                                              feed_from_daemon();
-                                                            },
-                                                            [this] { end_turn(); }});
+      daemon_ =
+          std::make_unique<Daemon>(loop_, *std::move(parts_.daemon), parts_.log, children_,
+                                   HttpClient::Events{[this](HttpFact&& fact) {
+                                                        now_ = clock_.now();
+                                                        daemon_->handle(std::move(fact), now_);
+                                                        feed_from_daemon();
+                                                      },
+                                                      [this] { end_turn(); }});
     }
     client_output_.watch();
     wait_for_signal();
@@ -118,7 +119,7 @@ class Driver::Loop {
   /// Feeds what the daemon says, and what follows from that.
   void feed_from_daemon() {
     if (!daemon_) return;
-    while (const auto fact = daemon_->next_fact()) feed(*fact);
+    while (const Fact* const fact = daemon_->next_fact()) feed(*fact);
   }
 
   void feed(const Fact& fact) { facts_.feed(fact); }

@@ -39,8 +39,8 @@ class LinkReadingTest : public ::testing::Test {
   }
   /// The raw id in what the link has read of its next line, or "nothing".
   std::string id_read() {
-    const auto fact = link_.poll_fact();
-    if (!fact || !std::holds_alternative<fact::ChildLine>(*fact)) return "no line";
+    const Fact* const fact = link_.poll_fact();
+    if (fact == nullptr || !std::holds_alternative<fact::ChildLine>(*fact)) return "no line";
     const Message* const message = std::get<fact::ChildLine>(*fact).message;
     return message == nullptr ? "nothing" : std::string(message->id);
   }

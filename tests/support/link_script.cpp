@@ -339,7 +339,7 @@ void LinkTest::tell(const Fact& fact) {
 
 void LinkTest::tell(const HttpFact& fact) {
   turn([&] {
-    link().handle(fact, now);
+    link().handle(HttpFact(fact), now);
     carry_out_link();
   });
 }
@@ -357,7 +357,7 @@ void LinkTest::feed_from_daemon() {
       const Fact fact = std::move(of_process_.front());
       of_process_.pop_front();
       feed(fact);
-    } else if (const auto fact = link().poll_fact()) {
+    } else if (const Fact* const fact = link().poll_fact()) {
       feed(*fact);
     } else {
       return;

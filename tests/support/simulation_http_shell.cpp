@@ -133,7 +133,7 @@ void HttpWorld::fire_deadlines() {
 
 void HttpWorld::on_http(const HttpFact& fact) {
   if (tells()) tell("  http", words_of(fact));
-  link_.handle(fact, now_);
+  link_.handle(HttpFact(fact), now_);
   feed_from_link();
 }
 
@@ -144,7 +144,7 @@ void HttpWorld::feed_from_link() {
       const Fact fact = std::move(of_process_.front());
       of_process_.pop_front();
       feed(fact);
-    } else if (const auto fact = link_.poll_fact()) {
+    } else if (const Fact* const fact = link_.poll_fact()) {
       check_fact(*fact);
       feed(*fact);
     } else {

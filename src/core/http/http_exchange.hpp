@@ -40,6 +40,8 @@ struct HttpExchange {
   bool has_no_effect() const { return asks == Asks::opening || asks == Asks::discovery; }
 
   Kind kind = Kind::request;
+  /// Under which it was sent last.
+  ExchangeId number{};
   /// The line that was sent; of a request until its answer has come.
   OwnedLine line;
   /// When the exchange is given up, if it has not ended by then.
@@ -78,5 +80,8 @@ struct HttpExchange {
   int empty_resumes = 0;
   Milliseconds resume_wait{};
 };
+
+/// An exchange passes from queue to queue, so it stays where it is in memory.
+using ExchangePtr = std::unique_ptr<HttpExchange>;
 
 }  // namespace sitter

@@ -21,9 +21,10 @@ namespace {
 template <class Queue>
 auto pop(Queue& queue) {
   std::optional<typename Queue::value_type> first;
-  if (queue.empty()) return first;
-  first = std::move(queue.front());
-  queue.pop_front();
+  if (!queue.empty()) {
+    first.emplace(std::move(queue.front()));
+    queue.pop_front();
+  }
   return first;
 }
 
@@ -112,9 +113,9 @@ void HttpLink::handle(const order::ReleaseChild& order, Now now) {
   pid_ = 0;
 }
 
-void HttpLink::handle(const HttpFact& fact, Now now) {
+void HttpLink::handle(HttpFact&& fact, Now now) {
   now_ = now;
-  std::visit([this](const auto& one) { on(one); }, fact);
+  std::visit([this](auto& one) { on(one); }, fact);
   advance();
 }
 
@@ -141,7 +142,7 @@ std::optional<Instant> HttpLink::next_timeout() const {
   earlier(first, connect_at_);
   earlier(first, judge_at_);
   earlier(first, exit_by_);
-  for (const auto& [id, exchange] : exchanges_) earlier(first, exchange.over_by);
+  for (const ExchangePtr& sent : exchanges_) earlier(first, sent->over_by);
   for (const Later& later : later_) earlier(first, later.at);
   return first;
 }
@@ -152,27 +153,25 @@ std::optional<Order> HttpLink::poll_process_order() { return pop(process_orders_
 
 std::optional<order::Log> HttpLink::poll_log() { return pop(logs_); }
 
-std::optional<Fact> HttpLink::poll_fact() {
+const Fact* HttpLink::poll_fact() {
   // The memory of a long line is not kept until the next one.
-  if (facts_.empty()) {
-    told_ = {};
-    return std::nullopt;
-  }
-  told_ = std::move(facts_.front());
-  facts_.pop_front();
-  const Line line = told_.line.line();
-  if (auto* const said = std::get_if<fact::ChildLine>(&told_.fact)) {
+  told_.clear();
+  if (facts_.empty()) return nullptr;
+  told_.splice(told_.begin(), facts_, facts_.begin());
+  Told& told = told_.front();
+  const Line line = told.line.line();
+  if (auto* const said = std::get_if<fact::ChildLine>(&told.fact)) {
     said->line = line;
-    if (told_.reading == readings_) said->message = message_;
-  } else if (auto* const refused = std::get_if<fact::RequestRefused>(&told_.fact)) {
+    if (told.reading == readings_) said->message = message_;
+  } else if (auto* const refused = std::get_if<fact::RequestRefused>(&told.fact)) {
     refused->line = line;
-  } else if (auto* const lost = std::get_if<fact::RequestLost>(&told_.fact)) {
+  } else if (auto* const lost = std::get_if<fact::RequestLost>(&told.fact)) {
     lost->line = line;
-  } else if (auto* const too_long = std::get_if<fact::ChildLineTooLong>(&told_.fact)) {
-    too_long->head = told_.head;
-    too_long->tail = told_.tail;
+  } else if (auto* const too_long = std::get_if<fact::ChildLineTooLong>(&told.fact)) {
+    too_long->head = told.head;
+    too_long->tail = told.tail;
   }
-  return std::move(told_.fact);
+  return &told.fact;
 }
 
 const Message* HttpLink::read(const OwnedLine& line) {
@@ -183,11 +182,10 @@ const Message* HttpLink::read(const OwnedLine& line) {
 
 /// `message` is what was read last, if that was this line.
 void HttpLink::tell_line(OwnedLine line, const Message* message) {
-  facts_.push_back({fact::ChildLine{gen_, {}, false},
-                    std::move(line),
-                    {},
-                    {},
-                    message != nullptr ? readings_ : 0});
+  Told& told = facts_.emplace_back();
+  told.fact.emplace<fact::ChildLine>().gen = gen_;
+  told.line = std::move(line);
+  if (message != nullptr) told.reading = readings_;
 }
 
 void HttpLink::log(Level level, std::string text) {
@@ -213,13 +211,9 @@ void HttpLink::advance() {
 /// The daemon has opened a session. If there is one already, the client has opened another one, and
 /// the stream of the former is not wanted any more.
 void HttpLink::begin_session(std::string id) {
-  session_id_ = std::move(id);
-  std::erase_if(later_, [](const Later& later) { return later.exchange.kind == Kind::stream; });
-  std::erase_if(exchanges_, [this](const auto& entry) {
-    if (entry.second.kind != Kind::stream) return false;
-    orders_.push_back(order::HttpAbort{entry.first});
-    return true;
-  });
+  session_.set_id(std::move(id));
+  std::erase_if(later_, [](const Later& later) { return later.exchange->kind == Kind::stream; });
+  abort_all_of(Kind::stream);
   has_asked_stream_ = false;
   had_stream_ = false;
 }
@@ -238,9 +232,9 @@ void HttpLink::begin_losing(fact::ChildLost::Of of, std::string why) {
 /// The head of a refusal says that the request had no effect, so the body is not needed.
 void HttpLink::end_refused() {
   std::vector<ExchangeId> refused;
-  for (const auto& [id, exchange] : exchanges_) {
-    const bool is_refused = exchange.status != 0 && !is_success(exchange.status);
-    if (is_refused && exchange.kind == Kind::request) refused.push_back(id);
+  for (const ExchangePtr& sent : exchanges_) {
+    const bool is_refused = sent->status != 0 && !is_success(sent->status);
+    if (is_refused && sent->kind == Kind::request) refused.push_back(sent->number);
   }
   for (const ExchangeId id : refused) end_early(id);
 }
@@ -263,7 +257,8 @@ void HttpLink::finish_losing() {
 /// The child is taken down: what it does is given up, and its session is ended. Unless it is left,
 /// a process of ours then ends as any other.
 void HttpLink::leave(bool leaves_process) {
-  const bool ends_session = state_ == State::up && !session_id_.empty() && !options_.keeps_session;
+  const bool ends_session =
+      state_ == State::up && !session_.id().empty() && !options_.keeps_session;
   if (leaves_process) keeps_process_ = has_process();
   refuse_unsent("it was not sent");
   abort_all();
@@ -280,8 +275,37 @@ void HttpLink::leave(bool leaves_process) {
   if (ends_session) send(new_exchange(Kind::end));
 }
 
+/// The exchange with this number, or the end.
+HttpLink::Sent HttpLink::find_sent(ExchangeId number) {
+  return std::find_if(exchanges_.begin(), exchanges_.end(),
+                      [&](const ExchangePtr& sent) { return sent->number == number; });
+}
+
+/// Nothing follows from the exchange with this number. Null if there is none.
+ExchangePtr HttpLink::take_sent(ExchangeId number) {
+  const Sent found = find_sent(number);
+  if (found == exchanges_.end()) return nullptr;
+  ExchangePtr taken = std::move(*found);
+  exchanges_.erase(found);
+  return taken;
+}
+
+/// Returns the exchange, if there is one with this number.
+ExchangePtr HttpLink::abort(ExchangeId number) {
+  orders_.push_back(order::HttpAbort{number});
+  return take_sent(number);
+}
+
+void HttpLink::abort_all_of(Kind kind) {
+  std::erase_if(exchanges_, [&](const ExchangePtr& sent) {
+    if (sent->kind != kind) return false;
+    orders_.push_back(order::HttpAbort{sent->number});
+    return true;
+  });
+}
+
 void HttpLink::abort_all() {
-  for (const auto& [id, exchange] : exchanges_) orders_.push_back(order::HttpAbort{id});
+  for (const ExchangePtr& sent : exchanges_) orders_.push_back(order::HttpAbort{sent->number});
   exchanges_.clear();
   outbox_.take_all();
   express_.take_all();
@@ -291,21 +315,18 @@ void HttpLink::abort_all() {
 /// Gives up the exchanges that have not ended in time. Nobody waits for what they might bring.
 void HttpLink::give_up_late() {
   std::vector<ExchangeId> late;
-  for (const auto& [id, exchange] : exchanges_) {
-    if (is_due(exchange.over_by, now_)) late.push_back(id);
+  for (const ExchangePtr& sent : exchanges_) {
+    if (is_due(sent->over_by, now_)) late.push_back(sent->number);
   }
-  for (const ExchangeId id : late) {
-    const auto it = exchanges_.find(id);
-    if (it == exchanges_.end()) continue;
-    const HttpExchange& exchange = it->second;
-    if (exchange.status != 0 && !is_success(exchange.status)) {
-      end_early(id);
+  for (const ExchangeId number : late) {
+    const Sent found = find_sent(number);
+    if (found == exchanges_.end()) continue;
+    if ((*found)->status != 0 && !is_success((*found)->status)) {
+      end_early(number);
       continue;
     }
-    const bool is_untaken = exchange.kind == Kind::notification && exchange.status == 0;
-    orders_.push_back(order::HttpAbort{id});
-    exchanges_.erase(it);
-    if (!is_untaken) continue;
+    const ExchangePtr exchange = abort(number);
+    if (exchange->kind != Kind::notification || exchange->status != 0) continue;
     log(Level::warn, fmt::format("the server has not taken a notification or an answer within {}",
                                  duration_text(limits::kHttpTakenWait)));
     open_stream_once();
@@ -321,8 +342,7 @@ void HttpLink::become_idle() {
   exit_by_.reset();
   exit_.reset();
   unjudged_.clear();
-  session_id_.clear();
-  protocol_version_.clear();
+  session_.clear();
   tool_headers_.clear();
   last_tools_.clear();
   doubt_ = Doubt::none;

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
+#include <list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +14,7 @@
 #include "core/http/mcp_headers.hpp"
 #include "core/http/outbox.hpp"
 #include "core/http/secrets.hpp"
+#include "core/http/session_headers.hpp"
 #include "core/http/session_loss.hpp"
 #include "core/http/url.hpp"
 #include "core/wire/message.hpp"
@@ -69,7 +70,7 @@ class HttpLink {
   void handle(const order::CloseChildInput& order, Now now);
   void handle(const order::SignalUnit& order, Now now);
   void handle(const order::ReleaseChild& order, Now now);
-  void handle(const HttpFact& fact, Now now);
+  void handle(HttpFact&& fact, Now now);
   // The facts of the process that `poll_process_order` has started.
   void handle(const fact::ChildStarted& fact, Now now);
   void handle(const fact::ChildStartFailed& fact, Now now);
@@ -82,8 +83,8 @@ class HttpLink {
   /// The next order for the process of the daemon.
   std::optional<Order> poll_process_order();
   std::optional<order::Log> poll_log();
-  /// The next fact of the child. Its views are valid until the next call.
-  std::optional<Fact> poll_fact();
+  /// The next fact of the child, or null. It and its views are valid until the next call.
+  const Fact* poll_fact();
 
  private:
   enum class State : std::uint8_t {
@@ -97,7 +98,7 @@ class HttpLink {
   };
   using Kind = HttpExchange::Kind;
   using Asks = HttpExchange::Asks;
-  using Exchanges = std::map<ExchangeId, HttpExchange>;
+  using Sent = std::vector<ExchangePtr>::iterator;
 
   /// Why the daemon must list its tools before anything else.
   enum class Doubt : std::uint8_t {
@@ -113,6 +114,10 @@ class HttpLink {
   void finish_losing();
   void leave(bool leaves_process);
   void become_idle();
+  Sent find_sent(ExchangeId number);
+  ExchangePtr take_sent(ExchangeId number);
+  ExchangePtr abort(ExchangeId number);
+  void abort_all_of(Kind kind);
   void abort_all();
   void give_up_late();
   void advance();
@@ -120,14 +125,14 @@ class HttpLink {
 
   // http_link_lines.cpp: the lines for the daemon
   void take_line(OwnedLine line, const Message& message);
-  HttpExchange new_exchange(HttpExchange::Kind kind) const;
-  HttpExchange as_exchange(const Message& message, OwnedLine line);
+  ExchangePtr new_exchange(Kind kind) const;
+  ExchangePtr as_exchange(const Message& message, OwnedLine line);
   void cancel(const Message& message, OwnedLine line);
   std::size_t request_count() const;
   bool holds() const;
   void send_what_may();
-  void send(HttpExchange&& exchange);
-  bool repeat(HttpExchange& exchange, Milliseconds at_least = {});
+  void send(ExchangePtr exchange);
+  bool repeat(ExchangePtr& exchange, Milliseconds at_least = {});
   std::string headers_for(const HttpExchange& exchange) const;
   void open_stream_once();
 
@@ -152,13 +157,13 @@ class HttpLink {
   void tell_exit();
   void leave_process();
   void lose_process();
-  void judge_later(HttpExchange exchange, std::string why);
+  void judge_later(ExchangePtr exchange, std::string why);
   void judge();
   void on_left();
 
   // http_link_responses.cpp: what comes over HTTP
   void on(const fact::HttpConnected& fact);
-  void on(const fact::HttpHead& fact);
+  void on(fact::HttpHead& fact);
   void on(const fact::HttpBytes& fact);
   void on(const fact::HttpEnded& fact);
   void on(const fact::HttpFailed& fact);
@@ -169,28 +174,28 @@ class HttpLink {
   void take_message(HttpExchange& exchange, const Message* message, OwnedLine line);
   void note_answer_elsewhere(const Message& message);
   std::optional<std::string> without_invalid_tools(const Message& message, Line line);
-  void on_response(HttpExchange exchange);
+  void on_response(ExchangePtr exchange);
   void on_body(HttpExchange& exchange);
-  void on_stream_response(HttpExchange exchange);
-  void on_stream_ended(HttpExchange exchange);
-  void on_unreachable(HttpExchange exchange, const fact::HttpFailed& fact);
-  void on_broken(HttpExchange exchange, std::string why);
-  void take_up_later(HttpExchange exchange, Milliseconds at_least = {});
+  void on_stream_response(ExchangePtr exchange);
+  void on_stream_ended(ExchangePtr exchange);
+  void on_unreachable(ExchangePtr exchange, const fact::HttpFailed& fact);
+  void on_broken(ExchangePtr exchange, std::string why);
+  void take_up_later(ExchangePtr exchange, Milliseconds at_least = {});
 
   // http_link_refusals.cpp: what was not carried out, or perhaps
   SessionLoss loss_in(const HttpExchange& exchange) const;
   std::string words_for(int status) const;
-  void on_refused_status(HttpExchange exchange);
-  void on_refused_resumption(HttpExchange exchange);
+  void on_refused_status(ExchangePtr exchange);
+  void on_refused_resumption(ExchangePtr exchange);
   void answer_refused(const HttpExchange& exchange, std::string_view said);
-  void redirect(HttpExchange exchange);
-  void refuse(HttpExchange exchange, std::string why, std::optional<Milliseconds> again_after,
+  void redirect(ExchangePtr exchange);
+  void refuse(ExchangePtr exchange, std::string why, std::optional<Milliseconds> again_after,
               bool is_unknown_session = false);
   void refuse_waiting(const std::string& why, Milliseconds again_after);
   void refuse_unsent(const std::string& why);
   void refuse_late(OwnedLine line);
   std::optional<fact::RequestRefused> untold_refusal() const;
-  void lose(HttpExchange exchange, std::string why);
+  void lose(ExchangePtr exchange, std::string why);
   void answer_error(const HttpExchange& exchange, std::string_view message,
                     ErrorCode code = ErrorCode::internal_error);
 
@@ -212,7 +217,7 @@ class HttpLink {
   /// What is to be done later.
   struct Later {
     Instant at{};
-    HttpExchange exchange;
+    ExchangePtr exchange;
   };
 
   const Options options_;
@@ -227,8 +232,7 @@ class HttpLink {
   const Message* message_ = nullptr;
   std::uint64_t readings_ = 0;
 
-  std::string session_id_;
-  std::string protocol_version_;
+  SessionHeaders session_;
   std::string target_;
   ToolHeaders tool_headers_;
   ListenerId listener_ = kNoListener;
@@ -245,7 +249,8 @@ class HttpLink {
   bool had_stream_ = false;
 
   std::uint64_t last_exchange_ = 0;
-  Exchanges exchanges_;
+  /// What was sent and has not ended, in that order.
+  std::vector<ExchangePtr> exchanges_;
   /// Answers, progress and pings have an outbox of their own. A request that has its turn
   /// later may be what an answer belongs to.
   Outbox outbox_;
@@ -268,7 +273,7 @@ class HttpLink {
   std::optional<fact::ChildExited> exit_;
   std::optional<Instant> connect_at_;
   /// Requests whose connection has ended. Perhaps the process has exited, which is seen soon.
-  std::vector<std::pair<HttpExchange, std::string>> unjudged_;
+  std::vector<std::pair<ExchangePtr, std::string>> unjudged_;
   std::optional<Instant> judge_at_;
   /// Nothing listens any more. By then the exit of the process should be seen, if that is why.
   std::optional<Instant> exit_by_;
@@ -279,8 +284,9 @@ class HttpLink {
   std::deque<HttpOrder> orders_;
   std::deque<Order> process_orders_;
   std::deque<order::Log> logs_;
-  std::deque<Told> facts_;
-  Told told_;
+  // In a list the fact that was polled last stays where it is.
+  std::list<Told> facts_;
+  std::list<Told> told_;
 };
 
 }  // namespace sitter

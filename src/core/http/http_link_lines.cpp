@@ -16,9 +16,6 @@ using Verb = order::HttpSend::Method;
 
 namespace {
 
-/// Enough for the headers of a request in a session, besides those of the options.
-constexpr std::size_t kUsualHeaderBytes = 256;
-
 HttpExchange::Asks asked_by(const Message& message) {
   using Asks = HttpExchange::Asks;
   switch (message.method) {
@@ -51,40 +48,40 @@ void HttpLink::take_line(OwnedLine line, const Message& message) {
   // belongs to a question of the server, as its answer does.
   const bool is_urgent =
       message.is_answer() || message.method == Method::progress || message.method == Method::ping;
-  HttpExchange exchange = as_exchange(message, std::move(line));
-  if (outbox_.size() + express_.size() + exchange.line.size() > limits::kHttpOutboxMax) {
-    answer_error(exchange, fmt::format("{} bytes already wait for their turn at the server, so "
-                                       "this was not accepted; try again later",
-                                       outbox_.size() + express_.size()));
+  ExchangePtr exchange = as_exchange(message, std::move(line));
+  if (outbox_.size() + express_.size() + exchange->line.size() > limits::kHttpOutboxMax) {
+    answer_error(*exchange, fmt::format("{} bytes already wait for their turn at the server, so "
+                                        "this was not accepted; try again later",
+                                        outbox_.size() + express_.size()));
     return;
   }
   (is_urgent ? express_ : outbox_).push_back(std::move(exchange));
 }
 
-HttpExchange HttpLink::new_exchange(Kind kind) const {
-  HttpExchange exchange;
-  exchange.kind = kind;
-  exchange.target = target_.empty() ? options_.url.target : target_;
+ExchangePtr HttpLink::new_exchange(Kind kind) const {
+  auto exchange = std::make_unique<HttpExchange>();
+  exchange->kind = kind;
+  exchange->target = target_.empty() ? options_.url.target : target_;
   return exchange;
 }
 
-HttpExchange HttpLink::as_exchange(const Message& message, OwnedLine line) {
-  HttpExchange exchange =
+ExchangePtr HttpLink::as_exchange(const Message& message, OwnedLine line) {
+  ExchangePtr exchange =
       new_exchange(message.kind == Message::Kind::request ? Kind::request : Kind::notification);
-  exchange.id = message.id;
-  exchange.asks = asked_by(message);
-  if (message.is_answer()) exchange.repeats_left = limits::kHttpAnswerRepeatsMax;
-  exchange.is_stateless = message.params.has_envelope();
-  if (exchange.is_stateless) {
+  exchange->id = message.id;
+  exchange->asks = asked_by(message);
+  if (message.is_answer()) exchange->repeats_left = limits::kHttpAnswerRepeatsMax;
+  exchange->is_stateless = message.params.has_envelope();
+  if (exchange->is_stateless) {
     envelope_ = envelope_of(message.params);
-    exchange.mirrored = mirrored_headers(message);
+    exchange->mirrored = mirrored_headers(message);
     if (message.method == Method::tools_call) {
       for (HttpHeader& header : tool_headers_.headers(message.params_raw)) {
-        exchange.mirrored.push_back(std::move(header));
+        exchange->mirrored.push_back(std::move(header));
       }
     }
   }
-  exchange.line = std::move(line);
+  exchange->line = std::move(line);
   return exchange;
 }
 
@@ -97,23 +94,22 @@ void HttpLink::cancel(const Message& message, OwnedLine line) {
   const auto is_meant = [&](const HttpExchange& exchange) {
     return exchange.kind == Kind::request && !exchange.has_answer && same_id(exchange.id, id);
   };
-  std::erase_if(later_, [&](const Later& later) { return is_meant(later.exchange); });
-  std::erase_if(unjudged_, [&](const auto& entry) { return is_meant(entry.first); });
-  for (auto it = exchanges_.begin(); it != exchanges_.end(); ++it) {
-    if (!is_meant(it->second)) continue;
-    if (!it->second.is_stateless) {
-      it->second.is_cancelled = true;
-      it->second.over_by = now_.steady + limits::kHttpUselessWait;
-      break;
-    }
-    orders_.push_back(order::HttpAbort{it->first});
-    exchanges_.erase(it);
+  std::erase_if(later_, [&](const Later& later) { return is_meant(*later.exchange); });
+  std::erase_if(unjudged_, [&](const auto& entry) { return is_meant(*entry.first); });
+  const auto meant = std::find_if(exchanges_.begin(), exchanges_.end(),
+                                  [&](const ExchangePtr& sent) { return is_meant(*sent); });
+  if (meant != exchanges_.end() && (*meant)->is_stateless) {
+    abort((*meant)->number);
     return;
   }
+  if (meant != exchanges_.end()) {
+    (*meant)->is_cancelled = true;
+    (*meant)->over_by = now_.steady + limits::kHttpUselessWait;
+  }
   // The session is that of an earlier revision, or the request has its answer already.
-  if (!session_id_.empty() || !protocol_version_.empty()) {
-    HttpExchange exchange = new_exchange(Kind::notification);
-    exchange.line = std::move(line);
+  if (!session_.lines().empty()) {
+    ExchangePtr exchange = new_exchange(Kind::notification);
+    exchange->line = std::move(line);
     express_.push_back(std::move(exchange));
   }
 }
@@ -125,9 +121,9 @@ std::size_t HttpLink::request_count() const {
            !exchange.is_cancelled;
   };
   const auto sent = std::count_if(exchanges_.begin(), exchanges_.end(),
-                                  [&](const auto& entry) { return counts(entry.second); });
+                                  [&](const ExchangePtr& sent) { return counts(*sent); });
   const auto resumed = std::count_if(later_.begin(), later_.end(),
-                                     [&](const Later& later) { return counts(later.exchange); });
+                                     [&](const Later& later) { return counts(*later.exchange); });
   return static_cast<std::size_t>(sent + resumed);
 }
 
@@ -138,9 +134,9 @@ bool HttpLink::holds() const {
            (exchange.kind == Kind::notification && !is_success(exchange.status));
   };
   return std::any_of(exchanges_.begin(), exchanges_.end(),
-                     [&](const auto& entry) { return is_held_for(entry.second); }) ||
+                     [&](const ExchangePtr& sent) { return is_held_for(*sent); }) ||
          std::any_of(later_.begin(), later_.end(),
-                     [&](const Later& later) { return is_held_for(later.exchange); });
+                     [&](const Later& later) { return is_held_for(*later.exchange); });
 }
 
 void HttpLink::send_what_may() {
@@ -161,9 +157,9 @@ void HttpLink::send_what_may() {
 }
 
 /// False if it is not to be sent again. The first time it goes at once, if nothing asks for a wait.
-bool HttpLink::repeat(HttpExchange& exchange, Milliseconds at_least) {
-  if (exchange.repeats_left == 0 || state_ != State::up) return false;
-  const int before = limits::kHttpAnswerRepeatsMax - exchange.repeats_left--;
+bool HttpLink::repeat(ExchangePtr& exchange, Milliseconds at_least) {
+  if (exchange->repeats_left == 0 || state_ != State::up) return false;
+  const int before = limits::kHttpAnswerRepeatsMax - exchange->repeats_left--;
   const Milliseconds wait = std::max(at_least, before * limits::kHttpStreamWaitMin);
   if (wait == Milliseconds::zero()) {
     express_.push_front(std::move(exchange));
@@ -173,31 +169,35 @@ bool HttpLink::repeat(HttpExchange& exchange, Milliseconds at_least) {
   return true;
 }
 
-void HttpLink::send(HttpExchange&& exchange) {
+void HttpLink::send(ExchangePtr exchange) {
   order::HttpSend order;
-  order.exchange = ExchangeId{++last_exchange_};
-  const bool is_get = exchange.kind == Kind::stream || exchange.is_resumed;
-  order.method = is_get ? Verb::get : exchange.kind == Kind::end ? Verb::del : Verb::post;
-  order.target = exchange.target;
-  order.headers = headers_for(exchange);
-  if (order.method == Verb::post) order.body = exchange.line.text();
+  order.exchange = exchange->number = ExchangeId{++last_exchange_};
+  const bool is_get = exchange->kind == Kind::stream || exchange->is_resumed;
+  order.method = is_get ? Verb::get : exchange->kind == Kind::end ? Verb::del : Verb::post;
+  order.target = exchange->target;
+  order.headers = headers_for(*exchange);
+  if (order.method == Verb::post) order.body = exchange->line.text();
   order.listener = listener_;
-  exchange.over_by.reset();
-  if (exchange.kind == Kind::notification) exchange.over_by = now_.steady + limits::kHttpTakenWait;
+  exchange->over_by.reset();
+  if (exchange->kind == Kind::notification)
+    exchange->over_by = now_.steady + limits::kHttpTakenWait;
   // What waits for the probe then goes on.
-  if (exchange.kind == Kind::probe) exchange.over_by = now_.steady + limits::kToolsListWait;
-  exchange.status = 0;
-  exchange.body.clear();
-  exchange.body_cut = 0;
-  exchange.events.reset();
-  exchange.has_event = false;
-  exchanges_.emplace(order.exchange, std::move(exchange));
+  if (exchange->kind == Kind::probe) exchange->over_by = now_.steady + limits::kToolsListWait;
+  exchange->status = 0;
+  exchange->body.clear();
+  exchange->body_cut = 0;
+  exchange->events.reset();
+  exchange->has_event = false;
+  exchanges_.push_back(std::move(exchange));
   orders_.push_back(std::move(order));
 }
 
 std::string HttpLink::headers_for(const HttpExchange& exchange) const {
+  constexpr std::string_view kOfPost =
+      "Content-Type: application/json\r\n"
+      "Accept: application/json, text/event-stream\r\n";
   std::string lines;
-  lines.reserve(kUsualHeaderBytes + constant_headers_.size());
+  lines.reserve(kOfPost.size() + session_.lines().size() + constant_headers_.size());
   const bool is_get = exchange.kind == Kind::stream || exchange.is_resumed;
   if (is_get) {
     append_header(lines, "Accept", "text/event-stream");
@@ -205,17 +205,9 @@ std::string HttpLink::headers_for(const HttpExchange& exchange) const {
       append_header(lines, "Last-Event-ID", exchange.last_event_id);
     }
   } else if (exchange.kind != Kind::end) {
-    lines.append(
-        "Content-Type: application/json\r\n"
-        "Accept: application/json, text/event-stream\r\n");
+    lines.append(kOfPost);
   }
-  const bool is_in_session = !exchange.is_opening() && !exchange.is_stateless;
-  if (is_in_session && !session_id_.empty()) {
-    append_header(lines, "Mcp-Session-Id", session_id_);
-  }
-  if (is_in_session && !protocol_version_.empty()) {
-    append_header(lines, "MCP-Protocol-Version", protocol_version_);
-  }
+  if (!exchange.is_opening() && !exchange.is_stateless) lines.append(session_.lines());
   for (const HttpHeader& header : exchange.mirrored) {
     append_header(lines, header.name, header.value);
   }
@@ -225,7 +217,7 @@ std::string HttpLink::headers_for(const HttpExchange& exchange) const {
 /// Opens the stream on which the daemon speaks without being asked. The client's first notification
 /// says that the session is open.
 void HttpLink::open_stream_once() {
-  if (state_ != State::up || protocol_version_.empty() || has_asked_stream_) return;
+  if (state_ != State::up || session_.version().empty() || has_asked_stream_) return;
   has_asked_stream_ = true;
   send(new_exchange(Kind::stream));
 }

@@ -36,7 +36,7 @@ std::string HttpLink::envelope_of(const Message::Params& params) {
 /// not show that everywhere, and not if both processes listen at one socket. The tools that the
 /// daemon lists then show whether it is another program.
 void HttpLink::on(const fact::HttpIdleClosed&) {
-  if (state_ != State::up || !session_id_.empty() || now_.steady < next_probe_) return;
+  if (state_ != State::up || !session_.id().empty() || now_.steady < next_probe_) return;
   next_probe_ = now_.steady + limits::kHttpProbeInterval;
   doubt_ = Doubt::daemon;
 }
@@ -53,8 +53,8 @@ void HttpLink::probe() {
   OwnedLine line(request_line(kProbeId, method_name(Method::tools_list), params));
   const Message* const message = read(line);
   if (message == nullptr) return;
-  HttpExchange exchange = as_exchange(*message, OwnedLine(line.text()));
-  exchange.kind = Kind::probe;
+  ExchangePtr exchange = as_exchange(*message, OwnedLine(line.text()));
+  exchange->kind = Kind::probe;
   send(std::move(exchange));
 }
 
@@ -75,7 +75,7 @@ void HttpLink::refresh_headers(HttpExchange& exchange) {
   const OwnedLine line(exchange.line.text());
   const Message* const message = read(line);
   if (message == nullptr) return;
-  exchange.mirrored = as_exchange(*message, OwnedLine()).mirrored;
+  exchange.mirrored = as_exchange(*message, OwnedLine())->mirrored;
 }
 
 }  // namespace sitter

@@ -17,11 +17,11 @@ bool has_succeeded(const fact::ChildExited& exit) {
 
 void HttpLink::connect() {
   connect_at_.reset();
-  HttpExchange exchange;
-  exchange.kind = Kind::connect;
-  const ExchangeId id{++last_exchange_};
-  exchanges_.emplace(id, std::move(exchange));
-  orders_.push_back(order::HttpConnect{id});
+  auto exchange = std::make_unique<HttpExchange>();
+  exchange->kind = Kind::connect;
+  exchange->number = ExchangeId{++last_exchange_};
+  orders_.push_back(order::HttpConnect{exchange->number});
+  exchanges_.push_back(std::move(exchange));
 }
 
 void HttpLink::begin_launching() {
@@ -117,11 +117,7 @@ void HttpLink::handle(const fact::ChildExited& fact, Now now) {
 
 /// The process has exited, and perhaps another one listens. What was found out before says nothing.
 void HttpLink::connect_anew() {
-  std::erase_if(exchanges_, [this](const auto& entry) {
-    if (entry.second.kind != Kind::connect) return false;
-    orders_.push_back(order::HttpAbort{entry.first});
-    return true;
-  });
+  abort_all_of(Kind::connect);
   connect();
 }
 
@@ -181,7 +177,7 @@ void HttpLink::on_left() {
 
 /// The answer of a request is lost. If the process of the daemon has exited, its end says more. An
 /// exit may be known already while it is found out whether another process listens.
-void HttpLink::judge_later(HttpExchange exchange, std::string why) {
+void HttpLink::judge_later(ExchangePtr exchange, std::string why) {
   if (state_ == State::dying) return;
   const bool may_have_exited = has_process() || exit_;
   if (!may_have_exited || state_ != State::up) {

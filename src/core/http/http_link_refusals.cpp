@@ -39,8 +39,8 @@ bool is_away(int status, const HttpExchange& exchange) {
 
 SessionLoss HttpLink::loss_in(const HttpExchange& exchange) const {
   const SessionLoss loss =
-      session_loss({exchange.status, !session_id_.empty() && !exchange.is_opening(), exchange.body,
-                    header_value(exchange.headers, "www-authenticate")});
+      session_loss({exchange.status, !session_.id().empty() && !exchange.is_opening(),
+                    exchange.body, header_value(exchange.headers, "www-authenticate")});
   const bool is_possible = loss == SessionLoss::already_open
                                ? exchange.is_opening()
                                : !exchange.is_opening() && !exchange.is_stateless;
@@ -52,45 +52,45 @@ std::string HttpLink::words_for(int status) const {
 }
 
 /// A status that says that the daemon did not carry out what it was sent.
-void HttpLink::on_refused_status(HttpExchange exchange) {
-  const int status = exchange.status;
+void HttpLink::on_refused_status(ExchangePtr exchange) {
+  const int status = exchange->status;
   const std::string said = words_for(status);
-  const SessionLoss loss = loss_in(exchange);
-  const Milliseconds asked = retry_after(header_value(exchange.headers, "retry-after"), now_.wall)
+  const SessionLoss loss = loss_in(*exchange);
+  const Milliseconds asked = retry_after(header_value(exchange->headers, "retry-after"), now_.wall)
                                  .value_or(Milliseconds{});
   if (loss == SessionLoss::gone) {
     begin_losing(Of::session, fmt::format("it answers {}", status_line(status)));
     refuse(std::move(exchange), said, {}, true);
-  } else if (exchange.kind == Kind::notification && status == 503 && state_ == State::up) {
+  } else if (exchange->kind == Kind::notification && status == 503 && state_ == State::up) {
     // It was not taken, so it still comes before what follows it.
     const Milliseconds wait = next_wait(asked);
     refuse_waiting(said, wait);
     later_.push_back({now_.steady + wait, std::move(exchange)});
-  } else if (exchange.kind == Kind::notification) {
+  } else if (exchange->kind == Kind::notification) {
     const bool may_pass = status == 429 || status >= 500;
     if (may_pass && repeat(exchange, std::max(asked, limits::kHttpRetryMin))) return;
     log(Level::warn,
-        fmt::format("{} to a notification or an answer: {}", said, body_words(exchange.body, {})));
+        fmt::format("{} to a notification or an answer: {}", said, body_words(exchange->body, {})));
   } else if (loss == SessionLoss::already_open) {
-    answer_error(exchange,
+    answer_error(*exchange,
                  "the server serves one session only and has one already; restart the server");
-  } else if (is_away(status, exchange)) {
+  } else if (is_away(status, *exchange)) {
     refuse(std::move(exchange), said, next_wait(asked));
   } else if (status == 502 || status == 504) {
     lose(std::move(exchange), said);
-  } else if (asks_for_other_headers(exchange)) {
+  } else if (asks_for_other_headers(*exchange)) {
     // The parameters that are repeated in headers may have changed since the tools were listed.
-    exchange.has_new_headers = true;
+    exchange->has_new_headers = true;
     outbox_.push_front(std::move(exchange));
     doubt_ = Doubt::headers;
   } else {
-    answer_refused(exchange, said);
+    answer_refused(*exchange, said);
   }
 }
 
 /// The daemon does not give the rest of an answer, at least not now.
-void HttpLink::on_refused_resumption(HttpExchange exchange) {
-  const int status = exchange.status;
+void HttpLink::on_refused_resumption(ExchangePtr exchange) {
+  const int status = exchange->status;
   const std::string why =
       is_success(status)
           ? "the rest of its answer did not come"
@@ -101,7 +101,7 @@ void HttpLink::on_refused_resumption(HttpExchange exchange) {
     return;
   }
   // What is sent again must go to the next session.
-  if (loss_in(exchange) == SessionLoss::gone) {
+  if (loss_in(*exchange) == SessionLoss::gone) {
     begin_losing(Of::session, fmt::format("it answers {}", status_line(status)));
   }
   lose(std::move(exchange), why);
@@ -130,33 +130,33 @@ void HttpLink::answer_refused(const HttpExchange& exchange, std::string_view sai
 
 /// Follows a redirect that keeps the method and the body (RFC 9110, 15.4.8). Headers, which may be
 /// secret, never go to another server.
-void HttpLink::redirect(HttpExchange exchange) {
-  const std::string said = words_for(exchange.status);
-  const std::string_view location = header_value(exchange.headers, "location");
+void HttpLink::redirect(ExchangePtr exchange) {
+  const std::string said = words_for(exchange->status);
+  const std::string_view location = header_value(exchange->headers, "location");
   const auto give_up = [&](const std::string& why) {
-    if (exchange.kind == Kind::end) {
+    if (exchange->kind == Kind::end) {
       on_left();
     } else {
-      answer_error(exchange, why);
-      if (exchange.kind == Kind::notification) open_stream_once();
+      answer_error(*exchange, why);
+      if (exchange->kind == Kind::notification) open_stream_once();
     }
   };
   Url from = options_.url;
-  from.target = exchange.target;
+  from.target = exchange->target;
   const auto to = resolve_location(from, location);
   // What stands behind the path, or before the host, may be secret.
   const std::string shown =
       to ? brief(to->shown(), limits::kAbsenceWhyMax) : std::string("that cannot be read");
   if (state_ == State::losing) {
     // What is sent again must go to the next child.
-    if (exchange.is_resumed) {
+    if (exchange->is_resumed) {
       lose(std::move(exchange), said);
     } else {
       refuse(std::move(exchange), said, {});
     }
-  } else if (exchange.redirects >= limits::kHttpRedirectsMax) {
+  } else if (exchange->redirects >= limits::kHttpRedirectsMax) {
     give_up(fmt::format("{} for the {}th time in a row, the last Location: {}", said,
-                        exchange.redirects + 1, shown));
+                        exchange->redirects + 1, shown));
   } else if (location.empty()) {
     give_up(said + " without a Location");
   } else if (!to || to->origin() != options_.url.origin()) {
@@ -165,28 +165,29 @@ void HttpLink::redirect(HttpExchange exchange) {
                     "is the right one",
                     said, shown));
   } else {
-    if (exchange.status == 308) target_ = to->target;
-    exchange.target = to->target;
-    ++exchange.redirects;
+    if (exchange->status == 308) target_ = to->target;
+    exchange->target = to->target;
+    ++exchange->redirects;
     send(std::move(exchange));
   }
 }
 
 /// The request was not carried out. With `again_after` the daemon is only away for a while, and
 /// what waits behind the request would be refused as well.
-void HttpLink::refuse(HttpExchange exchange, std::string why,
+void HttpLink::refuse(ExchangePtr exchange, std::string why,
                       std::optional<Milliseconds> again_after, bool is_unknown_session) {
-  if (exchange.kind != Kind::request) return;
+  if (exchange->kind != Kind::request) return;
   why = secrets_.masked(std::move(why));
   facts_.push_back({fact::RequestRefused{gen_, {}, why, again_after, is_unknown_session},
-                    std::move(exchange.line)});
+                    std::move(exchange->line)});
   if (again_after) refuse_waiting(why, *again_after);
 }
 
 void HttpLink::refuse_waiting(const std::string& why, Milliseconds again_after) {
-  for (HttpExchange& waiting : outbox_.take_all()) {
-    if (waiting.kind == Kind::request) {
-      facts_.push_back({fact::RequestRefused{gen_, {}, why, again_after}, std::move(waiting.line)});
+  for (ExchangePtr& waiting : outbox_.take_all()) {
+    if (waiting->kind == Kind::request) {
+      facts_.push_back(
+          {fact::RequestRefused{gen_, {}, why, again_after}, std::move(waiting->line)});
     } else {
       outbox_.push_back(std::move(waiting));
     }
@@ -196,7 +197,7 @@ void HttpLink::refuse_waiting(const std::string& why, Milliseconds again_after) 
 /// Nothing that was not sent had an effect. Notifications are dropped with their session.
 void HttpLink::refuse_unsent(const std::string& why) {
   for (Outbox* const box : {&express_, &outbox_}) {
-    for (HttpExchange& waiting : box->take_all()) refuse(std::move(waiting), why, {});
+    for (ExchangePtr& waiting : box->take_all()) refuse(std::move(waiting), why, {});
   }
 }
 
@@ -225,15 +226,15 @@ std::optional<fact::RequestRefused> HttpLink::untold_refusal() const {
 }
 
 /// The request may have been carried out.
-void HttpLink::lose(HttpExchange exchange, std::string why) {
-  if (exchange.has_no_effect()) {
+void HttpLink::lose(ExchangePtr exchange, std::string why) {
+  if (exchange->has_no_effect()) {
     refuse(std::move(exchange), std::move(why), next_wait());
     return;
   }
   // Otherwise the end of the child, which follows, says so. What is sent again goes to the next.
   if (state_ == State::losing) return;
   facts_.push_back(
-      {fact::RequestLost{gen_, {}, secrets_.masked(std::move(why))}, std::move(exchange.line)});
+      {fact::RequestLost{gen_, {}, secrets_.masked(std::move(why))}, std::move(exchange->line)});
 }
 
 /// Answers a request with an error of our own; a lost notification is only logged.

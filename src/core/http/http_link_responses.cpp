@@ -38,24 +38,18 @@ bool is_answer_to(const Message& message, const HttpExchange& exchange) {
 }  // namespace
 
 void HttpLink::on(const fact::HttpConnected& fact) {
-  if (exchanges_.erase(fact.exchange) > 0) on_connected(fact.listener);
+  if (take_sent(fact.exchange)) on_connected(fact.listener);
 }
 
-void HttpLink::on(const fact::HttpHead& fact) {
-  const auto it = exchanges_.find(fact.exchange);
-  if (it == exchanges_.end()) return;
-  HttpExchange& exchange = it->second;
+void HttpLink::on(fact::HttpHead& fact) {
+  const Sent found = find_sent(fact.exchange);
+  if (found == exchanges_.end()) return;
+  HttpExchange& exchange = **found;
   is_heard_ = true;
   exchange.status = fact.status;
-  exchange.headers.clear();
-  for (const HttpHeader& header : fact.headers) {
-    // Of a success, only the type of the body is looked at later.
-    if (!is_success(fact.status) || header.name == "content-type") {
-      exchange.headers.push_back(header);
-    }
-  }
+  exchange.headers = std::move(fact.headers);
   if (fact.status != 307 && fact.status != 308) exchange.redirects = 0;
-  const std::string_view type = header_value(fact.headers, "content-type");
+  const std::string_view type = header_value(exchange.headers, "content-type");
   if (fact.status == 200 && is_event_stream_type(type))
     exchange.events = std::make_unique<SseParser>();
   if (exchange.kind == Kind::stream && exchange.events) had_stream_ = true;
@@ -64,15 +58,15 @@ void HttpLink::on(const fact::HttpHead& fact) {
     exchange.over_by = now_.steady + limits::kHttpUselessWait;
   }
   if (exchange.is_opening() && is_success(fact.status)) {
-    begin_session(std::string(header_value(fact.headers, "mcp-session-id")));
+    begin_session(std::string(header_value(exchange.headers, "mcp-session-id")));
   }
   if (exchange.kind == Kind::notification && is_success(fact.status)) open_stream_once();
 }
 
 void HttpLink::on(const fact::HttpBytes& fact) {
-  const auto it = exchanges_.find(fact.exchange);
-  if (it == exchanges_.end()) return;
-  HttpExchange& exchange = it->second;
+  const Sent found = find_sent(fact.exchange);
+  if (found == exchanges_.end()) return;
+  HttpExchange& exchange = **found;
   if (exchange.events) {
     exchange.events->feed(fact.bytes);
     take_events(fact.exchange);
@@ -89,17 +83,13 @@ void HttpLink::on(const fact::HttpBytes& fact) {
 }
 
 /// What the response has brought is enough, or all that may come.
-void HttpLink::end_early(ExchangeId id) {
-  auto node = exchanges_.extract(id);
-  orders_.push_back(order::HttpAbort{id});
-  on_response(std::move(node.mapped()));
-}
+void HttpLink::end_early(ExchangeId id) { on_response(abort(id)); }
 
 void HttpLink::take_events(ExchangeId id) {
   while (true) {
-    const auto it = exchanges_.find(id);
-    if (it == exchanges_.end()) return;
-    HttpExchange& exchange = it->second;
+    const Sent found = find_sent(id);
+    if (found == exchanges_.end()) return;
+    HttpExchange& exchange = **found;
     auto event = exchange.events->next();
     // What an earlier part of the stream has said still holds.
     const std::string& event_id = exchange.events->last_event_id();
@@ -128,12 +118,10 @@ void HttpLink::take_events(ExchangeId id) {
 
 /// A response that stays open after its answer costs a connection until it is given up.
 void HttpLink::close_oldest_answered() {
-  const auto is_answered = [](const auto& entry) { return entry.second.has_answer; };
+  const auto is_answered = [](const ExchangePtr& sent) { return sent->has_answer; };
   const auto count = std::count_if(exchanges_.begin(), exchanges_.end(), is_answered);
   if (static_cast<std::size_t>(count) <= limits::kHttpAnsweredMax) return;
-  const auto oldest = std::find_if(exchanges_.begin(), exchanges_.end(), is_answered);
-  orders_.push_back(order::HttpAbort{oldest->first});
-  exchanges_.erase(oldest);
+  abort((*std::find_if(exchanges_.begin(), exchanges_.end(), is_answered))->number);
 }
 
 void HttpLink::take_text(HttpExchange& exchange, std::string text) {
@@ -164,7 +152,7 @@ void HttpLink::take_message(HttpExchange& exchange, const Message* message, Owne
   if (exchange.is_opening() && message->kind == Message::Kind::result) {
     // It is repeated in a header.
     const std::string version = string_value(member(message->result, "protocolVersion"));
-    if (is_plain_value(version)) protocol_version_ = version;
+    if (is_plain_value(version)) session_.set_version(version);
   }
   if (exchange.asks == Asks::first_tools) note_tools(message->result);
   const bool lists_tools = exchange.asks == Asks::first_tools || exchange.asks == Asks::more_tools;
@@ -184,9 +172,9 @@ void HttpLink::note_answer_elsewhere(const Message& message) {
     exchange.has_answer = true;
     exchange.over_by = now_.steady + limits::kHttpUselessWait;
   };
-  for (auto& [id, exchange] : exchanges_) note(exchange);
+  for (const ExchangePtr& sent : exchanges_) note(*sent);
   std::erase_if(later_, [&](const Later& later) {
-    return later.exchange.kind == Kind::request && is_answer_to(message, later.exchange);
+    return later.exchange->kind == Kind::request && is_answer_to(message, *later.exchange);
   });
 }
 
@@ -203,21 +191,19 @@ std::optional<std::string> HttpLink::without_invalid_tools(const Message& messag
 }
 
 void HttpLink::on(const fact::HttpEnded& fact) {
-  auto node = exchanges_.extract(fact.exchange);
-  if (node.empty()) return;
-  on_response(std::move(node.mapped()));
+  if (ExchangePtr exchange = take_sent(fact.exchange)) on_response(std::move(exchange));
 }
 
-void HttpLink::on_response(HttpExchange exchange) {
-  if (exchange.status == 307 || exchange.status == 308) {
+void HttpLink::on_response(ExchangePtr exchange) {
+  if (exchange->status == 307 || exchange->status == 308) {
     redirect(std::move(exchange));
     return;
   }
-  switch (exchange.kind) {
+  switch (exchange->kind) {
     case Kind::connect:
       break;
     case Kind::probe:
-      on_probed(exchange);
+      on_probed(*exchange);
       break;
     case Kind::end:
       on_left();
@@ -226,18 +212,18 @@ void HttpLink::on_response(HttpExchange exchange) {
       on_stream_response(std::move(exchange));
       break;
     case Kind::request:
-      if (exchange.events) {
-        if (!exchange.has_answer) on_broken(std::move(exchange), "its answer did not come");
-      } else if (exchange.is_resumed) {
+      if (exchange->events) {
+        if (!exchange->has_answer) on_broken(std::move(exchange), "its answer did not come");
+      } else if (exchange->is_resumed) {
         on_refused_resumption(std::move(exchange));
-      } else if (is_success(exchange.status)) {
-        on_body(exchange);
+      } else if (is_success(exchange->status)) {
+        on_body(*exchange);
       } else {
         on_refused_status(std::move(exchange));
       }
       break;
     case Kind::notification:
-      if (!is_success(exchange.status)) on_refused_status(std::move(exchange));
+      if (!is_success(exchange->status)) on_refused_status(std::move(exchange));
       open_stream_once();
       break;
   }
@@ -270,22 +256,21 @@ void HttpLink::on_body(HttpExchange& exchange) {
 }
 
 void HttpLink::on(const fact::HttpFailed& fact) {
-  auto node = exchanges_.extract(fact.exchange);
-  if (node.empty()) return;
-  HttpExchange exchange = std::move(node.mapped());
-  if (exchange.kind == Kind::end) {
+  ExchangePtr exchange = take_sent(fact.exchange);
+  if (!exchange) return;
+  if (exchange->kind == Kind::end) {
     on_left();
-  } else if (exchange.kind == Kind::connect) {
+  } else if (exchange->kind == Kind::connect) {
     on_not_connected(fact.reason);
   } else if (fact.kind != fact::HttpFailed::Kind::broken) {
     on_unreachable(std::move(exchange), fact);
-  } else if (exchange.status != 0 && !is_success(exchange.status)) {
+  } else if (exchange->status != 0 && !is_success(exchange->status)) {
     on_response(std::move(exchange));
-  } else if (exchange.kind == Kind::stream) {
+  } else if (exchange->kind == Kind::stream) {
     on_stream_ended(std::move(exchange));
-  } else if (exchange.kind == Kind::request) {
-    if (!exchange.has_answer) on_broken(std::move(exchange), fact.reason);
-  } else if (exchange.kind == Kind::notification) {
+  } else if (exchange->kind == Kind::request) {
+    if (!exchange->has_answer) on_broken(std::move(exchange), fact.reason);
+  } else if (exchange->kind == Kind::notification) {
     if (repeat(exchange)) return;
     log(Level::warn, fmt::format("a notification or an answer may be lost: {}", fact.reason));
     open_stream_once();
@@ -293,20 +278,20 @@ void HttpLink::on(const fact::HttpFailed& fact) {
 }
 
 /// Nothing of the exchange was sent.
-void HttpLink::on_unreachable(HttpExchange exchange, const fact::HttpFailed& fact) {
+void HttpLink::on_unreachable(ExchangePtr exchange, const fact::HttpFailed& fact) {
   // If the daemon can be started here, a child that is lost before its first answer makes way for
   // the next one, which starts it.
   const bool may_start = options_.may_start && !has_process();
   const bool may_come =
-      exchange.kind == Kind::request && !is_heard_ && !may_start && state_ == State::up;
+      exchange->kind == Kind::request && !is_heard_ && !may_start && state_ == State::up;
   if (may_come && fact.kind == fact::HttpFailed::Kind::not_connected) {
     refuse(std::move(exchange), fact.reason, next_wait());
     return;
   }
   const bool is_restarted = fact.kind == fact::HttpFailed::Kind::other_listener;
   begin_losing(Of::connection, is_restarted ? "another process listens now" : fact.reason);
-  if (exchange.kind != Kind::request) return;
-  if (exchange.is_resumed) {
+  if (exchange->kind != Kind::request) return;
+  if (exchange->is_resumed) {
     lose(std::move(exchange), fact.reason);
   } else {
     refuse(std::move(exchange), fact.reason, {});
@@ -314,47 +299,47 @@ void HttpLink::on_unreachable(HttpExchange exchange, const fact::HttpFailed& fac
 }
 
 /// The response ended before its answer. The daemon may still have the rest of it.
-void HttpLink::on_broken(HttpExchange exchange, std::string why) {
-  if (exchange.is_cancelled) return;
-  const bool is_empty = exchange.is_resumed && !exchange.has_event;
-  exchange.empty_resumes = is_empty ? exchange.empty_resumes + 1 : 0;
-  if (state_ == State::up && exchange.is_listen()) {
+void HttpLink::on_broken(ExchangePtr exchange, std::string why) {
+  if (exchange->is_cancelled) return;
+  const bool is_empty = exchange->is_resumed && !exchange->has_event;
+  exchange->empty_resumes = is_empty ? exchange->empty_resumes + 1 : 0;
+  if (state_ == State::up && exchange->is_listen()) {
     take_up_later(std::move(exchange));
     return;
   }
-  const bool may_resume = state_ == State::up && !exchange.is_stateless &&
-                          !exchange.last_event_id.empty() &&
-                          exchange.empty_resumes < limits::kHttpEmptyResumesMax;
+  const bool may_resume = state_ == State::up && !exchange->is_stateless &&
+                          !exchange->last_event_id.empty() &&
+                          exchange->empty_resumes < limits::kHttpEmptyResumesMax;
   if (!may_resume) {
     judge_later(std::move(exchange), std::move(why));
     return;
   }
-  exchange.is_resumed = true;
+  exchange->is_resumed = true;
   take_up_later(std::move(exchange));
 }
 
 /// Asks for the stream again after the time that the daemon has asked for. Otherwise the time
 /// doubles as long as nothing comes.
-void HttpLink::take_up_later(HttpExchange exchange, Milliseconds at_least) {
-  if (exchange.has_event) exchange.resume_wait = {};
+void HttpLink::take_up_later(ExchangePtr exchange, Milliseconds at_least) {
+  if (exchange->has_event) exchange->resume_wait = {};
   const Milliseconds wait =
-      exchange.retry ? std::max(*exchange.retry, limits::kHttpRetryMin) : next_wait_of(exchange);
-  exchange.resume_wait = std::max(wait, at_least);
-  later_.push_back({now_.steady + exchange.resume_wait, std::move(exchange)});
+      exchange->retry ? std::max(*exchange->retry, limits::kHttpRetryMin) : next_wait_of(*exchange);
+  exchange->resume_wait = std::max(wait, at_least);
+  later_.push_back({now_.steady + exchange->resume_wait, std::move(exchange)});
 }
 
-void HttpLink::on_stream_response(HttpExchange exchange) {
-  if (exchange.events) {
+void HttpLink::on_stream_response(ExchangePtr exchange) {
+  if (exchange->events) {
     on_stream_ended(std::move(exchange));
     return;
   }
-  const int status = exchange.status;
+  const int status = exchange->status;
   const bool is_busy = status == 409 || status == 429 || status >= 500;
-  if (had_stream_ && loss_in(exchange) == SessionLoss::gone) {
+  if (had_stream_ && loss_in(*exchange) == SessionLoss::gone) {
     begin_losing(Of::session, fmt::format("it answers {}", status_line(status)));
   } else if (status != 405 && status != 501 && (had_stream_ || is_busy)) {
-    const auto asked = retry_after(header_value(exchange.headers, "retry-after"), now_.wall);
-    const Milliseconds wait = is_busy ? next_wait_of(exchange) : limits::kHttpStreamWaitMax;
+    const auto asked = retry_after(header_value(exchange->headers, "retry-after"), now_.wall);
+    const Milliseconds wait = is_busy ? next_wait_of(*exchange) : limits::kHttpStreamWaitMax;
     take_up_later(std::move(exchange), std::max(asked.value_or(Milliseconds{}), wait));
   } else if (status != 405 && status != 404) {
     log(Level::info, fmt::format("the server gives no stream: {}", status_line(status)));
@@ -362,7 +347,7 @@ void HttpLink::on_stream_response(HttpExchange exchange) {
 }
 
 /// The stream of a session has ended. It is opened again, and goes on where it was.
-void HttpLink::on_stream_ended(HttpExchange exchange) {
+void HttpLink::on_stream_ended(ExchangePtr exchange) {
   if (state_ == State::up) take_up_later(std::move(exchange));
 }
 

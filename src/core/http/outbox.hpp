@@ -14,33 +14,34 @@ namespace sitter {
 /// Lines that have not been sent to the daemon yet, in the order of the client.
 class Outbox {
  public:
-  void push_back(HttpExchange&& exchange) {
-    size_ += size_of(exchange);
+  void push_back(ExchangePtr exchange) {
+    size_ += size_of(*exchange);
     exchanges_.push_back(std::move(exchange));
   }
-  void push_front(HttpExchange&& exchange) {
-    size_ += size_of(exchange);
+  void push_front(ExchangePtr exchange) {
+    size_ += size_of(*exchange);
     exchanges_.push_front(std::move(exchange));
   }
   /// The outbox must not be empty.
-  HttpExchange& front() { return exchanges_.front(); }
-  HttpExchange pop_front() {
-    HttpExchange first = std::move(exchanges_.front());
+  HttpExchange& front() { return *exchanges_.front(); }
+  ExchangePtr pop_front() {
+    ExchangePtr first = std::move(exchanges_.front());
     exchanges_.pop_front();
-    size_ -= size_of(first);
+    size_ -= size_of(*first);
     return first;
   }
   /// Removes the request with this raw id. Returns false if there is none.
   bool erase(std::string_view raw_id) {
     for (auto it = exchanges_.begin(); it != exchanges_.end(); ++it) {
-      if (it->kind != HttpExchange::Kind::request || !same_id(it->id, raw_id)) continue;
-      size_ -= size_of(*it);
+      const HttpExchange& exchange = **it;
+      if (exchange.kind != HttpExchange::Kind::request || !same_id(exchange.id, raw_id)) continue;
+      size_ -= size_of(exchange);
       exchanges_.erase(it);
       return true;
     }
     return false;
   }
-  std::deque<HttpExchange> take_all() {
+  std::deque<ExchangePtr> take_all() {
     size_ = 0;
     return std::exchange(exchanges_, {});
   }
@@ -54,7 +55,7 @@ class Outbox {
     return sizeof(HttpExchange) + exchange.line.size();
   }
 
-  std::deque<HttpExchange> exchanges_;
+  std::deque<ExchangePtr> exchanges_;
   std::size_t size_ = 0;
 };
 

@@ -19,8 +19,7 @@ bool can_read(std::size_t size, HasRoom has_room) {
          has_room(limits::kRoomPerByte * size + limits::kRoomBeside);
 }
 
-bool append_within(std::string& text, std::string_view piece, std::size_t max,
-                          HasRoom has_room) {
+bool append_within(std::string& text, std::string_view piece, std::size_t max, HasRoom has_room) {
   const std::size_t size = text.size() + piece.size();
   if (size > max) return false;
   if (size + limits::kLinePadding > text.capacity()) {

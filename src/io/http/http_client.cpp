@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -73,12 +74,14 @@ std::string_view word(order::HttpSend::Method method) {
   return "DELETE";
 }
 
-void append_head(std::string& text, const order::HttpSend& order, const std::string& authority) {
-  text.append(word(order.method)).append(" ").append(order.target).append(" HTTP/1.1\r\n");
-  text.append("Host: ").append(authority).append("\r\n");
-  text.append(order.headers);
+void append(std::string& text, std::initializer_list<std::string_view> parts) {
+  for (const std::string_view part : parts) text.append(part);
+}
+
+void append_head(std::string& text, const order::HttpSend& order, std::string_view host_line) {
+  append(text, {word(order.method), " ", order.target, " HTTP/1.1\r\n", host_line, order.headers});
   if (order.method == order::HttpSend::Method::post || !order.body.empty()) {
-    text.append("Content-Length: ").append(std::to_string(order.body.size())).append("\r\n");
+    append(text, {"Content-Length: ", std::to_string(order.body.size()), "\r\n"});
   }
   text.append("\r\n");
 }
@@ -109,7 +112,7 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
   State(EventLoop& of, Options chosen, Events told)
       : loop(of),
         options(std::move(chosen)),
-        authority(options.url.authority()),
+        host_line(fmt::format("Host: {}\r\n", options.url.authority())),
         name(name_of(options.url)),
         events(std::move(told)) {}
 
@@ -119,7 +122,7 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
 
   void carry_out(const order::HttpSend& order) {
     text.clear();
-    append_head(text, order, authority);
+    append_head(text, order, host_line);
     const bool is_large = order.body.size() >= kLarge;
     if (!is_large) text.append(order.body);
     if (Connection* const kept = take_idle(order.listener)) {
@@ -300,22 +303,22 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
     tell(fact::HttpFailed{connection.exchange, kind, std::move(reason)});
   }
 
-  void tell(const HttpFact& fact) {
+  void tell(HttpFact&& fact) {
     if (is_over) return;
     has_told = true;
-    events.on_fact(fact);
+    events.on_fact(std::move(fact));
   }
 
   void tell_soon(HttpFact fact) {
-    loop.post([self = shared_from_this(), fact = std::move(fact)] {
-      self->tell(fact);
+    loop.post([self = shared_from_this(), fact = std::move(fact)]() mutable {
+      self->tell(std::move(fact));
       self->end_event();
     });
   }
 
   EventLoop& loop;
   Options options;
-  std::string authority;
+  std::string host_line;
   std::string name;  // of the daemon, in reasons
   Events events;
   std::string text;  // of a request; kept for its memory

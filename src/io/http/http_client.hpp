@@ -31,7 +31,7 @@ class HttpClient {
 
   struct Events {
     /// The facts come from the loop, never from within `carry_out`.
-    std::function<void(const HttpFact&)> on_fact;
+    std::function<void(HttpFact&&)> on_fact;
     /// One event of the loop has led to these facts, and to no more.
     std::function<void()> on_told;
   };
