@@ -405,6 +405,17 @@ TEST_F(LinkOrderTest, AnAnswerOfTheClientWhoseConnectionBreaksIsSentAgain) {
   answers(*exchange_of(1), result(1));
 }
 
+TEST_F(LinkOrderTest, AnAnswerThatWasTakenIsNotSentAgain) {
+  open_session();
+  client_answers_a_question();
+  const Exchange exchange = last();
+  done();
+  head(exchange, 202);
+  breaks(exchange);
+  EXPECT_THAT(done(), IsEmpty());
+  EXPECT_THAT(logs(), Not(Contains(HasSubstr("may be lost"))));
+}
+
 TEST_F(LinkOrderTest, ANotificationIsTakenWhenTheHeadSaysSo) {
   open_session();
   client(notification("notifications/roots/list_changed"));

@@ -271,7 +271,7 @@ void HttpLink::on(const fact::HttpFailed& fact) {
   } else if (exchange->kind == Kind::request) {
     if (!exchange->has_answer) on_broken(std::move(exchange), fact.reason);
   } else if (exchange->kind == Kind::notification) {
-    if (repeat(exchange)) return;
+    if (is_success(exchange->status) || repeat(exchange)) return;
     log(Level::warn, fmt::format("a notification or an answer may be lost: {}", fact.reason));
     open_stream_once();
   }
