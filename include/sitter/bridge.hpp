@@ -18,7 +18,7 @@ class Conductor;
 /// never feed another fact before all orders are carried out:
 ///
 ///     bridge.handle(fact, now);
-///     while (auto order = bridge.poll_order()) carry_out(*order);
+///     while (Order* order = bridge.poll_order()) carry_out(*order);
 ///     wait until bridge.next_timeout(), then bridge.handle_timeout(now)
 class Bridge {
  public:
@@ -28,7 +28,8 @@ class Bridge {
   void handle(const Fact& fact, Now now);
   /// Harmless when nothing is due.
   void handle_timeout(Now now);
-  std::optional<Order> poll_order();
+  /// The next order, or null. It is valid until the next call.
+  Order* poll_order();
   std::optional<Instant> next_timeout() const;
 
   /// Whether lines of the client should be read now. False while a child's input queue is full, and

@@ -44,13 +44,15 @@ void Daemon::note(const HttpFact& fact) {
 }
 
 void Daemon::carry_out_all() {
-  while (const auto order = link_.poll_order()) {
+  while (const HttpOrder* const order = link_.poll_order()) {
     if (log_.is_trace()) log_.trace(to_text(*order));
     client_.carry_out(*order);
   }
-  while (const auto line = link_.poll_log()) log_.write(line->level, line->text);
-  while (const auto order = link_.poll_process_order()) {
-    std::visit([this](const auto& one) { carry_out_for_process(one); }, *order);
+  while (const order::Log* const line = link_.poll_log()) log_.write(line->level, line->text);
+  while (const Order* const polled = link_.poll_process_order()) {
+    // A start brings a fact, and what it leads to is polled before the order is over.
+    const Order order = *polled;
+    std::visit([this](const auto& one) { carry_out_for_process(one); }, order);
   }
 }
 

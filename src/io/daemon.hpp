@@ -26,8 +26,8 @@ class Daemon {
     Environment environment;
   };
 
-  /// The events are called from the loop. For each fact the owner calls `handle`, and `next_fact`
-  /// until there is none.
+  /// The events are called from the loop. For each fact the owner calls `handle`, and when all
+  /// facts of one event are told, `next_fact` until there is none.
   Daemon(EventLoop& loop, Options options, Log& log, Children& children, HttpClient::Events events);
 
   /// Handles an order for the child, or a fact of its connections or of its process.

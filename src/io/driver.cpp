@@ -70,9 +70,11 @@ class Driver::Loop {
                                    HttpClient::Events{[this](HttpFact&& fact) {
                                                         now_ = clock_.now();
                                                         daemon_->handle(std::move(fact), now_);
-                                                        feed_from_daemon();
                                                       },
-                                                      [this] { end_turn(); }});
+                                                      [this] {
+                                                        feed_from_daemon();
+                                                        end_turn();
+                                                      }});
     }
     client_output_.watch();
     wait_for_signal();
@@ -139,7 +141,7 @@ class Driver::Loop {
   }
 
   void carry_out_all() {
-    while (auto order = bridge_.poll_order()) {
+    while (Order* const order = bridge_.poll_order()) {
       if (parts_.log.is_trace()) parts_.log.trace(to_text(*order));
       std::visit([this](auto& one) { carry_out(one); }, *order);
     }

@@ -30,7 +30,7 @@ class AnswersTest : public ::testing::Test {
   std::vector<std::string> client_got() {
     answers_.output().flush(out_);
     std::vector<std::string> lines;
-    while (auto order = out_.pop()) {
+    while (auto order = out_.poll()) {
       if (auto* const line = std::get_if<order::SendToClient>(&*order)) {
         lines.push_back(line->line.text());
       } else if (auto* const control = std::get_if<order::SendToControl>(&*order)) {

@@ -29,7 +29,7 @@ class BuildTest : public ::testing::Test {
   }
   std::vector<How> signals() {
     std::vector<How> hows;
-    while (const auto order = out.pop()) {
+    while (const auto order = out.poll()) {
       if (const auto* const signal = std::get_if<order::SignalUnit>(&*order)) {
         hows.push_back(signal->how);
       }

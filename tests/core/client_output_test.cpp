@@ -30,7 +30,7 @@ class ClientOutputTest : public ::testing::Test {
   }
   std::vector<std::string> written() {
     std::vector<std::string> lines;
-    while (const auto order = out_.pop()) {
+    while (const auto order = out_.poll()) {
       lines.push_back(std::get<order::SendToClient>(*order).line.text());
     }
     return lines;

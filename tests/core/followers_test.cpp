@@ -19,7 +19,7 @@ class FollowersTest : public ::testing::Test {
   std::vector<std::pair<ControlId, std::string>> told(std::string_view line) {
     followers_.tell(line, out_);
     std::vector<std::pair<ControlId, std::string>> lines;
-    while (auto order = out_.pop()) {
+    while (auto order = out_.poll()) {
       const auto& sent = std::get<order::SendToControl>(*order);
       lines.emplace_back(sent.connection, sent.line);
     }

@@ -113,11 +113,11 @@ TEST_F(GenerationsTest, AChildThatIsOverIsGivenAwayAfterItsLastStep) {
 TEST_F(GenerationsTest, ReleasedOnesAreGone) {
   serve();
   begin();
-  while (out_.pop()) {
+  while (out_.poll()) {
   }
   children_.release(out_);
-  EXPECT_EQ(std::get<order::ReleaseChild>(*out_.pop()).gen, 1);
-  EXPECT_EQ(std::get<order::ReleaseChild>(*out_.pop()).gen, 2);
+  EXPECT_EQ(std::get<order::ReleaseChild>(*out_.poll()).gen, 1);
+  EXPECT_EQ(std::get<order::ReleaseChild>(*out_.poll()).gen, 2);
   EXPECT_TRUE(children_.is_empty());
   EXPECT_EQ(children_.last(), 2);
 }

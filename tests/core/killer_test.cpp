@@ -22,7 +22,7 @@ class KillerTest : public ::testing::Test {
   /// The scopes and signals of the sweeps that were ordered since the last call.
   std::vector<std::pair<KillScope, How>> sweeps() {
     std::vector<std::pair<KillScope, How>> sweeps;
-    while (const auto order = out_.pop()) {
+    while (const auto order = out_.poll()) {
       const auto& sweep = std::get<order::SweepImage>(*order);
       sweeps.emplace_back(sweep.scope, sweep.how);
     }

@@ -69,6 +69,26 @@ TEST_F(LinkReadingTest, OfTheLinesOfOneReadTheReadingOfTheLastIsGiven) {
   EXPECT_EQ(id_read(), "1");
 }
 
+TEST_F(LinkReadingTest, AFactThatWasPolledStaysWhileOthersCome) {
+  answer(send(call(1, "echo")), "application/json", result(1));
+  const Fact* const fact = link_.poll_fact();
+  ASSERT_NE(fact, nullptr);
+  for (int id = 2; id < 20; ++id) {
+    answer(send(call(id, "echo")), "application/json", result(id));
+  }
+  EXPECT_EQ(std::get<fact::ChildLine>(*fact).line.text(), result(1));
+}
+
+TEST_F(LinkReadingTest, AnOrderThatWasPolledStaysWhileOthersCome) {
+  link_.handle(order::SendToChild{kGen, Outgoing::own(call(1, "echo")), nullptr}, {});
+  const HttpOrder* const order = link_.poll_order();
+  ASSERT_NE(order, nullptr);
+  for (int id = 2; id < 20; ++id) {
+    link_.handle(order::SendToChild{kGen, Outgoing::own(call(id, "echo")), nullptr}, {});
+  }
+  EXPECT_EQ(std::get<order::HttpSend>(*order).body, call(1, "echo"));
+}
+
 TEST_F(LinkReadingTest, AReadingThatIsOverIsNotGiven) {
   answer(send(call(1, "echo")), "application/json", result(1));
   send(call(2, "echo"));

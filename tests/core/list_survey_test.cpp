@@ -14,7 +14,7 @@ class ListSurveyTest : public ::testing::Test {
  protected:
   std::vector<std::string> sent() {
     std::vector<std::string> lines;
-    while (const auto order = out_.pop()) {
+    while (const auto order = out_.poll()) {
       const auto& sent = std::get<order::SendToChild>(*order);
       EXPECT_EQ(sent.gen, 3);
       lines.push_back(sent.line.text());

@@ -20,7 +20,7 @@ class OldCodeTest : public ::testing::Test {
   /// The children whose sources were to be looked at since the last call.
   std::vector<Generation> looks() {
     std::vector<Generation> looks;
-    while (const auto order = out_.pop())
+    while (const auto order = out_.poll())
       looks.push_back(std::get<order::LookAtSources>(*order).gen);
     return looks;
   }

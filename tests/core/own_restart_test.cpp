@@ -43,7 +43,7 @@ class OwnRestartTest : public ::testing::Test {
     return list;
   }
   std::optional<std::string> sent() {
-    const auto order = out_.pop();
+    const auto order = out_.poll();
     if (!order) return std::nullopt;
     return std::get<order::SendToChild>(*order).line.text();
   }

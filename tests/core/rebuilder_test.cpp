@@ -66,7 +66,7 @@ class RebuilderTest : public ::testing::Test {
   }
   std::size_t builds_started() {
     std::size_t count = 0;
-    while (const auto order = out_.pop())
+    while (const auto order = out_.poll())
       count += std::holds_alternative<order::StartBuild>(*order);
     return count;
   }

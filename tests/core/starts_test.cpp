@@ -38,7 +38,7 @@ TEST_F(StartsTest, StartsThatFailInARowHaveToWait) {
 TEST_F(StartsTest, OneLookAtTheFilesIsOnItsWayUntilItIsAnswered) {
   EXPECT_FALSE(lazy_.is_checking());
   lazy_.check_files(Check::for_mended, out_);
-  ASSERT_TRUE(std::holds_alternative<order::CheckCommandFiles>(*out_.pop()));
+  ASSERT_TRUE(std::holds_alternative<order::CheckCommandFiles>(*out_.poll()));
   EXPECT_TRUE(lazy_.is_checking());
   EXPECT_EQ(lazy_.on_checked(), Check::for_mended);
   EXPECT_FALSE(lazy_.is_checking());

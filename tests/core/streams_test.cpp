@@ -49,7 +49,7 @@ class StreamsTest : public ::testing::Test {
   /// The lines that were ordered since the last call, each with its receiver.
   std::vector<std::string> said() {
     std::vector<std::string> lines;
-    while (const auto order = out_.pop()) {
+    while (const auto order = out_.poll()) {
       if (const auto* const to_client = std::get_if<order::SendToClient>(&*order)) {
         lines.push_back("client " + to_client->line.text());
       } else if (const auto* const to_child = std::get_if<order::SendToChild>(&*order)) {

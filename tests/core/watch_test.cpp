@@ -99,7 +99,7 @@ TEST_F(WatchTest, APatternThatNoFileMatchesIsLoggedOnce) {
   const auto logs = [&](std::vector<std::string> unmatched) {
     watched.on_watched({3, "", std::move(unmatched)}, turn());
     std::vector<std::string> texts;
-    while (const auto next = out_.pop()) texts.push_back(std::get<order::Log>(*next).text);
+    while (const auto next = out_.poll()) texts.push_back(std::get<order::Log>(*next).text);
     return texts;
   };
   EXPECT_THAT(logs({"src/*.cc", "lib"}),

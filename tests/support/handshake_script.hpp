@@ -23,7 +23,7 @@ class HandshakeTest : public ::testing::Test {
 
   std::vector<std::string> sent() {
     std::vector<std::string> lines;
-    while (const auto order = out_.pop()) {
+    while (const auto order = out_.poll()) {
       lines.push_back(std::get<order::SendToChild>(*order).line.text());
     }
     return lines;

@@ -44,7 +44,7 @@ class ChildLifecycleTest : public ::testing::Test {
   }
   std::vector<std::string> done() {
     std::vector<std::string> words;
-    while (const auto order = out_.pop()) {
+    while (const auto order = out_.poll()) {
       if (const auto* const signal = std::get_if<order::SignalUnit>(&*order)) {
         using How = order::SignalUnit::How;
         words.push_back(signal->how == How::look   ? "look"

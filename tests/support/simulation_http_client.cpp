@@ -99,6 +99,7 @@ std::string HttpClient::request(const std::string& method, json params) {
   const int mark = ++said_.last_number;
   HttpSaid::Request& asked = said_.requests[mark];
   asked.method = method;
+  asked.patient_until = said_.now + said_.patience;
   asked.is_builtin = method == "ping" || method == "initialize";
   open_.insert(mark);
   if (scene_.is_stateless()) {

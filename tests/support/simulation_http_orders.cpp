@@ -152,7 +152,8 @@ void HttpNetwork::check_turn(const Exchange& exchange) {
     if (mark >= exchange.mark) break;
     const bool waits = earlier.sent == 0 && !earlier.is_answered && !earlier.is_cancelled;
     const bool is_list = earlier.method == "subscriptions/listen" || earlier.method == "tools/list";
-    if (waits && !earlier.is_builtin && !earlier.was_meant_by_kill && !is_list) {
+    const bool may_be_failed = earlier.was_meant_by_kill || now_ >= earlier.patient_until;
+    if (waits && !earlier.is_builtin && !may_be_failed && !is_list) {
       throw Broken(fmt::format("request {} was sent before request {}", exchange.mark, mark));
     }
   }

@@ -64,6 +64,8 @@ struct HttpSaid {
     bool is_builtin = false;
     /// The answer that a kill has given may wait until the client has listed the tools.
     bool was_meant_by_kill = false;
+    /// From then on, the same holds for the answer that it was not delivered.
+    Instant patient_until{};
     bool is_cancelled = false;
     bool is_answered = false;
     /// The client was told that the request had no effect.
@@ -89,6 +91,9 @@ struct HttpSaid {
   /// The client's notifications, and how often the daemon has taken each of them.
   std::map<int, int> notifications;
   int last_number = 0;
+  Instant now{};
+  /// How long a request waits for the daemon.
+  Milliseconds patience{};
 };
 
 /// What has happened in all seeds, to show what they reach.

@@ -119,7 +119,7 @@ void HttpWorld::pass_until(Instant until) {
 void HttpWorld::turn_to(Instant instant) {
   if (instant > now_.steady) orders_ = 0;
   now_.wall += std::chrono::duration_cast<WallTime::duration>(instant - now_.steady);
-  now_.steady = instant;
+  said_.now = now_.steady = instant;
 }
 
 void HttpWorld::fire_deadlines() {
@@ -134,7 +134,11 @@ void HttpWorld::fire_deadlines() {
 void HttpWorld::on_http(const HttpFact& fact) {
   if (tells()) tell("  http", words_of(fact));
   link_.handle(HttpFact(fact), now_);
-  feed_from_link();
+  if (is_reading_) {
+    carry_out_link();
+  } else {
+    feed_from_link();
+  }
 }
 
 void HttpWorld::feed_from_link() {

@@ -91,6 +91,8 @@ HttpWorld::HttpWorld(std::uint64_t seed, std::FILE* story, Digest* digest, HttpT
       link_(options()),
       network_(random_, scene_, said_, tally, [this](const HttpFact& fact) { on_http(fact); }),
       client_(random_, scene_, said_) {
+  said_.now = now_.steady;
+  said_.patience = config_.wait_for_server;
   tell("config",
        fmt::format(
            "{}{}{}{}{}, faults {}, {} event ids, retry {}", daemon_word(scene_.daemon),
@@ -121,7 +123,7 @@ void HttpWorld::step() {
       client_acts();
       break;
     case 1:
-      network_.act(now_.steady);
+      daemon_speaks();
       break;
     case 2:
       time_passes();
@@ -129,6 +131,15 @@ void HttpWorld::step() {
     default:
       something_happens();
   }
+}
+
+/// What the link tells is passed on when everything that one read has brought is handled.
+void HttpWorld::daemon_speaks() {
+  is_reading_ = random_.chance(50);
+  do {
+    network_.act(now_.steady);
+  } while (is_reading_ && random_.chance(60));
+  if (std::exchange(is_reading_, false)) feed_from_link();
 }
 
 void HttpWorld::client_acts() {

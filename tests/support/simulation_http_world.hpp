@@ -49,6 +49,7 @@ class HttpWorld {
   HttpLink::Options options() const;
 
   void step();
+  void daemon_speaks();
   void client_acts();
   void client_says(const std::string& line);
   void something_happens();
@@ -112,6 +113,8 @@ class HttpWorld {
   bool is_behaving_ = false;
   bool is_restarting_ = false;
   bool is_over_ = false;
+  /// More facts may come before what the link tells is passed on.
+  bool is_reading_ = false;
 };
 
 }  // namespace sitter::sim

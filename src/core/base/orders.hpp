@@ -1,35 +1,25 @@
 #pragma once
 
-#include <cstddef>
-#include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
+#include "core/base/polled_queue.hpp"
 #include "sitter/order.hpp"
 
 namespace sitter {
 
-/// The orders that follow from one fact, first in, first out. The queue keeps its memory, because
-/// every line needs it again.
+/// The orders that follow from one fact, first in, first out.
 class Orders {
  public:
   void push(Order order) { queue_.push_back(std::move(order)); }
 
   void log(order::Log::Level level, std::string text) { push(order::Log{level, std::move(text)}); }
 
-  std::optional<Order> pop() {
-    if (next_ == queue_.size()) {
-      queue_.clear();
-      next_ = 0;
-      return std::nullopt;
-    }
-    return std::move(queue_[next_++]);
-  }
+  /// The next order, or null. It is valid until the next call, whatever is pushed.
+  Order* poll() { return queue_.poll(); }
 
  private:
-  std::vector<Order> queue_;
-  std::size_t next_ = 0;
+  PolledQueue<Order> queue_;
 };
 
 }  // namespace sitter

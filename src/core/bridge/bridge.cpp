@@ -15,7 +15,7 @@ void Bridge::handle(const Fact& fact, Now now) { conductor_->handle(fact, now); 
 
 void Bridge::handle_timeout(Now now) { conductor_->handle_timeout(now); }
 
-std::optional<Order> Bridge::poll_order() { return conductor_->poll_order(); }
+Order* Bridge::poll_order() { return conductor_->poll_order(); }
 
 std::optional<Instant> Bridge::next_timeout() const { return conductor_->next_timeout(); }
 

@@ -60,7 +60,7 @@ class Conductor {
   void handle(const Fact& fact, Now now);
   /// Harmless when nothing is due.
   void handle_timeout(Now now);
-  std::optional<Order> poll_order() { return out_.pop(); }
+  Order* poll_order() { return out_.poll(); }
   std::optional<Instant> next_timeout();
 
   /// See `Bridge::reads_client`.

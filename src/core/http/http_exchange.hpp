@@ -39,6 +39,15 @@ struct HttpExchange {
   /// The request may be sent again even if it has been carried out.
   bool has_no_effect() const { return asks == Asks::opening || asks == Asks::discovery; }
 
+  /// Of a response that is over. The headers stay until those of the next one.
+  void forget_response() {
+    status = 0;
+    body.clear();
+    body_cut = 0;
+    events.reset();
+    has_event = false;
+  }
+
   Kind kind = Kind::request;
   /// Under which it was sent last.
   ExchangeId number{};

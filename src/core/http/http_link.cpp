@@ -18,16 +18,6 @@ using Level = order::Log::Level;
 
 namespace {
 
-template <class Queue>
-auto pop(Queue& queue) {
-  std::optional<typename Queue::value_type> first;
-  if (!queue.empty()) {
-    first.emplace(std::move(queue.front()));
-    queue.pop_front();
-  }
-  return first;
-}
-
 OwnedLine owned(const Outgoing& line) {
   std::string text;
   text.reserve(line.size() + limits::kLinePadding);
@@ -146,12 +136,6 @@ std::optional<Instant> HttpLink::next_timeout() const {
   for (const Later& later : later_) earlier(first, later.at);
   return first;
 }
-
-std::optional<HttpOrder> HttpLink::poll_order() { return pop(orders_); }
-
-std::optional<Order> HttpLink::poll_process_order() { return pop(process_orders_); }
-
-std::optional<order::Log> HttpLink::poll_log() { return pop(logs_); }
 
 const Fact* HttpLink::poll_fact() {
   // The memory of a long line is not kept until the next one.

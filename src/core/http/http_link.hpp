@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <list>
 #include <optional>
 #include <string>
@@ -10,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/polled_queue.hpp"
 #include "core/http/http_exchange.hpp"
 #include "core/http/mcp_headers.hpp"
 #include "core/http/outbox.hpp"
@@ -79,11 +79,12 @@ class HttpLink {
   void handle_timeout(Now now);
   std::optional<Instant> next_timeout() const;
 
-  std::optional<HttpOrder> poll_order();
+  // What is polled is null if there is nothing, and valid until the next call of the same function.
+  const HttpOrder* poll_order() { return orders_.poll(); }
   /// The next order for the process of the daemon.
-  std::optional<Order> poll_process_order();
-  std::optional<order::Log> poll_log();
-  /// The next fact of the child, or null. It and its views are valid until the next call.
+  const Order* poll_process_order() { return process_orders_.poll(); }
+  const order::Log* poll_log() { return logs_.poll(); }
+  /// The next fact of the child.
   const Fact* poll_fact();
 
  private:
@@ -281,9 +282,9 @@ class HttpLink {
   fact::ChildLost lost_;
   std::optional<Instant> deadline_;
 
-  std::deque<HttpOrder> orders_;
-  std::deque<Order> process_orders_;
-  std::deque<order::Log> logs_;
+  PolledQueue<HttpOrder> orders_;
+  PolledQueue<Order> process_orders_;
+  PolledQueue<order::Log> logs_;
   // In a list the fact that was polled last stays where it is.
   std::list<Told> facts_;
   std::list<Told> told_;

@@ -121,7 +121,7 @@ std::size_t HttpLink::request_count() const {
            !exchange.is_cancelled;
   };
   const auto sent = std::count_if(exchanges_.begin(), exchanges_.end(),
-                                  [&](const ExchangePtr& sent) { return counts(*sent); });
+                                  [&](const ExchangePtr& one) { return counts(*one); });
   const auto resumed = std::count_if(later_.begin(), later_.end(),
                                      [&](const Later& later) { return counts(*later.exchange); });
   return static_cast<std::size_t>(sent + resumed);
@@ -170,8 +170,10 @@ bool HttpLink::repeat(ExchangePtr& exchange, Milliseconds at_least) {
 }
 
 void HttpLink::send(ExchangePtr exchange) {
-  order::HttpSend order;
-  order.exchange = exchange->number = ExchangeId{++last_exchange_};
+  if (exchange->number != ExchangeId{}) exchange->forget_response();
+  exchange->number = ExchangeId{++last_exchange_};
+  auto& order = std::get<order::HttpSend>(orders_.emplace_back(order::HttpSend{}));
+  order.exchange = exchange->number;
   const bool is_get = exchange->kind == Kind::stream || exchange->is_resumed;
   order.method = is_get ? Verb::get : exchange->kind == Kind::end ? Verb::del : Verb::post;
   order.target = exchange->target;
@@ -183,13 +185,7 @@ void HttpLink::send(ExchangePtr exchange) {
     exchange->over_by = now_.steady + limits::kHttpTakenWait;
   // What waits for the probe then goes on.
   if (exchange->kind == Kind::probe) exchange->over_by = now_.steady + limits::kToolsListWait;
-  exchange->status = 0;
-  exchange->body.clear();
-  exchange->body_cut = 0;
-  exchange->events.reset();
-  exchange->has_event = false;
   exchanges_.push_back(std::move(exchange));
-  orders_.push_back(std::move(order));
 }
 
 std::string HttpLink::headers_for(const HttpExchange& exchange) const {
@@ -211,7 +207,8 @@ std::string HttpLink::headers_for(const HttpExchange& exchange) const {
   for (const HttpHeader& header : exchange.mirrored) {
     append_header(lines, header.name, header.value);
   }
-  return lines.append(constant_headers_);
+  lines.append(constant_headers_);
+  return lines;
 }
 
 /// Opens the stream on which the daemon speaks without being asked. The client's first notification

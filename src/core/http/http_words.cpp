@@ -87,14 +87,14 @@ constexpr Status kStatuses[] = {
     {511, "Network Authentication Required"},
 };
 
-/// The type and subtype of a Content-Type.
-std::string media_type(std::string_view content_type) {
-  return ascii_lower(without_blanks(content_type.substr(0, content_type.find(';'))));
+/// Whether this is the type and subtype of a Content-Type.
+bool is_of_type(std::string_view content_type, std::string_view lower) {
+  return is_ignoring_case(without_blanks(content_type.substr(0, content_type.find(';'))), lower);
 }
 
 bool is_html(std::string_view body, std::string_view content_type) {
-  const std::string type = media_type(content_type);
-  if (type == "text/html" || type == "application/xhtml+xml") return true;
+  if (is_of_type(content_type, "text/html")) return true;
+  if (is_of_type(content_type, "application/xhtml+xml")) return true;
   const std::string_view text = json_trimmed(body);
   return starts_with_ignoring_case(text, "<!doctype html") ||
          starts_with_ignoring_case(text, "<html");
@@ -140,12 +140,8 @@ std::string status_line(int status) {
   return fmt::format("{}", status);
 }
 
-bool is_json_type(std::string_view content_type) {
-  return media_type(content_type) == "application/json";
-}
-
 bool is_event_stream_type(std::string_view content_type) {
-  return media_type(content_type) == "text/event-stream";
+  return is_of_type(content_type, "text/event-stream");
 }
 
 std::string body_words(std::string_view body, std::string_view content_type) {

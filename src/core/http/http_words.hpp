@@ -15,8 +15,7 @@ constexpr bool is_success(int status) { return status >= 200 && status < 300; }
 /// "503 Service Unavailable", or the number alone if it has no registered phrase.
 std::string status_line(int status);
 
-/// Whether a Content-Type names this type, whatever its parameters are (RFC 9110, 8.3.1).
-bool is_json_type(std::string_view content_type);
+/// Whether a Content-Type names text/event-stream, whatever its parameters are (RFC 9110, 8.3.1).
 bool is_event_stream_type(std::string_view content_type);
 
 /// The beginning of a body, on one line, at most `limits::kBodyWordsMax` characters. Of HTML only

@@ -69,7 +69,9 @@ class Parser : public http::basic_parser<false> {
     const std::string_view wanted = wanted_name(field, name);
     // Behind the body, which is not wanted.
     if (wanted.empty() || is_header_done()) return;
-    headers.push_back({std::string(wanted), {value.data(), value.size()}});
+    HttpHeader& header = headers.emplace_back();
+    header.name = wanted;
+    header.value.assign(value.data(), value.size());
   }
   void on_header_impl(error_code&) {}
   void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) {}
