@@ -155,7 +155,7 @@ struct Given {
 /// Reads the options at the beginning of the words into `raw`.
 std::variant<Given, Refusal> read_options(const std::vector<std::string>& words, RawOptions& raw) {
   Given given;
-  // To declare all options takes longer than the rest of a start until the server is started.
+  // A start without options need not wait until all of them are declared.
   const bool has_options =
       !words.empty() && words.front() != "--" && words.front().starts_with('-');
   if (!has_options) return given;
