@@ -8,7 +8,7 @@ set(rooms
   io/system io/stream io/http io/control io/process io/files io)
 
 set(shared_with_the_shell
-  core/base/text.hpp core/build/watch_filter.hpp core/http/http_link.hpp
+  core/base/polled_queue.hpp core/base/text.hpp core/build/watch_filter.hpp core/http/http_link.hpp
   core/http/secrets.hpp core/http/url.hpp core/wire/line_framer.hpp)
 
 include(${CMAKE_CURRENT_LIST_DIR}/source_check.cmake)

@@ -26,10 +26,8 @@ void Daemon::handle_timeout(Now now) {
 }
 
 const Fact* Daemon::next_fact() {
-  if (of_process_.empty()) return link_.poll_fact();
-  told_of_process_ = std::move(of_process_.front());
-  of_process_.pop_front();
-  return &told_of_process_;
+  const Fact* const of_process = of_process_.poll();
+  return of_process != nullptr ? of_process : link_.poll_fact();
 }
 
 std::optional<std::int64_t> Daemon::listening_pid() const {

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "core/base/polled_queue.hpp"
 #include "core/http/http_link.hpp"
 #include "io/children.hpp"
 #include "io/http/environment.hpp"
@@ -68,8 +68,7 @@ class Daemon {
   Now now_{};
   ListenerId listener_ = kNoListener;
   /// Facts of the process that the link need not see.
-  std::deque<Fact> of_process_;
-  Fact told_of_process_;
+  PolledQueue<Fact> of_process_;
 };
 
 }  // namespace sitter

@@ -17,8 +17,7 @@ bool has_succeeded(const fact::ChildExited& exit) {
 
 void HttpLink::connect() {
   connect_at_.reset();
-  auto exchange = std::make_unique<HttpExchange>();
-  exchange->kind = Kind::connect;
+  ExchangePtr exchange = new_exchange(Kind::connect);
   exchange->number = ExchangeId{++last_exchange_};
   orders_.push_back(order::HttpConnect{exchange->number});
   exchanges_.push_back(std::move(exchange));
