@@ -91,7 +91,9 @@ class HttpClientTest : public ::testing::Test {
   }
   /// Answers each request with this text.
   void answer(const std::string& text) {
-    server_->on_request = [text](testing::ScriptedServer::Peer& peer, const std::string&) { peer.send(text); };
+    server_->on_request = [text](testing::ScriptedServer::Peer& peer, const std::string&) {
+      peer.send(text);
+    };
   }
 
   void order(const HttpOrder& order) {

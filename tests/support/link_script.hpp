@@ -181,7 +181,10 @@ class LinkTest : public ::testing::Test {
 
  private:
   template <class Facts>
-  void turn(Facts facts);
+  void turn(Facts facts) {
+    facts();
+    feed_from_daemon();
+  }
   void tell(const Fact& fact);
   void feed_from_daemon();
   void feed(const Fact& fact) { facts_.feed(fact); }
