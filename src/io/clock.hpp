@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "io/stream/event_loop.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
@@ -10,8 +11,10 @@ namespace sitter {
 /// the wall time advances with the steady clock.
 class Clock {
  public:
+  explicit Clock(const EventLoop& loop) : loop_(loop) {}
+
   Now now() {
-    const Instant steady = std::chrono::steady_clock::now();
+    const Instant steady = loop_.now();
     if (steady - seen_.steady >= std::chrono::seconds(1)) {
       seen_ = {steady, std::chrono::system_clock::now()};
     }
@@ -20,6 +23,7 @@ class Clock {
   }
 
  private:
+  const EventLoop& loop_;
   Now seen_{};
 };
 

@@ -492,7 +492,7 @@ class Driver::Loop {
   Parts parts_;
   EventLoop loop_;
   ClientStdio stdio_;
-  Clock clock_;
+  Clock clock_{loop_};
   Bridge bridge_;
   Now now_;
   FactQueue facts_{[this](const Fact& fact) { decide(fact); }};

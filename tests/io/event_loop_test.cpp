@@ -41,6 +41,28 @@ struct Pipe {
   FileDescriptor output;
 };
 
+/// Reads one byte of a pipe each time that it is called.
+struct ByteReader final : EventLoop::Reader {
+  ByteReader(EventLoop& of, const Pipe& from, std::function<void()> called)
+      : loop(of), output(from.output.number()), on_called(std::move(called)) {
+    loop.watch(output, *this);
+  }
+  ByteReader(const ByteReader&) = delete;
+  ByteReader& operator=(const ByteReader&) = delete;
+  ~ByteReader() { loop.forget(*this); }
+
+  Seen on_readable() override {
+    char byte = 0;
+    if (::read(output, &byte, 1) != 1) return Seen::nothing;
+    on_called();
+    return Seen::filled;
+  }
+
+  EventLoop& loop;
+  int output;
+  std::function<void()> on_called;
+};
+
 class EventLoopTest : public ::testing::Test {
  protected:
   /// A reader that collects lines, and stops the loop at the end of its input.
@@ -154,6 +176,87 @@ TEST_F(EventLoopTest, AReaderMayBeForgottenInItsOwnEvent) {
   loop_.run();
   EXPECT_THAT(lines_, ElementsAre("of the first", "of the second", "end"));
 }
+
+TEST_F(EventLoopTest, AReaderHasTheTimeOfItsCall) {
+  const auto wait_for_later_than = [](Instant then) {
+    while (Instant::clock::now() <= then) continue;
+  };
+  Pipe pipe;
+  const auto reading = reader(std::move(pipe.output));
+  pipe.write("line\n");
+  const Instant before = loop_.now();
+  wait_for_later_than(before);
+  Instant called{};
+  on_lines_ = [&] {
+    called = loop_.now();
+    EXPECT_GT(called, before);
+    wait_for_later_than(called);
+    EXPECT_EQ(loop_.now(), called);
+    pipe.input.close();
+  };
+  loop_.run();
+  ASSERT_THAT(lines_, ElementsAre("line", "end"));
+  EXPECT_GT(loop_.now(), called);
+}
+
+#ifdef __linux__
+/// What the loop knows of a second reader when it calls the first one.
+class EventLoopKnowledgeTest : public EventLoopTest {
+ protected:
+  /// Something happens after a few rounds of the loop, when Asio has nothing more to do.
+  bool knows_as_quiet_after(const std::function<void()>& happens) {
+    // Asio begins to look when something waits for it.
+    boost::asio::steady_timer timer(loop_.io(), std::chrono::hours(1));
+    timer.async_wait([](boost::system::error_code) {});
+    bool knows = false;
+    int calls = 0;
+    const ByteReader first(loop_, asking_, [&] {
+      if (++calls == kCalls - 1) happens();
+      if (calls < kCalls) return;
+      knows = loop_.knows_as_quiet(*second_);
+      loop_.stop();
+    });
+    second_ = std::make_unique<ByteReader>(loop_, other_, [] {});
+    asking_.write(std::string(kCalls, 'x'));
+    loop_.run();
+    EXPECT_EQ(calls, kCalls);
+    second_.reset();
+    return knows;
+  }
+
+  static constexpr int kCalls = 10;
+
+  Pipe asking_, other_;
+  std::unique_ptr<ByteReader> second_;
+};
+
+TEST_F(EventLoopKnowledgeTest, AReaderIsQuietIfNothingHasComeForIt) {
+  EXPECT_TRUE(knows_as_quiet_after([] {}));
+}
+
+TEST_F(EventLoopKnowledgeTest, AReaderIsNotQuietIfSomethingHasCome) {
+  EXPECT_FALSE(knows_as_quiet_after([this] { other_.write("x"); }));
+}
+
+TEST_F(EventLoopKnowledgeTest, AReaderIsNotQuietIfItsEndHasCome) {
+  EXPECT_FALSE(knows_as_quiet_after([this] { other_.input.close(); }));
+}
+
+TEST_F(EventLoopKnowledgeTest, TheLoopKnowsNothingAfterAnythingElseWasCalled) {
+  EXPECT_FALSE(knows_as_quiet_after([this] { loop_.post([] {}); }));
+}
+
+TEST_F(EventLoopKnowledgeTest, TheLoopKnowsNothingAfterAnotherReaderWasCalled) {
+  Pipe earlier;
+  const ByteReader reading(loop_, earlier, [] {});
+  EXPECT_FALSE(knows_as_quiet_after([&] { earlier.write("x"); }));
+}
+
+TEST_F(EventLoopKnowledgeTest, TheLoopKnowsNothingOfAReaderBeforeItRuns) {
+  const ByteReader reading(loop_, other_, [] {});
+  EXPECT_FALSE(loop_.knows_as_quiet(reading));
+}
+#endif
 
 TEST_F(EventLoopTest, WhatAReaderPostsIsCalled) {
   Pipe pipe;

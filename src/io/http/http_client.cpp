@@ -116,6 +116,8 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
         name(name_of(options.url)),
         events(std::move(told)) {}
 
+  Instant time() const { return options.now ? options.now() : loop.now(); }
+
   // ---- orders
 
   void carry_out(const order::HttpConnect& order) { open(order.exchange); }
@@ -175,7 +177,7 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
   /// The connection that was used last, if it may be used again.
   Connection* take_idle(ListenerId expected) {
     if (idle.empty()) return nullptr;
-    const Instant now = options.now();
+    const Instant now = time();
     // The first has been idle for longest.
     while (!idle.empty() && idle.front()->idle_until <= now) close(*idle.front());
     while (!idle.empty()) {
@@ -194,7 +196,7 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
 
   void keep(Connection& connection) {
     connection.phase = Connection::Phase::idle;
-    connection.idle_until = options.now() + connection.idle_max;
+    connection.idle_until = time() + connection.idle_max;
     idle.push_back(&connection);
   }
 
@@ -270,7 +272,7 @@ struct HttpClient::State : std::enable_shared_from_this<State> {
 
   void on_closed(Connection& connection, const std::string& reason) {
     if (connection.phase == Connection::Phase::idle) {
-      const bool is_early = options.now() < connection.idle_until;
+      const bool is_early = time() < connection.idle_until;
       close(connection);
       if (is_early) tell(fact::HttpIdleClosed{});
     } else if (connection.phase == Connection::Phase::opening) {

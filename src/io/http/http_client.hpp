@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -26,7 +25,8 @@ class HttpClient {
   struct Options {
     Url url;
     Connector connect;
-    std::function<Instant()> now = std::chrono::steady_clock::now;
+    /// Empty for the time of the loop.
+    std::function<Instant()> now = {};
   };
 
   struct Events {

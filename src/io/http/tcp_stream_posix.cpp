@@ -259,6 +259,7 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
 
   bool is_quiet() const {
     if (!is_open || is_broken) return false;
+    if (loop.knows_as_quiet(*this)) return true;
     char byte = 0;
     const ssize_t count = recv(socket.number(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);

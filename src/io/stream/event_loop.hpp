@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+
+#include "sitter/time.hpp"
 
 namespace sitter {
 
@@ -46,6 +49,13 @@ class EventLoop {
   /// a pause.
   void set_paused(Reader& reader, bool paused);
 
+  /// Whether nothing had come for the reader when the loop looked last, and nothing else was called
+  /// since. False if the loop does not know.
+  bool knows_as_quiet(const Reader& reader);
+
+  /// The time. A reader that asks more than once gets the time at which it was called.
+  Instant now() const { return called_at_ ? *called_at_ : Instant::clock::now(); }
+
   /// Calls the function from the loop, soon. A function that posts itself again delays no event by
   /// more than one call.
   void post(std::function<void()> function);
@@ -59,10 +69,18 @@ class EventLoop {
   struct System;
 
   Watched* find(const Reader& reader);
+  Reader::Seen call(Reader& reader) {
+    called_at_ = Instant::clock::now();
+    const Reader::Seen seen = reader.on_readable();
+    called_at_.reset();
+    return seen;
+  }
 
   // This member comes before the context, since posted functions that are never called may own
   // readers.
   std::unique_ptr<System> system_;
+  /// Set while a reader is called.
+  std::optional<Instant> called_at_;
   // There is only one thread, so no locks are needed.
   boost::asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> runs_until_stopped_{

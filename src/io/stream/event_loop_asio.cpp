@@ -15,7 +15,7 @@ using boost::system::error_code;
 
 /// A pending wait shares this object and may outlast the reader.
 struct EventLoop::Watched : std::enable_shared_from_this<Watched> {
-  Watched(boost::asio::io_context& io, int number, Reader& told) : descriptor(io), reader(&told) {
+  Watched(EventLoop& of, int number, Reader& told) : loop(of), descriptor(of.io()), reader(&told) {
     // If the descriptor cannot be watched, each wait ends with an error at once, and the read says
     // why.
     error_code ignored;
@@ -32,10 +32,11 @@ struct EventLoop::Watched : std::enable_shared_from_this<Watched> {
   void on_ready() {
     is_waiting = false;
     if (reader == nullptr) return;
-    if (!is_paused) reader->on_readable();
+    if (!is_paused) loop.call(*reader);
     wait();
   }
 
+  EventLoop& loop;
   stream_descriptor descriptor;
   Reader* reader;  // null after `forget`
   bool is_waiting = false;
@@ -56,7 +57,7 @@ EventLoop::Watched* EventLoop::find(const Reader& reader) {
 }
 
 void EventLoop::watch(int descriptor, Reader& reader) {
-  system_->watched.push_back(std::make_shared<Watched>(io_, descriptor, reader));
+  system_->watched.push_back(std::make_shared<Watched>(*this, descriptor, reader));
   system_->watched.back()->wait();
 }
 
@@ -74,6 +75,8 @@ void EventLoop::set_paused(Reader& reader, bool paused) {
   watched->is_paused = paused;
   watched->wait();
 }
+
+bool EventLoop::knows_as_quiet(const Reader&) { return false; }
 
 void EventLoop::post(std::function<void()> function) {
   boost::asio::post(io_, std::move(function));

@@ -57,8 +57,9 @@ struct EventLoop::System {
                        [](const Watched& w) { return w.may_read(); });
   }
 
-  static void read(Watched& from) {
-    const Reader::Seen seen = from.reader->on_readable();
+  void read(EventLoop& loop, Watched& from) {
+    const Reader::Seen seen = loop.call(*from.reader);
+    has_just_looked = false;
     if (!from.is_edge) {
       from.is_ready = from.never_waits;
       return;
@@ -67,9 +68,9 @@ struct EventLoop::System {
     from.is_ready = seen == Reader::Seen::filled || from.has_hung_up;
   }
 
-  void read_ready() {
+  void read_ready(EventLoop& loop) {
     for (auto from = watched.begin(); from != watched.end();) {
-      if (from->may_read()) read(*from);
+      if (from->may_read()) read(loop, *from);
       from = from->reader == nullptr ? watched.erase(from) : std::next(from);
     }
   }
@@ -94,6 +95,8 @@ struct EventLoop::System {
   FileDescriptor epoll;
   std::list<Watched> watched;
   std::deque<std::function<void()>> posted;
+  /// What is ready is known, and nothing was called since.
+  bool has_just_looked = false;
 };
 
 EventLoop::EventLoop() { system_ = std::make_unique<System>(io_); }
@@ -135,6 +138,12 @@ void EventLoop::set_paused(Reader& reader, bool paused) {
   }
 }
 
+bool EventLoop::knows_as_quiet(const Reader& reader) {
+  if (!system_->has_just_looked) return false;
+  const Watched* const watched = find(reader);
+  return watched != nullptr && !watched->is_ready;
+}
+
 // Asio would return to this loop only after the last call of a function that posts itself again.
 void EventLoop::post(std::function<void()> function) {
   system_->posted.push_back(std::move(function));
@@ -147,6 +156,7 @@ void EventLoop::run() {
     const bool waits = system.posted.empty() && !system.has_ready();
     const int count = epoll_wait(system.epoll.number(), events.data(),
                                  static_cast<int>(events.size()), waits ? -1 : 0);
+    system.has_just_looked = count >= 0 && static_cast<std::size_t>(count) < events.size();
     // Asio does not wake the loop for what a posted function leaves to it.
     bool is_asio_ready = !system.posted.empty();
     for (int i = 0; i < count; ++i) {
@@ -158,9 +168,10 @@ void EventLoop::run() {
         is_asio_ready = true;
       }
     }
+    if (is_asio_ready) system.has_just_looked = false;
     system.call_posted(io_);
     if (is_asio_ready) io_.poll();
-    system.read_ready();
+    system.read_ready(*this);
   }
 }
 
