@@ -18,6 +18,9 @@ using Level = order::Log::Level;
 
 namespace {
 
+/// How much memory an order keeps for the body of the next one.
+constexpr std::size_t kBodyKeptMax = 64 * limits::kKiB;
+
 OwnedLine owned(const Outgoing& line) {
   std::string text;
   text.reserve(line.size() + limits::kLinePadding);
@@ -135,6 +138,24 @@ std::optional<Instant> HttpLink::next_timeout() const {
   for (const ExchangePtr& sent : exchanges_) earlier(first, sent->over_by);
   for (const Later& later : later_) earlier(first, later.at);
   return first;
+}
+
+const HttpOrder* HttpLink::poll_order() {
+  std::string& last_body = std::get<order::HttpSend>(polled_send_).body;
+  if (last_body.capacity() > kBodyKeptMax) last_body = std::string();
+  while (const Ordered* const next = orders_.poll()) {
+    if (next->is_abort) return &(polled_other_ = order::HttpAbort{next->exchange});
+    // It may have been given up since.
+    const Sent found = find_sent(next->exchange);
+    if (found == exchanges_.end()) continue;
+    const HttpExchange& exchange = **found;
+    if (exchange.kind == Kind::connect) {
+      return &(polled_other_ = order::HttpConnect{exchange.number});
+    }
+    write_order(exchange);
+    return &polled_send_;
+  }
+  return nullptr;
 }
 
 const Fact* HttpLink::poll_fact() {
@@ -276,20 +297,20 @@ ExchangePtr HttpLink::take_sent(ExchangeId number) {
 
 /// Returns the exchange, if there is one with this number.
 ExchangePtr HttpLink::abort(ExchangeId number) {
-  orders_.push_back(order::HttpAbort{number});
+  orders_.push_back({number, true});
   return take_sent(number);
 }
 
 void HttpLink::abort_all_of(Kind kind) {
   std::erase_if(exchanges_, [&](const ExchangePtr& sent) {
     if (sent->kind != kind) return false;
-    orders_.push_back(order::HttpAbort{sent->number});
+    orders_.push_back({sent->number, true});
     return true;
   });
 }
 
 void HttpLink::abort_all() {
-  for (const ExchangePtr& sent : exchanges_) orders_.push_back(order::HttpAbort{sent->number});
+  for (const ExchangePtr& sent : exchanges_) orders_.push_back({sent->number, true});
   exchanges_.clear();
   outbox_.take_all();
   express_.take_all();

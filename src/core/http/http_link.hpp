@@ -80,7 +80,7 @@ class HttpLink {
   std::optional<Instant> next_timeout() const;
 
   // What is polled is null if there is nothing, and valid until the next call of the same function.
-  const HttpOrder* poll_order() { return orders_.poll(); }
+  const HttpOrder* poll_order();
   /// The next order for the process of the daemon.
   const Order* poll_process_order() { return process_orders_.poll(); }
   const order::Log* poll_log() { return logs_.poll(); }
@@ -133,8 +133,9 @@ class HttpLink {
   bool holds() const;
   void send_what_may();
   void send(ExchangePtr exchange);
+  void write_order(const HttpExchange& exchange);
   bool repeat(ExchangePtr& exchange, Milliseconds at_least = {});
-  std::string headers_for(const HttpExchange& exchange) const;
+  void append_headers(std::string& lines, const HttpExchange& exchange) const;
   void open_stream_once();
 
   // http_link_probe.cpp: whether a daemon that keeps no session is still the same
@@ -215,6 +216,11 @@ class HttpLink {
     /// The number of the reading in which the line was read as it is.
     std::uint64_t reading = 0;
   };
+  /// An exchange that is to begin, or to be aborted.
+  struct Ordered {
+    ExchangeId exchange{};
+    bool is_abort = false;
+  };
   /// What is to be done later.
   struct Later {
     Instant at{};
@@ -282,7 +288,10 @@ class HttpLink {
   fact::ChildLost lost_;
   std::optional<Instant> deadline_;
 
-  PolledQueue<HttpOrder> orders_;
+  PolledQueue<Ordered> orders_;
+  /// What was polled last. The memory of a request serves the next one.
+  HttpOrder polled_send_{order::HttpSend{}};
+  HttpOrder polled_other_;
   PolledQueue<Order> process_orders_;
   PolledQueue<order::Log> logs_;
   // In a list the fact that was polled last stays where it is.

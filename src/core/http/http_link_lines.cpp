@@ -16,6 +16,10 @@ using Verb = order::HttpSend::Method;
 
 namespace {
 
+bool is_get(const HttpExchange& exchange) {
+  return exchange.kind == HttpExchange::Kind::stream || exchange.is_resumed;
+}
+
 HttpExchange::Asks asked_by(const Message& message) {
   using Asks = HttpExchange::Asks;
   switch (message.method) {
@@ -172,14 +176,7 @@ bool HttpLink::repeat(ExchangePtr& exchange, Milliseconds at_least) {
 void HttpLink::send(ExchangePtr exchange) {
   if (exchange->number != ExchangeId{}) exchange->forget_response();
   exchange->number = ExchangeId{++last_exchange_};
-  auto& order = std::get<order::HttpSend>(orders_.emplace_back(order::HttpSend{}));
-  order.exchange = exchange->number;
-  const bool is_get = exchange->kind == Kind::stream || exchange->is_resumed;
-  order.method = is_get ? Verb::get : exchange->kind == Kind::end ? Verb::del : Verb::post;
-  order.target = exchange->target;
-  order.headers = headers_for(*exchange);
-  if (order.method == Verb::post) order.body = exchange->line.text();
-  order.listener = listener_;
+  orders_.push_back({exchange->number});
   exchange->over_by.reset();
   if (exchange->kind == Kind::notification)
     exchange->over_by = now_.steady + limits::kHttpTakenWait;
@@ -188,27 +185,34 @@ void HttpLink::send(ExchangePtr exchange) {
   exchanges_.push_back(std::move(exchange));
 }
 
-std::string HttpLink::headers_for(const HttpExchange& exchange) const {
-  constexpr std::string_view kOfPost =
-      "Content-Type: application/json\r\n"
-      "Accept: application/json, text/event-stream\r\n";
-  std::string lines;
-  lines.reserve(kOfPost.size() + session_.lines().size() + constant_headers_.size());
-  const bool is_get = exchange.kind == Kind::stream || exchange.is_resumed;
-  if (is_get) {
+void HttpLink::write_order(const HttpExchange& exchange) {
+  auto& order = std::get<order::HttpSend>(polled_send_);
+  order.exchange = exchange.number;
+  order.method = is_get(exchange) ? Verb::get : exchange.kind == Kind::end ? Verb::del : Verb::post;
+  order.target = exchange.target;
+  order.headers.clear();
+  append_headers(order.headers, exchange);
+  order.body.clear();
+  if (order.method == Verb::post) order.body = exchange.line.text();
+  order.listener = listener_;
+}
+
+void HttpLink::append_headers(std::string& lines, const HttpExchange& exchange) const {
+  if (is_get(exchange)) {
     append_header(lines, "Accept", "text/event-stream");
     if (!exchange.last_event_id.empty()) {
       append_header(lines, "Last-Event-ID", exchange.last_event_id);
     }
   } else if (exchange.kind != Kind::end) {
-    lines.append(kOfPost);
+    lines.append(
+        "Content-Type: application/json\r\n"
+        "Accept: application/json, text/event-stream\r\n");
   }
   if (!exchange.is_opening() && !exchange.is_stateless) lines.append(session_.lines());
   for (const HttpHeader& header : exchange.mirrored) {
     append_header(lines, header.name, header.value);
   }
   lines.append(constant_headers_);
-  return lines;
 }
 
 /// Opens the stream on which the daemon speaks without being asked. The client's first notification
