@@ -45,6 +45,18 @@ TEST(RecentKeysTest, ARemovedKeyMayComeAgain) {
   EXPECT_EQ(taken(keys), (std::vector<std::string>{"b", "a"}));
 }
 
+TEST(RecentKeysTest, ARemovedKeyDoesNotHideTheOthers) {
+  Keys keys;
+  for (const char* const key : {"a", "b", "c"}) keys.add(key);
+  keys.remove("a");
+  keys.remove("a");
+  keys.remove("b");
+  EXPECT_TRUE(keys.contains("c"));
+  keys.add("d");
+  keys.remove("c");
+  EXPECT_TRUE(keys.contains("d"));
+}
+
 TEST(RecentKeysTest, WhatWasHandedOverIsNoLongerThere) {
   Keys keys;
   keys.add("a");

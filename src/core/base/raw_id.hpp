@@ -30,7 +30,23 @@ bool fits_64_bits(std::string_view raw_id);
 /// Whether both raw ids mean the same id.
 bool same_id(std::string_view a, std::string_view b);
 
-/// Whether `raw_id` is its own key, as nearly all ids are. Such an id need not be copied.
+/// Whether `raw_id` is its own key, as nearly all ids are.
 bool is_plain_id(std::string_view raw_id);
+
+/// The key of an id, without a copy if the id is its own key. The id must outlive it.
+class IdKey {
+ public:
+  explicit IdKey(std::string_view raw_id)
+      : made_(is_plain_id(raw_id) ? std::string() : id_key(raw_id)),
+        text_(made_.empty() ? raw_id : made_) {}
+  IdKey(const IdKey&) = delete;
+  IdKey& operator=(const IdKey&) = delete;
+
+  std::string_view text() const { return text_; }
+
+ private:
+  const std::string made_;
+  const std::string_view text_;
+};
 
 }  // namespace sitter

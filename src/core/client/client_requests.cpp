@@ -23,22 +23,6 @@ namespace {
 /// A table with more rings than this is freed when it is empty.
 constexpr std::size_t kRingsMin = 64;
 
-/// The key of a raw id, which nearly always is the raw id itself.
-class Key {
- public:
-  explicit Key(std::string_view raw_id)
-      : made_(is_plain_id(raw_id) ? std::string() : id_key(raw_id)),
-        text_(made_.empty() ? raw_id : made_) {}
-  Key(const Key&) = delete;
-  Key& operator=(const Key&) = delete;
-
-  std::string_view text() const { return text_; }
-
- private:
-  const std::string made_;
-  const std::string_view text_;
-};
-
 /// Whether this child has received the request, and has not answered it.
 bool has(Generation gen, const ClientRequest& request) {
   return (request.state == State::sent || request.state == State::cancelled) && request.gen == gen;
@@ -150,7 +134,7 @@ ClientRequests::ClientRequests(Room room) : room_(room), index_(std::make_unique
 ClientRequests::~ClientRequests() = default;
 
 ClientRequest& ClientRequests::add(std::string_view raw_id) {
-  Node& request = index_->add(Key(raw_id).text());
+  Node& request = index_->add(IdKey(raw_id).text());
   request.order = next_order_++;
   if (request.key != raw_id) request.more().id = raw_id;
   ++owed_count_;
@@ -203,7 +187,7 @@ void ClientRequests::weigh(ClientRequest& request) {
 }
 
 ClientRequest* ClientRequests::find_sent(std::string_view raw_id, Generation gen) {
-  const Key key(raw_id);
+  const IdKey key(raw_id);
   const auto is_sent = [&](const ClientRequest& request) { return has(gen, request); };
   // The stateless revision forbids the answer to a cancelled request, and allows the client to use
   // its id again.
@@ -235,13 +219,13 @@ ClientRequest* ClientRequests::find(RequestHandle handle) const {
 }
 
 ClientRequest* ClientRequests::find_open(std::string_view raw_id) {
-  return index_->youngest(Key(raw_id).text(), [](const ClientRequest& request) {
+  return index_->youngest(IdKey(raw_id).text(), [](const ClientRequest& request) {
     return request.state != State::cancelled;
   });
 }
 
 bool ClientRequests::uses(std::string_view raw_id) const {
-  return index_->oldest(Key(raw_id).text(), [](const ClientRequest&) { return true; }) != nullptr;
+  return index_->oldest(IdKey(raw_id).text(), [](const ClientRequest&) { return true; }) != nullptr;
 }
 
 bool ClientRequests::may_wait(std::size_t bytes) const {

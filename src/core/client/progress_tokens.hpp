@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -19,9 +20,9 @@ class ProgressTokens {
  public:
   /// A request asks for progress. The client may use a token again.
   void on_request(std::string_view token) {
-    const std::string key = id_key(token);
-    ended_.remove(key);
-    going_on_.remove(key);
+    const IdKey key(token);
+    ended_.remove(key.text());
+    going_on_.remove(key.text());
   }
 
   /// The request goes to a second child, whose progress begins again from the start.
@@ -30,35 +31,35 @@ class ProgressTokens {
   /// The request was answered or cancelled. `is_over` is false if progress may still come: a task
   /// goes on under its token, and a cancelled request may still report progress.
   void on_answered(std::string_view token, bool is_over) {
-    std::string key = id_key(token);
-    if (!muted_.empty()) muted_.erase(key);
-    (is_over ? ended_ : going_on_).add(std::move(key));
+    const IdKey key(token);
+    if (!muted_.empty()) muted_.erase(std::string(key.text()));
+    (is_over ? ended_ : going_on_).add(key.text());
   }
 
   /// The child has answered a cancelled request all the same. Another request may have the same
   /// token.
   void on_answered_late(std::string_view token) {
-    std::string key = id_key(token);
-    if (!going_on_.contains(key)) return;
-    going_on_.remove(key);
-    ended_.add(std::move(key));
+    const IdKey key(token);
+    if (!going_on_.contains(key.text())) return;
+    going_on_.remove(key.text());
+    ended_.add(key.text());
   }
 
   /// If the successor of a lost child uses the same tokens, its progress belongs to something that
   /// the client does not know.
   void on_child_lost() {
-    going_on_.move_to([this](std::string key) { ended_.add(std::move(key)); });
+    going_on_.move_to([this](std::string_view key) { ended_.add(key); });
   }
 
   bool passes(std::string_view token) const {
-    const std::string key = id_key(token);
-    return !muted_.contains(key) && !ended_.contains(key);
+    const IdKey key(token);
+    return !muted_.contains(key.text()) && !ended_.contains(key.text());
   }
 
  private:
   using Keys = RecentKeys<limits::kEndedTokensMax>;
 
-  std::set<std::string> muted_;
+  std::set<std::string, std::less<>> muted_;
   Keys ended_;
   Keys going_on_;
 };
