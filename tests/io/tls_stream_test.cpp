@@ -4,35 +4,22 @@
 #include <gtest/gtest.h>
 #include <openssl/ssl.h>
 
-#include <algorithm>
 #include <boost/asio/steady_timer.hpp>
 #include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "io/http/proxy_tunnel.hpp"
-#include "sitter/http_limits.hpp"
-#include "support/certificates.hpp"
-#include "support/memory_stream.hpp"
 #include "support/processes.hpp"
-#include "support/temporary_directory.hpp"
-#include "support/tls_peer.hpp"
+#include "support/tls_script.hpp"
 
 namespace sitter {
 namespace {
 
-using testing::CertificateRequest;
 using ::testing::ElementsAre;
-using testing::Identity;
 using ::testing::IsEmpty;
-using testing::issued_by;
-using testing::self_signed;
 using ::testing::StartsWith;
-using testing::TlsPeer;
-
-constexpr std::size_t kWhole = static_cast<std::size_t>(-1);
 
 /// Joins the flights of a peer. A sum of calls would have no order.
 std::string all(std::initializer_list<std::string> flights) {
@@ -40,107 +27,6 @@ std::string all(std::initializer_list<std::string> flights) {
   for (const std::string& flight : flights) joined += flight;
   return joined;
 }
-
-/// A client that trusts one CA, and a server with a certificate of this CA for localhost.
-class TlsStreamTest : public ::testing::Test {
- protected:
-  TlsStreamTest()
-      : authority_(self_signed({.common_name = "test CA", .is_authority = true})),
-        cacert_(folder_.write("ca.pem", authority_.pem())),
-        context_({cacert_, nullptr, {}}) {}
-
-  CertificateRequest for_localhost() const { return {.names = {"DNS:localhost"}}; }
-
-  void serve(const CertificateRequest& request, TlsPeer::Options options = {}) {
-    peer_ = std::make_unique<TlsPeer>(issued_by(authority_, request), std::move(options));
-  }
-  void make(const std::string& host = "localhost", Milliseconds wait = limits::kTlsHandshakeWait) {
-    make(context_, host, wait);
-  }
-  void make(TlsContext& context, const std::string& host,
-            Milliseconds wait = limits::kTlsHandshakeWait) {
-    stream_.reset();
-    stream_ = std::make_unique<TlsStream>(loop_, context, TlsStream::Options{host, wait},
-                                          network_.near(), events());
-  }
-  ByteStream::Events events() {
-    return {[this] { happens("opened"); },
-            [this](std::string_view bytes) {
-              received_ += bytes;
-              happens("bytes " + std::string(bytes.substr(0, 20)));
-              if (pauses_at_bytes_) stream_->set_paused(true);
-            },
-            [this](std::string reason) {
-              happens("closed: " + reason);
-              if (stops_at_end_) loop_.stop();
-            }};
-  }
-  void happens(const std::string& event) {
-    events_.push_back(event);
-    if (event == drops_at_) stream_.reset();
-  }
-  std::vector<std::string> done() { return std::exchange(events_, {}); }
-
-  /// Carries bytes between both sides until both are silent.
-  void flow(std::size_t piece = kWhole) {
-    while (true) {
-      const std::string sent = network_.take_written();
-      const std::string answer = carry(sent, piece);
-      deliver(answer, piece);
-      if (sent.empty() && answer.empty()) return;
-    }
-  }
-  std::string carry(std::string_view bytes, std::size_t piece) {
-    std::string answer;
-    for (; !bytes.empty(); bytes.remove_prefix(std::min(piece, bytes.size()))) {
-      answer += peer_->receive(bytes.substr(0, piece));
-    }
-    return answer;
-  }
-  void deliver(std::string_view bytes, std::size_t piece = kWhole) {
-    for (; !bytes.empty(); bytes.remove_prefix(std::min(piece, bytes.size()))) {
-      network_.deliver(bytes.substr(0, piece));
-    }
-  }
-  void run_what_is_due() {
-    loop_.io().restart();
-    loop_.post([this] { loop_.post([this] { loop_.stop(); }); });
-    loop_.run();
-  }
-  void shake_hands(std::size_t piece = kWhole) {
-    network_.open();
-    flow(piece);
-  }
-  void open(TlsPeer::Options options = {}) {
-    serve(for_localhost(), std::move(options));
-    make();
-    shake_hands();
-    EXPECT_THAT(done(), ElementsAre("opened"));
-  }
-  /// What a client of this host says about this certificate.
-  std::vector<std::string> verdict(const CertificateRequest& request,
-                                   const std::string& host = "localhost") {
-    serve(request);
-    make(host);
-    shake_hands();
-    return done();
-  }
-
-  EventLoop loop_;
-  testing::TemporaryDirectory folder_;
-  Identity authority_;
-  std::string cacert_;
-  TlsContext context_;
-  testing::MemoryConnection network_;
-  std::unique_ptr<TlsPeer> peer_;
-  std::unique_ptr<TlsStream> stream_;
-  std::vector<std::string> events_;
-  std::string received_;
-  /// The owner destroys the stream within this event.
-  std::string drops_at_;
-  bool stops_at_end_ = false;
-  bool pauses_at_bytes_ = false;
-};
 
 TEST_F(TlsStreamTest, CarriesBytesBothWays) {
   open();
@@ -215,152 +101,6 @@ TEST_F(TlsStreamTest, OffersHttp11) {
   make();
   shake_hands();
   EXPECT_THAT(done(), ElementsAre("closed: it refused the TLS handshake: no application protocol"));
-}
-
-TEST_F(TlsStreamTest, AcceptsACertificateForTheHost) {
-  EXPECT_THAT(verdict({.names = {"DNS:other.example", "DNS:localhost"}}), ElementsAre("opened"));
-  EXPECT_THAT(verdict({.names = {"DNS:*.example.com"}}, "www.example.com"), ElementsAre("opened"));
-  EXPECT_THAT(verdict({.names = {"IP:127.0.0.1"}}, "127.0.0.1"), ElementsAre("opened"));
-  EXPECT_THAT(verdict({.names = {"IP:::1"}}, "::1"), ElementsAre("opened"));
-  EXPECT_THAT(verdict({.names = {"IP:fe80::1"}}, "fe80::1%eth0"), ElementsAre("opened"));
-  EXPECT_THAT(verdict({.names = {"DNS:example.com"}}, "example.com."), ElementsAre("opened"));
-  EXPECT_THAT(verdict({.common_name = "localhost"}), ElementsAre("opened"));
-}
-
-TEST_F(TlsStreamTest, NamesTheServerButNotByAnAddress) {
-  verdict({.names = {"DNS:example.com"}}, "example.com.");
-  EXPECT_EQ(peer_->host_name(), "example.com");
-  verdict({.names = {"IP:127.0.0.1"}}, "127.0.0.1");
-  EXPECT_EQ(peer_->host_name(), "");
-  verdict({.names = {"IP:::1"}}, "::1");
-  EXPECT_EQ(peer_->host_name(), "");
-}
-
-TEST_F(TlsStreamTest, SaysForWhichHostTheCertificateIs) {
-  EXPECT_THAT(verdict({.names = {"DNS:other.example"}}),
-              ElementsAre("closed: the certificate is for other.example, not for localhost"));
-  EXPECT_THAT(verdict({.names = {"DNS:localhost", "IP:127.0.0.1"}}, "::1"),
-              ElementsAre("closed: the certificate is for localhost, 127.0.0.1, not for ::1"));
-  EXPECT_THAT(verdict({.names = {"DNS:localhost"}}, "127.0.0.1"),
-              ElementsAre("closed: the certificate is for localhost, not for 127.0.0.1"));
-  EXPECT_THAT(verdict({.names = {"DNS:a", "DNS:b", "IP:::1"}}),
-              ElementsAre("closed: the certificate is for a, b, ::1, not for localhost"));
-  EXPECT_THAT(verdict({.names = {"DNS:a", "DNS:b", "DNS:c", "DNS:d", "DNS:e"}}),
-              ElementsAre("closed: the certificate is for a, b, c and 2 more, not for localhost"));
-  EXPECT_THAT(verdict({.common_name = "other"}),
-              ElementsAre("closed: the certificate is for other, not for localhost"));
-  EXPECT_THAT(verdict({.common_name = "", .names = {"email:me@example.com"}}),
-              ElementsAre("closed: the certificate names no host, but it must name localhost"));
-  EXPECT_THAT(verdict({.names = {"DNS:*.example.com"}}, "a.b.example.com"),
-              ElementsAre("closed: the certificate is for *.example.com, not for a.b.example.com"));
-}
-
-TEST_F(TlsStreamTest, ShowsNoControlCharactersOfACertificate) {
-  EXPECT_THAT(verdict({.common_name = "a\x1b[31mb\nc"}),
-              ElementsAre("closed: the certificate is for ab c, not for localhost"));
-}
-
-TEST_F(TlsStreamTest, ShowsOnlyTheBeginningOfALongName) {
-  const std::string label(50, 'x');
-  const std::string name = label + "." + label + "." + label + "." + label + ".";
-  const std::string fits = name + std::string(limits::kPeerTextMax - name.size(), 'y');
-  EXPECT_THAT(verdict({.names = {"DNS:" + fits}}),
-              ElementsAre("closed: the certificate is for " + fits + ", not for localhost"));
-  EXPECT_THAT(
-      verdict({.names = {"DNS:" + fits + "z"}}),
-      ElementsAre("closed: the certificate is for " + fits + "… [1 bytes cut], not for localhost"));
-}
-
-TEST_F(TlsStreamTest, SaysWhenTheCertificateHasExpired) {
-  EXPECT_THAT(verdict({.names = {"DNS:localhost"},
-                       .not_before = "20250102000000Z",
-                       .not_after = "20260102235959Z"}),
-              ElementsAre("closed: the certificate has expired (on 2026-01-02)"));
-  EXPECT_THAT(verdict({.names = {"DNS:localhost"},
-                       .not_before = "22000102000000Z",
-                       .not_after = "22010102000000Z"}),
-              ElementsAre("closed: the certificate is not valid before 2200-01-02"));
-}
-
-TEST_F(TlsStreamTest, SaysWhenTheCaHasExpired) {
-  authority_ = self_signed({.common_name = "old CA",
-                            .is_authority = true,
-                            .not_before = "20250102000000Z",
-                            .not_after = "20260102235959Z"});
-  TlsContext context({folder_.write("old.pem", authority_.pem()), nullptr, {}});
-  serve(for_localhost());
-  make(context, "localhost");
-  shake_hands();
-  EXPECT_THAT(done(), ElementsAre("closed: the certificate of its CA has expired (on 2026-01-02)"));
-}
-
-TEST_F(TlsStreamTest, SaysThatACertificateIsNotTrusted) {
-  const CertificateRequest request{.names = {"IP:127.0.0.1"}};
-  const Identity own = self_signed(request);
-  const std::string bundle = folder_.write("bundle.pem", authority_.pem());
-  TlsContext of_system({"", nullptr, {bundle}});
-  peer_ = std::make_unique<TlsPeer>(own, TlsPeer::Options{});
-  make(of_system, "127.0.0.1");
-  shake_hands();
-  EXPECT_THAT(done(),
-              ElementsAre("closed: the certificate of 127.0.0.1 is not trusted: self-signed "
-                          "certificate (name its CA with --cacert)"));
-  EXPECT_EQ(peer_->alert(), "unknown CA");
-
-  peer_ = std::make_unique<TlsPeer>(own, TlsPeer::Options{});
-  make("127.0.0.1");
-  shake_hands();
-  EXPECT_THAT(done(), ElementsAre("closed: the certificate of 127.0.0.1 is not trusted: "
-                                  "self-signed certificate (its CA is not in " +
-                                  cacert_ + ")"));
-
-  const Identity other = self_signed({.common_name = "other CA", .is_authority = true});
-  peer_ = std::make_unique<TlsPeer>(issued_by(other, request), TlsPeer::Options{});
-  make(of_system, "127.0.0.1");
-  shake_hands();
-  EXPECT_THAT(done(), ElementsAre("closed: the certificate of 127.0.0.1 is not trusted: unable to "
-                                  "get local issuer certificate (name its CA with --cacert)"));
-}
-
-TEST_F(TlsStreamTest, TrustsTheCertificateThatTheUserNames) {
-  const Identity own = self_signed(for_localhost());
-  TlsContext self(TlsContext::Options{folder_.write("own.pem", own.pem()), nullptr, {}});
-  peer_ = std::make_unique<TlsPeer>(own, TlsPeer::Options{});
-  make(self, "localhost");
-  shake_hands();
-  EXPECT_THAT(done(), ElementsAre("opened"));
-
-  // This one is signed by a CA that the client does not know.
-  const Identity issued = issued_by(authority_, for_localhost());
-  TlsContext leaf(TlsContext::Options{folder_.write("leaf.pem", issued.pem()), nullptr, {}});
-  peer_ = std::make_unique<TlsPeer>(issued, TlsPeer::Options{});
-  make(leaf, "localhost");
-  shake_hands();
-  EXPECT_THAT(done(), ElementsAre("opened"));
-}
-
-TEST_F(TlsStreamTest, ClosesAtOnceIfItCannotKnowWhatIsTrusted) {
-  TlsContext context({folder_ / "missing.pem", nullptr, {}});
-  make(context, "localhost");
-  EXPECT_THAT(done(), IsEmpty());
-  EXPECT_FALSE(network_.is_in_use());
-  EXPECT_EQ(stream_->queued(), 0U);
-  EXPECT_FALSE(stream_->is_quiet());
-  run_what_is_due();
-  EXPECT_THAT(done(), ElementsAre("closed: --cacert " + folder_ / "missing.pem" +
-                                  " can't be read: No such file or directory"));
-  make(context, "localhost");
-  stream_.reset();
-  run_what_is_due();
-  EXPECT_THAT(done(), IsEmpty());
-}
-
-TEST_F(TlsStreamTest, RefusesAHostThatItCannotVerify) {
-  for (const std::string& host : {std::string(), std::string("."), std::string(256, 'x')}) {
-    make(host);
-    run_what_is_due();
-    EXPECT_THAT(done(), ElementsAre("closed: TLS can't be used with this host name"));
-  }
 }
 
 TEST_F(TlsStreamTest, SaysThatTheServerDoesNotSpeakTls) {
