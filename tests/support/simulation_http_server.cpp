@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "sitter/http_limits.hpp"
 #include "support/sent_headers.hpp"
 #include "support/simulation_said.hpp"
 
@@ -275,8 +276,10 @@ void HttpServer::take_answer(const json& answer, const std::string& session) {
   if (!scene_.has_sessions()) return;
   if (question.session != session) throw Broken("an answer came to another session");
   if (question.id != answer["id"].dump()) throw Broken("an answer came to another question");
-  // An answer whose connection breaks is sent once more.
-  if (++question.answers > 2) throw Broken("a question was answered three times");
+  // An answer whose connection breaks is sent again, though it may have been taken.
+  if (++question.answers > 1 + limits::kHttpAnswerRepeatsMax) {
+    throw Broken("a question was answered more often than an answer is sent");
+  }
 }
 
 }  // namespace sitter::sim
