@@ -297,20 +297,22 @@ ExchangePtr HttpLink::take_sent(ExchangeId number) {
 
 /// Returns the exchange, if there is one with this number.
 ExchangePtr HttpLink::abort(ExchangeId number) {
-  orders_.push_back({number, true});
+  orders_.push_back({.exchange = number, .is_abort = true});
   return take_sent(number);
 }
 
 void HttpLink::abort_all_of(Kind kind) {
   std::erase_if(exchanges_, [&](const ExchangePtr& sent) {
     if (sent->kind != kind) return false;
-    orders_.push_back({sent->number, true});
+    orders_.push_back({.exchange = sent->number, .is_abort = true});
     return true;
   });
 }
 
 void HttpLink::abort_all() {
-  for (const ExchangePtr& sent : exchanges_) orders_.push_back({sent->number, true});
+  for (const ExchangePtr& sent : exchanges_) {
+    orders_.push_back({.exchange = sent->number, .is_abort = true});
+  }
   exchanges_.clear();
   outbox_.take_all();
   express_.take_all();

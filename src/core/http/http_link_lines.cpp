@@ -176,7 +176,7 @@ bool HttpLink::repeat(ExchangePtr& exchange, Milliseconds at_least) {
 void HttpLink::send(ExchangePtr exchange) {
   if (exchange->number != ExchangeId{}) exchange->forget_response();
   exchange->number = ExchangeId{++last_exchange_};
-  orders_.push_back({exchange->number});
+  orders_.push_back({.exchange = exchange->number});
   exchange->over_by.reset();
   if (exchange->kind == Kind::notification)
     exchange->over_by = now_.steady + limits::kHttpTakenWait;

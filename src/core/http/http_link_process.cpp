@@ -19,7 +19,7 @@ void HttpLink::connect() {
   connect_at_.reset();
   ExchangePtr exchange = new_exchange(Kind::connect);
   exchange->number = ExchangeId{++last_exchange_};
-  orders_.push_back({exchange->number});
+  orders_.push_back({.exchange = exchange->number});
   exchanges_.push_back(std::move(exchange));
 }
 
