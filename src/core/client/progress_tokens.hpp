@@ -4,7 +4,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "core/base/raw_id.hpp"
 #include "core/base/recent_keys.hpp"
