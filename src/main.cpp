@@ -64,7 +64,8 @@ int run(int argc, char** argv) {
 
   sitter::Driver driver({std::move(options.bridge), std::move(options.command),
                          std::move(options.build), std::move(options.daemon),
-                         std::move(options.control), keeper, *log, error_output});
+                         std::move(options.cli), std::move(options.control), keeper, *log,
+                         error_output});
   // From here on, the driver has its signal handlers.
   sitter::unblock_signals();
   return driver.run();

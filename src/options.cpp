@@ -188,6 +188,7 @@ std::variant<Given, Refusal> read_options(const std::vector<std::string>& words,
 std::string wrong_combination(const Given& given, const std::vector<std::string>& command) {
   const bool has_command = !command.empty() && !command.front().empty();
   if (given.has("--http")) {
+    if (given.has("--cli")) return "--http and --cli name two servers: leave out one of them";
     if (has_command) return {};
     for (const char* const name :
          {"--build", "--watch", "--watch-binary", "--own-daemon", "--cwd", "--env", "--env-file"}) {
@@ -195,6 +196,17 @@ std::string wrong_combination(const Given& given, const std::vector<std::string>
       return fmt::format("{} needs a command that starts the daemon: put it behind --", name);
     }
     return {};
+  }
+  if (given.has("--cli")) {
+    return has_command ? "--cli names the tool itself, and no command may follow; an argument that "
+                         "each call needs is put behind the tool, as in --cli 'python3 notes.py'"
+                       : "";
+  }
+  for (const char* const name :
+       {"--schema-args", "--schema-file", "--max-calls", "--call-timeout"}) {
+    if (given.has(name)) {
+      return fmt::format("{} is for a command-line tool: name it, as in --cli ./notes", name);
+    }
   }
   for (const char* const name : {"--header", "--header-env", "--wait-for-server", "--cacert",
                                  "--keep-session", "--own-daemon"}) {
@@ -272,6 +284,20 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
     options.command.outlives_bridge = !raw.own_daemon;
     // Texts name the server by its command.
     options.bridge.command = options.bridge.url;
+  } else if (given.has("--cli")) {
+    auto cli = cli_options(raw.cli, raw.cwd, options.command);
+    if (const auto* const wrong = std::get_if<std::string>(&cli)) return usage_error(*wrong);
+    options.cli = std::get<CliChild::Options>(std::move(cli));
+    options.bridge.is_tool = true;
+    options.bridge.command = options.command.command;
+    if (raw.watch.empty()) {
+      options.bridge.watches_binary = true;
+      if (!raw.cli.schema_file.empty()) options.bridge.watch_patterns = {raw.cli.schema_file};
+    }
+    // Runs that are on go on when the description is read again.
+    if (raw.on_busy != "interrupt") {
+      options.bridge.on_busy_wait = options.cli->server.call_timeout + limits::kRunGrace;
+    }
   } else {
     options.bridge.command = command.front();
     if (options.bridge.command.starts_with("http://") ||

@@ -17,6 +17,7 @@ struct Options {
   LaunchRequest command;
   LaunchRequest build;
   std::optional<Daemon::Options> daemon;
+  std::optional<CliChild::Options> cli;
   Driver::Control control;
   Log::Options log;
 };

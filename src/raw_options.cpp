@@ -26,6 +26,9 @@ constexpr int kStderrLinesMax = 1000000;
 /// At 30 s each, more restarts would take days.
 constexpr int kMaxRestartsMax = 10000;
 
+/// Each run takes three pipes, and a system allows a few thousand open files.
+constexpr int kCallsMax = 256;
+
 /// The parser's own usage line would not show that a command follows the options. A command of a
 /// daemon starts the daemon if nothing listens.
 class HelpFormatter : public CLI::Formatter {
@@ -190,6 +193,29 @@ void declare_options(CLI::App& app, RawOptions& raw) {
                "end a daemon that was started here with the session; otherwise it goes\n"
                "on, because other clients may use it");
   app.add_flag("--keep-session", raw.http.keeps_session, "never end the daemon's session");
+  value(app.add_option("--cli", raw.cli.tool,
+                       "the server is no MCP server but a command-line tool, which describes its\n"
+                       "commands; each call runs one of them"),
+        "TOOL");
+  value(app.add_option("--schema-args", raw.cli.schema_arguments,
+                       fmt::format("the arguments with which the tool writes its description "
+                                   "(default {})",
+                                   raw.cli.schema_arguments)),
+        "WORDS");
+  value(app.add_option("--schema-file", raw.cli.schema_file,
+                       "read the description of the tool from this file"),
+        "FILE");
+  value(app.add_option("--max-calls", raw.cli.calls_max,
+                       fmt::format("how many commands of the tool may run at once (default {})",
+                                   raw.cli.calls_max)),
+        "N")
+      ->check(whole_number(1, kCallsMax));
+  value(app.add_option("--call-timeout", raw.cli.call_timeout,
+                       fmt::format("how long a command of the tool may run (default {:g})",
+                                   raw.cli.call_timeout)),
+        "SECONDS")
+      ->check(CLI::Range(0.001, kSecondsMax))
+      ->check(is_a_number);
   value(app.add_option("--name", raw.name, "name of this mcp-sitter for mcp-sitter ctl"), "NAME")
       ->check([](const std::string& text) {
         const bool is_good = !text.empty() && text.size() <= kToolNameMax &&

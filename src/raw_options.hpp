@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli_options.hpp"
 #include "http_options.hpp"
 #include "sitter/bridge_config.hpp"
 
@@ -55,6 +56,7 @@ struct RawOptions {
   std::string restart = "lazy";
   int max_restarts = BridgeConfig().restarts_max;
   RawHttp http;
+  RawCli cli;
   bool own_daemon = false;
   double wait_for_server = in_seconds(BridgeConfig().wait_for_server);
 };

@@ -4,11 +4,12 @@
 # Run as: cmake -D ROOT=<project> -P rooms.cmake
 
 set(rooms
-  core/base core/wire core/http core/client core/streams core/child core/build core/tell core/bridge
+  core/base core/wire core/http core/client core/streams core/child core/cli core/build core/tell core/bridge
   io/system io/stream io/http io/control io/process io/files io)
 
 set(shared_with_the_shell
-  core/base/polled_queue.hpp core/base/text.hpp core/build/watch_filter.hpp core/http/http_link.hpp
+  core/base/base64.hpp core/base/polled_queue.hpp core/base/text.hpp core/build/watch_filter.hpp
+  core/cli/cli_server.hpp core/http/http_link.hpp
   core/http/secrets.hpp core/http/url.hpp core/wire/line_framer.hpp)
 
 include(${CMAKE_CURRENT_LIST_DIR}/source_check.cmake)

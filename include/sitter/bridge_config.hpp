@@ -33,6 +33,9 @@ struct BridgeConfig {
   /// The address of a daemon that is the child; empty if the child is a process that is started
   /// here. With an address, `command` is a sentence-like name of it for texts.
   std::string url;
+  /// The child is a command-line tool, whose commands are run one by one. It has no process of its
+  /// own.
+  bool is_tool = false;
   /// Whether the server is started here when it is needed. False for a daemon without a command.
   bool may_start = true;
   /// How long a request waits for a daemon that cannot be reached.

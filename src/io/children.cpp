@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <utility>
 #include <variant>
 
@@ -41,6 +42,26 @@ Fact Children::start_build(Generation gen) {
   return fact;
 }
 
+Fact Children::start_run(const order::StartRun& order) {
+  LaunchRequest request = parts_.command;
+  request.arguments.insert(request.arguments.end(), order.arguments.begin(), order.arguments.end());
+  request.environment.insert(request.environment.end(), order.environment.begin(),
+                             order.environment.end());
+  request.cwd = (std::filesystem::path(request.cwd) / order.cwd).string();
+  Fact fact = start(order.gen, plan_launch(request), LoadedBinary(parts_.command), {});
+  if (ChildProcess* const run = find(order.gen)) {
+    run->input().append(order.input);
+    run->input().flush();
+    end_run_input(order.gen);
+  }
+  return fact;
+}
+
+void Children::end_run_input(Generation gen) {
+  ChildProcess* const run = find(gen);
+  if (run != nullptr && run->input().queued() == 0) run->input().close();
+}
+
 Fact Children::start(Generation gen, const PlannedLaunch& planned, LoadedBinary binary,
                      WallTime now) {
   const auto* const plan = std::get_if<LaunchPlan>(&planned);
@@ -49,7 +70,7 @@ Fact Children::start(Generation gen, const PlannedLaunch& planned, LoadedBinary 
   auto launched = launch(planned, gen, keeper);
   if (auto* const failure = std::get_if<LaunchFailure>(&launched)) {
     tell_keeper_over(gen);
-    if (!is_build(gen)) last_binary_ = std::move(binary);
+    if (!is_errand(gen)) last_binary_ = std::move(binary);
     return fact::ChildStartFailed{gen, std::move(failure->reason),
                                   failure->is_file_busy && !is_build(gen), failure->is_missing};
   }
@@ -62,7 +83,7 @@ Fact Children::start(Generation gen, const PlannedLaunch& planned, LoadedBinary 
       number, std::make_unique<ChildProcess>(loop_, std::move(process), gen, events_of_(number)),
       std::move(binary)});
   child.drain = std::move(drain);
-  if (!is_build(gen)) child.binary.on_started(pid, now);
+  if (!is_errand(gen)) child.binary.on_started(pid, now);
   return fact::ChildStarted{gen, pid};
 }
 
@@ -150,7 +171,7 @@ void Children::release(Generation gen) {
   const Generation mark = unit.gen();
   unit.signal(UnitSignal::kill, others);
   const bool is_gone = unit.members(others).empty();
-  if (!is_build(gen)) last_binary_ = child->binary;
+  if (!is_errand(gen)) last_binary_ = child->binary;
   // The order may come from an event of this child, so the child must not be destroyed here.
   loop_.post([gone = std::shared_ptr<ChildProcess>(std::move(child->process))] {});
   children_.erase(child);

@@ -14,6 +14,7 @@
 #include "io/process/launch_plan.hpp"
 #include "io/process/output_drain.hpp"
 #include "io/stream/log.hpp"
+#include "sitter/cli.hpp"
 #include "sitter/fact.hpp"
 #include "sitter/order.hpp"
 
@@ -40,6 +41,10 @@ class Children {
   /// Returns fact::ChildStarted or fact::ChildStartFailed.
   Fact start(Generation gen, WallTime now);
   Fact start_build(Generation gen);
+  /// Runs the command with other arguments; see the order.
+  Fact start_run(const order::StartRun& order);
+  /// Closes the stdin of the run if it has taken all that it was given.
+  void end_run_input(Generation gen);
   /// Gives the process another number. Does nothing for an unknown generation.
   void renumber(const order::RenumberChild& order, WallTime now);
   /// Returns nothing for an unknown generation.

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "io/children.hpp"
+#include "io/cli_child.hpp"
 #include "io/clock.hpp"
 #include "io/control/control_server.hpp"
 #include "io/control/greeting.hpp"
@@ -72,10 +73,12 @@ class Driver::Loop {
                                                         daemon_->handle(std::move(fact), now_);
                                                       },
                                                       [this] {
-                                                        feed_from_daemon();
+                                                        feed_from_played();
                                                         end_turn();
                                                       }});
     }
+    if (parts_.cli)
+      cli_ = std::make_unique<CliChild>(*std::move(parts_.cli), parts_.log, children_);
     client_output_.watch();
     wait_for_signal();
     wait_for_child_signal();
@@ -104,7 +107,7 @@ class Driver::Loop {
   void turn(Facts facts) {
     now_ = clock_.now();
     facts();
-    feed_from_daemon();
+    feed_from_played();
     end_turn();
   }
 
@@ -118,10 +121,14 @@ class Driver::Loop {
     arm();
   }
 
-  /// Feeds what the daemon says, and what follows from that.
-  void feed_from_daemon() {
-    if (!daemon_) return;
-    while (const Fact* const fact = daemon_->next_fact()) feed(*fact);
+  /// Feeds what a child says that is no process on pipes, and what follows from that.
+  void feed_from_played() {
+    while (const Fact* const fact = next_played_fact()) feed(*fact);
+  }
+
+  const Fact* next_played_fact() {
+    if (daemon_) return daemon_->next_fact();
+    return cli_ ? cli_->next_fact() : nullptr;
   }
 
   void feed(const Fact& fact) { facts_.feed(fact); }
@@ -134,6 +141,7 @@ class Driver::Loop {
 
   void on_timeout() {
     if (daemon_) daemon_->handle_timeout(now_);
+    if (cli_) cli_->handle_timeout(now_);
     facts_.act([this] {
       bridge_.handle_timeout(now_);
       carry_out_all();
@@ -223,11 +231,21 @@ class Driver::Loop {
 
   void feed_child_error(Generation gen, const LineFramer::Frame& frame) {
     if (frame.size == 0) {
-      feed(fact::ChildErrorLine{gen, frame.line.text(), 0});
+      feed_from_process(fact::ChildErrorLine{gen, frame.line.text(), 0});
     } else {
-      feed(fact::ChildErrorLine{gen, frame.head,
-                                frame.size - frame.head.size() - frame.tail.size()});
-      if (!frame.tail.empty()) feed(fact::ChildErrorLine{gen, frame.tail, 0});
+      feed_from_process(fact::ChildErrorLine{gen, frame.head,
+                                             frame.size - frame.head.size() - frame.tail.size()});
+      if (!frame.tail.empty()) feed_from_process(fact::ChildErrorLine{gen, frame.tail, 0});
+    }
+  }
+
+  /// Gives a fact of a process to whatever has started it.
+  template <class Fact>
+  void feed_from_process(const Fact& fact) {
+    if (is_run(fact.gen)) {
+      cli_->handle(CliFact(fact), now_);
+    } else {
+      feed(fact);
     }
   }
 
@@ -266,7 +284,11 @@ class Driver::Loop {
           const auto* const exited = std::get_if<fact::ChildExited>(&fact);
           if (daemon_ && exited != nullptr && !is_build(exited->gen)) {
             daemon_->handle(*exited, now_);
+          } else if (exited != nullptr) {
+            feed_from_process(*exited);
           } else {
+            // An orphan may have belonged to a run, and to a build or a child.
+            if (cli_) cli_->handle(CliFact(fact::OrphanEnded{}), now_);
             feed(fact);
           }
         }
@@ -301,16 +323,22 @@ class Driver::Loop {
     if (is_starting_) loop_.post([this] { end_start(); });
   }
 
-  /// Whether the order is for a daemon that is reached over HTTP.
+  /// Whether the order is for a child that is no process on pipes. Such a child takes it.
   template <class Order>
-  bool is_for_daemon(const Order& order) {
-    if (!daemon_ || is_build(order.gen)) return false;
-    daemon_->handle(order, now_);
+  bool is_for_played(const Order& order) {
+    if (is_build(order.gen)) return false;
+    if (daemon_) {
+      daemon_->handle(order, now_);
+    } else if (cli_) {
+      cli_->handle(order, now_);
+    } else {
+      return false;
+    }
     return true;
   }
 
   void carry_out(order::SendToChild& order) {
-    if (is_for_daemon(order)) return;
+    if (is_for_played(order)) return;
     if (auto* const child = children_.find(order.gen)) put(order.line, child->input());
   }
 
@@ -332,7 +360,7 @@ class Driver::Loop {
   }
 
   void carry_out(order::StartChild& order) {
-    if (is_for_daemon(order)) return;
+    if (is_for_played(order)) return;
     feed(children_.start(order.gen, now_.wall));
     if (parts_.config.watches_binary) watch_binary(children_.binary_path());
   }
@@ -344,7 +372,37 @@ class Driver::Loop {
   /// What a daemon writes to its stdout is no message; it is for a person, like its stderr.
   bool is_daemon(Generation gen) const { return daemon_ && !is_build(gen); }
 
+  /// All bytes of a run's stdout are its result, so they come as they are.
+  ChildProcess::Events events_of_run(Generation gen) {
+    ChildProcess::Events events;
+    events.on_output = [](LineFramer& framer) {
+      while (framer.next()) continue;
+    };
+    events.on_output_bytes = [this, gen](std::string_view bytes) {
+      turn([&] { cli_->handle(CliFact(fact::RunOutput{gen, bytes}), now_); });
+    };
+    events.on_output_end = [this, gen](LineFramer&) {
+      turn([&] { feed_from_process(fact::ChildOutputEnded{gen}); });
+    };
+    events.on_error = [this, gen](LineFramer& framer) {
+      turn([&] {
+        while (const auto frame = framer.next()) feed_child_error(gen, *frame);
+      });
+    };
+    events.on_error_end = [this, gen](LineFramer& framer) {
+      turn([&] {
+        if (const auto frame = framer.rest()) feed_child_error(gen, *frame);
+        feed_from_process(fact::ChildErrorEnded{gen});
+      });
+    };
+    events.on_error_bytes = [this](std::string_view bytes) { parts_.error_output.write(bytes); };
+    events.on_input_moved = [this, gen] { turn([&] { children_.end_run_input(gen); }); };
+    events.on_input_broken = [] {};
+    return events;
+  }
+
   ChildProcess::Events events_of(Children::Number gen) {
+    if (is_run(*gen)) return events_of_run(*gen);
     return {[this, gen](LineFramer& framer) {
               turn([&] {
                 if (is_daemon(*gen)) {
@@ -367,6 +425,7 @@ class Driver::Loop {
                 feed(fact::ChildOutputEnded{*gen});
               });
             },
+            {},
             [this, gen](LineFramer& framer) {
               turn([&] {
                 while (const auto frame = framer.next()) feed_child_error(*gen, *frame);
@@ -394,22 +453,23 @@ class Driver::Loop {
   }
 
   void carry_out(order::CloseChildInput& order) {
-    if (is_for_daemon(order)) return;
+    if (is_for_played(order)) return;
     if (auto* const child = children_.find(order.gen)) child->input().close();
   }
 
   void carry_out(order::SignalUnit& order) {
-    if (is_for_daemon(order)) return;
+    if (is_for_played(order)) return;
     if (const auto fact = children_.signal(order)) feed(*fact);
   }
 
   void carry_out(order::ReleaseChild& order) {
-    if (!is_for_daemon(order)) children_.release(order.gen);
+    if (!is_for_played(order)) children_.release(order.gen);
   }
 
   void carry_out(order::SweepImage& order) {
-    // The processes of a daemon that was not started here are not ours to end.
-    feed(daemon_ ? fact::ImageSwept{} : children_.sweep(order));
+    // The processes of a daemon that was not started here are not ours to end, and others may use
+    // the same tool.
+    feed(daemon_ || cli_ ? fact::ImageSwept{} : children_.sweep(order));
   }
 
   void carry_out(order::InspectBinary& order) {
@@ -475,6 +535,7 @@ class Driver::Loop {
   void arm() {
     auto due = bridge_.next_timeout();
     if (daemon_) earlier(due, daemon_->next_timeout());
+    if (cli_) earlier(due, cli_->next_timeout());
     if (due == armed_for_) return;
     armed_for_ = due;
     if (!due) {
@@ -499,8 +560,9 @@ class Driver::Loop {
   /// The framer whose lines are being fed.
   const LineFramer* reading_ = nullptr;
   Children children_;
-  /// Null if the child is a process that speaks on its pipes.
+  /// At most one of these is there; none if the child is a process that speaks on its pipes.
   std::unique_ptr<Daemon> daemon_;
+  std::unique_ptr<CliChild> cli_;
 
   boost::asio::steady_timer timer_;
   std::optional<Instant> armed_for_;

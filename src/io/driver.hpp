@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "io/cli_child.hpp"
 #include "io/daemon.hpp"
 #include "io/process/keeper.hpp"
 #include "io/process/launch_plan.hpp"
@@ -32,6 +33,8 @@ class Driver {
     LaunchRequest build;
     /// Set if the child is a daemon that is reached over HTTP.
     std::optional<Daemon::Options> daemon;
+    /// Set if the child is a command-line tool.
+    std::optional<CliChild::Options> cli;
     Control control;
     /// May be empty: then no process cleans up when the bridge is killed.
     std::optional<Keeper>& keeper;

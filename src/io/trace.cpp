@@ -1,6 +1,7 @@
 #include "io/trace.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdint>
 
@@ -158,6 +159,13 @@ struct OrderText {
   std::string operator()(const order::LookAtSources& a) {
     return fmt::format("look at sources of child {}", a.gen);
   }
+  std::string operator()(const order::StartRun& a) {
+    return fmt::format("start run {}: {}", a.gen,
+                       abridged(fmt::format("{}", fmt::join(a.arguments, " "))));
+  }
+  std::string operator()(const order::ReadDescription& a) {
+    return fmt::format("read description for child {}", a.gen);
+  }
   std::string operator()(const order::Log& a) { return "log " + abridged(a.text); }
   std::string operator()(const order::Exit& a) { return fmt::format("exit {}", a.code); }
 };
@@ -206,6 +214,7 @@ struct HttpFactText {
 std::string to_text(const Fact& fact) { return "<- " + std::visit(FactText(), fact); }
 std::string to_text(const Order& order) { return "-> " + std::visit(OrderText(), order); }
 std::string to_text(const HttpFact& fact) { return "<- " + std::visit(HttpFactText(), fact); }
+std::string to_text(const CliOrder& order) { return "-> " + std::visit(OrderText(), order); }
 std::string to_text(const HttpOrder& order) { return "-> " + std::visit(HttpOrderText(), order); }
 
 }  // namespace sitter

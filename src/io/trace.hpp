@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "sitter/cli.hpp"
 #include "sitter/fact.hpp"
 #include "sitter/http.hpp"
 #include "sitter/order.hpp"
@@ -13,5 +14,6 @@ std::string to_text(const Fact& fact);
 std::string to_text(const Order& order);
 std::string to_text(const HttpFact& fact);
 std::string to_text(const HttpOrder& order);
+std::string to_text(const CliOrder& order);
 
 }  // namespace sitter

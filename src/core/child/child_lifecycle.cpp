@@ -57,13 +57,13 @@ void ChildLifecycle::on_start_failed(const fact::ChildStartFailed& fact, Now now
 // no harm.
 
 void ChildLifecycle::on_input_broken(Ladder ladder, Now now, Orders& out) {
-  if (state_ != State::up || is_build(gen_)) return;
+  if (state_ != State::up || is_errand(gen_)) return;
   take_down(EndReason::closed_stdin, {}, ladder, now, out);
 }
 
 void ChildLifecycle::on_output_ended(Ladder ladder, Now now, Orders& out) {
   output_ended_ = true;
-  if (state_ == State::up && !is_build(gen_)) {
+  if (state_ == State::up && !is_errand(gen_)) {
     take_down(EndReason::closed_stdout, {}, ladder, now, out);
   }
   settle(out);
@@ -94,7 +94,7 @@ void ChildLifecycle::on_exited(ExitStatus status, Now now, Orders& out) {
   }
   // The processes that a child leaves behind have lost their purpose. But a daemon that a build has
   // just started may not have begun its own session yet.
-  if (is_build(gen_) && !reason_) {
+  if (is_errand(gen_) && !reason_) {
     rest_ = Rest::spared;
     deadline_ = now.steady + limits::kBuildLeavesWait;
     out.push(SignalUnit{gen_, SignalUnit::How::look});

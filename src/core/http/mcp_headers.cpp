@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "core/base/base64.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
 #include "core/http/ascii.hpp"
@@ -32,23 +32,6 @@ constexpr std::size_t kShownMax = 100;
 
 /// The largest integer that all languages read in the same way: JavaScript has only doubles.
 constexpr double kIntegerMax = 9007199254740991;
-
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    const std::string_view group = bytes.substr(at, 3);
-    std::uint32_t bits = 0;
-    for (std::size_t i = 0; i < 3; ++i) {
-      bits = bits << 8 | (i < group.size() ? static_cast<unsigned char>(group[i]) : 0U);
-    }
-    for (std::size_t i = 0; i < 4; ++i) {
-      out += i <= group.size() ? kDigits[(bits >> (18 - 6 * i)) & 63] : '=';
-    }
-  }
-  return out;
-}
 
 bool looks_encoded(std::string_view text) {
   return text.starts_with(kEncodedPrefix) && text.ends_with(kEncodedSuffix);

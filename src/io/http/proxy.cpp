@@ -1,7 +1,6 @@
 #include "io/http/proxy.hpp"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
@@ -10,6 +9,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "core/base/base64.hpp"
 #include "core/base/text.hpp"
 #include "sitter/http_limits.hpp"
 
@@ -81,15 +81,6 @@ std::string percent_decoded(std::string_view text) {
     decoded += low >= 0 ? static_cast<char>(high * 16 + low) : text[i];
   }
   return decoded;
-}
-
-std::string base64(std::string_view bytes) {
-  // OpenSSL writes a NUL after the text.
-  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
-  text.resize(static_cast<std::size_t>(EVP_EncodeBlock(
-      reinterpret_cast<unsigned char*>(text.data()),
-      reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()))));
-  return text;
 }
 
 /// `user` is what a URL has before the "@".

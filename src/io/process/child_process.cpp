@@ -5,17 +5,25 @@
 #include "sitter/limits.hpp"
 
 namespace sitter {
+namespace {
+
+LineFramer cutting_framer() {
+  return LineFramer(limits::kStderrLineMax, limits::kStderrLineMax / 2,
+                    LineFramer::Ends::also_returns);
+}
+
+}  // namespace
 
 ChildProcess::ChildProcess(EventLoop& loop, Launched launched, Generation gen, Events events)
     : pid_(launched.pid),
       unit_(launched.pid, gen),
       input_(loop, std::move(launched.input),
              {std::move(events.on_input_moved), std::move(events.on_input_broken)}),
-      output_(loop, std::move(launched.output), LineFramer(),
-              {std::move(events.on_output), std::move(events.on_output_end), {}}),
-      error_(loop, std::move(launched.error),
-             LineFramer(limits::kStderrLineMax, limits::kStderrLineMax / 2,
-                        LineFramer::Ends::also_returns),
+      output_(loop, std::move(launched.output),
+              events.on_output_bytes ? cutting_framer() : LineFramer(),
+              {std::move(events.on_output), std::move(events.on_output_end),
+               std::move(events.on_output_bytes)}),
+      error_(loop, std::move(launched.error), cutting_framer(),
              {std::move(events.on_error), std::move(events.on_error_end),
               std::move(events.on_error_bytes)}) {
   // Lines that are written just before the child closes its stdin are lost, and no failing write

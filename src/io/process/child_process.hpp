@@ -17,6 +17,8 @@ class ChildProcess {
   struct Events {
     std::function<void(LineFramer&)> on_output;
     std::function<void(LineFramer&)> on_output_end;
+    /// Gets the raw bytes of the stdout before `on_output`. If it is set, long lines are cut.
+    std::function<void(std::string_view)> on_output_bytes;
     std::function<void(LineFramer&)> on_error;
     std::function<void(LineFramer&)> on_error_end;
     /// Gets the raw bytes of the stderr.

@@ -88,7 +88,7 @@ class KeptUnits {
     for (const ProcessRecord& process : all_processes()) {
       if (process.zombie || process.start < bridge_.start) continue;
       const auto gen = marked_generation(process.pid, bridge_);
-      if (!gen || is_build(*gen)) continue;
+      if (!gen || is_errand(*gen)) continue;
       found = send_signal(process, SIGKILL) == Delivery::delivered || found;
     }
     return found;

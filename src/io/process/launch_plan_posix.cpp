@@ -12,7 +12,7 @@
 #include "core/base/text.hpp"
 #include "io/process/env_file.hpp"
 #include "io/process/launch_plan.hpp"
-#include "io/system/file_descriptor.hpp"
+#include "io/system/whole_file.hpp"
 
 extern char** environ;  // NOLINT: the system's name
 
@@ -81,32 +81,11 @@ std::variant<std::string, LaunchFailure> child_directory(const std::string& cwd,
   return path;
 }
 
-// Empty on failure, with the reason in errno.
-std::optional<std::string> read_file(const std::string& path, std::size_t size_max) {
-  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!file.is_open()) return std::nullopt;
-  std::string text(size_max + 1, '\0');
-  std::size_t length = 0;
-  while (length < text.size()) {
-    ssize_t count = read(file.number(), text.data() + length, text.size() - length);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return std::nullopt;
-    if (count == 0) break;
-    length += static_cast<std::size_t>(count);
-  }
-  if (length > size_max) {
-    errno = EFBIG;
-    return std::nullopt;
-  }
-  text.resize(length);
-  return text;
-}
-
 std::variant<std::vector<std::string>, LaunchFailure> read_env_file(const std::string& path) {
-  std::optional<std::string> text = read_file(path, kEnvFileMax);
+  std::string problem;
+  const std::optional<std::string> text = read_whole_file(path, kEnvFileMax, problem);
   if (!text) {
-    return LaunchFailure{"the env file " + path + " (--env-file) can't be read: " +
-                         (errno == ENOENT ? "no such file" : error_text(errno))};
+    return LaunchFailure{"the env file " + path + " (--env-file) can't be read: " + problem};
   }
   auto entries = parse_env_file(*text);
   if (auto* error = std::get_if<EnvFileError>(&entries)) {

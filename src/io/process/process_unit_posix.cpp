@@ -53,7 +53,7 @@ bool ProcessUnit::is_member_by_itself(const ProcessRecord& process, const Table&
   // descendant of the leader. The bridge may have such children from before its exec.
   if (process.start < leader_start_ || process.session == adopter_session_) return false;
   if (process.session == leader_) return true;
-  if (is_build(gen_)) return false;
+  if (is_errand(gen_)) return false;
   const bool is_known = std::any_of(known_.begin(), known_.end(), [&](const ProcessRecord& known) {
     return is_same(process, known) || process.session == known.session;
   });
@@ -105,7 +105,7 @@ std::vector<ProcessRecord> ProcessUnit::scan(const std::vector<long>& not_ours) 
         side = Side::stranger;
       } else if (is_member_by_itself(current, table)) {
         side = Side::member;
-      } else if (is_build(gen_)) {
+      } else if (is_errand(gen_)) {
         side = Side::stranger;
       } else {
         next = table.find(current.parent);

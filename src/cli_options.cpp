@@ -1,0 +1,90 @@
+#include "cli_options.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include "core/base/text.hpp"
+#include "sitter/version.hpp"
+
+namespace sitter {
+namespace {
+
+constexpr std::size_t kShownMax = 100;
+
+bool is_file(const std::filesystem::path& path) {
+  std::error_code ignored;  // what cannot be looked at is no file
+  return std::filesystem::is_regular_file(path, ignored);
+}
+
+}  // namespace
+
+std::optional<std::vector<std::string>> split_words(const std::string& text) {
+  std::vector<std::string> words;
+  bool is_in_word = false;
+  char quote = '\0';
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool is_blank = c == ' ' || c == '\t' || c == '\n';
+    if (quote == '\0' && is_blank) {
+      is_in_word = false;
+      continue;
+    }
+    if (!is_in_word) words.emplace_back();
+    is_in_word = true;
+    if (c == quote) {
+      quote = '\0';
+    } else if (quote == '\0' && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
+      words.back() += text[++i];
+    } else {
+      words.back() += c;
+    }
+  }
+  if (quote != '\0') return {};
+  return words;
+}
+
+std::variant<CliChild::Options, std::string> cli_options(const RawCli& raw, const std::string& cwd,
+                                                         LaunchRequest& command) {
+  // A path may have blanks.
+  auto words = is_file(std::filesystem::path(cwd) / raw.tool)
+                   ? std::optional(std::vector{raw.tool})
+                   : split_words(raw.tool);
+  if (!words || words->empty()) {
+    return fmt::format("--cli: '{}' {}", brief(raw.tool, kShownMax),
+                       words ? "names no tool" : "has a quote that does not end");
+  }
+  auto schema = split_words(raw.schema_arguments);
+  if (!schema || (schema->empty() && raw.schema_file.empty())) {
+    return fmt::format("--schema-args: '{}' {}", brief(raw.schema_arguments, kShownMax),
+                       schema ? "has no words; a file with the description is named with "
+                                "--schema-file"
+                              : "has a quote that does not end");
+  }
+  command.command = words->front();
+  command.arguments.assign(words->begin() + 1, words->end());
+
+  CliChild::Options options;
+  CliServer::Options& server = options.server;
+  const std::filesystem::path program = words->back();
+  server.name = program.stem().string();
+  server.tool_names = {raw.tool, words->back(), program.filename().string()};
+  if (raw.schema_file.empty()) {
+    server.description_arguments = *std::move(schema);
+    server.description_source = fmt::format("{} {}", raw.tool, raw.schema_arguments);
+  } else {
+    options.description_file = (std::filesystem::path(cwd) / raw.schema_file).string();
+    server.description_source = raw.schema_file;
+  }
+  server.calls_max = static_cast<std::size_t>(raw.calls_max);
+  server.call_timeout = Milliseconds(static_cast<std::int64_t>(std::llround(raw.call_timeout * 1000)));
+  server.sitter_version = kVersion;
+  return options;
+}
+
+}  // namespace sitter

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "io/cli_child.hpp"
+#include "io/process/launch_plan.hpp"
+
+namespace sitter {
+
+/// What the command line says about a command-line tool, as it was written.
+struct RawCli {
+  std::string tool;
+  std::string schema_arguments = "schema --json";
+  std::string schema_file;
+  int calls_max = static_cast<int>(limits::kCallsMaxDefault);
+  double call_timeout = std::chrono::duration<double>(limits::kCallTimeoutDefault).count();
+};
+
+/// The words of a text, with blanks between them. Quotes (' and ") keep blanks together, and a
+/// backslash keeps the next character as it is, also within ". Nothing if a quote does not end.
+std::optional<std::vector<std::string>> split_words(const std::string& text);
+
+/// The options of a tool, or what is wrong with them, as a sentence without the program's name.
+/// Sets the command that runs the tool.
+std::variant<CliChild::Options, std::string> cli_options(const RawCli& raw, const std::string& cwd,
+                                                         LaunchRequest& command);
+
+}  // namespace sitter

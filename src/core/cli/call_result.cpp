@@ -1,0 +1,108 @@
+#include "core/cli/call_result.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+
+#include "core/base/base64.hpp"
+#include "core/base/json_text.hpp"
+#include "core/base/text.hpp"
+#include "core/child/child_end.hpp"
+#include "core/wire/json_view.hpp"
+#include "core/wire/reply.hpp"
+#include "sitter/cli_limits.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+namespace {
+
+/// How much of a name or a part of a schema a text shows, in bytes.
+constexpr std::size_t kShownMax = 1000;
+
+std::string name_of(const CliTool& tool) { return brief(tool.name, kShownMax); }
+
+/// A result with these texts, each as a block of its own.
+std::string error_result(const std::string& output, const std::string& words) {
+  const std::string before = output.empty() ? "" : text_block(output) + ",";
+  return fmt::format(R"json({{"content":[{}{}],"isError":true}})json", before, text_block(words));
+}
+
+std::string failure(const CliTool& tool, const RunOutcome& outcome) {
+  const std::string why = outcome.stopped.empty()
+                              ? fmt::format("has failed: {}", status_words(outcome.status))
+                              : outcome.stopped;
+  std::string words = fmt::format("[mcp-sitter] the command of `{}` {}", name_of(tool), why);
+  if (!outcome.error_lines.empty()) {
+    words += fmt::format("; its stderr ends with:\n{}", fmt::join(outcome.error_lines, "\n"));
+  }
+  return error_result(outcome.output.text(), words);
+}
+
+/// Whether the bytes are one JSON object that everybody can read.
+bool is_json_object(std::string_view bytes) {
+  return is_object(bytes) && !is_nested_deeper(bytes, limits::kNestingMax) &&
+         nlohmann::json::accept(bytes.begin(), bytes.end());
+}
+
+/// Line ends can stand only between the tokens of valid JSON.
+std::string on_one_line(std::string_view json) {
+  std::string line(json);
+  std::replace_if(line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return line;
+}
+
+/// What is wrong with the structured content of a tool that promises some.
+std::optional<std::string> misfit(const CliTool& tool, std::string_view structured) {
+  if (!tool.output) return {};
+  const std::string subject = fmt::format("[mcp-sitter] the command of `{}` has ", name_of(tool));
+  if (structured.empty()) {
+    return subject + "written no JSON object to its stdout, and its outputSchema promises one";
+  }
+  const auto violation = tool.output->check(structured);
+  if (!violation) return {};
+  return subject + fmt::format("written an object that does not fit its outputSchema: {} {}; this "
+                               "part of the schema says {}",
+                               violation->place.empty() ? "it" : '`' + brief(violation->place, kShownMax) + '`',
+                               violation->what, violation->part);
+}
+
+std::string media_result(const CliTool& tool, const RunOutcome& outcome, std::string_view kind) {
+  if (!outcome.output.is_whole()) {
+    return error_result({}, fmt::format("[mcp-sitter] the command of `{}` has written {} bytes, and "
+                                        "an {} may have at most {}",
+                                        name_of(tool), outcome.output.size(), kind, limits::kRunOutputMax));
+  }
+  return fmt::format(R"json({{"content":[{{"type":"{}","data":"{}","mimeType":{}}}]}})json", kind,
+                     base64(outcome.output.bytes()), json_string(tool.content_type));
+}
+
+}  // namespace
+
+std::string call_result(const CliTool& tool, const RunOutcome& outcome) {
+  const bool has_worked = outcome.stopped.empty() && !outcome.status.by_signal() &&
+                          tool.ok_exit_codes.contains(outcome.status.code);
+  if (!has_worked) return failure(tool, outcome);
+  for (const std::string_view kind : {"image", "audio"}) {
+    if (tool.content_type.starts_with(std::string(kind) + "/")) return media_result(tool, outcome, kind);
+  }
+  const std::string bytes = outcome.output.is_whole() ? outcome.output.bytes() : std::string();
+  const std::string_view trimmed = json_trimmed(bytes);
+  const bool is_structured = is_json_object(trimmed);
+  const bool is_result = is_structured && is_array(member(trimmed, "content"));
+  const std::string_view structured =
+      is_result ? member(trimmed, "structuredContent") : is_structured ? trimmed : std::string_view();
+  const bool is_error_result = is_result && member(trimmed, "isError") == "true";
+  if (!is_error_result) {
+    if (const auto wrong = misfit(tool, structured)) return error_result(outcome.output.text(), *wrong);
+  }
+  if (is_result) return on_one_line(trimmed);
+  const std::string text = text_block(outcome.output.text());
+  if (!is_structured) return fmt::format(R"json({{"content":[{}]}})json", text);
+  return fmt::format(R"json({{"content":[{}],"structuredContent":{}}})json", text, on_one_line(trimmed));
+}
+
+}  // namespace sitter

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/orders.hpp"
+#include "core/base/polled_queue.hpp"
+#include "core/cli/description.hpp"
+#include "core/cli/run.hpp"
+#include "core/wire/message.hpp"
+#include "core/wire/protocol.hpp"
+#include "sitter/cli.hpp"
+#include "sitter/cli_limits.hpp"
+#include "sitter/fact.hpp"
+#include "sitter/order.hpp"
+
+namespace sitter {
+
+/// Plays a command-line tool as a child that speaks line by line: a small MCP server of both eras,
+/// whose tools are the commands that the tool describes. It takes the orders for the child, gives
+/// the facts of the child, and decides what is run; it does nothing itself. A generation is one
+/// description that was read.
+///
+///     reading --> up --CloseChildInput--> leaving --> gone
+///        \--> gone (there is no description: the start has failed)
+///
+/// A child has no process of its own. Its unit are the processes of its runs.
+class CliServer {
+ public:
+  struct Options {
+    /// What the client sees as the name of the server.
+    std::string name;
+    /// With what a command may begin that names the tool itself.
+    std::set<std::string> tool_names;
+    /// The arguments with which the tool describes itself. Without any, a file describes it.
+    std::vector<std::string> description_arguments;
+    /// For texts: "./notes schema --json", or the name of the file.
+    std::string description_source;
+    std::size_t calls_max = limits::kCallsMaxDefault;
+    Milliseconds call_timeout = limits::kCallTimeoutDefault;
+    std::string sitter_version;
+  };
+
+  explicit CliServer(Options options) : options_(std::move(options)) {}
+
+  void handle(const order::StartChild& order, Now now);
+  void handle(const order::SendToChild& order, Now now);
+  void handle(const order::CloseChildInput& order, Now now);
+  void handle(const order::SignalUnit& order, Now now);
+  void handle(const order::ReleaseChild& order, Now now);
+  void handle(const CliFact& fact, Now now);
+  /// Harmless when nothing is due.
+  void handle_timeout(Now now);
+  std::optional<Instant> next_timeout() const;
+
+  // What is polled is null if there is nothing, and valid until the next call of the same function.
+  const CliOrder* poll_order() { return cli_orders_.poll(); }
+  const order::Log* poll_log() { return logs_.poll(); }
+  /// The next fact of the child.
+  const Fact* poll_fact();
+
+ private:
+  enum class State {
+    reading,  ///< the description is being read
+    up,       ///< the child was started
+    leaving,  ///< the child is taken down, and its runs are ending
+  };
+  struct Child {
+    Generation gen = kNoGeneration;
+    State state = State::reading;
+    std::shared_ptr<const Description> description = nullptr;
+  };
+  /// A fact, and the line that it refers to.
+  struct Told {
+    Fact fact;
+    OwnedLine line;
+  };
+  /// An answer to `SignalUnit` that waits for the answers of the runs.
+  struct Signalling {
+    fact::UnitSignalled answer;
+    std::set<Generation> runs;
+  };
+
+  Child* find_child(Generation gen);
+  Run* find_run(Generation number);
+  void remove_child(Generation gen);
+
+  // the description
+  void read(Child& child);
+  void on_description(Generation gen, std::string_view text);
+  void fail_start(Generation gen, std::string why);
+
+  // requests
+  void on_line(const Child& child, const Message& message);
+  void on_request(const Child& child, const Message& message);
+  void on_call(const Child& child, const Message& message, RunCaller caller);
+  void on_cancelled(Generation gen, std::string_view id);
+  std::string opening_result(const Message& message) const;
+  static std::string tools_result(const Description& description);
+  void answer(Generation gen, const RunCaller& caller, std::string_view result, bool is_list = false);
+  void answer_error(Generation gen, std::string_view id, ErrorCode code, std::string_view message);
+
+  // runs
+  Run& add_run(Generation child);
+  void begin_waiting();
+  void begin(Run& run);
+  void stop(Run& run, std::string why);
+  void end_runs_of(Generation child);
+  void on(const fact::ChildStarted& fact);
+  void on(const fact::ChildStartFailed& fact);
+  void on(const fact::RunOutput& fact);
+  void on(const fact::ChildOutputEnded& fact);
+  void on(const fact::ChildErrorLine& fact);
+  void on(const fact::ChildErrorEnded& fact);
+  void on(const fact::ChildExited& fact);
+  void on(const fact::UnitSignalled& fact);
+  void on(const fact::OrphanEnded& fact);
+  void on(const fact::DescriptionRead& fact);
+  void tell_progress(Run& run, std::string_view line);
+  void settle();
+  void finish(Run& run);
+  void finish_description(const Run& run);
+  void end_signalling(Generation run);
+
+  void tell(Fact fact) { told_.push_back({std::move(fact), {}}); }
+  void tell_line(Generation gen, std::string line);
+
+  const Options options_;
+  Now now_{};
+  MessageReader reader_;
+  std::list<Child> children_;
+  /// In the order of the calls.
+  std::list<Run> runs_;
+  Generation last_run_ = kFirstRun + 1;
+  std::list<Signalling> signallings_;
+
+  Orders out_;
+  PolledQueue<CliOrder> cli_orders_;
+  PolledQueue<order::Log> logs_;
+  PolledQueue<Told> told_;
+};
+
+}  // namespace sitter

@@ -1,0 +1,185 @@
+#include <fmt/format.h>
+
+#include <utility>
+#include <variant>
+
+#include "core/base/json_text.hpp"
+#include "core/base/text.hpp"
+#include "core/cli/cli_server.hpp"
+#include "core/client/session.hpp"
+#include "core/wire/json_view.hpp"
+#include "core/wire/method.hpp"
+#include "core/wire/reply.hpp"
+#include "sitter/limits.hpp"
+
+// The lines that the bridge sends to the child.
+
+namespace sitter {
+namespace {
+
+/// The newest revision with a session, for a client that asks for one that is not known.
+constexpr std::string_view kLegacyVersion = "2025-11-25";
+constexpr std::string_view kStatelessVersion = "2026-07-28";
+
+/// How much of a name or a place a text shows, in bytes.
+constexpr std::size_t kShownMax = 200;
+
+std::string refusal(std::string_view tool, std::string_view what) {
+  return tool_text(fmt::format("[mcp-sitter] `{}` was not run: {}", brief(tool, kShownMax), what), true);
+}
+
+std::string misfit(const JsonSchema::Violation& violation) {
+  const std::string subject = violation.place.empty()
+                                  ? "the arguments do not fit their schema: the object"
+                                  : fmt::format("the argument `{}`", brief(violation.place, kShownMax));
+  return fmt::format("{} {}; this part of the schema says {}", subject, violation.what, violation.part);
+}
+
+}  // namespace
+
+void CliServer::handle(const order::SendToChild& order, Now now) {
+  now_ = now;
+  const Child* const child = find_child(order.gen);
+  if (child == nullptr || child->state != State::up) return;
+  const OwnedLine line(order.line.text());
+  if (const Message* const message = reader_.read(line.line(), MessageReader::Values::checked)) {
+    on_line(*child, *message);
+  }
+  settle();
+}
+
+void CliServer::on_line(const Child& child, const Message& message) {
+  if (message.kind == Message::Kind::request) {
+    on_request(child, message);
+  } else if (message.method == Method::cancelled) {
+    on_cancelled(child.gen, message.params.request_id);
+  }
+}
+
+void CliServer::on_request(const Child& child, const Message& message) {
+  RunCaller caller{std::string(message.id), message.params.has_envelope(),
+                   std::string(message.params.meta_progress_token)};
+  if (caller.is_stateless && message.params.envelope_version != json_string(kStatelessVersion) &&
+      message.params.envelope_version != kStatelessVersion) {
+    tell_line(child.gen,
+              error_line(caller.id, ErrorCode::unsupported_version, "Unsupported protocol version",
+                         fmt::format(R"json({{"supported":["{}"]}})json", kStatelessVersion)));
+    return;
+  }
+  switch (message.method) {
+    case Method::initialize:
+      answer(child.gen, caller, opening_result(message));
+      break;
+    case Method::server_discover:
+      caller.is_stateless = true;
+      answer(child.gen, caller,
+             fmt::format(R"json({{"supportedVersions":["{}"],"capabilities":{{"tools":{{}}}}}})json",
+                         kStatelessVersion),
+             true);
+      break;
+    case Method::ping:
+      answer(child.gen, caller, "{}");
+      break;
+    case Method::tools_list:
+      answer(child.gen, caller, tools_result(*child.description), true);
+      break;
+    case Method::tools_call:
+      on_call(child, message, std::move(caller));
+      break;
+    default:
+      answer_error(child.gen, caller.id, ErrorCode::method_not_found,
+                   fmt::format("Method not found: {}", brief(message.method_text, kShownMax)));
+  }
+}
+
+std::string CliServer::opening_result(const Message& message) const {
+  const std::string asked = string_value(member(message.params_raw, "protocolVersion"));
+  return fmt::format(
+      R"json({{"protocolVersion":{},"capabilities":{{"tools":{{"listChanged":true}}}},"serverInfo":{{"name":{},"version":{}}}}})json",
+      json_string(is_legacy_version(asked) ? asked : kLegacyVersion), json_string(options_.name),
+      json_string(options_.sitter_version));
+}
+
+std::string CliServer::tools_result(const Description& description) {
+  std::string result = R"json({"tools":[)json";
+  for (const CliTool& tool : description.tools) {
+    if (!result.ends_with('[')) result += ',';
+    result += tool.listed;
+  }
+  return result + "]}";
+}
+
+void CliServer::on_call(const Child& child, const Message& message, RunCaller caller) {
+  const std::string name(message.params.name_text);
+  const CliTool* const tool = child.description->find(name);
+  if (tool == nullptr) {
+    answer_error(child.gen, caller.id, ErrorCode::invalid_params,
+                 fmt::format("Unknown tool: {}", brief(name, kShownMax)));
+    return;
+  }
+  std::string_view raw = member(message.params_raw, "arguments");
+  if (!is_there(raw)) raw = "{}";
+  const auto refuse = [&](std::string_view what) { answer(child.gen, caller, refusal(name, what)); };
+  if (!is_object(raw)) return refuse("its arguments are no object");
+  if (is_nested_deeper(raw, limits::kNestingMax)) {
+    return refuse(fmt::format("its arguments are nested deeper than {} levels", limits::kNestingMax));
+  }
+  if (const auto violation = tool->arguments.check(raw)) return refuse(misfit(*violation));
+
+  const RunArguments arguments(raw);
+  auto words = tool->command.words(arguments);
+  if (const auto* const complaint = std::get_if<Complaint>(&words)) return refuse(complaint->text);
+  order::StartRun start;
+  start.arguments = std::get<std::vector<std::string>>(std::move(words));
+  std::optional<Complaint> wrong;
+  const auto fill = [&](const TextTemplate& text, bool allows_nul) -> std::optional<std::string> {
+    auto filled = text.fill(arguments, allows_nul);
+    if (auto* const complaint = std::get_if<Complaint>(&filled)) {
+      wrong = std::move(*complaint);
+      return {};
+    }
+    return std::get<0>(std::move(filled));
+  };
+  if (tool->input) start.input = fill(*tool->input, true).value_or("");
+  for (const auto& [variable, text] : tool->environment) {
+    if (const auto value = fill(text, false)) start.environment.push_back(variable + "=" + *value);
+  }
+  if (tool->cwd) start.cwd = fill(*tool->cwd, false).value_or("");
+  if (wrong) return refuse(wrong->text);
+
+  Run& run = add_run(child.gen);
+  start.gen = run.start.gen;
+  run.start = std::move(start);
+  run.caller = std::move(caller);
+  run.description = child.description;
+  run.tool = tool;
+  run.timeout = tool->timeout.value_or(options_.call_timeout);
+}
+
+void CliServer::on_cancelled(Generation gen, std::string_view id) {
+  for (Run& run : runs_) {
+    if (run.child != gen || run.caller.id != id || run.is_unwanted || run.is_description()) continue;
+    run.is_unwanted = true;
+    stop(run, "was cancelled");
+    return;
+  }
+}
+
+void CliServer::answer(Generation gen, const RunCaller& caller, std::string_view result, bool is_list) {
+  if (!caller.is_stateless) return tell_line(gen, result_line(caller.id, result));
+  const std::string meta =
+      fmt::format(R"json("{}":{{"name":{},"version":{}}})json", kMetaServerInfo,
+                  json_string(options_.name), json_string(options_.sitter_version));
+  tell_line(gen, result_line(caller.id, is_list ? complete_list(result, meta) : complete(result, meta)));
+}
+
+void CliServer::answer_error(Generation gen, std::string_view id, ErrorCode code,
+                             std::string_view message) {
+  tell_line(gen, error_line(id, code, message));
+}
+
+void CliServer::tell_line(Generation gen, std::string line) {
+  told_.push_back({fact::ChildLine{gen, {}}, OwnedLine(std::move(line))});
+}
+
+}  // namespace sitter

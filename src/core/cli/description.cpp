@@ -1,0 +1,270 @@
+#include "core/cli/description.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+#include "core/base/json_text.hpp"
+#include "core/base/text.hpp"
+#include "core/cli/usage_description.hpp"
+#include "sitter/cli_limits.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// How much of a name or a value a complaint shows, in bytes.
+constexpr std::size_t kShownMax = 100;
+
+/// The longest time that a tool may set for its calls. A longer one is a mistake in the unit.
+constexpr double kTimeoutSecondsMax = 86400;
+
+/// The members of a tool that say how it is run. The client gets all others.
+constexpr std::array kOwnMembers{"cli_command", "stdin",         "env",        "cwd",
+                                 "timeout",     "ok_exit_codes", "content_type"};
+
+std::string written(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+const Json* member(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() ? nullptr : &*found;
+}
+
+/// A member of the tool itself, or of the function in it.
+const Json* member(const Json& outer, const Json& inner, const char* key) {
+  const Json* const found = member(outer, key);
+  return found != nullptr ? found : member(inner, key);
+}
+
+/// "{text}, {tag}"
+std::string places(const std::set<std::string>& names) {
+  std::vector<std::string> shown;
+  for (const std::string& name : names) shown.push_back('{' + brief(name, kShownMax) + '}');
+  return fmt::format("{}", fmt::join(shown, ", "));
+}
+
+/// Reads one tool. Stops at the first thing that is wrong.
+class ToolReader {
+ public:
+  ToolReader(const Json& outer, const Json& inner, const std::set<std::string>& tool_names)
+      : outer_(outer), inner_(inner), tool_names_(tool_names) {}
+
+  std::variant<CliTool, Complaint> read() {
+    const Json* const name = find("name");
+    if (name == nullptr || !name->is_string() || name->get_ref<const std::string&>().empty()) {
+      return Complaint{"it has no name"};
+    }
+    const Json* parameters = find("inputSchema");
+    if (parameters == nullptr) parameters = find("parameters");
+    static const Json kNone = Json{{"type", "object"}};
+    if (parameters == nullptr) parameters = &kNone;
+    if (!parameters->is_object()) return Complaint{"parameters is no JSON Schema object"};
+    if (const Json* const properties = member(*parameters, "properties")) {
+      for (const auto& one : properties->items()) known_.insert(one.key());
+    }
+
+    CliTool tool{name->get<std::string>(), listed(*parameters), JsonSchema(written(*parameters)),
+                 {}, {}};
+    if (const Json* const output = find("outputSchema"); output != nullptr && output->is_object()) {
+      tool.output.emplace(written(*output));
+    }
+    read_command(tool);
+    read_input(tool);
+    read_environment(tool);
+    read_cwd(tool);
+    read_timeout(tool);
+    read_exit_codes(tool);
+    read_content_type(tool);
+    if (complaint_) return *std::move(complaint_);
+    return tool;
+  }
+
+ private:
+  const Json* find(const char* key) const { return member(outer_, inner_, key); }
+
+  void complain(std::string text) {
+    if (!complaint_) complaint_ = {std::move(text)};
+  }
+
+  std::string listed(const Json& parameters) const {
+    Json shown = Json::object();
+    const auto add = [&](const Json& object) {
+      for (const auto& [key, value] : object.items()) {
+        const bool is_own = std::find(kOwnMembers.begin(), kOwnMembers.end(), key) != kOwnMembers.end();
+        const bool is_form = key == "function" || key == "type" || key == "strict" || key == "parameters" || key == "inputSchema";
+        if (!is_own && !is_form && !shown.contains(key)) shown[key] = value;
+      }
+    };
+    add(outer_);
+    if (&inner_ != &outer_) add(inner_);
+    Json schema = parameters;
+    // Clients refuse a schema that does not say that the arguments are an object.
+    if (!schema.contains("type")) schema["type"] = "object";
+    shown["inputSchema"] = std::move(schema);
+    return written(shown);
+  }
+
+  void check_names(const char* where, const std::set<std::string>& names) {
+    for (const std::string& name : names) {
+      if (known_.contains(name)) continue;
+      const std::string of = known_.empty() ? "has no parameters"
+                                            : fmt::format("the parameters have {}", fmt::join(known_, ", "));
+      complain(fmt::format("{} has {}, and {}", where, places({name}), of));
+    }
+  }
+
+  void read_command(CliTool& tool) {
+    const Json* const words = find("cli_command");
+    if (words == nullptr) return complain("it has no cli_command, the list of the words to run");
+    auto command = CommandTemplate::read(written(*words), known_);
+    if (const auto* const complaint = std::get_if<Complaint>(&command)) {
+      return complain("cli_command: " + complaint->text);
+    }
+    tool.command = std::get<CommandTemplate>(std::move(command));
+    tool.command.drop_first(tool_names_);
+    check_names("cli_command", tool.command.names());
+  }
+
+  std::optional<TextTemplate> read_text(const char* where, const Json& value) {
+    if (!value.is_string()) {
+      complain(fmt::format("{} is no text", where));
+      return {};
+    }
+    TextTemplate text = TextTemplate::read(value.get<std::string>(), known_);
+    check_names(where, text.names());
+    return text;
+  }
+
+  void read_input(CliTool& tool) {
+    if (const Json* const input = find("stdin")) tool.input = read_text("stdin", *input);
+  }
+
+  void read_environment(CliTool& tool) {
+    const Json* const variables = find("env");
+    if (variables == nullptr) return;
+    if (!variables->is_object()) return complain("env is no object of names and values");
+    for (const auto& [name, value] : variables->items()) {
+      if (name.empty() || name.find('=') != std::string::npos || name.find('\0') != std::string::npos) {
+        return complain(fmt::format("env: {} cannot be the name of a variable", brief(name, kShownMax)));
+      }
+      auto text = read_text("env", value.is_number() ? Json(written(value)) : value);
+      if (text) tool.environment.emplace_back(name, *std::move(text));
+    }
+  }
+
+  void read_cwd(CliTool& tool) {
+    if (const Json* const cwd = find("cwd")) tool.cwd = read_text("cwd", *cwd);
+  }
+
+  void read_timeout(CliTool& tool) {
+    const Json* const timeout = find("timeout");
+    if (timeout == nullptr) return;
+    const double seconds = timeout->is_number() ? timeout->get<double>() : 0;
+    if (!(seconds > 0 && seconds <= kTimeoutSecondsMax)) {
+      return complain(fmt::format("timeout is {}; it must be a number of seconds above 0, and at most {}",
+                                  brief(written(*timeout), kShownMax), kTimeoutSecondsMax));
+    }
+    tool.timeout = Milliseconds(static_cast<std::int64_t>(std::ceil(seconds * 1000)));
+  }
+
+  void read_exit_codes(CliTool& tool) {
+    const Json* const codes = find("ok_exit_codes");
+    if (codes == nullptr) return;
+    if (!codes->is_array()) return complain("ok_exit_codes is no list of numbers");
+    tool.ok_exit_codes = {0};
+    for (const Json& code : *codes) {
+      const std::int64_t number = code.is_number_integer() ? code.get<std::int64_t>() : -1;
+      if (number < 0 || number > 255) {
+        return complain(fmt::format("ok_exit_codes has {}, and an exit code is 0 to 255",
+                                    brief(written(code), kShownMax)));
+      }
+      tool.ok_exit_codes.insert(static_cast<int>(number));
+    }
+  }
+
+  void read_content_type(CliTool& tool) {
+    const Json* const type = find("content_type");
+    if (type == nullptr) return;
+    if (!type->is_string()) return complain("content_type is no text");
+    tool.content_type = type->get<std::string>();
+  }
+
+  const Json& outer_;
+  const Json& inner_;
+  const std::set<std::string>& tool_names_;
+  std::set<std::string> known_;
+  std::optional<Complaint> complaint_;
+};
+
+/// The list of the tools, or null.
+const Json* tools_in(const Json& value) {
+  if (value.is_array()) return &value;
+  if (!value.is_object()) return nullptr;
+  for (const char* const key : {"tools", "functions"}) {
+    if (const Json* const tools = member(value, key); tools != nullptr && tools->is_array()) return tools;
+  }
+  const Json* const result = member(value, "result");
+  return result == nullptr || !result->is_object() ? nullptr : tools_in(*result);
+}
+
+std::variant<Description, Complaint> read_tools(const Json& tools, const std::set<std::string>& tool_names) {
+  if (tools.size() > limits::kDescribedToolsMax) {
+    return Complaint{fmt::format("it has {} tools, and may have at most {}", tools.size(), limits::kDescribedToolsMax)};
+  }
+  Description description;
+  for (std::size_t i = 0; i < tools.size(); ++i) {
+    const Json& outer = tools[i];
+    if (!outer.is_object()) return Complaint{fmt::format("tool {} is no object", i + 1)};
+    const Json* const function = member(outer, "function");
+    const Json& inner = function != nullptr && function->is_object() ? *function : outer;
+    auto tool = ToolReader(outer, inner, tool_names).read();
+    const Json* const name = member(outer, inner, "name");
+    const std::string shown = name != nullptr && name->is_string()
+                                  ? fmt::format("`{}`", brief(name->get<std::string>(), kShownMax))
+                                  : std::to_string(i + 1);
+    if (const auto* const complaint = std::get_if<Complaint>(&tool)) {
+      return Complaint{fmt::format("tool {}: {}", shown, complaint->text)};
+    }
+    CliTool& read = std::get<CliTool>(tool);
+    if (description.find(read.name) != nullptr) return Complaint{fmt::format("tool {} is there twice", shown)};
+    for (const std::string& remark : read.arguments.unchecked()) {
+      description.remarks.push_back(fmt::format("tool {}: {}, so it is not checked", shown, remark));
+    }
+    description.tools.push_back(std::move(read));
+  }
+  return description;
+}
+
+}  // namespace
+
+const CliTool* Description::find(std::string_view name) const {
+  const auto found = std::find_if(tools.begin(), tools.end(), [&](const CliTool& tool) { return tool.name == name; });
+  return found == tools.end() ? nullptr : &*found;
+}
+
+std::variant<Description, Complaint> read_description(std::string_view text, const std::set<std::string>& tool_names) {
+  const std::string_view trimmed = json_trimmed(text);
+  if (trimmed.empty()) return Complaint{"it is empty"};
+  if (is_nested_deeper(trimmed, limits::kNestingMax)) {
+    return Complaint{fmt::format("it is nested deeper than {} levels", limits::kNestingMax)};
+  }
+  const Json value = Json::parse(trimmed.begin(), trimmed.end(), nullptr, false);
+  if (value.is_discarded()) {
+    return Complaint{fmt::format("it is no JSON; it begins with {}", json_string(brief(trimmed, kShownMax)))};
+  }
+  if (const Json* const tools = tools_in(value)) return read_tools(*tools, tool_names);
+  if (is_usage(value)) return read_tools(tools_of_usage(value), tool_names);
+  return Complaint{"it has none of the forms that are known: {\"tools\":[...]}, a list of functions, or the "
+                   "JSON of `usage generate json`"};
+}
+
+}  // namespace sitter

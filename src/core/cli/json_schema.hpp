@@ -1,0 +1,47 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace sitter {
+
+/// A JSON Schema against which values are checked: the assertions of 2020-12 and of draft 7, but
+/// `format`, which only annotates, and `unevaluatedProperties` and `unevaluatedItems`. References
+/// must point into the schema itself; any other reference, and a pattern that RE2 cannot read,
+/// allows everything.
+class JsonSchema {
+ public:
+  struct Violation {
+    /// Where the value stands that does not fit: "limits.max[2]"; empty for the whole value.
+    std::string place;
+    /// A clause with the value as its subject: "is no integer".
+    std::string what;
+    /// The part of the schema that the value does not fit, as JSON.
+    std::string part;
+  };
+
+  /// `raw` must be valid JSON that is not nested deeper than `limits::kNestingMax`.
+  explicit JsonSchema(std::string_view raw);
+  JsonSchema(JsonSchema&&) noexcept;
+  JsonSchema& operator=(JsonSchema&&) noexcept;
+  ~JsonSchema();
+
+  /// What of the schema is not checked, as a clause for each: "the pattern ... is no RE2 pattern".
+  const std::vector<std::string>& unchecked() const;
+  /// The first thing that does not fit. `raw` is a value under the same conditions.
+  std::optional<Violation> check(std::string_view raw) const;
+
+ private:
+  class Checker;
+  struct Parts;
+
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace sitter

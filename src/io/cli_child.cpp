@@ -1,0 +1,54 @@
+#include "io/cli_child.hpp"
+
+#include <variant>
+
+#include "io/system/whole_file.hpp"
+#include "io/trace.hpp"
+#include "sitter/cli_limits.hpp"
+
+namespace sitter {
+
+void CliChild::handle_timeout(Now now) {
+  now_ = now;
+  server_.handle_timeout(now);
+  carry_out_all();
+}
+
+void CliChild::carry_out_all() {
+  while (const CliOrder* const polled = server_.poll_order()) {
+    // What an order leads to is polled before the order is over.
+    const CliOrder order = *polled;
+    if (log_.is_trace()) log_.trace(to_text(order));
+    std::visit([this](const auto& one) { carry_out(one); }, order);
+  }
+  while (const order::Log* const line = server_.poll_log()) log_.write(line->level, line->text);
+}
+
+void CliChild::carry_out(const order::StartRun& order) {
+  const Fact fact = children_.start_run(order);
+  if (const auto* const started = std::get_if<fact::ChildStarted>(&fact)) {
+    server_.handle(*started, now_);
+  } else {
+    server_.handle(std::get<fact::ChildStartFailed>(fact), now_);
+  }
+}
+
+void CliChild::carry_out(const order::ReadDescription& order) {
+  fact::DescriptionRead fact{order.gen, {}};
+  if (auto text = read_whole_file(description_file_, limits::kRunOutputMax, fact.problem)) {
+    fact.text = *std::move(text);
+  }
+  server_.handle(fact, now_);
+}
+
+void CliChild::carry_out(const order::SignalUnit& order) {
+  if (const auto fact = children_.signal(order)) server_.handle(*fact, now_);
+}
+
+void CliChild::carry_out(const order::CloseChildInput& order) {
+  if (auto* const process = children_.find(order.gen)) process->input().close();
+}
+
+void CliChild::carry_out(const order::ReleaseChild& order) { children_.release(order.gen); }
+
+}  // namespace sitter

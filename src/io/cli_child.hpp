@@ -1,0 +1,56 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/cli/cli_server.hpp"
+#include "io/children.hpp"
+#include "io/stream/log.hpp"
+
+namespace sitter {
+
+/// The child of the bridge if it is a command-line tool: the `CliServer`, which decides, and the
+/// processes of its runs.
+class CliChild {
+ public:
+  struct Options {
+    CliServer::Options server;
+    /// The file that describes the tool; empty if the tool does so itself.
+    std::string description_file;
+  };
+
+  CliChild(Options options, Log& log, Children& children)
+      : log_(log),
+        children_(children),
+        server_(std::move(options.server)),
+        description_file_(std::move(options.description_file)) {}
+
+  /// Handles an order for the child, or a fact of a run.
+  template <class Input>
+  void handle(const Input& input, Now now) {
+    now_ = now;
+    server_.handle(input, now);
+    carry_out_all();
+  }
+  void handle_timeout(Now now);
+  std::optional<Instant> next_timeout() const { return server_.next_timeout(); }
+  /// The next fact of the child, or null. It and its views are valid until the next call.
+  const Fact* next_fact() { return server_.poll_fact(); }
+
+ private:
+  void carry_out_all();
+  void carry_out(const order::StartRun& order);
+  void carry_out(const order::ReadDescription& order);
+  void carry_out(const order::SignalUnit& order);
+  void carry_out(const order::CloseChildInput& order);
+  void carry_out(const order::ReleaseChild& order);
+
+  Log& log_;
+  Children& children_;
+  CliServer server_;
+  std::string description_file_;
+  Now now_{};
+};
+
+}  // namespace sitter

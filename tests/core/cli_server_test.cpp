@@ -1,0 +1,300 @@
+#include "core/cli/cli_server.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "support/cli_script.hpp"
+
+namespace sitter {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+std::string text_answer(int id, const std::string& text) {
+  return R"json({"jsonrpc":"2.0","id":)json" + std::to_string(id) +
+         R"json(,"result":{"content":[{"type":"text","text":")json" + text + R"json("}]}})json";
+}
+
+TEST_F(CliServerTest, AChildIsADescriptionThatWasRead) {
+  start(1);
+  EXPECT_THAT(done(), ElementsAre("run 1: schema --json"));
+  writes(1, R"json({"tools":[)json");
+  writes(1, "]}");
+  EXPECT_THAT(done(), IsEmpty());
+  exits(1, 0);
+  EXPECT_THAT(done(), Contains("child 1 started"));
+}
+
+TEST_F(CliServerTest, AFileMayDescribeTheTool) {
+  options.description_arguments.clear();
+  options.description_source = "tools.json";
+  start(1);
+  EXPECT_THAT(done(), ElementsAre("read the description for 1"));
+  reads_file(1, kNotes);
+  EXPECT_THAT(done(), ElementsAre("child 1 started"));
+  start(2);
+  done();
+  reads_file(2, "", "no such file");
+  EXPECT_THAT(done(), ElementsAre("child 2 failed: tools.json could not be read: no such file"));
+}
+
+TEST_F(CliServerTest, AToolThatDoesNotDescribeItselfIsAFailedStart) {
+  start(1);
+  done();
+  writes_error(1, "no such command");
+  exits(1, 2);
+  EXPECT_THAT(done(), ElementsAre("stderr [description] no such command",
+                                  "child 1 failed: ./notes schema --json has failed: exit 2"));
+  start(2);
+  writes(2, "usage: notes");
+  exits(2, 0);
+  EXPECT_THAT(done(), Contains("child 2 failed: the description of ./notes schema --json cannot be "
+                               "used: it is no JSON; it begins with \"usage: notes\""));
+}
+
+TEST_F(CliServerTest, ADescriptionHasALimitOfTime) {
+  start(1);
+  done();
+  time_passes();
+  EXPECT_THAT(done(), Contains("terminate run 1"));
+  exits(1, 143, "SIGTERM");
+  EXPECT_THAT(done(),
+              Contains("child 1 failed: ./notes schema --json has not described itself in time"));
+}
+
+TEST_F(CliServerTest, AFileThatIsBeingWrittenIsTriedAgain) {
+  plays_starts = false;
+  start(1);
+  done();
+  fails_to_start(1, "text file busy", true);
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes();
+  EXPECT_THAT(done(), ElementsAre("run 1: schema --json"));
+  fails_to_start(1, "no such file");
+  EXPECT_THAT(done(), Contains("child 1 failed: no such file"));
+}
+
+TEST_F(CliServerTest, TheOpeningAndTheListsOfBothEras) {
+  open(1);
+  send(1, R"json({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}})json");
+  EXPECT_THAT(
+      done(),
+      ElementsAre(
+          R"json({"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"notes","version":"9.9.9"}}})json"));
+  send(1, R"json({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"1999-01-01"}})json");
+  EXPECT_THAT(done().front(), HasSubstr(R"json("protocolVersion":"2025-11-25")json"));
+  send(1, R"json({"jsonrpc":"2.0","method":"notifications/initialized"})json");
+  send(1, R"json({"jsonrpc":"2.0","id":"p","method":"ping"})json");
+  EXPECT_THAT(done(), ElementsAre(R"json({"jsonrpc":"2.0","id":"p","result":{}})json"));
+  send(1, R"json({"jsonrpc":"2.0","id":2,"method":"tools/list"})json");
+  EXPECT_THAT(done().front(), HasSubstr(R"json({"tools":[{"name":"add",)json"));
+  send(1, R"json({"jsonrpc":"2.0","id":3,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})json");
+  EXPECT_THAT(done().front(), HasSubstr(R"json("supportedVersions":["2026-07-28"])json"));
+  send(1, R"json({"jsonrpc":"2.0","id":4,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})json");
+  EXPECT_THAT(done().front(), HasSubstr(R"json("resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo")json"));
+  send(1, R"json({"jsonrpc":"2.0","id":5,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01"}}})json");
+  EXPECT_THAT(done().front(), HasSubstr("-32022"));
+  send(1, R"json({"jsonrpc":"2.0","id":6,"method":"prompts/list"})json");
+  EXPECT_THAT(done().front(), HasSubstr("-32601"));
+}
+
+TEST_F(CliServerTest, ACallIsARun) {
+  open(1);
+  call(1, 7, "add", R"json({"text":"milk"})json");
+  EXPECT_THAT(done(), ElementsAre("run 2: add milk"));
+  writes(2, "added\n");
+  exits(2, 0);
+  EXPECT_THAT(done(), ElementsAre(text_answer(7, "added\\n")));
+}
+
+TEST_F(CliServerTest, AnAnswerWaitsForTheEndOfTheOutput) {
+  open(1);
+  processes[2] = {1002};
+  call(1, 7, "list");
+  done();
+  writes(2, "a");
+  exits(2, 0);
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes();  // what a run leaves behind may have just been started
+  processes[2].clear();
+  time_passes();
+  EXPECT_THAT(done(), Contains(text_answer(7, "a")));
+}
+
+TEST_F(CliServerTest, AFailureSaysWhatTheRunHasWritten) {
+  open(1);
+  call(1, 7, "add", R"json({"text":"milk"})json");
+  writes(2, "half\n");
+  for (int i = 1; i <= 21; ++i) writes_error(2, "line " + std::to_string(i));
+  done();
+  exits(2, 3);
+  const auto words = done();
+  ASSERT_EQ(words.size(), 1U);
+  EXPECT_THAT(words.front(), HasSubstr(R"json({"type":"text","text":"half\n"},{"type":"text","text":"[mcp-sitter] the command of `add` has failed: exit 3; its stderr ends with:\nline 2\n)json"));
+  EXPECT_THAT(words.front(), HasSubstr(R"json(line 21"}],"isError":true)json"));
+}
+
+TEST_F(CliServerTest, AnExitCodeMayBeGood) {
+  open(1);
+  call(1, 7, "list");
+  exits(2, 1);
+  EXPECT_THAT(done(), Contains(text_answer(7, "")));
+  call(1, 8, "list");
+  exits(3, 129, "SIGHUP");
+  EXPECT_THAT(done().back(), HasSubstr("has failed: SIGHUP"));
+}
+
+TEST_F(CliServerTest, ARunThatCannotBeStartedIsAnError) {
+  plays_starts = false;
+  start(1);
+  fails_to_start(1, "x", true);
+  plays_starts = true;
+  time_passes();
+  writes(1, kNotes);
+  exits(1, 0);
+  plays_starts = false;
+  call(1, 7, "list");
+  fails_to_start(2, "there is no ./notes");
+  EXPECT_THAT(done().back(),
+              HasSubstr("[mcp-sitter] `list` could not be run: there is no ./notes"));
+}
+
+TEST_F(CliServerTest, WrongArgumentsRunNothing) {
+  open(1);
+  call(1, 1, "add");
+  call(1, 2, "add", R"json({"text":1})json");
+  call(1, 3, "add", R"json({"text":"-x"})json");
+  call(1, 4, "add", "[]");
+  call(1, 5, "add", R"json({"text":)json" + std::string(100, '[') + std::string(100, ']') + "}");
+  send(1, R"json({"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"nope"}})json");
+  const auto words = done();
+  ASSERT_EQ(words.size(), 6U);
+  EXPECT_THAT(words[0], HasSubstr("has no member `text`"));
+  EXPECT_THAT(words[1], HasSubstr("the argument `text` is not of type string; this part of the schema says {\\\"type\\\":\\\"string\\\"}"));
+  EXPECT_THAT(words[2], HasSubstr("begins with"));
+  EXPECT_THAT(words[3], HasSubstr("its arguments are no object"));
+  EXPECT_THAT(words[4], HasSubstr("nested deeper than 100 levels"));
+  EXPECT_THAT(words[5], HasSubstr("Unknown tool: nope"));
+}
+
+TEST_F(CliServerTest, OnlySoManyRunAtOnceAndTheOthersWaitInOrder) {
+  options.calls_max = 2;
+  open(1);
+  for (int id = 1; id <= 4; ++id) call(1, id, "list");
+  EXPECT_THAT(done(), ElementsAre("run 2: list", "run 3: list"));
+  exits(3, 0);
+  EXPECT_THAT(done(), ElementsAre("run 4: list", text_answer(2, "")));
+  // A description does not wait for its turn.
+  start(2);
+  EXPECT_THAT(done(), ElementsAre("run 6: schema --json"));
+  exits(6, 1);
+  for (const int run : {2, 4}) exits(run, 0);
+  exits(5, 0);
+  done();
+}
+
+TEST_F(CliServerTest, ACallHasALimitOfTime) {
+  open(1);
+  processes[2] = {1002};
+  call(1, 7, "list");
+  done();
+  time_passes(limits::kCallTimeoutDefault - Milliseconds(1));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes();
+  EXPECT_THAT(done(), ElementsAre("terminate run 2"));
+  time_passes();
+  EXPECT_THAT(done(), ElementsAre("kill run 2"));
+  processes[2].clear();
+  exits(2, 137, "SIGKILL");
+  EXPECT_THAT(done().back(), HasSubstr("the command of `list` was ended, since it had not ended after 55 s"));
+}
+
+TEST_F(CliServerTest, ACancelledCallIsOwedNothing) {
+  options.calls_max = 1;
+  open(1);
+  call(1, 7, "list");
+  call(1, 8, "list");
+  done();
+  const auto cancel = [&](int id) {
+    forget(id);
+    send(1, R"json({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)json" + std::to_string(id) + "}}");
+  };
+  cancel(8);
+  EXPECT_THAT(done(), IsEmpty());
+  cancel(7);
+  EXPECT_THAT(done(), ElementsAre("terminate run 2"));
+  cancel(7);
+  exits(2, 143, "SIGTERM");
+  EXPECT_THAT(done(), Each(Not(HasSubstr("jsonrpc"))));
+}
+
+TEST_F(CliServerTest, StderrGoesToTheRingAndIsProgress) {
+  open(1);
+  call(1, 7, "list", "{}", R"json({"progressToken":"t"})json");
+  done();
+  writes_error(2, "one");
+  writes_error(2, "two");
+  EXPECT_THAT(done(), ElementsAre(R"json({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":1,"message":"one"}})json",
+                                  "stderr [list] one", "stderr [list] two"));
+  time_passes(Milliseconds(250));
+  writes_error(2, "three");
+  EXPECT_THAT(done().front(), HasSubstr(R"json("progress":2,"message":"three")json"));
+  exits(2, 0);
+}
+
+TEST_F(CliServerTest, AChildThatIsTakenDownTakesItsRunsAlong) {
+  open(1);
+  processes[2] = {1002, 2000};
+  call(1, 7, "list");
+  forget(7);  // the bridge answers what a child leaves
+  done();
+  signal(1, order::SignalUnit::How::look);
+  EXPECT_THAT(done(), ElementsAre("unit of 1: 1002 2000"));
+  close(1);
+  EXPECT_THAT(done(), ElementsAre("terminate run 2"));
+  processes[2].clear();
+  exits(2, 143, "SIGTERM");
+  EXPECT_THAT(done(), Contains("child 1 exited"));
+  signal(1, order::SignalUnit::How::terminate);
+  EXPECT_THAT(done(), ElementsAre("unit of 1:"));
+  release(1);
+}
+
+TEST_F(CliServerTest, RunsOfAnOldDescriptionGoOn) {
+  open(1);
+  call(1, 7, "list");
+  start(2);
+  done();
+  writes(3, R"json({"tools":[]})json");
+  exits(3, 0);
+  EXPECT_THAT(done(), Contains("child 2 started"));
+  exits(2, 0);
+  EXPECT_THAT(done(), Contains(text_answer(7, "")));
+  close(1);
+  EXPECT_THAT(done(), Contains("child 1 exited"));
+  release(1);
+}
+
+TEST_F(CliServerTest, AReleasedChildLeavesNothing) {
+  open(1);
+  call(1, 7, "list");
+  call(1, 8, "list");
+  forget(7);
+  forget(8);
+  start(2);
+  done();
+  release(1);
+  exits(2, 0);
+  release(2);
+  EXPECT_THAT(done(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace sitter

@@ -1,0 +1,170 @@
+#include "core/cli/command_template.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sitter/cli_limits.hpp"
+
+namespace sitter {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const std::set<std::string> kKnown{"p", "q", "odd name"};
+
+CommandTemplate command(std::string_view words) {
+  auto read = CommandTemplate::read(words, kKnown);
+  if (const auto* const complaint = std::get_if<Complaint>(&read)) {
+    ADD_FAILURE() << complaint->text;
+    return {};
+  }
+  return std::get<CommandTemplate>(std::move(read));
+}
+
+std::string complaint_about(std::string_view words) {
+  auto read = CommandTemplate::read(words, kKnown);
+  return std::holds_alternative<Complaint>(read) ? std::get<Complaint>(read).text : "";
+}
+
+std::vector<std::string> words(std::string_view words, std::string_view arguments) {
+  auto made = command(words).words(RunArguments(arguments));
+  if (const auto* const complaint = std::get_if<Complaint>(&made)) {
+    ADD_FAILURE() << complaint->text;
+    return {};
+  }
+  return std::get<std::vector<std::string>>(std::move(made));
+}
+
+std::string refusal(std::string_view words, std::string_view arguments) {
+  auto made = command(words).words(RunArguments(arguments));
+  return std::holds_alternative<Complaint>(made) ? std::get<Complaint>(made).text : "";
+}
+
+TEST(CommandTemplateTest, AnArgumentIsOneWordWhateverItContains) {
+  EXPECT_THAT(words(R"json(["add","{p}"])json", R"json({"p":"$(id) `id` a b;\n'\"*"})json"),
+              ElementsAre("add", "$(id) `id` a b;\n'\"*"));
+  EXPECT_THAT(words(R"json(["{p}"])json", R"json({"p":""})json"), ElementsAre(""));
+  EXPECT_THAT(words(R"json(["{p}"])json", R"json({"p":"{q}"})json"), ElementsAre("{q}"));
+}
+
+TEST(CommandTemplateTest, ANumberIsWrittenAsTheClientHasWrittenIt) {
+  EXPECT_THAT(words(R"json(["{p}","x{q}"])json", R"json({"p":12345678901234567890123,"q":1.50})json"),
+              ElementsAre("12345678901234567890123", "x1.50"));
+}
+
+TEST(CommandTemplateTest, AListIsAWordForEachElement) {
+  EXPECT_THAT(words(R"json(["{p}"])json", R"json({"p":["a b",1,true,{"x":[]}]})json"),
+              ElementsAre("a b", "1", "true", R"json({"x":[]})json"));
+  EXPECT_THAT(words(R"json(["--tag={p}"])json", R"json({"p":["a","b"]})json"),
+              ElementsAre("--tag=a", "--tag=b"));
+  EXPECT_THAT(words(R"json(["--tag","{p}"])json", R"json({"p":["a","b"]})json"),
+              ElementsAre("--tag", "a", "b"));
+}
+
+TEST(CommandTemplateTest, AnObjectIsJson) {
+  EXPECT_THAT(words(R"json(["{p}"])json", R"json({"p":{"a": [1, 2]}})json"),
+              ElementsAre(R"json({"a": [1, 2]})json"));
+}
+
+TEST(CommandTemplateTest, AMissingArgumentTakesItsWordAndAFlagBeforeItAlong) {
+  for (const char* const none : {"{}", R"json({"p":null})json", R"json({"p":[]})json"}) {
+    EXPECT_THAT(words(R"json(["a","{p}","b"])json", none), ElementsAre("a", "b"));
+    EXPECT_THAT(words(R"json(["-v","--at","{p}","b"])json", none), ElementsAre("-v", "b"));
+    EXPECT_THAT(words(R"json(["--at={p}","b"])json", none), ElementsAre("b"));
+    EXPECT_THAT(words(R"json(["--","{p}"])json", none), ElementsAre("--"));
+    EXPECT_THAT(words(R"json(["-","{p}"])json", none), ElementsAre("-"));
+    EXPECT_THAT(words(R"json(["--at{p}{q}"])json", R"json({"q":"x"})json"), IsEmpty());
+  }
+}
+
+TEST(CommandTemplateTest, ABooleanIsTheFlagOrNothing) {
+  const char* const yes = R"json({"p":true})json";
+  const char* const no = R"json({"p":false})json";
+  for (const char* const form : {R"json(["--force{p}"])json", R"json(["--force","{p}"])json",
+                                 R"json([["--force","{p}"]])json"}) {
+    EXPECT_THAT(words(form, yes), ElementsAre("--force")) << form;
+    EXPECT_THAT(words(form, no), IsEmpty()) << form;
+    EXPECT_THAT(words(form, "{}"), IsEmpty()) << form;
+  }
+  EXPECT_THAT(words(R"json(["--force={p}"])json", no), ElementsAre("--force=false"));
+  EXPECT_THAT(words(R"json(["set","{p}"])json", yes), ElementsAre("set", "true"));
+}
+
+TEST(CommandTemplateTest, AGroupIsThereWhole) {
+  const char* const form = R"json(["a",["between","{p}","and","{q}",["x{p}"]],"z"])json";
+  EXPECT_THAT(words(form, R"json({"p":1,"q":2})json"),
+              ElementsAre("a", "between", "1", "and", "2", "x1", "z"));
+  EXPECT_THAT(words(form, R"json({"p":1})json"), ElementsAre("a", "z"));
+  EXPECT_THAT(words(R"json([["a",["b","{q}"]],[]])json", "{}"), ElementsAre("a"));
+}
+
+TEST(CommandTemplateTest, AnArgumentMustNotLookLikeAnOption) {
+  const char* const option = R"json({"p":"--output=f"})json";
+  EXPECT_EQ(refusal(R"json(["log","{p}"])json", option),
+            "the argument `p` begins with \"-\" (--output=f), so that the command could take it for "
+            "an option; in cli_command the word \"--\" before it, or a flag with \"=\" in the same "
+            "word, would allow it");
+  // A flag before the word may take no value.
+  EXPECT_NE(refusal(R"json(["log","--oneline","{p}"])json", option), "");
+  EXPECT_NE(refusal(R"json(["{p}.txt"])json", option), "");
+  EXPECT_NE(refusal(R"json(["{q}-x"])json", R"json({"q":""})json"), "");
+  EXPECT_NE(refusal(R"json(["{p}"])json", R"json({"p":["a","-b"]})json"), "");
+  EXPECT_NE(refusal(R"json(["{p}"])json", R"json({"p":-1})json"), "");
+  EXPECT_NE(refusal(R"json(["{p}"])json", R"json({"p":"-"})json"), "");
+  EXPECT_NE(refusal(R"json(["{p}","--"])json", option), "");
+  EXPECT_THAT(words(R"json(["log","--","{p}"])json", option), ElementsAre("log", "--", "--output=f"));
+  EXPECT_THAT(words(R"json(["--rev={p}"])json", option), ElementsAre("--rev=--output=f"));
+  // An argument is never the word that ends the options.
+  EXPECT_NE(refusal(R"json(["{q}","{p}"])json", R"json({"q":"--","p":"-x"})json"), "");
+}
+
+TEST(CommandTemplateTest, WhatNoWordCanHoldIsRefused) {
+  EXPECT_THAT(refusal(R"json(["a{p}"])json", R"json({"p":"x\u0000y"})json"),
+              HasSubstr("the argument `p` has a NUL character"));
+  EXPECT_THAT(refusal(R"json(["{p}"])json", R"json({"p":"\ud800"})json"),
+              HasSubstr("half of a surrogate pair"));
+  EXPECT_THAT(refusal(R"json(["{p}{q}"])json", R"json({"p":["a"],"q":["b"]})json"),
+              HasSubstr("the argument `q` is the second list in one word"));
+}
+
+TEST(CommandTemplateTest, AWordHasABound) {
+  const auto arguments = [](std::size_t size) { return R"json({"p":")json" + std::string(size, 'x') + "\"}"; };
+  EXPECT_EQ(words(R"json(["{p}"])json", arguments(limits::kWordBytesMax)).front().size(), limits::kWordBytesMax);
+  EXPECT_THAT(refusal(R"json(["{p}"])json", arguments(limits::kWordBytesMax + 1)),
+              HasSubstr("makes a word of 131072 bytes, and a word of a command has at most 131071"));
+}
+
+TEST(CommandTemplateTest, OtherBracesAreText) {
+  EXPECT_THAT(words(R"json(["{{p}}","{a: .b}","{}","{","a{","{p","{ p}","}}"])json", R"json({"p":1})json"),
+              ElementsAre("{p}", "{a: .b}", "{}", "{", "a{", "{p", "{ p}", "}}"));
+  EXPECT_THAT(words(R"json(["{odd name}"])json", R"json({"odd name":1})json"), ElementsAre("1"));
+  EXPECT_THAT(words(R"json(["{{{p}}}"])json", R"json({"p":1})json"), ElementsAre("{{p}}"));
+}
+
+TEST(CommandTemplateTest, TheNamesOfAllPlacesAreKnown) {
+  EXPECT_THAT(command(R"json(["a{p}",["{nme}",["{q}"]]])json").names(), ElementsAre("nme", "p", "q"));
+}
+
+TEST(CommandTemplateTest, TheToolItselfMayStandFirst) {
+  for (const char* const form : {R"json(["./notes","add"])json", R"json(["notes","add"])json", R"json(["add"])json"}) {
+    CommandTemplate made = command(form);
+    made.drop_first({"./notes", "notes"});
+    EXPECT_THAT(std::get<0>(made.words(RunArguments("{}"))), ElementsAre("add"));
+  }
+}
+
+TEST(CommandTemplateTest, WhatIsNoListOfWordsIsNamed) {
+  EXPECT_EQ(complaint_about(R"json("add {p}")json"), "\"add {p}\" is no list of words");
+  EXPECT_EQ(complaint_about("[1]"), "1 is neither a word nor a list of words");
+  EXPECT_EQ(complaint_about(R"json([["a",{}]])json"), "{} is neither a word nor a list of words");
+  EXPECT_THAT(complaint_about(R"json(["a\u0000b"])json"), HasSubstr("NUL"));
+}
+
+}  // namespace
+}  // namespace sitter
