@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "core/base/text.hpp"
-#include "sitter/version.hpp"
 
 namespace sitter {
 namespace {
@@ -52,9 +51,8 @@ std::optional<std::vector<std::string>> split_words(const std::string& text) {
 std::variant<CliChild::Options, std::string> cli_options(const RawCli& raw, const std::string& cwd,
                                                          LaunchRequest& command) {
   // A path may have blanks.
-  auto words = is_file(std::filesystem::path(cwd) / raw.tool)
-                   ? std::optional(std::vector{raw.tool})
-                   : split_words(raw.tool);
+  auto words = is_file(std::filesystem::path(cwd) / raw.tool) ? std::optional(std::vector{raw.tool})
+                                                              : split_words(raw.tool);
   if (!words || words->empty()) {
     return fmt::format("--cli: '{}' {}", brief(raw.tool, kShownMax),
                        words ? "names no tool" : "has a quote that does not end");
@@ -82,8 +80,8 @@ std::variant<CliChild::Options, std::string> cli_options(const RawCli& raw, cons
     server.description_source = raw.schema_file;
   }
   server.calls_max = static_cast<std::size_t>(raw.calls_max);
-  server.call_timeout = Milliseconds(static_cast<std::int64_t>(std::llround(raw.call_timeout * 1000)));
-  server.sitter_version = kVersion;
+  server.call_timeout =
+      Milliseconds(static_cast<std::int64_t>(std::llround(raw.call_timeout * 1000)));
   return options;
 }
 

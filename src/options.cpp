@@ -277,8 +277,8 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
     options.log.secrets = Secrets(options.daemon->link.headers);
     options.bridge.url = options.daemon->link.url.shown();
     options.bridge.wait_for_server = milliseconds(raw.wait_for_server);
-    options.bridge.may_start = !command.empty();
-    options.daemon->link.may_start = options.bridge.may_start;
+    options.daemon->link.may_start = !command.empty();
+    if (command.empty()) options.bridge.kind = ServerKind::elsewhere;
     options.daemon->link.ends_daemon = raw.own_daemon;
     options.daemon->link.startup_timeout = milliseconds(raw.startup_timeout);
     options.command.outlives_bridge = !raw.own_daemon;
@@ -288,7 +288,7 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
     auto cli = cli_options(raw.cli, raw.cwd, options.command);
     if (const auto* const wrong = std::get_if<std::string>(&cli)) return usage_error(*wrong);
     options.cli = std::get<CliChild::Options>(std::move(cli));
-    options.bridge.is_tool = true;
+    options.bridge.kind = ServerKind::tool;
     options.bridge.command = options.command.command;
     if (raw.watch.empty()) {
       options.bridge.watches_binary = true;

@@ -13,6 +13,13 @@
 
 namespace sitter {
 
+/// What the child is, as far as the model must know it.
+enum class ServerKind {
+  process,    ///< a process that is started here when it is needed
+  elsewhere,  ///< a daemon that is started somewhere else
+  tool,       ///< a command-line tool, which runs anew for each call, and has no process of its own
+};
+
 /// The user's choices on the command line, as far as decisions of the core depend on them.
 struct BridgeConfig {
   /// Whether sitter_call is offered.
@@ -33,11 +40,7 @@ struct BridgeConfig {
   /// The address of a daemon that is the child; empty if the child is a process that is started
   /// here. With an address, `command` is a sentence-like name of it for texts.
   std::string url;
-  /// The child is a command-line tool, whose commands are run one by one. It has no process of its
-  /// own.
-  bool is_tool = false;
-  /// Whether the server is started here when it is needed. False for a daemon without a command.
-  bool may_start = true;
+  ServerKind kind = ServerKind::process;
   /// How long a request waits for a daemon that cannot be reached.
   Milliseconds wait_for_server{30000};
   /// As given; empty for the bridge's own working directory.

@@ -42,8 +42,12 @@ struct StopSignalled {
   int exit_code = 0;
 };
 
-/// SIGHUP asks for a reload. It did not come from a terminal that hung up.
-struct ReloadAsked {};
+/// A reload is asked for, without a caller that waits for its result. A SIGHUP that comes from a
+/// terminal that hung up is no such thing.
+struct ReloadAsked {
+  /// A few words: "SIGHUP".
+  std::string cause;
+};
 /// SIGUSR1 asks for the status.
 struct StatusAsked {};
 

@@ -271,6 +271,10 @@ std::string Children::binary_path() const {
   return binary.path();
 }
 
+void Children::note_files() {
+  started_files_ = command_files(parts_.command, plan_launch(parts_.command));
+}
+
 bool Children::have_files_changed() const {
   return command_files(parts_.command, plan_launch(parts_.command)) != started_files_;
 }

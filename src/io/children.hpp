@@ -55,6 +55,8 @@ class Children {
   fact::BinaryInspected inspect(const order::InspectBinary& order, WallTime now);
   /// Looks for a moment whether the sources of the child have changed since it was started.
   fact::SourcesChecked look_at_sources(Generation gen, WallTime now);
+  /// The command's files are read now, without a start of the command itself.
+  void note_files();
   /// Whether the command's files have changed since the last start: the program, the files that its
   /// arguments name, and the env file.
   bool have_files_changed() const;

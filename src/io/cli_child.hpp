@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "core/cli/cli_server.hpp"
@@ -30,6 +31,8 @@ class CliChild {
   template <class Input>
   void handle(const Input& input, Now now) {
     now_ = now;
+    // The description that is read now is that of these files.
+    if constexpr (std::is_same_v<Input, order::StartChild>) children_.note_files();
     server_.handle(input, now);
     carry_out_all();
   }

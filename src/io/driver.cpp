@@ -272,7 +272,7 @@ class Driver::Loop {
     if (sender == HangupSignals::Sender::system) {
       stop(SIGHUP);
     } else {
-      feed(fact::ReloadAsked{});
+      feed(fact::ReloadAsked{"SIGHUP"});
     }
   }
 

@@ -40,7 +40,9 @@ struct FactText {
   std::string operator()(const fact::StopSignalled& i) {
     return fmt::format("stop signalled, exit code {}", i.exit_code);
   }
-  std::string operator()(const fact::ReloadAsked&) { return "reload asked"; }
+  std::string operator()(const fact::ReloadAsked& i) {
+    return "reload asked: " + abridged(i.cause);
+  }
   std::string operator()(const fact::StatusAsked&) { return "status asked"; }
   std::string operator()(const fact::ChildStarted& i) {
     return fmt::format("child {} started, pid {}", i.gen, i.pid);

@@ -83,23 +83,36 @@ TEST_F(CliServerTest, AFileThatIsBeingWrittenIsTriedAgain) {
 
 TEST_F(CliServerTest, TheOpeningAndTheListsOfBothEras) {
   open(1);
-  send(1, R"json({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}})json");
+  send(
+      1,
+      R"json({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}})json");
   EXPECT_THAT(
       done(),
       ElementsAre(
-          R"json({"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"notes","version":"9.9.9"}}})json"));
-  send(1, R"json({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"1999-01-01"}})json");
+          R"json({"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"notes","version":""}}})json"));
+  send(
+      1,
+      R"json({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"1999-01-01"}})json");
   EXPECT_THAT(done().front(), HasSubstr(R"json("protocolVersion":"2025-11-25")json"));
   send(1, R"json({"jsonrpc":"2.0","method":"notifications/initialized"})json");
   send(1, R"json({"jsonrpc":"2.0","id":"p","method":"ping"})json");
   EXPECT_THAT(done(), ElementsAre(R"json({"jsonrpc":"2.0","id":"p","result":{}})json"));
   send(1, R"json({"jsonrpc":"2.0","id":2,"method":"tools/list"})json");
   EXPECT_THAT(done().front(), HasSubstr(R"json({"tools":[{"name":"add",)json"));
-  send(1, R"json({"jsonrpc":"2.0","id":3,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})json");
+  send(
+      1,
+      R"json({"jsonrpc":"2.0","id":3,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})json");
   EXPECT_THAT(done().front(), HasSubstr(R"json("supportedVersions":["2026-07-28"])json"));
-  send(1, R"json({"jsonrpc":"2.0","id":4,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})json");
-  EXPECT_THAT(done().front(), HasSubstr(R"json("resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo")json"));
-  send(1, R"json({"jsonrpc":"2.0","id":5,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01"}}})json");
+  send(
+      1,
+      R"json({"jsonrpc":"2.0","id":4,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})json");
+  EXPECT_THAT(
+      done().front(),
+      HasSubstr(
+          R"json("resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo")json"));
+  send(
+      1,
+      R"json({"jsonrpc":"2.0","id":5,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01"}}})json");
   EXPECT_THAT(done().front(), HasSubstr("-32022"));
   send(1, R"json({"jsonrpc":"2.0","id":6,"method":"prompts/list"})json");
   EXPECT_THAT(done().front(), HasSubstr("-32601"));
@@ -137,7 +150,10 @@ TEST_F(CliServerTest, AFailureSaysWhatTheRunHasWritten) {
   exits(2, 3);
   const auto words = done();
   ASSERT_EQ(words.size(), 1U);
-  EXPECT_THAT(words.front(), HasSubstr(R"json({"type":"text","text":"half\n"},{"type":"text","text":"[mcp-sitter] the command of `add` has failed: exit 3; its stderr ends with:\nline 2\n)json"));
+  EXPECT_THAT(
+      words.front(),
+      HasSubstr(
+          R"json({"type":"text","text":"half\n"},{"type":"text","text":"[mcp-sitter] the command of `add` has failed: exit 3; its stderr ends with:\nline 2\n)json"));
   EXPECT_THAT(words.front(), HasSubstr(R"json(line 21"}],"isError":true)json"));
 }
 
@@ -173,15 +189,56 @@ TEST_F(CliServerTest, WrongArgumentsRunNothing) {
   call(1, 3, "add", R"json({"text":"-x"})json");
   call(1, 4, "add", "[]");
   call(1, 5, "add", R"json({"text":)json" + std::string(100, '[') + std::string(100, ']') + "}");
-  send(1, R"json({"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"nope"}})json");
   const auto words = done();
-  ASSERT_EQ(words.size(), 6U);
+  ASSERT_EQ(words.size(), 5U);
   EXPECT_THAT(words[0], HasSubstr("has no member `text`"));
-  EXPECT_THAT(words[1], HasSubstr("the argument `text` is not of type string; this part of the schema says {\\\"type\\\":\\\"string\\\"}"));
+  EXPECT_THAT(words[1], HasSubstr("the argument `text` is not of type string; this part of the "
+                                  "schema says {\\\"type\\\":\\\"string\\\"}"));
   EXPECT_THAT(words[2], HasSubstr("begins with"));
   EXPECT_THAT(words[3], HasSubstr("its arguments are no object"));
   EXPECT_THAT(words[4], HasSubstr("nested deeper than 100 levels"));
-  EXPECT_THAT(words[5], HasSubstr("Unknown tool: nope"));
+}
+
+TEST_F(CliServerTest, ACallOfAnUnknownToolWaitsForTheNextDescription) {
+  open(1);
+  call(1, 7, "new", R"json({"text":"milk"})json");
+  call(1, 8, "never");
+  EXPECT_THAT(done(), ElementsAre("reload asked: a call of `new`, which is not known",
+                                  "reload asked: a call of `never`, which is not known"));
+  start(2);
+  writes(2, R"json({"tools":[{"name":"new","cli_command":["new"]}]})json");
+  exits(2, 0);
+  EXPECT_THAT(
+      done(),
+      ElementsAre(
+          "run 2: schema --json", "run 3: new", "child 2 started",
+          R"json({"jsonrpc":"2.0","id":8,"error":{"code":-32602,"message":"Unknown tool: never"}})json"));
+  close(1);
+  forget(7);
+  EXPECT_THAT(done(), Contains("terminate run 3"));
+  exits(3, 143, "SIGTERM");
+  release(1);
+}
+
+TEST_F(CliServerTest, AnUnknownToolIsAnErrorIfNothingNewIsRead) {
+  open(1);
+  call(1, 7, "new");
+  done();
+  start(2);
+  exits(2, 1);
+  EXPECT_THAT(done().back(), HasSubstr("Unknown tool: new"));
+  call(1, 8, "new");
+  done();
+  time_passes();
+  EXPECT_THAT(done().back(), HasSubstr("Unknown tool: new"));
+  call(1, 9, "new");
+  forget(9);
+  send(1,
+       R"json({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}})json");
+  done();
+  start(3);
+  exits(3, 1);
+  EXPECT_THAT(done(), Each(Not(HasSubstr("jsonrpc"))));
 }
 
 TEST_F(CliServerTest, OnlySoManyRunAtOnceAndTheOthersWaitInOrder) {
@@ -213,7 +270,8 @@ TEST_F(CliServerTest, ACallHasALimitOfTime) {
   EXPECT_THAT(done(), ElementsAre("kill run 2"));
   processes[2].clear();
   exits(2, 137, "SIGKILL");
-  EXPECT_THAT(done().back(), HasSubstr("the command of `list` was ended, since it had not ended after 55 s"));
+  EXPECT_THAT(done().back(),
+              HasSubstr("the command of `list` was ended, since it had not ended after 55 s"));
 }
 
 TEST_F(CliServerTest, ACancelledCallIsOwedNothing) {
@@ -224,7 +282,9 @@ TEST_F(CliServerTest, ACancelledCallIsOwedNothing) {
   done();
   const auto cancel = [&](int id) {
     forget(id);
-    send(1, R"json({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)json" + std::to_string(id) + "}}");
+    send(1,
+         R"json({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)json" +
+             std::to_string(id) + "}}");
   };
   cancel(8);
   EXPECT_THAT(done(), IsEmpty());
@@ -241,8 +301,11 @@ TEST_F(CliServerTest, StderrGoesToTheRingAndIsProgress) {
   done();
   writes_error(2, "one");
   writes_error(2, "two");
-  EXPECT_THAT(done(), ElementsAre(R"json({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":1,"message":"one"}})json",
-                                  "stderr [list] one", "stderr [list] two"));
+  EXPECT_THAT(
+      done(),
+      ElementsAre(
+          R"json({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":1,"message":"one"}})json",
+          "stderr [list] one", "stderr [list] two"));
   time_passes(Milliseconds(250));
   writes_error(2, "three");
   EXPECT_THAT(done().front(), HasSubstr(R"json("progress":2,"message":"three")json"));

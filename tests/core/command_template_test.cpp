@@ -54,8 +54,9 @@ TEST(CommandTemplateTest, AnArgumentIsOneWordWhateverItContains) {
 }
 
 TEST(CommandTemplateTest, ANumberIsWrittenAsTheClientHasWrittenIt) {
-  EXPECT_THAT(words(R"json(["{p}","x{q}"])json", R"json({"p":12345678901234567890123,"q":1.50})json"),
-              ElementsAre("12345678901234567890123", "x1.50"));
+  EXPECT_THAT(
+      words(R"json(["{p}","x{q}"])json", R"json({"p":12345678901234567890123,"q":1.50})json"),
+      ElementsAre("12345678901234567890123", "x1.50"));
 }
 
 TEST(CommandTemplateTest, AListIsAWordForEachElement) {
@@ -106,10 +107,11 @@ TEST(CommandTemplateTest, AGroupIsThereWhole) {
 
 TEST(CommandTemplateTest, AnArgumentMustNotLookLikeAnOption) {
   const char* const option = R"json({"p":"--output=f"})json";
-  EXPECT_EQ(refusal(R"json(["log","{p}"])json", option),
-            "the argument `p` begins with \"-\" (--output=f), so that the command could take it for "
-            "an option; in cli_command the word \"--\" before it, or a flag with \"=\" in the same "
-            "word, would allow it");
+  EXPECT_EQ(
+      refusal(R"json(["log","{p}"])json", option),
+      "the argument `p` begins with \"-\" (--output=f), so that the command could take it for "
+      "an option; in cli_command the word \"--\" before it, or a flag with \"=\" in the same "
+      "word, would allow it");
   // A flag before the word may take no value.
   EXPECT_NE(refusal(R"json(["log","--oneline","{p}"])json", option), "");
   EXPECT_NE(refusal(R"json(["{p}.txt"])json", option), "");
@@ -118,7 +120,8 @@ TEST(CommandTemplateTest, AnArgumentMustNotLookLikeAnOption) {
   EXPECT_NE(refusal(R"json(["{p}"])json", R"json({"p":-1})json"), "");
   EXPECT_NE(refusal(R"json(["{p}"])json", R"json({"p":"-"})json"), "");
   EXPECT_NE(refusal(R"json(["{p}","--"])json", option), "");
-  EXPECT_THAT(words(R"json(["log","--","{p}"])json", option), ElementsAre("log", "--", "--output=f"));
+  EXPECT_THAT(words(R"json(["log","--","{p}"])json", option),
+              ElementsAre("log", "--", "--output=f"));
   EXPECT_THAT(words(R"json(["--rev={p}"])json", option), ElementsAre("--rev=--output=f"));
   // An argument is never the word that ends the options.
   EXPECT_NE(refusal(R"json(["{q}","{p}"])json", R"json({"q":"--","p":"-x"})json"), "");
@@ -134,25 +137,32 @@ TEST(CommandTemplateTest, WhatNoWordCanHoldIsRefused) {
 }
 
 TEST(CommandTemplateTest, AWordHasABound) {
-  const auto arguments = [](std::size_t size) { return R"json({"p":")json" + std::string(size, 'x') + "\"}"; };
-  EXPECT_EQ(words(R"json(["{p}"])json", arguments(limits::kWordBytesMax)).front().size(), limits::kWordBytesMax);
-  EXPECT_THAT(refusal(R"json(["{p}"])json", arguments(limits::kWordBytesMax + 1)),
-              HasSubstr("makes a word of 131072 bytes, and a word of a command has at most 131071"));
+  const auto arguments = [](std::size_t size) {
+    return R"json({"p":")json" + std::string(size, 'x') + "\"}";
+  };
+  EXPECT_EQ(words(R"json(["{p}"])json", arguments(limits::kWordBytesMax)).front().size(),
+            limits::kWordBytesMax);
+  EXPECT_THAT(
+      refusal(R"json(["{p}"])json", arguments(limits::kWordBytesMax + 1)),
+      HasSubstr("makes a word of 131072 bytes, and a word of a command has at most 131071"));
 }
 
 TEST(CommandTemplateTest, OtherBracesAreText) {
-  EXPECT_THAT(words(R"json(["{{p}}","{a: .b}","{}","{","a{","{p","{ p}","}}"])json", R"json({"p":1})json"),
-              ElementsAre("{p}", "{a: .b}", "{}", "{", "a{", "{p", "{ p}", "}}"));
+  EXPECT_THAT(
+      words(R"json(["{{p}}","{a: .b}","{}","{","a{","{p","{ p}","}}"])json", R"json({"p":1})json"),
+      ElementsAre("{p}", "{a: .b}", "{}", "{", "a{", "{p", "{ p}", "}}"));
   EXPECT_THAT(words(R"json(["{odd name}"])json", R"json({"odd name":1})json"), ElementsAre("1"));
   EXPECT_THAT(words(R"json(["{{{p}}}"])json", R"json({"p":1})json"), ElementsAre("{{p}}"));
 }
 
 TEST(CommandTemplateTest, TheNamesOfAllPlacesAreKnown) {
-  EXPECT_THAT(command(R"json(["a{p}",["{nme}",["{q}"]]])json").names(), ElementsAre("nme", "p", "q"));
+  EXPECT_THAT(command(R"json(["a{p}",["{nme}",["{q}"]]])json").names(),
+              ElementsAre("nme", "p", "q"));
 }
 
 TEST(CommandTemplateTest, TheToolItselfMayStandFirst) {
-  for (const char* const form : {R"json(["./notes","add"])json", R"json(["notes","add"])json", R"json(["add"])json"}) {
+  for (const char* const form :
+       {R"json(["./notes","add"])json", R"json(["notes","add"])json", R"json(["add"])json"}) {
     CommandTemplate made = command(form);
     made.drop_first({"./notes", "notes"});
     EXPECT_THAT(std::get<0>(made.words(RunArguments("{}"))), ElementsAre("add"));

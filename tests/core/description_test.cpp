@@ -47,8 +47,9 @@ TEST(DescriptionTest, AToolIsListedWithoutWhatSaysHowItIsRun) {
     "timeout":1.5,"ok_exit_codes":[1],"content_type":"image/png"}]})json");
   ASSERT_EQ(read.tools.size(), 1U);
   const CliTool& tool = read.tools.front();
-  EXPECT_EQ(tool.listed,
-            R"json({"name":"add","title":"Add","description":"Adds a note.","annotations":{"readOnlyHint":false},"outputSchema":{"type":"object"},"inputSchema":{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}})json");
+  EXPECT_EQ(
+      tool.listed,
+      R"json({"name":"add","title":"Add","description":"Adds a note.","annotations":{"readOnlyHint":false},"outputSchema":{"type":"object"},"inputSchema":{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}})json");
   EXPECT_THAT(words(tool, R"json({"text":"milk"})json"), ElementsAre("add", "milk"));
   EXPECT_TRUE(tool.input && tool.cwd && tool.output);
   EXPECT_EQ(tool.environment.size(), 2U);
@@ -59,23 +60,30 @@ TEST(DescriptionTest, AToolIsListedWithoutWhatSaysHowItIsRun) {
 }
 
 TEST(DescriptionTest, TheFormsAreToldApartByTheirShape) {
-  const std::string list = R"json([{"name":"a","inputSchema":{"type":"object"},"cli_command":["a"]}])json";
-  for (const std::string& form :
-       {list, "{\"tools\":" + list + "}", R"json({"jsonrpc":"2.0","id":1,"result":{"tools":)json" + list + "}}",
-        std::string(R"json([{"type":"function","function":{"name":"a","parameters":{},"strict":true},"cli_command":["a"]}])json"),
-        std::string(R"json([{"type":"function","function":{"name":"a","cli_command":["a"]}}])json"),
-        std::string(R"json({"functions":[{"type":"function","name":"a","cli_command":["notes","a"]}]})json")}) {
+  const std::string list =
+      R"json([{"name":"a","inputSchema":{"type":"object"},"cli_command":["a"]}])json";
+  for (
+      const std::string& form :
+      {list, "{\"tools\":" + list + "}",
+       R"json({"jsonrpc":"2.0","id":1,"result":{"tools":)json" + list + "}}",
+       std::string(
+           R"json([{"type":"function","function":{"name":"a","parameters":{},"strict":true},"cli_command":["a"]}])json"),
+       std::string(R"json([{"type":"function","function":{"name":"a","cli_command":["a"]}}])json"),
+       std::string(
+           R"json({"functions":[{"type":"function","name":"a","cli_command":["notes","a"]}]})json")}) {
     const Description read = description(form);
     ASSERT_EQ(read.tools.size(), 1U) << form;
-    EXPECT_EQ(read.tools.front().listed, R"json({"name":"a","inputSchema":{"type":"object"}})json") << form;
+    EXPECT_EQ(read.tools.front().listed, R"json({"name":"a","inputSchema":{"type":"object"}})json")
+        << form;
     EXPECT_THAT(words(read.tools.front(), "{}"), ElementsAre("a")) << form;
   }
 }
 
 TEST(DescriptionTest, WhatIsWrongIsNamedByToolAndMember) {
-  EXPECT_EQ(complaint_about_tool(
-                R"json("parameters":{"properties":{"name":{},"text":{}}},"cli_command":["a","{nme}"])json"),
-            "tool `add`: cli_command has {nme}, and the parameters have name, text");
+  EXPECT_EQ(
+      complaint_about_tool(
+          R"json("parameters":{"properties":{"name":{},"text":{}}},"cli_command":["a","{nme}"])json"),
+      "tool `add`: cli_command has {nme}, and the parameters have name, text");
   EXPECT_EQ(complaint_about_tool(R"json("cli_command":["{p}"])json"),
             "tool `add`: cli_command has {p}, and has no parameters");
   EXPECT_EQ(complaint_about_tool(R"json("title":"Add")json"),
@@ -86,7 +94,8 @@ TEST(DescriptionTest, WhatIsWrongIsNamedByToolAndMember) {
             "tool `add`: parameters is no JSON Schema object");
   EXPECT_EQ(complaint_about_tool(R"json("cli_command":[],"stdin":"{x}")json"),
             "tool `add`: stdin has {x}, and has no parameters");
-  EXPECT_EQ(complaint_about_tool(R"json("cli_command":[],"stdin":1)json"), "tool `add`: stdin is no text");
+  EXPECT_EQ(complaint_about_tool(R"json("cli_command":[],"stdin":1)json"),
+            "tool `add`: stdin is no text");
   EXPECT_EQ(complaint_about_tool(R"json("cli_command":[],"env":[])json"),
             "tool `add`: env is no object of names and values");
   EXPECT_EQ(complaint_about_tool(R"json("cli_command":[],"env":{"A=B":"x"})json"),
@@ -99,14 +108,18 @@ TEST(DescriptionTest, WhatIsWrongIsNamedByToolAndMember) {
             "tool `add`: content_type is no text");
   EXPECT_EQ(complaint_about(R"json([{"name":"a","cli_command":[]},{"cli_command":[]}])json"),
             "tool 2: it has no name");
-  EXPECT_EQ(complaint_about(R"json([{"name":"a","cli_command":[]},{"name":"a","cli_command":[]}])json"),
-            "tool `a` is there twice");
+  EXPECT_EQ(
+      complaint_about(R"json([{"name":"a","cli_command":[]},{"name":"a","cli_command":[]}])json"),
+      "tool `a` is there twice");
   EXPECT_EQ(complaint_about("[1]"), "tool 1 is no object");
 }
 
 TEST(DescriptionTest, WhatIsNoDescriptionIsNamed) {
   EXPECT_EQ(complaint_about(" \n"), "it is empty");
   EXPECT_EQ(complaint_about("usage: notes"), "it is no JSON; it begins with \"usage: notes\"");
+  EXPECT_EQ(complaint_about("{\n  \"tools\" []\n}"),
+            "it is no JSON; line 2 has a mistake at character 11: \"\\\"tools\\\" []\"");
+  EXPECT_EQ(complaint_about("["), "it is no JSON; line 1 has a mistake at character 2: \"[\"");
   EXPECT_THAT(complaint_about("{}"), HasSubstr("none of the forms that are known"));
   EXPECT_THAT(complaint_about("1"), HasSubstr("none of the forms that are known"));
   const std::string deep = std::string(101, '[') + std::string(101, ']');
@@ -118,7 +131,8 @@ TEST(DescriptionTest, TheNumberOfToolsHasABound) {
   for (std::size_t i = 0; i < limits::kDescribedToolsMax; ++i) {
     tools += R"json({"name":"t)json" + std::to_string(i) + R"json(","cli_command":[]},)json";
   }
-  EXPECT_EQ(description(tools.substr(0, tools.size() - 1) + "]").tools.size(), limits::kDescribedToolsMax);
+  EXPECT_EQ(description(tools.substr(0, tools.size() - 1) + "]").tools.size(),
+            limits::kDescribedToolsMax);
   EXPECT_EQ(complaint_about(tools + R"json({"name":"t","cli_command":[]}])json"),
             "it has 10001 tools, and may have at most 10000");
 }
@@ -144,13 +158,16 @@ TEST(DescriptionTest, ASpecificationOfUsageGivesItsCommands) {
       "list":{"full_cmd":["list"],"subcommands":{"all":{"full_cmd":["list","all"],"args":[],"flags":[]}}}},
     "args":[],"flags":[{"name":"verbose","short":["v"],"long":["verbose"],"global":true}]}})json");
   ASSERT_EQ(read.tools.size(), 2U);
-  EXPECT_EQ(read.tools[0].listed,
-            R"json({"name":"add","description":"Adds a note","inputSchema":{"type":"object","properties":{)json"
-            R"json("verbose":{"type":"boolean"},"force":{"type":"boolean"},)json"
-            R"json("tag":{"type":"array","items":{"type":"string","enum":["x","y"]},"description":"A tag"},)json"
-            R"json("n":{"type":"string"},"text":{"type":"string"}},"required":["n","text"],"additionalProperties":false}})json");
-  EXPECT_THAT(words(read.tools[0], R"json({"verbose":true,"force":true,"tag":["x","y"],"n":"-3","text":"-t"})json"),
-              ElementsAre("add", "--verbose", "--force", "--tag=x", "--tag=y", "-n-3", "--", "-t"));
+  EXPECT_EQ(
+      read.tools[0].listed,
+      R"json({"name":"add","description":"Adds a note","inputSchema":{"type":"object","properties":{)json"
+      R"json("verbose":{"type":"boolean"},"force":{"type":"boolean"},)json"
+      R"json("tag":{"type":"array","items":{"type":"string","enum":["x","y"]},"description":"A tag"},)json"
+      R"json("n":{"type":"string"},"text":{"type":"string"}},"required":["n","text"],"additionalProperties":false}})json");
+  EXPECT_THAT(
+      words(read.tools[0],
+            R"json({"verbose":true,"force":true,"tag":["x","y"],"n":"-3","text":"-t"})json"),
+      ElementsAre("add", "--verbose", "--force", "--tag=x", "--tag=y", "-n-3", "--", "-t"));
   EXPECT_EQ(read.tools[1].name, "list_all");
   EXPECT_THAT(words(read.tools[1], "{}"), ElementsAre("list", "all"));
 }
@@ -159,7 +176,8 @@ TEST(DescriptionTest, AToolWithoutCommandsIsOneTool) {
   const Description read = description(
       R"json({"name":"n","bin":"notes","about":"Notes","cmd":{"full_cmd":[],"args":[{"name":"t","required":false}]}})json");
   ASSERT_EQ(read.tools.size(), 1U);
-  EXPECT_THAT(read.tools.front().listed, HasSubstr(R"json("name":"notes","description":"Notes")json"));
+  EXPECT_THAT(read.tools.front().listed,
+              HasSubstr(R"json("name":"notes","description":"Notes")json"));
 }
 
 }  // namespace

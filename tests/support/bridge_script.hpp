@@ -119,7 +119,7 @@ class BridgeTest : public ::testing::Test {
   void client_closes_input() { feed(fact::ClientClosedInput{}); }
   void client_closes_output() { feed(fact::ClientClosedOutput{}); }
   void signal(int exit_code) { feed(fact::StopSignalled{exit_code}); }
-  void ask_reload() { feed(fact::ReloadAsked{}); }
+  void ask_reload() { feed(fact::ReloadAsked{"SIGHUP"}); }
   void ask_status() { feed(fact::StatusAsked{}); }
   void changes(const std::string& file) { feed(fact::FilesChanged{{{file}}}); }
   void binary_changes(bool is_usable = true) {

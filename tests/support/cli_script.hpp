@@ -36,7 +36,6 @@ class CliServerTest : public ::testing::Test {
     chosen.name = "notes";
     chosen.description_arguments = {"schema", "--json"};
     chosen.description_source = "./notes schema --json";
-    chosen.sitter_version = "9.9.9";
     return chosen;
   }();
   Now now{Instant() + std::chrono::hours(1), WallTime() + std::chrono::hours(500000)};
@@ -184,6 +183,9 @@ class CliServerTest : public ::testing::Test {
     }
     if (const auto* const one = std::get_if<fact::ChildErrorLine>(&fact)) {
       return "stderr " + std::string(one->line);
+    }
+    if (const auto* const one = std::get_if<fact::ReloadAsked>(&fact)) {
+      return "reload asked: " + one->cause;
     }
     if (const auto* const one = std::get_if<fact::UnitSignalled>(&fact)) {
       std::string text = "unit of " + std::to_string(one->gen) + ":";

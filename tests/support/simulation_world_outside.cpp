@@ -67,7 +67,7 @@ void World::outside_acts() {
     case Outside::Act::asks_for_reload:
       tell("outside", "SIGHUP");
       promises_.on_reload_asked();
-      feed(fact::ReloadAsked{});
+      feed(fact::ReloadAsked{"SIGHUP"});
       break;
     case Outside::Act::asks_for_status:
       tell("outside", "SIGUSR1");

@@ -38,7 +38,7 @@ Conductor::Conductor(BridgeConfig config, Now now)
                                     : ClientRequests::Room{limits::kHttpWaitingCountMax,
                                                            limits::kHttpWaitingBytesMax}),
       ids_(config_.seed),
-      names_(!config_.build_command.empty(), config_.tool_names, config_.tools, config_.may_start),
+      names_(!config_.build_command.empty(), config_.tool_names, config_.tools, config_.kind),
       ring_(config_.stderr_lines),
       opening_(std::make_unique<Opening>()),
       crowd_(std::make_unique<Crowd>()),
@@ -213,9 +213,11 @@ void Conductor::on(const fact::ChildStarted& fact) {
   if (!is_build(fact.gen)) left_process_ = kNoGeneration;
   life->on_started(fact, now_, out_);
   out_.log(Level::info,
-           fact.pid == 0 ? fmt::format("child {} is reached at {}", fact.gen, config_.url)
-                         : fmt::format("{} {} started, pid {}",
-                                       is_build(fact.gen) ? "build" : "child", fact.gen, fact.pid));
+           is_tool() ? fmt::format("child {} is a description of {}", fact.gen, config_.command)
+           : fact.pid == 0
+               ? fmt::format("child {} is reached at {}", fact.gen, config_.url)
+               : fmt::format("{} {} started, pid {}", is_build(fact.gen) ? "build" : "child",
+                             fact.gen, fact.pid));
   Child* const child = generations_.find(fact.gen);
   if (child == nullptr) return;
   child->absence.on_try();
@@ -296,8 +298,9 @@ void Conductor::on(const fact::CommandFilesChecked& fact) {
   const bool is_for_mended = starts_->on_checked() == Starts::Check::for_mended;
   if (!is_idle() || ending_.has_stopped()) return;
   if (fact.changed && (needs_child() || is_for_mended)) {
-    start(config_.may_start ? "its files changed after a failed start"
-                            : "another try, since " + end_clause(starts_->last_failure()->end));
+    start(config_.kind != ServerKind::elsewhere
+              ? "its files changed after a failed start"
+              : "another try, since " + end_clause(starts_->last_failure()->end));
   } else if (needs_child() && !is_for_mended) {
     const auto& failure = starts_->last_failure();
     on_start_failed(failure->end, failure->stderr_tail, true);
@@ -350,6 +353,13 @@ void Conductor::settle() {
 
 /// Takes everything down. Waiting requests are answered at once, and requests in flight when their
 /// child is over.
+ChildLifecycle::Ladder Conductor::ladder() const {
+  ChildLifecycle::Ladder ladder = ending_.ladder(config_.kill_grace);
+  // The commands of a tool have read their input already.
+  if (is_tool()) ladder.close = Milliseconds::zero();
+  return ladder;
+}
+
 void Conductor::stop(ChildLifecycle::Ladder ladder) {
   ending_.stop();
   starts_->cancel_restart();

@@ -114,7 +114,8 @@ class Conductor {
   void stop(ChildLifecycle::Ladder ladder);
   void advance_ending();
 
-  ChildLifecycle::Ladder ladder() const { return ending_.ladder(config_.kill_grace); }
+  bool is_tool() const { return config_.kind == ServerKind::tool; }
+  ChildLifecycle::Ladder ladder() const;
   ChildEnd end_for(EndReason reason) const { return end_for(reason, generations_.shown()); }
   ChildEnd end_for(EndReason reason, const Child* child) const;
   ChildLifecycle* hears_life(Generation gen);

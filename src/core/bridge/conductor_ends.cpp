@@ -25,7 +25,7 @@ void Conductor::on_over(Child dead) {
   const bool was_candidate = generations_.is_candidate(dead);
   ChildEnd end = dead.life.end(dead.handshake.is_past_opening());
   if (end.is_foreign && dead.life.pid() != 0) left_process_ = gen;
-  end.is_foreign = end.is_foreign || is_foreign(&dead);
+  end.is_foreign = !is_tool() && (end.is_foreign || is_foreign(&dead));
   end.may_be_of_other_era = dead.handshake.is_era_unproven() &&
                             (end.reason == EndReason::exited || end.reason == EndReason::crashed);
   const bool is_deliberate =

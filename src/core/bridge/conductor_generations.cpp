@@ -329,6 +329,7 @@ void Conductor::on_lists(Child& child, const std::vector<ListSurvey::List>& list
 
   RestartNotice notice;
   notice.is_first = !history_->last_told();
+  notice.is_description = is_tool();
   notice.spawn = child.gen();
   notice.pid = child.life.pid();
   if (!child.handshake.was_opened()) note_startup(child);

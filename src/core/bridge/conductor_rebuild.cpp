@@ -27,10 +27,10 @@ void Conductor::begin_rebuild(ClientRequest& request, const RebuildArguments& ar
   rebuilder_->call({request.handle(), !request.is_control(), arguments.timeout}, arguments, turn());
 }
 
-void Conductor::on(const fact::ReloadAsked&) {
+void Conductor::on(const fact::ReloadAsked& fact) {
   if (!ending_.is_none()) return;
   killer_->on_wanted();
-  reload({"SIGHUP"});
+  reload({fact.cause});
 }
 
 /// Asks for a reload. `caller` gets the answer; it may be null.

@@ -51,7 +51,8 @@ bool is_json_object(std::string_view bytes) {
 /// Line ends can stand only between the tokens of valid JSON.
 std::string on_one_line(std::string_view json) {
   std::string line(json);
-  std::replace_if(line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   return line;
 }
 
@@ -64,17 +65,20 @@ std::optional<std::string> misfit(const CliTool& tool, std::string_view structur
   }
   const auto violation = tool.output->check(structured);
   if (!violation) return {};
-  return subject + fmt::format("written an object that does not fit its outputSchema: {} {}; this "
-                               "part of the schema says {}",
-                               violation->place.empty() ? "it" : '`' + brief(violation->place, kShownMax) + '`',
-                               violation->what, violation->part);
+  return subject +
+         fmt::format(
+             "written an object that does not fit its outputSchema: {} {}; this "
+             "part of the schema says {}",
+             violation->place.empty() ? "it" : '`' + brief(violation->place, kShownMax) + '`',
+             violation->what, violation->part);
 }
 
 std::string media_result(const CliTool& tool, const RunOutcome& outcome, std::string_view kind) {
   if (!outcome.output.is_whole()) {
-    return error_result({}, fmt::format("[mcp-sitter] the command of `{}` has written {} bytes, and "
-                                        "an {} may have at most {}",
-                                        name_of(tool), outcome.output.size(), kind, limits::kRunOutputMax));
+    return error_result(
+        {}, fmt::format("[mcp-sitter] the command of `{}` has written {} bytes, and "
+                        "an {} may have at most {}",
+                        name_of(tool), outcome.output.size(), kind, limits::kRunOutputMax));
   }
   return fmt::format(R"json({{"content":[{{"type":"{}","data":"{}","mimeType":{}}}]}})json", kind,
                      base64(outcome.output.bytes()), json_string(tool.content_type));
@@ -87,22 +91,26 @@ std::string call_result(const CliTool& tool, const RunOutcome& outcome) {
                           tool.ok_exit_codes.contains(outcome.status.code);
   if (!has_worked) return failure(tool, outcome);
   for (const std::string_view kind : {"image", "audio"}) {
-    if (tool.content_type.starts_with(std::string(kind) + "/")) return media_result(tool, outcome, kind);
+    if (tool.content_type.starts_with(std::string(kind) + "/"))
+      return media_result(tool, outcome, kind);
   }
   const std::string bytes = outcome.output.is_whole() ? outcome.output.bytes() : std::string();
   const std::string_view trimmed = json_trimmed(bytes);
   const bool is_structured = is_json_object(trimmed);
   const bool is_result = is_structured && is_array(member(trimmed, "content"));
-  const std::string_view structured =
-      is_result ? member(trimmed, "structuredContent") : is_structured ? trimmed : std::string_view();
+  const std::string_view structured = is_result       ? member(trimmed, "structuredContent")
+                                      : is_structured ? trimmed
+                                                      : std::string_view();
   const bool is_error_result = is_result && member(trimmed, "isError") == "true";
   if (!is_error_result) {
-    if (const auto wrong = misfit(tool, structured)) return error_result(outcome.output.text(), *wrong);
+    if (const auto wrong = misfit(tool, structured))
+      return error_result(outcome.output.text(), *wrong);
   }
   if (is_result) return on_one_line(trimmed);
   const std::string text = text_block(outcome.output.text());
   if (!is_structured) return fmt::format(R"json({{"content":[{}]}})json", text);
-  return fmt::format(R"json({{"content":[{}],"structuredContent":{}}})json", text, on_one_line(trimmed));
+  return fmt::format(R"json({{"content":[{}],"structuredContent":{}}})json", text,
+                     on_one_line(trimmed));
 }
 
 }  // namespace sitter

@@ -24,9 +24,9 @@ struct RunOutcome {
 ///     the run         stdout                      the result
 ///     has worked      {"content":[...]}           as it is
 ///     has worked      another JSON object         structuredContent, and the text
-///     has worked      bytes of an image or sound  an image or sound, if the tool has a content_type
-///     has worked      anything else               the text
-///     has failed      anything                    an error: stdout, the end of stderr, the status
+///     has worked      bytes of an image or sound  an image or sound, if the tool has a
+///     content_type has worked      anything else               the text has failed      anything
+///     an error: stdout, the end of stderr, the status
 ///
 /// An object that does not fit the tool's outputSchema is an error, since clients refuse it.
 std::string call_result(const CliTool& tool, const RunOutcome& outcome);

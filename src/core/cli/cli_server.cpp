@@ -50,6 +50,7 @@ void CliServer::handle(const order::ReleaseChild& order, Now now) {
     end_signalling(run->life.gen());
     run = runs_.erase(run);
   }
+  parked_.remove_if([&](const Parked& parked) { return parked.child == order.gen; });
   remove_child(order.gen);
   settle();
 }
@@ -73,6 +74,11 @@ void CliServer::handle_timeout(Now now) {
     }
     run.life.on_timeout(now, out_);
   }
+  parked_.remove_if([&](const Parked& parked) {
+    if (now.steady < parked.until) return false;
+    answer_unknown(parked);
+    return true;
+  });
   settle();
 }
 
@@ -82,6 +88,7 @@ std::optional<Instant> CliServer::next_timeout() const {
     earlier(first, run.limit);
     earlier(first, run.life.deadline());
   }
+  for (const Parked& parked : parked_) earlier(first, parked.until);
   return first;
 }
 
@@ -133,9 +140,8 @@ void CliServer::settle() {
   }
   for (auto child = children_.begin(); child != children_.end();) {
     const bool is_over = child->state == State::leaving &&
-                         std::none_of(runs_.begin(), runs_.end(), [&](const Run& run) {
-                           return run.child == child->gen;
-                         });
+                         std::none_of(runs_.begin(), runs_.end(),
+                                      [&](const Run& run) { return run.child == child->gen; });
     if (!is_over) {
       ++child;
       continue;
@@ -176,7 +182,8 @@ void CliServer::on(const fact::DescriptionRead& fact) {
   if (fact.problem.empty()) {
     on_description(fact.gen, fact.text);
   } else {
-    fail_start(fact.gen, fmt::format("{} could not be read: {}", options_.description_source, fact.problem));
+    fail_start(fact.gen,
+               fmt::format("{} could not be read: {}", options_.description_source, fact.problem));
   }
 }
 
@@ -195,6 +202,7 @@ void CliServer::on_description(Generation gen, std::string_view text) {
     logs_.push_back({Level::warn, remark});
   }
   tell(fact::ChildStarted{gen, 0});
+  call_parked();
 }
 
 void CliServer::fail_start(Generation gen, std::string why) {
@@ -202,6 +210,7 @@ void CliServer::fail_start(Generation gen, std::string why) {
   if (child == nullptr || child->state != State::reading) return;
   remove_child(gen);
   tell(fact::ChildStartFailed{gen, std::move(why)});
+  call_parked();
 }
 
 void CliServer::finish_description(const Run& run) {
@@ -214,8 +223,9 @@ void CliServer::finish_description(const Run& run) {
   } else if (end.status.code != 0 || end.status.by_signal()) {
     fail_start(run.child, fmt::format("{} has failed: {}", source, status_words(end.status)));
   } else if (!run.output.is_whole()) {
-    fail_start(run.child, fmt::format("{} has written {} bytes, and a description may have at most {}",
-                                      source, run.output.size(), limits::kRunOutputMax));
+    fail_start(run.child,
+               fmt::format("{} has written {} bytes, and a description may have at most {}", source,
+                           run.output.size(), limits::kRunOutputMax));
   } else {
     on_description(run.child, run.output.bytes());
   }

@@ -44,7 +44,6 @@ class CliServer {
     std::string description_source;
     std::size_t calls_max = limits::kCallsMaxDefault;
     Milliseconds call_timeout = limits::kCallTimeoutDefault;
-    std::string sitter_version;
   };
 
   explicit CliServer(Options options) : options_(std::move(options)) {}
@@ -81,6 +80,13 @@ class CliServer {
     Fact fact;
     OwnedLine line;
   };
+  /// A call of a tool that is not known. Perhaps the next description has it.
+  struct Parked {
+    Generation child = kNoGeneration;
+    RunCaller caller;
+    OwnedLine line;
+    Instant until{};
+  };
   /// An answer to `SignalUnit` that waits for the answers of the runs.
   struct Signalling {
     fact::UnitSignalled answer;
@@ -100,10 +106,18 @@ class CliServer {
   void on_line(const Child& child, const Message& message);
   void on_request(const Child& child, const Message& message);
   void on_call(const Child& child, const Message& message, RunCaller caller);
+  void call(Generation child, const std::shared_ptr<const Description>& description,
+            const CliTool& tool, const Message& message, RunCaller caller);
+  void park(const Child& child, const Message& message, RunCaller caller);
+  void call_parked();
+  void answer_unknown(const Parked& parked);
   void on_cancelled(Generation gen, std::string_view id);
-  std::string opening_result(const Message& message) const;
+  /// Name and version of the tool, as a raw object.
+  std::string server_info(Generation gen);
+  std::string opening_result(const Child& child, const Message& message);
   static std::string tools_result(const Description& description);
-  void answer(Generation gen, const RunCaller& caller, std::string_view result, bool is_list = false);
+  void answer(Generation gen, const RunCaller& caller, std::string_view result,
+              bool is_list = false);
   void answer_error(Generation gen, std::string_view id, ErrorCode code, std::string_view message);
 
   // runs
@@ -139,6 +153,7 @@ class CliServer {
   std::list<Run> runs_;
   Generation last_run_ = kFirstRun + 1;
   std::list<Signalling> signallings_;
+  std::list<Parked> parked_;
 
   Orders out_;
   PolledQueue<CliOrder> cli_orders_;

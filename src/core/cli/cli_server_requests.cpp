@@ -25,14 +25,16 @@ constexpr std::string_view kStatelessVersion = "2026-07-28";
 constexpr std::size_t kShownMax = 200;
 
 std::string refusal(std::string_view tool, std::string_view what) {
-  return tool_text(fmt::format("[mcp-sitter] `{}` was not run: {}", brief(tool, kShownMax), what), true);
+  return tool_text(fmt::format("[mcp-sitter] `{}` was not run: {}", brief(tool, kShownMax), what),
+                   true);
 }
 
 std::string misfit(const JsonSchema::Violation& violation) {
-  const std::string subject = violation.place.empty()
-                                  ? "the arguments do not fit their schema: the object"
-                                  : fmt::format("the argument `{}`", brief(violation.place, kShownMax));
-  return fmt::format("{} {}; this part of the schema says {}", subject, violation.what, violation.part);
+  const std::string subject =
+      violation.place.empty() ? "the arguments do not fit their schema: the object"
+                              : fmt::format("the argument `{}`", brief(violation.place, kShownMax));
+  return fmt::format("{} {}; this part of the schema says {}", subject, violation.what,
+                     violation.part);
 }
 
 }  // namespace
@@ -68,14 +70,15 @@ void CliServer::on_request(const Child& child, const Message& message) {
   }
   switch (message.method) {
     case Method::initialize:
-      answer(child.gen, caller, opening_result(message));
+      answer(child.gen, caller, opening_result(child, message));
       break;
     case Method::server_discover:
       caller.is_stateless = true;
-      answer(child.gen, caller,
-             fmt::format(R"json({{"supportedVersions":["{}"],"capabilities":{{"tools":{{}}}}}})json",
-                         kStatelessVersion),
-             true);
+      answer(
+          child.gen, caller,
+          fmt::format(R"json({{"supportedVersions":["{}"],"capabilities":{{"tools":{{}}}}}})json",
+                      kStatelessVersion),
+          true);
       break;
     case Method::ping:
       answer(child.gen, caller, "{}");
@@ -92,12 +95,19 @@ void CliServer::on_request(const Child& child, const Message& message) {
   }
 }
 
-std::string CliServer::opening_result(const Message& message) const {
+std::string CliServer::server_info(Generation gen) {
+  const Child* const child = find_child(gen);
+  const std::string version =
+      child != nullptr && child->description ? child->description->version : std::string();
+  return fmt::format(R"json({{"name":{},"version":{}}})json", json_string(options_.name),
+                     json_string(version));
+}
+
+std::string CliServer::opening_result(const Child& child, const Message& message) {
   const std::string asked = string_value(member(message.params_raw, "protocolVersion"));
   return fmt::format(
-      R"json({{"protocolVersion":{},"capabilities":{{"tools":{{"listChanged":true}}}},"serverInfo":{{"name":{},"version":{}}}}})json",
-      json_string(is_legacy_version(asked) ? asked : kLegacyVersion), json_string(options_.name),
-      json_string(options_.sitter_version));
+      R"json({{"protocolVersion":{},"capabilities":{{"tools":{{"listChanged":true}}}},"serverInfo":{}}})json",
+      json_string(is_legacy_version(asked) ? asked : kLegacyVersion), server_info(child.gen));
 }
 
 std::string CliServer::tools_result(const Description& description) {
@@ -110,19 +120,61 @@ std::string CliServer::tools_result(const Description& description) {
 }
 
 void CliServer::on_call(const Child& child, const Message& message, RunCaller caller) {
-  const std::string name(message.params.name_text);
-  const CliTool* const tool = child.description->find(name);
-  if (tool == nullptr) {
-    answer_error(child.gen, caller.id, ErrorCode::invalid_params,
-                 fmt::format("Unknown tool: {}", brief(name, kShownMax)));
-    return;
+  if (const CliTool* const tool = child.description->find(message.params.name_text)) {
+    call(child.gen, child.description, *tool, message, std::move(caller));
+  } else {
+    park(child, message, std::move(caller));
   }
+}
+
+/// The call waits until the description was read once more.
+void CliServer::park(const Child& child, const Message& message, RunCaller caller) {
+  const std::string name = brief(message.params.name_text, kShownMax);
+  parked_.push_back({child.gen, std::move(caller),
+                     OwnedLine(fmt::format(
+                         R"json({{"jsonrpc":"2.0","id":0,"method":"tools/call","params":{}}})json",
+                         message.params_raw.empty() ? "{}" : message.params_raw)),
+                     now_.steady + options_.call_timeout});
+  tell(fact::ReloadAsked{fmt::format("a call of `{}`, which is not known", name)});
+}
+
+/// A description was read, or could not be read: calls what was parked, with the newest one.
+void CliServer::call_parked() {
+  const Child* newest = nullptr;
+  for (const Child& child : children_) {
+    if (child.description) newest = &child;
+  }
+  for (Parked& parked : std::exchange(parked_, {})) {
+    const Message* const message = reader_.read(parked.line.line(), MessageReader::Values::checked);
+    const CliTool* const tool = message == nullptr || newest == nullptr
+                                    ? nullptr
+                                    : newest->description->find(message->params.name_text);
+    if (tool == nullptr) {
+      answer_unknown(parked);
+    } else {
+      call(parked.child, newest->description, *tool, *message, std::move(parked.caller));
+    }
+  }
+}
+
+void CliServer::answer_unknown(const Parked& parked) {
+  const Message* const message = reader_.read(parked.line.line());
+  answer_error(parked.child, parked.caller.id, ErrorCode::invalid_params,
+               fmt::format("Unknown tool: {}",
+                           message == nullptr ? "" : brief(message->params.name_text, kShownMax)));
+}
+
+void CliServer::call(Generation child, const std::shared_ptr<const Description>& description,
+                     const CliTool& described, const Message& message, RunCaller caller) {
+  const CliTool* const tool = &described;
+  const std::string& name = tool->name;
   std::string_view raw = member(message.params_raw, "arguments");
   if (!is_there(raw)) raw = "{}";
-  const auto refuse = [&](std::string_view what) { answer(child.gen, caller, refusal(name, what)); };
+  const auto refuse = [&](std::string_view what) { answer(child, caller, refusal(name, what)); };
   if (!is_object(raw)) return refuse("its arguments are no object");
   if (is_nested_deeper(raw, limits::kNestingMax)) {
-    return refuse(fmt::format("its arguments are nested deeper than {} levels", limits::kNestingMax));
+    return refuse(
+        fmt::format("its arguments are nested deeper than {} levels", limits::kNestingMax));
   }
   if (const auto violation = tool->arguments.check(raw)) return refuse(misfit(*violation));
 
@@ -147,30 +199,33 @@ void CliServer::on_call(const Child& child, const Message& message, RunCaller ca
   if (tool->cwd) start.cwd = fill(*tool->cwd, false).value_or("");
   if (wrong) return refuse(wrong->text);
 
-  Run& run = add_run(child.gen);
+  Run& run = add_run(child);
   start.gen = run.start.gen;
   run.start = std::move(start);
   run.caller = std::move(caller);
-  run.description = child.description;
+  run.description = description;
   run.tool = tool;
   run.timeout = tool->timeout.value_or(options_.call_timeout);
 }
 
 void CliServer::on_cancelled(Generation gen, std::string_view id) {
   for (Run& run : runs_) {
-    if (run.child != gen || run.caller.id != id || run.is_unwanted || run.is_description()) continue;
+    if (run.child != gen || run.caller.id != id || run.is_unwanted || run.is_description())
+      continue;
     run.is_unwanted = true;
     stop(run, "was cancelled");
     return;
   }
+  parked_.remove_if(
+      [&](const Parked& parked) { return parked.child == gen && parked.caller.id == id; });
 }
 
-void CliServer::answer(Generation gen, const RunCaller& caller, std::string_view result, bool is_list) {
+void CliServer::answer(Generation gen, const RunCaller& caller, std::string_view result,
+                       bool is_list) {
   if (!caller.is_stateless) return tell_line(gen, result_line(caller.id, result));
-  const std::string meta =
-      fmt::format(R"json("{}":{{"name":{},"version":{}}})json", kMetaServerInfo,
-                  json_string(options_.name), json_string(options_.sitter_version));
-  tell_line(gen, result_line(caller.id, is_list ? complete_list(result, meta) : complete(result, meta)));
+  const std::string meta = fmt::format(R"json("{}":{})json", kMetaServerInfo, server_info(gen));
+  tell_line(gen,
+            result_line(caller.id, is_list ? complete_list(result, meta) : complete(result, meta)));
 }
 
 void CliServer::answer_error(Generation gen, std::string_view id, ErrorCode code,

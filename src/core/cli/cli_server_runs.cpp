@@ -15,7 +15,8 @@ namespace sitter {
 namespace {
 
 /// A tool reads no more at the end of its stdin, so that is no first rung.
-constexpr ChildLifecycle::Ladder kLadder{Milliseconds::zero(), limits::kRunGrace, limits::kRunGrace};
+constexpr ChildLifecycle::Ladder kLadder{Milliseconds::zero(), limits::kRunGrace,
+                                         limits::kRunGrace};
 
 constexpr std::size_t kProgressMax = 500;  // bytes of a line
 
@@ -31,9 +32,10 @@ Run& CliServer::add_run(Generation child) { return runs_.emplace_back(--last_run
 
 /// Begins the calls that have waited longest, as many as may run at once.
 void CliServer::begin_waiting() {
-  auto going = static_cast<std::size_t>(std::count_if(runs_.begin(), runs_.end(), [](const Run& run) {
-    return !run.is_waiting && !run.is_description();
-  }));
+  auto going =
+      static_cast<std::size_t>(std::count_if(runs_.begin(), runs_.end(), [](const Run& run) {
+        return !run.is_waiting && !run.is_description();
+      }));
   for (Run& run : runs_) {
     if (going >= options_.calls_max) return;
     if (!run.is_waiting) continue;
@@ -59,6 +61,7 @@ void CliServer::stop(Run& run, std::string why) {
 
 void CliServer::end_runs_of(Generation child) {
   runs_.remove_if([&](const Run& run) { return run.child == child && run.is_waiting; });
+  parked_.remove_if([&](const Parked& parked) { return parked.child == child; });
   for (Run& run : runs_) {
     if (run.child != child) continue;
     run.is_unwanted = true;
@@ -124,13 +127,15 @@ void CliServer::end_signalling(Generation run) {
 
 /// The lines that a tool writes to its stderr say how far it is.
 void CliServer::tell_progress(Run& run, std::string_view line) {
-  if (run.caller.progress_token.empty() || run.is_unwanted || now_.steady < run.next_progress) return;
+  if (run.caller.progress_token.empty() || run.is_unwanted || now_.steady < run.next_progress)
+    return;
   run.next_progress = now_.steady + Milliseconds(1000) / limits::kRunProgressPerSecond;
-  tell_line(run.child,
-            notification_line(method_name(Method::progress),
-                              fmt::format(R"json({{"progressToken":{},"progress":{},"message":{}}})json",
-                                          run.caller.progress_token, ++run.progress_count,
-                                          json_string(brief(line, kProgressMax)))));
+  tell_line(
+      run.child,
+      notification_line(method_name(Method::progress),
+                        fmt::format(R"json({{"progressToken":{},"progress":{},"message":{}}})json",
+                                    run.caller.progress_token, ++run.progress_count,
+                                    json_string(brief(line, kProgressMax)))));
 }
 
 /// The run is over: answers its call.
@@ -139,11 +144,13 @@ void CliServer::finish(Run& run) {
   const ChildEnd end = run.life.end(true);
   if (end.reason == EndReason::not_executed) {
     answer(run.child, run.caller,
-           tool_text(fmt::format("[mcp-sitter] `{}` could not be run: {}", one_line(run.tool->name), end.why),
+           tool_text(fmt::format("[mcp-sitter] `{}` could not be run: {}", one_line(run.tool->name),
+                                 end.why),
                      true));
     return;
   }
-  RunOutcome outcome{run.output, {run.error_lines.begin(), run.error_lines.end()}, end.status, run.stopped};
+  RunOutcome outcome{
+      run.output, {run.error_lines.begin(), run.error_lines.end()}, end.status, run.stopped};
   if (end.reason == EndReason::given_up && outcome.stopped.empty()) outcome.stopped = end.why;
   answer(run.child, run.caller, call_result(*run.tool, outcome));
 }

@@ -100,8 +100,8 @@ class CommandTemplate::Writer {
       } else {
         add(element.word, is_behind_flag);
       }
-      is_behind_flag = element.group.empty() && element.word.is_literal() &&
-                       is_flag(element.word.literal());
+      is_behind_flag =
+          element.group.empty() && element.word.is_literal() && is_flag(element.word.literal());
     }
   }
 
@@ -163,7 +163,8 @@ class CommandTemplate::Writer {
           return complain(piece.text, "is the second list in one word of cli_command");
         }
         const auto found = texts_of(piece.text, is_list);
-        if (!found) return complain(piece.text, "has half of a surrogate pair, which no text can hold");
+        if (!found)
+          return complain(piece.text, "has half of a surrogate pair, which no text can hold");
         texts = *found;
       }
       std::vector<std::string> longer;
@@ -202,7 +203,8 @@ class CommandTemplate::Writer {
   }
 
   void complain(const std::string& name, std::string_view what) {
-    if (!complaint_) complaint_ = {fmt::format("the argument `{}` {}", brief(name, kShownMax), what)};
+    if (!complaint_)
+      complaint_ = {fmt::format("the argument `{}` {}", brief(name, kShownMax), what)};
   }
 
   const RunArguments& arguments_;

@@ -27,7 +27,7 @@ constexpr std::size_t kShownMax = 100;
 constexpr double kTimeoutSecondsMax = 86400;
 
 /// The members of a tool that say how it is run. The client gets all others.
-constexpr std::array kOwnMembers{"cli_command", "stdin",         "env",        "cwd",
+constexpr std::array kOwnMembers{"cli_command", "stdin",         "env",         "cwd",
                                  "timeout",     "ok_exit_codes", "content_type"};
 
 std::string written(const Json& value) {
@@ -43,6 +43,50 @@ const Json* member(const Json& object, const char* key) {
 const Json* member(const Json& outer, const Json& inner, const char* key) {
   const Json* const found = member(outer, key);
   return found != nullptr ? found : member(inner, key);
+}
+
+/// Finds where a text stops being JSON.
+class Scanner : public nlohmann::json_sax<Json> {
+ public:
+  std::size_t error_at() const { return error_at_; }
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return true; }
+  bool key(string_t&) override { return true; }
+  bool end_object() override { return true; }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception&) override {
+    error_at_ = position;
+    return false;
+  }
+
+ private:
+  std::size_t error_at_ = 0;
+};
+
+/// Says what is wrong with a text that is no JSON.
+std::string not_json(std::string_view text) {
+  if (!text.starts_with('{') && !text.starts_with('[')) {
+    return fmt::format("it is no JSON; it begins with {}", json_string(brief(text, kShownMax)));
+  }
+  Scanner scanner;
+  Json::sax_parse(text.begin(), text.end(), &scanner);
+  // The position is that of the first byte that was too much, counted from 1.
+  const std::size_t at = std::min(scanner.error_at(), text.size() + 1);
+  const std::string_view before = text.substr(0, at == 0 ? 0 : at - 1);
+  const std::size_t begin = before.rfind('\n') + 1;
+  const std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
+  return fmt::format("it is no JSON; line {} has a mistake at character {}: {}",
+                     std::count(before.begin(), before.end(), '\n') + 1, before.size() - begin + 1,
+                     json_string(brief(line, kShownMax)));
 }
 
 /// "{text}, {tag}"
@@ -72,8 +116,8 @@ class ToolReader {
       for (const auto& one : properties->items()) known_.insert(one.key());
     }
 
-    CliTool tool{name->get<std::string>(), listed(*parameters), JsonSchema(written(*parameters)),
-                 {}, {}};
+    CliTool tool{
+        name->get<std::string>(), listed(*parameters), JsonSchema(written(*parameters)), {}, {}};
     if (const Json* const output = find("outputSchema"); output != nullptr && output->is_object()) {
       tool.output.emplace(written(*output));
     }
@@ -99,8 +143,10 @@ class ToolReader {
     Json shown = Json::object();
     const auto add = [&](const Json& object) {
       for (const auto& [key, value] : object.items()) {
-        const bool is_own = std::find(kOwnMembers.begin(), kOwnMembers.end(), key) != kOwnMembers.end();
-        const bool is_form = key == "function" || key == "type" || key == "strict" || key == "parameters" || key == "inputSchema";
+        const bool is_own =
+            std::find(kOwnMembers.begin(), kOwnMembers.end(), key) != kOwnMembers.end();
+        const bool is_form = key == "function" || key == "type" || key == "strict" ||
+                             key == "parameters" || key == "inputSchema";
         if (!is_own && !is_form && !shown.contains(key)) shown[key] = value;
       }
     };
@@ -116,8 +162,9 @@ class ToolReader {
   void check_names(const char* where, const std::set<std::string>& names) {
     for (const std::string& name : names) {
       if (known_.contains(name)) continue;
-      const std::string of = known_.empty() ? "has no parameters"
-                                            : fmt::format("the parameters have {}", fmt::join(known_, ", "));
+      const std::string of = known_.empty()
+                                 ? "has no parameters"
+                                 : fmt::format("the parameters have {}", fmt::join(known_, ", "));
       complain(fmt::format("{} has {}, and {}", where, places({name}), of));
     }
   }
@@ -153,8 +200,10 @@ class ToolReader {
     if (variables == nullptr) return;
     if (!variables->is_object()) return complain("env is no object of names and values");
     for (const auto& [name, value] : variables->items()) {
-      if (name.empty() || name.find('=') != std::string::npos || name.find('\0') != std::string::npos) {
-        return complain(fmt::format("env: {} cannot be the name of a variable", brief(name, kShownMax)));
+      if (name.empty() || name.find('=') != std::string::npos ||
+          name.find('\0') != std::string::npos) {
+        return complain(
+            fmt::format("env: {} cannot be the name of a variable", brief(name, kShownMax)));
       }
       auto text = read_text("env", value.is_number() ? Json(written(value)) : value);
       if (text) tool.environment.emplace_back(name, *std::move(text));
@@ -170,8 +219,9 @@ class ToolReader {
     if (timeout == nullptr) return;
     const double seconds = timeout->is_number() ? timeout->get<double>() : 0;
     if (!(seconds > 0 && seconds <= kTimeoutSecondsMax)) {
-      return complain(fmt::format("timeout is {}; it must be a number of seconds above 0, and at most {}",
-                                  brief(written(*timeout), kShownMax), kTimeoutSecondsMax));
+      return complain(
+          fmt::format("timeout is {}; it must be a number of seconds above 0, and at most {}",
+                      brief(written(*timeout), kShownMax), kTimeoutSecondsMax));
     }
     tool.timeout = Milliseconds(static_cast<std::int64_t>(std::ceil(seconds * 1000)));
   }
@@ -210,17 +260,21 @@ const Json* tools_in(const Json& value) {
   if (value.is_array()) return &value;
   if (!value.is_object()) return nullptr;
   for (const char* const key : {"tools", "functions"}) {
-    if (const Json* const tools = member(value, key); tools != nullptr && tools->is_array()) return tools;
+    if (const Json* const tools = member(value, key); tools != nullptr && tools->is_array())
+      return tools;
   }
   const Json* const result = member(value, "result");
   return result == nullptr || !result->is_object() ? nullptr : tools_in(*result);
 }
 
-std::variant<Description, Complaint> read_tools(const Json& tools, const std::set<std::string>& tool_names) {
+std::variant<Description, Complaint> read_tools(const Json& tools, const std::string& version,
+                                                const std::set<std::string>& tool_names) {
   if (tools.size() > limits::kDescribedToolsMax) {
-    return Complaint{fmt::format("it has {} tools, and may have at most {}", tools.size(), limits::kDescribedToolsMax)};
+    return Complaint{fmt::format("it has {} tools, and may have at most {}", tools.size(),
+                                 limits::kDescribedToolsMax)};
   }
   Description description;
+  description.version = version;
   for (std::size_t i = 0; i < tools.size(); ++i) {
     const Json& outer = tools[i];
     if (!outer.is_object()) return Complaint{fmt::format("tool {} is no object", i + 1)};
@@ -235,9 +289,11 @@ std::variant<Description, Complaint> read_tools(const Json& tools, const std::se
       return Complaint{fmt::format("tool {}: {}", shown, complaint->text)};
     }
     CliTool& read = std::get<CliTool>(tool);
-    if (description.find(read.name) != nullptr) return Complaint{fmt::format("tool {} is there twice", shown)};
+    if (description.find(read.name) != nullptr)
+      return Complaint{fmt::format("tool {} is there twice", shown)};
     for (const std::string& remark : read.arguments.unchecked()) {
-      description.remarks.push_back(fmt::format("tool {}: {}, so it is not checked", shown, remark));
+      description.remarks.push_back(
+          fmt::format("tool {}: {}, so it is not checked", shown, remark));
     }
     description.tools.push_back(std::move(read));
   }
@@ -247,24 +303,30 @@ std::variant<Description, Complaint> read_tools(const Json& tools, const std::se
 }  // namespace
 
 const CliTool* Description::find(std::string_view name) const {
-  const auto found = std::find_if(tools.begin(), tools.end(), [&](const CliTool& tool) { return tool.name == name; });
+  const auto found = std::find_if(tools.begin(), tools.end(),
+                                  [&](const CliTool& tool) { return tool.name == name; });
   return found == tools.end() ? nullptr : &*found;
 }
 
-std::variant<Description, Complaint> read_description(std::string_view text, const std::set<std::string>& tool_names) {
+std::variant<Description, Complaint> read_description(std::string_view text,
+                                                      const std::set<std::string>& tool_names) {
   const std::string_view trimmed = json_trimmed(text);
   if (trimmed.empty()) return Complaint{"it is empty"};
   if (is_nested_deeper(trimmed, limits::kNestingMax)) {
     return Complaint{fmt::format("it is nested deeper than {} levels", limits::kNestingMax)};
   }
   const Json value = Json::parse(trimmed.begin(), trimmed.end(), nullptr, false);
-  if (value.is_discarded()) {
-    return Complaint{fmt::format("it is no JSON; it begins with {}", json_string(brief(trimmed, kShownMax)))};
+  if (value.is_discarded()) return Complaint{not_json(trimmed)};
+  std::string version;
+  if (value.is_object()) {
+    const Json* const said = member(value, "version");
+    if (said != nullptr && said->is_string()) version = said->get<std::string>();
   }
-  if (const Json* const tools = tools_in(value)) return read_tools(*tools, tool_names);
-  if (is_usage(value)) return read_tools(tools_of_usage(value), tool_names);
-  return Complaint{"it has none of the forms that are known: {\"tools\":[...]}, a list of functions, or the "
-                   "JSON of `usage generate json`"};
+  if (const Json* const tools = tools_in(value)) return read_tools(*tools, version, tool_names);
+  if (is_usage(value)) return read_tools(tools_of_usage(value), version, tool_names);
+  return Complaint{
+      "it has none of the forms that are known: {\"tools\":[...]}, a list of functions, or the "
+      "JSON of `usage generate json`"};
 }
 
 }  // namespace sitter

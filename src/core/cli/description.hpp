@@ -41,6 +41,8 @@ struct CliTool {
 /// All commands of a tool.
 struct Description {
   std::vector<CliTool> tools;
+  /// Of the tool; empty if the description does not say it.
+  std::string version = {};
   /// What of the description has no effect, as sentences.
   std::vector<std::string> remarks;
 

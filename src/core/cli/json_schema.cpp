@@ -29,9 +29,7 @@ constexpr std::size_t kNameShownMax = 100;
 /// itself in two places, and would then never end. Arguments have a few hundred.
 constexpr std::size_t kStepsMax = 1'000'000;
 
-Json parsed(std::string_view raw) {
-  return Json::parse(raw.begin(), raw.end(), nullptr, false);
-}
+Json parsed(std::string_view raw) { return Json::parse(raw.begin(), raw.end(), nullptr, false); }
 
 std::string dumped(const Json& value) {
   return shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace), kShownMax);
@@ -73,20 +71,24 @@ bool is_same(const Json& left, const Json& right) {
 /// A text that is the same for all values that are the same, but for numbers within them.
 std::string canonical(const Json& value) {
   const bool is_whole = value.is_number_float() && is_integer(value);
-  return is_whole ? fmt::format("{:.0f}", value.get<double>()) : nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return is_whole
+             ? fmt::format("{:.0f}", value.get<double>())
+             : nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 /// Unicode characters of valid UTF-8.
 std::size_t length_of(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  }));
 }
 
 bool is_multiple(double value, double of) {
   if (of <= 0) return true;
   const double quotient = value / of;
   // 0.0075 is a multiple of 0.0001, which no division of doubles shows.
-  return std::isinf(quotient) || std::abs(quotient - std::round(quotient)) < 1e-9 * std::max(1.0, std::abs(quotient));
+  return std::isinf(quotient) ||
+         std::abs(quotient - std::round(quotient)) < 1e-9 * std::max(1.0, std::abs(quotient));
 }
 
 }  // namespace
@@ -136,7 +138,8 @@ struct JsonSchema::Parts {
       rest.remove_prefix(is_last ? rest.size() : end + 1);
       // RFC 6901, section 4.
       for (const auto& [written, meant] : {std::pair("~1", "/"), std::pair("~0", "~")}) {
-        for (std::size_t at = 0; (at = key.find(written, at)) != key.npos; ++at) key.replace(at, 2, meant);
+        for (std::size_t at = 0; (at = key.find(written, at)) != key.npos; ++at)
+          key.replace(at, 2, meant);
       }
       if (found->is_object()) {
         found = member(*found, key.c_str());
@@ -194,7 +197,8 @@ class JsonSchema::Checker {
   static std::string named_types(const Json& types) {
     if (types.is_string()) return types.get<std::string>();
     std::vector<std::string> names;
-    for (const Json& type : types) names.push_back(type.is_string() ? type.get<std::string>() : "?");
+    for (const Json& type : types)
+      names.push_back(type.is_string() ? type.get<std::string>() : "?");
     return fmt::format("{}", fmt::join(names, " or "));
   }
 
@@ -208,12 +212,14 @@ class JsonSchema::Checker {
                 });
       if (!is_one) return fail(place, fmt::format("is not of type {}", named_types(*type)), schema);
     }
-    if (const Json* const allowed = member(schema, "enum"); allowed != nullptr && allowed->is_array()) {
+    if (const Json* const allowed = member(schema, "enum");
+        allowed != nullptr && allowed->is_array()) {
       const bool is_one = std::any_of(allowed->begin(), allowed->end(),
                                       [&](const Json& one) { return is_same(value, one); });
       if (!is_one) return fail(place, "is none of the allowed values", schema);
     }
-    if (const Json* const only = member(schema, "const"); only != nullptr && !is_same(value, *only)) {
+    if (const Json* const only = member(schema, "const");
+        only != nullptr && !is_same(value, *only)) {
       return fail(place, "is not the allowed value", schema);
     }
     return true;
@@ -230,8 +236,10 @@ class JsonSchema::Checker {
     static constexpr std::array kBounds{
         Bound{"minimum", [](double a, double b) { return a >= b; }, "is less than the minimum"},
         Bound{"maximum", [](double a, double b) { return a <= b; }, "is more than the maximum"},
-        Bound{"exclusiveMinimum", [](double a, double b) { return a > b; }, "is not more than the bound"},
-        Bound{"exclusiveMaximum", [](double a, double b) { return a < b; }, "is not less than the bound"},
+        Bound{"exclusiveMinimum", [](double a, double b) { return a > b; },
+              "is not more than the bound"},
+        Bound{"exclusiveMaximum", [](double a, double b) { return a < b; },
+              "is not less than the bound"},
         Bound{"multipleOf", is_multiple, "is no multiple"}};
     for (const Bound& bound : kBounds) {
       const Json* const limit = member(schema, bound.keyword);
@@ -248,11 +256,13 @@ class JsonSchema::Checker {
     const double count = static_cast<double>(size);
     const Json* const min = member(schema, least);
     if (min != nullptr && min->is_number() && count < min->get<double>()) {
-      return fail(place, fmt::format("has {} {}, and needs at least {}", size, unit, min->dump()), schema);
+      return fail(place, fmt::format("has {} {}, and needs at least {}", size, unit, min->dump()),
+                  schema);
     }
     const Json* const max = member(schema, most);
     if (max != nullptr && max->is_number() && count > max->get<double>()) {
-      return fail(place, fmt::format("has {} {}, and may have at most {}", size, unit, max->dump()), schema);
+      return fail(place, fmt::format("has {} {}, and may have at most {}", size, unit, max->dump()),
+                  schema);
     }
     return true;
   }
@@ -266,10 +276,12 @@ class JsonSchema::Checker {
   bool fits_text(const Json& value, const Json& schema, const std::string& place) {
     if (!value.is_string()) return true;
     const std::string text = value.get<std::string>();
-    if (!fits_size(length_of(text), schema, place, "minLength", "maxLength", "characters")) return false;
+    if (!fits_size(length_of(text), schema, place, "minLength", "maxLength", "characters"))
+      return false;
     const Json* const pattern = member(schema, "pattern");
     if (pattern == nullptr || !pattern->is_string()) return true;
-    return matches(pattern->get<std::string>(), text, true) || fail(place, "does not match the pattern", schema);
+    return matches(pattern->get<std::string>(), text, true) ||
+           fail(place, "does not match the pattern", schema);
   }
 
   bool fits_array(const Json& value, const Json& schema, const std::string& place) {
@@ -315,10 +327,12 @@ class JsonSchema::Checker {
 
   bool fits_object(const Json& value, const Json& schema, const std::string& place) {
     if (!value.is_object()) return true;
-    if (const Json* const required = member(schema, "required"); required != nullptr && required->is_array()) {
+    if (const Json* const required = member(schema, "required");
+        required != nullptr && required->is_array()) {
       if (!has_all(value, *required, place, schema)) return false;
     }
-    if (!fits_size(value.size(), schema, place, "minProperties", "maxProperties", "members")) return false;
+    if (!fits_size(value.size(), schema, place, "minProperties", "maxProperties", "members"))
+      return false;
     const Json* const names = member(schema, "propertyNames");
     for (const auto& [key, one] : value.items()) {
       const std::string there = place.empty() ? key : place + "." + key;
@@ -331,21 +345,26 @@ class JsonSchema::Checker {
   bool has_all(const Json& value, const Json& names, const std::string& place, const Json& part) {
     for (const Json& name : names) {
       if (name.is_string() && !value.contains(name.get<std::string>())) {
-        return fail(place, fmt::format("has no member `{}`", brief(name.get<std::string>(), kNameShownMax)), part);
+        return fail(
+            place, fmt::format("has no member `{}`", brief(name.get<std::string>(), kNameShownMax)),
+            part);
       }
     }
     return true;
   }
 
-  bool fits_member(const std::string& key, const Json& value, const Json& schema, const std::string& there) {
+  bool fits_member(const std::string& key, const Json& value, const Json& schema,
+                   const std::string& there) {
     bool is_known = false;
-    if (const Json* const properties = member(schema, "properties"); properties != nullptr && properties->is_object()) {
+    if (const Json* const properties = member(schema, "properties");
+        properties != nullptr && properties->is_object()) {
       if (const Json* const part = member(*properties, key.c_str())) {
         is_known = true;
         if (!fits(value, *part, there)) return false;
       }
     }
-    if (const Json* const by_pattern = member(schema, "patternProperties"); by_pattern != nullptr && by_pattern->is_object()) {
+    if (const Json* const by_pattern = member(schema, "patternProperties");
+        by_pattern != nullptr && by_pattern->is_object()) {
       for (const auto& [pattern, part] : by_pattern->items()) {
         if (!matches(pattern, key, false)) continue;
         is_known = true;
@@ -364,14 +383,16 @@ class JsonSchema::Checker {
       if (dependent == nullptr || !dependent->is_object()) continue;
       for (const auto& [key, part] : dependent->items()) {
         if (!value.contains(key)) continue;
-        if (part.is_array() ? !has_all(value, part, place, schema) : !fits(value, part, place)) return false;
+        if (part.is_array() ? !has_all(value, part, place, schema) : !fits(value, part, place))
+          return false;
       }
     }
     return true;
   }
 
   bool fits_combination(const Json& value, const Json& schema, const std::string& place) {
-    if (const Json* const reference = member(schema, "$ref"); reference != nullptr && reference->is_string()) {
+    if (const Json* const reference = member(schema, "$ref");
+        reference != nullptr && reference->is_string()) {
       const Json* const target = parts_.target(reference->get<std::string>());
       if (target != nullptr && !fits(value, *target, place)) return false;
     }
@@ -381,15 +402,19 @@ class JsonSchema::Checker {
       }
     }
     const auto count_fitting = [&](const Json& schemas) {
-      return std::count_if(schemas.begin(), schemas.end(), [&](const Json& one) { return would_fit(value, one); });
+      return std::count_if(schemas.begin(), schemas.end(),
+                           [&](const Json& one) { return would_fit(value, one); });
     };
-    if (const Json* const any = member(schema, "anyOf"); any != nullptr && any->is_array() && count_fitting(*any) == 0) {
+    if (const Json* const any = member(schema, "anyOf");
+        any != nullptr && any->is_array() && count_fitting(*any) == 0) {
       return fail(place, "fits none of the allowed schemas", schema);
     }
-    if (const Json* const one = member(schema, "oneOf"); one != nullptr && one->is_array() && count_fitting(*one) != 1) {
+    if (const Json* const one = member(schema, "oneOf");
+        one != nullptr && one->is_array() && count_fitting(*one) != 1) {
       return fail(place, "does not fit exactly one of the allowed schemas", schema);
     }
-    if (const Json* const none = member(schema, "not"); none != nullptr && would_fit(value, *none)) {
+    if (const Json* const none = member(schema, "not");
+        none != nullptr && would_fit(value, *none)) {
       return fail(place, "fits a schema that is not allowed", schema);
     }
     if (const Json* const condition = member(schema, "if")) {

@@ -28,8 +28,10 @@ bool KeptOutput::is_whole() const { return size_ <= limits::kRunOutputMax; }
 
 std::string KeptOutput::text() const {
   if (is_whole()) return readable(bytes());
-  const std::string_view end = std::string_view(tail_).substr(tail_.size() - std::min(tail_.size(), kEndMax));
-  return fmt::format("{}\n[{} bytes are left out here]\n{}", readable(head_), size_ - head_.size() - end.size(), readable(end));
+  const std::string_view end =
+      std::string_view(tail_).substr(tail_.size() - std::min(tail_.size(), kEndMax));
+  return fmt::format("{}\n[{} bytes are left out here]\n{}", readable(head_),
+                     size_ - head_.size() - end.size(), readable(end));
 }
 
 }  // namespace sitter

@@ -59,7 +59,8 @@ TextTemplate TextTemplate::read(std::string_view text, const std::set<std::strin
 }
 
 bool TextTemplate::is_literal() const {
-  return std::none_of(pieces_.begin(), pieces_.end(), [](const Piece& one) { return one.is_place; });
+  return std::none_of(pieces_.begin(), pieces_.end(),
+                      [](const Piece& one) { return one.is_place; });
 }
 
 std::string TextTemplate::literal() const {

@@ -42,8 +42,8 @@ class ToolMaker {
     const Json& shorts = member(flag, "short");
     const bool is_long = longs.is_array() && !longs.empty() && longs[0].is_string();
     if (!is_long && !(shorts.is_array() && !shorts.empty() && shorts[0].is_string())) return;
-    const std::string option = is_long ? "--" + longs[0].get<std::string>()
-                                       : "-" + shorts[0].get<std::string>();
+    const std::string option =
+        is_long ? "--" + longs[0].get<std::string>() : "-" + shorts[0].get<std::string>();
     const std::string name = text(flag, "name");
     const Json& value = member(flag, "arg");
     if (value.is_null()) {
@@ -87,7 +87,8 @@ class ToolMaker {
     return list;
   }
 
-  void add_parameter(const std::string& name, Json schema, const Json& described, bool is_required) {
+  void add_parameter(const std::string& name, Json schema, const Json& described,
+                     bool is_required) {
     if (const std::string help = help_of(described); !help.empty()) schema["description"] = help;
     properties_[name] = std::move(schema);
     if (is_required) required_.push_back(name);
@@ -116,7 +117,8 @@ void add_tools(const Json& command, const std::string& root_name, const std::str
     }
     const bool is_root = name.empty();
     const std::string help = help_of(command);
-    tools.push_back(maker.tool(is_root ? root_name : name, is_root && help.empty() ? root_help : help));
+    tools.push_back(
+        maker.tool(is_root ? root_name : name, is_root && help.empty() ? root_help : help));
     return;
   }
   for (const Json& flag : flags) {

@@ -43,6 +43,11 @@ constexpr std::string_view kKillOfForeign =
     "Ends the session with the server under development, not the server, which was started "
     "elsewhere. The next request opens another session.";
 
+/// What sitter_kill does to a tool that runs anew for each call.
+constexpr std::string_view kKillOfTool =
+    "Ends all running calls of the tool under development. The next call reads its description "
+    "again.";
+
 const Text& text_of(Builtin builtin) {
   static const Text kStatus = {
       "Whether the server under development runs, why it ended, how its tools changed.", "{}",
@@ -226,11 +231,13 @@ bool is_for_builds(Builtin builtin) {
 }
 
 std::string definition(Builtin builtin, std::string_view name, std::string_view rebuild,
-                       bool may_start) {
+                       ServerKind kind) {
   const Text& text = text_of(builtin);
   std::string description(text.description);
-  if (builtin == Builtin::kill && !may_start) {
+  if (builtin == Builtin::kill && kind == ServerKind::elsewhere) {
     description = kKillOfForeign;
+  } else if (builtin == Builtin::kill && kind == ServerKind::tool) {
+    description = kKillOfTool;
   } else if (builtin == Builtin::kill && !rebuild.empty()) {
     description = fmt::format("{} After an edit, call {} instead.", kKillBesideRebuild, rebuild);
   }
@@ -243,8 +250,8 @@ std::string definition(Builtin builtin, std::string_view name, std::string_view 
 }
 
 BuiltinNames::BuiltinNames(bool has_build, std::map<Builtin, std::string> chosen,
-                           std::set<Builtin> allowed, bool may_start)
-    : chosen_(std::move(chosen)), allowed_(std::move(allowed)), may_start_(may_start) {
+                           std::set<Builtin> allowed, ServerKind kind)
+    : chosen_(std::move(chosen)), allowed_(std::move(allowed)), kind_(kind) {
   for (const Builtin builtin : kBuiltins) {
     if (builtin != Builtin::call && (has_build || !is_for_builds(builtin))) offer(builtin);
   }
@@ -295,8 +302,7 @@ std::optional<Builtin> BuiltinNames::find(std::string_view name) const {
 std::vector<std::string> BuiltinNames::definitions() const {
   std::vector<std::string> definitions;
   for (const Offered& offered : offered_) {
-    definitions.push_back(
-        definition(offered.builtin, offered.name, name(Builtin::rebuild), may_start_));
+    definitions.push_back(definition(offered.builtin, offered.name, name(Builtin::rebuild), kind_));
   }
   return definitions;
 }
@@ -307,8 +313,11 @@ std::string BuiltinNames::instructions() const {
     if (offers(builtin)) text += fmt::format(" {}{}{}.", before, name(builtin), behind);
   };
   add(Builtin::rebuild, "After an edit, call ", "; it builds and restarts the server");
-  if (!may_start_) {
+  if (kind_ == ServerKind::elsewhere) {
     text += " After an edit, restart the server where it was started; calls wait for it.";
+  } else if (kind_ == ServerKind::tool) {
+    text += " Each call runs the tool anew, so an edit counts from the next call on.";
+    add(Builtin::kill, "", " ends the calls that are running");
   } else if (offers(Builtin::rebuild)) {
     add(Builtin::kill, "", " stops the server; the next call starts it again");
   } else {
@@ -348,7 +357,7 @@ std::string BuiltinNames::start_clause() const {
   }
   const std::string shows =
       first_name({Builtin::status, Builtin::child_stderr, Builtin::binary_info});
-  if (!shows.empty() && !may_start_) {
+  if (!shows.empty() && kind_ == ServerKind::elsewhere) {
     return fmt::format("call {}: it tries again to open the session", shows);
   }
   if (!shows.empty()) {

@@ -14,6 +14,7 @@
 #include "core/build/rebuild.hpp"
 #include "core/child/stderr_ring.hpp"
 #include "core/tell/catalog.hpp"
+#include "sitter/bridge_config.hpp"
 #include "sitter/builtin.hpp"
 #include "sitter/kill_scope.hpp"
 #include "sitter/limits.hpp"
@@ -21,10 +22,10 @@
 namespace sitter {
 
 /// The raw JSON of a tool under this name. It has only members that exist in every revision of the
-/// protocol. `rebuild`: the tool to call after an edit; empty if that is sitter_kill. `may_start`:
-/// whether the server is started here.
+/// protocol. `rebuild`: the tool to call after an edit; empty if that is sitter_kill. `kind`: how
+/// an edit takes effect.
 std::string definition(Builtin builtin, std::string_view name, std::string_view rebuild = {},
-                       bool may_start = true);
+                       ServerKind kind = ServerKind::process);
 
 /// Which built-in tools are offered, and under which names. A built-in tool has its plain or chosen
 /// name until the child turns out to have a tool of that name. The child's tool then keeps the
@@ -32,10 +33,10 @@ std::string definition(Builtin builtin, std::string_view name, std::string_view 
 class BuiltinNames {
  public:
   /// `has_build`: whether the tools for builds are offered. `chosen`: names that replace the plain
-  /// names. `allowed`: no other tool is offered. `may_start`: whether the server is started here.
+  /// names. `allowed`: no other tool is offered. `kind`: how an edit takes effect.
   explicit BuiltinNames(bool has_build = false, std::map<Builtin, std::string> chosen = {},
                         std::set<Builtin> allowed = {kBuiltins.begin(), kBuiltins.end()},
-                        bool may_start = true);
+                        ServerKind kind = ServerKind::process);
 
   /// From now on offers this tool too, after the others. Does nothing if the tool is already
   /// offered or is not allowed.
@@ -75,7 +76,7 @@ class BuiltinNames {
 
   std::map<Builtin, std::string> chosen_;
   std::set<Builtin> allowed_;
-  bool may_start_;
+  ServerKind kind_;
   std::vector<Offered> offered_;
 };
 

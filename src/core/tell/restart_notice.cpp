@@ -47,8 +47,13 @@ std::string first_line(const RestartNotice& notice) {
   const std::string_view what = notice.is_first          ? "server started"
                                 : is_same_server(notice) ? "session opened again"
                                                          : "server restarted";
-  parts.push_back(fmt::format("[mcp-sitter] {} (spawn #{}, {}startup {})", what, notice.spawn, pid,
-                              duration_text(notice.startup)));
+  if (notice.is_description) {
+    parts.push_back(fmt::format("[mcp-sitter] tools read{} (#{})", notice.is_first ? "" : " again",
+                                notice.spawn));
+  } else {
+    parts.push_back(fmt::format("[mcp-sitter] {} (spawn #{}, {}startup {})", what, notice.spawn,
+                                pid, duration_text(notice.startup)));
+  }
   if (!notice.path.empty()) parts.push_back("path: " + brief(notice.path, kPathBytesMax));
   if (std::string words = binary_words(notice); !words.empty()) parts.push_back(std::move(words));
   if (notice.previous) parts.push_back("previous: " + previous_words(*notice.previous));

@@ -25,6 +25,8 @@ struct RestartNotice {
 
   /// No server has served before this one.
   bool is_first = false;
+  /// The server is the description of a tool that runs anew for each call.
+  bool is_description = false;
   int spawn = 0;
   std::int64_t pid = 0;
   Milliseconds startup{};

@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "io/system/whole_file.hpp"
 #include "io/system/file_descriptor.hpp"
+#include "io/system/whole_file.hpp"
 
 namespace sitter {
 
