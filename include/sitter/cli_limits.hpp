@@ -23,6 +23,9 @@ inline constexpr std::size_t kCallsMaxDefault = 8;
 /// up after 60 s.
 inline constexpr Milliseconds kCallTimeoutDefault{55'000};
 
+/// The most that a description or `--call-timeout` may give a call: a day.
+inline constexpr Milliseconds kCallTimeoutMax{86'400'000};
+
 /// How long the tool may take to describe itself.
 inline constexpr Milliseconds kDescriptionTimeout{10'000};
 

@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,8 @@ using ::testing::StartsWith;
 
 /// A description with these tools, as a shell command that writes it.
 std::string describing(const std::string& tools) {
-  return "if test \"$1\" = schema; then cat <<'JSON'\n{\"tools\":[" + tools + "]}\nJSON\nexit; fi\n";
+  return "if test \"$1\" = schema; then cat <<'JSON'\n{\"tools\":[" + tools +
+         "]}\nJSON\nexit; fi\n";
 }
 
 constexpr const char* kText = R"json("parameters":{"properties":{"text":{"type":"string"}}})json";
@@ -71,7 +73,8 @@ TEST_F(Cli, WhatAnArgumentContainsIsNeverInterpreted) {
   write(tool("show", R"json("cli_command":["--","{text}"])json"), "shift; printf '%s' \"$1\"");
   ScriptedClient client(setup());
   client.open();
-  for (const std::string text : {"-x", "--", "$(exit 3)", "`id`", "a\nb", "'\"\\", "*", "{text}", "\xc3\xbc"}) {
+  for (const std::string text :
+       {"-x", "--", "$(exit 3)", "`id`", "a\nb", "'\"\\", "*", "{text}", "\xc3\xbc"}) {
     EXPECT_EQ(client.text_of_call("show", {{"text", text}}), text);
   }
   EXPECT_THAT(client.text_of_call("show", {{"text", std::string("a\0b", 3)}}),
@@ -81,7 +84,8 @@ TEST_F(Cli, WhatAnArgumentContainsIsNeverInterpreted) {
 }
 
 TEST_F(Cli, StdinMayBeLarge) {
-  write(tool("count", R"json("cli_command":["count"],"stdin":"{text}")json"), "wc -c | tr -d ' \\n'");
+  write(tool("count", R"json("cli_command":["count"],"stdin":"{text}")json"),
+        "wc -c | tr -d ' \\n'");
   ScriptedClient client(setup());
   client.open();
   EXPECT_EQ(client.text_of_call("count", {{"text", std::string(1'000'000, 'x')}}), "1000000");
@@ -89,7 +93,8 @@ TEST_F(Cli, StdinMayBeLarge) {
 }
 
 TEST_F(Cli, ACommandThatDoesNotReadItsStdinIsNoFailure) {
-  write(tool("ignore", R"json("cli_command":["ignore"],"stdin":"{text}")json"), "exec <&-; printf done");
+  write(tool("ignore", R"json("cli_command":["ignore"],"stdin":"{text}")json"),
+        "exec <&-; printf done");
   ScriptedClient client(setup());
   client.open();
   EXPECT_EQ(client.text_of_call("ignore", {{"text", std::string(1'000'000, 'x')}}), "done");
@@ -105,13 +110,15 @@ TEST_F(Cli, TheEnvironmentAndTheDirectoryAreThoseOfTheTool) {
 }
 
 TEST_F(Cli, AFailureShowsTheEndOfTheStderr) {
-  write(tool("fail", R"json("cli_command":["fail"])json"), "echo half; echo 'no such note' >&2; exit 4");
+  write(tool("fail", R"json("cli_command":["fail"])json"),
+        "echo half; echo 'no such note' >&2; exit 4");
   ScriptedClient client(setup());
   client.open();
   const Json result = client.result_of("fail");
   EXPECT_EQ(result["isError"], true);
-  EXPECT_EQ(text_of(result), "half\n\n[mcp-sitter] the command of `fail` has failed: exit 4; its "
-                             "stderr ends with:\nno such note");
+  EXPECT_EQ(text_of(result),
+            "half\n\n[mcp-sitter] the command of `fail` has failed: exit 4; its "
+            "stderr ends with:\nno such note");
   EXPECT_EQ(client.text_of_call("sitter_child_stderr"), "[fail] no such note");
 }
 
@@ -131,6 +138,28 @@ TEST_F(Cli, AnEditOfTheDescriptionIsTold) {
               AllOf(StartsWith("[mcp-sitter] tools read again (#2)."), HasSubstr("+1 added (drop)"),
                     HasSubstr("<drop>")));
   EXPECT_EQ(client.text_of_call("drop"), "<drop>");
+}
+
+TEST_F(Cli, ADescriptionDoesNotWaitForTheCallsOfTheOnesBefore) {
+  std::string tools =
+      R"json({"name":"hang","timeout":80,"cli_command":["-c","echo begun >&2; while ! test -e go; do sleep 0.01; done; printf done"]})json";
+  directory_.write("tools.json", "[" + tools + "]");
+  ScriptedClient client(
+      {.options = {"--cli", "sh", "--schema-file", "tools.json", "--debounce", "0"},
+       .command = {},
+       .cwd = directory_.path()});
+  client.open();
+  client.call(1, "hang");
+  ASSERT_TRUE(client.program().shows_error("begun"));
+  for (const std::string name : {"one", "two", "three"}) {
+    tools += "," + tool(name, R"json("cli_command":["-c","printf )json" + name + "\"]");
+    std::filesystem::rename(directory_.write("new.json", "[" + tools + "]"),
+                            directory_ / "tools.json");
+    client.heard("notifications/tools/list_changed");
+    EXPECT_THAT(client.text_of_call(name), HasSubstr(name));
+  }
+  directory_.write("go", "");
+  EXPECT_EQ(text_of(client.answer(1)["result"]), "done");
 }
 
 TEST_F(Cli, ADescriptionThatCannotBeReadLeavesTheLastOne) {
@@ -185,7 +214,8 @@ TEST_F(Cli, AKillEndsTheRunningCalls) {
 }
 
 TEST_F(Cli, ACancelledCallEnds) {
-  write(tool("hang", R"json("cli_command":["hang"])json") + "," + tool("add", R"json("cli_command":["add"])json"),
+  write(tool("hang", R"json("cli_command":["hang"])json") + "," +
+            tool("add", R"json("cli_command":["add"])json"),
         std::string("test \"$1\" = hang || exit 0\n") + kHangs);
   ScriptedClient client(setup({"--max-calls", "1"}));
   client.open();
@@ -200,8 +230,9 @@ TEST_F(Cli, ACallHasALimitOfTime) {
   write(tool("hang", R"json("cli_command":["hang"],"timeout":0.2)json"), kHangs);
   ScriptedClient client(setup());
   client.open();
-  EXPECT_THAT(client.text_of_call("hang"),
-              AllOf(HasSubstr("was ended, since it had not ended after 0.2 s"), HasSubstr("begun")));
+  EXPECT_THAT(
+      client.text_of_call("hang"),
+      AllOf(HasSubstr("was ended, since it had not ended after 0.2 s"), HasSubstr("begun")));
 }
 
 TEST_F(Cli, TheEndOfTheSessionLeavesNoRun) {
@@ -228,7 +259,8 @@ TEST_F(Cli, TheExampleInBashKeepsNotes) {
 }
 
 TEST_F(Cli, AFileMayDescribeTheTool) {
-  directory_.write("tools.json", R"json({"tools":[{"name":"hello","cli_command":["-c","printf hello"]}]})json");
+  directory_.write("tools.json",
+                   R"json({"tools":[{"name":"hello","cli_command":["-c","printf hello"]}]})json");
   ScriptedClient client({.options = {"--cli", "sh", "--schema-file", "tools.json"},
                          .command = {},
                          .cwd = directory_.path()});
@@ -238,7 +270,8 @@ TEST_F(Cli, AFileMayDescribeTheTool) {
 
 TEST_F(Cli, TheToolMayHaveWordsOfItsOwn) {
   write(tool("add", R"json("cli_command":["{text}"])json"), "printf '[%s]' \"$@\"");
-  ScriptedClient client({.options = {"--cli", "sh './tool'"}, .command = {}, .cwd = directory_.path()});
+  ScriptedClient client(
+      {.options = {"--cli", "sh './tool'"}, .command = {}, .cwd = directory_.path()});
   client.open();
   EXPECT_EQ(client.text_of_call("add", {{"text", "milk"}}), "[milk]");
 }

@@ -17,6 +17,7 @@
 #include "core/tell/lints.hpp"
 #include "core/tell/notices.hpp"
 #include "core/wire/method.hpp"
+#include "sitter/cli_limits.hpp"
 
 namespace sitter {
 
@@ -184,7 +185,10 @@ void Conductor::take_over() {
   ChildEnd end = end_for(EndReason::replaced, &before);
   if (rebuilder_->is_on()) end.why = rebuilder_->rebuild().cause;
   history_->on_served_over(before.gen(), std::move(end), {});
-  generations_.retire(before, now_.steady + config_.on_busy_wait);
+  // Each call of a tool has its own limit, which ends it.
+  const bool is_endless = is_tool() && config_.on_busy_wait != Milliseconds::zero();
+  generations_.retire(before,
+                      now_.steady + (is_endless ? limits::kCallTimeoutMax : config_.on_busy_wait));
   streams_.on_child_lost(before.gen(), turn());
   answers_.on_child_lost();
   finish_retiring(before);

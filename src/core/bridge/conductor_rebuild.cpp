@@ -159,14 +159,15 @@ void Conductor::advance_rebuild() {
   }
 }
 
-/// Starts the new child, once no child is left beside the child that serves.
+/// Starts the new child, once no other server is left beside the child that serves.
 void Conductor::start_new_child() {
   // Every child that is on its way was started before this rebuild.
   bool is_one_left = false;
   for (Child& child : generations_) {
     if (child.serves()) continue;
-    // A retiring child may finish, and an awaited child may come up. There are never three
-    // children.
+    // The calls of a tool go on, and its next description does not wait for them.
+    if (child.is_retiring() && is_tool()) continue;
+    // A retiring child may finish, and an awaited child may come up. There are never three servers.
     if (!child.is_retiring() && !is_awaited(child)) {
       child.life.take_down(EndReason::replaced, {}, ladder(), now_, out_);
     }

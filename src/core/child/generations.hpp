@@ -12,7 +12,7 @@
 namespace sitter {
 
 /// The children that are not over, the oldest first: at most one child that serves, and one child
-/// that is coming or retiring. Finds children by generation and by role. Only this class changes
+/// that is coming or retiring; of a command-line tool, as many may retire as have calls. Finds children by generation and by role. Only this class changes
 /// the role of a child.
 class Generations {
  public:

@@ -24,7 +24,8 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kShownMax = 100;
 
 /// The longest time that a tool may set for its calls. A longer one is a mistake in the unit.
-constexpr double kTimeoutSecondsMax = 86400;
+constexpr double kTimeoutSecondsMax =
+    std::chrono::duration<double>(limits::kCallTimeoutMax).count();
 
 /// The members of a tool that say how it is run. The client gets all others.
 constexpr std::array kOwnMembers{"cli_command", "stdin",         "env",         "cwd",
