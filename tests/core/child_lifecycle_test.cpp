@@ -54,6 +54,17 @@ TEST_F(ChildLifecycleTest, TakenDownBeforeItIsThereItGoesWhenItComes) {
   EXPECT_THAT(done(), ElementsAre("look", "close"));
 }
 
+TEST_F(ChildLifecycleTest, ASlowStartIsGivenUpWhenItIsTakenDown) {
+  take_down();
+  EXPECT_THAT(done(), IsEmpty());
+  ChildLifecycle slow(1, now_);
+  slow.expect_slow_start();
+  slow.take_down(EndReason::killed_by_sitter, "", ladder_, now_, out_);
+  slow.take_down(EndReason::shut_down, "", ladder_, now_, out_);
+  EXPECT_THAT(done(), ElementsAre("close"));
+  EXPECT_EQ(slow.state(), State::starting);
+}
+
 TEST_F(ChildLifecycleTest, TakenDownBeforeItIsThereAndNeverStarted) {
   take_down();
   life_.on_start_failed({1, "no"}, now_);

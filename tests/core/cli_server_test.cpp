@@ -59,6 +59,21 @@ TEST_F(CliServerTest, AToolThatDoesNotDescribeItselfIsAFailedStart) {
                                "used: it is no JSON; it begins with \"usage: notes\""));
 }
 
+TEST_F(CliServerTest, AToolThatIsDescribingItselfIsEndedWithItsChild) {
+  start(1);
+  EXPECT_THAT(done(), ElementsAre("run 1: schema --json"));
+  processes[1] = {1001};
+  close(1);
+  EXPECT_THAT(done(), ElementsAre("child 1 started"));
+  close(1);
+  EXPECT_THAT(done(), ElementsAre("terminate run 1"));
+  time_passes();
+  EXPECT_THAT(done(), ElementsAre("kill run 1"));
+  processes[1] = {};
+  exits(1, 0, "SIGKILL");
+  EXPECT_THAT(done(), Contains("child 1 exited"));
+}
+
 TEST_F(CliServerTest, ADescriptionHasALimitOfTime) {
   start(1);
   done();

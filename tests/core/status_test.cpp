@@ -42,6 +42,26 @@ TEST(StatusSummaryTest, SaysWhatTheServerDoesAndWhatToDo) {
             "has been running for 3s (sitter_rebuild).");
 }
 
+TEST(StatusSummaryTest, SpeaksOfTheDescriptionOfATool) {
+  StatusFacts facts;
+  facts.is_tool = true;
+  EXPECT_EQ(summary(facts),
+            "The tool has not described itself yet; the first request reads its description.");
+  facts.last_end = "the server was killed by sitter_kill after 2s";
+  facts.last_end_age = seconds(12);
+  EXPECT_EQ(summary(facts),
+            "No description of the tool is in use; the server was killed by sitter_kill after 2s, "
+            "12s ago; the next request reads it.");
+  facts.starting = {4, milliseconds(400), "notes.sh changed"};
+  EXPECT_EQ(summary(facts),
+            "The tool has been describing itself for 0.4s (description #4; reason: notes.sh "
+            "changed): wait, and its tools appear by themselves.");
+  facts.child_ready = true;
+  facts.spawn_count = 4;
+  facts.child_tool_count = 2;
+  EXPECT_EQ(summary(facts), "The tool is ready (description #4, 2 tools).");
+}
+
 TEST(StatusTextTest, BeforeTheFirstStartOnlyTheKnownFieldsAreThere) {
   StatusFacts facts;
   facts.child_command = "./dîr ü/server";

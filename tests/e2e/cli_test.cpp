@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 /// A description with these tools, as a shell command that writes it.
@@ -67,6 +68,17 @@ TEST_F(Cli, TheStatelessRevisionIsServedToo) {
   client.request(2, "tools/list");
   EXPECT_EQ(client.answer(2)["result"]["tools"][0]["name"], "add");
   EXPECT_EQ(client.text_of_call("add", {{"text", "milk"}}), "[milk]");
+}
+
+TEST_F(Cli, AStatelessClientThatListensIsToldOfAnotherDescription) {
+  write(tool("add", R"json("cli_command":["{text}"])json"), "");
+  ScriptedClient client(setup());
+  client.speak_stateless();
+  client.request(1, "subscriptions/listen", {{"notifications", {{"toolsListChanged", true}}}});
+  client.heard("notifications/subscriptions/acknowledged");
+  write(tool("drop", R"json("cli_command":["{text}"])json"), "");
+  const Json told = client.heard("notifications/tools/list_changed");
+  EXPECT_EQ(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 1);
 }
 
 TEST_F(Cli, WhatAnArgumentContainsIsNeverInterpreted) {
@@ -211,6 +223,10 @@ TEST_F(Cli, AKillEndsTheRunningCalls) {
   EXPECT_EQ(report["killed"][0]["how"], "SIGTERM");
   EXPECT_THAT(text_of(client.answer(1)["result"]), HasSubstr("killed by sitter_kill"));
   EXPECT_EQ(client.living().size(), before);
+  const Json status = client.status();
+  EXPECT_THAT(status["summary"].get<std::string>(),
+              StartsWith("No description of the tool is in use; the server was killed"));
+  EXPECT_FALSE(status["history"][0].contains("exit"));
 }
 
 TEST_F(Cli, ACancelledCallEnds) {
@@ -233,6 +249,26 @@ TEST_F(Cli, ACallHasALimitOfTime) {
   EXPECT_THAT(
       client.text_of_call("hang"),
       AllOf(HasSubstr("was ended, since it had not ended after 0.2 s"), HasSubstr("begun")));
+}
+
+TEST_F(Cli, AToolThatDoesNotDescribeItselfIsEndedByAKill) {
+  directory_.write_script("tool", kHangs);
+  ScriptedClient client(setup({"--answer-within", "0"}));
+  client.open();
+  ASSERT_TRUE(client.program().shows_error("begun"));
+  EXPECT_EQ(Json::parse(client.text_of_call("sitter_kill"))["count"], 3);
+  EXPECT_THAT(client.status()["lastKillReason"], "sitter_kill");
+}
+
+TEST_F(Cli, AToolThatDoesNotDescribeItselfIsEndedWithTheSession) {
+  directory_.write_script("tool", kHangs);
+  ScriptedClient client(setup({"--answer-within", "0"}));
+  client.open();
+  ASSERT_TRUE(client.program().shows_error("begun"));
+  // Sooner than the limit of a description.
+  EXPECT_EQ(client.end(), 0);
+  EXPECT_TRUE(client.leaves_nothing());
+  EXPECT_THAT(client.program().error_text(), Not(HasSubstr("has not described itself in time")));
 }
 
 TEST_F(Cli, TheEndOfTheSessionLeavesNoRun) {

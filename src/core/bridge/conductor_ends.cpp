@@ -26,6 +26,7 @@ void Conductor::on_over(Child dead) {
   ChildEnd end = dead.life.end(dead.handshake.is_past_opening());
   if (end.is_foreign && dead.life.pid() != 0) left_process_ = gen;
   end.is_foreign = !is_tool() && (end.is_foreign || is_foreign(&dead));
+  end.has_no_process = is_tool();
   end.may_be_of_other_era = dead.handshake.is_era_unproven() &&
                             (end.reason == EndReason::exited || end.reason == EndReason::crashed);
   const bool is_deliberate =

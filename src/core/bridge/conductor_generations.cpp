@@ -103,7 +103,10 @@ void Conductor::start(std::string cause) {
   killer_->on_wanted();
   watch_->on_start();
   if (generations_.has_any()) opening_->on_another_child();
-  out_.push(order::StartChild{begin_child(std::move(cause)).gen()});
+  Child& child = begin_child(std::move(cause));
+  // A tool has to describe itself first.
+  if (is_tool()) child.life.expect_slow_start();
+  out_.push(order::StartChild{child.gen()});
 }
 
 Child& Conductor::begin_child(std::string cause) {

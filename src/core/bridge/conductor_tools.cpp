@@ -233,6 +233,7 @@ StatusFacts Conductor::status(bool is_for_person) const {
     return std::chrono::duration_cast<Milliseconds>(now_.steady - then.steady);
   };
   StatusFacts facts;
+  facts.is_tool = is_tool();
   facts.child_command = config_.command;
   facts.child_args = config_.arguments;
   if (!config_.working_directory.empty()) facts.working_directory = config_.working_directory;

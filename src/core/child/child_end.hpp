@@ -78,14 +78,16 @@ struct ChildEnd {
   /// Only the session with the child has ended. The child is a daemon whose process is not ours, or
   /// lives on.
   bool is_foreign = false;
+  /// The child was a description of a command-line tool, which has a process for each call only.
+  bool has_no_process = false;
 
   friend bool operator==(const ChildEnd&, const ChildEnd&) = default;
 };
 
 /// Whether the exit of the child was seen. A child that never ran or was let go has no exit.
 inline bool has_exited(const ChildEnd& end) {
-  return !end.is_unseen && !end.is_foreign && end.reason != EndReason::not_executed &&
-         end.reason != EndReason::given_up;
+  return !end.is_unseen && !end.is_foreign && !end.has_no_process &&
+         end.reason != EndReason::not_executed && end.reason != EndReason::given_up;
 }
 
 /// The reason of an end that the bridge did not ask for, after a finished opening: exited, crashed

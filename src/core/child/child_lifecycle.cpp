@@ -204,6 +204,7 @@ void ChildLifecycle::take_down(EndReason reason, std::string why, Ladder ladder,
     // Nothing runs while the start waits for a busy program file.
     if (deadline_) state_ = State::over;
     deadline_.reset();
+    if (is_start_slow_ && first) out.push(CloseChildInput{gen_});
     return;
   }
   if (first) {

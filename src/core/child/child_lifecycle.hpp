@@ -53,6 +53,8 @@ class ChildLifecycle {
 
   ChildLifecycle(Generation gen, Now now) : gen_(gen), started_(now) {}
 
+  /// The start takes its time. If the child is taken down before, `CloseChildInput` ends the start.
+  void expect_slow_start() { is_start_slow_ = true; }
   void on_started(const fact::ChildStarted& fact, Now now, Orders& out);
   /// The process of a child that is up is that of this child from now on.
   void go_on_from(const ChildLifecycle& former, Now now);
@@ -125,6 +127,7 @@ class ChildLifecycle {
   State state_ = State::starting;
   Now started_;
   std::int64_t pid_ = 0;
+  bool is_start_slow_ = false;
   bool is_remote_runner_ = false;
   bool is_command_missing_ = false;
   bool has_run_ = false;

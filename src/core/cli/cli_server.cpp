@@ -21,9 +21,15 @@ void CliServer::handle(const order::StartChild& order, Now now) {
 void CliServer::handle(const order::CloseChildInput& order, Now now) {
   now_ = now;
   Child* const child = find_child(order.gen);
-  if (child == nullptr || child->state == State::leaving) return;
+  if (child == nullptr) return;
+  const bool has_started = child->state != State::reading;
   child->state = State::leaving;
-  end_runs_of(order.gen);
+  if (has_started) {
+    end_runs_of(order.gen);
+  } else {
+    // The order comes again to a child that has started.
+    tell(fact::ChildStarted{order.gen, 0});
+  }
   settle();
 }
 

@@ -28,6 +28,7 @@ namespace sitter {
 /// description that was read.
 ///
 ///     reading --> up --CloseChildInput--> leaving --> gone
+///        \------------CloseChildInput-------^
 ///        \--> gone (there is no description: the start has failed)
 ///
 /// A child has no process of its own. Its unit are the processes of its runs.

@@ -234,10 +234,13 @@ std::string definition(Builtin builtin, std::string_view name, std::string_view 
                        ServerKind kind) {
   const Text& text = text_of(builtin);
   std::string description(text.description);
+  std::string_view properties = text.properties;
   if (builtin == Builtin::kill && kind == ServerKind::elsewhere) {
     description = kKillOfForeign;
   } else if (builtin == Builtin::kill && kind == ServerKind::tool) {
     description = kKillOfTool;
+    // A run belongs to its call, so nothing else is found by its file.
+    properties = "{}";
   } else if (builtin == Builtin::kill && !rebuild.empty()) {
     description = fmt::format("{} After an edit, call {} instead.", kKillBesideRebuild, rebuild);
   }
@@ -245,7 +248,7 @@ std::string definition(Builtin builtin, std::string_view name, std::string_view 
       R"json({{"name":{},"description":{},"inputSchema":{{"type":"object","properties":{}{}}},)json"
       R"json("annotations":{{"readOnlyHint":{},"destructiveHint":{},)json"
       R"json("idempotentHint":{},"openWorldHint":false}}}})json",
-      json_string(name), json_string(description), text.properties, text.more, !text.changes_things,
+      json_string(name), json_string(description), properties, text.more, !text.changes_things,
       text.changes_things, text.is_idempotent);
 }
 

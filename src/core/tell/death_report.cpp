@@ -77,6 +77,7 @@ std::string next_step(const DeathReport& report) {
     case EndReason::restarted_itself:
       return "Call again: the new server gets it";
     case EndReason::killed_by_sitter:
+      if (report.end->has_no_process) return "Call again";
       return fmt::format("Call again when it is {}: {}",
                          report.end->is_foreign ? "restarted" : "built", next_request(report));
     case EndReason::ended_from_outside:

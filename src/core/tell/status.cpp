@@ -130,11 +130,42 @@ Json restart_json(const StatusFacts::RestartFacts& restart) {
   return json;
 }
 
+/// The words for the server in each of its states.
+struct StateWords {
+  std::string_view ready = "server runs";
+  std::string_view start = "spawn";
+  std::string_view starting = "server has been starting";
+  std::string_view ending = "server is being taken down";
+  std::string_view before =
+      "server has not been started yet; the first request that needs it "
+      "starts it";
+  std::string_view down = "No server is running";
+  std::string_view next = "starts it";
+};
+
+StateWords words_of(const StatusFacts& facts) {
+  StateWords words;
+  if (facts.is_tool) {
+    words = {"tool is ready",
+             "description",
+             "tool has been describing itself",
+             "calls of the tool are being ended",
+             "tool has not described itself yet; the first request reads its description",
+             "No description of the tool is in use",
+             "reads it"};
+  } else if (facts.was_foreign) {
+    words.down = "No session is open";
+    words.next = "opens it";
+  }
+  return words;
+}
+
 /// The state of the server in one sentence, with what to do.
 std::string state_sentence(const StatusFacts& facts) {
+  const StateWords words = words_of(facts);
   std::string text;
   if (facts.child_ready && !facts.absence) {
-    text = fmt::format("The server runs (spawn #{}, {} tool{})", facts.spawn_count,
+    text = fmt::format("The {} ({} #{}, {} tool{})", words.ready, words.start, facts.spawn_count,
                        facts.child_tool_count, facts.child_tool_count == 1 ? "" : "s");
     if (facts.binary_stale.value_or(false)) text += ", but its file has changed since its start";
   } else if (facts.absence) {
@@ -145,18 +176,17 @@ std::string state_sentence(const StatusFacts& facts) {
             ? fmt::format("it is tried again in {}", duration_text(*facts.absence->again_in))
             : "it is being tried now");
   } else if (facts.starting) {
-    text = fmt::format(
-        "The server has been starting for {} (spawn #{}; reason: {}): wait, and its tools appear "
-        "by themselves",
-        duration_text(facts.starting->age), facts.starting->gen, facts.starting->cause);
+    text =
+        fmt::format("The {} for {} ({} #{}; reason: {}): wait, and its tools appear by themselves",
+                    words.starting, duration_text(facts.starting->age), words.start,
+                    facts.starting->gen, facts.starting->cause);
   } else if (facts.child_state == "killing") {
-    text = "The server is being taken down";
+    text = fmt::format("The {}", words.ending);
   } else if (facts.last_end.empty()) {
-    text = "The server has not been started yet; the first request that needs it starts it";
+    text = fmt::format("The {}", words.before);
   } else {
-    text = fmt::format("No {}; {}, {}; the next request {} it",
-                       facts.was_foreign ? "session is open" : "server is running", facts.last_end,
-                       age_text(*facts.last_end_age), facts.was_foreign ? "opens" : "starts");
+    text = fmt::format("{}; {}, {}; the next request {}", words.down, facts.last_end,
+                       age_text(*facts.last_end_age), words.next);
   }
   if (!facts.rebuild.empty()) text += "; " + facts.rebuild;
   return one_line(text) + ".";

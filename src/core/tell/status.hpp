@@ -82,6 +82,8 @@ struct StatusFacts {
   std::optional<std::string> working_directory;
   std::optional<std::string> binary_path;
   std::optional<std::string> binary_version;
+  /// The server is a command-line tool, and a child is a description that was read.
+  bool is_tool = false;
   std::string child_state;
   bool child_alive = false;
   bool child_ready = false;
