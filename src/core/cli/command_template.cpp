@@ -20,8 +20,10 @@ constexpr std::string_view kEndOfOptions = "--";
 /// How much of an argument a complaint shows, in bytes.
 constexpr std::size_t kShownMax = 60;
 
+/// A flag that may belong to what stands behind it. A flag with "=" has its value already.
 bool is_flag(std::string_view literal) {
-  return literal.size() > 1 && literal.starts_with('-') && literal != kEndOfOptions;
+  return literal.size() > 1 && literal.starts_with('-') && literal != kEndOfOptions &&
+         literal.find('=') == std::string_view::npos;
 }
 
 }  // namespace
@@ -147,7 +149,7 @@ class CommandTemplate::Writer {
   static std::optional<std::string> flag_before_place(const TextTemplate& word) {
     if (word.pieces().size() != 2 || word.pieces().front().is_place) return {};
     const std::string& text = word.pieces().front().text;
-    if (!is_flag(text) || text.ends_with('=') || text.ends_with(':')) return {};
+    if (!is_flag(text) || text.ends_with(':')) return {};
     return text;
   }
 
