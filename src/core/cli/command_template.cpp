@@ -100,7 +100,7 @@ class CommandTemplate::Writer {
         words_.push_back(element.word.literal());
         if (words_.back() == kEndOfOptions) is_past_options_ = true;
       } else {
-        add(element.word, is_behind_flag);
+        add(element.word, is_behind_flag && may_be_value(element.word));
       }
       is_behind_flag =
           element.group.empty() && element.word.is_literal() && is_flag(element.word.literal());
@@ -124,6 +124,12 @@ class CommandTemplate::Writer {
     return std::all_of(names.begin(), names.end(), [this](const std::string& name) {
       return arguments_.kind(name) != Kind::missing;
     });
+  }
+
+  /// Whether a flag before this word could take the word as its value.
+  static bool may_be_value(const TextTemplate& word) {
+    const TextTemplate::Piece& first = word.pieces().front();
+    return first.is_place || !first.text.starts_with('-');
   }
 
   void add(const TextTemplate& word, bool is_behind_flag) {
