@@ -167,6 +167,15 @@ TEST_F(Cli, TheSessionOpensWithoutADescription) {
   EXPECT_THAT(client.text_of_call("add", {{"text", "milk"}}), HasSubstr("[milk]"));
 }
 
+TEST_F(Cli, AToolThatDoesNotExistYetIsBuilt) {
+  write(tool("add", R"json("cli_command":["{text}"])json"), "printf '[%s]' \"$@\"");
+  ScriptedClient client({.options = {"--cli", "./built", "--build", "cp tool built"},
+                         .command = {},
+                         .cwd = directory_.path()});
+  client.open();
+  EXPECT_EQ(client.text_of_call("add", {{"text", "milk"}}), "[milk]");
+}
+
 /// A command that hangs, with a process of its own.
 constexpr const char* kHangs = "sleep 1000 & sleep 1000 & echo begun >&2; wait";
 
