@@ -224,18 +224,6 @@ TEST_F(Cli, TheEndOfTheSessionLeavesNoRun) {
   EXPECT_TRUE(client.leaves_nothing());
 }
 
-TEST_F(Cli, TheExampleInBashKeepsNotes) {
-  ScriptedClient client({.options = {"--cli", SITTER_EXAMPLES "/cli/notes.sh"},
-                         .command = {},
-                         .cwd = directory_.path()});
-  client.open();
-  EXPECT_EQ(client.text_of_call("list"), "");
-  EXPECT_EQ(client.text_of_call("add", {{"text", "-milk"}}), "note 1 is kept\n");
-  EXPECT_EQ(client.text_of_call("add", {{"text", "bread"}}), "note 2 is kept\n");
-  EXPECT_EQ(client.text_of_call("list", {{"filter", "r"}}), "2:bread\n");
-  EXPECT_EQ(client.text_of_call("list", {{"filter", "x"}}), "");
-}
-
 TEST_F(Cli, AFileMayDescribeTheTool) {
   directory_.write("tools.json", R"json({"tools":[{"name":"hello","cli_command":["-c","printf hello"]}]})json");
   ScriptedClient client({.options = {"--cli", "sh", "--schema-file", "tools.json"},
