@@ -80,6 +80,11 @@ TEST(CommandTemplateTest, AMissingArgumentTakesItsWordAndAFlagBeforeItAlong) {
     EXPECT_THAT(words(R"json(["--at={p}","b"])json", none), ElementsAre("b"));
     EXPECT_THAT(words(R"json(["--","{p}"])json", none), ElementsAre("--"));
     EXPECT_THAT(words(R"json(["-","{p}"])json", none), ElementsAre("-"));
+    EXPECT_THAT(words(R"json(["--at","x{p}","b"])json", none), ElementsAre("b"));
+    // These flags cannot belong to the word behind them.
+    EXPECT_THAT(words(R"json(["--max=20","{p}"])json", none), ElementsAre("--max=20"));
+    EXPECT_THAT(words(R"json(["-v","--at={p}"])json", none), ElementsAre("-v"));
+    EXPECT_THAT(words(R"json(["-v","-n{p}"])json", none), ElementsAre("-v"));
     EXPECT_THAT(words(R"json(["--at{p}{q}"])json", R"json({"q":"x"})json"), IsEmpty());
   }
 }
@@ -94,6 +99,7 @@ TEST(CommandTemplateTest, ABooleanIsTheFlagOrNothing) {
     EXPECT_THAT(words(form, "{}"), IsEmpty()) << form;
   }
   EXPECT_THAT(words(R"json(["--force={p}"])json", no), ElementsAre("--force=false"));
+  EXPECT_THAT(words(R"json(["--force=very","{p}"])json", no), ElementsAre("--force=very", "false"));
   EXPECT_THAT(words(R"json(["set","{p}"])json", yes), ElementsAre("set", "true"));
 }
 

@@ -208,6 +208,15 @@ TEST_F(Cli, TheSessionOpensWithoutADescription) {
   EXPECT_THAT(client.text_of_call("add", {{"text", "milk"}}), HasSubstr("[milk]"));
 }
 
+TEST_F(Cli, AToolThatDoesNotExistYetIsBuilt) {
+  write(tool("add", R"json("cli_command":["{text}"])json"), "printf '[%s]' \"$@\"");
+  ScriptedClient client({.options = {"--cli", "./built", "--build", "cp tool built"},
+                         .command = {},
+                         .cwd = directory_.path()});
+  client.open();
+  EXPECT_EQ(client.text_of_call("add", {{"text", "milk"}}), "[milk]");
+}
+
 /// A command that hangs, with a process of its own.
 constexpr const char* kHangs = "sleep 1000 & sleep 1000 & echo begun >&2; wait";
 
@@ -280,18 +289,6 @@ TEST_F(Cli, TheEndOfTheSessionLeavesNoRun) {
   client.program().signal(SIGTERM);
   client.answer(1);
   EXPECT_TRUE(client.leaves_nothing());
-}
-
-TEST_F(Cli, TheExampleInBashKeepsNotes) {
-  ScriptedClient client({.options = {"--cli", SITTER_EXAMPLES "/cli/notes.sh"},
-                         .command = {},
-                         .cwd = directory_.path()});
-  client.open();
-  EXPECT_EQ(client.text_of_call("list"), "");
-  EXPECT_EQ(client.text_of_call("add", {{"text", "-milk"}}), "note 1 is kept\n");
-  EXPECT_EQ(client.text_of_call("add", {{"text", "bread"}}), "note 2 is kept\n");
-  EXPECT_EQ(client.text_of_call("list", {{"filter", "r"}}), "2:bread\n");
-  EXPECT_EQ(client.text_of_call("list", {{"filter", "x"}}), "");
 }
 
 TEST_F(Cli, AFileMayDescribeTheTool) {

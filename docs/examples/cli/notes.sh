@@ -9,8 +9,8 @@ case ${1-} in
     echo "note $(wc -l <"$file") is kept"
     ;;
   list)
-    touch "$file"
-    grep -n -- "${2-}" "$file"
+    [ -e "$file" ] || exit 1
+    grep -nF -- "${2-}" "$file"
     ;;
   schema)
     cat <<'JSON'
@@ -21,13 +21,13 @@ case ${1-} in
    "cli_command": ["add", "--", "{text}"]},
   {"name": "list", "description": "Lists the notes with their numbers.",
    "parameters": {"type": "object", "properties":
-     {"filter": {"type": "string", "description": "a pattern of grep; all notes without it"}}},
+     {"filter": {"type": "string", "description": "what the notes must contain; all notes without it"}}},
    "cli_command": ["list", "{filter}"], "ok_exit_codes": [1]}
 ]}
 JSON
     ;;
   *)
-    echo "usage: notes.sh add -- TEXT | list [PATTERN] | schema" >&2
+    echo "usage: notes.sh add -- TEXT | list [FILTER] | schema" >&2
     exit 2
     ;;
 esac

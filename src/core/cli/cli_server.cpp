@@ -211,11 +211,11 @@ void CliServer::on_description(Generation gen, std::string_view text) {
   call_parked();
 }
 
-void CliServer::fail_start(Generation gen, std::string why) {
+void CliServer::fail_start(Generation gen, std::string why, bool is_missing) {
   const Child* const child = find_child(gen);
   if (child == nullptr || child->state != State::reading) return;
   remove_child(gen);
-  tell(fact::ChildStartFailed{gen, std::move(why)});
+  tell(fact::ChildStartFailed{.gen = gen, .reason = std::move(why), .is_missing = is_missing});
   call_parked();
 }
 
@@ -223,7 +223,7 @@ void CliServer::finish_description(const Run& run) {
   const ChildEnd end = run.life.end(true);
   const std::string& source = options_.description_source;
   if (end.reason == EndReason::not_executed) {
-    fail_start(run.child, end.why);
+    fail_start(run.child, end.why, end.is_command_missing);
   } else if (!run.stopped.empty()) {
     fail_start(run.child, fmt::format("{} {}", source, run.stopped));
   } else if (end.status.code != 0 || end.status.by_signal()) {

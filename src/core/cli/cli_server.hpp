@@ -101,7 +101,7 @@ class CliServer {
   // the description
   void read(Child& child);
   void on_description(Generation gen, std::string_view text);
-  void fail_start(Generation gen, std::string why);
+  void fail_start(Generation gen, std::string why, bool is_missing = false);
 
   // requests
   void on_line(const Child& child, const Message& message);

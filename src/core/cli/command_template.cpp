@@ -20,8 +20,10 @@ constexpr std::string_view kEndOfOptions = "--";
 /// How much of an argument a complaint shows, in bytes.
 constexpr std::size_t kShownMax = 60;
 
+/// A flag that may belong to what stands behind it. A flag with "=" has its value already.
 bool is_flag(std::string_view literal) {
-  return literal.size() > 1 && literal.starts_with('-') && literal != kEndOfOptions;
+  return literal.size() > 1 && literal.starts_with('-') && literal != kEndOfOptions &&
+         literal.find('=') == std::string_view::npos;
 }
 
 }  // namespace
@@ -98,7 +100,7 @@ class CommandTemplate::Writer {
         words_.push_back(element.word.literal());
         if (words_.back() == kEndOfOptions) is_past_options_ = true;
       } else {
-        add(element.word, is_behind_flag);
+        add(element.word, is_behind_flag && may_be_value(element.word));
       }
       is_behind_flag =
           element.group.empty() && element.word.is_literal() && is_flag(element.word.literal());
@@ -124,6 +126,12 @@ class CommandTemplate::Writer {
     });
   }
 
+  /// Whether a flag before this word could take the word as its value.
+  static bool may_be_value(const TextTemplate& word) {
+    const TextTemplate::Piece& first = word.pieces().front();
+    return first.is_place || !first.text.starts_with('-');
+  }
+
   void add(const TextTemplate& word, bool is_behind_flag) {
     if (!has_all(word)) {
       if (is_behind_flag) words_.pop_back();
@@ -147,7 +155,7 @@ class CommandTemplate::Writer {
   static std::optional<std::string> flag_before_place(const TextTemplate& word) {
     if (word.pieces().size() != 2 || word.pieces().front().is_place) return {};
     const std::string& text = word.pieces().front().text;
-    if (!is_flag(text) || text.ends_with('=') || text.ends_with(':')) return {};
+    if (!is_flag(text) || text.ends_with(':')) return {};
     return text;
   }
 
