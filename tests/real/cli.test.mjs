@@ -75,6 +75,7 @@ for (const [name, { Class, ...options }] of Object.entries(clients)) {
 
     test('describes another command, and the client is told', async (t) => {
       const { box, session } = await open(t, 'say');
+      if (options.versionNegotiation) await session.client.listen({ toolsListChanged: true });
       toolWith(box, 'say', 'added');
       await session.notified('notifications/tools/list_changed');
       await session.client.listTools();

@@ -1,0 +1,68 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "support/scripted_client.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace sitter::testing {
+namespace {
+
+/// The processes that a process has started and that it has not reaped yet.
+std::vector<long> children_of(long pid) {
+  const std::string number = std::to_string(pid);
+  std::ifstream file("/proc/" + number + "/task/" + number + "/children");
+  std::vector<long> children;
+  for (long child = 0; file >> child;) children.push_back(child);
+  return children;
+}
+
+/// Each command writes the number of its call, and some leave a process behind.
+constexpr const char* kTools = R"json([
+  {"name": "tell", "parameters": {"properties": {"n": {"type": "integer"}}},
+   "cli_command": ["-c", "printf '[%s' $0; test $0 != ${0%77} && sleep 1000 & printf ']'", "{n}"]}])json";
+
+TEST(CliKilledRuns, NoneOfTenThousandCallsIsLostAndNothingIsLeft) {
+  constexpr int kCalls = 10'000;
+  constexpr int kAtOnce = 32;
+  const TemporaryDirectory directory;
+  directory.write("tools.json", kTools);
+  ScriptedClient client({.options = {"--cli", "sh", "--schema-file", "tools.json"},
+                         .command = {},
+                         .cwd = directory.path()});
+  client.open();
+  const unsigned seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  int killed = 0;
+  for (int n = 0; n < kCalls + kAtOnce; ++n) {
+    if (n < kCalls) client.call(n + 1, "tell", {{"n", n}});
+    if (random() % 8 == 0) {
+      const std::vector<long> runs = children_of(client.program().pid());
+      if (!runs.empty()) ::kill(static_cast<pid_t>(runs[random() % runs.size()]), SIGKILL);
+    }
+    if (n < kAtOnce) continue;
+    // The client fails at an answer that it does not expect.
+    const int answered = n - kAtOnce;
+    const Json result = client.answer(answered + 1)["result"];
+    const std::string text = text_of(result);
+    if (result.contains("isError")) {
+      ++killed;
+      ASSERT_THAT(text, ::testing::HasSubstr("has failed: SIGKILL"));
+    } else {
+      ASSERT_EQ(text, "[" + std::to_string(answered) + "]");
+    }
+  }
+  EXPECT_GT(killed, 0);
+  EXPECT_LT(killed, kCalls / 2);
+  EXPECT_EQ(client.end(), 0);
+  EXPECT_TRUE(client.leaves_nothing());
+}
+
+}  // namespace
+}  // namespace sitter::testing
