@@ -8,8 +8,8 @@
 namespace sitter {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 bool fits(std::string_view schema, std::string_view value) {
   return !JsonSchema(schema).check(value);
@@ -83,6 +83,10 @@ INSTANTIATE_TEST_SUITE_P(
         Row{R"json({"if":{"const":1},"then":false,"else":{"minimum":3}})json", "3", "2"},
         Row{R"json({"$defs":{"a/b":{"type":"string"}},"items":{"$ref":"#/$defs/a~1b"}})json",
             R"json(["a"])json", "[1]"},
+        Row{R"json({"$defs":{"List<a%>":{"type":"string"}},"$ref":"#/$defs/List%3Ca%25%3e"})json",
+            R"json("a")json", "1"},
+        Row{R"json({"$defs":{"%4":{"type":"string"}},"$ref":"#/$defs/%4"})json", R"json("a")json",
+            "1"},
         Row{R"json({"properties":{"next":{"$ref":"#"}},"additionalProperties":false})json",
             R"json({"next":{"next":{}}})json", R"json({"next":{"nxt":{}}})json"}));
 
@@ -104,11 +108,73 @@ TEST(JsonSchemaWordsTest, AViolationNamesThePlaceAndShowsThePart) {
 
 TEST(JsonSchemaWordsTest, WhatIsNotCheckedIsSaid) {
   const JsonSchema schema(
-      R"json({"properties":{"a":{"pattern":"(?=x)"},"b":{"$ref":"http://x/y"},"pattern":{"type":"string"}}})json");
-  ASSERT_EQ(schema.unchecked().size(), 2U);
+      R"json({"properties":{"a":{"pattern":"(?=x)"},"b":{"$ref":"http://x/y"},"pattern":{"type":"string"}},"unevaluatedProperties":false})json");
+  ASSERT_EQ(schema.unchecked().size(), 3U);
   EXPECT_THAT(schema.unchecked()[0], HasSubstr("the pattern (?=x)"));
   EXPECT_EQ(schema.unchecked()[1], "the reference http://x/y does not point into the schema");
+  EXPECT_EQ(schema.unchecked()[2], "the keyword unevaluatedProperties is not known");
   EXPECT_FALSE(schema.check(R"json({"a":"y","b":1})json"));
+}
+
+TEST(JsonSchemaWordsTest, WhatIsNotCheckedNeverMakesAValueWrong) {
+  for (const std::string& unknown :
+       {std::string(R"json({"pattern":"(?=x)"})json"), std::string(R"json({"$ref":"x"})json"),
+        std::string(R"json({"$dynamicRef":"#x"})json"),
+        std::string(R"json({"allOf":[{"unevaluatedItems":false}]})json"),
+        std::string(R"json({"anyOf":[{"$ref":"x"},false]})json"),
+        std::string(R"json({"oneOf":[{"$ref":"x"},false]})json"),
+        std::string(R"json({"not":{"$ref":"x"}})json"),
+        std::string(R"json({"if":{"$ref":"x"},"then":false})json")}) {
+    EXPECT_TRUE(fits("{\"not\":" + unknown + "}", R"json("a")json")) << unknown;
+    EXPECT_TRUE(fits("{\"oneOf\":[{}," + unknown + "]}", R"json("a")json")) << unknown;
+    EXPECT_TRUE(fits("{\"oneOf\":[" + unknown + "]}", R"json("a")json")) << unknown;
+    EXPECT_FALSE(fits("{\"oneOf\":[{},{}," + unknown + "]}", R"json("a")json")) << unknown;
+    EXPECT_FALSE(fits("{\"oneOf\":[false]}", R"json("a")json")) << unknown;
+    EXPECT_TRUE(
+        fits("{\"if\":" + unknown + R"json(,"then":false,"else":false})json", R"json("a")json"))
+        << unknown;
+    EXPECT_TRUE(fits("{\"maxContains\":0,\"minContains\":0,\"contains\":" + unknown + "}",
+                     R"json(["a"])json"))
+        << unknown;
+    EXPECT_TRUE(fits("{\"contains\":" + unknown + "}", R"json(["a"])json")) << unknown;
+    // What is checked beside it counts.
+    EXPECT_FALSE(
+        fits("{\"not\":{\"not\":{\"allOf\":[" + unknown + R"json(,{"type":"string"}]}}})json", "1"))
+        << unknown;
+  }
+  const std::string_view by_pattern =
+      R"json({"patternProperties":{"(?=x)":{"type":"string"}},"additionalProperties":false})json";
+  EXPECT_TRUE(fits(by_pattern, R"json({"y":1})json"));
+}
+
+TEST(JsonSchemaWordsTest, APropertyMayHaveTheNameOfAKeyword) {
+  for (const std::string name : {"default", "examples", "enum", "const", "pattern", "$ref"}) {
+    const std::string schema =
+        "{\"properties\":{\"" + name + R"json(":{"type":"string","pattern":"^a"}}})json";
+    EXPECT_THAT(JsonSchema(schema).unchecked(), IsEmpty()) << name;
+    EXPECT_TRUE(fits(schema, "{\"" + name + "\":\"a\"}")) << name;
+    EXPECT_FALSE(fits(schema, "{\"" + name + "\":\"b\"}")) << name;
+  }
+  EXPECT_THAT(JsonSchema(R"json({"properties":{"$dynamicRef":{}},"default":{"pattern":"("}})json")
+                  .unchecked(),
+              IsEmpty());
+}
+
+TEST(JsonSchemaWordsTest, WhatTheLibraryDoesNotReadIsNamed) {
+  const std::string_view schema = R"json({"type":"object"})json";
+  constexpr const char* kWhat =
+      ": has half of a surrogate pair, or a number beyond the range of a double";
+  EXPECT_EQ(violation(schema, R"json({"a":1,"b":[1e400]})json"), std::string("b") + kWhat);
+  EXPECT_EQ(violation(schema, R"json({"text":"\ud800"})json"), std::string("text") + kWhat);
+  EXPECT_EQ(violation("{}", R"json(["\udc00"])json"), kWhat);
+  EXPECT_TRUE(
+      fits(schema, R"json({"a":1e308,"b":123456789012345678901234567890,"c":"\ud83d\ude00"})json"));
+}
+
+TEST(JsonSchemaWordsTest, OfAMemberThatIsWrittenTwiceTheLastValueCounts) {
+  const std::string_view schema = R"json({"properties":{"a":{"type":"string"}}})json";
+  EXPECT_TRUE(fits(schema, R"json({"a":1,"a":"x"})json"));
+  EXPECT_FALSE(fits(schema, R"json({"a":"x","\u0061":1})json"));
 }
 
 TEST(JsonSchemaWordsTest, ASchemaThatNeverEndsIsGivenUp) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <functional>
@@ -12,6 +13,7 @@
 #include <set>
 #include <utility>
 
+#include "core/base/json_text.hpp"
 #include "core/base/line_pattern.hpp"
 #include "core/base/text.hpp"
 #include "sitter/limits.hpp"
@@ -28,6 +30,14 @@ constexpr std::size_t kNameShownMax = 100;
 /// How many parts of a schema are compared with one value and its parts. A schema may refer to
 /// itself in two places, and would then never end. Arguments have a few hundred.
 constexpr std::size_t kStepsMax = 1'000'000;
+
+/// Keywords whose values are no schemas.
+constexpr std::array kValueKeywords{"enum", "const", "default", "examples"};
+/// Keywords whose values are objects of schemas, under names that are no keywords.
+constexpr std::array kMapKeywords{"properties",  "patternProperties", "$defs",
+                                  "definitions", "dependentSchemas",  "dependencies"};
+constexpr std::array kUncheckedKeywords{"unevaluatedItems", "unevaluatedProperties", "$dynamicRef",
+                                        "$recursiveRef"};
 
 Json parsed(std::string_view raw) { return Json::parse(raw.begin(), raw.end(), nullptr, false); }
 
@@ -83,6 +93,28 @@ std::size_t length_of(const std::string& text) {
   }));
 }
 
+/// The text of a part of a URI, in which %41 stands for A (RFC 6901, section 6).
+std::string without_escapes(std::string_view part) {
+  std::string text;
+  while (!part.empty()) {
+    unsigned char byte = 0;
+    const char* const begin = part.data() + 1;
+    const bool is_escape = part.size() > 2 && part.front() == '%' &&
+                           std::from_chars(begin, begin + 2, byte, 16).ptr == begin + 2;
+    text += is_escape ? static_cast<char>(byte) : part.front();
+    part.remove_prefix(is_escape ? 3 : 1);
+  }
+  return text;
+}
+
+/// The first member that the library does not read; empty if the value is no object.
+std::string unreadable_member(std::string_view raw) {
+  for (JsonMember& member : json_members(raw)) {
+    if (parsed(member.value).is_discarded()) return std::move(member.key);
+  }
+  return {};
+}
+
 bool is_multiple(double value, double of) {
   if (of <= 0) return true;
   const double quotient = value / of;
@@ -104,11 +136,19 @@ struct JsonSchema::Parts {
     }
     if (!schema.is_object()) return;
     for (const auto& [key, value] : schema.items()) {
-      if (key == "enum" || key == "const" || key == "default" || key == "examples") continue;
-      if (key == "pattern" && value.is_string()) read_pattern(value.get<std::string>());
-      if (key == "patternProperties" && value.is_object()) {
-        for (const auto& one : value.items()) read_pattern(one.key());
+      const auto is_key = [&key](const char* one) { return key == one; };
+      if (std::any_of(kValueKeywords.begin(), kValueKeywords.end(), is_key)) continue;
+      if (std::any_of(kMapKeywords.begin(), kMapKeywords.end(), is_key) && value.is_object()) {
+        for (const auto& [name, part] : value.items()) {
+          if (key == "patternProperties") read_pattern(name);
+          read(part);
+        }
+        continue;
       }
+      if (std::any_of(kUncheckedKeywords.begin(), kUncheckedKeywords.end(), is_key)) {
+        unchecked.push_back(fmt::format("the keyword {} is not known", key));
+      }
+      if (key == "pattern" && value.is_string()) read_pattern(value.get<std::string>());
       if (key == "$ref" && value.is_string() && target(value.get<std::string>()) == nullptr) {
         unchecked.push_back(fmt::format("the reference {} does not point into the schema",
                                         brief(value.get<std::string>(), kNameShownMax)));
@@ -134,7 +174,7 @@ struct JsonSchema::Parts {
     for (bool is_last = false; !is_last;) {
       const std::size_t end = rest.find('/');
       is_last = end == rest.npos;
-      std::string key(rest.substr(0, end));
+      std::string key = without_escapes(rest.substr(0, end));
       rest.remove_prefix(is_last ? rest.size() : end + 1);
       // RFC 6901, section 4.
       for (const auto& [written, meant] : {std::pair("~1", "/"), std::pair("~0", "~")}) {
@@ -164,9 +204,11 @@ class JsonSchema::Checker {
   bool fits(const Json& value, const Json& schema, const std::string& place) {
     if (schema == false) return fail(place, "is not allowed", schema);
     if (!schema.is_object()) return true;
-    // What is not checked is allowed.
-    if (depth_ >= limits::kNestingMax || ++steps_ > kStepsMax) return true;
+    if (depth_ >= limits::kNestingMax || ++steps_ > kStepsMax) return allow_unchecked();
     ++depth_;
+    for (const char* const keyword : kUncheckedKeywords) {
+      if (schema.contains(keyword)) allow_unchecked();
+    }
     const bool is_fit = fits_keywords(value, schema, place);
     --depth_;
     return is_fit;
@@ -181,17 +223,46 @@ class JsonSchema::Checker {
            fits_object(value, schema, place) && fits_combination(value, schema, place);
   }
 
+  enum class Fit { no, perhaps, yes };
+
   bool fail(const std::string& place, std::string what, const Json& part) {
-    if (!violation_) violation_ = {place, std::move(what), dumped(part)};
+    if (trials_ == 0) violation_ = {place, std::move(what), dumped(part)};
     return false;
   }
 
-  /// Whether the value fits, without a violation if it does not.
-  bool would_fit(const Json& value, const Json& schema) {
-    const bool had = violation_.has_value();
+  /// What is not checked is allowed.
+  bool allow_unchecked() {
+    is_sure_ = false;
+    return true;
+  }
+
+  /// Whether the value fits, without a violation if it does not. It fits perhaps if something was
+  /// not checked.
+  Fit fit_of(const Json& value, const Json& schema) {
+    const bool was_sure = std::exchange(is_sure_, true);
+    ++trials_;
     const bool is_fit = fits(value, schema, {});
-    if (!had) violation_.reset();
-    return is_fit;
+    --trials_;
+    const bool is_sure = std::exchange(is_sure_, was_sure);
+    return !is_fit ? Fit::no : is_sure ? Fit::yes : Fit::perhaps;
+  }
+
+  struct Count {
+    std::size_t sure = 0;
+    std::size_t perhaps = 0;
+  };
+
+  /// How many of these fit; `fit` is asked for the fit of each.
+  template <class Ask>
+  Count count_fits(const Json& all, const Ask& fit) {
+    Count count;
+    for (const Json& one : all) {
+      const Fit found = fit(one);
+      if (found == Fit::yes) ++count.sure;
+      if (found == Fit::perhaps) ++count.perhaps;
+    }
+    if (count.perhaps > 0) allow_unchecked();
+    return count;
   }
 
   static std::string named_types(const Json& types) {
@@ -267,10 +338,10 @@ class JsonSchema::Checker {
     return true;
   }
 
-  bool matches(const std::string& pattern, const std::string& text, bool if_unread) const {
+  Fit match_of(const std::string& pattern, const std::string& text) const {
     const auto found = parts_.patterns.find(pattern);
-    const bool is_read = found != parts_.patterns.end() && found->second.complaint().empty();
-    return is_read ? found->second.matches(text) : if_unread;
+    if (found == parts_.patterns.end() || !found->second.complaint().empty()) return Fit::perhaps;
+    return found->second.matches(text) ? Fit::yes : Fit::no;
   }
 
   bool fits_text(const Json& value, const Json& schema, const std::string& place) {
@@ -280,8 +351,15 @@ class JsonSchema::Checker {
       return false;
     const Json* const pattern = member(schema, "pattern");
     if (pattern == nullptr || !pattern->is_string()) return true;
-    return matches(pattern->get<std::string>(), text, true) ||
-           fail(place, "does not match the pattern", schema);
+    switch (match_of(pattern->get<std::string>(), text)) {
+      case Fit::yes:
+        return true;
+      case Fit::perhaps:
+        return allow_unchecked();
+      case Fit::no:
+        break;
+    }
+    return fail(place, "does not match the pattern", schema);
   }
 
   bool fits_array(const Json& value, const Json& schema, const std::string& place) {
@@ -312,14 +390,15 @@ class JsonSchema::Checker {
   bool fits_contains(const Json& value, const Json& schema, const std::string& place) {
     const Json* const wanted = member(schema, "contains");
     if (wanted == nullptr) return true;
-    const auto count = static_cast<double>(std::count_if(
-        value.begin(), value.end(), [&](const Json& one) { return would_fit(one, *wanted); }));
+    const auto [sure, perhaps] =
+        count_fits(value, [&](const Json& one) { return fit_of(one, *wanted); });
     const Json* const min = member(schema, "minContains");
     const Json* const max = member(schema, "maxContains");
-    if (count < (min != nullptr && min->is_number() ? min->get<double>() : 1)) {
+    const double least = min != nullptr && min->is_number() ? min->get<double>() : 1;
+    if (static_cast<double>(sure + perhaps) < least) {
       return fail(place, "has too few items of a kind", schema);
     }
-    if (max != nullptr && max->is_number() && count > max->get<double>()) {
+    if (max != nullptr && max->is_number() && static_cast<double>(sure) > max->get<double>()) {
       return fail(place, "has too many items of a kind", schema);
     }
     return true;
@@ -366,9 +445,14 @@ class JsonSchema::Checker {
     if (const Json* const by_pattern = member(schema, "patternProperties");
         by_pattern != nullptr && by_pattern->is_object()) {
       for (const auto& [pattern, part] : by_pattern->items()) {
-        if (!matches(pattern, key, false)) continue;
+        const Fit match = match_of(pattern, key);
+        if (match == Fit::no) continue;
         is_known = true;
-        if (!fits(value, part, there)) return false;
+        if (match == Fit::perhaps) {
+          allow_unchecked();
+        } else if (!fits(value, part, there)) {
+          return false;
+        }
       }
     }
     const Json* const others = member(schema, "additionalProperties");
@@ -394,38 +478,51 @@ class JsonSchema::Checker {
     if (const Json* const reference = member(schema, "$ref");
         reference != nullptr && reference->is_string()) {
       const Json* const target = parts_.target(reference->get<std::string>());
-      if (target != nullptr && !fits(value, *target, place)) return false;
+      if (target == nullptr) {
+        allow_unchecked();
+      } else if (!fits(value, *target, place)) {
+        return false;
+      }
     }
     if (const Json* const all = member(schema, "allOf"); all != nullptr && all->is_array()) {
       for (const Json& one : *all) {
         if (!fits(value, one, place)) return false;
       }
     }
-    const auto count_fitting = [&](const Json& schemas) {
-      return std::count_if(schemas.begin(), schemas.end(),
-                           [&](const Json& one) { return would_fit(value, one); });
-    };
-    if (const Json* const any = member(schema, "anyOf");
-        any != nullptr && any->is_array() && count_fitting(*any) == 0) {
-      return fail(place, "fits none of the allowed schemas", schema);
+    const auto fit = [&](const Json& one) { return fit_of(value, one); };
+    if (const Json* const any = member(schema, "anyOf"); any != nullptr && any->is_array()) {
+      const auto [sure, perhaps] = count_fits(*any, fit);
+      if (sure + perhaps == 0) return fail(place, "fits none of the allowed schemas", schema);
     }
-    if (const Json* const one = member(schema, "oneOf");
-        one != nullptr && one->is_array() && count_fitting(*one) != 1) {
-      return fail(place, "does not fit exactly one of the allowed schemas", schema);
+    if (const Json* const one = member(schema, "oneOf"); one != nullptr && one->is_array()) {
+      const auto [sure, perhaps] = count_fits(*one, fit);
+      if (sure > 1 || sure + perhaps == 0) {
+        return fail(place, "does not fit exactly one of the allowed schemas", schema);
+      }
     }
-    if (const Json* const none = member(schema, "not");
-        none != nullptr && would_fit(value, *none)) {
-      return fail(place, "fits a schema that is not allowed", schema);
+    if (const Json* const none = member(schema, "not")) {
+      const Fit found = fit(*none);
+      if (found == Fit::yes) return fail(place, "fits a schema that is not allowed", schema);
+      if (found == Fit::perhaps) allow_unchecked();
     }
-    if (const Json* const condition = member(schema, "if")) {
-      const Json* const then = member(schema, would_fit(value, *condition) ? "then" : "else");
-      if (then != nullptr && !fits(value, *then, place)) return false;
-    }
-    return true;
+    return fits_condition(value, schema, place);
+  }
+
+  bool fits_condition(const Json& value, const Json& schema, const std::string& place) {
+    const Json* const condition = member(schema, "if");
+    if (condition == nullptr) return true;
+    const Fit found = fit_of(value, *condition);
+    if (found == Fit::perhaps) return allow_unchecked();
+    const Json* const then = member(schema, found == Fit::yes ? "then" : "else");
+    return then == nullptr || fits(value, *then, place);
   }
 
   const Parts& parts_;
   std::optional<Violation> violation_;
+  /// Nothing was allowed because it is not checked.
+  bool is_sure_ = true;
+  /// How many checks that may well fail are under way.
+  std::size_t trials_ = 0;
   std::size_t depth_ = 0;
   std::size_t steps_ = 0;
 };
@@ -442,8 +539,14 @@ JsonSchema::~JsonSchema() = default;
 const std::vector<std::string>& JsonSchema::unchecked() const { return parts_->unchecked; }
 
 std::optional<JsonSchema::Violation> JsonSchema::check(std::string_view raw) const {
+  const Json value = parsed(raw);
+  if (value.is_discarded()) {
+    return Violation{unreadable_member(raw),
+                     "has half of a surrogate pair, or a number beyond the range of a double",
+                     dumped(parts_->root)};
+  }
   Checker checker(*parts_);
-  checker.fits(parsed(raw), parts_->root, {});
+  checker.fits(value, parts_->root, {});
   return checker.take();
 }
 

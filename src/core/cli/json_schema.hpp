@@ -11,9 +11,11 @@
 namespace sitter {
 
 /// A JSON Schema against which values are checked: the assertions of 2020-12 and of draft 7, but
-/// `format`, which only annotates, and `unevaluatedProperties` and `unevaluatedItems`. References
-/// must point into the schema itself; any other reference, and a pattern that RE2 cannot read,
-/// allows everything.
+/// `format`, which only annotates. The keywords beside `$ref` count in each draft.
+///
+/// What is not checked never makes a value wrong, also below `not` and `oneOf`:
+/// `unevaluatedProperties`, `unevaluatedItems`, `$dynamicRef`, `$recursiveRef`, a reference that
+/// does not point into the schema itself, and a pattern that RE2 cannot read.
 class JsonSchema {
  public:
   struct Violation {
@@ -33,7 +35,8 @@ class JsonSchema {
 
   /// What of the schema is not checked, as a clause for each: "the pattern ... is no RE2 pattern".
   const std::vector<std::string>& unchecked() const;
-  /// The first thing that does not fit. `raw` is a value under the same conditions.
+  /// The first thing that does not fit. `raw` is a value under the same conditions; one with half
+  /// of a surrogate pair, or with a number beyond the range of a double, does not fit.
   std::optional<Violation> check(std::string_view raw) const;
 
  private:
