@@ -19,6 +19,7 @@ class KeptOutput {
   /// All bytes, if nothing is left out.
   std::string bytes() const { return head_ + tail_; }
   /// The bytes as valid UTF-8, with a line in the place of what is left out that counts its bytes.
+  /// No character is cut.
   std::string text() const;
 
  private:
