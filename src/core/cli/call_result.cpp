@@ -48,6 +48,30 @@ bool is_json_object(std::string_view bytes) {
          nlohmann::json::accept(bytes.begin(), bytes.end());
 }
 
+bool is_text(std::string_view raw) { return raw.starts_with('"'); }
+
+/// Whether clients take this as a block of a result.
+bool is_block(std::string_view block) {
+  const auto [type, text, data, media_type, uri, name, resource] =
+      members<7>(block, {"type", "text", "data", "mimeType", "uri", "name", "resource"});
+  const std::string kind = string_value(type);
+  if (kind == "text") return is_text(text);
+  if (kind == "image" || kind == "audio") return is_text(data) && is_text(media_type);
+  if (kind == "resource_link") return is_text(uri) && is_text(name);
+  return kind == "resource" && is_text(member(resource, "uri")) &&
+         (is_text(member(resource, "text")) || is_text(member(resource, "blob")));
+}
+
+/// Whether clients take this as the result of a call.
+bool is_call_result(std::string_view object) {
+  const auto [content, structured, is_error, meta] =
+      members<4>(object, {"content", "structuredContent", "isError", "_meta"});
+  const auto blocks = json_elements(content);
+  return is_array(content) && std::all_of(blocks.begin(), blocks.end(), is_block) &&
+         (structured.empty() || is_object(structured)) && (meta.empty() || is_object(meta)) &&
+         (is_error.empty() || is_error == "true" || is_error == "false");
+}
+
 /// Line ends can stand only between the tokens of valid JSON.
 std::string on_one_line(std::string_view json) {
   std::string line(json);
@@ -56,12 +80,14 @@ std::string on_one_line(std::string_view json) {
   return line;
 }
 
-/// What is wrong with the structured content of a tool that promises some.
-std::optional<std::string> misfit(const CliTool& tool, std::string_view structured) {
+/// What is wrong with the structured content of a tool that promises some. `instead` says what the
+/// command has written if there is none.
+std::optional<std::string> misfit(const CliTool& tool, std::string_view structured,
+                                  std::string_view instead) {
   if (!tool.output) return {};
   const std::string subject = fmt::format("[mcp-sitter] the command of `{}` has ", name_of(tool));
   if (structured.empty()) {
-    return subject + "written no JSON object to its stdout, and its outputSchema promises one";
+    return fmt::format("{}written {}, and its outputSchema promises an object", subject, instead);
   }
   const auto violation = tool.output->check(structured);
   if (!violation) return {};
@@ -97,13 +123,19 @@ std::string call_result(const CliTool& tool, const RunOutcome& outcome) {
   const std::string bytes = outcome.output.is_whole() ? outcome.output.bytes() : std::string();
   const std::string_view trimmed = json_trimmed(bytes);
   const bool is_structured = is_json_object(trimmed);
-  const bool is_result = is_structured && is_array(member(trimmed, "content"));
+  const bool is_result = is_structured && is_call_result(trimmed);
   const std::string_view structured = is_result       ? member(trimmed, "structuredContent")
                                       : is_structured ? trimmed
                                                       : std::string_view();
   const bool is_error_result = is_result && member(trimmed, "isError") == "true";
   if (!is_error_result) {
-    if (const auto wrong = misfit(tool, structured))
+    const std::string instead =
+        is_result ? "a result without structuredContent"
+        : outcome.output.is_whole()
+            ? "no JSON object to its stdout"
+            : fmt::format("{} bytes to its stdout, more than the {} that are read",
+                          outcome.output.size(), limits::kRunOutputMax);
+    if (const auto wrong = misfit(tool, structured, instead))
       return error_result(outcome.output.text(), *wrong);
   }
   if (is_result) return on_one_line(trimmed);

@@ -21,13 +21,15 @@ struct RunOutcome {
 
 /// The result of the call as raw JSON:
 ///
-///     the run         stdout                      the result
-///     has worked      {"content":[...]}           as it is
-///     has worked      another JSON object         structuredContent, and the text
-///     has worked      bytes of an image or sound  an image or sound, if the tool has a
-///     content_type has worked      anything else               the text has failed      anything
-///     an error: stdout, the end of stderr, the status
+///     the run has  stdout                         the result
+///     worked       {"content":[...]}              as it is
+///     worked       another JSON object            structuredContent, and the text
+///     worked       bytes, and the tool has a      an image or sound
+///                  content_type of such bytes
+///     worked       anything else                  the text
+///     failed       anything                       an error: stdout, the end of stderr, the status
 ///
+/// An object with content that clients would not take as a result is another JSON object.
 /// An object that does not fit the tool's outputSchema is an error, since clients refuse it.
 std::string call_result(const CliTool& tool, const RunOutcome& outcome);
 
