@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::size_t kShownMax = 100;
 
+constexpr const char* kOpenQuote =
+    "has a quote that does not end: add the other one, or put \\ before it";
+
 bool is_file(const std::filesystem::path& path) {
   std::error_code ignored;  // what cannot be looked at is no file
   return std::filesystem::is_regular_file(path, ignored);
@@ -55,14 +58,14 @@ std::variant<CliChild::Options, std::string> cli_options(const RawCli& raw, cons
                                                               : split_words(raw.tool);
   if (!words || words->empty()) {
     return fmt::format("--cli: '{}' {}", brief(raw.tool, kShownMax),
-                       words ? "names no tool" : "has a quote that does not end");
+                       words ? "names no tool: name one, as in --cli ./notes" : kOpenQuote);
   }
   auto schema = split_words(raw.schema_arguments);
   if (!schema || (schema->empty() && raw.schema_file.empty())) {
     return fmt::format("--schema-args: '{}' {}", brief(raw.schema_arguments, kShownMax),
                        schema ? "has no words; a file with the description is named with "
                                 "--schema-file"
-                              : "has a quote that does not end");
+                              : kOpenQuote);
   }
   command.command = words->front();
   command.arguments.assign(words->begin() + 1, words->end());

@@ -198,14 +198,19 @@ std::string wrong_combination(const Given& given, const std::vector<std::string>
     return {};
   }
   if (given.has("--cli")) {
-    return has_command ? "--cli names the tool itself, and no command may follow; an argument that "
-                         "each call needs is put behind the tool, as in --cli 'python3 notes.py'"
-                       : "";
-  }
-  for (const char* const name :
-       {"--schema-args", "--schema-file", "--max-calls", "--call-timeout"}) {
-    if (given.has(name)) {
-      return fmt::format("{} is for a command-line tool: name it, as in --cli ./notes", name);
+    if (has_command) {
+      return "--cli names the tool itself, and no command may follow; an argument that each call "
+             "needs is put behind the tool, as in --cli 'python3 notes.py'";
+    }
+    if (given.has("--schema-args") && given.has("--schema-file")) {
+      return "--schema-args and --schema-file name two descriptions: leave out one of them";
+    }
+  } else {
+    for (const char* const name :
+         {"--schema-args", "--schema-file", "--max-calls", "--call-timeout"}) {
+      if (given.has(name)) {
+        return fmt::format("{} is for a command-line tool: name it, as in --cli ./notes", name);
+      }
     }
   }
   for (const char* const name : {"--header", "--header-env", "--wait-for-server", "--cacert",
@@ -217,7 +222,7 @@ std::string wrong_combination(const Given& given, const std::vector<std::string>
           name);
     }
   }
-  if (has_command) return {};
+  if (has_command || given.has("--cli")) return {};
   return "no command is given: name the server to run, as in mcp-sitter -- ./my-server";
 }
 

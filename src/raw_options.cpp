@@ -35,7 +35,8 @@ class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App*, std::string) const override {
     return "Usage: mcp-sitter [options] [--] <command> [args...]\n"
-           "       mcp-sitter --http URL [options] [-- <command> [args...]]\n";
+           "       mcp-sitter --http URL [options] [-- <command> [args...]]\n"
+           "       mcp-sitter --cli TOOL [options]\n";
   }
 };
 
@@ -204,7 +205,10 @@ void declare_options(CLI::App& app, RawOptions& raw) {
         "WORDS");
   value(app.add_option("--schema-file", raw.cli.schema_file,
                        "read the description of the tool from this file"),
-        "FILE");
+        "FILE")
+      ->check([](const std::string& text) {
+        return text.empty() ? std::string("'' names no file") : std::string();
+      });
   value(app.add_option("--max-calls", raw.cli.calls_max,
                        fmt::format("how many commands of the tool may run at once (default {})",
                                    raw.cli.calls_max)),

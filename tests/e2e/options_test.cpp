@@ -59,6 +59,9 @@ TEST(Options, HelpGoesToStdout) {
                                "--no-ctl",        "mcp-sitter ctl",
                                "--version",       "--allow-wide-kill",
                                "--no-lint",       "--help",
+                               "--cli",           "--schema-args",
+                               "--schema-file",   "--max-calls",
+                               "--call-timeout",  "mcp-sitter --cli TOOL",
                                "2024-11-05",      "2025-11-25",
                                "2026-07-28"}) {
       EXPECT_THAT(text, HasSubstr(option));
