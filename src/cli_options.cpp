@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "core/base/text.hpp"
@@ -49,6 +50,16 @@ std::optional<std::vector<std::string>> split_words(const std::string& text) {
   }
   if (quote != '\0') return {};
   return words;
+}
+
+std::string pattern_of_file(const std::string& path) {
+  std::string pattern;
+  for (const char c : path) {
+    const bool is_special = std::string_view("*?[\\").find(c) != std::string_view::npos;
+    if (is_special || (c == '!' && pattern.empty())) pattern += '\\';
+    pattern += c;
+  }
+  return pattern;
 }
 
 std::variant<CliChild::Options, std::string> cli_options(const RawCli& raw, const std::string& cwd,

@@ -22,6 +22,9 @@ struct RawCli {
 /// backslash keeps the next character as it is, also within ". Nothing if a quote does not end.
 std::optional<std::vector<std::string>> split_words(const std::string& text);
 
+/// The pattern of --watch that only this file matches.
+std::string pattern_of_file(const std::string& path);
+
 /// The options of a tool, or what is wrong with them, as a sentence without the program's name.
 /// Sets the command that runs the tool.
 std::variant<CliChild::Options, std::string> cli_options(const RawCli& raw, const std::string& cwd,

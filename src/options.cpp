@@ -297,7 +297,8 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
     options.bridge.command = options.command.command;
     if (raw.watch.empty()) {
       options.bridge.watches_binary = true;
-      if (!raw.cli.schema_file.empty()) options.bridge.watch_patterns = {raw.cli.schema_file};
+      if (!raw.cli.schema_file.empty())
+        options.bridge.watch_patterns = {pattern_of_file(raw.cli.schema_file)};
     }
     // Runs that are on go on when the description is read again.
     if (raw.on_busy != "interrupt") {

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/build/watch_filter.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace sitter {
@@ -50,6 +51,18 @@ TEST(SplitWordsTest, NothingElseIsSpecial) {
 TEST(SplitWordsTest, AQuoteThatDoesNotEndGivesNothing) {
   for (const char* const text : {"'", "\"", "a 'b", "a b\" c", R"("a\")", R"('a\'')"}) {
     EXPECT_EQ(split_words(text), std::nullopt) << text;
+  }
+}
+
+TEST(PatternOfFileTest, OnlyTheFileMatches) {
+  for (const std::string name : {"tools.json", "*", "a?.json", "[ab].json", "!a", "#a", "a!",
+                                 R"(a\b)", "a b ", "sub/**/a"}) {
+    const std::string file = "/base/" + name;
+    const WatchFilter filter({pattern_of_file(name)}, "/base");
+    EXPECT_TRUE(filter.takes_file(file)) << name;
+    EXPECT_THAT(filter.roots(), ElementsAre(file));
+    EXPECT_FALSE(filter.takes_file("/base/a1.json")) << name;
+    EXPECT_TRUE(WatchFilter({pattern_of_file(file)}, "/other").takes_file(file)) << name;
   }
 }
 
