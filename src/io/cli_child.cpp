@@ -26,6 +26,7 @@ void CliChild::carry_out_all() {
 
 void CliChild::carry_out(const order::StartRun& order) {
   const Fact fact = children_.start_run(order);
+  if (log_.is_trace()) log_.trace(to_text(fact));
   if (const auto* const started = std::get_if<fact::ChildStarted>(&fact)) {
     server_.handle(*started, now_);
   } else {
