@@ -96,6 +96,14 @@ TEST_F(CliServerTest, AFileThatIsBeingWrittenIsTriedAgain) {
   EXPECT_THAT(done(), Contains("child 1 failed: no such file"));
 }
 
+TEST_F(CliServerTest, AToolThatDoesNotExistMayBeBuilt) {
+  plays_starts = false;
+  start(1);
+  done();
+  fails_to_start(1, "no such file", false, true);
+  EXPECT_THAT(done(), ElementsAre("child 1 is missing: no such file"));
+}
+
 TEST_F(CliServerTest, TheOpeningAndTheListsOfBothEras) {
   open(1);
   send(

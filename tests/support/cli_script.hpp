@@ -70,9 +70,10 @@ class CliServerTest : public ::testing::Test {
   void writes_error(int run, std::string_view line) {
     fact(fact::ChildErrorLine{number(run), line, 0});
   }
-  void fails_to_start(int run, const std::string& why, bool is_busy = false) {
+  void fails_to_start(int run, const std::string& why, bool is_busy = false,
+                      bool is_missing = false) {
     running_.erase(run);
-    fact(fact::ChildStartFailed{number(run), why, is_busy});
+    fact(fact::ChildStartFailed{number(run), why, is_busy, is_missing});
   }
   /// The process ends, and nothing of it is left.
   void exits(int run, int code, const std::string& with_signal = {}) {
@@ -176,7 +177,8 @@ class CliServerTest : public ::testing::Test {
       return "child " + std::to_string(one->gen) + " started";
     }
     if (const auto* const one = std::get_if<fact::ChildStartFailed>(&fact)) {
-      return "child " + std::to_string(one->gen) + " failed: " + one->reason;
+      return "child " + std::to_string(one->gen) +
+             (one->is_missing ? " is missing: " : " failed: ") + one->reason;
     }
     if (const auto* const one = std::get_if<fact::ChildExited>(&fact)) {
       return "child " + std::to_string(one->gen) + " exited";
