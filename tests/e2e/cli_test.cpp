@@ -5,10 +5,8 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
-#include <vector>
 
-#include "support/scripted_client.hpp"
-#include "support/temporary_directory.hpp"
+#include "support/cli_tool.hpp"
 
 namespace sitter::testing {
 namespace {
@@ -18,34 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-/// A description with these tools, as a shell command that writes it.
-std::string describing(const std::string& tools) {
-  return "if test \"$1\" = schema; then cat <<'JSON'\n{\"tools\":[" + tools +
-         "]}\nJSON\nexit; fi\n";
-}
-
-constexpr const char* kText = R"json("parameters":{"properties":{"text":{"type":"string"}}})json";
-
-std::string tool(const std::string& name, const std::string& members) {
-  return R"json({"name":")json" + name + "\"," + kText + "," + members + "}";
-}
-
-class Cli : public ::testing::Test {
- protected:
-  /// Writes the tool: what it describes, and what it does.
-  void write(const std::string& tools, const std::string& commands) {
-    directory_.write_script("tool", describing(tools) + commands);
-  }
-
-  ScriptedClient::Setup setup(std::vector<std::string> options = {}) {
-    options.insert(options.begin(), {"--cli", path()});
-    return {.options = std::move(options), .command = {}, .cwd = directory_.path()};
-  }
-
-  std::string path() const { return directory_ / "tool"; }
-
-  TemporaryDirectory directory_;
-};
+using Cli = CliToolTest;
 
 TEST_F(Cli, ACallRunsTheTool) {
   write(tool("add", R"json("cli_command":["add","{text}"])json"), "printf '[%s]' \"$@\"");
