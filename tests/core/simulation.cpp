@@ -19,8 +19,8 @@ namespace {
 
 using sitter::sim::Broken;
 using sitter::sim::Digest;
-using sitter::sim::HttpTally;
 using sitter::sim::HttpWorld;
+using sitter::sim::Tally;
 using sitter::sim::World;
 
 constexpr std::uint64_t kFirstSeed = 1;
@@ -41,7 +41,7 @@ std::uint64_t current_seed = 0;
 /// Servers that were opened again because they had restarted themselves.
 int own_restarts = 0, seeds_with_own_restarts = 0;
 /// What has happened on the way to daemons.
-HttpTally tally;
+Tally tally;
 bool is_http = false;
 
 void print_command(std::FILE* out) {
@@ -116,7 +116,7 @@ int play_many(const Options& options) {
   std::printf("%llu seeds from %llu on kept every promise, in %.1f s\n",
               static_cast<unsigned long long>(count),
               static_cast<unsigned long long>(options.first), took);
-  for (const auto& [what, times] : tally.counts) std::printf("%8d %s\n", times, what.c_str());
+  for (const auto& [what, times] : tally) std::printf("%8d %s\n", times, what.c_str());
   if (!is_http) {
     std::printf("in %d of them %d servers restarted themselves and were opened again\n",
                 seeds_with_own_restarts, own_restarts);

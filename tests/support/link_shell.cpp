@@ -1,5 +1,5 @@
-#include "support/link_orders.hpp"
 #include "support/link_script.hpp"
+#include "support/played_orders.hpp"
 #include "support/reading.hpp"
 #include "support/sent_headers.hpp"
 
@@ -104,7 +104,7 @@ void LinkTest::play_signal(const order::SignalUnit& order) {
 
 void LinkTest::carry_out(const Order& order) {
   EXPECT_FALSE(is_over_) << "something was done after the end";
-  if (pass_to_link(link(), order, now)) {
+  if (pass_to_played(link(), order, now)) {
     carry_out_link();
     return;
   }

@@ -13,6 +13,7 @@
 #include "support/simulation_http_scene.hpp"
 #include "support/simulation_http_server.hpp"
 #include "support/simulation_random.hpp"
+#include "support/simulation_tally.hpp"
 
 namespace sitter::sim {
 
@@ -22,7 +23,7 @@ class HttpNetwork {
  public:
   using Tell = std::function<void(const HttpFact&)>;
 
-  HttpNetwork(Random& random, const HttpScene& scene, HttpSaid& said, HttpTally& tally, Tell tell)
+  HttpNetwork(Random& random, const HttpScene& scene, HttpSaid& said, Tally& tally, Tell tell)
       : random_(random),
         scene_(scene),
         said_(said),
@@ -126,13 +127,13 @@ class HttpNetwork {
   void fails(ExchangeId id, fact::HttpFailed::Kind kind, std::string reason);
   void on_cut(const Exchange& exchange);
   ListenerId listener() const;
-  void count(const std::string& what) { ++tally_.counts[what]; }
+  void count(const std::string& what) { ++tally_[what]; }
   bool has_fault() { return !is_behaving_ && random_.below(1000) < scene_.faults; }
 
   Random& random_;
   const HttpScene& scene_;
   HttpSaid& said_;
-  HttpTally& tally_;
+  Tally& tally_;
   Tell tell_;
   HttpServer server_;
   bool is_listening_ = false;

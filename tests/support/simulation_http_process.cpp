@@ -79,10 +79,10 @@ void HttpWorld::process_dies(std::int64_t pid, ExitStatus status) {
     const Generation gen = process_->gen;
     network_.on_exit_seen();
     link_.handle(fact::ChildExited{gen, status}, now_);
-    feed_from_link();
+    feed_from_played();
     if (!process_ || process_->pid != pid) return;
     feed(fact::ChildErrorEnded{process_->gen});
-    feed_from_link();
+    feed_from_played();
   });
 }
 

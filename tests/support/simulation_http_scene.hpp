@@ -96,9 +96,4 @@ struct HttpSaid {
   Milliseconds patience{};
 };
 
-/// What has happened in all seeds, to show what they reach.
-struct HttpTally {
-  std::map<std::string, int> counts;
-};
-
 }  // namespace sitter::sim

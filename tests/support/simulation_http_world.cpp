@@ -32,7 +32,10 @@ std::string_view daemon_word(HttpScene::Daemon daemon) {
 
 }  // namespace
 
-HttpScene HttpWorld::random_scene(Random& random) {
+HttpWorld::Chosen::Chosen(std::uint64_t seed)
+    : random(seed * kSeeds), scene(random_scene(random)), config(random_config(random, scene)) {}
+
+HttpScene HttpWorld::Chosen::random_scene(Random& random) {
   using Daemon = HttpScene::Daemon;
   HttpScene scene;
   scene.daemon =
@@ -52,17 +55,17 @@ HttpScene HttpWorld::random_scene(Random& random) {
   return scene;
 }
 
-BridgeConfig HttpWorld::random_config() {
+BridgeConfig HttpWorld::Chosen::random_config(Random& random, const HttpScene& scene) {
   BridgeConfig config;
   config.url = "http://127.0.0.1:3000/mcp";
   config.command = config.url;
-  config.wait_for_server = random_.pick(std::array{Milliseconds(30000), Milliseconds(2000)});
-  config.answer_within = random_.pick(std::array{Milliseconds(8000), Milliseconds(500)});
+  config.wait_for_server = random.pick(std::array{Milliseconds(30000), Milliseconds(2000)});
+  config.answer_within = random.pick(std::array{Milliseconds(8000), Milliseconds(500)});
   config.lints = false;
-  if (scene_.has_builds) config.build_command = "make";
-  config.on_busy_wait = random_.pick(std::array{Milliseconds(10000), Milliseconds(0)});
+  if (scene.has_builds) config.build_command = "make";
+  config.on_busy_wait = random.pick(std::array{Milliseconds(10000), Milliseconds(0)});
   config.sitter_version = "0.4.0";
-  config.seed = random_.next();
+  config.seed = random.next();
   return config;
 }
 
@@ -78,16 +81,14 @@ HttpLink::Options HttpWorld::options() const {
   return options;
 }
 
-HttpWorld::HttpWorld(std::uint64_t seed, std::FILE* story, Digest* digest, HttpTally& tally)
-    : random_(seed * kSeeds),
-      story_(story),
-      digest_(digest),
+HttpWorld::HttpWorld(std::uint64_t seed, std::FILE* story, Digest* digest, Tally& tally)
+    : HttpWorld(Chosen(seed), story, digest, tally) {}
+
+HttpWorld::HttpWorld(Chosen chosen, std::FILE* story, Digest* digest, Tally& tally)
+    : PlayedWorld(chosen.random, chosen.config, story, digest),
       tally_(tally),
-      scene_(random_scene(random_)),
-      config_(random_config()),
-      now_{Instant(std::chrono::hours(100)), WallTime(std::chrono::hours(480'000))},
-      begun_(now_.steady),
-      bridge_(config_, now_),
+      scene_(chosen.scene),
+      config_(std::move(chosen.config)),
       link_(options()),
       network_(random_, scene_, said_, tally, [this](const HttpFact& fact) { on_http(fact); }),
       client_(random_, scene_, said_) {
@@ -139,7 +140,7 @@ void HttpWorld::daemon_speaks() {
   do {
     network_.act(now_.steady);
   } while (is_reading_ && random_.chance(60));
-  if (std::exchange(is_reading_, false)) feed_from_link();
+  if (std::exchange(is_reading_, false)) feed_from_played();
 }
 
 void HttpWorld::client_acts() {
@@ -150,10 +151,7 @@ void HttpWorld::client_acts() {
 }
 
 void HttpWorld::client_says(const std::string& text) {
-  tell("client", text);
-  const OwnedLine line(text);
-  feed(fact::ClientLine{line.line()});
-  feed_from_link();
+  PlayedWorld::client_says(text);
   if (client_.cancelled() != 0) network_.check_cancelled(client_.cancelled());
 }
 
@@ -181,7 +179,7 @@ void HttpWorld::something_happens() {
 /// The process of the daemon dies, and a moment later another one serves. If the daemon is started
 /// here, it is the bridge that starts it.
 void HttpWorld::daemon_restarts() {
-  ++tally_.counts["restarts"];
+  ++tally_["restarts"];
   if (process_ && process_->lives) {
     process_dies(process_->pid, {random_.chance(50) ? 0 : 139, ""});
     return;
@@ -200,9 +198,7 @@ void HttpWorld::daemon_restarts() {
 void HttpWorld::rest() {
   for (int acts = 200; acts > 0 && network_.act(now_.steady); --acts) continue;
   if (const auto line = client_.says_at_rest()) client_says(*line);
-  const auto next = next_timeout();
-  const Instant soon = now_.steady + Milliseconds(500);
-  pass_until(next ? std::clamp(*next, now_.steady, soon) : soon);
+  rest_a_moment();
 }
 
 /// From now on nothing goes wrong, so everything that waits is answered before long.
@@ -254,7 +250,7 @@ void HttpWorld::end() {
   const std::string session = is_behaving_ ? network_.live_session() : "";
   tell("client", "closes stdin");
   feed(fact::ClientClosedInput{});
-  feed_from_link();
+  feed_from_played();
   const Instant limit = now_.steady + std::chrono::seconds(20);
   while (!is_over_) {
     if (now_.steady > limit) throw Broken("the bridge does not end");
@@ -264,18 +260,6 @@ void HttpWorld::end() {
   if (!session.empty() && !scene_.keeps_session && !network_.has_ended(session)) {
     throw Broken("the session is left open");
   }
-}
-
-void HttpWorld::later(int milliseconds_max, std::function<void()> event) {
-  const std::chrono::microseconds after(random_.below(1000 * milliseconds_max + 1));
-  events_.emplace(now_.steady + after, std::move(event));
-}
-
-void HttpWorld::tell(std::string_view who, std::string_view what) const {
-  if (!tells()) return;
-  const double seconds = std::chrono::duration<double>(now_.steady - begun_).count();
-  std::fprintf(story_, "%10.6f %-12s %s\n", seconds, std::string(who).c_str(),
-               std::string(what).c_str());
 }
 
 }  // namespace sitter::sim

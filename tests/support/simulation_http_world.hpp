@@ -3,30 +3,24 @@
 #include <cstdint>
 #include <cstdio>
 #include <deque>
-#include <functional>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
-#include <string_view>
 
 #include "core/http/http_link.hpp"
-#include "sitter/bridge.hpp"
-#include "sitter/fact_queue.hpp"
-#include "support/simulation_digest.hpp"
 #include "support/simulation_http_client.hpp"
 #include "support/simulation_http_network.hpp"
 #include "support/simulation_http_scene.hpp"
-#include "support/simulation_random.hpp"
+#include "support/simulation_played_world.hpp"
+#include "support/simulation_tally.hpp"
 
 namespace sitter::sim {
 
 /// A bridge whose child is a daemon that is reached over HTTP, as a `Bridge` and an `HttpLink` that
 /// are connected as the shell connects them. The client, the daemon, the way to it and the clock
 /// are chosen at random from a seed.
-class HttpWorld {
+class HttpWorld final : private PlayedWorld {
  public:
-  HttpWorld(std::uint64_t seed, std::FILE* story, Digest* digest, HttpTally& tally);
+  HttpWorld(std::uint64_t seed, std::FILE* story, Digest* digest, Tally& tally);
 
   /// Plays the seed from the first line to the exit. Throws `Broken`.
   void play();
@@ -37,15 +31,18 @@ class HttpWorld {
     std::int64_t pid = 0;
     bool lives = true;
   };
-  /// What the link has told of a child.
-  struct Life {
-    bool is_started = false, has_exited = false, is_over = false;
-    /// The raw ids of the requests that are neither answered nor given back.
-    std::set<std::string> open;
+  /// What the seed has chosen.
+  struct Chosen {
+    explicit Chosen(std::uint64_t seed);
+    static HttpScene random_scene(Random& random);
+    static BridgeConfig random_config(Random& random, const HttpScene& scene);
+
+    Random random;
+    HttpScene scene;
+    BridgeConfig config;
   };
 
-  static HttpScene random_scene(Random& random);
-  BridgeConfig random_config();
+  HttpWorld(Chosen chosen, std::FILE* story, Digest* digest, Tally& tally);
   HttpLink::Options options() const;
 
   void step();
@@ -60,24 +57,15 @@ class HttpWorld {
   void check_stream();
   void end();
 
-  // simulation_http_shell.cpp: the shell between the two machines
-  void time_passes();
-  void pass_until(Instant until);
-  void turn_to(Instant instant);
-  std::optional<Instant> next_timeout() const;
-  void fire_deadlines();
+  // simulation_http_shell.cpp: the link between the shell and the network
+  std::optional<Instant> timeout_of_played() const override;
+  void handle_timeout_of_played() override;
+  bool takes(const Order& order) override;
+  void carry_out_played() override;
+  const Fact* next_fact() override;
+  void client_hears(const std::string& text) override { client_.hears(text); }
+  void on_turned() override { said_.now = now_.steady; }
   void on_http(const HttpFact& fact);
-  void feed_from_link();
-  void feed(const Fact& fact) { facts_.feed(fact); }
-  void decide(const Fact& fact);
-  void carry_out_all();
-  void carry_out_link();
-  void carry_out(const Order& order);
-  void note(const Order& order);
-  void start_build(const order::StartBuild& order);
-  void check_steps();
-  void check_fact(const Fact& fact);
-  void check_line(Life& life, const Line& line, std::string_view what, bool is_answer);
 
   // simulation_http_process.cpp: the process of a daemon that is started here
   void carry_out_for_process(const Order& order);
@@ -85,34 +73,20 @@ class HttpWorld {
   void signals(const order::SignalUnit& order);
   void process_dies(std::int64_t pid, ExitStatus status);
 
-  void later(int milliseconds_max, std::function<void()> event);
-  void tell(std::string_view who, std::string_view what) const;
-  bool tells() const { return story_ != nullptr; }
-
-  Random random_;
-  std::FILE* story_;
-  Digest* digest_;
-  HttpTally& tally_;
+  Tally& tally_;
   const HttpScene scene_;
   const BridgeConfig config_;
-  Now now_;
-  const Instant begun_;
   HttpSaid said_;
-  Bridge bridge_;
   HttpLink link_;
   HttpNetwork network_;
   HttpClient client_;
 
-  std::multimap<Instant, std::function<void()>> events_;
-  FactQueue facts_{[this](const Fact& fact) { decide(fact); }};
   std::deque<Fact> of_process_;
+  Fact told_;
   std::optional<Process> process_;
   std::int64_t last_pid_ = 1000;
-  std::map<Generation, Life> lives_;
-  int orders_ = 0;
   bool is_behaving_ = false;
   bool is_restarting_ = false;
-  bool is_over_ = false;
   /// More facts may come before what the link tells is passed on.
   bool is_reading_ = false;
 };

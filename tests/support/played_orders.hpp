@@ -2,19 +2,19 @@
 
 #include <variant>
 
-#include "core/http/http_link.hpp"
 #include "sitter/generation.hpp"
 #include "sitter/order.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
 
-/// Gives an order to the link if it is for the child, and returns whether it was. Orders about
-/// builds and the client are carried out by the shell.
-inline bool pass_to_link(HttpLink& link, const Order& order, Now now) {
+/// Gives an order to the machine that plays the child if it is for the child, and returns whether
+/// it was. Orders about builds and the client are carried out by the shell.
+template <class Machine>
+bool pass_to_played(Machine& machine, const Order& order, Now now) {
   const auto pass = [&](const auto* one) {
     if (one == nullptr || is_build(one->gen)) return false;
-    link.handle(*one, now);
+    machine.handle(*one, now);
     return true;
   };
   return pass(std::get_if<order::SendToChild>(&order)) ||
