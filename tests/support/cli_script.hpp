@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -23,7 +24,8 @@ namespace sitter {
 /// Tells a story to a `CliServer`: orders for the child and facts of runs go in, and what comes out
 /// is kept in short words until `done()` takes it. Runs are named by their order: 1, 2 and so on.
 ///
-/// At its end the story fails if a run was not released, or if a call has no answer, or two.
+/// The story fails if more calls run at once than may, and at its end if a run was not released, or
+/// if a call has no answer, or two.
 class CliServerTest : public ::testing::Test {
  protected:
   static constexpr const char* kNotes = R"json({"tools":[
@@ -151,6 +153,10 @@ class CliServerTest : public ::testing::Test {
     if (!order.cwd.empty()) text += " in " + order.cwd;
     words_.push_back(text);
     running_.insert(last_run_);
+    if (order.arguments == options.description_arguments) descriptions_.insert(last_run_);
+    const auto calls = std::count_if(running_.begin(), running_.end(),
+                                     [&](int run) { return !descriptions_.contains(run); });
+    EXPECT_LE(static_cast<std::size_t>(calls), options.calls_max) << "at " << text;
     if (plays_starts) fact(fact::ChildStarted{order.gen, 1000 + last_run_});
   }
   void carry_out(const order::ReadDescription& order) {
@@ -214,6 +220,7 @@ class CliServerTest : public ::testing::Test {
   std::set<std::string> owed_;
   std::multiset<std::string> answered_;
   std::set<int> running_;
+  std::set<int> descriptions_;
   int last_run_ = 0;
 };
 

@@ -47,7 +47,8 @@ void CliServer::begin_waiting() {
 void CliServer::begin(Run& run) {
   run.is_waiting = false;
   run.limit = now_.steady + run.timeout;
-  cli_orders_.push_back(run.start);
+  // What has ended is released before.
+  out_.push(order::StartChild{run.life.gen()});
 }
 
 void CliServer::stop(Run& run, std::string why) {
