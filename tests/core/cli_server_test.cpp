@@ -104,6 +104,23 @@ TEST_F(CliServerTest, AToolThatDoesNotExistMayBeBuilt) {
   EXPECT_THAT(done(), ElementsAre("child 1 is missing: no such file"));
 }
 
+TEST_F(CliServerTest, ABusyFileIsTriedAgainForACallThatHasWaited) {
+  options.calls_max = 1;
+  open(1);
+  call(1, 7, "list");
+  call(1, 8, "list");
+  time_passes(limits::kBusyFileWait);
+  done();
+  plays_starts = false;
+  exits(2, 0);
+  fails_to_start(3, "text file busy", true);
+  EXPECT_THAT(done(), ElementsAre("run 3: list", text_answer(7, "")));
+  plays_starts = true;
+  time_passes(limits::kBusyFileInterval);
+  EXPECT_THAT(done(), ElementsAre("run 3: list"));
+  exits(3, 0);
+}
+
 TEST_F(CliServerTest, TheOpeningAndTheListsOfBothEras) {
   open(1);
   send(

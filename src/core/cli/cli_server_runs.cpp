@@ -46,6 +46,8 @@ void CliServer::begin_waiting() {
 
 void CliServer::begin(Run& run) {
   run.is_waiting = false;
+  // A busy file is tried again for a while from now on, and not from the call on.
+  run.life = ChildLifecycle(run.life.gen(), now_);
   run.limit = now_.steady + run.timeout;
   // What has ended is released before.
   out_.push(order::StartChild{run.life.gen()});
