@@ -9,15 +9,17 @@
 #include <string>
 #include <string_view>
 
+#include "support/simulation_cli_world.hpp"
 #include "support/simulation_http_world.hpp"
 #include "support/simulation_world.hpp"
 
 /// Plays seeds. Each seed is the whole life of a bridge with a random client, random children and a
-/// random clock. With --http, the children are daemons that are reached over HTTP. The program ends
-/// at the first broken promise.
+/// random clock. With --http, the children are daemons that are reached over HTTP; with --cli, the
+/// child is a command-line tool. The program ends at the first broken promise.
 namespace {
 
 using sitter::sim::Broken;
+using sitter::sim::CliWorld;
 using sitter::sim::Digest;
 using sitter::sim::HttpWorld;
 using sitter::sim::Tally;
@@ -40,13 +42,15 @@ std::string program = "sitter_sim";
 std::uint64_t current_seed = 0;
 /// Servers that were opened again because they had restarted themselves.
 int own_restarts = 0, seeds_with_own_restarts = 0;
-/// What has happened on the way to daemons.
+/// What has happened in a world with a played child.
 Tally tally;
-bool is_http = false;
+enum class Played { none, http, cli };
+Played played = Played::none;
 
 void print_command(std::FILE* out) {
-  std::fprintf(out, "play it again: %s%s --seed %llu\n", program.c_str(), is_http ? " --http" : "",
-               static_cast<unsigned long long>(current_seed));
+  static constexpr const char* kFlags[] = {"", " --http", " --cli"};
+  std::fprintf(out, "play it again: %s%s --seed %llu\n", program.c_str(),
+               kFlags[static_cast<int>(played)], static_cast<unsigned long long>(current_seed));
 }
 
 /// Handles a failed assertion of the core, or a crash. Prints at least the seed.
@@ -63,8 +67,12 @@ void on_crash(int signal) {
 std::optional<std::string> play(std::uint64_t seed, std::FILE* story, Digest* digest) {
   current_seed = seed;
   try {
-    if (is_http) {
+    if (played == Played::http) {
       HttpWorld(seed, story, digest, tally).play();
+      return std::nullopt;
+    }
+    if (played == Played::cli) {
+      CliWorld(seed, story, digest, tally).play();
       return std::nullopt;
     }
     World world(seed, story, digest);
@@ -117,7 +125,7 @@ int play_many(const Options& options) {
               static_cast<unsigned long long>(count),
               static_cast<unsigned long long>(options.first), took);
   for (const auto& [what, times] : tally) std::printf("%8d %s\n", times, what.c_str());
-  if (!is_http) {
+  if (played == Played::none) {
     std::printf("in %d of them %d servers restarted themselves and were opened again\n",
                 seeds_with_own_restarts, own_restarts);
   }
@@ -129,8 +137,12 @@ std::optional<Options> parsed(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string_view name = argv[i];
-    if (name == "--digest" || name == "--http") {
-      (name == "--http" ? is_http : options.prints_digest) = true;
+    if (name == "--digest") {
+      options.prints_digest = true;
+      continue;
+    }
+    if (name == "--http" || name == "--cli") {
+      played = name == "--http" ? Played::http : Played::cli;
       continue;
     }
     if (++i == argc) return std::nullopt;
@@ -161,12 +173,13 @@ int main(int argc, char** argv) {
   if (!options) {
     std::fprintf(
         stderr,
-        "usage: %s [--http] [--digest] [--seed N | [--first N] [--seeds N | --seconds S]]\n"
+        "usage: %s [--http | --cli] [--digest] [--seed N | [--first N] [--seeds N | --seconds S]]\n"
         "  --seed N     play seed N and print its whole story\n"
         "  --seeds N    play N seeds (default 20000)\n"
         "  --first N    begin with seed N (default 1)\n"
         "  --seconds S  play for S seconds instead of N seeds\n"
         "  --http       reach the children over HTTP\n"
+        "  --cli        run a command-line tool\n"
         "  --digest     print a hash over all facts and orders that were played\n",
         argv[0]);
     return 2;

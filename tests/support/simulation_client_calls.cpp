@@ -18,7 +18,10 @@ int Client::call() {
   const std::string_view name = names[static_cast<std::size_t>(
       random_.below(scene_.has_outer_tools && random_.chance(10) ? 5 : 3))];
   const bool wants_task = random_.chance(4);
-  const std::string arguments = fmt::format(R"json({{"x":{}}})json", random_.below(100));
+  std::string arguments = fmt::format(R"json({{"x":{}}})json", random_.below(100));
+  if (scene_.has_numbered_calls) {
+    arguments.insert(1, fmt::format(R"json("n":{},)json", said_.client.size()));
+  }
   const std::string called = fmt::format(R"json("name":"{}","arguments":{})json", name, arguments);
   const bool is_passed_on =
       scene_.offers_call_tool() && !name.starts_with("sitter_") && random_.chance(30);

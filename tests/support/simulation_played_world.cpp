@@ -117,6 +117,7 @@ void PlayedWorld::feed_from_played() {
     feed(*fact);
     carry_out_played();
   }
+  on_settled();
 }
 
 void PlayedWorld::decide(const Fact& fact) {
@@ -195,7 +196,6 @@ void PlayedWorld::carry_out(const Order& order) {
 void PlayedWorld::start_build(const order::StartBuild& order) {
   const Generation gen = order.gen;
   tell("  bridge", fmt::format("starts build {}", -gen));
-  on_build_ordered();
   feed(fact::ChildStarted{gen, 500});
   later(3000, [this, gen] {
     tell("build", "ends");

@@ -46,7 +46,8 @@ class PlayedWorld {
   virtual const Fact* next_fact() = 0;
   virtual void client_hears(const std::string& text) = 0;
   virtual void control_hears(ControlId, const std::string&) {}
-  virtual void on_build_ordered() {}
+  /// Everything that one event has led to is done.
+  virtual void on_settled() {}
   /// The clock was turned.
   virtual void on_turned() {}
 

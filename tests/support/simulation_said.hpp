@@ -72,6 +72,8 @@ struct Scene {
   bool has_late_progress = false;
   /// The requests of the client may together be too large for the bridge to keep.
   bool has_large_requests = false;
+  /// The arguments of a call name its mark as `n`.
+  bool has_numbered_calls = false;
   /// Servers may be started anew behind their process, as by `node --watch`.
   bool has_own_restarts = false;
 
