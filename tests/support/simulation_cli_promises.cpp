@@ -262,6 +262,7 @@ void CliPromises::on_fact(const Fact& fact) {
         throw Broken("a child is over, and one of its runs is not");
       }
     }
+    children_.at(exited->gen).is_over = true;
   } else if (std::holds_alternative<fact::ReloadAsked>(fact)) {
     ++tally_["reloads for an unknown tool"];
   }
@@ -270,7 +271,7 @@ void CliPromises::on_fact(const Fact& fact) {
 const CliPromises::Child* CliPromises::newest() const {
   const Child* newest = nullptr;
   for (const auto& [gen, child] : children_) {
-    if (child.is_up) newest = &child;
+    if (child.is_up && !child.is_over) newest = &child;
   }
   return newest;
 }
@@ -384,6 +385,32 @@ bool CliPromises::waits(const Request& request) const {
          !request.told && child.is_up && !child.is_closed;
 }
 
+/// The child whose description says what is run for the call. A call that was parked follows a
+/// description that was read later.
+const CliPromises::Child& CliPromises::described_for(const Request& request, int version) const {
+  const auto fits = [&](const auto& entry) {
+    const bool is_its =
+        request.is_parked ? entry.first > request.child : entry.first == request.child;
+    return is_its && entry.second.described.version == version;
+  };
+  const auto found = std::find_if(children_.begin(), children_.end(), fits);
+  if (found == children_.end()) {
+    throw Broken(fmt::format("a run follows version {} of the tools, which is another", version));
+  }
+  return found->second;
+}
+
+/// The call still waits for a description that has its tool.
+bool CliPromises::is_parked(const Request& request) const {
+  if (!request.is_parked || request.told || request.cancelled_in != 0) return false;
+  if (children_.at(request.child).is_closed) return false;
+  return std::none_of(children_.begin(), children_.end(), [&](const auto& entry) {
+    const Child& later = entry.second;
+    return entry.first > request.child && later.is_up &&
+           later.described.tools.contains(request.said->tool);
+  });
+}
+
 void CliPromises::on_start_run(const order::StartRun& order) {
   const auto again = begun_.find(order.gen);
   if (again != begun_.end()) {
@@ -410,12 +437,7 @@ void CliPromises::on_start_run(const order::StartRun& order) {
       order.environment != std::vector<std::string>{"N=" + order.arguments[3]}) {
     throw Broken("a run gets the input of another one");
   }
-  // A call that was parked follows the description that has just been read.
-  const Child& child = children_.at(request.is_parked ? described_child_ : request.child);
-  if (std::to_string(child.described.version) != order.arguments[2]) {
-    throw Broken(fmt::format("a run of version {} of the tools, and that of the child is {}",
-                             order.arguments[2], child.described.version));
-  }
+  const Child& child = described_for(request, std::stoi(order.arguments[2]));
   if (running_count(false) >= tool_.calls_max) throw Broken("too many calls run at once");
   for (const int earlier : sent_) {
     if (earlier == mark) break;
@@ -455,9 +477,7 @@ void CliPromises::check() {
   for (const int mark : sent_) {
     const Request& request = requests_.at(mark);
     if (has_room && waits(request)) throw Broken(fmt::format("call {} waits for nothing", mark));
-    const bool is_forgotten = request.is_parked && request.run == kNoGeneration && !request.told &&
-                              request.cancelled_in == 0 && !children_.at(request.child).is_closed &&
-                              now_ > request.sent_at + tool_.call_timeout;
+    const bool is_forgotten = is_parked(request) && now_ > request.sent_at + tool_.call_timeout;
     if (is_forgotten) throw Broken("a call of an unknown tool is forgotten");
   }
   for (const auto& [gen, run] : runs_) {

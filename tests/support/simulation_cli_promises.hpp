@@ -87,7 +87,7 @@ class CliPromises {
     bool is_call() const { return said->method == "tools/call"; }
   };
   struct Child {
-    bool is_up = false, is_closed = false;
+    bool is_up = false, is_closed = false, is_over = false;
     CliDescribed described;
   };
   struct Begun {
@@ -111,6 +111,8 @@ class CliPromises {
   void check_unknown(const Request& request) const;
   void must_end(Generation run, Instant at);
   bool waits(const Request& request) const;
+  const Child& described_for(const Request& request, int version) const;
+  bool is_parked(const Request& request) const;
   std::size_t running_count(bool counts_failed) const;
   const Child* newest() const;
   Request* with_id(const std::string& id);

@@ -240,7 +240,7 @@ void CliWorld::end() {
                       limits::kGiveUpAfterKill + kQuickEnd;
   switch (random_.weighted({60, 25, 15})) {
     case 0:
-      if (bridge_.owed_count() == 0 && !promises_.is_held()) time = kQuickEnd;
+      if (bridge_.owed_count() == 0 && !promises_.is_held() && !scene_.has_builds) time = kQuickEnd;
       tell("client", "closes stdin");
       feed(fact::ClientClosedInput{});
       break;
