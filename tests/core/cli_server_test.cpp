@@ -314,6 +314,22 @@ TEST_F(CliServerTest, ACallHasALimitOfTime) {
               HasSubstr("the command of `list` was ended, since it had not ended after 55 s"));
 }
 
+TEST_F(CliServerTest, ARunThatHasExitedInTimeIsNotEndedForWhatItLeavesBehind) {
+  open(1);
+  processes[2] = {2000};
+  call(1, 7, "list");
+  time_passes(limits::kCallTimeoutDefault - Milliseconds(1));
+  writes(2, "a");
+  exits(2, 0);
+  done();
+  time_passes(Milliseconds(1));
+  EXPECT_THAT(done(), IsEmpty());
+  time_passes();
+  EXPECT_THAT(done(), ElementsAre("terminate run 2"));
+  time_passes();
+  EXPECT_THAT(done(), ElementsAre(text_answer(7, "a")));
+}
+
 TEST_F(CliServerTest, ACancelledCallIsOwedNothing) {
   options.calls_max = 1;
   open(1);

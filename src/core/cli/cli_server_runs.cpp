@@ -106,7 +106,11 @@ void CliServer::on(const fact::ChildErrorEnded& fact) {
 }
 
 void CliServer::on(const fact::ChildExited& fact) {
-  if (Run* const run = find_run(fact.gen)) run->life.on_exited(fact.status, now_, out_);
+  Run* const run = find_run(fact.gen);
+  if (run == nullptr) return;
+  // The run was in time. The wait for what it leaves behind has limits of its own.
+  run->limit.reset();
+  run->life.on_exited(fact.status, now_, out_);
 }
 
 void CliServer::on(const fact::UnitSignalled& fact) {
