@@ -119,7 +119,7 @@ Heard CliPromises::heard(const json& message) {
     ++tally_["progress"];
   }
   if (method == "notifications/tools/list_changed") {
-    was_told_ = true;
+    told_at_ = static_cast<int>(said_.client.size());
     return {Heard::Kind::tools_changed};
   }
   return {};
@@ -146,7 +146,7 @@ Heard CliPromises::answered(const json& message) {
     heard.version = message["result"].value("protocolVersion", "");
   }
   if (said.method == "tools/list" && message.contains("result")) {
-    was_told_ = false;
+    listed_at_ = said.mark;
     for (const json& tool : message["result"].value("tools", json::array())) {
       const std::string words = tool.value("description", "");
       if (words.starts_with("version ")) listed_ = std::stoi(words.substr(8));
@@ -191,7 +191,7 @@ void CliPromises::check_listed() const {
   const Child* const child = newest();
   // A client of the stateless revision hears of a change only on a stream.
   if (scene_.client != Scene::Client::legacy || child == nullptr || child->is_closed) return;
-  if (listed_ == 0 || listed_ == child->described.version || was_told_) return;
+  if (listed_ == 0 || listed_ == child->described.version || told_at_ > listed_at_) return;
   throw Broken(fmt::format("the client knows version {} of the tools, and not of version {}",
                            listed_, child->described.version));
 }

@@ -133,9 +133,12 @@ class CliPromises {
   /// The marks of calls whose runs have ended in this step.
   std::set<int> due_;
   Generation described_child_ = kNoGeneration;
-  /// The tools that the client has listed last; 0 for none. Whether it was told of a change since.
+  /// The version of the tools that the client has listed last; 0 for none. Its request has this
+  /// mark.
   int listed_ = 0;
-  bool was_told_ = false;
+  int listed_at_ = 0;
+  /// The mark of the first line that the client may have written after it was told of a change.
+  int told_at_ = 0;
 };
 
 }  // namespace sitter::sim
