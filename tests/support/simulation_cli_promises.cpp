@@ -221,9 +221,9 @@ void CliPromises::on_order(const order::SendToChild& order) {
   if (request.child != kNoGeneration) throw Broken("a call is sent twice: " + line);
   request.child = order.gen;
   request.sent_at = now_;
-  const int x = number_behind(line, "\"x\":");
+  request.sent_in = step_;
   const bool is_known = children_.at(order.gen).described.tools.contains(request.said->tool);
-  request.must_run = is_known && x <= kXMax;
+  request.must_run = is_known && request.is_fitting();
   request.is_parked = !is_known;
   sent_.push_back(found->first);
 }
@@ -253,6 +253,9 @@ void CliPromises::on_fact(const Fact& fact) {
     Child& child = children_.at(started->gen);
     if (child.described.version == 0) throw Broken("a child starts without a description");
     child.is_up = true;
+    on_description_read();
+  } else if (std::holds_alternative<fact::ChildStartFailed>(fact)) {
+    on_description_read();
   } else if (const auto* const line = std::get_if<fact::ChildLine>(&fact)) {
     const json message = json::parse(line->line.text(), nullptr, false);
     if (!message.contains("method")) on_told(line->gen, message);
@@ -265,6 +268,18 @@ void CliPromises::on_fact(const Fact& fact) {
     children_.at(exited->gen).is_over = true;
   } else if (std::holds_alternative<fact::ReloadAsked>(fact)) {
     ++tally_["reloads for an unknown tool"];
+  }
+}
+
+/// What was parked is run or answered now.
+void CliPromises::on_description_read() {
+  has_read_ = true;
+  const Child* const child = newest();
+  if (child == nullptr) return;
+  for (const int mark : sent_) {
+    Request& request = requests_.at(mark);
+    const bool is_known = child->described.tools.contains(request.said->tool);
+    if (request.is_parked && request.is_fitting() && is_known) request.must_run = true;
   }
 }
 
@@ -308,8 +323,8 @@ void CliPromises::check_told_result(const Request& request, const json& result) 
   const std::vector<std::string> texts = texts_of(result);
   const std::string last = texts.empty() ? "" : texts.back();
   const bool is_refused = has(last, "was not run");
-  const bool is_fitting = number_behind(request.said->arguments, "\"x\":") <= kXMax;
-  if (is_refused == is_fitting) throw Broken("the arguments are judged wrongly: " + result.dump());
+  if (is_refused == request.is_fitting())
+    throw Broken("the arguments are judged wrongly: " + result.dump());
   if (is_refused) return;
   if (request.run == kNoGeneration) throw Broken("a result without a run: " + result.dump());
   const Begun& begun = begun_.at(request.run);
@@ -441,7 +456,9 @@ void CliPromises::on_start_run(const order::StartRun& order) {
   if (running_count(false) >= tool_.calls_max) throw Broken("too many calls run at once");
   for (const int earlier : sent_) {
     if (earlier == mark) break;
-    if (!request.is_parked && waits(requests_.at(earlier))) throw Broken("a call overtakes one");
+    const Request& other = requests_.at(earlier);
+    if (!request.is_parked && !other.is_parked && waits(other))
+      throw Broken("a call overtakes one");
   }
   request.run = order.gen;
   begun_[order.gen] = {now_, child.described.tools.at(tool), request.child, false, {}, {}};
@@ -477,12 +494,14 @@ void CliPromises::check() {
   for (const int mark : sent_) {
     const Request& request = requests_.at(mark);
     if (has_room && waits(request)) throw Broken(fmt::format("call {} waits for nothing", mark));
-    const bool is_forgotten = is_parked(request) && now_ > request.sent_at + tool_.call_timeout;
-    if (is_forgotten) throw Broken("a call of an unknown tool is forgotten");
+    const bool is_over =
+        now_ > request.sent_at + tool_.call_timeout || (has_read_ && request.sent_in < step_);
+    if (is_over && is_parked(request)) throw Broken("a call of an unknown tool is forgotten");
   }
   for (const auto& [gen, run] : runs_) {
     if (!run.is_released) check_run(run, begun_.at(gen));
   }
+  has_read_ = false;
   ++step_;
 }
 

@@ -75,6 +75,7 @@ class CliPromises {
     bool is_cancelled = false, is_answered = false;
     Generation child = kNoGeneration;
     Instant sent_at{};
+    int sent_in = 0;
     /// The step in which the child was told that the call is cancelled; 0 for none.
     int cancelled_in = 0;
     /// The description of the child has the tool, and the arguments fit.
@@ -85,6 +86,7 @@ class CliPromises {
     std::optional<nlohmann::json> told;
 
     bool is_call() const { return said->method == "tools/call"; }
+    bool is_fitting() const { return number_behind(said->arguments, "\"x\":") <= kXMax; }
   };
   struct Child {
     bool is_up = false, is_closed = false, is_over = false;
@@ -104,6 +106,7 @@ class CliPromises {
   Heard answered(const nlohmann::json& message);
   void check_passed(const Request& request, const nlohmann::json& message);
   void on_closed(Generation gen);
+  void on_description_read();
   void on_cancelled(Generation child, const std::string& id);
   void on_told(Generation gen, const nlohmann::json& message);
   void check_told_result(const Request& request, const nlohmann::json& result) const;
@@ -132,6 +135,8 @@ class CliPromises {
   std::map<Generation, Begun> begun_;
   /// The marks of calls whose runs have ended in this step.
   std::set<int> due_;
+  /// In this step a description was read, or could not be read.
+  bool has_read_ = false;
   Generation described_child_ = kNoGeneration;
   /// The version of the tools that the client has listed last; 0 for none. Its request has this
   /// mark.
