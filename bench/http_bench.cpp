@@ -26,6 +26,7 @@
 #include "curl_calls.hpp"
 #include "gate.hpp"
 #include "program.hpp"
+#include "table.hpp"
 #include "tls_front.hpp"
 
 namespace sitter::bench {
@@ -131,16 +132,15 @@ class Way {
   std::optional<Program> program_;
 };
 
-/// Calls `measure(way)` for the setups in turn. Each round begins with another one.
+/// Calls `measure(way)` in turn for the setups that can be measured.
 template <class Measure>
 void in_turn(int round, const Options& options, Measure measure) {
-  for (std::size_t i = 0; i < kWays; ++i) {
-    const std::size_t way = (i + static_cast<std::size_t>(round)) % kWays;
+  bench::in_turn(round, kWays, [&](std::size_t way) {
     const bool needs_curl = way == kCurl || way == kCurlRelay;
     const bool is_there = !needs_curl || CurlCalls::is_there();
     // Libcurl would not understand an event stream, and the relay does not.
     if (is_there && (way == kSitter || !options.has_events)) measure(way);
-  }
+  });
 }
 
 void row(std::string_view what, const std::array<std::string, kWays>& cells,

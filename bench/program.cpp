@@ -66,12 +66,11 @@ Started start_program(const std::vector<std::string>& command, Streams streams) 
     of_program.push_back(ends[is_input ? 0 : 1]);
     posix_spawn_file_actions_adddup2(&actions, of_program.back(), stream);
   };
-  if (streams == Streams::errors) {
-    connect(STDERR_FILENO, started.errors);
-  } else {
+  if (streams != Streams::errors) {
     connect(STDIN_FILENO, started.input);
     connect(STDOUT_FILENO, started.output);
   }
+  if (streams != Streams::input_and_output) connect(STDERR_FILENO, started.errors);
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);

@@ -41,7 +41,7 @@ struct Started {
   int output = -1;
   int errors = -1;
 };
-enum class Streams { input_and_output, errors };
+enum class Streams { input_and_output, errors, all };
 Started start_program(const std::vector<std::string>& command, Streams streams);
 
 /// A running program with two pipes, whose session is opened as an MCP client would open it.

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "program.hpp"
+#include "table.hpp"
 
 namespace sitter::bench {
 namespace {
@@ -29,9 +30,10 @@ constexpr std::size_t kLargeResult = 10'000'000;
 constexpr std::size_t kDirect = 0;
 constexpr std::size_t kRelay = 1;
 constexpr std::size_t kSitter = 2;
+constexpr std::size_t kWays = 3;
 
-/// One value per round for each of the three setups.
-using Figure = std::array<std::vector<double>, 3>;
+/// One value per round for each of the setups.
+using Figure = std::array<std::vector<double>, kWays>;
 
 struct Options {
   std::string sitter, relay, fake_mcp;
@@ -52,59 +54,8 @@ struct Options {
   }
 };
 
-/// Calls `measure(way)` for the three setups in turn. Each round begins with another setup.
-template <class Measure>
-void in_turn(int round, Measure measure) {
-  for (std::size_t i = 0; i < 3; ++i) measure((i + static_cast<std::size_t>(round)) % 3);
-}
-
-class Table {
- public:
-  enum class Compare { ratio, difference, nothing };
-
-  Table() {
-    row("", {"direct", "relay", "mcp-sitter"}, "against the relay [quartiles]", "goal");
-    row("---", {"---:", "---:", "---:"}, "---", "---");
-  }
-
-  /// Adds the medians over the rounds, and a comparison of mcp-sitter and the relay within each
-  /// round.
-  void add(std::string_view what, const Figure& figure, int digits, Compare compare,
-           std::string_view goal) {
-    std::array<std::string, 3> cells;
-    for (std::size_t way = 0; way < 3; ++way) {
-      if (!figure[way].empty()) cells[way] = fmt::format("{:.{}f}", median(figure[way]), digits);
-    }
-    row(what, cells, compared(figure, digits, compare), goal);
-  }
-
- private:
-  static std::string compared(const Figure& figure, int digits, Compare compare) {
-    if (compare == Compare::nothing) return {};
-    std::vector<double> within;
-    for (std::size_t round = 0; round < figure[kSitter].size(); ++round) {
-      const double sitter = figure[kSitter][round];
-      const double relay = figure[kRelay][round];
-      within.push_back(compare == Compare::ratio ? sitter / relay : sitter - relay);
-    }
-    const auto print = [&](double value) {
-      return compare == Compare::ratio ? fmt::format("{:.2f}", value)
-                                       : fmt::format("{:+.{}f}", value, digits);
-    };
-    return fmt::format("{}{} [{} {}]", compare == Compare::ratio ? "x " : "", print(median(within)),
-                       print(quantile(within, 0.25)), print(quantile(within, 0.75)));
-  }
-
-  static void row(std::string_view what, const std::array<std::string, 3>& cells,
-                  std::string_view compared, std::string_view goal) {
-    fmt::print("| {:<34} | {:>8} | {:>8} | {:>10} | {:<29} | {:<28} |\n", what, cells[0], cells[1],
-               cells[2], compared, goal);
-    std::fflush(stdout);
-  }
-};
-
 /// One call after the other, each after the answer to the call before.
-void round_trip(const Options& options, Table& table) {
+void round_trip(const Options& options, const Table& table) {
   constexpr int kBlocks = 5;
   constexpr std::size_t kWarmUp = 50;
   std::vector<std::string> calls;
@@ -113,17 +64,17 @@ void round_trip(const Options& options, Table& table) {
   }
   Figure medians, p99s, cpu;
   for (int round = 0; round < options.rounds; ++round) {
-    std::array<std::optional<Program>, 3> programs;
-    std::array<std::vector<double>, 3> times;
-    std::array<Micros, 3> cpu_before{};
-    in_turn(round, [&](std::size_t way) {
+    std::array<std::optional<Program>, kWays> programs;
+    Figure times;
+    std::array<Micros, kWays> cpu_before{};
+    in_turn(round, kWays, [&](std::size_t way) {
       programs[way].emplace(options.command(way, small_result()));
       programs[way]->warm_up(200);
       cpu_before[way] = cpu_time_of(programs[way]->pid());
     });
     // Blocks are short and take turns, so that a disturbance affects all three setups.
     for (int block = 0; block < kBlocks; ++block) {
-      in_turn(round, [&](std::size_t way) {
+      in_turn(round, kWays, [&](std::size_t way) {
         for (std::size_t i = 0; i < calls.size(); ++i) {
           const auto begin = Clock::now();
           const std::size_t bytes = programs[way]->call(calls[i]);
@@ -133,7 +84,7 @@ void round_trip(const Options& options, Table& table) {
         }
       });
     }
-    for (std::size_t way = 0; way < 3; ++way) {
+    for (std::size_t way = 0; way < kWays; ++way) {
       medians[way].push_back(median(times[way]));
       p99s[way].push_back(quantile(times[way], 0.99));
       if (way == kDirect) continue;
@@ -147,13 +98,13 @@ void round_trip(const Options& options, Table& table) {
 }
 
 /// All calls as fast as the program takes them, written in pieces of 64 KiB.
-void pipelined(const Options& options, Table& table) {
+void pipelined(const Options& options, const Table& table) {
   constexpr std::size_t kPiece = 64 * 1024;
   std::string calls;
   for (std::size_t i = 0; i < kPipelined; ++i) calls += call_line(kFirstId + i);
   Figure rates, cpu;
   for (int round = 0; round < options.rounds; ++round) {
-    in_turn(round, [&](std::size_t way) {
+    in_turn(round, kWays, [&](std::size_t way) {
       Program program(options.command(way, small_result()));
       program.warm_up(200);
       const Micros cpu_before = cpu_time_of(program.pid());
@@ -177,30 +128,30 @@ void pipelined(const Options& options, Table& table) {
   table.add("  of this, CPU time, ns per call", cpu, 0, Table::Compare::ratio, "");
 }
 
-void start(const Options& options, Table& table) {
+void start(const Options& options, const Table& table) {
   constexpr int kStarts = 7;
   Figure times;
   for (int round = 0; round < options.rounds; ++round) {
-    std::array<std::vector<double>, 3> of_round;
+    Figure of_round;
     for (int i = 0; i < kStarts; ++i) {
-      in_turn(round, [&](std::size_t way) {
+      in_turn(round, kWays, [&](std::size_t way) {
         const auto begin = Clock::now();
         const Program program(options.command(way, small_result()));
         of_round[way].push_back(Millis(Clock::now() - begin).count());
       });
     }
-    for (std::size_t way = 0; way < 3; ++way) times[way].push_back(median(of_round[way]));
+    for (std::size_t way = 0; way < kWays; ++way) times[way].push_back(median(of_round[way]));
   }
   table.add("start to initialize answered, ms", times, 2, Table::Compare::difference,
             "<= relay + 1.00");
 }
 
-void large_result(const Options& options, Table& table) {
+void large_result(const Options& options, const Table& table) {
   constexpr int kCalls = 3;
   const std::string call = call_line(kFirstId);
   Figure times, peak, later;
   for (int round = 0; round < options.rounds; ++round) {
-    in_turn(round, [&](std::size_t way) {
+    in_turn(round, kWays, [&](std::size_t way) {
       Program program(options.command(way, kLargeResult));
       program.write_all(kInitialized);
       std::vector<double> of_round;
@@ -223,7 +174,7 @@ void large_result(const Options& options, Table& table) {
   table.add("  resident one second later, MB", later, 1, Table::Compare::nothing, "as when idle");
 }
 
-void memory(const Options& options, Table& table) {
+void memory(const Options& options, const Table& table) {
   // The measurement starts after a first call, since the bridge lists the child's tools after the
   // opening.
   Figure idle, after;
@@ -264,7 +215,7 @@ int run(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   stay_on(options.core);
   fmt::print("{}, core {}, {} rounds\n\n", options.sitter, options.core, options.rounds);
-  Table table;
+  const Table table({"direct", "relay", "mcp-sitter"}, "relay");
   if (options.has('a')) round_trip(options, table);
   if (options.has('b')) pipelined(options, table);
   if (options.has('c')) start(options, table);
