@@ -131,6 +131,23 @@ TEST_F(ProcessUnitTest, OfABuildHoldsOnlyWhatIsStillInItsSession) {
   kill(static_cast<pid_t>(daemon), SIGKILL);
 }
 
+TEST_F(ProcessUnitTest, OfABuildHoldsWhatIsStillInItsSessionInAnotherGroup) {
+  const pid_t leader = fork();
+  if (leader == 0) {
+    setsid();
+    const pid_t member = fork();
+    if (member == 0) pause();
+    _exit(setpgid(member, member));
+  }
+  ProcessUnit unit(leader, -1);
+  int status = -1;
+  ASSERT_EQ(waitpid(leader, &status, 0), leader);
+  ASSERT_EQ(status, 0);
+  EXPECT_THAT(unit.members({}), SizeIs(1));
+  end(unit);
+  EXPECT_FALSE(is_number_in_use(leader));
+}
+
 TEST_P(OrphanTest, ThatABuildHasLeftBehindBelongsToNoUnit) {
   Child child("sleep", {"1000"});
   ASSERT_TRUE(child.started()) << child.failure();

@@ -59,6 +59,10 @@ bool lists_processes();
 /// Every process that this process may see. Takes less than a millisecond for a hundred processes.
 std::vector<ProcessRecord> all_processes();
 
+/// False if no process, process group or session has this number. True if the system does not tell.
+/// Costs the same however many processes there are.
+bool is_number_in_use(long number);
+
 std::optional<ProcessRecord> find_process(long pid);
 
 /// The arguments of a process, beginning with its name. Empty if they cannot be read.

@@ -152,6 +152,15 @@ std::vector<ProcessRecord> all_processes() {
   return processes;
 }
 
+bool is_number_in_use(long number) {
+  const auto pid = static_cast<pid_t>(number);
+  // gVisor looks only for a process below.
+  if (kill(-pid, 0) == 0 || errno != ESRCH) return true;
+  // Any number that is in use may own a file. Linux before 4.13 takes all numbers.
+  const FileDescriptor file(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  return !file.is_open() || fcntl(file.number(), F_SETOWN, pid) == 0 || errno != ESRCH;
+}
+
 std::optional<ProcessRecord> find_process(long pid) {
   if (!lists_processes()) return std::nullopt;
   FileDescriptor proc(open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));

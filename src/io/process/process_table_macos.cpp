@@ -79,6 +79,8 @@ std::vector<ProcessRecord> all_processes() {
   return processes;
 }
 
+bool is_number_in_use(long) { return true; }
+
 std::optional<ProcessRecord> find_process(long pid) {
   auto found = query(KERN_PROC_PID, static_cast<int>(pid));
   if (found.empty()) return std::nullopt;

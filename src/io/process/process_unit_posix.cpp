@@ -70,6 +70,9 @@ bool ProcessUnit::is_adopted_member(const ProcessRecord& orphan, const Table& ta
 }
 
 std::vector<ProcessRecord> ProcessUnit::scan(const std::vector<long>& not_ours) {
+  // Most errands leave nothing behind in their session, and a list takes long if there are many
+  // processes.
+  if (is_errand(gen_) && !is_number_in_use(leader_)) return {};
   Table table;
   for (const ProcessRecord& process : all_processes()) table.emplace(process.pid, process);
   auto leader = table.find(leader_);
