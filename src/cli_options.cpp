@@ -67,7 +67,7 @@ std::variant<CliChild::Options, std::string> cli_options(const RawCli& raw, cons
   // A path may have blanks.
   auto words = is_file(std::filesystem::path(cwd) / raw.tool) ? std::optional(std::vector{raw.tool})
                                                               : split_words(raw.tool);
-  if (!words || words->empty()) {
+  if (!words || words->empty() || words->front().empty()) {
     return fmt::format("--cli: '{}' {}", brief(raw.tool, kShownMax),
                        words ? "names no tool: name one, as in --cli ./notes" : kOpenQuote);
   }
@@ -85,7 +85,7 @@ std::variant<CliChild::Options, std::string> cli_options(const RawCli& raw, cons
   CliServer::Options& server = options.server;
   const std::filesystem::path program = words->back();
   server.name = program.stem().string();
-  server.tool_names = {raw.tool, words->back(), program.filename().string()};
+  server.tool_names = {*words, {raw.tool}, {words->back()}, {program.filename().string()}};
   if (raw.schema_file.empty()) {
     server.description_arguments = *std::move(schema);
     server.description_source = fmt::format("{} {}", raw.tool, raw.schema_arguments);

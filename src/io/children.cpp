@@ -47,7 +47,16 @@ Fact Children::start_run(const order::StartRun& order) {
   request.arguments.insert(request.arguments.end(), order.arguments.begin(), order.arguments.end());
   request.environment.insert(request.environment.end(), order.environment.begin(),
                              order.environment.end());
-  request.cwd = (std::filesystem::path(request.cwd) / order.cwd).string();
+  if (!order.cwd.empty()) {
+    const std::filesystem::path own = request.cwd;
+    // The path of the tool itself starts at its own directory.
+    std::error_code error;
+    const auto program = std::filesystem::absolute(own / request.command, error);
+    if (!error && request.command.find('/') != std::string::npos)
+      request.command = program.string();
+    request.cwd = (own / order.cwd).string();
+    request.cwd_source = "the member cwd in the description";
+  }
   Fact fact = start(order.gen, plan_launch(request), LoadedBinary(parts_.command), {});
   if (ChildProcess* const run = find(order.gen)) {
     run->input().append(order.input);

@@ -21,7 +21,6 @@ void CliChild::carry_out_all() {
     if (log_.is_trace()) log_.trace(to_text(order));
     std::visit([this](const auto& one) { carry_out(one); }, order);
   }
-  while (const order::Log* const line = server_.poll_log()) log_.write(line->level, line->text);
 }
 
 void CliChild::carry_out(const order::StartRun& order) {

@@ -167,6 +167,10 @@ TEST(CallResultTest, AnImageOrASoundIsBase64) {
   EXPECT_EQ(result_of(tool_with(R"json("content_type":"imagery")json"), "a"), text("a"));
 }
 
+TEST(CallResultTest, NothingIsNoImage) {
+  EXPECT_EQ(result_of(tool_with(R"json("content_type":"image/png")json"), ""), text(""));
+}
+
 TEST(CallResultTest, AnImageHasABound) {
   const CliTool tool = tool_with(R"json("content_type":"image/png")json");
   EXPECT_THAT(result_of(tool, std::string(limits::kRunOutputMax, 'x')),

@@ -56,7 +56,20 @@ TEST_F(CliServerTest, AToolThatDoesNotDescribeItselfIsAFailedStart) {
   writes(2, "usage: notes");
   exits(2, 0);
   EXPECT_THAT(done(), Contains("child 2 failed: the description of ./notes schema --json cannot be "
-                               "used: it is no JSON; it begins with \"usage: notes\""));
+                               "used: it is no JSON; it begins with \"usage: notes\", and only the "
+                               "JSON may stand on stdout"));
+}
+
+TEST_F(CliServerTest, WhatIsNotCheckedIsToldOnTheStderr) {
+  start(1);
+  writes(1, R"json([{"name":"a","parameters":{"properties":{"x":{"pattern":"(?=x)"}}},)json"
+            R"json("cli_command":["{x}"]}])json");
+  exits(1, 0);
+  EXPECT_THAT(
+      done(),
+      Contains(AllOf(
+          HasSubstr("stderr [description] tool `a`: the pattern (?=x) is not a valid RE2 pattern"),
+          HasSubstr("so it is not checked"))));
 }
 
 TEST_F(CliServerTest, AToolThatIsDescribingItselfIsEndedWithItsChild) {

@@ -167,10 +167,10 @@ TEST(CommandTemplateTest, TheNamesOfAllPlacesAreKnown) {
 }
 
 TEST(CommandTemplateTest, TheToolItselfMayStandFirst) {
-  for (const char* const form :
-       {R"json(["./notes","add"])json", R"json(["notes","add"])json", R"json(["add"])json"}) {
+  for (const char* const form : {R"json(["./notes","add"])json", R"json(["notes","add"])json",
+                                 R"json(["add"])json", R"json(["sh","notes","add"])json"}) {
     CommandTemplate made = command(form);
-    made.drop_first({"./notes", "notes"});
+    made.drop_tool({{"./notes"}, {"notes"}, {"sh", "notes"}});
     EXPECT_THAT(std::get<0>(made.words(RunArguments("{}"))), ElementsAre("add"));
   }
 }

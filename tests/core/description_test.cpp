@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 Description description(std::string_view text) {
-  auto read = read_description(text, {"./notes", "notes"});
+  auto read = read_description(text, {{"./notes"}, {"notes"}});
   if (const auto* const complaint = std::get_if<Complaint>(&read)) {
     ADD_FAILURE() << complaint->text;
     return {};
@@ -26,7 +26,7 @@ Description description(std::string_view text) {
 }
 
 std::string complaint_about(std::string_view text) {
-  auto read = read_description(text, {"./notes", "notes"});
+  auto read = read_description(text, {{"./notes"}, {"notes"}});
   return std::holds_alternative<Complaint>(read) ? std::get<Complaint>(read).text : "";
 }
 
@@ -85,15 +85,17 @@ TEST(DescriptionTest, WhatIsWrongIsNamedByToolAndMember) {
           R"json("parameters":{"properties":{"name":{},"text":{}}},"cli_command":["a","{nme}"])json"),
       "tool `add`: cli_command has {nme}, and the parameters have name, text");
   EXPECT_EQ(complaint_about_tool(R"json("cli_command":["{p}"])json"),
-            "tool `add`: cli_command has {p}, and has no parameters");
+            "tool `add`: cli_command has {p}, and its schema has no properties");
   EXPECT_EQ(complaint_about_tool(R"json("title":"Add")json"),
             "tool `add`: it has no cli_command, the list of the words to run");
   EXPECT_EQ(complaint_about_tool(R"json("cli_command":"add")json"),
             "tool `add`: cli_command: \"add\" is no list of words");
+  EXPECT_EQ(complaint_about_tool(R"json("cli_command":[],"parameters":{},"inputSchema":{})json"),
+            "tool `add`: it has both inputSchema and parameters: leave out one of them");
   EXPECT_EQ(complaint_about_tool(R"json("cli_command":[],"parameters":[])json"),
             "tool `add`: parameters is no JSON Schema object");
   EXPECT_EQ(complaint_about_tool(R"json("cli_command":[],"stdin":"{x}")json"),
-            "tool `add`: stdin has {x}, and has no parameters");
+            "tool `add`: stdin has {x}, and its schema has no properties");
   EXPECT_EQ(complaint_about_tool(R"json("cli_command":[],"stdin":1)json"),
             "tool `add`: stdin is no text");
   EXPECT_EQ(complaint_about_tool(R"json("cli_command":[],"env":[])json"),
@@ -116,7 +118,9 @@ TEST(DescriptionTest, WhatIsWrongIsNamedByToolAndMember) {
 
 TEST(DescriptionTest, WhatIsNoDescriptionIsNamed) {
   EXPECT_EQ(complaint_about(" \n"), "it is empty");
-  EXPECT_EQ(complaint_about("usage: notes"), "it is no JSON; it begins with \"usage: notes\"");
+  EXPECT_EQ(
+      complaint_about("usage: notes"),
+      "it is no JSON; it begins with \"usage: notes\", and only the JSON may stand on stdout");
   EXPECT_EQ(complaint_about("{\n  \"tools\" []\n}"),
             "it is no JSON; line 2 has a mistake at character 11: \"\\\"tools\\\" []\"");
   EXPECT_EQ(complaint_about("["), "it is no JSON; line 1 has a mistake at character 2: \"[\"");

@@ -20,7 +20,7 @@ TEST(LinePatternTest, ItMatchesAnywhereInALine) {
 
 TEST(LinePatternTest, AWrongOneIsNamedAndMatchesNothing) {
   const LinePattern pattern("(one");
-  EXPECT_EQ(pattern.complaint(), "grep is not a valid RE2 pattern: missing ): (one");
+  EXPECT_EQ(pattern.complaint(), "is not a valid RE2 pattern: missing ): (one");
   EXPECT_FALSE(pattern.matches("(one"));
 }
 

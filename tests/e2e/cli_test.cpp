@@ -7,6 +7,7 @@
 #include <string>
 
 #include "support/cli_tool.hpp"
+#include "support/processes.hpp"
 
 namespace sitter::testing {
 namespace {
@@ -220,6 +221,30 @@ TEST_F(Cli, ACancelledCallEnds) {
   client.notify("notifications/cancelled", {{"requestId", 1}});
   // The next call has its turn when the first one is over.
   EXPECT_EQ(client.text_of_call("add"), "");
+}
+
+TEST_F(Cli, AKillEndsTheDaemonsOfARunningCall) {
+  write(tool("hang", R"json("cli_command":["hang"])json"),
+        "setsid sleep 1000 & (setsid sleep 1000 &); echo begun >&2; wait");
+  ScriptedClient client(setup());
+  client.open();
+  const std::size_t before = client.living().size();
+  client.call(1, "hang");
+  ASSERT_TRUE(client.program().shows_error("begun"));
+  client.text_of_call("sitter_kill");
+  client.answer(1);
+  EXPECT_TRUE(eventually([&] { return client.living().size() == before; }));
+}
+
+TEST_F(Cli, TheToolIsFoundFromItsOwnDirectoryWithTheMemberCwd) {
+  directory_.write("sub/file", "");
+  write(tool("where", R"json("cli_command":["where"],"cwd":"{text}")json"), "ls");
+  ScriptedClient client({.options = {"--cli", "./tool"}, .command = {}, .cwd = directory_.path()});
+  client.open();
+  EXPECT_EQ(client.text_of_call("where", {{"text", "sub"}}), "file\n");
+  EXPECT_THAT(client.text_of_call("where", {{"text", "no"}}),
+              AllOf(HasSubstr("/no (the member cwd in the description) can't be used"),
+                    HasSubstr("does not exist")));
 }
 
 TEST_F(Cli, ACallHasALimitOfTime) {

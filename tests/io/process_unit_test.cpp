@@ -131,6 +131,22 @@ TEST_F(ProcessUnitTest, OfABuildHoldsOnlyWhatIsStillInItsSession) {
   kill(static_cast<pid_t>(daemon), SIGKILL);
 }
 
+TEST_F(ProcessUnitTest, OfARunEndsWithItsDaemonsWhileTheRunGoesOn) {
+  Child run("sh", shell("setsid sleep 1000 & echo $!; (setsid sleep 1000 & echo $!); wait"));
+  ASSERT_TRUE(run.started()) << run.failure();
+  const long daemon = pid_from(run);
+  const long orphan = pid_from(run);
+  ASSERT_TRUE(is_adopted(orphan));
+  ASSERT_TRUE(eventually([&] { return getsid(static_cast<pid_t>(daemon)) == daemon; }));
+  // Only what carries the mark of the run is known to be of the run.
+  ProcessUnit unit(run.pid(), kFirstRun);
+  EXPECT_THAT(pids(unit.members({})), ElementsAre(run.pid()));
+  end(unit);
+  EXPECT_FALSE(is_alive(daemon));
+  EXPECT_TRUE(is_alive(orphan));
+  kill(static_cast<pid_t>(orphan), SIGKILL);
+}
+
 TEST_F(ProcessUnitTest, OfABuildHoldsWhatIsStillInItsSessionInAnotherGroup) {
   const pid_t leader = fork();
   if (leader == 0) {

@@ -140,7 +140,6 @@ class CliServerTest : public ::testing::Test {
       const CliOrder order = *polled;
       std::visit([this](const auto& one) { carry_out(one); }, order);
     }
-    while (const order::Log* const log = server().poll_log()) words_.push_back("log " + log->text);
     while (const Fact* const fact = server().poll_fact()) words_.push_back(word(*fact));
   }
 

@@ -294,7 +294,6 @@ void CliWorld::carry_out_played() {
     const CliOrder order = *polled;
     std::visit([this](const auto& one) { tool_.take(one, promises_); }, order);
   }
-  while (const order::Log* const line = server_.poll_log()) tell("  log", line->text);
   is_carrying_out_ = false;
 }
 

@@ -17,7 +17,7 @@ const description = `{"tools": [
   {"name": "list", "description": "Lists the notes with their numbers.",
    "parameters": {"type": "object", "properties":
      {"filter": {"type": "string", "description": "what the notes must contain; all notes without it"}}},
-   "cli_command": ["list", "{filter}"], "ok_exit_codes": [1]}
+   "cli_command": ["list", "--", "{filter}"], "ok_exit_codes": [1]}
 ]}`
 
 func notes(file string) ([]string, error) {
@@ -68,12 +68,14 @@ func main() {
 	switch words := os.Args[1:]; {
 	case len(words) == 3 && words[0] == "add" && words[1] == "--":
 		err = add(file, words[2])
-	case len(words) > 0 && len(words) < 3 && words[0] == "list":
-		found, err = list(file, strings.Join(words[1:], ""))
+	case len(words) == 1 && words[0] == "list":
+		found, err = list(file, "")
+	case len(words) > 1 && len(words) < 4 && words[0] == "list" && words[1] == "--":
+		found, err = list(file, strings.Join(words[2:], ""))
 	case len(words) > 0 && words[0] == "schema":
 		fmt.Println(description)
 	default:
-		err = errors.New("usage: notes add -- TEXT | list [FILTER] | schema")
+		err = errors.New("usage: notes add -- TEXT | list [-- FILTER] | schema")
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "notes:", err)

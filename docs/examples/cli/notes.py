@@ -32,7 +32,7 @@ TOOLS = [
                 },
             },
         },
-        "cli_command": ["list", "{filter}"],
+        "cli_command": ["list", "--", "{filter}"],
         "ok_exit_codes": [1],
     },
 ]
@@ -55,15 +55,15 @@ def main(words):
     match words:
         case ["add", "--", text]:
             add(text)
-        case ["list"] | ["list", _]:
-            wanted = "".join(words[1:])
+        case ["list"] | ["list", "--"] | ["list", "--", _]:
+            wanted = "".join(words[2:])
             found = [f"{i}:{note}" for i, note in enumerate(notes(), 1) if wanted in note]
             print(*found, sep="\n", end="\n" if found else "")
             return 0 if found else 1
         case ["schema", *_]:
             print(json.dumps({"tools": TOOLS}))
         case _:
-            print("usage: notes.py add -- TEXT | list [FILTER] | schema", file=sys.stderr)
+            print("usage: notes.py add -- TEXT | list [-- FILTER] | schema", file=sys.stderr)
             return 2
 
 

@@ -12,7 +12,7 @@ const DESCRIPTION: &str = r#"{"tools": [
   {"name": "list", "description": "Lists the notes with their numbers.",
    "parameters": {"type": "object", "properties":
      {"filter": {"type": "string", "description": "what the notes must contain; all notes without it"}}},
-   "cli_command": ["list", "{filter}"], "ok_exit_codes": [1]}
+   "cli_command": ["list", "--", "{filter}"], "ok_exit_codes": [1]}
 ]}"#;
 
 fn notes(file: &str) -> io::Result<Vec<String>> {
@@ -48,14 +48,14 @@ fn run(words: &[&str]) -> io::Result<ExitCode> {
     let file = if named.is_empty() { "notes.txt" } else { &named };
     match words {
         ["add", "--", text] => add(file, text),
-        ["list"] => list(file, ""),
-        ["list", filter] => list(file, filter),
+        ["list"] | ["list", "--"] => list(file, ""),
+        ["list", "--", filter] => list(file, filter),
         ["schema", ..] => {
             println!("{DESCRIPTION}");
             Ok(ExitCode::SUCCESS)
         }
         _ => {
-            eprintln!("usage: notes add -- TEXT | list [FILTER] | schema");
+            eprintln!("usage: notes add -- TEXT | list [-- FILTER] | schema");
             Ok(ExitCode::from(2))
         }
     }

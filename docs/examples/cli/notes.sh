@@ -10,7 +10,7 @@ case ${1-} in
     ;;
   list)
     [ -e "$file" ] || exit 1
-    grep -nF -- "${2-}" "$file"
+    grep -nF -- "${3-}" "$file"
     ;;
   schema)
     cat <<'JSON'
@@ -22,12 +22,12 @@ case ${1-} in
   {"name": "list", "description": "Lists the notes with their numbers.",
    "parameters": {"type": "object", "properties":
      {"filter": {"type": "string", "description": "what the notes must contain; all notes without it"}}},
-   "cli_command": ["list", "{filter}"], "ok_exit_codes": [1]}
+   "cli_command": ["list", "--", "{filter}"], "ok_exit_codes": [1]}
 ]}
 JSON
     ;;
   *)
-    echo "usage: notes.sh add -- TEXT | list [FILTER] | schema" >&2
+    echo "usage: notes.sh add -- TEXT | list [-- FILTER] | schema" >&2
     exit 2
     ;;
 esac

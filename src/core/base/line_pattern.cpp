@@ -20,7 +20,7 @@ LinePattern::LinePattern(const std::string& pattern) {
   options.set_max_mem(kPatternBytesMax);
   expression_ = std::make_shared<const re2::RE2>(pattern, options);
   if (!expression_->ok()) {
-    complaint_ = "grep is not a valid RE2 pattern: " + one_line(expression_->error());
+    complaint_ = "is not a valid RE2 pattern: " + one_line(expression_->error());
   }
 }
 

@@ -213,7 +213,8 @@ void Conductor::on(const fact::ChildStarted& fact) {
   if (!is_build(fact.gen)) left_process_ = kNoGeneration;
   life->on_started(fact, now_, out_);
   out_.log(Level::info,
-           is_tool() ? fmt::format("child {} is a description of {}", fact.gen, config_.command)
+           fact.pid == 0 && is_tool()
+               ? fmt::format("child {} is a description of {}", fact.gen, config_.command)
            : fact.pid == 0
                ? fmt::format("child {} is reached at {}", fact.gen, config_.url)
                : fmt::format("{} {} started, pid {}", is_build(fact.gen) ? "build" : "child",

@@ -241,7 +241,9 @@ StatusFacts Conductor::status(bool is_for_person) const {
   facts.child_state = state_word();
   facts.child_tool_count = static_cast<std::int64_t>(catalogs_->tools().count());
   facts.child_tool_bytes = static_cast<std::int64_t>(catalogs_->tools().bytes());
-  facts.spawn_count = generations_.last();
+  const Child* const shown = generations_.shown();
+  // A description that could not be read is not the one in use.
+  facts.spawn_count = is_tool() && shown != nullptr ? shown->gen() : generations_.last();
   facts.kill_count = killer_->count();
   facts.last_kill = history_->last_end_at();
   if (const auto& last = history_->last_end()) {

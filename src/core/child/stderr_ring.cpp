@@ -67,7 +67,7 @@ void StderrRing::append(StderrRing other) {
 
 StderrRing::Answer StderrRing::text(const Query& query) const {
   const LinePattern pattern(query.grep);
-  if (!pattern.complaint().empty()) return {pattern.complaint(), true};
+  if (!pattern.complaint().empty()) return {"grep " + pattern.complaint(), true};
   const bool all_generations = !query.since_spawn && !query.generation;
   const auto is_wanted = [&](const Entry& entry) {
     if (query.since_spawn && entry.gen != newest_) return false;

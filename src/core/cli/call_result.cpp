@@ -117,7 +117,7 @@ std::string call_result(const CliTool& tool, const RunOutcome& outcome) {
                           tool.ok_exit_codes.contains(outcome.status.code);
   if (!has_worked) return failure(tool, outcome);
   for (const std::string_view kind : {"image", "audio"}) {
-    if (tool.content_type.starts_with(std::string(kind) + "/"))
+    if (tool.content_type.starts_with(std::string(kind) + "/") && outcome.output.size() > 0)
       return media_result(tool, outcome, kind);
   }
   const std::string bytes = outcome.output.is_whole() ? outcome.output.bytes() : std::string();

@@ -8,8 +8,6 @@
 
 namespace sitter {
 
-using Level = order::Log::Level;
-
 void CliServer::handle(const order::StartChild& order, Now now) {
   now_ = now;
   // A start is ordered again when the file was busy.
@@ -73,7 +71,7 @@ void CliServer::handle_timeout(Now now) {
     if (is_due(run.limit, now)) {
       run.limit.reset();
       stop(run, run.is_description()
-                    ? "has not described itself in time"
+                    ? fmt::format("has not ended within {}", duration_text(run.timeout))
                     : fmt::format("was ended, since it had not ended after {} s (--call-timeout, "
                                   "or the member timeout in the description)",
                                   std::chrono::duration<double>(run.timeout).count()));
@@ -204,10 +202,10 @@ void CliServer::on_description(Generation gen, std::string_view text) {
   }
   child->description = std::make_shared<const Description>(std::get<Description>(std::move(read)));
   child->state = State::up;
-  for (const std::string& remark : child->description->remarks) {
-    logs_.push_back({Level::warn, remark});
-  }
   tell(fact::ChildStarted{gen, 0});
+  for (const std::string& remark : child->description->remarks) {
+    tell_error_line(gen, "description", remark);
+  }
   call_parked();
 }
 
@@ -227,7 +225,9 @@ void CliServer::finish_description(const Run& run) {
   } else if (!run.stopped.empty()) {
     fail_start(run.child, fmt::format("{} {}", source, run.stopped));
   } else if (end.status.code != 0 || end.status.by_signal()) {
-    fail_start(run.child, fmt::format("{} has failed: {}", source, status_words(end.status)));
+    fail_start(run.child, fmt::format("{} has failed: {}; the description of a tool that does not "
+                                      "describe itself is given with --schema-file",
+                                      source, status_words(end.status)));
   } else if (!run.output.is_whole()) {
     fail_start(run.child,
                fmt::format("{} has written {} bytes, and a description may have at most {}", source,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <optional>
@@ -37,8 +38,8 @@ class CliServer {
   struct Options {
     /// What the client sees as the name of the server.
     std::string name;
-    /// With what a command may begin that names the tool itself.
-    std::set<std::string> tool_names;
+    /// With what a command may begin.
+    ToolNames tool_names;
     /// The arguments with which the tool describes itself. Without any, a file describes it.
     std::vector<std::string> description_arguments;
     /// For texts: "./notes schema --json", or the name of the file.
@@ -61,7 +62,6 @@ class CliServer {
 
   // What is polled is null if there is nothing, and valid until the next call of the same function.
   const CliOrder* poll_order() { return cli_orders_.poll(); }
-  const order::Log* poll_log() { return logs_.poll(); }
   /// The next fact of the child.
   const Fact* poll_fact();
 
@@ -145,6 +145,9 @@ class CliServer {
 
   void tell(Fact fact) { told_.push_back({std::move(fact), {}}); }
   void tell_line(Generation gen, std::string line);
+  /// A line for the stderr of the child, about one of its tools or about its description.
+  void tell_error_line(Generation gen, std::string_view about, std::string_view line,
+                       std::uint64_t bytes_cut = 0);
 
   const Options options_;
   Now now_{};
@@ -158,7 +161,6 @@ class CliServer {
 
   Orders out_;
   PolledQueue<CliOrder> cli_orders_;
-  PolledQueue<order::Log> logs_;
   PolledQueue<Told> told_;
 };
 

@@ -237,4 +237,10 @@ void CliServer::tell_line(Generation gen, std::string line) {
   told_.push_back({fact::ChildLine{gen, {}}, OwnedLine(std::move(line))});
 }
 
+void CliServer::tell_error_line(Generation gen, std::string_view about, std::string_view line,
+                                std::uint64_t bytes_cut) {
+  told_.push_back(
+      {fact::ChildErrorLine{gen, {}, bytes_cut}, OwnedLine(fmt::format("[{}] {}", about, line))});
+}
+
 }  // namespace sitter

@@ -96,9 +96,8 @@ void CliServer::on(const fact::ChildErrorLine& fact) {
   if (run->error_lines.size() == limits::kRunErrorLinesMax) run->error_lines.pop_front();
   run->error_lines.push_back(line);
   tell_progress(*run, line);
-  const std::string name = run->is_description() ? "description" : run->tool->name;
-  told_.push_back({fact::ChildErrorLine{run->child, {}, fact.bytes_cut},
-                   OwnedLine(fmt::format("[{}] {}", name, line))});
+  tell_error_line(run->child, run->is_description() ? "description" : run->tool->name, line,
+                  fact.bytes_cut);
 }
 
 void CliServer::on(const fact::ChildErrorEnded& fact) {

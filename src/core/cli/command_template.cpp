@@ -79,10 +79,18 @@ void CommandTemplate::add_names(const Group& group, std::set<std::string>& names
   }
 }
 
-void CommandTemplate::drop_first(const std::set<std::string>& texts) {
-  if (words_.empty() || !words_.front().group.empty()) return;
-  const TextTemplate& first = words_.front().word;
-  if (first.is_literal() && texts.contains(first.literal())) words_.erase(words_.begin());
+void CommandTemplate::drop_tool(const ToolNames& names) {
+  std::size_t count = 0;
+  for (const std::vector<std::string>& name : names) {
+    const auto is_same = [](const std::string& text, const Element& element) {
+      return element.group.empty() && element.word.is_literal() && element.word.literal() == text;
+    };
+    if (name.size() > count && name.size() <= words_.size() &&
+        std::equal(name.begin(), name.end(), words_.begin(), is_same)) {
+      count = name.size();
+    }
+  }
+  words_.erase(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
 /// Writes the words of one command.

@@ -13,6 +13,9 @@
 
 namespace sitter {
 
+/// The words by which a command may name the tool itself: {"notes"}, {"python3", "notes.py"}.
+using ToolNames = std::set<std::vector<std::string>>;
+
 /// The words of a command, with places for the arguments of a call. No shell is involved: what an
 /// argument contains never makes a word of its own, and is never interpreted.
 ///
@@ -45,8 +48,8 @@ class CommandTemplate {
   /// The words for these arguments, which fit the schema of the tool.
   std::variant<std::vector<std::string>, Complaint> words(const RunArguments& arguments) const;
 
-  /// Leaves out the first word if it is one of these texts.
-  void drop_first(const std::set<std::string>& texts);
+  /// Leaves out the words at the begin if they are the tool itself.
+  void drop_tool(const ToolNames& names);
 
  private:
   struct Element;

@@ -76,7 +76,8 @@ class Scanner : public nlohmann::json_sax<Json> {
 /// Says what is wrong with a text that is no JSON.
 std::string not_json(std::string_view text) {
   if (!text.starts_with('{') && !text.starts_with('[')) {
-    return fmt::format("it is no JSON; it begins with {}", json_string(brief(text, kShownMax)));
+    return fmt::format("it is no JSON; it begins with {}, and only the JSON may stand on stdout",
+                       json_string(brief(text, kShownMax)));
   }
   Scanner scanner;
   Json::sax_parse(text.begin(), text.end(), &scanner);
@@ -100,7 +101,7 @@ std::string places(const std::set<std::string>& names) {
 /// Reads one tool. Stops at the first thing that is wrong.
 class ToolReader {
  public:
-  ToolReader(const Json& outer, const Json& inner, const std::set<std::string>& tool_names)
+  ToolReader(const Json& outer, const Json& inner, const ToolNames& tool_names)
       : outer_(outer), inner_(inner), tool_names_(tool_names) {}
 
   std::variant<CliTool, Complaint> read() {
@@ -109,7 +110,11 @@ class ToolReader {
       return Complaint{"it has no name"};
     }
     const Json* parameters = find("inputSchema");
-    if (parameters == nullptr) parameters = find("parameters");
+    if (parameters == nullptr) {
+      parameters = find("parameters");
+    } else if (find("parameters") != nullptr) {
+      return Complaint{"it has both inputSchema and parameters: leave out one of them"};
+    }
     static const Json kNone = Json{{"type", "object"}};
     if (parameters == nullptr) parameters = &kNone;
     if (!parameters->is_object()) return Complaint{"parameters is no JSON Schema object"};
@@ -164,7 +169,7 @@ class ToolReader {
     for (const std::string& name : names) {
       if (known_.contains(name)) continue;
       const std::string of = known_.empty()
-                                 ? "has no parameters"
+                                 ? "its schema has no properties"
                                  : fmt::format("the parameters have {}", fmt::join(known_, ", "));
       complain(fmt::format("{} has {}, and {}", where, places({name}), of));
     }
@@ -178,7 +183,7 @@ class ToolReader {
       return complain("cli_command: " + complaint->text);
     }
     tool.command = std::get<CommandTemplate>(std::move(command));
-    tool.command.drop_first(tool_names_);
+    tool.command.drop_tool(tool_names_);
     check_names("cli_command", tool.command.names());
   }
 
@@ -251,7 +256,7 @@ class ToolReader {
 
   const Json& outer_;
   const Json& inner_;
-  const std::set<std::string>& tool_names_;
+  const ToolNames& tool_names_;
   std::set<std::string> known_;
   std::optional<Complaint> complaint_;
 };
@@ -269,7 +274,7 @@ const Json* tools_in(const Json& value) {
 }
 
 std::variant<Description, Complaint> read_tools(const Json& tools, const std::string& version,
-                                                const std::set<std::string>& tool_names) {
+                                                const ToolNames& tool_names) {
   if (tools.size() > limits::kDescribedToolsMax) {
     return Complaint{fmt::format("it has {} tools, and may have at most {}", tools.size(),
                                  limits::kDescribedToolsMax)};
@@ -310,7 +315,7 @@ const CliTool* Description::find(std::string_view name) const {
 }
 
 std::variant<Description, Complaint> read_description(std::string_view text,
-                                                      const std::set<std::string>& tool_names) {
+                                                      const ToolNames& tool_names) {
   const std::string_view trimmed = json_trimmed(text);
   if (trimmed.empty()) return Complaint{"it is empty"};
   if (is_nested_deeper(trimmed, limits::kNestingMax)) {

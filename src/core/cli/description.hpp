@@ -59,6 +59,6 @@ struct Description {
 /// A list of tools may also stand alone or in the member `result` of an answer to tools/list. A
 /// command may begin with the tool itself, as one of `tool_names`.
 std::variant<Description, Complaint> read_description(std::string_view text,
-                                                      const std::set<std::string>& tool_names);
+                                                      const ToolNames& tool_names);
 
 }  // namespace sitter

@@ -160,7 +160,7 @@ struct JsonSchema::Parts {
   void read_pattern(const std::string& pattern) {
     const auto [added, is_new] = patterns.try_emplace(pattern, pattern);
     if (is_new && !added->second.complaint().empty()) {
-      unchecked.push_back(fmt::format("the pattern {}: {}", brief(pattern, kNameShownMax),
+      unchecked.push_back(fmt::format("the pattern {} {}", brief(pattern, kNameShownMax),
                                       added->second.complaint()));
     }
   }

@@ -15,6 +15,8 @@ struct LaunchRequest {
   std::vector<std::string> arguments;
   /// Empty: the bridge's own working directory.
   std::string cwd;
+  /// Who has named `cwd`, for texts.
+  std::string cwd_source = "--cwd";
   /// NAME=VALUE entries in order. A later entry overrides an earlier one, and all of them override
   /// the entries of the file.
   std::vector<std::string> environment;

@@ -168,6 +168,7 @@ LaunchRequest build_request(std::string command_line, std::string cwd) {
   return {.command = "/bin/sh",
           .arguments = {"-c", std::move(command_line)},
           .cwd = std::move(cwd),
+          .cwd_source = "--build-cwd",
           .environment = {},
           .env_file = {},
           .role = LaunchRequest::Role::build};
@@ -176,7 +177,7 @@ LaunchRequest build_request(std::string command_line, std::string cwd) {
 PlannedLaunch plan_launch(const LaunchRequest& request) {
   const bool is_build = request.role == LaunchRequest::Role::build;
   LaunchPlan plan;
-  auto directory = child_directory(request.cwd, is_build ? "--build-cwd" : "--cwd");
+  auto directory = child_directory(request.cwd, request.cwd_source);
   if (auto* failure = std::get_if<LaunchFailure>(&directory)) return std::move(*failure);
   plan.cwd = std::get<std::string>(std::move(directory));
 

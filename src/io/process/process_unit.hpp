@@ -38,7 +38,8 @@ const ProcessRecord& this_process();
 ///
 /// Only the processes that are still in its session belong to the unit of a build, since compilers
 /// and daemons that the build leaves behind serve the next build too. These processes belong to no
-/// child either.
+/// child either. The same holds for a run of a command-line tool that has ended by itself. While a
+/// run goes on, all that it has started belongs to it.
 ///
 /// An orphan belongs to the child whose mark it carries. An orphan that lost both forms of the mark
 /// counts as part of the youngest child that is older than the orphan, since an older child is
@@ -80,6 +81,8 @@ class ProcessUnit {
   bool is_member_by_itself(const ProcessRecord& process, const Table& table) const;
   bool is_adopted_member(const ProcessRecord& orphan, const Table& table) const;
   std::vector<Signalled> signal_group(int number);
+  bool is_session_only() const;
+  bool is_leader_alive() const;
 
   long leader_;
   std::uint64_t leader_start_;
@@ -87,6 +90,8 @@ class ProcessUnit {
   long adopter_session_;
   Generation gen_;
   bool is_group_gone_ = false;
+  /// The unit is that of a run that was signalled before it had ended.
+  bool takes_daemons_ = false;
   /// The members at the last look.
   std::vector<ProcessRecord> known_;
 };

@@ -53,7 +53,7 @@ bool ProcessUnit::is_member_by_itself(const ProcessRecord& process, const Table&
   // descendant of the leader. The bridge may have such children from before its exec.
   if (process.start < leader_start_ || process.session == adopter_session_) return false;
   if (process.session == leader_) return true;
-  if (is_errand(gen_)) return false;
+  if (is_session_only()) return false;
   const bool is_known = std::any_of(known_.begin(), known_.end(), [&](const ProcessRecord& known) {
     return is_same(process, known) || process.session == known.session;
   });
@@ -62,6 +62,8 @@ bool ProcessUnit::is_member_by_itself(const ProcessRecord& process, const Table&
 
 bool ProcessUnit::is_adopted_member(const ProcessRecord& orphan, const Table& table) const {
   if (const auto gen = marked_generation(orphan.pid, adopter_)) return *gen == gen_;
+  // Runs go on side by side, so nothing else tells whose it is.
+  if (is_run(gen_)) return false;
   return std::none_of(table.begin(), table.end(), [&](const auto& entry) {
     const ProcessRecord& other = entry.second;
     return other.parent == adopter_.pid && other.start <= orphan.start &&
@@ -72,7 +74,7 @@ bool ProcessUnit::is_adopted_member(const ProcessRecord& orphan, const Table& ta
 std::vector<ProcessRecord> ProcessUnit::scan(const std::vector<long>& not_ours) {
   // Most errands leave nothing behind in their session, and a list takes long if there are many
   // processes.
-  if (is_errand(gen_) && !is_number_in_use(leader_)) return {};
+  if (is_session_only() && !is_number_in_use(leader_)) return {};
   Table table;
   for (const ProcessRecord& process : all_processes()) table.emplace(process.pid, process);
   auto leader = table.find(leader_);
@@ -108,7 +110,7 @@ std::vector<ProcessRecord> ProcessUnit::scan(const std::vector<long>& not_ours) 
         side = Side::stranger;
       } else if (is_member_by_itself(current, table)) {
         side = Side::member;
-      } else if (is_errand(gen_)) {
+      } else if (is_session_only()) {
         side = Side::stranger;
       } else {
         next = table.find(current.parent);
@@ -153,9 +155,17 @@ std::vector<Signalled> ProcessUnit::signal_group(int number) {
   return {{{leader_, {}}, is_taken ? Delivery::delivered : Delivery::not_permitted}};
 }
 
+bool ProcessUnit::is_session_only() const { return is_errand(gen_) && !takes_daemons_; }
+
+bool ProcessUnit::is_leader_alive() const {
+  const auto leader = find_process(leader_);
+  return leader && leader->start == leader_start_ && !leader->zombie;
+}
+
 std::vector<Signalled> ProcessUnit::signal(UnitSignal signal, const std::vector<long>& not_ours) {
   int number = signal == UnitSignal::kill ? SIGKILL : SIGTERM;
   if (!lists_processes()) return signal_group(number);
+  if (is_run(gen_) && is_leader_alive()) takes_daemons_ = true;
   std::vector<Signalled> result;
   std::vector<ProcessRecord> done;
   std::set<long> groups;
