@@ -118,7 +118,8 @@ TEST(CallResultTest, AResultIsPassedOnAsItIs) {
        R"json([{"type":"resource","resource":{"uri":"file:///a","blob":""}}])json"}) {
     for (const std::string more :
          {"", R"json(,"structuredContent":{"a":1})json", R"json(,"isError":true)json",
-          R"json(,"isError":false,"_meta":{"a":1})json", R"json(,"other":null)json"}) {
+          R"json(,"isError":false,"_meta":{"a":1})json", R"json(,"other":null)json",
+          R"json(,"resultType":"complete")json"}) {
       const std::string result = "{\"content\":" + content + more + "}";
       EXPECT_EQ(result_of(" " + result + "\n"), result);
     }
@@ -150,6 +151,7 @@ TEST(CallResultTest, WhatClientsWouldNotTakeAsAResultIsAnObjectOfTheTool) {
         R"json({"content":[],"isError":"true"})json",
         R"json({"content":[],"isError":null})json",
         R"json({"content":[],"_meta":1})json",
+        R"json({"content":[],"resultType":"input_required"})json",
         R"json({"content":[],"content":1})json"}) {
     EXPECT_EQ(result_of(object), R"json({"content":[{"type":"text","text":)json" +
                                      Json(object).dump() + R"json(}],"structuredContent":)json" +

@@ -180,6 +180,32 @@ TEST_F(CliServerTest, ACallIsARun) {
   EXPECT_THAT(done(), ElementsAre(text_answer(7, "added\\n")));
 }
 
+TEST_F(CliServerTest, AResultOfTheToolHasNoMemberTwiceInTheStatelessRevision) {
+  open(1);
+  const std::string info =
+      R"json("io.modelcontextprotocol/serverInfo":{"name":"notes","version":""})json";
+  int run = 2;
+  for (const auto& [written, answered] :
+       {std::pair<std::string, std::string>{
+            R"json({"content":[]})json",
+            R"json({"resultType":"complete","_meta":{)json" + info + R"json(},"content":[]})json"},
+        {R"json({"content":[],"_meta":{}})json",
+         R"json({"resultType":"complete","content":[],"_meta":{)json" + info + "}}"},
+        {R"json({"content":[],"_meta":{"a":1},"resultType":"complete"})json",
+         R"json({"content":[],"_meta":{)json" + info +
+             R"json(,"a":1},"resultType":"complete"})json"},
+        {R"json({"resultType":"complete","content":[]})json",
+         R"json({"_meta":{)json" + info + R"json(},"resultType":"complete","content":[]})json"}}) {
+    call(1, run, "list", "{}",
+         R"json({"io.modelcontextprotocol/protocolVersion":"2026-07-28"})json");
+    writes(run, written);
+    exits(run, 0);
+    EXPECT_EQ(done().back(), R"json({"jsonrpc":"2.0","id":)json" + std::to_string(run) +
+                                 ",\"result\":" + answered + "}");
+    ++run;
+  }
+}
+
 TEST_F(CliServerTest, AnAnswerWaitsForTheEndOfTheOutput) {
   open(1);
   processes[2] = {1002};

@@ -64,11 +64,12 @@ bool is_block(std::string_view block) {
 
 /// Whether clients take this as the result of a call.
 bool is_call_result(std::string_view object) {
-  const auto [content, structured, is_error, meta] =
-      members<4>(object, {"content", "structuredContent", "isError", "_meta"});
+  const auto [content, structured, is_error, meta, type] =
+      members<5>(object, {"content", "structuredContent", "isError", "_meta", "resultType"});
   const auto blocks = json_elements(content);
   return is_array(content) && std::all_of(blocks.begin(), blocks.end(), is_block) &&
          (structured.empty() || is_object(structured)) && (meta.empty() || is_object(meta)) &&
+         (type.empty() || string_value(type) == "complete") &&
          (is_error.empty() || is_error == "true" || is_error == "false");
 }
 

@@ -37,6 +37,23 @@ std::string misfit(const JsonSchema::Violation& violation) {
                      violation.part);
 }
 
+/// A result with what the stateless revision needs. A result of the tool may have some of it
+/// already, and many clients refuse a member that is written twice.
+std::string completed(std::string_view result, const std::string& meta) {
+  const OwnedLine owned{std::string(result)};
+  const Line line = owned.line();
+  const auto [own_meta, own_type] = members<2>(line.text(), {"_meta", "resultType"});
+  if (own_meta.empty() && own_type.empty()) return complete(result, meta);
+  Edits edits(line);
+  if (own_type.empty()) edits.prepend(line.text(), R"json("resultType":"complete")json");
+  if (own_meta.empty()) {
+    edits.prepend(line.text(), fmt::format(R"json("_meta":{{{}}})json", meta));
+  } else {
+    edits.prepend(own_meta, meta);
+  }
+  return edits.apply();
+}
+
 }  // namespace
 
 void CliServer::handle(const order::SendToChild& order, Now now) {
@@ -224,8 +241,8 @@ void CliServer::answer(Generation gen, const RunCaller& caller, std::string_view
                        bool is_list) {
   if (!caller.is_stateless) return tell_line(gen, result_line(caller.id, result));
   const std::string meta = fmt::format(R"json("{}":{})json", kMetaServerInfo, server_info(gen));
-  tell_line(gen,
-            result_line(caller.id, is_list ? complete_list(result, meta) : complete(result, meta)));
+  tell_line(
+      gen, result_line(caller.id, is_list ? complete_list(result, meta) : completed(result, meta)));
 }
 
 void CliServer::answer_error(Generation gen, std::string_view id, ErrorCode code,
