@@ -526,12 +526,9 @@ void CliPromises::check_run(const CliRun& run, const Begun& begun) const {
 }
 
 bool CliPromises::is_held() const {
-  return std::any_of(begun_.begin(), begun_.end(), [&](const auto& entry) {
-    const auto run = runs_.find(entry.first);
-    // The start of this run is being tried again.
-    if (run == runs_.end()) return !children_.at(entry.second.child).is_up;
-    return !run->second.is_released &&
-           (run->second.is_description() || run->second.processes.front().ignores_kill);
+  return std::any_of(runs_.begin(), runs_.end(), [](const auto& entry) {
+    const auto& run = entry.second;
+    return !run.is_released && run.processes.front().ignores_kill;
   });
 }
 

@@ -60,8 +60,7 @@ class CliPromises {
   void check_open(Generation child, const std::set<std::string>& raw_ids);
   /// Called after a turn of the shell.
   void check();
-  /// Whether the end of the bridge must wait for a run: it reads a description, or cannot be
-  /// killed.
+  /// Whether the end of the bridge must wait for a run that cannot be killed.
   bool is_held() const;
   /// The bridge has ended.
   void check_end() const;

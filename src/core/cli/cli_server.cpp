@@ -6,6 +6,8 @@
 #include <utility>
 #include <variant>
 
+#include "core/base/text.hpp"
+
 namespace sitter {
 
 void CliServer::handle(const order::StartChild& order, Now now) {
