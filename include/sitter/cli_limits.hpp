@@ -38,6 +38,19 @@ inline constexpr std::size_t kDescribedToolsMax = 10'000;
 /// A word of a command has at most this many bytes (MAX_ARG_STRLEN, execve(2)).
 inline constexpr std::size_t kWordBytesMax = 128 * kKiB - 1;
 
+/// The words of a command have at most this many bytes together: the most that Linux takes with the
+/// environment, whatever the limit of the stack (execve(2)).
+inline constexpr std::size_t kCommandBytesMax = 6 * kMiB;
+
+/// What a command reads from its stdin has at most this many bytes. A place may stand in it several
+/// times, and messages are far smaller.
+inline constexpr std::size_t kInputBytesMax = 64 * kMiB;
+
+/// How many calls may wait for their turn, and how many bytes their arguments may have together.
+/// Clients make a few dozen calls at once.
+inline constexpr std::size_t kWaitingCallsMax = 10'000;
+inline constexpr std::size_t kWaitingCallBytesMax = 64 * kMiB;
+
 /// How many progress notifications a call gets per second for what the tool writes to stderr.
 inline constexpr int kRunProgressPerSecond = 4;
 

@@ -163,10 +163,15 @@ TEST(CallResultTest, AnImageOrASoundIsBase64) {
   EXPECT_EQ(result_of(tool_with(R"json("content_type":"image/png")json"),
                       std::string_view("\x89P\0\n", 4)),
             R"json({"content":[{"type":"image","data":"iVAACg==","mimeType":"image/png"}]})json");
-  EXPECT_EQ(result_of(tool_with(R"json("content_type":"audio/wav")json"), ""),
-            R"json({"content":[{"type":"audio","data":"","mimeType":"audio/wav"}]})json");
+  EXPECT_EQ(result_of(tool_with(R"json("content_type":"audio/wav")json"), "a"),
+            R"json({"content":[{"type":"audio","data":"YQ==","mimeType":"audio/wav"}]})json");
   EXPECT_EQ(result_of(tool_with(R"json("content_type":"text/plain")json"), "a"), text("a"));
   EXPECT_EQ(result_of(tool_with(R"json("content_type":"imagery")json"), "a"), text("a"));
+}
+
+TEST(CallResultTest, ANulBehindAnObjectMakesItText) {
+  EXPECT_EQ(result_of(std::string_view("{\"a\":1}\0}", 9)).find("structuredContent"),
+            std::string::npos);
 }
 
 TEST(CallResultTest, NothingIsNoImage) {

@@ -54,6 +54,45 @@ TEST_F(CliServerBoundsTest, EightCallsRunAtOnce) {
   for (int run = 3; run <= 10; ++run) exits(run, 0);
 }
 
+TEST_F(CliServerBoundsTest, TenThousandCallsWaitForTheirTurn) {
+  options.calls_max = 1;
+  open(1);
+  constexpr int kMost = static_cast<int>(limits::kWaitingCallsMax);
+  for (int id = 0; id <= kMost; ++id) call(1, id, "list");
+  EXPECT_THAT(done(), ElementsAre("run 2: list"));
+  call(1, kMost + 1, "list");
+  EXPECT_THAT(done(),
+              ElementsAre(HasSubstr("`list` was not run: 10000 calls wait for their turn")));
+  call(1, kMost + 2, "unknown");
+  EXPECT_THAT(done(), ElementsAre(HasSubstr("`unknown` was not run: 10000 calls wait")));
+  for (int id = 0; id <= kMost; ++id) forget(id);
+  exits(2, 0);
+  release(1);
+}
+
+TEST_F(CliServerBoundsTest, TheArgumentsOfWaitingCallsHaveSixtyFourMebibytes) {
+  options.calls_max = 1;
+  start(1);
+  writes(
+      1,
+      R"json([{"name":"a","parameters":{"properties":{"p":{}}},"cli_command":[],"stdin":"{p}"}])json");
+  exits(1, 0);
+  done();
+  constexpr std::size_t kHalf = limits::kWaitingCallBytesMax / 2;
+  const auto argument = [](std::size_t size) {
+    return "{\"p\":\"" + std::string(size, 'x') + "\"}";
+  };
+  call(1, 1, "a");
+  call(1, 2, "a", argument(kHalf));
+  call(1, 3, "a", argument(kHalf));
+  EXPECT_THAT(done(), SizeIs(1));
+  call(1, 4, "a", argument(1));
+  EXPECT_THAT(done(), ElementsAre(HasSubstr("2 calls wait for their turn already, and with this "
+                                            "one they would have 67108865 bytes")));
+  for (const int id : {1, 2, 3}) forget(id);
+  release(1);
+}
+
 TEST_F(CliServerBoundsTest, TwentyLinesOfTheStderrAreShown) {
   open(1);
   for (const int count : {20, 21}) {

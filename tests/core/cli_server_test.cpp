@@ -51,7 +51,9 @@ TEST_F(CliServerTest, AToolThatDoesNotDescribeItselfIsAFailedStart) {
   writes_error(1, "no such command");
   exits(1, 2);
   EXPECT_THAT(done(), ElementsAre("stderr [description] no such command",
-                                  "child 1 failed: ./notes schema --json has failed: exit 2"));
+                                  "child 1 failed: ./notes schema --json has failed: exit 2; the "
+                                  "description of a tool that does not describe itself is given "
+                                  "with --schema-file"));
   start(2);
   writes(2, "usage: notes");
   exits(2, 0);
@@ -93,8 +95,7 @@ TEST_F(CliServerTest, ADescriptionHasALimitOfTime) {
   time_passes();
   EXPECT_THAT(done(), Contains("terminate run 1"));
   exits(1, 143, "SIGTERM");
-  EXPECT_THAT(done(),
-              Contains("child 1 failed: ./notes schema --json has not described itself in time"));
+  EXPECT_THAT(done(), Contains("child 1 failed: ./notes schema --json has not ended within 10s"));
 }
 
 TEST_F(CliServerTest, AFileThatIsBeingWrittenIsTriedAgain) {

@@ -153,6 +153,28 @@ TEST(CommandTemplateTest, AWordHasABound) {
       HasSubstr("makes a word of 131072 bytes, and a word of a command has at most 131071"));
 }
 
+TEST(CommandTemplateTest, ACommandHasABound) {
+  const auto arguments = [](std::size_t count) {
+    std::string list;
+    for (std::size_t i = 0; i < count; ++i)
+      list += (i == 0 ? "\"" : ",\"") + std::string(1023, 'x') + '"';
+    return R"json({"p":[)json" + list + R"json(],"q":"y"})json";
+  };
+  constexpr std::size_t kMost = limits::kCommandBytesMax / 1024;
+  EXPECT_EQ(words(R"json(["{p}{q}"])json", arguments(kMost)).size(), kMost);
+  for (const char* const form : {R"json(["{q}","{p}{q}"])json", R"json(["{p}{q}","{q}"])json"}) {
+    EXPECT_THAT(refusal(form, arguments(kMost)),
+                HasSubstr("makes the command longer than 6291456 bytes"));
+  }
+}
+
+TEST(CommandTemplateTest, AShortOptionDoesNotTakeTheNextWord) {
+  EXPECT_THAT(refusal(R"json(["-e{p}","--","{q}"])json", R"json({"p":"","q":"-x"})json"),
+              HasSubstr("the argument `p` is empty, so that -e would take the next word"));
+  EXPECT_THAT(words(R"json(["--e={p}","--","-e{p}"])json", R"json({"p":""})json"),
+              ElementsAre("--e=", "--", "-e"));
+}
+
 TEST(CommandTemplateTest, OtherBracesAreText) {
   EXPECT_THAT(
       words(R"json(["{{p}}","{a: .b}","{}","{","a{","{p","{ p}","}}"])json", R"json({"p":1})json"),

@@ -96,6 +96,19 @@ TEST(DescriptionTest, WhatIsWrongIsNamedByToolAndMember) {
             "tool `add`: parameters is no JSON Schema object");
   EXPECT_EQ(complaint_about_tool(R"json("cli_command":[],"stdin":"{x}")json"),
             "tool `add`: stdin has {x}, and its schema has no properties");
+  for (const auto& [member, what] :
+       {std::pair(R"json("title":5)json", "title is no text"),
+        {R"json("description":7)json", "description is no text"},
+        {R"json("annotations":"x")json", "annotations is no object"},
+        {R"json("_meta":[])json", "_meta is no object"},
+        {R"json("icons":{})json", "icons is no list"},
+        {R"json("outputSchema":5)json", "outputSchema is no object"},
+        {R"json("outputSchema":{"type":"array"})json", "outputSchema has another type than object"},
+        {R"json("env":{"A":"\u0000"})json", "env has a NUL character"},
+        {R"json("cwd":"a\u0000")json", "cwd has a NUL character"}}) {
+    EXPECT_EQ(complaint_about_tool(R"json("cli_command":[],)json" + std::string(member)),
+              std::string("tool `add`: ") + what);
+  }
   EXPECT_EQ(complaint_about_tool(R"json("cli_command":[],"stdin":1)json"),
             "tool `add`: stdin is no text");
   EXPECT_EQ(complaint_about_tool(R"json("cli_command":[],"env":[])json"),
@@ -118,6 +131,7 @@ TEST(DescriptionTest, WhatIsWrongIsNamedByToolAndMember) {
 
 TEST(DescriptionTest, WhatIsNoDescriptionIsNamed) {
   EXPECT_EQ(complaint_about(" \n"), "it is empty");
+  EXPECT_EQ(complaint_about(std::string_view("{}\0x", 4)), "it is no JSON; it has a NUL character");
   EXPECT_EQ(
       complaint_about("usage: notes"),
       "it is no JSON; it begins with \"usage: notes\", and only the JSON may stand on stdout");

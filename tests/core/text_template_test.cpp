@@ -7,6 +7,8 @@
 #include <string_view>
 #include <variant>
 
+#include "sitter/cli_limits.hpp"
+
 namespace sitter {
 namespace {
 
@@ -50,6 +52,17 @@ TEST(TextTemplateTest, OnlyWhereItIsAllowedATextHasANul) {
 TEST(TextTemplateTest, HalfOfASurrogatePairIsRefused) {
   EXPECT_EQ(filled("{p}", R"json({"p":"\ud800"})json", true),
             "the argument `p` has half of a surrogate pair, which no text can hold");
+}
+
+TEST(TextTemplateTest, ATextHasABound) {
+  constexpr std::size_t kPlaces = 64;
+  const std::string argument(limits::kInputBytesMax / kPlaces, 'x');
+  std::string text;
+  for (std::size_t i = 0; i < kPlaces; ++i) text += "{p}";
+  const std::string arguments = "{\"p\":\"" + argument + "\",\"q\":\"y\"}";
+  EXPECT_EQ(filled(text, arguments).size(), limits::kInputBytesMax);
+  EXPECT_EQ(filled(text + "{q}", arguments),
+            "the argument `q` makes a text of more than 67108864 bytes");
 }
 
 TEST(TextTemplateTest, ALargeArgumentHasNoBoundOfItsOwn) {

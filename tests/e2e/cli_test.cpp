@@ -273,7 +273,7 @@ TEST_F(Cli, AToolThatDoesNotDescribeItselfIsEndedWithTheSession) {
   // Sooner than the limit of a description.
   EXPECT_EQ(client.end(), 0);
   EXPECT_TRUE(client.leaves_nothing());
-  EXPECT_THAT(client.program().error_text(), Not(HasSubstr("has not described itself in time")));
+  EXPECT_THAT(client.program().error_text(), Not(HasSubstr("schema --json has not ended within")));
 }
 
 TEST_F(Cli, TheEndOfTheSessionLeavesNoRun) {

@@ -161,7 +161,10 @@ TEST_F(ProcessUnitTest, OfABuildHoldsWhatIsStillInItsSessionInAnotherGroup) {
   ASSERT_EQ(status, 0);
   EXPECT_THAT(unit.members({}), SizeIs(1));
   end(unit);
-  EXPECT_FALSE(is_number_in_use(leader));
+  EXPECT_TRUE(eventually([&] {
+    reap();
+    return !is_number_in_use(leader);
+  }));
 }
 
 TEST_P(OrphanTest, ThatABuildHasLeftBehindBelongsToNoUnit) {

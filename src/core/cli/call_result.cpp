@@ -45,7 +45,8 @@ std::string failure(const CliTool& tool, const RunOutcome& outcome) {
 /// Whether the bytes are one JSON object that everybody can read.
 bool is_json_object(std::string_view bytes) {
   return is_object(bytes) && !is_nested_deeper(bytes, limits::kNestingMax) &&
-         nlohmann::json::accept(bytes.begin(), bytes.end());
+         // The library takes a NUL for the end.
+         bytes.find('\0') == bytes.npos && nlohmann::json::accept(bytes.begin(), bytes.end());
 }
 
 bool is_text(std::string_view raw) { return raw.starts_with('"'); }

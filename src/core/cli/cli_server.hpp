@@ -112,6 +112,7 @@ class CliServer {
   void park(const Child& child, const Message& message, RunCaller caller);
   void call_parked();
   void answer_unknown(const Parked& parked);
+  std::optional<std::string> crowd_with(std::size_t bytes) const;
   void on_cancelled(Generation gen, std::string_view id);
   /// Name and version of the tool, as a raw object.
   std::string server_info(Generation gen);

@@ -4,12 +4,14 @@
 #include <variant>
 
 #include "core/base/json_text.hpp"
+#include "core/base/raw_id.hpp"
 #include "core/base/text.hpp"
 #include "core/cli/cli_server.hpp"
 #include "core/client/session.hpp"
 #include "core/wire/json_view.hpp"
 #include "core/wire/method.hpp"
 #include "core/wire/reply.hpp"
+#include "sitter/cli_limits.hpp"
 #include "sitter/limits.hpp"
 
 // The lines that the bridge sends to the child.
@@ -27,6 +29,13 @@ constexpr std::size_t kShownMax = 200;
 std::string refusal(std::string_view tool, std::string_view what) {
   return tool_text(fmt::format("[mcp-sitter] `{}` was not run: {}", brief(tool, kShownMax), what),
                    true);
+}
+
+std::size_t bytes_of(const order::StartRun& start) {
+  std::size_t bytes = start.input.size() + start.cwd.size();
+  for (const std::string& argument : start.arguments) bytes += argument.size();
+  for (const std::string& entry : start.environment) bytes += entry.size();
+  return bytes;
 }
 
 std::string misfit(const JsonSchema::Violation& violation) {
@@ -147,6 +156,9 @@ void CliServer::on_call(const Child& child, const Message& message, RunCaller ca
 /// The call waits until the description was read once more.
 void CliServer::park(const Child& child, const Message& message, RunCaller caller) {
   const std::string name = brief(message.params.name_text, kShownMax);
+  if (const auto crowd = crowd_with(message.params_raw.size())) {
+    return answer(child.gen, caller, refusal(name, *crowd));
+  }
   parked_.push_back({child.gen, std::move(caller),
                      OwnedLine(fmt::format(
                          R"json({{"jsonrpc":"2.0","id":0,"method":"tools/call","params":{}}})json",
@@ -215,26 +227,50 @@ void CliServer::call(Generation child, const std::shared_ptr<const Description>&
   }
   if (tool->cwd) start.cwd = fill(*tool->cwd, false).value_or("");
   if (wrong) return refuse(wrong->text);
+  const std::size_t bytes = bytes_of(start);
+  if (const auto crowd = crowd_with(bytes)) return refuse(*crowd);
 
   Run& run = add_run(child);
   start.gen = run.start.gen;
   run.start = std::move(start);
+  run.start_bytes = bytes;
   run.caller = std::move(caller);
   run.description = description;
   run.tool = tool;
   run.timeout = tool->timeout.value_or(options_.call_timeout);
 }
 
+/// Why one more call with this many bytes may not wait for its turn; empty if it may.
+std::optional<std::string> CliServer::crowd_with(std::size_t bytes) const {
+  std::size_t count = 0;
+  for (const Run& run : runs_) {
+    if (!run.is_waiting) continue;
+    ++count;
+    bytes += run.start_bytes;
+  }
+  for (const Parked& parked : parked_) {
+    ++count;
+    bytes += parked.line.text().size();
+  }
+  if (count == 0 || (count < limits::kWaitingCallsMax && bytes <= limits::kWaitingCallBytesMax)) {
+    return {};
+  }
+  return fmt::format(
+      "{} calls wait for their turn already, and with this one they would have {} "
+      "bytes; call again when some of them are answered",
+      count, bytes);
+}
+
 void CliServer::on_cancelled(Generation gen, std::string_view id) {
   for (Run& run : runs_) {
-    if (run.child != gen || run.caller.id != id || run.is_unwanted || run.is_description())
+    if (run.child != gen || !same_id(run.caller.id, id) || run.is_unwanted || run.is_description())
       continue;
     run.is_unwanted = true;
     stop(run, "was cancelled");
     return;
   }
   parked_.remove_if(
-      [&](const Parked& parked) { return parked.child == gen && parked.caller.id == id; });
+      [&](const Parked& parked) { return parked.child == gen && same_id(parked.caller.id, id); });
 }
 
 void CliServer::answer(Generation gen, const RunCaller& caller, std::string_view result,

@@ -105,7 +105,7 @@ class CommandTemplate::Writer {
       if (!element.group.empty()) {
         if (has_all(element.group)) add(element.group);
       } else if (element.word.is_literal()) {
-        words_.push_back(element.word.literal());
+        put(element.word.literal());
         if (words_.back() == kEndOfOptions) is_past_options_ = true;
       } else {
         add(element.word, is_behind_flag && may_be_value(element.word));
@@ -152,7 +152,7 @@ class CommandTemplate::Writer {
         return;
       }
       if (const auto flag = flag_before_place(word)) {
-        if (arguments_.is_true(last)) words_.push_back(*flag);
+        if (arguments_.is_true(last)) put(*flag);
         return;
       }
     }
@@ -171,6 +171,7 @@ class CommandTemplate::Writer {
   void fill(const TextTemplate& word) {
     std::vector<std::string> made(1);
     bool has_list = false;
+    const std::string& name = *word.names().begin();
     for (const TextTemplate::Piece& piece : word.pieces()) {
       std::vector<std::string> texts{piece.text};
       if (piece.is_place) {
@@ -184,8 +185,13 @@ class CommandTemplate::Writer {
         texts = *found;
       }
       std::vector<std::string> longer;
+      std::size_t bytes = 0;
       for (const std::string& begun : made) {
-        for (const std::string& text : texts) longer.push_back(begun + text);
+        for (const std::string& text : texts) {
+          longer.push_back(begun + text);
+          bytes += longer.back().size();
+          if (bytes > limits::kCommandBytesMax) return complain_of_size(name);
+        }
       }
       made = std::move(longer);
     }
@@ -209,13 +215,28 @@ class CommandTemplate::Writer {
                                  "option; in cli_command the word \"--\" before it, or a flag with "
                                  "\"=\" in the same word, would allow it",
                                  brief(made, kShownMax)));
+    } else if (made == first.text && is_flag(made) && !is_past_options_) {
+      complain(name, fmt::format("is empty, so that {} would take the next word for its value",
+                                 brief(made, kShownMax)));
     } else if (made.size() > limits::kWordBytesMax) {
       complain(name, fmt::format("makes a word of {} bytes, and a word of a command has at most {} "
                                  "(execve(2)); the member stdin of the description takes more",
                                  made.size(), limits::kWordBytesMax));
     } else {
-      words_.push_back(std::move(made));
+      put(std::move(made));
+      if (bytes_ > limits::kCommandBytesMax) complain_of_size(name);
     }
+  }
+
+  void put(std::string word) {
+    bytes_ += word.size();
+    words_.push_back(std::move(word));
+  }
+
+  void complain_of_size(const std::string& name) {
+    complain(name, fmt::format("makes the command longer than {} bytes (execve(2)); the member "
+                               "stdin of the description takes more",
+                               limits::kCommandBytesMax));
   }
 
   void complain(const std::string& name, std::string_view what) {
@@ -225,6 +246,7 @@ class CommandTemplate::Writer {
 
   const RunArguments& arguments_;
   std::vector<std::string> words_;
+  std::size_t bytes_ = 0;
   std::optional<Complaint> complaint_;
   bool is_past_options_ = false;
 };

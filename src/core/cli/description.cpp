@@ -122,11 +122,15 @@ class ToolReader {
       for (const auto& one : properties->items()) known_.insert(one.key());
     }
 
-    CliTool tool{
-        name->get<std::string>(), listed(*parameters), JsonSchema(written(*parameters)), {}, {}};
+    CliTool tool{name->get<std::string>(),
+                 listed(*parameters),
+                 JsonSchema(written(of_object(*parameters))),
+                 {},
+                 {}};
     if (const Json* const output = find("outputSchema"); output != nullptr && output->is_object()) {
-      tool.output.emplace(written(*output));
+      tool.output.emplace(written(of_object(*output)));
     }
+    check_passed_on();
     read_command(tool);
     read_input(tool);
     read_environment(tool);
@@ -158,11 +162,36 @@ class ToolReader {
     };
     add(outer_);
     if (&inner_ != &outer_) add(inner_);
-    Json schema = parameters;
-    // Clients refuse a schema that does not say that the arguments are an object.
-    if (!schema.contains("type")) schema["type"] = "object";
-    shown["inputSchema"] = std::move(schema);
+    shown["inputSchema"] = of_object(parameters);
+    if (const auto output = shown.find("outputSchema"); output != shown.end()) {
+      *output = of_object(*output);
+    }
     return written(shown);
+  }
+
+  /// Clients refuse a schema that does not say that it is that of an object.
+  static Json of_object(Json schema) {
+    if (schema.is_object() && !schema.contains("type")) schema["type"] = "object";
+    return schema;
+  }
+
+  /// Clients refuse all tools if one of them has a member of another type.
+  void check_passed_on() {
+    for (const char* const key : {"title", "description"}) {
+      const Json* const text = find(key);
+      if (text != nullptr && !text->is_string()) complain(fmt::format("{} is no text", key));
+    }
+    for (const char* const key : {"outputSchema", "annotations", "execution", "_meta"}) {
+      const Json* const object = find(key);
+      if (object != nullptr && !object->is_object()) complain(fmt::format("{} is no object", key));
+    }
+    const Json* const icons = find("icons");
+    if (icons != nullptr && !icons->is_array()) complain("icons is no list");
+    const Json* const output = find("outputSchema");
+    const Json* const type = output == nullptr ? nullptr : member(*output, "type");
+    if (type != nullptr && *type != "object") {
+      complain("outputSchema has another type than object");
+    }
   }
 
   void check_names(const char* where, const std::set<std::string>& names) {
@@ -187,9 +216,14 @@ class ToolReader {
     check_names("cli_command", tool.command.names());
   }
 
-  std::optional<TextTemplate> read_text(const char* where, const Json& value) {
+  std::optional<TextTemplate> read_text(const char* where, const Json& value,
+                                        bool allows_nul = false) {
     if (!value.is_string()) {
       complain(fmt::format("{} is no text", where));
+      return {};
+    }
+    if (!allows_nul && value.get_ref<const std::string&>().find('\0') != std::string::npos) {
+      complain(fmt::format("{} has a NUL character", where));
       return {};
     }
     TextTemplate text = TextTemplate::read(value.get<std::string>(), known_);
@@ -198,7 +232,7 @@ class ToolReader {
   }
 
   void read_input(CliTool& tool) {
-    if (const Json* const input = find("stdin")) tool.input = read_text("stdin", *input);
+    if (const Json* const input = find("stdin")) tool.input = read_text("stdin", *input, true);
   }
 
   void read_environment(CliTool& tool) {
@@ -321,6 +355,8 @@ std::variant<Description, Complaint> read_description(std::string_view text,
   if (is_nested_deeper(trimmed, limits::kNestingMax)) {
     return Complaint{fmt::format("it is nested deeper than {} levels", limits::kNestingMax)};
   }
+  // The library takes a NUL for the end.
+  if (trimmed.find('\0') != trimmed.npos) return Complaint{"it is no JSON; it has a NUL character"};
   const Json value = Json::parse(trimmed.begin(), trimmed.end(), nullptr, false);
   if (value.is_discarded()) return Complaint{not_json(trimmed)};
   std::string version;

@@ -38,6 +38,8 @@ struct Run {
   Generation child;
   ChildLifecycle life;
   order::StartRun start;
+  /// How much memory its texts take.
+  std::size_t start_bytes = 0;
   RunCaller caller = {};
   /// Keeps `tool` alive after the description was replaced.
   std::shared_ptr<const Description> description = nullptr;

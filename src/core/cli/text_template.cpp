@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/text.hpp"
+#include "sitter/cli_limits.hpp"
 
 namespace sitter {
 namespace {
@@ -89,6 +90,10 @@ std::variant<std::optional<std::string>, Complaint> TextTemplate::fill(
       return Complaint{fmt::format("the argument `{}` has {}", brief(piece.text, kShownMax),
                                    text ? "a NUL character, which cannot be passed on"
                                         : "half of a surrogate pair, which no text can hold")};
+    }
+    if (filled.size() + text->size() > limits::kInputBytesMax) {
+      return Complaint{fmt::format("the argument `{}` makes a text of more than {} bytes",
+                                   brief(piece.text, kShownMax), limits::kInputBytesMax)};
     }
     filled += *text;
   }

@@ -15,8 +15,6 @@ struct LaunchRequest {
   std::vector<std::string> arguments;
   /// Empty: the bridge's own working directory.
   std::string cwd;
-  /// Who has named `cwd`, for texts.
-  std::string cwd_source = "--cwd";
   /// NAME=VALUE entries in order. A later entry overrides an earlier one, and all of them override
   /// the entries of the file.
   std::vector<std::string> environment;
@@ -25,6 +23,8 @@ struct LaunchRequest {
   Role role = Role::child;
   /// Whether the process may go on when the bridge has ended.
   bool outlives_bridge = false;
+  /// What has named `cwd`, for texts.
+  std::string cwd_source = "--cwd";
 };
 
 /// A build command for the system's shell, to be run in `cwd`.

@@ -168,10 +168,10 @@ LaunchRequest build_request(std::string command_line, std::string cwd) {
   return {.command = "/bin/sh",
           .arguments = {"-c", std::move(command_line)},
           .cwd = std::move(cwd),
-          .cwd_source = "--build-cwd",
           .environment = {},
           .env_file = {},
-          .role = LaunchRequest::Role::build};
+          .role = LaunchRequest::Role::build,
+          .cwd_source = "--build-cwd"};
 }
 
 PlannedLaunch plan_launch(const LaunchRequest& request) {
