@@ -1,5 +1,6 @@
 #include "core/cli/json_schema.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -98,7 +99,7 @@ TEST(JsonSchemaWordsTest, AViolationNamesThePlaceAndShowsThePart) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->place, "a[1].b");
   EXPECT_EQ(found->what, "is not of type integer");
-  EXPECT_EQ(found->part, R"json({"type":"integer","minimum":1})json");
+  EXPECT_EQ(found->part, R"json({"minimum":1,"type":"integer"})json");
   EXPECT_EQ(violation(R"json({"required":["text"]})json", "{}"), ": has no member `text`");
   EXPECT_EQ(violation(R"json({"additionalProperties":false})json", R"json({"x":1})json"),
             "x: is no known member");
@@ -175,6 +176,14 @@ TEST(JsonSchemaWordsTest, OfAMemberThatIsWrittenTwiceTheLastValueCounts) {
   const std::string_view schema = R"json({"properties":{"a":{"type":"string"}}})json";
   EXPECT_TRUE(fits(schema, R"json({"a":1,"a":"x"})json"));
   EXPECT_FALSE(fits(schema, R"json({"a":"x","\u0061":1})json"));
+}
+
+// Time that grows with the square of the members would be minutes.
+TEST(JsonSchemaBoundsTest, ManyMembersAreReadInTime) {
+  std::string value;
+  for (int i = 0; i < 100'000; ++i) value += fmt::format("{}\"{}\":0", i == 0 ? "{" : ",", i);
+  EXPECT_EQ(violation(R"json({"maxProperties":99999})json", value + "}"),
+            ": has 100000 members, and may have at most 99999");
 }
 
 TEST(JsonSchemaWordsTest, ASchemaThatNeverEndsIsGivenUp) {

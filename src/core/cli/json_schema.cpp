@@ -21,7 +21,7 @@
 namespace sitter {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 /// How much of the schema or of a value a text shows, in bytes.
 constexpr std::size_t kShownMax = 1000;
@@ -81,9 +81,8 @@ bool is_same(const Json& left, const Json& right) {
 /// A text that is the same for all values that are the same, but for numbers within them.
 std::string canonical(const Json& value) {
   const bool is_whole = value.is_number_float() && is_integer(value);
-  return is_whole
-             ? fmt::format("{:.0f}", value.get<double>())
-             : nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return is_whole ? fmt::format("{:.0f}", value.get<double>())
+                  : value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 /// Unicode characters of valid UTF-8.
