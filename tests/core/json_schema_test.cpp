@@ -178,12 +178,28 @@ TEST(JsonSchemaWordsTest, OfAMemberThatIsWrittenTwiceTheLastValueCounts) {
   EXPECT_FALSE(fits(schema, R"json({"a":"x","\u0061":1})json"));
 }
 
+/// "[text,text,text]"
+std::string list_of(std::string_view text, std::size_t count) {
+  std::string list = "[";
+  for (std::size_t i = 0; i < count; ++i) list.append(i == 0 ? "" : ",").append(text);
+  return list + "]";
+}
+
 // Time that grows with the square of the members would be minutes.
 TEST(JsonSchemaBoundsTest, ManyMembersAreReadInTime) {
   std::string value;
   for (int i = 0; i < 100'000; ++i) value += fmt::format("{}\"{}\":0", i == 0 ? "{" : ",", i);
   EXPECT_EQ(violation(R"json({"maxProperties":99999})json", value + "}"),
             ": has 100000 members, and may have at most 99999");
+}
+
+// A copy of the key for each item would be 40 GB.
+TEST(JsonSchemaBoundsTest, AKeyOfAnySizeMayHaveManyItems) {
+  const std::string key(8'000'000, 'k');
+  const std::string_view schema =
+      R"json({"additionalProperties":{"items":{"items":{"type":"integer"}}}})json";
+  EXPECT_EQ(violation(schema, "{\"" + key + "\":[" + list_of("0", 5'000) + ",[0,null]]}"),
+            std::string(100, 'k') + "… [7999900 bytes cut][1][1]: is not of type integer");
 }
 
 TEST(JsonSchemaWordsTest, ASchemaThatNeverEndsIsGivenUp) {

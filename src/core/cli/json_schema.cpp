@@ -200,7 +200,17 @@ class JsonSchema::Checker {
  public:
   explicit Checker(const Parts& parts) : parts_(parts) {}
 
-  bool fits(const Json& value, const Json& schema, const std::string& place) {
+  /// Where a value stands. It is written out only if the value does not fit: a key may be large,
+  /// and may stand above many items.
+  struct Place {
+    /// Null for the whole value.
+    const Place* parent = nullptr;
+    /// Null for an item.
+    const std::string* key = nullptr;
+    std::size_t index = 0;
+  };
+
+  bool fits(const Json& value, const Json& schema, const Place& place) {
     if (schema == false) return fail(place, "is not allowed", schema);
     if (!schema.is_object()) return true;
     if (depth_ >= limits::kNestingMax || ++steps_ > kStepsMax) return allow_unchecked();
@@ -216,7 +226,7 @@ class JsonSchema::Checker {
   std::optional<Violation> take() { return std::move(violation_); }
 
  private:
-  bool fits_keywords(const Json& value, const Json& schema, const std::string& place) {
+  bool fits_keywords(const Json& value, const Json& schema, const Place& place) {
     return fits_value(value, schema, place) && fits_number(value, schema, place) &&
            fits_text(value, schema, place) && fits_array(value, schema, place) &&
            fits_object(value, schema, place) && fits_combination(value, schema, place);
@@ -224,9 +234,18 @@ class JsonSchema::Checker {
 
   enum class Fit { no, perhaps, yes };
 
-  bool fail(const std::string& place, std::string what, const Json& part) {
-    if (trials_ == 0) violation_ = {place, std::move(what), dumped(part)};
+  bool fail(const Place& place, std::string what, const Json& part) {
+    if (trials_ == 0) violation_ = {written(place), std::move(what), dumped(part)};
     return false;
+  }
+
+  /// "limits.max[2]"
+  static std::string written(const Place& place) {
+    if (place.parent == nullptr) return {};
+    const std::string parent = written(*place.parent);
+    if (place.key == nullptr) return fmt::format("{}[{}]", parent, place.index);
+    return fmt::format("{}{}{}", parent, place.parent->parent == nullptr ? "" : ".",
+                       brief(*place.key, kNameShownMax));
   }
 
   /// What is not checked is allowed.
@@ -272,7 +291,7 @@ class JsonSchema::Checker {
     return fmt::format("{}", fmt::join(names, " or "));
   }
 
-  bool fits_value(const Json& value, const Json& schema, const std::string& place) {
+  bool fits_value(const Json& value, const Json& schema, const Place& place) {
     if (const Json* const type = member(schema, "type")) {
       const bool is_one =
           type->is_string()
@@ -295,7 +314,7 @@ class JsonSchema::Checker {
     return true;
   }
 
-  bool fits_number(const Json& value, const Json& schema, const std::string& place) {
+  bool fits_number(const Json& value, const Json& schema, const Place& place) {
     if (!value.is_number()) return true;
     const double number = value.get<double>();
     struct Bound {
@@ -321,7 +340,7 @@ class JsonSchema::Checker {
     return true;
   }
 
-  bool fits_size(std::size_t size, const Json& schema, const std::string& place, const char* least,
+  bool fits_size(std::size_t size, const Json& schema, const Place& place, const char* least,
                  const char* most, const char* unit) {
     const double count = static_cast<double>(size);
     const Json* const min = member(schema, least);
@@ -343,7 +362,7 @@ class JsonSchema::Checker {
     return found->second.matches(text) ? Fit::yes : Fit::no;
   }
 
-  bool fits_text(const Json& value, const Json& schema, const std::string& place) {
+  bool fits_text(const Json& value, const Json& schema, const Place& place) {
     if (!value.is_string()) return true;
     const std::string text = value.get<std::string>();
     if (!fits_size(length_of(text), schema, place, "minLength", "maxLength", "characters"))
@@ -361,7 +380,7 @@ class JsonSchema::Checker {
     return fail(place, "does not match the pattern", schema);
   }
 
-  bool fits_array(const Json& value, const Json& schema, const std::string& place) {
+  bool fits_array(const Json& value, const Json& schema, const Place& place) {
     if (!value.is_array()) return true;
     if (!fits_size(value.size(), schema, place, "minItems", "maxItems", "items")) return false;
     const Json* const unique = member(schema, "uniqueItems");
@@ -381,12 +400,12 @@ class JsonSchema::Checker {
     const std::size_t first_count = first != nullptr && first->is_array() ? first->size() : 0;
     for (std::size_t i = 0; i < value.size(); ++i) {
       const Json* const part = i < first_count ? &(*first)[i] : rest;
-      if (part != nullptr && !fits(value[i], *part, fmt::format("{}[{}]", place, i))) return false;
+      if (part != nullptr && !fits(value[i], *part, {&place, nullptr, i})) return false;
     }
     return fits_contains(value, schema, place);
   }
 
-  bool fits_contains(const Json& value, const Json& schema, const std::string& place) {
+  bool fits_contains(const Json& value, const Json& schema, const Place& place) {
     const Json* const wanted = member(schema, "contains");
     if (wanted == nullptr) return true;
     const auto [sure, perhaps] =
@@ -403,7 +422,7 @@ class JsonSchema::Checker {
     return true;
   }
 
-  bool fits_object(const Json& value, const Json& schema, const std::string& place) {
+  bool fits_object(const Json& value, const Json& schema, const Place& place) {
     if (!value.is_object()) return true;
     if (const Json* const required = member(schema, "required");
         required != nullptr && required->is_array()) {
@@ -413,14 +432,14 @@ class JsonSchema::Checker {
       return false;
     const Json* const names = member(schema, "propertyNames");
     for (const auto& [key, one] : value.items()) {
-      const std::string there = place.empty() ? key : place + "." + key;
+      const Place there{&place, &key};
       if (names != nullptr && !fits(Json(key), *names, there)) return false;
       if (!fits_member(key, one, schema, there)) return false;
     }
     return fits_dependent(value, schema, place);
   }
 
-  bool has_all(const Json& value, const Json& names, const std::string& place, const Json& part) {
+  bool has_all(const Json& value, const Json& names, const Place& place, const Json& part) {
     for (const Json& name : names) {
       if (name.is_string() && !value.contains(name.get<std::string>())) {
         return fail(
@@ -432,7 +451,7 @@ class JsonSchema::Checker {
   }
 
   bool fits_member(const std::string& key, const Json& value, const Json& schema,
-                   const std::string& there) {
+                   const Place& there) {
     bool is_known = false;
     if (const Json* const properties = member(schema, "properties");
         properties != nullptr && properties->is_object()) {
@@ -460,7 +479,7 @@ class JsonSchema::Checker {
     return fits(value, *others, there);
   }
 
-  bool fits_dependent(const Json& value, const Json& schema, const std::string& place) {
+  bool fits_dependent(const Json& value, const Json& schema, const Place& place) {
     for (const char* const keyword : {"dependentRequired", "dependentSchemas", "dependencies"}) {
       const Json* const dependent = member(schema, keyword);
       if (dependent == nullptr || !dependent->is_object()) continue;
@@ -473,7 +492,7 @@ class JsonSchema::Checker {
     return true;
   }
 
-  bool fits_combination(const Json& value, const Json& schema, const std::string& place) {
+  bool fits_combination(const Json& value, const Json& schema, const Place& place) {
     if (const Json* const reference = member(schema, "$ref");
         reference != nullptr && reference->is_string()) {
       const Json* const target = parts_.target(reference->get<std::string>());
@@ -507,7 +526,7 @@ class JsonSchema::Checker {
     return fits_condition(value, schema, place);
   }
 
-  bool fits_condition(const Json& value, const Json& schema, const std::string& place) {
+  bool fits_condition(const Json& value, const Json& schema, const Place& place) {
     const Json* const condition = member(schema, "if");
     if (condition == nullptr) return true;
     const Fit found = fit_of(value, *condition);
@@ -540,7 +559,7 @@ const std::vector<std::string>& JsonSchema::unchecked() const { return parts_->u
 std::optional<JsonSchema::Violation> JsonSchema::check(std::string_view raw) const {
   const Json value = parsed(raw);
   if (value.is_discarded()) {
-    return Violation{unreadable_member(raw),
+    return Violation{brief(unreadable_member(raw), kNameShownMax),
                      "has half of a surrogate pair, or a number beyond the range of a double",
                      dumped(parts_->root)};
   }
