@@ -178,6 +178,16 @@ TEST(JsonSchemaWordsTest, OfAMemberThatIsWrittenTwiceTheLastValueCounts) {
   EXPECT_FALSE(fits(schema, R"json({"a":"x","\u0061":1})json"));
 }
 
+TEST(JsonSchemaWordsTest, AKeyDoesNotEndAtANul) {
+  const std::string_view schema =
+      R"json({"properties":{"a":{},"b\u0000c":{"type":"string"}},"additionalProperties":false})json";
+  EXPECT_TRUE(fits(schema, R"json({"a":1,"b\u0000c":"x"})json"));
+  EXPECT_FALSE(fits(schema, R"json({"b\u0000c":1})json"));
+  EXPECT_THAT(violation(schema, R"json({"a\u0000b":1})json"), HasSubstr("is no known member"));
+  EXPECT_FALSE(fits(
+      R"json({"$defs":{"a":{},"a\u0000b":{"type":"string"}},"$ref":"#/$defs/a%00b"})json", "1"));
+}
+
 /// "[text,text,text]"
 std::string list_of(std::string_view text, std::size_t count) {
   std::string list = "[";

@@ -45,7 +45,7 @@ std::string dumped(const Json& value) {
   return shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace), kShownMax);
 }
 
-const Json* member(const Json& object, const char* key) {
+const Json* member(const Json& object, std::string_view key) {
   const auto found = object.find(key);
   return found == object.end() ? nullptr : &*found;
 }
@@ -181,7 +181,7 @@ struct JsonSchema::Parts {
           key.replace(at, 2, meant);
       }
       if (found->is_object()) {
-        found = member(*found, key.c_str());
+        found = member(*found, key);
       } else if (found->is_array() && !key.empty() && key.size() < 6 &&
                  std::all_of(key.begin(), key.end(), [](char c) { return c >= '0' && c <= '9'; }) &&
                  std::stoul(key) < found->size()) {
@@ -455,7 +455,7 @@ class JsonSchema::Checker {
     bool is_known = false;
     if (const Json* const properties = member(schema, "properties");
         properties != nullptr && properties->is_object()) {
-      if (const Json* const part = member(*properties, key.c_str())) {
+      if (const Json* const part = member(*properties, key)) {
         is_known = true;
         if (!fits(value, *part, there)) return false;
       }
