@@ -172,6 +172,24 @@ TEST(JsonSchemaWordsTest, WhatTheLibraryDoesNotReadIsNamed) {
       fits(schema, R"json({"a":1e308,"b":123456789012345678901234567890,"c":"\ud83d\ude00"})json"));
 }
 
+TEST(JsonSchemaWordsTest, WhatTheLibraryDoesNotReadDoesNotHideTheRest) {
+  const std::string_view schema =
+      R"json({"properties":{"m":{"enum":["safe"]}},"required":["m"]})json";
+  constexpr const char* kWhat =
+      "z: has half of a surrogate pair, or a number beyond the range of a double";
+  for (const std::string unreadable :
+       {"1e400", "-1e400", R"json("\ud800")json", R"json([0,{"y":[[1e400]]}])json",
+        R"json({"y":{"x":"\udc00 "}})json", R"json([{"\ud800":1}])json"}) {
+    for (const std::string m : {"safe", "evil"}) {
+      EXPECT_EQ(violation(schema, "{\"m\":\"" + m + "\",\"z\":" + unreadable + "}"), kWhat);
+      EXPECT_EQ(violation(schema, "{\"z\":" + unreadable + ",\"m\":\"" + m + "\"}"), kWhat);
+    }
+    EXPECT_NE(violation("{}", unreadable), "") << unreadable;
+    EXPECT_NE(violation("true", unreadable), "") << unreadable;
+  }
+  EXPECT_NE(violation(schema, R"json({"m":"safe","\ud800":1})json"), "");
+}
+
 TEST(JsonSchemaWordsTest, OfAMemberThatIsWrittenTwiceTheLastValueCounts) {
   const std::string_view schema = R"json({"properties":{"a":{"type":"string"}}})json";
   EXPECT_TRUE(fits(schema, R"json({"a":1,"a":"x"})json"));
