@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
+
+#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {
@@ -230,9 +233,92 @@ TEST(JsonSchemaBoundsTest, AKeyOfAnySizeMayHaveManyItems) {
             std::string(100, 'k') + "… [7999900 bytes cut][1][1]: is not of type integer");
 }
 
-TEST(JsonSchemaWordsTest, ASchemaThatNeverEndsIsGivenUp) {
-  EXPECT_TRUE(fits(R"json({"$ref":"#"})json", "1"));
-  EXPECT_TRUE(fits(R"json({"anyOf":[{"$ref":"#"},{"$ref":"#"}]})json", "1"));
+constexpr const char* kTooManySteps =
+    ": is too large to be checked against its schema: that takes more than 1000000 steps";
+constexpr const char* kTooDeep =
+    ": is too large to be checked against its schema: that goes more than 500 levels deep into it";
+constexpr const char* kEndless =
+    ": cannot be checked against its schema: the schema refers to itself without end";
+
+/// Each item is a step, and so are the numbers up to it: 998 takes a thousand.
+std::string items_of_many() {
+  std::string numbers = "0";
+  for (int i = 1; i < 999; ++i) numbers += fmt::format(",{}", i);
+  return "{\"items\":{\"enum\":[" + numbers + "]}}";
+}
+
+TEST(JsonSchemaBoundsTest, AMillionStepsAreTakenAndNoMore) {
+  const JsonSchema schema(items_of_many());
+  const std::string most = list_of("998", 999);  // and a step for the list itself
+  EXPECT_FALSE(schema.check("[997," + most.substr(1)));
+  const auto found = schema.check("[998," + most.substr(1));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->place + ": " + found->what, kTooManySteps);
+  EXPECT_THAT(found->part, HasSubstr(R"json({"items":{"enum":[0,1,)json"));
+}
+
+TEST(JsonSchemaBoundsTest, WhatIsTooLargeHidesNothing) {
+  EXPECT_EQ(violation("{\"properties\":{\"list\":" + items_of_many() +
+                          R"json(,"mode":{"enum":["safe"]}}})json",
+                      "{\"list\":" + list_of("998", 1000) + R"json(,"mode":"evil"})json"),
+            kTooManySteps);
+  EXPECT_EQ(violation("{\"not\":" + items_of_many() + "}", list_of("998", 1000)), kTooManySteps);
+}
+
+/// Five levels of this schema belong to one of the value.
+std::string list_schema(std::string_view last) {
+  return fmt::format(
+      R"json({{"properties":{{"next":{{"anyOf":[{{"$ref":"#/$defs/node"}}]}},"last":{}}},
+              "$defs":{{"node":{{"allOf":[{{"$ref":"#"}}]}}}}}})json",
+      last);
+}
+
+TEST(JsonSchemaBoundsTest, TheDeepestArgumentsAreChecked) {
+  std::string value = R"json({"last":1})json";
+  std::string place = "last";
+  for (std::size_t i = 1; i < limits::kNestingMax; ++i) {
+    value = "{\"next\":" + value + "}";
+    place = "next." + place;
+  }
+  const std::string_view simple =
+      R"json({"properties":{"next":{"$ref":"#"},"last":{"type":"string"}}})json";
+  EXPECT_EQ(violation(simple, value), place + ": is not of type string");
+
+  // The last object is at the level 496.
+  const std::string four = R"json({"allOf":[{"allOf":[{"allOf":[{"minimum":1}]}]}]})json";
+  EXPECT_EQ(violation(list_schema(four), value), "");
+  EXPECT_EQ(violation(list_schema("{\"allOf\":[" + four + "]}"), value), kTooDeep);
+}
+
+TEST(JsonSchemaBoundsTest, ASchemaThatRefersToItselfAtTheSameValueAllowsNothing) {
+  EXPECT_EQ(violation(R"json({"$ref":"#"})json", "1"), kEndless);
+  const auto found =
+      JsonSchema(R"json({"$defs":{"a":{"allOf":[{"$ref":"#/$defs/b"}]},"b":{"$ref":"#/$defs/a"}},
+                         "properties":{"x":{"$ref":"#/$defs/a"}}})json")
+          .check(R"json({"x":1})json");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->place + ": " + found->what, kEndless);
+  EXPECT_EQ(found->part, R"json({"$ref":"#/$defs/a"})json");
+  for (const char* const schema :
+       {R"json({"not":{"$ref":"#"}})json", R"json({"not":{"not":{"$ref":"#"}}})json",
+        R"json({"anyOf":[true,{"$ref":"#"}]})json",
+        R"json({"anyOf":[{"$ref":"#"},{"$ref":"#"}]})json",
+        R"json({"oneOf":[{"$ref":"#"},true]})json", R"json({"if":{"$ref":"#"},"then":true})json",
+        R"json({"contains":{"$ref":"#/contains"}})json",
+        R"json({"propertyNames":{"$ref":"#/propertyNames"}})json",
+        R"json({"dependentSchemas":{"a":{"$ref":"#"}}})json"}) {
+    const std::string_view value =
+        std::string_view(schema).find("contains") == 2 ? "[1]" : R"json({"a":1})json";
+    EXPECT_EQ(violation(schema, value), kEndless) << schema;
+  }
+}
+
+TEST(JsonSchemaBoundsTest, ASchemaMayMeetTheSameValueTwice) {
+  const std::string_view schema =
+      R"json({"$defs":{"a":{"type":"integer"}},
+              "allOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"},{"allOf":[{"$ref":"#/$defs/a"}]}]})json";
+  EXPECT_EQ(violation(schema, "1"), "");
+  EXPECT_EQ(violation(schema, "\"1\""), ": is not of type integer");
 }
 
 }  // namespace

@@ -27,9 +27,13 @@ using Json = nlohmann::json;
 constexpr std::size_t kShownMax = 1000;
 constexpr std::size_t kNameShownMax = 100;
 
-/// How many parts of a schema are compared with one value and its parts. A schema may refer to
-/// itself in two places, and would then never end. Arguments have a few hundred.
+/// How many parts of a schema, and how many elements of an `enum`, are compared with a value and
+/// its parts. This is about a second of work. Arguments have a few hundred.
 constexpr std::size_t kStepsMax = 1'000'000;
+/// How many parts of a schema may be at work at once. At each level of a value these may be the
+/// part of a property, one in its `anyOf`, the target of a `$ref`, one in the `allOf` of that, and
+/// the target of another `$ref`.
+constexpr std::size_t kDepthMax = 5 * limits::kNestingMax;
 
 /// Keywords whose values are no schemas.
 constexpr std::array kValueKeywords{"enum", "const", "default", "examples"};
@@ -195,7 +199,7 @@ struct JsonSchema::Parts {
   }
 };
 
-/// Checks one value. Stops at the first violation.
+/// Checks one value. Stops at the first violation, and at a bound, which is one as well.
 class JsonSchema::Checker {
  public:
   explicit Checker(const Parts& parts) : parts_(parts) {}
@@ -211,15 +215,22 @@ class JsonSchema::Checker {
   };
 
   bool fits(const Json& value, const Json& schema, const Place& place) {
+    if (!may_step()) return false;
     if (schema == false) return fail(place, "is not allowed", schema);
     if (!schema.is_object()) return true;
-    if (depth_ >= limits::kNestingMax || ++steps_ > kStepsMax) return allow_unchecked();
-    ++depth_;
+    const Use use{&value, &schema, innermost_, innermost_ == nullptr ? 1 : innermost_->depth + 1};
+    if (use.depth > kDepthMax) {
+      return give_up(fmt::format("is too large to be checked against its schema: that goes more "
+                                 "than {} levels deep into it",
+                                 kDepthMax),
+                     parts_.root);
+    }
+    innermost_ = &use;
     for (const char* const keyword : kUncheckedKeywords) {
       if (schema.contains(keyword)) allow_unchecked();
     }
     const bool is_fit = fits_keywords(value, schema, place);
-    --depth_;
+    innermost_ = use.outer;
     return is_fit;
   }
 
@@ -234,8 +245,39 @@ class JsonSchema::Checker {
 
   enum class Fit { no, perhaps, yes };
 
+  /// A part of the schema that is at work on a value.
+  struct Use {
+    const Json* value;
+    const Json* schema;
+    const Use* outer;
+    std::size_t depth;
+  };
+
   bool fail(const Place& place, std::string what, const Json& part) {
-    if (trials_ == 0) violation_ = {written(place), std::move(what), dumped(part)};
+    if (trials_ == 0 && !violation_) violation_ = {written(place), std::move(what), dumped(part)};
+    return false;
+  }
+
+  /// Ends the check with a violation of the whole value, whatever a `not` makes of it.
+  bool give_up(std::string what, const Json& part) {
+    violation_ = {{}, std::move(what), dumped(part)};
+    return false;
+  }
+
+  bool may_step() {
+    if (violation_) return false;
+    if (++steps_ <= kStepsMax) return true;
+    return give_up(
+        fmt::format("is too large to be checked against its schema: that takes more than {} steps",
+                    kStepsMax),
+        parts_.root);
+  }
+
+  /// Whether this part is at work on this value already, and would be again without end.
+  bool is_at_work(const Json& value, const Json& schema) const {
+    for (const Use* use = innermost_; use != nullptr && use->value == &value; use = use->outer) {
+      if (use->schema == &schema) return true;
+    }
     return false;
   }
 
@@ -303,8 +345,9 @@ class JsonSchema::Checker {
     }
     if (const Json* const allowed = member(schema, "enum");
         allowed != nullptr && allowed->is_array()) {
-      const bool is_one = std::any_of(allowed->begin(), allowed->end(),
-                                      [&](const Json& one) { return is_same(value, one); });
+      const bool is_one = std::any_of(allowed->begin(), allowed->end(), [&](const Json& one) {
+        return !may_step() || is_same(value, one);
+      });
       if (!is_one) return fail(place, "is none of the allowed values", schema);
     }
     if (const Json* const only = member(schema, "const");
@@ -498,6 +541,10 @@ class JsonSchema::Checker {
       const Json* const target = parts_.target(reference->get<std::string>());
       if (target == nullptr) {
         allow_unchecked();
+      } else if (is_at_work(value, *target)) {
+        return give_up(
+            "cannot be checked against its schema: the schema refers to itself without end",
+            schema);
       } else if (!fits(value, *target, place)) {
         return false;
       }
@@ -541,7 +588,7 @@ class JsonSchema::Checker {
   bool is_sure_ = true;
   /// How many checks that may well fail are under way.
   std::size_t trials_ = 0;
-  std::size_t depth_ = 0;
+  const Use* innermost_ = nullptr;
   std::size_t steps_ = 0;
 };
 

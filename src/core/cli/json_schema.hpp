@@ -36,7 +36,8 @@ class JsonSchema {
   /// What of the schema is not checked, as a clause for each: "the pattern ... is no RE2 pattern".
   const std::vector<std::string>& unchecked() const;
   /// The first thing that does not fit. `raw` is a value under the same conditions; one with half
-  /// of a surrogate pair, or with a number beyond the range of a double, does not fit.
+  /// of a surrogate pair, or with a number beyond the range of a double, does not fit. Neither does
+  /// one that is too large to be checked, or at which the schema refers to itself without end.
   std::optional<Violation> check(std::string_view raw) const;
 
  private:
