@@ -13,7 +13,7 @@ void row(std::string_view what, const std::vector<std::string>& cells, std::stri
          std::string_view goal) {
   fmt::print("| {:<34} |", what);
   for (const std::string& cell : cells) fmt::print(" {:>10} |", cell);
-  fmt::print(" {:<29} | {:<28} |\n", compared, goal);
+  fmt::print(" {:<33} | {:<28} |\n", compared, goal);
   std::fflush(stdout);
 }
 
