@@ -1,11 +1,14 @@
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "io/cli_child.hpp"
 #include "io/process/launch_plan.hpp"
+#include "sitter/cli_limits.hpp"
 
 namespace sitter {
 

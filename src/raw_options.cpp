@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
 
 #include "core/base/text.hpp"
+#include "sitter/cli_limits.hpp"
 #include "sitter/version.hpp"
 
 namespace sitter {
@@ -218,7 +220,7 @@ void declare_options(CLI::App& app, RawOptions& raw) {
                        fmt::format("how long a command of the tool may run (default {:g})",
                                    raw.cli.call_timeout)),
         "SECONDS")
-      ->check(CLI::Range(0.001, kSecondsMax))
+      ->check(CLI::Range(0.001, std::chrono::duration<double>(limits::kCallTimeoutMax).count()))
       ->check(is_a_number);
   value(app.add_option("--name", raw.name, "name of this mcp-sitter for mcp-sitter ctl"), "NAME")
       ->check([](const std::string& text) {

@@ -63,7 +63,8 @@ struct BridgeConfig {
   bool lints = true;
   /// The build command of sitter_rebuild. If it is empty, that tool is not offered.
   std::string build_command;
-  /// How long a child that is to be replaced may finish its requests.
+  /// How long a child that is to be replaced may finish its requests. Calls of a tool keep their
+  /// own limits, unless this is zero.
   Milliseconds on_busy_wait{10000};
   /// The built-in tools that may be offered.
   std::set<Builtin> tools{kBuiltins.begin(), kBuiltins.end()};

@@ -28,7 +28,8 @@ struct StartRun {
   /// Relative to the directory of the tool. Empty: this directory itself.
   std::string cwd = {};
 };
-/// Read the file that describes the tool, for this child. The shell answers with `DescriptionRead`.
+/// Read the file that describes the tool, for this child. The shell answers with `DescriptionRead`,
+/// and reads no more than `limits::kRunOutputMax` bytes.
 struct ReadDescription {
   Generation gen = kNoGeneration;
 };
@@ -46,6 +47,7 @@ struct RunOutput {
   Generation gen = kNoGeneration;
   std::string_view bytes;
 };
+/// The answer to `ReadDescription`.
 struct DescriptionRead {
   Generation gen = kNoGeneration;
   std::string text;

@@ -42,8 +42,8 @@ inline constexpr std::size_t kWordBytesMax = 128 * kKiB - 1;
 /// environment, whatever the limit of the stack (execve(2)).
 inline constexpr std::size_t kCommandBytesMax = 6 * kMiB;
 
-/// What a command reads from its stdin has at most this many bytes. A place may stand in it several
-/// times, and messages are far smaller.
+/// What a command reads from its stdin has at most this many bytes, and so have its variables and
+/// its directory. A place may stand in them several times, and messages are far smaller.
 inline constexpr std::size_t kInputBytesMax = 64 * kMiB;
 
 /// How many calls may wait for their turn, and how many bytes their arguments may have together.

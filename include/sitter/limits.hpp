@@ -82,8 +82,8 @@ inline constexpr std::size_t kChildRequestBytesMax = 4 * kMiB;
 /// milliseconds.
 inline constexpr Milliseconds kDrain{300};
 
-/// The last process that a build started may still be between fork(2) and setsid(2). That takes
-/// microseconds, and some scheduler ticks on a busy machine.
+/// The last process that a build or run started may still be between fork(2) and setsid(2). That
+/// takes microseconds, and some scheduler ticks on a busy machine.
 inline constexpr Milliseconds kBuildLeavesWait{100};
 
 /// After SIGKILL, a process in uninterruptible sleep or of another user may not end at all.

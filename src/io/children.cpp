@@ -21,6 +21,24 @@ UnitSignal signal_of(order::SignalUnit::How how) {
   return how == order::SignalUnit::How::kill ? UnitSignal::kill : UnitSignal::terminate;
 }
 
+/// Moves a run to a directory that is relative to its own. The files of the tool itself are still
+/// found from its own directory.
+void move_to(const std::string& directory, LaunchRequest& request) {
+  const std::filesystem::path own = request.cwd;
+  const auto keep = [&own](std::string& word) {
+    std::error_code error;
+    const auto file = std::filesystem::absolute(own / word, error);
+    if (!error) word = file.string();
+  };
+  if (request.command.find('/') != std::string::npos) keep(request.command);
+  for (std::string& word : request.arguments) {
+    std::error_code ignored;  // what cannot be looked at is no file
+    if (!word.starts_with('-') && std::filesystem::is_regular_file(own / word, ignored)) keep(word);
+  }
+  request.cwd = (own / directory).string();
+  request.cwd_source = "the member cwd in the description";
+}
+
 }  // namespace
 
 Children::Children(EventLoop& loop, Parts parts,
@@ -44,19 +62,10 @@ Fact Children::start_build(Generation gen) {
 
 Fact Children::start_run(const order::StartRun& order) {
   LaunchRequest request = parts_.command;
+  if (!order.cwd.empty()) move_to(order.cwd, request);
   request.arguments.insert(request.arguments.end(), order.arguments.begin(), order.arguments.end());
   request.environment.insert(request.environment.end(), order.environment.begin(),
                              order.environment.end());
-  if (!order.cwd.empty()) {
-    const std::filesystem::path own = request.cwd;
-    // The path of the tool itself starts at its own directory.
-    std::error_code error;
-    const auto program = std::filesystem::absolute(own / request.command, error);
-    if (!error && request.command.find('/') != std::string::npos)
-      request.command = program.string();
-    request.cwd = (own / order.cwd).string();
-    request.cwd_source = "the member cwd in the description";
-  }
   Fact fact = start(order.gen, plan_launch(request), LoadedBinary(parts_.command), {});
   if (ChildProcess* const run = find(order.gen)) {
     run->input().append(order.input);

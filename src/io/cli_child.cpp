@@ -16,10 +16,8 @@ void CliChild::handle_timeout(Now now) {
 
 void CliChild::carry_out_all() {
   while (const CliOrder* const polled = server_.poll_order()) {
-    // What an order leads to is polled before the order is over.
-    const CliOrder order = *polled;
-    if (log_.is_trace()) log_.trace(to_text(order));
-    std::visit([this](const auto& one) { carry_out(one); }, order);
+    if (log_.is_trace()) log_.trace(to_text(*polled));
+    std::visit([this](const auto& one) { carry_out(one); }, *polled);
   }
 }
 

@@ -70,26 +70,21 @@ TEST_F(CliServerBoundsTest, TenThousandCallsWaitForTheirTurn) {
   release(1);
 }
 
-TEST_F(CliServerBoundsTest, TheArgumentsOfWaitingCallsHaveSixtyFourMebibytes) {
+TEST_F(CliServerBoundsTest, TheTextsOfWaitingCallsHaveSixtyFourMebibytes) {
+  constexpr std::size_t kInput = 512 * limits::kKiB;
+  constexpr int kMost = static_cast<int>(limits::kWaitingCallBytesMax / kInput);
   options.calls_max = 1;
   start(1);
-  writes(
-      1,
-      R"json([{"name":"a","parameters":{"properties":{"p":{}}},"cli_command":[],"stdin":"{p}"}])json");
+  writes(1, R"json([{"name":"a","cli_command":[],"stdin":")json" + std::string(kInput, 'x') +
+                R"json("},{"name":"b","cli_command":[],"stdin":"x"}])json");
   exits(1, 0);
   done();
-  constexpr std::size_t kHalf = limits::kWaitingCallBytesMax / 2;
-  const auto argument = [](std::size_t size) {
-    return "{\"p\":\"" + std::string(size, 'x') + "\"}";
-  };
-  call(1, 1, "a");
-  call(1, 2, "a", argument(kHalf));
-  call(1, 3, "a", argument(kHalf));
+  for (int id = 0; id <= kMost; ++id) call(1, id, "a");
   EXPECT_THAT(done(), SizeIs(1));
-  call(1, 4, "a", argument(1));
-  EXPECT_THAT(done(), ElementsAre(HasSubstr("2 calls wait for their turn already, and with this "
+  call(1, kMost + 1, "b");
+  EXPECT_THAT(done(), ElementsAre(HasSubstr("128 calls wait for their turn already, and with this "
                                             "one they would have 67108865 bytes")));
-  for (const int id : {1, 2, 3}) forget(id);
+  for (int id = 0; id <= kMost; ++id) forget(id);
   release(1);
 }
 

@@ -62,6 +62,21 @@ TEST_F(CliServerTest, AToolThatDoesNotDescribeItselfIsAFailedStart) {
                                "JSON may stand on stdout"));
 }
 
+TEST_F(CliServerTest, ARunGetsOneSigterm) {
+  open(1);
+  call(1, 7, "list");
+  processes[2] = {1002};
+  done();
+  close(1);
+  signal(1, order::SignalUnit::How::terminate);
+  EXPECT_THAT(done(), ElementsAre("terminate run 2", "unit of 1: 1002"));
+  signal(1, order::SignalUnit::How::kill);
+  EXPECT_THAT(done(), ElementsAre("kill run 2", "unit of 1: 1002"));
+  processes[2] = {};
+  exits(2, 0, "SIGKILL");
+  forget(7);
+}
+
 TEST_F(CliServerTest, WhatIsNotCheckedIsToldOnTheStderr) {
   start(1);
   writes(1, R"json([{"name":"a","parameters":{"properties":{"x":{"pattern":"(?=x)"}}},)json"

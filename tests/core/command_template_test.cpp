@@ -157,11 +157,13 @@ TEST(CommandTemplateTest, ACommandHasABound) {
   const auto arguments = [](std::size_t count) {
     std::string list;
     for (std::size_t i = 0; i < count; ++i)
-      list += (i == 0 ? "\"" : ",\"") + std::string(1023, 'x') + '"';
+      list += (i == 0 ? "\"" : ",\"") + std::string(1022, 'x') + '"';
     return R"json({"p":[)json" + list + R"json(],"q":"y"})json";
   };
   constexpr std::size_t kMost = limits::kCommandBytesMax / 1024;
   EXPECT_EQ(words(R"json(["{p}{q}"])json", arguments(kMost)).size(), kMost);
+  EXPECT_THAT(refusal(R"json(["{p}{q}"])json", arguments(kMost + 1)),
+              HasSubstr("the argument `p` makes the command longer"));
   for (const char* const form : {R"json(["{q}","{p}{q}"])json", R"json(["{p}{q}","{q}"])json"}) {
     EXPECT_THAT(refusal(form, arguments(kMost)),
                 HasSubstr("makes the command longer than 6291456 bytes"));

@@ -239,12 +239,26 @@ TEST_F(Cli, AKillEndsTheDaemonsOfARunningCall) {
 TEST_F(Cli, TheToolIsFoundFromItsOwnDirectoryWithTheMemberCwd) {
   directory_.write("sub/file", "");
   write(tool("where", R"json("cli_command":["where"],"cwd":"{text}")json"), "ls");
-  ScriptedClient client({.options = {"--cli", "./tool"}, .command = {}, .cwd = directory_.path()});
-  client.open();
-  EXPECT_EQ(client.text_of_call("where", {{"text", "sub"}}), "file\n");
-  EXPECT_THAT(client.text_of_call("where", {{"text", "no"}}),
-              AllOf(HasSubstr("/no (the member cwd in the description) can't be used"),
-                    HasSubstr("does not exist")));
+  for (const char* const cli : {"./tool", "sh tool"}) {
+    ScriptedClient client({.options = {"--cli", cli}, .command = {}, .cwd = directory_.path()});
+    client.open();
+    EXPECT_EQ(client.text_of_call("where", {{"text", "sub"}}), "file\n");
+    EXPECT_THAT(client.text_of_call("where", {{"text", "no"}}),
+                AllOf(HasSubstr("/no (the member cwd in the description) can't be used"),
+                      HasSubstr("does not exist")));
+  }
+}
+
+TEST_F(Cli, ACallOfAnUnknownToolIsAnsweredBehindTheEndOfTheInput) {
+  directory_.write_script("tool", "while ! test -e go; do sleep 0.01; done; echo '[]'");
+  ScriptedClient client(setup());
+  client.begin_opening();
+  client.notify("notifications/initialized");
+  client.call(1, "never");
+  client.program().close_input();
+  directory_.write("go", "");
+  EXPECT_EQ(client.answer(1)["error"]["message"], "Unknown tool: never");
+  EXPECT_EQ(client.end(), 0);
 }
 
 TEST_F(Cli, ACallHasALimitOfTime) {

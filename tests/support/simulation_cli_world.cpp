@@ -235,8 +235,7 @@ void CliWorld::wait_for_answers() {
 
 void CliWorld::end() {
   is_ending_ = true;
-  Milliseconds time =
-      limits::kOwedWait + limits::kRunGrace + limits::kGiveUpAfterKill + kQuickEnd;
+  Milliseconds time = limits::kOwedWait + limits::kRunGrace + limits::kGiveUpAfterKill + kQuickEnd;
   switch (random_.weighted({60, 25, 15})) {
     case 0:
       if (bridge_.owed_count() == 0 && !promises_.is_held() && !scene_.has_builds) time = kQuickEnd;

@@ -352,15 +352,15 @@ void Conductor::settle() {
   crowd_->settle(requests_.bytes(), now_);
 }
 
-/// Takes everything down. Waiting requests are answered at once, and requests in flight when their
-/// child is over.
 ChildLifecycle::Ladder Conductor::ladder() const {
   ChildLifecycle::Ladder ladder = ending_.ladder(config_.kill_grace);
-  // The commands of a tool have read their input already.
+  // A tool has no stdin of its own to close, so its commands are ended at once.
   if (is_tool()) ladder.close = Milliseconds::zero();
   return ladder;
 }
 
+/// Takes everything down. Waiting requests are answered at once, and requests in flight when their
+/// child is over.
 void Conductor::stop(ChildLifecycle::Ladder ladder) {
   ending_.stop();
   starts_->cancel_restart();

@@ -189,9 +189,9 @@ void Conductor::take_over() {
   if (rebuilder_->is_on()) end.why = rebuilder_->rebuild().cause;
   history_->on_served_over(before.gen(), std::move(end), {});
   // Each call of a tool has its own limit, which ends it.
-  const bool is_endless = is_tool() && config_.on_busy_wait != Milliseconds::zero();
-  generations_.retire(before,
-                      now_.steady + (is_endless ? limits::kCallTimeoutMax : config_.on_busy_wait));
+  const bool has_own_limits = is_tool() && config_.on_busy_wait != Milliseconds::zero();
+  generations_.retire(
+      before, now_.steady + (has_own_limits ? limits::kCallTimeoutMax : config_.on_busy_wait));
   streams_.on_child_lost(before.gen(), turn());
   answers_.on_child_lost();
   finish_retiring(before);

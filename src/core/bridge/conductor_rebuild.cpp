@@ -28,7 +28,8 @@ void Conductor::begin_rebuild(ClientRequest& request, const RebuildArguments& ar
 }
 
 void Conductor::on(const fact::ReloadAsked& fact) {
-  if (!ending_.is_none()) return;
+  // A call that the client is still owed may wait for the next description of a tool.
+  if (ending_.is_stopping() || (!ending_.is_none() && !is_tool())) return;
   killer_->on_wanted();
   reload({fact.cause});
 }

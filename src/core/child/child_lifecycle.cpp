@@ -52,7 +52,7 @@ void ChildLifecycle::on_start_failed(const fact::ChildStartFailed& fact, Now now
   state_ = State::over;
 }
 
-// A child that can't be asked or can't answer is of no use, but a build needs to do neither. A
+// A child that can't be asked or can't answer is of no use, but an errand needs to do neither. A
 // closed stream is often just the beginning of the exit, and then the first rung of the ladder does
 // no harm.
 
@@ -92,8 +92,8 @@ void ChildLifecycle::on_exited(ExitStatus status, Now now, Orders& out) {
   } else if (before == State::closing) {
     deadline_ = now.steady + terminate_rung();
   }
-  // The processes that a child leaves behind have lost their purpose. But a daemon that a build has
-  // just started may not have begun its own session yet.
+  // The processes that a child leaves behind have lost their purpose. But a daemon that an errand
+  // has just started may not have begun its own session yet.
   if (is_errand(gen_) && !reason_) {
     rest_ = Rest::spared;
     deadline_ = now.steady + limits::kBuildLeavesWait;

@@ -14,7 +14,7 @@
 
 namespace sitter {
 
-/// One child, or one build, from its start to the moment when nothing can come from it any more.
+/// One child, build or run, from its start to the moment when nothing can come from it any more.
 ///
 /// Over means exit *and* end of both outputs, because the last answer may still be in the pipe. A
 /// grandchild may hold the pipes, so the wait for their end is bounded.
@@ -108,8 +108,8 @@ class ChildLifecycle {
 
   /// What was done with the processes of the unit that are left after the exit of the leader.
   enum class Rest {
-    spared,      ///< a build may have just started them: they have a moment to reach a session of
-                 ///< their own, where they are left alone
+    spared,      ///< a build or a run may have just started them: they have a moment to reach a
+                 ///< session of their own, where they are left alone
     terminated,  ///< SIGTERM was sent to them
     killed,      ///< SIGKILL was sent to them
   };

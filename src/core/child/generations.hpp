@@ -11,9 +11,9 @@
 
 namespace sitter {
 
-/// The children that are not over, the oldest first: at most one child that serves, and one child
-/// that is coming or retiring; of a command-line tool, as many may retire as have calls. Finds children by generation and by role. Only this class changes
-/// the role of a child.
+/// The children that are not over, the oldest first: at most one child that serves, and one that is
+/// coming or retiring. Of a command-line tool, as many children may retire as have calls. Finds
+/// children by generation and by role. Only this class changes the role of a child.
 class Generations {
  public:
   /// Begins the next generation. The reference stays valid until the child is over.

@@ -12,8 +12,6 @@ namespace sitter {
 
 void CliServer::handle(const order::StartChild& order, Now now) {
   now_ = now;
-  // A start is ordered again when the file was busy.
-  if (find_child(order.gen) != nullptr) return;
   read(children_.emplace_back(Child{order.gen}));
   settle();
 }
@@ -40,7 +38,11 @@ void CliServer::handle(const order::SignalUnit& order, Now now) {
   for (const Run& run : runs_) {
     if (run.child != order.gen || run.is_waiting || run.life.is_over()) continue;
     signalling.runs.insert(run.life.gen());
-    out_.push(order::SignalUnit{run.life.gen(), order.how});
+    // A run that is being ended has had its SIGTERM, and some tools take a second one for haste.
+    const bool had_sigterm =
+        order.how == order::SignalUnit::How::terminate && run.life.taken_down_for();
+    out_.push(
+        order::SignalUnit{run.life.gen(), had_sigterm ? order::SignalUnit::How::look : order.how});
   }
   settle();
 }

@@ -33,8 +33,9 @@ std::string refusal(std::string_view tool, std::string_view what) {
 
 std::size_t bytes_of(const order::StartRun& start) {
   std::size_t bytes = start.input.size() + start.cwd.size();
-  for (const std::string& argument : start.arguments) bytes += argument.size();
-  for (const std::string& entry : start.environment) bytes += entry.size();
+  for (const auto* const texts : {&start.arguments, &start.environment}) {
+    for (const std::string& text : *texts) bytes += text.size() + sizeof(text);
+  }
   return bytes;
 }
 
@@ -87,8 +88,7 @@ void CliServer::on_line(const Child& child, const Message& message) {
 void CliServer::on_request(const Child& child, const Message& message) {
   RunCaller caller{std::string(message.id), message.params.has_envelope(),
                    std::string(message.params.meta_progress_token)};
-  if (caller.is_stateless && message.params.envelope_version != json_string(kStatelessVersion) &&
-      message.params.envelope_version != kStatelessVersion) {
+  if (caller.is_stateless && string_value(message.params.envelope_version) != kStatelessVersion) {
     tell_line(child.gen,
               error_line(caller.id, ErrorCode::unsupported_version, "Unsupported protocol version",
                          fmt::format(R"json({{"supported":["{}"]}})json", kStatelessVersion)));
@@ -194,21 +194,21 @@ void CliServer::answer_unknown(const Parked& parked) {
 }
 
 void CliServer::call(Generation child, const std::shared_ptr<const Description>& description,
-                     const CliTool& described, const Message& message, RunCaller caller) {
-  const CliTool* const tool = &described;
-  const std::string& name = tool->name;
+                     const CliTool& tool, const Message& message, RunCaller caller) {
   std::string_view raw = member(message.params_raw, "arguments");
   if (!is_there(raw)) raw = "{}";
-  const auto refuse = [&](std::string_view what) { answer(child, caller, refusal(name, what)); };
+  const auto refuse = [&](std::string_view what) {
+    answer(child, caller, refusal(tool.name, what));
+  };
   if (!is_object(raw)) return refuse("its arguments are no object");
   if (is_nested_deeper(raw, limits::kNestingMax)) {
     return refuse(
         fmt::format("its arguments are nested deeper than {} levels", limits::kNestingMax));
   }
-  if (const auto violation = tool->arguments.check(raw)) return refuse(misfit(*violation));
+  if (const auto violation = tool.arguments.check(raw)) return refuse(misfit(*violation));
 
   const RunArguments arguments(raw);
-  auto words = tool->command.words(arguments);
+  auto words = tool.command.words(arguments);
   if (const auto* const complaint = std::get_if<Complaint>(&words)) return refuse(complaint->text);
   order::StartRun start;
   start.arguments = std::get<std::vector<std::string>>(std::move(words));
@@ -221,11 +221,11 @@ void CliServer::call(Generation child, const std::shared_ptr<const Description>&
     }
     return std::get<0>(std::move(filled));
   };
-  if (tool->input) start.input = fill(*tool->input, true).value_or("");
-  for (const auto& [variable, text] : tool->environment) {
+  if (tool.input) start.input = fill(*tool.input, true).value_or("");
+  for (const auto& [variable, text] : tool.environment) {
     if (const auto value = fill(text, false)) start.environment.push_back(variable + "=" + *value);
   }
-  if (tool->cwd) start.cwd = fill(*tool->cwd, false).value_or("");
+  if (tool.cwd) start.cwd = fill(*tool.cwd, false).value_or("");
   if (wrong) return refuse(wrong->text);
   const std::size_t bytes = bytes_of(start);
   if (const auto crowd = crowd_with(bytes)) return refuse(*crowd);
@@ -236,8 +236,8 @@ void CliServer::call(Generation child, const std::shared_ptr<const Description>&
   run.start_bytes = bytes;
   run.caller = std::move(caller);
   run.description = description;
-  run.tool = tool;
-  run.timeout = tool->timeout.value_or(options_.call_timeout);
+  run.tool = &tool;
+  run.timeout = tool.timeout.value_or(options_.call_timeout);
 }
 
 /// Why one more call with this many bytes may not wait for its turn; empty if it may.

@@ -73,7 +73,11 @@ void CliServer::end_runs_of(Generation child) {
 }
 
 void CliServer::on(const fact::ChildStarted& fact) {
-  if (Run* const run = find_run(fact.gen)) run->life.on_started(fact, now_, out_);
+  Run* const run = find_run(fact.gen);
+  if (run == nullptr) return;
+  // No other start follows.
+  run->start = {run->start.gen, {}};
+  run->life.on_started(fact, now_, out_);
 }
 
 void CliServer::on(const fact::ChildStartFailed& fact) {

@@ -171,7 +171,7 @@ class CommandTemplate::Writer {
   void fill(const TextTemplate& word) {
     std::vector<std::string> made(1);
     bool has_list = false;
-    const std::string& name = *word.names().begin();
+    const std::string name = *word.names().begin();
     for (const TextTemplate::Piece& piece : word.pieces()) {
       std::vector<std::string> texts{piece.text};
       if (piece.is_place) {
@@ -189,7 +189,7 @@ class CommandTemplate::Writer {
       for (const std::string& begun : made) {
         for (const std::string& text : texts) {
           longer.push_back(begun + text);
-          bytes += longer.back().size();
+          bytes += longer.back().size() + 1;
           if (bytes > limits::kCommandBytesMax) return complain_of_size(name);
         }
       }
@@ -229,7 +229,8 @@ class CommandTemplate::Writer {
   }
 
   void put(std::string word) {
-    bytes_ += word.size();
+    // execve(2) counts the NUL, too.
+    bytes_ += word.size() + 1;
     words_.push_back(std::move(word));
   }
 

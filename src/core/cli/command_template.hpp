@@ -31,8 +31,8 @@ using ToolNames = std::set<std::vector<std::string>>;
 ///     any of these           missing         none, and none for a flag directly before
 ///     [words]                one is missing  none for the whole group
 ///
-/// A flag is a word without a place that begins with `-`, and is not `--`. null and an empty list
-/// count as missing.
+/// A flag is a word without a place and without `=` that begins with `-`, except `-` and `--`. It
+/// stays if the missing word behind it begins with `-`. null and an empty list count as missing.
 ///
 /// An argument at the begin of a word must not begin with `-`, so that it cannot be taken for an
 /// option, unless the word `--` stands before it.

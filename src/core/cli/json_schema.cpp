@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <functional>
@@ -14,8 +13,8 @@
 #include <utility>
 
 #include "core/base/json_text.hpp"
-#include "core/base/line_pattern.hpp"
 #include "core/base/text.hpp"
+#include "core/cli/schema_parts.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {
@@ -35,24 +34,13 @@ constexpr std::size_t kStepsMax = 1'000'000;
 /// the target of another `$ref`.
 constexpr std::size_t kDepthMax = 5 * limits::kNestingMax;
 
-/// Keywords whose values are no schemas.
-constexpr std::array kValueKeywords{"enum", "const", "default", "examples"};
-/// Keywords whose values are objects of schemas, under names that are no keywords.
-constexpr std::array kMapKeywords{"properties",  "patternProperties", "$defs",
-                                  "definitions", "dependentSchemas",  "dependencies"};
-constexpr std::array kUncheckedKeywords{"unevaluatedItems", "unevaluatedProperties", "$dynamicRef",
-                                        "$recursiveRef"};
-
 Json parsed(std::string_view raw) { return Json::parse(raw.begin(), raw.end(), nullptr, false); }
 
 std::string dumped(const Json& value) {
   return shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace), kShownMax);
 }
 
-const Json* member(const Json& object, std::string_view key) {
-  const auto found = object.find(key);
-  return found == object.end() ? nullptr : &*found;
-}
+constexpr auto member = &SchemaParts::member;
 
 bool is_integer(const Json& value) {
   if (value.is_number_integer()) return true;
@@ -96,24 +84,10 @@ std::size_t length_of(const std::string& text) {
   }));
 }
 
-/// The text of a part of a URI, in which %41 stands for A (RFC 6901, section 6).
-std::string without_escapes(std::string_view part) {
-  std::string text;
-  while (!part.empty()) {
-    unsigned char byte = 0;
-    const char* const begin = part.data() + 1;
-    const bool is_escape = part.size() > 2 && part.front() == '%' &&
-                           std::from_chars(begin, begin + 2, byte, 16).ptr == begin + 2;
-    text += is_escape ? static_cast<char>(byte) : part.front();
-    part.remove_prefix(is_escape ? 3 : 1);
-  }
-  return text;
-}
-
 /// The first member that the library does not read; empty if the value is no object.
 std::string unreadable_member(std::string_view raw) {
-  for (JsonMember& member : json_members(raw)) {
-    if (parsed(member.value).is_discarded()) return std::move(member.key);
+  for (JsonMember& one : json_members(raw)) {
+    if (parsed(one.value).is_discarded()) return std::move(one.key);
   }
   return {};
 }
@@ -128,81 +102,10 @@ bool is_multiple(double value, double of) {
 
 }  // namespace
 
-struct JsonSchema::Parts {
-  Json root;
-  std::map<std::string, LinePattern> patterns;
-  std::vector<std::string> unchecked;
-
-  void read(const Json& schema) {
-    if (schema.is_array()) {
-      for (const Json& element : schema) read(element);
-    }
-    if (!schema.is_object()) return;
-    for (const auto& [key, value] : schema.items()) {
-      const auto is_key = [&key](const char* one) { return key == one; };
-      if (std::any_of(kValueKeywords.begin(), kValueKeywords.end(), is_key)) continue;
-      if (std::any_of(kMapKeywords.begin(), kMapKeywords.end(), is_key) && value.is_object()) {
-        for (const auto& [name, part] : value.items()) {
-          if (key == "patternProperties") read_pattern(name);
-          read(part);
-        }
-        continue;
-      }
-      if (std::any_of(kUncheckedKeywords.begin(), kUncheckedKeywords.end(), is_key)) {
-        unchecked.push_back(fmt::format("the keyword {} is not known", key));
-      }
-      if (key == "pattern" && value.is_string()) read_pattern(value.get<std::string>());
-      if (key == "$ref" && value.is_string() && target(value.get<std::string>()) == nullptr) {
-        unchecked.push_back(fmt::format("the reference {} does not point into the schema",
-                                        brief(value.get<std::string>(), kNameShownMax)));
-      }
-      read(value);
-    }
-  }
-
-  void read_pattern(const std::string& pattern) {
-    const auto [added, is_new] = patterns.try_emplace(pattern, pattern);
-    if (is_new && !added->second.complaint().empty()) {
-      unchecked.push_back(fmt::format("the pattern {} {}", brief(pattern, kNameShownMax),
-                                      added->second.complaint()));
-    }
-  }
-
-  /// Null if the reference does not point into the schema.
-  const Json* target(const std::string& reference) const {
-    if (reference == "#") return &root;
-    if (!reference.starts_with("#/")) return nullptr;
-    const Json* found = &root;
-    std::string_view rest = std::string_view(reference).substr(2);
-    for (bool is_last = false; !is_last;) {
-      const std::size_t end = rest.find('/');
-      is_last = end == rest.npos;
-      std::string key = without_escapes(rest.substr(0, end));
-      rest.remove_prefix(is_last ? rest.size() : end + 1);
-      // RFC 6901, section 4.
-      for (const auto& [written, meant] : {std::pair("~1", "/"), std::pair("~0", "~")}) {
-        for (std::size_t at = 0; (at = key.find(written, at)) != key.npos; ++at)
-          key.replace(at, 2, meant);
-      }
-      if (found->is_object()) {
-        found = member(*found, key);
-      } else if (found->is_array() && !key.empty() && key.size() < 6 &&
-                 std::all_of(key.begin(), key.end(), [](char c) { return c >= '0' && c <= '9'; }) &&
-                 std::stoul(key) < found->size()) {
-        found = &(*found)[std::stoul(key)];
-      } else {
-        return nullptr;
-      }
-      if (found == nullptr) return nullptr;
-    }
-    return found;
-  }
-};
-
 /// Checks one value. Stops at the first violation, and at a bound, which is one as well.
 class JsonSchema::Checker {
  public:
-  explicit Checker(const Parts& parts) : parts_(parts) {}
+  explicit Checker(const SchemaParts& parts) : parts_(parts) {}
 
   /// Where a value stands. It is written out only if the value does not fit: a key may be large,
   /// and may stand above many items.
@@ -226,7 +129,7 @@ class JsonSchema::Checker {
                      parts_.root);
     }
     innermost_ = &use;
-    for (const char* const keyword : kUncheckedKeywords) {
+    for (const char* const keyword : SchemaParts::kUncheckedKeywords) {
       if (schema.contains(keyword)) allow_unchecked();
     }
     const bool is_fit = fits_keywords(value, schema, place);
@@ -582,7 +485,7 @@ class JsonSchema::Checker {
     return then == nullptr || fits(value, *then, place);
   }
 
-  const Parts& parts_;
+  const SchemaParts& parts_;
   std::optional<Violation> violation_;
   /// Nothing was allowed because it is not checked.
   bool is_sure_ = true;
@@ -592,10 +495,7 @@ class JsonSchema::Checker {
   std::size_t steps_ = 0;
 };
 
-JsonSchema::JsonSchema(std::string_view raw) : parts_(std::make_unique<Parts>()) {
-  parts_->root = parsed(raw);
-  parts_->read(parts_->root);
-}
+JsonSchema::JsonSchema(std::string_view raw) : parts_(std::make_unique<SchemaParts>(parsed(raw))) {}
 
 JsonSchema::JsonSchema(JsonSchema&&) noexcept = default;
 JsonSchema& JsonSchema::operator=(JsonSchema&&) noexcept = default;

@@ -1,14 +1,14 @@
 #pragma once
 
-#include <map>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace sitter {
+
+struct SchemaParts;
 
 /// A JSON Schema against which values are checked: the assertions of 2020-12 and of draft 7, but
 /// `format`, which only annotates. The keywords beside `$ref` count in each draft.
@@ -42,9 +42,8 @@ class JsonSchema {
 
  private:
   class Checker;
-  struct Parts;
 
-  std::unique_ptr<Parts> parts_;
+  std::unique_ptr<SchemaParts> parts_;
 };
 
 }  // namespace sitter

@@ -40,8 +40,9 @@ TextTemplate TextTemplate::read(std::string_view text, const std::set<std::strin
     text.remove_prefix(open);
     if (text.empty()) break;
     const std::size_t depth = text.starts_with("{{") ? 2 : 1;
-    const std::size_t close = text.find('}', depth);
-    const std::string name(close == text.npos ? "" : text.substr(depth, close - depth));
+    const std::size_t close = text.find_first_of("{}", depth);
+    const bool is_closed = close != text.npos && text[close] == '}';
+    const std::string name(is_closed ? text.substr(depth, close - depth) : "");
     const bool is_place = is_name(name) || known.contains(name);
     if (is_place && depth == 1) {
       end_literal();

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/line_pattern.hpp"
+
+namespace sitter {
+
+/// A JSON Schema that was read, with its patterns and references.
+struct SchemaParts {
+  /// Keywords that are not known, and could refuse a value.
+  static constexpr std::array kUncheckedKeywords{"unevaluatedItems", "unevaluatedProperties",
+                                                 "$dynamicRef", "$recursiveRef"};
+
+  explicit SchemaParts(nlohmann::json schema);
+
+  /// Null if there is none, or the value is no object.
+  static const nlohmann::json* member(const nlohmann::json& object, std::string_view key);
+  /// Null if the reference does not point into the schema.
+  const nlohmann::json* target(const std::string& reference) const;
+
+  nlohmann::json root;
+  /// Each pattern of the schema, also those that RE2 cannot read.
+  std::map<std::string, LinePattern> patterns;
+  /// See `JsonSchema::unchecked`.
+  std::vector<std::string> unchecked;
+
+ private:
+  void read(const nlohmann::json& schema);
+  void read_pattern(const std::string& pattern);
+};
+
+}  // namespace sitter
