@@ -62,6 +62,20 @@ TEST_F(CliServerTest, AToolThatDoesNotDescribeItselfIsAFailedStart) {
                                "JSON may stand on stdout"));
 }
 
+TEST_F(CliServerTest, CallsOfUnknownToolsDoNotPutOffTheNextDescription) {
+  open(1);
+  call(1, 7, "unknown");
+  EXPECT_THAT(done(), ElementsAre("reload asked: a call of `unknown`, which is not known"));
+  start(2);
+  done();
+  call(1, 8, "other");
+  EXPECT_THAT(done(), IsEmpty());
+  writes(2, kNotes);
+  exits(2, 0);
+  EXPECT_THAT(done(), AllOf(Contains(HasSubstr("Unknown tool: unknown")),
+                            Contains(HasSubstr("Unknown tool: other"))));
+}
+
 TEST_F(CliServerTest, ARunGetsOneSigterm) {
   open(1);
   call(1, 7, "list");

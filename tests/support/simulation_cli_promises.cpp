@@ -251,8 +251,10 @@ void CliPromises::must_end(Generation run, Instant at) {
 void CliPromises::on_fact(const Fact& fact) {
   if (const auto* const started = std::get_if<fact::ChildStarted>(&fact)) {
     Child& child = children_.at(started->gen);
-    if (child.described.version == 0) throw Broken("a child starts without a description");
     child.is_up = true;
+    // A child that is taken down while its description is read starts only to end.
+    if (child.is_closed) return;
+    if (child.described.version == 0) throw Broken("a child starts without a description");
     on_description_read();
   } else if (std::holds_alternative<fact::ChildStartFailed>(fact)) {
     on_description_read();

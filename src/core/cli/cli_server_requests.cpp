@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -164,7 +165,10 @@ void CliServer::park(const Child& child, const Message& message, RunCaller calle
                          R"json({{"jsonrpc":"2.0","id":0,"method":"tools/call","params":{}}})json",
                          message.params_raw.empty() ? "{}" : message.params_raw)),
                      now_.steady + options_.call_timeout});
-  tell(fact::ReloadAsked{fmt::format("a call of `{}`, which is not known", name)});
+  // A description that is being read is new enough, and another reading would take its place.
+  const bool is_reading = std::any_of(children_.begin(), children_.end(),
+                                      [](const Child& one) { return one.state == State::reading; });
+  if (!is_reading) tell(fact::ReloadAsked{fmt::format("a call of `{}`, which is not known", name)});
 }
 
 /// A description was read, or could not be read: calls what was parked, with the newest one.
