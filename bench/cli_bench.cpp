@@ -10,14 +10,13 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
-#include <csignal>
 #include <cstdio>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "options.hpp"
 #include "program.hpp"
 #include "support/temporary_directory.hpp"
 #include "table.hpp"
@@ -34,14 +33,8 @@ constexpr std::size_t kWays = 2;
 /// One value per round for each of the setups.
 using Figure = std::array<std::vector<double>, kWays>;
 
-struct Options {
-  std::string sitter, fake_mcp;
-  int rounds = 20;
-  int core = last_core();
-  std::string only = "abcd";
-  std::size_t calls = 50;
-
-  bool has(char figure) const { return only.find(figure) != only.npos; }
+struct Options : CommonOptions {
+  Options() : CommonOptions("abcd", 50) {}
 
   /// The bridge with a server as its child.
   std::vector<std::string> with_server() const {
@@ -253,30 +246,14 @@ void start(const Options& options, const Table& table) {
 }
 
 int run(int argc, char** argv) {
-  const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  Options options{here / "mcp-sitter", here / "fake-mcp"};
+  Options options;
   CLI::App app(
       "Measures mcp-sitter with a command-line tool, and compares it with bare starts of the same "
       "commands, and with mcp-sitter in front of a server.");
-  app.add_option("--sitter", options.sitter, "the mcp-sitter to measure")->capture_default_str();
-  app.add_option("--fake-mcp", options.fake_mcp, "the server")->capture_default_str();
-  app.add_option("--rounds", options.rounds, "rounds of each figure")->capture_default_str();
-  app.add_option("--calls", options.calls, "calls in a block; a round has five blocks")
-      ->capture_default_str();
-  app.add_option("--core", options.core, "the core that all processes run on")
-      ->capture_default_str();
-  app.add_option("--only", options.only,
-                 "figures: a one call after the other, b 8 calls at once, c memory, d start; as in "
-                 "a,b")
-      ->check([](const std::string& only) {
-        return only.find_first_not_of("abcd,") == only.npos ? "" : "figures are a, b, c and d";
-      })
-      ->capture_default_str();
+  options.add_to(app, "a one call after the other, b 8 calls at once, c memory, d start");
   CLI11_PARSE(app, argc, argv);
 
-  std::signal(SIGPIPE, SIG_IGN);
-  stay_on(options.core);
-  fmt::print("{}, core {}, {} rounds\n\n", options.sitter, options.core, options.rounds);
+  options.begin();
   const Table table({"yardstick", "--cli"}, "yardstick");
   if (options.has('a')) {
     one_by_one(options, table, "true", Tool({"/bin/true"}));

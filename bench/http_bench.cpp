@@ -16,7 +16,6 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +24,7 @@
 
 #include "curl_calls.hpp"
 #include "gate.hpp"
+#include "options.hpp"
 #include "program.hpp"
 #include "table.hpp"
 #include "tls_front.hpp"
@@ -46,16 +46,13 @@ constexpr std::size_t kWays = 4;
 /// One value per round for each of the setups.
 using Figure = std::array<std::vector<double>, kWays>;
 
-struct Options {
-  std::string sitter, relay, curl_relay, fake_mcp;
-  int rounds = 20;
-  int core = last_core();
-  std::string only = "abcd";
-  std::size_t calls = 1000;
+struct Options : CommonOptions {
+  Options() : CommonOptions("abcd", 1000) {}
+
+  std::string relay = built("http_relay");
+  std::string curl_relay = built("curl_relay");
   bool has_events = false;
   double absence = 30;
-
-  bool has(char figure) const { return only.find(figure) != only.npos; }
 
   std::vector<std::string> command(std::size_t way, const std::string& url) const {
     if (way == kCurlRelay) return {curl_relay, url};
@@ -326,39 +323,22 @@ void absence(const Options& options) {
 }
 
 int run(int argc, char** argv) {
-  const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  Options options{here / "mcp-sitter", here / "http_relay", here / "curl_relay", here / "fake-mcp"};
+  Options options;
   CLI::App app(
       "Measures mcp-sitter between a client and a daemon that speaks Streamable HTTP, and compares "
       "it with libcurl and with a relay that does as little as possible.");
-  app.add_option("--sitter", options.sitter, "the mcp-sitter to measure")->capture_default_str();
   app.add_option("--relay", options.relay, "the yardstick")->capture_default_str();
   app.add_option("--curl-relay", options.curl_relay, "the same with libcurl")
-      ->capture_default_str();
-  app.add_option("--fake-mcp", options.fake_mcp, "the daemon")->capture_default_str();
-  app.add_option("--rounds", options.rounds, "rounds of each figure")->capture_default_str();
-  app.add_option("--calls", options.calls, "round trips in a block; a round has five blocks")
-      ->capture_default_str();
-  app.add_option("--core", options.core, "the core that all processes run on")
       ->capture_default_str();
   app.add_flag("--events", options.has_events,
                "let the daemon answer with event streams, and measure only mcp-sitter");
   app.add_option("--absence", options.absence, "for how many seconds the daemon is away in d")
       ->capture_default_str();
-  app.add_option("--only", options.only,
-                 "figures: a round trip, b memory, c the daemon comes back, d calls while it is "
-                 "away; as in a,b")
-      ->check([](const std::string& only) {
-        return only.find_first_not_of("abcd,") == only.npos ? "" : "figures are a, b, c and d";
-      })
-      ->capture_default_str();
+  options.add_to(app, "a round trip, b memory, c the daemon comes back, d calls while it is away");
   CLI11_PARSE(app, argc, argv);
 
-  std::signal(SIGPIPE, SIG_IGN);
-  stay_on(options.core);
-  fmt::print("{}, core {}, {} rounds\n", options.sitter, options.core, options.rounds);
-  if (!CurlCalls::is_there()) fmt::print("this program was built without libcurl\n");
-  fmt::print("\n");
+  options.begin();
+  if (!CurlCalls::is_there()) fmt::print("this program was built without libcurl\n\n");
   add_header();
   if (options.has('a')) round_trip(options);
   if (options.has('b')) memory(options);

@@ -8,15 +8,14 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
+#include "options.hpp"
 #include "program.hpp"
 #include "table.hpp"
 
@@ -35,14 +34,10 @@ constexpr std::size_t kWays = 3;
 /// One value per round for each of the setups.
 using Figure = std::array<std::vector<double>, kWays>;
 
-struct Options {
-  std::string sitter, relay, fake_mcp;
-  int rounds = 20;
-  int core = last_core();
-  std::string only = "abcde";
-  std::size_t calls = 1000;
+struct Options : CommonOptions {
+  Options() : CommonOptions("abcde", 1000) {}
 
-  bool has(char figure) const { return only.find(figure) != only.npos; }
+  std::string relay = built("relay");
 
   std::vector<std::string> command(std::size_t way, std::size_t result_bytes) const {
     std::vector<std::string> words;
@@ -190,31 +185,15 @@ void memory(const Options& options, const Table& table) {
 }
 
 int run(int argc, char** argv) {
-  const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  Options options{here / "mcp-sitter", here / "relay", here / "fake-mcp"};
+  Options options;
   CLI::App app(
       "Measures mcp-sitter between a client and a child, and compares it with a byte-copying "
       "relay.");
-  app.add_option("--sitter", options.sitter, "the mcp-sitter to measure")->capture_default_str();
   app.add_option("--relay", options.relay, "the yardstick")->capture_default_str();
-  app.add_option("--fake-mcp", options.fake_mcp, "the child")->capture_default_str();
-  app.add_option("--rounds", options.rounds, "rounds of each figure")->capture_default_str();
-  app.add_option("--calls", options.calls, "round trips in a block; a round has five blocks")
-      ->capture_default_str();
-  app.add_option("--core", options.core, "the core that all processes run on")
-      ->capture_default_str();
-  app.add_option("--only", options.only,
-                 "figures: a round trip, b 100,000 calls at once, c start, d 10 MB result, "
-                 "e memory; as in a,b")
-      ->check([](const std::string& only) {
-        return only.find_first_not_of("abcde,") == only.npos ? "" : "figures are a, b, c, d and e";
-      })
-      ->capture_default_str();
+  options.add_to(app, "a round trip, b 100,000 calls at once, c start, d 10 MB result, e memory");
   CLI11_PARSE(app, argc, argv);
 
-  std::signal(SIGPIPE, SIG_IGN);
-  stay_on(options.core);
-  fmt::print("{}, core {}, {} rounds\n\n", options.sitter, options.core, options.rounds);
+  options.begin();
   const Table table({"direct", "relay", "mcp-sitter"}, "relay");
   if (options.has('a')) round_trip(options, table);
   if (options.has('b')) pipelined(options, table);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -7,6 +8,7 @@
 
 #include "core/cli/cli_server.hpp"
 #include "io/children.hpp"
+#include "io/stream/error_output.hpp"
 #include "io/stream/log.hpp"
 
 namespace sitter {
@@ -21,9 +23,16 @@ class CliChild {
     std::string description_file;
   };
 
-  CliChild(Options options, Log& log, Children& children)
+  /// Calls the function, and carries out all that follows from it.
+  using Turn = std::function<void(const std::function<void(Now)>&)>;
+
+  /// The three references must outlive this object. What the runs write to their stderr is also
+  /// written to `error_output`.
+  CliChild(Options options, Log& log, Children& children, ErrorOutput& error_output, Turn turn)
       : log_(log),
         children_(children),
+        error_output_(error_output),
+        turn_(std::move(turn)),
         server_(std::move(options.server)),
         description_file_(std::move(options.description_file)) {}
 
@@ -38,10 +47,13 @@ class CliChild {
   }
   void handle_timeout(Now now);
   std::optional<Instant> next_timeout() const { return server_.next_timeout(); }
+  /// How the bytes of a run become facts.
+  ChildProcess::Events events_of(Generation run);
   /// The next fact of the child, or null. It and its views are valid until the next call.
   const Fact* next_fact() { return server_.poll_fact(); }
 
  private:
+  void handle_error(Generation run, const LineFramer::Frame& frame, Now now);
   void carry_out_all();
   void carry_out(const order::StartRun& order);
   void carry_out(const order::ReadDescription& order);
@@ -51,6 +63,8 @@ class CliChild {
 
   Log& log_;
   Children& children_;
+  ErrorOutput& error_output_;
+  Turn turn_;
   CliServer server_;
   std::string description_file_;
   Now now_{};

@@ -78,7 +78,9 @@ class Driver::Loop {
                                                       }});
     }
     if (parts_.cli)
-      cli_ = std::make_unique<CliChild>(*std::move(parts_.cli), parts_.log, children_);
+      cli_ = std::make_unique<CliChild>(*std::move(parts_.cli), parts_.log, children_,
+                                        parts_.error_output,
+                                        [this](const auto& facts) { turn([&] { facts(now_); }); });
     client_output_.watch();
     wait_for_signal();
     wait_for_child_signal();
@@ -230,23 +232,7 @@ class Driver::Loop {
   }
 
   void feed_child_error(Generation gen, const LineFramer::Frame& frame) {
-    if (frame.size == 0) {
-      feed_from_process(fact::ChildErrorLine{gen, frame.line.text(), 0});
-    } else {
-      feed_from_process(fact::ChildErrorLine{gen, frame.head,
-                                             frame.size - frame.head.size() - frame.tail.size()});
-      if (!frame.tail.empty()) feed_from_process(fact::ChildErrorLine{gen, frame.tail, 0});
-    }
-  }
-
-  /// Gives a fact of a process to whatever has started it.
-  template <class Fact>
-  void feed_from_process(const Fact& fact) {
-    if (is_run(fact.gen)) {
-      cli_->handle(CliFact(fact), now_);
-    } else {
-      feed(fact);
-    }
+    each_error_line(gen, frame, [this](const fact::ChildErrorLine& line) { feed(line); });
   }
 
   void wait_for_signal() {
@@ -284,11 +270,11 @@ class Driver::Loop {
           const auto* const exited = std::get_if<fact::ChildExited>(&fact);
           if (daemon_ && exited != nullptr && !is_build(exited->gen)) {
             daemon_->handle(*exited, now_);
-          } else if (exited != nullptr) {
-            feed_from_process(*exited);
+          } else if (exited != nullptr && is_run(exited->gen)) {
+            cli_->handle(CliFact(*exited), now_);
           } else {
             // An orphan may have belonged to a run, and to a build or a child.
-            if (cli_) cli_->handle(CliFact(fact::OrphanEnded{}), now_);
+            if (cli_ && exited == nullptr) cli_->handle(CliFact(fact::OrphanEnded{}), now_);
             feed(fact);
           }
         }
@@ -372,37 +358,8 @@ class Driver::Loop {
   /// What a daemon writes to its stdout is no message; it is for a person, like its stderr.
   bool is_daemon(Generation gen) const { return daemon_ && !is_build(gen); }
 
-  /// All bytes of a run's stdout are its result, so they come as they are.
-  ChildProcess::Events events_of_run(Generation gen) {
-    ChildProcess::Events events;
-    events.on_output = [](LineFramer& framer) {
-      while (framer.next()) continue;
-    };
-    events.on_output_bytes = [this, gen](std::string_view bytes) {
-      turn([&] { cli_->handle(CliFact(fact::RunOutput{gen, bytes}), now_); });
-    };
-    events.on_output_end = [this, gen](LineFramer&) {
-      turn([&] { feed_from_process(fact::ChildOutputEnded{gen}); });
-    };
-    events.on_error = [this, gen](LineFramer& framer) {
-      turn([&] {
-        while (const auto frame = framer.next()) feed_child_error(gen, *frame);
-      });
-    };
-    events.on_error_end = [this, gen](LineFramer& framer) {
-      turn([&] {
-        if (const auto frame = framer.rest()) feed_child_error(gen, *frame);
-        feed_from_process(fact::ChildErrorEnded{gen});
-      });
-    };
-    events.on_error_bytes = [this](std::string_view bytes) { parts_.error_output.write(bytes); };
-    events.on_input_moved = [this, gen] { turn([&] { children_.end_run_input(gen); }); };
-    events.on_input_broken = [] {};
-    return events;
-  }
-
   ChildProcess::Events events_of(Children::Number gen) {
-    if (is_run(*gen)) return events_of_run(*gen);
+    if (is_run(*gen)) return cli_->events_of(*gen);
     return {[this, gen](LineFramer& framer) {
               turn([&] {
                 if (is_daemon(*gen)) {

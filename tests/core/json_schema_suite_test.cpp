@@ -68,18 +68,23 @@ const Exception* exception_for(std::string_view file, std::string_view group) {
   return found == kExceptions.end() ? nullptr : found;
 }
 
-class JsonSchemaSuiteTest : public ::testing::TestWithParam<const char*> {
- protected:
-  static std::filesystem::path folder() {
-    return std::filesystem::path(SITTER_SCHEMA_SUITE) / "tests" / GetParam();
-  }
+std::filesystem::path folder_of(const std::string& draft) {
+  return std::filesystem::path(SITTER_SCHEMA_SUITE) / "tests" / draft;
+}
 
-  void SetUp() override {
+/// The drafts to check. Debian 12 has a suite that ends with draft 7.
+std::vector<std::string> drafts() {
+  std::vector<std::string> there{"draft6", "draft7"};
+  for (const char* const newer : {"draft2019-09", "draft2020-12"}) {
     std::error_code ignored;  // what cannot be looked at is not there
-    if (!std::filesystem::is_directory(folder(), ignored)) {
-      GTEST_SKIP() << "the package json-schema-test-suite has no " << folder();
-    }
+    if (std::filesystem::is_directory(folder_of(newer), ignored)) there.emplace_back(newer);
   }
+  return there;
+}
+
+class JsonSchemaSuiteTest : public ::testing::TestWithParam<std::string> {
+ protected:
+  static std::filesystem::path folder() { return folder_of(GetParam()); }
 
   /// Checks all values of one group.
   void check(const std::string& file, std::string_view group) {
@@ -112,14 +117,13 @@ TEST_P(JsonSchemaSuiteTest, RightValuesFitAndWrongOnesDoNot) {
     const std::string text = contents_of(folder() / file);
     for (const std::string_view group : json_elements(json_trimmed(text))) check(file, group);
   }
-  EXPECT_GT(count_, 400) << "the tests were not found in the files";
+  EXPECT_GT(count_, 400) << folder() << " has no tests; the package is json-schema-test-suite";
   for (const Exception* const one : met_) {
     EXPECT_TRUE(needed_.contains(one)) << one->file << ": " << one->group << " is no exception";
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Drafts, JsonSchemaSuiteTest,
-                         ::testing::Values("draft6", "draft7", "draft2019-09", "draft2020-12"));
+INSTANTIATE_TEST_SUITE_P(Drafts, JsonSchemaSuiteTest, ::testing::ValuesIn(drafts()));
 
 }  // namespace
 }  // namespace sitter

@@ -3,7 +3,6 @@
 #include <signal.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -28,12 +27,6 @@ class Rebuild : public ::testing::Test {
                               std::vector<std::string> options = {}) {
     options.insert(options.end(), {"--build", build_command, "--cwd", directory_.path()});
     return {.options = std::move(options), .command = fake({"--tools", "tools.json"})};
-  }
-
-  long number_in(const std::string& name) {
-    long number = 0;
-    eventually([&] { return static_cast<bool>(std::ifstream(directory_ / name) >> number); });
-    return number;
   }
 
   TemporaryDirectory directory_;
@@ -137,8 +130,8 @@ TEST_F(Rebuild, CancellingStopsAllThatItHasStarted) {
             "while :; do sleep 1000; done'"));
   client.open();
   client.call(1, "sitter_rebuild");
-  const long one = number_in("one");
-  const long two = number_in("two");
+  const long one = number_in(directory_ / "one");
+  const long two = number_in(directory_ / "two");
   ASSERT_TRUE(is_alive(one));
   ASSERT_TRUE(is_alive(two));
   client.send(
@@ -156,13 +149,7 @@ TEST_F(Rebuild, ADaemonOfTheBuildIsLeftAlone) {
             "while ! test -s daemon; do sleep 0.01; done"));
   client.open();
   EXPECT_THAT(client.text_of_call("sitter_rebuild"), HasSubstr("spawn #2"));
-  const long daemon = number_in("daemon");
-  client.text_of_call("sitter_kill");
-  EXPECT_TRUE(is_alive(daemon));
-  EXPECT_EQ(client.end(), 0);
-  EXPECT_TRUE(is_alive(daemon));
-  kill(static_cast<pid_t>(daemon), SIGKILL);
-  EXPECT_TRUE(client.leaves_nothing());
+  client.expect_left_alone(number_in(directory_ / "daemon"));
 }
 
 TEST_F(Rebuild, ADaemonOfTheBuildSurvivesAKillOfTheBridge) {
@@ -171,8 +158,8 @@ TEST_F(Rebuild, ADaemonOfTheBuildSurvivesAKillOfTheBridge) {
             "echo $$ > build; exec sleep 1000"));
   client.open();
   client.call(1, "sitter_rebuild");
-  const long daemon = number_in("daemon");
-  const long build = number_in("build");
+  const long daemon = number_in(directory_ / "daemon");
+  const long build = number_in(directory_ / "build");
   client.program().signal(SIGKILL);
   EXPECT_TRUE(ends(build));
   client.program().wait();
@@ -185,7 +172,7 @@ TEST_F(Rebuild, ASignalToTheBridgeStopsTheBuild) {
   ScriptedClient client(setup("echo $$ > build; exec sleep 1000"));
   client.open();
   client.call(1, "sitter_rebuild");
-  const long build = number_in("build");
+  const long build = number_in(directory_ / "build");
   client.program().signal(SIGTERM);
   EXPECT_EQ(client.program().wait(), 143);
   EXPECT_FALSE(is_alive(build));

@@ -49,6 +49,12 @@ bool eventually(const std::function<bool()>& condition) {
   return true;
 }
 
+long number_in(const std::string& file) {
+  long number = 0;
+  eventually([&] { return bool(std::ifstream(file) >> number); });
+  return number;
+}
+
 bool is_alive(long pid) {
   const std::string state = status_field(pid, "State");
   return !state.empty() && state.front() != 'Z' && state.front() != 'X';

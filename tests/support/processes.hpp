@@ -18,6 +18,9 @@ inline constexpr std::chrono::seconds kPatience{20};
 /// true in time.
 bool eventually(const std::function<bool()>& condition);
 
+/// Waits for a file with one number, as a script writes it with its pid. 0 if none comes.
+long number_in(const std::string& file);
+
 /// Also false for a zombie: where nobody reaps orphans, they stay in the process table.
 bool is_alive(long pid);
 

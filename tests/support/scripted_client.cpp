@@ -7,6 +7,7 @@
 #include <csignal>
 #include <utility>
 
+#include "support/processes.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace sitter::testing {
@@ -158,6 +159,16 @@ Json ScriptedClient::child_state() {
 int ScriptedClient::end() {
   program_.close_input();
   return program_.wait();
+}
+
+void ScriptedClient::expect_left_alone(long pid) {
+  ASSERT_GT(pid, 0) << "the process has not begun";
+  text_of_call("sitter_kill");
+  EXPECT_TRUE(is_alive(pid));
+  EXPECT_EQ(end(), 0);
+  EXPECT_TRUE(is_alive(pid));
+  ::kill(static_cast<pid_t>(pid), SIGKILL);
+  EXPECT_TRUE(leaves_nothing());
 }
 
 bool ScriptedClient::leaves_nothing() {

@@ -93,6 +93,9 @@ class ScriptedClient {
   std::vector<long> living() const { return processes_with(mark_); }
   /// Waits until no such process is left.
   bool leaves_nothing();
+  /// Expects that neither sitter_kill nor the end of the session ends this process, and then ends
+  /// it. Nothing else may be left.
+  void expect_left_alone(long pid);
 
  private:
   struct Heard {

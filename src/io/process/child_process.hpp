@@ -8,6 +8,8 @@
 #include "io/process/process_unit.hpp"
 #include "io/stream/stream_reader.hpp"
 #include "io/stream/stream_writer.hpp"
+#include "sitter/fact.hpp"
+#include "sitter/generation.hpp"
 
 namespace sitter {
 
@@ -48,5 +50,13 @@ class ChildProcess {
   StreamReader error_;
   bool has_exited_ = false;
 };
+
+/// Calls `tell` for what the stderr shows of a line: the line, or the two ends of a long one.
+template <class Tell>
+void each_error_line(Generation gen, const LineFramer::Frame& frame, Tell tell) {
+  if (frame.size == 0) return tell(fact::ChildErrorLine{gen, frame.line.text(), 0});
+  tell(fact::ChildErrorLine{gen, frame.head, frame.size - frame.head.size() - frame.tail.size()});
+  if (!frame.tail.empty()) tell(fact::ChildErrorLine{gen, frame.tail, 0});
+}
 
 }  // namespace sitter

@@ -1,18 +1,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
-#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "support/program.hpp"
-#include "support/scripted_client.hpp"
+#include "support/cli_examples.hpp"
 #include "support/temporary_directory.hpp"
+
+// The descriptions of docs/examples/cli, for programs that cannot describe themselves.
 
 namespace sitter::testing {
 namespace {
@@ -24,195 +21,12 @@ using ::testing::MatchesRegex;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-const std::string kExamples = SITTER_EXAMPLES "/cli/";
-
-bool is_installed(const std::string& program) {
-  return Program({.command = {"/bin/sh", "-c", "command -v " + program}}).wait() == 0;
-}
-
-bool exists(const std::string& file) { return access(file.c_str(), F_OK) == 0; }
-
-std::string text_in(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-/// What a command writes, which must succeed.
-std::string output_of(std::vector<std::string> command, const std::string& cwd,
-                      const std::vector<std::string>& environment = {}) {
-  Program program({.command = std::move(command), .cwd = cwd, .environment = environment});
-  program.close_input();
-  std::string output;
-  for (const std::string& line : program.read_all()) output += line + "\n";
-  EXPECT_EQ(program.wait(), 0) << program.error_text();
-  return output;
-}
-
-Json listed_tools(ScriptedClient& client) {
-  client.request("list", "tools/list");
-  const Json answer = client.answer("list");
-  Json own = Json::array();
-  for (const Json& tool : answer["result"]["tools"]) {
-    if (!tool["name"].get<std::string>().starts_with("sitter_")) own.push_back(tool);
-  }
-  return own;
-}
-
-/// Expects that the call is a failure, and returns what the model reads about it.
-std::string failure_of(ScriptedClient& client, const std::string& tool, const Json& arguments) {
-  const Json result = client.result_of(tool, arguments);
-  EXPECT_TRUE(result.value("isError", false)) << tool << " " << arguments << ": " << result;
-  return text_of(result);
-}
-
-/// The words that no example may interpret, in an argument that is one line.
-const std::vector<std::string> kHostile{"--",
-                                        "-x",
-                                        "--output=evil",
-                                        "$(touch evil)",
-                                        "`touch evil`",
-                                        "; touch evil",
-                                        "'\"\\ \\n%s",
-                                        "{text} {{text}}",
-                                        "*",
-                                        "\xc3\xbc",
-                                        " ",
-                                        "-e -n"};
-
-// ---- The notes in each language ----------------------------------------------------------------
-
-struct Language {
-  std::string name;
-  /// Empty if there was no compiler for it.
-  std::string tool;
-  /// What runs a tool that is not compiled.
-  std::string interpreter = {};
-};
-
-void PrintTo(const Language& language, std::ostream* out) { *out << language.name; }
-
-class NotesExample : public ::testing::TestWithParam<Language> {
- protected:
-  void SetUp() override {
-    const std::string& interpreter = GetParam().interpreter;
-    if (tool().empty()) GTEST_SKIP() << "CMake has found no compiler for " << GetParam().name;
-    if (!interpreter.empty() && !is_installed(interpreter)) {
-      GTEST_SKIP() << interpreter << " is not installed";
-    }
-  }
-
-  const std::string& tool() const { return GetParam().tool; }
-
-  ScriptedClient::Setup setup(const std::string& notes = "notes.txt") const {
-    return {.options = {"--cli", tool()},
-            .command = {},
-            .cwd = directory_.path(),
-            .environment = {"NOTES_FILE=" + notes}};
-  }
-
-  TemporaryDirectory directory_;
-};
-
-TEST_P(NotesExample, DescribesItselfAsTheOneInBashDoes) {
-  const auto description = [this](const std::string& tool) {
-    return Json::parse(output_of({tool, "schema", "--json"}, directory_.path()));
-  };
-  EXPECT_EQ(description(tool()), description(kExamples + "notes.sh"));
-}
-
-TEST_P(NotesExample, ListsItsTools) {
-  ScriptedClient client(setup());
-  EXPECT_EQ(client.open()["serverInfo"]["name"], "notes");
-  EXPECT_EQ(listed_tools(client), Json::parse(R"json([
-    {"name": "add", "description": "Keeps a note.",
-     "inputSchema": {"type": "object", "required": ["text"], "properties":
-       {"text": {"type": "string", "pattern": "^[^\\n]+$", "description": "one line"}}}},
-    {"name": "list", "description": "Lists the notes with their numbers.",
-     "inputSchema": {"type": "object", "properties": {"filter":
-       {"type": "string", "description": "what the notes must contain; all notes without it"}}}}
-  ])json"));
-}
-
-TEST_P(NotesExample, KeepsNotes) {
-  ScriptedClient client(setup());
-  client.open();
-  EXPECT_EQ(client.text_of_call("list"), "");
-  EXPECT_EQ(client.text_of_call("add", {{"text", "milk"}}), "note 1 is kept\n");
-  EXPECT_EQ(client.text_of_call("add", {{"text", "bread"}}), "note 2 is kept\n");
-  EXPECT_EQ(client.text_of_call("list"), "1:milk\n2:bread\n");
-  EXPECT_EQ(client.text_of_call("list", {{"filter", "r"}}), "2:bread\n");
-  EXPECT_EQ(client.text_of_call("list", {{"filter", "."}}), "");
-  EXPECT_EQ(client.text_of_call("list", {{"filter", "-r"}}), "");
-  EXPECT_EQ(client.text_of_call("list", {{"filter", ""}}), "1:milk\n2:bread\n");
-  EXPECT_EQ(text_in(directory_ / "notes.txt"), "milk\nbread\n");
-}
-
-TEST_P(NotesExample, KeepsNotesInNotesTxtByDefault) {
-  ScriptedClient client(setup(""));
-  client.open();
-  client.text_of_call("add", {{"text", "milk"}});
-  EXPECT_EQ(text_in(directory_ / "notes.txt"), "milk\n");
-}
-
-TEST_P(NotesExample, KeepsEachNoteAsItIs) {
-  ScriptedClient client(setup());
-  client.open();
-  std::string kept, listed;
-  for (std::size_t i = 1; i <= kHostile.size(); ++i) {
-    const std::string& text = kHostile[i - 1];
-    EXPECT_EQ(client.text_of_call("add", {{"text", text}}),
-              "note " + std::to_string(i) + " is kept\n");
-    kept += text + "\n";
-    listed += std::to_string(i) + ":" + text + "\n";
-  }
-  EXPECT_EQ(text_in(directory_ / "notes.txt"), kept);
-  EXPECT_EQ(client.text_of_call("list"), listed);
-  EXPECT_EQ(client.text_of_call("list", {{"filter", "$(touch"}}), "4:$(touch evil)\n");
-  EXPECT_FALSE(exists(directory_ / "evil"));
-}
-
-TEST_P(NotesExample, IsNotRunWithWrongArguments) {
-  ScriptedClient client(setup());
-  client.open();
-  EXPECT_THAT(failure_of(client, "add", Json::object()), HasSubstr("text"));
-  EXPECT_THAT(failure_of(client, "add", {{"text", 5}}), HasSubstr("is not of type string"));
-  for (const char* const text : {"", "a\nb"}) {
-    EXPECT_THAT(failure_of(client, "add", {{"text", text}}),
-                HasSubstr("does not match the pattern"));
-  }
-  EXPECT_FALSE(exists(directory_ / "notes.txt"));
-}
-
-TEST_P(NotesExample, SaysWhyItFails) {
-  // A folder cannot be read as a file of notes.
-  ScriptedClient client(setup("."));
-  client.open();
-  EXPECT_THAT(
-      failure_of(client, "add", {{"text", "milk"}}),
-      AllOf(HasSubstr("the command of `add` has failed: exit "), HasSubstr("s a directory")));
-  EXPECT_THAT(
-      failure_of(client, "list", Json::object()),
-      AllOf(HasSubstr("the command of `list` has failed: exit 2"), HasSubstr("s a directory")));
-}
-
-INSTANTIATE_TEST_SUITE_P(Languages, NotesExample,
-                         ::testing::Values(Language{"Bash", kExamples + "notes.sh", "bash"},
-                                           Language{"Python", kExamples + "notes.py", "python3"},
-                                           Language{"Go", SITTER_NOTES_GO},
-                                           Language{"Rust", SITTER_NOTES_RS}),
-                         [](const auto& one) { return one.param.name; });
-
-// ---- Tools that cannot be changed
-// ----------------------------------------------------------------
-
 /// A program of the system, with the description from the examples.
 class DescribedTool : public ::testing::Test {
  protected:
   explicit DescribedTool(std::string tool) : tool_(std::move(tool)) {}
 
-  void SetUp() override {
-    if (!is_installed(tool_)) GTEST_SKIP() << tool_ << " is not installed";
-  }
+  void SetUp() override { ASSERT_TRUE(is_installed(tool_)) << tool_ << " is missing"; }
 
   ScriptedClient::Setup setup() const {
     return {.options = {"--cli", tool_, "--schema-file", kExamples + tool_ + ".json"},
@@ -262,7 +76,7 @@ class GitExample : public DescribedTool {
 
   void SetUp() override {
     DescribedTool::SetUp();
-    if (IsSkipped()) return;
+    if (HasFatalFailure()) return;
     run(R"sh(
       git init --quiet --initial-branch=main
       printf 'one\ntwo\n' >story.txt
