@@ -100,6 +100,12 @@ class CliPromises {
     std::optional<Instant> exited_at, must_end_at;
   };
 
+  static bool has(std::string_view text, std::string_view part);
+  /// The id as everybody reads it, however it is spelled.
+  static std::string key_of(const nlohmann::json& id);
+  static std::string key_of(const std::string& raw_id);
+  static std::vector<std::string> texts_of(const nlohmann::json& result);
+
   void on_request(const ClientSaid& said);
   Heard heard(const nlohmann::json& message);
   Heard answered(const nlohmann::json& message);
