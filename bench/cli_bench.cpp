@@ -36,9 +36,18 @@ using Figure = std::array<std::vector<double>, kWays>;
 struct Options : CommonOptions {
   Options() : CommonOptions("abcd", 50) {}
 
-  /// The bridge with a server as its child.
-  std::vector<std::string> with_server() const {
-    return {sitter, "--", fake_mcp, "--fast", "--result-bytes", fmt::format("{}", small_result())};
+  /// The bridge with a server as its child, and with a watch of a file and of the server's program,
+  /// which is what --cli watches by itself.
+  std::vector<std::string> with_server(const std::string& watched) const {
+    return {sitter,
+            "--watch",
+            watched,
+            "--watch-binary",
+            "--",
+            fake_mcp,
+            "--fast",
+            "--result-bytes",
+            fmt::format("{}", small_result())};
   }
 };
 
@@ -199,7 +208,8 @@ void memory(const Options& options, const Table& table) {
   const Tool tool({"/bin/echo", "-n", "{text}"});
   Resident idle, after_thousand, after_all;
   for (const std::size_t way : {kYardstick, kCli}) {
-    Program program(way == kCli ? tool.through(options.sitter) : options.with_server());
+    Program program(way == kCli ? tool.through(options.sitter)
+                                : options.with_server(tool.description()));
     program.warm_up(1);
     idle.add(way, program.pid());
     std::size_t calls = 0;
@@ -231,7 +241,7 @@ void start(const Options& options, const Table& table) {
       for (int i = 0; i < kStarts; ++i) {
         in_turn(round, kWays, [&](std::size_t way) {
           const auto begin = Clock::now();
-          Program program(way == kYardstick ? options.with_server()
+          Program program(way == kYardstick ? options.with_server(tool.description())
                           : reads_file      ? tool.through(options.sitter)
                                             : with_run);
           program.call(list);
