@@ -6,9 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include "commands/commands.hpp"
 #include "core/base/text.hpp"
-#include "ctl.hpp"
-#include "http_options.hpp"
 #include "io/control/control_folder.hpp"
 #include "io/driver.hpp"
 #include "io/process/keeper.hpp"
@@ -18,7 +17,8 @@
 #include "io/system/memory.hpp"
 #include "io/system/platform.hpp"
 #include "io/system/startup.hpp"
-#include "options.hpp"
+#include "options/http_options.hpp"
+#include "options/options.hpp"
 
 namespace {
 
@@ -28,9 +28,9 @@ int run(int argc, char** argv) {
   sitter::give_back_freed_memory();
   const std::vector<std::string> words(argv + 1, argv + argc);
   sitter::hide_header_values(argv + 1);
-  if (!words.empty() && words.front() == "ctl") {
+  if (const sitter::Command* const command = sitter::find_command(words)) {
     sitter::unblock_signals();
-    return sitter::run_ctl({words.begin() + 1, words.end()});
+    return command->run({words.begin() + 1, words.end()});
   }
   auto parsed = sitter::parse_options(words);
   if (const auto* const refusal = std::get_if<sitter::Refusal>(&parsed)) {

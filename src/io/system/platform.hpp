@@ -6,11 +6,12 @@
 #include <cstdint>
 #include <ctime>
 #include <optional>
+#include <string>
 
 #include "io/system/file_descriptor.hpp"
 
-/// The few calls that differ between Linux and macOS. All of them but open_pipe may be used between
-/// fork and exec.
+/// The few calls that differ between Linux and macOS. All of them but open_pipe and own_program may
+/// be used between fork and exec.
 namespace sitter::platform {
 
 /// The option of a TCP socket that sets how many seconds of silence the system waits before it asks
@@ -56,6 +57,9 @@ timespec written_at(const struct stat& status);
 
 /// When anything about the file was last changed, such as its bytes, its name or its mode.
 timespec changed_at(const struct stat& status);
+
+/// The absolute path of the program that runs in this process.
+std::string own_program();
 
 /// Sets the name that a list of processes shows for this process. Only its first 15 bytes are sure
 /// to be visible.

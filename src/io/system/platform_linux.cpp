@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "io/system/platform.hpp"
 
@@ -80,6 +82,11 @@ bool is_own_peer(int socket) {
 timespec written_at(const struct stat& status) { return status.st_mtim; }
 
 timespec changed_at(const struct stat& status) { return status.st_ctim; }
+
+std::string own_program() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).string();
+}
 
 void set_process_title(const char* title) { prctl(PR_SET_NAME, title); }
 

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <mach-o/dyld.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -59,6 +60,16 @@ bool is_own_peer(int socket) {
 timespec written_at(const struct stat& status) { return status.st_mtimespec; }
 
 timespec changed_at(const struct stat& status) { return status.st_ctimespec; }
+
+std::string own_program() {
+  // The size of the path is asked for first (dyld(3)).
+  std::uint32_t size = 0;
+  _NSGetExecutablePath(nullptr, &size);
+  std::string path(size, '\0');
+  if (_NSGetExecutablePath(path.data(), &size) != 0) return {};
+  path.resize(path.find('\0'));
+  return path;
+}
 
 void set_process_title(const char* title) { pthread_setname_np(title); }
 

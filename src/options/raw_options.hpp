@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli_options.hpp"
-#include "http_options.hpp"
+#include "options/cli_options.hpp"
+#include "options/http_options.hpp"
 #include "sitter/bridge_config.hpp"
 
 namespace sitter {

@@ -1,4 +1,4 @@
-#include "http_options.hpp"
+#include "options/http_options.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "raw_options.hpp"
+#include "options/raw_options.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "options.hpp"
+#include "options/options.hpp"
 
 #include <fmt/format.h>
 
@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "core/base/text.hpp"
-#include "http_options.hpp"
-#include "raw_options.hpp"
+#include "options/http_options.hpp"
+#include "options/raw_options.hpp"
 #include "sitter/version.hpp"
 
 namespace sitter {

@@ -1,4 +1,4 @@
-#include "ctl.hpp"
+#include "commands/ctl.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

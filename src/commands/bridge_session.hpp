@@ -1,0 +1,79 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/system/file_descriptor.hpp"
+
+namespace sitter {
+
+/// A session with a bridge that runs in a process of its own, in which this program is the client.
+/// The bridge is the same program as this one. It speaks line by line, and everything blocks.
+///
+/// The bridge ends when the session does: its destructor closes the bridge's stdin and waits, and
+/// the system kills the bridge if this program is killed.
+class BridgeSession {
+ public:
+  using Json = nlohmann::ordered_json;
+
+  struct Start {
+    /// The command line of the bridge, without the program's name.
+    std::vector<std::string> words;
+    /// Empty: the working directory of this program.
+    std::string cwd = {};
+    /// NAME=VALUE entries: the whole environment of the bridge. Nothing: that of this program.
+    std::optional<std::vector<std::string>> environment = {};
+  };
+
+  /// Throws std::runtime_error if the bridge cannot be started.
+  explicit BridgeSession(const Start& start);
+  BridgeSession(const BridgeSession&) = delete;
+  BridgeSession& operator=(const BridgeSession&) = delete;
+  ~BridgeSession();
+
+  /// Gets each message of the bridge that answers no request of `ask`. A request of the server is
+  /// answered with -32601 before.
+  std::function<void(const Json&)> on_message;
+
+  /// Sends the request and returns the answer, with `result` or `error`. Nothing if it does not
+  /// come in time, or if the bridge has ended.
+  std::optional<Json> ask(std::string_view method, Json params, std::chrono::milliseconds wait);
+  /// Sends a notification.
+  void tell(std::string_view method, Json params);
+  /// Takes what the bridge sends until the time is over, or until `is_enough` says so after a
+  /// message.
+  void listen(std::chrono::milliseconds wait, const std::function<bool()>& is_enough = {});
+
+  /// What the bridge has written to stderr: its log, and the stderr of the server.
+  const std::string& error_text() const { return error_text_; }
+
+  long pid() const { return pid_; }
+
+  /// Closes the stdin of the bridge and waits for its end. Returns its exit code, or 128 + N for
+  /// signal N.
+  int end();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void write(const Json& message);
+  /// Moves bytes until a line is there. False at the deadline, and when the bridge has ended.
+  bool wait_for_line(Clock::time_point deadline);
+  std::optional<Json> next_message(Clock::time_point deadline);
+  void take(const Json& message);
+
+  long pid_ = -1;
+  int exit_code_ = 0;
+  FileDescriptor input_, output_, error_;
+  std::string unwritten_;
+  std::string output_text_;
+  std::string error_text_;
+  int last_id_ = 0;
+};
+
+}  // namespace sitter
