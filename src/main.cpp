@@ -8,6 +8,7 @@
 
 #include "commands/commands.hpp"
 #include "core/base/text.hpp"
+#include "help/help_text.hpp"
 #include "io/control/control_folder.hpp"
 #include "io/driver.hpp"
 #include "io/process/keeper.hpp"
@@ -17,10 +18,29 @@
 #include "io/system/memory.hpp"
 #include "io/system/platform.hpp"
 #include "io/system/startup.hpp"
+#include "io/system/terminal.hpp"
 #include "options/http_options.hpp"
 #include "options/options.hpp"
 
 namespace {
+
+constexpr char kNoClient[] =
+    "mcp-sitter: stdin is a terminal, so there is no MCP client. mcp-sitter waits for messages "
+    "here "
+    "until Ctrl-D.\n"
+    "  mcp-sitter setup            registers the server with a client\n"
+    "  mcp-sitter doctor COMMAND   tries the server out\n";
+
+/// A mistyped command of mcp-sitter must not wait for a client.
+std::optional<sitter::Refusal> wrong_first_word(const sitter::Options& options) {
+  if (options.has_dashes || options.daemon || options.cli) return std::nullopt;
+  const auto meant = sitter::meant_command(options.command.command);
+  if (!meant) return std::nullopt;
+  const auto planned = sitter::plan_launch(options.command);
+  const auto* const failure = std::get_if<sitter::LaunchFailure>(&planned);
+  if (failure == nullptr || !failure->is_missing) return std::nullopt;
+  return sitter::Refusal{"mcp-sitter: " + *meant + "\n", 2};
+}
 
 int run(int argc, char** argv) {
   sitter::hold_signals();
@@ -37,7 +57,16 @@ int run(int argc, char** argv) {
     std::fputs(refusal->text.c_str(), refusal->exit_code == 0 ? stdout : stderr);
     return refusal->exit_code;
   }
+  if (std::holds_alternative<sitter::HelpAsked>(parsed)) {
+    std::fputs(sitter::help_text().c_str(), stdout);
+    return 0;
+  }
   auto& options = std::get<sitter::Options>(parsed);
+  if (const auto refusal = wrong_first_word(options)) {
+    std::fputs(refusal->text.c_str(), stderr);
+    return refusal->exit_code;
+  }
+  if (sitter::stdin_is_terminal()) std::fputs(kNoClient, stderr);
 
   // If a child or a client is gone, a write to it must fail without ending the bridge. The same
   // holds for a log file that has reached the user's size limit.

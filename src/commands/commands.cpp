@@ -1,14 +1,55 @@
 #include "commands/commands.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "commands/ctl.hpp"
+#include "core/base/text.hpp"
+#include "help/completion.hpp"
+#include "help/help_command.hpp"
+#include "help/topics.hpp"
+#include "options/suggestion.hpp"
 
 namespace sitter {
+namespace {
+
+template <class Named>
+std::string names_of(const std::vector<Named>& all) {
+  std::string names;
+  for (const Named& each : all) {
+    if (!names.empty()) names += ' ';
+    names += each.name;
+  }
+  return names;
+}
+
+/// Commands that other programs have, and what does the same here.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kOtherWords = {{
+    {"version", "mcp-sitter --version"},
+    {"init", "mcp-sitter setup"},
+    {"install", "mcp-sitter setup"},
+    {"check", "mcp-sitter doctor"},
+    {"list", "mcp-sitter ctl list"},
+    {"status", "mcp-sitter ctl status"},
+    {"reload", "mcp-sitter ctl reload"},
+    {"kill", "mcp-sitter ctl kill"},
+    {"stderr", "mcp-sitter ctl stderr"},
+}};
+
+constexpr std::size_t kWordShownMax = 100;
+
+}  // namespace
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
-      {"ctl", "show and control the mcp-sitters that run", run_ctl},
+      {"ctl", "show and control the mcp-sitters that run", "list status reload kill stderr",
+       run_ctl},
+      {"help", "explain a topic, as in mcp-sitter help watching", names_of(topics()), run_help},
+      {"completion", "print a script that completes these words in bash, zsh or fish",
+       names_of(shells()), run_completion},
   };
   return all;
 }
@@ -18,6 +59,26 @@ const Command* find_command(const std::vector<std::string>& words) {
   const auto found = std::find_if(commands().begin(), commands().end(),
                                   [&](const Command& each) { return each.name == words.front(); });
   return found == commands().end() ? nullptr : &*found;
+}
+
+std::optional<std::string> meant_command(std::string_view word) {
+  std::string meant;
+  const auto other = std::find_if(kOtherWords.begin(), kOtherWords.end(),
+                                  [&](const auto& pair) { return pair.first == word; });
+  if (other != kOtherWords.end()) {
+    meant = other->second;
+  } else {
+    std::vector<std::string> names;
+    for (const Command& command : commands()) names.emplace_back(command.name);
+    const auto nearest = suggestion(word, names);
+    if (!nearest) return std::nullopt;
+    meant = "mcp-sitter " + *nearest;
+  }
+  const std::string shown = brief(word, kWordShownMax);
+  return fmt::format(
+      "there is no command and no program {}; did you mean {}? (mcp-sitter -- {} runs a server of "
+      "this name, also if it is yet to be built)",
+      shown, meant, shown);
 }
 
 }  // namespace sitter

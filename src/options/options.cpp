@@ -15,6 +15,7 @@
 #include "core/base/text.hpp"
 #include "options/http_options.hpp"
 #include "options/raw_options.hpp"
+#include "options/suggestion.hpp"
 #include "sitter/version.hpp"
 
 namespace sitter {
@@ -31,6 +32,12 @@ Refusal usage_error(std::string_view what) {
   return {fmt::format("mcp-sitter: {}; see mcp-sitter --help\n", one_line(what)), kUsageError};
 }
 
+std::vector<std::string> names_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* const option : app.get_options()) names.push_back(option->get_name());
+  return names;
+}
+
 /// Returns how many words from the beginning are options and their values, or what is wrong with
 /// one of them. The parser can leave the remaining words alone by itself, but would then take an
 /// unknown option for the command.
@@ -43,7 +50,9 @@ std::variant<std::size_t, Refusal> count_options(const CLI::App& app,
     const std::string name = word.substr(0, word.find('='));
     const CLI::Option* const option = app.get_option_no_throw(name);
     if (option == nullptr) {
-      return usage_error(fmt::format("unknown option {}", brief(name, kValueShownMax)));
+      const auto meant = suggestion(name, names_of(app));
+      return usage_error(fmt::format("unknown option {}{}", brief(name, kValueShownMax),
+                                     meant ? fmt::format(" (did you mean {}?)", *meant) : ""));
     }
     const bool takes_value = option->get_items_expected_max() > 0;
     const bool has_value = name.size() < word.size();
@@ -153,7 +162,8 @@ struct Given {
 };
 
 /// Reads the options at the beginning of the words into `raw`.
-std::variant<Given, Refusal> read_options(const std::vector<std::string>& words, RawOptions& raw) {
+std::variant<Given, Refusal, HelpAsked> read_options(const std::vector<std::string>& words,
+                                                     RawOptions& raw) {
   Given given;
   // A start without options need not wait until all of them are declared.
   const bool has_options =
@@ -172,7 +182,7 @@ std::variant<Given, Refusal> read_options(const std::vector<std::string>& words,
   try {
     app.parse(std::move(ours));
   } catch (const CLI::CallForHelp&) {
-    return Refusal{app.help(), 0};
+    return HelpAsked{};
   } catch (const CLI::CallForVersion&) {
     return Refusal{fmt::format("mcp-sitter {}\n", kVersion), 0};
   } catch (const CLI::ParseError& error) {
@@ -228,15 +238,17 @@ std::string wrong_combination(const Given& given, const std::vector<std::string>
 
 }  // namespace
 
-std::variant<Options, Refusal> parse_options(const std::vector<std::string>& words) {
+std::variant<Options, Refusal, HelpAsked> parse_options(const std::vector<std::string>& words) {
   RawOptions raw;
   const auto read = read_options(words, raw);
   if (const auto* const refusal = std::get_if<Refusal>(&read)) return *refusal;
+  if (std::holds_alternative<HelpAsked>(read)) return HelpAsked{};
   const Given& given = std::get<Given>(read);
 
   std::vector<std::string> command(words.begin() + static_cast<std::ptrdiff_t>(given.words),
                                    words.end());
-  if (!command.empty() && command.front() == "--") command.erase(command.begin());
+  const bool has_dashes = !command.empty() && command.front() == "--";
+  if (has_dashes) command.erase(command.begin());
   if (const std::string wrong = wrong_combination(given, command); !wrong.empty()) {
     return usage_error(wrong);
   }
@@ -255,6 +267,7 @@ std::variant<Options, Refusal> parse_options(const std::vector<std::string>& wor
   if (auto* const refusal = std::get_if<Refusal>(&offered)) return *refusal;
 
   Options options;
+  options.has_dashes = has_dashes;
   options.bridge.tools = std::get<std::set<Builtin>>(std::move(offered));
   options.build = build_request(raw.build, raw.build_cwd.empty() ? raw.cwd : raw.build_cwd);
   options.bridge.build_command = raw.build;

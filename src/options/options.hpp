@@ -20,17 +20,22 @@ struct Options {
   std::optional<CliChild::Options> cli;
   Driver::Control control;
   Log::Options log;
+  /// Whether `--` stood before the command, so that its first word is meant as it stands.
+  bool has_dashes = false;
 };
 
-/// A text to print instead of running: help or version on stdout with code 0, or a mistake on
-/// stderr with code 2.
+/// A text to print instead of running: the version on stdout with code 0, or a mistake on stderr
+/// with code 2.
 struct Refusal {
   std::string text;
   int exit_code = 0;
 };
 
+/// The help is to be printed instead of running.
+struct HelpAsked {};
+
 /// Reads the command line, without the program's name. The first word that is not an option begins
 /// the child's command, which is kept unchanged. If `--` stands before the command, it is dropped.
-std::variant<Options, Refusal> parse_options(const std::vector<std::string>& words);
+std::variant<Options, Refusal, HelpAsked> parse_options(const std::vector<std::string>& words);
 
 }  // namespace sitter

@@ -1,12 +1,14 @@
 #include "options/raw_options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
-#include <memory>
+#include <functional>
+#include <utility>
 
 #include "core/base/text.hpp"
 #include "sitter/cli_limits.hpp"
@@ -31,34 +33,58 @@ constexpr int kMaxRestartsMax = 10000;
 /// Each run takes three pipes, and a system allows a few thousand open files.
 constexpr int kCallsMax = 256;
 
-/// The parser's own usage line would not show that a command follows the options. A command of a
-/// daemon starts the daemon if nothing listens.
-class HelpFormatter : public CLI::Formatter {
- public:
-  std::string make_usage(const CLI::App*, std::string) const override {
-    return "Usage: mcp-sitter [options] [--] <command> [args...]\n"
-           "       mcp-sitter --http URL [options] [-- <command> [args...]]\n"
-           "       mcp-sitter --cli TOOL [options]\n";
-  }
-};
+using Check = std::function<std::string(const std::string&)>;
 
-}  // namespace
-
-std::string shown_value(std::string_view value) {
-  return fmt::format("'{}'", brief(value, kValueShownMax));
+CLI::Option* value(CLI::Option* option, const char* name) {
+  return option->type_name(name)->allow_extra_args(false);
 }
 
-void declare_options(CLI::App& app, RawOptions& raw) {
-  app.description(
-      "Stands between an MCP client and the MCP server that you are developing, so that the server "
-      "can be\n"
-      "killed, rebuilt and started again while the client stays connected.");
-  app.formatter(std::make_shared<HelpFormatter>());
-  app.set_help_flag("-h,--help", "print this and exit");
-  app.set_version_flag("--version", std::string(kVersion), "print the version and exit");
-  const auto value = [](CLI::Option* option, const char* name) {
-    return option->type_name(name)->allow_extra_args(false);
+/// The name of the value shows the words, with a bar between them.
+CLI::Option* choice(CLI::Option* option, const std::vector<std::string>& words) {
+  return value(option, fmt::format("{}", fmt::join(words, "|")).c_str())
+      ->check(CLI::IsMember(words));
+}
+
+Check whole_number(int min, int max) {
+  return [min, max](const std::string& text) {
+    int number = 0;
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, number);
+    const bool is_good =
+        read.ec == std::errc() && read.ptr == end && number >= min && number <= max;
+    return is_good
+               ? std::string()
+               : fmt::format("{} is not a whole number from {} to {}", shown_value(text), min, max);
   };
+}
+
+CLI::Option* seconds(CLI::Option* option, double min, double max) {
+  // NaN passes a range check.
+  return value(option, "SECONDS")->check(CLI::Range(min, max))->check([](const std::string& text) {
+    return std::isnan(std::strtod(text.c_str(), nullptr)) ? shown_value(text) + " is not a number"
+                                                          : std::string();
+  });
+}
+
+/// Refuses an empty value.
+Check not_empty(std::string complaint) {
+  return [complaint = std::move(complaint)](const std::string& text) {
+    return text.empty() ? complaint : std::string();
+  };
+}
+
+std::string wrong_name(const std::string& text) {
+  const bool is_good = !text.empty() && text.size() <= kToolNameMax && !text.starts_with('-') &&
+                       text.find_first_not_of(kToolNameCharacters) == text.npos &&
+                       text.find_first_not_of("0123456789") != text.npos;
+  return is_good ? std::string()
+                 : fmt::format(
+                       "{} is not a valid name: 1 to {} letters, digits, _, - or ., "
+                       "not - as the first character, and not only digits, which would be a pid",
+                       shown_value(text), kToolNameMax);
+}
+
+void declare_server(CLI::App& app, RawOptions& raw) {
   value(app.add_option("--cwd", raw.cwd, "working directory of the server"), "DIR");
   value(app.add_option("--env", raw.environment,
                        "add a variable to the server's environment; may be repeated"),
@@ -69,136 +95,41 @@ void declare_options(CLI::App& app, RawOptions& raw) {
                    : std::string();
       });
   value(app.add_option("--env-file", raw.env_file,
-                       "file of NAME=VALUE lines for the server, read anew at every start"),
+                       "add the variables of a file of NAME=VALUE lines, read anew at every start"),
         "FILE");
-  const auto whole_number = [](int min, int max) {
-    return [min, max](const std::string& text) {
-      int number = 0;
-      const char* const end = text.data() + text.size();
-      const auto read = std::from_chars(text.data(), end, number);
-      const bool is_good =
-          read.ec == std::errc() && read.ptr == end && number >= min && number <= max;
-      return is_good ? std::string()
-                     : fmt::format("{} is not a whole number from {} to {}", shown_value(text), min,
-                                   max);
-    };
-  };
-  // NaN passes a range check.
-  const auto is_a_number = [](const std::string& text) {
-    return std::isnan(std::strtod(text.c_str(), nullptr)) ? shown_value(text) + " is not a number"
-                                                          : std::string();
-  };
-  value(app.add_option("--startup-timeout", raw.startup_timeout,
-                       fmt::format("a server that has not opened by then, or said nothing after "
-                                   "a restart, is taken down; 0 = never (default {:g})",
-                                   raw.startup_timeout)),
-        "SECONDS")
-      ->check(CLI::Range(0.0, kSecondsMax))
-      ->check(is_a_number);
-  value(app.add_option(
-            "--answer-within", raw.answer_within,
-            fmt::format("how long the client's initialize may wait for a slow server before\n"
-                        "mcp-sitter answers it itself (default {:g})",
-                        raw.answer_within)),
-        "SECONDS")
-      ->check(CLI::Range(0.0, kSecondsMax))
-      ->check(is_a_number);
-  value(app.add_option("--kill-grace", raw.kill_grace,
-                       fmt::format("time between closing stdin, SIGTERM and SIGKILL (default {})",
-                                   raw.kill_grace)),
-        "MILLISECONDS")
-      ->check(whole_number(0, kKillGraceMax));
-  value(app.add_option("--stderr-lines", raw.stderr_lines,
-                       fmt::format("lines of the server's stderr that are kept (default {})",
-                                   raw.stderr_lines)),
-        "N")
-      ->check(whole_number(1, kStderrLinesMax));
-  value(app.add_option(
-            "--log-level", raw.log_level,
-            fmt::format("trace, debug, info, warn, error or off (default {})", raw.log_level)),
-        "LEVEL")
-      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
-  value(app.add_option("--log-file", raw.log_file,
-                       "write the log there instead of to stderr; rotates at 10 MiB, 3 files"),
-        "FILE");
-  app.add_flag("--no-notice", raw.no_notice, "never write a notice into a tool result");
-  app.add_flag("--no-lint", raw.no_lint,
-               "do not tell the model what clients would refuse of the server");
-  value(app.add_option("--build", raw.build,
-                       "shell command that builds the server; adds the tools sitter_rebuild\n"
-                       "and sitter_build_log"),
-        "COMMAND")
-      ->check([](const std::string& text) {
-        return text.empty() ? std::string("an empty command builds nothing") : std::string();
-      });
-  value(app.add_option("--build-cwd", raw.build_cwd, "where --build runs (default --cwd)"), "DIR")
-      ->needs("--build");
-  value(app.add_option("--on-busy", raw.on_busy,
-                       "whether a server that is replaced may finish the requests that it has,\n"
-                       "for at most 10 s: wait or interrupt (default wait)"),
-        "HOW")
-      ->check(CLI::IsMember({"wait", "interrupt"}));
-  value(app.add_option("--watch", raw.watch,
-                       "reload when files in this folder change, or files that match this\n"
-                       "gitignore pattern; a leading '!' excludes files; may be repeated"),
-        "PATTERN")
-      ->check([](const std::string& text) {
-        return text.empty() || text == "!" ? std::string("an empty pattern matches nothing")
-                                           : std::string();
-      });
-  app.add_flag("--watch-binary", raw.watch_binary, "reload when the server's own file changes");
-  value(
-      app.add_option(
-          "--debounce", raw.debounce,
-          fmt::format("how long the watched files must stay unchanged before a reload (default {})",
-                      raw.debounce)),
-      "MILLISECONDS")
-      ->check(whole_number(0, kDebounceMax));
-  value(app.add_option("--restart", raw.restart,
-                       "whether a server that has ended comes back without a request:\n"
-                       "lazy, on-crash or eager (default lazy)"),
-        "WHEN")
-      ->check(CLI::IsMember({"lazy", "on-crash", "eager"}));
-  value(app.add_option("--max-restarts", raw.max_restarts,
-                       fmt::format("such restarts in a row, without a minute of running between "
-                                   "(default {})",
-                                   raw.max_restarts)),
-        "N")
-      ->check(whole_number(1, kMaxRestartsMax));
-  value(app.add_option("--replay-call", raw.replay_call,
-                       "make the last successful call of this tool again after each restart,\n"
-                       "before anything else; may be repeated"),
-        "TOOL")
-      ->check([](const std::string& text) {
-        return text.empty() ? std::string("the name of the tool is empty") : std::string();
-      });
+  value(app.add_option("--name", raw.name, "a name of this mcp-sitter for mcp-sitter ctl"), "NAME")
+      ->check(wrong_name);
+  app.add_flag("--no-ctl", raw.no_ctl, "open no socket for mcp-sitter ctl");
+}
+
+void declare_daemon(CLI::App& app, RawOptions& raw) {
   value(app.add_option("--http", raw.http.url,
-                       "the server is a daemon that speaks Streamable HTTP at this address; a\n"
+                       "the server is a daemon that speaks Streamable HTTP at this address; a "
                        "command starts it if nothing listens there"),
         "URL");
   value(app.add_option("--header", raw.http.headers,
-                       "send this header with each request to the daemon; may be repeated"),
+                       "send this header with each request; may be repeated"),
         "NAME=VALUE");
   value(app.add_option("--header-env", raw.http.header_variables,
                        "the same, with the value of an environment variable, for secrets"),
         "NAME=VARIABLE");
-  value(app.add_option("--wait-for-server", raw.wait_for_server,
-                       fmt::format("how long a request waits for a daemon that cannot be reached "
-                                   "(default {:g})",
-                                   raw.wait_for_server)),
-        "SECONDS")
-      ->check(CLI::Range(0.0, kSecondsMax))
-      ->check(is_a_number);
+  seconds(app.add_option("--wait-for-server", raw.wait_for_server,
+                         fmt::format("how long a request waits for a daemon that cannot be reached "
+                                     "(default {:g})",
+                                     raw.wait_for_server)),
+          0, kSecondsMax);
   value(app.add_option("--cacert", raw.http.cacert,
                        "trust the certificates that this file signs, and no others"),
         "FILE");
   app.add_flag("--own-daemon", raw.own_daemon,
-               "end a daemon that was started here with the session; otherwise it goes\n"
-               "on, because other clients may use it");
+               "end a daemon that mcp-sitter has started when the session ends");
   app.add_flag("--keep-session", raw.http.keeps_session, "never end the daemon's session");
+}
+
+void declare_tool(CLI::App& app, RawOptions& raw) {
   value(app.add_option("--cli", raw.cli.tool,
-                       "the server is no MCP server but a command-line tool, which describes its\n"
-                       "commands; each call runs one of them"),
+                       "the server is a command-line tool that describes its commands; each call "
+                       "runs one of them"),
         "TOOL");
   value(app.add_option("--schema-args", raw.cli.schema_arguments,
                        fmt::format("the arguments with which the tool writes its description "
@@ -208,58 +139,141 @@ void declare_options(CLI::App& app, RawOptions& raw) {
   value(app.add_option("--schema-file", raw.cli.schema_file,
                        "read the description of the tool from this file"),
         "FILE")
-      ->check([](const std::string& text) {
-        return text.empty() ? std::string("'' names no file") : std::string();
-      });
+      ->check(not_empty("'' names no file"));
   value(app.add_option("--max-calls", raw.cli.calls_max,
                        fmt::format("how many commands of the tool may run at once (default {})",
                                    raw.cli.calls_max)),
         "N")
       ->check(whole_number(1, kCallsMax));
-  value(app.add_option("--call-timeout", raw.cli.call_timeout,
-                       fmt::format("how long a command of the tool may run (default {:g})",
-                                   raw.cli.call_timeout)),
-        "SECONDS")
-      ->check(CLI::Range(0.001, std::chrono::duration<double>(limits::kCallTimeoutMax).count()))
-      ->check(is_a_number);
-  value(app.add_option("--name", raw.name, "name of this mcp-sitter for mcp-sitter ctl"), "NAME")
+  seconds(app.add_option("--call-timeout", raw.cli.call_timeout,
+                         fmt::format("how long a command of the tool may run (default {:g})",
+                                     raw.cli.call_timeout)),
+          0.001, std::chrono::duration<double>(limits::kCallTimeoutMax).count());
+}
+
+void declare_reload(CLI::App& app, RawOptions& raw) {
+  value(app.add_option("--build", raw.build,
+                       "shell command that builds the server; adds the tools sitter_rebuild and "
+                       "sitter_build_log"),
+        "COMMAND")
+      ->check(not_empty("an empty command builds nothing"));
+  value(app.add_option("--build-cwd", raw.build_cwd, "where --build runs (default --cwd)"), "DIR")
+      ->needs("--build");
+  value(app.add_option("--watch", raw.watch,
+                       "reload when files in this folder change, or files that match this "
+                       "gitignore pattern; a leading ! excludes files; may be repeated"),
+        "PATTERN")
       ->check([](const std::string& text) {
-        const bool is_good = !text.empty() && text.size() <= kToolNameMax &&
-                             !text.starts_with('-') &&
-                             text.find_first_not_of(kToolNameCharacters) == text.npos &&
-                             text.find_first_not_of("0123456789") != text.npos;
-        return is_good
-                   ? std::string()
-                   : fmt::format(
-                         "{} is not a valid name: 1 to {} letters, digits, _, - or ., "
-                         "not - as the first character, and not only digits, which would be a pid",
-                         shown_value(text), kToolNameMax);
+        return text.empty() || text == "!" ? std::string("an empty pattern matches nothing")
+                                           : std::string();
       });
-  app.add_flag("--allow-wide-kill", raw.allow_wide_kill,
-               "let sitter_kill {scope: same-executable} end every process of the user that\n"
-               "runs the same interpreter (node, python, sh) or system tool");
-  app.add_flag("--no-ctl", raw.no_ctl, "open no socket for mcp-sitter ctl");
-  value(app.add_option("--call-tool", raw.call_tool,
-                       "offer sitter_call, which calls tools that the client does not know of:\n"
-                       "auto (to clients that list the tools only once), on or off (default auto)"),
-        "HOW")
-      ->check(CLI::IsMember({"auto", "on", "off"}));
+  app.add_flag("--watch-binary", raw.watch_binary, "reload when the server's own file changes");
+  value(app.add_option(
+            "--debounce", raw.debounce,
+            fmt::format("how long watched files must stay unchanged before a reload (default {})",
+                        raw.debounce)),
+        "MILLISECONDS")
+      ->check(whole_number(0, kDebounceMax));
+  choice(app.add_option("--on-busy", raw.on_busy,
+                        "whether a server that is replaced may finish its requests, for 10 s at "
+                        "most (default wait)"),
+         {"wait", "interrupt"});
+  value(app.add_option("--replay-call", raw.replay_call,
+                       "repeat the last successful call of this tool at each new server, before "
+                       "anything else; may be repeated"),
+        "TOOL")
+      ->check(not_empty("the name of the tool is empty"));
+  choice(app.add_option("--restart", raw.restart,
+                        "whether a server that has ended comes back without a request (default "
+                        "lazy)"),
+         {"lazy", "on-crash", "eager"});
+  value(app.add_option("--max-restarts", raw.max_restarts,
+                       fmt::format("such restarts in a row, without a minute of running between "
+                                   "(default {})",
+                                   raw.max_restarts)),
+        "N")
+      ->check(whole_number(1, kMaxRestartsMax));
+}
+
+void declare_told(CLI::App& app, RawOptions& raw) {
   value(app.add_option("--tools", raw.tools,
-                       "offer only these tools of mcp-sitter, as in status,kill,child_stderr\n"
-                       "(default all)"),
+                       "offer only these tools of mcp-sitter, as in status,kill (default all)"),
         "TOOL,...")
       ->delimiter(',');
   value(app.add_option("--tool-name", raw.tool_names,
-                       "offer a tool of mcp-sitter under another name, as in rebuild=recompile;\n"
+                       "offer a tool of mcp-sitter under another name, as in rebuild=recompile; "
                        "may be repeated"),
         "TOOL=NAME");
-  app.footer(
-      "mcp-sitter ctl shows and controls running mcp-sitters, see mcp-sitter ctl --help.\n"
-      "Protocol revisions: 2024-10-07, 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, "
-      "2026-07-28.\n"
-      "Tools that the model gets besides the server's own: sitter_status, sitter_kill,\n"
-      "sitter_binary_info, sitter_child_stderr; with --build sitter_rebuild, sitter_build_log;\n"
-      "and sitter_call.");
+  choice(app.add_option("--call-tool", raw.call_tool,
+                        "offer sitter_call, which calls tools that the client does not know of; "
+                        "auto: to clients that list the tools only once (default auto)"),
+         {"auto", "on", "off"});
+  app.add_flag("--no-notice", raw.no_notice, "never write a notice into a tool result");
+  app.add_flag("--no-lint", raw.no_lint,
+               "do not tell the model what clients would refuse of the server");
+}
+
+void declare_limits(CLI::App& app, RawOptions& raw) {
+  seconds(app.add_option("--startup-timeout", raw.startup_timeout,
+                         fmt::format("how long a server may take to open before it is ended; 0 "
+                                     "for no limit (default {:g})",
+                                     raw.startup_timeout)),
+          0, kSecondsMax);
+  seconds(app.add_option(
+              "--answer-within", raw.answer_within,
+              fmt::format("how long the client's initialize may wait for a slow server before "
+                          "mcp-sitter answers it itself (default {:g})",
+                          raw.answer_within)),
+          0, kSecondsMax);
+  value(app.add_option("--kill-grace", raw.kill_grace,
+                       fmt::format("time from closing stdin to SIGTERM, and from SIGTERM to "
+                                   "SIGKILL (default {})",
+                                   raw.kill_grace)),
+        "MILLISECONDS")
+      ->check(whole_number(0, kKillGraceMax));
+  app.add_flag("--allow-wide-kill", raw.allow_wide_kill,
+               "let sitter_kill with scope same-executable end every process of the user that "
+               "runs the same interpreter (node, python, sh) or system tool");
+  value(app.add_option("--stderr-lines", raw.stderr_lines,
+                       fmt::format("lines of the server's stderr that are kept (default {})",
+                                   raw.stderr_lines)),
+        "N")
+      ->check(whole_number(1, kStderrLinesMax));
+}
+
+void declare_logs(CLI::App& app, RawOptions& raw) {
+  choice(app.add_option("--log-level", raw.log_level,
+                        fmt::format("what is logged (default {})", raw.log_level)),
+         {"trace", "debug", "info", "warn", "error", "off"});
+  value(app.add_option("--log-file", raw.log_file,
+                       "write the log there instead of to stderr; it rotates at 10 MiB, 3 files"),
+        "FILE");
+}
+
+}  // namespace
+
+std::string shown_value(std::string_view value) {
+  return fmt::format("'{}'", brief(value, kValueShownMax));
+}
+
+void declare_options(CLI::App& app, RawOptions& raw) {
+  using Declare = void (*)(CLI::App&, RawOptions&);
+  const std::pair<const char*, Declare> groups[] = {
+      {"Server", declare_server},
+      {"Daemon over HTTP", declare_daemon},
+      {"Command-line tool", declare_tool},
+      {"Reload", declare_reload},
+      {"What the model reads", declare_told},
+      {"Limits", declare_limits},
+      {"Logs", declare_logs},
+  };
+  for (const auto& [name, declare] : groups) {
+    app.option_defaults()->group(name);
+    declare(app, raw);
+  }
+  app.option_defaults()->group(kOtherGroup);
+  app.set_help_flag("-h,--help", "print this and exit");
+  app.set_version_flag("-V,--version", std::string(kVersion), "print the version and exit");
 }
 
 }  // namespace sitter

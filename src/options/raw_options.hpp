@@ -61,7 +61,11 @@ struct RawOptions {
   double wait_for_server = in_seconds(BridgeConfig().wait_for_server);
 };
 
-/// Tells the parser each option, what it means and which values it takes. `raw` must outlive `app`.
+/// The group of the options that every program has.
+inline constexpr char kOtherGroup[] = "Other";
+
+/// Tells the parser each option with its group, what it means and which values it takes. `raw` must
+/// outlive `app`.
 void declare_options(CLI::App& app, RawOptions& raw);
 
 }  // namespace sitter

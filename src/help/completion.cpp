@@ -1,0 +1,201 @@
+#include "help/completion.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "commands/commands.hpp"
+#include "options/option_table.hpp"
+
+namespace sitter {
+namespace {
+
+bool is_choice(const OptionRow& option) { return option.value.find('|') != std::string::npos; }
+
+/// The words of a choice, with blanks between them.
+std::string words_of(const OptionRow& option) {
+  std::string words = option.value;
+  std::replace(words.begin(), words.end(), '|', ' ');
+  return words;
+}
+
+bool is_directory(const OptionRow& option) { return option.value == "DIR"; }
+
+/// A pattern of --watch usually names a file or a folder.
+bool is_file(const OptionRow& option) {
+  return option.value == "FILE" || option.value == "PATTERN" || option.value == "TOOL";
+}
+
+/// In single quotes for a shell.
+std::string quoted(std::string_view text) {
+  std::string result = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      result += "'\\''";
+    } else {
+      result += c;
+    }
+  }
+  return result + "'";
+}
+
+std::string command_names() {
+  std::vector<std::string_view> names;
+  for (const Command& command : commands()) names.push_back(command.name);
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+std::string bash() {
+  std::string with_value, all, values;
+  for (const OptionRow& option : option_table()) {
+    all += fmt::format("{} ", fmt::join(option.names, " "));
+    if (option.value.empty()) continue;
+    with_value += fmt::format("{}{}", with_value.empty() ? "" : "|", option.names.back());
+    std::string generated;
+    if (is_choice(option)) generated = fmt::format("-W {}", quoted(words_of(option)));
+    if (is_directory(option)) generated = "-d";
+    if (is_file(option)) generated = "-f";
+    if (generated.empty()) continue;
+    values += fmt::format("      {}) mapfile -t COMPREPLY < <(compgen {} -- \"$current\") ;;\n",
+                          option.names.back(), generated);
+  }
+  std::string commands_text;
+  for (const Command& command : commands()) {
+    commands_text += fmt::format("      {}) words={} ;;\n", command.name, quoted(command.words));
+  }
+  return fmt::format(
+      R"(# Completion of mcp-sitter for bash.
+_mcp_sitter() {{
+  local current=${{COMP_WORDS[COMP_CWORD]}} words=-
+  COMPREPLY=()
+  if ((COMP_CWORD > 1)); then
+    case ${{COMP_WORDS[1]}} in
+{2}    esac
+    if [ "$words" != - ]; then
+      [ "$COMP_CWORD" != 2 ] || mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+      return
+    fi
+  fi
+  # The command of the server begins behind our options.
+  local at=1 dashes=
+  while ((at < COMP_CWORD)); do
+    case ${{COMP_WORDS[at]}} in
+      --) dashes=yes; ((++at)); break ;;
+      {1}) ((at += 2)) ;;
+      -*) ((++at)) ;;
+      *) break ;;
+    esac
+  done
+  if ((at > COMP_CWORD)); then
+    case ${{COMP_WORDS[COMP_CWORD - 1]}} in
+{3}    esac
+  elif ((at < COMP_CWORD)); then
+    if declare -F _command_offset >/dev/null; then
+      _command_offset "$at"
+    else
+      mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    fi
+  elif [[ $current == -* && -z $dashes ]]; then
+    mapfile -t COMPREPLY < <(compgen -W '{0}' -- "$current")
+  elif ((at == 1)) && [ -z "$dashes" ]; then
+    mapfile -t COMPREPLY < <(compgen -W '{4}' -c -f -- "$current")
+  else
+    mapfile -t COMPREPLY < <(compgen -c -f -- "$current")
+  fi
+}}
+complete -o filenames -F _mcp_sitter mcp-sitter
+)",
+      all, with_value, commands_text, values, command_names());
+}
+
+std::string zsh() {
+  std::string commands_text, words, options;
+  for (const Command& command : commands()) {
+    commands_text +=
+        fmt::format("    {}\n", quoted(fmt::format("{}:{}", command.name, command.about)));
+    words += fmt::format("    {}) (( CURRENT == 3 )) && compadd -- {}; return ;;\n", command.name,
+                         command.words);
+  }
+  for (const OptionRow& option : option_table()) {
+    // These characters end a description.
+    std::string about;
+    for (const char c : option.about) {
+      if (c == '[' || c == ']' || c == ':' || c == '\\') about += '\\';
+      about += c;
+    }
+    std::string value;
+    if (!option.value.empty()) {
+      const std::string action = is_choice(option)      ? fmt::format("({})", words_of(option))
+                                 : is_directory(option) ? "_files -/"
+                                 : is_file(option)      ? "_files"
+                                                        : " ";
+      value = fmt::format(":{}:{}", is_choice(option) ? "word" : option.value, action);
+    }
+    for (const std::string& name : option.names) {
+      options += fmt::format("    {} \\\n", quoted(fmt::format("*{}[{}]{}", name, about, value)));
+    }
+  }
+  return fmt::format(R"(#compdef mcp-sitter
+# Completion of mcp-sitter for zsh.
+_mcp-sitter() {{
+  local -a commands=(
+{}  )
+  case $words[2] in
+{}  esac
+  _arguments -S -A '-*' \
+{}    '1:command:{{ _describe command commands; _command_names; _files }}' \
+    '*::arguments:_normal'
+}}
+_mcp-sitter "$@"
+)",
+                     commands_text, words, options);
+}
+
+std::string fish() {
+  std::string text =
+      "# Completion of mcp-sitter for fish.\n"
+      "function __mcp_sitter_has_no_command\n"
+      "  not __fish_seen_subcommand_from " +
+      command_names() +
+      "\n"
+      "end\n";
+  for (const Command& command : commands()) {
+    text += fmt::format("complete -c mcp-sitter -n __fish_is_first_token -a {} -d {}\n",
+                        command.name, quoted(command.about));
+    if (command.words.empty()) continue;
+    text += fmt::format("complete -c mcp-sitter -f -n '__fish_seen_subcommand_from {}' -a {}\n",
+                        command.name, quoted(command.words));
+  }
+  for (const OptionRow& option : option_table()) {
+    text += "complete -c mcp-sitter -n __mcp_sitter_has_no_command";
+    for (const std::string& name : option.names) {
+      text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+    }
+    if (is_choice(option)) {
+      text += fmt::format(" -x -a {}", quoted(words_of(option)));
+    } else if (is_directory(option)) {
+      text += " -x -a '(__fish_complete_directories)'";
+    } else if (is_file(option)) {
+      text += " -r -F";
+    } else if (!option.value.empty()) {
+      text += " -x";
+    }
+    text += fmt::format(" -d {}\n", quoted(option.about));
+  }
+  return text;
+}
+
+}  // namespace
+
+const std::vector<Shell>& shells() {
+  static const std::vector<Shell> all = {
+      {"bash", bash,
+       "mcp-sitter completion bash >~/.local/share/bash-completion/completions/mcp-sitter"},
+      {"zsh", zsh, "mcp-sitter completion zsh >~/.zfunc/_mcp-sitter, with ~/.zfunc in fpath"},
+      {"fish", fish, "mcp-sitter completion fish >~/.config/fish/completions/mcp-sitter.fish"},
+  };
+  return all;
+}
+
+}  // namespace sitter

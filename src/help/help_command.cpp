@@ -1,0 +1,85 @@
+#include "help/help_command.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "core/base/text.hpp"
+#include "help/columns.hpp"
+#include "help/completion.hpp"
+#include "help/help_text.hpp"
+#include "help/man_page.hpp"
+#include "help/page.hpp"
+#include "help/topics.hpp"
+
+namespace sitter {
+namespace {
+
+constexpr int kUsageError = 2;
+constexpr std::size_t kTopicColumn = 30;
+constexpr std::size_t kWordShownMax = 100;
+
+int print(const std::string& text) {
+  const bool is_written = std::fputs(text.c_str(), stdout) != EOF && std::fflush(stdout) == 0;
+  return is_written ? 0 : 1;
+}
+
+int refuse(const std::string& what) {
+  fmt::print(stderr, "mcp-sitter {}\n", what);
+  return kUsageError;
+}
+
+std::string topic_list() {
+  std::string text;
+  for (const Topic& topic : topics()) text += entry(topic.name, topic.title(), kTopicColumn);
+  return text;
+}
+
+}  // namespace
+
+std::string_view Topic::title() const {
+  const std::size_t begin = markdown.find("# ") + 2;
+  return markdown.substr(begin, markdown.find('\n', begin) - begin);
+}
+
+int run_help(const std::vector<std::string>& words) {
+  if (words.empty()) return print(help_text() + "\nTopics:\n" + topic_list());
+  const std::string& word = words.front();
+  if (word == "--man") return print(man_page());
+  if (word == "--help" || word == "-h") {
+    return print(
+        "mcp-sitter help          shows the options and the topics\n"
+        "mcp-sitter help TOPIC    explains a topic\n"
+        "mcp-sitter help --man    prints the manual page\n\n"
+        "Topics:\n" +
+        topic_list());
+  }
+  const auto topic = std::find_if(topics().begin(), topics().end(),
+                                  [&](const Topic& each) { return each.name == word; });
+  if (topic == topics().end()) {
+    return refuse(fmt::format("help: there is no topic '{}'; mcp-sitter help lists the topics",
+                              brief(word, kWordShownMax)));
+  }
+  return print(page_text(topic->markdown));
+}
+
+int run_completion(const std::vector<std::string>& words) {
+  std::vector<std::string_view> names;
+  for (const Shell& shell : shells()) names.push_back(shell.name);
+  if (!words.empty() && (words.front() == "--help" || words.front() == "-h")) {
+    std::string text = "Prints a script with which a shell completes the words of mcp-sitter.\n\n";
+    for (const Shell& shell : shells()) text += fmt::format("  {}\n", shell.use);
+    return print(text);
+  }
+  const auto shell = std::find_if(shells().begin(), shells().end(), [&](const Shell& each) {
+    return !words.empty() && each.name == words.front();
+  });
+  if (shell == shells().end()) {
+    return refuse(fmt::format("completion: name a shell, one of {}", fmt::join(names, ", ")));
+  }
+  return print(shell->completion());
+}
+
+}  // namespace sitter

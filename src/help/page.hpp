@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace sitter {
+
+/// A page of the documentation as a terminal shows it, at most 80 columns wide but for code. Reads
+/// the Markdown that these pages use: headings, paragraphs, lists, code and tables. A row of a
+/// table becomes its first cell, and the other cells below it.
+std::string page_text(std::string_view markdown);
+
+}  // namespace sitter

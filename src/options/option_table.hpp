@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace sitter {
+
+/// An option of the bridge, as help, man page and completion show it.
+struct OptionRow {
+  /// With their dashes; a short name stands first.
+  std::vector<std::string> names;
+  /// What the value is called, or its words with a bar between them. Empty if there is no value.
+  std::string value;
+  /// What the option means, on one line.
+  std::string about;
+  std::string group;
+};
+
+/// All options, each group together.
+std::vector<OptionRow> option_table();
+
+}  // namespace sitter

@@ -1,0 +1,83 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "commands/commands.hpp"
+#include "help/completion.hpp"
+#include "help/help_text.hpp"
+#include "help/man_page.hpp"
+#include "options/option_table.hpp"
+
+namespace sitter {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+TEST(OptionTable, KeepsEachGroupTogether) {
+  std::vector<std::string> groups;
+  for (const OptionRow& option : option_table()) {
+    if (groups.empty() || groups.back() != option.group) groups.push_back(option.group);
+  }
+  EXPECT_THAT(groups,
+              ::testing::ElementsAre("Server", "Daemon over HTTP", "Command-line tool", "Reload",
+                                     "What the model reads", "Limits", "Logs", "Other"));
+}
+
+TEST(OptionTable, SaysWhatEachOptionMeansOnOneLine) {
+  ASSERT_THAT(option_table(), SizeIs(::testing::Ge(40u)));
+  for (const OptionRow& option : option_table()) {
+    EXPECT_THAT(option.about, AllOf(Not(::testing::IsEmpty()), Not(HasSubstr("\n"))));
+    EXPECT_THAT(option.value, AllOf(Not(HasSubstr("{")), Not(HasSubstr(" ")))) << option.names[0];
+  }
+}
+
+TEST(Help, HasEachOptionAndCommandInAtMost80Columns) {
+  const std::string text = help_text();
+  for (const OptionRow& option : option_table()) {
+    EXPECT_THAT(text, HasSubstr("  " + option.names.front())) << option.names.front();
+  }
+  for (const Command& command : commands()) {
+    EXPECT_THAT(text, HasSubstr("\n  " + std::string(command.name) + " "));
+  }
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  EXPECT_THAT(lines, Each(SizeIs(::testing::Le(80u))));
+  EXPECT_EQ(lines[3], "Examples:");
+}
+
+TEST(ManPage, HasEachOptionAndCommand) {
+  const std::string page = man_page();
+  for (const OptionRow& option : option_table()) {
+    std::string name = option.names.back();
+    for (std::size_t at = 0; (at = name.find('-', at)) != name.npos; at += 2) name.insert(at, "\\");
+    EXPECT_THAT(page, HasSubstr("\\fB" + name + "\\fR"));
+  }
+  for (const Command& command : commands()) {
+    EXPECT_THAT(page, HasSubstr("\\fB" + std::string(command.name) + "\\fR"));
+  }
+}
+
+TEST(Completion, HasEachOptionAndCommandInEachShell) {
+  ASSERT_THAT(shells(), SizeIs(3));
+  for (const Shell& shell : shells()) {
+    const std::string script = shell.completion();
+    for (const OptionRow& option : option_table()) {
+      const std::string name =
+          shell.name == "fish" ? " -l " + option.names.back().substr(2) : option.names.back();
+      EXPECT_THAT(script, HasSubstr(name)) << shell.name;
+    }
+    for (const Command& command : commands()) {
+      EXPECT_THAT(script, HasSubstr(std::string(command.name))) << shell.name;
+      EXPECT_THAT(script, HasSubstr(command.words)) << shell.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sitter

@@ -1,0 +1,35 @@
+#include "options/suggestion.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sitter {
+namespace {
+
+const std::vector<std::string> kNames = {"--watch", "--watch-binary", "--build", "--http"};
+
+TEST(Suggestion, TakesOneMistakeOfEachKind) {
+  for (const char* const word : {"--wach", "--wattch", "--wotch", "--wacth"}) {
+    EXPECT_EQ(suggestion(word, kNames), "--watch") << word;
+  }
+}
+
+TEST(Suggestion, TakesTheNearest) {
+  EXPECT_EQ(suggestion("--watch-binari", kNames), "--watch-binary");
+  EXPECT_EQ(suggestion("--biuld", kNames), "--build");
+}
+
+TEST(Suggestion, TakesMistakesInAThirdOfTheLettersAndNoMore) {
+  const std::vector<std::string> names = {"abcdef"};
+  EXPECT_EQ(suggestion("abcdxy", names), "abcdef");
+  EXPECT_EQ(suggestion("abcxyz", names), std::nullopt);
+  EXPECT_EQ(suggestion("", names), std::nullopt);
+}
+
+TEST(Suggestion, LeavesALongWordAlone) {
+  const std::string name(40, 'a');
+  EXPECT_EQ(suggestion(name.substr(1) + "b", {name}), name);
+  EXPECT_EQ(suggestion(name + "b", {name}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace sitter
