@@ -1,12 +1,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "commands/commands.hpp"
 #include "help/completion.hpp"
 #include "help/help_text.hpp"
 #include "help/man_page.hpp"
+#include "help/topics.hpp"
 #include "options/option_table.hpp"
 
 namespace sitter {
@@ -49,6 +51,26 @@ TEST(Help, HasEachOptionAndCommandInAtMost80Columns) {
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   EXPECT_THAT(lines, Each(SizeIs(::testing::Le(80u))));
   EXPECT_EQ(lines[3], "Examples:");
+}
+
+TEST(Help, ThePageOfTheOptionsHasEachOptionAndNoOther) {
+  const auto page = std::find_if(topics().begin(), topics().end(),
+                                 [](const Topic& topic) { return topic.name == "options"; });
+  ASSERT_NE(page, topics().end());
+  std::vector<std::string> rows, known;
+  std::istringstream stream{std::string(page->markdown)};
+  for (std::string line; std::getline(stream, line);) {
+    if (line.starts_with("| `-")) rows.push_back(line.substr(3, line.find(" |") - 4));
+  }
+  for (const OptionRow& option : option_table()) {
+    known.push_back(option.names.front() + (option.value.empty() ? "" : " " + option.value));
+  }
+  for (std::string& row : rows) {
+    // A bar in a cell has a backslash before it, and a short name stands first.
+    std::erase(row, '\\');
+    row = row.substr(0, row.find('`'));
+  }
+  EXPECT_THAT(rows, ::testing::UnorderedElementsAreArray(known));
 }
 
 TEST(ManPage, HasEachOptionAndCommand) {

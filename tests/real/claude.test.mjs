@@ -1,8 +1,9 @@
 // Claude Code itself, with an empty HOME, without network, and with a scripted model.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { Claude } from './support/claude.mjs';
+import { textOf } from './support/documents.mjs';
 import { MessagesApi } from './support/model_api.mjs';
 import { planOf } from './support/plan.mjs';
 import { claude, sitting, workshop } from './support/programs.mjs';
@@ -150,3 +151,21 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL']) {
     await box.nothingLeft();
   });
 }
+
+test('permissions allow the tools of mcp-sitter and no others', async (t) => {
+  const agent = new Claude(new Sandbox(t));
+  mkdirSync(agent.box.path('home/.claude'));
+  // As docs/clients.md shows it.
+  const [settings] = textOf('docs/clients.md').match(/\{ "permissions".*/);
+  agent.box.write('home/.claude/settings.json', settings);
+
+  await agent.add(echo);
+  const { api } = await agent.begin(calls('mcp__dev__sitter_status'), calls('mcp__dev__echo'));
+  assert.equal(await agent.run('-p', 'begin'), 'done');
+  assert.match(resultIn(api.requests[1]).text, /childState/);
+  assert.deepEqual(
+    [resultIn(api.requests[2]).isError, /an echo/.test(resultIn(api.requests[2]).text)],
+    [true, false],
+  );
+  await agent.box.nothingLeft();
+});
