@@ -112,7 +112,16 @@ describe('the packages', () => {
   test('hold nothing but what they are for', () => {
     const files = (name) => outputOf('tar', ['-tzf', join(packed, name)]).trim().split('\n').sort();
     const common = ['package/LICENSE', 'package/README.md', 'package/package.json'];
-    assert.deepEqual(files(umbrella), [...common, 'package/bin/mcp-sitter.mjs'].sort());
+    const pages = [
+      'bash-completion/completions/mcp-sitter',
+      'fish/vendor_completions.d/mcp-sitter.fish',
+      'man/man1/mcp-sitter.1',
+      'zsh/site-functions/_mcp-sitter',
+    ].map((name) => `package/share/${name}`);
+    assert.deepEqual(
+      files(umbrella),
+      [...common, 'package/bin/mcp-sitter.mjs', 'package/docs/demo.svg', ...pages].sort(),
+    );
     assert.deepEqual(files(platform), [...common, 'package/bin/mcp-sitter'].sort());
   });
 
@@ -123,6 +132,16 @@ describe('the packages', () => {
       const { version: own, optionalDependencies = {} } = JSON.parse(readFileSync(path));
       assert.equal(own, version);
       Object.values(optionalDependencies).forEach((wanted) => assert.equal(wanted, version));
+    }
+  });
+
+  test('say where they come from', () => {
+    for (const name of ['mcp-sitter-native', 'mcp-sitter-native-linux-x64']) {
+      const path = join(root, 'prefix/lib/node_modules', name, 'package.json');
+      const { repository, homepage, bugs, keywords, license } = JSON.parse(readFileSync(path));
+      assert.match(repository.url, /^git\+https:/);
+      assert.ok(homepage.startsWith('https:') && bugs.url.startsWith('https:'));
+      assert.ok(keywords.includes('mcp') && license === 'MIT');
     }
   });
 
