@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include "commands/ctl.hpp"
+#include "setup/setup_command.hpp"
 
 namespace sitter {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
       {"ctl", "show and control the mcp-sitters that run", run_ctl},
+      {"setup", "put mcp-sitter in front of servers in the settings of clients", run_setup},
   };
   return all;
 }
