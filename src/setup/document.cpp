@@ -57,10 +57,15 @@ class Rewriting {
   std::unique_ptr<Document> document_;
 };
 
-void put(Json& values, const Path& path, const Json& value) {
+/// The values with another one at the path. Nothing if something on the path is no object.
+std::optional<Json> with_value(Json values, const Path& path, const Json& value) {
   Json* at = &values;
-  for (const std::string& key : path) at = &(*at)[key];
+  for (const std::string& key : path) {
+    if (!at->is_object() && !at->is_null()) return std::nullopt;
+    at = &(*at)[key];
+  }
   *at = value;
+  return values;
 }
 
 }  // namespace
@@ -124,10 +129,13 @@ std::string Document::indent(std::size_t at) const {
 std::string rewritten(Notation notation, const std::string& text, const std::string& name,
                       const Path& path, const Json& wanted, const Document* source) {
   Rewriting rewriting(notation, text, name, source);
-  Json expected = rewriting.document().values();
-  put(expected, path, wanted);
+  const auto expected = with_value(rewriting.document().values(), path, wanted);
+  if (!expected) {
+    throw Failure{fmt::format("{} in {} is no object, so it holds no servers; correct it by hand",
+                              path.front(), name)};
+  }
   rewriting.rewrite(path, wanted);
-  if (!says_the_same(rewriting.document().values(), expected)) {
+  if (!says_the_same(rewriting.document().values(), *expected)) {
     throw Failure{fmt::format(
         "{} cannot be edited without a change to something else, so nothing was written; edit the "
         "entry '{}' by hand",

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Clients keep their history in the same file, but never more than this.
-constexpr std::size_t kSettingsMax = std::size_t{64} << 20;
+constexpr std::size_t kSettingsMax = std::size_t{16} << 20;
 
 [[noreturn]] void refuse(const std::string& path, std::string_view what) {
   throw Failure{fmt::format("{} cannot be written: {}; nothing was changed", path, what)};
