@@ -230,6 +230,7 @@ INSTANTIATE_TEST_SUITE_P(
                  R"toml(model = "s3cret" # é
 mcp_servers.dotted.command = "a" # c
 mcp_servers.dotted.env.A = "s3cret"
+mcp_servers.inline = { command = "x", args = ["y"], env = { A = "s3cret" } }
 
 [mcp_servers.notes]
 command = "./target/debug/notes"
@@ -249,10 +250,7 @@ url = "http://127.0.0.1:9/mcp"
 startup_timeout_sec = 20
 
 [mcp_servers.web.http_headers]
-X-Token = "s3cret"
-
-[mcp_servers]
-inline = { command = "x", args = ["y"], env = { A = "s3cret" } })toml",
+X-Token = "s3cret")toml",
                  {"notes", "quoted.name", "inline", "dotted", "web"}},
         Settings{"gemini",
                  ".gemini/settings.json",
