@@ -242,13 +242,6 @@ Json over_stdio(const Json& entry, const Spelling& spelling, const Words& front,
   return changed;
 }
 
-Json only_wrapped(const Json& original, const Json& wrapped, const Spelling& spelling) {
-  Json changed = original;
-  take(holder(changed, spelling), holder(wrapped, spelling),
-       changed_members(read_server(original, spelling), spelling));
-  return changed;
-}
-
 Json restored(const Json& original, const Json& wrapped, const Spelling& spelling) {
   Json changed = wrapped;
   take(holder(changed, spelling), holder(original, spelling),

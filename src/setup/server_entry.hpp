@@ -45,9 +45,6 @@ Json with_words(const Json& entry, const Spelling& spelling, const Words& words)
 Json over_stdio(const Json& entry, const Spelling& spelling, const Words& front,
                 const Words& behind);
 
-/// What the wrapped entry would say if only mcp-sitter had changed the original one.
-Json only_wrapped(const Json& original, const Json& wrapped, const Spelling& spelling);
-
 /// The wrapped entry in which everything that mcp-sitter had changed is as in the original one.
 Json restored(const Json& original, const Json& wrapped, const Spelling& spelling);
 

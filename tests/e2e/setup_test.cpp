@@ -133,7 +133,6 @@ TEST_P(SetupOf, UndoInAnyOrderGivesEachByteBack) {
 
 TEST_P(SetupOf, ANewServerIsTakenAwayWithEachByte) {
   const std::string before = everything();
-  const std::string scope = setup({GetParam().client}).output;
   for (const std::string name : {"new", "other.new"}) {
     expect_done({GetParam().client, name, "--", "./target/debug/notes", "a b"});
     EXPECT_THAT(setup({GetParam().client}).output, HasSubstr(name));
@@ -161,18 +160,15 @@ TEST_P(SetupOf, WhatWasWrittenAfterwardsStays) {
   for (const std::string& server : GetParam().servers) {
     expect_done({GetParam().client, "--wrap", server});
   }
-  const bool is_toml = settings_.ends_with(".toml");
-  const std::string added = is_toml ? "# later\n" : "/* later */ ";
-  std::ofstream(settings_, std::ios::binary | std::ios::in) << "";
-  const std::string changed = added + contents_of(settings_);
-  std::ofstream(settings_, std::ios::binary) << changed;
+  const std::string added = settings_.ends_with(".toml") ? "\n# later\n" : " /* later */";
+  std::ofstream(settings_, std::ios::binary | std::ios::app) << added;
   for (const std::string& server : GetParam().servers) {
     expect_done({GetParam().client, "--undo", server});
   }
   std::string expected = GetParam().text;
   const std::size_t at = expected.find("PROJECT");
   if (at != expected.npos) expected.replace(at, 7, project_.path());
-  EXPECT_EQ(contents_of(settings_), added + expected);
+  EXPECT_EQ(contents_of(settings_), expected + added);
 }
 
 INSTANTIATE_TEST_SUITE_P(
