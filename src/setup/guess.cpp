@@ -128,9 +128,10 @@ std::string project_file(const fs::path& folder, const Kind& kind) {
   if (!kind.file.starts_with('.')) {
     return is_there(folder / kind.file) ? std::string(kind.file) : std::string();
   }
+  const fs::directory_iterator end;
   std::error_code error;
-  for (auto entry = fs::directory_iterator(folder, error);
-       !error && entry != fs::directory_iterator(); entry.increment(error)) {
+  for (auto entry = fs::directory_iterator(folder, error); !error && entry != end;
+       entry.increment(error)) {
     if (entry->path().extension() == kind.file) return entry->path().filename().native();
   }
   return {};
