@@ -7,17 +7,32 @@
 #include <system_error>
 
 #include "core/base/text.hpp"
+#include "io/system/whole_file.hpp"
 #include "setup/code_folder.hpp"
 #include "setup/failure.hpp"
 
 namespace sitter::setup {
 namespace {
 
-/// The nearest folder above that holds a repository, or the folder itself.
+/// The file `.git` of a worktree or submodule holds one line.
+constexpr std::size_t kGitFileMax = 8192;
+
+/// The nearest folder above that holds a repository, or the folder itself. The worktrees of a
+/// repository belong to its main folder, as Claude Code sees it.
 std::string repository_of(const std::string& folder) {
   for (std::filesystem::path at = folder;; at = at.parent_path()) {
     std::error_code error;
-    if (std::filesystem::exists(at / ".git", error)) return at.native();
+    const std::filesystem::path git = at / ".git";
+    if (std::filesystem::is_regular_file(git, error)) {
+      std::string problem;
+      const std::string link = read_whole_file(git.native(), kGitFileMax, problem).value_or("");
+      constexpr std::string_view kKey = "gitdir: ";
+      const std::size_t end = link.find("/.git/worktrees/");
+      if (link.starts_with(kKey) && end != link.npos) {
+        return link.substr(kKey.size(), end - kKey.size());
+      }
+    }
+    if (std::filesystem::exists(git, error)) return at.native();
     if (at == at.parent_path()) return folder;
   }
 }

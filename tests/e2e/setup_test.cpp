@@ -443,6 +443,15 @@ TEST_F(Setup, ProjectsOfOneFileAreKeptApart) {
   EXPECT_EQ(projects["/other"]["mcpServers"]["a"]["command"], "x");
 }
 
+TEST_F(Setup, AWorktreeBelongsToItsRepository) {
+  project_.write(".git", "gitdir: /repository/.git/worktrees/tree\n");
+  home_.write(".claude.json",
+              R"({"projects": {"/repository": {"mcpServers": {"a": {"command": "x"}}}}})");
+  expect_done({"claude", "--wrap", "a"});
+  const Json projects = Json::parse(contents_of(home_ / ".claude.json"))["projects"];
+  EXPECT_EQ(projects["/repository"]["mcpServers"]["a"]["command"], sitter_program());
+}
+
 TEST_F(Setup, ALinkStaysALinkAndReadOnlyFilesStay) {
   const std::string text = R"({"mcpServers": {"a": {"command": "x"}}})";
   home_.write("dotfiles/mcp.json", text);
