@@ -12,6 +12,7 @@
 #include "help/help_command.hpp"
 #include "help/topics.hpp"
 #include "options/suggestion.hpp"
+#include "setup/setup_command.hpp"
 
 namespace sitter {
 namespace {
@@ -45,6 +46,8 @@ constexpr std::size_t kWordShownMax = 100;
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
+      {"setup", "put mcp-sitter before a server that a client has registered, or register one",
+       "claude codex gemini cursor vscode opencode qwen cline", run_setup},
       {"ctl", "show and control the mcp-sitters that run", "list status reload kill stderr",
        run_ctl},
       {"help", "explain a topic, as in mcp-sitter help watching", names_of(topics()), run_help},

@@ -14,6 +14,7 @@
 #include <optional>
 #include <system_error>
 
+#include "commands/text_table.hpp"
 #include "core/base/text.hpp"
 #include "io/control/control_client.hpp"
 #include "sitter/limits.hpp"
@@ -121,23 +122,6 @@ std::string age(const Json& seconds) {
 
 std::string number(const Json& value) {
   return value.is_number_integer() ? std::to_string(value.get<std::int64_t>()) : "-";
-}
-
-/// Formats rows, of which the first is the header. Each column is as wide as its widest entry; the
-/// last column is not padded.
-std::string table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths(rows.front().size());
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
-      text += fmt::format("{:<{}}  ", row[i], widths[i]);
-    }
-    text += row.back() + '\n';
-  }
-  return text;
 }
 
 std::string or_dash(std::string text) { return text.empty() ? "-" : one_line(text); }

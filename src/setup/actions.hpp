@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "setup/clients.hpp"
+#include "setup/server_entry.hpp"
+
+namespace sitter::setup {
+
+/// What the user wants.
+struct Request {
+  const Client* client = nullptr;
+  std::string name;
+  /// Empty: not given.
+  std::string scope;
+  std::string build;
+  bool no_build = false;
+  Words watch;
+  bool no_watch = false;
+  bool is_dry_run = false;
+  /// The command of a new server.
+  Words command;
+};
+
+/// Where it is wanted.
+struct Surroundings {
+  /// The working directory, without links.
+  std::string project;
+  Variable variable;
+  /// The path of this program.
+  std::string program;
+};
+
+// Each of these changes a settings file and returns what to print. Throws Failure if the file was
+// not changed.
+
+std::string wrap(const Request& request, const Surroundings& here);
+std::string add(const Request& request, const Surroundings& here);
+std::string undo(const Request& request, const Surroundings& here);
+
+}  // namespace sitter::setup

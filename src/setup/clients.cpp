@@ -1,0 +1,178 @@
+#include "setup/clients.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "core/base/text.hpp"
+#include "io/system/whole_file.hpp"
+#include "setup/code_folder.hpp"
+#include "setup/failure.hpp"
+
+namespace sitter::setup {
+namespace {
+
+/// The file `.git` of a worktree or submodule holds one line.
+constexpr std::size_t kGitFileMax = 8192;
+
+/// The nearest folder above that holds a repository, or the folder itself. The worktrees of a
+/// repository belong to its main folder, as Claude Code sees it.
+std::string repository_of(const std::string& folder) {
+  for (std::filesystem::path at = folder;; at = at.parent_path()) {
+    std::error_code error;
+    const std::filesystem::path git = at / ".git";
+    if (std::filesystem::is_regular_file(git, error)) {
+      std::string problem;
+      const std::string link = read_whole_file(git.native(), kGitFileMax, problem).value_or("");
+      constexpr std::string_view kKey = "gitdir: ";
+      const std::size_t end = link.find("/.git/worktrees/");
+      if (link.starts_with(kKey) && end != link.npos) {
+        return link.substr(kKey.size(), end - kKey.size());
+      }
+    }
+    if (std::filesystem::exists(git, error)) return at.native();
+    if (at == at.parent_path()) return folder;
+  }
+}
+
+std::optional<std::string> file_of(const Client::Row& row, const std::string& project,
+                                   const Variable& variable) {
+  for (const Client::File& file : row.files) {
+    if (file.variable.empty()) return project + "/" + file.rest;
+    const char* const value = variable(std::string(file.variable).c_str());
+    if (value != nullptr && *value != '\0') return value + file.rest;
+  }
+  return std::nullopt;
+}
+
+const std::string kClineFile = "cline_mcp_settings.json";
+
+}  // namespace
+
+const std::vector<Client>& clients() {
+  static const std::string code(kCodeFolder);
+  static const std::vector<Client> all = {
+      {"claude",
+       "Claude Code",
+       Notation::json,
+       {.stdio_type = "stdio"},
+       {{"local",
+         {{"CLAUDE_CONFIG_DIR", "/.claude.json"}, {"HOME", "/.claude.json"}},
+         {"projects", "{root}", "mcpServers"},
+         true},
+        // Earlier versions take the folder itself, although it is inside of a repository.
+        {"local",
+         {{"CLAUDE_CONFIG_DIR", "/.claude.json"}, {"HOME", "/.claude.json"}},
+         {"projects", "{here}", "mcpServers"},
+         true},
+        {"project", {{"", ".mcp.json"}}, {"mcpServers"}, true},
+        {"user",
+         {{"CLAUDE_CONFIG_DIR", "/.claude.json"}, {"HOME", "/.claude.json"}},
+         {"mcpServers"}}},
+       "restart Claude Code, or reconnect the server with /mcp"},
+      {"codex",
+       "Codex",
+       Notation::toml,
+       {.headers = "http_headers"},
+       {{"user",
+         {{"CODEX_HOME", "/config.toml"}, {"HOME", "/.codex/config.toml"}},
+         {"mcp_servers"}},
+        {"project", {{"", ".codex/config.toml"}}, {"mcp_servers"}, true}},
+       "restart Codex"},
+      {"gemini",
+       "Gemini CLI",
+       Notation::json,
+       {},
+       {{"project", {{"", ".gemini/settings.json"}}, {"mcpServers"}, true},
+        {"user", {{"HOME", "/.gemini/settings.json"}}, {"mcpServers"}}},
+       "restart Gemini CLI"},
+      {"cursor",
+       "Cursor",
+       Notation::json,
+       {.stdio_type = "stdio"},
+       {{"project", {{"", ".cursor/mcp.json"}}, {"mcpServers"}, true},
+        {"user", {{"HOME", "/.cursor/mcp.json"}}, {"mcpServers"}}},
+       "switch the server off and on in the settings of Cursor"},
+      {"vscode",
+       "VS Code",
+       Notation::json,
+       {.stdio_type = "stdio"},
+       {{"project", {{"", ".vscode/mcp.json"}}, {"servers"}, true},
+        {"user", {{"HOME", code + "/mcp.json"}}, {"servers"}}},
+       "restart the server with the command 'MCP: List Servers' of VS Code"},
+      {"opencode",
+       "opencode",
+       Notation::json,
+       {.environment = "environment", .stdio_type = "local", .command_is_list = true},
+       {{"user",
+         {{"XDG_CONFIG_HOME", "/opencode/opencode.jsonc"},
+          {"HOME", "/.config/opencode/opencode.jsonc"}},
+         {"mcp"}},
+        {"user",
+         {{"XDG_CONFIG_HOME", "/opencode/opencode.json"},
+          {"HOME", "/.config/opencode/opencode.json"}},
+         {"mcp"}},
+        {"project", {{"", "opencode.json"}}, {"mcp"}, true},
+        {"project", {{"", "opencode.jsonc"}}, {"mcp"}, true}},
+       "restart opencode"},
+      {"qwen",
+       "Qwen Code",
+       Notation::json,
+       {.plain_url_is_sse = true},
+       {{"user", {{"HOME", "/.qwen/settings.json"}}, {"mcpServers"}},
+        {"project", {{"", ".qwen/settings.json"}}, {"mcpServers"}, true}},
+       "restart Qwen Code"},
+      {"cline",
+       "Cline",
+       Notation::json,
+       {.stdio_type = "stdio", .plain_url_is_sse = true, .nested = "transport"},
+       {{"cli",
+         {{"CLINE_MCP_SETTINGS_PATH", ""},
+          {"CLINE_DATA_DIR", "/settings/" + kClineFile},
+          {"CLINE_DIR", "/data/settings/" + kClineFile},
+          {"HOME", "/.cline/data/settings/" + kClineFile}},
+         {"mcpServers"}},
+        {"vscode",
+         {{"HOME", code + "/globalStorage/saoudrizwan.claude-dev/settings/" + kClineFile}},
+         {"mcpServers"}}},
+       "restart Cline, or restart the server in its list of MCP servers"},
+  };
+  return all;
+}
+
+const Client& client_named(const std::string& name) {
+  std::string names;
+  for (const Client& client : clients()) {
+    if (client.name == name) return client;
+    names += (names.empty() ? "" : ", ") + std::string(client.name);
+  }
+  throw Failure{fmt::format("there is no client '{}', only {}", brief(name, 100), names), 2};
+}
+
+std::vector<Place> places(const Client& client, const std::string& project,
+                          const Variable& variable) {
+  std::vector<Place> places;
+  for (const Client::Row& row : client.rows) {
+    const auto file = file_of(row, project, variable);
+    if (!file) continue;
+    Place place{std::string(row.scope), *file, {}, row.is_in_project};
+    for (const std::string_view member : row.servers) {
+      const bool is_root = member == "{root}";
+      if (is_root || member == "{here}") {
+        place.project = is_root ? repository_of(project) : project;
+        place.servers.push_back(place.project);
+      } else {
+        place.servers.emplace_back(member);
+      }
+    }
+    const bool is_known = std::any_of(places.begin(), places.end(), [&](const Place& other) {
+      return other.file == place.file && other.servers == place.servers;
+    });
+    if (!is_known) places.push_back(std::move(place));
+  }
+  return places;
+}
+
+}  // namespace sitter::setup

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "setup/document.hpp"
+
+namespace sitter::setup {
+
+/// How a client spells an entry for a server.
+struct Spelling {
+  std::string_view environment = "env";
+  std::string_view headers = "headers";
+  /// The member `type` of a server over stdio. Empty: there is no such member.
+  std::string_view stdio_type = {};
+  /// `command` is a list that holds the arguments too.
+  bool command_is_list = false;
+  /// A `url` without `type` means the transport HTTP+SSE.
+  bool plain_url_is_sse = false;
+  /// An entry may hold the members for the transport in this member, and new entries do.
+  std::string_view nested = {};
+};
+
+/// One of the files in which a client keeps servers, or a part of such a file.
+struct Place {
+  std::string scope;
+  std::string file;
+  /// The object whose members are the servers.
+  Path servers;
+  /// A client starts the servers of this place in the project. Otherwise it is not known where.
+  bool is_in_project = false;
+  /// The folder for which the part of the file counts, if other folders have parts of their own.
+  std::string project = {};
+};
+
+struct Client {
+  /// A pattern of a file: the first variable that is set, and what follows its value.
+  struct File {
+    std::string_view variable;
+    std::string rest;
+  };
+  struct Row {
+    std::string_view scope;
+    /// Without a variable, `rest` is in the project.
+    std::vector<File> files;
+    /// `{root}` stands for the root of the repository, `{here}` for the project.
+    std::vector<std::string_view> servers;
+    bool is_in_project = false;
+  };
+
+  std::string_view name;
+  std::string_view title;
+  Notation notation = Notation::json;
+  Spelling spelling;
+  /// The first one is where the client itself puts a new server.
+  std::vector<Row> rows;
+  /// How the client takes notice of the change.
+  std::string_view next_step;
+};
+
+const std::vector<Client>& clients();
+
+/// Throws Failure if there is no such client.
+const Client& client_named(const std::string& name);
+
+/// The value of a variable of the environment, or nothing.
+using Variable = std::function<const char*(const char* name)>;
+
+/// The places of a client for somebody who works in the folder `project`. A place whose variables
+/// are not set is left out.
+std::vector<Place> places(const Client& client, const std::string& project,
+                          const Variable& variable);
+
+}  // namespace sitter::setup

@@ -1,0 +1,3 @@
+#include "setup/code_folder.hpp"
+
+const char sitter::setup::kCodeFolder[] = "/Library/Application Support/Code/User";

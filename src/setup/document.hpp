@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sitter::setup {
+
+/// Values of a settings file, with the members in the order of the file.
+using Json = nlohmann::ordered_json;
+
+/// The names of members from the top level down to a value.
+using Path = std::vector<std::string>;
+
+Path operator/(Path path, const std::string& member);
+
+enum class Notation { json, toml };
+
+/// Whether two values say the same. The order of members does not count.
+bool says_the_same(const Json& left, const Json& right);
+
+/// The member at this path, or nothing.
+const Json* find(const Json& values, const Path& path);
+
+/// The text of a settings file. An edit changes the bytes of one value and keeps all others:
+/// comments, order, indents, line ends and a byte order mark.
+class Document {
+ public:
+  struct Span {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+  struct String {
+    Path path;
+    Span span;
+  };
+
+  /// Throws Failure if the text is broken; `name` names the file in the sentence. An empty text has
+  /// no members.
+  static std::unique_ptr<Document> read(Notation notation, std::string text,
+                                        const std::string& name);
+  virtual ~Document() = default;
+
+  const std::string& text() const { return text_; }
+  const Json& values() const { return values_; }
+
+  /// Where the value is written. Nothing if there is no such value, or if it is a table of TOML
+  /// that is written in more than one place.
+  virtual std::optional<Span> span(const Path& path) const = 0;
+  /// The bytes of `span`.
+  std::optional<std::string> raw(const Path& path) const;
+
+  /// The text with this value at the path, written in the layout of its neighbours. What is missing
+  /// on the path is made. A new member stands behind its neighbour `after`, or at the end.
+  virtual std::string with(const Path& path, const Json& value, const std::string& after) const = 0;
+  /// The text with other bytes for a value that is there.
+  std::string with_raw(const Path& path, const std::string& raw) const;
+  /// The text without this member.
+  virtual std::string without(const Path& path) const = 0;
+
+  /// Each string in the text, but no key.
+  virtual std::vector<String> strings() const = 0;
+
+ protected:
+  explicit Document(std::string text) : text_(std::move(text)) {}
+
+  /// The text with other bytes in this place.
+  std::string spliced(Span place, const std::string& by) const;
+  /// The line end that the text uses.
+  std::string line_end() const;
+  /// Where the line begins that holds this byte.
+  std::size_t line_begin(std::size_t at) const;
+  /// The blanks at the beginning of the line that holds this byte.
+  std::string indent(std::size_t at) const;
+
+  std::string text_;
+  Json values_ = Json::object();
+};
+
+/// The text in which the value at `path` is `wanted`, changed member by member. A member of
+/// `source` with the wanted value gives its bytes, so that its layout comes back. Throws Failure if
+/// the result would not say exactly that.
+std::string rewritten(Notation notation, const std::string& text, const std::string& name,
+                      const Path& path, const Json& wanted, const Document* source = nullptr);
+
+}  // namespace sitter::setup

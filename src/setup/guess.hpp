@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "setup/server_entry.hpp"
+
+namespace sitter::setup {
+
+/// How a server is built, and which files to watch.
+struct Guess {
+  /// The name of the project file that says so. Empty: nothing was guessed.
+  std::string from;
+  /// A shell command; empty if there is nothing to build.
+  std::string build;
+  /// Where it runs; empty: where the server does.
+  std::string build_cwd;
+  /// Patterns of --watch.
+  Words watch;
+};
+
+/// Looks for the nearest project file in and above the folder of the server's own file. `directory`
+/// is where the server runs. If the client may run it elsewhere, all paths are absolute.
+Guess guess(const Words& words, const std::string& directory, bool runs_elsewhere);
+
+/// The word as a shell reads it back.
+std::string shell_word(const std::string& word);
+
+}  // namespace sitter::setup

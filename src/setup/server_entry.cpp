@@ -1,0 +1,252 @@
+#include "setup/server_entry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <string_view>
+
+namespace sitter::setup {
+namespace {
+
+constexpr std::string_view kPackage = "mcp-sitter-native";
+
+/// The members that say how a server over HTTP is reached.
+constexpr std::array<std::string_view, 4> kUrlMembers = {"url", "httpUrl", "headers",
+                                                         "http_headers"};
+
+/// The members of Codex and others that no option of mcp-sitter stands for.
+constexpr std::array<std::string_view, 4> kUnknownSecrets = {
+    "bearer_token_env_var", "env_http_headers", "headersHelper", "authProviderType"};
+
+/// The part of an entry that holds the command.
+const Json& holder(const Json& entry, const Spelling& spelling) {
+  const auto found = entry.find(spelling.nested);
+  return found != entry.end() && found->is_object() ? *found : entry;
+}
+
+Json& holder(Json& entry, const Spelling& spelling) {
+  return const_cast<Json&>(holder(std::as_const(entry), spelling));
+}
+
+std::string text_in(const Json& object, std::string_view key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+/// The strings of a list. False if it is no list of strings.
+bool add_words(const Json& object, std::string_view key, Words& words) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return true;
+  if (!found->is_array()) return false;
+  for (const Json& word : *found) {
+    if (!word.is_string()) return false;
+    words.push_back(word.get<std::string>());
+  }
+  return true;
+}
+
+std::string file_name(const std::string& path) {
+  return std::filesystem::path(path).filename().native();
+}
+
+bool is_package(const std::string& word) {
+  return word == kPackage || word.starts_with(std::string(kPackage) + "@");
+}
+
+/// How many words run mcp-sitter before its options begin; 0 if they do not run it.
+std::size_t own_words(const Words& words) {
+  if (words.empty()) return 0;
+  const std::string program = file_name(words[0]);
+  if (program == "mcp-sitter") return 1;
+  if (words.size() > 1 && (program == "node" || program == "bun") &&
+      file_name(words[1]) == "mcp-sitter.mjs") {
+    return 2;
+  }
+  std::size_t at = 1;
+  if (program == "pnpm" || program == "yarn") {
+    if (words.size() < 2 || words[1] != "dlx") return 0;
+    at = 2;
+  } else if (program != "npx" && program != "bunx") {
+    return 0;
+  }
+  while (at < words.size() && words[at].starts_with('-')) ++at;
+  return at < words.size() && is_package(words[at]) ? at + 1 : 0;
+}
+
+/// The name of the variable for the value of a header.
+std::string variable_for(const std::string& header) {
+  std::string name = "MCP_SITTER_HEADER_";
+  for (const char c : header) {
+    const auto byte = static_cast<unsigned char>(c);
+    name += std::isalnum(byte) ? static_cast<char>(std::toupper(byte)) : '_';
+  }
+  return name;
+}
+
+/// Puts a member behind another one, or replaces it in its place.
+void put_behind(Json& object, std::string_view key, Json value, std::string_view neighbour) {
+  if (object.contains(key)) {
+    object[std::string(key)] = std::move(value);
+    return;
+  }
+  Json changed = Json::object();
+  for (const auto& [name, member] : object.items()) {
+    changed[name] = member;
+    if (name == neighbour) changed[std::string(key)] = value;
+  }
+  if (!changed.contains(key)) changed[std::string(key)] = std::move(value);
+  object = std::move(changed);
+}
+
+void set_words(Json& object, const Spelling& spelling, const Words& words) {
+  if (spelling.command_is_list) {
+    object["command"] = words;
+    return;
+  }
+  object["command"] = words.front();
+  const Words arguments(words.begin() + 1, words.end());
+  if (!arguments.empty() || object.contains("args")) {
+    put_behind(object, "args", arguments, "command");
+  }
+}
+
+/// Makes one object say what another one says in these members.
+void take(Json& object, const Json& from, const std::vector<std::string_view>& keys) {
+  for (const std::string_view key : keys) {
+    const auto found = from.find(key);
+    if (found == from.end()) {
+      object.erase(std::string(key));
+    } else {
+      put_behind(object, key, *found, key == "args" ? "command" : "");
+    }
+  }
+}
+
+/// The members that mcp-sitter changes.
+std::vector<std::string_view> changed_members(const Server& original, const Spelling& spelling) {
+  if (original.kind != Server::Kind::http) return {"command", "args"};
+  std::vector<std::string_view> keys = {"type", "command", "args", spelling.environment};
+  keys.insert(keys.end(), kUrlMembers.begin(), kUrlMembers.end());
+  return keys;
+}
+
+}  // namespace
+
+Server read_server(const Json& entry, const Spelling& spelling) {
+  Server server;
+  if (!entry.is_object()) {
+    server.problem = "it is no object";
+    return server;
+  }
+  const Json& part = holder(entry, spelling);
+  server.cwd = text_in(part, "cwd");
+  const std::string type = text_in(part, "type");
+  server.url = text_in(part, part.contains("httpUrl") ? "httpUrl" : "url");
+  const bool has_command = spelling.command_is_list ? add_words(part, "command", server.words)
+                                                    : part.contains("command");
+  if (server.url.empty() && has_command) {
+    if (!spelling.command_is_list) server.words.push_back(text_in(part, "command"));
+    const bool is_good = add_words(part, "args", server.words) && !server.words.empty() &&
+                         !server.words.front().empty();
+    if (is_good) {
+      server.kind = Server::Kind::stdio;
+    } else {
+      server.problem = "its command and arguments are not texts";
+    }
+    return server;
+  }
+  if (server.url.empty()) {
+    server.problem = "it has neither a command nor a URL";
+    return server;
+  }
+  const bool is_plain = type.empty() && !part.contains("httpUrl");
+  if (type == "sse" || (is_plain && spelling.plain_url_is_sse)) {
+    server.problem =
+        "it uses the transport HTTP+SSE of 2024-11-05, which mcp-sitter does not speak; if the "
+        "server also speaks Streamable HTTP, register that URL as type http first";
+    return server;
+  }
+  for (const std::string_view key : kUnknownSecrets) {
+    if (!part.contains(key)) continue;
+    server.problem = fmt::format(
+        "mcp-sitter cannot take its member {} over; put the whole value of the header into a "
+        "variable, and register mcp-sitter --http {} --header-env NAME=VARIABLE by hand",
+        key, server.url);
+    return server;
+  }
+  const auto headers = part.find(spelling.headers);
+  if (headers != part.end() && headers->is_object()) {
+    for (const auto& [name, value] : headers->items()) {
+      if (!value.is_string()) {
+        server.problem = fmt::format("its header {} is not a text", name);
+        return server;
+      }
+      server.headers.emplace_back(name, value.get<std::string>());
+    }
+  }
+  server.kind = Server::Kind::http;
+  return server;
+}
+
+bool is_wrapped(const Words& words) { return own_words(words) > 0; }
+
+Words words_behind(const Words& wrapped) {
+  const auto begin = wrapped.begin() + static_cast<std::ptrdiff_t>(own_words(wrapped));
+  if (begin != wrapped.end() && !begin->starts_with('-')) return {begin, wrapped.end()};
+  const auto end = std::find(begin, wrapped.end(), "--");
+  return end == wrapped.end() ? Words() : Words(end + 1, wrapped.end());
+}
+
+Json entry_of(const Words& words, const Spelling& spelling) {
+  Json part = Json::object();
+  if (!spelling.stdio_type.empty()) part["type"] = spelling.stdio_type;
+  set_words(part, spelling, words);
+  if (spelling.nested.empty()) return part;
+  Json entry = Json::object();
+  entry[std::string(spelling.nested)] = std::move(part);
+  return entry;
+}
+
+Json with_words(const Json& entry, const Spelling& spelling, const Words& words) {
+  Json changed = entry;
+  set_words(holder(changed, spelling), spelling, words);
+  return changed;
+}
+
+Json over_stdio(const Json& entry, const Spelling& spelling, const Words& front,
+                const Words& behind) {
+  const Server server = read_server(entry, spelling);
+  Json changed = entry;
+  Json& part = holder(changed, spelling);
+  for (const std::string_view key : kUrlMembers) part.erase(std::string(key));
+  if (spelling.stdio_type.empty()) {
+    part.erase("type");
+  } else if (part.contains("type")) {
+    part["type"] = spelling.stdio_type;
+  }
+  Words words = front;
+  const auto found = part.find(spelling.environment);
+  Json environment = found == part.end() ? Json::object() : *found;
+  for (const auto& [name, value] : server.headers) {
+    const std::string variable = variable_for(name);
+    environment[variable] = value;
+    words.push_back("--header-env");
+    words.push_back(name + "=" + variable);
+  }
+  words.insert(words.end(), behind.begin(), behind.end());
+  set_words(part, spelling, words);
+  if (!environment.empty()) part[std::string(spelling.environment)] = std::move(environment);
+  return changed;
+}
+
+Json restored(const Json& original, const Json& wrapped, const Spelling& spelling) {
+  Json changed = wrapped;
+  take(holder(changed, spelling), holder(original, spelling),
+       changed_members(read_server(original, spelling), spelling));
+  return changed;
+}
+
+}  // namespace sitter::setup

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "setup/clients.hpp"
+#include "setup/document.hpp"
+
+namespace sitter::setup {
+
+using Words = std::vector<std::string>;
+
+/// What an entry of a client says about its server.
+struct Server {
+  enum class Kind { stdio, http, other };
+
+  Kind kind = Kind::other;
+  /// Why it is neither; a clause.
+  std::string problem;
+  /// The command and its arguments.
+  Words words;
+  std::string cwd;
+  std::string url;
+  std::vector<std::pair<std::string, std::string>> headers;
+};
+
+Server read_server(const Json& entry, const Spelling& spelling);
+
+/// Whether these words run mcp-sitter.
+bool is_wrapped(const Words& words);
+
+/// The words of the server behind the options of mcp-sitter. Empty if they cannot be told from the
+/// options.
+Words words_behind(const Words& wrapped);
+
+/// A new entry that runs these words.
+Json entry_of(const Words& words, const Spelling& spelling);
+
+/// The entry with these words in place of its command.
+Json with_words(const Json& entry, const Spelling& spelling, const Words& words);
+
+/// The entry of a server over HTTP as one that runs these words. The headers become variables of
+/// the environment, and options in front of the other words name them: a value is never a word.
+Json over_stdio(const Json& entry, const Spelling& spelling, const Words& front,
+                const Words& behind);
+
+/// The wrapped entry in which everything that mcp-sitter had changed is as in the original one.
+Json restored(const Json& original, const Json& wrapped, const Spelling& spelling);
+
+}  // namespace sitter::setup

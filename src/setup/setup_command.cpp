@@ -1,0 +1,175 @@
+#include "setup/setup_command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "core/base/text.hpp"
+#include "io/system/platform.hpp"
+#include "setup/actions.hpp"
+#include "setup/failure.hpp"
+#include "setup/listing.hpp"
+
+namespace sitter {
+namespace {
+
+using setup::Failure;
+using Words = setup::Words;
+
+constexpr int kUsageError = 2;
+
+constexpr const char* kExamples = R"(
+  mcp-sitter setup                              show clients, their servers, and which are wrapped
+  mcp-sitter setup CLIENT --wrap NAME           put mcp-sitter in front of a registered server
+  mcp-sitter setup CLIENT NAME -- COMMAND       register a new server behind mcp-sitter
+  mcp-sitter setup CLIENT --undo NAME           give back what was there before
+)";
+
+/// The words of the command line, as they were written.
+struct Raw {
+  std::string client;
+  std::string name;
+  std::string wrapped;
+  std::string undone;
+  setup::Request request;
+};
+
+void declare(CLI::App& app, Raw& raw) {
+  app.name("mcp-sitter setup");
+  app.footer(kExamples);
+  // An empty value may come from an unset variable in a script.
+  const CLI::Validator not_empty(
+      [](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
+  std::string names;
+  for (const setup::Client& client : setup::clients()) {
+    names += (names.empty() ? "" : ", ") + std::string(client.name);
+  }
+  app.add_option("client", raw.client, names)->type_name("CLIENT")->check(not_empty);
+  app.add_option("name", raw.name, "the name of a new server; its command stands behind --")
+      ->type_name("NAME")
+      ->check(not_empty);
+  app.add_option("--wrap", raw.wrapped, "put mcp-sitter in front of this server")
+      ->type_name("NAME")
+      ->check(not_empty);
+  app.add_option("--undo", raw.undone, "take mcp-sitter away from this server")
+      ->type_name("NAME")
+      ->check(not_empty);
+  app.add_option("--scope", raw.request.scope, "one of the client's scopes, as in --scope user")
+      ->type_name("SCOPE")
+      ->check(not_empty);
+  app.add_option("--build", raw.request.build, "the shell command that builds the server")
+      ->type_name("COMMAND")
+      ->check(not_empty);
+  app.add_flag("--no-build", raw.request.no_build, "guess no build command");
+  app.add_option("--watch", raw.request.watch, "files that reload the server; may be repeated")
+      ->type_name("PATTERN")
+      ->allow_extra_args(false)
+      ->check(not_empty);
+  app.add_flag("--no-watch", raw.request.no_watch, "guess no files to watch");
+  app.add_flag("--dry-run", raw.request.is_dry_run, "print the change, and write nothing");
+}
+
+/// What is wrong with the words beside each other; empty if nothing is.
+std::string wrong_combination(const Raw& raw, bool has_command) {
+  const bool is_new = !raw.name.empty();
+  const int count = int{is_new} + int{!raw.wrapped.empty()} + int{!raw.undone.empty()};
+  if (count > 1) return "--wrap, --undo and a new NAME exclude each other: give one of them";
+  if (is_new && !has_command) {
+    return fmt::format("the command of '{}' is missing: put it behind --", raw.name);
+  }
+  if (!is_new && has_command) {
+    return "only a new server has a command: give its NAME before --";
+  }
+  if (!raw.request.build.empty() && raw.request.no_build) {
+    return "--build and --no-build exclude each other: give one of them";
+  }
+  if (!raw.request.watch.empty() && raw.request.no_watch) {
+    return "--watch and --no-watch exclude each other: give one of them";
+  }
+  const bool has_options = !raw.request.build.empty() || !raw.request.watch.empty() ||
+                           raw.request.no_build || raw.request.no_watch;
+  if (has_options && !is_new && raw.wrapped.empty()) {
+    return "--build, --no-build, --watch and --no-watch are for --wrap and for a new server";
+  }
+  if (count == 0 && (raw.request.is_dry_run || !raw.request.scope.empty())) {
+    return "--wrap, --undo or a new NAME is missing";
+  }
+  return {};
+}
+
+/// Throws Failure for words that no settings file can hold, and for names that look like options.
+void check_texts(const Raw& raw) {
+  const std::string& name = raw.request.name;
+  if (name.starts_with('-') || readable(name) != name || one_line(name) != name) {
+    throw Failure{fmt::format("'{}' is not a name for a server: use letters, digits, - and _",
+                              one_line(name)),
+                  kUsageError};
+  }
+  for (const std::string& word : raw.request.command) {
+    if (setup::Json(word).dump(-1, ' ', false, setup::Json::error_handler_t::ignore) !=
+        setup::Json(word).dump(-1, ' ', false, setup::Json::error_handler_t::replace)) {
+      throw Failure{fmt::format("the word '{}' of the command is not UTF-8, which settings cannot "
+                                "hold; rename the file",
+                                one_line(word)),
+                    kUsageError};
+    }
+  }
+}
+
+std::string run(Raw raw) {
+  std::error_code error;
+  const std::string project = std::filesystem::current_path(error).native();
+  if (error) {
+    throw Failure{fmt::format("the working directory cannot be found: {}; go to another one",
+                              error.message())};
+  }
+  const setup::Surroundings here{project, [](const char* name) { return std::getenv(name); },
+                                 platform::own_program()};
+  if (raw.client.empty()) return setup::listing(setup::clients(), project, here.variable);
+  raw.request.client = &setup::client_named(raw.client);
+  raw.request.name = raw.name + raw.wrapped + raw.undone;
+  check_texts(raw);
+  if (!raw.wrapped.empty()) return setup::wrap(raw.request, here);
+  if (!raw.undone.empty()) return setup::undo(raw.request, here);
+  if (!raw.name.empty()) return setup::add(raw.request, here);
+  return setup::listing({*raw.request.client}, project, here.variable);
+}
+
+}  // namespace
+
+int run_setup(const std::vector<std::string>& words) {
+  Raw raw;
+  CLI::App app("Puts mcp-sitter in front of servers in the settings of MCP clients.");
+  declare(app, raw);
+  const auto end = std::find(words.begin(), words.end(), "--");
+  if (end != words.end()) raw.request.command.assign(end + 1, words.end());
+  try {
+    // The parser expects its words in reverse order.
+    Words own(words.begin(), end);
+    std::reverse(own.begin(), own.end());
+    app.parse(std::move(own));
+    const bool has_command = !raw.request.command.empty() && !raw.request.command.front().empty();
+    if (const std::string wrong = wrong_combination(raw, has_command); !wrong.empty()) {
+      throw Failure{wrong + "; see mcp-sitter setup --help", kUsageError};
+    }
+    fmt::print("{}", run(std::move(raw)));
+    return 0;
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "mcp-sitter setup: {}; see mcp-sitter setup --help\n",
+               one_line(error.what()));
+    return kUsageError;
+  } catch (const Failure& failure) {
+    fmt::print(stderr, "mcp-sitter setup: {}\n", one_line(failure.what));
+    return failure.exit_code;
+  }
+}
+
+}  // namespace sitter
