@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include "commands/ctl.hpp"
+#include "doctor/doctor.hpp"
 
 namespace sitter {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
       {"ctl", "show and control the mcp-sitters that run", run_ctl},
+      {"doctor", "examine a server as a client would see it", run_doctor},
   };
   return all;
 }

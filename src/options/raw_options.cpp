@@ -262,4 +262,26 @@ void declare_options(CLI::App& app, RawOptions& raw) {
       "and sitter_call.");
 }
 
+std::variant<std::vector<GivenOption>, std::string> split_options(
+    const CLI::App& app, const std::vector<std::string>& words) {
+  std::vector<GivenOption> given;
+  std::size_t at = 0;
+  while (at < words.size()) {
+    const std::string& word = words[at];
+    if (word == "--" || word.size() < 2 || word.front() != '-') break;
+    const std::string name = word.substr(0, word.find('='));
+    const CLI::Option* const option = app.get_option_no_throw(name);
+    if (option == nullptr) return fmt::format("unknown option {}", brief(name, kValueShownMax));
+    const bool takes_value = option->get_items_expected_max() > 0;
+    const bool has_value = name.size() < word.size();
+    if (has_value && !takes_value) return fmt::format("{} takes no value", name);
+    given.push_back({name, {word}});
+    ++at;
+    if (!takes_value || has_value) continue;
+    if (at == words.size()) return fmt::format("{} needs a value", name);
+    given.back().words.push_back(words[at++]);
+  }
+  return given;
+}
+
 }  // namespace sitter
