@@ -32,8 +32,13 @@ class DoctorSession {
 
   /// Throws std::runtime_error if no bridge can be started.
   DoctorSession(const DoctorWords& words, Era era, const Start& start);
+  DoctorSession(const DoctorSession&) = delete;
+  DoctorSession& operator=(const DoctorSession&) = delete;
+  /// Ends the server. It gets less time for that if it owes an answer.
+  ~DoctorSession();
 
-  /// Opens the session with `initialize`, or asks `server/discover`. Returns the answer.
+  /// Opens the session with `initialize`, or asks `server/discover`. Returns the answer. Does not
+  /// wait for a daemon that cannot be reached.
   std::optional<Json> open(Milliseconds wait);
   std::optional<Json> ask(std::string_view method, Json params, Milliseconds wait);
 
@@ -41,6 +46,8 @@ class DoctorSession {
   std::string text_of(std::string_view tool, Json arguments = Json::object());
   /// The same as JSON. An empty object if the text is no object.
   Json look(std::string_view tool, Json arguments = Json::object());
+  /// The status, when it is clear whether the server has opened.
+  Json settled_status();
 
   /// Takes messages for a moment.
   void rest() { bridge_.listen(kRest); }
@@ -48,8 +55,13 @@ class DoctorSession {
  private:
   static constexpr Milliseconds kRest{20};
 
+  /// The answer to a request that was given up.
+  std::optional<Json> late_answer(Milliseconds wait);
+
   Era era_;
+  bool is_daemon_elsewhere_;
   Clock::time_point deadline_;
+  bool owes_answer_ = false;
   BridgeSession bridge_;
 };
 

@@ -42,6 +42,9 @@ constexpr Milliseconds kTerminationWait{2'000};
 constexpr std::size_t kNoiseShown = 3;
 constexpr std::size_t kErrorLinesShown = 5;
 
+/// Where a failure to answer `initialize` goes on with a guess at the server's era.
+constexpr std::string_view kGuess = ", like a server that speaks only";
+
 constexpr std::string_view kNoiseMark = "[stdout] ";
 
 Kind kind_of(const DoctorWords& words) {
@@ -71,7 +74,7 @@ class Examination {
   DoctorFacts facts() {
     on_step_("opening the server");
     look_with(Era::initialize, opening_wait_);
-    if (!facts_.opening.was_not_started) look_without_session();
+    if (!facts_.opening.was_not_started && !is_absent_) look_without_session();
     if (facts_.opening.is_open && facts_.kind != Kind::daemon && facts_.kind != Kind::elsewhere &&
         words_.checks_environment) {
       check_environment();
@@ -86,7 +89,7 @@ class Examination {
     const auto started = DoctorSession::Clock::now();
     const auto answer = session.open(wait);
     const auto taken = std::chrono::ceil<Milliseconds>(DoctorSession::Clock::now() - started);
-    const Json status = session.look("status");
+    const Json status = session.settled_status();
     if (era == Era::stateless) {
       note_discovery(answer, status);
       if (facts_.opening.is_open || facts_.discovery != DoctorFacts::Discovery::answered) return;
@@ -100,10 +103,16 @@ class Examination {
     on_step_("listing what it has");
     look_at_lists(session);
     look_at_file(session);
-    on_step_("ending it");
-    end(session);
+    if (facts_.end_in_lists.empty()) {
+      on_step_("ending it");
+      end(session);
+    }
     look_at_output(session);
-    if (facts_.kind == Kind::process) terminate(session);
+    if (facts_.kind == Kind::process && gives_tools()) terminate(session);
+  }
+
+  bool gives_tools() const {
+    return facts_.end_in_lists.empty() && facts_.lists.front().error.empty();
   }
 
   void look_without_session() {
@@ -116,6 +125,9 @@ class Examination {
     DoctorFacts::Opening& opening = facts_.opening;
     const Json failure = member(status, "lastFailure");
     opening.failure = text_in(failure, "what");
+    // What follows is meant for a client that could reconnect.
+    opening.failure = opening.failure.substr(0, opening.failure.find(kGuess));
+    is_absent_ = status.contains("absence");
     if (opening.failure.empty()) opening.failure = text_in(member(status, "absence"), "why");
     if (opening.failure.empty()) {
       opening.failure = answer ? text_in(status, "summary")
@@ -132,8 +144,9 @@ class Examination {
     opening = {};
     opening.is_open = true;
     if (era == Era::initialize) opening.revision = text_in(result, "protocolVersion");
-    const Json startup = member(status, "lastStartupMs");
-    opening.time = startup.is_number_integer() ? Milliseconds(startup.get<int>()) : taken;
+    // Elsewhere, the bridge measures less than a client would, or nothing.
+    const bool is_measured = era == Era::initialize && facts_.kind == Kind::process;
+    opening.time = is_measured ? Milliseconds(number_in(status, "lastStartupMs")) : taken;
     Json server = member(status, "serverInfo");
     if (server.is_null()) server = member(result, "serverInfo");
     opening.server_name = text_in(server, "name");
@@ -158,8 +171,14 @@ class Examination {
     ServerLists lists = list_all(session, capabilities_);
     facts_.lists = std::move(lists.lists);
     facts_.tools = std::move(lists.tools);
-    facts_.opening.capabilities = shown_capabilities(capabilities_, !facts_.tools.empty());
-    for (const Json& finding : member(session.look("status"), "lint")) {
+    const bool has_tools = !facts_.tools.empty() || !facts_.lists.front().error.empty();
+    facts_.opening.capabilities = shown_capabilities(capabilities_, has_tools);
+    const Json status = session.look("status");
+    if (!is_true(status, "childAlive") && facts_.kind == Kind::process) {
+      facts_.end_in_lists = text_in(member(status, "lastFailure"), "what");
+      if (facts_.end_in_lists.empty()) facts_.end_in_lists = text_in(status, "summary");
+    }
+    for (const Json& finding : member(status, "lint")) {
       if (finding.is_string()) facts_.lint.push_back(finding.get<std::string>());
     }
   }
@@ -251,7 +270,7 @@ class Examination {
           words_, era,
           {.startup_timeout = wait, .environment = std::move(environment), .deadline = deadline_});
       const auto answer = session.open(wait + kMargin);
-      const Json status = session.look("status");
+      const Json status = session.settled_status();
       const bool opens = era == Era::stateless ? answer && answer->contains("result")
                                                : is_true(status, "childReady");
       std::string failure = text_in(member(status, "lastFailure"), "what");
@@ -266,6 +285,7 @@ class Examination {
   DoctorSession::Clock::time_point deadline_;
   DoctorFacts facts_;
   Json capabilities_;
+  bool is_absent_ = false;
 };
 
 }  // namespace

@@ -108,6 +108,8 @@ struct DoctorFacts {
   Discovery discovery = Discovery::not_asked;
   std::vector<Tool> tools;
   std::vector<List> lists;
+  /// How the server ended while it was asked for its lists, as one clause; empty if it did not.
+  std::string end_in_lists;
   std::vector<std::string> lint;
   Lines noise;
   Lines errors;

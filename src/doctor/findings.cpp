@@ -19,6 +19,9 @@ constexpr Milliseconds kSlowOpening{8000};
 /// About a twentieth of the context of a common model (200,000 tokens).
 constexpr std::size_t kManyTokens = 10'000;
 
+constexpr std::string_view kToolWayOut =
+    "run the tool by hand with the arguments of --schema-args, and correct what it writes";
+
 constexpr std::size_t kBytesPerToken = 4;
 constexpr std::size_t kLargestShown = 3;
 constexpr std::size_t kShownMax = 200;
@@ -82,9 +85,12 @@ class Report {
   void add_unstarted() {
     const std::string& failure = facts_.opening.failure;
     const std::size_t end = failure.rfind("; ");
-    complain("file", brief(failure.substr(0, end), kFailureShownMax),
-             end == failure.npos ? "correct what the sentence names, and look again"
-                                 : shown(failure.substr(end + 2)));
+    const bool is_tool = facts_.kind == DoctorFacts::Kind::tool;
+    const std::string otherwise =
+        is_tool ? std::string(kToolWayOut)
+                : std::string("correct what the sentence names, and look again");
+    complain(is_tool ? "description" : "file", brief(failure.substr(0, end), kFailureShownMax),
+             end == failure.npos ? otherwise : shown(failure.substr(end + 2)));
   }
 
   void add_file() {
@@ -128,7 +134,7 @@ class Report {
       return "start the daemon, and compare the address and the headers with its own settings";
     }
     if (facts_.kind == DoctorFacts::Kind::tool) {
-      return "run the tool with the arguments of --schema-args by hand, and correct what it writes";
+      return std::string(kToolWayOut);
     }
     return facts_.errors.count > 0
                ? "read the lines of stderr below, and correct the cause"
@@ -168,6 +174,12 @@ class Report {
   }
 
   void add_lists() {
+    if (!facts_.end_in_lists.empty()) {
+      return complain("lists",
+                      fmt::format("while its lists were read, {}",
+                                  brief(facts_.end_in_lists, kFailureShownMax)),
+                      "read the lines of stderr below, and correct the cause");
+    }
     std::vector<std::string> others;
     for (const DoctorFacts::List& list : facts_.lists) {
       if (!list.error.empty()) {
@@ -186,6 +198,7 @@ class Report {
   }
 
   void add_tools(std::size_t count) {
+    if (count == 0) return ok("tools", "has no tools");
     const std::size_t bytes = tool_bytes(facts_);
     const std::size_t tokens = rough_tokens(bytes);
     std::string what = fmt::format("{}: {} of definitions, roughly {}", counted(count, "tool"),
