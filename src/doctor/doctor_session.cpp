@@ -94,12 +94,14 @@ std::string DoctorSession::text_of(std::string_view tool, Json arguments) {
 }
 
 Json DoctorSession::settled_status() {
-  const auto is_open = [&](const Json& status) {
-    return is_true(status, "childReady") || era_ == Era::stateless;
+  // A server without a session is never ready, and an absent daemon may never be.
+  const auto is_clear = [&](const Json& status) {
+    return era_ == Era::stateless || is_true(status, "childReady") ||
+           !is_true(status, "childAlive") || status.contains("absence");
   };
   const auto end = std::min(deadline_, Clock::now() + kToolWait);
   Json status = look("status");
-  while (is_true(status, "childAlive") && !is_open(status) && Clock::now() < end) {
+  while (!owes_answer_ && !is_clear(status) && Clock::now() < end) {
     rest();
     status = look("status");
   }

@@ -60,6 +60,16 @@ std::string command_text(const DoctorWords& words) {
                      fmt::join(command.arguments, " "));
 }
 
+/// The last generation, which may still live.
+Json last_life(const Json& status) {
+  const Json history = member(status, "history");
+  return history.empty() ? Json::object() : history.back();
+}
+
+std::string end_clause(const Json& life) {
+  return fmt::format("the server {} ({})", text_in(life, "reason"), text_in(life, "exit"));
+}
+
 class Examination {
  public:
   Examination(const DoctorWords& words, const std::function<void(std::string_view)>& on_step)
@@ -129,13 +139,13 @@ class Examination {
     opening.failure = opening.failure.substr(0, opening.failure.find(kGuess));
     is_absent_ = status.contains("absence");
     if (opening.failure.empty()) opening.failure = text_in(member(status, "absence"), "why");
+    const Json life = last_life(status);
+    if (opening.failure.empty() && life.contains("exit")) opening.failure = end_clause(life);
     if (opening.failure.empty()) {
       opening.failure = answer ? text_in(status, "summary")
                                : "the server did not open, and mcp-sitter gave up waiting";
     }
-    const Json history = member(status, "history");
-    opening.was_not_started =
-        !history.empty() && text_in(history.back(), "reason") == "could not be executed";
+    opening.was_not_started = text_in(life, "reason") == "could not be executed";
   }
 
   void note_opening(Era era, const Json& answer, const Json& status, Milliseconds taken) {
@@ -171,13 +181,13 @@ class Examination {
     ServerLists lists = list_all(session, capabilities_);
     facts_.lists = std::move(lists.lists);
     facts_.tools = std::move(lists.tools);
-    const bool has_tools = !facts_.tools.empty() || !facts_.lists.front().error.empty();
-    facts_.opening.capabilities = shown_capabilities(capabilities_, has_tools);
     const Json status = session.look("status");
-    if (!is_true(status, "childAlive") && facts_.kind == Kind::process) {
-      facts_.end_in_lists = text_in(member(status, "lastFailure"), "what");
-      if (facts_.end_in_lists.empty()) facts_.end_in_lists = text_in(status, "summary");
+    const Json life = last_life(status);
+    if (facts_.kind == Kind::process && life.contains("exit")) {
+      facts_.end_in_lists = end_clause(life);
     }
+    const bool may_have_tools = !facts_.tools.empty() || !gives_tools();
+    facts_.opening.capabilities = shown_capabilities(capabilities_, may_have_tools);
     for (const Json& finding : member(status, "lint")) {
       if (finding.is_string()) facts_.lint.push_back(finding.get<std::string>());
     }
@@ -251,11 +261,8 @@ class Examination {
     while (DoctorSession::Clock::now() < deadline) {
       session.rest();
       status = session.look("status");
-      const Json history = member(status, "history");
-      const std::string exit = history.empty() ? std::string() : text_in(history.back(), "exit");
-      if (exit.empty()) continue;
-      termination.how = exit;
-      return;
+      termination.how = text_in(last_life(status), "exit");
+      if (!termination.how.empty()) return;
     }
     termination.outcome = Outcome::survived;
   }

@@ -178,7 +178,7 @@ class Report {
       return complain("lists",
                       fmt::format("while its lists were read, {}",
                                   brief(facts_.end_in_lists, kFailureShownMax)),
-                      "read the lines of stderr below, and correct the cause");
+                      way_out_of_failure());
     }
     std::vector<std::string> others;
     for (const DoctorFacts::List& list : facts_.lists) {
