@@ -62,11 +62,15 @@ std::string help() {
   app.set_help_flag("-h,--help", "print this and exit");
   DoctorWords words;
   declare(app, words);
-  app.footer(fmt::format(
-      "All options of mcp-sitter may be given too, so that a registered command can be examined as "
-      "it is,\nsee mcp-sitter --help. These count here: {}.\nThe --build command is not run.\n"
-      "Exit code: 0 without problems, 1 with a problem, 2 for a mistake in the words.",
-      fmt::join(kKept, " ")));
+  app.footer(
+      "All options of mcp-sitter may be given too, so that a registered command can be examined "
+      "as\n"
+      "it is, see mcp-sitter --help. Those about the server count (--cwd, --env, --env-file, "
+      "--http,\n"
+      "--header, --cli, --startup-timeout and the like), and those about builds, reloads, names "
+      "and\n"
+      "logs do not. The --build command is not run.\n"
+      "Exit code: 0 without problems, 1 with a problem, 2 for a mistake in the words.");
   return app.help();
 }
 

@@ -1,7 +1,10 @@
 // mcp-sitter doctor in front of real servers.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { Daemon, everything, sdk2 } from './support/daemon.mjs';
 import { server, sitterPath, testsDir, workshop, workshopV2 } from './support/programs.mjs';
 import { Sandbox } from './support/sandbox.mjs';
@@ -89,6 +92,38 @@ test('a daemon over HTTP is examined and left alone', async (t) => {
   const second = await Daemon.start(box, sdk2(box.write('plan.json', plan)));
   assert.equal((await examine(box, '--http', second.url)).opening.stateless, true);
   assert.equal((await examine(box, '--http', second.url)).tools.count, 1);
+});
+
+test('a daemon that takes its time for the opening is waited for', async (t) => {
+  const box = new Sandbox(t);
+  const results = {
+    initialize: {
+      protocolVersion: '2025-11-25',
+      capabilities: { tools: {}, prompts: {} },
+      serverInfo: { name: 'slow', version: '1' },
+    },
+    'tools/list': { tools: [] },
+    'prompts/list': { prompts: [] },
+  };
+  const daemon = createServer(async (request, response) => {
+    let body = '';
+    for await (const part of request) body += part;
+    const { id, method } = body === '' ? {} : JSON.parse(body);
+    // Longer than an absent daemon is waited for.
+    if (method === 'initialize') await setTimeout(4000);
+    response.setHeader('Content-Type', 'application/json');
+    response.statusCode = id === undefined ? 202 : 200;
+    const error = { code: -32601, message: 'no such method' };
+    const answer = results[method] ? { result: results[method] } : { error };
+    response.end(id === undefined ? '' : JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+  });
+  daemon.listen(0, '127.0.0.1');
+  t.after(() => daemon.close());
+  await once(daemon, 'listening');
+  const url = `http://127.0.0.1:${daemon.address().port}/mcp`;
+  const report = await examine(box, '--http', url);
+  assert.equal(report.server.name, 'slow');
+  assert.equal(report.lists['prompts/list'].count, 0);
 });
 
 test('a command-line tool is examined', async (t) => {
