@@ -8,6 +8,7 @@
 
 #include "commands/ctl.hpp"
 #include "core/base/text.hpp"
+#include "doctor/doctor.hpp"
 #include "help/completion.hpp"
 #include "help/help_command.hpp"
 #include "help/topics.hpp"
@@ -48,6 +49,7 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
       {"setup", "put mcp-sitter before a server that a client has registered, or register one",
        "claude codex gemini cursor vscode opencode qwen cline", run_setup},
+      {"doctor", "try a server out, and say what clients would meet", "", run_doctor},
       {"ctl", "show and control the mcp-sitters that run", "list status reload kill stderr",
        run_ctl},
       {"help", "explain a topic, as in mcp-sitter help watching", names_of(topics()), run_help},

@@ -15,7 +15,6 @@
 #include "core/base/text.hpp"
 #include "options/http_options.hpp"
 #include "options/raw_options.hpp"
-#include "options/suggestion.hpp"
 #include "sitter/version.hpp"
 
 namespace sitter {
@@ -30,39 +29,6 @@ constexpr std::size_t kSentenceShownMax = 500;
 
 Refusal usage_error(std::string_view what) {
   return {fmt::format("mcp-sitter: {}; see mcp-sitter --help\n", one_line(what)), kUsageError};
-}
-
-std::vector<std::string> names_of(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* const option : app.get_options()) names.push_back(option->get_name());
-  return names;
-}
-
-/// Returns how many words from the beginning are options and their values, or what is wrong with
-/// one of them. The parser can leave the remaining words alone by itself, but would then take an
-/// unknown option for the command.
-std::variant<std::size_t, Refusal> count_options(const CLI::App& app,
-                                                 const std::vector<std::string>& words) {
-  std::size_t at = 0;
-  while (at < words.size()) {
-    const std::string& word = words[at];
-    if (word == "--" || word.size() < 2 || word.front() != '-') break;
-    const std::string name = word.substr(0, word.find('='));
-    const CLI::Option* const option = app.get_option_no_throw(name);
-    if (option == nullptr) {
-      const auto meant = suggestion(name, names_of(app));
-      return usage_error(fmt::format("unknown option {}{}", brief(name, kValueShownMax),
-                                     meant ? fmt::format(" (did you mean {}?)", *meant) : ""));
-    }
-    const bool takes_value = option->get_items_expected_max() > 0;
-    const bool has_value = name.size() < word.size();
-    if (has_value && !takes_value) return usage_error(fmt::format("{} takes no value", name));
-    ++at;
-    if (!takes_value || has_value) continue;
-    if (at == words.size()) return usage_error(fmt::format("{} needs a value", name));
-    ++at;
-  }
-  return at;
 }
 
 Milliseconds milliseconds(double seconds) {
@@ -171,9 +137,11 @@ std::variant<Given, Refusal, HelpAsked> read_options(const std::vector<std::stri
   if (!has_options) return given;
   CLI::App app;
   declare_options(app, raw);
-  const auto counted = count_options(app, words);
-  if (const auto* const refusal = std::get_if<Refusal>(&counted)) return *refusal;
-  given.words = std::get<std::size_t>(counted);
+  const auto split = split_options(app, words);
+  if (const auto* const wrong = std::get_if<std::string>(&split)) return usage_error(*wrong);
+  for (const auto& option : std::get<std::vector<GivenOption>>(split)) {
+    given.words += option.words.size();
+  }
 
   // The parser expects its words in reverse order.
   std::vector<std::string> ours(words.begin(),

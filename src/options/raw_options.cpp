@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/base/text.hpp"
+#include "options/suggestion.hpp"
 #include "sitter/cli_limits.hpp"
 #include "sitter/version.hpp"
 
@@ -250,6 +251,12 @@ void declare_logs(CLI::App& app, RawOptions& raw) {
         "FILE");
 }
 
+std::vector<std::string> names_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* const option : app.get_options()) names.push_back(option->get_name());
+  return names;
+}
+
 }  // namespace
 
 std::string shown_value(std::string_view value) {
@@ -274,6 +281,32 @@ void declare_options(CLI::App& app, RawOptions& raw) {
   app.option_defaults()->group(kOtherGroup);
   app.set_help_flag("-h,--help", "print this and exit");
   app.set_version_flag("-V,--version", std::string(kVersion), "print the version and exit");
+}
+
+std::variant<std::vector<GivenOption>, std::string> split_options(
+    const CLI::App& app, const std::vector<std::string>& words) {
+  std::vector<GivenOption> given;
+  std::size_t at = 0;
+  while (at < words.size()) {
+    const std::string& word = words[at];
+    if (word == "--" || word.size() < 2 || word.front() != '-') break;
+    const std::string name = word.substr(0, word.find('='));
+    const CLI::Option* const option = app.get_option_no_throw(name);
+    if (option == nullptr) {
+      const auto meant = suggestion(name, names_of(app));
+      return fmt::format("unknown option {}{}", brief(name, kValueShownMax),
+                         meant ? fmt::format(" (did you mean {}?)", *meant) : "");
+    }
+    const bool takes_value = option->get_items_expected_max() > 0;
+    const bool has_value = name.size() < word.size();
+    if (has_value && !takes_value) return fmt::format("{} takes no value", name);
+    given.push_back({name, {word}});
+    ++at;
+    if (!takes_value || has_value) continue;
+    if (at == words.size()) return fmt::format("{} needs a value", name);
+    given.back().words.push_back(words[at++]);
+  }
+  return given;
 }
 
 }  // namespace sitter

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "options/cli_options.hpp"
@@ -67,5 +68,17 @@ inline constexpr char kOtherGroup[] = "Other";
 /// Tells the parser each option with its group, what it means and which values it takes. `raw` must
 /// outlive `app`.
 void declare_options(CLI::App& app, RawOptions& raw);
+
+/// An option of a command line, as in `--cwd /tmp` or `--cwd=/tmp`.
+struct GivenOption {
+  std::string name;
+  /// The option itself, and its value if that is a word of its own.
+  std::vector<std::string> words;
+};
+
+/// The options before the command, or what is wrong with one of them. The parser can leave the
+/// remaining words alone by itself, but would then take an unknown option for the command.
+std::variant<std::vector<GivenOption>, std::string> split_options(
+    const CLI::App& app, const std::vector<std::string>& words);
 
 }  // namespace sitter

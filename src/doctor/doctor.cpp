@@ -1,0 +1,66 @@
+#include "doctor/doctor.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string_view>
+#include <variant>
+
+#include "core/base/text.hpp"
+#include "doctor/doctor_words.hpp"
+#include "doctor/examination.hpp"
+#include "doctor/findings.hpp"
+#include "doctor/report.hpp"
+#include "doctor/surroundings.hpp"
+
+namespace sitter {
+namespace {
+
+constexpr int kFailed = 1;
+
+/// Replaces what stands on the line of the terminal.
+void show_step(std::string_view step) {
+  fmt::print(stderr, "\r\x1b[K{}", step);
+  std::fflush(stderr);
+}
+
+/// See no-color.org: any value but an empty one counts.
+bool is_coloured() {
+  const char* const no_color = std::getenv("NO_COLOR");
+  const char* const term = std::getenv("TERM");
+  const bool is_dumb = term != nullptr && std::string_view(term) == "dumb";
+  return is_terminal(stdout) && !is_dumb && (no_color == nullptr || *no_color == '\0');
+}
+
+int report(const DoctorWords& words) {
+  const bool shows_steps = is_terminal(stderr);
+  const DoctorFacts facts = examine(words, [&](std::string_view step) {
+    if (shows_steps) show_step(fmt::format("{} ...", step));
+  });
+  if (shows_steps) show_step("");
+  const std::vector<Finding> findings = findings_in(facts);
+  const std::string text =
+      words.as_json ? doctor_json(facts, findings) : doctor_text(findings, is_coloured());
+  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) return kFailed;
+  return doctor_exit_code(findings);
+}
+
+}  // namespace
+
+int run_doctor(const std::vector<std::string>& words) {
+  const auto read = read_doctor_words(words);
+  if (const auto* const refusal = std::get_if<Refusal>(&read)) {
+    std::fputs(refusal->text.c_str(), refusal->exit_code == 0 ? stdout : stderr);
+    return refusal->exit_code;
+  }
+  try {
+    return report(std::get<DoctorWords>(read));
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "mcp-sitter doctor: {}\n", one_line(error.what()));
+    return kFailed;
+  }
+}
+
+}  // namespace sitter

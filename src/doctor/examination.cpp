@@ -1,0 +1,305 @@
+#include "doctor/examination.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <csignal>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/text.hpp"
+#include "doctor/doctor_session.hpp"
+#include "doctor/environment_check.hpp"
+#include "doctor/json_words.hpp"
+#include "doctor/server_lists.hpp"
+#include "io/process/process_table.hpp"
+
+namespace sitter {
+namespace {
+
+using Json = DoctorSession::Json;
+using Era = DoctorSession::Era;
+using Kind = DoctorFacts::Kind;
+
+/// A server that may take for ever (--startup-timeout 0) is given up after this.
+constexpr Milliseconds kOpeningMax{600'000};
+
+/// For everything behind the first opening.
+constexpr Milliseconds kRestOfExamination{300'000};
+
+/// The bridge tells of a failed opening a moment after its own limit.
+constexpr Milliseconds kMargin{10'000};
+
+/// How long a server that has opened before may take to answer what it does not know.
+constexpr Milliseconds kDiscoveryWait{5'000};
+
+/// How long official clients wait from SIGTERM to SIGKILL.
+constexpr Milliseconds kTerminationWait{2'000};
+
+/// How many first lines are shown.
+constexpr std::size_t kNoiseShown = 3;
+constexpr std::size_t kErrorLinesShown = 5;
+
+/// Where a failure to answer `initialize` goes on with a guess at the server's era.
+constexpr std::string_view kGuess = ", like a server that speaks only";
+
+constexpr std::string_view kNoiseMark = "[stdout] ";
+
+Kind kind_of(const DoctorWords& words) {
+  if (words.options.cli) return Kind::tool;
+  if (!words.options.daemon) return Kind::process;
+  return words.command.empty() ? Kind::elsewhere : Kind::daemon;
+}
+
+std::string command_text(const DoctorWords& words) {
+  if (words.options.daemon) return words.options.daemon->link.url.shown();
+  const LaunchRequest& command = words.options.command;
+  return fmt::format("{}{}{}", command.command, command.arguments.empty() ? "" : " ",
+                     fmt::join(command.arguments, " "));
+}
+
+/// The last generation, which may still live.
+Json last_life(const Json& status) {
+  const Json history = member(status, "history");
+  return history.empty() ? Json::object() : history.back();
+}
+
+std::string end_clause(const Json& life) {
+  return fmt::format("the server {} ({})", text_in(life, "reason"), text_in(life, "exit"));
+}
+
+class Examination {
+ public:
+  Examination(const DoctorWords& words, const std::function<void(std::string_view)>& on_step)
+      : words_(words), on_step_(on_step) {
+    const Milliseconds limit = words.options.bridge.startup_timeout;
+    opening_wait_ = limit == Milliseconds::zero() ? kOpeningMax : limit + kMargin;
+    deadline_ = DoctorSession::Clock::now() + opening_wait_ + kRestOfExamination;
+    facts_.kind = kind_of(words);
+    facts_.command = command_text(words);
+  }
+
+  DoctorFacts facts() {
+    on_step_("opening the server");
+    look_with(Era::initialize, opening_wait_);
+    if (!facts_.opening.was_not_started && !is_absent_) look_without_session();
+    if (facts_.opening.is_open && facts_.kind != Kind::daemon && facts_.kind != Kind::elsewhere &&
+        words_.checks_environment) {
+      check_environment();
+    }
+    return std::move(facts_);
+  }
+
+ private:
+  /// Opens the server in this era, and if that succeeds, looks at all that it has.
+  void look_with(Era era, Milliseconds wait) {
+    DoctorSession session(words_, era, {.deadline = deadline_});
+    const auto started = DoctorSession::Clock::now();
+    const auto answer = session.open(wait);
+    const auto taken = std::chrono::ceil<Milliseconds>(DoctorSession::Clock::now() - started);
+    const Json status = session.settled_status();
+    if (era == Era::stateless) {
+      note_discovery(answer, status);
+      if (facts_.opening.is_open || facts_.discovery != DoctorFacts::Discovery::answered) return;
+    } else if (!is_true(status, "childReady")) {
+      note_failure(answer, status);
+      look_at_file(session);
+      look_at_output(session);
+      return;
+    }
+    note_opening(era, *answer, status, taken);
+    on_step_("listing what it has");
+    look_at_lists(session);
+    look_at_file(session);
+    if (facts_.end_in_lists.empty()) {
+      on_step_("ending it");
+      end(session);
+    }
+    look_at_output(session);
+    if (facts_.kind == Kind::process && gives_tools()) terminate(session);
+  }
+
+  bool gives_tools() const {
+    return facts_.end_in_lists.empty() && facts_.lists.front().error.empty();
+  }
+
+  void look_without_session() {
+    on_step_("asking for revision 2026-07-28");
+    const auto time = facts_.opening.time.value_or(Milliseconds::zero());
+    look_with(Era::stateless, kDiscoveryWait + 3 * time);
+  }
+
+  void note_failure(const std::optional<Json>& answer, const Json& status) {
+    DoctorFacts::Opening& opening = facts_.opening;
+    const Json failure = member(status, "lastFailure");
+    opening.failure = text_in(failure, "what");
+    // What follows is meant for a client that could reconnect.
+    opening.failure = opening.failure.substr(0, opening.failure.find(kGuess));
+    is_absent_ = status.contains("absence");
+    if (opening.failure.empty()) opening.failure = text_in(member(status, "absence"), "why");
+    const Json life = last_life(status);
+    if (opening.failure.empty() && life.contains("exit")) opening.failure = end_clause(life);
+    if (opening.failure.empty()) {
+      opening.failure = answer ? text_in(status, "summary")
+                               : "the server did not open, and mcp-sitter gave up waiting";
+    }
+    opening.was_not_started = text_in(life, "reason") == "could not be executed";
+  }
+
+  void note_opening(Era era, const Json& answer, const Json& status, Milliseconds taken) {
+    const Json result = member(answer, "result");
+    DoctorFacts::Opening& opening = facts_.opening;
+    opening = {};
+    opening.is_open = true;
+    if (era == Era::initialize) opening.revision = text_in(result, "protocolVersion");
+    // Elsewhere, the bridge measures less than a client would, or nothing.
+    const bool is_measured = era == Era::initialize && facts_.kind == Kind::process;
+    opening.time = is_measured ? Milliseconds(number_in(status, "lastStartupMs")) : taken;
+    Json server = member(status, "serverInfo");
+    if (server.is_null()) server = member(result, "serverInfo");
+    opening.server_name = text_in(server, "name");
+    opening.server_version = text_in(server, "version");
+    capabilities_ = member(result, "capabilities");
+  }
+
+  void note_discovery(const std::optional<Json>& answer, const Json& status) {
+    using Discovery = DoctorFacts::Discovery;
+    const bool has_died = !text_in(member(status, "lastFailure"), "what").empty() ||
+                          member(status, "previousExitCode").is_number();
+    if (!answer) {
+      facts_.discovery = Discovery::unanswered;
+    } else if (answer->contains("result")) {
+      facts_.discovery = Discovery::answered;
+    } else {
+      facts_.discovery = has_died ? Discovery::ended : Discovery::refused;
+    }
+  }
+
+  void look_at_lists(DoctorSession& session) {
+    ServerLists lists = list_all(session, capabilities_);
+    facts_.lists = std::move(lists.lists);
+    facts_.tools = std::move(lists.tools);
+    const Json status = session.look("status");
+    const Json life = last_life(status);
+    if (facts_.kind == Kind::process && life.contains("exit")) {
+      facts_.end_in_lists = end_clause(life);
+    }
+    const bool may_have_tools = !facts_.tools.empty() || !gives_tools();
+    facts_.opening.capabilities = shown_capabilities(capabilities_, may_have_tools);
+    for (const Json& finding : member(status, "lint")) {
+      if (finding.is_string()) facts_.lint.push_back(finding.get<std::string>());
+    }
+  }
+
+  void look_at_file(DoctorSession& session) {
+    if (facts_.kind == Kind::elsewhere) return;
+    const Json info = session.look("binary_info");
+    if (!is_true(info, "exists")) return;
+    facts_.file = DoctorFacts::File{.path = text_in(info, "path"),
+                                    .size = number_in(info, "sizeBytes"),
+                                    .age = text_in(info, "mtimeHuman"),
+                                    .modified = text_in(info, "mtime"),
+                                    .interpreter = text_in(member(info, "interpreter"), "path")};
+  }
+
+  void look_at_output(DoctorSession& session) {
+    const std::string text = session.text_of("child_stderr", {{"lines", 1000}, {"generation", 1}});
+    if (text == "(no child stderr in buffer)") return;
+    std::size_t at = 0;
+    while (at < text.size()) {
+      const std::size_t end = std::min(text.find('\n', at), text.size());
+      std::string line = text.substr(at, end - at);
+      at = end + 1;
+      const bool is_noise = line.starts_with(kNoiseMark);
+      if (is_noise) line.erase(0, kNoiseMark.size());
+      DoctorFacts::Lines& lines = is_noise ? facts_.noise : facts_.errors;
+      ++lines.count;
+      const std::size_t shown = is_noise ? kNoiseShown : kErrorLinesShown;
+      if (lines.first.size() < shown) lines.first.push_back(std::move(line));
+    }
+  }
+
+  /// Ends the server as the end of a session does.
+  void end(DoctorSession& session) {
+    if (facts_.kind != Kind::process && facts_.kind != Kind::daemon) return;
+    // Without the scope, other servers of the user that run the same file would end too.
+    const Json report = session.look("kill", {{"scope", "child"}});
+    if (!report.contains("killed")) return;
+    DoctorFacts::End end;
+    end.grace = words_.options.bridge.kill_grace;
+    for (const Json& one : report["killed"]) {
+      DoctorFacts::Ended ended{text_in(one, "command"), text_in(one, "how")};
+      if (text_in(one, "relation") == "child") {
+        end.server = std::move(ended);
+      } else {
+        end.descendants.push_back(std::move(ended));
+      }
+    }
+    facts_.end = std::move(end);
+  }
+
+  /// Starts the server again, and sends SIGTERM to it alone, as clients do.
+  void terminate(DoctorSession& session) {
+    on_step_("starting it again");
+    session.ask("tools/list", Json::object(), opening_wait_);
+    Json status = session.look("status");
+    using Outcome = DoctorFacts::Termination::Outcome;
+    DoctorFacts::Termination& termination = facts_.termination.emplace();
+    const auto process = find_process(number_in(status, "childPid"));
+    if (!is_true(status, "childReady") || !process) {
+      termination.outcome = Outcome::not_restarted;
+      termination.how = text_in(member(status, "lastFailure"), "what");
+      if (termination.how.empty()) termination.how = text_in(status, "summary");
+      return;
+    }
+    on_step_("ending it with SIGTERM");
+    termination.wait = kTerminationWait;
+    send_signal(*process, SIGTERM);
+    const auto deadline = DoctorSession::Clock::now() + kTerminationWait;
+    while (DoctorSession::Clock::now() < deadline) {
+      session.rest();
+      status = session.look("status");
+      termination.how = text_in(last_life(status), "exit");
+      if (!termination.how.empty()) return;
+    }
+    termination.outcome = Outcome::survived;
+  }
+
+  void check_environment() {
+    on_step_("starting it with a short environment");
+    const Era era = facts_.opening.revision.empty() ? Era::stateless : Era::initialize;
+    const Milliseconds wait =
+        kDiscoveryWait + 3 * facts_.opening.time.value_or(Milliseconds::zero());
+    facts_.environment = examine_environment([&](std::vector<std::string> environment) {
+      DoctorSession session(
+          words_, era,
+          {.startup_timeout = wait, .environment = std::move(environment), .deadline = deadline_});
+      const auto answer = session.open(wait + kMargin);
+      const Json status = session.settled_status();
+      const bool opens = era == Era::stateless ? answer && answer->contains("result")
+                                               : is_true(status, "childReady");
+      std::string failure = text_in(member(status, "lastFailure"), "what");
+      if (!opens && failure.empty()) failure = text_in(status, "summary");
+      return EnvironmentTrial{opens, std::move(failure)};
+    });
+  }
+
+  const DoctorWords& words_;
+  const std::function<void(std::string_view)>& on_step_;
+  Milliseconds opening_wait_{};
+  DoctorSession::Clock::time_point deadline_;
+  DoctorFacts facts_;
+  Json capabilities_;
+  bool is_absent_ = false;
+};
+
+}  // namespace
+
+DoctorFacts examine(const DoctorWords& words,
+                    const std::function<void(std::string_view)>& on_step) {
+  return Examination(words, on_step).facts();
+}
+
+}  // namespace sitter

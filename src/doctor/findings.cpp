@@ -1,0 +1,252 @@
+#include "doctor/findings.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cassert>
+#include <string_view>
+#include <utility>
+
+#include "core/base/text.hpp"
+#include "doctor/finding_list.hpp"
+
+namespace sitter {
+namespace {
+
+/// The shortest time for which a common client waits (Codex: 10 s) less a margin for a slow day.
+constexpr Milliseconds kSlowOpening{8000};
+
+/// About a twentieth of the context of a common model (200,000 tokens).
+constexpr std::size_t kManyTokens = 10'000;
+
+constexpr std::string_view kToolWayOut =
+    "run the tool by hand with the arguments of --schema-args, and correct what it writes";
+
+constexpr std::string_view kStartWayOut = "correct what the sentence names, and look again";
+
+constexpr std::size_t kBytesPerToken = 4;
+constexpr std::size_t kLargestShown = 3;
+
+std::string size_text(std::int64_t bytes) {
+  if (bytes < 1024) return fmt::format("{} bytes", bytes);
+  const auto number = static_cast<double>(bytes);
+  if (bytes < 1024 * 1024) return fmt::format("{:.1f} KiB", number / 1024);
+  return fmt::format("{:.1f} MiB", number / (1024 * 1024));
+}
+
+std::string in_quotes(const DoctorFacts::Lines& lines) {
+  std::vector<std::string> quoted;
+  for (const std::string& line : lines.first) quoted.push_back('"' + shown(line) + '"');
+  return fmt::format("{}{}", fmt::join(quoted, ", "),
+                     lines.count > quoted.size() ? ", ..." : std::string());
+}
+
+std::string way_out_of_failure(const DoctorFacts& facts) {
+  if (facts.kind == DoctorFacts::Kind::elsewhere) {
+    return "start the daemon, and compare the address and the headers with its own settings";
+  }
+  if (facts.kind == DoctorFacts::Kind::tool) {
+    return std::string(kToolWayOut);
+  }
+  return facts.errors.count > 0
+             ? "read the lines of stderr below, and correct the cause"
+             : "run the command by hand: a server waits for input, and answers initialize";
+}
+
+void add_tools(const DoctorFacts& facts, std::size_t count, FindingList& findings) {
+  if (count == 0) return findings.ok("tools", "has no tools");
+  const std::size_t bytes = tool_bytes(facts);
+  const std::size_t tokens = rough_tokens(bytes);
+  std::string what = fmt::format("{}: {} of definitions, roughly {}", counted(count, "tool"),
+                                 counted(bytes, "byte"), counted(tokens, "token"));
+  if (tokens <= kManyTokens) return findings.ok("tools", std::move(what));
+  std::vector<std::string> largest;
+  for (const DoctorFacts::Tool& tool : largest_tools(facts)) {
+    largest.push_back(fmt::format("{} ({} bytes)", shown(tool.name), tool.bytes));
+  }
+  findings.warn("tools", what + " of the model's context, before the first question",
+                fmt::format("shorten the descriptions and schemas, the largest first: {}",
+                            fmt::join(largest, ", ")));
+}
+
+/// Most of these sentences say behind their last semicolon what to do.
+void add_failure(std::string subject, const std::string& failure, std::string otherwise,
+                 FindingList& findings) {
+  const std::size_t end = failure.rfind("; ");
+  findings.complain(std::move(subject), shown_failure(failure.substr(0, end)),
+                    end == failure.npos ? std::move(otherwise) : shown(failure.substr(end + 2)));
+}
+
+void add_unstarted(const DoctorFacts& facts, FindingList& findings) {
+  const bool is_tool = facts.kind == DoctorFacts::Kind::tool;
+  add_failure(is_tool ? "description" : "file", facts.opening.failure,
+              std::string(is_tool ? kToolWayOut : kStartWayOut), findings);
+}
+
+void add_file(const DoctorFacts& facts, FindingList& findings) {
+  if (!facts.file) return;
+  const DoctorFacts::File& file = *facts.file;
+  findings.ok(
+      "file",
+      fmt::format("runs {} ({}, changed {}){}", one_line(file.path), size_text(file.size), file.age,
+                  file.interpreter.empty() ? std::string()
+                                           : fmt::format(" with {}", one_line(file.interpreter))));
+}
+
+void add_opening(const DoctorFacts& facts, FindingList& findings) {
+  const DoctorFacts::Opening& opening = facts.opening;
+  if (!opening.is_open && facts.kind == DoctorFacts::Kind::elsewhere) {
+    return add_failure("opening", opening.failure, way_out_of_failure(facts), findings);
+  }
+  if (!opening.is_open) {
+    // A semicolon may stand in the words of the server.
+    return findings.complain("opening", shown_failure(opening.failure), way_out_of_failure(facts));
+  }
+  std::string what = fmt::format(
+      "opened{}: {}{}",
+      opening.time ? fmt::format(" after {}", duration_text(*opening.time)) : std::string(),
+      opening.server_name.empty() ? "a server without a name" : shown(opening.server_name),
+      opening.server_version.empty() ? std::string() : " " + shown(opening.server_version));
+  if (opening.time && *opening.time > kSlowOpening) {
+    findings.warn(
+        "opening",
+        what + "; Codex gives up after 10s, and Claude Code after 30s, if nothing else is set",
+        "answer initialize first and prepare the rest later, or raise startup_timeout_sec of "
+        "Codex and MCP_TIMEOUT of Claude Code");
+  } else {
+    findings.ok("opening", std::move(what));
+  }
+  findings.ok(
+      "capabilities",
+      opening.capabilities.empty()
+          ? std::string("has no capabilities")
+          : fmt::format("has {}", shown(fmt::format("{}", fmt::join(opening.capabilities, ", ")))));
+}
+
+void add_discovery(const DoctorFacts& facts, FindingList& findings) {
+  using Discovery = DoctorFacts::Discovery;
+  const std::string& revision = facts.opening.revision;
+  const std::string opened =
+      revision.empty() ? std::string() : fmt::format("initialize opens revision {}", revision);
+  switch (facts.discovery) {
+    case Discovery::not_asked:
+      return;
+    case Discovery::answered:
+      if (revision.empty()) {
+        findings.warn("eras", "answers revision 2026-07-28, but initialize opens no session",
+                      "answer initialize too, if older clients are to use the server");
+      } else {
+        findings.ok("eras", opened + ", and server/discover offers 2026-07-28");
+      }
+      return;
+    case Discovery::refused:
+      if (!revision.empty()) findings.ok("eras", opened + "; 2026-07-28 is not spoken");
+      return;
+    case Discovery::unanswered:
+    case Discovery::ended:
+      if (revision.empty()) return;
+      findings.warn(
+          "eras",
+          fmt::format("{}, but the server {} server/discover, with which clients of 2026-07-28 "
+                      "begin",
+                      opened, facts.discovery == Discovery::ended ? "ends on" : "does not answer"),
+          "answer methods that the server does not know with the error -32601");
+      return;
+  }
+}
+
+void add_lists(const DoctorFacts& facts, FindingList& findings) {
+  if (!facts.end_in_lists.empty()) {
+    return findings.complain(
+        "lists", fmt::format("while its lists were read, {}", shown_failure(facts.end_in_lists)),
+        way_out_of_failure(facts));
+  }
+  std::vector<std::string> others;
+  for (const DoctorFacts::List& list : facts.lists) {
+    if (!list.error.empty()) {
+      findings.complain("lists", fmt::format("{} fails: {}", list.method, shown(list.error)),
+                        "answer the list, or do not declare the capability");
+    } else if (list.method != "tools/list") {
+      const std::string kind = list.method == "resources/templates/list"
+                                   ? "resource template"
+                                   : list.method.substr(0, list.method.find("s/list"));
+      others.push_back(counted(list.count, kind));
+    } else {
+      add_tools(facts, list.count, findings);
+    }
+  }
+  if (!others.empty()) findings.ok("lists", fmt::format("{}", fmt::join(others, ", ")));
+}
+
+void add_lint(const DoctorFacts& facts, FindingList& findings) {
+  for (const std::string& finding : facts.lint) {
+    findings.complain("lint", shown_failure(finding),
+                      "correct the definition of the tool in the server");
+  }
+}
+
+void add_outputs(const DoctorFacts& facts, FindingList& findings) {
+  if (facts.noise.count > 0) {
+    findings.complain(
+        "stdout",
+        fmt::format("{} on stdout {} no message: {}", counted(facts.noise.count, "line"),
+                    facts.noise.count == 1 ? "is" : "are", in_quotes(facts.noise)),
+        "write it to stderr: stdout belongs to the protocol, and clients may give up on it");
+  }
+  if (facts.errors.count > 0) {
+    findings.ok("stderr", fmt::format("{} on stderr: {}", counted(facts.errors.count, "line"),
+                                      in_quotes(facts.errors)));
+  }
+}
+
+}  // namespace
+
+std::string_view level_name(Level level) {
+  switch (level) {
+    case Level::ok:
+      return "ok";
+    case Level::warning:
+      return "warning";
+    case Level::problem:
+      return "problem";
+  }
+  assert(false);
+  return {};
+}
+
+std::vector<Finding> findings_in(const DoctorFacts& facts) {
+  FindingList findings;
+  if (facts.opening.was_not_started) {
+    add_unstarted(facts, findings);
+    return findings.take();
+  }
+  add_file(facts, findings);
+  add_opening(facts, findings);
+  add_discovery(facts, findings);
+  add_lists(facts, findings);
+  add_lint(facts, findings);
+  add_outputs(facts, findings);
+  add_end_findings(facts, findings);
+  return findings.take();
+}
+
+std::size_t rough_tokens(std::size_t bytes) {
+  return (bytes + kBytesPerToken - 1) / kBytesPerToken;
+}
+
+std::size_t tool_bytes(const DoctorFacts& facts) {
+  std::size_t bytes = 0;
+  for (const DoctorFacts::Tool& tool : facts.tools) bytes += tool.bytes;
+  return bytes;
+}
+
+std::vector<DoctorFacts::Tool> largest_tools(const DoctorFacts& facts) {
+  std::vector<DoctorFacts::Tool> tools = facts.tools;
+  std::stable_sort(tools.begin(), tools.end(),
+                   [](const auto& one, const auto& other) { return one.bytes > other.bytes; });
+  tools.resize(std::min(tools.size(), kLargestShown));
+  return tools;
+}
+
+}  // namespace sitter

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "doctor/facts.hpp"
+
+namespace sitter {
+
+enum class Level { ok, warning, problem };
+
+/// "ok", "warning", "problem".
+std::string_view level_name(Level level);
+
+/// One line of the report.
+struct Finding {
+  Level level = Level::ok;
+  /// A word for scripts: "file", "opening", "tools".
+  std::string subject;
+  std::string what;
+  /// What to do about it. Empty exactly if the level is ok.
+  std::string way_out;
+};
+
+/// What the facts mean for the clients of the server, in the order of the report.
+std::vector<Finding> findings_in(const DoctorFacts& facts);
+
+/// A number of tokens of a model's context, which is only rough: 4 bytes each.
+std::size_t rough_tokens(std::size_t bytes);
+
+/// The bytes of all definitions of tools.
+std::size_t tool_bytes(const DoctorFacts& facts);
+
+/// The three largest tools, the largest first.
+std::vector<DoctorFacts::Tool> largest_tools(const DoctorFacts& facts);
+
+}  // namespace sitter
