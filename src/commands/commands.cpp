@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include "commands/ctl.hpp"
+#include "demo/demo.hpp"
 
 namespace sitter {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
       {"ctl", "show and control the mcp-sitters that run", run_ctl},
+      {"demo", "show what mcp-sitter is for, with a small server", run_demo},
   };
   return all;
 }
