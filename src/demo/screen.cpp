@@ -8,9 +8,10 @@
 namespace sitter {
 namespace {
 
-/// Nobody reads a pid or a path letter by letter, so this is faster than people read prose.
-constexpr std::size_t kCharactersPerSecond = 70;
-constexpr std::chrono::milliseconds kShortestPause{600};
+/// A pause is a multiple of this, so that a recording can tell it from the time that servers take.
+constexpr std::chrono::milliseconds kBeat{500};
+/// As many characters as a viewer skims in a beat.
+constexpr std::size_t kCharactersPerBeat = 100;
 
 const char* code_of(Screen::Look look) {
   switch (look) {
@@ -56,16 +57,12 @@ void Screen::show(std::string_view label, std::string_view text, Look look) {
       lines += colored(line, look) + '\n';
       is_first = false;
     }
+    unread_beats_ += 1 + end / kCharactersPerBeat;
     rest.remove_prefix(std::min(end + 1, rest.size()));
   } while (!rest.empty());
-  unread_characters_ += character_count(shown);
   options_.write(lines);
 }
 
-void Screen::pause() {
-  const std::size_t characters = std::exchange(unread_characters_, 0);
-  options_.wait(kShortestPause +
-                std::chrono::milliseconds(characters * 1000 / kCharactersPerSecond));
-}
+void Screen::pause() { options_.wait(kBeat * std::exchange(unread_beats_, 1)); }
 
 }  // namespace sitter

@@ -37,7 +37,7 @@ class Screen {
   std::string colored(std::string_view text, Look look) const;
 
   Options options_;
-  std::size_t unread_characters_ = 0;
+  std::size_t unread_beats_ = 1;
 };
 
 }  // namespace sitter
