@@ -64,8 +64,9 @@ Play::Play(const Story& story, Screen& screen, Interruption& interruption)
       source_(story.source) {}
 
 void Play::run() {
-  screen_.show("", story_.title, Screen::Look::title);
   open();
+  screen_.show("", story_.title, Screen::Look::title);
+  screen_.show("  $ ", command_line(story_));
   int number = 0;
   for (const Step& step : story_.steps) {
     step_title_ = fmt::format("{}. {}", ++number, step.title);
@@ -86,7 +87,6 @@ void Play::open() {
   workshop_.write(story_.source_file, source_);
   workshop_.write_program(story_.program_file, source_);
   workshop_.write(story_.data_file, story_.data);
-  screen_.show("  $ ", command_line(story_), Screen::Look::plain);
   session_.emplace(BridgeSession::Start{.words = bridge_words(story_), .cwd = workshop_.path()});
   session_->on_message = [this](const Json& message) { on_message(message); };
   const Json opened =
@@ -158,14 +158,16 @@ void Play::wait_for_reload(const Json& pid_before) {
 std::string Play::call(const Step& step) {
   const Json result = result_of(step.tool, step.arguments);
   std::string text;
+  std::string label(kToModel);
   for (const Json& block : result.value("content", Json::array())) {
     const std::string part = block.value("text", "");
     const bool is_error = result.value("isError", false);
-    screen_.show(kToModel, part,
+    screen_.show(label, part,
                  is_error          ? Screen::Look::removed
                  : is_notice(part) ? Screen::Look::notice
                                    : Screen::Look::plain);
     text += part + '\n';
+    label.assign(label.size(), ' ');
   }
   if (is_notice(text) && text.find(" the server crashed ") != text.npos) ++tally_.crashes;
   return text;

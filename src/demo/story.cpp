@@ -72,11 +72,10 @@ Story told() {
   Story story;
   story.title =
       "An agent keeps its connection while its MCP server is changed, crashes and is fixed";
-  story.words = {"--build", "sh -n notes.sh && install notes.sh notes-server",
-                 "--watch", "notes.sh",
-                 "--",      "./notes-server"};
+  story.words = {"--build", "sh -n notes.sh && install notes.sh notes", "--watch", "notes.sh", "--",
+                 "./notes"};
   story.source_file = "notes.sh";
-  story.program_file = "notes-server";
+  story.program_file = "notes";
   story.source = kServer;
   story.data_file = "notes.txt";
   story.data = "buy milk\nwater the plants\n";
