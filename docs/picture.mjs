@@ -1,6 +1,10 @@
-// Makes an animated SVG of the output of "mcp-sitter demo --color --no-fast" on stdin, and writes it to stdout. Each
-// step of the demo is a page, and its lines appear when the demo writes them. What differs from run to run is replaced,
-// so that the same demo gives the same picture.
+// Runs "mcp-sitter demo" and writes an animated SVG of its output to stdout: node docs/picture.mjs MCP_SITTER
+//
+// Each step of the demo is a page, and its lines appear when the demo writes them. What differs from run to run is
+// replaced, so that the same demo gives the same picture.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 
 const columnCount = 100;
 const fontSize = 14;
@@ -9,8 +13,9 @@ const columnWidth = fontSize * 0.602;
 const rowHeight = 19;
 const margin = 18;
 const barHeight = 30;
-// The pauses of the demo are multiples of this; what a server needs is shorter.
+// The pauses of the demo are multiples of this. What a server needs is shorter, and a line may be read late.
 const beat = 0.5;
+const lateness = 0.15;
 const lastPause = 4;
 
 const colors = { plain: '#d4dae2', 1: '#ffffff', 31: '#ff8a80', 32: '#7ee08a', 36: '#6fd3e8', 90: '#8d97a5' };
@@ -19,21 +24,25 @@ const colorOf = (style) => colors[style] ?? colors[style.split(';').at(-1)];
 
 // ---- Reading -------------------------------------------------------------------------------------------------------
 
-/** The lines of stdin, each with the time in seconds at which it came. */
-async function recorded() {
+/** The lines of the demo, each with the time in seconds at which it came. */
+async function recorded(program) {
+  const demo = spawn(program, ['demo', '--color', '--no-fast'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const end = once(demo, 'close');
   const lines = [];
   let time = 0;
   let before;
   let rest = '';
-  process.stdin.setEncoding('utf8');
-  for await (const text of process.stdin) {
+  demo.stdout.setEncoding('utf8');
+  for await (const text of demo.stdout) {
     const now = performance.now() / 1000;
-    time += Math.floor((now - (before ?? now)) / beat) * beat;
+    time += Math.floor((now - (before ?? now) + lateness) / beat) * beat;
     before = now;
     const pieces = (rest + text).split('\n');
     rest = pieces.pop();
     lines.push(...pieces.map((piece) => ({ time, text: piece })));
   }
+  const [code] = await end;
+  if (code !== 0) throw new Error(`mcp-sitter demo ended with exit code ${code}`);
   return lines;
 }
 
@@ -169,4 +178,4 @@ ${drawnHeader}${drawnSteps.join('')}</g>
 `;
 }
 
-process.stdout.write(picture(await recorded()));
+process.stdout.write(picture(await recorded(process.argv[2])));

@@ -100,10 +100,12 @@ void Play::open() {
 }
 
 void Play::play(const Step& step) {
+  // Every earlier reload has ended before.
+  const auto begin = Clock::now();
   has_heard_change_ = false;
   const int crashes_before = tally_.crashes;
   if (!step.edit.empty()) show_edit(step);
-  if (step.reloads_on_save) reload_by_save(step);
+  if (step.reloads_on_save) reload_by_save(step, begin);
   screen_.show(kFromModel, fmt::format("{} {}", step.tool, step.arguments.dump()));
   screen_.pause();
   // Right before the call, because the save alone would soon reload the server.
@@ -136,8 +138,9 @@ void Play::save(const Step& step) {
   status();
 }
 
-void Play::reload_by_save(const Step& step) {
-  interruption_.wait(kReloadIsOver);
+void Play::reload_by_save(const Step& step, Clock::time_point others_over) {
+  const auto left = others_over + kReloadIsOver - Clock::now();
+  interruption_.wait(std::chrono::ceil<milliseconds>(left));
   const Json pid_before = status()["childPid"];
   save(step);
   wait_for_reload(pid_before);
@@ -146,8 +149,8 @@ void Play::reload_by_save(const Step& step) {
 }
 
 void Play::wait_for_reload(const Json& pid_before) {
-  const auto end = std::chrono::steady_clock::now() + kPatience;
-  while (std::chrono::steady_clock::now() < end) {
+  const auto end = Clock::now() + kPatience;
+  while (Clock::now() < end) {
     const Json now = status();
     if (now["childReady"] == true && now["childPid"] != pid_before) return;
     interruption_.wait(kStatusRound);

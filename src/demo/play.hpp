@@ -1,6 +1,6 @@
 #pragma once
 
-#include <functional>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,13 +23,15 @@ class Play {
   void run();
 
  private:
+  using Clock = std::chrono::steady_clock;
   using Json = BridgeSession::Json;
 
   void open();
   void play(const Step& step);
   void show_edit(const Step& step);
   void save(const Step& step);
-  void reload_by_save(const Step& step);
+  /// Saves, and waits for the reload. All other reloads were over at this time.
+  void reload_by_save(const Step& step, Clock::time_point others_over);
   void wait_for_reload(const Json& pid_before);
   /// Shows the answer of the call, and returns its text.
   std::string call(const Step& step);
