@@ -50,7 +50,7 @@ const pids = new Map();
 
 function normalised(text) {
   return text
-    .replace(/\S*\/mcp-sitter-demo-\w{6}/g, '/home/me/notes')
+    .replace(/(\/[^\s/]+)*\/mcp-sitter-demo-\w{6}/g, '/home/me/notes')
     .replace(/\bpid (\d+)/g, (_, pid) => {
       if (!pids.has(pid)) pids.set(pid, 4711 + pids.size);
       return `pid ${pids.get(pid)}`;
