@@ -76,13 +76,14 @@ int run_demo(const std::vector<std::string>& words) {
   CLI::App app(
       "Shows on the terminal what mcp-sitter is for, with a real server in a temporary folder.");
   app.name("mcp-sitter demo");
-  bool is_fast = false;
-  bool has_color = false;
-  const CLI::Option* const fast = app.add_flag("--fast,!--no-fast", is_fast,
-                                               "make no pauses (default if stdout is no terminal)");
-  const CLI::Option* const color =
-      app.add_flag("--color,!--no-color", has_color,
-                   "use colours (default if stdout is a terminal and NO_COLOR is not set)");
+  const CLI::Option* const fast =
+      app.add_flag("--fast", "make no pauses (default if stdout is no terminal)");
+  const CLI::Option* const color = app.add_flag(
+      "--color", "use colours (default if stdout is a terminal and NO_COLOR is not set)");
+  CLI::Option* const no_fast = app.add_flag("--no-fast", "make pauses");
+  CLI::Option* const no_color = app.add_flag("--no-color", "use no colours");
+  no_fast->excludes("--fast");
+  no_color->excludes("--color");
   try {
     // The parser expects its words in reverse order.
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
@@ -94,8 +95,8 @@ int run_demo(const std::vector<std::string>& words) {
     return kUsageError;
   }
   Choice choice;
-  if (fast->count() > 0) choice.is_fast = is_fast;
-  if (color->count() > 0) choice.has_color = has_color;
+  if (*fast || *no_fast) choice.is_fast = bool(*fast);
+  if (*color || *no_color) choice.has_color = bool(*color);
   return play(choice);
 }
 

@@ -32,7 +32,7 @@ constexpr std::string_view kToClient = "  client <- ";
 constexpr std::string_view kFromClient = "  client -> ";
 
 std::vector<std::string> bridge_words(const Story& story) {
-  // What the viewer does not see keeps the demo apart from other bridges.
+  // These words change nothing that the viewer sees, so `command_line` leaves them out.
   std::vector<std::string> words = {"--no-ctl", "--debounce", std::to_string(kDebounce.count())};
   words.insert(words.end(), story.words.begin(), story.words.end());
   return words;

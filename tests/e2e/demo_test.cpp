@@ -230,6 +230,9 @@ TEST_F(Demo, WrongWordsAreNamed) {
   EXPECT_EQ(program.wait(), 2);
   EXPECT_THAT(program.error_text(), AllOf(StartsWith("mcp-sitter demo: "), HasSubstr("slowly"),
                                           HasSubstr("mcp-sitter demo --help")));
+  Program both(start({"--color", "--no-color"}));
+  EXPECT_EQ(both.wait(), 2);
+  EXPECT_THAT(both.error_text(), HasSubstr("--no-color"));
 }
 
 /// The picture in the documentation is made by `./dev picture`.
