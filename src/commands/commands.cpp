@@ -8,6 +8,7 @@
 
 #include "commands/ctl.hpp"
 #include "core/base/text.hpp"
+#include "demo/demo.hpp"
 #include "doctor/doctor.hpp"
 #include "help/completion.hpp"
 #include "help/help_command.hpp"
@@ -50,6 +51,7 @@ const std::vector<Command>& commands() {
       {"setup", "put mcp-sitter before a server that a client has registered, or register one",
        "claude codex gemini cursor vscode opencode qwen cline", run_setup},
       {"doctor", "try a server out, and say what clients would meet", "", run_doctor},
+      {"demo", "show in 45 seconds what mcp-sitter is for", "", run_demo},
       {"ctl", "show and control the mcp-sitters that run", "list status reload kill stderr",
        run_ctl},
       {"help", "explain a topic, as in mcp-sitter help watching", names_of(topics()), run_help},

@@ -1,0 +1,103 @@
+#include "demo/demo.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+
+#include "core/base/text.hpp"
+#include "demo/interruption.hpp"
+#include "demo/play.hpp"
+#include "demo/screen.hpp"
+#include "demo/story.hpp"
+#include "demo/terminal.hpp"
+
+namespace sitter {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kUsageError = 2;
+
+/// Longer lines are hard to read.
+constexpr std::size_t kColumnsMax = 100;
+
+/// What the words choose. Without a choice, it depends on stdout.
+struct Choice {
+  std::optional<bool> is_fast;
+  std::optional<bool> has_color;
+};
+
+/// See no-color.org.
+bool wants_no_color() {
+  const char* const no_color = std::getenv("NO_COLOR");
+  const char* const terminal = std::getenv("TERM");
+  return (no_color != nullptr && *no_color != '\0') ||
+         (terminal != nullptr && terminal == std::string_view("dumb"));
+}
+
+void write(std::string_view text) {
+  const bool is_written =
+      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (!is_written) throw std::runtime_error(fmt::format("stdout: {}", std::strerror(errno)));
+}
+
+int play(const Choice& choice) {
+  const std::optional<std::size_t> columns = terminal_columns();
+  const bool has_pauses = !choice.is_fast.value_or(!columns);
+  try {
+    Interruption interruption;
+    Screen screen({.has_color = choice.has_color.value_or(columns && !wants_no_color()),
+                   .columns = std::min(columns.value_or(0), kColumnsMax),
+                   .write = write,
+                   .wait = [&](std::chrono::milliseconds time) {
+                     if (has_pauses) interruption.wait(time);
+                   }});
+    Play(story(), screen, interruption).run();
+    return 0;
+  } catch (const Interruption::Interrupted& interrupted) {
+    return 128 + interrupted.signal;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "mcp-sitter demo: {}\n", one_line(error.what()));
+    return kFailed;
+  }
+}
+
+}  // namespace
+
+int run_demo(const std::vector<std::string>& words) {
+  CLI::App app(
+      "Shows on the terminal what mcp-sitter is for, with a real server in a temporary folder.");
+  app.name("mcp-sitter demo");
+  const CLI::Option* const fast =
+      app.add_flag("--fast", "make no pauses (default if stdout is no terminal)");
+  const CLI::Option* const color = app.add_flag(
+      "--color", "use colours (default if stdout is a terminal and NO_COLOR is not set)");
+  CLI::Option* const no_fast = app.add_flag("--no-fast", "make pauses");
+  CLI::Option* const no_color = app.add_flag("--no-color", "use no colours");
+  no_fast->excludes("--fast");
+  no_color->excludes("--color");
+  try {
+    // The parser expects its words in reverse order.
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "mcp-sitter demo: {}; see mcp-sitter demo --help\n", one_line(error.what()));
+    return kUsageError;
+  }
+  Choice choice;
+  if (*fast || *no_fast) choice.is_fast = bool(*fast);
+  if (*color || *no_color) choice.has_color = bool(*color);
+  return play(choice);
+}
+
+}  // namespace sitter
