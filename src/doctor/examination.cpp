@@ -103,7 +103,7 @@ class Examination {
     if (era == Era::stateless) {
       note_discovery(answer, status);
       if (facts_.opening.is_open || facts_.discovery != DoctorFacts::Discovery::answered) return;
-    } else if (!is_true(status, "childReady")) {
+    } else if (!answer || !is_true(status, "childReady")) {
       note_failure(answer, status);
       look_at_file(session);
       look_at_output(session);
@@ -206,6 +206,9 @@ class Examination {
 
   void look_at_output(DoctorSession& session) {
     const std::string text = session.text_of("child_stderr", {{"lines", 1000}, {"generation", 1}});
+    // The first session may have failed, and this one shows more.
+    facts_.noise = {};
+    facts_.errors = {};
     if (text == "(no child stderr in buffer)") return;
     std::size_t at = 0;
     while (at < text.size()) {

@@ -121,7 +121,9 @@ TEST_F(Doctor, AListThatIsNotAnsweredIsGivenUp) {
 }
 
 TEST_F(Doctor, AServerOfTheNewEraAloneIsExaminedInIt) {
-  const Json json = run_fake({"--era", "modern", "--everything", "--ignore-eof"}).json();
+  const Json json =
+      run_fake({"--era", "modern", "--everything", "--ignore-eof", "--stderr", "ready"}).json();
+  EXPECT_EQ(json["stderr"]["lines"], 1);
   EXPECT_EQ(json["opening"]["initialize"], nullptr);
   EXPECT_EQ(json["opening"]["opened"], true);
   EXPECT_EQ(json["server"]["name"], "fake-mcp");
