@@ -33,7 +33,10 @@ export class Codex {
 
   /** Plays a whole conversation. Returns the model's side: what the model got to read. */
   async converse(...turns) {
-    const api = await new ResponsesApi(turns).start(this.box);
+    // Codex asks the model although a server is still starting. Its tools come with a later request.
+    const hasTools = (request) =>
+      ResponsesApi.toolsOf(request).some((name) => name.startsWith('mcp__dev/'));
+    const api = await new ResponsesApi(turns, hasTools).start(this.box);
     appendFileSync(
       join(this.box.home, '.codex', 'config.toml'),
       `[model_providers.stand-in]

@@ -26,10 +26,17 @@ class ModelApi {
   /** The requests for turns, in the order in which they came. */
   requests = [];
   #turns;
+  #isReady;
+  #asked = 0;
   #http = createServer((request, response) => this.#serve(request, response));
 
-  constructor(turns) {
+  /**
+   * Until a request is ready for the script, the model calls a tool that does not exist, and the
+   * request does not count.
+   */
+  constructor(turns, isReady = () => true) {
     this.#turns = turns;
+    this.#isReady = isReady;
   }
 
   async start(box) {
@@ -53,13 +60,15 @@ class ModelApi {
     const body = JSON.parse(text);
     let says = { text: 'done' };
     // Agents also ask for titles and the like. Such requests offer no tools.
-    if (body.tools?.length > 0) {
+    if (body.tools?.length > 0 && !this.#isReady(body)) {
+      says = { tool: 'wait/for_the_server' };
+    } else if (body.tools?.length > 0) {
       this.requests.push(body);
       const turn = this.#turns[this.requests.length - 1];
       if (turn) says = await turn(body);
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    for (const event of this.eventsOf(says, body, `turn${this.requests.length}`)) {
+    for (const event of this.eventsOf(says, body, `turn${++this.#asked}`)) {
       const name = event.type ? `event: ${event.type}\n` : '';
       response.write(`${name}data: ${JSON.stringify(event)}\n\n`);
     }
