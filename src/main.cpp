@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "commands/commands.hpp"
 #include "core/base/text.hpp"
+#include "help/commands.hpp"
 #include "help/help_text.hpp"
 #include "io/control/control_folder.hpp"
 #include "io/driver.hpp"
@@ -18,9 +18,9 @@
 #include "io/system/memory.hpp"
 #include "io/system/platform.hpp"
 #include "io/system/startup.hpp"
-#include "io/system/terminal.hpp"
 #include "options/http_options.hpp"
 #include "options/options.hpp"
+#include "terminal/terminal.hpp"
 
 namespace {
 
@@ -66,7 +66,7 @@ int run(int argc, char** argv) {
     std::fputs(refusal->text.c_str(), stderr);
     return refusal->exit_code;
   }
-  if (sitter::stdin_is_terminal()) std::fputs(kNoClient, stderr);
+  if (sitter::is_terminal(stdin)) std::fputs(kNoClient, stderr);
 
   // If a child or a client is gone, a write to it must fail without ending the bridge. The same
   // holds for a log file that has reached the user's size limit.

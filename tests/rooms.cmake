@@ -5,7 +5,8 @@
 
 set(rooms
   core/base core/wire core/http core/client core/streams core/child core/cli core/build core/tell core/bridge
-  io/system io/stream io/http io/control io/process io/files io)
+  io/system io/stream io/http io/control io/process io/files io
+  options terminal session help ctl setup doctor demo)
 
 set(shared_with_the_shell
   core/base/base64.hpp core/base/polled_queue.hpp core/base/text.hpp core/build/watch_filter.hpp
@@ -13,7 +14,9 @@ set(shared_with_the_shell
   core/http/secrets.hpp core/http/url.hpp core/wire/line_framer.hpp)
 
 include(${CMAKE_CURRENT_LIST_DIR}/source_check.cmake)
-file(GLOB_RECURSE files ${ROOT}/include/sitter/*.hpp ${ROOT}/src/core/*.[ch]pp ${ROOT}/src/io/*.[ch]pp)
+file(GLOB_RECURSE files ${ROOT}/include/sitter/*.hpp ${ROOT}/src/*.[ch]pp)
+# The files beside the rooms put the program together.
+list(FILTER files EXCLUDE REGEX "/src/[^/]*$")
 if(NOT files)
   message(FATAL_ERROR "no files below ${ROOT}")
 endif()
@@ -28,7 +31,7 @@ foreach(file IN LISTS files)
       forbid("${room} is not a room")
     endif()
   endif()
-  file(STRINGS ${file} includes REGEX "^[ \t]*#[ \t]*include[ \t]*\"(core|io)/")
+  file(STRINGS ${file} includes REGEX "^[ \t]*#[ \t]*include[ \t]*\"(core|io|options|terminal|session|help|ctl|setup|doctor|demo)/")
   foreach(line IN LISTS includes)
     string(REGEX REPLACE "^[^\"]*\"(.*)/[^/]*\".*$" "\\1" other "${line}")
     list(FIND rooms "${other}" other_place)

@@ -18,7 +18,7 @@
 #include "demo/play.hpp"
 #include "demo/screen.hpp"
 #include "demo/story.hpp"
-#include "demo/terminal.hpp"
+#include "terminal/terminal.hpp"
 
 namespace sitter {
 namespace {
@@ -35,14 +35,6 @@ struct Choice {
   std::optional<bool> has_color;
 };
 
-/// See no-color.org.
-bool wants_no_color() {
-  const char* const no_color = std::getenv("NO_COLOR");
-  const char* const terminal = std::getenv("TERM");
-  return (no_color != nullptr && *no_color != '\0') ||
-         (terminal != nullptr && terminal == std::string_view("dumb"));
-}
-
 void write(std::string_view text) {
   const bool is_written =
       std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
@@ -54,7 +46,7 @@ int play(const Choice& choice) {
   const bool has_pauses = !choice.is_fast.value_or(!columns);
   try {
     Interruption interruption;
-    Screen screen({.has_color = choice.has_color.value_or(columns && !wants_no_color()),
+    Screen screen({.has_color = choice.has_color.value_or(wants_color()),
                    .columns = std::min(columns.value_or(0), kColumnsMax),
                    .write = write,
                    .wait = [&](std::chrono::milliseconds time) {
@@ -76,12 +68,15 @@ int run_demo(const std::vector<std::string>& words) {
   CLI::App app(
       "Shows on the terminal what mcp-sitter is for, with a real server in a temporary folder.");
   app.name("mcp-sitter demo");
+  const auto flag = [&app](const char* name, const char* about) {
+    return app.add_flag(name)->description(about);
+  };
   const CLI::Option* const fast =
-      app.add_flag("--fast", "make no pauses (default if stdout is no terminal)");
-  const CLI::Option* const color = app.add_flag(
-      "--color", "use colours (default if stdout is a terminal and NO_COLOR is not set)");
-  CLI::Option* const no_fast = app.add_flag("--no-fast", "make pauses");
-  CLI::Option* const no_color = app.add_flag("--no-color", "use no colours");
+      flag("--fast", "make no pauses (default if stdout is no terminal)");
+  CLI::Option* const no_fast = flag("--no-fast", "make pauses");
+  const CLI::Option* const color =
+      flag("--color", "use colours (default if stdout is a terminal and NO_COLOR is not set)");
+  CLI::Option* const no_color = flag("--no-color", "use no colours");
   no_fast->excludes("--fast");
   no_color->excludes("--color");
   try {

@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
-#include "commands/bridge_session.hpp"
 #include "demo/interruption.hpp"
 #include "demo/screen.hpp"
 #include "demo/story.hpp"
 #include "demo/workshop.hpp"
+#include "session/bridge_session.hpp"
 
 namespace sitter {
 

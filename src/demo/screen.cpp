@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.hpp"
-#include "demo/wrap.hpp"
+#include "terminal/wrap.hpp"
 
 namespace sitter {
 namespace {

@@ -13,7 +13,7 @@
 #include "doctor/examination.hpp"
 #include "doctor/findings.hpp"
 #include "doctor/report.hpp"
-#include "doctor/surroundings.hpp"
+#include "terminal/terminal.hpp"
 
 namespace sitter {
 namespace {
@@ -26,14 +26,6 @@ void show_step(std::string_view step) {
   std::fflush(stderr);
 }
 
-/// See no-color.org: any value but an empty one counts.
-bool is_coloured() {
-  const char* const no_color = std::getenv("NO_COLOR");
-  const char* const term = std::getenv("TERM");
-  const bool is_dumb = term != nullptr && std::string_view(term) == "dumb";
-  return is_terminal(stdout) && !is_dumb && (no_color == nullptr || *no_color == '\0');
-}
-
 int report(const DoctorWords& words) {
   const bool shows_steps = is_terminal(stderr);
   const DoctorFacts facts = examine(words, [&](std::string_view step) {
@@ -42,7 +34,7 @@ int report(const DoctorWords& words) {
   if (shows_steps) show_step("");
   const std::vector<Finding> findings = findings_in(facts);
   const std::string text =
-      words.as_json ? doctor_json(facts, findings) : doctor_text(findings, is_coloured());
+      words.as_json ? doctor_json(facts, findings) : doctor_text(findings, wants_color());
   if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) return kFailed;
   return doctor_exit_code(findings);
 }

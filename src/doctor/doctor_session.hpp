@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "commands/bridge_session.hpp"
 #include "doctor/doctor_words.hpp"
+#include "session/bridge_session.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {

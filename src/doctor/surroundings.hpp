@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -12,7 +11,5 @@ std::vector<std::string> own_environment();
 /// A part of `own_environment` that is as short as that of a client which was not started from a
 /// shell, with the PATH of such a client.
 std::vector<std::string> short_environment();
-
-bool is_terminal(std::FILE* stream);
 
 }  // namespace sitter

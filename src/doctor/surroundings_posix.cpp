@@ -38,6 +38,4 @@ std::vector<std::string> short_environment() {
   return entries;
 }
 
-bool is_terminal(std::FILE* stream) { return isatty(fileno(stream)) == 1; }
-
 }  // namespace sitter

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "commands/commands.hpp"
+#include "help/commands.hpp"
 #include "options/option_table.hpp"
 
 namespace sitter {

@@ -7,12 +7,12 @@
 #include <cstdio>
 
 #include "core/base/text.hpp"
-#include "help/columns.hpp"
 #include "help/completion.hpp"
 #include "help/help_text.hpp"
 #include "help/man_page.hpp"
 #include "help/page.hpp"
 #include "help/topics.hpp"
+#include "terminal/columns.hpp"
 
 namespace sitter {
 namespace {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "commands/commands.hpp"
-#include "help/columns.hpp"
+#include "help/commands.hpp"
 #include "options/option_table.hpp"
+#include "terminal/columns.hpp"
 
 namespace sitter {
 namespace {

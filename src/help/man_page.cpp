@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "commands/commands.hpp"
+#include "help/commands.hpp"
 #include "options/option_table.hpp"
 #include "sitter/version.hpp"
 

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "help/columns.hpp"
+#include "terminal/columns.hpp"
+#include "terminal/wrap.hpp"
 
 namespace sitter {
 namespace {
@@ -41,7 +42,8 @@ std::vector<std::string> cells_of(std::string_view row) {
   std::string cell;
   for (std::size_t at = 1; at < row.size(); ++at) {
     if (row[at] == '|' && row[at - 1] != '\\') {
-      cells.push_back(plain(cell));
+      const std::size_t begin = std::min(cell.find_first_not_of(' '), cell.size());
+      cells.push_back(plain(cell.substr(begin, cell.find_last_not_of(' ') + 1 - begin)));
       cell.clear();
     } else {
       cell += row[at];
@@ -115,6 +117,7 @@ class Writer {
     bool is_first = true;
     for (const std::string& cell : cells_of(line)) {
       const std::size_t indent = is_first ? 0 : kCellIndent;
+      if (cell.empty()) continue;
       for (const std::string& part : wrapped(cell, kPageWidth - indent)) {
         text_ += std::string(indent, ' ') + part + '\n';
       }
@@ -123,6 +126,7 @@ class Writer {
   }
 
   void end_paragraph() {
+    if (paragraph_.empty()) return;
     for (const std::string& part : wrapped(plain(paragraph_), kPageWidth - indent_)) {
       if (!is_beside_) text_.append(indent_, ' ');
       is_beside_ = false;

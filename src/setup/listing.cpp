@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "commands/text_table.hpp"
 #include "core/base/text.hpp"
 #include "setup/changes.hpp"
 #include "setup/failure.hpp"
 #include "setup/own_command.hpp"
 #include "setup/replace_file.hpp"
+#include "terminal/text_table.hpp"
 
 namespace sitter::setup {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "commands/commands.hpp"
+#include "help/commands.hpp"
 #include "help/completion.hpp"
 #include "help/help_text.hpp"
 #include "help/man_page.hpp"

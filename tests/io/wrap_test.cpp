@@ -1,4 +1,4 @@
-#include "demo/wrap.hpp"
+#include "terminal/wrap.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,10 +10,10 @@
 #include <utility>
 #include <variant>
 
-#include "commands/bridge_session.hpp"
 #include "io/process/launch.hpp"
 #include "io/process/launch_plan.hpp"
 #include "io/system/platform.hpp"
+#include "session/bridge_session.hpp"
 
 namespace sitter {
 namespace {

@@ -1,4 +1,4 @@
-#include "commands/commands.hpp"
+#include "help/commands.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <array>
 #include <utility>
 
-#include "commands/ctl.hpp"
 #include "core/base/text.hpp"
+#include "ctl/ctl.hpp"
 #include "demo/demo.hpp"
 #include "doctor/doctor.hpp"
 #include "help/completion.hpp"

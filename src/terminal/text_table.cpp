@@ -1,4 +1,4 @@
-#include "commands/text_table.hpp"
+#include "terminal/text_table.hpp"
 
 #include <fmt/format.h>
 

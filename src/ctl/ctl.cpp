@@ -1,4 +1,4 @@
-#include "commands/ctl.hpp"
+#include "ctl/ctl.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,10 +14,10 @@
 #include <optional>
 #include <system_error>
 
-#include "commands/text_table.hpp"
 #include "core/base/text.hpp"
 #include "io/control/control_client.hpp"
 #include "sitter/limits.hpp"
+#include "terminal/text_table.hpp"
 
 namespace sitter {
 namespace {

@@ -1,12 +1,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "demo/terminal.hpp"
+#include "terminal/terminal.hpp"
 
 namespace sitter {
 
+bool is_terminal(std::FILE* stream) { return isatty(fileno(stream)) == 1; }
+
 std::optional<std::size_t> terminal_columns() {
-  if (isatty(STDOUT_FILENO) == 0) return std::nullopt;
+  if (!is_terminal(stdout)) return std::nullopt;
   winsize size{};
   const bool is_known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return is_known ? size.ws_col : 80;

@@ -1,0 +1,24 @@
+#include "terminal/columns.hpp"
+
+#include <fmt/format.h>
+
+#include "terminal/wrap.hpp"
+
+namespace sitter {
+std::string entry(std::string_view term, std::string_view about, std::size_t column) {
+  std::string text = fmt::format("  {}", term);
+  bool is_beside = text.size() + 2 <= column;
+  for (const std::string& line : wrapped(about, kPageWidth - column)) {
+    if (is_beside) {
+      text.resize(column, ' ');
+    } else {
+      text += '\n';
+      text.append(column, ' ');
+    }
+    text += line;
+    is_beside = false;
+  }
+  return text + '\n';
+}
+
+}  // namespace sitter
