@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "core/base/text.hpp"
+#include "help/command_help.hpp"
 #include "io/control/control_client.hpp"
 #include "sitter/limits.hpp"
 #include "terminal/text_table.hpp"
@@ -326,7 +327,7 @@ bool is_command(const CLI::App& app, const std::string& word) {
 
 int run(const std::vector<std::string>& words) {
   CLI::App app("Shows and controls the running mcp-sitters of this user.");
-  app.name("mcp-sitter ctl");
+  app.set_help_flag("-h,--help", "print this and exit");
   app.require_subcommand(1);
   Choice choice;
   int lines = 200;
@@ -356,7 +357,8 @@ int run(const std::vector<std::string>& words) {
   CLI::App* const list_command = command("list", "show all running mcp-sitters", false);
   CLI::App* const status_command = command("status", "show the state of an mcp-sitter");
   command("reload", "build, replace the server, and print the result")
-      ->add_option("--mode", mode, "swap or kill-first (default swap)")
+      ->add_option("--mode", mode, "what happens first (default swap)")
+      ->type_name("swap|kill-first")
       ->check(CLI::IsMember({"swap", "kill-first"}));
   CLI::App* const kill_command = command("kill", "end the server until the next request");
   CLI::App* const stderr_command = command("stderr", "show what the server wrote to stderr");
@@ -378,10 +380,21 @@ int run(const std::vector<std::string>& words) {
     // The parser expects its words in reverse order.
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp&) {
-    print(app.help());
+    const auto chosen_commands = app.get_subcommands();
+    if (chosen_commands.empty()) {
+      print(command_help(app, "  mcp-sitter ctl COMMAND [options]\n"));
+    } else {
+      const CLI::App& command = *chosen_commands.front();
+      const bool has_target = &command != list_command;
+      print(
+          command_help(command, fmt::format("  mcp-sitter ctl {} [options]{}\n", command.get_name(),
+                                            has_target ? " [PID|NAME]" : "")));
+    }
     return 0;
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "mcp-sitter ctl: {}; see mcp-sitter ctl --help\n", one_line(error.what()));
+    const auto chosen_commands = app.get_subcommands();
+    fmt::print(stderr, "mcp-sitter ctl: {}; see mcp-sitter ctl --help\n",
+               wrong_words(chosen_commands.empty() ? app : *chosen_commands.front(), words, error));
     return kUsageError;
   }
   if (*list_command) return list(choice.as_json);

@@ -18,6 +18,7 @@
 #include "demo/play.hpp"
 #include "demo/screen.hpp"
 #include "demo/story.hpp"
+#include "help/command_help.hpp"
 #include "terminal/terminal.hpp"
 
 namespace sitter {
@@ -67,7 +68,7 @@ int play(const Choice& choice) {
 int run_demo(const std::vector<std::string>& words) {
   CLI::App app(
       "Shows on the terminal what mcp-sitter is for, with a real server in a temporary folder.");
-  app.name("mcp-sitter demo");
+  app.set_help_flag("-h,--help", "print this and exit");
   const auto flag = [&app](const char* name, const char* about) {
     return app.add_flag(name)->description(about);
   };
@@ -83,10 +84,11 @@ int run_demo(const std::vector<std::string>& words) {
     // The parser expects its words in reverse order.
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
+    fmt::print("{}", command_help(app, "  mcp-sitter demo [options]\n"));
     return 0;
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "mcp-sitter demo: {}; see mcp-sitter demo --help\n", one_line(error.what()));
+    fmt::print(stderr, "mcp-sitter demo: {}; see mcp-sitter demo --help\n",
+               wrong_words(app, words, error));
     return kUsageError;
   }
   Choice choice;

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "help/command_help.hpp"
+
 namespace sitter {
 namespace {
 
@@ -45,33 +47,29 @@ void declare(CLI::App& app, DoctorWords& words) {
       "do not start the server with the short environment that clients give");
 }
 
-class HelpFormatter : public CLI::Formatter {
- public:
-  std::string make_usage(const CLI::App*, std::string) const override {
-    return "Usage: mcp-sitter doctor [options] [--] <command> [args...]\n"
-           "       mcp-sitter doctor --http URL [options] [-- <command> [args...]]\n"
-           "       mcp-sitter doctor --cli TOOL [options]\n";
-  }
-};
+constexpr std::string_view kUsage =
+    R"(  mcp-sitter doctor [options] [--] COMMAND [ARGUMENTS...]
+  mcp-sitter doctor [options] --http URL [-- COMMAND [ARGUMENTS...]]
+  mcp-sitter doctor [options] --cli TOOL
+)";
+
+constexpr std::string_view kEnd =
+    "All options of mcp-sitter may be given too, so that a registered command can be examined as "
+    "it "
+    "is. Those about the server count (--cwd, --env, --http, --cli and the like). Those about "
+    "builds, "
+    "reloads and logs do not: the --build command is not run. Exit code: 0 without problems, 1 "
+    "with a "
+    "problem, 2 for a mistake in the words.";
 
 std::string help() {
   CLI::App app(
-      "Starts an MCP server as a client would, and says what a client would stumble over.\n"
-      "Nothing that was started is left running, and no tool of the server is called.");
-  app.formatter(std::make_shared<HelpFormatter>());
+      "Starts an MCP server as a client would, and says what a client would stumble over. Nothing "
+      "that was started is left running, and no tool of the server is called.");
   app.set_help_flag("-h,--help", "print this and exit");
   DoctorWords words;
   declare(app, words);
-  app.footer(
-      "All options of mcp-sitter may be given too, so that a registered command can be examined "
-      "as\n"
-      "it is, see mcp-sitter --help. Those about the server count (--cwd, --env, --env-file, "
-      "--http,\n"
-      "--header, --cli, --startup-timeout and the like), and those about builds, reloads, names "
-      "and\n"
-      "logs do not. The --build command is not run.\n"
-      "Exit code: 0 without problems, 1 with a problem, 2 for a mistake in the words.");
-  return app.help();
+  return command_help(app, kUsage, kEnd);
 }
 
 Refusal usage_error(std::string_view what) {

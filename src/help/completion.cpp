@@ -28,7 +28,7 @@ bool is_file(const OptionRow& option) {
 }
 
 /// In single quotes for a shell.
-std::string quoted(std::string_view text) {
+std::string single_quoted(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {
     if (c == '\'') {
@@ -53,7 +53,7 @@ std::string bash() {
     if (option.value.empty()) continue;
     with_value += fmt::format("{}{}", with_value.empty() ? "" : "|", option.names.back());
     std::string generated;
-    if (is_choice(option)) generated = fmt::format("-W {}", quoted(words_of(option)));
+    if (is_choice(option)) generated = fmt::format("-W {}", single_quoted(words_of(option)));
     if (is_directory(option)) generated = "-d";
     if (is_file(option)) generated = "-f";
     if (generated.empty()) continue;
@@ -62,7 +62,8 @@ std::string bash() {
   }
   std::string commands_text;
   for (const Command& command : commands()) {
-    commands_text += fmt::format("      {}) words={} ;;\n", command.name, quoted(command.words));
+    commands_text +=
+        fmt::format("      {}) words={} ;;\n", command.name, single_quoted(command.words));
   }
   return fmt::format(
       R"(# Completion of mcp-sitter for bash.
@@ -113,7 +114,7 @@ std::string zsh() {
   std::string commands_text, words, options;
   for (const Command& command : commands()) {
     commands_text +=
-        fmt::format("    {}\n", quoted(fmt::format("{}:{}", command.name, command.about)));
+        fmt::format("    {}\n", single_quoted(fmt::format("{}:{}", command.name, command.about)));
     words += fmt::format("    {}) (( CURRENT == 3 )) && compadd -- {}; return ;;\n", command.name,
                          command.words);
   }
@@ -133,7 +134,8 @@ std::string zsh() {
       value = fmt::format(":{}:{}", is_choice(option) ? "word" : option.value, action);
     }
     for (const std::string& name : option.names) {
-      options += fmt::format("    {} \\\n", quoted(fmt::format("*{}[{}]{}", name, about, value)));
+      options +=
+          fmt::format("    {} \\\n", single_quoted(fmt::format("*{}[{}]{}", name, about, value)));
     }
   }
   return fmt::format(R"(#compdef mcp-sitter
@@ -162,10 +164,10 @@ std::string fish() {
       "end\n";
   for (const Command& command : commands()) {
     text += fmt::format("complete -c mcp-sitter -n __fish_is_first_token -a {} -d {}\n",
-                        command.name, quoted(command.about));
+                        command.name, single_quoted(command.about));
     if (command.words.empty()) continue;
     text += fmt::format("complete -c mcp-sitter -f -n '__fish_seen_subcommand_from {}' -a {}\n",
-                        command.name, quoted(command.words));
+                        command.name, single_quoted(command.words));
   }
   for (const OptionRow& option : option_table()) {
     text += "complete -c mcp-sitter -n __mcp_sitter_has_no_command";
@@ -173,7 +175,7 @@ std::string fish() {
       text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
     }
     if (is_choice(option)) {
-      text += fmt::format(" -x -a {}", quoted(words_of(option)));
+      text += fmt::format(" -x -a {}", single_quoted(words_of(option)));
     } else if (is_directory(option)) {
       text += " -x -a '(__fish_complete_directories)'";
     } else if (is_file(option)) {
@@ -181,7 +183,7 @@ std::string fish() {
     } else if (!option.value.empty()) {
       text += " -x";
     }
-    text += fmt::format(" -d {}\n", quoted(option.about));
+    text += fmt::format(" -d {}\n", single_quoted(option.about));
   }
   return text;
 }

@@ -6,10 +6,7 @@
 
 namespace sitter {
 
-std::vector<OptionRow> option_table() {
-  CLI::App app;
-  RawOptions raw;
-  declare_options(app, raw);
+std::vector<OptionRow> option_rows(const CLI::App& app) {
   // The parser puts the flags for help and version first.
   std::vector<OptionRow> rows, others;
   for (const CLI::Option* const option : app.get_options()) {
@@ -23,10 +20,18 @@ std::vector<OptionRow> option_table() {
     }
     row.about = option->get_description();
     row.group = option->get_group();
-    (row.group == kOtherGroup ? others : rows).push_back(std::move(row));
+    const bool is_help = option == app.get_help_ptr() || option == app.get_version_ptr();
+    (is_help ? others : rows).push_back(std::move(row));
   }
   rows.insert(rows.end(), others.begin(), others.end());
   return rows;
+}
+
+std::vector<OptionRow> option_table() {
+  CLI::App app;
+  RawOptions raw;
+  declare_options(app, raw);
+  return option_rows(app);
 }
 
 }  // namespace sitter

@@ -3,9 +3,13 @@
 #include <string>
 #include <vector>
 
+namespace CLI {
+class App;
+}
+
 namespace sitter {
 
-/// An option of the bridge, as help, man page and completion show it.
+/// An option, as help, man page and completion show it.
 struct OptionRow {
   /// With their dashes; a short name stands first.
   std::vector<std::string> names;
@@ -16,7 +20,10 @@ struct OptionRow {
   std::string group;
 };
 
-/// All options, each group together.
+/// The options of a parser, in the order of their declaration. Help and version come last.
+std::vector<OptionRow> option_rows(const CLI::App& app);
+
+/// All options of the bridge, each group together.
 std::vector<OptionRow> option_table();
 
 }  // namespace sitter

@@ -251,12 +251,6 @@ void declare_logs(CLI::App& app, RawOptions& raw) {
         "FILE");
 }
 
-std::vector<std::string> names_of(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* const option : app.get_options()) names.push_back(option->get_name());
-  return names;
-}
-
 }  // namespace
 
 std::string shown_value(std::string_view value) {
@@ -283,6 +277,16 @@ void declare_options(CLI::App& app, RawOptions& raw) {
   app.set_version_flag("-V,--version", std::string(kVersion), "print the version and exit");
 }
 
+std::string unknown_option(const CLI::App& app, const std::string& name) {
+  std::vector<std::string> names;
+  for (const CLI::Option* const option : app.get_options()) {
+    if (!option->get_positional()) names.push_back(option->get_name());
+  }
+  const auto meant = suggestion(name, names);
+  return fmt::format("unknown option {}{}", brief(name, kValueShownMax),
+                     meant ? fmt::format(" (did you mean {}?)", *meant) : "");
+}
+
 std::variant<std::vector<GivenOption>, std::string> split_options(
     const CLI::App& app, const std::vector<std::string>& words) {
   std::vector<GivenOption> given;
@@ -292,11 +296,7 @@ std::variant<std::vector<GivenOption>, std::string> split_options(
     if (word == "--" || word.size() < 2 || word.front() != '-') break;
     const std::string name = word.substr(0, word.find('='));
     const CLI::Option* const option = app.get_option_no_throw(name);
-    if (option == nullptr) {
-      const auto meant = suggestion(name, names_of(app));
-      return fmt::format("unknown option {}{}", brief(name, kValueShownMax),
-                         meant ? fmt::format(" (did you mean {}?)", *meant) : "");
-    }
+    if (option == nullptr) return unknown_option(app, name);
     const bool takes_value = option->get_items_expected_max() > 0;
     const bool has_value = name.size() < word.size();
     if (has_value && !takes_value) return fmt::format("{} takes no value", name);

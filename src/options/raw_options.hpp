@@ -69,6 +69,9 @@ inline constexpr char kOtherGroup[] = "Other";
 /// outlive `app`.
 void declare_options(CLI::App& app, RawOptions& raw);
 
+/// That there is no such option, and which option was probably meant.
+std::string unknown_option(const CLI::App& app, const std::string& name);
+
 /// An option of a command line, as in `--cwd /tmp` or `--cwd=/tmp`.
 struct GivenOption {
   std::string name;

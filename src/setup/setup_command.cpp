@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "core/base/text.hpp"
+#include "help/command_help.hpp"
 #include "io/system/platform.hpp"
 #include "setup/actions.hpp"
 #include "setup/failure.hpp"
@@ -23,11 +24,11 @@ using Words = setup::Words;
 
 constexpr int kUsageError = 2;
 
-constexpr const char* kExamples = R"(
-  mcp-sitter setup                              show clients, their servers, and which are wrapped
-  mcp-sitter setup CLIENT --wrap NAME           put mcp-sitter in front of a registered server
-  mcp-sitter setup CLIENT NAME -- COMMAND       register a new server behind mcp-sitter
-  mcp-sitter setup CLIENT --undo NAME           give back what was there before
+constexpr std::string_view kUsage =
+    R"(  mcp-sitter setup                                    shows clients and servers
+  mcp-sitter setup CLIENT --wrap NAME [options]       puts mcp-sitter before it
+  mcp-sitter setup CLIENT NAME [options] -- COMMAND   registers a new server
+  mcp-sitter setup CLIENT --undo NAME                 gives back what was there
 )";
 
 /// The words of the command line, as they were written.
@@ -39,20 +40,22 @@ struct Raw {
   setup::Request request;
 };
 
-void declare(CLI::App& app, Raw& raw) {
-  app.name("mcp-sitter setup");
-  app.footer(kExamples);
-  // An empty value may come from an unset variable in a script.
-  const CLI::Validator not_empty(
-      [](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
+std::string client_names() {
   std::string names;
   for (const setup::Client& client : setup::clients()) {
     names += (names.empty() ? "" : ", ") + std::string(client.name);
   }
-  app.add_option("client", raw.client, names)->type_name("CLIENT")->check(not_empty);
-  app.add_option("name", raw.name, "the name of a new server; its command stands behind --")
-      ->type_name("NAME")
-      ->check(not_empty);
+  return names;
+}
+
+void declare(CLI::App& app, Raw& raw) {
+  app.name("mcp-sitter setup");
+  app.set_help_flag("-h,--help", "print this and exit");
+  // An empty value may come from an unset variable in a script.
+  const CLI::Validator not_empty(
+      [](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
+  app.add_option("client", raw.client)->check(not_empty);
+  app.add_option("name", raw.name)->check(not_empty);
   app.add_option("--wrap", raw.wrapped, "put mcp-sitter in front of this server")
       ->type_name("NAME")
       ->check(not_empty);
@@ -62,11 +65,13 @@ void declare(CLI::App& app, Raw& raw) {
   app.add_option("--scope", raw.request.scope, "one of the client's scopes, as in --scope user")
       ->type_name("SCOPE")
       ->check(not_empty);
-  app.add_option("--build", raw.request.build, "the shell command that builds the server")
+  app.add_option("--build", raw.request.build,
+                 "shell command that builds the server, instead of the guessed one")
       ->type_name("COMMAND")
       ->check(not_empty);
   app.add_flag("--no-build", raw.request.no_build, "guess no build command");
-  app.add_option("--watch", raw.request.watch, "files that reload the server; may be repeated")
+  app.add_option("--watch", raw.request.watch,
+                 "files that reload the server, instead of the guessed ones; may be repeated")
       ->type_name("PATTERN")
       ->allow_extra_args(false)
       ->check(not_empty);
@@ -160,11 +165,11 @@ int run_setup(const std::vector<std::string>& words) {
     fmt::print("{}", run(std::move(raw)));
     return 0;
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
+    fmt::print("{}", command_help(app, kUsage, "Clients: " + client_names()));
     return 0;
   } catch (const CLI::ParseError& error) {
     fmt::print(stderr, "mcp-sitter setup: {}; see mcp-sitter setup --help\n",
-               one_line(error.what()));
+               wrong_words(app, words, error));
     return kUsageError;
   } catch (const Failure& failure) {
     fmt::print(stderr, "mcp-sitter setup: {}\n", one_line(failure.what));
