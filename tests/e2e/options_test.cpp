@@ -69,6 +69,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"-x", "server"}, "-x"},
         Mistake{{"hlep"}, "no program hlep; did you mean mcp-sitter help?"},
         Mistake{{"--no-notice", "completions"}, "did you mean mcp-sitter completion?"},
+        Mistake{{"docter", "./server"}, "no program docter; did you mean mcp-sitter doctor?"},
+        Mistake{{"--env", "PATH=/nonexistent", "init"}, "did you mean mcp-sitter setup?"},
         Mistake{{"version"}, "did you mean mcp-sitter --version?"},
         Mistake{{"status", "dev"}, "did you mean mcp-sitter ctl status?"},
         Mistake{{"--cwd"}, "--cwd"}, Mistake{{"--env", "NOVALUE", "x"}, "NOVALUE"},
