@@ -14,6 +14,7 @@
 #include "help/help_command.hpp"
 #include "help/topics.hpp"
 #include "options/suggestion.hpp"
+#include "setup/clients.hpp"
 #include "setup/setup_command.hpp"
 
 namespace sitter {
@@ -49,11 +50,14 @@ constexpr std::size_t kWordShownMax = 100;
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
       {"setup", "put mcp-sitter before a server that a client has registered, or register one",
-       "claude codex gemini cursor vscode opencode qwen cline", run_setup},
+       names_of(setup::clients()) +
+           " --wrap --undo --scope --build --no-build --watch --no-watch --dry-run",
+       run_setup},
       {"doctor", "try a server out, and say what clients would meet", "", run_doctor},
-      {"demo", "show in 45 seconds what mcp-sitter is for", "", run_demo},
-      {"ctl", "show and control the mcp-sitters that run", "list status reload kill stderr",
-       run_ctl},
+      {"demo", "show in 45 seconds what mcp-sitter is for", "--fast --no-fast --color --no-color",
+       run_demo},
+      {"ctl", "show and control the mcp-sitters that run",
+       "list status reload kill stderr --json --cwd --mode --lines --grep --follow", run_ctl},
       {"help", "explain a topic, as in mcp-sitter help watching", names_of(topics()), run_help},
       {"completion", "print a script that completes these words in bash, zsh or fish",
        names_of(shells()), run_completion},

@@ -25,9 +25,8 @@
 namespace {
 
 constexpr char kNoClient[] =
-    "mcp-sitter: stdin is a terminal, so there is no MCP client. mcp-sitter waits for messages "
-    "here "
-    "until Ctrl-D.\n"
+    "mcp-sitter: stdin is a terminal, so there is no MCP client. mcp-sitter waits for messages\n"
+    "here until Ctrl-D.\n"
     "  mcp-sitter setup            registers the server with a client\n"
     "  mcp-sitter doctor COMMAND   tries the server out\n";
 

@@ -19,6 +19,7 @@
 #include "demo/screen.hpp"
 #include "demo/story.hpp"
 #include "help/command_help.hpp"
+#include "terminal/output.hpp"
 #include "terminal/terminal.hpp"
 
 namespace sitter {
@@ -37,9 +38,7 @@ struct Choice {
 };
 
 void write(std::string_view text) {
-  const bool is_written =
-      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (!is_written) throw std::runtime_error(fmt::format("stdout: {}", std::strerror(errno)));
+  if (!print_all(text)) throw std::runtime_error(fmt::format("stdout: {}", std::strerror(errno)));
 }
 
 int play(const Choice& choice) {

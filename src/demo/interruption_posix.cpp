@@ -15,7 +15,7 @@
 namespace sitter {
 namespace {
 
-constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
+constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 // A handler has no arguments of its own.
 std::optional<platform::Pipe> signal_pipe;

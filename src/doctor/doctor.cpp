@@ -13,6 +13,7 @@
 #include "doctor/examination.hpp"
 #include "doctor/findings.hpp"
 #include "doctor/report.hpp"
+#include "terminal/output.hpp"
 #include "terminal/terminal.hpp"
 
 namespace sitter {
@@ -35,7 +36,7 @@ int report(const DoctorWords& words) {
   const std::vector<Finding> findings = findings_in(facts);
   const std::string text =
       words.as_json ? doctor_json(facts, findings) : doctor_text(findings, wants_color());
-  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) return kFailed;
+  if (!print_all(text)) return kFailed;
   return doctor_exit_code(findings);
 }
 

@@ -76,17 +76,6 @@ Refusal usage_error(std::string_view what) {
   return {fmt::format("mcp-sitter doctor: {}; see mcp-sitter doctor --help\n", what), 2};
 }
 
-/// What the bridge would refuse, in the name of this command.
-Refusal renamed(const Refusal& refusal) {
-  constexpr std::string_view kBefore = "mcp-sitter: ";
-  constexpr std::string_view kBehind = "; see mcp-sitter --help\n";
-  std::string_view what = refusal.text;
-  if (!what.starts_with(kBefore) || !what.ends_with(kBehind)) return refusal;
-  what.remove_prefix(kBefore.size());
-  what.remove_suffix(kBehind.size());
-  return usage_error(what);
-}
-
 }  // namespace
 
 std::variant<DoctorWords, Refusal> read_doctor_words(const std::vector<std::string>& words) {
@@ -113,7 +102,8 @@ std::variant<DoctorWords, Refusal> read_doctor_words(const std::vector<std::stri
   const auto command = words.begin() + static_cast<std::ptrdiff_t>(count);
   of_bridge.insert(of_bridge.end(), command, words.end());
   auto options = parse_options(of_bridge);
-  if (const auto* const refusal = std::get_if<Refusal>(&options)) return renamed(*refusal);
+  if (const auto* const refusal = std::get_if<Refusal>(&options))
+    return refusal->exit_code == 0 ? *refusal : usage_error(sentence_of(*refusal));
   result.options = std::get<Options>(std::move(options));
   result.command.assign(command, words.end());
   if (!result.command.empty() && result.command.front() == "--") {
@@ -138,6 +128,8 @@ std::vector<std::string> bridge_words(const DoctorWords& words,
     return std::any_of(words.kept.begin(), words.kept.end(),
                        [&](const GivenOption& option) { return option.name == name; });
   };
+  // All that a server writes in an examination fits.
+  if (!is_given("--stderr-lines")) add("--stderr-lines", "100000");
   for (const GivenOption& option : words.kept) {
     if (startup_timeout && option.name == "--startup-timeout") continue;
     bridge.insert(bridge.end(), option.words.begin(), option.words.end());

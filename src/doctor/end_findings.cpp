@@ -55,7 +55,7 @@ void add_descendants(const DoctorFacts& facts, FindingList& findings) {
   if (count == 0) return;
   findings.warn("left-behind",
                 fmt::format("{} that the server had started {} still running after it: {}{}",
-                            counted(count, "process"), count == 1 ? "was" : "were",
+                            counted(count, "process", "es"), count == 1 ? "was" : "were",
                             fmt::join(left, "; "), count > left.size() ? "; ..." : ""),
                 "end in the server what it starts, also when its input ends");
 }

@@ -46,6 +46,7 @@ constexpr std::size_t kErrorLinesShown = 5;
 constexpr std::string_view kGuess = ", like a server that speaks only";
 
 constexpr std::string_view kNoiseMark = "[stdout] ";
+constexpr const char* kNoisePattern = "^\\[stdout\\] ";
 
 Kind kind_of(const DoctorWords& words) {
   if (words.options.cli) return Kind::tool;
@@ -205,21 +206,28 @@ class Examination {
   }
 
   void look_at_output(DoctorSession& session) {
-    const std::string text = session.text_of("child_stderr", {{"lines", 1000}, {"generation", 1}});
     // The first session may have failed, and this one shows more.
     facts_.noise = {};
     facts_.errors = {};
+    // Many lines on stderr must not hide what was on stdout.
+    count_lines(session, {{"lines", 1000}, {"generation", 1}, {"grep", kNoisePattern}}, true);
+    count_lines(session, {{"lines", 1000}, {"generation", 1}}, false);
+  }
+
+  void count_lines(DoctorSession& session, const Json& arguments, bool counts_noise) {
+    const std::string text = session.text_of("child_stderr", arguments);
     if (text == "(no child stderr in buffer)") return;
+    DoctorFacts::Lines& lines = counts_noise ? facts_.noise : facts_.errors;
+    const std::size_t shown = counts_noise ? kNoiseShown : kErrorLinesShown;
     std::size_t at = 0;
     while (at < text.size()) {
       const std::size_t end = std::min(text.find('\n', at), text.size());
       std::string line = text.substr(at, end - at);
       at = end + 1;
       const bool is_noise = line.starts_with(kNoiseMark);
+      if (is_noise != counts_noise) continue;
       if (is_noise) line.erase(0, kNoiseMark.size());
-      DoctorFacts::Lines& lines = is_noise ? facts_.noise : facts_.errors;
       ++lines.count;
-      const std::size_t shown = is_noise ? kNoiseShown : kErrorLinesShown;
       if (lines.first.size() < shown) lines.first.push_back(std::move(line));
     }
   }

@@ -42,8 +42,9 @@ inline std::string shown(std::string_view text) { return brief(text, 200); }
 inline std::string shown_failure(std::string_view text) { return brief(text, 1000); }
 
 /// "1 tool", "2 tools".
-inline std::string counted(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+inline std::string counted(std::size_t count, std::string_view noun,
+                           std::string_view ending = "s") {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : ending);
 }
 
 }  // namespace sitter

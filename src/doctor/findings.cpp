@@ -49,6 +49,11 @@ std::string way_out_of_failure(const DoctorFacts& facts) {
   if (facts.kind == DoctorFacts::Kind::tool) {
     return std::string(kToolWayOut);
   }
+  if (facts.opening.failure.find("had not answered") != std::string::npos) {
+    return "answer initialize, and flush stdout behind each message: print(..., flush=True), "
+           "python3 -u, "
+           "fflush(stdout)";
+  }
   return facts.errors.count > 0
              ? "read the lines of stderr below, and correct the cause"
              : "run the command by hand: a server waits for input, and answers initialize";

@@ -62,6 +62,7 @@ std::string bash() {
   }
   std::string commands_text;
   for (const Command& command : commands()) {
+    if (command.words.empty()) continue;
     commands_text +=
         fmt::format("      {}) words={} ;;\n", command.name, single_quoted(command.words));
   }
@@ -74,12 +75,14 @@ _mcp_sitter() {{
     case ${{COMP_WORDS[1]}} in
 {2}    esac
     if [ "$words" != - ]; then
-      [ "$COMP_CWORD" != 2 ] || mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+      # A word of a command, or a file.
+      mapfile -t COMPREPLY < <(compgen -W "$words" -f -- "$current")
       return
     fi
   fi
-  # The command of the server begins behind our options.
+  # The command of the server begins behind our options, and doctor takes them too.
   local at=1 dashes=
+  [ "${{COMP_WORDS[1]}}" != doctor ] || ((COMP_CWORD == 1)) || at=2
   while ((at < COMP_CWORD)); do
     case ${{COMP_WORDS[at]}} in
       --) dashes=yes; ((++at)); break ;;
@@ -100,9 +103,14 @@ _mcp_sitter() {{
   elif [[ $current == -* && -z $dashes ]]; then
     mapfile -t COMPREPLY < <(compgen -W '{0}' -- "$current")
   elif ((at == 1)) && [ -z "$dashes" ]; then
-    mapfile -t COMPREPLY < <(compgen -W '{4}' -c -f -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W '{4}' -f -- "$current")
+    # A list of all programs helps nobody, and would hold the files in PATH twice.
+    [[ -z $current || $current == */* ]] ||
+      mapfile -t -O "${{#COMPREPLY[@]}}" COMPREPLY < <(compgen -c -- "$current")
   else
-    mapfile -t COMPREPLY < <(compgen -c -f -- "$current")
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    [[ -z $current || $current == */* ]] ||
+      mapfile -t -O "${{#COMPREPLY[@]}}" COMPREPLY < <(compgen -c -- "$current")
   fi
 }}
 complete -o filenames -F _mcp_sitter mcp-sitter

@@ -7,12 +7,15 @@
 #include <cstdio>
 
 #include "core/base/text.hpp"
+#include "help/commands.hpp"
 #include "help/completion.hpp"
 #include "help/help_text.hpp"
 #include "help/man_page.hpp"
 #include "help/page.hpp"
 #include "help/topics.hpp"
+#include "options/suggestion.hpp"
 #include "terminal/columns.hpp"
+#include "terminal/output.hpp"
 
 namespace sitter {
 namespace {
@@ -21,10 +24,7 @@ constexpr int kUsageError = 2;
 constexpr std::size_t kTopicColumn = 30;
 constexpr std::size_t kWordShownMax = 100;
 
-int print(const std::string& text) {
-  const bool is_written = std::fputs(text.c_str(), stdout) != EOF && std::fflush(stdout) == 0;
-  return is_written ? 0 : 1;
-}
+int print(const std::string& text) { return print_all(text) ? 0 : 1; }
 
 int refuse(const std::string& what) {
   fmt::print(stderr, "mcp-sitter {}\n", what);
@@ -59,8 +59,13 @@ int run_help(const std::vector<std::string>& words) {
   const auto topic = std::find_if(topics().begin(), topics().end(),
                                   [&](const Topic& each) { return each.name == word; });
   if (topic == topics().end()) {
-    return refuse(fmt::format("help: there is no topic '{}'; mcp-sitter help lists the topics",
-                              brief(word, kWordShownMax)));
+    if (const Command* const command = find_command({word})) return command->run({"--help"});
+    std::vector<std::string> names;
+    for (const Topic& each : topics()) names.emplace_back(each.name);
+    const auto meant = suggestion(word, names);
+    return refuse(fmt::format("help: there is no topic '{}'{}; mcp-sitter help lists the topics",
+                              brief(word, kWordShownMax),
+                              meant ? fmt::format(" (did you mean {}?)", *meant) : ""));
   }
   return print(page_text(topic->markdown));
 }

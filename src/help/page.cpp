@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "help/topics.hpp"
 #include "terminal/columns.hpp"
 #include "terminal/wrap.hpp"
 
@@ -13,6 +15,14 @@ namespace {
 
 constexpr std::string_view kFence = "```";
 constexpr std::size_t kCellIndent = 4;
+
+/// How to read the page to which a link leads. Nothing if it is no topic.
+std::string topic_hint(std::string_view target) {
+  const std::string_view name = target.substr(0, target.find(".md"));
+  const bool is_topic = std::any_of(topics().begin(), topics().end(),
+                                    [&](const Topic& topic) { return topic.name == name; });
+  return is_topic ? fmt::format(" (mcp-sitter help {})", name) : std::string();
+}
 
 /// Without the marks for emphasis and code, and with the words of a link for the link.
 std::string plain(std::string_view text) {
@@ -27,8 +37,10 @@ std::string plain(std::string_view text) {
     } else if (is_code) {
       result += c;
     } else if (c == ']' && text.substr(at).starts_with("](")) {
-      at = text.find(')', at);
-      if (at == text.npos) break;
+      const std::size_t end = text.find(')', at);
+      if (end == text.npos) break;
+      result += topic_hint(text.substr(at + 2, end - at - 2));
+      at = end;
     } else if (c != '*' && c != '[') {
       result += c;
     }
@@ -81,6 +93,7 @@ class Writer {
     } else if (line.find_first_not_of(' ') == line.npos) {
       end_paragraph();
       end_block();
+      titles_.clear();
     } else if (line.starts_with('#')) {
       end_paragraph();
       heading(line);
@@ -104,20 +117,28 @@ class Writer {
  private:
   void heading(std::string_view line) {
     const std::string title = plain(line.substr(line.find_first_not_of("# ")));
-    text_ += fmt::format("{}\n{}\n", title, std::string(title.size(), line[1] == '#' ? '-' : '='));
+    text_ += fmt::format("{}\n{}\n", title,
+                         std::string(character_count(title), line[1] == '#' ? '-' : '='));
   }
 
   void row(std::string_view line) {
     if (is_rule(line)) {
       // What stands above the rule are the titles of the columns.
       text_.resize(before_row_);
+      titles_ = cells_of(last_row_);
       return;
     }
     before_row_ = text_.size();
+    last_row_ = line;
+    const std::vector<std::string> cells = cells_of(line);
     bool is_first = true;
-    for (const std::string& cell : cells_of(line)) {
+    for (std::size_t column = 0; column < cells.size(); ++column) {
       const std::size_t indent = is_first ? 0 : kCellIndent;
-      if (cell.empty()) continue;
+      if (cells[column].empty()) continue;
+      // Two columns explain themselves.
+      const bool has_title =
+          column > 0 && column < titles_.size() && titles_.size() > 2 && !titles_[column].empty();
+      const std::string cell = (has_title ? titles_[column] + ": " : "") + cells[column];
       for (const std::string& part : wrapped(cell, kPageWidth - indent)) {
         text_ += std::string(indent, ' ') + part + '\n';
       }
@@ -147,6 +168,9 @@ class Writer {
   bool is_beside_ = false;
   bool in_fence_ = false;
   std::size_t before_row_ = 0;
+  /// The row before, and the titles of the columns once the rule has come.
+  std::string last_row_;
+  std::vector<std::string> titles_;
 };
 
 }  // namespace

@@ -27,8 +27,11 @@ constexpr std::string_view kToolPrefix = "sitter_";
 /// A sentence of the parser, which may hold a wrong value, is shown up to this length.
 constexpr std::size_t kSentenceShownMax = 500;
 
+constexpr std::string_view kBefore = "mcp-sitter: ";
+constexpr std::string_view kBehind = "; see mcp-sitter --help\n";
+
 Refusal usage_error(std::string_view what) {
-  return {fmt::format("mcp-sitter: {}; see mcp-sitter --help\n", one_line(what)), kUsageError};
+  return {fmt::format("{}{}{}", kBefore, one_line(what), kBehind), kUsageError};
 }
 
 Milliseconds milliseconds(double seconds) {
@@ -206,6 +209,13 @@ std::string wrong_combination(const Given& given, const std::vector<std::string>
 
 }  // namespace
 
+std::string sentence_of(const Refusal& refusal) {
+  std::string_view what = refusal.text;
+  if (what.starts_with(kBefore)) what.remove_prefix(kBefore.size());
+  if (what.ends_with(kBehind)) what.remove_suffix(kBehind.size());
+  return std::string(what);
+}
+
 std::variant<Options, Refusal, HelpAsked> parse_options(const std::vector<std::string>& words) {
   RawOptions raw;
   const auto read = read_options(words, raw);
@@ -235,6 +245,7 @@ std::variant<Options, Refusal, HelpAsked> parse_options(const std::vector<std::s
   if (auto* const refusal = std::get_if<Refusal>(&offered)) return *refusal;
 
   Options options;
+  options.log = log_options(raw);
   options.has_dashes = has_dashes;
   options.bridge.tools = std::get<std::set<Builtin>>(std::move(offered));
   options.build = build_request(raw.build, raw.build_cwd.empty() ? raw.cwd : raw.build_cwd);
@@ -309,7 +320,6 @@ std::variant<Options, Refusal, HelpAsked> parse_options(const std::vector<std::s
   options.bridge.writes_notices = !raw.no_notice;
   options.bridge.lints = !raw.no_lint;
   options.bridge.sitter_version = kVersion;
-  options.log = log_options(raw);
   return options;
 }
 

@@ -31,6 +31,9 @@ struct Refusal {
   int exit_code = 0;
 };
 
+/// What a mistake says, without the program's name and the hint at its help.
+std::string sentence_of(const Refusal& refusal);
+
 /// The help is to be printed instead of running.
 struct HelpAsked {};
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -36,12 +37,13 @@ class BridgeSession {
   BridgeSession& operator=(const BridgeSession&) = delete;
   ~BridgeSession();
 
-  /// Gets each message of the bridge that answers no request of `ask`. A request of the server is
-  /// answered with -32601 before.
+  /// Gets each message of the bridge that answers no request of `ask`, and may ask in turn. A
+  /// request of the server is answered with -32601 before.
   std::function<void(const Json&)> on_message;
 
   /// Sends the request and returns the answer, with `result` or `error`. Nothing if it does not
-  /// come in time, or if the bridge has ended.
+  /// come in time, or if the bridge has ended. If a
+  /// line comes that is not valid JSON, an error says so.
   std::optional<Json> ask(std::string_view method, Json params, std::chrono::milliseconds wait);
   /// Sends a notification.
   void tell(std::string_view method, Json params);
@@ -74,6 +76,10 @@ class BridgeSession {
   std::string output_text_;
   std::string error_text_;
   int last_id_ = 0;
+  /// A line has come that this program cannot read, as one with a lone surrogate.
+  bool has_unreadable_ = false;
+  /// The answers that have come and that no `ask` has taken yet, by the id of the request.
+  std::map<int, Json> answers_;
 };
 
 }  // namespace sitter

@@ -64,7 +64,11 @@ BridgeSession::BridgeSession(const Start& start) {
   error_ = std::move(started.error);
 }
 
-BridgeSession::~BridgeSession() { end(); }
+BridgeSession::~BridgeSession() {
+  // The listener may throw, and belongs to an object that may be gone.
+  on_message = nullptr;
+  end();
+}
 
 bool BridgeSession::wait_for_line(Clock::time_point deadline) {
   while (true) {
@@ -109,6 +113,16 @@ void BridgeSession::write(const Json& message) {
 }
 
 void BridgeSession::take(const Json& message) {
+  if (message.is_discarded()) {
+    has_unreadable_ = true;
+    return;
+  }
+  const bool is_answer = message.is_object() && !message.contains("method") &&
+                         message.contains("id") && message["id"].is_number_integer();
+  if (is_answer) {
+    answers_.insert_or_assign(message["id"].get<int>(), message);
+    return;
+  }
   if (message.contains("method") && message.contains("id")) {
     write({{"jsonrpc", "2.0"},
            {"id", message["id"]},
@@ -119,16 +133,17 @@ void BridgeSession::take(const Json& message) {
 
 std::optional<BridgeSession::Json> BridgeSession::ask(std::string_view method, Json params,
                                                       std::chrono::milliseconds wait) {
-  const auto deadline = Clock::now() + wait;
   const int id = ++last_id_;
   write({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", std::move(params)}});
-  while (auto message = next_message(deadline)) {
-    const bool is_answer = message->is_object() && !message->contains("method") &&
-                           message->contains("id") && (*message)["id"] == id;
-    if (is_answer) return message;
-    take(*message);
+  // While a listener asks, the answer to an earlier request may come.
+  const auto is_there = [&] { return answers_.contains(id); };
+  has_unreadable_ = false;
+  listen(wait, [&] { return is_there() || has_unreadable_; });
+  if (has_unreadable_ && !is_there()) {
+    return Json{{"error", {{"code", -32700}, {"message", "the answer is not valid JSON"}}}};
   }
-  return std::nullopt;
+  if (!is_there()) return std::nullopt;
+  return std::move(answers_.extract(id).mapped());
 }
 
 void BridgeSession::tell(std::string_view method, Json params) {

@@ -79,13 +79,53 @@ OwnOptions own_options(const Request& request, const Words& server, const std::s
 void check(const Words& words) {
   const auto parsed = parse_options(words);
   if (const auto* const refusal = std::get_if<Refusal>(&parsed)) {
-    throw Failure{fmt::format("mcp-sitter would not start: {}", one_line(refusal->text)), 2};
+    throw Failure{fmt::format("mcp-sitter would not start: {}", sentence_of(*refusal)), 2};
   }
 }
 
 Words joined(Words front, const Words& behind) {
   front.insert(front.end(), behind.begin(), behind.end());
   return front;
+}
+
+/// The words of mcp-sitter for a new server, with the server's own. The command may be a whole
+/// command line of mcp-sitter, for what the options of `setup` do not say (--cli, --http, --env).
+OwnOptions new_options(const Request& request, const Place& place, const Surroundings& here) {
+  if (is_wrapped(request.command)) {
+    if (std::filesystem::path(request.command.front()).filename() != "mcp-sitter") {
+      throw Failure{"behind -- write mcp-sitter instead of the program that starts it", 2};
+    }
+    if (!request.build.empty() || !request.watch.empty()) {
+      throw Failure{"put --build and --watch behind mcp-sitter, where its other options are", 2};
+    }
+    return {Words(request.command.begin() + 1, request.command.end()), {}};
+  }
+  // The client may start the server in any folder.
+  const Words cwd = place.is_in_project ? Words() : Words{"--cwd", here.project};
+  OwnOptions options =
+      own_options(request, request.command, place.is_in_project ? "" : here.project, place, here);
+  options.words = joined(joined(joined(cwd, options.words), {"--"}), request.command);
+  if (options.guessed.empty() && request.build.empty() && request.watch.empty()) {
+    options.guessed =
+        "guessed neither --build nor --watch: mcp-sitter help reloading says what "
+        "they do\n";
+  }
+  return options;
+}
+
+/// A warning if the server cannot be started now; empty if it can.
+std::string warning(const Words& behind) {
+  auto parsed = parse_options(behind);
+  const auto* const options = std::get_if<Options>(&parsed);
+  if (options == nullptr || options->daemon) return {};
+  const PlannedLaunch planned = plan_launch(options->command);
+  if (const auto* const failure = std::get_if<LaunchFailure>(&planned)) {
+    return fmt::format("warning: {}\n", one_line(failure->reason));
+  }
+  const std::string& program = std::get<LaunchPlan>(planned).program;
+  std::error_code error;
+  if (std::filesystem::exists(program, error)) return {};
+  return fmt::format("warning: there is no {} yet\n", one_line(program));
 }
 
 /// The wrapped entry, and a line about what was guessed.
@@ -116,7 +156,11 @@ Wrapped wrapped_entry(const Request& request, const Surroundings& here, const Pl
                                 request.name),
                     2};
     }
-    check({"--http", server.url});
+    Words checked = {"--http", server.url};
+    for (const auto& [name, value] : server.headers) {
+      checked.insert(checked.end(), {"--header", name + "=x"});
+    }
+    check(checked);
     return {over_stdio(entry, spelling, joined(own, {"--http", server.url}), {}), ""};
   }
   OwnOptions options = own_options(request, server.words, server.cwd, place, here);
@@ -136,20 +180,22 @@ struct Change {
 std::string diff(const EntryText& at, const std::optional<std::string>& after) {
   const auto masked = [&](const std::optional<std::string>& text) {
     const EntryText changed{at.client, at.place, at.name, text};
-    return without_secrets(*changed.document(), at.place.servers);
+    return without_secrets(*changed.document(), at.path());
   };
   return readable(unified_diff(at.place.file, masked(at.text), masked(after)));
 }
 
-std::string scope_option(const Request& request, const Place& place) {
+std::string undo_command(const Request& request, const Place& place) {
   return fmt::format("mcp-sitter setup {} --undo {} --scope {}", request.client->name,
                      shell_word(request.name), place.scope);
 }
 
 /// Says what to do after a change.
 std::string steps(const Request& request, const Place& place, const SavedCopy& copy) {
-  return fmt::format("next: {}\nundo: {}\ncopy of the file from before: {}\n",
-                     request.client->next_step, scope_option(request, place), copy.path());
+  std::string text =
+      fmt::format("next: {}\nundo: {}\n", request.client->next_step, undo_command(request, place));
+  if (copy.text()) text += fmt::format("copy of the file from before: {}\n", copy.path());
+  return text;
 }
 
 std::string wrote(const Request& request, const Place& place, const Json& entry) {
@@ -189,13 +235,14 @@ std::string wrap(const Request& request, const Surroundings& here) {
   const Client& client = *request.client;
   const Place place =
       place_of(client, places_in(client, request.scope, here.project, here.variable), request.name);
+  const SettingsLock lock(place.file);
   const SavedCopy copy(place, request.name);
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     const EntryText at{client, place, request.name, read_settings(place.file)};
     const Wrapped wrapped = wrapped_entry(request, here, place, at.entry().value_or(Json()));
     const std::string text = with_entry(at, wrapped.entry);
     if (request.is_dry_run) return wrapped.guessed + diff(at, text) + kDryRun;
-    copy.keep(at.text);
+    copy.keep(at.text, false);
     try {
       if (!replace_file(place.file, at.text, text)) continue;
     } catch (const Failure&) {
@@ -211,12 +258,10 @@ std::string wrap(const Request& request, const Surroundings& here) {
 std::string add(const Request& request, const Surroundings& here) {
   const Client& client = *request.client;
   const Place place = place_for_new(places_in(client, request.scope, here.project, here.variable));
+  const SettingsLock lock(place.file);
   const SavedCopy copy(place, request.name);
-  if (is_wrapped(request.command)) {
-    throw Failure{"the command behind -- is mcp-sitter itself; leave it out, setup adds it", 2};
-  }
-  OwnOptions options = own_options(request, request.command, "", place, here);
-  const Words behind = joined(joined(options.words, {"--"}), request.command);
+  const OwnOptions options = new_options(request, place, here);
+  const Words& behind = options.words;
   check(behind);
   const Json entry = entry_of(joined(own_command(here.program), behind), client.spelling);
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
@@ -228,8 +273,8 @@ std::string add(const Request& request, const Surroundings& here) {
                       request.name, place.file, client.name, request.name)};
     }
     const std::string text = with_entry(at, entry);
-    if (request.is_dry_run) return options.guessed + diff(at, text) + kDryRun;
-    copy.keep(at.text);
+    if (request.is_dry_run) return options.guessed + warning(behind) + diff(at, text) + kDryRun;
+    copy.keep(at.text, true);
     try {
       if (!registered_by_claude(request, place, entry) &&
           !replace_file(place.file, at.text, text)) {
@@ -239,7 +284,9 @@ std::string add(const Request& request, const Surroundings& here) {
       copy.remove();
       throw;
     }
-    return options.guessed + wrote(request, place, entry) + steps(request, place, copy);
+    return options.guessed + warning(behind) + wrote(request, place, entry) +
+           fmt::format("try it: mcp-sitter doctor {}\n", shown(behind)) +
+           steps(request, place, copy);
   }
   copy.remove();
   refuse_busy(place);
@@ -249,18 +296,22 @@ std::string undo(const Request& request, const Surroundings& here) {
   const Client& client = *request.client;
   const Place place =
       place_of(client, places_in(client, request.scope, here.project, here.variable), request.name);
+  const SettingsLock lock(place.file);
   const SavedCopy copy(place, request.name);
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     const EntryText at{client, place, request.name, read_settings(place.file)};
-    const Undone after = undone(at, copy.is_there(), copy.text());
+    const Undone after = undone(at, copy);
     if (request.is_dry_run) return diff(at, after.text) + kDryRun;
     if (!after.text) {
+      if (read_settings(place.file) != at.text) continue;
       remove_file(place.file);
     } else if (!replace_file(place.file, at.text, *after.text)) {
       continue;
     }
     copy.remove();
+    const bool is_gone = after.text && !EntryText{client, place, request.name, after.text}.entry();
     const std::string what = !after.text      ? "removed {}, which was not there before\n"
+                             : is_gone        ? "removed '{1}' from {0}\n"
                              : after.is_exact ? "{} is as it was before, byte for byte\n"
                                               : "took mcp-sitter away from '{1}' in {0}\n";
     return fmt::format(fmt::runtime(what), place.file, one_line(request.name)) +

@@ -13,17 +13,10 @@ namespace {
 
 std::ptrdiff_t as_offset(std::size_t count) { return static_cast<std::ptrdiff_t>(count); }
 
-/// Removes the entry, and the objects around it that are empty then and were not there before.
-std::string without_entry(const EntryText& at, const Document& before) {
-  const std::string& name = at.place.file;
-  std::string text = at.document()->without(at.path());
-  for (Path path = at.place.servers; !path.empty(); path.pop_back()) {
-    const auto document = Document::read(at.client.notation, text, name);
-    const Json* const left = find(document->values(), path);
-    if (left == nullptr || !left->empty() || find(before.values(), path) != nullptr) break;
-    text = document->without(path);
-  }
-  return text;
+void take_out(Json& values, const Path& path) {
+  Json* outer = &values;
+  for (std::size_t i = 0; i + 1 < path.size(); ++i) outer = &(*outer)[path[i]];
+  outer->erase(path.back());
 }
 
 /// Whether the text can be read and says exactly this.
@@ -33,6 +26,25 @@ bool says(const EntryText& at, const std::string& text, const Json& values) {
   } catch (const Failure&) {
     return false;
   }
+}
+
+/// Removes the entry, and the objects around it that are empty then and were not there before.
+std::string without_entry(const EntryText& at, const Document& before) {
+  const std::string& name = at.place.file;
+  std::string text = at.document()->without(at.path());
+  Json wanted = at.document()->values();
+  take_out(wanted, at.path());
+  for (Path path = at.place.servers; !path.empty(); path.pop_back()) {
+    const auto document = Document::read(at.client.notation, text, name);
+    const Json* const left = find(document->values(), path);
+    if (left == nullptr || !left->empty() || find(before.values(), path) != nullptr) break;
+    text = document->without(path);
+    take_out(wanted, path);
+  }
+  if (!says(at, text, wanted)) {
+    throw Failure{fmt::format("'{}' cannot be taken out of {}; edit it by hand", at.name, name)};
+  }
+  return text;
 }
 
 /// The text in which the bytes that differ between `ours` and `before` are those of `before`.
@@ -54,17 +66,33 @@ std::optional<std::string> put_back(const std::string& text, const std::string& 
          text.substr(at + changed.size());
 }
 
-Undone by_copy(const EntryText& at, const Json& wrapped, const std::optional<std::string>& copy) {
+/// Without the copy: the command that stands behind the options of mcp-sitter.
+Undone by_words(const EntryText& at, const Json& wrapped, std::string_view why) {
+  const Words words = words_behind(read_server(wrapped, at.client.spelling).words);
+  if (words.empty()) {
+    throw Failure{fmt::format("{}, and '{}' in {} has no command behind --; edit the entry by hand",
+                              why, at.name, at.place.file)};
+  }
+  return {with_entry(at, with_words(wrapped, at.client.spelling, words)), false};
+}
+
+Undone by_copy(const EntryText& at, const Json& wrapped, const SavedCopy& saved) {
+  const auto copy = saved.text();
   const EntryText old{at.client, at.place, at.name, copy};
   const auto before = old.document();
   const auto original = old.entry();
+  const bool is_new = saved.is_of_new_server() && !original;
+  const auto again = is_new     ? std::optional(wrapped)
+                     : original ? wrapped_again(*original, wrapped, at.client.spelling)
+                                : std::nullopt;
+  if (!again) return by_words(at, wrapped, "the server was edited since");
   // This text says the right thing, but its layout may be new where a member comes back.
   const std::string edited =
       original ? rewritten(at.client.notation, *at.text, at.place.file, at.path(),
                            restored(*original, wrapped, at.client.spelling), before.get())
                : without_entry(at, *before);
   const Json wanted = Document::read(at.client.notation, edited, at.place.file)->values();
-  const std::string ours = with_entry(old, wrapped);
+  const std::string ours = with_entry(old, *again);
   if (ours == at.text && says_the_same(before->values(), wanted)) return {copy, true};
   // Whole lines are seldom in a text twice, but one line may hold more than our change.
   for (const bool takes_lines : {true, false}) {
@@ -90,22 +118,15 @@ std::string with_entry(const EntryText& at, const Json& entry) {
   return rewritten(at.client.notation, at.text.value_or(""), at.place.file, at.path(), entry);
 }
 
-Undone undone(const EntryText& at, bool has_copy, const std::optional<std::string>& copy) {
+Undone undone(const EntryText& at, const SavedCopy& copy) {
   const auto entry = at.entry();
   const Server server = read_server(entry.value_or(Json()), at.client.spelling);
   if (!is_wrapped(server.words)) {
     throw Failure{fmt::format("'{}' in {} is not wrapped, so there is nothing to undo", at.name,
                               at.place.file)};
   }
-  if (has_copy) return by_copy(at, *entry, copy);
-  const Words words = words_behind(server.words);
-  if (words.empty()) {
-    throw Failure{fmt::format(
-        "the copy of {} from before is gone, and '{}' has no command behind --; edit the entry by "
-        "hand",
-        at.place.file, at.name)};
-  }
-  return {with_entry(at, with_words(*entry, at.client.spelling, words)), false};
+  return copy.is_there() ? by_copy(at, *entry, copy)
+                         : by_words(at, *entry, "the copy from before is gone");
 }
 
 }  // namespace sitter::setup

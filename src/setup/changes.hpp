@@ -4,6 +4,7 @@
 #include <string>
 
 #include "setup/clients.hpp"
+#include "setup/saved_copy.hpp"
 #include "setup/server_entry.hpp"
 
 namespace sitter::setup {
@@ -32,9 +33,9 @@ struct Undone {
   bool is_exact = false;
 };
 
-/// The text as it was before mcp-sitter stood before the server. `copy` is the text from before;
-/// `has_copy` is false if it is not known. Throws Failure if the server was not wrapped, or cannot
-/// be told from the options without the copy.
-Undone undone(const EntryText& at, bool has_copy, const std::optional<std::string>& copy);
+/// The text as it was before mcp-sitter stood before the server. Without a copy, or if the server
+/// was edited since, its command comes from the entry. Throws Failure if the server was not
+/// wrapped, or cannot be told from the options.
+Undone undone(const EntryText& at, const SavedCopy& copy);
 
 }  // namespace sitter::setup

@@ -1,11 +1,13 @@
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 
@@ -22,13 +24,29 @@ namespace {
 /// Of the words of a program, this much is shown.
 constexpr std::size_t kShownMax = 500;
 
-std::string read_all(const FileDescriptor& from) {
-  std::string text;
-  std::array<char, 4096> buffer;
+/// A client that registers a server needs a second or two.
+constexpr std::chrono::seconds kWait{30};
+
+constexpr std::chrono::milliseconds kRound{20};
+
+/// Reads what the program writes until the program itself has ended: what it has started may keep
+/// the pipe open. Kills the program at the limit. Returns its status.
+int read_until_end(pid_t pid, const FileDescriptor& from, std::string& text) {
+  fcntl(from.number(), F_SETFL, O_NONBLOCK);
+  const auto deadline = std::chrono::steady_clock::now() + kWait;
+  int status = 0;
+  bool has_ended = false;
   while (true) {
-    const ssize_t count = read(from.number(), buffer.data(), buffer.size());
-    if (count > 0) text.append(buffer.data(), static_cast<std::size_t>(count));
-    if (count == 0 || (count < 0 && errno != EINTR)) return text;
+    pollfd end{from.number(), POLLIN, 0};
+    if (!has_ended) poll(&end, 1, static_cast<int>(kRound.count()));
+    std::array<char, 4096> buffer;
+    ssize_t count = 0;
+    while ((count = read(from.number(), buffer.data(), buffer.size())) > 0) {
+      text.append(buffer.data(), static_cast<std::size_t>(count));
+    }
+    if (has_ended) return status;
+    if (std::chrono::steady_clock::now() >= deadline) kill(pid, SIGKILL);
+    has_ended = waitpid(pid, &status, WNOHANG) == pid;
   }
 }
 
@@ -54,9 +72,8 @@ void run_program(const Words& words) {
     throw Failure{fmt::format("{} cannot be started: {}", words.front(), std::strerror(problem))};
   }
   pipe->write_end.close();
-  const std::string output = read_all(pipe->read_end);
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  std::string output;
+  const int status = read_until_end(pid, pipe->read_end, output);
   if (status != 0) throw Failure{fmt::format("{}: {}", words.front(), brief(output, kShownMax))};
 }
 

@@ -29,7 +29,9 @@ std::string repository_of(const std::string& folder) {
       constexpr std::string_view kKey = "gitdir: ";
       const std::size_t end = link.find("/.git/worktrees/");
       if (link.starts_with(kKey) && end != link.npos) {
-        return link.substr(kKey.size(), end - kKey.size());
+        // The link may be relative (git-worktree(1)).
+        const std::filesystem::path main(link.substr(kKey.size(), end - kKey.size()));
+        return (at / main).lexically_normal().native();
       }
     }
     if (std::filesystem::exists(git, error)) return at.native();

@@ -100,6 +100,11 @@ std::optional<Recipe> cmake(const Project& project) {
   return std::nullopt;
 }
 
+std::optional<Recipe> make(const Project& project) {
+  if (!fs::path(project.server).extension().empty()) return std::nullopt;
+  return Recipe{"make", present(project, {"src", "include", "Makefile"})};
+}
+
 std::optional<Recipe> dotnet(const Project& project) {
   if (!is_below(project.server, "bin")) return std::nullopt;
   return Recipe{"dotnet build", {"*.cs"}};
@@ -116,10 +121,12 @@ struct Kind {
   std::optional<Recipe> (*recipe)(const Project&);
 };
 
-constexpr std::array<Kind, 6> kKinds = {{{"Cargo.toml", cargo},
+constexpr std::array<Kind, 8> kKinds = {{{"Cargo.toml", cargo},
                                          {"go.mod", go},
                                          {"package.json", node},
                                          {"CMakePresets.json", cmake},
+                                         {"CMakeLists.txt", cmake},
+                                         {"Makefile", make},
                                          {".csproj", dotnet},
                                          {"pyproject.toml", python}}};
 
@@ -145,15 +152,26 @@ bool is_interpreter(const std::string& program) {
          program.starts_with("python3");
 }
 
+/// Whether the server runs in another folder with this option of uv or deno.
+bool moves_server(const std::string& word) {
+  const std::string name = word.substr(0, word.find('='));
+  return name == "--directory" || name == "--project" || name == "--cwd";
+}
+
 /// The file of the server, or nothing if it is a published package or unknown.
 fs::path file_of(const Words& words) {
   const std::string program = fs::path(words.front()).filename().native();
   if (is_interpreter(program)) {
-    const auto names_file = [](const std::string& word) {
-      return !word.starts_with('-') && fs::path(word).has_extension();
-    };
-    const auto found = std::find_if(words.begin() + 1, words.end(), names_file);
-    return found == words.end() ? fs::path() : fs::path(*found);
+    for (std::size_t at = 1; at < words.size(); ++at) {
+      const std::string& word = words[at];
+      if (moves_server(word)) return {};
+      // Options of Node.js that take a file.
+      const bool takes_file = word == "--import" || word == "--require" || word == "-r" ||
+                              word == "--loader" || word == "--env-file";
+      if (takes_file) ++at;
+      if (!takes_file && !word.starts_with('-') && fs::path(word).has_extension()) return word;
+    }
+    return {};
   }
   return words.front().find('/') == std::string::npos ? fs::path() : fs::path(words.front());
 }
@@ -180,6 +198,8 @@ Guess guess(const Words& words, const std::string& directory, bool runs_elsewher
   if (file.empty() || file.native().find("${") != std::string::npos) return {};
   const fs::path server = (fs::path(directory) / file).lexically_normal();
   for (fs::path root = server.parent_path();; root = root.parent_path()) {
+    // A folder of builds has a Makefile too, which CMake has written.
+    if (is_there(root / "CMakeCache.txt") && root != root.parent_path()) continue;
     const Project project{root, server.lexically_relative(root)};
     bool is_project = false;
     for (const Kind& kind : kKinds) {

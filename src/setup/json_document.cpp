@@ -54,6 +54,9 @@ class JsonDocument : public Document {
       values_ = Json::parse(plain_);
     } catch (const Json::parse_error& error) {
       refuse(error.byte == 0 ? 0 : error.byte - 1);
+    } catch (const Json::exception& error) {
+      throw Failure{
+          fmt::format("{} cannot be read: {}; correct it there first", name_, error.what())};
     }
     if (!values_.is_object()) {
       throw Failure{
@@ -79,6 +82,11 @@ class JsonDocument : public Document {
     std::size_t known = path.size() - 1;
     while (known > 0 && !member_at({path.begin(), path.begin() + as_offset(known)})) --known;
     const Span container = container_at({path.begin(), path.begin() + as_offset(known)});
+    if (plain_[container.begin] != '{') {
+      const Style style{Layout::objects, unit(), line_end()};
+      return spliced(container,
+                     written(nested(path, known, value), style, indent(container.begin)));
+    }
     return added(container, path[known], nested(path, known + 1, value), after);
   }
 

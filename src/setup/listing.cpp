@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/text.hpp"
+#include "core/http/url.hpp"
 #include "setup/changes.hpp"
 #include "setup/failure.hpp"
 #include "setup/own_command.hpp"
@@ -23,9 +24,16 @@ std::string state_of(const Server& server) {
   return server.kind == Server::Kind::other ? "cannot be wrapped" : "not wrapped";
 }
 
+/// Without a user, a password and a query, which may be secret.
+std::string shown_address(const std::string& text) {
+  std::string error;
+  const auto url = parse_url(text, error);
+  return url ? url->shown() : "a URL that mcp-sitter does not take: " + error;
+}
+
 std::string command_of(const Server& server) {
-  const std::string text =
-      server.words.empty() ? server.url : fmt::format("{}", fmt::join(server.words, " "));
+  const std::string text = server.words.empty() ? shown_address(server.url)
+                                                : fmt::format("{}", fmt::join(server.words, " "));
   return text.empty() ? "-" : brief(text, kCommandShownMax);
 }
 
@@ -68,8 +76,15 @@ std::string listing(const std::vector<Client>& clients, const std::string& proje
       rows.push_back({std::string(client.name), "-", "-", "no servers", "-"});
     }
   }
-  if (rows.size() == 1)
+  if (rows.size() == 1 && clients.size() == 1) {
+    return fmt::format(
+        "{0} has neither a settings file nor a program here; mcp-sitter setup {0} "
+        "NAME -- COMMAND writes the file\n",
+        clients.front().name);
+  }
+  if (rows.size() == 1) {
     return "no client is found: there is neither a settings file nor a program\n";
+  }
   return table(rows);
 }
 

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "io/system/file_descriptor.hpp"
+#include "io/system/signals.hpp"
 #include "io/system/whole_file.hpp"
 #include "setup/failure.hpp"
 #include "setup/replace_file.hpp"
@@ -34,7 +35,7 @@ std::string target_of(const std::string& path) {
   std::error_code error;
   if (!fs::is_symlink(path, error)) return path;
   const fs::path target = fs::canonical(path, error);
-  if (error) refuse(path, "it is a link to a file that does not exist");
+  if (error) refuse(path, "it is a link that leads nowhere");
   return target.native();
 }
 
@@ -102,9 +103,21 @@ bool is_read_only(const std::string& path) {
 
 }  // namespace
 
+SettingsLock::SettingsLock(const std::string& path) {
+  std::error_code error;
+  fs::path folder = fs::weakly_canonical(path, error).parent_path();
+  while (!fs::is_directory(folder, error) && folder != folder.parent_path()) {
+    folder = folder.parent_path();
+  }
+  folder_ = FileDescriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  while (folder_.is_open() && flock(folder_.number(), LOCK_EX) != 0 && errno == EINTR) continue;
+}
+
 std::optional<std::string> read_settings(const std::string& path) {
   std::error_code error;
-  if (!fs::exists(fs::symlink_status(path, error))) return std::nullopt;
+  const fs::file_status status = fs::symlink_status(path, error);
+  if (status.type() == fs::file_type::not_found) return std::nullopt;
+  if (error) throw Failure{fmt::format("{} cannot be read: {}", path, error.message())};
   const std::string target = target_of(path);
   if (!fs::is_regular_file(target, error)) {
     throw Failure{fmt::format("{} is no file; make it one first", path)};
@@ -129,6 +142,8 @@ bool replace_file(const std::string& path, const std::optional<std::string>& exp
     refuse(path, fmt::format("the folder {} is read-only; allow writing with chmod u+w",
                              folder.native()));
   }
+  // A signal must not leave the temporary file behind, which may hold secrets.
+  const SignalsBlocked blocked;
   TemporaryFile temporary(target);
   if (!temporary.is_open() || !temporary.write(text)) refuse(path, std::strerror(errno));
   // A new file may hold secrets soon, as the files of the clients do.
@@ -144,6 +159,7 @@ void write_copy(const std::string& path, const std::string& original, const std:
   make_folder_of(original);
   struct stat old {};
   const bool is_there = stat(original.c_str(), &old) == 0;
+  const SignalsBlocked blocked;
   TemporaryFile temporary(path);
   const bool is_written =
       temporary.is_open() && temporary.write(text) &&

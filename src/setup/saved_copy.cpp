@@ -47,23 +47,33 @@ SavedCopy::SavedCopy(const Place& place, const std::string& name) : file_(place.
     copy = copy.substr(0, kNameMax - 20) + fmt::format("-{:016x}", digest(copy));
   }
   path_ = (file.parent_path() / copy).native();
+  new_ = path_ + ".new-server";
   absent_ = path_ + ".no-file";
 }
 
-bool SavedCopy::is_there() const {
-  return read_settings(path_).has_value() || read_settings(absent_).has_value();
+bool SavedCopy::is_there() const { return text().has_value() || is_of_new_server(); }
+
+bool SavedCopy::is_of_new_server() const {
+  return read_settings(new_).has_value() || read_settings(absent_).has_value();
 }
 
-std::optional<std::string> SavedCopy::text() const { return read_settings(path_); }
+std::string SavedCopy::path() const { return is_of_new_server() ? new_ : path_; }
 
-void SavedCopy::keep(const std::optional<std::string>& text) const {
-  remove();
-  write_copy(text ? path_ : absent_, file_, text.value_or(""));
+std::optional<std::string> SavedCopy::text() const {
+  auto text = read_settings(path_);
+  return text ? text : read_settings(new_);
+}
+
+void SavedCopy::keep(const std::optional<std::string>& text, bool is_of_new_server) const {
+  const std::string& kept = !text ? absent_ : is_of_new_server ? new_ : path_;
+  write_copy(kept, file_, text.value_or(""));
+  for (const std::string& other : {path_, new_, absent_}) {
+    if (other != kept) remove_file(other);
+  }
 }
 
 void SavedCopy::remove() const {
-  remove_file(path_);
-  remove_file(absent_);
+  for (const std::string& file : {path_, new_, absent_}) remove_file(file);
 }
 
 }  // namespace sitter::setup

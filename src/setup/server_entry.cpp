@@ -7,6 +7,9 @@
 #include <cctype>
 #include <filesystem>
 #include <string_view>
+#include <variant>
+
+#include "options/raw_options.hpp"
 
 namespace sitter::setup {
 namespace {
@@ -58,17 +61,22 @@ bool is_package(const std::string& word) {
 
 /// How many words run mcp-sitter before its options begin; 0 if they do not run it.
 std::size_t own_words(const Words& words) {
-  if (words.empty()) return 0;
-  const std::string program = file_name(words[0]);
-  if (program == "mcp-sitter") return 1;
-  if (words.size() > 1 && (program == "node" || program == "bun") &&
-      file_name(words[1]) == "mcp-sitter.mjs") {
-    return 2;
+  std::size_t first = 0;
+  if (!words.empty() && file_name(words[0]) == "env") {
+    first = 1;
+    while (first < words.size() && words[first].find('=') != std::string::npos) ++first;
   }
-  std::size_t at = 1;
+  if (first == words.size()) return 0;
+  const std::string program = file_name(words[first]);
+  if (program == "mcp-sitter") return first + 1;
+  std::size_t at = first + 1;
+  if (at < words.size() && (program == "node" || program == "bun") &&
+      file_name(words[at]) == "mcp-sitter.mjs") {
+    return at + 1;
+  }
   if (program == "pnpm" || program == "yarn") {
-    if (words.size() < 2 || words[1] != "dlx") return 0;
-    at = 2;
+    if (at == words.size() || words[at] != "dlx") return 0;
+    ++at;
   } else if (program != "npx" && program != "bunx") {
     return 0;
   }
@@ -194,10 +202,21 @@ Server read_server(const Json& entry, const Spelling& spelling) {
 bool is_wrapped(const Words& words) { return own_words(words) > 0; }
 
 Words words_behind(const Words& wrapped) {
-  const auto begin = wrapped.begin() + static_cast<std::ptrdiff_t>(own_words(wrapped));
-  if (begin != wrapped.end() && !begin->starts_with('-')) return {begin, wrapped.end()};
-  const auto end = std::find(begin, wrapped.end(), "--");
-  return end == wrapped.end() ? Words() : Words(end + 1, wrapped.end());
+  const Words ours(wrapped.begin() + static_cast<std::ptrdiff_t>(own_words(wrapped)),
+                   wrapped.end());
+  CLI::App app;
+  RawOptions raw;
+  declare_options(app, raw);
+  const auto split = split_options(app, ours);
+  const auto* const options = std::get_if<std::vector<GivenOption>>(&split);
+  if (options == nullptr) return {};
+  std::size_t begin = 0;
+  for (const GivenOption& option : *options) {
+    if (option.name == "--http" || option.name == "--cli") return {};
+    begin += option.words.size();
+  }
+  if (begin < ours.size() && ours[begin] == "--") ++begin;
+  return {ours.begin() + static_cast<std::ptrdiff_t>(begin), ours.end()};
 }
 
 Json entry_of(const Words& words, const Spelling& spelling) {
@@ -231,7 +250,8 @@ Json over_stdio(const Json& entry, const Spelling& spelling, const Words& front,
   const auto found = part.find(spelling.environment);
   Json environment = found == part.end() ? Json::object() : *found;
   for (const auto& [name, value] : server.headers) {
-    const std::string variable = variable_for(name);
+    std::string variable = variable_for(name);
+    while (environment.contains(variable)) variable += '_';
     environment[variable] = value;
     words.push_back("--header-env");
     words.push_back(name + "=" + variable);
@@ -240,6 +260,22 @@ Json over_stdio(const Json& entry, const Spelling& spelling, const Words& front,
   set_words(part, spelling, words);
   if (!environment.empty()) part[std::string(spelling.environment)] = std::move(environment);
   return changed;
+}
+
+std::optional<Json> wrapped_again(const Json& original, const Json& wrapped,
+                                  const Spelling& spelling) {
+  const Server server = read_server(original, spelling);
+  const Words words = read_server(wrapped, spelling).words;
+  if (server.kind == Server::Kind::stdio) {
+    if (words_behind(words) != server.words) return std::nullopt;
+    return with_words(original, spelling, words);
+  }
+  const std::size_t own = own_words(words);
+  const bool is_same = server.kind == Server::Kind::http && words.size() >= own + 2 &&
+                       words[own] == "--http" && words[own + 1] == server.url;
+  if (!is_same) return std::nullopt;
+  const auto end = words.begin() + static_cast<std::ptrdiff_t>(own + 2);
+  return over_stdio(original, spelling, {words.begin(), end}, {});
 }
 
 Json restored(const Json& original, const Json& wrapped, const Spelling& spelling) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,11 @@ Json with_words(const Json& entry, const Spelling& spelling, const Words& words)
 /// the environment, and options in front of the other words name them: a value is never a word.
 Json over_stdio(const Json& entry, const Spelling& spelling, const Words& front,
                 const Words& behind);
+
+/// The original entry as it is wrapped now. Nothing if the server's own words were edited since it
+/// was wrapped.
+std::optional<Json> wrapped_again(const Json& original, const Json& wrapped,
+                                  const Spelling& spelling);
 
 /// The wrapped entry in which everything that mcp-sitter had changed is as in the original one.
 Json restored(const Json& original, const Json& wrapped, const Spelling& spelling);

@@ -15,6 +15,7 @@
 #include "setup/actions.hpp"
 #include "setup/failure.hpp"
 #include "setup/listing.hpp"
+#include "terminal/output.hpp"
 
 namespace sitter {
 namespace {
@@ -22,6 +23,7 @@ namespace {
 using setup::Failure;
 using Words = setup::Words;
 
+constexpr int kFailed = 1;
 constexpr int kUsageError = 2;
 
 constexpr std::string_view kUsage =
@@ -83,6 +85,9 @@ void declare(CLI::App& app, Raw& raw) {
 std::string wrong_combination(const Raw& raw, bool has_command) {
   const bool is_new = !raw.name.empty();
   const int count = int{is_new} + int{!raw.wrapped.empty()} + int{!raw.undone.empty()};
+  if (count > 0 && raw.client.empty()) {
+    return "the client is missing, as in mcp-sitter setup claude --wrap notes";
+  }
   if (count > 1) return "--wrap, --undo and a new NAME exclude each other: give one of them";
   if (is_new && !has_command) {
     return fmt::format("the command of '{}' is missing: put it behind --", raw.name);
@@ -108,18 +113,20 @@ std::string wrong_combination(const Raw& raw, bool has_command) {
 }
 
 /// Throws Failure for words that no settings file can hold, and for names that look like options.
-void check_texts(const Raw& raw) {
+void check_texts(const Raw& raw, const std::string& project) {
   const std::string& name = raw.request.name;
   if (name.starts_with('-') || readable(name) != name || one_line(name) != name) {
     throw Failure{fmt::format("'{}' is not a name for a server: use letters, digits, - and _",
                               one_line(name)),
                   kUsageError};
   }
-  for (const std::string& word : raw.request.command) {
+  Words words = raw.request.command;
+  words.insert(words.end(), raw.request.watch.begin(), raw.request.watch.end());
+  words.insert(words.end(), {raw.request.name, raw.request.build, project});
+  for (const std::string& word : words) {
     if (setup::Json(word).dump(-1, ' ', false, setup::Json::error_handler_t::ignore) !=
         setup::Json(word).dump(-1, ' ', false, setup::Json::error_handler_t::replace)) {
-      throw Failure{fmt::format("the word '{}' of the command is not UTF-8, which settings cannot "
-                                "hold; rename the file",
+      throw Failure{fmt::format("'{}' is not UTF-8, which settings cannot hold; rename the file",
                                 one_line(word)),
                     kUsageError};
     }
@@ -138,7 +145,7 @@ std::string run(Raw raw) {
   if (raw.client.empty()) return setup::listing(setup::clients(), project, here.variable);
   raw.request.client = &setup::client_named(raw.client);
   raw.request.name = raw.name + raw.wrapped + raw.undone;
-  check_texts(raw);
+  check_texts(raw, project);
   if (!raw.wrapped.empty()) return setup::wrap(raw.request, here);
   if (!raw.undone.empty()) return setup::undo(raw.request, here);
   if (!raw.name.empty()) return setup::add(raw.request, here);
@@ -162,11 +169,9 @@ int run_setup(const std::vector<std::string>& words) {
     if (const std::string wrong = wrong_combination(raw, has_command); !wrong.empty()) {
       throw Failure{wrong + "; see mcp-sitter setup --help", kUsageError};
     }
-    fmt::print("{}", run(std::move(raw)));
-    return 0;
+    return print_all(run(std::move(raw))) ? 0 : kFailed;
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", command_help(app, kUsage, "Clients: " + client_names()));
-    return 0;
+    return print_all(command_help(app, kUsage, "Clients: " + client_names())) ? 0 : kFailed;
   } catch (const CLI::ParseError& error) {
     fmt::print(stderr, "mcp-sitter setup: {}; see mcp-sitter setup --help\n",
                wrong_words(app, words, error));

@@ -13,18 +13,25 @@ namespace {
 constexpr std::size_t kContext = 3;
 
 /// The members of an entry whose values are secret.
-constexpr std::array<std::string_view, 4> kSecretMembers = {"env", "environment", "headers",
-                                                            "http_headers"};
+constexpr std::array<std::string_view, 6> kSecretMembers = {
+    "env", "environment", "headers", "http_headers", "auth", "oauth"};
 
-bool is_secret(const Path& path, const Path& servers) {
-  const bool is_in_servers =
-      path.size() > servers.size() && std::equal(servers.begin(), servers.end(), path.begin());
-  if (!is_in_servers) return true;
-  return std::any_of(path.begin() + static_cast<std::ptrdiff_t>(servers.size()) + 1, path.end(),
+/// Only the entry itself is shown, and not what is secret in it.
+bool is_secret(const Path& path, const Path& entry) {
+  if (path.size() < entry.size() || !std::equal(entry.begin(), entry.end(), path.begin())) {
+    return true;
+  }
+  return std::any_of(path.begin() + static_cast<std::ptrdiff_t>(entry.size()), path.end(),
                      [](const std::string& key) {
                        return std::find(kSecretMembers.begin(), kSecretMembers.end(), key) !=
                               kSecretMembers.end();
                      });
+}
+
+/// A user, a password or a query in an address may be secret.
+bool is_secret_address(std::string_view text) {
+  const std::size_t begin = text.find("://");
+  return begin != text.npos && text.find_first_of("@?", begin) != text.npos;
 }
 
 std::vector<std::string_view> lines_of(std::string_view text) {
@@ -45,16 +52,22 @@ std::string range(std::size_t begin, std::size_t count) {
 
 }  // namespace
 
-std::string without_secrets(const Document& document, const Path& servers) {
+std::string without_secrets(const Document& document, const Path& entry) {
   auto strings = document.strings();
   std::sort(strings.begin(), strings.end(),
-            [](const auto& a, const auto& b) { return a.span.begin > b.span.begin; });
-  std::string text = document.text();
+            [](const auto& a, const auto& b) { return a.span.begin < b.span.begin; });
+  const std::string_view text = document.text();
+  std::string shown;
+  std::size_t at = 0;
   for (const Document::String& each : strings) {
-    if (!is_secret(each.path, servers)) continue;
-    text.replace(each.span.begin, each.span.end - each.span.begin, "***");
+    const std::string_view string = text.substr(each.span.begin, each.span.end - each.span.begin);
+    if (!is_secret(each.path, entry) && !is_secret_address(string)) continue;
+    shown += text.substr(at, each.span.begin - at);
+    shown += "***";
+    at = each.span.end;
   }
-  return text;
+  shown += text.substr(at);
+  return shown;
 }
 
 std::string unified_diff(const std::string& name, const std::string& before,

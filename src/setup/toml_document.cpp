@@ -12,6 +12,11 @@
 namespace sitter::setup {
 namespace {
 
+/// No settings have keys of so many parts, and each part takes a frame of the stack.
+constexpr std::ptrdiff_t kKeyPartsMax = 100;
+
+std::ptrdiff_t as_offset(std::size_t count) { return static_cast<std::ptrdiff_t>(count); }
+
 bool is_bare_key(const std::string& key) {
   return !key.empty() &&
          key.find_first_not_of(
@@ -51,6 +56,7 @@ class TomlDocument : public Document {
       : Document(std::move(text)), name_(std::move(name)) {
     lines_.push_back(text_.starts_with("\xEF\xBB\xBF") ? 3 : 0);
     for (std::size_t at = 0; (at = text_.find('\n', at)) != text_.npos;) lines_.push_back(++at);
+    check_depth();
     try {
       table_ = toml::parse(std::string_view(text_));
     } catch (const toml::parse_error& error) {
@@ -108,6 +114,20 @@ class TomlDocument : public Document {
   }
 
  private:
+  /// The parser limits values in values, but not the parts of a key.
+  void check_depth() const {
+    for (std::size_t line = 0; line < lines_.size(); ++line) {
+      const std::size_t begin = lines_[line];
+      const std::size_t end = line + 1 < lines_.size() ? lines_[line + 1] : text_.size();
+      const std::string_view key = std::string_view(text_).substr(begin, end - begin);
+      const auto dots = std::count(
+          key.begin(), key.begin() + as_offset(std::min(key.find('='), key.size())), '.');
+      if (dots <= kKeyPartsMax) continue;
+      throw Failure{fmt::format("{} has a key of {} parts in line {}; correct it there first",
+                                name_, dots + 1, line + 1)};
+    }
+  }
+
   struct Entry {
     const toml::key* key = nullptr;
     const toml::node* node = nullptr;

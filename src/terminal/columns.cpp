@@ -7,10 +7,10 @@
 namespace sitter {
 std::string entry(std::string_view term, std::string_view about, std::size_t column) {
   std::string text = fmt::format("  {}", term);
-  bool is_beside = text.size() + 2 <= column;
+  bool is_beside = character_count(text) + 2 <= column;
   for (const std::string& line : wrapped(about, kPageWidth - column)) {
     if (is_beside) {
-      text.resize(column, ' ');
+      text.append(column - character_count(text), ' ');
     } else {
       text += '\n';
       text.append(column, ' ');

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "terminal/wrap.hpp"
+
 namespace sitter {
 
 std::string table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths(rows.front().size());
   for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], character_count(row[i]));
   }
   std::string text;
   for (const auto& row : rows) {

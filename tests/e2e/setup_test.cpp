@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -5,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,10 +36,12 @@ class Setup : public ::testing::Test {
     std::string output, error;
   };
 
-  Run setup(Words words) const {
+  Run setup(Words words) const { return setup_in(project_.path(), std::move(words)); }
+
+  Run setup_in(const std::string& folder, Words words) const {
     words.insert(words.begin(), {"/usr/bin/env", "-i", "HOME=" + home_.path(), "PATH=/usr/bin:/bin",
                                  sitter_program(), "setup"});
-    Program program({.command = std::move(words), .cwd = project_.path()});
+    Program program({.command = std::move(words), .cwd = folder});
     program.close_input();
     Run run;
     for (const std::string& line : program.read_all()) run.output += line + "\n";
@@ -431,6 +435,82 @@ TEST_F(Setup, AnEntryInSeveralScopesNeedsTheScope) {
               HasSubstr("only project, user"));
 }
 
+TEST_F(Setup, AChangeOfTheCommandItselfStays) {
+  const std::string file = project_.write(
+      ".cursor/mcp.json", R"({"mcpServers": {"a": {"command": "x", "args": ["old"]}}})");
+  expect_done({"cursor", "--wrap", "a"});
+  std::string text = contents_of(file);
+  project_.write(".cursor/mcp.json", text.replace(text.find("old"), 3, "new"));
+  expect_done({"cursor", "--undo", "a"});
+  EXPECT_EQ(contents_of(file), R"({"mcpServers": {"a": {"command": "x", "args": ["new"]}}})");
+}
+
+TEST_F(Setup, ACopyThatWasEmptiedCostsNoServer) {
+  const std::string file =
+      project_.write(".cursor/mcp.json", R"({"mcpServers": {"a": {"command": "x"}}})");
+  for (const char* const copy : {"", "{}", R"({"mcpServers": {"a": 5}})"}) {
+    expect_done({"cursor", "--wrap", "a"});
+    project_.write(".cursor/mcp.json.before-mcp-sitter-a", copy);
+    expect_done({"cursor", "--undo", "a"});
+    EXPECT_EQ(Json::parse(contents_of(file))["mcpServers"]["a"]["command"], "x") << copy;
+  }
+}
+
+TEST_F(Setup, AnAddressInTomlComesBackWithEachByte) {
+  const std::string text =
+      "[mcp_servers.k]\nenabled = true\nurl = 'http://127.0.0.1:1/m'  # prod\n"
+      "  http_headers = { A-b = \"one\", A_b = \"two\" }\n\n[mcp_servers.k.env]\nA = \"1\"\n";
+  home_.write(".codex/config.toml", text);
+  const std::string before = everything();
+  expect_done({"codex", "--wrap", "k"});
+  EXPECT_THAT(contents_of(home_ / ".codex/config.toml"),
+              AllOf(HasSubstr("\"one\""), HasSubstr("\"two\"")));
+  expect_done({"codex", "--undo", "k"});
+  EXPECT_EQ(everything(), before);
+}
+
+TEST_F(Setup, WhatCannotBeTakenOutStays) {
+  home_.write(".codex/config.toml", "model = \"x\"\n");
+  expect_done({"codex", "n", "--", "node", "x.js"});
+  const std::string text =
+      contents_of(home_ / ".codex/config.toml") + "[[mcp_servers.n.things]]\nz = 1\n";
+  home_.write(".codex/config.toml", text);
+  EXPECT_THAT(refusal({"codex", "--undo", "n"}), HasSubstr("edit it by hand"));
+  EXPECT_EQ(contents_of(home_ / ".codex/config.toml"), text);
+}
+
+TEST_F(Setup, RunsAtOnceLoseNothing) {
+  constexpr int kServers = 8;
+  Json servers;
+  for (int i = 0; i < kServers; ++i) servers["s" + std::to_string(i)] = {{"command", "x"}};
+  const std::string file =
+      project_.write(".cursor/mcp.json", Json({{"mcpServers", servers}}).dump(2));
+  std::vector<std::unique_ptr<Program>> programs;
+  for (const auto& [name, server] : servers.items()) {
+    programs.push_back(std::make_unique<Program>(
+        Program::Start{.command = {sitter_program(), "setup", "cursor", "--wrap", name},
+                       .cwd = project_.path(),
+                       .environment = {"HOME=" + home_.path()}}));
+  }
+  for (const auto& program : programs) {
+    program->close_input();
+    EXPECT_EQ(program->wait(), 0) << program->error_text();
+  }
+  const Json after = Json::parse(contents_of(file))["mcpServers"];
+  for (const auto& [name, server] : after.items()) {
+    EXPECT_EQ(server["command"], sitter_program()) << name;
+  }
+}
+
+TEST_F(Setup, SettingsThatNoClientWritesAreRefused) {
+  std::string key = "a";
+  for (int i = 0; i < 50'000; ++i) key += ".a";
+  home_.write(".codex/config.toml", key + " = 1\n");
+  EXPECT_THAT(refusal({"codex", "n", "--", "x"}), HasSubstr("a key of 50001 parts in line 1"));
+  project_.write(".cursor/mcp.json", R"({"x": 1e400})");
+  EXPECT_THAT(refusal({"cursor", "n", "--", "x"}), HasSubstr("cannot be read"));
+}
+
 TEST_F(Setup, ProjectsOfOneFileAreKeptApart) {
   const auto entry = [](const std::string& project) {
     return "\"" + project + R"(": {"mcpServers": {"a": {"command": "x"}}})";
@@ -450,6 +530,68 @@ TEST_F(Setup, AWorktreeBelongsToItsRepository) {
   expect_done({"claude", "--wrap", "a"});
   const Json projects = Json::parse(contents_of(home_ / ".claude.json"))["projects"];
   EXPECT_EQ(projects["/repository"]["mcpServers"]["a"]["command"], sitter_program());
+}
+
+TEST_F(Setup, TheLinkOfAWorktreeMayBeRelative) {
+  project_.write("tree/.git", "gitdir: ../main/.git/worktrees/tree\n");
+  const Run run = setup_in(project_ / "tree", {"claude", "a", "--", "x"});
+  EXPECT_EQ(run.exit_code, 0) << run.error;
+  EXPECT_TRUE(
+      Json::parse(contents_of(home_ / ".claude.json"))["projects"].contains(project_ / "main"));
+}
+
+TEST_F(Setup, AServerForAllProjectsStartsInThisOne) {
+  project_.write("Makefile", "");
+  project_.write_script("srv", "exit 0");
+  const Run run = setup({"cursor", "a", "--scope", "user", "--", "./srv"});
+  EXPECT_EQ(run.exit_code, 0) << run.error;
+  EXPECT_EQ(
+      Json::parse(contents_of(home_ / ".cursor/mcp.json"))["mcpServers"]["a"]["args"],
+      Json({"--cwd", project_.path(), "--build", "make", "--watch", "Makefile", "--", "./srv"}));
+  EXPECT_THAT(run.output, HasSubstr("try it: mcp-sitter doctor --cwd " + project_.path()));
+  EXPECT_THAT(run.output, Not(HasSubstr("warning")));
+}
+
+TEST_F(Setup, ANewServerMayBeAWholeCommandLineOfMcpSitter) {
+  expect_done({"cursor", "a", "--", "mcp-sitter", "--cli", "./notes.sh", "--name", "dev"});
+  EXPECT_EQ(Json::parse(contents_of(project_ / ".cursor/mcp.json"))["mcpServers"]["a"]["args"],
+            Json({"--cli", "./notes.sh", "--name", "dev"}));
+}
+
+TEST_F(Setup, ACommandThatIsMissingAndAGuessThatFailsAreSaid) {
+  const std::string output = setup({"cursor", "a", "--", "./nothing"}).output;
+  EXPECT_THAT(output, HasSubstr("warning: there is no " + project_ / "nothing" + " yet"));
+  EXPECT_THAT(output, HasSubstr("guessed neither --build nor --watch"));
+  EXPECT_THAT(setup({"cursor", "--undo", "a"}).output, HasSubstr("which was not there before"));
+}
+
+TEST_F(Setup, AnAddressIsShownWithoutItsSecrets) {
+  project_.write(".cursor/mcp.json",
+                 R"({"mcpServers": {"a": {"url": "https://h.example/mcp?key=hidden7"},
+                     "b": {"url": "https://me:hidden7@h.example/mcp"}, "c": {"command": "x"}}})");
+  for (const Words& words : {Words{"cursor"}, Words{"cursor", "--wrap", "c", "--dry-run"}}) {
+    const Run run = setup(words);
+    EXPECT_EQ(run.exit_code, 0) << run.error;
+    EXPECT_THAT(run.output, Not(HasSubstr("hidden7")));
+  }
+}
+
+TEST_F(Setup, AClientThatLeavesAProcessBehindIsNotWaitedFor) {
+  home_.write_script("bin/claude", "sleep 30 &\necho no such scope; exit 1");
+  Program program({.command = {"/usr/bin/env", "-i", "HOME=" + home_.path(),
+                               "PATH=" + home_ / "bin" + ":/usr/bin:/bin", sitter_program(),
+                               "setup", "claude", "a", "--", "x"},
+                   .cwd = project_.path()});
+  program.close_input();
+  EXPECT_EQ(program.wait(), 1);
+  EXPECT_THAT(program.error_text(), HasSubstr("no such scope"));
+}
+
+TEST_F(Setup, OutputThatIsLostIsAFailure) {
+  const OwnDescriptor full(open("/dev/full", O_WRONLY));
+  Program program({.command = {sitter_program(), "setup", "--help"}, .output = full.number()});
+  program.close_input();
+  EXPECT_EQ(program.wait(), 1);
 }
 
 TEST_F(Setup, ALinkStaysALinkAndReadOnlyFilesStay) {
@@ -515,7 +657,11 @@ INSTANTIATE_TEST_SUITE_P(
         WrongWords{{"cursor", "a\nb", "--", "x"}, "is not a name"},
         WrongWords{{"cursor", "a", "--", "\xFF"}, "is not UTF-8"},
         WrongWords{{"cursor", "a", "--watch", "!x", "--", "x"}, "only excludes files"},
-        WrongWords{{"cursor", "a", "--", "mcp-sitter", "x"}, "is mcp-sitter itself"},
+        WrongWords{{"cursor", "a", "--build", "\xFF", "--", "x"}, "is not UTF-8"},
+        WrongWords{{"cursor", "a", "--watch", "\xFF*", "--", "x"}, "is not UTF-8"},
+        WrongWords{{"cursor", "a", "--", "npx", "mcp-sitter-native", "x"}, "write mcp-sitter"},
+        WrongWords{{"--wrap", "a"}, "the client is missing"},
+        WrongWords{{"--undo", "a", "--dry-run"}, "the client is missing"},
         WrongWords{{"cursor", "--frobnicate"}, "--frobnicate"}));
 
 TEST_F(Setup, HelpNamesEachOption) {

@@ -38,6 +38,15 @@ TEST(Page, WritesARowOfATableBelowItsFirstCell) {
             "x\n\na|b\n    one two\nc\n\ny\n");
 }
 
+TEST(Page, NamesTheColumnsOfAWideTable) {
+  EXPECT_EQ(page_text("| a | b | c |\n|---|---|---|\n| x | y | z |\n"), "x\n    b: y\n    c: z\n");
+}
+
+TEST(Page, SaysHowToReadALinkedTopic) {
+  EXPECT_EQ(page_text("see [The lint](tools.md) and [x](../x.md)\n"),
+            "see The lint (mcp-sitter help tools) and x\n");
+}
+
 TEST(Page, EachTopicHasATitleAndFitsTheTerminal) {
   ASSERT_FALSE(topics().empty());
   for (const Topic& topic : topics()) {

@@ -16,6 +16,7 @@ TEST(SetupEntryTest, EachWayToRunMcpSitterIsRecognised) {
         Words{"npx", "-y", "mcp-sitter-native", "--", "a"},
         Words{"bunx", "mcp-sitter-native@0.1.0", "--", "a"},
         Words{"pnpm", "dlx", "mcp-sitter-native", "--", "a"},
+        Words{"env", "A=1", "B=", "mcp-sitter", "--", "a"},
         Words{"node", "/x/mcp-sitter-native/bin/mcp-sitter.mjs", "--", "a"}}) {
     EXPECT_TRUE(is_wrapped(words)) << words.front();
     EXPECT_THAT(words_behind(words), ElementsAre("a")) << words.front();
@@ -31,6 +32,10 @@ TEST(SetupEntryTest, OptionsOfMcpSitterAreNotTheCommand) {
   EXPECT_THAT(words_behind({"mcp-sitter", "--build", "make", "--", "a", "--", "b"}),
               ElementsAre("a", "--", "b"));
   EXPECT_THAT(words_behind({"mcp-sitter", "a", "-b"}), ElementsAre("a", "-b"));
+  EXPECT_THAT(words_behind({"mcp-sitter", "--watch", "src", "node", "s.js", "--", "x"}),
+              ElementsAre("node", "s.js", "--", "x"));
+  EXPECT_THAT(words_behind({"mcp-sitter", "--http", "http://127.0.0.1:1/", "--", "a"}), IsEmpty());
+  EXPECT_THAT(words_behind({"mcp-sitter", "--no-such-option", "--", "a"}), IsEmpty());
   EXPECT_THAT(words_behind({"mcp-sitter", "--http", "http://127.0.0.1:1/"}), IsEmpty());
 }
 

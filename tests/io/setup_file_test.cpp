@@ -99,7 +99,7 @@ TEST_F(SetupFileTest, ACopyIsReadableByNobodyElse) {
   const std::string file = folder_.write("a", "secret", 0600);
   const SavedCopy copy({"user", file, {"mcpServers"}}, "no/tes é");
   EXPECT_FALSE(copy.is_there());
-  copy.keep("secret");
+  copy.keep("secret", false);
   EXPECT_EQ(copy.path(), folder_ / "a.before-mcp-sitter-no%2Ftes%20%C3%A9");
   EXPECT_EQ(mode_of(copy.path()), 0600);
   EXPECT_THAT(copy.text(), Optional(std::string("secret")));
@@ -110,10 +110,10 @@ TEST_F(SetupFileTest, ACopyIsReadableByNobodyElse) {
 
 TEST_F(SetupFileTest, ThatThereWasNoFileIsKeptToo) {
   const SavedCopy copy({"user", folder_ / "a", {"mcpServers"}}, "notes");
-  copy.keep(std::nullopt);
+  copy.keep(std::nullopt, false);
   EXPECT_TRUE(copy.is_there());
   EXPECT_EQ(copy.text(), std::nullopt);
-  copy.keep("");
+  copy.keep("", false);
   EXPECT_THAT(copy.text(), Optional(std::string()));
 }
 
@@ -130,7 +130,7 @@ TEST_F(SetupFileTest, ProjectsInOneFileHaveCopiesOfTheirOwn) {
   const SavedCopy deep_other({"local", file, {}, true, deep + "2"}, "notes");
   EXPECT_NE(deep_one.path(), deep_other.path());
   EXPECT_LT(fs::path(deep_one.path()).filename().native().size(), 256);
-  deep_one.keep("x");
+  deep_one.keep("x", false);
   EXPECT_TRUE(deep_one.is_there());
 }
 

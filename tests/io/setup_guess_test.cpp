@@ -64,6 +64,35 @@ TEST_F(SetupGuessTest, AProgramOfCMakeIsBuiltInItsBuildFolder) {
   EXPECT_EQ(of({"./build/dev/bin/notes"}).build, "cmake --build build/dev");
 }
 
+TEST_F(SetupGuessTest, AMakefileThatCMakeHasWrittenIsNone) {
+  folder_.write("CMakeLists.txt", "");
+  folder_.write("build/CMakeCache.txt", "");
+  folder_.write("build/Makefile", "");
+  const Guess guess = of({"./build/notes"});
+  EXPECT_EQ(guess.from, "CMakeLists.txt");
+  EXPECT_EQ(guess.build, "cmake --build build");
+}
+
+TEST_F(SetupGuessTest, AProgramBesideAMakefileIsMade) {
+  folder_.write("Makefile", "");
+  folder_.write("src/main.c", "");
+  EXPECT_EQ(of({"./notes"}).build, "make");
+  EXPECT_THAT(of({"./notes"}).watch, ElementsAre("src", "Makefile"));
+  EXPECT_EQ(of({"./notes.sh"}).from, "");
+}
+
+TEST_F(SetupGuessTest, AServerInAnotherFolderIsNotGuessed) {
+  folder_.write("pyproject.toml", "");
+  EXPECT_EQ(of({"uv", "--directory", "/elsewhere", "run", "server.py"}).from, "");
+  EXPECT_EQ(of({"uv", "run", "--project=/elsewhere", "server.py"}).from, "");
+}
+
+TEST_F(SetupGuessTest, AHookOfNodeIsNotTheServer) {
+  folder_.write("package.json", R"json({"scripts": {"build": "tsc"}})json");
+  EXPECT_EQ(of({"node", "--import", "./hook.js", "src/server.js"}).from, "");
+  EXPECT_EQ(of({"node", "--import", "./src/hook.js", "dist/server.js"}).build, "npm run build");
+}
+
 TEST_F(SetupGuessTest, APythonFileIsOnlyWatched) {
   folder_.write("pyproject.toml", "");
   const Guess guess = of({"uv", "run", "server.py"});

@@ -103,6 +103,12 @@ TEST(SetupJsonTest, TheLastOfTwoEqualKeysIsTheOneThatCounts) {
             R"({"mcpServers": {"notes": {"command": "a", "command": "s"}}})");
 }
 
+TEST(SetupJsonTest, AContainerThatIsNullBecomesAnObject) {
+  const auto document = Document::read(Notation::json, R"({"servers": null, "b": 1})", "x");
+  const std::string text = document->with({"servers", "a"}, Json::object({{"c", 2}}), "");
+  EXPECT_EQ(Json::parse(text), Json::parse(R"({"servers": {"a": {"c": 2}}, "b": 1})"));
+}
+
 TEST(SetupJsonTest, KeysMayHaveEscapes) {
   const std::string text = R"({"a\\": {"\"b\u00e9\\\"": 1}})";
   EXPECT_EQ(rewrite(text, 2, {"a\\", "\"b\u00e9\\\""}), R"({"a\\": {"\"b\u00e9\\\"": 2}})");
