@@ -383,6 +383,17 @@ TEST(Http, AKillGivesTheSessionUpAndLeavesTheDaemon) {
   EXPECT_EQ(daemon.rows("method", "initialize").size(), 2u);
 }
 
+TEST(Http, AValueThatTheDaemonRepeatsIsNotInTheTrace) {
+  HttpDaemon daemon({"--http-status", "*=401:the key sesame-word is old"});
+  daemon.start();
+  ScriptedClient client(
+      bridge_to(daemon.url(), {"--header", "X-Team=sesame-word", "--log-level", "trace"}));
+  client.open();
+  EXPECT_TRUE(client.program().shows_error("the key *** is old"));
+  EXPECT_EQ(client.end(), 0);
+  EXPECT_THAT(client.program().error_text(), Not(HasSubstr("sesame-word")));
+}
+
 TEST(Http, AValueOfAHeaderIsShownToTheDaemonOnly) {
   const std::vector<std::string> words = {"sesame-word", "sesame-variable"};
   TemporaryDirectory directory;
