@@ -60,7 +60,7 @@ constexpr std::string_view kEnd =
     "builds, "
     "reloads and logs do not: the --build command is not run. Exit code: 0 without problems, 1 "
     "with a "
-    "problem, 2 for a mistake in the words.";
+    "problem, 2 for a mistake in the options.";
 
 std::string help() {
   CLI::App app(

@@ -100,7 +100,9 @@ test('codex mcp get and list understand a wrapped server and a new one', async (
   for (const name of ['dev', 'new']) {
     const { transport } = JSON.parse(await agent.run('mcp', 'get', name, '--json'));
     assert.equal(transport.command, sitterPath());
-    assert.deepEqual(transport.args, ['--', ...server(box)]);
+    // Codex may start a server of all projects anywhere.
+    const cwd = name === 'new' ? ['--cwd', box.project] : [];
+    assert.deepEqual(transport.args, [...cwd, '--', ...server(box)]);
     await answers(box, [transport.command, ...transport.args]);
   }
   const names = JSON.parse(await agent.run('mcp', 'list', '--json')).map(({ name }) => name);
