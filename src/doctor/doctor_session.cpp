@@ -43,6 +43,7 @@ DoctorSession::~DoctorSession() {
 
 std::optional<Json> DoctorSession::open(Milliseconds wait) {
   if (era_ == Era::stateless) return ask("server/discover", Json::object(), wait);
+  const int opening = bridge_.last_request() + 1;
   const Milliseconds first_wait = is_daemon_elsewhere_ ? std::min(wait, kDaemonWait) : wait;
   auto answer = ask("initialize",
                     {{"protocolVersion", kRevision},
@@ -51,7 +52,8 @@ std::optional<Json> DoctorSession::open(Milliseconds wait) {
                     first_wait);
   // A daemon that is there may still be slow.
   if (!answer && first_wait < wait && !look("status").contains("absence")) {
-    answer = late_answer(wait - first_wait);
+    answer = bridge_.answer(opening, wait - first_wait);
+    owes_answer_ = !answer;
   }
   if (answer && answer->contains("result")) {
     bridge_.tell("notifications/initialized", Json::object());
@@ -69,17 +71,6 @@ std::optional<Json> DoctorSession::ask(std::string_view method, Json params, Mil
   auto answer =
       bridge_.ask(method, std::move(params), std::clamp(left, Milliseconds::zero(), wait));
   owes_answer_ = owes_answer_ || !answer;
-  return answer;
-}
-
-std::optional<Json> DoctorSession::late_answer(Milliseconds wait) {
-  std::optional<Json> answer;
-  bridge_.on_message = [&](const Json& message) {
-    if (!message.contains("method")) answer = message;
-  };
-  bridge_.listen(wait, [&] { return answer.has_value(); });
-  bridge_.on_message = nullptr;
-  owes_answer_ = !answer;
   return answer;
 }
 

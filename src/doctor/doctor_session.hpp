@@ -54,10 +54,6 @@ class DoctorSession {
 
  private:
   static constexpr Milliseconds kRest{20};
-
-  /// The answer to a request that was given up.
-  std::optional<Json> late_answer(Milliseconds wait);
-
   Era era_;
   bool is_daemon_elsewhere_;
   Clock::time_point deadline_;

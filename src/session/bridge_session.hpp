@@ -37,13 +37,19 @@ class BridgeSession {
   BridgeSession& operator=(const BridgeSession&) = delete;
   ~BridgeSession();
 
-  /// Gets each message of the bridge that answers no request of `ask`, and may ask in turn. A
-  /// request of the server is answered with -32601 before.
+  /// Gets each message of the bridge that is no answer, and may ask in turn. A request of the
+  /// server is answered with -32601 before.
   std::function<void(const Json&)> on_message;
 
-  /// Sends the request and returns the answer, with `result` or `error`. Nothing if it does not
-  /// come in time, or if the bridge has ended. If a
-  /// line comes that is not valid JSON, an error says so.
+  /// Sends the request and returns its number.
+  int request(std::string_view method, Json params);
+  /// The number of the request that was sent last.
+  int last_request() const { return last_id_; }
+  /// The answer to a request, with `result` or `error`. Nothing if it does not come in time, or if
+  /// the bridge has ended; it may then be waited for again. If a line comes that is not valid JSON,
+  /// an error says so.
+  std::optional<Json> answer(int request, std::chrono::milliseconds wait);
+  /// Both in one.
   std::optional<Json> ask(std::string_view method, Json params, std::chrono::milliseconds wait);
   /// Sends a notification.
   void tell(std::string_view method, Json params);
@@ -78,7 +84,7 @@ class BridgeSession {
   int last_id_ = 0;
   /// A line has come that this program cannot read, as one with a lone surrogate.
   bool has_unreadable_ = false;
-  /// The answers that have come and that no `ask` has taken yet, by the id of the request.
+  /// The answers that have come and that `answer` has not taken yet, by the id of the request.
   std::map<int, Json> answers_;
 };
 

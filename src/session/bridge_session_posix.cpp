@@ -131,19 +131,28 @@ void BridgeSession::take(const Json& message) {
   if (on_message) on_message(message);
 }
 
-std::optional<BridgeSession::Json> BridgeSession::ask(std::string_view method, Json params,
-                                                      std::chrono::milliseconds wait) {
+int BridgeSession::request(std::string_view method, Json params) {
   const int id = ++last_id_;
   write({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", std::move(params)}});
+  return id;
+}
+
+std::optional<BridgeSession::Json> BridgeSession::answer(int request,
+                                                         std::chrono::milliseconds wait) {
   // While a listener asks, the answer to an earlier request may come.
-  const auto is_there = [&] { return answers_.contains(id); };
+  const auto is_there = [&] { return answers_.contains(request); };
   has_unreadable_ = false;
   listen(wait, [&] { return is_there() || has_unreadable_; });
   if (has_unreadable_ && !is_there()) {
     return Json{{"error", {{"code", -32700}, {"message", "the answer is not valid JSON"}}}};
   }
   if (!is_there()) return std::nullopt;
-  return std::move(answers_.extract(id).mapped());
+  return std::move(answers_.extract(request).mapped());
+}
+
+std::optional<BridgeSession::Json> BridgeSession::ask(std::string_view method, Json params,
+                                                      std::chrono::milliseconds wait) {
+  return answer(request(method, std::move(params)), wait);
 }
 
 void BridgeSession::tell(std::string_view method, Json params) {
