@@ -54,6 +54,7 @@ class DoctorSession {
 
  private:
   static constexpr Milliseconds kRest{20};
+
   Era era_;
   bool is_daemon_elsewhere_;
   Clock::time_point deadline_;
