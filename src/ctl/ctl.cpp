@@ -17,6 +17,7 @@
 #include "core/base/text.hpp"
 #include "help/command_help.hpp"
 #include "io/control/control_client.hpp"
+#include "session/json_words.hpp"
 #include "sitter/limits.hpp"
 #include "terminal/text_table.hpp"
 
@@ -54,11 +55,6 @@ void print(std::string_view text) {
 std::string printed(const Json& json, bool on_one_line = false) {
   return printable_json(
       json.dump(on_one_line ? -1 : 2, ' ', false, Json::error_handler_t::replace));
-}
-
-std::string text_in(const Json& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 bool answers(const Running& running) { return !running.hello.empty(); }

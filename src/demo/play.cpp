@@ -7,8 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "demo/diff_lines.hpp"
 #include "sitter/version.hpp"
+#include "terminal/hunk.hpp"
+#include "terminal/shell_word.hpp"
 
 namespace sitter {
 namespace {
@@ -41,13 +42,12 @@ std::vector<std::string> bridge_words(const Story& story) {
 std::string command_line(const Story& story) {
   std::string line = "mcp-sitter";
   for (const std::string_view word : story.words) {
-    const bool is_quoted = word.find(' ') != word.npos;
-    line += is_quoted ? fmt::format(" '{}'", word) : fmt::format(" {}", word);
+    line += " " + shell_word(word);
   }
   return line;
 }
 
-Screen::Look look_of(const DiffLine& line) {
+Screen::Look look_of(const std::string& line) {
   if (line.front() == '+') return Screen::Look::added;
   return line.front() == '-' ? Screen::Look::removed : Screen::Look::quiet;
 }
@@ -75,7 +75,7 @@ void Play::run() {
     screen_.pause();
     play(step);
   }
-  tally_.servers = status().value("spawnCount", 0);
+  tally_.servers = status().value("spawnCount", std::size_t{0});
   check(session_->end() == 0, "mcp-sitter did not end with exit code 0");
   const bool is_as_told = tally_ == story_.tally;
   screen_.gap();
@@ -103,7 +103,7 @@ void Play::play(const Step& step) {
   // Every earlier reload has ended before.
   const auto begin = Clock::now();
   has_heard_change_ = false;
-  const int crashes_before = tally_.crashes;
+  const std::size_t crashes_before = tally_.crashes;
   if (!step.edit.empty()) show_edit(step);
   if (step.reloads_on_save) reload_by_save(step, begin);
   screen_.show(kFromModel, fmt::format("{} {}", step.tool, step.arguments.dump()));
@@ -125,8 +125,17 @@ void Play::play(const Step& step) {
 
 void Play::show_edit(const Step& step) {
   screen_.show("  edit      ", story_.source_file, Screen::Look::quiet);
-  for (const DiffLine& line : diff_lines(source_, edited(source_, step.edit))) {
-    screen_.show("            ", line, look_of(line));
+  constexpr std::string_view kIndent = "            ";
+  std::string source = source_;
+  bool is_first = true;
+  for (const Change& change : step.edit) {
+    std::string after = edited(source, {change});
+    if (!std::exchange(is_first, false)) screen_.show(kIndent, "@@", Screen::Look::quiet);
+    const auto changed = hunk(source, after, 1);
+    for (const std::string& line : changed.value().lines) {
+      screen_.show(kIndent, line.substr(0, line.find('\n')), look_of(line));
+    }
+    source = std::move(after);
   }
   screen_.pause();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/characters.hpp"
 #include "core/base/text.hpp"
 #include "terminal/wrap.hpp"
 

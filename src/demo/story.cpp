@@ -5,6 +5,8 @@
 #include <cassert>
 #include <cstddef>
 
+#include "terminal/counted.hpp"
+
 namespace sitter {
 namespace {
 
@@ -64,10 +66,6 @@ constexpr std::string_view kSearched =
     "list_notes() { cat notes.txt; }\n"
     "search_notes() { grep -n \"$1\" notes.txt; }\n";
 
-std::string counted(int count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
 Story told() {
   Story story;
   story.title =
@@ -117,10 +115,9 @@ Story told() {
 }  // namespace
 
 std::string tally_text(const Tally& tally) {
-  return fmt::format("{}, {}, {}, {} lost", counted(tally.connections, "connection", "connections"),
-                     counted(tally.servers, "server", "servers"),
-                     counted(tally.crashes, "crash", "crashes"),
-                     counted(tally.lost_calls, "call", "calls"));
+  return fmt::format("{}, {}, {}, {} lost", counted(tally.connections, "connection"),
+                     counted(tally.servers, "server"), counted(tally.crashes, "crash", "es"),
+                     counted(tally.lost_calls, "call"));
 }
 
 std::string edited(std::string source, const std::vector<Change>& changes) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -9,10 +10,10 @@ namespace sitter {
 
 /// What has happened in a demo, counted.
 struct Tally {
-  int connections = 0;
-  int servers = 0;
-  int crashes = 0;
-  int lost_calls = 0;
+  std::size_t connections = 0;
+  std::size_t servers = 0;
+  std::size_t crashes = 0;
+  std::size_t lost_calls = 0;
 
   bool operator==(const Tally&) const = default;
 };

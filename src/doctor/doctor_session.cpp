@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/wire/protocol.hpp"
-#include "doctor/json_words.hpp"
 #include "io/process/process_table.hpp"
+#include "session/json_words.hpp"
 #include "sitter/version.hpp"
 
 namespace sitter {

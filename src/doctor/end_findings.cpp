@@ -8,6 +8,7 @@
 
 #include "core/base/text.hpp"
 #include "doctor/finding_list.hpp"
+#include "terminal/counted.hpp"
 
 namespace sitter {
 namespace {

@@ -9,12 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/lines.hpp"
 #include "core/base/text.hpp"
 #include "doctor/doctor_session.hpp"
 #include "doctor/environment_check.hpp"
-#include "doctor/json_words.hpp"
 #include "doctor/server_lists.hpp"
 #include "io/process/process_table.hpp"
+#include "session/json_words.hpp"
 
 namespace sitter {
 namespace {
@@ -219,16 +220,12 @@ class Examination {
     if (text == "(no child stderr in buffer)") return;
     DoctorFacts::Lines& lines = counts_noise ? facts_.noise : facts_.errors;
     const std::size_t shown = counts_noise ? kNoiseShown : kErrorLinesShown;
-    std::size_t at = 0;
-    while (at < text.size()) {
-      const std::size_t end = std::min(text.find('\n', at), text.size());
-      std::string line = text.substr(at, end - at);
-      at = end + 1;
+    for (std::string_view line : text_lines(text)) {
       const bool is_noise = line.starts_with(kNoiseMark);
       if (is_noise != counts_noise) continue;
-      if (is_noise) line.erase(0, kNoiseMark.size());
+      if (is_noise) line.remove_prefix(kNoiseMark.size());
       ++lines.count;
-      if (lines.first.size() < shown) lines.first.push_back(std::move(line));
+      if (lines.first.size() < shown) lines.first.emplace_back(line);
     }
   }
 

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <fmt/format.h>
-
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,11 +37,5 @@ inline std::string shown(std::string_view text) { return brief(text, 200); }
 
 /// A sentence about a failure.
 inline std::string shown_failure(std::string_view text) { return brief(text, 1000); }
-
-/// "1 tool", "2 tools".
-inline std::string counted(std::size_t count, std::string_view noun,
-                           std::string_view ending = "s") {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : ending);
-}
 
 }  // namespace sitter

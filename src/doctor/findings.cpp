@@ -10,6 +10,7 @@
 
 #include "core/base/text.hpp"
 #include "doctor/finding_list.hpp"
+#include "terminal/counted.hpp"
 
 namespace sitter {
 namespace {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/base/text.hpp"
+#include "terminal/counted.hpp"
 
 namespace sitter {
 namespace {
@@ -135,13 +136,9 @@ std::string doctor_text(const std::vector<Finding>& findings, bool is_coloured) 
     text += finding.what + '\n';
     if (!finding.way_out.empty()) text += fmt::format("{:{}}{}\n", "", kIndent, finding.way_out);
   }
-  const auto in_words = [&](Level level, std::string_view noun) {
-    const std::size_t number = count(findings, level);
-    return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
-  };
   return text + fmt::format("{} ok, {}, {}\n", count(findings, Level::ok),
-                            in_words(Level::warning, "warning"),
-                            in_words(Level::problem, "problem"));
+                            counted(count(findings, Level::warning), "warning"),
+                            counted(count(findings, Level::problem), "problem"));
 }
 
 std::string doctor_json(const DoctorFacts& facts, const std::vector<Finding>& findings) {

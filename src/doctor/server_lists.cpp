@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "doctor/json_words.hpp"
+#include "session/json_words.hpp"
 
 namespace sitter {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "help/commands.hpp"
 #include "options/option_table.hpp"
+#include "terminal/shell_word.hpp"
 
 namespace sitter {
 namespace {
@@ -27,19 +28,6 @@ bool is_file(const OptionRow& option) {
   return option.value == "FILE" || option.value == "PATTERN" || option.value == "TOOL";
 }
 
-/// In single quotes for a shell.
-std::string single_quoted(std::string_view text) {
-  std::string result = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      result += "'\\''";
-    } else {
-      result += c;
-    }
-  }
-  return result + "'";
-}
-
 std::string command_names() {
   std::vector<std::string_view> names;
   for (const Command& command : commands()) names.push_back(command.name);
@@ -53,7 +41,7 @@ std::string bash() {
     if (option.value.empty()) continue;
     with_value += fmt::format("{}{}", with_value.empty() ? "" : "|", option.names.back());
     std::string generated;
-    if (is_choice(option)) generated = fmt::format("-W {}", single_quoted(words_of(option)));
+    if (is_choice(option)) generated = fmt::format("-W {}", shell_word(words_of(option)));
     if (is_directory(option)) generated = "-d";
     if (is_file(option)) generated = "-f";
     if (generated.empty()) continue;
@@ -64,7 +52,7 @@ std::string bash() {
   for (const Command& command : commands()) {
     if (command.words.empty()) continue;
     commands_text +=
-        fmt::format("      {}) words={} ;;\n", command.name, single_quoted(command.words));
+        fmt::format("      {}) words={} ;;\n", command.name, shell_word(command.words));
   }
   return fmt::format(
       R"(# Completion of mcp-sitter for bash.
@@ -122,7 +110,7 @@ std::string zsh() {
   std::string commands_text, words, options;
   for (const Command& command : commands()) {
     commands_text +=
-        fmt::format("    {}\n", single_quoted(fmt::format("{}:{}", command.name, command.about)));
+        fmt::format("    {}\n", shell_word(fmt::format("{}:{}", command.name, command.about)));
     words += fmt::format("    {}) (( CURRENT == 3 )) && compadd -- {}; return ;;\n", command.name,
                          command.words);
   }
@@ -143,7 +131,7 @@ std::string zsh() {
     }
     for (const std::string& name : option.names) {
       options +=
-          fmt::format("    {} \\\n", single_quoted(fmt::format("*{}[{}]{}", name, about, value)));
+          fmt::format("    {} \\\n", shell_word(fmt::format("*{}[{}]{}", name, about, value)));
     }
   }
   return fmt::format(R"(#compdef mcp-sitter
@@ -172,10 +160,10 @@ std::string fish() {
       "end\n";
   for (const Command& command : commands()) {
     text += fmt::format("complete -c mcp-sitter -n __fish_is_first_token -a {} -d {}\n",
-                        command.name, single_quoted(command.about));
+                        command.name, shell_word(command.about));
     if (command.words.empty()) continue;
     text += fmt::format("complete -c mcp-sitter -f -n '__fish_seen_subcommand_from {}' -a {}\n",
-                        command.name, single_quoted(command.words));
+                        command.name, shell_word(command.words));
   }
   for (const OptionRow& option : option_table()) {
     text += "complete -c mcp-sitter -n __mcp_sitter_has_no_command";
@@ -183,7 +171,7 @@ std::string fish() {
       text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
     }
     if (is_choice(option)) {
-      text += fmt::format(" -x -a {}", single_quoted(words_of(option)));
+      text += fmt::format(" -x -a {}", shell_word(words_of(option)));
     } else if (is_directory(option)) {
       text += " -x -a '(__fish_complete_directories)'";
     } else if (is_file(option)) {
@@ -191,7 +179,7 @@ std::string fish() {
     } else if (!option.value.empty()) {
       text += " -x";
     }
-    text += fmt::format(" -d {}\n", single_quoted(option.about));
+    text += fmt::format(" -d {}\n", shell_word(option.about));
   }
   return text;
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/characters.hpp"
+#include "core/base/lines.hpp"
 #include "help/topics.hpp"
 #include "terminal/columns.hpp"
 #include "terminal/wrap.hpp"
@@ -177,11 +179,7 @@ class Writer {
 
 std::string page_text(std::string_view markdown) {
   Writer writer;
-  while (!markdown.empty()) {
-    const std::size_t end = std::min(markdown.find('\n'), markdown.size());
-    writer.line(markdown.substr(0, end));
-    markdown.remove_prefix(std::min(end + 1, markdown.size()));
-  }
+  for (const std::string_view line : text_lines(markdown)) writer.line(line);
   return writer.take();
 }
 

@@ -144,13 +144,20 @@ const std::vector<Client>& clients() {
   return all;
 }
 
-const Client& client_named(const std::string& name) {
+std::string client_names() {
   std::string names;
   for (const Client& client : clients()) {
-    if (client.name == name) return client;
     names += (names.empty() ? "" : ", ") + std::string(client.name);
   }
-  throw Failure{fmt::format("there is no client '{}', only {}", brief(name, 100), names), 2};
+  return names;
+}
+
+const Client& client_named(const std::string& name) {
+  for (const Client& client : clients()) {
+    if (client.name == name) return client;
+  }
+  throw Failure{fmt::format("there is no client '{}', only {}", brief(name, 100), client_names()),
+                2};
 }
 
 std::vector<Place> places(const Client& client, const std::string& project,

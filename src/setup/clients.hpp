@@ -63,6 +63,9 @@ struct Client {
 
 const std::vector<Client>& clients();
 
+/// "claude, codex, ..."
+std::string client_names();
+
 /// Throws Failure if there is no such client.
 const Client& client_named(const std::string& name);
 

@@ -11,6 +11,7 @@
 #include "io/system/whole_file.hpp"
 #include "options/cli_options.hpp"
 #include "setup/document.hpp"
+#include "terminal/shell_word.hpp"
 
 namespace sitter::setup {
 namespace {
@@ -213,17 +214,6 @@ Guess guess(const Words& words, const std::string& directory, bool runs_elsewher
     }
     if (is_project || root == root.parent_path()) return {};
   }
-}
-
-std::string shell_word(const std::string& word) {
-  const bool is_plain =
-      !word.empty() && word.find_first_not_of(
-                           "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-                           "_-./+=:,@%") == word.npos;
-  if (is_plain) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 }  // namespace sitter::setup

@@ -22,7 +22,4 @@ struct Guess {
 /// is where the server runs. If the client may run it elsewhere, all paths are absolute.
 Guess guess(const Words& words, const std::string& directory, bool runs_elsewhere);
 
-/// The word as a shell reads it back.
-std::string shell_word(const std::string& word);
-
 }  // namespace sitter::setup

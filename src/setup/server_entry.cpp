@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "options/raw_options.hpp"
+#include "session/json_words.hpp"
 
 namespace sitter::setup {
 namespace {
@@ -32,11 +33,6 @@ const Json& holder(const Json& entry, const Spelling& spelling) {
 
 Json& holder(Json& entry, const Spelling& spelling) {
   return const_cast<Json&>(holder(std::as_const(entry), spelling));
-}
-
-std::string text_in(const Json& object, std::string_view key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
 /// The strings of a list. False if it is no list of strings.

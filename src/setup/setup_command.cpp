@@ -42,14 +42,6 @@ struct Raw {
   setup::Request request;
 };
 
-std::string client_names() {
-  std::string names;
-  for (const setup::Client& client : setup::clients()) {
-    names += (names.empty() ? "" : ", ") + std::string(client.name);
-  }
-  return names;
-}
-
 void declare(CLI::App& app, Raw& raw) {
   app.name("mcp-sitter setup");
   app.set_help_flag("-h,--help", "print this and exit");
@@ -171,7 +163,7 @@ int run_setup(const std::vector<std::string>& words) {
     }
     return print_all(run(std::move(raw))) ? 0 : kFailed;
   } catch (const CLI::CallForHelp&) {
-    return print_all(command_help(app, kUsage, "Clients: " + client_names())) ? 0 : kFailed;
+    return print_all(command_help(app, kUsage, "Clients: " + setup::client_names())) ? 0 : kFailed;
   } catch (const CLI::ParseError& error) {
     fmt::print(stderr, "mcp-sitter setup: {}; see mcp-sitter setup --help\n",
                wrong_words(app, words, error));

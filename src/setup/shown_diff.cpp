@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "terminal/hunk.hpp"
+
 namespace sitter::setup {
 namespace {
 
@@ -34,20 +36,9 @@ bool is_secret_address(std::string_view text) {
   return begin != text.npos && text.find_first_of("@?", begin) != text.npos;
 }
 
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::size_t length = end == text.npos ? text.size() : end + 1;
-    lines.push_back(text.substr(0, length));
-    text.remove_prefix(length);
-  }
-  return lines;
-}
-
-std::string range(std::size_t begin, std::size_t count) {
+std::string written(Hunk::Range range) {
   // An empty range names the line before it.
-  return fmt::format("{},{}", count == 0 ? begin : begin + 1, count);
+  return fmt::format("{},{}", range.count == 0 ? range.begin : range.begin + 1, range.count);
 }
 
 }  // namespace
@@ -72,34 +63,14 @@ std::string without_secrets(const Document& document, const Path& entry) {
 
 std::string unified_diff(const std::string& name, const std::string& before,
                          const std::string& after) {
-  const auto old_lines = lines_of(before);
-  const auto new_lines = lines_of(after);
-  const std::size_t shorter = std::min(old_lines.size(), new_lines.size());
-  std::size_t same = 0;
-  while (same < shorter && old_lines[same] == new_lines[same]) ++same;
-  if (same == old_lines.size() && same == new_lines.size()) return {};
-  std::size_t tail = 0;
-  while (tail < shorter - same &&
-         old_lines[old_lines.size() - 1 - tail] == new_lines[new_lines.size() - 1 - tail]) {
-    ++tail;
-  }
-  const std::size_t begin = same - std::min(same, kContext);
-  const std::size_t context = std::min(tail, kContext);
-  const std::size_t old_end = old_lines.size() - tail;
-  const std::size_t new_end = new_lines.size() - tail;
-
-  std::string diff =
-      fmt::format("--- {}\n+++ {}\n@@ -{} +{} @@\n", name, name,
-                  range(begin, old_end + context - begin), range(begin, new_end + context - begin));
-  const auto show = [&](char sign, std::string_view line) {
-    diff += sign;
+  const auto changed = hunk(before, after, kContext);
+  if (!changed) return {};
+  std::string diff = fmt::format("--- {}\n+++ {}\n@@ -{} +{} @@\n", name, name,
+                                 written(changed->before), written(changed->after));
+  for (const std::string& line : changed->lines) {
     diff += line;
     if (!line.ends_with('\n')) diff += "\n\\ No newline at end of file\n";
-  };
-  for (std::size_t i = begin; i < same; ++i) show(' ', old_lines[i]);
-  for (std::size_t i = same; i < old_end; ++i) show('-', old_lines[i]);
-  for (std::size_t i = same; i < new_end; ++i) show('+', new_lines[i]);
-  for (std::size_t i = old_end; i < old_end + context; ++i) show(' ', old_lines[i]);
+  }
   return diff;
 }
 

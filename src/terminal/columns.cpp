@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/characters.hpp"
 #include "terminal/wrap.hpp"
 
 namespace sitter {

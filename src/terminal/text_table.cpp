@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "terminal/wrap.hpp"
+#include "core/base/characters.hpp"
 
 namespace sitter {
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "core/base/characters.hpp"
+
 namespace sitter {
 namespace {
-
-bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 
 /// The bytes of the first `count` characters.
 std::size_t bytes_of(std::string_view text, std::size_t count) {
@@ -15,10 +15,6 @@ std::size_t bytes_of(std::string_view text, std::size_t count) {
 }
 
 }  // namespace
-
-std::size_t character_count(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
-}
 
 std::vector<std::string> wrapped(std::string_view line, std::size_t columns) {
   std::vector<std::string> lines;

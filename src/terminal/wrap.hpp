@@ -7,9 +7,6 @@
 
 namespace sitter {
 
-/// The number of characters of a UTF-8 text.
-std::size_t character_count(std::string_view text);
-
 /// Breaks a line at its spaces into lines of at most `columns` characters. A word that is longer
 /// is cut. The spaces at the beginning stay, and those at a break are dropped. With 0 columns, the
 /// line stays whole.

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
@@ -14,6 +12,7 @@
 #include "core/base/json_text.hpp"
 #include "core/cli/json_schema.hpp"
 #include "core/wire/json_view.hpp"
+#include "support/temporary_directory.hpp"
 
 // The JSON-Schema-Test-Suite. A right value must fit. A wrong value must not fit, unless the schema
 // has said what of it is not checked.
@@ -40,11 +39,6 @@ constexpr std::array kExceptions{
               "a schema cannot switch keywords off"},
     Exception{"multipleOf.json", "float division = inf",
               "a quotient beyond the range of a double is not known"}};
-
-std::string contents_of(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 /// The files below `folder`, without the folder `format`: "type.json", "optional/bignum.json".
 std::vector<std::string> files_in(const std::filesystem::path& folder) {
@@ -114,7 +108,7 @@ class JsonSchemaSuiteTest : public ::testing::TestWithParam<std::string> {
 
 TEST_P(JsonSchemaSuiteTest, RightValuesFitAndWrongOnesDoNot) {
   for (const std::string& file : files_in(folder())) {
-    const std::string text = contents_of(folder() / file);
+    const std::string text = testing::contents_of(folder() / file);
     for (const std::string_view group : json_elements(json_trimmed(text))) check(file, group);
   }
   EXPECT_GT(count_, 400) << folder() << " has no tests; the package is json-schema-test-suite";

@@ -1,8 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <ostream>
 #include <string>
 
@@ -16,11 +14,6 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-std::string text_in(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 struct Language {
   std::string name;
@@ -83,14 +76,14 @@ TEST_P(NotesExample, KeepsNotes) {
   EXPECT_EQ(client.text_of_call("list", {{"filter", "."}}), "");
   EXPECT_EQ(client.text_of_call("list", {{"filter", "-r"}}), "");
   EXPECT_EQ(client.text_of_call("list", {{"filter", ""}}), "1:milk\n2:bread\n");
-  EXPECT_EQ(text_in(directory_ / "notes.txt"), "milk\nbread\n");
+  EXPECT_EQ(contents_of(directory_ / "notes.txt"), "milk\nbread\n");
 }
 
 TEST_P(NotesExample, KeepsNotesInNotesTxtByDefault) {
   ScriptedClient client(setup(""));
   client.open();
   client.text_of_call("add", {{"text", "milk"}});
-  EXPECT_EQ(text_in(directory_ / "notes.txt"), "milk\n");
+  EXPECT_EQ(contents_of(directory_ / "notes.txt"), "milk\n");
 }
 
 TEST_P(NotesExample, KeepsEachNoteAsItIs) {
@@ -104,7 +97,7 @@ TEST_P(NotesExample, KeepsEachNoteAsItIs) {
     kept += text + "\n";
     listed += std::to_string(i) + ":" + text + "\n";
   }
-  EXPECT_EQ(text_in(directory_ / "notes.txt"), kept);
+  EXPECT_EQ(contents_of(directory_ / "notes.txt"), kept);
   EXPECT_EQ(client.text_of_call("list"), listed);
   EXPECT_EQ(client.text_of_call("list", {{"filter", "$(touch"}}), "4:$(touch evil)\n");
   EXPECT_FALSE(exists(directory_ / "evil"));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/scripted_client.hpp"
+#include "support/short_run.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace sitter::testing {
@@ -33,20 +34,9 @@ class Ctl : public ::testing::Test {
     return {"XDG_RUNTIME_DIR=" + runtime_.path(), "TMPDIR=" + temporary_.path()};
   }
 
-  struct Run {
-    int exit_code = 0;
-    std::string output, error;
-  };
-  Run ctl(std::vector<std::string> words) const {
-    std::vector<std::string> command = {sitter_program(), "ctl"};
-    command.insert(command.end(), words.begin(), words.end());
-    Program program({.command = std::move(command), .environment = environment()});
-    program.close_input();
-    Run run;
-    for (const std::string& line : program.read_all()) run.output += line + "\n";
-    run.exit_code = program.wait();
-    run.error = program.error_text();
-    return run;
+  ShortRun ctl(std::vector<std::string> words) const {
+    words.insert(words.begin(), {sitter_program(), "ctl"});
+    return ShortRun(Program::Start{.command = std::move(words), .environment = environment()});
   }
 
   /// The socket exists after the first answer.
@@ -87,7 +77,7 @@ TEST_F(Ctl, StatusReloadKillAndStderr) {
   EXPECT_THAT(ctl({"status"}).output, AllOf(HasSubstr("ready"), HasSubstr(std::to_string(first))));
   EXPECT_EQ(Json::parse(ctl({"status", "dev", "--json"}).output)["childPid"], first);
 
-  const Run reload = ctl({"reload", "dev"});
+  const ShortRun reload = ctl({"reload", "dev"});
   EXPECT_EQ(reload.exit_code, 0);
   EXPECT_THAT(reload.output, HasSubstr("spawn #2"));
   EXPECT_TRUE(ends(first));
@@ -207,7 +197,7 @@ TEST_F(Ctl, OutputThatNobodyTakesIsAFailure) {
 TEST_F(Ctl, AFailedBuildIsAFailureOfReload) {
   ScriptedClient client(setup({"--build", "echo no >&2; exit 3"}));
   open(client);
-  const Run run = ctl({"reload"});
+  const ShortRun run = ctl({"reload"});
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_THAT(run.output, HasSubstr("the build failed (exit 3)"));
 }
@@ -217,7 +207,7 @@ TEST_F(Ctl, TwoOfOneNameAreToldApartByTheirPids) {
   ScriptedClient two(setup({"--name", "dev"}));
   open(one);
   open(two);
-  const Run run = ctl({"kill", "dev"});
+  const ShortRun run = ctl({"kill", "dev"});
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_THAT(run.error, AllOf(HasSubstr("2 of them run as 'dev': choose one by its pid"),
                                HasSubstr(std::to_string(one.program().pid())),
@@ -237,7 +227,7 @@ TEST_F(Ctl, OneIsFoundByTheFolderOfItsServer) {
 }
 
 TEST_F(Ctl, NoneIsAFailureThatSaysSo) {
-  const Run run = ctl({"status", "dev"});
+  const ShortRun run = ctl({"status", "dev"});
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_THAT(run.error, HasSubstr("no mcp-sitter 'dev' of yours is running"));
 }
@@ -249,7 +239,7 @@ TEST_F(Ctl, AMistakeInTheWordsIsOne) {
                                                 {"kill", ""},
                                                 {"status", "--cwd", ""},
                                                 {"stderr", "--lines", "1001"}}) {
-    const Run run = ctl(words);
+    const ShortRun run = ctl(words);
     EXPECT_EQ(run.exit_code, 2);
     EXPECT_THAT(run.error, HasSubstr("mcp-sitter ctl --help"));
   }

@@ -9,8 +9,6 @@
 #include <array>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -177,7 +175,7 @@ TEST_F(Demo, ColorsCanBeChosen) {
 }
 
 TEST_F(Demo, ASignalEndsItAndNothingIsLeft) {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     // The first word makes it wait behind each title.
     for (const char* const words : {"--no-fast", "--fast"}) {
       Program program(start({words}));
@@ -238,8 +236,7 @@ TEST_F(Demo, WrongWordsAreNamed) {
 /// The picture in the documentation is made by `./dev picture`.
 TEST_F(Demo, ThePictureTellsTheSameStory) {
   const std::string file = SITTER_EXAMPLES "/../demo.svg";
-  std::ifstream stream(file, std::ios::binary);
-  const std::string picture((std::istreambuf_iterator<char>(stream)), {});
+  const std::string picture = contents_of(file);
   EXPECT_GT(picture.size(), 0);
   EXPECT_LT(picture.size(), 150'000);
   Program parser({.command = {"/usr/bin/env", "python3", "-c",

@@ -29,29 +29,29 @@ std::vector<std::string> lines_from(const std::vector<std::string>& command) {
 }
 
 TEST(Help, ListsTheTopicsAndExplainsOne) {
-  EXPECT_THAT(ShortRun({"help"}).text(),
+  EXPECT_THAT(ShortRun({"help"}).output,
               AllOf(HasSubstr("--watch PATTERN"), HasSubstr("what-the-model-reads")));
   const ShortRun run({"help", "what-the-model-reads"});
   EXPECT_EQ(run.exit_code, 0);
-  EXPECT_THAT(run.text(), ::testing::StartsWith("What the model reads\n===="));
+  EXPECT_THAT(run.output, ::testing::StartsWith("What the model reads\n===="));
 }
 
 TEST(Help, OfACommandIsItsOwn) {
-  EXPECT_EQ(ShortRun({"help", "demo"}).text(), ShortRun({"demo", "--help"}).text());
+  EXPECT_EQ(ShortRun({"help", "demo"}).output, ShortRun({"demo", "--help"}).output);
 }
 
 TEST(Help, NamesAnUnknownTopic) {
   const ShortRun run({"help", "watchin"});
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_THAT(run.output, IsEmpty());
-  EXPECT_THAT(run.error,
+  EXPECT_THAT(lines_of(run.error),
               ElementsAre("mcp-sitter help: there is no topic 'watchin' (did you mean watching?); "
                           "mcp-sitter help lists the topics"));
 }
 
 TEST(ManPage, IsWithoutFaultForMandoc) {
   TemporaryDirectory directory;
-  const std::string page = directory.write("mcp-sitter.1", ShortRun({"help", "--man"}).text());
+  const std::string page = directory.write("mcp-sitter.1", ShortRun({"help", "--man"}).output);
   // A page without a date is the same for each build.
   for (const std::string& line :
        lines_from({"/bin/sh", "-c", "mandoc -T lint -W warning '" + page + "' || true"})) {
@@ -125,7 +125,7 @@ TEST(Completion, NamesTheShells) {
        {std::vector<std::string>{"completion"}, {"completion", "tcsh"}}) {
     const ShortRun run(words);
     EXPECT_EQ(run.exit_code, 2);
-    EXPECT_THAT(run.error,
+    EXPECT_THAT(lines_of(run.error),
                 ElementsAre("mcp-sitter completion: name a shell, one of bash, zsh, fish"));
   }
 }

@@ -1,8 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -18,17 +16,12 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string contents_of(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 TEST(Options, HelpGoesToStdout) {
   for (const std::string word : {"--help", "-h"}) {
     const ShortRun run({word});
     EXPECT_EQ(run.exit_code, 0);
     EXPECT_TRUE(run.error.empty());
-    EXPECT_THAT(run.text(),
+    EXPECT_THAT(run.output,
                 AllOf(HasSubstr("--watch PATTERN"), HasSubstr("mcp-sitter [options] --cli TOOL")));
   }
 }
@@ -37,7 +30,7 @@ TEST(Options, VersionGoesToStdout) {
   for (const std::string word : {"--version", "-V"}) {
     const ShortRun run({word});
     EXPECT_EQ(run.exit_code, 0);
-    EXPECT_THAT(run.output, ElementsAre(::testing::StartsWith("mcp-sitter ")));
+    EXPECT_THAT(lines_of(run.output), ElementsAre(::testing::StartsWith("mcp-sitter ")));
   }
 }
 
@@ -54,7 +47,7 @@ TEST_P(OptionMistake, IsOneSentenceAndExit2) {
   const ShortRun run(GetParam().words);
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_TRUE(run.output.empty());
-  EXPECT_THAT(run.error,
+  EXPECT_THAT(lines_of(run.error),
               ElementsAre(AllOf(HasSubstr("mcp-sitter: "), HasSubstr(GetParam().named))));
 }
 
@@ -132,15 +125,15 @@ TEST(Options, AWrongValueIsShownInPart) {
   for (const std::string option : {"--env", "--kill-grace", "--startup-timeout", "--log-level",
                                    "--name", "--tools", "--tool-name"}) {
     const ShortRun run({option, value, "x"});
-    EXPECT_THAT(run.error, ElementsAre(AllOf(HasSubstr(option), HasSubstr("xxx… ["),
-                                             HasSubstr("see mcp-sitter --help"))));
-    EXPECT_LT(run.error.front().size(), 1000u) << option;
+    EXPECT_THAT(lines_of(run.error), ElementsAre(AllOf(HasSubstr(option), HasSubstr("xxx… ["),
+                                                       HasSubstr("see mcp-sitter --help"))));
+    EXPECT_LT(run.error.size(), 1000u) << option;
   }
   for (const std::string& word : {"--" + value, "--tool-name=" + value + "=x",
                                   "--tool-name=kill=" + value, "--no-notice=" + value}) {
     const ShortRun run({word, "x"});
-    ASSERT_THAT(run.error, ElementsAre(HasSubstr("mcp-sitter: ")));
-    EXPECT_LT(run.error.front().size(), 1000u);
+    ASSERT_THAT(lines_of(run.error), ElementsAre(HasSubstr("mcp-sitter: ")));
+    EXPECT_LT(run.error.size(), 1000u);
   }
 }
 

@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -156,8 +154,7 @@ TEST_F(ResolverTest, TheProgramGetsNothingOfTheBridge) {
     program("exec " + command + " > " + directory_ / "output");
     look_up("xyz");
     end_of_program();
-    std::ifstream file(directory_ / "output");
-    return std::string(std::istreambuf_iterator<char>(file), {});
+    return testing::contents_of(directory_ / "output");
   };
   EXPECT_EQ(output_of("readlink /proc/self/fd/0 /proc/self/fd/2"), "/dev/null\n/dev/null\n");
   // The last one is the folder that is listed.

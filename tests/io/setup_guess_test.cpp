@@ -143,12 +143,5 @@ TEST_F(SetupGuessTest, WhereTheFolderIsUnknownAllPathsAreWhole) {
   EXPECT_THAT(elsewhere.watch, ElementsAre(folder_ / "Cargo.toml"));
 }
 
-TEST(ShellWordTest, OnlyWhatAShellWouldChangeIsQuoted) {
-  EXPECT_EQ(shell_word("a/b-c.d"), "a/b-c.d");
-  EXPECT_EQ(shell_word(""), "''");
-  EXPECT_EQ(shell_word("a b"), "'a b'");
-  EXPECT_EQ(shell_word("it's"), R"('it'\''s')");
-}
-
 }  // namespace
 }  // namespace sitter::setup

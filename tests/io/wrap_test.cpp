@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "core/base/characters.hpp"
+
 namespace sitter {
 namespace {
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "support/scripted_client.hpp"
+#include "support/short_run.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace sitter::testing {
@@ -14,9 +15,8 @@ namespace sitter::testing {
 /// Runs of `mcp-sitter doctor` with a home of their own.
 class DoctorTest : public ::testing::Test {
  protected:
-  struct Run {
-    int exit_code = 0;
-    std::string output, error;
+  struct Run : ShortRun {
+    using ShortRun::ShortRun;
 
     Json json() const { return Json::parse(output, nullptr, false); }
     /// "level subject" of each finding in the JSON.
@@ -47,15 +47,7 @@ class DoctorTest : public ::testing::Test {
     return start;
   }
 
-  Run run(std::vector<std::string> words) const {
-    Program program(start(std::move(words)));
-    program.close_input();
-    Run run;
-    for (const std::string& line : program.read_all()) run.output += line + "\n";
-    run.exit_code = program.wait();
-    run.error = program.error_text();
-    return run;
-  }
+  Run run(std::vector<std::string> words) const { return Run(start(std::move(words))); }
 
   /// Without the starts with a short environment.
   Run run_json(std::vector<std::string> options, std::vector<std::string> command) const {

@@ -8,30 +8,28 @@
 
 namespace sitter::testing {
 
-/// A run of the program that serves nothing.
+/// A program that serves nothing, run to its end with a closed input.
 struct ShortRun {
-  explicit ShortRun(std::vector<std::string> words) : ShortRun(Program::Start{std::move(words)}) {}
+  /// The program under test with these words.
+  explicit ShortRun(std::vector<std::string> words)
+      : ShortRun(Program::Start{with_program(words)}) {}
 
-  /// The words of the program stand in place of the command.
-  explicit ShortRun(Program::Start start) {
-    start.command.insert(start.command.begin(), sitter_program());
+  explicit ShortRun(const Program::Start& start) {
     Program program(start);
     if (!start.input) program.close_input();
-    output = program.read_all();
+    for (const std::string& line : program.read_all()) output += line + "\n";
     exit_code = program.wait();
-    error = lines_of(program.error_text());
+    error = program.error_text();
   }
 
-  /// All lines of stdout.
-  std::string text() const {
-    std::string text;
-    for (const std::string& line : output) text += line + "\n";
-    return text;
+  /// The words behind the path of the program under test.
+  static std::vector<std::string> with_program(std::vector<std::string> words) {
+    words.insert(words.begin(), sitter_program());
+    return words;
   }
 
   int exit_code = -1;
-  std::vector<std::string> output;
-  std::vector<std::string> error;
+  std::string output, error;
 };
 
 }  // namespace sitter::testing

@@ -5,10 +5,17 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <system_error>
 
 namespace sitter::testing {
+
+/// The bytes of a file; empty if there is none.
+inline std::string contents_of(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
 
 /// A directory that is removed at the end of the test.
 class TemporaryDirectory {

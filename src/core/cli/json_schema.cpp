@@ -12,8 +12,10 @@
 #include <set>
 #include <utility>
 
+#include "core/base/characters.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
+#include "core/cli/json_values.hpp"
 #include "core/cli/schema_parts.hpp"
 #include "sitter/limits.hpp"
 
@@ -42,62 +44,12 @@ std::string dumped(const Json& value) {
 
 constexpr auto member = &SchemaParts::member;
 
-bool is_integer(const Json& value) {
-  if (value.is_number_integer()) return true;
-  return value.is_number_float() && value.get<double>() == std::floor(value.get<double>());
-}
-
-bool has_type(const Json& value, std::string_view type) {
-  if (type == "object") return value.is_object();
-  if (type == "array") return value.is_array();
-  if (type == "string") return value.is_string();
-  if (type == "boolean") return value.is_boolean();
-  if (type == "null") return value.is_null();
-  if (type == "number") return value.is_number();
-  if (type == "integer") return is_integer(value);
-  return true;
-}
-
-/// JSON equality: the order of members and the spelling of numbers do not count.
-bool is_same(const Json& left, const Json& right) {
-  if (left.is_number() && right.is_number()) return left == right;
-  if (left.type() != right.type() || left.size() != right.size()) return false;
-  if (left.is_array()) return std::equal(left.begin(), left.end(), right.begin(), is_same);
-  if (!left.is_object()) return left == right;
-  return std::all_of(left.items().begin(), left.items().end(), [&](const auto& item) {
-    const auto found = right.find(item.key());
-    return found != right.end() && is_same(item.value(), *found);
-  });
-}
-
-/// A text that is the same for all values that are the same, but for numbers within them.
-std::string canonical(const Json& value) {
-  const bool is_whole = value.is_number_float() && is_integer(value);
-  return is_whole ? fmt::format("{:.0f}", value.get<double>())
-                  : value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-/// Unicode characters of valid UTF-8.
-std::size_t length_of(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  }));
-}
-
 /// The first member that the library does not read; empty if the value is no object.
 std::string unreadable_member(std::string_view raw) {
   for (JsonMember& one : json_members(raw)) {
     if (parsed(one.value).is_discarded()) return std::move(one.key);
   }
   return {};
-}
-
-bool is_multiple(double value, double of) {
-  if (of <= 0) return true;
-  const double quotient = value / of;
-  // 0.0075 is a multiple of 0.0001, which no division of doubles shows.
-  return std::isinf(quotient) ||
-         std::abs(quotient - std::round(quotient)) < 1e-9 * std::max(1.0, std::abs(quotient));
 }
 
 }  // namespace
@@ -311,7 +263,7 @@ class JsonSchema::Checker {
   bool fits_text(const Json& value, const Json& schema, const Place& place) {
     if (!value.is_string()) return true;
     const std::string text = value.get<std::string>();
-    if (!fits_size(length_of(text), schema, place, "minLength", "maxLength", "characters"))
+    if (!fits_size(character_count(text), schema, place, "minLength", "maxLength", "characters"))
       return false;
     const Json* const pattern = member(schema, "pattern");
     if (pattern == nullptr || !pattern->is_string()) return true;

@@ -2,20 +2,11 @@
 
 #include <algorithm>
 
+#include "core/base/lines.hpp"
 #include "core/build/build_errors.hpp"
 
 namespace sitter {
 namespace {
-
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
 
 /// A frame of a stack in JavaScript, Java or C#, or what these write around the stack.
 bool is_frame(std::string_view line) {
@@ -28,7 +19,7 @@ bool is_frame(std::string_view line) {
 }  // namespace
 
 std::vector<std::string_view> last_words(std::string_view stderr_tail, std::size_t lines_max) {
-  std::vector<std::string_view> lines = lines_of(stderr_tail);
+  std::vector<std::string_view> lines = text_lines(stderr_tail);
   std::erase_if(lines, is_frame);
   const std::size_t begin = lines.size() - std::min(lines.size(), lines_max);
   const auto error = std::find_if(lines.rbegin(), lines.rend(), has_error_word);

@@ -1,0 +1,126 @@
+#include "setup/bridge_words.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+#include <variant>
+
+#include "core/base/text.hpp"
+#include "options/options.hpp"
+#include "setup/failure.hpp"
+#include "setup/guess.hpp"
+#include "terminal/shell_word.hpp"
+
+namespace sitter::setup {
+namespace {
+
+/// Where the client starts the server, as far as it is known.
+std::string directory_of(const std::string& cwd, const std::string& project) {
+  if (cwd.empty()) return project;
+  static constexpr std::string_view kFolder = "${workspaceFolder}";
+  if (cwd.starts_with(kFolder)) return project + cwd.substr(kFolder.size());
+  return (std::filesystem::path(project) / cwd).native();
+}
+
+/// The options of mcp-sitter, without the server's words.
+BridgeWords own_options(const Request& request, const Words& server, const std::string& cwd,
+                        const Place& place, const Surroundings& here) {
+  const bool runs_elsewhere = !place.is_in_project && cwd.empty();
+  Guess guess = setup::guess(server, directory_of(cwd, here.project), runs_elsewhere);
+  Words guessed;
+  BridgeWords options;
+  if (!request.build.empty()) {
+    options.words = {"--build", request.build};
+  } else if (!request.no_build && !guess.build.empty()) {
+    guessed = {"--build", guess.build};
+    if (!guess.build_cwd.empty()) guessed.insert(guessed.end(), {"--build-cwd", guess.build_cwd});
+  }
+  const bool guesses_watch = request.watch.empty() && !request.no_watch;
+  for (const std::string& pattern : guesses_watch ? guess.watch : Words()) {
+    guessed.insert(guessed.end(), {"--watch", pattern});
+  }
+  options.words.insert(options.words.end(), guessed.begin(), guessed.end());
+  for (const std::string& pattern : request.watch) {
+    options.words.insert(options.words.end(), {"--watch", pattern});
+  }
+  if (!guessed.empty()) {
+    options.guessed = fmt::format("guessed from {}: {}\n", guess.from, typed(guessed));
+  }
+  return options;
+}
+
+}  // namespace
+
+BridgeWords words_for(const Request& request, const Words& server, const std::string& cwd,
+                      const Place& place, const Surroundings& here) {
+  BridgeWords words = own_options(request, server, cwd, place, here);
+  words.words = joined(joined(std::move(words.words), {"--"}), server);
+  check_words(words.words);
+  return words;
+}
+
+BridgeWords words_for_new(const Request& request, const Place& place, const Surroundings& here) {
+  if (is_wrapped(request.command)) {
+    if (std::filesystem::path(request.command.front()).filename() != "mcp-sitter") {
+      throw Failure{"behind -- write mcp-sitter instead of the program that starts it", 2};
+    }
+    if (!request.build.empty() || !request.watch.empty()) {
+      throw Failure{"put --build and --watch behind mcp-sitter, where its other options are", 2};
+    }
+    const Words words(request.command.begin() + 1, request.command.end());
+    check_words(words);
+    return {words, {}};
+  }
+  // The client may start the server in any folder.
+  const Words cwd = place.is_in_project ? Words() : Words{"--cwd", here.project};
+  BridgeWords options =
+      own_options(request, request.command, place.is_in_project ? "" : here.project, place, here);
+  options.words = joined(joined(joined(cwd, options.words), {"--"}), request.command);
+  check_words(options.words);
+  if (options.guessed.empty() && request.build.empty() && request.watch.empty()) {
+    options.guessed =
+        "guessed neither --build nor --watch: mcp-sitter help reloading says what "
+        "they do\n";
+  }
+  return options;
+}
+
+void check_words(const Words& words) {
+  const auto parsed = parse_options(words);
+  if (const auto* const refusal = std::get_if<Refusal>(&parsed)) {
+    throw Failure{fmt::format("mcp-sitter would not start: {}", sentence_of(*refusal)), 2};
+  }
+}
+
+std::string warning_about(const Words& behind) {
+  auto parsed = parse_options(behind);
+  const auto* const options = std::get_if<Options>(&parsed);
+  if (options == nullptr || options->daemon) return {};
+  const PlannedLaunch planned = plan_launch(options->command);
+  if (const auto* const failure = std::get_if<LaunchFailure>(&planned)) {
+    return fmt::format("warning: {}\n", one_line(failure->reason));
+  }
+  const std::string& program = std::get<LaunchPlan>(planned).program;
+  std::error_code error;
+  if (std::filesystem::exists(program, error)) return {};
+  return fmt::format("warning: there is no {} yet\n", one_line(program));
+}
+
+std::string typed(const Words& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += ' ';
+    const bool is_plain = shell_word(word) == word;
+    const bool fits_quotes = word.find_first_of("\"$`\\!\n") == word.npos;
+    text += is_plain || !fits_quotes ? shell_word(word) : '"' + word + '"';
+  }
+  return readable(text);
+}
+
+Words joined(Words front, const Words& behind) {
+  front.insert(front.end(), behind.begin(), behind.end());
+  return front;
+}
+
+}  // namespace sitter::setup

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+
+#include "setup/actions.hpp"
+#include "setup/clients.hpp"
+#include "setup/server_entry.hpp"
+
+namespace sitter::setup {
+
+/// The words behind the program mcp-sitter, and a line that says which of them were guessed.
+struct BridgeWords {
+  Words words;
+  std::string guessed;
+};
+
+/// The words for a server that is registered, with the server's own at the end. `cwd` is what the
+/// entry says. Throws Failure if mcp-sitter would not start with them.
+BridgeWords words_for(const Request& request, const Words& server, const std::string& cwd,
+                      const Place& place, const Surroundings& here);
+
+/// The words for a new server. The command may be a whole command line of mcp-sitter, for what the
+/// options of `setup` do not say (--cli, --http, --env). Throws Failure as above.
+BridgeWords words_for_new(const Request& request, const Place& place, const Surroundings& here);
+
+/// Throws Failure if mcp-sitter would not start with these words.
+void check_words(const Words& words);
+
+/// A line about a server that cannot be started now; empty if it can.
+std::string warning_about(const Words& words);
+
+/// The words as a person would type them.
+std::string typed(const Words& words);
+
+Words joined(Words front, const Words& behind);
+
+}  // namespace sitter::setup

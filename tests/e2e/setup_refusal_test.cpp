@@ -1,0 +1,110 @@
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "support/setup.hpp"
+
+namespace sitter::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class SetupRefusal : public SetupTest {};
+
+TEST_F(SetupRefusal, WhatCannotBeTakenOutStays) {
+  home_.write(".codex/config.toml", "model = \"x\"\n");
+  expect_done({"codex", "n", "--", "node", "x.js"});
+  const std::string text =
+      contents_of(home_ / ".codex/config.toml") + "[[mcp_servers.n.things]]\nz = 1\n";
+  home_.write(".codex/config.toml", text);
+  EXPECT_THAT(refusal({"codex", "--undo", "n"}), HasSubstr("edit it by hand"));
+  EXPECT_EQ(contents_of(home_ / ".codex/config.toml"), text);
+}
+
+TEST_F(SetupRefusal, SettingsThatNoClientWritesAreRefused) {
+  std::string key = "a";
+  for (int i = 0; i < 50'000; ++i) key += ".a";
+  home_.write(".codex/config.toml", key + " = 1\n");
+  EXPECT_THAT(refusal({"codex", "n", "--", "x"}), HasSubstr("a key of 50001 parts in line 1"));
+  project_.write(".cursor/mcp.json", R"({"x": 1e400})");
+  EXPECT_THAT(refusal({"cursor", "n", "--", "x"}), HasSubstr("cannot be read"));
+}
+
+TEST_F(SetupRefusal, WhatCannotBeDoneIsOneSentenceAndChangesNothing) {
+  home_.write(".gemini/settings.json", "{\n  \"mcpServers\": {\n");
+  home_.write(".qwen/settings.json",
+              R"({"mcpServers": {"sse": {"url": "http://127.0.0.1:9/"}, "none": {}, "bad": 3}})");
+  home_.write(".codex/config.toml",
+              "[mcp_servers.web]\nurl = \"http://127.0.0.1:9/\"\nbearer_token_env_var = \"T\"\n");
+  const std::string before = everything();
+  EXPECT_THAT(refusal({"gemini", "--wrap", "a"}), HasSubstr("not valid JSON at line 3"));
+  EXPECT_THAT(refusal({"qwen", "--wrap", "a"}), HasSubstr("only bad, none, sse"));
+  EXPECT_THAT(refusal({"qwen", "--wrap", "sse"}), HasSubstr("HTTP+SSE"));
+  EXPECT_THAT(refusal({"qwen", "--wrap", "none"}), HasSubstr("neither a command nor a URL"));
+  EXPECT_THAT(refusal({"qwen", "--wrap", "bad"}), HasSubstr("no object"));
+  EXPECT_THAT(refusal({"codex", "--wrap", "web"}), HasSubstr("bearer_token_env_var"));
+  EXPECT_THAT(refusal({"cursor", "--wrap", "a"}), HasSubstr("register one with"));
+  EXPECT_EQ(everything(), before);
+}
+
+TEST_F(SetupRefusal, AnEntryInSeveralScopesNeedsTheScope) {
+  const std::string text = R"({"mcpServers": {"a": {"command": "x"}}})";
+  const std::string user = home_.write(".cursor/mcp.json", text);
+  const std::string project = project_.write(".cursor/mcp.json", text);
+  EXPECT_THAT(refusal({"cursor", "--wrap", "a"}),
+              AllOf(HasSubstr(user), HasSubstr(project), HasSubstr("--scope")));
+  expect_done({"cursor", "--wrap", "a", "--scope", "user"});
+  EXPECT_NE(contents_of(user), text);
+  EXPECT_EQ(contents_of(project), text);
+  EXPECT_THAT(refusal({"cursor", "--wrap", "a", "--scope", "x"}, 2),
+              HasSubstr("only project, user"));
+}
+
+TEST_F(SetupRefusal, OutputThatIsLostIsAFailure) {
+  const OwnDescriptor full(open("/dev/full", O_WRONLY));
+  Program program({.command = {sitter_program(), "setup", "--help"}, .output = full.number()});
+  program.close_input();
+  EXPECT_EQ(program.wait(), 1);
+}
+
+struct WrongWords {
+  Words words;
+  std::string named;
+
+  friend void PrintTo(const WrongWords& wrong, std::ostream* out) { *out << wrong.named; }
+};
+
+class SetupMistake : public SetupTest, public ::testing::WithParamInterface<WrongWords> {};
+
+TEST_P(SetupMistake, IsOneSentenceAndExit2) {
+  EXPECT_THAT(refusal(GetParam().words, 2), HasSubstr(GetParam().named));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , SetupMistake,
+    ::testing::Values(
+        WrongWords{{"word"}, "there is no client 'word', only claude, codex,"},
+        WrongWords{{"claude", "a"}, "the command of 'a' is missing"},
+        WrongWords{{"claude", "--", "x"}, "only a new server has a command"},
+        WrongWords{{"claude", "a", "--"}, "the command of 'a' is missing"},
+        WrongWords{{"claude", "--wrap", "a", "--undo", "a"}, "exclude each other"},
+        WrongWords{{"claude", "--wrap", ""}, "is empty"},
+        WrongWords{{"claude", "--wrap", "a", "--build", "x", "--no-build"}, "--no-build"},
+        WrongWords{{"claude", "--wrap", "a", "--watch", "x", "--no-watch"}, "--no-watch"},
+        WrongWords{{"claude", "--undo", "a", "--build", "x"}, "are for --wrap"},
+        WrongWords{{"claude", "--dry-run"}, "is missing"},
+        WrongWords{{"cursor", "a\nb", "--", "x"}, "is not a name"},
+        WrongWords{{"cursor", "a", "--", "\xFF"}, "is not UTF-8"},
+        WrongWords{{"cursor", "a", "--watch", "!x", "--", "x"}, "only excludes files"},
+        WrongWords{{"cursor", "a", "--build", "\xFF", "--", "x"}, "is not UTF-8"},
+        WrongWords{{"cursor", "a", "--watch", "\xFF*", "--", "x"}, "is not UTF-8"},
+        WrongWords{{"cursor", "a", "--", "npx", "mcp-sitter-native", "x"}, "write mcp-sitter"},
+        WrongWords{{"--wrap", "a"}, "the client is missing"},
+        WrongWords{{"--undo", "a", "--dry-run"}, "the client is missing"},
+        WrongWords{{"cursor", "--frobnicate"}, "--frobnicate"}));
+
+}  // namespace
+}  // namespace sitter::testing
