@@ -90,9 +90,13 @@ int run(int argc, char** argv) {
   }
   options.bridge.seed = sitter::random_seed();
 
-  sitter::Driver driver({std::move(options.bridge), std::move(options.command),
-                         std::move(options.build), std::move(options.daemon),
-                         std::move(options.cli), std::move(options.control), keeper, *log,
+  sitter::Driver driver({std::move(options.bridge),
+                         std::move(options.command),
+                         std::move(options.build),
+                         {std::move(options.daemon), std::move(options.cli)},
+                         std::move(options.control),
+                         keeper,
+                         *log,
                          error_output});
   // From here on, the driver has its signal handlers.
   sitter::unblock_signals();

@@ -10,11 +10,9 @@
 #include <variant>
 
 #include "io/children.hpp"
-#include "io/cli_child.hpp"
 #include "io/clock.hpp"
 #include "io/control/control_server.hpp"
 #include "io/control/greeting.hpp"
-#include "io/daemon.hpp"
 #include "io/files/file_watch.hpp"
 #include "io/process/hangup.hpp"
 #include "io/process/server_folder.hpp"
@@ -51,6 +49,12 @@ class Driver::Loop {
         bridge_(parts_.config, clock_.now()),
         children_(loop_, {parts_.command, parts_.build, parts_.keeper, parts_.log},
                   [this](Children::Number number) { return events_of(std::move(number)); }),
+        played_(loop_, std::move(parts_.played), parts_.log, children_, parts_.error_output,
+                {[this] { return now_ = clock_.now(); },
+                 [this] {
+                   feed_from_played();
+                   end_turn();
+                 }}),
         timer_(loop_.io()),
         last_writes_(loop_.io()),
         signals_(loop_.io(), SIGTERM, SIGINT, SIGUSR1),
@@ -65,22 +69,6 @@ class Driver::Loop {
                        [this](LineFramer& framer) { turn([&] { on_client_end(framer); }); },
                        {}}) {
     if (parts_.config.watches()) watch_files();
-    if (parts_.daemon) {
-      daemon_ =
-          std::make_unique<Daemon>(loop_, *std::move(parts_.daemon), parts_.log, children_,
-                                   HttpClient::Events{[this](HttpFact&& fact) {
-                                                        now_ = clock_.now();
-                                                        daemon_->handle(std::move(fact), now_);
-                                                      },
-                                                      [this] {
-                                                        feed_from_played();
-                                                        end_turn();
-                                                      }});
-    }
-    if (parts_.cli)
-      cli_ = std::make_unique<CliChild>(*std::move(parts_.cli), parts_.log, children_,
-                                        parts_.error_output,
-                                        [this](const auto& facts) { turn([&] { facts(now_); }); });
     client_output_.watch();
     wait_for_signal();
     wait_for_child_signal();
@@ -125,12 +113,7 @@ class Driver::Loop {
 
   /// Feeds what a child says that is no process on pipes, and what follows from that.
   void feed_from_played() {
-    while (const Fact* const fact = next_played_fact()) feed(*fact);
-  }
-
-  const Fact* next_played_fact() {
-    if (daemon_) return daemon_->next_fact();
-    return cli_ ? cli_->next_fact() : nullptr;
+    while (const Fact* const fact = played_.next_fact()) feed(*fact);
   }
 
   void feed(const Fact& fact) { facts_.feed(fact); }
@@ -142,8 +125,7 @@ class Driver::Loop {
   }
 
   void on_timeout() {
-    if (daemon_) daemon_->handle_timeout(now_);
-    if (cli_) cli_->handle_timeout(now_);
+    played_.handle_timeout(now_);
     facts_.act([this] {
       bridge_.handle_timeout(now_);
       carry_out_all();
@@ -267,16 +249,7 @@ class Driver::Loop {
       if (error) return;
       turn([this] {
         for (const Fact& fact : children_.ended()) {
-          const auto* const exited = std::get_if<fact::ChildExited>(&fact);
-          if (daemon_ && exited != nullptr && !is_build(exited->gen)) {
-            daemon_->handle(*exited, now_);
-          } else if (exited != nullptr && is_run(exited->gen)) {
-            cli_->handle(CliFact(*exited), now_);
-          } else {
-            // An orphan may have belonged to a run, and to a build or a child.
-            if (cli_ && exited == nullptr) cli_->handle(CliFact(fact::OrphanEnded{}), now_);
-            feed(fact);
-          }
+          if (!played_.takes_end(fact, now_)) feed(fact);
         }
       });
       wait_for_child_signal();
@@ -295,11 +268,7 @@ class Driver::Loop {
     // Lines from the client also cause output to the client: the answers of the bridge itself.
     const bool is_client_full = client_output_.queued() >= limits::kQueueBytesMax;
     client_input_.set_paused(is_client_full || !bridge_.reads_client());
-    if (daemon_) {
-      daemon_->set_paused(is_client_full);
-    } else {
-      children_.set_output_paused(is_client_full);
-    }
+    if (!played_.set_paused(is_client_full)) children_.set_output_paused(is_client_full);
   }
 
   // ---- orders
@@ -309,22 +278,8 @@ class Driver::Loop {
     if (is_starting_) loop_.post([this] { end_start(); });
   }
 
-  /// Whether the order is for a child that is no process on pipes. Such a child takes it.
-  template <class Order>
-  bool is_for_played(const Order& order) {
-    if (is_build(order.gen)) return false;
-    if (daemon_) {
-      daemon_->handle(order, now_);
-    } else if (cli_) {
-      cli_->handle(order, now_);
-    } else {
-      return false;
-    }
-    return true;
-  }
-
   void carry_out(order::SendToChild& order) {
-    if (is_for_played(order)) return;
+    if (played_.takes(order, now_)) return;
     if (auto* const child = children_.find(order.gen)) put(order.line, child->input());
   }
 
@@ -346,7 +301,7 @@ class Driver::Loop {
   }
 
   void carry_out(order::StartChild& order) {
-    if (is_for_played(order)) return;
+    if (played_.takes(order, now_)) return;
     feed(children_.start(order.gen, now_.wall));
     if (parts_.config.watches_binary) watch_binary(children_.binary_path());
   }
@@ -355,14 +310,11 @@ class Driver::Loop {
 
   void carry_out(order::RenumberChild& order) { children_.renumber(order, now_.wall); }
 
-  /// What a daemon writes to its stdout is no message; it is for a person, like its stderr.
-  bool is_daemon(Generation gen) const { return daemon_ && !is_build(gen); }
-
   ChildProcess::Events events_of(Children::Number gen) {
-    if (is_run(*gen)) return cli_->events_of(*gen);
+    if (is_run(*gen)) return played_.events_of_run(*gen);
     return {[this, gen](LineFramer& framer) {
               turn([&] {
-                if (is_daemon(*gen)) {
+                if (played_.is_daemon(*gen)) {
                   while (const auto frame = framer.next()) feed_child_error(*gen, *frame);
                   return;
                 }
@@ -374,7 +326,7 @@ class Driver::Loop {
             [this, gen](LineFramer& framer) {
               turn([&] {
                 const auto frame = framer.rest();
-                if (is_daemon(*gen)) {
+                if (played_.is_daemon(*gen)) {
                   if (frame) feed_child_error(*gen, *frame);
                   return;
                 }
@@ -404,35 +356,35 @@ class Driver::Loop {
             },
             [this, gen] {
               turn([&] {
-                if (!is_daemon(*gen)) feed(fact::ChildInputBroken{*gen});
+                if (!played_.is_daemon(*gen)) feed(fact::ChildInputBroken{*gen});
               });
             }};
   }
 
   void carry_out(order::CloseChildInput& order) {
-    if (is_for_played(order)) return;
+    if (played_.takes(order, now_)) return;
     if (auto* const child = children_.find(order.gen)) child->input().close();
   }
 
   void carry_out(order::SignalUnit& order) {
-    if (is_for_played(order)) return;
+    if (played_.takes(order, now_)) return;
     if (const auto fact = children_.signal(order)) feed(*fact);
   }
 
   void carry_out(order::ReleaseChild& order) {
-    if (!is_for_played(order)) children_.release(order.gen);
+    if (!played_.takes(order, now_)) children_.release(order.gen);
   }
 
   void carry_out(order::SweepImage& order) {
     // The processes of a daemon that was not started here are not ours to end, and others may use
     // the same tool.
-    feed(daemon_ || cli_ ? fact::ImageSwept{} : children_.sweep(order));
+    feed(played_.is_there() ? fact::ImageSwept{} : children_.sweep(order));
   }
 
   void carry_out(order::InspectBinary& order) {
-    if (daemon_ && children_.find(order.gen) == nullptr) {
+    if (played_.is_daemon(order.gen) && children_.find(order.gen) == nullptr) {
       fact::BinaryInspected fact{order.look, {}};
-      if (order.look.purpose == Look::Purpose::kill) fact.listening = daemon_->listening_pid();
+      if (order.look.purpose == Look::Purpose::kill) fact.listening = played_.listening_pid();
       feed(fact);
       return;
     }
@@ -491,8 +443,7 @@ class Driver::Loop {
 
   void arm() {
     auto due = bridge_.next_timeout();
-    if (daemon_) earlier(due, daemon_->next_timeout());
-    if (cli_) earlier(due, cli_->next_timeout());
+    earlier(due, played_.next_timeout());
     if (due == armed_for_) return;
     armed_for_ = due;
     if (!due) {
@@ -517,9 +468,7 @@ class Driver::Loop {
   /// The framer whose lines are being fed.
   const LineFramer* reading_ = nullptr;
   Children children_;
-  /// At most one of these is there; none if the child is a process that speaks on its pipes.
-  std::unique_ptr<Daemon> daemon_;
-  std::unique_ptr<CliChild> cli_;
+  PlayedChild played_;
 
   boost::asio::steady_timer timer_;
   std::optional<Instant> armed_for_;

@@ -4,8 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "io/cli_child.hpp"
-#include "io/daemon.hpp"
+#include "io/played_child.hpp"
 #include "io/process/keeper.hpp"
 #include "io/process/launch_plan.hpp"
 #include "io/stream/error_output.hpp"
@@ -31,10 +30,8 @@ class Driver {
     LaunchRequest command;
     /// Only used if the core has a build command.
     LaunchRequest build;
-    /// Set if the child is a daemon that is reached over HTTP.
-    std::optional<Daemon::Options> daemon;
-    /// Set if the child is a command-line tool.
-    std::optional<CliChild::Options> cli;
+    /// Set if the child is no process that speaks on its pipes.
+    PlayedChild::Options played;
     Control control;
     /// May be empty: then no process cleans up when the bridge is killed.
     std::optional<Keeper>& keeper;
