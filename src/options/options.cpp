@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/base/text.hpp"
+#include "io/system/platform.hpp"
 #include "options/http_options.hpp"
 #include "options/raw_options.hpp"
 #include "sitter/version.hpp"
@@ -130,6 +131,12 @@ struct Given {
   std::size_t words = 0;
 };
 
+Refusal path_of_program() {
+  const std::string path = platform::own_program();
+  if (!path.empty()) return {path + "\n", 0};
+  return {fmt::format("{}the system does not tell the path of this program\n", kBefore), 1};
+}
+
 /// Reads the options at the beginning of the words into `raw`.
 std::variant<Given, Refusal, HelpAsked> read_options(const std::vector<std::string>& words,
                                                      RawOptions& raw) {
@@ -159,6 +166,7 @@ std::variant<Given, Refusal, HelpAsked> read_options(const std::vector<std::stri
   } catch (const CLI::ParseError& error) {
     return usage_error(sentence(error.what()));
   }
+  if (raw.where) return path_of_program();
   for (const CLI::Option* const option : app.get_options()) {
     if (option->count() > 0) given.names.insert(option->get_name());
   }

@@ -24,8 +24,8 @@ struct Options {
   bool has_dashes = false;
 };
 
-/// A text to print instead of running: the version on stdout with code 0, or a mistake on stderr
-/// with code 2.
+/// A text to print instead of running: on stdout with code 0, such as the version, or a mistake on
+/// stderr with another code.
 struct Refusal {
   std::string text;
   int exit_code = 0;

@@ -273,6 +273,7 @@ void declare_options(CLI::App& app, RawOptions& raw) {
     declare(app, raw);
   }
   app.option_defaults()->group(kOtherGroup);
+  app.add_flag("--where", raw.where, "print the path of the program that runs and exit");
   app.set_help_flag("-h,--help", "print this and exit");
   app.set_version_flag("-V,--version", std::string(kVersion), "print the version and exit");
 }

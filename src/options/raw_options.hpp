@@ -60,6 +60,7 @@ struct RawOptions {
   RawCli cli;
   bool own_daemon = false;
   double wait_for_server = in_seconds(BridgeConfig().wait_for_server);
+  bool where = false;
 };
 
 /// The group of the options that every program has.

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,16 @@ TEST(Options, VersionGoesToStdout) {
     EXPECT_EQ(run.exit_code, 0);
     EXPECT_THAT(lines_of(run.output), ElementsAre(::testing::StartsWith("mcp-sitter ")));
   }
+}
+
+TEST(Options, WhereIsThePathOfTheProgramBehindALink) {
+  TemporaryDirectory directory;
+  const std::string link = directory / "link";
+  std::filesystem::create_symlink(sitter_program(), link);
+  const ShortRun run(Program::Start{.command = {link, "--no-notice", "--where"}});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.output, std::filesystem::canonical(sitter_program()).string() + "\n");
+  EXPECT_EQ(run.error, "");
 }
 
 struct Mistake {
