@@ -1,0 +1,186 @@
+// Packs programs that are built already: node npm/pack.mjs [--all] [PLATFORM=BINARY...]. Without a binary, it takes the
+// release build for this machine. Packages, archives for people without Node.js, and SHA256SUMS go to build/package.
+// With --all, a supported platform without a binary is an error.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { archiveOf } from './archive.mjs';
+import { Binary } from './binary.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = dirname(here);
+const out = join(root, 'build/package');
+const platforms = JSON.parse(readFileSync(join(here, 'platforms.json')));
+const [, version] = readFileSync(join(root, 'CMakeLists.txt'), 'utf8').match(/^project\([^)]*?VERSION (\S+)/m);
+const host = `${process.platform}-${process.arch}`;
+const notices = 'THIRD-PARTY-NOTICES.txt';
+
+// What the program writes itself, at the places where a system looks for it.
+const pages = {
+  'share/man/man1/mcp-sitter.1': ['help', '--man'],
+  'share/bash-completion/completions/mcp-sitter': ['completion', 'bash'],
+  'share/zsh/site-functions/_mcp-sitter': ['completion', 'zsh'],
+  'share/fish/vendor_completions.d/mcp-sitter.fish': ['completion', 'fish'],
+};
+
+class Refusal extends Error {}
+
+function refuse(sentence) {
+  throw new Refusal(sentence);
+}
+
+function put(path, bytes, mode) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, bytes, { mode });
+}
+
+function givenBinaries(words) {
+  const given = {};
+  for (const word of words) {
+    const [, platform, path] = word.match(/^([^=]+)=(.+)$/) ?? refuse(`'${word}' is not PLATFORM=BINARY`);
+    const known = platforms[platform] ?? refuse(`there is no platform '${platform}', only ${Object.keys(platforms).join(', ')}`);
+    if (known.status === 'planned') refuse(`${platform} is planned, and nothing runs there yet: leave it out`);
+    if (given[platform]) refuse(`two binaries were given for ${platform}: leave out one of them`);
+    given[platform] = resolve(path);
+  }
+  return given;
+}
+
+function notPacked(given) {
+  const missing = Object.keys(platforms).filter((platform) => !given[platform]);
+  const reasons = { supported: 'no binary was given', planned: 'planned' };
+  return Object.entries(reasons).flatMap(([status, reason]) => {
+    const names = missing.filter((platform) => platforms[platform].status === status);
+    return names.length ? [`${names.join(', ')} (${reason})`] : [];
+  });
+}
+
+/** What the program for this machine writes when it runs with these words. */
+function saidBy(program, words) {
+  return execFileSync(program, words, { encoding: 'utf8', maxBuffer: 2 ** 26 });
+}
+
+function checked(platform, path) {
+  const { os, cpu, system } = platforms[platform];
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) refuse(`there is no file ${path}: build it first`);
+  const binary = new Binary(path);
+  if (binary.os !== os || binary.cpu !== cpu) refuse(`${path} is not a program for ${system}`);
+  if (binary.isStatic === false) refuse(`${path} is not static, so it would need the libraries of this system`);
+  if (platform === host) {
+    const said = saidBy(path, ['--version']).trim();
+    if (said !== `mcp-sitter ${version}`) refuse(`${path} is ${said}, but version ${version} is to be packed: build it again`);
+  } else if (!binary.holds(version)) {
+    refuse(`${path} is not of version ${version}, which is to be packed: build it again`);
+  }
+  return binary;
+}
+
+/** Puts the program there without its symbols. They stay in a file of their own, which has the same build id. */
+function putProgram(platform, path, target) {
+  mkdirSync(dirname(target), { recursive: true });
+  if (checked(platform, path).hasSymbols) {
+    const triple = { x64: 'x86_64-linux-gnu-', arm64: 'aarch64-linux-gnu-' }[platforms[platform].cpu];
+    const objcopy = platform === host ? 'objcopy' : `${triple}objcopy`;
+    execFileSync(objcopy, ['--only-keep-debug', path, join(out, `mcp-sitter-${version}-${platform}.debug`)]);
+    execFileSync(objcopy, ['--strip-all', path, target]);
+  } else {
+    put(target, readFileSync(path), 0o755);
+  }
+}
+
+/** The licences of the libraries in a program. The folder that built it knows them; elsewhere they lie beside it. */
+function noticesFor(path) {
+  const build = dirname(dirname(path));
+  const file = join(dirname(path), notices);
+  if (existsSync(join(build, 'build.ninja'))) {
+    execFileSync(process.execPath, [join(root, 'packaging/notices.mjs'), build], { stdio: 'inherit' });
+  } else if (!existsSync(file)) {
+    refuse(`${file} is missing: copy it from where the program was built (node packaging/notices.mjs makes it)`);
+  }
+  return readFileSync(file);
+}
+
+/** Packs a folder with npm. `change` makes its manifest out of the one in the source. */
+function packWithNpm(folder, change) {
+  const path = join(folder, 'package.json');
+  const manifest = change({ ...JSON.parse(readFileSync(path)), version });
+  writeFileSync(path, `${JSON.stringify(manifest, null, 2)}\n`);
+  cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+  const words = ['pack', '--pack-destination', out, '--loglevel=error', '--ignore-scripts'];
+  execFileSync('npm', words, { cwd: folder, stdio: 'inherit' });
+}
+
+function packPlatform(platform, program, legal) {
+  const { os, cpu, system } = platforms[platform];
+  const folder = join(out, 'npm', platform);
+  const filled = (text) => text.replaceAll('PLATFORM', platform).replaceAll('SYSTEM', system);
+  for (const name of ['package.json', 'README.md']) {
+    put(join(folder, name), filled(readFileSync(join(here, 'platform', name), 'utf8')));
+  }
+  put(join(folder, 'bin/mcp-sitter'), readFileSync(program), 0o755);
+  put(join(folder, notices), legal);
+  packWithNpm(folder, (manifest) => ({ ...manifest, os: [os], cpu: [cpu] }));
+}
+
+function packUmbrella(given, share) {
+  const folder = join(out, 'npm/mcp-sitter-native');
+  cpSync(join(here, 'mcp-sitter-native'), folder, { recursive: true });
+  cpSync(join(root, 'README.md'), join(folder, 'README.md'));
+  cpSync(join(root, 'docs/demo.svg'), join(folder, 'docs/demo.svg'));
+  for (const [name, text] of share) put(join(folder, name), text);
+  const programs = Object.keys(given).map((platform) => [`@mcp-sitter/${platform}`, version]);
+  packWithNpm(folder, (manifest) => ({ ...manifest, optionalDependencies: Object.fromEntries(programs) }));
+}
+
+function packArchive(platform, program, legal, share) {
+  const name = `mcp-sitter-${version}-${platform}`;
+  const stage = join(out, 'stage');
+  const folder = join(stage, name);
+  put(join(folder, 'bin/mcp-sitter'), readFileSync(program), 0o755);
+  put(join(folder, notices), legal);
+  for (const file of ['LICENSE', 'README.md']) cpSync(join(root, file), join(folder, file));
+  for (const [file, text] of share) put(join(folder, file), text);
+  writeFileSync(join(out, `${name}.tar.gz`), archiveOf(stage, name));
+}
+
+function writeSums() {
+  const names = readdirSync(out).filter((name) => /\.(tgz|tar\.gz)$/.test(name)).sort();
+  const sum = (name) => createHash('sha256').update(readFileSync(join(out, name))).digest('hex');
+  writeFileSync(join(out, 'SHA256SUMS'), names.map((name) => `${sum(name)}  ${name}\n`).join(''));
+}
+
+function pack(words) {
+  const mustHaveAll = words[0] === '--all';
+  const binaries = words.slice(mustHaveAll ? 1 : 0);
+  const given = givenBinaries(binaries.length ? binaries : [`${host}=${join(root, 'build/release/bin/mcp-sitter')}`]);
+  const missing = notPacked(given);
+  if (mustHaveAll && missing.some((each) => !each.endsWith('(planned)'))) refuse(`not packed: ${missing.join('; ')}`);
+  if (!given[host]) refuse(`the manual page is written by the program for ${host}, which was not given`);
+
+  rmSync(out, { recursive: true, force: true });
+  mkdirSync(out, { recursive: true });
+  const programs = Object.entries(given).map(([platform, path]) => {
+    const program = join(out, 'programs', platform, 'mcp-sitter');
+    putProgram(platform, path, program);
+    return { platform, program, legal: noticesFor(path) };
+  });
+  const own = programs.find(({ platform }) => platform === host);
+  const share = Object.entries(pages).map(([name, page]) => [name, saidBy(own.program, page)]);
+  for (const { platform, program, legal } of programs) {
+    packPlatform(platform, program, legal);
+    packArchive(platform, program, legal, share);
+  }
+  packUmbrella(given, share);
+  writeSums();
+  if (missing.length) console.log(`not packed: ${missing.join('; ')}`);
+}
+
+try {
+  pack(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof Refusal)) throw error;
+  console.error(`pack: ${error.message}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,111 @@
+// Writes THIRD-PARTY-NOTICES.txt beside the program of a build folder: node packaging/notices.mjs build/release. The
+// build knows which headers were compiled and which archives were linked, and each of these files has an owner whose
+// licence is copied. A file without an owner, or an owner without a licence, is an error.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { commonLicences, partFor } from './debian_copyright.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const build = resolve(process.argv[2] ?? 'build/release');
+const target = 'bin/mcp-sitter';
+
+function outputOf(command, words) {
+  return execFileSync(command, words, { cwd: build, encoding: 'utf8', maxBuffer: 2 ** 28 });
+}
+
+const below = (folder, path) => !relative(folder, path).startsWith('..');
+
+/** Every file that was included when the objects of the program were compiled. */
+function includedFiles() {
+  const objects = outputOf('ninja', ['-t', 'inputs', target]).split('\n').filter((name) => name.endsWith('.o'));
+  return outputOf('ninja', ['-t', 'deps', ...objects])
+    .split('\n')
+    .filter((line) => line.startsWith(' '))
+    .map((line) => line.trim());
+}
+
+/** Every archive and start file that the linker was given. The compiler adds some to those of the command. */
+function linkedFiles() {
+  const [command] = outputOf('ninja', ['-t', 'commands', '-s', target]).split(' && ').filter((part) => part.includes(' -o '));
+  const { stderr } = spawnSync('sh', ['-c', `${command} -###`], { cwd: build, encoding: 'utf8' });
+  const words = stderr.trim().split('\n').at(-1).match(/"[^"]*"|\S+/g).map((word) => word.replace(/^"|"$/g, ''));
+  const folders = words.filter((word) => /^-L./.test(word)).map((word) => word.slice(2));
+  const found = (name) => folders.map((folder) => join(folder, name)).find((path) => existsSync(resolve(build, path)));
+  // A library without an archive stays outside the program.
+  const libraries = words.filter((word) => /^-l./.test(word)).map((word) => found(`lib${word.slice(2)}.a`));
+  return [...words.filter((word) => /\.(a|o)$/.test(word) && existsSync(resolve(build, word))), ...libraries.filter(Boolean)];
+}
+
+/** Whether a file is ours, or was made from files that are asked for themselves. */
+function isOwn(path) {
+  const isOfBuild = below(build, path) && !/^_deps\/[^/]*-src\//.test(relative(build, path));
+  return isOfBuild || (below(root, path) && !below(join(root, 'build'), path));
+}
+
+/** The package of the system that has a file. */
+function packagesOf(paths) {
+  const { stdout } = spawnSync('dpkg-query', ['-S', ...paths], { encoding: 'utf8', maxBuffer: 2 ** 28 });
+  const rows = (stdout ?? '').split('\n').map((line) => line.match(/^([^ ,:]+)\S*: (.+)$/)).filter(Boolean);
+  return new Map(rows.map(([, name, path]) => [path, name]));
+}
+
+/** The folder of a library's source that has its licence, and the files of the licence. */
+function folderOf(path) {
+  for (let folder = dirname(path); folder !== dirname(folder) && folder !== root; folder = dirname(folder)) {
+    const files = readdirSync(folder).filter((name) => /^(licen[cs]e|copying|notice)\b/i.test(name));
+    if (files.length) return { folder, files };
+  }
+  throw new Error(`no licence is found for ${path}: no package has this file, and no folder above it a licence`);
+}
+
+function ofSource(path) {
+  const { folder, files } = folderOf(path);
+  const texts = files.sort().map((name) => readFileSync(join(folder, name), 'utf8').trim());
+  return { title: basename(folder).replace(/-src$/, ''), text: texts.join('\n\n') };
+}
+
+function ofPackage(name, paths) {
+  const fields = '${source:Package}\n${source:Version}\n';
+  const [source, version] = outputOf('dpkg-query', ['-W', '-f', fields, name]).split('\n');
+  const file = `/usr/share/doc/${name}/copyright`;
+  if (!existsSync(file)) throw new Error(`no licence is found for the package ${name}: ${file} is missing`);
+  return { title: `${source} ${version}`, source, text: partFor(readFileSync(file, 'utf8'), paths).trim() };
+}
+
+/** The libraries in the program by their titles, each with its licence. */
+function libraries(paths) {
+  const owners = packagesOf(paths);
+  const ofPackages = new Map();
+  const found = new Map();
+  for (const path of paths) {
+    const owner = owners.get(path);
+    if (owner) {
+      ofPackages.set(owner, [...(ofPackages.get(owner) ?? []), path]);
+    } else {
+      const { title, text } = ofSource(path);
+      found.set(title, text);
+    }
+  }
+  for (const [owner, own] of ofPackages) {
+    const { title, source, text } = ofPackage(owner, own);
+    // Headers of the kernel hold only the numbers by which a program calls it; its licence names that as no part of it.
+    if (source !== 'linux') found.set(title, text);
+  }
+  return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+const paths = [...includedFiles(), ...linkedFiles()].map((path) => realpathSync(resolve(build, path)));
+const others = [...new Set(paths)].filter((path) => !isOwn(path)).sort();
+const found = libraries(others);
+const common = commonLicences([...found.values()].join('\n'));
+const line = '='.repeat(80);
+const chapter = ([title, text]) => `${line}\n${title}\n${line}\n\n${text}\n`;
+const text = [
+  'The program mcp-sitter contains code of these libraries:\n\n',
+  ...[...found.keys()].map((title) => `- ${title}\n`),
+  '\nTheir licences follow, and then the licences to which these refer.\n\n',
+  [...found, ...common].map(chapter).join('\n'),
+].join('');
+writeFileSync(join(build, dirname(target), 'THIRD-PARTY-NOTICES.txt'), text);
