@@ -14,7 +14,7 @@ const packed = resolve(dirname(fileURLToPath(import.meta.url)), '../../build/pac
 const root = mkdtempSync(join(tmpdir(), 'sitter-daemon-'));
 after(() => rmSync(root, { recursive: true, force: true }));
 
-const tarball = readdirSync(packed).find((name) => /^mcp-sitter-native-linux-x64-.*\.tgz$/.test(name));
+const tarball = readdirSync(packed).find((name) => /^mcp-sitter-linux-x64-.*\.tgz$/.test(name));
 execFileSync('tar', ['-xzf', join(packed, tarball), '-C', root]);
 const program = join(root, 'package/bin/mcp-sitter');
 

@@ -17,7 +17,7 @@ const one = (pattern) => {
 
 const root = mkdtempSync(join(tmpdir(), 'sitter-hardening-'));
 after(() => rmSync(root, { recursive: true, force: true }));
-execFileSync('tar', ['-xzf', one(/^mcp-sitter-native-linux-x64-.*\.tgz$/), '-C', root]);
+execFileSync('tar', ['-xzf', one(/^mcp-sitter-linux-x64-.*\.tgz$/), '-C', root]);
 const program = new elf.Elf(join(root, 'package/bin/mcp-sitter'));
 
 describe('the program', () => {

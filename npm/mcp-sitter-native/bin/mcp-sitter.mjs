@@ -1,35 +1,91 @@
 #!/usr/bin/env node
-// Runs the program for this platform, which is in a separate package.
-import { spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+// Runs the program for this platform, which is in a package of its own. The programs for Linux are static, so they also
+// serve systems with musl.
+import { execFileSync, spawn } from 'node:child_process';
+import { accessSync, constants, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
 
-const programs = {
-  'linux x64': 'mcp-sitter-native-linux-x64/bin/mcp-sitter',
-};
+const require = createRequire(import.meta.url);
+const { name: ownName, version, optionalDependencies: programs } = require('../package.json');
+const variable = 'MCP_SITTER_BINARY';
+const install = `npm install -g ${ownName}@${version}`;
 
 function fail(sentence) {
   process.stderr.write(`mcp-sitter: ${sentence}\n`);
   process.exit(1);
 }
 
-function findProgram() {
-  const platform = `${process.platform} ${process.arch}`;
-  const program = programs[platform];
-  if (!program) {
-    fail(`there is no program for ${platform} yet, only for ${Object.keys(programs).join(', ')}.`);
-  }
+function wrongWith(path) {
   try {
-    const path = createRequire(import.meta.url).resolve(program);
+    if (!statSync(path).isFile()) return 'is no file';
     accessSync(path, constants.X_OK);
-    return path;
+    return undefined;
   } catch (error) {
-    if (error.code !== 'MODULE_NOT_FOUND') {
-      fail(`its program cannot be run: ${error.message}.`);
-    }
-    const [name] = program.split('/');
-    fail(`the package ${name} is missing; install again without omitting optional dependencies.`);
+    return error.code === 'ENOENT' ? 'does not exist' : 'cannot be executed';
   }
+}
+
+function namedProgram() {
+  const path = resolve(process.env[variable]);
+  const wrong = wrongWith(path);
+  if (wrong) fail(`${variable} names ${path}, which ${wrong}; let it name a built mcp-sitter, or unset it.`);
+  return path;
+}
+
+/** Whether Rosetta translates this Node.js, which then takes an Apple processor for one of Intel. */
+function isTranslated() {
+  if (process.platform !== 'darwin' || process.arch !== 'x64') return false;
+  try {
+    const words = ['-n', 'sysctl.proc_translated'];
+    return execFileSync('sysctl', words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim() === '1';
+  } catch {
+    // The name is unknown to systems without Rosetta.
+    return false;
+  }
+}
+
+/** The manifest of an installed package. A package manager may have left the package out. */
+function manifestOf(name) {
+  try {
+    return require(`${name}/package.json`);
+  } catch (error) {
+    if (error.code === 'MODULE_NOT_FOUND') return undefined;
+    fail(`the package ${name} cannot be read: ${error.message}; install again with ${install}.`);
+  }
+}
+
+function reasonForNone(names, translated) {
+  const other = Object.keys(programs).find((name) => !names.includes(name) && manifestOf(name));
+  if (other) {
+    return `${other} is installed, which is for another system, so node_modules was copied from there`;
+  }
+  if (translated) {
+    return `neither ${names.join(' nor ')} is installed, and Rosetta runs this Node.js for Intel processors`;
+  }
+  return `the package ${names[0]} is missing, as after an installation without optional dependencies (--omit=optional)`;
+}
+
+function installedProgram() {
+  const translated = isTranslated();
+  const system = `${process.platform}-${process.arch}`;
+  const names = [...(translated ? ['darwin-arm64'] : []), system]
+    .map((platform) => `@mcp-sitter/${platform}`)
+    .filter((name) => programs[name]);
+  if (!names.length) {
+    const known = Object.keys(programs).map((name) => name.split('/')[1]);
+    fail(`there is no program for ${system} yet, only for ${known.join(', ')}.`);
+  }
+  const name = names.find(manifestOf);
+  if (!name) fail(`${reasonForNone(names, translated)}; install again on this system with ${install}.`);
+  const found = manifestOf(name).version;
+  if (found !== version) {
+    fail(`${name} is of version ${found} and ${ownName} of version ${version}; install both again with ${install}.`);
+  }
+  const path = require.resolve(`${name}/bin/mcp-sitter`);
+  const wrong = wrongWith(path);
+  if (wrong) fail(`the program ${path} ${wrong}; install again with ${install}.`);
+  return path;
 }
 
 // This process stays between the client and the program, and neither of them should notice it.
@@ -49,7 +105,7 @@ function run(program, words) {
   });
 }
 
-const program = findProgram();
+const program = process.env[variable] ? namedProgram() : installedProgram();
 const words = process.argv.slice(2);
 if (process.execve && process.platform !== 'win32') {
   process.execve(program, [program, ...words], process.env);
