@@ -1,15 +1,14 @@
 // The packed npm packages, installed as a user would install them, without network and with an
 // empty HOME.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { Session } from './session.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const packed = resolve(here, '../../build/package');
@@ -25,7 +24,7 @@ process.env.PATH = systemDirs.join(':');
 
 const tarballs = readdirSync(packed).filter((name) => name.endsWith('.tgz'));
 const umbrella = tarballs.find((name) => /^mcp-sitter-native-\d/.test(name));
-const platform = tarballs.find((name) => name.startsWith('mcp-sitter-native-linux-x64-'));
+const platform = tarballs.find((name) => name.startsWith('mcp-sitter-linux-x64-'));
 
 const replaces = (node) => outputOf(node, ['-p', 'typeof process.execve']) === 'function\n';
 const ways = {
@@ -64,42 +63,11 @@ function launched({ node, options }, ...words) {
   return [node, [...options, join(root, 'prefix/bin/mcp-sitter'), ...words]];
 }
 
-// A client that has opened a session. Its program is killed when the test ends.
-async function openSession(t, way) {
+// A session with the installed command, which is started in one of the two ways.
+const openSession = (t, way) => {
   const [command, words] = launched(way, '--', ...server);
-  const child = spawn(command, words, { stdio: 'pipe' });
-  t.after(() => {
-    child.stdin.destroy();
-    child.kill('SIGKILL');
-  });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const errors = [];
-  child.stderr.on('data', (data) => errors.push(data));
-  const ended = new Promise((done) => child.on('close', (code, signal) => done({ code, signal })));
-  const send = (message) => child.stdin.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\n');
-  const answerTo = async (id) => {
-    for (;;) {
-      const { value, done } = await lines.next();
-      assert.ok(!done, `no answer to ${id}; stderr: ${Buffer.concat(errors)}`);
-      const message = JSON.parse(value);
-      if (message.id === id) {
-        return message;
-      }
-    }
-  };
-  send({
-    id: 1,
-    method: 'initialize',
-    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } },
-  });
-  const opening = await answerTo(1);
-  send({ method: 'notifications/initialized' });
-  const stderr = () => Buffer.concat(errors).toString();
-  const showsError = async (text) => {
-    while (!stderr().includes(text)) await once(child.stderr, 'data');
-  };
-  return { child, send, answerTo, opening, ended, stderr, showsError };
-}
+  return Session.open(t, [command, ...words]);
+};
 
 before(() => {
   root = mkdtempSync(join(tmpdir(), 'sitter-package-'));
@@ -111,7 +79,7 @@ after(() => rmSync(root, { recursive: true, force: true }));
 describe('the packages', () => {
   test('hold nothing but what they are for', () => {
     const files = (name) => outputOf('tar', ['-tzf', join(packed, name)]).trim().split('\n').sort();
-    const common = ['package/LICENSE', 'package/README.md', 'package/package.json'];
+    const common = ['LICENSE', 'README.md', 'THIRD-PARTY-NOTICES.txt', 'package.json'].map((name) => `package/${name}`);
     const pages = [
       'bash-completion/completions/mcp-sitter',
       'fish/vendor_completions.d/mcp-sitter.fish',
@@ -127,7 +95,7 @@ describe('the packages', () => {
 
   test('carry the version that the program prints, and ask for each other exactly', () => {
     const version = outputOf(join(root, 'prefix/bin/mcp-sitter'), ['--version']).match(/\d+\.\d+\.\d+/)[0];
-    for (const name of ['mcp-sitter-native', 'mcp-sitter-native-linux-x64']) {
+    for (const name of ['mcp-sitter-native', '@mcp-sitter/linux-x64']) {
       const path = join(root, 'prefix/lib/node_modules', name, 'package.json');
       const { version: own, optionalDependencies = {} } = JSON.parse(readFileSync(path));
       assert.equal(own, version);
@@ -136,18 +104,22 @@ describe('the packages', () => {
   });
 
   test('say where they come from', () => {
-    for (const name of ['mcp-sitter-native', 'mcp-sitter-native-linux-x64']) {
+    for (const name of ['mcp-sitter-native', '@mcp-sitter/linux-x64']) {
       const path = join(root, 'prefix/lib/node_modules', name, 'package.json');
-      const { repository, homepage, bugs, keywords, license } = JSON.parse(readFileSync(path));
+      const manifest = JSON.parse(readFileSync(path));
+      const { repository, homepage, bugs, keywords, license } = manifest;
       assert.match(repository.url, /^git\+https:/);
       assert.ok(homepage.startsWith('https:') && bugs.url.startsWith('https:'));
       assert.ok(keywords.includes('mcp') && license === 'MIT');
+      assert.deepEqual(manifest.publishConfig, { access: 'public', provenance: true });
+      assert.deepEqual(manifest.engines, { node: '>=18' });
+      assert.doesNotMatch(JSON.stringify(manifest), /PLATFORM|SYSTEM|0\.0\.0/);
     }
   });
 
   test('hold a program that needs no library', () => {
     const require = createRequire(join(root, 'prefix/lib/node_modules/mcp-sitter-native/package.json'));
-    const program = require.resolve('mcp-sitter-native-linux-x64/bin/mcp-sitter');
+    const program = require.resolve('@mcp-sitter/linux-x64/bin/mcp-sitter');
     const interpreter = spawnSync('readelf', ['-l', program], { encoding: 'utf8' });
     if (interpreter.error === undefined) {
       assert.doesNotMatch(interpreter.stdout, /INTERP/);
@@ -156,27 +128,6 @@ describe('the packages', () => {
     mkdirSync(alone);
     execFileSync(program, ['--version'], { env: {}, cwd: alone });
   });
-});
-
-test('without the package for the platform, the command says so in one sentence', () => {
-  const command = install(join(root, 'lonely'), umbrella);
-  const { status, stdout, stderr } = spawnSync(command, ['--version'], { encoding: 'utf8' });
-  assert.equal(status, 1);
-  assert.equal(stdout, '');
-  assert.match(stderr, /^mcp-sitter: the package mcp-sitter-native-linux-x64 is missing; [^\n]*\.\n$/);
-});
-
-test('on a platform without a program, the command says so in one sentence', () => {
-  const [command, words] = launched(
-    {
-      node: process.execPath,
-      options: ['--import', 'data:text/javascript,Object.defineProperty(process,"arch",{value:"sparc"})'],
-    },
-    '--version',
-  );
-  const { status, stderr } = spawnSync(command, words, { encoding: 'utf8' });
-  assert.equal(status, 1);
-  assert.match(stderr, /^mcp-sitter: there is no program for linux sparc yet, only for [^\n]*\.\n$/);
 });
 
 for (const [name, way] of Object.entries(ways)) {
@@ -194,22 +145,19 @@ for (const [name, way] of Object.entries(ways)) {
       const session = await openSession(t, way);
       const executable = readlinkSync(`/proc/${session.child.pid}/exe`);
       if (name === 'replacing the process') {
-        assert.match(executable, /mcp-sitter-native-linux-x64\/bin\/mcp-sitter$/);
+        assert.match(executable, /@mcp-sitter\/linux-x64\/bin\/mcp-sitter$/);
       } else {
         assert.match(executable, /node/);
       }
-      session.child.stdin.end();
-      await session.ended;
+      await session.close();
     });
 
     test('carries a session to its end', async (t) => {
       const session = await openSession(t, way);
-      assert.equal(session.opening.result.serverInfo.name, 'tiny');
-      session.send({ id: 2, method: 'tools/call', params: { name: 'greet', arguments: {} } });
-      assert.equal((await session.answerTo(2)).result.content.at(-1).text, 'hello');
-      session.child.stdin.end();
-      assert.deepEqual(await session.ended, { code: 0, signal: null });
-      assert.doesNotMatch(session.stderr(), /Warning/);
+      assert.equal(session.opening.serverInfo.name, 'tiny');
+      assert.equal(await session.call('greet'), 'hello');
+      await session.close();
+      assert.doesNotMatch(session.stderr, /Warning/);
     });
 
     for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
@@ -223,20 +171,15 @@ for (const [name, way] of Object.entries(ways)) {
     test('SIGHUP reaches the program, which starts the server anew', async (t) => {
       const session = await openSession(t, way);
       session.child.kill('SIGHUP');
-      for (let id = 2, count = 1; count === 1; ++id) {
-        session.send({ id, method: 'tools/call', params: { name: 'sitter_status', arguments: {} } });
-        count = JSON.parse((await session.answerTo(id)).result.content[0].text).spawnCount;
-      }
-      session.child.stdin.end();
-      assert.deepEqual(await session.ended, { code: 0, signal: null });
+      while (JSON.parse(await session.call('sitter_status')).spawnCount === 1);
+      await session.close();
     });
 
     test('SIGUSR1 reaches the program, which shows its status', async (t) => {
       const session = await openSession(t, way);
       session.child.kill('SIGUSR1');
       await session.showsError('"childState": "ready"');
-      session.child.stdin.end();
-      assert.deepEqual(await session.ended, { code: 0, signal: null });
+      await session.close();
     });
 
     test('a program that a signal killed shows as killed by it', async (t) => {
@@ -251,26 +194,3 @@ for (const [name, way] of Object.entries(ways)) {
     });
   });
 }
-
-test('Claude Code connects through the installed command', (t) => {
-  const claude = join(real, '@anthropic-ai', `claude-code-${process.platform}-${process.arch}`, 'claude');
-  if (!existsSync(claude)) {
-    t.skip('Claude Code is not installed in tests/real');
-    return;
-  }
-  const home = join(root, 'claude-home');
-  mkdirSync(home);
-  const run = (...words) =>
-    outputOf(claude, words, {
-      cwd: home,
-      env: {
-        PATH: `${join(root, 'prefix/bin')}:${process.env.PATH}`,
-        HOME: home,
-        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: 120_000,
-    });
-  run('mcp', 'add', 'tiny', '--', 'mcp-sitter', '--', ...server);
-  assert.match(run('mcp', 'list'), /tiny: mcp-sitter .*Connected/);
-});
