@@ -13,6 +13,8 @@ export class Binary {
     this.#bytes = readFileSync(path);
     const magic = this.#bytes.length < 64 ? 0 : this.#bytes.readUInt32BE(0);
     if (magic === 0x7f454c46 && this.#bytes.readUInt16BE(4) === 0x0201) {
+      // The last table ends the file. A file that was cut has lost it, and is no program.
+      if (this.#end(40, 58) > this.#bytes.length) return;
       this.os = 'linux';
       this.cpu = elfMachines[this.#bytes.readUInt16LE(18)];
       // A dynamic program names its loader.
@@ -27,6 +29,12 @@ export class Binary {
   /** Whether this is a text of the program, with its end. */
   holds(text) {
     return this.#bytes.includes(`${text}\0`);
+  }
+
+  /** Where a table of an ELF file ends. */
+  #end(offsetAt, sizeAt) {
+    const size = this.#bytes.readUInt16LE(sizeAt) * this.#bytes.readUInt16LE(sizeAt + 2);
+    return Number(this.#bytes.readBigUInt64LE(offsetAt)) + size;
   }
 
   /** The types of the rows of a table of an ELF file. */

@@ -1,19 +1,25 @@
-// Packs programs that are built already: node npm/pack.mjs [--all] [PLATFORM=BINARY...]. Without a binary, it takes the
-// release build for this machine. Packages, archives for people without Node.js, and SHA256SUMS go to build/package.
-// With --all, a supported platform without a binary is an error.
+// Packs programs that are built already: node npm/pack.mjs [--all] [--out FOLDER] [PLATFORM=BINARY...]. Without a binary,
+// it takes the release build for this machine. Packages, archives for people without Node.js, and SHA256SUMS go to
+// build/package or to another folder, which is emptied first. With --all, a supported platform without a binary is an
+// error.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { archiveOf } from './archive.mjs';
 import { Binary } from './binary.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = dirname(here);
-const out = join(root, 'build/package');
 const platforms = JSON.parse(readFileSync(join(here, 'platforms.json')));
 const [, version] = readFileSync(join(root, 'CMakeLists.txt'), 'utf8').match(/^project\([^)]*?VERSION (\S+)/m);
+const { values: options, positionals } = parseArgs({
+  options: { all: { type: 'boolean' }, out: { type: 'string', default: join(root, 'build/package') } },
+  allowPositionals: true,
+});
+const out = resolve(options.out);
 const host = `${process.platform}-${process.arch}`;
 const notices = 'THIRD-PARTY-NOTICES.txt';
 
@@ -78,9 +84,9 @@ function checked(platform, path) {
 }
 
 /** Puts the program there without its symbols. They stay in a file of their own, which has the same build id. */
-function putProgram(platform, path, target) {
+function putProgram(platform, path, { hasSymbols }, target) {
   mkdirSync(dirname(target), { recursive: true });
-  if (checked(platform, path).hasSymbols) {
+  if (hasSymbols) {
     const triple = { x64: 'x86_64-linux-gnu-', arm64: 'aarch64-linux-gnu-' }[platforms[platform].cpu];
     const objcopy = platform === host ? 'objcopy' : `${triple}objcopy`;
     execFileSync(objcopy, ['--only-keep-debug', path, join(out, `mcp-sitter-${version}-${platform}.debug`)]);
@@ -151,20 +157,26 @@ function writeSums() {
   writeFileSync(join(out, 'SHA256SUMS'), names.map((name) => `${sum(name)}  ${name}\n`).join(''));
 }
 
-function pack(words) {
-  const mustHaveAll = words[0] === '--all';
-  const binaries = words.slice(mustHaveAll ? 1 : 0);
-  const given = givenBinaries(binaries.length ? binaries : [`${host}=${join(root, 'build/release/bin/mcp-sitter')}`]);
+function pack() {
+  // npm packs files with the modes that they have.
+  process.umask(0o022);
+  const given = givenBinaries(
+    positionals.length ? positionals : [`${host}=${join(root, 'build/release/bin/mcp-sitter')}`],
+  );
   const missing = notPacked(given);
-  if (mustHaveAll && missing.some((each) => !each.endsWith('(planned)'))) refuse(`not packed: ${missing.join('; ')}`);
+  const isComplete = missing.every((each) => each.endsWith('(planned)'));
+  if (options.all && !isComplete) refuse(`not packed: ${missing.join('; ')}`);
   if (!given[host]) refuse(`the manual page is written by the program for ${host}, which was not given`);
+  const inputs = Object.entries(given).map(([platform, path]) => {
+    return { platform, path, binary: checked(platform, path), legal: noticesFor(path) };
+  });
 
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
-  const programs = Object.entries(given).map(([platform, path]) => {
+  const programs = inputs.map(({ platform, path, binary, legal }) => {
     const program = join(out, 'programs', platform, 'mcp-sitter');
-    putProgram(platform, path, program);
-    return { platform, program, legal: noticesFor(path) };
+    putProgram(platform, path, binary, program);
+    return { platform, program, legal };
   });
   const own = programs.find(({ platform }) => platform === host);
   const share = Object.entries(pages).map(([name, page]) => [name, saidBy(own.program, page)]);
@@ -178,7 +190,7 @@ function pack(words) {
 }
 
 try {
-  pack(process.argv.slice(2));
+  pack();
 } catch (error) {
   if (!(error instanceof Refusal)) throw error;
   console.error(`pack: ${error.message}`);

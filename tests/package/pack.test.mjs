@@ -1,0 +1,143 @@
+// What npm/pack.mjs refuses to pack, and that the same programs give the same bytes.
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const project = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+const packed = join(project, 'build/package');
+const own = `${process.platform}-${process.arch}`;
+const root = mkdtempSync(join(tmpdir(), 'sitter-pack-'));
+after(() => rmSync(root, { recursive: true, force: true }));
+
+const packs = (words, shell = 'exec "$@"') => {
+  const command = [process.execPath, join(project, 'npm/pack.mjs'), '--out', join(root, 'out'), ...words];
+  return spawnSync('sh', ['-c', shell, 'sh', ...command], { encoding: 'utf8' });
+};
+
+/** A folder with a program and, as a build for another machine leaves them, its notices. */
+function built(name, bytes) {
+  const bin = join(root, name, 'bin');
+  mkdirSync(bin, { recursive: true });
+  const program = join(bin, 'mcp-sitter');
+  writeFileSync(program, bytes, { mode: 0o755 });
+  writeFileSync(join(bin, 'THIRD-PARTY-NOTICES.txt'), readFileSync(join(packed, 'npm', own, 'THIRD-PARTY-NOTICES.txt')));
+  return program;
+}
+
+const bytes = readFileSync(join(packed, 'programs', own, 'mcp-sitter'));
+const program = built('good', bytes);
+
+/** The start of a program for another machine; `version` is a text in it. */
+function forAnother(format, machine, version) {
+  const head = Buffer.alloc(256);
+  if (format === 'elf') {
+    head.write('\x7fELF\x02\x01', 'latin1');
+    head.writeUInt16LE(machine, 18);
+  } else {
+    head.writeUInt32LE(0xfeedfacf, 0);
+    head.writeUInt32LE(machine, 4);
+  }
+  head.write(`${version}\0`, 128);
+  return head;
+}
+
+const version = execFileSync(program, ['--version'], { encoding: 'utf8' }).match(/\d+\.\d+\.\d+/)[0];
+
+test('the same programs give the same packages, whatever the hour, the umask and the modes', () => {
+  const files = built('private', bytes);
+  chmodSync(files, 0o700);
+  const { status, stderr } = packs([`${own}=${files}`], 'umask 077; export TZ=Asia/Tokyo LANG=C; exec "$@"');
+  assert.equal(status, 0, stderr);
+  assert.equal(
+    readFileSync(join(root, 'out/SHA256SUMS'), 'utf8'),
+    readFileSync(join(packed, 'SHA256SUMS'), 'utf8'),
+  );
+});
+
+test('the sums are those of all packages and archives', () => {
+  execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: packed });
+  const named = readFileSync(join(packed, 'SHA256SUMS'), 'utf8').trim().split('\n').map((line) => line.split('  ')[1]);
+  assert.deepEqual(named, readdirSync(packed).filter((name) => /\.(tgz|tar\.gz)$/.test(name)).sort());
+});
+
+test('the archive holds what a system needs, below one folder', () => {
+  const folder = `mcp-sitter-${version}-${own}`;
+  const files = execFileSync('tar', ['-tzf', join(packed, `${folder}.tar.gz`)], { encoding: 'utf8' }).trim().split('\n');
+  assert.deepEqual(
+    files.filter((name) => !name.endsWith('/')).map((name) => name.replace(`${folder}/`, '')).sort(),
+    [
+      'LICENSE',
+      'README.md',
+      'THIRD-PARTY-NOTICES.txt',
+      'bin/mcp-sitter',
+      'share/bash-completion/completions/mcp-sitter',
+      'share/fish/vendor_completions.d/mcp-sitter.fish',
+      'share/man/man1/mcp-sitter.1',
+      'share/zsh/site-functions/_mcp-sitter',
+    ],
+  );
+  execFileSync('tar', ['-xzf', join(packed, `${folder}.tar.gz`), '-C', root]);
+  assert.match(execFileSync(join(root, folder, 'bin/mcp-sitter'), ['--version'], { encoding: 'utf8' }), /^mcp-sitter /);
+});
+
+test('what is not packed is named, and the command asks only for what is packed', () => {
+  const words = [`${own}=${program}`, `darwin-arm64=${built('mac', forAnother('mach-o', 0x0100000c, version))}`];
+  const { status, stdout, stderr } = packs(words);
+  assert.equal(status, 0, stderr);
+  assert.match(stdout, /^not packed: linux-arm64, darwin-x64 \(no binary was given\); win32-x64 \(planned\)$/m);
+  const manifest = (name) => JSON.parse(readFileSync(join(root, 'out/npm', name, 'package.json')));
+  assert.deepEqual(manifest('mcp-sitter-native').optionalDependencies, {
+    [`@mcp-sitter/${own}`]: version,
+    '@mcp-sitter/darwin-arm64': version,
+  });
+  const { name, os, cpu } = manifest('darwin-arm64');
+  assert.deepEqual([name, os, cpu], ['@mcp-sitter/darwin-arm64', ['darwin'], ['arm64']]);
+});
+
+describe('it refuses', () => {
+  const bare = join(root, 'bare');
+  writeFileSync(bare, bytes, { mode: 0o755 });
+  const script = `#!/bin/sh\necho mcp-sitter 9.9.9\n`;
+  const refused = {
+    'a word that is no pair': ['nonsense', /'nonsense' is not PLATFORM=BINARY/],
+    'an unknown platform': [`sunos-x64=${program}`, /no platform 'sunos-x64', only linux-x64, /],
+    'a planned platform': [`win32-x64=${program}`, /win32-x64 is planned/],
+    'a file that is not there': [`${own}=${root}/none`, /there is no file .*none: build it first/],
+    'a program for another processor': [
+      `linux-arm64=${program}`,
+      /bin\/mcp-sitter is not a program for Linux on arm64/,
+    ],
+    'a program for another system': [`darwin-x64=${program}`, /is not a program for macOS on Intel processors/],
+    'a script': [`${own}=${built('script', script)}`, /is not a program for Linux/],
+    'a dynamic program': [`${own}=${built('dynamic', readFileSync('/bin/sh'))}`, /is not static/],
+    'a program that was cut': [`${own}=${built('cut', bytes.subarray(0, -1000))}`, /is not a program for Linux/],
+    'another version for another machine': [
+      `darwin-x64=${built('old', forAnother('mach-o', 0x01000007, '0.0.1'))}`,
+      /is not of version \d[^ ]*, which is to be packed/,
+    ],
+    'a program without its notices': [`${own}=${bare}`, /THIRD-PARTY-NOTICES\.txt is missing/],
+  };
+  for (const [what, [word, sentence]] of Object.entries(refused)) {
+    test(what, () => {
+      const words = word.startsWith(own) ? [word] : [word, `${own}=${program}`];
+      const { status, stderr } = packs(words);
+      assert.equal(status, 1);
+      assert.match(stderr, /^pack: [^\n]*\n$/);
+      assert.match(stderr, sentence);
+    });
+  }
+
+  test('two programs for one platform', () => {
+    assert.match(packs([`${own}=${program}`, `${own}=${program}`]).stderr, /^pack: two binaries were given for/);
+  });
+
+  test('a release that lacks a supported platform', () => {
+    const { status, stderr } = packs(['--all', `${own}=${program}`]);
+    assert.equal(status, 1);
+    assert.match(stderr, /^pack: not packed: [^\n]*darwin-x64 \(no binary was given\)/);
+  });
+});
