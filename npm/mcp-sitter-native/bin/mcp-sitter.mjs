@@ -4,7 +4,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 const require = createRequire(import.meta.url);
 const { name: ownName, version, optionalDependencies: programs } = require('../package.json');
@@ -82,7 +82,7 @@ function installedProgram() {
   if (found !== version) {
     fail(`${name} is of version ${found} and ${ownName} of version ${version}; install both again with ${install}.`);
   }
-  const path = require.resolve(`${name}/bin/mcp-sitter`);
+  const path = join(dirname(require.resolve(`${name}/package.json`)), 'bin/mcp-sitter');
   const wrong = wrongWith(path);
   if (wrong) fail(`the program ${path} ${wrong}; install again with ${install}.`);
   return path;

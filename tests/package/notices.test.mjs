@@ -1,0 +1,64 @@
+// THIRD-PARTY-NOTICES.txt names the libraries that are in the program, and no others. The generator asks the build; this
+// test asks the symbols of the program.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const packed = resolve(dirname(fileURLToPath(import.meta.url)), '../../build/package');
+const text = readFileSync(join(packed, 'npm/linux-x64/THIRD-PARTY-NOTICES.txt'), 'utf8');
+const symbolFile = readdirSync(packed).find((name) => name.endsWith('linux-x64.debug'));
+const symbols = execFileSync('nm', ['--demangle', join(packed, symbolFile)], { encoding: 'utf8', maxBuffer: 2 ** 28 });
+const names = symbols.split('\n').map((line) => line.replace(/^[0-9a-f ]{16} \w /, ''));
+
+// The namespaces and functions of each library, and how its title in the notices may begin.
+const libraries = [
+  { title: /^boost/, has: /^boost::/ },
+  { title: /^cli11/i, has: /^CLI::/ },
+  { title: /^(fmt|fmtlib)\b/, has: /^fmt::/ },
+  { title: /^gcc/, has: /^(__cxa_throw|_Unwind_Resume|std::)/ },
+  { title: /^glibc/, has: /^(__libc_start_main|_dl_relocate_static_pie)/ },
+  { title: /^nlohmann/, has: /^nlohmann::/ },
+  { title: /^openssl/, has: /^SSL_(read|connect|CTX_new)/ },
+  { title: /^re2/, has: /^(re2|LogMessage)::/ },
+  { title: /^abseil/, has: /^absl::/ },
+  { title: /^simdjson/, has: /^simdjson::/ },
+  { title: /^spdlog/, has: /^spdlog::/ },
+  { title: /^tomlplusplus/, has: /^toml::/ },
+];
+const ownNamespaces = /^(sitter|std|__gnu_cxx|__cxxabiv1|__gnu_internal)$/;
+
+const titles = text.slice(0, text.indexOf('====')).match(/^- .*$/gm).map((line) => line.slice(2));
+const isIn = ({ has }) => names.some((name) => has.test(name));
+
+for (const library of libraries) {
+  test(`${library.title} is named if it is in the program, and only then`, () => {
+    assert.equal(titles.some((title) => library.title.test(title)), isIn(library), titles.join('; '));
+  });
+}
+
+test('no other library is named', () => {
+  for (const title of titles) assert.ok(libraries.some((library) => library.title.test(title)), title);
+});
+
+test('no other library is in the program, as its namespaces show', () => {
+  const namespaces = new Set(names.map((name) => name.match(/^([A-Za-z_]\w*)::/)?.[1]).filter(Boolean));
+  const known = (name) => ownNamespaces.test(name) || libraries.some(({ has }) => has.test(`${name}::`));
+  assert.deepEqual([...namespaces].filter((name) => !known(name)), []);
+  assert.ok(namespaces.size > 8);
+});
+
+test('each library has its licence, and each licence that is referred to is there', () => {
+  const chapters = text.split(/^={80}\n(.*)\n={80}\n/m).slice(1);
+  const texts = new Map(chapters.flatMap((title, index) => (index % 2 ? [] : [[title, chapters[index + 1]]])));
+  for (const title of titles) {
+    assert.match(texts.get(title), /licen[cs]e|permission is hereby granted/i, title);
+    assert.ok(texts.get(title).length > 500, title);
+  }
+  for (const [, name] of text.matchAll(/common-licenses\/([A-Z\d]+-\d(?:\.\d)?)/gi)) {
+    assert.ok(texts.has(name), name);
+  }
+  assert.match(texts.get(titles.find((title) => title.startsWith('gcc'))), /runtime library exception/i);
+});
