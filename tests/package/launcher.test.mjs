@@ -77,14 +77,14 @@ test('the package of this platform has the program', (t) => {
 test('a missing package is named, and how to install it', (t) => {
   new Installation(t).refuses(
     'linux-x64',
-    /the package @mcp-sitter\/linux-x64 is missing, .*--omit=optional.*npm install -g mcp-sitter-native@1\.2\.3\./,
+    /the package @mcp-sitter\/linux-x64 is missing, .*--omit=optional.*; install it on this system again, as with npm install -g mcp-sitter-native@1\.2\.3\./,
   );
 });
 
 test('a node_modules from another system is recognised', (t) => {
   new Installation(t, 'darwin-arm64').refuses(
     'linux-x64',
-    /@mcp-sitter\/darwin-arm64 is installed, .* copied from there; install again on this system/,
+    /@mcp-sitter\/darwin-arm64 is installed, .* copied from there; install it on this system again/,
   );
 });
 
@@ -104,13 +104,13 @@ test('a package of another version is refused', (t) => {
 test('a program that lost its permission is refused', (t) => {
   const installation = new Installation(t, 'linux-x64');
   chmodSync(installation.path('@mcp-sitter/linux-x64/bin/mcp-sitter'), 0o644);
-  installation.refuses('linux-x64', /bin\/mcp-sitter cannot be executed; install again/);
+  installation.refuses('linux-x64', /bin\/mcp-sitter cannot be executed; install mcp-sitter-native again/);
 });
 
 test('a package without its program is refused', (t) => {
   const installation = new Installation(t, 'linux-x64');
   rmSync(installation.path('@mcp-sitter/linux-x64/bin/mcp-sitter'));
-  installation.refuses('linux-x64', /bin\/mcp-sitter does not exist; install again/);
+  installation.refuses('linux-x64', /bin\/mcp-sitter does not exist; install mcp-sitter-native again/);
 });
 
 test('a manifest that cannot be read is named', (t) => {

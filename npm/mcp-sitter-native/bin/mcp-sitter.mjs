@@ -9,7 +9,7 @@ import { dirname, join, resolve } from 'node:path';
 const require = createRequire(import.meta.url);
 const { name: ownName, version, optionalDependencies: programs } = require('../package.json');
 const variable = 'MCP_SITTER_BINARY';
-const install = `npm install -g ${ownName}@${version}`;
+const again = `again, as with npm install -g ${ownName}@${version}`;
 
 function fail(sentence) {
   process.stderr.write(`mcp-sitter: ${sentence}\n`);
@@ -51,7 +51,7 @@ function manifestOf(name) {
     return require(`${name}/package.json`);
   } catch (error) {
     if (error.code === 'MODULE_NOT_FOUND') return undefined;
-    fail(`the package ${name} cannot be read: ${error.message}; install again with ${install}.`);
+    fail(`the package ${name} cannot be read: ${error.message}; install ${ownName} ${again}.`);
   }
 }
 
@@ -77,14 +77,14 @@ function installedProgram() {
     fail(`there is no program for ${system} yet, only for ${known.join(', ')}.`);
   }
   const name = names.find(manifestOf);
-  if (!name) fail(`${reasonForNone(names, translated)}; install again on this system with ${install}.`);
+  if (!name) fail(`${reasonForNone(names, translated)}; install it on this system ${again}.`);
   const found = manifestOf(name).version;
   if (found !== version) {
-    fail(`${name} is of version ${found} and ${ownName} of version ${version}; install both again with ${install}.`);
+    fail(`${name} is of version ${found} and ${ownName} of version ${version}; install both ${again}.`);
   }
   const path = join(dirname(require.resolve(`${name}/package.json`)), 'bin/mcp-sitter');
   const wrong = wrongWith(path);
-  if (wrong) fail(`the program ${path} ${wrong}; install again with ${install}.`);
+  if (wrong) fail(`the program ${path} ${wrong}; install ${ownName} ${again}.`);
   return path;
 }
 
