@@ -1,7 +1,7 @@
-// Packs programs that are built already: node npm/pack.mjs [--all] [--out FOLDER] [PLATFORM=BINARY...]. Without a binary,
-// it takes the release build for this machine. Packages, archives for people without Node.js, and SHA256SUMS go to
-// build/package or to another folder, which is emptied first. With --all, a supported platform without a binary is an
-// error.
+// Packs programs that are built already: node npm/pack.mjs [--all] [--out FOLDER] [PLATFORM=BINARY...]. Without a
+// binary, it takes the release build for this machine. Packages, archives for people without Node.js, and SHA256SUMS go
+// to build/package or to another folder, which is emptied first. With --all, a supported platform without a binary is
+// an error.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -46,8 +46,9 @@ function givenBinaries(words) {
   const given = {};
   for (const word of words) {
     const [, platform, path] = word.match(/^([^=]+)=(.+)$/) ?? refuse(`'${word}' is not PLATFORM=BINARY`);
-    const known = platforms[platform] ?? refuse(`there is no platform '${platform}', only ${Object.keys(platforms).join(', ')}`);
-    if (known.status === 'planned') refuse(`${platform} is planned, and nothing runs there yet: leave it out`);
+    const names = Object.keys(platforms);
+    if (!names.includes(platform)) refuse(`there is no platform '${platform}', only ${names.join(', ')}`);
+    if (platforms[platform].status === 'planned') refuse(`${platform} is planned, and nothing runs there yet: leave it out`);
     if (given[platform]) refuse(`two binaries were given for ${platform}: leave out one of them`);
     given[platform] = resolve(path);
   }
@@ -76,7 +77,9 @@ function checked(platform, path) {
   if (binary.isStatic === false) refuse(`${path} is not static, so it would need the libraries of this system`);
   if (platform === host) {
     const said = saidBy(path, ['--version']).trim();
-    if (said !== `mcp-sitter ${version}`) refuse(`${path} is ${said}, but version ${version} is to be packed: build it again`);
+    if (said !== `mcp-sitter ${version}`) {
+      refuse(`${path} is ${said}, but version ${version} is to be packed: build it again`);
+    }
   } else if (!binary.holds(version)) {
     refuse(`${path} is not of version ${version}, which is to be packed: build it again`);
   }

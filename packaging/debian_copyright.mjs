@@ -20,8 +20,8 @@ function field(stanza, name) {
 }
 
 /**
- * The part of a copyright file that is about these headers. Only Boost's file is cut: it has 2 MB, with a stanza for each
- * author of each of its 150 libraries.
+ * The part of a copyright file that is about these headers. Only Boost's file is cut: it has 2 MB, with a stanza for
+ * each author of each of its 150 libraries.
  */
 export function partFor(text, headers) {
   if (!/^Upstream-Name: Boost$/m.test(text)) return text;
@@ -34,9 +34,12 @@ export function partFor(text, headers) {
     used.has(pattern.slice(pattern.indexOf('/include/') + '/include/'.length)) ||
     (/^libs\/\w+\/\*$/.test(pattern) && libraries.has(pattern.split('/')[1]));
   const [head, ...stanzas] = stanzasOf(text);
+  const licence = (stanza) => field(stanza, 'License').split('\n')[0];
   const files = stanzas.filter((stanza) => field(stanza, 'Files').split(/\s+/).some(covers));
-  const wanted = new Set(files.flatMap((stanza) => field(stanza, 'License').split('\n')[0].split(/ (?:and|or) /)));
-  const licences = stanzas.filter((stanza) => !field(stanza, 'Files') && wanted.has(field(stanza, 'License').split('\n')[0]));
-  const statements = files.map((stanza) => `Copyright: ${field(stanza, 'Copyright')}\nLicense: ${field(stanza, 'License')}`);
+  const wanted = new Set(files.flatMap((stanza) => licence(stanza).split(/ (?:and|or) /)));
+  const licences = stanzas.filter((stanza) => !field(stanza, 'Files') && wanted.has(licence(stanza)));
+  const statements = files.map(
+    (stanza) => `Copyright: ${field(stanza, 'Copyright')}\nLicense: ${field(stanza, 'License')}`,
+  );
   return [head.split('\nFiles-Excluded')[0], ...new Set(statements), ...licences].join('\n\n');
 }

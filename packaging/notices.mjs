@@ -28,20 +28,24 @@ function includedFiles() {
 
 /** Every archive and start file that the linker was given. The compiler adds some to those of the command. */
 function linkedFiles() {
-  const [command] = outputOf('ninja', ['-t', 'commands', '-s', target]).split(' && ').filter((part) => part.includes(' -o '));
+  const steps = outputOf('ninja', ['-t', 'commands', '-s', target]).split(' && ');
+  const command = steps.find((step) => step.includes(' -o '));
   const { stderr } = spawnSync('sh', ['-c', `${command} -###`], { cwd: build, encoding: 'utf8' });
-  const words = stderr.trim().split('\n').at(-1).match(/"[^"]*"|\S+/g).map((word) => word.replace(/^"|"$/g, ''));
+  const linking = stderr.trim().split('\n').at(-1);
+  const words = linking.match(/"[^"]*"|\S+/g).map((word) => word.replace(/^"|"$/g, ''));
   const folders = words.filter((word) => /^-L./.test(word)).map((word) => word.slice(2));
   const found = (name) => folders.map((folder) => join(folder, name)).find((path) => existsSync(resolve(build, path)));
   // A library without an archive stays outside the program.
   const libraries = words.filter((word) => /^-l./.test(word)).map((word) => found(`lib${word.slice(2)}.a`));
-  return [...words.filter((word) => /\.(a|o)$/.test(word) && existsSync(resolve(build, word))), ...libraries.filter(Boolean)];
+  const files = words.filter((word) => /\.(a|o)$/.test(word) && existsSync(resolve(build, word)));
+  return [...files, ...libraries.filter(Boolean)];
 }
 
-/** Whether a file is ours, or was made from files that are asked for themselves. */
+/** Whether a file is ours, was made by this build from files that are asked for themselves, or belongs to macOS. */
 function isOwn(path) {
-  const isOfBuild = below(build, path) && !/^_deps\/[^/]*-src\//.test(relative(build, path));
-  return isOfBuild || (below(root, path) && !below(join(root, 'build'), path));
+  if (below(build, path)) return /^(include|src|_deps\/[^/]*-build)\//.test(relative(build, path));
+  if (below(root, path)) return !below(join(root, 'build'), path);
+  return /\/(MacOSX[^/]*\.sdk|Xcode[^/]*\.app|CommandLineTools)\//.test(path);
 }
 
 /** The package of the system that has a file. */
@@ -54,7 +58,8 @@ function packagesOf(paths) {
 /** The folder of a library's source that has its licence, and the files of the licence. */
 function folderOf(path) {
   for (let folder = dirname(path); folder !== dirname(folder) && folder !== root; folder = dirname(folder)) {
-    const files = readdirSync(folder).filter((name) => /^(licen[cs]e|copying|notice)\b/i.test(name));
+    const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
+    const files = entries.map(({ name }) => name).filter((name) => /^(licen[cs]e|copying|notice)/i.test(name));
     if (files.length) return { folder, files };
   }
   throw new Error(`no licence is found for ${path}: no package has this file, and no folder above it a licence`);
@@ -63,7 +68,10 @@ function folderOf(path) {
 function ofSource(path) {
   const { folder, files } = folderOf(path);
   const texts = files.sort().map((name) => readFileSync(join(folder, name), 'utf8').trim());
-  return { title: basename(folder).replace(/-src$/, ''), text: texts.join('\n\n') };
+  // Homebrew has a folder for each version in that of the library.
+  const name = relative(dirname(dirname(folder)), folder).replace('/', ' ');
+  const title = folder.includes('/Cellar/') ? name : basename(folder).replace(/-src$/, '');
+  return { title, text: texts.join('\n\n') };
 }
 
 function ofPackage(name, paths) {

@@ -1,5 +1,5 @@
-// What the command of the npm package says when it finds no program, or none that fits. The system is played: the packages
-// hold scripts, and Node.js is told another platform.
+// What the command of the npm package says when it finds no program, or none that fits. The system is played: the
+// packages hold scripts, and Node.js is told another platform.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -43,9 +43,10 @@ class Installation {
   /** Runs the command on this platform. */
   run(platform, { env = {}, words = [] } = {}) {
     const [os, cpu] = platform.split('-');
-    const played = `for (const [name, value] of [['platform', '${os}'], ['arch', '${cpu}']]) Object.defineProperty(process, name, { value });`;
-    const command = ['--import', `data:text/javascript,${encodeURIComponent(played)}`, this.path('mcp-sitter-native/bin/mcp-sitter.mjs')];
-    const { status, stdout, stderr } = spawnSync(process.execPath, [...command, ...words], {
+    const played = `Object.defineProperties(process, { platform: { value: '${os}' }, arch: { value: '${cpu}' } })`;
+    const before = ['--import', `data:text/javascript,${encodeURIComponent(played)}`];
+    const command = [...before, this.path('mcp-sitter-native/bin/mcp-sitter.mjs'), ...words];
+    const { status, stdout, stderr } = spawnSync(process.execPath, command, {
       encoding: 'utf8',
       env: { PATH: process.env.PATH, ...env },
       cwd: this.root,
@@ -77,7 +78,7 @@ test('the package of this platform has the program', (t) => {
 test('a missing package is named, and how to install it', (t) => {
   new Installation(t).refuses(
     'linux-x64',
-    /the package @mcp-sitter\/linux-x64 is missing, .*--omit=optional.*; install it on this system again, as with npm install -g mcp-sitter-native@1\.2\.3\./,
+    /the package @mcp-sitter\/linux-x64 is missing, .*--omit=optional.*; install it .* npm install -g mcp-sitter-native@1\.2\.3\./,
   );
 });
 

@@ -1,8 +1,8 @@
-// mcp-sitter installed by each package manager from a registry on loopback, as its users do it: the command runs, carries
-// a session over a kill, and is gone after it was removed.
+// mcp-sitter installed by each package manager from a registry on loopback, as its users do it: the command runs,
+// carries a session over a kill, and is gone after it was removed.
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { lstatSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Newcomer } from './newcomer.mjs';
@@ -88,15 +88,16 @@ const managers = {
 
 /** Every file below the user's folders that is about mcp-sitter, but in those for caches. */
 function tracesIn(user) {
-  return readdirSync(user.root, { recursive: true, withFileTypes: true })
-    .map((entry) => ({ entry, path: relative(user.root, join(entry.parentPath, entry.name)) }))
-    .filter(({ path }) => !/^(cache|tmp)\b/.test(path))
-    .filter(({ entry, path }) => path.includes('mcp-sitter') || (entry.isFile() && readFileSync(user.path(path)).includes('mcp-sitter')))
-    .map(({ path }) => path);
+  const isTrace = (path) =>
+    path.includes('mcp-sitter') ||
+    (lstatSync(user.path(path)).isFile() && readFileSync(user.path(path)).includes('mcp-sitter'));
+  const all = readdirSync(user.root, { recursive: true }).filter((path) => !/^(cache|tmp)\b/.test(path));
+  return all.filter(isTrace);
 }
 
-for (const [name, { programs = {}, env = () => ({}), install, remove, bin, runs = 'mcp-sitter' }] of Object.entries(managers)) {
+for (const [name, manager] of Object.entries(managers)) {
   test(name, async (t) => {
+    const { programs = {}, env = () => ({}), install, remove, bin, runs = 'mcp-sitter' } = manager;
     const user = new Newcomer(t, registry);
     Object.assign(user.env, env(user));
     if (bin) user.env.PATH = `${user.path(bin)}:${user.env.PATH}`;

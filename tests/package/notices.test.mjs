@@ -1,5 +1,5 @@
-// THIRD-PARTY-NOTICES.txt names the libraries that are in the program, and no others. The generator asks the build; this
-// test asks the symbols of the program.
+// THIRD-PARTY-NOTICES.txt names the libraries that are in the program, and no others. The generator asks the build;
+// this test asks the symbols of the program.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';

@@ -1,7 +1,7 @@
 // What npm/pack.mjs refuses to pack, and that the same programs give the same bytes.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -24,7 +24,8 @@ function built(name, bytes) {
   mkdirSync(bin, { recursive: true });
   const program = join(bin, 'mcp-sitter');
   writeFileSync(program, bytes, { mode: 0o755 });
-  writeFileSync(join(bin, 'THIRD-PARTY-NOTICES.txt'), readFileSync(join(packed, 'npm', own, 'THIRD-PARTY-NOTICES.txt')));
+  const notices = 'THIRD-PARTY-NOTICES.txt';
+  copyFileSync(join(packed, 'npm', own, notices), join(bin, notices));
   return program;
 }
 
@@ -66,7 +67,8 @@ test('the sums are those of all packages and archives', () => {
 
 test('the archive holds what a system needs, below one folder', () => {
   const folder = `mcp-sitter-${version}-${own}`;
-  const files = execFileSync('tar', ['-tzf', join(packed, `${folder}.tar.gz`)], { encoding: 'utf8' }).trim().split('\n');
+  const listed = execFileSync('tar', ['-tzf', join(packed, `${folder}.tar.gz`)], { encoding: 'utf8' });
+  const files = listed.trim().split('\n');
   assert.deepEqual(
     files.filter((name) => !name.endsWith('/')).map((name) => name.replace(`${folder}/`, '')).sort(),
     [
