@@ -18,5 +18,5 @@ set(CMAKE_CXX_COMPILER ${zig} c++ -target ${target})
 set(CMAKE_AR ${CMAKE_CURRENT_LIST_DIR}/macos/ar)
 set(CMAKE_RANLIB ${CMAKE_CURRENT_LIST_DIR}/macos/ranlib)
 # Only an install step would call it.
-set(CMAKE_INSTALL_NAME_TOOL false)
+set(CMAKE_INSTALL_NAME_TOOL /bin/false)
 include(${CMAKE_CURRENT_LIST_DIR}/cross.cmake)
