@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <utility>
 
 #include "support/processes.hpp"
@@ -26,7 +27,10 @@ std::string shown(const std::string& line) {
 
 }  // namespace
 
-std::string sitter_program() { return SITTER_PROGRAM; }
+std::string sitter_program() {
+  const char* other = std::getenv("MCP_SITTER");
+  return other != nullptr ? other : SITTER_PROGRAM;
+}
 
 std::string fake_mcp() {
   static const TemporaryDirectory directory;

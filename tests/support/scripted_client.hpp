@@ -14,7 +14,7 @@ namespace sitter::testing {
 
 using Json = nlohmann::json;
 
-/// The built program.
+/// The built program, or the one that MCP_SITTER names in the environment of the tests.
 std::string sitter_program();
 /// A copy of the built fake-mcp that only this process uses. sitter_kill takes down every process
 /// that runs the same file, and other tests run at the same time.
