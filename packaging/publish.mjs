@@ -14,7 +14,8 @@ export function publishedIntegrity(name, version) {
   const answer = stdout.trim() === '' ? undefined : JSON.parse(stdout);
   if (status === 0) return answer;
   if (answer?.error?.code === 'E404') return undefined;
-  throw new Error(`the registry does not say whether ${name}@${version} is published: ${answer?.error?.summary ?? 'no answer'}`);
+  const reason = answer?.error?.summary ?? 'no answer';
+  throw new Error(`the registry does not say whether ${name}@${version} is published: ${reason}`);
 }
 
 function packedIn(folder) {
@@ -23,18 +24,21 @@ function packedIn(folder) {
     .map((file) => {
       const path = join(folder, file);
       const { name, version } = JSON.parse(execFileSync('tar', ['-xzOf', path, 'package/package.json']));
-      return { path, name, version, integrity: `sha512-${createHash('sha512').update(readFileSync(path)).digest('base64')}` };
+      const integrity = `sha512-${createHash('sha512').update(readFileSync(path)).digest('base64')}`;
+      return { path, name, version, integrity };
     });
   const isPlatform = ({ name }) => name.startsWith('@');
   const [platforms, others] = [packages.filter(isPlatform), packages.filter((each) => !isPlatform(each))];
   if (platforms.length === 0 || others.length !== 1) {
-    throw new Error(`${folder} must have packages of platforms and the one that people install; ./dev package makes them`);
+    throw new Error(`${folder} must have packages of platforms and the one that people install; run ./dev package`);
   }
   return [...platforms, ...others];
 }
 
 function publish(folder) {
-  const packages = packedIn(folder).map((each) => ({ ...each, published: publishedIntegrity(each.name, each.version) }));
+  const packages = packedIn(folder).map((each) => {
+    return { ...each, published: publishedIntegrity(each.name, each.version) };
+  });
   const changed = packages.filter(({ integrity, published }) => published !== undefined && published !== integrity);
   if (changed.length > 0) {
     const names = changed.map(({ name, version }) => `${name}@${version}`).join(', ');

@@ -1,5 +1,5 @@
-// Fills the Homebrew formula and the PKGBUILD of packaging/templates for the archives of a folder, which names their sums
-// in SHA256SUMS, and writes them there: node packaging/templates.mjs FOLDER.
+// Fills the Homebrew formula and the PKGBUILD of packaging/templates for the archives of a folder, whose sums are in
+// SHA256SUMS there, and writes them into the folder: node packaging/templates.mjs FOLDER.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { projectVersion, root } from './version.mjs';

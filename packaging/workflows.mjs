@@ -35,13 +35,14 @@ function* wideRights({ on, permissions, jobs }) {
   for (const [name, job] of Object.entries(jobs)) {
     if (job.permissions === undefined) continue;
     const rights = typeof job.permissions === 'object' ? Object.entries(job.permissions) : [['all', job.permissions]];
-    const written = rights.filter(([, right]) => !['read', 'none'].includes(right));
-    if (written.some(([right, value]) => value !== 'write' || !writable.includes(right))) {
-      yield `the job ${name} may write ${written.map(([right]) => right).join(', ')}; a job may write ${writable.join(' or ')}`;
+    const written = rights.filter(([, right]) => !['read', 'none'].includes(right)).map(([right]) => right);
+    const may = `the job ${name} may write ${written.join(' and ')}`;
+    if (written.some((right) => !writable.includes(right))) {
+      yield `${may}; a job may write ${writable.join(' or ')}`;
     } else if (written.length > 1) {
-      yield `the job ${name} may write ${written.map(([right]) => right).join(' and ')}; a job may write only one of them`;
+      yield `${may}; a job may write only one of them`;
     } else if (written.length === 1 && 'pull_request' in Object(on)) {
-      yield `the job ${name} may write ${written[0][0]}, and anybody can start it with a pull request`;
+      yield `${may}, and anybody can start it with a pull request`;
     }
   }
 }

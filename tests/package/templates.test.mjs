@@ -59,10 +59,10 @@ test('the formula downloads the archive of each platform, and installs all of it
   assert.equal(execFileSync('ruby', ['-wc', formula], { encoding: 'utf8' }), 'Syntax OK\n');
   const cwd = join(folder, `mcp-sitter-${version}-linux-x64`);
   const said = execFileSync('ruby', ['-e', homebrew, formula], { encoding: 'utf8', cwd }).trim().split('\n');
-  const names = { 'darwin-arm64': 'macos arm', 'darwin-x64': 'macos intel', 'linux-arm64': 'linux arm', 'linux-x64': 'linux intel' };
-  const downloads = platforms.flatMap((platform) => [
-    `${names[platform]} url ${addressOf(platform)}`,
-    `${names[platform]} sha256 ${sumOf(platform)}`,
+  const places = ['macos arm', 'macos intel', 'linux arm', 'linux intel'];
+  const downloads = platforms.flatMap((platform, index) => [
+    `${places[index]} url ${addressOf(platform)}`,
+    `${places[index]} sha256 ${sumOf(platform)}`,
   ]);
   assert.deepEqual(said.slice(0, 9), [`version ${version}`, ...downloads]);
   const files = said.slice(9).map((line) => line.match(/^\S+ (\S+) true$/)?.[1] ?? line);
