@@ -10,7 +10,7 @@ import { isMain } from './version.mjs';
 /** The checksum of a published version, or undefined if the registry does not have this version. */
 export function publishedIntegrity(name, version) {
   const words = ['view', `${name}@${version}`, 'dist.integrity', '--json'];
-  const { status, stdout } = spawnSync('npm', words, { encoding: 'utf8', shell: process.platform === 'win32' });
+  const { status, stdout } = spawnSync('npm', words, { encoding: 'utf8' });
   const answer = stdout.trim() === '' ? undefined : JSON.parse(stdout);
   if (status === 0) return answer;
   if (answer?.error?.code === 'E404') return undefined;

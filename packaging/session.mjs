@@ -31,21 +31,25 @@ export async function playSession(command, words = []) {
     return content.map(({ text }) => text).join('\n');
   };
 
-  const { serverInfo } = await ask('initialize', {
-    protocolVersion: '2025-11-25',
-    capabilities: {},
-    clientInfo: { name: 'release', version: '1' },
-  });
-  assert.equal(serverInfo.name, 'tiny');
-  send({ method: 'notifications/initialized' });
-  assert.equal(await call('greet'), 'hello');
-  await call('sitter_kill');
-  const told = await call('greet');
-  assert.match(told, /^\[mcp-sitter\] server restarted \(spawn #2, [^\n]* previous: killed by sitter_kill/);
-  assert.match(told, /hello$/);
-  bridge.stdin.end();
-  assert.deepEqual(await ended, [0, null]);
-  return told;
+  try {
+    const { serverInfo } = await ask('initialize', {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'release', version: '1' },
+    });
+    assert.equal(serverInfo.name, 'tiny');
+    send({ method: 'notifications/initialized' });
+    assert.equal(await call('greet'), 'hello');
+    await call('sitter_kill');
+    const told = await call('greet');
+    assert.match(told, /^\[mcp-sitter\] server restarted \(spawn #2, [^\n]* previous: killed by sitter_kill/);
+    assert.match(told, /hello$/);
+    bridge.stdin.end();
+    assert.deepEqual(await ended, [0, null]);
+    return told;
+  } finally {
+    bridge.kill();
+  }
 }
 
 if (isMain(import.meta.url)) console.log(await playSession(process.argv[2], process.argv.slice(3)));

@@ -25,8 +25,8 @@ async function installWithNpm(prefix) {
   const packages = [`mcp-sitter-native-${version}.tgz`, `mcp-sitter-${platform}-${version}.tgz`].map(packed);
   // The packages for other platforms are not published yet. Offline, npm leaves them out.
   const words = ['install', '--global', '--offline', '--no-audit', '--no-fund', '--prefix', prefix, ...packages];
-  await run('npm', words, { shell: process.platform === 'win32' });
-  return join(prefix, process.platform === 'win32' ? 'mcp-sitter.cmd' : 'bin/mcp-sitter');
+  await run('npm', words);
+  return join(prefix, 'bin/mcp-sitter');
 }
 
 async function installWithScript(prefix) {
@@ -50,6 +50,9 @@ try {
     const told = await playSession(await install(join(place, name)));
     console.log(`${platform}, installed with ${name}: ${told}`);
   }
+} catch (error) {
+  console.error(`try_packages: ${error.message}`);
+  process.exitCode = 1;
 } finally {
   rmSync(place, { recursive: true, force: true });
 }

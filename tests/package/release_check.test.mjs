@@ -1,6 +1,6 @@
 // ./dev release-check, in a small copy of the project that is ready for a release but for one thing at a time.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -186,6 +186,17 @@ test('the version is not published yet', async () => {
   const { code, lines } = await check(['--tag', 'v1.2.3']);
   assert.equal(code, 1);
   assert.match(lines.join('\n'), /^missing  registry: mcp-sitter-native@1\.2\.3 is published/);
+});
+
+test('the notes of a release are those of the changelog', () => {
+  const notes = (version) => {
+    const words = [join(project, 'packaging/changelog.mjs'), version];
+    const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+    return { status, stdout, stderr };
+  };
+  assert.deepEqual(notes('1.2.2'), { status: 0, stdout: '- Old.\n', stderr: '' });
+  const stderr = 'changelog: CHANGELOG.md has no section "## 1.2 (date)"\n';
+  assert.deepEqual(notes('1.2'), { status: 1, stdout: '', stderr });
 });
 
 test('a wrong command line is one sentence', async () => {
