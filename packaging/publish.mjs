@@ -1,0 +1,66 @@
+// Publishes the packed packages of a folder: node packaging/publish.mjs FOLDER. The package that people install comes
+// last, so that everything it asks for is there. A package that is published with the same content is left alone, so
+// this can be run again after half of it failed; with other content, nothing is published.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { isMain } from './version.mjs';
+
+/** The checksum of a published version, or undefined if the registry does not have this version. */
+export function publishedIntegrity(name, version) {
+  const words = ['view', `${name}@${version}`, 'dist.integrity', '--json'];
+  const { status, stdout } = spawnSync('npm', words, { encoding: 'utf8' });
+  const answer = stdout.trim() === '' ? undefined : JSON.parse(stdout);
+  if (status === 0) return answer;
+  if (answer?.error?.code === 'E404') return undefined;
+  const reason = answer?.error?.summary ?? 'no answer';
+  throw new Error(`the registry does not say whether ${name}@${version} is published: ${reason}`);
+}
+
+function packedIn(folder) {
+  const packages = readdirSync(folder)
+    .filter((file) => file.endsWith('.tgz'))
+    .map((file) => {
+      const path = join(folder, file);
+      const { name, version } = JSON.parse(execFileSync('tar', ['-xzOf', path, 'package/package.json']));
+      const integrity = `sha512-${createHash('sha512').update(readFileSync(path)).digest('base64')}`;
+      return { path, name, version, integrity };
+    });
+  const isPlatform = ({ name }) => name.startsWith('@');
+  const [platforms, others] = [packages.filter(isPlatform), packages.filter((each) => !isPlatform(each))];
+  if (platforms.length === 0 || others.length !== 1) {
+    throw new Error(`${folder} must have packages of platforms and the one that people install; run ./dev package`);
+  }
+  return [...platforms, ...others];
+}
+
+function publish(folder) {
+  const packages = packedIn(folder).map((each) => {
+    return { ...each, published: publishedIntegrity(each.name, each.version) };
+  });
+  const changed = packages.filter(({ integrity, published }) => published !== undefined && published !== integrity);
+  if (changed.length > 0) {
+    const names = changed.map(({ name, version }) => `${name}@${version}`).join(', ');
+    throw new Error(
+      `${names}: published already, with other content. Run only the failed jobs again, or release another version.`,
+    );
+  }
+  for (const { path, name, version, published } of packages) {
+    if (published === undefined) {
+      execFileSync('npm', ['publish', path, '--access', 'public'], { stdio: 'inherit' });
+      console.log(`${name}@${version}: published`);
+    } else {
+      console.log(`${name}@${version}: published already, with this content`);
+    }
+  }
+}
+
+if (isMain(import.meta.url)) {
+  try {
+    publish(resolve(process.argv[2]));
+  } catch (error) {
+    console.error(`publish: ${error.message}`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,18 @@
+// The version of the project, which only CMakeLists.txt names. "node packaging/version.mjs" prints it.
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** Whether Node.js was started with this file of ours, and did not load it for another one. */
+export const isMain = (url) => process.argv[1] === fileURLToPath(url);
+
+export function projectVersion() {
+  const text = readFileSync(join(root, 'CMakeLists.txt'), 'utf8');
+  const [, version] = text.match(/^project\([^)]*\bVERSION (\d+\.\d+\.\d+)\s/m) ?? [];
+  if (version === undefined) throw new Error('CMakeLists.txt names no version: project(... VERSION x.y.z)');
+  return version;
+}
+
+if (isMain(import.meta.url)) console.log(projectVersion());
