@@ -8,13 +8,13 @@ import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statS
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { projectVersion, root } from '../packaging/version.mjs';
 import { archiveOf } from './archive.mjs';
 import { Binary } from './binary.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const root = dirname(here);
 const platforms = JSON.parse(readFileSync(join(here, 'platforms.json')));
-const [, version] = readFileSync(join(root, 'CMakeLists.txt'), 'utf8').match(/^project\([^)]*?VERSION (\S+)/m);
+const version = projectVersion();
 const { values: options, positionals } = parseArgs({
   options: { all: { type: 'boolean' }, out: { type: 'string', default: join(root, 'build/package') } },
   allowPositionals: true,

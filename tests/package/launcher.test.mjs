@@ -141,6 +141,8 @@ describe('MCP_SITTER_BINARY', () => {
       [installation.path('mcp-sitter-native/README.md/x')]: 'cannot be executed',
       [installation.root]: 'is no file',
       [installation.path('mcp-sitter-native/README.md')]: 'cannot be executed',
+      [installation.write('text', 'a text that may be executed\n', 0o755)]: 'is no program',
+      [installation.write('nothing', '', 0o755)]: 'is no program',
     };
     for (const [path, what] of Object.entries(wrong)) {
       const sentence = new RegExp(`MCP_SITTER_BINARY names ${path}, which ${what}; `);

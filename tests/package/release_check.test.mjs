@@ -17,10 +17,10 @@ const address = 'https://github.com/mcp-sitter/mcp-sitter';
 const manifest = (name) =>
   JSON.stringify({ name, publishConfig: { access: 'public' }, repository: { url: `git+${address}.git` } });
 const platforms = {
-  'linux-x64': { status: 'supported' },
-  'linux-arm64': { status: 'supported' },
-  'darwin-arm64': { status: 'supported' },
-  'darwin-x64': { status: 'supported' },
+  'linux-x64': { status: 'supported', runner: 'one' },
+  'linux-arm64': { status: 'supported', runner: 'one' },
+  'darwin-arm64': { status: 'supported', runner: 'one' },
+  'darwin-x64': { status: 'supported', runner: 'one' },
   'win32-x64': { status: 'planned' },
 };
 const files = {
@@ -124,12 +124,10 @@ test('what is missing is named, with what to do', async () => {
   await lacks(
     {
       'CHANGELOG.md': '## 1.2.3 (not released)\n\n- New.\n',
-      'packaging/runners.json': changed('packaging/runners.json', 'darwin-x64', 'win32-x64'),
       'npm/platform/package.json': manifest('@other/PLATFORM'),
     },
     [
       /changelog: .*"## 1\.2\.3 \(not released\)": write the date/,
-      /platforms: win32-x64: .*not supported/,
       /packages: .* must have the name @mcp-sitter\/PLATFORM/,
     ],
   );

@@ -2,7 +2,7 @@
 // Runs the program for this platform, which is in a package of its own. The programs for Linux are static, so they also
 // serve systems with musl.
 import { execFileSync, spawn } from 'node:child_process';
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 
@@ -16,11 +16,20 @@ function fail(sentence) {
   process.exit(1);
 }
 
+/** Whether the file begins like a program (ELF, Mach-O, or a script). If not, `execve` would end Node.js with a stack trace. */
+function beginsLikeProgram(path) {
+  const file = openSync(path, 'r');
+  const begin = Buffer.alloc(4);
+  readSync(file, begin);
+  closeSync(file);
+  return ['7f454c46', 'cffaedfe', 'cafebabe'].includes(begin.toString('hex')) || begin.toString().startsWith('#!');
+}
+
 function wrongWith(path) {
   try {
     if (!statSync(path).isFile()) return 'is no file';
     accessSync(path, constants.X_OK);
-    return undefined;
+    return beginsLikeProgram(path) ? undefined : 'is no program';
   } catch (error) {
     return error.code === 'ENOENT' ? 'does not exist' : 'cannot be executed';
   }

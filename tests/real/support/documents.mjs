@@ -5,7 +5,7 @@ import { testsDir } from './programs.mjs';
 
 export const projectDir = join(testsDir, '..', '..');
 
-const programs = /^(mcp-sitter|claude|codex|gemini|npm|npx|node|git|kill|cmake|\.\/dev) /;
+const programs = /^([A-Z_]+=\S+ )?(mcp-sitter|claude|codex|gemini|npm|npx|node|git|kill|cmake|curl|sh|\.\/dev) /;
 
 /** README.md and the pages of docs, by their paths in the project. */
 export function pages() {
