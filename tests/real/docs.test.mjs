@@ -117,7 +117,7 @@ const quoted = (word) => `'${word.replaceAll("'", "'\\''")}'`;
 const kinds = [
   // The packed packages are installed by tests/package, and the archives too.
   [/^(npm (un)?install -g|npx -y mcp-sitter-native|\.\/dev package|curl|sh install\.sh)/, async () => {}],
-  [/mcp-sitter --where$/, async (place, line) => assert.match(await place.run(line), /^\/.*mcp-sitter\n$/)],
+  [/mcp-sitter --where$/, async (place, line) => assert.match(await place.run(line), /^\/.*mcp-sitter$/)],
   [
     /^(claude|codex|gemini) mcp add/,
     async (place, line) => {
