@@ -373,6 +373,12 @@ inline constexpr Milliseconds kWatchSlice{2};
 inline constexpr std::size_t kWatchSliceSteps = 200;
 inline constexpr std::size_t kWatchEventBytes = 8 * kKiB;
 
+/// Where each watched file and folder needs an open descriptor (kqueue(2)), the process may open so
+/// many, if its hard limit allows it. macOS never allows more (OPEN_MAX, setrlimit(2)). The watch
+/// uses three of four. The others are for pipes and connections, which are a few hundred at most.
+inline constexpr std::size_t kDescriptorsMax = 10'240;
+constexpr std::size_t watch_descriptors_of(std::size_t all) { return all / 4 * 3; }
+
 /// The largest .gitignore file that is read. The longest published ones have a few thousand lines.
 inline constexpr std::size_t kIgnoreFileBytesMax = kMiB;
 

@@ -82,20 +82,6 @@ class FileWatchTest : public ::testing::Test {
     return changed_by([&] { base_.write(name, text); });
   }
 
-  /// Causes more events than the system keeps.
-  void lose_events_in(const std::string& folder) const {
-    int kept = 0;
-    std::ifstream("/proc/sys/fs/inotify/max_queued_events") >> kept;
-    ASSERT_GT(kept, 0);
-    std::ofstream one(base_ / (folder + "/one")), two(base_ / (folder + "/two"));
-    // Each event is of another file than the event before it. Otherwise the system would merge
-    // them.
-    for (int i = 0; i <= kept / 2; ++i) {
-      one << 'x' << std::flush;
-      two << 'x' << std::flush;
-    }
-  }
-
   void move(const std::string& from, const std::string& to) const {
     std::filesystem::rename(base_ / from, base_ / to);
   }

@@ -1,16 +1,10 @@
-#include <fcntl.h>
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <filesystem>
-#include <functional>
-#include <set>
 #include <string>
 
-#include "file_watch_script.hpp"
-#include "io/stream/stream_reader.hpp"
-#include "sitter/limits.hpp"
+#include "large_tree_script.hpp"
 
 namespace sitter {
 namespace {
@@ -20,58 +14,6 @@ using ::testing::AnyOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-/// A tree that takes several slices to read. The folder src/z is read last.
-class LargeTreeTest : public FileWatchTest {
- protected:
-  static constexpr std::size_t kFiles = 3 * limits::kWatchSliceSteps;
-
-  LargeTreeTest() {
-    write_files("src/a", kFiles);
-    base_.write("src/z/old.c", "1");
-    base_.write("src/z/y/old.c", "1");
-  }
-
-  void write_files(const std::string& folder, std::size_t count) const {
-    for (std::size_t i = 0; i < count; ++i) base_.write(folder + "/" + std::to_string(i), "1");
-  }
-
-  /// Waits until the file system gives a later time to what changes next.
-  void let_clock_tick() const {
-    const auto before = fs::file_time_type::clock::now();
-    do {
-      base_.write("tick", "x");
-    } while (fs::last_write_time(base_ / "tick") <= before);
-  }
-
-  /// What is reported if this happens while the tree is read for the first time.
-  std::set<std::string> changed_during_reading(const std::function<void()>& action) {
-    start({"src"});
-    EXPECT_FALSE(extent_);
-    let_clock_tick();
-    action();
-    run_until([this] { return extent_.has_value(); });
-    go_round();
-    return changed_;
-  }
-
-  /// Runs the loop until a line is read from a pipe that holds the line already.
-  void serve_event() {
-    int ends[2];
-    ASSERT_EQ(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
-    const FileDescriptor input(ends[1]);
-    bool is_served = false;
-    const StreamReader reader(loop_, FileDescriptor(ends[0]), LineFramer(),
-                              {[&](LineFramer&) {
-                                 is_served = true;
-                                 loop_.stop();
-                               },
-                               {},
-                               {}});
-    ASSERT_EQ(write(input.number(), "x\n", 2), 2);
-    run_until([&] { return is_served; });
-  }
-};
 
 TEST_F(LargeTreeTest, OtherEventsAreServedBeforeItIsRead) {
   start({"src"});
@@ -146,17 +88,6 @@ TEST_F(LargeTreeTest, WhatAppearsElsewhereIsNoChangeInAFolderThatIsToBeRead) {
   EXPECT_FALSE(extent_);
   EXPECT_THAT(changed_by([] {}), IsEmpty());
   EXPECT_THAT(written("zoo/old.c", "2"), ElementsAre("zoo/old.c"));
-}
-
-TEST_F(LargeTreeTest, LostEventsAreAChangeAlsoWhileItIsRead) {
-  EXPECT_THAT(changed_during_reading([&] {
-                lose_events_in("src");
-                base_.write("src/new/b.c", "1");
-              }),
-              Contains("(more files than the system reported)"));
-  run_until([this] { return extent_->folder_count == 5; });
-  EXPECT_THAT(written("src/new/b.c", "2"), ElementsAre("src/new/b.c"));
-  EXPECT_THAT(written("src/z/y/old.c", "2"), ElementsAre("src/z/y/old.c"));
 }
 
 TEST_F(LargeTreeTest, NewRulesCountWhenItIsReadAgain) {

@@ -65,14 +65,15 @@ class TreeReadingTest : public ::testing::Test {
   std::vector<std::string> opened_;
   std::set<std::string> changed_, lost_;
   std::function<void()> on_watch_ = [] {};
-  TreeReading reading_{filter_,
-                       {[this](const std::string& folder) {
-                          opened_.push_back(name(folder));
-                          on_watch_();
-                          return watched_;
-                        },
-                        [this](const std::string& path) { changed_.insert(name(path)); },
-                        [this](const std::string& folder) { lost_.insert(name(folder)); }}};
+  TreeReading reading_{
+      filter_,
+      {[this](const std::string& folder) {
+         opened_.push_back(name(folder));
+         on_watch_();
+         return watched_;
+       },
+       [](const std::string&) {}, [this](const std::string& path) { changed_.insert(name(path)); },
+       [this](const std::string& folder) { lost_.insert(name(folder)); }}};
 };
 
 TEST_F(TreeReadingTest, WhatHasNotChangedIsNotTold) {

@@ -45,6 +45,8 @@ class TreeReading {
   struct Events {
     /// Watches the folder, whose entries are read from now on.
     std::function<Watched(const std::string& folder)> watch;
+    /// The filter knows the rules of the folder, and its entries are read next.
+    std::function<void(const std::string& folder)> on_rules;
     /// This file has changed, whether the filter accepts it or not.
     std::function<void(const std::string& path)> on_changed;
     /// A file or a folder is gone from this folder. Its name is not known.

@@ -65,6 +65,7 @@ void TreeReading::open(const std::string& path, Stamp since) {
   const Watched watched = events_.watch(path);
   if (watched == Watched::refused) return;
   read_ignore_file(path, filter_);
+  events_.on_rules(path);
   folder_.emplace(Folder{path, since, {opendir(start.c_str()), closedir}, watched});
   if (!folder_->entries) {
     folder_.reset();

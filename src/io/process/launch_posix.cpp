@@ -20,6 +20,7 @@
 #include "io/process/launch.hpp"
 #include "io/process/shebang.hpp"
 #include "io/process/unit_mark.hpp"
+#include "io/system/descriptor_limit.hpp"
 #include "io/system/platform.hpp"
 #include "io/system/signals.hpp"
 
@@ -114,6 +115,7 @@ struct ChildSetup {
     }
     // The launcher's own code leaves all descriptors below the pipe open.
     platform::close_from_at_exec(STDERR_FILENO + 1);
+    descriptor_limit::restore();
     reset_signals();
     return true;
   }

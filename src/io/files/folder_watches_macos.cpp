@@ -1,0 +1,359 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/build/watch_filter.hpp"
+#include "io/files/folder_watches.hpp"
+#include "io/files/ignore_files.hpp"
+#include "io/files/vnode_queue.hpp"
+#include "io/system/descriptor_limit.hpp"
+#include "io/system/file_descriptor.hpp"
+#include "io/system/platform.hpp"
+#include "sitter/limits.hpp"
+
+namespace sitter {
+namespace {
+
+using What = FolderWatches::What;
+using Added = FolderWatches::Added;
+using Kind = FolderWatches::Kind;
+using Id = VnodeQueue::Id;
+
+const char* name_of(const std::string& path) { return path.empty() ? "/" : path.c_str(); }
+
+bool is_same(const struct stat& one, const struct stat& other) {
+  // Some file systems give the number of a deleted file to the next file.
+  return one.st_dev == other.st_dev && one.st_ino == other.st_ino &&
+         (one.st_mode & S_IFMT) == (other.st_mode & S_IFMT);
+}
+
+bool is_other(const timespec& one, const timespec& other) {
+  return one.tv_sec != other.tv_sec || one.tv_nsec != other.tv_nsec;
+}
+
+}  // namespace
+
+/// A folder reports only that its entries have changed. What has changed is found by a comparison
+/// with the entries that were there before. The writes of a file are reported by the file itself.
+struct FolderWatches::System {
+  struct Entry {
+    struct stat status {};
+    /// Open for a file whose writes are looked at.
+    FileDescriptor file;
+    Id id = 0;
+  };
+  using Entries = std::map<std::string, Entry>;
+
+  struct Folder {
+    FileDescriptor descriptor;
+    Id id;
+    Kind kind;
+    struct stat status;
+    Entries entries;
+  };
+  using Folders = std::map<std::string, Folder>;
+
+  struct Place {
+    std::string folder;
+    /// The file in it; empty for the folder itself.
+    std::string name;
+  };
+
+  System(EventLoop& loop, FolderWatches& owner)
+      : watches(owner), queue(loop, [this](const auto& changes) { on_changes(changes); }) {}
+
+  // ---- what is watched
+
+  Added add(const std::string& path, Kind kind) {
+    struct stat status {};
+    if (stat(name_of(path), &status) != 0) return refuse(path, kind, errno);
+    const auto known = folders.find(path);
+    if (known != folders.end() && is_same(known->second.status, status)) {
+      if (kind == Kind::with_files) known->second.kind = kind;
+      return Added::already;
+    }
+    if (known != folders.end()) remove(known);
+    return open_folder(path, kind);
+  }
+
+  Added open_folder(const std::string& path, Kind kind) {
+    if (count >= count_max) return refuse(path, kind, EMFILE);
+    FileDescriptor descriptor(open(name_of(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    struct stat status {};
+    if (!descriptor.is_open() || fstat(descriptor.number(), &status) != 0) {
+      return refuse(path, kind, errno);
+    }
+    const Id id = next_id++;
+    if (const int error = queue.add(descriptor.number(), id)) return refuse(path, kind, error);
+    ++count;
+    places[id] = {path, {}};
+    Folder& folder = folders[path];
+    folder = {std::move(descriptor), id, kind, status, {}};
+    // What changes from now on is reported by the queue, or is among these entries, or both.
+    folder.entries = read_entries(folder);
+    return Added::newly;
+  }
+
+  /// A folder on the way may be closed to us, and is seldom needed.
+  Added refuse(const std::string& path, Kind kind, int error) {
+    if (kind == Kind::with_files && error != ENOENT && error != ENOTDIR) note_problem(path, error);
+    return Added::refused;
+  }
+
+  void note_problem(const std::string& path, int error) {
+    if (!watches.problem_.empty()) return;
+    watches.problem_ =
+        error == EMFILE
+            ? fmt::format(
+                  "changes in {} and other files are not seen: {} files and folders are "
+                  "watched already, which is as many as the system's limit on open files "
+                  "allows; leave some out with --watch '!NAME'",
+                  name_of(path), count)
+            : fmt::format("changes in {} are not seen: {}", name_of(path), std::strerror(error));
+  }
+
+  void choose_files(const std::string& path) {
+    const auto found = folders.find(path);
+    if (found == folders.end()) return;
+    for (auto& [name, entry] : found->second.entries) choose(path, found->second, name, entry);
+  }
+
+  /// Watches the file from now on if its writes are of interest, and else no longer.
+  void choose(const std::string& path, const Folder& folder, const std::string& name,
+              Entry& entry) {
+    if (!S_ISREG(entry.status.st_mode)) return;
+    const std::string file = path + '/' + name;
+    const bool is_needed = folder.kind == Kind::with_files && watches.handlers_.takes_file(file);
+    if (!is_needed) {
+      close(entry);
+    } else if (!entry.file.is_open()) {
+      open_file(path, name, entry);
+    }
+  }
+
+  void open_file(const std::string& path, const std::string& name, Entry& entry) {
+    const std::string file = path + '/' + name;
+    if (count >= count_max) {
+      note_problem(file, EMFILE);
+      return;
+    }
+    entry.file = FileDescriptor(open(file.c_str(), VnodeQueue::kOpenFile));
+    entry.id = next_id++;
+    int error = entry.file.is_open() ? queue.add(entry.file.number(), entry.id) : errno;
+    struct stat status {};
+    if (error == 0 && fstat(entry.file.number(), &status) != 0) error = errno;
+    if (error != 0 || !is_same(status, entry.status)) {
+      entry.file.close();
+      // If the file is gone or is another one, the folder reports it.
+      if (error != 0 && error != ENOENT && error != ELOOP) note_problem(file, error);
+      return;
+    }
+    entry.status = status;
+    ++count;
+    places[entry.id] = {path, name};
+  }
+
+  void close(Entry& entry) {
+    if (!entry.file.is_open()) return;
+    entry.file.close();
+    places.erase(entry.id);
+    --count;
+  }
+
+  void remove(Folders::iterator folder) {
+    release(*folder);
+    folders.erase(folder);
+  }
+
+  void release(Folders::value_type& folder) {
+    for (auto& [name, entry] : folder.second.entries) close(entry);
+    places.erase(folder.second.id);
+    --count;
+  }
+
+  // ---- what happens
+
+  void on_changes(const std::vector<VnodeQueue::Change>& changes) {
+    std::set<std::string> changed;
+    std::vector<Id> written;
+    for (const VnodeQueue::Change& change : changes) {
+      const auto place = places.find(change.id);
+      if (place == places.end()) continue;
+      if (place->second.name.empty()) {
+        changed.insert(place->second.folder);
+      } else if (change.is_written || has_new_time(place->second)) {
+        written.push_back(change.id);
+      }
+    }
+    // Folders come after the folders above them.
+    for (const std::string& path : changed) look(path);
+    for (const Id id : written) tell_written(id);
+    watches.handlers_.on_pause();
+  }
+
+  /// A file may be written through a mapping, or touched, without a report of a write.
+  bool has_new_time(const Place& place) {
+    const Entry& entry = folders.at(place.folder).entries.at(place.name);
+    struct stat now {};
+    return fstat(entry.file.number(), &now) == 0 &&
+           is_other(platform::written_at(now), platform::written_at(entry.status));
+  }
+
+  void tell_written(Id id) {
+    const auto found = places.find(id);
+    if (found == places.end()) return;
+    const Place place = found->second;
+    Entry& entry = folders.at(place.folder).entries.at(place.name);
+    fstat(entry.file.number(), &entry.status);
+    watches.handlers_.on_event({place.folder, What::written, place.name});
+  }
+
+  /// Reports what has changed in the folder.
+  void look(const std::string& path) {
+    const auto found = folders.find(path);
+    if (found == folders.end()) return;
+    struct stat status {};
+    if (stat(name_of(path), &status) == 0 && is_same(status, found->second.status)) {
+      compare(path);
+      return;
+    }
+    // The folder above reports what has become of this one.
+    if (!path.empty()) look(parent_of(path));
+    if (!folders.contains(path)) return;
+    compare(path);
+    watches.handlers_.on_event({path, What::folder_gone, {}});
+  }
+
+  /// Compares the entries with those of before. The folder need not be at its path any more.
+  void compare(const std::string& path) {
+    const auto found = folders.find(path);
+    if (found == folders.end()) return;
+    Folder& folder = found->second;
+    Entries now = read_entries(folder);
+    std::vector<Event> events;
+    for (auto& [name, before] : folder.entries) {
+      const auto next = now.find(name);
+      const bool is_there = next != now.end();
+      const bool is_folder = S_ISDIR(before.status.st_mode);
+      if (is_there && is_same(next->second.status, before.status)) {
+        const bool is_written = !before.file.is_open() && !is_folder &&
+                                is_other(platform::written_at(next->second.status),
+                                         platform::written_at(before.status));
+        if (is_written) events.push_back({path, What::written, name});
+        std::swap(next->second.file, before.file);
+        next->second.id = before.id;
+        continue;
+      }
+      close(before);
+      // A file in the place of a file is new. Nothing else needs to be said of the old one.
+      if (is_folder || !is_there) events.push_back({path, What::deleted, name, is_folder});
+    }
+    for (auto& [name, entry] : now) {
+      const auto before = folder.entries.find(name);
+      if (before == folder.entries.end() || !is_same(before->second.status, entry.status)) {
+        events.push_back({path, What::added, name, S_ISDIR(entry.status.st_mode)});
+      }
+    }
+    folder.entries = std::move(now);
+    // A file is opened before it is reported, so that no later write is missed.
+    choose_files(path);
+    // The handler may remove the folder.
+    for (Event& event : events) {
+      const bool is_gone_folder = event.is_folder && event.what == What::deleted;
+      if (is_gone_folder && has_entries_left(path + '/' + event.name))
+        event.what = What::moved_away;
+      watches.handlers_.on_event(event);
+    }
+  }
+
+  /// Reports what was deleted in a watched folder that is gone from its path. A folder that was
+  /// deleted is empty.
+  bool has_entries_left(const std::string& path) {
+    compare(path);
+    const auto folder = folders.find(path);
+    return folder != folders.end() && !folder->second.entries.empty();
+  }
+
+  static Entries read_entries(const Folder& folder) {
+    Entries entries;
+    FileDescriptor opened(
+        openat(folder.descriptor.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    DIR* const stream = fdopendir(opened.number());
+    if (stream == nullptr) return entries;
+    opened.release();
+    while (const dirent* const read = readdir(stream)) {
+      const std::string name = read->d_name;
+      Entry entry;
+      if (name != "." && name != ".." &&
+          fstatat(dirfd(stream), read->d_name, &entry.status, AT_SYMLINK_NOFOLLOW) == 0) {
+        entries.emplace(name, std::move(entry));
+      }
+    }
+    closedir(stream);
+    return entries;
+  }
+
+  FolderWatches& watches;
+  VnodeQueue queue;
+  Folders folders;
+  /// What the ids of the queue stand for.
+  std::unordered_map<Id, Place> places;
+  /// 0 is the queue's own.
+  Id next_id = 1;
+  /// How many files and folders are watched, and may be watched.
+  std::size_t count = 0;
+  std::size_t count_max = 0;
+};
+
+FolderWatches::FolderWatches(EventLoop& loop, Handlers handlers)
+    : handlers_(std::move(handlers)), system_(std::make_unique<System>(loop, *this)) {}
+FolderWatches::~FolderWatches() = default;
+
+void FolderWatches::start() {
+  if (const int error = system_->queue.start()) {
+    problem_ = fmt::format("nothing can be watched: {}", std::strerror(error));
+  }
+  const std::size_t descriptors = descriptor_limit::raise(limits::kDescriptorsMax);
+  system_->count_max = limits::watch_descriptors_of(std::min(descriptors, limits::kDescriptorsMax));
+}
+
+bool FolderWatches::is_started() const { return system_->queue.is_started(); }
+
+Added FolderWatches::add(const std::string& folder, Kind kind) {
+  return is_started() ? system_->add(folder, kind) : Added::refused;
+}
+
+void FolderWatches::choose_files(const std::string& folder) { system_->choose_files(folder); }
+
+void FolderWatches::remove(const std::string& folder) {
+  const auto found = system_->folders.find(folder);
+  if (found != system_->folders.end()) system_->remove(found);
+}
+
+void FolderWatches::remove_at_or_below(const std::string& folder) {
+  erase_at_or_below(system_->folders, folder, [this](auto& gone) { system_->release(gone); });
+}
+
+bool FolderWatches::contains(const std::string& folder) const {
+  return system_->folders.contains(folder);
+}
+
+std::size_t FolderWatches::size() const { return system_->folders.size(); }
+
+const std::string* FolderWatches::next_after(const std::string& folder) const {
+  const auto next = system_->folders.upper_bound(folder);
+  return next == system_->folders.end() ? nullptr : &next->first;
+}
+
+}  // namespace sitter
