@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "io/control/control_folder.hpp"
+#include "io/system/platform.hpp"
 
 namespace sitter {
 namespace {
@@ -49,7 +50,8 @@ std::string runtime_folder() {
 
 std::string folder_in_temporary() {
   std::error_code error;
-  fs::path temporary = fs::temp_directory_path(error);
+  fs::path temporary = platform::temporary_folder_of_user();
+  if (temporary.empty()) temporary = fs::temp_directory_path(error);
   if (error) temporary = "/tmp";
   return (temporary / fmt::format("mcp-sitter-{}", geteuid())).native();
 }

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -31,17 +32,20 @@ std::vector<kinfo_proc> query(int what, int argument) {
   int name[] = {CTL_KERN, KERN_PROC, what, argument};
   std::vector<kinfo_proc> processes;
   std::size_t size = 0;
-  if (sysctl(name, 4, nullptr, &size, nullptr, 0) != 0) return processes;
-  // More processes may have started since the first call.
-  processes.resize(size / sizeof(kinfo_proc) + 64);
-  size = processes.size() * sizeof(kinfo_proc);
-  if (sysctl(name, 4, processes.data(), &size, nullptr, 0) != 0) size = 0;
-  processes.resize(size / sizeof(kinfo_proc));
-  return processes;
+  do {
+    if (sysctl(name, 4, nullptr, &size, nullptr, 0) != 0) return {};
+    // If more processes than this have started since the first call, the second call fails with
+    // ENOMEM (sysctl(3)).
+    processes.resize(size / sizeof(kinfo_proc) + 64);
+    size = processes.size() * sizeof(kinfo_proc);
+    if (sysctl(name, 4, processes.data(), &size, nullptr, 0) == 0) {
+      processes.resize(size / sizeof(kinfo_proc));
+      return processes;
+    }
+  } while (errno == ENOMEM);
+  return {};
 }
 
-// The text holds the number of arguments, the path of the executable, NUL bytes, the arguments and
-// the environment. A NUL ends each entry.
 std::string start_text_of(long pid) {
   int argument_max = 0;
   std::size_t size = sizeof argument_max;
@@ -53,6 +57,33 @@ std::string start_text_of(long pid) {
   if (sysctl(name, 3, text.data(), &size, nullptr, 0) != 0) return {};
   text.resize(size);
   return text;
+}
+
+/// What a process was started with.
+struct Start {
+  std::vector<std::string> arguments;
+  /// "NAME=value". After the environment come strings of the system, in the same form.
+  std::vector<std::string> environment;
+};
+
+// The text holds the number of arguments, the path of the executable, NUL bytes, the arguments and
+// the environment. A NUL ends each entry.
+Start start_of(long pid) {
+  const std::string text = start_text_of(pid);
+  int count = 0;
+  if (text.size() < sizeof count) return {};
+  std::memcpy(&count, text.data(), sizeof count);
+  Start start;
+  std::size_t at = text.find_first_not_of('\0', text.find('\0', sizeof count));
+  while (at < text.size()) {
+    const std::size_t end = std::min(text.find('\0', at), text.size());
+    auto& entries = start.arguments.size() < static_cast<std::size_t>(std::max(count, 0))
+                        ? start.arguments
+                        : start.environment;
+    entries.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return start;
 }
 
 }  // namespace
@@ -87,29 +118,13 @@ std::optional<ProcessRecord> find_process(long pid) {
   return to_record(found.front());
 }
 
-std::vector<std::string> arguments_of(long pid) {
-  const std::string text = start_text_of(pid);
-  int count = 0;
-  if (text.size() < sizeof count) return {};
-  std::memcpy(&count, text.data(), sizeof count);
-  std::size_t at = text.find('\0', sizeof count);
-  at = text.find_first_not_of('\0', at);
-  std::vector<std::string> words;
-  for (int i = 0; i < count && at < text.size(); ++i) {
-    std::size_t end = std::min(text.find('\0', at), text.size());
-    words.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return words;
-}
+std::vector<std::string> arguments_of(long pid) { return start_of(pid).arguments; }
 
 std::optional<std::string> environment_value(long pid, const std::string& name) {
-  const std::string text = start_text_of(pid);
-  const std::string entry = '\0' + name + '=';
-  const std::size_t at = text.find(entry);
-  if (at == std::string::npos) return std::nullopt;
-  const std::size_t value = at + entry.size();
-  return text.substr(value, text.find('\0', value) - value);
+  for (const std::string& entry : start_of(pid).environment) {
+    if (entry.starts_with(name + '=')) return entry.substr(name.size() + 1);
+  }
+  return std::nullopt;
 }
 
 std::optional<std::uint64_t> lock_limit_of(long) { return std::nullopt; }

@@ -10,8 +10,8 @@
 
 #include "io/system/file_descriptor.hpp"
 
-/// The few calls that differ between Linux and macOS. All of them but open_pipe and own_program may
-/// be used between fork and exec.
+/// The few calls that differ between Linux and macOS. All of them but those that return a string or
+/// a pipe may be used between fork and exec.
 namespace sitter::platform {
 
 /// The option of a TCP socket that sets how many seconds of silence the system waits before it asks
@@ -60,6 +60,10 @@ timespec changed_at(const struct stat& status);
 
 /// The absolute path of the program that runs in this process.
 std::string own_program();
+
+/// The folder for temporary files that the system keeps for this user, whatever the environment
+/// says. Empty on systems without such a folder.
+std::string temporary_folder_of_user();
 
 /// Sets the name that a list of processes shows for this process. Only its first 15 bytes are sure
 /// to be visible.

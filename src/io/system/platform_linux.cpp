@@ -83,6 +83,8 @@ timespec written_at(const struct stat& status) { return status.st_mtim; }
 
 timespec changed_at(const struct stat& status) { return status.st_ctim; }
 
+std::string temporary_folder_of_user() { return {}; }
+
 std::string own_program() {
   std::error_code error;
   return std::filesystem::read_symlink("/proc/self/exe", error).string();

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 
 #include "io/system/platform.hpp"
 
@@ -60,6 +61,13 @@ bool is_own_peer(int socket) {
 timespec written_at(const struct stat& status) { return status.st_mtimespec; }
 
 timespec changed_at(const struct stat& status) { return status.st_ctimespec; }
+
+std::string temporary_folder_of_user() {
+  char path[PATH_MAX];
+  const std::size_t size = confstr(_CS_DARWIN_USER_TEMP_DIR, path, sizeof path);
+  // The size includes the NUL. The path ends in a slash.
+  return size > 2 && size <= sizeof path ? std::string(path, size - 2) : std::string();
+}
 
 std::string own_program() {
   // The size of the path is asked for first (dyld(3)).
