@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -101,7 +102,7 @@ struct FolderWatches::System {
     Folder& folder = folders[path];
     folder = {std::move(descriptor), id, kind, status, {}};
     // What changes from now on is reported by the queue, or is among these entries, or both.
-    folder.entries = read_entries(folder);
+    if (std::optional<Entries> entries = read_entries(folder)) folder.entries = std::move(*entries);
     return Added::newly;
   }
 
@@ -240,7 +241,12 @@ struct FolderWatches::System {
     const auto found = folders.find(path);
     if (found == folders.end()) return;
     Folder& folder = found->second;
-    Entries now = read_entries(folder);
+    std::optional<Entries> read = read_entries(folder);
+    if (!read) {
+      watches.handlers_.on_lost();
+      return;
+    }
+    Entries& now = *read;
     std::vector<Event> events;
     for (auto& [name, before] : folder.entries) {
       const auto next = now.find(name);
@@ -251,8 +257,8 @@ struct FolderWatches::System {
                                 is_other(platform::written_at(next->second.status),
                                          platform::written_at(before.status));
         if (is_written) events.push_back({path, What::written, name});
-        std::swap(next->second.file, before.file);
-        next->second.id = before.id;
+        // Of an open file, the time of the last report is kept.
+        if (before.file.is_open()) next->second = std::move(before);
         continue;
       }
       close(before);
@@ -285,12 +291,14 @@ struct FolderWatches::System {
     return folder != folders.end() && !folder->second.entries.empty();
   }
 
-  static Entries read_entries(const Folder& folder) {
+  /// A deleted folder has no entries. Nothing if they cannot be read.
+  static std::optional<Entries> read_entries(const Folder& folder) {
     Entries entries;
     FileDescriptor opened(
         openat(folder.descriptor.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!opened.is_open() && errno == ENOENT) return entries;
     DIR* const stream = fdopendir(opened.number());
-    if (stream == nullptr) return entries;
+    if (stream == nullptr) return std::nullopt;
     opened.release();
     while (const dirent* const read = readdir(stream)) {
       const std::string name = read->d_name;
