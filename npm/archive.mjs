@@ -28,8 +28,9 @@ function header(name, mode, size, type) {
 
 function* blocks(parent, name) {
   const path = join(parent, name);
-  const { mode, size } = statSync(path);
-  if (statSync(path).isDirectory()) {
+  const status = statSync(path);
+  const { mode, size } = status;
+  if (status.isDirectory()) {
     yield header(`${name}/`, 0o755, 0, '5');
     for (const each of readdirSync(path).sort()) yield* blocks(parent, `${name}/${each}`);
   } else {

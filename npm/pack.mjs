@@ -1,7 +1,7 @@
 // Packs programs that are built already: node npm/pack.mjs [--all] [--out FOLDER] [PLATFORM=BINARY...]. Without a
 // binary, it takes the release build for this machine. Packages, archives for people without Node.js, and SHA256SUMS go
-// to build/package or to another folder, which is emptied first. With --all, a supported platform without a binary is
-// an error.
+// to build/package or to another folder; what an earlier run has left there is removed. With --all, a supported platform
+// without a binary is an error.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -15,13 +15,12 @@ import { Binary } from './binary.mjs';
 const here = dirname(fileURLToPath(import.meta.url));
 const platforms = JSON.parse(readFileSync(join(here, 'platforms.json')));
 const version = projectVersion();
-const { values: options, positionals } = parseArgs({
-  options: { all: { type: 'boolean' }, out: { type: 'string', default: join(root, 'build/package') } },
-  allowPositionals: true,
-});
+const { options, positionals } = commandLine();
 const out = resolve(options.out);
+const ownBuild = join(root, 'build/release/bin/mcp-sitter');
 const host = `${process.platform}-${process.arch}`;
 const notices = 'THIRD-PARTY-NOTICES.txt';
+const sums = 'SHA256SUMS';
 
 // What the program writes itself, at the places where a system looks for it.
 const pages = {
@@ -30,6 +29,17 @@ const pages = {
   'share/zsh/site-functions/_mcp-sitter': ['completion', 'zsh'],
   'share/fish/vendor_completions.d/mcp-sitter.fish': ['completion', 'fish'],
 };
+
+function commandLine() {
+  const known = { all: { type: 'boolean' }, out: { type: 'string', default: join(root, 'build/package') } };
+  try {
+    const { values, positionals } = parseArgs({ options: known, allowPositionals: true });
+    return { options: values, positionals };
+  } catch (error) {
+    console.error(`pack: ${error.message.split('. ')[0]}; the words are [--all] [--out FOLDER] [PLATFORM=BINARY...]`);
+    process.exit(2);
+  }
+}
 
 class Refusal extends Error {}
 
@@ -92,8 +102,12 @@ function putProgram(platform, path, { hasSymbols }, target) {
   if (hasSymbols) {
     const triple = { x64: 'x86_64-linux-gnu-', arm64: 'aarch64-linux-gnu-' }[platforms[platform].cpu];
     const objcopy = platform === host ? 'objcopy' : `${triple}objcopy`;
-    execFileSync(objcopy, ['--only-keep-debug', path, join(out, `mcp-sitter-${version}-${platform}.debug`)]);
-    execFileSync(objcopy, ['--strip-all', path, target]);
+    try {
+      execFileSync(objcopy, ['--only-keep-debug', path, join(out, `mcp-sitter-${version}-${platform}.debug`)]);
+      execFileSync(objcopy, ['--strip-all', path, target]);
+    } catch (error) {
+      refuse(`${objcopy} cannot take the symbols out of ${path}: ${error.message}; install binutils for ${platform}`);
+    }
   } else {
     put(target, readFileSync(path), 0o755);
   }
@@ -157,32 +171,51 @@ function packArchive(platform, program, legal, share) {
 function writeSums() {
   const names = readdirSync(out).filter((name) => /\.(tgz|tar\.gz)$/.test(name)).sort();
   const sum = (name) => createHash('sha256').update(readFileSync(join(out, name))).digest('hex');
-  writeFileSync(join(out, 'SHA256SUMS'), names.map((name) => `${sum(name)}  ${name}\n`).join(''));
+  writeFileSync(join(out, sums), names.map((name) => `${sum(name)}  ${name}\n`).join(''));
+}
+
+/** The program for this machine, which writes the manual page and the completions of all packages. */
+function writerOfPages(given) {
+  if (given[host]) return given[host];
+  if (!existsSync(ownBuild)) {
+    refuse(`the program for ${host} writes the manual page: give ${host}=BINARY too, or run ./dev build release`);
+  }
+  checked(host, ownBuild);
+  return ownBuild;
+}
+
+/** Empties the folder if an earlier run has filled it. */
+function clearOut(inputs) {
+  const inside = inputs.find(({ path }) => path.startsWith(`${out}/`));
+  if (inside) refuse(`${inside.path} lies in ${out}, which is emptied first: move the program, or name another --out`);
+  if (existsSync(out) && readdirSync(out).length > 0 && !existsSync(join(out, sums))) {
+    refuse(`${out} holds files, and no ${sums} of an earlier run: name another --out, or empty it`);
+  }
+  rmSync(out, { recursive: true, force: true });
+  mkdirSync(out, { recursive: true });
+  // A run that fails may be repeated.
+  writeFileSync(join(out, sums), '');
 }
 
 function pack() {
   // npm packs files with the modes that they have.
   process.umask(0o022);
-  const given = givenBinaries(
-    positionals.length ? positionals : [`${host}=${join(root, 'build/release/bin/mcp-sitter')}`],
-  );
+  const given = givenBinaries(positionals.length ? positionals : [`${host}=${ownBuild}`]);
   const missing = notPacked(given);
   const isComplete = missing.every((each) => each.endsWith('(planned)'));
   if (options.all && !isComplete) refuse(`not packed: ${missing.join('; ')}`);
-  if (!given[host]) refuse(`the manual page is written by the program for ${host}, which was not given`);
+  const writer = writerOfPages(given);
   const inputs = Object.entries(given).map(([platform, path]) => {
     return { platform, path, binary: checked(platform, path), legal: noticesFor(path) };
   });
 
-  rmSync(out, { recursive: true, force: true });
-  mkdirSync(out, { recursive: true });
+  const share = Object.entries(pages).map(([name, page]) => [name, saidBy(writer, page)]);
+  clearOut(inputs);
   const programs = inputs.map(({ platform, path, binary, legal }) => {
     const program = join(out, 'programs', platform, 'mcp-sitter');
     putProgram(platform, path, binary, program);
     return { platform, program, legal };
   });
-  const own = programs.find(({ platform }) => platform === host);
-  const share = Object.entries(pages).map(([name, page]) => [name, saidBy(own.program, page)]);
   for (const { platform, program, legal } of programs) {
     packPlatform(platform, program, legal);
     packArchive(platform, program, legal, share);

@@ -2,12 +2,12 @@
 // build knows which headers were compiled and which archives were linked, and each of these files has an owner whose
 // licence is copied. A file without an owner, or an owner without a licence, is an error.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { commonLicences, partFor } from './debian_copyright.mjs';
+import { sourceLicence } from './source_licence.mjs';
+import { root } from './version.mjs';
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const build = resolve(process.argv[2] ?? 'build/release');
 const target = 'bin/mcp-sitter';
 
@@ -55,25 +55,6 @@ function packagesOf(paths) {
   return new Map(rows.map(([, name, path]) => [path, name]));
 }
 
-/** The folder of a library's source that has its licence, and the files of the licence. */
-function folderOf(path) {
-  for (let folder = dirname(path); folder !== dirname(folder) && folder !== root; folder = dirname(folder)) {
-    const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
-    const files = entries.map(({ name }) => name).filter((name) => /^(licen[cs]e|copying|notice)/i.test(name));
-    if (files.length) return { folder, files };
-  }
-  throw new Error(`no licence is found for ${path}: no package has this file, and no folder above it a licence`);
-}
-
-function ofSource(path) {
-  const { folder, files } = folderOf(path);
-  const texts = files.sort().map((name) => readFileSync(join(folder, name), 'utf8').trim());
-  // Homebrew has a folder for each version in that of the library.
-  const name = relative(dirname(dirname(folder)), folder).replace('/', ' ');
-  const title = folder.includes('/Cellar/') ? name : basename(folder).replace(/-src$/, '');
-  return { title, text: texts.join('\n\n') };
-}
-
 function ofPackage(name, paths) {
   const fields = '${source:Package}\n${source:Version}\n';
   const [source, version] = outputOf('dpkg-query', ['-W', '-f', fields, name]).split('\n');
@@ -92,7 +73,7 @@ function libraries(paths) {
     if (owner) {
       ofPackages.set(owner, [...(ofPackages.get(owner) ?? []), path]);
     } else {
-      const { title, text } = ofSource(path);
+      const { title, text } = sourceLicence(path, root, join(build, 'licences'));
       found.set(title, text);
     }
   }

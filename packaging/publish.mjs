@@ -1,18 +1,20 @@
 // Publishes the packed packages of a folder: node packaging/publish.mjs FOLDER. The package that people install comes
 // last, so that everything it asks for is there. A package that is published with the same content is left alone, so
 // this can be run again after half of it failed; with other content, nothing is published.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isMain } from './version.mjs';
 
 /** The checksum of a published version, or undefined if the registry does not have this version. */
-export function publishedIntegrity(name, version) {
+export async function publishedIntegrity(name, version) {
   const words = ['view', `${name}@${version}`, 'dist.integrity', '--json'];
-  const { status, stdout } = spawnSync('npm', words, { encoding: 'utf8' });
+  const { failure, stdout } = await new Promise((done) => {
+    execFile('npm', words, (failure, stdout) => done({ failure, stdout }));
+  });
   const answer = stdout.trim() === '' ? undefined : JSON.parse(stdout);
-  if (status === 0) return answer;
+  if (!failure) return answer;
   if (answer?.error?.code === 'E404') return undefined;
   const reason = answer?.error?.summary ?? 'no answer';
   throw new Error(`the registry does not say whether ${name}@${version} is published: ${reason}`);
@@ -35,10 +37,11 @@ function packedIn(folder) {
   return [...platforms, ...others];
 }
 
-function publish(folder) {
-  const packages = packedIn(folder).map((each) => {
-    return { ...each, published: publishedIntegrity(each.name, each.version) };
+async function publish(folder) {
+  const asked = packedIn(folder).map(async (each) => {
+    return { ...each, published: await publishedIntegrity(each.name, each.version) };
   });
+  const packages = await Promise.all(asked);
   const changed = packages.filter(({ integrity, published }) => published !== undefined && published !== integrity);
   if (changed.length > 0) {
     const names = changed.map(({ name, version }) => `${name}@${version}`).join(', ');
@@ -57,8 +60,10 @@ function publish(folder) {
 }
 
 if (isMain(import.meta.url)) {
+  const [folder, ...more] = process.argv.slice(2);
   try {
-    publish(resolve(process.argv[2]));
+    if (folder === undefined || more.length > 0) throw new Error('say one folder with packed packages');
+    await publish(resolve(folder));
   } catch (error) {
     console.error(`publish: ${error.message}`);
     process.exitCode = 1;

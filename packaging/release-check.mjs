@@ -18,7 +18,8 @@ const git = (...words) => execFileSync('git', words, { cwd: root, encoding: 'utf
 const read = (name) => (existsSync(path(name)) ? readFileSync(path(name), 'utf8') : missing(`${name} is not there`));
 const readJson = (name) => JSON.parse(read(name));
 const packed = () => (existsSync(path('build/package')) ? readdirSync(path('build/package')) : []);
-const umbrella = 'npm/mcp-sitter-native/package.json';
+const umbrella = 'mcp-sitter-native';
+const umbrellaManifest = `npm/${umbrella}/package.json`;
 
 function changelog(version) {
   const { remark, date, notes } = changesOf(version) ?? missing(`add a section "## ${version} (date)" to CHANGELOG.md`);
@@ -47,9 +48,15 @@ function workingTree() {
   return 'nothing is changed';
 }
 
+/** The systems for which there is a package. */
+function supportedPlatforms() {
+  const all = readJson('npm/platforms.json');
+  return Object.keys(all).filter((name) => all[name].status === 'supported');
+}
+
 function platforms(version) {
   const all = readJson('npm/platforms.json');
-  const supported = Object.keys(all).filter((name) => all[name].status === 'supported');
+  const supported = supportedPlatforms();
   const hasProgram = (name) => all[name].runner || packed().includes(`mcp-sitter-${name}-${version}.tgz`);
   const left = supported.filter((name) => !hasProgram(name));
   if (left.length > 0) {
@@ -60,28 +67,28 @@ function platforms(version) {
 
 function packages() {
   for (const [file, name] of [
-    [umbrella, 'mcp-sitter-native'],
+    [umbrellaManifest, umbrella],
     ['npm/platform/package.json', '@mcp-sitter/PLATFORM'],
   ]) {
     const manifest = readJson(file);
     if (manifest.name !== name) missing(`${file} must have the name ${name}, and has ${manifest.name}`);
     if (manifest.publishConfig?.access !== 'public') missing(`${file} needs "publishConfig": { "access": "public" }`);
   }
-  return 'mcp-sitter-native, and one of @mcp-sitter for each platform';
+  return `${umbrella}, and one of @mcp-sitter for each platform`;
 }
 
 function repository() {
-  const address = readJson(umbrella).repository.url.replace(/^git\+|\.git$/g, '');
+  const address = readJson(umbrellaManifest).repository.url.replace(/^git\+|\.git$/g, '');
   const files = git('ls-files', '--', 'npm', 'packaging', 'docs', '*.md').split('\n');
   const others = files.filter((name) => {
     const named = readFileSync(path(name), 'utf8').match(/https:\/\/github\.com\/[\w.-]+\/mcp-sitter\b/g) ?? [];
     return named.some((each) => each !== address);
   });
-  if (others.length > 0) missing(`${others.join(', ')}: write ${address} there, as in ${umbrella}`);
+  if (others.length > 0) missing(`${others.join(', ')}: write ${address} there, as in ${umbrellaManifest}`);
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name } = process.env;
   // The registry takes a package only from the repository that the package names.
   if (name !== undefined && `${server}/${name}` !== address) {
-    missing(`this is ${server}/${name}, and ${umbrella} names ${address}`);
+    missing(`this is ${server}/${name}, and ${umbrellaManifest} names ${address}`);
   }
   return address;
 }
@@ -109,12 +116,20 @@ async function workflows() {
   return 'no fault';
 }
 
-function registry(version) {
-  const { name } = readJson(umbrella);
-  if (publishedIntegrity(name, version) !== undefined) {
-    missing(`${name}@${version} is published: raise the version in CMakeLists.txt`);
+async function registry(version) {
+  const names = [umbrella, ...supportedPlatforms().map((platform) => `@mcp-sitter/${platform}`)];
+  const sums = await Promise.all(names.map((name) => publishedIntegrity(name, version)));
+  const published = names.filter((_, index) => sums[index] !== undefined);
+  if (published.includes(umbrella)) {
+    missing(`${umbrella}@${version} is published: raise the version in CMakeLists.txt`);
   }
-  return `${name}@${version} is not published yet`;
+  if (published.length > 0) {
+    missing(
+      `${published.join(', ')} of version ${version} is published, but not ${umbrella}: run only the failed jobs of ` +
+        'that release again, or raise the version in CMakeLists.txt',
+    );
+  }
+  return `nothing of version ${version} is published yet`;
 }
 
 const checks = {

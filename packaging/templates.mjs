@@ -4,7 +4,12 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { projectVersion, root } from './version.mjs';
 
-const folder = resolve(process.argv[2]);
+const [given, ...more] = process.argv.slice(2);
+if (given === undefined || more.length > 0) {
+  console.error('templates: say one folder with packed archives');
+  process.exit(2);
+}
+const folder = resolve(given);
 const version = projectVersion();
 const templates = join(root, 'packaging/templates');
 const sums = Object.fromEntries(

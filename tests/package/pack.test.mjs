@@ -100,6 +100,13 @@ test('what is not packed is named, and the command asks only for what is packed'
   assert.deepEqual([name, os, cpu], ['@mcp-sitter/darwin-arm64', ['darwin'], ['arm64']]);
 });
 
+test('a program for another machine is packed alone', () => {
+  const { status, stdout, stderr } = packs([`darwin-x64=${built('intel', forAnother('mach-o', 0x01000007, version))}`]);
+  assert.equal(status, 0, stderr);
+  assert.match(stdout, new RegExp(`^not packed: ${own}, `, 'm'));
+  assert.ok(readdirSync(join(root, 'out')).includes(`mcp-sitter-${version}-darwin-x64.tar.gz`));
+});
+
 describe('it refuses', () => {
   const bare = join(root, 'bare');
   writeFileSync(bare, bytes, { mode: 0o755 });
@@ -132,6 +139,31 @@ describe('it refuses', () => {
       assert.match(stderr, sentence);
     });
   }
+
+  test('a folder that holds something else, which stays', () => {
+    const out = join(root, 'mine');
+    mkdirSync(out);
+    writeFileSync(join(out, 'letter'), '');
+    const { status, stderr } = packs(['--out', out, `${own}=${program}`]);
+    assert.equal(status, 1);
+    assert.match(stderr, /^pack: .*mine holds files, and no SHA256SUMS of an earlier run: name another --out/);
+    assert.deepEqual(readdirSync(out), ['letter']);
+  });
+
+  test('a program in the folder that it would empty', () => {
+    const inside = built('out', bytes);
+    const { status, stderr } = packs(['--out', join(root, 'out'), `${own}=${inside}`]);
+    assert.equal(status, 1);
+    assert.match(stderr, /^pack: .* lies in .*out, which is emptied first/);
+    assert.deepEqual(readFileSync(inside), bytes);
+    rmSync(join(root, 'out'), { recursive: true });
+  });
+
+  test('an unknown option, in one sentence', () => {
+    const { status, stderr } = packs(['--no-such-option']);
+    assert.equal(status, 2);
+    assert.match(stderr, /^pack: Unknown option '--no-such-option'; the words are [^\n]*\n$/);
+  });
 
   test('two programs for one platform', () => {
     assert.match(packs([`${own}=${program}`, `${own}=${program}`]).stderr, /^pack: two binaries were given for/);

@@ -17,10 +17,10 @@ const address = 'https://github.com/mcp-sitter/mcp-sitter';
 const manifest = (name) =>
   JSON.stringify({ name, publishConfig: { access: 'public' }, repository: { url: `git+${address}.git` } });
 const platforms = {
-  'linux-x64': { status: 'supported', runner: 'one' },
-  'linux-arm64': { status: 'supported', runner: 'one' },
-  'darwin-arm64': { status: 'supported', runner: 'one' },
-  'darwin-x64': { status: 'supported', runner: 'one' },
+  'linux-x64': { status: 'supported', runner: 'ubuntu-24.04' },
+  'linux-arm64': { status: 'supported', runner: 'ubuntu-24.04' },
+  'darwin-arm64': { status: 'supported', runner: 'ubuntu-24.04' },
+  'darwin-x64': { status: 'supported', runner: 'ubuntu-24.04' },
   'win32-x64': { status: 'planned' },
 };
 const files = {
@@ -174,16 +174,28 @@ test('the working tree is clean', async () => {
   assert.deepEqual(lines, ['missing  working tree: commit or remove what is changed: README.md, new.txt']);
 });
 
-test('the version is not published yet', async () => {
-  const words = ['publish', '--loglevel=error'];
-  const folder = join(root, 'published');
-  mkdirSync(folder);
-  writeFileSync(join(folder, 'package.json'), '{"name": "mcp-sitter-native", "version": "1.2.3"}');
+/** Publishes a package of this version, which is empty. */
+async function publish(name) {
+  const folder = join(root, 'published', name);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name, version: '1.2.3' }));
+  const words = ['publish', '--access=public', '--loglevel=error'];
   const child = spawn('npm', words, { cwd: folder, env: registry.env(root), stdio: 'ignore' });
   assert.deepEqual(await once(child, 'close'), [0, null]);
-  const { code, lines } = await check(['--tag', 'v1.2.3']);
-  assert.equal(code, 1);
-  assert.match(lines.join('\n'), /^missing  registry: mcp-sitter-native@1\.2\.3 is published/);
+}
+
+test('the version is not published yet, nor is a part of it', async () => {
+  await publish('@mcp-sitter/linux-arm64');
+  const half = await check(['--tag', 'v1.2.3']);
+  assert.equal(half.code, 1);
+  assert.match(
+    half.lines.join('\n'),
+    /^missing  registry: @mcp-sitter\/linux-arm64 of version 1\.2\.3 is published, .* run only the failed jobs/,
+  );
+  await publish('mcp-sitter-native');
+  const whole = await check(['--tag', 'v1.2.3']);
+  assert.equal(whole.code, 1);
+  assert.match(whole.lines.join('\n'), /^missing  registry: mcp-sitter-native@1\.2\.3 is published/);
 });
 
 test('the notes of a release are those of the changelog', () => {

@@ -9,7 +9,7 @@ export class Session {
   #errors = [];
   #lastId = 0;
 
-  /** Opens the session. The process is killed when the test ends. */
+  /** Opens the session. The process is killed when the test `t` ends, which calls what `t.after` was given. */
   static async open(t, [command, ...words], options) {
     const session = new this();
     const child = spawn(command, words, { stdio: 'pipe', ...options });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import { projectFaults, workflowCheck } from '../../packaging/workflows.mjs';
+import { projectFaults, runnerFaults, workflowCheck } from '../../packaging/workflows.mjs';
 import { projectDir } from '../real/support/documents.mjs';
 
 const textOf = (name) => readFileSync(join(projectDir, '.github/workflows', name), 'utf8');
@@ -12,6 +12,11 @@ const ci = textOf('ci.yml');
 
 test('the workflows of the project have no fault', async () => {
   assert.deepEqual(await projectFaults(), []);
+});
+
+test('a runner of a release that does not exist is found', () => {
+  const platforms = { one: { runner: 'macos-99' }, two: { runner: 'ubuntu-24.04' }, three: {} };
+  assert.deepEqual(runnerFaults(platforms).map((fault) => fault.split(';')[0]), ['one has the runner macos-99']);
 });
 
 describe('a fault is found:', () => {
@@ -50,8 +55,20 @@ describe('a fault is found:', () => {
     'a permission for pull requests': [
       release,
       'workflow_dispatch:',
-      'workflow_dispatch:\n  pull_request:',
-      /anybody can start it with a pull request/,
+      'workflow_dispatch:\n  pull_request_target:',
+      /publish may write id-token, and pull_request_target starts it; only push and workflow_dispatch may/,
+    ],
+    'a permission for comments, in a list': [
+      release,
+      /on:\n  push:\n.*\n  workflow_dispatch:\n/,
+      'on: [push, issue_comment]\n',
+      /github-release may write contents, and issue_comment starts it/,
+    ],
+    'a workflow as a job': [
+      release,
+      '\njobs:\n',
+      '\njobs:\n  other:\n    uses: a/b/.github/workflows/c.yml@v1\n\n',
+      /the job other uses the workflow a\/b\//,
     ],
     'a checkout that keeps the token': [release, 'persist-credentials: false', 'submodules: true', /could use the token/],
     'a runner that does not exist': [ci, 'runner: [macos-15,', 'runner: [macos-13,', /runs on macos-13/],
