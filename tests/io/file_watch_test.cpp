@@ -154,6 +154,29 @@ TEST_F(FileWatchTest, ALinkThatTheUserHasNamedIsFollowedWhereverItLeads) {
   EXPECT_THAT(written("one/a.c", "3"), IsEmpty());
 }
 
+TEST_F(FileWatchTest, AFolderInThePlaceOfALinkIsWatchedInsteadOfTheTarget) {
+  base_.write("elsewhere/b.c", "1");
+  fs::create_directory_symlink("elsewhere", base_ / "src");
+  watch({"src"});
+  changed_by([&] {
+    fs::remove(base_ / "src");
+    base_.write("src/a.c", "1");
+  });
+  EXPECT_THAT(written("src/a.c", "2"), ElementsAre("src/a.c"));
+  EXPECT_THAT(written("elsewhere/b.c", "2"), IsEmpty());
+}
+
+TEST_F(FileWatchTest, AFileThatIsReplacedByAFolderIsTold) {
+  base_.write("src/a.c", "1");
+  watch({"src"});
+  EXPECT_THAT(changed_by([&] {
+                fs::remove(base_ / "src/a.c");
+                fs::create_directory(base_ / "src/a.c");
+              }),
+              Contains("src/a.c"));
+  EXPECT_THAT(written("src/a.c/b", "2"), ElementsAre("src/a.c/b"));
+}
+
 TEST_F(FileWatchTest, LinksBelowAreNotFollowed) {
   base_.write("lib/a.c", "1");
   fs::create_directories(base_ / "src");

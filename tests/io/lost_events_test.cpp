@@ -3,6 +3,7 @@
 #include <fstream>
 #include <string>
 
+#include "file_watch_script.hpp"
 #include "large_tree_script.hpp"
 
 namespace sitter {

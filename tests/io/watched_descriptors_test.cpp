@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -9,6 +11,7 @@
 
 #include "file_watch_script.hpp"
 #include "io/system/descriptor_limit.hpp"
+#include "io/system/file_descriptor.hpp"
 #include "sitter/limits.hpp"
 
 // How the watch uses descriptors where each watched file needs one.
@@ -16,9 +19,28 @@ namespace sitter {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+
+/// While it lives, the process can open no more than so many further files.
+class FewDescriptorsLeft {
+ public:
+  explicit FewDescriptorsLeft(int left) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const FileDescriptor lowest_free(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    rlimit few = before_;
+    few.rlim_cur = static_cast<rlim_t>(lowest_free.number() + left);
+    setrlimit(RLIMIT_NOFILE, &few);
+  }
+  FewDescriptorsLeft(const FewDescriptorsLeft&) = delete;
+  FewDescriptorsLeft& operator=(const FewDescriptorsLeft&) = delete;
+  ~FewDescriptorsLeft() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
 
 class WatchedDescriptorsTest : public FileWatchTest {
  protected:
@@ -26,6 +48,10 @@ class WatchedDescriptorsTest : public FileWatchTest {
   static std::size_t bound() {
     return limits::watch_descriptors_of(
         std::min(descriptor_limit::raise(limits::kDescriptorsMax), limits::kDescriptorsMax));
+  }
+  /// As many files as can surely be watched, together with some folders.
+  void write_files_that_fit(const std::string& first_part) const {
+    for (std::size_t i = 0; i < bound() - 50; ++i) base_.write(first_part + std::to_string(i), "1");
   }
   static std::size_t open_descriptors() {
     const auto entries = std::filesystem::directory_iterator("/dev/fd");
@@ -53,12 +79,10 @@ TEST_F(WatchedDescriptorsTest, AFileThatIsLeftOutByANewRuleIsClosed) {
 }
 
 TEST_F(WatchedDescriptorsTest, TheLastFileThatFitsIsWatchedAndTheNextIsNot) {
-  // The folder itself and those that lead to it need some descriptors, too.
-  const std::size_t surely_fit = bound() - 50;
-  for (std::size_t i = 0; i < surely_fit; ++i) base_.write("src/" + std::to_string(i), "1");
+  write_files_that_fit("src/");
   watch({"src"});
   ASSERT_EQ(extent_->problem, "");
-  std::size_t next = surely_fit;
+  std::size_t next = bound() - 50;
   while (extent_->problem.empty() && next < bound()) written("src/" + std::to_string(next++));
   EXPECT_THAT(extent_->problem,
               AllOf(HasSubstr("/src/" + std::to_string(next - 1) + " and other files"),
@@ -67,6 +91,55 @@ TEST_F(WatchedDescriptorsTest, TheLastFileThatFitsIsWatchedAndTheNextIsNot) {
   const std::string last = "src/" + std::to_string(next - 2);
   EXPECT_THAT(written(last, "2"), ElementsAre(last));
   EXPECT_THAT(written("src/" + std::to_string(next - 1), "2"), IsEmpty());
+}
+
+TEST_F(WatchedDescriptorsTest, FilesOfANewRuleTakeThePlaceOfOthers) {
+  write_files_that_fit("src/a");
+  write_files_that_fit("src/b");
+  base_.write("src/.gitignore", "a*\n");
+  watch({"src"});
+  ASSERT_EQ(extent_->problem, "");
+  written("src/.gitignore", "b*\n");
+  EXPECT_EQ(extent_->problem, "");
+  EXPECT_THAT(written("src/a0", "2"), ElementsAre("src/a0"));
+  EXPECT_THAT(written("src/b0", "2"), IsEmpty());
+}
+
+TEST_F(WatchedDescriptorsTest, AFolderThatIsLeftOutByANewRuleMakesRoom) {
+  // This file is watched before there is no room left.
+  base_.write("the-last", "1");
+  write_files_that_fit("src/a/");
+  write_files_that_fit("src/b/");
+  watch({"src"});
+  const bool is_b_watched = extent_->problem.find("/src/a/") != std::string::npos;
+  ASSERT_NE(is_b_watched, extent_->problem.find("/src/b/") != std::string::npos);
+  written("src/.gitignore", is_b_watched ? "b\n" : "a\n");
+  run_until([this] { return extent_->problem.empty(); });
+  const std::string other = is_b_watched ? "src/a/0" : "src/b/0";
+  EXPECT_THAT(written(other, "2"), ElementsAre(other));
+}
+
+TEST_F(WatchedDescriptorsTest, AFolderThatCannotBeReadIsTold) {
+  base_.write("src/a.c", "1");
+  watch({"src"});
+  std::filesystem::create_directory(base_ / "src/new");
+  const FewDescriptorsLeft one(1);
+  run_until([this] { return !extent_->problem.empty(); });
+  EXPECT_THAT(extent_->problem, HasSubstr("/src/new and other files"));
+}
+
+TEST_F(WatchedDescriptorsTest, AFolderThatCouldNotBeReadAgainIsToldAndWatchedAnew) {
+  base_.write("src/a.c", "1");
+  watch({"src/*.c"});
+  std::filesystem::remove(base_ / "src/a.c");
+  base_.write("src/b.c", "1");
+  {
+    // The new watch can use the descriptors of the old one.
+    const FewDescriptorsLeft none(0);
+    run_until([this] { return !changed_.empty(); });
+  }
+  EXPECT_THAT(changed_, Contains("(more files than the system reported)"));
+  EXPECT_THAT(written("src/b.c", "2"), ElementsAre("src/b.c"));
 }
 
 TEST_F(WatchedDescriptorsTest, ATouchedFileHasChanged) {

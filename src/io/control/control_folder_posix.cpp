@@ -48,12 +48,16 @@ std::string runtime_folder() {
   return is_there && has_room(folder_in_runtime(runtime)) ? runtime : "";
 }
 
-std::string folder_in_temporary() {
+fs::path temporary_folder() {
+  const char* const named = std::getenv("TMPDIR");
   std::error_code error;
-  fs::path temporary = platform::temporary_folder_of_user();
-  if (temporary.empty()) temporary = fs::temp_directory_path(error);
-  if (error) temporary = "/tmp";
-  return (temporary / fmt::format("mcp-sitter-{}", geteuid())).native();
+  if (named != nullptr && fs::is_directory(named, error)) return named;
+  const std::string of_user = platform::temporary_folder_of_user();
+  return of_user.empty() ? "/tmp" : of_user;
+}
+
+std::string folder_in_temporary() {
+  return (temporary_folder() / fmt::format("mcp-sitter-{}", geteuid())).native();
 }
 
 /// Many clients give their servers a short environment, so the folder of a bridge may differ from

@@ -153,12 +153,16 @@ class FileWatch::Watcher {
     const std::string* const next = watches_.next_after(*checked_to_);
     if (next == nullptr) {
       checked_to_.reset();
+      // What was refused before may find room now.
+      if (std::exchange(has_removed_, false) && !watches_.problem().empty()) look_again();
       return;
     }
     checked_to_ = *next;
     if (takes_folder(*checked_to_)) return;
     read_.erase(*checked_to_);
-    if (!anchors_.contains(*checked_to_)) watches_.remove(*checked_to_);
+    if (anchors_.contains(*checked_to_)) return;
+    watches_.remove(*checked_to_);
+    has_removed_ = true;
   }
 
   // ---- the watches
@@ -173,7 +177,7 @@ class FileWatch::Watcher {
 
   bool watch(const std::string& folder, Kind kind = Kind::with_files) {
     const FolderWatches::Added added = watches_.add(folder, kind);
-    if (added == FolderWatches::Added::newly) read_.erase(folder);
+    if (added == FolderWatches::Added::newly || !watches_.contains(folder)) read_.erase(folder);
     return added != FolderWatches::Added::refused;
   }
 
@@ -314,6 +318,8 @@ class FileWatch::Watcher {
                      [this](const std::string& folder) { note(folder); }}};
   /// Set while the watches are compared with new rules: the last folder that was compared.
   std::optional<std::string> checked_to_;
+  /// Whether this comparison has ended a watch.
+  bool has_removed_ = false;
   bool is_slice_due_ = false;
   /// A slice may be due when the watcher is gone.
   std::shared_ptr<const bool> is_alive_ = std::make_shared<const bool>(true);

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -39,8 +40,17 @@ bool is_same(const struct stat& one, const struct stat& other) {
          (one.st_mode & S_IFMT) == (other.st_mode & S_IFMT);
 }
 
-bool is_other(const timespec& one, const timespec& other) {
-  return one.tv_sec != other.tv_sec || one.tv_nsec != other.tv_nsec;
+/// Whether the bytes of a file may differ from those of before.
+bool is_written_since(const struct stat& before, const struct stat& now) {
+  const timespec then = platform::written_at(before);
+  const timespec last = platform::written_at(now);
+  return then.tv_sec != last.tv_sec || then.tv_nsec != last.tv_nsec ||
+         before.st_size != now.st_size;
+}
+
+/// Whether an entry is still the one of before. A link that was made anew may lead elsewhere.
+bool is_same_entry(const struct stat& before, const struct stat& now) {
+  return is_same(before, now) && !(S_ISLNK(now.st_mode) && is_written_since(before, now));
 }
 
 }  // namespace
@@ -62,6 +72,8 @@ struct FolderWatches::System {
     Kind kind;
     struct stat status;
     Entries entries;
+    /// Whether the entries could not be read again after a change.
+    bool is_unread = false;
   };
   using Folders = std::map<std::string, Folder>;
 
@@ -80,7 +92,8 @@ struct FolderWatches::System {
     struct stat status {};
     if (stat(name_of(path), &status) != 0) return refuse(path, kind, errno);
     const auto known = folders.find(path);
-    if (known != folders.end() && is_same(known->second.status, status)) {
+    const bool is_known = known != folders.end() && !known->second.is_unread;
+    if (is_known && is_same(known->second.status, status)) {
       if (kind == Kind::with_files) known->second.kind = kind;
       return Added::already;
     }
@@ -97,12 +110,12 @@ struct FolderWatches::System {
     }
     const Id id = next_id++;
     if (const int error = queue.add(descriptor.number(), id)) return refuse(path, kind, error);
+    // What changes from now on is reported by the queue, or is among these entries, or both.
+    std::optional<Entries> entries = read_entries(descriptor.number());
+    if (!entries) return refuse(path, kind, errno);
     ++count;
     places[id] = {path, {}};
-    Folder& folder = folders[path];
-    folder = {std::move(descriptor), id, kind, status, {}};
-    // What changes from now on is reported by the queue, or is among these entries, or both.
-    if (std::optional<Entries> entries = read_entries(folder)) folder.entries = std::move(*entries);
+    folders[path] = {std::move(descriptor), id, kind, status, std::move(*entries)};
     return Added::newly;
   }
 
@@ -127,20 +140,19 @@ struct FolderWatches::System {
   void choose_files(const std::string& path) {
     const auto found = folders.find(path);
     if (found == folders.end()) return;
-    for (auto& [name, entry] : found->second.entries) choose(path, found->second, name, entry);
-  }
-
-  /// Watches the file from now on if its writes are of interest, and else no longer.
-  void choose(const std::string& path, const Folder& folder, const std::string& name,
-              Entry& entry) {
-    if (!S_ISREG(entry.status.st_mode)) return;
-    const std::string file = path + '/' + name;
-    const bool is_needed = folder.kind == Kind::with_files && watches.handlers_.takes_file(file);
-    if (!is_needed) {
-      close(entry);
-    } else if (!entry.file.is_open()) {
-      open_file(path, name, entry);
+    const bool are_of_interest = found->second.kind == Kind::with_files;
+    // Files are closed first, so that the others have room.
+    std::vector<Entries::value_type*> missing;
+    for (auto& file : found->second.entries) {
+      auto& [name, entry] = file;
+      if (!S_ISREG(entry.status.st_mode)) continue;
+      if (!are_of_interest || !watches.handlers_.takes_file(path + '/' + name)) {
+        close(entry);
+      } else if (!entry.file.is_open()) {
+        missing.push_back(&file);
+      }
     }
+    for (auto* const file : missing) open_file(path, file->first, file->second);
   }
 
   void open_file(const std::string& path, const std::string& name, Entry& entry) {
@@ -207,8 +219,7 @@ struct FolderWatches::System {
   bool has_new_time(const Place& place) {
     const Entry& entry = folders.at(place.folder).entries.at(place.name);
     struct stat now {};
-    return fstat(entry.file.number(), &now) == 0 &&
-           is_other(platform::written_at(now), platform::written_at(entry.status));
+    return fstat(entry.file.number(), &now) == 0 && is_written_since(entry.status, now);
   }
 
   void tell_written(Id id) {
@@ -241,7 +252,8 @@ struct FolderWatches::System {
     const auto found = folders.find(path);
     if (found == folders.end()) return;
     Folder& folder = found->second;
-    std::optional<Entries> read = read_entries(folder);
+    std::optional<Entries> read = read_entries(folder.descriptor.number());
+    folder.is_unread = !read;
     if (!read) {
       watches.handlers_.on_lost();
       return;
@@ -252,10 +264,9 @@ struct FolderWatches::System {
       const auto next = now.find(name);
       const bool is_there = next != now.end();
       const bool is_folder = S_ISDIR(before.status.st_mode);
-      if (is_there && is_same(next->second.status, before.status)) {
+      if (is_there && is_same_entry(before.status, next->second.status)) {
         const bool is_written = !before.file.is_open() && !is_folder &&
-                                is_other(platform::written_at(next->second.status),
-                                         platform::written_at(before.status));
+                                is_written_since(before.status, next->second.status);
         if (is_written) events.push_back({path, What::written, name});
         // Of an open file, the time of the last report is kept.
         if (before.file.is_open()) next->second = std::move(before);
@@ -263,11 +274,12 @@ struct FolderWatches::System {
       }
       close(before);
       // A file in the place of a file is new. Nothing else needs to be said of the old one.
-      if (is_folder || !is_there) events.push_back({path, What::deleted, name, is_folder});
+      const bool is_file_again = is_there && !is_folder && !S_ISDIR(next->second.status.st_mode);
+      if (!is_file_again) events.push_back({path, What::deleted, name, is_folder});
     }
     for (auto& [name, entry] : now) {
       const auto before = folder.entries.find(name);
-      if (before == folder.entries.end() || !is_same(before->second.status, entry.status)) {
+      if (before == folder.entries.end() || !is_same_entry(before->second.status, entry.status)) {
         events.push_back({path, What::added, name, S_ISDIR(entry.status.st_mode)});
       }
     }
@@ -291,25 +303,28 @@ struct FolderWatches::System {
     return folder != folders.end() && !folder->second.entries.empty();
   }
 
-  /// A deleted folder has no entries. Nothing if they cannot be read.
-  static std::optional<Entries> read_entries(const Folder& folder) {
+  /// A deleted folder has no entries. Nothing if they cannot be read (errno).
+  static std::optional<Entries> read_entries(int folder) {
     Entries entries;
-    FileDescriptor opened(
-        openat(folder.descriptor.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!opened.is_open() && errno == ENOENT) return entries;
-    DIR* const stream = fdopendir(opened.number());
-    if (stream == nullptr) return std::nullopt;
+    FileDescriptor opened(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!opened.is_open()) return errno == ENOENT ? std::optional(std::move(entries)) : std::nullopt;
+    const std::unique_ptr<DIR, int (*)(DIR*)> stream(fdopendir(opened.number()), closedir);
+    if (!stream) return std::nullopt;
     opened.release();
-    while (const dirent* const read = readdir(stream)) {
-      const std::string name = read->d_name;
+    while (true) {
+      errno = 0;
+      const dirent* const found = readdir(stream.get());
+      if (found == nullptr && errno != 0) return std::nullopt;
+      if (found == nullptr) return entries;
+      const std::string name = found->d_name;
+      if (name == "." || name == "..") continue;
       Entry entry;
-      if (name != "." && name != ".." &&
-          fstatat(dirfd(stream), read->d_name, &entry.status, AT_SYMLINK_NOFOLLOW) == 0) {
+      if (fstatat(dirfd(stream.get()), found->d_name, &entry.status, AT_SYMLINK_NOFOLLOW) == 0) {
         entries.emplace(name, std::move(entry));
+      } else if (errno != ENOENT) {
+        return std::nullopt;
       }
     }
-    closedir(stream);
-    return entries;
   }
 
   FolderWatches& watches;

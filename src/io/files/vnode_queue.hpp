@@ -26,7 +26,7 @@ class VnodeQueue {
   static const int kOpenFile;
 
   /// Several changes of one descriptor may be reported as one. `on_changes` is called from the
-  /// loop.
+  /// loop, and may call `add`.
   VnodeQueue(EventLoop& loop, std::function<void(const std::vector<Change>&)> on_changes);
   VnodeQueue(const VnodeQueue&) = delete;
   VnodeQueue& operator=(const VnodeQueue&) = delete;

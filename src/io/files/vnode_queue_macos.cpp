@@ -25,8 +25,8 @@ constexpr unsigned kNotes = kWritten | NOTE_DELETE | NOTE_RENAME | NOTE_ATTRIB |
 /// The event that ends the thread.
 constexpr std::uintptr_t kEnd = 0;
 
-bool post(int queue, std::uintptr_t ident, std::int16_t filter, std::uint16_t flags,
-          std::uint32_t notes, VnodeQueue::Id id) {
+bool register_event(int queue, std::uintptr_t ident, std::int16_t filter, std::uint16_t flags,
+                    std::uint32_t notes, VnodeQueue::Id id) {
   struct kevent change {};
   EV_SET(&change, ident, filter, flags, notes, 0, reinterpret_cast<void*>(id));
   return kevent(queue, &change, 1, nullptr, 0, nullptr) == 0;
@@ -34,11 +34,12 @@ bool post(int queue, std::uintptr_t ident, std::int16_t filter, std::uint16_t fl
 
 }  // namespace
 
-// O_EVTONLY needs no right to read the file, and does not keep its volume from being unmounted.
-const int VnodeQueue::kOpenFile = O_EVTONLY | O_NOFOLLOW | O_CLOEXEC;
+// O_EVTONLY does not keep the volume of the file from being unmounted. With O_NONBLOCK, a FIFO that
+// has taken the place of the file is opened without waiting for a writer.
+const int VnodeQueue::kOpenFile = O_EVTONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 
-/// A thread of its own waits for the events: a queue can't be made non-blocking (fcntl(2) refuses
-/// it), which Asio asks of each descriptor that it waits for.
+// A thread of its own waits for the events: a queue can't be made non-blocking (fcntl(2) refuses
+// it), which Asio asks of each descriptor that it waits for.
 struct VnodeQueue::System final : EventLoop::Reader {
   System(EventLoop& watching, std::function<void(const std::vector<Change>&)> told)
       : loop(watching), on_changes(std::move(told)) {}
@@ -47,19 +48,20 @@ struct VnodeQueue::System final : EventLoop::Reader {
   ~System() {
     if (!thread.joinable()) return;
     loop.forget(*this);
-    post(queue.number(), kEnd, EVFILT_USER, 0, NOTE_TRIGGER, 0);
+    register_event(queue.number(), kEnd, EVFILT_USER, 0, NOTE_TRIGGER, 0);
     thread.join();
   }
 
   int start() {
     queue = FileDescriptor(kqueue());
+    if (!queue.is_open()) return errno;
     auto pipe = platform::open_pipe();
-    if (!queue.is_open() || !pipe) return errno;
+    if (!pipe) return errno;
     fcntl(queue.number(), F_SETFD, FD_CLOEXEC);
     for (const FileDescriptor& end : {std::cref(pipe->read_end), std::cref(pipe->write_end)}) {
       fcntl(end.number(), F_SETFL, O_NONBLOCK);
     }
-    if (!post(queue.number(), kEnd, EVFILT_USER, EV_ADD | EV_CLEAR, 0, 0)) return errno;
+    if (!register_event(queue.number(), kEnd, EVFILT_USER, EV_ADD | EV_CLEAR, 0, 0)) return errno;
     wake = std::move(*pipe);
     const SignalsBlocked for_the_thread;
     try {
@@ -126,8 +128,9 @@ bool VnodeQueue::is_started() const { return system_->thread.joinable(); }
 
 int VnodeQueue::add(int descriptor, Id id) {
   const auto ident = static_cast<std::uintptr_t>(descriptor);
-  return post(system_->queue.number(), ident, EVFILT_VNODE, EV_ADD | EV_CLEAR, kNotes, id) ? 0
-                                                                                           : errno;
+  const bool is_added =
+      register_event(system_->queue.number(), ident, EVFILT_VNODE, EV_ADD | EV_CLEAR, kNotes, id);
+  return is_added ? 0 : errno;
 }
 
 }  // namespace sitter

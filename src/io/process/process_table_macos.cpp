@@ -14,6 +14,10 @@
 namespace sitter {
 namespace {
 
+/// More processes than there is room for may start between two calls of the system, but not again
+/// and again.
+constexpr int kQueryTries = 10;
+
 ProcessRecord to_record(const kinfo_proc& process) {
   constexpr std::uint64_t kSecond = 1'000'000;
   ProcessRecord record;
@@ -31,8 +35,8 @@ ProcessRecord to_record(const kinfo_proc& process) {
 std::vector<kinfo_proc> query(int what, int argument) {
   int name[] = {CTL_KERN, KERN_PROC, what, argument};
   std::vector<kinfo_proc> processes;
-  std::size_t size = 0;
-  do {
+  for (int i = 0; i < kQueryTries; ++i) {
+    std::size_t size = 0;
     if (sysctl(name, 4, nullptr, &size, nullptr, 0) != 0) return {};
     // If more processes than this have started since the first call, the second call fails with
     // ENOMEM (sysctl(3)).
@@ -42,10 +46,13 @@ std::vector<kinfo_proc> query(int what, int argument) {
       processes.resize(size / sizeof(kinfo_proc));
       return processes;
     }
-  } while (errno == ENOMEM);
+    if (errno != ENOMEM) break;
+  }
   return {};
 }
 
+/// The text holds the number of arguments, the path of the executable, NUL bytes, the arguments and
+/// the environment. A NUL ends each entry.
 std::string start_text_of(long pid) {
   int argument_max = 0;
   std::size_t size = sizeof argument_max;
@@ -66,8 +73,7 @@ struct Start {
   std::vector<std::string> environment;
 };
 
-// The text holds the number of arguments, the path of the executable, NUL bytes, the arguments and
-// the environment. A NUL ends each entry.
+// An empty first argument cannot be told from the NUL bytes before it, and is left out.
 Start start_of(long pid) {
   const std::string text = start_text_of(pid);
   int count = 0;

@@ -45,8 +45,8 @@ class EventLoop {
   void watch(int descriptor, Reader& reader);
   /// May also be called from within `on_readable`. Harmless if the reader is not watched.
   void forget(Reader& reader);
-  /// Pauses or resumes a reader. Once the other side has hung up, the reader is called in spite of
-  /// a pause.
+  /// Pauses or resumes a reader. On Linux, the reader is called in spite of a pause once the other
+  /// side has hung up (epoll(7), EPOLLHUP). Elsewhere the end is noticed after the pause.
   void set_paused(Reader& reader, bool paused);
 
   /// Whether nothing had come for the reader when the loop looked last, and nothing else was called

@@ -9,8 +9,8 @@ namespace sitter::descriptor_limit {
 /// limit that holds then, which may have been higher before.
 std::size_t raise(std::size_t wanted);
 
-/// Gives this process the limit that it had before `raise`: a child may close each descriptor that
-/// it could have, or use select(2). May be used between fork and exec.
+/// Gives this process the limit that it had before `raise`. May be used between fork and exec.
+// A child may close each descriptor that it could have, or use select(2).
 void restore();
 
 }  // namespace sitter::descriptor_limit

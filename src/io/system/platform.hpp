@@ -62,7 +62,7 @@ timespec changed_at(const struct stat& status);
 std::string own_program();
 
 /// The folder for temporary files that the system keeps for this user, whatever the environment
-/// says. Empty on systems without such a folder.
+/// says, without a slash at the end. Empty on systems without such a folder.
 std::string temporary_folder_of_user();
 
 /// Sets the name that a list of processes shows for this process. Only its first 15 bytes are sure

@@ -64,9 +64,12 @@ timespec changed_at(const struct stat& status) { return status.st_ctimespec; }
 
 std::string temporary_folder_of_user() {
   char path[PATH_MAX];
+  // The size includes the NUL.
   const std::size_t size = confstr(_CS_DARWIN_USER_TEMP_DIR, path, sizeof path);
-  // The size includes the NUL. The path ends in a slash.
-  return size > 2 && size <= sizeof path ? std::string(path, size - 2) : std::string();
+  if (size == 0 || size > sizeof path) return {};
+  std::string folder(path, size - 1);
+  if (folder.ends_with('/')) folder.pop_back();
+  return folder;
 }
 
 std::string own_program() {
