@@ -4,7 +4,7 @@
 // without a binary is an error.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -20,7 +20,6 @@ const out = resolve(options.out);
 const ownBuild = join(root, 'build/release/bin/mcp-sitter');
 const host = `${process.platform}-${process.arch}`;
 const notices = 'THIRD-PARTY-NOTICES.txt';
-const sums = 'SHA256SUMS';
 
 // What the program writes itself, at the places where a system looks for it.
 const pages = {
@@ -76,7 +75,11 @@ function notPacked(given) {
 
 /** What the program for this machine writes when it runs with these words. */
 function saidBy(program, words) {
-  return execFileSync(program, words, { encoding: 'utf8', maxBuffer: 2 ** 26 });
+  try {
+    return execFileSync(program, words, { encoding: 'utf8', maxBuffer: 2 ** 26 });
+  } catch (error) {
+    return refuse(`${program} does not run here: ${error.message.split('\n')[0]}; build it again`);
+  }
 }
 
 function checked(platform, path) {
@@ -119,7 +122,7 @@ function noticesFor(path) {
   const file = join(dirname(path), notices);
   if (existsSync(join(build, 'build.ninja'))) {
     execFileSync(process.execPath, [join(root, 'packaging/notices.mjs'), build], { stdio: 'inherit' });
-  } else if (!existsSync(file)) {
+  } else if (!statSync(file, { throwIfNoEntry: false })?.isFile() || statSync(file).size === 0) {
     refuse(`${file} is missing: copy it from where the program was built (node packaging/notices.mjs makes it)`);
   }
   return readFileSync(file);
@@ -171,7 +174,7 @@ function packArchive(platform, program, legal, share) {
 function writeSums() {
   const names = readdirSync(out).filter((name) => /\.(tgz|tar\.gz)$/.test(name)).sort();
   const sum = (name) => createHash('sha256').update(readFileSync(join(out, name))).digest('hex');
-  writeFileSync(join(out, sums), names.map((name) => `${sum(name)}  ${name}\n`).join(''));
+  writeFileSync(join(out, 'SHA256SUMS'), names.map((name) => `${sum(name)}  ${name}\n`).join(''));
 }
 
 /** The program for this machine, which writes the manual page and the completions of all packages. */
@@ -184,17 +187,19 @@ function writerOfPages(given) {
   return ownBuild;
 }
 
-/** Empties the folder if an earlier run has filled it. */
+/** Makes the folder, or empties it if it holds only what an earlier run has written. */
 function clearOut(inputs) {
-  const inside = inputs.find(({ path }) => path.startsWith(`${out}/`));
-  if (inside) refuse(`${inside.path} lies in ${out}, which is emptied first: move the program, or name another --out`);
-  if (existsSync(out) && readdirSync(out).length > 0 && !existsSync(join(out, sums))) {
-    refuse(`${out} holds files, and no ${sums} of an earlier run: name another --out, or empty it`);
+  if (existsSync(out)) {
+    if (options.out === '' || !statSync(out).isDirectory()) refuse(`--out '${options.out}' names no folder`);
+    const real = realpathSync(out);
+    const inside = inputs.find(({ path }) => realpathSync(path).startsWith(`${real}/`));
+    if (inside) refuse(`${inside.path} lies in ${out}, which is emptied first: move the program, or name another --out`);
+    const written = /^(npm|programs|stage|mcp-sitter[-.].*|SHA256SUMS|PKGBUILD|install\.sh)$/;
+    const foreign = readdirSync(out).find((name) => !written.test(name));
+    if (foreign) refuse(`${out} holds ${foreign}, which no packing has written: name another --out, or move that away`);
+    rmSync(out, { recursive: true });
   }
-  rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
-  // A run that fails may be repeated.
-  writeFileSync(join(out, sums), '');
 }
 
 function pack() {

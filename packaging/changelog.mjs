@@ -3,14 +3,23 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMain, root } from './version.mjs';
 
-/** The section of a version: what stands in brackets in its heading, its date if that is one, and its notes. */
+function isDate(text) {
+  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : NaN;
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
+
+/**
+ * The section of a version: what stands in brackets in its heading, its date if that is one, its notes, and whether it is
+ * the first section.
+ */
 export function changesOf(version) {
   const [, ...sections] = readFileSync(join(root, 'CHANGELOG.md'), 'utf8').split(/^## /m);
-  for (const section of sections) {
+  for (const [index, section] of sections.entries()) {
     const [heading, ...lines] = section.split('\n');
-    const [, name, remark] = heading.match(/^(\S+) \((.*)\)$/) ?? [];
+    const [, name, remark] = heading.trimEnd().match(/^(\S+) \((.*)\)$/) ?? [];
     if (name !== version) continue;
-    return { remark, date: remark.match(/^\d{4}-\d\d-\d\d$/)?.[0], notes: `${lines.join('\n').trim()}\n` };
+    const date = isDate(remark) ? remark : undefined;
+    return { remark, date, notes: `${lines.join('\n').trim()}\n`, isFirst: index === 0 };
   }
   return undefined;
 }

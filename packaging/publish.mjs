@@ -25,16 +25,19 @@ function packedIn(folder) {
     .filter((file) => file.endsWith('.tgz'))
     .map((file) => {
       const path = join(folder, file);
-      const { name, version } = JSON.parse(execFileSync('tar', ['-xzOf', path, 'package/package.json']));
+      const manifest = JSON.parse(execFileSync('tar', ['-xzOf', path, 'package/package.json']));
       const integrity = `sha512-${createHash('sha512').update(readFileSync(path)).digest('base64')}`;
-      return { path, name, version, integrity };
+      return { path, ...manifest, integrity };
     });
-  const isPlatform = ({ name }) => name.startsWith('@');
-  const [platforms, others] = [packages.filter(isPlatform), packages.filter((each) => !isPlatform(each))];
-  if (platforms.length === 0 || others.length !== 1) {
-    throw new Error(`${folder} must have packages of platforms and the one that people install; run ./dev package`);
+  const umbrella = packages.find(({ name }) => name === 'mcp-sitter-native');
+  const platforms = packages.filter((each) => each !== umbrella);
+  const named = Object.entries(umbrella?.optionalDependencies ?? {}).map((pair) => pair.join('@'));
+  const found = platforms.map(({ name, version }) => `${name}@${version}`);
+  if (found.length === 0 || named.sort().join() !== found.sort().join()) {
+    const wanted = named.join(', ') || 'mcp-sitter-native and packages of platforms';
+    throw new Error(`${folder} has ${found.join(', ') || 'none'}, but needs ${wanted}; run ./dev package`);
   }
-  return [...platforms, ...others];
+  return [...platforms, umbrella];
 }
 
 async function publish(folder) {

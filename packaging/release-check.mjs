@@ -22,11 +22,13 @@ const umbrella = 'mcp-sitter-native';
 const umbrellaManifest = `npm/${umbrella}/package.json`;
 
 function changelog(version) {
-  const { remark, date, notes } = changesOf(version) ?? missing(`add a section "## ${version} (date)" to CHANGELOG.md`);
+  const { remark, date, notes, isFirst } = changesOf(version) ?? missing(`add a section "## ${version} (date)" to CHANGELOG.md`);
   if (date === undefined) {
     missing(`CHANGELOG.md has "## ${version} (${remark})": write the date of the release there, as YYYY-MM-DD`);
   }
-  if (notes.trim() === '') missing(`write what is new into the section of ${version} in CHANGELOG.md`);
+  if (!isFirst) missing(`put the section of ${version} before the others in CHANGELOG.md`);
+  const text = notes.replaceAll(/<!--.*?-->/gs, '').replaceAll(/^#.*/gm, '');
+  if (text.trim() === '') missing(`write what is new into the section of ${version} in CHANGELOG.md`);
   return `${version} is of ${date}`;
 }
 

@@ -1,12 +1,15 @@
 // The version of the project, which only CMakeLists.txt names. "node packaging/version.mjs" prints it.
-import { readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** Whether Node.js was started with this file of ours, and did not load it for another one. */
-export const isMain = (url) => realpathSync(process.argv[1]) === fileURLToPath(url);
+export function isMain(url) {
+  const [, script] = process.argv;
+  return script !== undefined && existsSync(script) && realpathSync(script) === fileURLToPath(url);
+}
 
 export function projectVersion() {
   const text = readFileSync(join(root, 'CMakeLists.txt'), 'utf8');

@@ -1,14 +1,16 @@
 // packaging/install.sh, which installs a release for people without Node.js.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -25,25 +27,44 @@ const installed = [...placed, ...documents.map((name) => `share/doc/mcp-sitter/$
 let root;
 let releases;
 
-/** Adds a release with an archive for this platform and for another one. `files` changes what is in the archives. */
-function release(version, { files, cutAt, wrongSum = false } = {}) {
+/**
+ * Adds a release with an archive for this platform and for another one. `files` changes what is in the archives, and
+ * `listed` the list of their sums.
+ */
+function release(version, { files, cutAt, listed = (text) => text } = {}) {
   const folder = mkdtempSync(join(root, 'release-'));
   const names = ['plan9-mips', platform].map((each) => packArchive(folder, version, each, files));
   const text = sums(folder, names);
   for (const name of names) releases.add(version, name, readFileSync(join(folder, name)), cutAt);
-  releases.add(version, 'SHA256SUMS', Buffer.from(wrongSum ? text.replaceAll(/^./gm, 'x') : text));
+  releases.add(version, 'SHA256SUMS', Buffer.from(listed(text)));
 }
+
+// How other tools write a list of sums, and what servers send instead of one.
+const lists = {
+  '0.7.1': ['line ends of Windows', (text) => text.replaceAll('\n', '\r\n')],
+  '0.7.2': ['an asterisk before the names', (text) => text.replaceAll('  ', ' *')],
+  '0.7.3': ['no line end at its end', (text) => text.trimEnd()],
+  '0.7.4': ['capital letters in the sums', (text) => text.replaceAll(/^\S+/gm, (sum) => sum.toUpperCase())],
+};
+const noLists = {
+  '0.8.1': ['an empty file', () => ''],
+  '0.8.2': ['a page', (text) => `<html>\n<p> ${text.split('  ')[1]}</html>\n`],
+  '0.8.3': ['a list of other files', () => `${'0'.repeat(64)}  other.tar.gz\n`],
+};
 
 before(async () => {
   root = mkdtempSync(join(tmpdir(), 'sitter-install-'));
   releases = await Releases.start();
   release('0.2.0');
   release('0.9.1', { cutAt: 100 });
-  release('0.9.2', { wrongSum: true });
+  release('0.9.2', { listed: (text) => text.replaceAll(/^./gm, (digit) => (digit === '0' ? '1' : '0')) });
   release('0.9.3', { files: { 'THIRD-PARTY-NOTICES.txt': null } });
   release('0.9.4', { files: { 'bin/mcp-sitter': '#!/bin/sh\nexit 126\n' } });
   release('0.9.5', { files: { 'share/man/man1/mcp-sitter.1': null } });
-  releases.add('0.9.6', 'SHA256SUMS', Buffer.from(`00  mcp-sitter-0.9.6-${platform}.tar.gz\n`));
+  releases.add('0.9.6', 'SHA256SUMS', Buffer.from(`${'0'.repeat(64)}  mcp-sitter-0.9.6-${platform}.tar.gz\n`));
+  const failsInTmpdir = '#!/bin/sh\ncase $0 in "$TMPDIR"/*) exit 126 ;; esac\necho mcp-sitter 0.9.7\n';
+  release('0.9.7', { files: { 'bin/mcp-sitter': failsInTmpdir } });
+  for (const [version, [, listed]] of Object.entries({ ...lists, ...noLists })) release(version, { listed });
   release('0.3.0');
 });
 after(() => {
@@ -51,7 +72,7 @@ after(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-const needed = ['cp', 'cut', 'gzip', 'mkdir', 'mktemp', 'mv', 'rm', 'rmdir', 'sh', 'tar', 'uname'];
+const needed = ['cp', 'gzip', 'id', 'mkdir', 'mktemp', 'mv', 'rm', 'rmdir', 'sh', 'tar', 'tr', 'uname'];
 const pathOf = (name) => execFileSync('/bin/sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim();
 
 /** A folder with links to the programs that the script needs, and to `more`. */
@@ -61,7 +82,14 @@ function folderOfPrograms(...more) {
   return folder;
 }
 
-/** The same with BusyBox as every program. */
+/** The programs of this system, and before them a script with this name and this text, in which REAL is the program. */
+function pathWith(name, text) {
+  const folder = mkdtempSync(join(root, 'bin-'));
+  writeFileSync(join(folder, name), `#!/bin/sh\n${text.replaceAll('REAL', pathOf(name))}\n`, { mode: 0o755 });
+  return `${folder}:${process.env.PATH}`;
+}
+
+/** A folder with BusyBox as every program that the script needs. */
 function folderOfBusybox() {
   const folder = mkdtempSync(join(root, 'bin-'));
   for (const name of [...needed, 'wget', 'sha256sum']) symlinkSync(pathOf('busybox'), join(folder, name));
@@ -72,13 +100,14 @@ function folderOfBusybox() {
 function newcomer() {
   const home = join(mkdtempSync(join(root, 'home-')), 'Jörg Ümlaut');
   mkdirSync(home);
-  const run = async (words, { shell = ['sh'], path = process.env.PATH, env = {} } = {}) => {
+  const run = async (words, { shell = ['sh'], path = process.env.PATH, env = {}, closed = [] } = {}) => {
     const [command, ...first] = shell;
     const child = spawn(command, [...first, script, ...words], {
       env: { HOME: home, PATH: path, LANG: 'C.UTF-8', TMPDIR: dirname(home), ...env },
       cwd: home,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    for (const stream of closed) child[stream].destroy();
     let out = '';
     let err = '';
     child.stdout.on('data', (data) => (out += data));
@@ -176,7 +205,7 @@ test('uninstalling leaves the files of others alone', async () => {
   await run(['--uninstall']);
   assert.deepEqual(below(home), ['.local/bin/other']);
   assert.equal(existsSync(join(home, '.local/share')), false);
-  assert.match((await run(['--uninstall'])).err, /there is no mcp-sitter below/);
+  assert.match((await run(['--uninstall'])).err, /there is no mcp-sitter of this script below/);
 });
 
 test('says nothing of PATH if the folder is in it', async () => {
@@ -224,10 +253,230 @@ for (const [system, machine, name, translated = '0'] of [
   });
 }
 
+test('says how to undo it and how to set PATH in the words of a shell', async () => {
+  const { home, run, install } = newcomer();
+  const { out } = await install(['--prefix', "it's $HOME"]);
+  const [, undo] = out.match(/run this script with: (.*)\n/);
+  const [, setPath] = out.match(/Add it with: (.*)\n/);
+  const say = `set -- ${undo}\n${setPath}\nprintf '%s\\n' "$@" "$PATH"`;
+  assert.deepEqual(execFileSync('/bin/sh', ['-c', say], { encoding: 'utf8', env: { PATH: '/a b' } }).split('\n'), [
+    '--uninstall',
+    '--prefix',
+    `${home}/it's $HOME`,
+    `${home}/it's $HOME/bin:/a b`,
+    '',
+  ]);
+  assert.equal((await run(['--uninstall', '--prefix', "it's $HOME"])).code, 0);
+});
+
+test('a prefix may end with slashes', async () => {
+  const { home, install } = newcomer();
+  const { out } = await install(['--prefix', 'tools//'], { path: `${home}/tools/bin:${process.env.PATH}` });
+  assert.equal(
+    out,
+    `mcp-sitter 0.3.0 is installed: ${home}/tools/bin/mcp-sitter\n` +
+      `To undo this, run this script with: --uninstall --prefix '${home}/tools'\n`,
+  );
+});
+
+describe('the list of sums', () => {
+  for (const [version, [what]] of Object.entries(lists)) {
+    test(`may have ${what}`, async () => {
+      const { code, err } = await newcomer().install(['--version', version]);
+      assert.deepEqual({ code, err }, { code: 0, err: '' });
+    });
+  }
+
+  for (const [version, [what]] of Object.entries(noLists)) {
+    test(`must not be ${what}`, async () => {
+      const sentence = new RegExp(`^install\\.sh: .*/v${version}/SHA256SUMS is no list of archives; [^\n]*\n$`);
+      await failsWith(sentence, ['--version', version]);
+    });
+  }
+});
+
+describe('a download', () => {
+  /** How this program was called when the script downloaded from an address. The program downloads nothing. */
+  async function wordsOf(program, from) {
+    const folder = folderOfPrograms('sha256sum');
+    const log = join(folder, 'log');
+    const text = `#!/bin/sh\ntest "$1" != --version || exit 0\necho "$*" >'${log}'\nexit 1\n`;
+    writeFileSync(join(folder, program), text, { mode: 0o755 });
+    assert.equal((await newcomer().run(['--from', from], { path: folder })).code, 1);
+    return readFileSync(log, 'utf8');
+  }
+
+  test('that makes no progress ends', async () => {
+    assert.match(await wordsOf('curl', 'https://x.test'), /--connect-timeout 30 --speed-limit 1 --speed-time 60 /);
+    assert.match(await wordsOf('wget', 'https://x.test'), /-T 60 /);
+  });
+
+  test('from https is never redirected to http', async () => {
+    assert.match(await wordsOf('curl', 'https://x.test'), /--proto-redir =https /);
+    assert.match(await wordsOf('curl', 'http://x.test'), /--proto-redir =http,https /);
+  });
+});
+
+test('programs need not run in the folder for temporary files', async () => {
+  const { install } = newcomer();
+  const TMPDIR = mkdtempSync(join(root, 'tmp-'));
+  const { code, err } = await install(['--version', '0.9.7'], { env: { TMPDIR } });
+  assert.deepEqual({ code, err }, { code: 0, err: '' });
+  assert.deepEqual(readdirSync(TMPDIR), []);
+});
+
+for (const shell of [['dash'], ['busybox', 'sh'], ['bash', '--posix']]) {
+  describe(`interrupted with ${shell.join(' ')}`, () => {
+    test('leaves nothing behind when nobody reads what it says', async () => {
+      const { home, install, below } = newcomer();
+      const failed = await install(['--version', '0.9.2'], { shell, closed: ['stderr'] });
+      assert.equal(failed.code, 1);
+      assert.deepEqual(readdirSync(home), []);
+      const { code } = await install([], { shell, closed: ['stdout'] });
+      assert.equal(code, 0);
+      assert.deepEqual(below(join(home, '.local')), installed);
+      assert.deepEqual(readdirSync(dirname(home)), ['Jörg Ümlaut']);
+    });
+
+    for (const signal of ['HUP', 'INT', 'TERM', 'PIPE']) {
+      test(`by ${signal} while it downloads leaves nothing behind`, async () => {
+        await failsWith(/^$/, [], { shell, path: pathWith('curl', `kill -${signal} $PPID`) });
+      });
+
+      test(`by ${signal} while files get their names finishes`, async () => {
+        const { home, install, below } = newcomer();
+        const path = pathWith('mv', `test "$1" != -f || kill -${signal} $PPID\nexec REAL "$@"`);
+        const { code, err } = await install([], { shell, path });
+        assert.deepEqual({ code, err }, { code: 0, err: '' });
+        assert.deepEqual(below(home), installed.map((name) => `.local/${name}`).sort());
+      });
+    }
+
+    test('a second time while it cleans up leaves nothing behind', async () => {
+      const path = pathWith('rm', 'kill -TERM $PPID\nexec REAL "$@"');
+      await failsWith(/does not run/, ['--version', '0.9.4'], { shell, path });
+    });
+
+    test('by the end of the script within its last line does nothing', async () => {
+      const text = readFileSync(script, 'utf8');
+      const last = text.trimEnd().lastIndexOf('\n') + 1;
+      const end = text.trimEnd().length;
+      const { home, below } = newcomer();
+      const cut = join(root, 'cut.sh');
+      for (let at = last + 1; at < end; at += 1) {
+        writeFileSync(cut, text.slice(0, at));
+        const options = { encoding: 'utf8', env: { ...process.env, HOME: home } };
+        const { status, stdout, stderr } = spawnSync(shell[0], [...shell.slice(1), cut, '--help'], options);
+        assert.notEqual(status, 0, text.slice(last, at));
+        assert.equal(stdout, '');
+        assert.match(stderr, /syntax error|unexpected/i);
+      }
+      assert.deepEqual(below(home), []);
+    });
+  });
+}
+
+test('a file that cannot be replaced is named, and the installation can be removed', async () => {
+  const { home, run, install, below } = newcomer();
+  const path = pathWith('mv', 'case $3 in */_mcp-sitter) exit 1 ;; esac\nexec REAL "$@"');
+  const { code, err } = await install([], { path });
+  assert.equal(code, 1);
+  assert.match(err, /^install\.sh: .*\/_mcp-sitter could not be replaced, [^\n]*; run this script again\n$/);
+  assert.equal(existsSync(join(home, '.local/bin/mcp-sitter')), false);
+  assert.equal((await run(['--uninstall'])).code, 0);
+  assert.deepEqual(below(home), []);
+});
+
+test('a failed installation leaves the empty folders that were there', async () => {
+  const { home, install } = newcomer();
+  mkdirSync(join(home, '.local/share/man'), { recursive: true });
+  mkdirSync(join(home, '.local/bin'));
+  for (const version of ['0.9.4', '0.9.5']) {
+    assert.equal((await install(['--version', version])).code, 1);
+    assert.deepEqual(readdirSync(home, { recursive: true }).sort(), [
+      '.local',
+      '.local/bin',
+      '.local/share',
+      '.local/share/man',
+    ]);
+  }
+  assert.equal((await install(['--version', '0.9.4', '--prefix', './a//b/.'])).code, 1);
+  assert.deepEqual(readdirSync(home), ['.local']);
+});
+
+test('uninstalling leaves what npm or CMake has installed', async () => {
+  const { home, run, install } = newcomer();
+  const links = ['bin/mcp-sitter', 'share/man/man1/mcp-sitter.1'].map((name) => join(home, '.local', name));
+  const link = (path) => {
+    mkdirSync(dirname(path), { recursive: true });
+    rmSync(path, { force: true });
+    symlinkSync(join(home, 'package'), path);
+  };
+  const refuses = async () => {
+    const { code, err } = await run(['--uninstall']);
+    assert.equal(code, 1);
+    assert.match(err, /^install\.sh: there is no mcp-sitter of this script below [^\n]*\n$/);
+  };
+  writeFileSync(join(home, 'package'), '');
+  links.forEach(link);
+  await refuses();
+  // cmake --install puts only a program there.
+  links.forEach((path) => rmSync(path));
+  writeFileSync(links[0], '');
+  await refuses();
+  assert.ok(existsSync(links[0]));
+
+  await install();
+  links.forEach(link);
+  assert.equal((await run(['--uninstall'])).code, 0);
+  for (const path of links) assert.ok(lstatSync(path).isSymbolicLink());
+});
+
+test('a file that cannot be removed is named', async () => {
+  const { run, install } = newcomer();
+  await install();
+  const { code, err } = await run(['--uninstall'], { path: pathWith('rm', 'exit 1') });
+  assert.equal(code, 1);
+  assert.match(err, /^install\.sh: .*\/bin\/mcp-sitter could not be removed[^\n]*\n$/);
+});
+
+test('what root installs can be read by all', { skip: process.getuid() !== 0 && 'only root does this' }, async () => {
+  const { home, install } = newcomer();
+  mkdirSync(join(home, 'opt'), { mode: 0o700 });
+  await install(['--prefix', 'opt/mcp-sitter'], { shell: ['sh', '-c', 'umask 077; exec sh "$@"', 'sh'] });
+  const modes = readdirSync(join(home, 'opt'), { recursive: true }).map((name) => {
+    const { mode } = statSync(join(home, 'opt', name));
+    return (mode & 0o777).toString(8);
+  });
+  assert.deepEqual([...new Set(modes)].sort(), ['644', '755']);
+  assert.equal(statSync(join(home, 'opt')).mode & 0o777, 0o700);
+});
+
 test('a wrong command line is one sentence', async () => {
-  const { run } = newcomer();
-  assert.match((await run(['--prefix'])).err, /^install\.sh: --prefix needs a word after it\n$/);
-  assert.match((await run(['--sudo'])).err, /^install\.sh: there is no option --sudo; [^\n]*\n$/);
-  assert.match((await run([], { env: { HOME: '' } })).err, /HOME is not set/);
+  const { home, run } = newcomer();
+  const wrong = [
+    [['--prefix'], '--prefix needs a word after it'],
+    [['--prefix', '--uninstall'], '--prefix needs a word after it'],
+    [['--from', ''], '--from needs a word after it'],
+    [['--version', 'v'], '--version needs a number, as 0.3.0'],
+    [['--sudo'], 'there is no option --sudo; --help shows all options'],
+    [['tools'], 'there is no option tools; --help shows all options'],
+  ];
+  for (const [words, sentence] of wrong) {
+    assert.deepEqual(await run(words), { code: 2, out: '', err: `install.sh: ${sentence}\n` });
+  }
+  assert.deepEqual(readdirSync(home), []);
   assert.match((await run(['--help'])).out, /--uninstall/);
+});
+
+test('a missing HOME or TMPDIR is one sentence', async () => {
+  const { run } = newcomer();
+  const sentences = {
+    HOME: 'HOME is not set; name a folder with --prefix',
+    TMPDIR: 'no temporary folder could be made in /no/such; let TMPDIR name another folder',
+  };
+  for (const [name, sentence] of Object.entries(sentences)) {
+    const env = name === 'HOME' ? { HOME: undefined } : { TMPDIR: '/no/such' };
+    assert.deepEqual(await run([], { env }), { code: 1, out: '', err: `install.sh: ${sentence}\n` });
+  }
 });

@@ -1,14 +1,25 @@
-// What the command of the npm package says when it finds no program, or none that fits. The system is played: the
+// How the command of the npm package finds and starts the program, and what it says if it cannot. The system is played: the
 // packages hold scripts, and Node.js is told another platform.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  closeSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { projectDir } from '../real/support/documents.mjs';
 
-const packed = resolve(dirname(fileURLToPath(import.meta.url)), '../../build/package');
 const version = '1.2.3';
 const platforms = ['linux-x64', 'linux-arm64', 'darwin-arm64', 'darwin-x64'];
 
@@ -17,7 +28,7 @@ class Installation {
   constructor(t, ...installed) {
     this.root = mkdtempSync(join(tmpdir(), 'sitter-launcher-'));
     t.after(() => rmSync(this.root, { recursive: true, force: true }));
-    cpSync(join(packed, 'npm/mcp-sitter-native'), this.path('mcp-sitter-native'), { recursive: true });
+    cpSync(join(projectDir, 'npm/mcp-sitter-native'), this.path('mcp-sitter-native'), { recursive: true });
     const manifest = JSON.parse(readFileSync(this.path('mcp-sitter-native/package.json')));
     const optionalDependencies = Object.fromEntries(platforms.map((each) => [`@mcp-sitter/${each}`, version]));
     this.write('mcp-sitter-native/package.json', JSON.stringify({ ...manifest, version, optionalDependencies }));
@@ -40,17 +51,29 @@ class Installation {
     this.write(`${name}/bin/mcp-sitter`, `#!/bin/sh\necho program for ${platform} "$@"\n`, 0o755);
   }
 
-  /** Runs the command on this platform. */
-  run(platform, { env = {}, words = [] } = {}) {
+  get launcher() {
+    return this.path('mcp-sitter-native/bin/mcp-sitter.mjs');
+  }
+
+  /** The words that start the command on this platform. `versions` plays a package manager, `stays` an older Node.js. */
+  command(platform, { words = [], versions = {}, stays = false, launcher = this.launcher } = {}) {
     const [os, cpu] = platform.split('-');
-    const played = `Object.defineProperties(process, { platform: { value: '${os}' }, arch: { value: '${cpu}' } })`;
-    const before = ['--import', `data:text/javascript,${encodeURIComponent(played)}`];
-    const command = [...before, this.path('mcp-sitter-native/bin/mcp-sitter.mjs'), ...words];
-    const { status, stdout, stderr } = spawnSync(process.execPath, command, {
+    const played = { platform: os, arch: cpu, versions: { ...process.versions, ...versions } };
+    if (stays) played.execve = null;
+    const properties = Object.entries(played).map(([name, value]) => [name, { value }]);
+    const playing = `Object.defineProperties(process, ${JSON.stringify(Object.fromEntries(properties))})`;
+    return ['--import', `data:text/javascript,${encodeURIComponent(playing)}`, launcher, ...words];
+  }
+
+  /** Runs the command on this platform. */
+  run(platform, { env = {}, ...options } = {}) {
+    const { status, signal, stdout, stderr } = spawnSync(process.execPath, this.command(platform, options), {
       encoding: 'utf8',
       env: { PATH: process.env.PATH, ...env },
       cwd: this.root,
+      timeout: 30000,
     });
+    assert.equal(signal, null, stderr);
     return { status, stdout, stderr };
   }
 
@@ -60,6 +83,7 @@ class Installation {
     assert.equal(stdout, '');
     assert.match(stderr, /^mcp-sitter: [^\n]*\.\n$/);
     assert.match(stderr, sentence);
+    return stderr;
   }
 }
 
@@ -69,25 +93,77 @@ const runs = (platform, ...words) => ({
   stderr: '',
 });
 
+test('docs/installing.md lists what the command says', () => {
+  const code = readFileSync(join(projectDir, 'npm/mcp-sitter-native/bin/mcp-sitter.mjs'), 'utf8');
+  const says = code.replaceAll('${variable}', 'MCP_SITTER_BINARY');
+  const [, table] = readFileSync(join(projectDir, 'docs/installing.md'), 'utf8').split('| the command says | reason |\n');
+  const sentences = table.split('\n\n')[0].split('\n').slice(1).map((row) => row.split('|')[1].trim());
+  for (const sentence of sentences) {
+    for (const part of sentence.split('...')) assert.ok(says.includes(part), `'${part}' in '${sentence}'`);
+  }
+  assert.equal(sentences.length, code.match(/\bfail\(`/g).length);
+});
+
 test('the package of this platform has the program', (t) => {
   const installation = new Installation(t, 'linux-arm64', 'linux-x64');
   assert.deepEqual(installation.run('linux-x64', { words: ['--where'] }), runs('linux-x64', '--where'));
   assert.deepEqual(installation.run('linux-arm64'), runs('linux-arm64'));
 });
 
-test('a missing package is named, and how to install it', (t) => {
-  new Installation(t).refuses(
-    'linux-x64',
-    /the package @mcp-sitter\/linux-x64 is missing, .*--omit=optional.*; install it .* npm install -g mcp-sitter-native@1\.2\.3\./,
-  );
-});
+// The package managers: how the command recognises each of them, and the words for it.
+const managers = {
+  npm: { omits: '--omit=optional', installs: 'npm install -g mcp-sitter-native@1.2.3' },
+  pnpm: {
+    folder: 'project/node_modules/.pnpm/mcp-sitter-native@1.2.3',
+    omits: '--no-optional',
+    installs: 'pnpm add -g mcp-sitter-native@1.2.3',
+    shares: 'supportedArchitectures of pnpm-workspace.yaml',
+  },
+  'pnpm with its global store': {
+    folder: 'pnpm/store/v11/links/@/mcp-sitter-native/1.2.3/0a1b',
+    omits: '--no-optional',
+    installs: 'pnpm add -g mcp-sitter-native@1.2.3',
+    shares: 'supportedArchitectures of pnpm-workspace.yaml',
+  },
+  'Yarn with PnP': { versions: { pnp: '3' }, installs: 'yarn install', shares: 'supportedArchitectures of .yarnrc.yml' },
+  Bun: { versions: { bun: '1.4.5' }, omits: '--omit=optional', installs: 'bun add -g mcp-sitter-native@1.2.3' },
+  'Bun with Node.js': {
+    folder: '.bun/install/global',
+    omits: '--omit=optional',
+    installs: 'bun add -g mcp-sitter-native@1.2.3',
+  },
+  Deno: { versions: { deno: '2.9.6' }, installs: 'deno install -g -A -f npm:mcp-sitter-native@1.2.3' },
+};
 
-test('a node_modules from another system is recognised', (t) => {
-  new Installation(t, 'darwin-arm64').refuses(
-    'linux-x64',
-    /@mcp-sitter\/darwin-arm64 is installed, .* copied from there; install it on this system again/,
-  );
-});
+for (const [name, { folder = '', versions, omits, installs, shares }] of Object.entries(managers)) {
+  describe(`installed by ${name}`, () => {
+    const says = (t, ...installed) => {
+      const installation = new Installation(t, ...installed);
+      const there = join(installation.root, folder, 'node_modules');
+      if (folder) cpSync(installation.path(''), there, { recursive: true });
+      const launcher = join(there, 'mcp-sitter-native/bin/mcp-sitter.mjs');
+      return installation.refuses('linux-x64', /again/, { launcher, versions });
+    };
+
+    test('a missing package is named, and how to install it', (t) => {
+      const without = `as after an installation without optional dependencies${omits ? ` (${omits})` : ''}`;
+      assert.equal(
+        says(t),
+        `mcp-sitter: the package @mcp-sitter/linux-x64 is missing, ${without}; ` +
+          `install it on this system again, as with ${installs}.\n`,
+      );
+    });
+
+    test('an installation from another system is recognised', (t) => {
+      const both = shares ? `, or name both systems in ${shares}` : '';
+      assert.equal(
+        says(t, 'darwin-arm64'),
+        'mcp-sitter: @mcp-sitter/darwin-arm64 is installed, which is for another system, so this installation was ' +
+          `copied from there; install it on this system again, as with ${installs}${both}.\n`,
+      );
+    });
+  });
+}
 
 test('a system without a program is named, and those that have one', (t) => {
   new Installation(t, 'linux-x64').refuses(
@@ -134,21 +210,149 @@ describe('MCP_SITTER_BINARY', () => {
     assert.deepEqual(new Installation(t, 'linux-x64').run('linux-x64', wanting('')), runs('linux-x64'));
   });
 
-  test('is named when it leads nowhere, to a folder, or to a file that is no program', (t) => {
+  test('is not in the environment of the program', (t) => {
+    const installation = new Installation(t);
+    const path = installation.write('other', '#!/bin/sh\necho "<$MCP_SITTER_BINARY>"\n', 0o755);
+    for (const stays of [true, false]) {
+      assert.equal(installation.run('linux-x64', { ...wanting(path), stays }).stdout, '<>\n');
+    }
+  });
+
+  test('may name a command that starts the launcher, which then takes the installed program', (t) => {
+    const installation = new Installation(t, 'linux-x64');
+    const command = installation.command('linux-x64').map((word) => `'${word}'`);
+    const shim = installation.write('shim', `#!/bin/sh\nexec '${process.execPath}' ${command.join(' ')} "$@"\n`, 0o755);
+    const options = { ...wanting(shim), words: ['--where'] };
+    assert.deepEqual(installation.run('linux-x64', options), runs('linux-x64', '--where'));
+  });
+
+  test('must not name the launcher', (t) => {
+    const installation = new Installation(t, 'linux-x64');
+    chmodSync(installation.launcher, 0o755);
+    const link = installation.path('mcp-sitter');
+    symlinkSync(installation.launcher, link);
+    for (const path of [installation.launcher, link]) {
+      const sentence = new RegExp(`MCP_SITTER_BINARY names ${path}, which is this command itself; `);
+      installation.refuses('linux-x64', sentence, wanting(path));
+    }
+  });
+
+  test('is named when it leads nowhere, to a folder, or to a file that may not be executed', (t) => {
     const installation = new Installation(t, 'linux-x64');
     const wrong = {
       [installation.path('none')]: 'does not exist',
-      [installation.path('mcp-sitter-native/README.md/x')]: 'cannot be executed',
+      [installation.path('mcp-sitter-native/package.json/x')]: 'cannot be executed',
       [installation.root]: 'is no file',
-      [installation.path('mcp-sitter-native/README.md')]: 'cannot be executed',
-      [installation.write('text', 'a text that may be executed\n', 0o755)]: 'is no program',
-      [installation.write('nothing', '', 0o755)]: 'is no program',
+      [installation.path('mcp-sitter-native/package.json')]: 'cannot be executed',
     };
     for (const [path, what] of Object.entries(wrong)) {
       const sentence = new RegExp(`MCP_SITTER_BINARY names ${path}, which ${what}; `);
       installation.refuses('linux-x64', sentence, wanting(path));
     }
   });
+});
+
+/** The header of an ELF file, by default of a whole one for x86-64. */
+function elf({ bits = 64, machine = 62, sectionsAt = 0 } = {}) {
+  const header = Buffer.alloc(64);
+  header.set([0x7f, 0x45, 0x4c, 0x46, bits / 32, 1, 1]);
+  header.writeUInt16LE(machine, 18);
+  header.writeBigUInt64LE(BigInt(sectionsAt), 40);
+  return header;
+}
+
+function machO(processor) {
+  const header = Buffer.alloc(32);
+  header.writeUInt32LE(0xfeedfacf, 0);
+  header.writeUInt32LE(processor, 4);
+  return header;
+}
+
+// Without these sentences, process.execve would end Node.js with a stack trace, and spawn would start a shell.
+describe('a file that the system cannot start is refused', () => {
+  const arm64 = 0x0100000c;
+  const x64 = 0x01000007;
+  const files = [
+    ['an empty file', '', 'is no program'],
+    ['a text', 'a text that may be executed\n', 'is no program'],
+    ['the begin of a program', elf().subarray(0, 40), 'is cut off'],
+    ['a program without its end', elf({ sectionsAt: 100 }), 'is cut off'],
+    ['a program for arm64', elf({ machine: 183 }), 'is for another processor'],
+    ['a program for x86-64', elf(), 'is for another processor', 'linux-arm64'],
+    ['a program with 32 bits', elf({ bits: 32, machine: 3 }), 'is for another processor'],
+    ['a program for macOS', machO(x64), 'is for another system'],
+    ['a program for Linux', elf(), 'is for another system', 'darwin-x64'],
+    ['the begin of a program for macOS', machO(x64).subarray(0, 8), 'is cut off', 'darwin-x64'],
+    ['a program for Apple silicon', machO(arm64), 'is for another processor', 'darwin-x64'],
+    ['a script without an interpreter', '#! \n', 'is no program'],
+    ['a script of a missing interpreter', '#!/no/sh -e\n', 'needs an interpreter that does not exist'],
+    ['a script with the line ends of Windows', '#!/bin/sh\r\n', 'needs an interpreter that does not exist'],
+    ['a script that a folder should run', '#!/tmp\n', 'needs an interpreter that is no file'],
+  ];
+  for (const [name, text, what, platform = 'linux-x64'] of files) {
+    test(name, (t) => {
+      const installation = new Installation(t, platform);
+      const path = installation.write(`@mcp-sitter/${platform}/bin/mcp-sitter`, text, 0o755);
+      for (const stays of [true, false]) {
+        const sentence = new RegExp(`the program ${path} ${what}; install mcp-sitter-native again`);
+        installation.refuses(platform, sentence, { stays });
+        const env = { MCP_SITTER_BINARY: path };
+        installation.refuses(platform, new RegExp(`MCP_SITTER_BINARY names ${path}, which ${what}; `), { stays, env });
+      }
+    });
+  }
+
+  test('a file that is open for writing', { skip: process.platform !== 'linux' && 'other systems run it' }, (t) => {
+    const installation = new Installation(t, 'linux-x64');
+    const path = installation.path('@mcp-sitter/linux-x64/bin/mcp-sitter');
+    const file = openSync(path, 'r+');
+    t.after(() => closeSync(file));
+    installation.refuses('linux-x64', /its program cannot be run: .*ETXTBSY/, { stays: true });
+  });
+});
+
+test('a program of this system runs', (t) => {
+  const MCP_SITTER_BINARY = spawnSync('which', ['echo'], { encoding: 'utf8' }).stdout.trim();
+  const here = `${process.platform}-${process.arch}`;
+  for (const stays of [true, false]) {
+    const said = new Installation(t).run(here, { env: { MCP_SITTER_BINARY }, words: ['a'], stays });
+    assert.deepEqual(said, { status: 0, stdout: 'a\n', stderr: '' });
+  }
+});
+
+describe('Node.js without process.execve', () => {
+  /** Starts the command with this program. The program says so when it is up. */
+  async function starts(t, program) {
+    const installation = new Installation(t, 'linux-x64');
+    installation.write('@mcp-sitter/linux-x64/bin/mcp-sitter', `#!/bin/sh\n${program}\n`, 0o755);
+    const child = spawn(process.execPath, installation.command('linux-x64', { stays: true }), {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    const ended = once(child, 'exit');
+    await once(child.stdout, 'data');
+    return { child, ended };
+  }
+
+  for (const signal of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGUSR1', 'SIGUSR2', 'SIGALRM']) {
+    test(`passes ${signal} on`, async (t) => {
+      const { child, ended } = await starts(t, `trap 'exit 42' ${signal.slice(3)}; echo up; read -r line`);
+      child.kill(signal);
+      assert.deepEqual(await ended, [42, null]);
+    });
+  }
+
+  test('ends by the signal that ended the program', async (t) => {
+    const { ended } = await starts(t, 'echo up; kill -KILL $$');
+    assert.deepEqual(await ended, [null, 'SIGKILL']);
+  });
+
+  // Node.js ignores these signals.
+  for (const signal of ['SIGPIPE', 'SIGXFSZ']) {
+    test(`says with its exit code that ${signal} ended the program`, async (t) => {
+      const { ended } = await starts(t, `echo up; kill -${signal.slice(3)} $$`);
+      assert.deepEqual(await ended, [128 + constants.signals[signal], null]);
+    });
+  }
 });
 
 describe('Node.js for Intel processors on a Mac', () => {

@@ -1,7 +1,7 @@
 // What npm/pack.mjs refuses to pack, and that the same programs give the same bytes.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -19,11 +19,11 @@ const packs = (words, shell = 'exec "$@"') => {
 };
 
 /** A folder with a program and, as a build for another machine leaves them, its notices. */
-function built(name, bytes) {
+function built(name, bytes, mode = 0o755) {
   const bin = join(root, name, 'bin');
   mkdirSync(bin, { recursive: true });
   const program = join(bin, 'mcp-sitter');
-  writeFileSync(program, bytes, { mode: 0o755 });
+  writeFileSync(program, bytes, { mode });
   const notices = 'THIRD-PARTY-NOTICES.txt';
   copyFileSync(join(packed, 'npm', own, notices), join(bin, notices));
   return program;
@@ -32,15 +32,24 @@ function built(name, bytes) {
 const bytes = readFileSync(join(packed, 'programs', own, 'mcp-sitter'));
 const program = built('good', bytes);
 
+/** The program with another type in its head. */
+function withType(type) {
+  const changed = Buffer.from(bytes);
+  changed.writeUInt16LE(type, 16);
+  return changed;
+}
+
 /** The start of a program for another machine; `version` is a text in it. */
 function forAnother(format, machine, version) {
   const head = Buffer.alloc(256);
   if (format === 'elf') {
     head.write('\x7fELF\x02\x01', 'latin1');
+    head.writeUInt16LE(2, 16);
     head.writeUInt16LE(machine, 18);
   } else {
     head.writeUInt32LE(0xfeedfacf, 0);
     head.writeUInt32LE(machine, 4);
+    head.writeUInt32LE(2, 12);
   }
   head.write(`${version}\0`, 128);
   return head;
@@ -128,6 +137,12 @@ describe('it refuses', () => {
       `darwin-x64=${built('old', forAnother('mach-o', 0x01000007, '0.0.1'))}`,
       /is not of version \d[^ ]*, which is to be packed/,
     ],
+    'a longer version that ends with this one': [
+      `darwin-x64=${built('longer', forAnother('mach-o', 0x01000007, `1${version}`))}`,
+      /is not of version \d[^ ]*, which is to be packed/,
+    ],
+    'a core dump': [`${own}=${built('core', withType(4))}`, /is not a program for Linux/],
+    'a program that may not be run': [`${own}=${built('locked', bytes, 0o600)}`, /locked.* does not run here: /],
     'a program without its notices': [`${own}=${bare}`, /THIRD-PARTY-NOTICES\.txt is missing/],
   };
   for (const [what, [word, sentence]] of Object.entries(refused)) {
@@ -146,17 +161,25 @@ describe('it refuses', () => {
     writeFileSync(join(out, 'letter'), '');
     const { status, stderr } = packs(['--out', out, `${own}=${program}`]);
     assert.equal(status, 1);
-    assert.match(stderr, /^pack: .*mine holds files, and no SHA256SUMS of an earlier run: name another --out/);
+    assert.match(stderr, /^pack: .*mine holds letter, which no packing has written: name another --out/);
     assert.deepEqual(readdirSync(out), ['letter']);
   });
 
-  test('a program in the folder that it would empty', () => {
-    const inside = built('out', bytes);
-    const { status, stderr } = packs(['--out', join(root, 'out'), `${own}=${inside}`]);
+  test('a program in the folder that it would empty, also by a link', () => {
+    const inside = built('full', bytes);
+    symlinkSync(join(root, 'full'), join(root, 'link'));
+    const { status, stderr } = packs(['--out', join(root, 'link'), `${own}=${inside}`]);
     assert.equal(status, 1);
-    assert.match(stderr, /^pack: .* lies in .*out, which is emptied first/);
+    assert.match(stderr, /^pack: .* lies in .*link, which is emptied first/);
     assert.deepEqual(readFileSync(inside), bytes);
-    rmSync(join(root, 'out'), { recursive: true });
+  });
+
+  test('a file or nothing as the folder', () => {
+    for (const out of [bare, '']) {
+      const { status, stderr } = packs(['--out', out, `${own}=${program}`]);
+      assert.equal(status, 1);
+      assert.match(stderr, /^pack: --out '.*' names no folder\n$/);
+    }
   });
 
   test('an unknown option, in one sentence', () => {

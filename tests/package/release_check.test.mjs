@@ -138,6 +138,11 @@ test('what is missing is named, with what to do', async () => {
     },
     [/changelog: write what is new/, /packages: .*"access": "public"/],
   );
+  await lacks({ 'CHANGELOG.md': '## 1.2.3 (2030-02-30)\n\n- New.\n' }, [/changelog: .* write the date/]);
+  const headings = '## 1.2.3 (2030-01-31)\n\n### Added\n\n<!-- later\n- -->\n';
+  await lacks({ 'CHANGELOG.md': headings }, [/changelog: write what is new/]);
+  const behind = '## 1.2.2 (2030-01-01)\n\n- Old.\n\n## 1.2.3 (2030-01-31)\n\n- New.\n';
+  await lacks({ 'CHANGELOG.md': behind }, [/changelog: put the section of 1\.2\.3 before the others/]);
 });
 
 test('what is packed stands for a runner, and needs its notices', async () => {

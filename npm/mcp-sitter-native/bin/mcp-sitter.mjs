@@ -2,42 +2,113 @@
 // Runs the program for this platform, which is in a package of its own. The programs for Linux are static, so they also
 // serve systems with musl.
 import { execFileSync, spawn } from 'node:child_process';
-import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import os from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 const require = createRequire(import.meta.url);
 const { name: ownName, version, optionalDependencies: programs } = require('../package.json');
 const variable = 'MCP_SITTER_BINARY';
-const again = `again, as with npm install -g ${ownName}@${version}`;
+const launcher = realpathSync(fileURLToPath(import.meta.url));
+const manager = packageManager();
+const again = `again, as with ${manager.installs}`;
+
+/**
+ * The package manager that installed this command: how it installs the command again, its option that leaves out
+ * optional dependencies, and its setting that installs for several systems.
+ */
+function packageManager() {
+  const wanted = `${ownName}@${version}`;
+  const { deno, bun, pnp } = process.versions;
+  if (deno) return { installs: `deno install -g -A -f npm:${wanted}` };
+  if (pnp) return { installs: 'yarn install', shares: 'supportedArchitectures of .yarnrc.yml' };
+  if (bun || /[\\/]\.bun[\\/]/.test(launcher)) return { installs: `bun add -g ${wanted}`, omits: '--omit=optional' };
+  // pnpm has its packages in node_modules/.pnpm, or in the links of a store for all projects.
+  if (/[\\/](\.pnpm|store[\\/]v\d+[\\/]links)[\\/]/.test(launcher)) {
+    const shares = 'supportedArchitectures of pnpm-workspace.yaml';
+    return { installs: `pnpm add -g ${wanted}`, omits: '--no-optional', shares };
+  }
+  return { installs: `npm install -g ${wanted}`, omits: '--omit=optional' };
+}
 
 function fail(sentence) {
   process.stderr.write(`mcp-sitter: ${sentence}\n`);
   process.exit(1);
 }
 
-/** Whether the file begins like a program (ELF, Mach-O, or a script). If not, `execve` would end Node.js with a stack trace. */
-function beginsLikeProgram(path) {
-  const file = openSync(path, 'r');
-  const begin = Buffer.alloc(4);
-  readSync(file, begin);
-  closeSync(file);
-  return ['7f454c46', 'cffaedfe', 'cafebabe'].includes(begin.toString('hex')) || begin.toString().startsWith('#!');
-}
-
-function wrongWith(path) {
+function wrongWithFile(path) {
   try {
     if (!statSync(path).isFile()) return 'is no file';
-    accessSync(path, constants.X_OK);
-    return beginsLikeProgram(path) ? undefined : 'is no program';
+    accessSync(path, constants.R_OK | constants.X_OK);
+    return undefined;
   } catch (error) {
     return error.code === 'ENOENT' ? 'does not exist' : 'cannot be executed';
   }
 }
 
+/** As much of a file as Linux reads to find out how to run it. */
+function beginOf(path) {
+  const begin = Buffer.alloc(256);
+  const file = openSync(path, 'r');
+  const size = readSync(file, begin);
+  closeSync(file);
+  return begin.subarray(0, size);
+}
+
+function wrongWithElf(begin, path) {
+  if (begin.length < 64) return 'is cut off';
+  const machine = { x64: 62, arm64: 183 }[process.arch];
+  const is64Bit = begin[4] === 2;
+  if (machine && !(is64Bit && begin.readUInt16LE(18) === machine)) return 'is for another processor';
+  // The table of sections ends the file.
+  const end = Number(begin.readBigUInt64LE(40)) + begin.readUInt16LE(58) * begin.readUInt16LE(60);
+  return is64Bit && end > statSync(path).size ? 'is cut off' : undefined;
+}
+
+function wrongWithMachO(begin) {
+  if (begin.length < 32) return 'is cut off';
+  // Rosetta runs programs for Intel on an Apple processor; nothing runs those for Apple on a processor of Intel.
+  const isForApple = begin.readUInt32LE(4) === 0x0100000c;
+  return isForApple && process.arch === 'x64' && !isTranslated() ? 'is for another processor' : undefined;
+}
+
+function wrongWithScript(begin) {
+  const [, interpreter] = begin.toString().match(/^#![ \t]*([^ \t\n]*)/);
+  if (!interpreter) return 'is no program';
+  const wrong = wrongWithFile(interpreter);
+  return wrong && `needs an interpreter that ${wrong}`;
+}
+
+/**
+ * What keeps the system from starting a file. For such a file, `execve` may end Node.js with a stack trace, and `spawn`
+ * may give it to a shell.
+ */
+function wrongWith(path) {
+  const wrong = wrongWithFile(path);
+  if (wrong) return wrong;
+  const begin = beginOf(path);
+  if (begin.toString('latin1', 0, 2) === '#!') return wrongWithScript(begin);
+  const isMac = process.platform === 'darwin';
+  switch (begin.toString('hex', 0, 4)) {
+    case '7f454c46':
+      return isMac ? 'is for another system' : wrongWithElf(begin, path);
+    case 'cffaedfe':
+      return isMac ? wrongWithMachO(begin) : 'is for another system';
+    case 'cafebabe':
+      // A file of Apple with programs for several processors.
+      return isMac ? undefined : 'is for another system';
+    default:
+      return 'is no program';
+  }
+}
+
 function namedProgram() {
   const path = resolve(process.env[variable]);
-  const wrong = wrongWith(path);
+  // A command in between may start this one again, which then takes the installed program.
+  delete process.env[variable];
+  const wrong = wrongWith(path) ?? (realpathSync(path) === launcher ? 'is this command itself' : undefined);
   if (wrong) fail(`${variable} names ${path}, which ${wrong}; let it name a built mcp-sitter, or unset it.`);
   return path;
 }
@@ -64,15 +135,19 @@ function manifestOf(name) {
   }
 }
 
-function reasonForNone(names, translated) {
+function failForNone(names, translated) {
+  const install = `install it on this system ${again}`;
   const other = Object.keys(programs).find((name) => !names.includes(name) && manifestOf(name));
   if (other) {
-    return `${other} is installed, which is for another system, so node_modules was copied from there`;
+    const both = manager.shares ? `, or name both systems in ${manager.shares}` : '';
+    const copied = 'so this installation was copied from there';
+    fail(`${other} is installed, which is for another system, ${copied}; ${install}${both}.`);
   }
   if (translated) {
-    return `neither ${names.join(' nor ')} is installed, and Rosetta runs this Node.js for Intel processors`;
+    fail(`neither ${names.join(' nor ')} is installed, and Rosetta runs this Node.js for Intel processors; ${install}.`);
   }
-  return `the package ${names[0]} is missing, as after an installation without optional dependencies (--omit=optional)`;
+  const option = manager.omits ? ` (${manager.omits})` : '';
+  fail(`the package ${names[0]} is missing, as after an installation without optional dependencies${option}; ${install}.`);
 }
 
 function installedProgram() {
@@ -86,7 +161,7 @@ function installedProgram() {
     fail(`there is no program for ${system} yet, only for ${known.join(', ')}.`);
   }
   const name = names.find(manifestOf);
-  if (!name) fail(`${reasonForNone(names, translated)}; install it on this system ${again}.`);
+  if (!name) failForNone(names, translated);
   const found = manifestOf(name).version;
   if (found !== version) {
     fail(`${name} is of version ${found} and ${ownName} of version ${version}; install both ${again}.`);
@@ -100,24 +175,34 @@ function installedProgram() {
 // This process stays between the client and the program, and neither of them should notice it.
 function run(program, words) {
   // Install the handlers first: without a handler, a signal would end this process and leave the program running.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1']) {
+  for (const signal of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGUSR1', 'SIGUSR2', 'SIGALRM']) {
     process.on(signal, () => child.kill(signal));
   }
   const child = spawn(program, words, { stdio: 'inherit', windowsHide: true });
-  child.on('error', (error) => fail(`its program cannot be run: ${error.message}.`));
+  child.on('error', failToRun);
   child.on('exit', (code, signal) => {
     if (signal === null) {
       process.exit(code);
     }
     process.removeAllListeners(signal);
     process.kill(process.pid, signal);
+    // Node.js ignores SIGPIPE and SIGXFSZ.
+    process.exit(128 + os.constants.signals[signal]);
   });
+}
+
+function failToRun(error) {
+  fail(`its program cannot be run: ${error.message}.`);
 }
 
 const program = process.env[variable] ? namedProgram() : installedProgram();
 const words = process.argv.slice(2);
-if (process.execve && process.platform !== 'win32') {
-  process.execve(program, [program, ...words], process.env);
-} else {
-  run(program, words);
+try {
+  if (process.execve && process.platform !== 'win32') {
+    process.execve(program, [program, ...words], process.env);
+  } else {
+    run(program, words);
+  }
+} catch (error) {
+  failToRun(error);
 }
