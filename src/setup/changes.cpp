@@ -37,8 +37,11 @@ std::string without_entry(const EntryText& at, const Document& before) {
   for (Path path = at.place.servers; !path.empty(); path.pop_back()) {
     const auto document = Document::read(at.client.notation, text, name);
     const Json* const left = find(document->values(), path);
-    if (left == nullptr || !left->empty() || find(before.values(), path) != nullptr) break;
-    text = document->without(path);
+    if (left != nullptr) {
+      if (!left->empty() || find(before.values(), path) != nullptr) break;
+      text = document->without(path);
+    }
+    // In TOML, a table without a header of its own is gone with the last table in it.
     take_out(wanted, path);
   }
   if (!says(at, text, wanted)) {

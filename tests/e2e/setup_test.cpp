@@ -117,6 +117,21 @@ TEST_F(Setup, AnAddressInTomlComesBackWithEachByte) {
   EXPECT_EQ(everything(), before);
 }
 
+TEST_F(Setup, TheFirstServerOfAllIsTakenAwayWithEachByte) {
+  for (const std::string text : {"", "model = \"x\"\n", "[mcp_servers]\n"}) {
+    home_.write(".codex/config.toml", text);
+    const std::string before = everything();
+    for (const std::string name : {"one", "two"}) expect_done({"codex", name, "--", "./x"});
+    for (const std::string name : {"one", "two"}) expect_done({"codex", "--undo", name});
+    EXPECT_EQ(everything(), before) << text;
+  }
+  fs::remove(home_ / ".codex/config.toml");
+  const std::string before = everything();
+  expect_done({"codex", "one", "--", "./x"});
+  expect_done({"codex", "--undo", "one"});
+  EXPECT_EQ(everything(), before);
+}
+
 TEST_F(Setup, RunsAtOnceLoseNothing) {
   constexpr int kServers = 8;
   Json servers;
