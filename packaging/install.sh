@@ -124,6 +124,12 @@ is_whole() {
 
 # Downloads the release into $work/$name and checks it.
 fetch() {
+  case $(readlink "$prefix/bin/mcp-sitter" 2>/dev/null) in
+    *node_modules*)
+      die "$prefix/bin/mcp-sitter belongs to npm; run first: npm uninstall -g mcp-sitter-native," \
+        "or name another folder with --prefix"
+      ;;
+  esac
   has curl || has wget || die "this script needs curl or wget, and finds neither; install one of them"
   has sha256sum || has shasum ||
     die "this script needs sha256sum or shasum to check what it downloads, and finds neither"

@@ -404,6 +404,17 @@ test('a failed installation leaves the empty folders that were there', async () 
   assert.deepEqual(readdirSync(home), ['.local']);
 });
 
+test('a command of npm is not replaced', async () => {
+  const { home, install } = newcomer();
+  const command = join(home, '.local/bin/mcp-sitter');
+  mkdirSync(dirname(command), { recursive: true });
+  symlinkSync('../lib/node_modules/mcp-sitter-native/bin/mcp-sitter.mjs', command);
+  const { code, err } = await install();
+  assert.equal(code, 1);
+  assert.match(err, /^install\.sh: [^\n]*\/bin\/mcp-sitter belongs to npm; run first: npm uninstall [^\n]*\n$/);
+  assert.ok(lstatSync(command).isSymbolicLink());
+});
+
 test('uninstalling leaves what npm or CMake has installed', async () => {
   const { home, run, install } = newcomer();
   const links = ['bin/mcp-sitter', 'share/man/man1/mcp-sitter.1'].map((name) => join(home, '.local', name));
