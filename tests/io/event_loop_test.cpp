@@ -10,10 +10,12 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "io/stream/stream_reader.hpp"
 #include "io/stream/stream_writer.hpp"
+#include "io/system/platform.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace sitter {
@@ -28,10 +30,11 @@ constexpr std::size_t kPipe = 65536;
 
 struct Pipe {
   Pipe() {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
-    output = FileDescriptor(ends[0]);
-    input = FileDescriptor(ends[1]);
+    auto ends = platform::open_pipe();
+    if (!ends) return;
+    output = std::move(ends->read_end);
+    input = std::move(ends->write_end);
+    for (const int end : {output.number(), input.number()}) fcntl(end, F_SETFL, O_NONBLOCK);
   }
   void write(const std::string& text) const {
     ASSERT_EQ(::write(input.number(), text.data(), text.size()), static_cast<ssize_t>(text.size()));

@@ -35,7 +35,7 @@ class ResolverTest : public ::testing::Test {
   void hosts(const std::string& text) { directory_.write("hosts", text); }
   /// The program that looks a name up.
   void program(const std::string& commands) {
-    options_.program = directory_.write_script("lookup", commands);
+    options_.command.front() = directory_.write_script("lookup", commands);
   }
   void start(const std::string& name) {
     found_.reset();
@@ -75,7 +75,7 @@ class ResolverTest : public ::testing::Test {
 };
 
 TEST_F(ResolverTest, AnAddressStandsForItself) {
-  options_.program = "/nowhere";
+  options_.command.front() = "/nowhere";
   EXPECT_THAT(look_up("127.0.0.1"), ElementsAre("127.0.0.1"));
   EXPECT_THAT(look_up("::1"), ElementsAre("::1"));
   EXPECT_THAT(look_up("2001:db8::7"), ElementsAre("2001:db8::7"));
@@ -83,7 +83,7 @@ TEST_F(ResolverTest, AnAddressStandsForItself) {
 
 TEST_F(ResolverTest, LocalhostIsThisMachineWhateverTheFileSays) {
   hosts("10.0.0.1 localhost app.localhost\n");
-  options_.program = "/nowhere";
+  options_.command.front() = "/nowhere";
   for (const char* const name : {"localhost", "localhost.", "app.localhost", "a.b.localhost."}) {
     EXPECT_THAT(look_up(name), ElementsAre("127.0.0.1", "::1")) << name;
   }
@@ -98,7 +98,7 @@ TEST_F(ResolverTest, TheFileOfHostsIsReadBeforeTheProgramIsAsked) {
       "nonsense daemon\n"
       "192.0.2.9 daemon2\n"
       "192.0.2.3 last");
-  options_.program = "/nowhere";
+  options_.command.front() = "/nowhere";
   EXPECT_THAT(look_up("daemon"), ElementsAre("192.0.2.1", "2001:db8::1"));
   EXPECT_THAT(look_up("daemon.example."), ElementsAre("192.0.2.1"));
   EXPECT_THAT(look_up("last"), ElementsAre("192.0.2.3"));
@@ -127,6 +127,13 @@ TEST_F(ResolverTest, TheProgramPrintsTheAddresses) {
   EXPECT_EQ(line, "ahosts daemon.example");
 }
 
+TEST_F(ResolverTest, TheProgramMayPrintAsOnMacOs) {
+  program(
+      "printf '%s\\n' 'name: daemon.example' 'ipv6_address: 2001:db8::7' '' "
+      "'name: daemon.example' 'ip_address: 192.0.2.7 192.0.2.8'");
+  EXPECT_THAT(look_up("daemon.example"), ElementsAre("2001:db8::7", "192.0.2.7"));
+}
+
 TEST_F(ResolverTest, ANameThatTheProgramDoesNotFindIsNotKnown) {
   program("exit 2");
   EXPECT_THAT(look_up("xyz"), ElementsAre("the name xyz is not known"));
@@ -134,7 +141,7 @@ TEST_F(ResolverTest, ANameThatTheProgramDoesNotFindIsNotKnown) {
 }
 
 TEST_F(ResolverTest, TheProgramOfThisSystemIsFoundInThePath) {
-  EXPECT_EQ(options_.program, "getent");
+  EXPECT_THAT(options_.command, ElementsAre("getent", "ahosts"));
   // Without a network, this is not known either.
   EXPECT_THAT(look_up("nowhere.invalid"), ElementsAre("the name nowhere.invalid is not known"));
   EXPECT_EQ(end_of_program(), "2");

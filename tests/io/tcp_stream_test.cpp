@@ -126,7 +126,7 @@ TEST_F(TcpStreamTest, TheNextAddressIsTriedIfTheFirstRefuses) {
 TEST_F(TcpStreamTest, ANameThatIsNotKnownIsTheReason) {
   TcpStream::Options options;
   options.names.hosts_file = "/dev/null";
-  options.names.program = "/bin/true";
+  options.names.command.front() = "/bin/true";
   open("nowhere.invalid", 80, options);
   EXPECT_TRUE(closes());
   EXPECT_THAT(told_, ElementsAre("closed the name nowhere.invalid is not known"));

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include "io/control/control_folder.hpp"
@@ -56,16 +57,21 @@ fs::path temporary_folder() {
   return of_user.empty() ? "/tmp" : of_user;
 }
 
-std::string folder_in_temporary() {
-  return (temporary_folder() / fmt::format("mcp-sitter-{}", geteuid())).native();
+std::string folder_in(const fs::path& temporary) {
+  return (temporary / fmt::format("mcp-sitter-{}", geteuid())).native();
 }
+
+std::string folder_in_temporary() { return folder_in(temporary_folder()); }
 
 /// Many clients give their servers a short environment, so the folder of a bridge may differ from
 /// the folder that a shell would use.
-std::vector<std::string> folders_of_others() {
+std::set<std::string> folders_of_others() {
   std::string runtime = runtime_folder();
   if (runtime.empty()) runtime = fmt::format("/run/user/{}", geteuid());
-  return {folder_in_runtime(runtime), folder_in_temporary()};
+  std::set<std::string> folders{folder_in_runtime(runtime), folder_in_temporary()};
+  const std::string of_user = platform::temporary_folder_of_user();
+  if (!of_user.empty()) folders.insert(folder_in(of_user));
+  return folders;
 }
 
 void add_sockets_in(const std::string& folder, std::vector<std::string>& sockets) {

@@ -307,21 +307,20 @@ struct FolderWatches::System {
   static std::optional<Entries> read_entries(int folder) {
     Entries entries;
     FileDescriptor opened(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!opened.is_open()) return errno == ENOENT ? std::optional(std::move(entries)) : std::nullopt;
-    const std::unique_ptr<DIR, int (*)(DIR*)> stream(fdopendir(opened.number()), closedir);
-    if (!stream) return std::nullopt;
-    opened.release();
+    const std::unique_ptr<DIR, int (*)(DIR*)> stream(
+        opened.is_open() ? fdopendir(opened.number()) : nullptr, closedir);
+    if (stream) opened.release();
     while (true) {
-      errno = 0;
-      const dirent* const found = readdir(stream.get());
-      if (found == nullptr && errno != 0) return std::nullopt;
+      if (stream) errno = 0;
+      const dirent* const found = stream ? readdir(stream.get()) : nullptr;
+      if (found == nullptr && errno != 0 && errno != ENOENT) return std::nullopt;
       if (found == nullptr) return entries;
       const std::string name = found->d_name;
       if (name == "." || name == "..") continue;
       Entry entry;
       if (fstatat(dirfd(stream.get()), found->d_name, &entry.status, AT_SYMLINK_NOFOLLOW) == 0) {
         entries.emplace(name, std::move(entry));
-      } else if (errno != ENOENT) {
+      } else if (errno != ENOENT && errno != EACCES && errno != EPERM) {
         return std::nullopt;
       }
     }

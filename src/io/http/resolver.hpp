@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "io/stream/event_loop.hpp"
+#include "io/system/platform.hpp"
 #include "sitter/http_limits.hpp"
 
 namespace sitter {
@@ -18,9 +19,8 @@ class Resolver {
  public:
   struct Options {
     std::string hosts_file = "/etc/hosts";
-    /// A name without a slash is looked for in PATH. The program is called like `getent ahosts
-    /// NAME`.
-    std::string program = "getent";
+    /// A program without a slash is looked for in PATH. The name of the host becomes the last word.
+    std::vector<std::string> command = platform::lookup_command();
     Milliseconds limit = limits::kLookupWait;
   };
   struct Found {

@@ -118,12 +118,13 @@ Addresses known_addresses(const std::string& hosts_file, std::string_view name) 
 }
 
 /// `getent ahosts` prints a line for each address and each type of socket, with the address as its
-/// first word.
+/// first word. `dscacheutil` of macOS prints "ip_address: ADDRESS" and "ipv6_address: ADDRESS".
 Addresses addresses_in_output(std::string_view output) {
   Addresses addresses;
   while (!output.empty()) {
     std::string_view line = next_line(output);
-    add(addresses, literal(next_word(line)));
+    const std::string_view first = next_word(line);
+    add(addresses, literal(first.ends_with("_address:") ? next_word(line) : first));
   }
   return addresses;
 }
@@ -179,15 +180,17 @@ struct ChildSetup {
 
 /// Starts the program, and returns the end of the pipe that its output comes from. Not open if the
 /// system refuses. Whoever handles SIGCHLD reaps the program.
-FileDescriptor start(const std::string& program, std::string name, Milliseconds limit) {
+FileDescriptor start(const std::string& program, std::vector<std::string> words,
+                     Milliseconds limit) {
   auto pipe = platform::open_pipe();
   const FileDescriptor nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!pipe || !nothing.is_open()) return {};
   fcntl(pipe->read_end.number(), F_SETFL, O_NONBLOCK);
-  std::string words[] = {"getent", "ahosts", std::move(name)};
-  char* const arguments[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
-  const ChildSetup setup{program.c_str(),          arguments, nothing.number(),
-                         pipe->write_end.number(), getpid(),  timer_of(limit)};
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  const ChildSetup setup{program.c_str(),          arguments.data(), nothing.number(),
+                         pipe->write_end.number(), getpid(),         timer_of(limit)};
   // No handler of the bridge may run in the forked child.
   const SignalsBlocked blocked;
   const pid_t pid = fork();
@@ -215,16 +218,18 @@ struct Resolver::State final : EventLoop::Reader, std::enable_shared_from_this<S
   }
 
   void start_program() {
-    const std::string program = find_program(options.program);
+    std::vector<std::string> words = options.command;
+    const std::string program = find_program(words.front());
     if (program.empty()) {
       tell_soon({{},
                  fmt::format("the name {} can't be looked up: there is no program {}", host,
-                             options.program)});
+                             words.front())});
       return;
     }
     // The time of the program starts later, so that it never ends before this one has passed.
     deadline = SteadyClock::now() + options.limit;
-    source = sitter::start(program, host, options.limit);
+    words.push_back(host);
+    source = sitter::start(program, std::move(words), options.limit);
     if (!source.is_open()) {
       tell_soon(
           {{}, fmt::format("the name {} can't be looked up: {}", host, std::strerror(errno))});

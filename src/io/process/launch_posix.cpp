@@ -114,7 +114,7 @@ struct ChildSetup {
       return false;
     }
     // The launcher's own code leaves all descriptors below the pipe open.
-    platform::close_from_at_exec(STDERR_FILENO + 1);
+    platform::close_from_at_exec(STDERR_FILENO + 1, failure);
     descriptor_limit::restore();
     reset_signals();
     return true;

@@ -1,3 +1,6 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
@@ -13,18 +16,35 @@ namespace sitter {
 using boost::asio::posix::stream_descriptor;
 using boost::system::error_code;
 
+namespace {
+
+/// Whether a read never waits, as that of a file. No event may come for such a descriptor:
+/// kqueue(2) tells of a file only as long as bytes are left, and refuses /dev/null.
+bool is_always_ready(int descriptor) {
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0) return true;
+  return !S_ISFIFO(status.st_mode) && !S_ISSOCK(status.st_mode) && isatty(descriptor) == 0;
+}
+
+}  // namespace
+
 /// A pending wait shares this object and may outlast the reader.
 struct EventLoop::Watched : std::enable_shared_from_this<Watched> {
-  Watched(EventLoop& of, int number, Reader& told) : loop(of), descriptor(of.io()), reader(&told) {
+  Watched(EventLoop& of, int number, Reader& told)
+      : loop(of), descriptor(of.io()), reader(&told), never_waits(is_always_ready(number)) {
     // If the descriptor cannot be watched, each wait ends with an error at once, and the read says
     // why.
     error_code ignored;
-    descriptor.assign(number, ignored);
+    if (!never_waits) descriptor.assign(number, ignored);
   }
 
   void wait() {
     if (is_waiting || is_paused || reader == nullptr) return;
     is_waiting = true;
+    if (never_waits) {
+      boost::asio::post(loop.io(), [self = shared_from_this()] { self->on_ready(); });
+      return;
+    }
     descriptor.async_wait(stream_descriptor::wait_read,
                           [self = shared_from_this()](error_code) { self->on_ready(); });
   }
@@ -39,6 +59,7 @@ struct EventLoop::Watched : std::enable_shared_from_this<Watched> {
   EventLoop& loop;
   stream_descriptor descriptor;
   Reader* reader;  // null after `forget`
+  const bool never_waits;
   bool is_waiting = false;
   bool is_paused = false;
 };
@@ -65,7 +86,7 @@ void EventLoop::forget(Reader& reader) {
   Watched* const gone = find(reader);
   if (gone == nullptr) return;
   gone->reader = nullptr;
-  gone->descriptor.release();
+  if (!gone->never_waits) gone->descriptor.release();
   system_->watched.remove_if([&](const auto& w) { return w.get() == gone; });
 }
 

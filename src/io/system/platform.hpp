@@ -7,6 +7,7 @@
 #include <ctime>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "io/system/file_descriptor.hpp"
 
@@ -29,8 +30,10 @@ std::optional<Pipe> open_pipe();
 /// Makes the pipe hold more, if the system allows it.
 void enlarge_pipe(int descriptor);
 
-/// Marks every descriptor from `first` on to be closed at an exec.
-void close_from_at_exec(int first);
+constexpr int kNoDescriptor = -1;
+
+/// Closes every descriptor from `first` on, at the latest at an exec; `kept` stays open until then.
+void close_from_at_exec(int first, int kept = kNoDescriptor);
 
 void close_from(int first);
 
@@ -58,6 +61,9 @@ timespec written_at(const struct stat& status);
 /// When anything about the file was last changed, such as its bytes, its name or its mode.
 timespec changed_at(const struct stat& status);
 
+/// The command that prints the addresses of the host whose name is its last word.
+std::vector<std::string> lookup_command();
+
 /// The absolute path of the program that runs in this process.
 std::string own_program();
 
@@ -66,7 +72,7 @@ std::string own_program();
 std::string temporary_folder_of_user();
 
 /// Sets the name that a list of processes shows for this process. Only its first 15 bytes are sure
-/// to be visible.
+/// to be visible. macOS shows it only in a list of threads.
 void set_process_title(const char* title);
 
 }  // namespace sitter::platform

@@ -43,7 +43,7 @@ std::optional<Pipe> open_pipe() {
 
 void enlarge_pipe(int descriptor) { fcntl(descriptor, F_SETPIPE_SZ, kPipeSize); }
 
-void close_from_at_exec(int first) {
+void close_from_at_exec(int first, int) {
   if (syscall(SYS_close_range, first, ~0U, kCloseRangeCloexec) == 0) return;
   for_each_descriptor(first, [](int descriptor) { fcntl(descriptor, F_SETFD, FD_CLOEXEC); });
 }
@@ -84,6 +84,8 @@ timespec written_at(const struct stat& status) { return status.st_mtim; }
 timespec changed_at(const struct stat& status) { return status.st_ctim; }
 
 std::string temporary_folder_of_user() { return {}; }
+
+std::vector<std::string> lookup_command() { return {"getent", "ahosts"}; }
 
 std::string own_program() {
   std::error_code error;

@@ -19,6 +19,15 @@ void for_each_descriptor(int first, Action action) {
   for (int descriptor = first; descriptor < end; ++descriptor) action(descriptor);
 }
 
+/// May be used in a signal handler.
+bool has_terminal() {
+  const int terminal = open("/dev/tty", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (terminal >= 0) ::close(terminal);
+  return terminal >= 0;
+}
+
+const bool kHadTerminal = has_terminal();
+
 }  // namespace
 
 const int kTcpSilenceOption = TCP_KEEPALIVE;
@@ -35,8 +44,13 @@ std::optional<Pipe> open_pipe() {
 // The system enlarges a pipe when needed.
 void enlarge_pipe(int) {}
 
-void close_from_at_exec(int first) {
-  for_each_descriptor(first, [](int descriptor) { fcntl(descriptor, F_SETFD, FD_CLOEXEC); });
+// The launcher of Boost.Process opens a folder before the exec. That needs a descriptor below the
+// limit that the child was given, and the watch of files may have all of these.
+void close_from_at_exec(int first, int kept) {
+  for_each_descriptor(first, [kept](int descriptor) {
+    if (descriptor != kept) ::close(descriptor);
+  });
+  if (kept != kNoDescriptor) fcntl(kept, F_SETFD, FD_CLOEXEC);
 }
 
 void close_from(int first) {
@@ -50,7 +64,9 @@ bool become_subreaper() { return false; }
 
 void set_lock_limit(std::uint64_t) {}
 
-bool is_from_system(const siginfo_t& info) { return info.si_pid == 0; }
+// A signal of the system carries the number of the process that caused it, such as that of the
+// window whose terminal is gone. Such a terminal can't be opened any more.
+bool is_from_system(const siginfo_t&) { return kHadTerminal && !has_terminal(); }
 
 bool is_own_peer(int socket) {
   uid_t user = 0;
@@ -71,6 +87,8 @@ std::string temporary_folder_of_user() {
   if (folder.ends_with('/')) folder.pop_back();
   return folder;
 }
+
+std::vector<std::string> lookup_command() { return {"dscacheutil", "-q", "host", "-a", "name"}; }
 
 std::string own_program() {
   // The size of the path is asked for first (dyld(3)).
