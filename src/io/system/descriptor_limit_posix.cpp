@@ -8,8 +8,8 @@
 namespace sitter::descriptor_limit {
 namespace {
 
-/// The limit before the first `raise` that had an effect. A limit belongs to the whole process. Only
-/// the thread of the loop writes it, and only that thread starts children.
+/// The limit before the first `raise` that had an effect. A limit belongs to the whole process.
+/// Only the thread of the loop writes it, and only that thread starts children.
 std::optional<rlimit> before;
 
 }  // namespace
