@@ -60,7 +60,7 @@ function ofPackage(name, paths) {
   const [source, version] = outputOf('dpkg-query', ['-W', '-f', fields, name]).split('\n');
   const file = `/usr/share/doc/${name}/copyright`;
   if (!existsSync(file)) throw new Error(`no licence is found for the package ${name}: ${file} is missing`);
-  return { title: `${source} ${version}`, source, text: partFor(readFileSync(file, 'utf8'), paths).trim() };
+  return { title: `${source} ${version}`, text: partFor(readFileSync(file, 'utf8'), paths).trim() };
 }
 
 /** The libraries in the program by their titles, each with its licence. */
@@ -78,9 +78,10 @@ function libraries(paths) {
     }
   }
   for (const [owner, own] of ofPackages) {
-    const { title, source, text } = ofPackage(owner, own);
     // Headers of the kernel hold only the numbers by which a program calls it; its licence names that as no part of it.
-    if (source !== 'linux') found.set(title, text);
+    if (owner.startsWith('linux-libc-dev')) continue;
+    const { title, text } = ofPackage(owner, own);
+    found.set(title, text);
   }
   return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
