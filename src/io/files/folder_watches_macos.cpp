@@ -303,17 +303,23 @@ struct FolderWatches::System {
     return folder != folders.end() && !folder->second.entries.empty();
   }
 
+  /// What a folder holds that cannot be read (errno).
+  static std::optional<Entries> none_if_deleted() {
+    return errno == ENOENT ? std::optional(Entries()) : std::nullopt;
+  }
+
   /// A deleted folder has no entries. Nothing if they cannot be read (errno).
   static std::optional<Entries> read_entries(int folder) {
     Entries entries;
     FileDescriptor opened(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    const std::unique_ptr<DIR, int (*)(DIR*)> stream(
-        opened.is_open() ? fdopendir(opened.number()) : nullptr, closedir);
-    if (stream) opened.release();
+    if (!opened.is_open()) return none_if_deleted();
+    const std::unique_ptr<DIR, int (*)(DIR*)> stream(fdopendir(opened.number()), closedir);
+    if (!stream) return none_if_deleted();
+    opened.release();
     while (true) {
-      if (stream) errno = 0;
-      const dirent* const found = stream ? readdir(stream.get()) : nullptr;
-      if (found == nullptr && errno != 0 && errno != ENOENT) return std::nullopt;
+      errno = 0;
+      const dirent* const found = readdir(stream.get());
+      if (found == nullptr && errno != 0) return none_if_deleted();
       if (found == nullptr) return entries;
       const std::string name = found->d_name;
       if (name == "." || name == "..") continue;

@@ -32,8 +32,7 @@ bool is_always_ready(int descriptor) {
 struct EventLoop::Watched : std::enable_shared_from_this<Watched> {
   Watched(EventLoop& of, int number, Reader& told)
       : loop(of), descriptor(of.io()), reader(&told), never_waits(is_always_ready(number)) {
-    // If the descriptor cannot be watched, each wait ends with an error at once, and the read says
-    // why.
+    // The read says what is wrong with a descriptor that is not open, which is always ready.
     error_code ignored;
     if (!never_waits) descriptor.assign(number, ignored);
   }
