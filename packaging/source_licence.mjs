@@ -14,13 +14,11 @@ function licenceFilesIn(folder) {
     .sort();
 }
 
-/** The nearest folder with a licence from the file up to `top`, which is looked at only if it belongs to the library. */
-function nearestFiles(path, top, isOfLibrary) {
-  for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
-    if (folder === top && !isOfLibrary) return undefined;
+/** The nearest folder below `top` with a licence, from the file on, and the files of the licence. */
+function nearestLicence(path, top) {
+  for (let folder = dirname(path); folder !== top && folder !== dirname(folder); folder = dirname(folder)) {
     const files = licenceFilesIn(folder);
     if (files.length) return { folder, files };
-    if (folder === top) return undefined;
   }
   return undefined;
 }
@@ -31,7 +29,7 @@ function nearestFiles(path, top, isOfLibrary) {
  */
 export function sourceLicence(path, project, further) {
   const keg = kegOf(path);
-  const found = nearestFiles(path, keg ?? project, keg !== undefined);
+  const found = nearestLicence(path, keg ? dirname(keg) : project);
   const name = keg && basename(dirname(keg));
   const file = join(further, `${name}.txt`);
   if (!found && !existsSync(file)) {
