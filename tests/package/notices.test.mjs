@@ -4,14 +4,19 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-const packed = resolve(dirname(fileURLToPath(import.meta.url)), '../../build/package');
-const text = readFileSync(join(packed, 'npm/linux-x64/THIRD-PARTY-NOTICES.txt'), 'utf8');
-const symbolFile = readdirSync(packed).find((name) => name.endsWith('linux-x64.debug'));
-const symbols = execFileSync('nm', ['--demangle', join(packed, symbolFile)], { encoding: 'utf8', maxBuffer: 2 ** 28 });
-const names = symbols.split('\n').map((line) => line.replace(/^[0-9a-f ]{16} \w /, ''));
+/** What is tested: the packed programs for Linux, or the program in the build folder that NOTICES_OF names. */
+function programs() {
+  const build = process.env.NOTICES_OF;
+  if (build) return [{ name: build, notices: join(build, 'bin/THIRD-PARTY-NOTICES.txt'), program: join(build, 'bin/mcp-sitter') }];
+  const packed = resolve(dirname(fileURLToPath(import.meta.url)), '../../build/package');
+  return readdirSync(packed).flatMap((file) => {
+    const name = file.match(/linux-\w+(?=\.debug$)/)?.[0];
+    return name ? [{ name, notices: join(packed, 'npm', name, 'THIRD-PARTY-NOTICES.txt'), program: join(packed, file) }] : [];
+  });
+}
 
 // The namespaces and functions of each library, and how its title in the notices may begin.
 const libraries = [
@@ -30,35 +35,43 @@ const libraries = [
 ];
 const ownNamespaces = /^(sitter|std|__gnu_cxx|__cxxabiv1|__gnu_internal)$/;
 
-const titles = text.slice(0, text.indexOf('====')).match(/^- .*$/gm).map((line) => line.slice(2));
-const isIn = ({ has }) => names.some((name) => has.test(name));
+function testNotices({ notices, program }) {
+  const text = readFileSync(notices, 'utf8');
+  const titles = text.slice(0, text.indexOf('====')).match(/^- .*$/gm).map((line) => line.slice(2));
+  const symbols = execFileSync('nm', ['--demangle', program], { encoding: 'utf8', maxBuffer: 2 ** 28 });
+  const names = symbols.split('\n').map((line) => line.replace(/^[0-9a-f ]{16} \w /, ''));
+  const isIn = ({ has }) => names.some((name) => has.test(name));
 
-for (const library of libraries) {
-  test(`${library.title} is named if it is in the program, and only then`, () => {
-    assert.equal(titles.some((title) => library.title.test(title)), isIn(library), titles.join('; '));
+  for (const library of libraries) {
+    test(`${library.title} is named if it is in the program, and only then`, () => {
+      assert.equal(titles.some((title) => library.title.test(title)), isIn(library), titles.join('; '));
+    });
+  }
+
+  test('no other library is named', () => {
+    for (const title of titles) assert.ok(libraries.some((library) => library.title.test(title)), title);
+  });
+
+  test('no other library is in the program, as its namespaces show', () => {
+    const namespaces = new Set(names.map((name) => name.match(/^([A-Za-z_]\w*)::/)?.[1]).filter(Boolean));
+    const known = (name) => ownNamespaces.test(name) || libraries.some(({ has }) => has.test(`${name}::`));
+    assert.deepEqual([...namespaces].filter((name) => !known(name)), []);
+    assert.ok(namespaces.size > 8);
+  });
+
+  test('each library has its licence, and each licence that is referred to is there', () => {
+    const chapters = text.split(/^={80}\n(.*)\n={80}\n/m).slice(1);
+    const texts = new Map(chapters.flatMap((title, index) => (index % 2 ? [] : [[title, chapters[index + 1]]])));
+    for (const title of titles) {
+      assert.match(texts.get(title), /licen[cs]e|permission is hereby granted/i, title);
+      assert.ok(texts.get(title).length > 500, title);
+    }
+    for (const [, name] of text.matchAll(/common-licenses\/([A-Z\d]+-\d(?:\.\d)?)/gi)) {
+      assert.ok(texts.has(name), name);
+    }
+    assert.match(texts.get(titles.find((title) => title.startsWith('gcc'))), /runtime library exception/i);
   });
 }
 
-test('no other library is named', () => {
-  for (const title of titles) assert.ok(libraries.some((library) => library.title.test(title)), title);
-});
-
-test('no other library is in the program, as its namespaces show', () => {
-  const namespaces = new Set(names.map((name) => name.match(/^([A-Za-z_]\w*)::/)?.[1]).filter(Boolean));
-  const known = (name) => ownNamespaces.test(name) || libraries.some(({ has }) => has.test(`${name}::`));
-  assert.deepEqual([...namespaces].filter((name) => !known(name)), []);
-  assert.ok(namespaces.size > 8);
-});
-
-test('each library has its licence, and each licence that is referred to is there', () => {
-  const chapters = text.split(/^={80}\n(.*)\n={80}\n/m).slice(1);
-  const texts = new Map(chapters.flatMap((title, index) => (index % 2 ? [] : [[title, chapters[index + 1]]])));
-  for (const title of titles) {
-    assert.match(texts.get(title), /licen[cs]e|permission is hereby granted/i, title);
-    assert.ok(texts.get(title).length > 500, title);
-  }
-  for (const [, name] of text.matchAll(/common-licenses\/([A-Z\d]+-\d(?:\.\d)?)/gi)) {
-    assert.ok(texts.has(name), name);
-  }
-  assert.match(texts.get(titles.find((title) => title.startsWith('gcc'))), /runtime library exception/i);
-});
+test('there is a program to test', () => assert.ok(programs().length > 0));
+for (const each of programs()) describe(each.name, () => testNotices(each));
