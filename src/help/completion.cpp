@@ -45,8 +45,7 @@ std::string bash() {
     if (is_directory(option)) generated = "-d";
     if (is_file(option)) generated = "-f";
     if (generated.empty()) continue;
-    values += fmt::format("      {}) mapfile -t COMPREPLY < <(compgen {} -- \"$current\") ;;\n",
-                          option.names.back(), generated);
+    values += fmt::format("      {}) _mcp_sitter_offer {} ;;\n", option.names.back(), generated);
   }
   std::string commands_text;
   for (const Command& command : commands()) {
@@ -55,7 +54,11 @@ std::string bash() {
         fmt::format("      {}) words={} ;;\n", command.name, shell_word(command.words));
   }
   return fmt::format(
-      R"(# Completion of mcp-sitter for bash.
+      R"(# Completion of mcp-sitter for bash, also for the version 3.2 that macOS has.
+_mcp_sitter_offer() {{
+  local word
+  while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen "$@" -- "$current")
+}}
 _mcp_sitter() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} words=-
   COMPREPLY=()
@@ -64,7 +67,7 @@ _mcp_sitter() {{
 {2}    esac
     if [ "$words" != - ]; then
       # A word of a command, or a file.
-      mapfile -t COMPREPLY < <(compgen -W "$words" -f -- "$current")
+      _mcp_sitter_offer -W "$words" -f
       return
     fi
   fi
@@ -86,19 +89,19 @@ _mcp_sitter() {{
     if declare -F _command_offset >/dev/null; then
       _command_offset "$at"
     else
-      mapfile -t COMPREPLY < <(compgen -f -- "$current")
+      _mcp_sitter_offer -f
     fi
   elif [[ $current == -* && -z $dashes ]]; then
-    mapfile -t COMPREPLY < <(compgen -W '{0}' -- "$current")
+    _mcp_sitter_offer -W '{0}'
   elif ((at == 1)) && [ -z "$dashes" ]; then
-    mapfile -t COMPREPLY < <(compgen -W '{4}' -f -- "$current")
+    _mcp_sitter_offer -W '{4}' -f
     # A list of all programs helps nobody, and would hold the files in PATH twice.
     [[ -z $current || $current == */* ]] ||
-      mapfile -t -O "${{#COMPREPLY[@]}}" COMPREPLY < <(compgen -c -- "$current")
+      _mcp_sitter_offer -c
   else
-    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    _mcp_sitter_offer -f
     [[ -z $current || $current == */* ]] ||
-      mapfile -t -O "${{#COMPREPLY[@]}}" COMPREPLY < <(compgen -c -- "$current")
+      _mcp_sitter_offer -c
   fi
 }}
 complete -o filenames -F _mcp_sitter mcp-sitter

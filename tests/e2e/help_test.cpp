@@ -61,12 +61,15 @@ TEST(ManPage, IsWithoutFaultForMandoc) {
               Contains(HasSubstr("--watch PATTERN")));
 }
 
-/// The words that bash offers for the last of these words.
+/// The words that bash offers for the last of these words. Bash 3.2 lacks what is switched off
+/// here.
 std::vector<std::string> completed_in_bash(const std::vector<std::string>& words) {
   std::string line;
   for (const std::string& word : words) line += " '" + word + "'";
   return lines_from({"/bin/bash", "-c",
-                     "eval \"$('" + sitter_program() +
+                     "enable -n compopt mapfile readarray\n"
+                     "eval \"$('" +
+                         sitter_program() +
                          "' completion bash)\"\n"
                          "COMP_WORDS=(mcp-sitter" +
                          line +
