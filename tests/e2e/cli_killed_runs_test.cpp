@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <fstream>
 #include <random>
 #include <string>
 #include <vector>
@@ -12,15 +11,6 @@
 
 namespace sitter::testing {
 namespace {
-
-/// The processes that a process has started and that it has not reaped yet.
-std::vector<long> children_of(long pid) {
-  const std::string number = std::to_string(pid);
-  std::ifstream file("/proc/" + number + "/task/" + number + "/children");
-  std::vector<long> children;
-  for (long child = 0; file >> child;) children.push_back(child);
-  return children;
-}
 
 /// Each command writes the number of its call, and some leave a process behind.
 constexpr const char* kTools = R"json([

@@ -1,9 +1,7 @@
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <array>
@@ -16,6 +14,7 @@
 #include "support/program.hpp"
 #include "support/scripted_client.hpp"
 #include "support/temporary_directory.hpp"
+#include "support/terminal.hpp"
 
 namespace sitter::testing {
 namespace {
@@ -79,19 +78,15 @@ std::string without_colors(std::string text) {
 
 /// Everything that the demo writes to a terminal of this width, until it ends with exit code 0.
 std::vector<std::string> on_terminal(Program::Start start, unsigned short columns) {
-  const OwnDescriptor master(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
-  if (grantpt(master.number()) != 0 || unlockpt(master.number()) != 0) return {};
-  const OwnDescriptor slave(open(ptsname(master.number()), O_RDWR | O_NOCTTY | O_CLOEXEC));
-  winsize size{.ws_row = 50, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
-  ioctl(slave.number(), TIOCSWINSZ, &size);
-  start.output = slave.number();
+  const Terminal terminal(columns);
+  start.output = terminal.program.number();
   Program program(start);
   std::string text;
   std::array<char, 4096> buffer;
   eventually([&] {
     const bool has_ended = program.has_ended();
-    for (pollfd ready{master.number(), POLLIN, 0}; poll(&ready, 1, 0) > 0;) {
-      const ssize_t count = read(master.number(), buffer.data(), buffer.size());
+    for (pollfd ready{terminal.person.number(), POLLIN, 0}; poll(&ready, 1, 0) > 0;) {
+      const ssize_t count = read(terminal.person.number(), buffer.data(), buffer.size());
       if (count <= 0) break;
       text.append(buffer.data(), static_cast<std::size_t>(count));
     }

@@ -1,9 +1,7 @@
 #include "support/doctor.hpp"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <pty.h>
 #include <unistd.h>
 
 #include <array>
@@ -14,6 +12,7 @@
 
 #include "support/cli_examples.hpp"
 #include "support/http_daemon.hpp"
+#include "support/terminal.hpp"
 
 namespace sitter::testing {
 namespace {
@@ -275,20 +274,16 @@ TEST_F(Doctor, HelpNamesTheOptionsAndTheExitCodes) {
 
 /// What the program writes to a terminal.
 std::string shown_on_terminal(Program::Start start) {
-  int ours = -1;
-  int theirs = -1;
-  EXPECT_EQ(openpty(&ours, &theirs, nullptr, nullptr, nullptr), 0);
-  const OwnDescriptor master(ours);
-  OwnDescriptor slave(theirs);
-  start.output = theirs;
+  Terminal terminal;
+  start.output = terminal.program.number();
   Program program(start);
   program.close_input();
-  slave.close();
+  terminal.program.close();
   std::string text;
   std::array<char, 4096> buffer;
   // Linux reports the end of the other side as an error.
   for (ssize_t count = 1; count > 0;) {
-    count = read(ours, buffer.data(), buffer.size());
+    count = read(terminal.person.number(), buffer.data(), buffer.size());
     if (count > 0) text.append(buffer.data(), static_cast<std::size_t>(count));
   }
   EXPECT_EQ(program.wait(), 0);

@@ -1,9 +1,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <pty.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -14,6 +12,7 @@
 
 #include "support/scripted_client.hpp"
 #include "support/temporary_directory.hpp"
+#include "support/terminal.hpp"
 
 namespace sitter::testing {
 namespace {
@@ -116,7 +115,12 @@ TEST(End, ChildIsToldByTheEndOfItsInputFirst) {
   EXPECT_EQ(code, "0");
 }
 
-class EndBySignal : public ::testing::TestWithParam<int> {};
+struct Signal {
+  int number;
+  std::string name;
+};
+
+class EndBySignal : public ::testing::TestWithParam<Signal> {};
 
 TEST_P(EndBySignal, LeavesNothingOfAStubbornServer) {
   ScriptedClient client({.options = {"--kill-grace", "30000"}, .command = stubborn()});
@@ -124,9 +128,9 @@ TEST_P(EndBySignal, LeavesNothingOfAStubbornServer) {
   client.call(1, "hang");
   client.text_of_call("echo");
   EXPECT_EQ(client.living().size(), 5);
-  client.program().signal(GetParam());
+  client.program().signal(GetParam().number);
   EXPECT_THAT(text_of(client.answer(1)["result"]), HasSubstr("shut down with the session"));
-  EXPECT_EQ(client.program().wait(), 128 + GetParam());
+  EXPECT_EQ(client.program().wait(), 128 + GetParam().number);
   EXPECT_TRUE(client.leaves_nothing());
 }
 
@@ -134,9 +138,9 @@ TEST_P(EndBySignal, InTheMiddleOfASlowStartAnswersTheOpening) {
   ScriptedClient client({.command = fake({"--slow-start", "50000", "--ignore-term"})});
   client.request(0, "initialize", {{"protocolVersion", "2025-11-25"}});
   EXPECT_TRUE(eventually([&] { return client.living().size() == 3; }));
-  client.program().signal(GetParam());
+  client.program().signal(GetParam().number);
   client.answer(0);
-  EXPECT_EQ(client.program().wait(), 128 + GetParam());
+  EXPECT_EQ(client.program().wait(), 128 + GetParam().number);
   EXPECT_TRUE(client.leaves_nothing());
 }
 
@@ -144,13 +148,13 @@ TEST_P(EndBySignal, WithoutAChildIsAtOnce) {
   ScriptedClient client;
   client.request(1, "ping");
   client.answer(1);
-  client.program().signal(GetParam());
-  EXPECT_EQ(client.program().wait(), 128 + GetParam());
+  client.program().signal(GetParam().number);
+  EXPECT_EQ(client.program().wait(), 128 + GetParam().number);
 }
 
-INSTANTIATE_TEST_SUITE_P(, EndBySignal, ::testing::Values(SIGTERM, SIGINT), [](const auto& one) {
-  return std::string("SIG") + sigabbrev_np(one.param);
-});
+INSTANTIATE_TEST_SUITE_P(, EndBySignal,
+                         ::testing::Values(Signal{SIGTERM, "SIGTERM"}, Signal{SIGINT, "SIGINT"}),
+                         [](const auto& one) { return one.param.name; });
 
 TEST(End, ASecondSignalChangesNothing) {
   ScriptedClient client({.command = stubborn()});
@@ -176,14 +180,14 @@ TEST(End, AKillRightBehindASignalLeavesNothing) {
 }
 
 /// Signals that end the bridge at once, because the bridge cannot or does not handle them.
-class SuddenEnd : public ::testing::TestWithParam<int> {};
+class SuddenEnd : public ::testing::TestWithParam<Signal> {};
 
 TEST_P(SuddenEnd, LeavesNothingOfAStubbornServer) {
   ScriptedClient client({.command = stubborn()});
   client.open();
   EXPECT_EQ(client.living().size(), 5);
-  client.program().signal(GetParam());
-  EXPECT_EQ(client.program().wait(), 128 + GetParam());
+  client.program().signal(GetParam().number);
+  EXPECT_EQ(client.program().wait(), 128 + GetParam().number);
   EXPECT_TRUE(client.leaves_nothing());
 }
 
@@ -193,15 +197,15 @@ TEST_P(SuddenEnd, LeavesNothingOfAWrappedServer) {
   client.open();
   client.text_of_call("spawn", {{"session", true}, {"ignore_term", true}});
   EXPECT_EQ(client.living().size(), 5);
-  client.program().signal(GetParam());
-  EXPECT_EQ(client.program().wait(), 128 + GetParam());
+  client.program().signal(GetParam().number);
+  EXPECT_EQ(client.program().wait(), 128 + GetParam().number);
   EXPECT_TRUE(client.leaves_nothing());
 }
 
-INSTANTIATE_TEST_SUITE_P(, SuddenEnd, ::testing::Values(SIGKILL, SIGQUIT, SIGUSR2, SIGALRM),
-                         [](const auto& one) {
-                           return std::string("SIG") + sigabbrev_np(one.param);
-                         });
+INSTANTIATE_TEST_SUITE_P(, SuddenEnd,
+                         ::testing::Values(Signal{SIGKILL, "SIGKILL"}, Signal{SIGQUIT, "SIGQUIT"},
+                                           Signal{SIGUSR2, "SIGUSR2"}, Signal{SIGALRM, "SIGALRM"}),
+                         [](const auto& one) { return one.param.name; });
 
 TEST(End, ClosedStdoutEndsTheBridge) {
   ScriptedClient client({.command = stubborn()});
@@ -229,50 +233,30 @@ TEST(End, ChildHasNoDescriptorButItsPipes) {
   EXPECT_THAT(descriptors_of(client.program().pid()), Contains(inherited.number()));
 }
 
-TEST(End, ChildHasDefaultSignalDispositions) {
-  ScriptedClient client({.command = {"sleep", "30"}});
-  client.request(0, "initialize", {{"protocolVersion", "2025-11-25"}});
-  const long pid = client.child_pid();
-  // When the child runs its command, the values are those of the command itself.
-  EXPECT_TRUE(eventually([&] { return command_line_of(pid).starts_with("sleep"); }));
-  for (const char* field : {"SigBlk", "SigIgn", "SigCgt"}) {
-    EXPECT_EQ(status_field(pid, field), "0000000000000000") << field;
-  }
-  // Everybody runs this file, so the kill is limited to the child.
-  client.text_of_call("sitter_kill", {{"scope", "child"}});
-  client.answer(0);
-}
-
 TEST(End, FlagsOfInheritedStreamsAreAsBefore) {
   for (const int signal : {0, SIGTERM}) {
-    int input[2], output[2];
-    ASSERT_EQ(pipe2(input, O_CLOEXEC), 0);
-    ASSERT_EQ(pipe2(output, O_CLOEXEC), 0);
-    const OwnDescriptor bridge_reads(input[0]), bridge_writes(output[1]), reads(output[0]);
-    OwnDescriptor writes(input[1]);
-    ScriptedClient client({.input = bridge_reads.number(), .output = bridge_writes.number()});
-    ASSERT_EQ(write(writes.number(), kOpening.data(), kOpening.size()),
+    Pipe input, output;
+    const int bridge_reads = input.read_end.number(), bridge_writes = output.write_end.number();
+    ScriptedClient client({.input = bridge_reads, .output = bridge_writes});
+    ASSERT_EQ(write(input.write_end.number(), kOpening.data(), kOpening.size()),
               static_cast<ssize_t>(kOpening.size()));
     char answer[4096];
-    ASSERT_GT(read(reads.number(), answer, sizeof answer), 0);
+    ASSERT_GT(read(output.read_end.number(), answer, sizeof answer), 0);
     if (signal == 0) {
-      writes.close();
+      input.write_end.close();
       EXPECT_EQ(client.program().wait(), 0);
     } else {
       client.program().signal(signal);
       EXPECT_EQ(client.program().wait(), 128 + signal);
     }
-    EXPECT_EQ(fcntl(bridge_reads.number(), F_GETFL) & O_NONBLOCK, 0);
-    EXPECT_EQ(fcntl(bridge_writes.number(), F_GETFL) & O_NONBLOCK, 0);
+    EXPECT_EQ(fcntl(bridge_reads, F_GETFL) & O_NONBLOCK, 0);
+    EXPECT_EQ(fcntl(bridge_writes, F_GETFL) & O_NONBLOCK, 0);
   }
 }
 
 TEST(End, ATerminalAsStdinIsLeftAsItWas) {
-  int master = -1, terminal = -1;
-  ASSERT_EQ(openpty(&master, &terminal, nullptr, nullptr, nullptr), 0)
-      << "no terminal: is /dev/pts mounted?";
-  const OwnDescriptor screen(master), keyboard(terminal);
-  for (const int end : {master, terminal}) fcntl(end, F_SETFD, FD_CLOEXEC);
+  const Terminal sides;
+  const int master = sides.person.number(), terminal = sides.program.number();
   termios before{}, after{};
   tcgetattr(terminal, &before);
   const int flags = fcntl(terminal, F_GETFL);

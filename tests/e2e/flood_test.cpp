@@ -1,11 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 
+#include "support/memory_watch.hpp"
 #include "support/scripted_client.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -17,90 +16,6 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 constexpr std::size_t kMegabyte = 1'000'000;
-constexpr std::size_t kMebibyte = 1024 * 1024;
-
-/// A sanitizer needs memory of its own, so memory is not measured with it.
-bool counts_memory() { return std::string_view(SITTER_SANITIZER).empty(); }
-
-/// Measures the memory of a bridge from now on.
-class MemoryWatch {
- public:
-  explicit MemoryWatch(ScriptedClient& client)
-      : pid_(client.program().pid()), idle_(resident_bytes(pid_)) {}
-
-  void expect_bounded(std::size_t largest_message) const {
-    if (!counts_memory()) return;
-    ASSERT_GT(idle_, 0);
-    const std::size_t most = resident_bytes_max(pid_);
-    ASSERT_GT(most, 0) << "there is nothing to look at";
-    EXPECT_LE(most, idle_ + 6 * largest_message + 16 * kMebibyte);
-  }
-
-  void expect_given_back() const {
-    if (!counts_memory()) return;
-    ASSERT_GT(idle_, 0);
-    const auto is_given_back = [this] {
-      const std::size_t now = resident_bytes(pid_);
-      return now > 0 && now <= idle_ + 4 * kMebibyte;
-    };
-    EXPECT_TRUE(eventually(is_given_back))
-        << resident_bytes(pid_) << " bytes are resident, idle " << idle_;
-  }
-
- private:
-  long pid_;
-  std::size_t idle_;
-};
-
-/// Limits what the bridge may allocate from now on.
-void limit_memory(ScriptedClient& client, std::size_t bytes) {
-  const pid_t pid = client.program().pid();
-  const auto taken = static_cast<std::size_t>(std::stoull(status_field(pid, "VmSize"))) * 1024;
-  const rlimit limit{taken + bytes, RLIM_INFINITY};
-  ASSERT_EQ(prlimit(pid, RLIMIT_AS, &limit, nullptr), 0);
-}
-
-TEST(Flood, ALineForWhichThereIsNoMemoryIsAnsweredAndTheSessionGoesOn) {
-  if (!counts_memory()) GTEST_SKIP() << "a sanitizer needs most of the address space";
-  const std::string text(100 * kMegabyte, 'x');
-  // The first limit leaves no room to read the line. The second leaves no room to work on it.
-  for (const std::size_t limit : {std::size_t{100} * kMebibyte, std::size_t{400} * kMebibyte}) {
-    ScriptedClient client;
-    client.open();
-    limit_memory(client, limit);
-    client.owe(1);
-    client.send(
-        R"json({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":")json" +
-        text + "\"}}}");
-    const Json refused = client.answer(1)["error"];
-    EXPECT_EQ(refused["code"], -32600);
-    EXPECT_THAT(refused["message"].get<std::string>(), HasSubstr("no memory for a line of 100000"));
-    const Json failed = client.result_of("big", {{"bytes", text.size()}});
-    EXPECT_EQ(failed["isError"], true);
-    EXPECT_THAT(text_of(failed), HasSubstr("no memory for a line of 100000"));
-    EXPECT_EQ(client.text_of_call("echo", {{"text", "a"}}), "a");
-    const std::string larger(kMebibyte, 'y');
-    EXPECT_EQ(client.text_of_call("echo", {{"text", larger}}), larger);
-    EXPECT_EQ(client.end(), 0);
-  }
-}
-
-TEST(Flood, ALineThatCannotBeParsedForWantOfMemoryIsNotCalledBroken) {
-  if (!counts_memory()) GTEST_SKIP() << "a sanitizer needs most of the address space";
-  ScriptedClient client;
-  client.open();
-  // For such a small line, the bridge does not ask for room before it parses the line.
-  const std::string text(1000000, 'x');
-  limit_memory(client, 4 * kMebibyte);
-  client.call(1, "echo", {{"text", text}});
-  const Json refused = client.answer(1)["error"];
-  EXPECT_EQ(refused["code"], -32600);
-  EXPECT_THAT(refused["message"].get<std::string>(), HasSubstr("no memory for a line of 1000"));
-  const Json failed = client.result_of("big", {{"bytes", text.size()}});
-  EXPECT_EQ(failed["isError"], true);
-  EXPECT_THAT(text_of(failed), HasSubstr("no memory for a line of 1000"));
-  EXPECT_EQ(client.end(), 0);
-}
 
 TEST(Flood, ChildThatStopsReadingBlocksNobodyElse) {
   ScriptedClient client({.options = {"--kill-grace", "20"}});
@@ -136,25 +51,6 @@ TEST(Flood, DeafChildIsTakenDownAtTheEnd) {
   client.open();
   client.text_of_call("stop_reading");
   EXPECT_EQ(client.end(), 0);
-}
-
-TEST(Flood, ClientThatStopsReadingSlowsTheChildDown) {
-  ScriptedClient client;
-  client.open();
-  const MemoryWatch memory(client);
-  const long child = client.child_pid();
-  const std::size_t size = 2 * kMegabyte;
-  for (int id = 1; id <= 60; ++id) client.call(id, "big", {{"bytes", size}});
-  ASSERT_TRUE(come_to_rest({client.program().pid(), child}));
-  const auto written = bytes_moved(child).written;
-  EXPECT_GT(written, 0);
-  EXPECT_LT(written, 60 * size);
-  for (int id = 1; id <= 60; ++id) {
-    EXPECT_EQ(text_of(client.answer(id)["result"]).size(), size);
-  }
-  memory.expect_bounded(size);
-  memory.expect_given_back();
-  EXPECT_EQ(client.child_pid(), child);
 }
 
 TEST(Flood, ClientThatStopsReadingAnswersOfTheBridgeIsNotReadEither) {
@@ -262,14 +158,6 @@ TEST(Flood, MemoryOfALargeMessageIsGivenBack) {
     memory.expect_bounded(20 * kMegabyte);
     memory.expect_given_back();
   }
-}
-
-TEST(Flood, FullDiskOfTheLogIsToldOnStderr) {
-  ScriptedClient client({.options = {"--log-file", "/dev/full", "--log-level", "debug"}});
-  client.open();
-  EXPECT_EQ(client.text_of_call("echo", {{"text", "through"}}), "through");
-  EXPECT_TRUE(client.program().shows_error("the log file can't be written"));
-  EXPECT_EQ(client.end(), 0);
 }
 
 }  // namespace

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -59,16 +57,8 @@ class StartedDaemon : public ::testing::Test {
   /// The living processes that keep the outputs of a daemon open after the end of its bridge.
   static std::vector<long> drains(const ScriptedClient& client) {
     std::vector<long> pids = client.living();
-    std::erase_if(pids, [](long pid) { return status_field(pid, "Name") != "sitter-drain"; });
+    std::erase_if(pids, [](long pid) { return title_of(pid) != "sitter-drain"; });
     return pids;
-  }
-
-  /// The children of a process, also those that have ended and that it has not waited for.
-  static std::size_t child_count(pid_t pid) {
-    const std::string task = "/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid);
-    std::ifstream file(task + "/children");
-    return static_cast<std::size_t>(
-        std::distance(std::istream_iterator<long>(file), std::istream_iterator<long>()));
   }
 
   HeldPort port_;
@@ -240,14 +230,14 @@ INSTANTIATE_TEST_SUITE_P(, AfterTheBridge, ::testing::Values(End::close, End::te
 TEST_F(StartedDaemon, NothingOfADaemonThatHasEndedIsLeft) {
   ScriptedClient client(setup());
   client.open();
-  const std::size_t with_one = child_count(client.program().pid());
+  const std::size_t with_one = children_of(client.program().pid()).size();
   for (int count = 0; count < 3; ++count) {
     end_daemon(client.child_pid());
     ASSERT_TRUE(eventually([&] { return client.status()["childAlive"] == false; }));
     EXPECT_THAT(client.echo("back"), HasSubstr("back"));
   }
   EXPECT_TRUE(eventually([&] {
-    return child_count(client.program().pid()) == with_one && drains(client).size() == 1;
+    return children_of(client.program().pid()).size() == with_one && drains(client).size() == 1;
   }));
   const long daemon = client.child_pid();
   EXPECT_EQ(client.end(), 0);

@@ -1,9 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/socket.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -221,72 +219,6 @@ TEST(Session, NoNoticeIsWrittenIfTheUserDoesNotWantIt) {
   client.text_of_call("sitter_kill");
   EXPECT_EQ(client.text_of_call("echo", {{"text", "plain"}}), "plain");
   EXPECT_EQ(client.status()["spawnCount"], 2);
-}
-
-/// A socket for the bridge's stdout that keeps separate writes apart.
-struct Packets {
-  Packets() {
-    int ends[2];
-    EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-    ours = OwnDescriptor(ends[0]);
-    bridges = OwnDescriptor(ends[1]);
-    const timeval patience{std::chrono::seconds(kPatience).count(), 0};
-    setsockopt(ours.number(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  }
-
-  std::string next() const {
-    std::string bytes(1 << 16, '\0');
-    const ssize_t count = recv(ours.number(), bytes.data(), bytes.size(), 0);
-    bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-    return bytes;
-  }
-
-  OwnDescriptor ours, bridges;
-};
-
-TEST(Session, AnswerBehindItsProgressIsAWriteOfItsOwn) {
-  Packets packets;
-  ScriptedClient client({.output = packets.bridges.number()});
-  client.send(
-      R"json({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}})json");
-  packets.next();
-  client.notify("notifications/initialized");
-  for (int round = 1; round <= 10; ++round) {
-    client.call(round, "progress", {{"steps", 3}, {"burst", true}});
-    ASSERT_TRUE(client.program().flush());
-    // Without a token there is no progress, and no reason for a second write.
-    EXPECT_THAT(packets.next(), HasSubstr("3 steps"));
-    client.request(round, "tools/call",
-                   {{"name", "progress"},
-                    {"arguments", {{"steps", 3}, {"burst", true}}},
-                    {"_meta", {{"progressToken", round}}}});
-    ASSERT_TRUE(client.program().flush());
-    std::string progress;
-    while (lines_of(progress).size() < 3) {
-      const std::string packet = packets.next();
-      ASSERT_FALSE(packet.empty());
-      progress += packet;
-    }
-    EXPECT_EQ(lines_of(progress).size(), 3);
-    ASSERT_THAT(progress, Not(HasSubstr("3 steps")));
-    const std::string answer = packets.next();
-    EXPECT_EQ(lines_of(answer).size(), 1);
-    EXPECT_THAT(answer, HasSubstr("3 steps"));
-  }
-}
-
-TEST(Session, LinesOfOneReadGoOutInOneWrite) {
-  Packets packets;
-  ScriptedClient client({.output = packets.bridges.number()});
-  client.send(
-      R"json({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}})json");
-  packets.next();
-  // The bridge reads both lines at once, and answers both itself.
-  client.program().write(
-      R"json({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sitter_child_stderr"}}
-{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"sitter_child_stderr"}}
-)json");
-  EXPECT_EQ(lines_of(packets.next()).size(), 2);
 }
 
 TEST(Session, BuiltInToolsAnswerWhileACallHangs) {

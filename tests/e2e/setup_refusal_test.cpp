@@ -64,8 +64,9 @@ TEST_F(SetupRefusal, AnEntryInSeveralScopesNeedsTheScope) {
 }
 
 TEST_F(SetupRefusal, OutputThatIsLostIsAFailure) {
-  const OwnDescriptor full(open("/dev/full", O_WRONLY));
-  Program program({.command = {sitter_program(), "setup", "--help"}, .output = full.number()});
+  const OwnDescriptor unwritable(open("/dev/null", O_RDONLY));
+  Program program(
+      {.command = {sitter_program(), "setup", "--help"}, .output = unwritable.number()});
   program.close_input();
   EXPECT_EQ(program.wait(), 1);
 }

@@ -168,15 +168,6 @@ TEST(Start, SlowChildAnswersTheOpeningItself) {
   EXPECT_EQ(client.open()["serverInfo"]["name"], "fake-mcp");
 }
 
-TEST(Start, OnOneCpuTheOpeningIsAnsweredAndCallsAreServed) {
-  ScriptedClient client({.on_one_cpu = true});
-  EXPECT_EQ(client.open()["serverInfo"]["name"], "fake-mcp");
-  EXPECT_EQ(client.text_of_call("echo", {{"text", "hello"}}), "hello");
-  const std::string cpu = status_field(client.program().pid(), "Cpus_allowed_list");
-  EXPECT_THAT(cpu, ::testing::MatchesRegex("[0-9]+"));
-  EXPECT_EQ(status_field(client.child_pid(), "Cpus_allowed_list"), cpu);
-}
-
 TEST(Start, BuiltInToolsAnswerWhileAChildStarts) {
   ScriptedClient client({.options = {"--answer-within", "0.05", "--kill-grace", "20"},
                          .command = fake({"--slow-start", "50000"})});

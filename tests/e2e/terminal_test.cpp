@@ -1,6 +1,8 @@
+#include "support/terminal.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <pty.h>
+#include <unistd.h>
 
 #include <string>
 
@@ -9,20 +11,7 @@
 namespace sitter::testing {
 namespace {
 
-/// Both ends of a pseudo-terminal.
-struct Terminal {
-  Terminal() {
-    int ends[2];
-    if (openpty(&ends[0], &ends[1], nullptr, nullptr, nullptr) != 0) {
-      throw std::runtime_error("there is no pseudo-terminal");
-    }
-    person = OwnDescriptor(ends[0]);
-    program = OwnDescriptor(ends[1]);
-  }
-  OwnDescriptor person, program;
-};
-
-TEST(Terminal, AsTheInputIsToldAndServedAllTheSame) {
+TEST(TerminalInput, AsTheInputIsToldAndServedAllTheSame) {
   const Terminal terminal;
   Program program(
       {.command = {sitter_program(), "--", fake_mcp()}, .input = terminal.program.number()});
@@ -40,7 +29,7 @@ TEST(Terminal, AsTheInputIsToldAndServedAllTheSame) {
   EXPECT_EQ(program.wait(), 0);
 }
 
-TEST(Terminal, IsNotMentionedToAClient) {
+TEST(TerminalInput, IsNotMentionedToAClient) {
   Program program({.command = {sitter_program(), "--", fake_mcp()}});
   program.close_input();
   EXPECT_EQ(program.wait(), 0);

@@ -1,6 +1,5 @@
 #include "io/stream/event_loop.hpp"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -15,7 +14,7 @@
 
 #include "io/stream/stream_reader.hpp"
 #include "io/stream/stream_writer.hpp"
-#include "io/system/platform.hpp"
+#include "pipe_reader.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace sitter {
@@ -27,44 +26,6 @@ using ::testing::SizeIs;
 
 /// What a pipe holds by default, and what a reader takes at once.
 constexpr std::size_t kPipe = 65536;
-
-struct Pipe {
-  Pipe() {
-    auto ends = platform::open_pipe();
-    if (!ends) return;
-    output = std::move(ends->read_end);
-    input = std::move(ends->write_end);
-    for (const int end : {output.number(), input.number()}) fcntl(end, F_SETFL, O_NONBLOCK);
-  }
-  void write(const std::string& text) const {
-    ASSERT_EQ(::write(input.number(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
-  }
-
-  FileDescriptor input;
-  FileDescriptor output;
-};
-
-/// Reads one byte of a pipe each time that it is called.
-struct ByteReader final : EventLoop::Reader {
-  ByteReader(EventLoop& of, const Pipe& from, std::function<void()> called)
-      : loop(of), output(from.output.number()), on_called(std::move(called)) {
-    loop.watch(output, *this);
-  }
-  ByteReader(const ByteReader&) = delete;
-  ByteReader& operator=(const ByteReader&) = delete;
-  ~ByteReader() { loop.forget(*this); }
-
-  Seen on_readable() override {
-    char byte = 0;
-    if (::read(output, &byte, 1) != 1) return Seen::nothing;
-    on_called();
-    return Seen::filled;
-  }
-
-  EventLoop& loop;
-  int output;
-  std::function<void()> on_called;
-};
 
 class EventLoopTest : public ::testing::Test {
  protected:
@@ -201,65 +162,6 @@ TEST_F(EventLoopTest, AReaderHasTheTimeOfItsCall) {
   ASSERT_THAT(lines_, ElementsAre("line", "end"));
   EXPECT_GT(loop_.now(), called);
 }
-
-#ifdef __linux__
-/// What the loop knows of a second reader when it calls the first one.
-class EventLoopKnowledgeTest : public EventLoopTest {
- protected:
-  /// Something happens after a few rounds of the loop, when Asio has nothing more to do.
-  bool knows_as_quiet_after(const std::function<void()>& happens) {
-    // Asio begins to look when something waits for it.
-    boost::asio::steady_timer timer(loop_.io(), std::chrono::hours(1));
-    timer.async_wait([](boost::system::error_code) {});
-    bool knows = false;
-    int calls = 0;
-    const ByteReader first(loop_, asking_, [&] {
-      if (++calls == kCalls - 1) happens();
-      if (calls < kCalls) return;
-      knows = loop_.knows_as_quiet(*second_);
-      loop_.stop();
-    });
-    second_ = std::make_unique<ByteReader>(loop_, other_, [] {});
-    asking_.write(std::string(kCalls, 'x'));
-    loop_.run();
-    EXPECT_EQ(calls, kCalls);
-    second_.reset();
-    return knows;
-  }
-
-  static constexpr int kCalls = 10;
-
-  Pipe asking_, other_;
-  std::unique_ptr<ByteReader> second_;
-};
-
-TEST_F(EventLoopKnowledgeTest, AReaderIsQuietIfNothingHasComeForIt) {
-  EXPECT_TRUE(knows_as_quiet_after([] {}));
-}
-
-TEST_F(EventLoopKnowledgeTest, AReaderIsNotQuietIfSomethingHasCome) {
-  EXPECT_FALSE(knows_as_quiet_after([this] { other_.write("x"); }));
-}
-
-TEST_F(EventLoopKnowledgeTest, AReaderIsNotQuietIfItsEndHasCome) {
-  EXPECT_FALSE(knows_as_quiet_after([this] { other_.input.close(); }));
-}
-
-TEST_F(EventLoopKnowledgeTest, TheLoopKnowsNothingAfterAnythingElseWasCalled) {
-  EXPECT_FALSE(knows_as_quiet_after([this] { loop_.post([] {}); }));
-}
-
-TEST_F(EventLoopKnowledgeTest, TheLoopKnowsNothingAfterAnotherReaderWasCalled) {
-  Pipe earlier;
-  const ByteReader reading(loop_, earlier, [] {});
-  EXPECT_FALSE(knows_as_quiet_after([&] { earlier.write("x"); }));
-}
-
-TEST_F(EventLoopKnowledgeTest, TheLoopKnowsNothingOfAReaderBeforeItRuns) {
-  const ByteReader reading(loop_, other_, [] {});
-  EXPECT_FALSE(loop_.knows_as_quiet(reading));
-}
-#endif
 
 TEST_F(EventLoopTest, WhatAReaderPostsIsCalled) {
   Pipe pipe;

@@ -85,33 +85,14 @@ TEST(Launch, SignalsOfTheChildAreDefaultAndNotBlocked) {
   sigemptyset(&terminate);
   sigaddset(&terminate, SIGTERM);
   sigprocmask(SIG_BLOCK, &terminate, &mask_before);
-  std::string seen = output_of(request("grep", {"-E", "^Sig(Blk|Ign)", "/proc/self/status"}));
+  // A shell can't catch a signal that was ignored when it began, and is not ended by a blocked one.
+  std::string seen = output_of(
+      request("sh", shell("trap 'echo caught' PIPE; kill -PIPE $$; kill -TERM $$; echo blocked")));
   sigset_t mask_after;
   sigprocmask(SIG_SETMASK, &mask_before, &mask_after);
   std::signal(SIGPIPE, before);
-  EXPECT_EQ(seen, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+  EXPECT_EQ(seen, "caught\n");
   EXPECT_TRUE(sigismember(&mask_after, SIGTERM));
-}
-
-TEST(Launch, ChildEndsWithItsParent) {
-  int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
-  FileDescriptor from_bridge(ends[0]);
-  pid_t bridge = fork();
-  if (bridge == 0) {
-    auto result = launch(request("sleep", {"1000"}));
-    long pid = std::get<Launched>(result).pid;
-    if (write(ends[1], &pid, sizeof pid) < 0) _exit(1);
-    pause();
-    _exit(0);
-  }
-  close(ends[1]);
-  long pid = 0;
-  ASSERT_EQ(read(from_bridge.number(), &pid, sizeof pid), ssize_t{sizeof pid});
-  ASSERT_TRUE(testing::is_alive(pid));
-  kill(bridge, SIGKILL);
-  waitpid(bridge, nullptr, 0);
-  EXPECT_TRUE(testing::eventually([&] { return !testing::is_alive(pid); }));
 }
 
 TEST(Launch, ArgumentsArriveAsTheyAre) {
@@ -240,13 +221,6 @@ TEST(Launch, OnlyACommandWithoutAFileIsMissing) {
   auto elsewhere = request(dir / "missing");
   elsewhere.cwd = dir / "nowhere";
   EXPECT_FALSE(is_missing(elsewhere));
-}
-
-TEST(Launch, FileThatIsBeingWrittenIsNamedBusy) {
-  TemporaryDirectory dir;
-  std::string file = dir.copy_program("tool", "/bin/true");
-  FileDescriptor writer(open(file.c_str(), O_WRONLY | O_CLOEXEC));
-  EXPECT_THAT(reason(launch(request(file))), HasSubstr("text file busy"));
 }
 
 TEST(Launch, UnusableDirectoryOfTheChildIsNamed) {

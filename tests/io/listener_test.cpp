@@ -13,6 +13,7 @@
 #include <string>
 
 #include "io/system/file_descriptor.hpp"
+#include "support/sockets.hpp"
 
 namespace sitter {
 namespace {
@@ -35,7 +36,7 @@ FileDescriptor listen_at(const std::string& host, std::uint16_t port, bool is_du
   sockaddr_in6 v6{};
   sockaddr_in v4{};
   const bool is_v6 = inet_pton(AF_INET6, host.c_str(), &v6.sin6_addr) == 1;
-  FileDescriptor made(socket(is_v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  FileDescriptor made = testing::tcp_socket(is_v6 ? AF_INET6 : AF_INET);
   const int on = 1;
   if (shares_port) setsockopt(made.number(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
   int result = 0;
@@ -77,7 +78,7 @@ TEST(ListenerTest, TheSocketAtTheAddressIsFound) {
 }
 
 TEST(ListenerTest, ASocketThatOnlyHasTheAddressDoesNotListen) {
-  FileDescriptor bound(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const FileDescriptor bound = testing::tcp_socket(AF_INET);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

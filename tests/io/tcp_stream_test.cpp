@@ -1,14 +1,12 @@
 #include "io/http/tcp_stream.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <set>
@@ -19,6 +17,7 @@
 #include "io/process/reaper.hpp"
 #include "support/loop_steps.hpp"
 #include "support/scripted_server.hpp"
+#include "support/sockets.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace sitter {
@@ -30,6 +29,7 @@ using ::testing::IsEmpty;
 using testing::run_what_is_due;
 using testing::runs_until;
 using testing::ScriptedServer;
+using testing::tcp_socket;
 using testing::unused_port;
 
 /// A stream to a server. Events become words; the bytes are collected.
@@ -115,9 +115,9 @@ TEST_F(TcpStreamTest, AnAddressThatCannotBeReachedIsNamedWithTheReason) {
 
 TEST_F(TcpStreamTest, TheNextAddressIsTriedIfTheFirstRefuses) {
   const testing::TemporaryDirectory directory;
-  server_ = std::make_unique<ScriptedServer>(loop_, "127.0.0.3");
+  server_ = std::make_unique<ScriptedServer>(loop_, "::1");
   TcpStream::Options options;
-  options.names.hosts_file = directory.write("hosts", "127.0.0.2 daemon\n127.0.0.3 daemon\n");
+  options.names.hosts_file = directory.write("hosts", "127.0.0.1 daemon\n::1 daemon\n");
   open("daemon", server_->port(), options);
   EXPECT_TRUE(runs_until(loop_, [&] { return server_->peers.size() == 1; }));
   EXPECT_THAT(told_, ElementsAre("opened"));
@@ -126,7 +126,7 @@ TEST_F(TcpStreamTest, TheNextAddressIsTriedIfTheFirstRefuses) {
 TEST_F(TcpStreamTest, ANameThatIsNotKnownIsTheReason) {
   TcpStream::Options options;
   options.names.hosts_file = "/dev/null";
-  options.names.command.front() = "/bin/true";
+  options.names.command.front() = "/usr/bin/true";
   open("nowhere.invalid", 80, options);
   EXPECT_TRUE(closes());
   EXPECT_THAT(told_, ElementsAre("closed the name nowhere.invalid is not known"));
@@ -136,7 +136,7 @@ TEST_F(TcpStreamTest, ANameThatIsNotKnownIsTheReason) {
 /// A listening socket that answers no further connection, because its queue is full.
 class TcpStreamLimitTest : public TcpStreamTest {
  protected:
-  TcpStreamLimitTest() : full_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  TcpStreamLimitTest() : full_(tcp_socket(AF_INET)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -148,7 +148,7 @@ class TcpStreamLimitTest : public TcpStreamTest {
     port_ = ntohs(address.sin_port);
     // More than one connection fits into a queue of length 0.
     for (FileDescriptor& filler : fillers_) {
-      filler = FileDescriptor(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+      filler = tcp_socket(AF_INET, O_NONBLOCK);
       (void)connect(filler.number(), any, size);
     }
   }
@@ -170,10 +170,10 @@ TEST_F(TcpStreamLimitTest, AConnectionThatTakesTooLongFails) {
 
 TEST_F(TcpStreamLimitTest, AnAddressThatDoesNotAnswerLeavesTimeForTheNext) {
   const testing::TemporaryDirectory directory;
-  server_ = std::make_unique<ScriptedServer>(loop_, "127.0.0.3", port_);
+  server_ = std::make_unique<ScriptedServer>(loop_, "::1", port_);
   TcpStream::Options options;
   options.connect_wait = Milliseconds(40);
-  options.names.hosts_file = directory.write("hosts", "127.0.0.1 daemon\n127.0.0.3 daemon\n");
+  options.names.hosts_file = directory.write("hosts", "127.0.0.1 daemon\n::1 daemon\n");
   open("daemon", port_, options);
   EXPECT_TRUE(runs_until(loop_, [&] { return server_->peers.size() == 1; }));
   EXPECT_THAT(told_, ElementsAre("opened"));
@@ -325,8 +325,28 @@ TEST_F(TcpStreamTest, DescriptorsAreClosedAtAnExecAndWithTheStream) {
   }
 }
 
+TEST_F(TcpStreamTest, ASilentConnectionIsAskedForASignOfLife) {
+  const std::set<int> before = testing::descriptors_of(getpid());
+  open_to_server();
+  std::vector<int> asks;
+  for (const int number : testing::descriptors_of(getpid())) {
+    sockaddr_in peer{};
+    socklen_t size = sizeof peer;
+    if (before.contains(number) ||
+        getpeername(number, reinterpret_cast<sockaddr*>(&peer), &size) != 0 ||
+        ntohs(peer.sin_port) != server_->port()) {
+      continue;
+    }
+    int asked = 0;
+    size = sizeof asked;
+    EXPECT_EQ(getsockopt(number, SOL_SOCKET, SO_KEEPALIVE, &asked, &size), 0);
+    asks.push_back(asked != 0 ? 1 : 0);
+  }
+  EXPECT_THAT(asks, ElementsAre(1));
+}
+
 TEST_F(TcpStreamTest, AConnectionToItselfIsRecognized) {
-  const FileDescriptor own(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const FileDescriptor own = tcp_socket(AF_INET);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -338,26 +358,6 @@ TEST_F(TcpStreamTest, AConnectionToItselfIsRecognized) {
   ASSERT_EQ(connect(own.number(), any, size), 0);
   EXPECT_TRUE(is_connected_to_itself(own.number()));
 }
-
-#ifdef __linux__
-
-/// What /proc/net/tcp shows of the connection to this port: 02 in the sixth column is the timer of
-/// the signs of life (proc(5)).
-TEST_F(TcpStreamTest, ASilentConnectionIsAskedForASignOfLife) {
-  open_to_server();
-  const std::string to_server = fmt::format(" 0100007F:{:04X} 01 ", server_->port());
-  std::ifstream table("/proc/net/tcp");
-  std::vector<std::string> timers;
-  for (std::string line; std::getline(table, line);) {
-    const std::size_t at = line.find(to_server);
-    if (at == line.npos || line.find(to_server.substr(1, 13)) < at) continue;
-    const std::size_t queues = line.find(' ', at + to_server.size());
-    timers.push_back(line.substr(queues + 1, 2));
-  }
-  EXPECT_THAT(timers, ElementsAre("02"));
-}
-
-#endif
 
 }  // namespace
 }  // namespace sitter

@@ -11,6 +11,7 @@
 #include "soak/household.hpp"
 #include "soak/ledger.hpp"
 #include "soak/mischief.hpp"
+#include "support/proc_status.hpp"
 #include "support/processes.hpp"
 #include "support/temporary_directory.hpp"
 

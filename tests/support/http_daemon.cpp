@@ -1,6 +1,7 @@
 #include "support/http_daemon.hpp"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -13,7 +14,8 @@
 
 namespace sitter::testing {
 
-HeldPort::HeldPort() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+HeldPort::HeldPort() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  ::fcntl(socket_.number(), F_SETFD, FD_CLOEXEC);
   const int on = 1;
   ::setsockopt(socket_.number(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   sockaddr_in address{};

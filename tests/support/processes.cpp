@@ -1,49 +1,17 @@
 #include "support/processes.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <sstream>
-#include <system_error>
 #include <thread>
+#include <utility>
 
 namespace sitter::testing {
-namespace {
-
-namespace fs = std::filesystem;
-
-std::string file_of(long pid, const std::string& name) {
-  const std::ifstream file("/proc/" + std::to_string(pid) + "/" + name, std::ios::binary);
-  // Reading fails if the process ends meanwhile, and an iterator would then throw.
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-/// One field of a file whose lines are "name: value"; empty if the process or the field is gone.
-std::string field_of(long pid, const std::string& file, const std::string& name) {
-  const std::string all = '\n' + file_of(pid, file);
-  std::size_t at = all.find('\n' + name + ':');
-  if (at == std::string::npos) return {};
-  at = all.find_first_not_of(" \t", at + name.size() + 2);
-  return all.substr(at, all.find('\n', at) - at);
-}
-
-std::size_t kilobytes(const std::string& field) {
-  return static_cast<std::size_t>(std::atoll(field.c_str())) * 1024;
-}
-
-}  // namespace
 
 bool eventually(const std::function<bool()>& condition) {
   const auto end = std::chrono::steady_clock::now() + kPatience;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;
-    // No event reports a change in /proc. The sleep leaves the processor to the processes.
+    // No event reports a change of a process. The sleep leaves the processor to the processes.
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return true;
@@ -55,79 +23,28 @@ long number_in(const std::string& file) {
   return number;
 }
 
-bool is_alive(long pid) {
-  const std::string state = status_field(pid, "State");
-  return !state.empty() && state.front() != 'Z' && state.front() != 'X';
-}
-
 bool ends(long pid) {
   return eventually([pid] { return !is_alive(pid); });
 }
 
-std::vector<long> processes_with(const std::string& environment_entry) {
-  std::vector<long> pids;
-  const std::string wanted = environment_entry + '\0';
-  for (const auto& entry : fs::directory_iterator("/proc")) {
-    const long pid = std::atol(entry.path().filename().c_str());
-    // A process that ends meanwhile has an empty environment, and so has a zombie.
-    const std::string all = pid > 0 ? '\0' + file_of(pid, "environ") : std::string();
-    if (all.find('\0' + wanted) != std::string::npos && is_alive(pid)) pids.push_back(pid);
-  }
-  return pids;
-}
-
-std::string command_line_of(long pid) {
-  std::string line = file_of(pid, "cmdline");
-  std::replace(line.begin(), line.end(), '\0', ' ');
-  return line;
-}
-
-std::set<int> descriptors_of(long pid) {
-  std::set<int> numbers;
-  std::error_code gone;
-  for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(pid) + "/fd", gone)) {
-    numbers.insert(std::atoi(entry.path().filename().c_str()));
-  }
-  return numbers;
-}
-
-std::string status_field(long pid, const std::string& name) {
-  return field_of(pid, "status", name);
-}
-
-BytesMoved bytes_moved(long pid) {
-  const auto count = [pid](const char* name) {
-    return static_cast<std::uint64_t>(std::atoll(field_of(pid, "io", name).c_str()));
-  };
-  return {count("rchar"), count("wchar")};
-}
-
 bool come_to_rest(const std::vector<long>& pids, const std::function<void()>& meanwhile) {
-  const auto moved = [&pids] {
-    std::vector<BytesMoved> all;
-    for (const long pid : pids) all.push_back(bytes_moved(pid));
-    return all;
-  };
-  const auto sleeps = [](long pid) { return status_field(pid, "State").starts_with('S'); };
   // A byte may be on its way between two processes, so a single look proves little.
   constexpr int kLooks = 100;
   int still = 0;
-  auto before = moved();
+  std::vector<std::vector<std::uint64_t>> before;
   return eventually([&] {
     meanwhile();
-    const bool all_sleep = std::all_of(pids.begin(), pids.end(), sleeps);
-    auto now = moved();
-    // Each process has read something by then. A process with zero counts can't be observed.
-    const bool all_count = std::none_of(
-        now.begin(), now.end(), [](const BytesMoved& bytes) { return bytes == BytesMoved(); });
-    still = all_sleep && all_count && now == before ? still + 1 : 0;
+    bool all_sleep = true;
+    std::vector<std::vector<std::uint64_t>> now;
+    for (const long pid : pids) {
+      Activity activity = activity_of(pid);
+      all_sleep = all_sleep && activity.sleeps && !activity.counts.empty();
+      now.push_back(std::move(activity.counts));
+    }
+    still = all_sleep && now == before ? still + 1 : 0;
     before = std::move(now);
     return still == kLooks;
   });
 }
-
-std::size_t resident_bytes(long pid) { return kilobytes(status_field(pid, "VmRSS")); }
-std::size_t resident_bytes_max(long pid) { return kilobytes(status_field(pid, "VmHWM")); }
-std::size_t own_resident_bytes(long pid) { return kilobytes(status_field(pid, "RssAnon")); }
 
 }  // namespace sitter::testing

@@ -35,30 +35,29 @@ std::vector<long> processes_with(const std::string& environment_entry);
 std::string command_line_of(long pid);
 std::set<int> descriptors_of(long pid);
 
-/// One field of /proc/PID/status, without its name. Empty if the process or the field is gone.
-std::string status_field(long pid, const std::string& name);
+/// What the process calls itself, if it has taken a name of its own. Empty if the process is gone.
+std::string title_of(long pid);
 
-/// The bytes that the process has read and written since its start. Both numbers are 0 if the
-/// process is gone.
-struct BytesMoved {
-  std::uint64_t read = 0;
-  std::uint64_t written = 0;
+/// The processes that a process has started and not reaped yet.
+std::vector<long> children_of(long pid);
 
-  bool operator==(const BytesMoved&) const = default;
+/// What tells whether a process does anything.
+struct Activity {
+  bool sleeps = false;
+  /// Counts what the process has done since its start. Empty if the process can't be looked at, or
+  /// has done nothing yet.
+  std::vector<std::uint64_t> counts = {};
 };
-BytesMoved bytes_moved(long pid);
+Activity activity_of(long pid);
 
-/// Waits until all these processes sleep and none of them reads or writes any more: each waits for
-/// something. Returns false if a process can't be looked at, or has moved nothing yet. `meanwhile`
-/// is called again and again, and may keep the processes busy.
+/// Waits until all these processes sleep and none of them does anything any more: each waits for
+/// something. Returns false if a process can't be looked at. `meanwhile` is called again and again,
+/// and may keep the processes busy.
 bool come_to_rest(
     const std::vector<long>& pids, const std::function<void()>& meanwhile = [] {});
 
 /// The resident memory, and its largest size so far. Both are 0 if the process is gone.
 std::size_t resident_bytes(long pid);
 std::size_t resident_bytes_max(long pid);
-/// The resident memory without the pages of files, which depend on how much of the program was
-/// used.
-std::size_t own_resident_bytes(long pid);
 
 }  // namespace sitter::testing

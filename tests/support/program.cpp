@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,32 +20,9 @@ constexpr std::size_t kReadSize = std::size_t{1} << 18;
 constexpr std::size_t kErrorTextMax = std::size_t{1} << 20;
 constexpr int kExecFailed = 126;
 
-/// Both ends are closed at an exec. The ends for the program are copied to its standard
-/// descriptors.
-struct Pipe {
-  Pipe() {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe could be made");
-    read_end = OwnDescriptor(ends[0]);
-    write_end = OwnDescriptor(ends[1]);
-  }
-  OwnDescriptor read_end, write_end;
-};
-
 /// The two ends of a pipe have separate flags, so the program does not see this change.
 void make_non_blocking(const OwnDescriptor& descriptor) {
   fcntl(descriptor.number(), F_SETFL, fcntl(descriptor.number(), F_GETFL) | O_NONBLOCK);
-}
-
-/// Chooses the first processor that the test may use.
-bool stay_on_one_cpu() {
-  cpu_set_t allowed, one;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return false;
-  int cpu = 0;
-  while (cpu < CPU_SETSIZE && !CPU_ISSET(cpu, &allowed)) ++cpu;
-  CPU_ZERO(&one);
-  CPU_SET(cpu, &one);
-  return sched_setaffinity(0, sizeof one, &one) == 0;
 }
 
 /// The signal stays pending, also after an exec (execve(2)).
@@ -67,7 +43,6 @@ void send_to_oneself(int number) {
   std::signal(SIGPIPE, SIG_DFL);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  if (start.on_one_cpu && !stay_on_one_cpu()) _exit(kExecFailed);
   if (!start.cwd.empty() && chdir(start.cwd.c_str()) != 0) _exit(kExecFailed);
   if (start.cwd_is_gone && rmdir(start.cwd.c_str()) != 0) _exit(kExecFailed);
   if (start.pending_signal) send_to_oneself(*start.pending_signal);
@@ -81,6 +56,14 @@ void send_to_oneself(int number) {
 void OwnDescriptor::close() {
   if (number_ >= 0) ::close(number_);
   number_ = -1;
+}
+
+Pipe::Pipe() {
+  int ends[2];
+  if (pipe(ends) != 0) throw std::runtime_error("no pipe could be made");
+  for (const int end : ends) fcntl(end, F_SETFD, FD_CLOEXEC);
+  read_end = OwnDescriptor(ends[0]);
+  write_end = OwnDescriptor(ends[1]);
 }
 
 Program::Program(const Start& start) : reads_stderr_(start.reads_stderr) {

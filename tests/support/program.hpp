@@ -35,6 +35,12 @@ class OwnDescriptor {
   int number_ = -1;
 };
 
+/// Both ends are closed at an exec.
+struct Pipe {
+  Pipe();
+  OwnDescriptor read_end, write_end;
+};
+
 /// A program that the test has started, with pipes to its three standard descriptors. The program
 /// can't block the test: everything is written and read while the test waits for something.
 class Program {
@@ -54,8 +60,6 @@ class Program {
     std::optional<int> output = {};
     /// If false, stderr is never read, as some clients do.
     bool reads_stderr = true;
-    /// Whether the program and everything that it starts share one processor.
-    bool on_one_cpu = false;
   };
 
   /// Stands for a line that did not come.

@@ -67,8 +67,7 @@ Program::Start ScriptedClient::start_of(const Setup& setup, const std::string& m
                        .environment = setup.environment,
                        .input = setup.input,
                        .output = setup.output,
-                       .reads_stderr = setup.reads_stderr,
-                       .on_one_cpu = setup.on_one_cpu};
+                       .reads_stderr = setup.reads_stderr};
   start.environment.push_back(mark);
   std::vector<std::string>& words = start.command;
   words.insert(words.end(), setup.options.begin(), setup.options.end());

@@ -43,7 +43,6 @@ class ScriptedClient {
     std::optional<int> input = {};
     std::optional<int> output = {};
     bool reads_stderr = true;
-    bool on_one_cpu = false;
   };
 
   ScriptedClient();

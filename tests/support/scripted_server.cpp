@@ -13,6 +13,8 @@
 #include <cstring>
 #include <utility>
 
+#include "support/sockets.hpp"
+
 namespace sitter::testing {
 namespace {
 
@@ -21,8 +23,7 @@ FileDescriptor bound(const std::string& address, std::uint16_t port) {
   sockaddr_in6 v6{};
   sockaddr_in v4{};
   const bool is_v6 = inet_pton(AF_INET6, address.c_str(), &v6.sin6_addr) == 1;
-  FileDescriptor made(
-      socket(is_v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  FileDescriptor made = tcp_socket(is_v6 ? AF_INET6 : AF_INET, O_NONBLOCK);
   const int on = 1;
   setsockopt(made.number(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   int result = -1;
@@ -73,9 +74,10 @@ class ScriptedServer::Acceptor final : EventLoop::Reader {
 
  private:
   Seen on_readable() override {
-    FileDescriptor socket(
-        accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    FileDescriptor socket(accept(socket_.number(), nullptr, nullptr));
     if (!socket.is_open()) return Seen::nothing;
+    fcntl(socket.number(), F_SETFD, FD_CLOEXEC);
+    fcntl(socket.number(), F_SETFL, O_NONBLOCK);
     server_.take(std::move(socket));
     return Seen::filled;
   }

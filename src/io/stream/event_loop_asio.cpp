@@ -23,7 +23,8 @@ namespace {
 bool is_always_ready(int descriptor) {
   struct stat status {};
   if (fstat(descriptor, &status) != 0) return true;
-  return !S_ISFIFO(status.st_mode) && !S_ISSOCK(status.st_mode) && isatty(descriptor) == 0;
+  if (S_ISCHR(status.st_mode)) return isatty(descriptor) == 0;
+  return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode) || S_ISBLK(status.st_mode);
 }
 
 }  // namespace

@@ -1,0 +1,252 @@
+// What only Linux lets a test arrange or see.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "support/memory_watch.hpp"
+#include "support/proc_status.hpp"
+#include "support/scripted_client.hpp"
+
+namespace sitter::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::size_t kMegabyte = 1'000'000;
+
+/// From now on, this test and the programs that it starts run on one processor.
+class OneCpu {
+ public:
+  OneCpu() {
+    sched_getaffinity(0, sizeof before_, &before_);
+    int cpu = 0;
+    while (cpu < CPU_SETSIZE && !CPU_ISSET(cpu, &before_)) ++cpu;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+  }
+  OneCpu(const OneCpu&) = delete;
+  OneCpu& operator=(const OneCpu&) = delete;
+  ~OneCpu() { sched_setaffinity(0, sizeof before_, &before_); }
+
+ private:
+  cpu_set_t before_{};
+};
+
+TEST(Start, OnOneCpuTheOpeningIsAnsweredAndCallsAreServed) {
+  const OneCpu limited;
+  ScriptedClient client;
+  EXPECT_EQ(client.open()["serverInfo"]["name"], "fake-mcp");
+  EXPECT_EQ(client.text_of_call("echo", {{"text", "hello"}}), "hello");
+  const std::string cpu = status_field(client.program().pid(), "Cpus_allowed_list");
+  EXPECT_THAT(cpu, ::testing::MatchesRegex("[0-9]+"));
+  EXPECT_EQ(status_field(client.child_pid(), "Cpus_allowed_list"), cpu);
+}
+
+TEST(End, ChildHasDefaultSignalDispositions) {
+  ScriptedClient client({.command = {"sleep", "30"}});
+  client.request(0, "initialize", {{"protocolVersion", "2025-11-25"}});
+  const long pid = client.child_pid();
+  // When the child runs its command, the values are those of the command itself.
+  EXPECT_TRUE(eventually([&] { return command_line_of(pid).starts_with("sleep"); }));
+  for (const char* field : {"SigBlk", "SigIgn", "SigCgt"}) {
+    EXPECT_EQ(status_field(pid, field), "0000000000000000") << field;
+  }
+  // Everybody runs this file, so the kill is limited to the child.
+  client.text_of_call("sitter_kill", {{"scope", "child"}});
+  client.answer(0);
+}
+
+/// A socket for the bridge's stdout that keeps separate writes apart.
+struct Packets {
+  Packets() {
+    int ends[2];
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    ours = OwnDescriptor(ends[0]);
+    bridges = OwnDescriptor(ends[1]);
+    const timeval patience{std::chrono::seconds(kPatience).count(), 0};
+    setsockopt(ours.number(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  }
+
+  std::string next() const {
+    std::string bytes(1 << 16, '\0');
+    const ssize_t count = recv(ours.number(), bytes.data(), bytes.size(), 0);
+    bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    return bytes;
+  }
+
+  OwnDescriptor ours, bridges;
+};
+
+TEST(Session, AnswerBehindItsProgressIsAWriteOfItsOwn) {
+  Packets packets;
+  ScriptedClient client({.output = packets.bridges.number()});
+  client.send(
+      R"json({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}})json");
+  packets.next();
+  client.notify("notifications/initialized");
+  for (int round = 1; round <= 10; ++round) {
+    client.call(round, "progress", {{"steps", 3}, {"burst", true}});
+    ASSERT_TRUE(client.program().flush());
+    // Without a token there is no progress, and no reason for a second write.
+    EXPECT_THAT(packets.next(), HasSubstr("3 steps"));
+    client.request(round, "tools/call",
+                   {{"name", "progress"},
+                    {"arguments", {{"steps", 3}, {"burst", true}}},
+                    {"_meta", {{"progressToken", round}}}});
+    ASSERT_TRUE(client.program().flush());
+    std::string progress;
+    while (lines_of(progress).size() < 3) {
+      const std::string packet = packets.next();
+      ASSERT_FALSE(packet.empty());
+      progress += packet;
+    }
+    EXPECT_EQ(lines_of(progress).size(), 3);
+    ASSERT_THAT(progress, Not(HasSubstr("3 steps")));
+    const std::string answer = packets.next();
+    EXPECT_EQ(lines_of(answer).size(), 1);
+    EXPECT_THAT(answer, HasSubstr("3 steps"));
+  }
+}
+
+TEST(Session, LinesOfOneReadGoOutInOneWrite) {
+  Packets packets;
+  ScriptedClient client({.output = packets.bridges.number()});
+  client.send(
+      R"json({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}})json");
+  packets.next();
+  // The bridge reads both lines at once, and answers both itself.
+  client.program().write(
+      R"json({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sitter_child_stderr"}}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"sitter_child_stderr"}}
+)json");
+  EXPECT_EQ(lines_of(packets.next()).size(), 2);
+}
+
+/// Limits what the bridge may allocate from now on.
+void limit_memory(ScriptedClient& client, std::size_t bytes) {
+  const pid_t pid = client.program().pid();
+  const auto taken = static_cast<std::size_t>(std::stoull(status_field(pid, "VmSize"))) * 1024;
+  const rlimit limit{taken + bytes, RLIM_INFINITY};
+  ASSERT_EQ(prlimit(pid, RLIMIT_AS, &limit, nullptr), 0);
+}
+
+TEST(Flood, ALineForWhichThereIsNoMemoryIsAnsweredAndTheSessionGoesOn) {
+  if (!counts_memory()) GTEST_SKIP() << "a sanitizer needs most of the address space";
+  const std::string text(100 * kMegabyte, 'x');
+  // The first limit leaves no room to read the line. The second leaves no room to work on it.
+  for (const std::size_t limit : {std::size_t{100} * kMebibyte, std::size_t{400} * kMebibyte}) {
+    ScriptedClient client;
+    client.open();
+    limit_memory(client, limit);
+    client.owe(1);
+    client.send(
+        R"json({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":")json" +
+        text + "\"}}}");
+    const Json refused = client.answer(1)["error"];
+    EXPECT_EQ(refused["code"], -32600);
+    EXPECT_THAT(refused["message"].get<std::string>(), HasSubstr("no memory for a line of 100000"));
+    const Json failed = client.result_of("big", {{"bytes", text.size()}});
+    EXPECT_EQ(failed["isError"], true);
+    EXPECT_THAT(text_of(failed), HasSubstr("no memory for a line of 100000"));
+    EXPECT_EQ(client.text_of_call("echo", {{"text", "a"}}), "a");
+    const std::string larger(kMebibyte, 'y');
+    EXPECT_EQ(client.text_of_call("echo", {{"text", larger}}), larger);
+    EXPECT_EQ(client.end(), 0);
+  }
+}
+
+TEST(Flood, ALineThatCannotBeParsedForWantOfMemoryIsNotCalledBroken) {
+  if (!counts_memory()) GTEST_SKIP() << "a sanitizer needs most of the address space";
+  ScriptedClient client;
+  client.open();
+  // For such a small line, the bridge does not ask for room before it parses the line.
+  const std::string text(1000000, 'x');
+  limit_memory(client, 4 * kMebibyte);
+  client.call(1, "echo", {{"text", text}});
+  const Json refused = client.answer(1)["error"];
+  EXPECT_EQ(refused["code"], -32600);
+  EXPECT_THAT(refused["message"].get<std::string>(), HasSubstr("no memory for a line of 1000"));
+  const Json failed = client.result_of("big", {{"bytes", text.size()}});
+  EXPECT_EQ(failed["isError"], true);
+  EXPECT_THAT(text_of(failed), HasSubstr("no memory for a line of 1000"));
+  EXPECT_EQ(client.end(), 0);
+}
+
+TEST(Flood, ClientThatStopsReadingSlowsTheChildDown) {
+  ScriptedClient client;
+  client.open();
+  const MemoryWatch memory(client);
+  const long child = client.child_pid();
+  const std::size_t size = 2 * kMegabyte;
+  for (int id = 1; id <= 60; ++id) client.call(id, "big", {{"bytes", size}});
+  ASSERT_TRUE(come_to_rest({client.program().pid(), child}));
+  const auto written = bytes_moved(child).written;
+  EXPECT_GT(written, 0);
+  EXPECT_LT(written, 60 * size);
+  for (int id = 1; id <= 60; ++id) {
+    EXPECT_EQ(text_of(client.answer(id)["result"]).size(), size);
+  }
+  memory.expect_bounded(size);
+  memory.expect_given_back();
+  EXPECT_EQ(client.child_pid(), child);
+}
+
+TEST(Flood, FullDiskOfTheLogIsToldOnStderr) {
+  ScriptedClient client({.options = {"--log-file", "/dev/full", "--log-level", "debug"}});
+  client.open();
+  EXPECT_EQ(client.text_of_call("echo", {{"text", "through"}}), "through");
+  EXPECT_TRUE(client.program().shows_error("the log file can't be written"));
+  EXPECT_EQ(client.end(), 0);
+}
+
+/// The bridge runs in a pid namespace of its own, in which /proc shows other processes.
+TEST(WithoutAListOfProcesses, AKillEndsTheServerAndItsGroup) {
+  const std::vector<std::string> alone = {"/usr/bin/env", "unshare", "--pid", "--fork",
+                                          "--kill-child"};
+  std::vector<std::string> command = alone;
+  command.emplace_back("true");
+  if (Program({.command = command}).wait() != 0) GTEST_SKIP() << "no namespace can be had here";
+
+  command = alone;
+  command.insert(command.end(), {sitter_program(), "--kill-grace", "0", "--"});
+  for (const std::string& word : fake({"--ignore-eof", "--ignore-term", "--grandchild"})) {
+    command.push_back(word);
+  }
+  const std::string mark = "SITTER_ALONE_" + std::to_string(getpid()) + "=1";
+  Program program({.command = command, .environment = {mark}});
+  const auto fakes = [&] {
+    const std::vector<long> pids = processes_with(mark);
+    return std::count_if(pids.begin(), pids.end(), [](long pid) {
+      return command_line_of(pid).find("--grandchild") != std::string::npos &&
+             status_field(pid, "Name") == "fake-mcp";
+    });
+  };
+  program.write(
+      R"json({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
+)json");
+  EXPECT_THAT(program.read_line().value_or(""), HasSubstr("\"id\":1"));
+  EXPECT_EQ(fakes(), 2);
+  program.write(
+      R"json({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"sitter_kill","arguments":{"scope":"child"}}}
+)json");
+  EXPECT_THAT(program.read_line().value_or(""), HasSubstr("SIGKILL"));
+  EXPECT_TRUE(eventually([&] { return fakes() == 0; }));
+  program.close_input();
+  EXPECT_EQ(program.wait(), 0);
+  EXPECT_TRUE(eventually([&] { return processes_with(mark).empty(); }));
+}
+
+}  // namespace
+}  // namespace sitter::testing

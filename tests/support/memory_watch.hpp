@@ -1,0 +1,47 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <string_view>
+
+#include "support/scripted_client.hpp"
+
+namespace sitter::testing {
+
+inline constexpr std::size_t kMebibyte = 1024 * 1024;
+
+/// A sanitizer needs memory of its own, so memory is not measured with it.
+inline bool counts_memory() { return std::string_view(SITTER_SANITIZER).empty(); }
+
+/// Measures the memory of a bridge from now on.
+class MemoryWatch {
+ public:
+  explicit MemoryWatch(ScriptedClient& client)
+      : pid_(client.program().pid()), idle_(resident_bytes(pid_)) {}
+
+  void expect_bounded(std::size_t largest_message) const {
+    if (!counts_memory()) return;
+    ASSERT_GT(idle_, 0);
+    const std::size_t most = resident_bytes_max(pid_);
+    ASSERT_GT(most, 0) << "there is nothing to look at";
+    EXPECT_LE(most, idle_ + 6 * largest_message + 16 * kMebibyte);
+  }
+
+  void expect_given_back() const {
+    if (!counts_memory()) return;
+    ASSERT_GT(idle_, 0);
+    const auto is_given_back = [this] {
+      const std::size_t now = resident_bytes(pid_);
+      return now > 0 && now <= idle_ + 4 * kMebibyte;
+    };
+    EXPECT_TRUE(eventually(is_given_back))
+        << resident_bytes(pid_) << " bytes are resident, idle " << idle_;
+  }
+
+ private:
+  long pid_;
+  std::size_t idle_;
+};
+
+}  // namespace sitter::testing
