@@ -380,10 +380,9 @@ int run(const std::vector<std::string>& words) {
     if (chosen_commands.empty()) {
       print(command_help(app, "  mcp-sitter ctl COMMAND [options]\n"));
     } else {
-      const CLI::App& command = *chosen_commands.front();
-      const bool has_target = &command != list_command;
-      print(
-          command_help(command, fmt::format("  mcp-sitter ctl {} [options]{}\n", command.get_name(),
+      const CLI::App& asked = *chosen_commands.front();
+      const bool has_target = &asked != list_command;
+      print(command_help(asked, fmt::format("  mcp-sitter ctl {} [options]{}\n", asked.get_name(),
                                             has_target ? " [PID|NAME]" : "")));
     }
     return 0;

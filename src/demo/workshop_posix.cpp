@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>  // mkdtemp on macOS
 
 #include <cerrno>
 #include <cstring>

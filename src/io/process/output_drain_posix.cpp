@@ -13,10 +13,10 @@
 namespace sitter {
 namespace {
 
-/// The descriptors that are kept come right after the standard descriptors.
+/// The descriptors that are kept come right after the standard descriptors: the pipe of the
+/// bridge's life, then the input, output and error of the daemon.
 constexpr int kFirst = STDERR_FILENO + 1;
 constexpr int kLife = kFirst;
-constexpr int kInput = kFirst + 1;
 constexpr int kOutput = kFirst + 2;
 constexpr int kError = kFirst + 3;
 constexpr int kAbove = kFirst + 4;
