@@ -18,15 +18,18 @@ namespace {
 /// and again.
 constexpr int kQueryTries = 10;
 
+/// Nanoseconds.
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
 ProcessRecord to_record(const kinfo_proc& process) {
-  constexpr std::uint64_t kSecond = 1'000'000;
+  constexpr std::uint64_t kMicroseconds = 1'000'000;
   ProcessRecord record;
   record.pid = process.kp_proc.p_pid;
   record.parent = process.kp_eproc.e_ppid;
   record.group = process.kp_eproc.e_pgid;
   record.session = getsid(process.kp_proc.p_pid);
   record.user = process.kp_eproc.e_ucred.cr_uid;
-  record.start = static_cast<std::uint64_t>(process.kp_proc.p_starttime.tv_sec) * kSecond +
+  record.start = static_cast<std::uint64_t>(process.kp_proc.p_starttime.tv_sec) * kMicroseconds +
                  static_cast<std::uint64_t>(process.kp_proc.p_starttime.tv_usec);
   record.zombie = process.kp_proc.p_stat == SZOMB;
   return record;
@@ -97,7 +100,6 @@ Start start_of(long pid) {
 ImageIdentity identity_at(const std::string& path) {
   struct stat facts {};
   if (path.empty() || stat(path.c_str(), &facts) != 0) return {};
-  constexpr std::uint64_t kSecond = 1'000'000'000;
   ImageIdentity image;
   image.device = static_cast<std::uint64_t>(facts.st_dev);
   image.inode = facts.st_ino;
@@ -141,10 +143,31 @@ std::string working_directory_of(long pid) {
   return size == static_cast<int>(sizeof info) ? info.pvi_cdir.vip_path : "";
 }
 
+namespace {
+
+/// The file of the lowest mapping, which is that of the program.
+ImageIdentity lowest_image_of(long pid) {
+  proc_regionwithpathinfo info{};
+  const int size =
+      proc_pidinfo(static_cast<int>(pid), PROC_PIDREGIONPATHINFO, 0, &info, sizeof info);
+  if (size != static_cast<int>(sizeof info)) return {};
+  const vinfo_stat& facts = info.prp_vip.vip_vi.vi_stat;
+  ImageIdentity image;
+  image.path = info.prp_vip.vip_path;
+  image.device = facts.vst_dev;
+  image.inode = facts.vst_ino;
+  image.born = static_cast<std::uint64_t>(facts.vst_birthtime) * kSecond +
+               static_cast<std::uint64_t>(facts.vst_birthtimensec);
+  return image;
+}
+
+}  // namespace
+
 ImageIdentity image_of(long pid) {
   char path[PROC_PIDPATHINFO_MAXSIZE];
   int length = proc_pidpath(static_cast<int>(pid), path, sizeof path);
-  if (length <= 0) return {};
+  // A deleted file has no path.
+  if (length <= 0) return lowest_image_of(pid);
   ImageIdentity image = identity_at(path);
   image.path.assign(path, static_cast<std::size_t>(length));
   return image;
@@ -152,8 +175,7 @@ ImageIdentity image_of(long pid) {
 
 bool runs_image(long pid, const ImageIdentity& image) {
   ImageIdentity running = image_of(pid);
-  if (running.path.empty()) return false;
-  if (running.path == image.path) return true;
+  if (!running.path.empty() && running.path == image.path) return true;
   return running.is_same_file(image);
 }
 

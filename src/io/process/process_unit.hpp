@@ -33,8 +33,9 @@ inline constexpr int kSignalRoundsMax = 50;
 const ProcessRecord& this_process();
 
 /// A child and all its processes: the session that it leads, the descendants of the processes in
-/// it, the sessions that they opened, and on Linux their orphans that the bridge has adopted. The
-/// unit outlives its leader: if a wrapper has ended, reaped or not, the rest of the unit remains.
+/// it, the sessions that they opened, and their orphans. On Linux the bridge adopts these; on other
+/// systems only those are found that carry the mark of the unit. The unit outlives its leader: if a
+/// wrapper has ended, reaped or not, the rest of the unit remains.
 ///
 /// Only the processes that are still in its session belong to the unit of a build, since compilers
 /// and daemons that the build leaves behind serve the next build too. These processes belong to no

@@ -15,6 +15,8 @@ namespace {
 // is read may be missing from it. A second list without any change shows that none is.
 constexpr int kQuietRounds = 2;
 
+constexpr long kFirstProcess = 1;
+
 bool is_same(const ProcessRecord& a, const ProcessRecord& b) {
   return a.pid == b.pid && a.start == b.start;
 }
@@ -57,7 +59,11 @@ bool ProcessUnit::is_member_by_itself(const ProcessRecord& process, const Table&
   const bool is_known = std::any_of(known_.begin(), known_.end(), [&](const ProcessRecord& known) {
     return is_same(process, known) || process.session == known.session;
   });
-  return is_known || (process.parent == adopter_.pid && is_adopted_member(process, table));
+  if (is_known) return true;
+  if (process.parent == adopter_.pid) return is_adopted_member(process, table);
+  // Where the bridge cannot adopt orphans, the first process of the system has them, with those of
+  // everybody else. Only the mark shows whose they are.
+  return process.parent == kFirstProcess && marked_generation(process.pid, adopter_) == gen_;
 }
 
 bool ProcessUnit::is_adopted_member(const ProcessRecord& orphan, const Table& table) const {

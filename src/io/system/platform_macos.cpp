@@ -96,8 +96,9 @@ std::string own_program() {
   _NSGetExecutablePath(nullptr, &size);
   std::string path(size, '\0');
   if (_NSGetExecutablePath(path.data(), &size) != 0) return {};
-  path.resize(path.find('\0'));
-  return path;
+  // The path may lead through links (dyld(3)).
+  char real[PATH_MAX];
+  return realpath(path.c_str(), real) != nullptr ? real : std::string(path.c_str());
 }
 
 void set_process_title(const char* title) { pthread_setname_np(title); }
