@@ -38,6 +38,7 @@ constexpr const char* kShowWords = "printf '[%s]' \"$@\"";
 // ---- a file that is being written
 
 TEST_F(CliReload, ADescriptionWaitsForAToolThatIsStillBeingWritten) {
+  if (!kIsLinux) GTEST_SKIP() << "other systems start a file that is open for writing";
   directory_.write("tools.json",
                    description(tool("show", R"json("cli_command":["tools.json"])json")));
   const std::string program = directory_.copy_program("tool", "/bin/cat");
@@ -52,6 +53,7 @@ TEST_F(CliReload, ADescriptionWaitsForAToolThatIsStillBeingWritten) {
 }
 
 TEST_F(CliReload, ACallWaitsForAToolThatIsStillBeingWritten) {
+  if (!kIsLinux) GTEST_SKIP() << "other systems start a file that is open for writing";
   directory_.write("tools.json", description(tool("show", R"json("cli_command":["{text}"])json")));
   const std::string program = directory_.copy_program("tool", "/bin/echo");
   ScriptedClient client(

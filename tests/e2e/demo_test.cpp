@@ -199,8 +199,8 @@ TEST_F(Demo, AReaderThatGoesAwayEndsIt) {
 
 TEST_F(Demo, AStoryThatGoesWrongEndsWithASentence) {
   const TemporaryDirectory tools;
-  for (const std::string name : {"awk", "cat", "sed"}) {
-    fs::create_symlink("/usr/bin/" + name, tools / name);
+  for (const std::string path : {"/usr/bin/awk", "/bin/cat", "/usr/bin/sed"}) {
+    fs::create_symlink(path, tools / fs::path(path).filename().string());
   }
   Program program(start({}, {"PATH=" + tools.path()}));
   const std::vector<std::string> lines = program.read_all();

@@ -71,17 +71,6 @@ TEST(Flood, ClientThatStopsReadingAnswersOfTheBridgeIsNotReadEither) {
   memory.expect_given_back();
 }
 
-TEST(Flood, EndIsNoticedWhileTheClientTakesNothing) {
-  ScriptedClient client({.options = {"--log-level", "off"}});
-  client.open();
-  std::string lines;
-  for (int line = 0; line < 200'000; ++line) lines += "x\n";
-  client.program().write(lines);
-  ASSERT_TRUE(come_to_rest({client.program().pid()}));
-  client.program().close_input();
-  EXPECT_TRUE(eventually([&] { return !is_alive(client.program().pid()); }));
-}
-
 TEST(Flood, LineOf300MegabytesOfTheChildEndsItIfItShowsNoId) {
   ScriptedClient client({.command = fake({"--endless-line", "314572800"})});
   client.open();

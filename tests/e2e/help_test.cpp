@@ -67,7 +67,7 @@ std::vector<std::string> completed_in_bash(const std::vector<std::string>& words
   std::string line;
   for (const std::string& word : words) line += " '" + word + "'";
   return lines_from({"/bin/bash", "-c",
-                     "enable -n compopt mapfile readarray\n"
+                     "enable -n compopt mapfile readarray 2>/dev/null\n"
                      "eval \"$('" +
                          sitter_program() +
                          "' completion bash)\"\n"
@@ -95,10 +95,11 @@ TEST(Completion, OfBashLeavesTheServersOwnWordsAlone) {
 }
 
 std::vector<std::string> completed_in_fish(const std::string& line) {
+  const TemporaryDirectory home;
   std::vector<std::string> words;
   for (const std::string& word :
        lines_from({"/bin/sh", "-c",
-                   "HOME=/nonexistent exec fish --no-config -c '" + sitter_program() +
+                   "HOME='" + home.path() + "' exec fish --no-config -c '" + sitter_program() +
                        " completion fish | source; complete -C \"mcp-sitter " + line + "\"'"})) {
     words.push_back(word.substr(0, word.find('\t')));
   }

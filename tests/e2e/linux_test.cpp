@@ -203,6 +203,17 @@ TEST(Flood, ClientThatStopsReadingSlowsTheChildDown) {
   EXPECT_EQ(client.child_pid(), child);
 }
 
+TEST(Flood, EndIsNoticedWhileTheClientTakesNothing) {
+  ScriptedClient client({.options = {"--log-level", "off"}});
+  client.open();
+  std::string lines;
+  for (int line = 0; line < 200'000; ++line) lines += "x\n";
+  client.program().write(lines);
+  ASSERT_TRUE(come_to_rest({client.program().pid()}));
+  client.program().close_input();
+  EXPECT_TRUE(eventually([&] { return !is_alive(client.program().pid()); }));
+}
+
 TEST(Flood, FullDiskOfTheLogIsToldOnStderr) {
   ScriptedClient client({.options = {"--log-file", "/dev/full", "--log-level", "debug"}});
   client.open();

@@ -28,6 +28,10 @@ std::optional<long> keeper_of(const ScriptedClient& client, long not_this = 0) {
 /// Daemons that have left their session and their parents, and may have changed their environment.
 class Ownership : public ::testing::TestWithParam<std::string> {
  protected:
+  void SetUp() override {
+    if (!kIsLinux && !GetParam().empty()) GTEST_SKIP() << "only Linux finds such a daemon";
+  }
+
   /// A shell command that starts a daemon and adds its pid to a file.
   std::string daemon() {
     return "(setsid " + GetParam() + "sleep 1000 > /dev/null 2>&1 & echo $! >> '" +

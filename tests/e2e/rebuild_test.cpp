@@ -163,7 +163,11 @@ TEST_F(Rebuild, ADaemonOfTheBuildSurvivesAKillOfTheBridge) {
   client.program().signal(SIGKILL);
   EXPECT_TRUE(ends(build));
   client.program().wait();
-  EXPECT_TRUE(eventually([&] { return client.living() == std::vector<long>{daemon}; }));
+  EXPECT_TRUE(eventually([&] {
+    const std::vector<long> left = client.living();
+    // macOS may hide the environment of sleep.
+    return left == std::vector<long>{daemon} || (!kIsLinux && left.empty());
+  }));
   EXPECT_TRUE(is_alive(daemon));
   kill(static_cast<pid_t>(daemon), SIGKILL);
 }
@@ -181,7 +185,8 @@ TEST_F(Rebuild, ASignalToTheBridgeStopsTheBuild) {
 TEST_F(Rebuild, AFloodIsBoundedAndItsErrorsAreShown) {
   ScriptedClient client(
       setup("echo 'x.c:1: error: here'; "
-            "head -c 60000000 /dev/zero | tr '\\0' 'x' | fold -w 100; exit 1"));
+            "yes " +
+            std::string(99, 'x') + " | head -c 60000000; exit 1"));
   client.open();
   const Json result = client.result_of("sitter_rebuild");
   EXPECT_THAT(text_of(result),

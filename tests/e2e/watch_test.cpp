@@ -82,6 +82,7 @@ TEST_F(Watch, TheProgramItselfIsWatched) {
 }
 
 TEST_F(Watch, AProgramThatIsStillBeingWrittenIsStartedWhenItIsThere) {
+  if (!kIsLinux) GTEST_SKIP() << "other systems start a file that is open for writing";
   const std::string program = directory_.copy_program("out/server", fake_mcp());
   // A linker holds its output open like this until it is done.
   OwnDescriptor writer(open(program.c_str(), O_WRONLY | O_CLOEXEC));

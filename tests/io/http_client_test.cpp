@@ -111,6 +111,7 @@ TEST_F(HttpClientTest, ALargeRequestIsQueuedUntilTheDaemonTakesIt) {
   order(post(1, body));
   EXPECT_GT(client_->queued(), body.size());
   due();
+  ASSERT_FALSE(server_->peers.empty());
   EXPECT_GT(client_->queued(), 0U);
   EXPECT_LT(client_->queued(), body.size());
   server_->peers.front()->set_paused(false);
@@ -214,9 +215,14 @@ TEST_F(HttpClientTest, ADaemonThatSpeaksFirstIsNotSentTheRequest) {
   options.url = url(server_->port());
   server_->on_accepted = [](Peer& peer) { peer.send("220 mail.example ESMTP\r\n"); };
   options.connect = [this](ByteStream::Events events) {
-    // The client hears of its connection when the greeting is there.
+    // The client hears of its connection when the greeting is there. The loop accepts first.
     events.on_opened = [this, opened = std::move(events.on_opened)] {
-      loop_.post([this, opened] { loop_.post(opened); });
+      loop_.post([this, opened] {
+        loop_.post([this, opened] {
+          EXPECT_TRUE(testing::has_come_from(server_->port()));
+          opened();
+        });
+      });
     };
     return std::make_unique<TcpStream>(loop_, TcpStream::Options{}, "127.0.0.1", server_->port(),
                                        std::move(events));
@@ -320,6 +326,7 @@ TEST_F(HttpClientTest, DuringAPauseNoResponseIsRead) {
 // ---- who listens
 
 TEST_F(HttpClientTest, ARequestIsOnlySentToTheListenerThatItIsMeantFor) {
+  if (!testing::kIsLinux) GTEST_SKIP() << "the system is not asked who listens";
   start_server();
   answer(response("ok"));
   connect(1);
@@ -353,6 +360,7 @@ TEST_F(HttpClientTest, ARequestIsOnlySentToTheListenerThatItIsMeantFor) {
 }
 
 TEST_F(HttpClientTest, AKeptConnectionToAFormerListenerIsNotUsed) {
+  if (!testing::kIsLinux) GTEST_SKIP() << "the system is not asked who listens";
   start_server();
   answer(response("old"));
   connect(1);

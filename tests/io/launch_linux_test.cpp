@@ -7,6 +7,7 @@
 #include <string>
 #include <variant>
 
+#include "io/system/platform.hpp"
 #include "process_support.hpp"
 
 namespace sitter {
@@ -39,6 +40,23 @@ TEST(LaunchOnLinux, AFileThatIsBeingWrittenIsNamedBusy) {
   FileDescriptor writer(open(file.c_str(), O_WRONLY | O_CLOEXEC));
   EXPECT_THAT(testing::reason(testing::launch({file, {}, {}, {}, {}})),
               ::testing::HasSubstr("text file busy"));
+}
+
+TEST(Reaper, CollectsAdoptedOrphansToo) {
+  ASSERT_TRUE(platform::become_subreaper());
+  testing::Child wrapper("sh", testing::shell("(setsid sleep 1000 & echo $!)"));
+  ASSERT_TRUE(wrapper.started()) << wrapper.failure();
+  long orphan = std::stol(testing::read_line(wrapper->output));
+  wrapper.wait();
+  kill(static_cast<pid_t>(orphan), SIGKILL);
+  ExitStatus status;
+  EXPECT_TRUE(testing::eventually([&] {
+    for (const Reaped& ended : reap()) {
+      if (ended.pid == orphan) status = ended.status;
+    }
+    return status.by_signal();
+  }));
+  EXPECT_EQ(status, (ExitStatus{137, "SIGKILL"}));
 }
 
 }  // namespace

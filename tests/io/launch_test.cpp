@@ -275,22 +275,5 @@ TEST(Reaper, TellsExitCodesFromSignals) {
   EXPECT_EQ(signal_name(40), "signal 40");
 }
 
-TEST(Reaper, CollectsAdoptedOrphansToo) {
-  ASSERT_TRUE(platform::become_subreaper());
-  Child wrapper("sh", shell("(setsid sleep 1000 & echo $!)"));
-  ASSERT_TRUE(wrapper.started()) << wrapper.failure();
-  long orphan = std::stol(read_line(wrapper->output));
-  wrapper.wait();
-  kill(static_cast<pid_t>(orphan), SIGKILL);
-  ExitStatus status;
-  EXPECT_TRUE(testing::eventually([&] {
-    for (const Reaped& ended : reap()) {
-      if (ended.pid == orphan) status = ended.status;
-    }
-    return status.by_signal();
-  }));
-  EXPECT_EQ(status, (ExitStatus{137, "SIGKILL"}));
-}
-
 }  // namespace
 }  // namespace sitter

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/prctl.h>
 
 #include "io/system/platform.hpp"
 #include "process_support.hpp"
@@ -117,6 +118,30 @@ TEST_F(ProcessUnitTest, HoldsOrphansThatTheBridgeHasAdopted) {
   ProcessUnit unit(child.pid(), 1);
   EXPECT_THAT(pids(unit.members({})), ElementsAre(child.pid(), orphan));
   end(unit);
+}
+
+TEST(ProcessUnitWithoutASubreaper, HoldsTheOrphansThatCarryItsMark) {
+  prctl(PR_SET_CHILD_SUBREAPER, 0);
+  Child child("sh", shell("(setsid sleep 1000 & echo $!); exec sleep 1000"));
+  Child other("sh", shell("(setsid sleep 1000 & echo $!); exec sleep 1000"), 2);
+  ASSERT_TRUE(child.started() && other.started());
+  const long orphan = pid_from(child);
+  const long of_other = pid_from(other);
+  for (const long pid : {orphan, of_other}) {
+    std::optional<ProcessRecord> process;
+    ASSERT_TRUE(eventually([&] {
+      process = find_process(pid);
+      return process && process->session == pid && command_of(pid) == "sleep 1000" &&
+             process->parent != child.pid() && process->parent != other.pid();
+    }));
+    if (process->parent != 1) GTEST_SKIP() << "the process " << process->parent << " adopts here";
+  }
+  ProcessUnit unit(child.pid(), 1);
+  EXPECT_THAT(pids(unit.members({other.pid()})), ElementsAre(child.pid(), orphan));
+  unit.signal(UnitSignal::kill, {other.pid()});
+  EXPECT_TRUE(eventually([&] { return !is_alive(orphan); }));
+  EXPECT_TRUE(is_alive(of_other));
+  kill(static_cast<pid_t>(of_other), SIGKILL);
 }
 
 TEST_F(ProcessUnitTest, OfABuildHoldsOnlyWhatIsStillInItsSession) {

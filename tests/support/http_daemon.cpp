@@ -14,8 +14,9 @@
 
 namespace sitter::testing {
 
-HeldPort::HeldPort() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-  ::fcntl(socket_.number(), F_SETFD, FD_CLOEXEC);
+HeldPort::HeldPort()
+    : socket_(::socket(AF_INET, SOCK_STREAM, 0)), other_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  for (const OwnDescriptor* end : {&socket_, &other_}) ::fcntl(end->number(), F_SETFD, FD_CLOEXEC);
   const int on = 1;
   ::setsockopt(socket_.number(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   sockaddr_in address{};
@@ -28,6 +29,14 @@ HeldPort::HeldPort() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
     throw std::runtime_error("no port is free");
   }
   number_ = ntohs(address.sin_port);
+  // Connected, the socket holds its port, and another socket with SO_REUSEADDR may listen there. On
+  // macOS, a port that is only bound refuses both a second socket and an answer to a connection.
+  address.sin_port = 0;
+  if (::bind(other_.number(), place, size) != 0 || ::listen(other_.number(), 1) != 0 ||
+      ::getsockname(other_.number(), place, &size) != 0 ||
+      ::connect(socket_.number(), place, size) != 0) {
+    throw std::runtime_error("no port can be held");
+  }
 }
 
 std::string HeldPort::url() const { return "http://127.0.0.1:" + std::to_string(number_) + "/mcp"; }

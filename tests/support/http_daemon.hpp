@@ -22,9 +22,9 @@ class HeldPort {
   std::string url() const;
 
  private:
-  /// Bound, and never listening. Such a socket keeps the system from giving the port away, and
-  /// does not hinder a daemon.
-  OwnDescriptor socket_;
+  /// Has the port and never listens. Such a socket keeps the system from giving the port away, and
+  /// does not hinder a daemon. It is connected to the other socket.
+  OwnDescriptor socket_, other_;
   std::uint16_t number_ = 0;
 };
 

@@ -10,6 +10,13 @@
 
 namespace sitter::testing {
 
+/// Skips a test that needs something that only Linux has: `if (!kIsLinux) GTEST_SKIP() << why`.
+#ifdef __linux__
+inline constexpr bool kIsLinux = true;
+#else
+inline constexpr bool kIsLinux = false;
+#endif
+
 /// How long a test waits for something that should happen at once. Only a failing test waits this
 /// long.
 inline constexpr std::chrono::seconds kPatience{20};

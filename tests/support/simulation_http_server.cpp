@@ -155,7 +155,9 @@ Reply HttpServer::take_message(const json& message, const order::HttpSend& sent,
 void HttpServer::check_mirrored(const json& message, const order::HttpSend& sent) const {
   if (!message.contains("id") || message.value("method", "") == "initialize") return;
   if (!message.contains("method")) throw Broken("an answer without a question");
-  if (sent_value(sent, "Mcp-Method") != message["method"]) throw Broken("no Mcp-Method");
+  if (sent_value(sent, "Mcp-Method") != message["method"].get<std::string>()) {
+    throw Broken("no Mcp-Method");
+  }
   if (sent_value(sent, "MCP-Protocol-Version") != kStatelessVersion) {
     throw Broken("no MCP-Protocol-Version");
   }

@@ -6,7 +6,7 @@ file=${NOTES_FILE:-notes.txt}
 case ${1-} in
   add)
     printf '%s\n' "$3" >>"$file"
-    echo "note $(wc -l <"$file") is kept"
+    echo "note $(($(wc -l <"$file"))) is kept"
     ;;
   list)
     [ -e "$file" ] || exit 1
