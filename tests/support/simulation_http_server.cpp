@@ -162,7 +162,7 @@ void HttpServer::check_mirrored(const json& message, const order::HttpSend& sent
     throw Broken("no MCP-Protocol-Version");
   }
   if (message["method"] == "tools/call" &&
-      sent_value(sent, "Mcp-Name") != message["params"]["name"]) {
+      sent_value(sent, "Mcp-Name") != message["params"]["name"].get<std::string>()) {
     throw Broken("no Mcp-Name");
   }
 }

@@ -341,10 +341,11 @@ void Promises::check_rebuilds() {
   }
   for (const auto& [gen, its_life] : lives_) {
     if (!its_life.retired_at || !its_life.is_up || its_life.is_input_closed) continue;
-    const bool is_busy = std::any_of(open_.begin(), open_.end(), [&, gen = gen](int mark) {
+    const bool is_busy = std::any_of(open_.begin(), open_.end(), [&, lives_on = gen](int mark) {
       const Request& request = requests_.at(mark);
-      return request.is_doubled || (!request.sent_to.empty() && request.sent_to.back() == gen &&
-                                    request.answer_read == 0 && !request.is_cancelled);
+      return request.is_doubled ||
+             (!request.sent_to.empty() && request.sent_to.back() == lives_on &&
+              request.answer_read == 0 && !request.is_cancelled);
     });
     if (!is_busy || now_ > *its_life.retired_at + config_.on_busy_wait + kLate) {
       throw Broken(fmt::format("child {} lives on, and its successor serves", gen));
