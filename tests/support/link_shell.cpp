@@ -206,8 +206,8 @@ void LinkTest::expect_headers(const order::HttpSend& order) {
   const auto version =
       nlohmann::json::json_pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion");
   if (message.contains(version)) {
-    EXPECT_EQ(sent_value(order, "MCP-Protocol-Version"), message[version]);
-    EXPECT_EQ(sent_value(order, "Mcp-Method"), message["method"]);
+    EXPECT_EQ(sent_value(order, "MCP-Protocol-Version"), message[version].get<std::string>());
+    EXPECT_EQ(sent_value(order, "Mcp-Method"), message["method"].get<std::string>());
   } else if (message.value("method", "") == "initialize") {
     EXPECT_EQ(names.count("Mcp-Session-Id"), 0u);
   } else {
