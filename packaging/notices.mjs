@@ -56,11 +56,13 @@ function packagesOf(paths) {
 }
 
 function ofPackage(name, paths) {
-  const fields = '${source:Package}\n${source:Version}\n';
-  const [source, version] = outputOf('dpkg-query', ['-W', '-f', fields, name]).split('\n');
+  const fields = '${source:Package}\n${source:Version}\n${Version}\n';
+  const [source, version, ownVersion] = outputOf('dpkg-query', ['-W', '-f', fields, name]).split('\n');
   const file = `/usr/share/doc/${name}/copyright`;
   if (!existsSync(file)) throw new Error(`no licence is found for the package ${name}: ${file} is missing`);
-  return { title: `${source} ${version}`, text: partFor(readFileSync(file, 'utf8'), paths).trim() };
+  // Debian makes the C library for another processor anew, from a package that holds all parts of a cross compiler.
+  const title = source === 'cross-toolchain-base' ? `glibc ${ownVersion}` : `${source} ${version}`;
+  return { title, text: partFor(readFileSync(file, 'utf8'), paths).trim() };
 }
 
 /** The libraries in the program by their titles, each with its licence. */
