@@ -18,8 +18,7 @@ constexpr const char* kTools = R"json([
    "cli_command": ["-c", "printf '[%s' $0; test $0 != ${0%77} && sleep 1000 & printf ']'", "{n}"]}])json";
 
 TEST(CliKilledRuns, NoneOfTenThousandCallsIsLostAndNothingIsLeft) {
-  // A start costs far more on macOS.
-  constexpr int kCalls = kIsLinux ? 10'000 : 1'000;
+  constexpr int kCalls = 10'000;
   constexpr int kAtOnce = 32;
   const TemporaryDirectory directory;
   directory.write("tools.json", kTools);

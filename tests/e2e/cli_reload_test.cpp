@@ -35,38 +35,6 @@ const std::string kAdd = tool("add", R"json("cli_command":["{text}"])json");
 const std::string kDrop = tool("drop", R"json("cli_command":["drop"])json");
 constexpr const char* kShowWords = "printf '[%s]' \"$@\"";
 
-// ---- a file that is being written
-
-TEST_F(CliReload, ADescriptionWaitsForAToolThatIsStillBeingWritten) {
-  if (!kIsLinux) GTEST_SKIP() << "other systems start a file that is open for writing";
-  directory_.write("tools.json",
-                   description(tool("show", R"json("cli_command":["tools.json"])json")));
-  const std::string program = directory_.copy_program("tool", "/bin/cat");
-  // A linker holds its output open like this until it is done.
-  OwnDescriptor writer(::open(program.c_str(), O_WRONLY | O_CLOEXEC));
-  ASSERT_TRUE(writer.is_open());
-  ScriptedClient client(setup({"--schema-args", "tools.json", "--log-level", "trace"}));
-  client.begin_opening();
-  ASSERT_TRUE(client.program().shows_error("text file busy"));
-  writer.close();
-  EXPECT_EQ(client.answer(0)["result"]["serverInfo"]["name"], "tool");
-}
-
-TEST_F(CliReload, ACallWaitsForAToolThatIsStillBeingWritten) {
-  if (!kIsLinux) GTEST_SKIP() << "other systems start a file that is open for writing";
-  directory_.write("tools.json", description(tool("show", R"json("cli_command":["{text}"])json")));
-  const std::string program = directory_.copy_program("tool", "/bin/echo");
-  ScriptedClient client(
-      setup({"--schema-file", "tools.json", "--watch", "none", "--log-level", "trace"}));
-  client.open();
-  OwnDescriptor writer(::open(program.c_str(), O_WRONLY | O_CLOEXEC));
-  ASSERT_TRUE(writer.is_open());
-  client.call(1, "show", {{"text", "hello"}});
-  ASSERT_TRUE(client.program().shows_error("text file busy"));
-  writer.close();
-  EXPECT_EQ(text_of(client.answer(1)["result"]), "hello\n");
-}
-
 // ---- reloads that somebody asks for
 
 TEST_F(CliReload, AHangupSignalReadsTheDescriptionAgain) {

@@ -252,10 +252,7 @@ TEST_F(StartedDaemon, ASecondBridgeFindsItAndDoesNotEndIt) {
   ScriptedClient second(setup({"--own-daemon", "--build", "true"}));
   second.open();
   EXPECT_EQ(second.child_state()["pid"], daemon);
-  const std::string said = second.text_of_call("sitter_kill");
-  EXPECT_THAT(said, HasSubstr("was not started"));
-  // Other systems are not asked who listens.
-  EXPECT_EQ(said.find("pid " + std::to_string(daemon)) != std::string::npos, kIsLinux);
+  EXPECT_THAT(second.text_of_call("sitter_kill"), HasSubstr("was not started"));
   EXPECT_TRUE(is_alive(daemon));
   EXPECT_EQ(first.echo("one"), "one");
   EXPECT_THAT(second.echo("two"), HasSubstr("two"));

@@ -373,10 +373,7 @@ TEST(Http, AKillGivesTheSessionUpAndLeavesTheDaemon) {
   client.open();
   client.call(1, "hang");
   ASSERT_TRUE(daemon.has_rows(1, "method", "tools/call"));
-  const std::string said = client.text_of_call("sitter_kill");
-  EXPECT_THAT(said, HasSubstr("was not started"));
-  // Other systems are not asked who listens.
-  EXPECT_EQ(said.find("pid " + std::to_string(daemon.program().pid())) != std::string::npos, kIsLinux);
+  EXPECT_THAT(client.text_of_call("sitter_kill"), HasSubstr("was not started"));
   EXPECT_EQ(client.answer(1)["result"]["isError"], true);
   EXPECT_TRUE(daemon.has_rows(1, "http", "DELETE"));
   EXPECT_FALSE(daemon.program().has_ended());

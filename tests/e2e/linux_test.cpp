@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "support/http_daemon.hpp"
 #include "support/memory_watch.hpp"
 #include "support/proc_status.hpp"
 #include "support/scripted_client.hpp"
@@ -89,12 +90,21 @@ struct Packets {
   OwnDescriptor ours, bridges;
 };
 
-TEST(Session, AnswerBehindItsProgressIsAWriteOfItsOwn) {
+/// A session whose client sees each write of the bridge by itself.
+struct PacketSession {
+  PacketSession() : client({.output = packets.bridges.number()}) {
+    client.send(
+        R"json({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}})json");
+    packets.next();
+  }
+
   Packets packets;
-  ScriptedClient client({.output = packets.bridges.number()});
-  client.send(
-      R"json({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}})json");
-  packets.next();
+  ScriptedClient client;
+};
+
+TEST(Session, AnswerBehindItsProgressIsAWriteOfItsOwn) {
+  PacketSession session;
+  auto& [packets, client] = session;
   client.notify("notifications/initialized");
   for (int round = 1; round <= 10; ++round) {
     client.call(round, "progress", {{"steps", 3}, {"burst", true}});
@@ -121,17 +131,32 @@ TEST(Session, AnswerBehindItsProgressIsAWriteOfItsOwn) {
 }
 
 TEST(Session, LinesOfOneReadGoOutInOneWrite) {
-  Packets packets;
-  ScriptedClient client({.output = packets.bridges.number()});
-  client.send(
-      R"json({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}})json");
-  packets.next();
+  PacketSession session;
+  auto& [packets, client] = session;
   // The bridge reads both lines at once, and answers both itself.
   client.program().write(
       R"json({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sitter_child_stderr"}}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"sitter_child_stderr"}}
 )json");
   EXPECT_EQ(lines_of(packets.next()).size(), 2);
+}
+
+TEST(End, ClosedStdoutEndsTheBridge) {
+  ScriptedClient client(
+      {.command = fake({"--ignore-eof", "--ignore-term", "--grandchild", "--grandchild-session"})});
+  client.open();
+  client.program().close_output();
+  EXPECT_EQ(client.program().wait(), 0);
+  EXPECT_TRUE(client.leaves_nothing());
+}
+
+TEST(Http, AKillNamesTheDaemonThatItLeaves) {
+  HttpDaemon daemon;
+  daemon.start();
+  ScriptedClient client(bridge_to(daemon.url()));
+  client.open();
+  EXPECT_THAT(client.text_of_call("sitter_kill"),
+              HasSubstr("pid " + std::to_string(daemon.program().pid())));
 }
 
 /// Limits what the bridge may allocate from now on.

@@ -1,3 +1,5 @@
+#include "support/strangers.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -7,9 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "support/scripted_client.hpp"
-#include "support/temporary_directory.hpp"
-
 namespace sitter::testing {
 namespace {
 
@@ -17,42 +16,6 @@ namespace fs = std::filesystem;
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-/// Files that sitter_kill may look for. All of them are copies, even the shells, so that nobody
-/// else on this machine runs them. No server here may run a shell of the system, because a wrong
-/// kill would end every process that runs it.
-class Strangers : public ::testing::Test {
- protected:
-  /// Waits until a process that the bridge did not start can be found.
-  static bool runs(const Program& stranger, const std::string& program) {
-    return eventually([&] { return command_line_of(stranger.pid()).starts_with(program + " "); });
-  }
-
-  Json kill(ScriptedClient& client, const Json& arguments = Json::object()) {
-    return Json::parse(client.text_of_call("sitter_kill", arguments), nullptr, false);
-  }
-
-  static bool names(const Json& report, long pid) {
-    for (const Json& killed : report.value("killed", Json::array())) {
-      if (killed["pid"] == pid && killed["relation"] == "same-path") return true;
-    }
-    return false;
-  }
-
-  TemporaryDirectory directory_;
-  const std::string server_ = directory_.copy_program("server", fake_mcp());
-};
-
-/// Programs that count as interpreters because of their names. macOS runs no copies of its own
-/// programs, and a kill of a shell in use would end too much.
-class StrangersOfAnInterpreter : public Strangers {
- protected:
-  void SetUp() override {
-    if (!kIsLinux) GTEST_SKIP() << "no interpreter can be copied";
-    shell_ = directory_.copy_program("sh", "/bin/sh");
-  }
-  std::string shell_;
-};
 
 TEST_F(Strangers, OthersThatRunTheSameFileAreTakenDown) {
   Program stranger({.command = {server_, "--ignore-eof"}});
@@ -139,67 +102,6 @@ TEST_F(Strangers, WithANameThatDiffersOnlyInCaseSurvive) {
   client.open();
   EXPECT_EQ(kill(client)["count"], 1);
   EXPECT_TRUE(is_alive(stranger.pid()));
-}
-
-TEST_F(StrangersOfAnInterpreter, Survive) {
-  const std::string node = directory_.copy_program("node", "/bin/sh");
-  const std::string script = directory_.write("server.js", fake_in_shell() + "\nexit 1\n");
-  for (const std::string& interpreter : {shell_, node}) {
-    Program stranger({.command = {interpreter, "-c", "read line; exit 0"}});
-    ASSERT_TRUE(runs(stranger, interpreter));
-    ScriptedClient other({.command = {interpreter, script}});
-    other.open();
-    const long others_child = other.child_pid();
-    ScriptedClient client({.command = {interpreter, script}});
-    client.open();
-    // The kill ends the interpreter and the server below it.
-    EXPECT_EQ(kill(client)["count"], 2);
-    EXPECT_TRUE(is_alive(stranger.pid()));
-    EXPECT_EQ(other.child_pid(), others_child);
-    EXPECT_EQ(client.status()["binaryPath"], script);
-  }
-}
-
-TEST_F(StrangersOfAnInterpreter, AreNamedAndEndOnlyWhereTheUserHasAllowedIt) {
-  const std::string inner = directory_.write("inner.js", fake_in_shell() + "\nexit 1\n");
-  const std::string script = directory_.write("server.js", shell_ + " " + inner + "\nexit 1\n");
-  Program stranger({.command = {shell_, "-c", "read line; exit 0"}});
-  ASSERT_TRUE(runs(stranger, shell_));
-  const Json same = {{"scope", "same-executable"}};
-  ScriptedClient client({.command = {shell_, script}});
-  for (const bool is_running : {false, true}) {
-    if (is_running) client.open();
-    const Json refusal = client.result_of("sitter_kill", same);
-    EXPECT_TRUE(refusal.value("isError", false));
-    EXPECT_THAT(text_of(refusal), HasSubstr("every process that runs " + shell_ + ", which other"));
-    EXPECT_THAT(text_of(refusal), HasSubstr(std::to_string(stranger.pid()) + " " + shell_));
-    EXPECT_THAT(text_of(refusal), Not(HasSubstr(inner)));
-    EXPECT_EQ(client.status()["childAlive"], is_running);
-  }
-  EXPECT_EQ(client.end(), 0);
-  EXPECT_TRUE(is_alive(stranger.pid()));
-
-  ScriptedClient allowed({.options = {"--allow-wide-kill"}, .command = {shell_, script}});
-  allowed.open();
-  EXPECT_TRUE(names(kill(allowed, same), stranger.pid()));
-  EXPECT_EQ(stranger.wait(), 128 + SIGTERM);
-}
-
-TEST_F(StrangersOfAnInterpreter, DoNotEndBehindAShellButStrangersOfTheProgramDo) {
-  for (const std::vector<std::string>& options :
-       {std::vector<std::string>(), {"--allow-wide-kill"}}) {
-    Program of_shell({.command = {shell_, "-c", "read line; exit 0"}});
-    Program of_server({.command = {server_, "--ignore-eof"}});
-    ASSERT_TRUE(runs(of_shell, shell_) && runs(of_server, server_));
-    ScriptedClient client({.options = options, .command = {shell_, "-c", server_ + "; true"}});
-    client.open();
-    const Json report = kill(client, {{"scope", "same-executable"}});
-    EXPECT_EQ(report["count"], 3) << report.dump();
-    EXPECT_TRUE(names(report, of_server.pid()));
-    EXPECT_EQ(report["path"], server_);
-    EXPECT_EQ(of_server.wait(), 128 + SIGTERM);
-    EXPECT_TRUE(is_alive(of_shell.pid()));
-  }
 }
 
 TEST_F(Strangers, ABridgeIsNeverItsOwnTarget) {

@@ -81,24 +81,6 @@ TEST_F(Watch, TheProgramItselfIsWatched) {
   EXPECT_EQ(client.status()["binaryStale"], false);
 }
 
-TEST_F(Watch, AProgramThatIsStillBeingWrittenIsStartedWhenItIsThere) {
-  if (!kIsLinux) GTEST_SKIP() << "other systems start a file that is open for writing";
-  const std::string program = directory_.copy_program("out/server", fake_mcp());
-  // A linker holds its output open like this until it is done.
-  OwnDescriptor writer(open(program.c_str(), O_WRONLY | O_CLOEXEC));
-  ASSERT_TRUE(writer.is_open());
-  ScriptedClient::Setup chosen = setup({"--log-level", "trace"});
-  chosen.command = {program};
-  ScriptedClient client(chosen);
-  client.request(1, "initialize",
-                 {{"protocolVersion", "2025-11-25"},
-                  {"capabilities", Json::object()},
-                  {"clientInfo", {{"name", "test"}, {"version", "1"}}}});
-  ASSERT_TRUE(client.program().shows_error("text file busy"));
-  writer.close();
-  EXPECT_EQ(client.answer(1)["result"]["serverInfo"]["name"], "fake-mcp");
-}
-
 TEST_F(Watch, WithoutPatternsNothingIsWatched) {
   ScriptedClient client(setup({}));
   client.open();

@@ -163,7 +163,7 @@ TEST_F(HttpClientTest, ACloseThatTheLoopHasNotSeenYetIsSeenBeforeTheRequest) {
   send(1);
   until_over(1);
   server_->peers.front()->close();
-  ASSERT_TRUE(testing::has_come_from(server_->port()));
+  testing::let_bytes_arrive();
   send(2);
   EXPECT_THAT(until_over(2), ElementsAre("idle closed", "2 200", "2 body ok", "2 ended"));
   EXPECT_EQ(connection_count(), 2U);
@@ -196,7 +196,6 @@ TEST_F(HttpClientTest, AConnectionIsOpenedAndKept) {
   connect(1);
   EXPECT_THAT(until_over(1), ElementsAre("1 connected"));
   EXPECT_EQ(listener_, listener_at({boost::asio::ip::address_v4::loopback(), server_->port()}));
-  EXPECT_EQ(listener_ != kNoListener, testing::kIsLinux);
   send(2);
   until_over(2);
   EXPECT_EQ(connection_count(), 1U);

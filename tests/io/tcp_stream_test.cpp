@@ -13,12 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "io/http/listener.hpp"
 #include "io/process/reaper.hpp"
-#include "support/loop_steps.hpp"
-#include "support/scripted_server.hpp"
 #include "support/sockets.hpp"
 #include "support/temporary_directory.hpp"
+#include "tcp_stream_script.hpp"
 
 namespace sitter {
 namespace {
@@ -32,47 +30,6 @@ using testing::ScriptedServer;
 using testing::tcp_socket;
 using testing::unused_port;
 
-/// A stream to a server. Events become words; the bytes are collected.
-class TcpStreamTest : public ::testing::Test {
- protected:
-  void open(const std::string& host, std::uint16_t port, TcpStream::Options options = {}) {
-    stream_ = std::make_unique<TcpStream>(loop_, std::move(options), host, port,
-                                          ByteStream::Events{[this] {
-                                                               told_.emplace_back("opened");
-                                                               if (on_event_) on_event_();
-                                                             },
-                                                             [this](std::string_view bytes) {
-                                                               got_ += bytes;
-                                                               if (on_event_) on_event_();
-                                                             },
-                                                             [this](const std::string& reason) {
-                                                               told_.push_back("closed " + reason);
-                                                               if (on_event_) on_event_();
-                                                             }});
-    EXPECT_THAT(told_, IsEmpty());
-  }
-  /// A stream that is open, and its other end.
-  void open_to_server() {
-    server_ = std::make_unique<ScriptedServer>(loop_);
-    open("127.0.0.1", server_->port());
-    ASSERT_TRUE(runs_until(loop_, [&] { return server_->peers.size() == 1 && !told_.empty(); }));
-    ASSERT_THAT(told_, ElementsAre("opened"));
-    told_.clear();
-  }
-  ScriptedServer::Peer& peer() { return *server_->peers.front(); }
-  bool closes() {
-    return runs_until(loop_, [&] { return !told_.empty() && told_.back().starts_with("closed"); });
-  }
-  std::string address() const { return "127.0.0.1:" + std::to_string(server_->port()); }
-
-  EventLoop loop_;
-  std::unique_ptr<ScriptedServer> server_;
-  std::vector<std::string> told_;
-  std::string got_;
-  std::function<void()> on_event_;
-  std::unique_ptr<TcpStream> stream_;
-};
-
 TEST_F(TcpStreamTest, BytesGoBothWays) {
   open_to_server();
   stream_->write("to the server");
@@ -82,14 +39,6 @@ TEST_F(TcpStreamTest, BytesGoBothWays) {
   peer().close();
   EXPECT_TRUE(closes());
   EXPECT_THAT(told_, ElementsAre("closed "));
-}
-
-TEST_F(TcpStreamTest, ItTellsWhatListens) {
-  if (!testing::kIsLinux) GTEST_SKIP() << "the system is not asked";
-  open_to_server();
-  EXPECT_NE(stream_->listener(), kNoListener);
-  EXPECT_EQ(stream_->listener(),
-            listener_at({boost::asio::ip::address_v4::loopback(), server_->port()}));
 }
 
 TEST_F(TcpStreamTest, APortAtWhichNothingListensIsNamed) {
@@ -242,12 +191,12 @@ TEST_F(TcpStreamTest, AStreamIsQuietUntilTheOtherSideSpeaksOrCloses) {
   open_to_server();
   EXPECT_TRUE(stream_->is_quiet());
   peer().send("x");
-  EXPECT_TRUE(testing::has_come_from(server_->port()));
+  testing::let_bytes_arrive();
   EXPECT_FALSE(stream_->is_quiet());
   EXPECT_TRUE(runs_until(loop_, [&] { return got_ == "x"; }));
   EXPECT_TRUE(stream_->is_quiet());
   peer().close();
-  EXPECT_TRUE(testing::has_come_from(server_->port()));
+  testing::let_bytes_arrive();
   EXPECT_FALSE(stream_->is_quiet());
 }
 
@@ -346,21 +295,6 @@ TEST_F(TcpStreamTest, ASilentConnectionIsAskedForASignOfLife) {
     asks.push_back(asked != 0 ? 1 : 0);
   }
   EXPECT_THAT(asks, ElementsAre(1));
-}
-
-TEST_F(TcpStreamTest, AConnectionToItselfIsRecognized) {
-  if (!testing::kIsLinux) GTEST_SKIP() << "the system refuses such a connection";
-  const FileDescriptor own = tcp_socket(AF_INET);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* const any = reinterpret_cast<sockaddr*>(&address);
-  ASSERT_EQ(bind(own.number(), any, size), 0);
-  EXPECT_FALSE(is_connected_to_itself(own.number()));
-  ASSERT_EQ(getsockname(own.number(), any, &size), 0);
-  ASSERT_EQ(connect(own.number(), any, size), 0);
-  EXPECT_TRUE(is_connected_to_itself(own.number()));
 }
 
 }  // namespace

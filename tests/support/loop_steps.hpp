@@ -1,16 +1,15 @@
 #pragma once
 
+#include <fcntl.h>
+#include <gtest/gtest.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
-#include <thread>
 
 #include "io/stream/event_loop.hpp"
+#include "io/system/file_descriptor.hpp"
 #include "support/processes.hpp"
 
 namespace sitter::testing {
@@ -34,31 +33,35 @@ inline bool runs_until(EventLoop& loop, const std::function<bool()>& condition) 
   return holds;
 }
 
+/// Returns when everything that this process has sent so far on loopback has arrived, also the ends
+/// of connections. On Linux it arrives in the call that sends it. On macOS, a thread of the kernel
+/// carries it, in its order.
+inline void let_bytes_arrive() {
+  static const FileDescriptor own = [] {
+    FileDescriptor made(socket(AF_INET, SOCK_DGRAM, 0));
+    fcntl(made.number(), F_SETFD, FD_CLOEXEC);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const place = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(bind(made.number(), place, size), 0);
+    EXPECT_EQ(getsockname(made.number(), place, &size), 0);
+    EXPECT_EQ(connect(made.number(), place, size), 0);
+    return made;
+  }();
+  char byte = 0;
+  EXPECT_EQ(send(own.number(), &byte, 1, 0), 1);
+  EXPECT_EQ(recv(own.number(), &byte, 1, 0), 1);
+}
+
 /// Runs everything that follows from what was done so far, on this machine and without waiting.
 inline void run_what_is_due(EventLoop& loop) {
   // Each round handles what the last one has sent. No test has a longer dialogue than this.
   int rounds = 20;
   runs_until(loop, [&] {
-    // On Linux, bytes have arrived on the other side of a connection when they are sent. On macOS,
-    // another thread of the kernel carries them.
-    if (!kIsLinux) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    let_bytes_arrive();
     return --rounds == 0;
-  });
-}
-
-/// Waits, without running the loop, until bytes or the end of a connection of this process to this
-/// port have arrived.
-inline bool has_come_from(std::uint16_t port) {
-  return eventually([port] {
-    for (const int number : descriptors_of(getpid())) {
-      sockaddr_in peer{};
-      socklen_t size = sizeof peer;
-      const bool is_it = getpeername(number, reinterpret_cast<sockaddr*>(&peer), &size) == 0 &&
-                         ntohs(peer.sin_port) == port;
-      pollfd readable{number, POLLIN, 0};
-      if (is_it && poll(&readable, 1, 0) > 0) return true;
-    }
-    return false;
   });
 }
 

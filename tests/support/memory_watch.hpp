@@ -33,16 +33,13 @@ class MemoryWatch {
     ASSERT_GT(idle_, 0);
     const auto is_given_back = [this] {
       const std::size_t now = resident_bytes(pid_);
-      return now > 0 && now <= idle_ + kKept;
+      return now > 0 && now <= idle_ + kept_bytes_max();
     };
     EXPECT_TRUE(eventually(is_given_back))
         << resident_bytes(pid_) << " bytes are resident, idle " << idle_;
   }
 
  private:
-  /// The allocator of macOS keeps up to 1/1024 of the machine's memory.
-  static constexpr std::size_t kKept = (kIsLinux ? 4 : 32) * kMebibyte;
-
   long pid_;
   std::size_t idle_;
 };

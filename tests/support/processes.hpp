@@ -10,13 +10,6 @@
 
 namespace sitter::testing {
 
-/// Skips a test that needs something that only Linux has: `if (!kIsLinux) GTEST_SKIP() << why`.
-#ifdef __linux__
-inline constexpr bool kIsLinux = true;
-#else
-inline constexpr bool kIsLinux = false;
-#endif
-
 /// How long a test waits for something that should happen at once. Only a failing test waits this
 /// long.
 inline constexpr std::chrono::seconds kPatience{20};
@@ -66,5 +59,8 @@ bool come_to_rest(
 /// The resident memory, and its largest size so far. Both are 0 if the process is gone.
 std::size_t resident_bytes(long pid);
 std::size_t resident_bytes_max(long pid);
+
+/// How many bytes that a process has given back its allocator may keep resident.
+std::size_t kept_bytes_max();
 
 }  // namespace sitter::testing

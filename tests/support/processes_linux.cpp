@@ -89,6 +89,8 @@ Activity activity_of(long pid) {
 std::size_t resident_bytes(long pid) { return kilobytes(status_field(pid, "VmRSS")); }
 std::size_t resident_bytes_max(long pid) { return kilobytes(status_field(pid, "VmHWM")); }
 
+std::size_t kept_bytes_max() { return std::size_t{4} << 20; }
+
 std::string status_field(long pid, const std::string& name) {
   return field_of(pid, "status", name);
 }

@@ -130,4 +130,12 @@ std::size_t resident_bytes_max(long pid) {
   return usage ? usage->ri_lifetime_max_phys_footprint : 0;
 }
 
+/// Large blocks of up to 1/1024 of the machine's memory, and the smaller blocks of a zone.
+std::size_t kept_bytes_max() {
+  std::uint64_t memory = 0;
+  std::size_t size = sizeof memory;
+  if (sysctlbyname("hw.memsize", &memory, &size, nullptr, 0) != 0) return 0;
+  return memory / 1024 + (std::size_t{12} << 20);
+}
+
 }  // namespace sitter::testing

@@ -3,35 +3,21 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "support/keeper.hpp"
 #include "support/scripted_client.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace sitter::testing {
 namespace {
 
-/// The pid of the keeper, unless it is `not_this`.
-std::optional<long> keeper_of(const ScriptedClient& client, long not_this = 0) {
-  const std::vector<long> pids = client.living();
-  const auto keeper = std::find_if(pids.begin(), pids.end(), [&](long pid) {
-    return pid != not_this && title_of(pid) == "sitter-keeper";
-  });
-  return keeper == pids.end() ? std::nullopt : std::optional(*keeper);
-}
-
 /// Daemons that have left their session and their parents, and may have changed their environment.
 class Ownership : public ::testing::TestWithParam<std::string> {
  protected:
-  void SetUp() override {
-    if (!kIsLinux && !GetParam().empty()) GTEST_SKIP() << "only Linux finds such a daemon";
-  }
-
   /// A shell command that starts a daemon and adds its pid to a file.
   std::string daemon() {
     return "(setsid " + GetParam() + "sleep 1000 > /dev/null 2>&1 & echo $! >> '" +
@@ -109,36 +95,6 @@ TEST_P(Ownership, ASigkillOfTheBridgeSparesTheDaemonOfABuild) {
 INSTANTIATE_TEST_SUITE_P(, Ownership, ::testing::Values("", "env -i "), [](const auto& one) {
   return one.param.empty() ? "WithItsEnvironment" : "WithoutEnvironment";
 });
-
-TEST(Keeper, IsStartedAgainWhenItWasKilled) {
-  ScriptedClient client(
-      {.command = {"sh", "-c", fake_in_shell("--ignore-eof --ignore-term") + "; exit 1"}});
-  client.open();
-  std::optional<long> first;
-  ASSERT_TRUE(eventually([&] { return (first = keeper_of(client)).has_value(); }));
-  kill(static_cast<pid_t>(*first), SIGKILL);
-  ASSERT_TRUE(client.program().shows_error("another one was started"));
-  EXPECT_TRUE(eventually([&] { return keeper_of(client, *first).has_value(); }));
-  // The new keeper knows the server that was started before it.
-  client.program().signal(SIGKILL);
-  EXPECT_EQ(client.program().wait(), 128 + SIGKILL);
-  EXPECT_TRUE(client.leaves_nothing());
-}
-
-TEST(Keeper, IsNotStartedMoreThanTenTimes) {
-  ScriptedClient client;
-  client.open();
-  long last = 0;
-  for (int count = 1; count <= 10; ++count) {
-    std::optional<long> next;
-    ASSERT_TRUE(eventually([&] { return (next = keeper_of(client, last)).has_value(); })) << count;
-    last = *next;
-    kill(static_cast<pid_t>(last), SIGKILL);
-  }
-  EXPECT_TRUE(client.program().shows_error("there is no keeper"));
-  client.text_of_call("echo");
-  EXPECT_FALSE(keeper_of(client, last));
-}
 
 }  // namespace
 }  // namespace sitter::testing
