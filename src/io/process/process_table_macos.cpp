@@ -95,6 +95,22 @@ Start start_of(long pid) {
   return start;
 }
 
+/// The file of the lowest mapping, which is that of the program.
+ImageIdentity lowest_image_of(long pid) {
+  proc_regionwithpathinfo info{};
+  const int size =
+      proc_pidinfo(static_cast<int>(pid), PROC_PIDREGIONPATHINFO, 0, &info, sizeof info);
+  if (size != static_cast<int>(sizeof info)) return {};
+  const vinfo_stat& facts = info.prp_vip.vip_vi.vi_stat;
+  ImageIdentity image;
+  image.path = info.prp_vip.vip_path;
+  image.device = facts.vst_dev;
+  image.inode = facts.vst_ino;
+  image.born = static_cast<std::uint64_t>(facts.vst_birthtime) * kSecond +
+               static_cast<std::uint64_t>(facts.vst_birthtimensec);
+  return image;
+}
+
 }  // namespace
 
 ImageIdentity identity_at(const std::string& path) {
@@ -142,26 +158,6 @@ std::string working_directory_of(long pid) {
   int size = proc_pidinfo(static_cast<int>(pid), PROC_PIDVNODEPATHINFO, 0, &info, sizeof info);
   return size == static_cast<int>(sizeof info) ? info.pvi_cdir.vip_path : "";
 }
-
-namespace {
-
-/// The file of the lowest mapping, which is that of the program.
-ImageIdentity lowest_image_of(long pid) {
-  proc_regionwithpathinfo info{};
-  const int size =
-      proc_pidinfo(static_cast<int>(pid), PROC_PIDREGIONPATHINFO, 0, &info, sizeof info);
-  if (size != static_cast<int>(sizeof info)) return {};
-  const vinfo_stat& facts = info.prp_vip.vip_vi.vi_stat;
-  ImageIdentity image;
-  image.path = info.prp_vip.vip_path;
-  image.device = facts.vst_dev;
-  image.inode = facts.vst_ino;
-  image.born = static_cast<std::uint64_t>(facts.vst_birthtime) * kSecond +
-               static_cast<std::uint64_t>(facts.vst_birthtimensec);
-  return image;
-}
-
-}  // namespace
 
 ImageIdentity image_of(long pid) {
   char path[PROC_PIDPATHINFO_MAXSIZE];
