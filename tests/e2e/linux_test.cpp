@@ -167,6 +167,16 @@ void limit_memory(ScriptedClient& client, std::size_t bytes) {
   ASSERT_EQ(prlimit(pid, RLIMIT_AS, &limit, nullptr), 0);
 }
 
+/// The call with the id 1 is refused with these words, and so is an answer of this size.
+void expect_no_memory(ScriptedClient& client, std::size_t bytes, const std::string& words) {
+  const Json refused = client.answer(1)["error"];
+  EXPECT_EQ(refused["code"], -32600);
+  EXPECT_THAT(refused["message"].get<std::string>(), HasSubstr(words));
+  const Json failed = client.result_of("big", {{"bytes", bytes}});
+  EXPECT_EQ(failed["isError"], true);
+  EXPECT_THAT(text_of(failed), HasSubstr(words));
+}
+
 TEST(Flood, ALineForWhichThereIsNoMemoryIsAnsweredAndTheSessionGoesOn) {
   if (!counts_memory()) GTEST_SKIP() << "a sanitizer needs most of the address space";
   const std::string text(100 * kMegabyte, 'x');
@@ -179,12 +189,7 @@ TEST(Flood, ALineForWhichThereIsNoMemoryIsAnsweredAndTheSessionGoesOn) {
     client.send(
         R"json({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":")json" +
         text + "\"}}}");
-    const Json refused = client.answer(1)["error"];
-    EXPECT_EQ(refused["code"], -32600);
-    EXPECT_THAT(refused["message"].get<std::string>(), HasSubstr("no memory for a line of 100000"));
-    const Json failed = client.result_of("big", {{"bytes", text.size()}});
-    EXPECT_EQ(failed["isError"], true);
-    EXPECT_THAT(text_of(failed), HasSubstr("no memory for a line of 100000"));
+    expect_no_memory(client, text.size(), "no memory for a line of 100000");
     EXPECT_EQ(client.text_of_call("echo", {{"text", "a"}}), "a");
     const std::string larger(kMebibyte, 'y');
     EXPECT_EQ(client.text_of_call("echo", {{"text", larger}}), larger);
@@ -200,12 +205,7 @@ TEST(Flood, ALineThatCannotBeParsedForWantOfMemoryIsNotCalledBroken) {
   const std::string text(1000000, 'x');
   limit_memory(client, 4 * kMebibyte);
   client.call(1, "echo", {{"text", text}});
-  const Json refused = client.answer(1)["error"];
-  EXPECT_EQ(refused["code"], -32600);
-  EXPECT_THAT(refused["message"].get<std::string>(), HasSubstr("no memory for a line of 1000"));
-  const Json failed = client.result_of("big", {{"bytes", text.size()}});
-  EXPECT_EQ(failed["isError"], true);
-  EXPECT_THAT(text_of(failed), HasSubstr("no memory for a line of 1000"));
+  expect_no_memory(client, text.size(), "no memory for a line of 1000");
   EXPECT_EQ(client.end(), 0);
 }
 

@@ -79,11 +79,8 @@ TEST(ListenerTest, TheSocketAtTheAddressIsFound) {
 
 TEST(ListenerTest, ASocketThatOnlyHasTheAddressDoesNotListen) {
   const FileDescriptor bound = testing::tcp_socket(AF_INET);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  ASSERT_EQ(bind(bound.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  EXPECT_EQ(listener_at(at("127.0.0.1", port_of(bound))), kNoListener);
+  const std::uint16_t port = ntohs(testing::bind_to_loopback(bound).sin_port);
+  EXPECT_EQ(listener_at(at("127.0.0.1", port)), kNoListener);
 }
 
 TEST(ListenerTest, ASocketAtAllAddressesCounts) {

@@ -1,6 +1,4 @@
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 #include "io/http/listener.hpp"
 #include "support/sockets.hpp"
@@ -18,15 +16,9 @@ TEST_F(TcpStreamTest, ItTellsWhatListens) {
 
 TEST_F(TcpStreamTest, AConnectionToItselfIsRecognized) {
   const FileDescriptor own = testing::tcp_socket(AF_INET);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* const any = reinterpret_cast<sockaddr*>(&address);
-  ASSERT_EQ(bind(own.number(), any, size), 0);
+  const sockaddr_in address = testing::bind_to_loopback(own);
   EXPECT_FALSE(is_connected_to_itself(own.number()));
-  ASSERT_EQ(getsockname(own.number(), any, &size), 0);
-  ASSERT_EQ(connect(own.number(), any, size), 0);
+  ASSERT_TRUE(testing::connects(own, address));
   EXPECT_TRUE(is_connected_to_itself(own.number()));
 }
 

@@ -87,19 +87,13 @@ TEST_F(TcpStreamTest, ANameThatIsNotKnownIsTheReason) {
 class TcpStreamLimitTest : public TcpStreamTest {
  protected:
   TcpStreamLimitTest() : full_(tcp_socket(AF_INET)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    auto* const any = reinterpret_cast<sockaddr*>(&address);
-    EXPECT_EQ(bind(full_.number(), any, size), 0);
-    EXPECT_EQ(getsockname(full_.number(), any, &size), 0);
+    const sockaddr_in address = testing::bind_to_loopback(full_);
     EXPECT_EQ(listen(full_.number(), 1), 0);
     port_ = ntohs(address.sin_port);
     // More than one connection fits into a queue of length 1.
     for (FileDescriptor& filler : fillers_) {
       filler = tcp_socket(AF_INET, O_NONBLOCK);
-      (void)connect(filler.number(), any, size);
+      testing::connects(filler, address);
     }
   }
 

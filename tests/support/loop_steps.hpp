@@ -1,8 +1,6 @@
 #pragma once
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <chrono>
@@ -11,6 +9,7 @@
 #include "io/stream/event_loop.hpp"
 #include "io/system/file_descriptor.hpp"
 #include "support/processes.hpp"
+#include "support/sockets.hpp"
 
 namespace sitter::testing {
 
@@ -38,16 +37,8 @@ inline bool runs_until(EventLoop& loop, const std::function<bool()>& condition) 
 /// carries it, in its order.
 inline void let_bytes_arrive() {
   static const FileDescriptor own = [] {
-    FileDescriptor made(socket(AF_INET, SOCK_DGRAM, 0));
-    fcntl(made.number(), F_SETFD, FD_CLOEXEC);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    auto* const place = reinterpret_cast<sockaddr*>(&address);
-    EXPECT_EQ(bind(made.number(), place, size), 0);
-    EXPECT_EQ(getsockname(made.number(), place, &size), 0);
-    EXPECT_EQ(connect(made.number(), place, size), 0);
+    FileDescriptor made = open_socket(AF_INET, SOCK_DGRAM);
+    EXPECT_TRUE(connects(made, bind_to_loopback(made)));
     return made;
   }();
   char byte = 0;
