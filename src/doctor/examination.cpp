@@ -39,7 +39,6 @@ constexpr Milliseconds kDiscoveryWait{5'000};
 /// How long official clients wait from SIGTERM to SIGKILL.
 constexpr Milliseconds kTerminationWait{2'000};
 
-/// How many first lines are shown.
 constexpr std::size_t kNoiseShown = 3;
 constexpr std::size_t kErrorLinesShown = 5;
 
@@ -219,13 +218,15 @@ class Examination {
     const std::string text = session.text_of("child_stderr", arguments);
     if (text == "(no child stderr in buffer)") return;
     DoctorFacts::Lines& lines = counts_noise ? facts_.noise : facts_.errors;
-    const std::size_t shown = counts_noise ? kNoiseShown : kErrorLinesShown;
     for (std::string_view line : text_lines(text)) {
       const bool is_noise = line.starts_with(kNoiseMark);
       if (is_noise != counts_noise) continue;
       if (is_noise) line.remove_prefix(kNoiseMark.size());
       ++lines.count;
-      if (lines.first.size() < shown) lines.first.emplace_back(line);
+      if (counts_noise && lines.kept.size() == kNoiseShown) continue;
+      if (!counts_noise && lines.kept.size() == kErrorLinesShown)
+        lines.kept.erase(lines.kept.begin());
+      lines.kept.emplace_back(line);
     }
   }
 

@@ -62,9 +62,10 @@ struct DoctorFacts {
     std::string error;
   };
 
-  /// Lines of which only the first are kept.
+  /// Lines of which only a few are kept: the first on stdout, and the last on stderr, where a
+  /// program that ends says why.
   struct Lines {
-    std::vector<std::string> first;
+    std::vector<std::string> kept;
     std::size_t count = 0;
   };
 

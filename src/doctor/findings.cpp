@@ -38,10 +38,11 @@ std::string size_text(std::int64_t bytes) {
 
 std::string in_quotes(const DoctorFacts::Lines& lines) {
   std::vector<std::string> quoted;
-  for (const std::string& line : lines.first) quoted.push_back('"' + shown(line) + '"');
-  return fmt::format("{}{}", fmt::join(quoted, ", "),
-                     lines.count > quoted.size() ? ", ..." : std::string());
+  for (const std::string& line : lines.kept) quoted.push_back('"' + shown(line) + '"');
+  return fmt::format("{}", fmt::join(quoted, ", "));
 }
+
+bool are_some_left_out(const DoctorFacts::Lines& lines) { return lines.count > lines.kept.size(); }
 
 std::string way_out_of_failure(const DoctorFacts& facts) {
   if (facts.kind == DoctorFacts::Kind::elsewhere) {
@@ -196,12 +197,14 @@ void add_outputs(const DoctorFacts& facts, FindingList& findings) {
   if (facts.noise.count > 0) {
     findings.complain(
         "stdout",
-        fmt::format("{} on stdout {} no message: {}", counted(facts.noise.count, "line"),
-                    facts.noise.count == 1 ? "is" : "are", in_quotes(facts.noise)),
+        fmt::format("{} on stdout {} no message: {}{}", counted(facts.noise.count, "line"),
+                    facts.noise.count == 1 ? "is" : "are", in_quotes(facts.noise),
+                    are_some_left_out(facts.noise) ? ", ..." : ""),
         "write it to stderr: stdout belongs to the protocol, and clients may give up on it");
   }
   if (facts.errors.count > 0) {
-    findings.ok("stderr", fmt::format("{} on stderr: {}", counted(facts.errors.count, "line"),
+    findings.ok("stderr", fmt::format("{} on stderr: {}{}", counted(facts.errors.count, "line"),
+                                      are_some_left_out(facts.errors) ? "..., " : "",
                                       in_quotes(facts.errors)));
   }
 }

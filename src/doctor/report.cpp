@@ -97,8 +97,8 @@ Json lists_json(const DoctorFacts& facts) {
   return json;
 }
 
-Json lines_json(const DoctorFacts::Lines& lines) {
-  return {{"lines", lines.count}, {"first", lines.first}};
+Json lines_json(const DoctorFacts::Lines& lines, const char* which) {
+  return {{"lines", lines.count}, {which, lines.kept}};
 }
 
 Json end_json(const DoctorFacts& facts) {
@@ -147,8 +147,8 @@ std::string doctor_json(const DoctorFacts& facts, const std::vector<Finding>& fi
   json["opening"] = opening_json(facts);
   json["tools"] = tools_json(facts);
   json["lists"] = lists_json(facts);
-  json["stdout"] = lines_json(facts.noise);
-  json["stderr"] = lines_json(facts.errors);
+  json["stdout"] = lines_json(facts.noise, "first");
+  json["stderr"] = lines_json(facts.errors, "last");
   json["end"] = end_json(facts);
   json["environment"] = environment_json(facts);
   json["findings"] = Json::array();

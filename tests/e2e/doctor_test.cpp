@@ -132,6 +132,13 @@ TEST_F(Doctor, AServerOfTheNewEraAloneIsExaminedInIt) {
   EXPECT_EQ(json["end"]["endsAtSigterm"], true);
 }
 
+TEST_F(Doctor, TheLastLinesOfStderrAreShown) {
+  // A traceback has its reason at the end.
+  const Run run = run_json({}, {"sh", "-c", "seq 9 >&2; echo no table >&2; exit 1"});
+  EXPECT_THAT(run.about("stderr"),
+              HasSubstr(R"(10 lines on stderr: ..., "6", "7", "8", "9", "no table")"));
+}
+
 TEST_F(Doctor, WhatCannotBeStartedSaysWhyAndWhatToDo) {
   const std::string plain = directory_.write("plain", "text");
   const std::string empty = directory_.write("empty", "", 0755);

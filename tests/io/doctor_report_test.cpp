@@ -70,7 +70,7 @@ TEST(DoctorReport, JsonHasTheFactsAndTheFindings) {
       report["lists"],
       json::parse(R"json({"tools/list":{"count":2},"prompts/list":{"error":"refused"}})json"));
   EXPECT_EQ(report["stdout"]["lines"], 4);
-  EXPECT_EQ(report["stderr"], json::parse(R"json({"lines":0,"first":[]})json"));
+  EXPECT_EQ(report["stderr"], json::parse(R"json({"lines":0,"last":[]})json"));
   EXPECT_EQ(report["end"], json::parse(R"json({"endsBy":"SIGTERM","endsAtSigterm":true,
                                 "descendants":[{"command":"a","endsBy":"SIGKILL"}]})json"));
   EXPECT_EQ(
