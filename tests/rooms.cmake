@@ -1,6 +1,7 @@
 # Keeps the rooms apart: a file includes only what is in its own folder, or in a folder that comes
 # before its own in the list below. The face of the core, include/sitter, includes no room. The shell
-# knows the core only by that face, and uses a few headers that decide nothing.
+# knows the core only by that face, and uses a few headers that decide nothing. CONTRIBUTING.md names
+# each header of a room, except where it says that the others of a room are alike.
 # Run as: cmake -D ROOT=<project> -P rooms.cmake
 
 set(rooms
@@ -15,6 +16,8 @@ set(shared_with_the_shell
 
 include(${CMAKE_CURRENT_LIST_DIR}/source_check.cmake)
 file(GLOB_RECURSE files ${ROOT}/include/sitter/*.hpp ${ROOT}/src/*.[ch]pp)
+set(rooms_with_others setup doctor)
+file(READ ${ROOT}/CONTRIBUTING.md contributing)
 # The files beside the rooms put the program together.
 list(FILTER files EXCLUDE REGEX "/src/[^/]*$")
 if(NOT files)
@@ -29,6 +32,12 @@ foreach(file IN LISTS files)
     list(FIND rooms "${room}" place)
     if(place EQUAL -1)
       forbid("${room} is not a room")
+    endif()
+    get_filename_component(stem ${file} NAME_WE)
+    list(FIND rooms_with_others "${room}" others)
+    string(FIND "${contributing}" "`${stem}`" named)
+    if(name MATCHES "[.]hpp$" AND others EQUAL -1 AND named EQUAL -1)
+      forbid("is not named in CONTRIBUTING.md")
     endif()
   endif()
   file(STRINGS ${file} includes REGEX "^[ \t]*#[ \t]*include[ \t]*\"(core|io|options|terminal|session|help|ctl|setup|doctor|demo)/")

@@ -48,13 +48,10 @@ TEST(BusyServer, IsStartedWhenItIsThere) {
   OwnDescriptor writer(open(program.c_str(), O_WRONLY | O_CLOEXEC));
   ASSERT_TRUE(writer.is_open());
   ScriptedClient client({.options = {"--log-level", "trace"}, .command = {program}});
-  client.request(1, "initialize",
-                 {{"protocolVersion", "2025-11-25"},
-                  {"capabilities", Json::object()},
-                  {"clientInfo", {{"name", "test"}, {"version", "1"}}}});
+  client.begin_opening();
   ASSERT_TRUE(client.program().shows_error("text file busy"));
   writer.close();
-  EXPECT_EQ(client.answer(1)["result"]["serverInfo"]["name"], "fake-mcp");
+  EXPECT_EQ(client.answer(0)["result"]["serverInfo"]["name"], "fake-mcp");
 }
 
 }  // namespace

@@ -237,6 +237,7 @@ TEST(Flood, EndIsNoticedWhileTheClientTakesNothing) {
   ASSERT_TRUE(come_to_rest({client.program().pid()}));
   client.program().close_input();
   EXPECT_TRUE(eventually([&] { return !is_alive(client.program().pid()); }));
+  EXPECT_EQ(client.program().wait(), 0);
 }
 
 TEST(Flood, FullDiskOfTheLogIsToldOnStderr) {

@@ -1,12 +1,12 @@
+// Only Linux keeps daemons that have left session, parents and environment among the descendants of
+// the bridge.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <iterator>
+#include <cstddef>
 #include <string>
-#include <vector>
 
 #include "support/keeper.hpp"
 #include "support/scripted_client.hpp"
@@ -25,15 +25,7 @@ class Ownership : public ::testing::TestWithParam<std::string> {
   }
 
   /// The pid of the daemon that was started as number `count`.
-  long daemon_number(std::size_t count) {
-    std::vector<long> pids;
-    eventually([&] {
-      std::ifstream file(directory_ / "daemons");
-      pids.assign(std::istream_iterator<long>(file), {});
-      return pids.size() >= count;
-    });
-    return pids.size() < count ? 0 : pids[count - 1];
-  }
+  long daemon_number(std::size_t count) { return number_in(directory_ / "daemons", count); }
 
   TemporaryDirectory directory_;
 };
@@ -74,6 +66,7 @@ TEST_P(Ownership, ASigkillOfTheBridgeEndsTheDaemonOfTheServer) {
   ScriptedClient client({.command = {"sh", "-c", daemon() + "; exec " + fake_in_shell()}});
   client.open();
   const long daemon = daemon_number(1);
+  ASSERT_TRUE(is_alive(daemon));
   client.program().signal(SIGKILL);
   EXPECT_EQ(client.program().wait(), 128 + SIGKILL);
   EXPECT_TRUE(ends(daemon));

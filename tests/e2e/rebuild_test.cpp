@@ -161,6 +161,7 @@ TEST_F(Rebuild, ADaemonOfTheBuildSurvivesAKillOfTheBridge) {
   client.call(1, "sitter_rebuild");
   const long daemon = number_in(directory_ / "daemon");
   const long build = number_in(directory_ / "build");
+  ASSERT_TRUE(is_alive(build));
   client.program().signal(SIGKILL);
   EXPECT_TRUE(ends(build));
   client.program().wait();
@@ -174,6 +175,7 @@ TEST_F(Rebuild, ASignalToTheBridgeStopsTheBuild) {
   client.open();
   client.call(1, "sitter_rebuild");
   const long build = number_in(directory_ / "build");
+  ASSERT_TRUE(is_alive(build));
   client.program().signal(SIGTERM);
   EXPECT_EQ(client.program().wait(), 143);
   EXPECT_FALSE(is_alive(build));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -221,7 +222,8 @@ TEST_F(Setup, AnAddressIsShownWithoutItsSecrets) {
 }
 
 TEST_F(Setup, AClientThatLeavesAProcessBehindIsNotWaitedFor) {
-  home_.write_script("bin/claude", "sleep 30 &\necho no such scope; exit 1");
+  home_.write_script("bin/claude",
+                     "sleep 1000 &\necho $! >'" + home_ / "left" + "'; echo no such scope; exit 1");
   Program program({.command = {"/usr/bin/env", "-i", "HOME=" + home_.path(),
                                "PATH=" + home_ / "bin" + ":/usr/bin:/bin", sitter_program(),
                                "setup", "claude", "a", "--", "x"},
@@ -229,6 +231,9 @@ TEST_F(Setup, AClientThatLeavesAProcessBehindIsNotWaitedFor) {
   program.close_input();
   EXPECT_EQ(program.wait(), 1);
   EXPECT_THAT(program.error_text(), HasSubstr("no such scope"));
+  const long left = number_in(home_ / "left");
+  EXPECT_TRUE(is_alive(left));
+  kill(static_cast<pid_t>(left), SIGKILL);
 }
 
 TEST_F(Setup, ALinkStaysALinkAndReadOnlyFilesStay) {

@@ -10,6 +10,7 @@
 #include "io/http/listener.hpp"
 #include "io/http/tcp_stream.hpp"
 #include "sitter/limits.hpp"
+#include "support/held_port.hpp"
 #include "support/http_client_script.hpp"
 
 namespace sitter {
@@ -17,13 +18,13 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::HeldPort;
 using ::testing::IsEmpty;
 using testing::response;
 using testing::run_what_is_due;
 using testing::runs_until;
 using testing::ScriptedServer;
 using ::testing::SizeIs;
-using testing::unused_port;
 using Peer = ScriptedServer::Peer;
 using Method = order::HttpSend::Method;
 
@@ -143,10 +144,10 @@ TEST_F(HttpClientTest, AfterAnAnswerBeforeTheWholeRequestTheConnectionIsClosed) 
 // ---- what goes wrong
 
 TEST_F(HttpClientTest, WithoutADaemonNothingIsSent) {
-  const std::uint16_t port = unused_port();
-  connect_to(url(port));
+  const HeldPort port;
+  connect_to(url(port.number()));
   send(1);
-  const std::string reason = "nothing listens on 127.0.0.1:" + std::to_string(port);
+  const std::string reason = "nothing listens on 127.0.0.1:" + std::to_string(port.number());
   EXPECT_THAT(until_over(1), ElementsAre("1 not_connected: " + reason));
   connect(2);
   EXPECT_THAT(until_over(2), ElementsAre("2 not_connected: " + reason));

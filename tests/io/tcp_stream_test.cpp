@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "io/process/reaper.hpp"
+#include "support/held_port.hpp"
 #include "support/sockets.hpp"
 #include "support/temporary_directory.hpp"
 #include "tcp_stream_script.hpp"
@@ -23,12 +24,12 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::HeldPort;
 using ::testing::IsEmpty;
 using testing::run_what_is_due;
 using testing::runs_until;
 using testing::ScriptedServer;
 using testing::tcp_socket;
-using testing::unused_port;
 
 TEST_F(TcpStreamTest, BytesGoBothWays) {
   open_to_server();
@@ -42,16 +43,18 @@ TEST_F(TcpStreamTest, BytesGoBothWays) {
 }
 
 TEST_F(TcpStreamTest, APortAtWhichNothingListensIsNamed) {
-  const std::uint16_t port = unused_port();
-  open("127.0.0.1", port);
+  const HeldPort port;
+  open("127.0.0.1", port.number());
   EXPECT_TRUE(closes());
-  EXPECT_THAT(told_, ElementsAre("closed nothing listens on 127.0.0.1:" + std::to_string(port)));
+  EXPECT_THAT(told_,
+              ElementsAre("closed nothing listens on 127.0.0.1:" + std::to_string(port.number())));
 }
 
 TEST_F(TcpStreamTest, AllAddressesThatRefuseAreNamed) {
-  const std::string port = std::to_string(unused_port());
-  open("localhost", static_cast<std::uint16_t>(std::stoi(port)));
+  const HeldPort held;
+  open("localhost", held.number());
   EXPECT_TRUE(closes());
+  const std::string port = std::to_string(held.number());
   EXPECT_THAT(told_,
               ElementsAre("closed nothing listens on 127.0.0.1:" + port + " or [::1]:" + port));
 }
@@ -232,7 +235,8 @@ TEST_F(TcpStreamTest, AWriteThatFailsDuringAPauseIsToldAfterIt) {
 
 TEST_F(TcpStreamTest, ItMayGoInAnyOfItsEvents) {
   on_event_ = [this] { stream_.reset(); };
-  open("127.0.0.1", unused_port());
+  const HeldPort port;
+  open("127.0.0.1", port.number());
   EXPECT_TRUE(runs_until(loop_, [&] { return !stream_; }));
   told_.clear();
 

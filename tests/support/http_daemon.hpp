@@ -5,28 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "support/held_port.hpp"
 #include "support/program.hpp"
 #include "support/scripted_client.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace sitter::testing {
-
-/// A port of 127.0.0.1 that only the daemons of one test use, one after the other. Nothing listens
-/// on it until a daemon does, and nobody else gets it in between.
-class HeldPort {
- public:
-  HeldPort();
-
-  std::uint16_t number() const { return number_; }
-  /// The address of the endpoint of fake-mcp.
-  std::string url() const;
-
- private:
-  /// Has the port and never listens. Such a socket keeps the system from giving the port away, and
-  /// does not hinder a daemon. It is connected to the other socket.
-  OwnDescriptor socket_, other_;
-  std::uint16_t number_ = 0;
-};
 
 /// A fake-mcp that the test starts and ends, always at the same address.
 class HttpDaemon {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -17,10 +19,16 @@ bool eventually(const std::function<bool()>& condition) {
   return true;
 }
 
-long number_in(const std::string& file) {
-  long number = 0;
-  eventually([&] { return bool(std::ifstream(file) >> number); });
-  return number;
+long number_in(const std::string& file, std::size_t count) {
+  std::vector<long> numbers;
+  const bool have_come = eventually([&] {
+    std::ifstream stream(file);
+    numbers.assign(std::istream_iterator<long>(stream), {});
+    return numbers.size() >= count;
+  });
+  if (!have_come)
+    throw std::runtime_error("there is no number " + std::to_string(count) + " in " + file);
+  return numbers[count - 1];
 }
 
 bool ends(long pid) {

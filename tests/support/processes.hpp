@@ -18,8 +18,10 @@ inline constexpr std::chrono::seconds kPatience{20};
 /// true in time.
 bool eventually(const std::function<bool()>& condition);
 
-/// Waits for a file with one number, as a script writes it with its pid. 0 if none comes.
-long number_in(const std::string& file);
+/// Waits until a file holds this many numbers, as scripts write them with their pids, and returns
+/// the last of these. Throws if they do not come: kill(2) must not be called with a pid that is not
+/// there.
+long number_in(const std::string& file, std::size_t count = 1);
 
 /// Also false for a zombie: where nobody reaps orphans, they stay in the process table.
 bool is_alive(long pid);

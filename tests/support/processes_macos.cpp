@@ -5,25 +5,33 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <optional>
+#include <system_error>
 
 #include "support/processes.hpp"
 
 namespace sitter::testing {
 namespace {
 
+/// Throws if the system does not say: a test must not take that for processes that have ended.
 std::vector<kinfo_proc> processes(int what, int argument) {
   int name[] = {CTL_KERN, KERN_PROC, what, argument};
   std::size_t size = 0;
-  if (sysctl(name, 4, nullptr, &size, nullptr, 0) != 0) return {};
-  // More processes may start before they are listed.
-  constexpr std::size_t kMore = 256;
-  std::vector<kinfo_proc> found(size / sizeof(kinfo_proc) + kMore);
-  size = found.size() * sizeof(kinfo_proc);
-  if (sysctl(name, 4, found.data(), &size, nullptr, 0) != 0) return {};
-  found.resize(size / sizeof(kinfo_proc));
-  return found;
+  std::vector<kinfo_proc> found;
+  do {
+    if (sysctl(name, 4, nullptr, &size, nullptr, 0) != 0) break;
+    // If more processes than this start before they are listed, the system says ENOMEM.
+    constexpr std::size_t kMore = 256;
+    found.resize(size / sizeof(kinfo_proc) + kMore);
+    size = found.size() * sizeof(kinfo_proc);
+    if (sysctl(name, 4, found.data(), &size, nullptr, 0) == 0) {
+      found.resize(size / sizeof(kinfo_proc));
+      return found;
+    }
+  } while (errno == ENOMEM);
+  throw std::system_error(errno, std::generic_category(), "the processes cannot be listed");
 }
 
 /// A number, the path of the program, its arguments and its environment. Each text ends with a NUL.

@@ -53,11 +53,6 @@ void send_to_oneself(int number) {
 
 }  // namespace
 
-void OwnDescriptor::close() {
-  if (number_ >= 0) ::close(number_);
-  number_ = -1;
-}
-
 Pipe::Pipe() {
   int ends[2];
   if (pipe(ends) != 0) throw std::runtime_error("no pipe could be made");

@@ -82,6 +82,7 @@ class ScriptedClient {
   std::string text_of_call(const std::string& tool, const Json& arguments = Json::object());
   std::string echo(const std::string& text) { return text_of_call("echo", {{"text", text}}); }
   Json status() { return Json::parse(text_of_call("sitter_status"), nullptr, false); }
+  /// Throws if no child runs: kill(2) must not be called with a pid that is not there.
   long child_pid();
   /// The answer of fake-mcp's tool `state`.
   Json child_state();

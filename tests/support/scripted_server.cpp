@@ -145,8 +145,6 @@ EventLoop::Reader::Seen ScriptedServer::Peer::on_readable() {
   return static_cast<std::size_t>(count) == piece.size() ? Seen::filled : Seen::partly;
 }
 
-std::uint16_t unused_port(const std::string& address) { return port_of(bound(address, 0)); }
-
 std::string response(std::string_view body, std::string_view headers, std::string_view status) {
   std::string text = "HTTP/1.1 ";
   text.append(status).append("\r\n").append(headers);

@@ -51,7 +51,6 @@ class ScriptedServer {
   ~ScriptedServer();
 
   std::uint16_t port() const { return port_; }
-  bool is_listening() const { return acceptor_ != nullptr; }
   /// No further connection is accepted. The others stay open.
   void stop_listening();
 
@@ -73,9 +72,6 @@ class ScriptedServer {
   std::uint16_t port_ = 0;
   std::unique_ptr<Acceptor> acceptor_;
 };
-
-/// A port on this address at which nothing listens.
-std::uint16_t unused_port(const std::string& address = "127.0.0.1");
 
 /// A response with a body of a known length. `headers` are whole lines, each with its line end.
 std::string response(std::string_view body, std::string_view headers = {},

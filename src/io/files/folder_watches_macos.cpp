@@ -303,26 +303,27 @@ struct FolderWatches::System {
     return folder != folders.end() && !folder->second.entries.empty();
   }
 
-  /// What a folder holds that cannot be read (errno).
-  static std::optional<Entries> none_if_deleted() {
+  /// For `errno` after a folder could not be read: a deleted folder has no entries.
+  static std::optional<Entries> entries_after_failure() {
     return errno == ENOENT ? std::optional(Entries()) : std::nullopt;
   }
 
-  /// A deleted folder has no entries. Nothing if they cannot be read (errno).
+  /// Nothing if the entries cannot be read (errno).
   static std::optional<Entries> read_entries(int folder) {
     Entries entries;
     FileDescriptor opened(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!opened.is_open()) return none_if_deleted();
+    if (!opened.is_open()) return entries_after_failure();
     const std::unique_ptr<DIR, int (*)(DIR*)> stream(fdopendir(opened.number()), closedir);
-    if (!stream) return none_if_deleted();
+    if (!stream) return entries_after_failure();
     opened.release();
     while (true) {
       errno = 0;
       const dirent* const found = readdir(stream.get());
-      if (found == nullptr && errno != 0) return none_if_deleted();
+      if (found == nullptr && errno != 0) return entries_after_failure();
       if (found == nullptr) return entries;
       const std::string name = found->d_name;
       if (name == "." || name == "..") continue;
+      // An entry that is gone, or that the system hides from this user, is left out.
       Entry entry;
       if (fstatat(dirfd(stream.get()), found->d_name, &entry.status, AT_SYMLINK_NOFOLLOW) == 0) {
         entries.emplace(name, std::move(entry));

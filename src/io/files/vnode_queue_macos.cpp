@@ -79,6 +79,7 @@ struct VnodeQueue::System final : EventLoop::Reader {
       std::array<struct kevent, 64> events;
       const int count = kevent(queue.number(), nullptr, 0, events.data(),
                                static_cast<int>(events.size()), nullptr);
+      // Without changes to register, no other reason is possible (kqueue(2)).
       if (count < 0 && errno != EINTR) return;
       {
         const std::lock_guard lock(mutex);

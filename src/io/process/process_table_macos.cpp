@@ -18,19 +18,19 @@ namespace {
 /// and again.
 constexpr int kQueryTries = 10;
 
-/// Nanoseconds.
-constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
+constexpr std::uint64_t kMicrosecondsPerSecond = 1'000'000;
 
 ProcessRecord to_record(const kinfo_proc& process) {
-  constexpr std::uint64_t kMicroseconds = 1'000'000;
   ProcessRecord record;
   record.pid = process.kp_proc.p_pid;
   record.parent = process.kp_eproc.e_ppid;
   record.group = process.kp_eproc.e_pgid;
   record.session = getsid(process.kp_proc.p_pid);
   record.user = process.kp_eproc.e_ucred.cr_uid;
-  record.start = static_cast<std::uint64_t>(process.kp_proc.p_starttime.tv_sec) * kMicroseconds +
-                 static_cast<std::uint64_t>(process.kp_proc.p_starttime.tv_usec);
+  record.start =
+      static_cast<std::uint64_t>(process.kp_proc.p_starttime.tv_sec) * kMicrosecondsPerSecond +
+      static_cast<std::uint64_t>(process.kp_proc.p_starttime.tv_usec);
   record.zombie = process.kp_proc.p_stat == SZOMB;
   return record;
 }
@@ -41,9 +41,10 @@ std::vector<kinfo_proc> query(int what, int argument) {
   for (int i = 0; i < kQueryTries; ++i) {
     std::size_t size = 0;
     if (sysctl(name, 4, nullptr, &size, nullptr, 0) != 0) return {};
-    // If more processes than this have started since the first call, the second call fails with
-    // ENOMEM (sysctl(3)).
-    processes.resize(size / sizeof(kinfo_proc) + 64);
+    // If more processes have started since the first call than there is room for, the second call
+    // fails with ENOMEM (sysctl(3)).
+    constexpr std::size_t kMore = 64;
+    processes.resize(size / sizeof(kinfo_proc) + kMore);
     size = processes.size() * sizeof(kinfo_proc);
     if (sysctl(name, 4, processes.data(), &size, nullptr, 0) == 0) {
       processes.resize(size / sizeof(kinfo_proc));
@@ -76,7 +77,8 @@ struct Start {
   std::vector<std::string> environment;
 };
 
-// An empty first argument cannot be told from the NUL bytes before it, and is left out.
+// An empty first argument cannot be told from the NUL bytes before it, and is left out. Then the
+// first entry of the environment counts as the last argument.
 Start start_of(long pid) {
   const std::string text = start_text_of(pid);
   int count = 0;
@@ -106,7 +108,7 @@ ImageIdentity lowest_image_of(long pid) {
   image.path = info.prp_vip.vip_path;
   image.device = facts.vst_dev;
   image.inode = facts.vst_ino;
-  image.born = static_cast<std::uint64_t>(facts.vst_birthtime) * kSecond +
+  image.born = static_cast<std::uint64_t>(facts.vst_birthtime) * kNanosecondsPerSecond +
                static_cast<std::uint64_t>(facts.vst_birthtimensec);
   return image;
 }
@@ -119,7 +121,7 @@ ImageIdentity identity_at(const std::string& path) {
   ImageIdentity image;
   image.device = static_cast<std::uint64_t>(facts.st_dev);
   image.inode = facts.st_ino;
-  image.born = static_cast<std::uint64_t>(facts.st_birthtimespec.tv_sec) * kSecond +
+  image.born = static_cast<std::uint64_t>(facts.st_birthtimespec.tv_sec) * kNanosecondsPerSecond +
                static_cast<std::uint64_t>(facts.st_birthtimespec.tv_nsec);
   return image;
 }

@@ -14,6 +14,7 @@ namespace {
 
 template <class Action>
 void for_each_descriptor(int first, Action action) {
+  // A limit may be infinite, and each number costs a call.
   constexpr int kMax = 65536;
   int end = std::min(getdtablesize(), kMax);
   for (int descriptor = first; descriptor < end; ++descriptor) action(descriptor);
