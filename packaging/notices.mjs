@@ -30,7 +30,8 @@ function includedFiles() {
 function linkedFiles() {
   const steps = outputOf('ninja', ['-t', 'commands', '-s', target]).split(' && ');
   const command = steps.find((step) => step.includes(' -o '));
-  const { stderr } = spawnSync('sh', ['-c', `${command} -###`], { cwd: build, encoding: 'utf8' });
+  const { status, stderr } = spawnSync('sh', ['-c', `${command} -###`], { cwd: build, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`the compiler does not say what it links: ${stderr.trim()}`);
   const linking = stderr.trim().split('\n').at(-1);
   const words = linking.match(/"[^"]*"|\S+/g).map((word) => word.replace(/^"|"$/g, ''));
   const folders = words.filter((word) => /^-L./.test(word)).map((word) => word.slice(2));
@@ -75,7 +76,7 @@ function libraries(paths) {
     if (owner) {
       ofPackages.set(owner, [...(ofPackages.get(owner) ?? []), path]);
     } else {
-      const { title, text } = sourceLicence(path, root, join(build, 'licences'));
+      const { title, text } = sourceLicence(path, root);
       found.set(title, text);
     }
   }

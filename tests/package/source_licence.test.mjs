@@ -14,7 +14,7 @@ const put = (name, text = '') => {
   writeFileSync(join(root, name), text);
   return join(root, name);
 };
-const licence = (path) => sourceLicence(path, join(root, 'project'), join(root, 'further'));
+const licence = (path) => sourceLicence(path, join(root, 'project'));
 
 test('a fetched library has its licence in a folder above the file', () => {
   put('project/LICENSE', 'ours');
@@ -25,18 +25,4 @@ test('a fetched library has its licence in a folder above the file', () => {
 
 test('the licence of this project is never that of a library', () => {
   assert.throws(() => licence(put('project/build/_deps/bare-src/a.h')), /no licence is found for .*bare-src\/a\.h/);
-});
-
-test('a library of Homebrew has its licence below its version', () => {
-  put('brew/LICENSE.txt', 'of Homebrew');
-  put('brew/Cellar/openssl@3/3.5.0/LICENSE.txt', 'of OpenSSL');
-  const path = put('brew/Cellar/openssl@3/3.5.0/include/openssl/ssl.h');
-  assert.deepEqual(licence(path), { title: 'openssl@3 3.5.0', text: 'of OpenSSL' });
-});
-
-test('Homebrew installs some libraries without their licence, which is taken from the folder for that', () => {
-  const path = put('brew/Cellar/boost/1.88.0/include/boost/asio.hpp');
-  assert.throws(() => licence(path), /no licence is found for .*asio\.hpp/);
-  put('further/boost.txt', 'of Boost\n');
-  assert.deepEqual(licence(path), { title: 'boost 1.88.0', text: 'of Boost' });
 });
