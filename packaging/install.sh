@@ -239,18 +239,19 @@ clean_up() {
 }
 
 main() {
-  version='' prefix='' from=$releases remove=no
+  version='' prefix='' from=$releases remove=no needless=''
   while [ $# -gt 0 ]; do
     case $1 in
       --version | --prefix | --from)
         case ${2-} in '' | -*) wrong_words "$1 needs a word after it" ;; esac
         case $1 in
           --version)
+            needless=$1
             version=${2#v}
             [ -n "$version" ] || wrong_words "--version needs a number, as 0.3.0"
             ;;
           --prefix) prefix=$2 ;;
-          --from) from=${2%/} ;;
+          --from) needless=$1 from=${2%/} ;;
         esac
         shift
         ;;
@@ -260,6 +261,7 @@ main() {
     esac
     shift
   done
+  [ $remove = no ] || [ -z "$needless" ] || wrong_words "--uninstall takes no $needless"
   [ -n "$prefix${HOME-}" ] || die "HOME is not set; name a folder with --prefix"
   [ -n "$prefix" ] || prefix=$HOME/.local
   case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac

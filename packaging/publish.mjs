@@ -7,16 +7,25 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isMain } from './version.mjs';
 
+/** The error that npm has printed as JSON, if any. */
+function npmError(text) {
+  try {
+    return JSON.parse(text).error;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The checksum of a published version, or undefined if the registry does not have this version. */
 export async function publishedIntegrity(name, version) {
   const words = ['view', `${name}@${version}`, 'dist.integrity', '--json'];
   const { failure, stdout } = await new Promise((done) => {
     execFile('npm', words, (failure, stdout) => done({ failure, stdout }));
   });
-  const answer = stdout.trim() === '' ? undefined : JSON.parse(stdout);
-  if (!failure) return answer;
-  if (answer?.error?.code === 'E404') return undefined;
-  const reason = answer?.error?.summary ?? 'no answer';
+  if (!failure) return stdout.trim() === '' ? undefined : JSON.parse(stdout);
+  const error = npmError(stdout);
+  if (error?.code === 'E404') return undefined;
+  const reason = error?.summary ?? failure.message;
   throw new Error(`the registry does not say whether ${name}@${version} is published: ${reason}`);
 }
 

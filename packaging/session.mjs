@@ -1,17 +1,15 @@
 // Plays a session through mcp-sitter: a call, a kill, another call. "node packaging/session.mjs COMMAND..." plays it
 // through this command, and says what went wrong.
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
+import { tinyServer } from '../tests/package/places.mjs';
 import { Session } from '../tests/package/session.mjs';
-import { isMain, root } from './version.mjs';
-
-const server = [process.execPath, join(root, 'tests/package/tiny_server.mjs')];
+import { isMain } from './version.mjs';
 
 /** Starts mcp-sitter with these words before the server, and returns what the model reads after the kill. */
 export async function playSession(command, words = []) {
   const endings = [];
   try {
-    const session = await Session.open({ after: (end) => endings.push(end) }, [command, ...words, '--', ...server]);
+    const session = await Session.open({ after: (end) => endings.push(end) }, [command, ...words, '--', ...tinyServer]);
     assert.equal(session.opening.serverInfo.name, 'tiny');
     assert.equal(await session.call('greet'), 'hello');
     await session.call('sitter_kill');

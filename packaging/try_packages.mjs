@@ -11,6 +11,10 @@ import { playSession } from './session.mjs';
 import { projectVersion, root } from './version.mjs';
 
 const run = promisify(execFile);
+if (process.argv.length !== 3) {
+  console.error('try_packages: say one folder with packed packages');
+  process.exit(1);
+}
 const folder = resolve(process.argv[2]);
 const version = projectVersion();
 const platform = `${process.platform}-${process.arch}`;

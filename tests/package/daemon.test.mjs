@@ -5,12 +5,11 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { packed } from './places.mjs';
 
-const packed = resolve(dirname(fileURLToPath(import.meta.url)), '../../build/package');
 const root = mkdtempSync(join(tmpdir(), 'sitter-daemon-'));
 after(() => rmSync(root, { recursive: true, force: true }));
 

@@ -3,12 +3,11 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import * as elf from './elf.mjs';
+import { packed } from './places.mjs';
 
-const packed = resolve(dirname(fileURLToPath(import.meta.url)), '../../build/package');
 const one = (pattern) => {
   const found = readdirSync(packed).filter((name) => pattern.test(name));
   assert.equal(found.length, 1, `${pattern}: ${found}`);

@@ -3,17 +3,17 @@
 // model's next result says so.
 import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { commandsIn, projectDir } from '../real/support/documents.mjs';
 import { claude } from '../real/support/programs.mjs';
 import { Newcomer } from './newcomer.mjs';
+import { packed } from './places.mjs';
 import { Registry } from './registry.mjs';
 import { Session } from './session.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const packed = resolve(here, '../../build/package');
 
 let registry;
 before(async () => {

@@ -472,6 +472,8 @@ test('a wrong command line is one sentence', async () => {
     [['--version', 'v'], '--version needs a number, as 0.3.0'],
     [['--sudo'], 'there is no option --sudo; --help shows all options'],
     [['tools'], 'there is no option tools; --help shows all options'],
+    [['--version', '0.9.0', '--uninstall'], '--uninstall takes no --version'],
+    [['--uninstall', '--from', 'http://127.0.0.1:9'], '--uninstall takes no --from'],
   ];
   for (const [words, sentence] of wrong) {
     assert.deepEqual(await run(words), { code: 2, out: '', err: `install.sh: ${sentence}\n` });

@@ -2,17 +2,16 @@
 // carries a session over a kill, and is gone after it was removed.
 import assert from 'node:assert/strict';
 import { lstatSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Newcomer } from './newcomer.mjs';
+import { packed, tinyServer } from './places.mjs';
 import { Registry } from './registry.mjs';
 import { Session } from './session.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const packed = resolve(here, '../../build/package');
 const modules = join(here, 'managers/node_modules');
-const server = [process.execPath, join(here, 'tiny_server.mjs')];
 
 let registry;
 before(async () => {
@@ -111,7 +110,7 @@ for (const [name, manager] of Object.entries(managers)) {
     const program = (await user.run(`${runs} --where`)).trim();
     assert.ok(program.startsWith(user.root) && statSync(program).isFile(), program);
 
-    const line = `exec ${runs} -- ${server.map((word) => `'${word}'`).join(' ')}`;
+    const line = `exec ${runs} -- ${tinyServer.map((word) => `'${word}'`).join(' ')}`;
     const session = await Session.open(t, ['/bin/sh', '-c', line], { env: user.env, cwd: user.path('project') });
     await session.call('sitter_kill');
     assert.match(await session.call('greet'), /^\[mcp-sitter\] server restarted \(spawn #2, [^]*hello$/);

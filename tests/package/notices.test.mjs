@@ -3,15 +3,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { packed } from './places.mjs';
 
 /** What is tested: the packed programs for Linux, or the program in the build folder that NOTICES_OF names. */
 function programs() {
   const build = process.env.NOTICES_OF;
   if (build) return [{ name: build, notices: join(build, 'bin/THIRD-PARTY-NOTICES.txt'), program: join(build, 'bin/mcp-sitter') }];
-  const packed = resolve(dirname(fileURLToPath(import.meta.url)), '../../build/package');
   return readdirSync(packed).flatMap((file) => {
     const name = file.match(/linux-\w+(?=\.debug$)/)?.[0];
     return name ? [{ name, notices: join(packed, 'npm', name, 'THIRD-PARTY-NOTICES.txt'), program: join(packed, file) }] : [];

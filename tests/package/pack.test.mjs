@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { packed } from './places.mjs';
 
 const project = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
-const packed = join(project, 'build/package');
 const own = `${process.platform}-${process.arch}`;
 const root = mkdtempSync(join(tmpdir(), 'sitter-pack-'));
 after(() => rmSync(root, { recursive: true, force: true }));

@@ -35,9 +35,9 @@ function pack(name, content) {
   execFileSync('npm', words, { cwd: folder, env: { PATH: process.env.PATH, HOME: root } });
 }
 
-async function publish() {
+async function publish(env = registry.env(root)) {
   const script = join(projectDir, 'packaging/publish.mjs');
-  const child = spawn(process.execPath, [script, packed], { env: registry.env(root), stdio: 'pipe' });
+  const child = spawn(process.execPath, [script, packed], { env, stdio: 'pipe' });
   let said = '';
   child.stdout.on('data', (data) => (said += data));
   child.stderr.on('data', (data) => (said += data));
@@ -69,6 +69,16 @@ test('nothing is published if the registry does not answer', async () => {
   const { code, said } = await publish();
   assert.equal(code, 1);
   assert.match(said, /the registry does not say whether/);
+});
+
+test('an npm that says no JSON is quoted', async () => {
+  const folder = join(root, 'bin');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'npm'), '#!/bin/sh\necho this npm is broken >&2\nexit 1\n', { mode: 0o755 });
+  const env = registry.env(root);
+  const { code, said } = await publish({ ...env, PATH: `${folder}:${env.PATH}` });
+  assert.equal(code, 1);
+  assert.match(said, /the registry does not say whether [^]*this npm is broken/);
 });
 
 test('nothing is published if a package is published with other content', async () => {

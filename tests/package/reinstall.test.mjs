@@ -4,16 +4,13 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { Newcomer } from './newcomer.mjs';
+import { packed, tinyServer } from './places.mjs';
 import { Registry } from './registry.mjs';
 import { Session } from './session.mjs';
 
-const here = dirname(fileURLToPath(import.meta.url));
-const packed = resolve(here, '../../build/package');
-const server = [process.execPath, join(here, 'tiny_server.mjs')];
 const old = '0.0.1';
 const install = 'npm install -g mcp-sitter-native';
 let registry;
@@ -94,7 +91,7 @@ test('in a folder with spaces and letters beyond ASCII', async (t) => {
   const user = new Newcomer(t, registry, "größer & 'mehr' Платz");
   await user.run(install);
   assert.ok((await user.run('mcp-sitter --where')).startsWith(user.path('prefix/lib/node_modules/')));
-  const session = await Session.open(t, ['mcp-sitter', '--', ...server], { env: user.env });
+  const session = await Session.open(t, ['mcp-sitter', '--', ...tinyServer], { env: user.env });
   await session.call('sitter_kill');
   assert.match(await session.call('greet'), /^\[mcp-sitter\] server restarted \(spawn #2, [^]*hello$/);
   await session.close();
@@ -104,7 +101,7 @@ test('removed, and no file is left', async (t) => {
   const user = new Newcomer(t, registry);
   const untouched = files(user);
   await user.run(install);
-  const session = await Session.open(t, ['mcp-sitter', '--', ...server], { env: user.env });
+  const session = await Session.open(t, ['mcp-sitter', '--', ...tinyServer], { env: user.env });
   assert.equal(await session.call('greet'), 'hello');
   await session.close();
   await user.run('npm uninstall -g mcp-sitter-native');

@@ -4,7 +4,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { projectDir } from '../real/support/documents.mjs';
 import { OpenRegistry } from './open_registry.mjs';
@@ -48,13 +48,14 @@ const put = (name, text) => {
 
 before(async () => {
   registry = await OpenRegistry.start();
-  for (const name of ['packaging', '.github']) {
-    cpSync(join(projectDir, name), join(project, name), { recursive: true });
-  }
-  // What the check of the workflows installs comes from another registry.
+  // What the check of the workflows installs comes from another registry. It is old if its lock file is newer.
   execFileSync(process.execPath, [join(projectDir, 'packaging/workflows.mjs')]);
-  mkdirSync(join(project, 'tests'));
-  symlinkSync(join(projectDir, 'tests/lint'), join(project, 'tests/lint'));
+  const filter = (path) => basename(path) !== 'node_modules';
+  for (const name of ['packaging', '.github']) {
+    cpSync(join(projectDir, name), join(project, name), { recursive: true, preserveTimestamps: true, filter });
+  }
+  const installed = 'packaging/lint/node_modules';
+  symlinkSync(join(projectDir, installed), join(project, installed));
   for (const [name, text] of Object.entries(files)) put(name, text);
   git('init', '-q');
   git('add', '-A');
