@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <string>
 
 namespace sitter {
 namespace {
@@ -64,7 +65,7 @@ TEST_F(AbsenceTest, NothingChangesALoss) {
 }
 
 TEST_F(AbsenceTest, RefusedLinesAreTakenOnceInTheirOrder) {
-  const OwnedLine first("first"), second("second");
+  const OwnedLine first(std::string("first")), second(std::string("second"));
   absence_.keep(first.line());
   absence_.keep(second.line());
   EXPECT_THAT(absence_.take_refused(), ElementsAre(Property(&OwnedLine::text, "first"),
