@@ -11,7 +11,7 @@ function licenceFilesIn(folder) {
 
 /** The nearest folder below `top` with a licence, from the file on, and the files of the licence. */
 function nearestLicence(path, top) {
-  for (let folder = dirname(path); folder !== top && folder !== dirname(folder); folder = dirname(folder)) {
+  for (let folder = dirname(path); folder.startsWith(`${top}/`); folder = dirname(folder)) {
     const files = licenceFilesIn(folder);
     if (files.length) return { folder, files };
   }
@@ -24,7 +24,7 @@ function nearestLicence(path, top) {
 export function sourceLicence(path, project) {
   const found = nearestLicence(path, project);
   if (!found) {
-    throw new Error(`no licence is found for ${path}: no package has this file, and no folder above it a licence`);
+    throw new Error(`no licence is found for ${path}: no package has it, and no folder above it in ${project} a licence`);
   }
   const text = found.files.map((each) => readFileSync(each, 'utf8').trim()).join('\n\n');
   return { title: basename(found.folder).replace(/-src$/, ''), text };

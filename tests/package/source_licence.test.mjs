@@ -26,3 +26,8 @@ test('a fetched library has its licence in a folder above the file', () => {
 test('the licence of this project is never that of a library', () => {
   assert.throws(() => licence(put('project/build/_deps/bare-src/a.h')), /no licence is found for .*bare-src\/a\.h/);
 });
+
+test('a library that is neither fetched nor a package is refused', () => {
+  put('elsewhere/ssl/LICENSE', 'of another version');
+  assert.throws(() => licence(put('elsewhere/ssl/include/ssl.h')), /no licence is found for .*ssl\.h/);
+});
