@@ -266,9 +266,8 @@ TEST_F(Cli, ACallHasALimitOfTime) {
   write(tool("hang", R"json("cli_command":["hang"],"timeout":1)json"), kHangs);
   ScriptedClient client(setup());
   client.open();
-  EXPECT_THAT(
-      client.text_of_call("hang"),
-      AllOf(HasSubstr("was ended, since it had not ended after 1 s"), HasSubstr("begun")));
+  EXPECT_THAT(client.text_of_call("hang"),
+              AllOf(HasSubstr("was ended, since it had not ended after 1 s"), HasSubstr("begun")));
 }
 
 TEST_F(Cli, AToolThatDoesNotDescribeItselfIsEndedByAKill) {
