@@ -81,5 +81,16 @@ TEST_F(StrangersOfAnInterpreter, DoNotEndBehindAShellButStrangersOfTheProgramDo)
   }
 }
 
+// On macOS, both names are mostly one file.
+TEST_F(Strangers, WithANameThatDiffersOnlyInCaseSurvive) {
+  const std::string other = directory_.copy_program("SERVER", fake_mcp());
+  Program stranger({.command = {other, "--ignore-eof"}});
+  ASSERT_TRUE(runs(stranger, other));
+  ScriptedClient client({.command = {server_}});
+  client.open();
+  EXPECT_EQ(kill(client)["count"], 1);
+  EXPECT_TRUE(is_alive(stranger.pid()));
+}
+
 }  // namespace
 }  // namespace sitter::testing

@@ -93,17 +93,6 @@ TEST_F(Strangers, AreFoundWhenTheFileWasDeleted) {
   EXPECT_EQ(old.wait(), 128 + SIGTERM);
 }
 
-TEST_F(Strangers, WithANameThatDiffersOnlyInCaseSurvive) {
-  if (fs::exists(directory_ / "SERVER")) GTEST_SKIP() << "here, both names are one file";
-  const std::string other = directory_.copy_program("SERVER", fake_mcp());
-  Program stranger({.command = {other, "--ignore-eof"}});
-  ASSERT_TRUE(runs(stranger, other));
-  ScriptedClient client({.command = {server_}});
-  client.open();
-  EXPECT_EQ(kill(client)["count"], 1);
-  EXPECT_TRUE(is_alive(stranger.pid()));
-}
-
 TEST_F(Strangers, ABridgeIsNeverItsOwnTarget) {
   // A bridge stands behind another bridge of the same file. The client talks to the outer bridge.
   const std::string bridge = directory_.copy_program("mcp-sitter", sitter_program());
