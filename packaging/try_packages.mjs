@@ -13,7 +13,7 @@ import { projectVersion, root } from './version.mjs';
 const run = promisify(execFile);
 if (process.argv.length !== 3) {
   console.error('try_packages: say one folder with packed packages');
-  process.exit(1);
+  process.exit(2);
 }
 const folder = resolve(process.argv[2]);
 const version = projectVersion();
