@@ -25,7 +25,7 @@ void on_signal(int signal) {
   const int error = errno;
   const auto byte = static_cast<unsigned char>(signal);
   // If the pipe is full, it holds signals enough.
-  [[maybe_unused]] const ssize_t count = write(signal_pipe->write_end.number(), &byte, 1);
+  [[maybe_unused]] const ssize_t count = ::write(signal_pipe->write_end.number(), &byte, 1);
   errno = error;
 }
 

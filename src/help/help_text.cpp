@@ -10,7 +10,7 @@
 namespace sitter {
 namespace {
 
-constexpr std::size_t kColumn = 30;
+constexpr std::size_t kOptionColumn = 30;
 
 constexpr char kBeginning[] =
     R"(mcp-sitter keeps an MCP client connected while you rebuild, kill and restart the
@@ -29,7 +29,7 @@ Usage:
 Commands (mcp-sitter -- NAME runs a server of such a name):
 )";
 
-constexpr char kEnd[] = R"(
+constexpr char kAfterOptions[] = R"(
 mcp-sitter help TOPIC explains more, and mcp-sitter help lists the topics.
 )";
 
@@ -37,15 +37,16 @@ mcp-sitter help TOPIC explains more, and mcp-sitter help lists the topics.
 
 std::string help_text() {
   std::string text = kBeginning;
-  for (const Command& command : commands()) text += entry(command.name, command.about, kColumn);
+  for (const Command& command : commands())
+    text += entry(command.name, command.about, kOptionColumn);
   std::string group;
   for (const OptionRow& option : option_table()) {
     if (option.group != group) text += fmt::format("\n{}:\n", option.group);
     group = option.group;
     text += entry(fmt::format("{} {}", fmt::join(option.names, ", "), option.value), option.about,
-                  kColumn);
+                  kOptionColumn);
   }
-  return text + kEnd;
+  return text + kAfterOptions;
 }
 
 }  // namespace sitter

@@ -11,8 +11,6 @@
 namespace sitter::setup {
 namespace {
 
-std::ptrdiff_t as_offset(std::size_t count) { return static_cast<std::ptrdiff_t>(count); }
-
 void take_out(Json& values, const Path& path) {
   Json* outer = &values;
   for (std::size_t i = 0; i + 1 < path.size(); ++i) outer = &(*outer)[path[i]];

@@ -20,6 +20,9 @@ Path operator/(Path path, const std::string& member);
 
 enum class Notation { json, toml };
 
+/// A count as iterators take it.
+constexpr std::ptrdiff_t as_offset(std::size_t count) { return static_cast<std::ptrdiff_t>(count); }
+
 /// Whether two values say the same. The order of members does not count.
 bool says_the_same(const Json& left, const Json& right);
 

@@ -131,8 +131,6 @@ class JsonDocument : public Document {
     Span value;
   };
 
-  static std::ptrdiff_t as_offset(std::size_t count) { return static_cast<std::ptrdiff_t>(count); }
-
   [[noreturn]] void refuse(std::size_t at) const {
     const std::size_t end = std::min(at, text_.size());
     const auto line = 1 + std::count(text_.begin(), text_.begin() + as_offset(end), '\n');

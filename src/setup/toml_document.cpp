@@ -15,8 +15,6 @@ namespace {
 /// No settings have keys of so many parts, and each part takes a frame of the stack.
 constexpr std::ptrdiff_t kKeyPartsMax = 100;
 
-std::ptrdiff_t as_offset(std::size_t count) { return static_cast<std::ptrdiff_t>(count); }
-
 bool is_bare_key(const std::string& key) {
   return !key.empty() &&
          key.find_first_not_of(

@@ -19,7 +19,7 @@
 namespace sitter {
 
 using Server = RebuildReport::Server;
-using State = Rebuilder::State;
+using RebuildState = Rebuilder::State;
 
 void Conductor::begin_rebuild(ClientRequest& request, const RebuildArguments& arguments) {
   if (refuse_in_crowd(request)) return;
@@ -47,7 +47,8 @@ void Conductor::reload(const Reload& wanted, const ClientRequest* caller) {
 /// server only to replace it. A server that requests wait for must not be replaced: the requests
 /// are owed an answer, and saves might replace one server after another for ever.
 bool Conductor::may_replace_new_child() const {
-  if (!rebuilder_->waits_for(State::room) && !rebuilder_->waits_for(State::new_child)) return false;
+  if (!rebuilder_->waits_for(RebuildState::room) && !rebuilder_->waits_for(RebuildState::new_child))
+    return false;
   if (!rebuilder_->rebuild().callers.empty()) return false;
   return std::none_of(generations_.begin(), generations_.end(), [&](const Child& child) {
     return rebuilder_->is_new_child(child.gen()) && is_awaited(child);
@@ -137,7 +138,7 @@ void Conductor::answer_patient_requests() {
 
 void Conductor::advance_rebuild() {
   if (ending_.is_stopping()) return;
-  if (rebuilder_->waits_for(State::quiet)) {
+  if (rebuilder_->waits_for(RebuildState::quiet)) {
     if (requests_.in_flight_count() > 0 && !is_due(rebuilder_->quiet_deadline(), now_)) return;
     rebuilder_->on_quiet();
     if (!serves_foreign()) {
@@ -146,13 +147,13 @@ void Conductor::advance_rebuild() {
                                  out_);
     }
   }
-  if (rebuilder_->waits_for(State::no_children) && (generations_.is_empty() || serves_foreign()) &&
-      !killer_->is_killing()) {
+  if (rebuilder_->waits_for(RebuildState::no_children) &&
+      (generations_.is_empty() || serves_foreign()) && !killer_->is_killing()) {
     rebuilder_->on_no_children(turn());
   }
-  if (rebuilder_->waits_for(State::room)) {
+  if (rebuilder_->waits_for(RebuildState::room)) {
     start_new_child();
-  } else if (rebuilder_->waits_for(State::new_child)) {
+  } else if (rebuilder_->waits_for(RebuildState::new_child)) {
     const Child* const child = generations_.find(rebuilder_->rebuild().gen);
     if (child == nullptr || child->role == Child::Role::coming) return;
     rebuilder_->on_served();

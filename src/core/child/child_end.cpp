@@ -10,11 +10,11 @@
 namespace sitter {
 namespace {
 
-constexpr std::size_t kWhyBytesMax = 1000;
+constexpr std::size_t kStartFailureBytesMax = 1000;
 
 std::string why_words(const ChildEnd& end) {
   if (end.why.empty()) return "no reason known";
-  return brief(end.why, kWhyBytesMax);
+  return brief(end.why, kStartFailureBytesMax);
 }
 
 std::string plain_clause(const ChildEnd& end) {

@@ -21,9 +21,9 @@ namespace sitter {
 namespace {
 
 /// How much of a name or a part of a schema a text shows, in bytes.
-constexpr std::size_t kShownMax = 1000;
+constexpr std::size_t kToolShownMax = 1000;
 
-std::string name_of(const CliTool& tool) { return brief(tool.name, kShownMax); }
+std::string name_of(const CliTool& tool) { return brief(tool.name, kToolShownMax); }
 
 /// A result with these texts, each as a block of its own.
 std::string error_result(const std::string& output, const std::string& words) {
@@ -97,7 +97,7 @@ std::optional<std::string> misfit(const CliTool& tool, std::string_view structur
          fmt::format(
              "written an object that does not fit its outputSchema: {} {}; this "
              "part of the schema says {}",
-             violation->place.empty() ? "it" : '`' + brief(violation->place, kShownMax) + '`',
+             violation->place.empty() ? "it" : '`' + brief(violation->place, kToolShownMax) + '`',
              violation->what, violation->part);
 }
 

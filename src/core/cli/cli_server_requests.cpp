@@ -25,11 +25,11 @@ constexpr std::string_view kLegacyVersion = "2025-11-25";
 constexpr std::string_view kStatelessVersion = "2026-07-28";
 
 /// How much of a name or a place a text shows, in bytes.
-constexpr std::size_t kShownMax = 200;
+constexpr std::size_t kCallShownMax = 200;
 
 std::string refusal(std::string_view tool, std::string_view what) {
-  return tool_text(fmt::format("[mcp-sitter] `{}` was not run: {}", brief(tool, kShownMax), what),
-                   true);
+  return tool_text(
+      fmt::format("[mcp-sitter] `{}` was not run: {}", brief(tool, kCallShownMax), what), true);
 }
 
 std::size_t bytes_of(const order::StartRun& start) {
@@ -42,8 +42,9 @@ std::size_t bytes_of(const order::StartRun& start) {
 
 std::string misfit(const JsonSchema::Violation& violation) {
   const std::string subject =
-      violation.place.empty() ? "the arguments do not fit their schema: the object"
-                              : fmt::format("the argument `{}`", brief(violation.place, kShownMax));
+      violation.place.empty()
+          ? "the arguments do not fit their schema: the object"
+          : fmt::format("the argument `{}`", brief(violation.place, kCallShownMax));
   return fmt::format("{} {}; this part of the schema says {}", subject, violation.what,
                      violation.part);
 }
@@ -118,7 +119,7 @@ void CliServer::on_request(const Child& child, const Message& message) {
       break;
     default:
       answer_error(child.gen, caller.id, ErrorCode::method_not_found,
-                   fmt::format("Method not found: {}", brief(message.method_text, kShownMax)));
+                   fmt::format("Method not found: {}", brief(message.method_text, kCallShownMax)));
   }
 }
 
@@ -156,7 +157,7 @@ void CliServer::on_call(const Child& child, const Message& message, RunCaller ca
 
 /// The call waits until the description was read once more.
 void CliServer::park(const Child& child, const Message& message, RunCaller caller) {
-  const std::string name = brief(message.params.name_text, kShownMax);
+  const std::string name = brief(message.params.name_text, kCallShownMax);
   if (const auto crowd = crowd_with(message.params_raw.size())) {
     return answer(child.gen, caller, refusal(name, *crowd));
   }
@@ -192,9 +193,10 @@ void CliServer::call_parked() {
 
 void CliServer::answer_unknown(const Parked& parked) {
   const Message* const message = reader_.read(parked.line.line());
-  answer_error(parked.child, parked.caller.id, ErrorCode::invalid_params,
-               fmt::format("Unknown tool: {}",
-                           message == nullptr ? "" : brief(message->params.name_text, kShownMax)));
+  answer_error(
+      parked.child, parked.caller.id, ErrorCode::invalid_params,
+      fmt::format("Unknown tool: {}",
+                  message == nullptr ? "" : brief(message->params.name_text, kCallShownMax)));
 }
 
 void CliServer::call(Generation child, const std::shared_ptr<const Description>& description,

@@ -18,7 +18,7 @@ using Kind = RunArguments::Kind;
 constexpr std::string_view kEndOfOptions = "--";
 
 /// How much of an argument a complaint shows, in bytes.
-constexpr std::size_t kShownMax = 60;
+constexpr std::size_t kWordShownMax = 60;
 
 /// A flag that may belong to what stands behind it. A flag with "=" has its value already.
 bool is_flag(std::string_view literal) {
@@ -40,7 +40,7 @@ std::variant<CommandTemplate, Complaint> CommandTemplate::read(std::string_view 
 std::variant<CommandTemplate::Group, Complaint> CommandTemplate::read_group(
     std::string_view words, const std::set<std::string>& known) {
   if (!words.starts_with('[')) {
-    return Complaint{fmt::format("{} is no list of words", brief(words, kShownMax))};
+    return Complaint{fmt::format("{} is no list of words", brief(words, kWordShownMax))};
   }
   Group group;
   for (const std::string_view word : json_elements(words)) {
@@ -55,11 +55,11 @@ std::variant<CommandTemplate::Group, Complaint> CommandTemplate::read_group(
     const auto text = json_decoded(word);
     if (!text) {
       return Complaint{
-          fmt::format("{} is neither a word nor a list of words", brief(word, kShownMax))};
+          fmt::format("{} is neither a word nor a list of words", brief(word, kWordShownMax))};
     }
     if (text->find('\0') != std::string::npos) {
       return Complaint{fmt::format("the word {} has a NUL character, which no word can have",
-                                   brief(word, kShownMax))};
+                                   brief(word, kWordShownMax))};
     }
     group.push_back({TextTemplate::read(*text, known)});
   }
@@ -214,10 +214,10 @@ class CommandTemplate::Writer {
       complain(name, fmt::format("begins with \"-\" ({}), so that the command could take it for an "
                                  "option; in cli_command the word \"--\" before it, or a flag with "
                                  "\"=\" in the same word, would allow it",
-                                 brief(made, kShownMax)));
+                                 brief(made, kWordShownMax)));
     } else if (made == first.text && is_flag(made) && !is_past_options_) {
       complain(name, fmt::format("is empty, so that {} would take the next word for its value",
-                                 brief(made, kShownMax)));
+                                 brief(made, kWordShownMax)));
     } else if (made.size() > limits::kWordBytesMax) {
       complain(name, fmt::format("makes a word of {} bytes, and a word of a command has at most {} "
                                  "(execve(2)); the member stdin of the description takes more",
@@ -242,7 +242,7 @@ class CommandTemplate::Writer {
 
   void complain(const std::string& name, std::string_view what) {
     if (!complaint_)
-      complaint_ = {fmt::format("the argument `{}` {}", brief(name, kShownMax), what)};
+      complaint_ = {fmt::format("the argument `{}` {}", brief(name, kWordShownMax), what)};
   }
 
   const RunArguments& arguments_;

@@ -18,10 +18,10 @@
 namespace sitter {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 /// How much of a name or a value a complaint shows, in bytes.
-constexpr std::size_t kShownMax = 100;
+constexpr std::size_t kFieldShownMax = 100;
 
 /// The longest time that a tool may set for its calls. A longer one is a mistake in the unit.
 constexpr double kTimeoutSecondsMax =
@@ -31,23 +31,23 @@ constexpr double kTimeoutSecondsMax =
 constexpr std::array kOwnMembers{"cli_command", "stdin",         "env",         "cwd",
                                  "timeout",     "ok_exit_codes", "content_type"};
 
-std::string written(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string written(const OrderedJson& value) {
+  return value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
-const Json* member(const Json& object, const char* key) {
+const OrderedJson* member(const OrderedJson& object, const char* key) {
   const auto found = object.find(key);
   return found == object.end() ? nullptr : &*found;
 }
 
 /// A member of the tool itself, or of the function in it.
-const Json* member(const Json& outer, const Json& inner, const char* key) {
-  const Json* const found = member(outer, key);
+const OrderedJson* member(const OrderedJson& outer, const OrderedJson& inner, const char* key) {
+  const OrderedJson* const found = member(outer, key);
   return found != nullptr ? found : member(inner, key);
 }
 
 /// Finds where a text stops being JSON.
-class Scanner : public nlohmann::json_sax<Json> {
+class Scanner : public nlohmann::json_sax<OrderedJson> {
  public:
   std::size_t error_at() const { return error_at_; }
 
@@ -77,10 +77,10 @@ class Scanner : public nlohmann::json_sax<Json> {
 std::string not_json(std::string_view text) {
   if (!text.starts_with('{') && !text.starts_with('[')) {
     return fmt::format("it is no JSON; it begins with {}, and only the JSON may stand on stdout",
-                       json_string(brief(text, kShownMax)));
+                       json_string(brief(text, kFieldShownMax)));
   }
   Scanner scanner;
-  Json::sax_parse(text.begin(), text.end(), &scanner);
+  OrderedJson::sax_parse(text.begin(), text.end(), &scanner);
   // The position is that of the first byte that was too much, counted from 1.
   const std::size_t at = std::min(scanner.error_at(), text.size() + 1);
   const std::string_view before = text.substr(0, at == 0 ? 0 : at - 1);
@@ -88,37 +88,37 @@ std::string not_json(std::string_view text) {
   const std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
   return fmt::format("it is no JSON; line {} has a mistake at character {}: {}",
                      std::count(before.begin(), before.end(), '\n') + 1, before.size() - begin + 1,
-                     json_string(brief(line, kShownMax)));
+                     json_string(brief(line, kFieldShownMax)));
 }
 
 /// "{text}, {tag}"
 std::string places(const std::set<std::string>& names) {
   std::vector<std::string> shown;
-  for (const std::string& name : names) shown.push_back('{' + brief(name, kShownMax) + '}');
+  for (const std::string& name : names) shown.push_back('{' + brief(name, kFieldShownMax) + '}');
   return fmt::format("{}", fmt::join(shown, ", "));
 }
 
 /// Reads one tool. Stops at the first thing that is wrong.
 class ToolReader {
  public:
-  ToolReader(const Json& outer, const Json& inner, const ToolNames& tool_names)
+  ToolReader(const OrderedJson& outer, const OrderedJson& inner, const ToolNames& tool_names)
       : outer_(outer), inner_(inner), tool_names_(tool_names) {}
 
   std::variant<CliTool, Complaint> read() {
-    const Json* const name = find("name");
+    const OrderedJson* const name = find("name");
     if (name == nullptr || !name->is_string() || name->get_ref<const std::string&>().empty()) {
       return Complaint{"it has no name"};
     }
-    const Json* parameters = find("inputSchema");
+    const OrderedJson* parameters = find("inputSchema");
     if (parameters == nullptr) {
       parameters = find("parameters");
     } else if (find("parameters") != nullptr) {
       return Complaint{"it has both inputSchema and parameters: leave out one of them"};
     }
-    static const Json kNone = Json{{"type", "object"}};
+    static const OrderedJson kNone = OrderedJson{{"type", "object"}};
     if (parameters == nullptr) parameters = &kNone;
     if (!parameters->is_object()) return Complaint{"parameters is no JSON Schema object"};
-    if (const Json* const properties = member(*parameters, "properties")) {
+    if (const OrderedJson* const properties = member(*parameters, "properties")) {
       for (const auto& one : properties->items()) known_.insert(one.key());
     }
 
@@ -127,7 +127,8 @@ class ToolReader {
                  JsonSchema(written(of_object(*parameters))),
                  {},
                  {}};
-    if (const Json* const output = find("outputSchema"); output != nullptr && output->is_object()) {
+    if (const OrderedJson* const output = find("outputSchema");
+        output != nullptr && output->is_object()) {
       tool.output.emplace(written(of_object(*output)));
     }
     check_passed_on();
@@ -143,15 +144,15 @@ class ToolReader {
   }
 
  private:
-  const Json* find(const char* key) const { return member(outer_, inner_, key); }
+  const OrderedJson* find(const char* key) const { return member(outer_, inner_, key); }
 
   void complain(std::string text) {
     if (!complaint_) complaint_ = {std::move(text)};
   }
 
-  std::string listed(const Json& parameters) const {
-    Json shown = Json::object();
-    const auto add = [&](const Json& object) {
+  std::string listed(const OrderedJson& parameters) const {
+    OrderedJson shown = OrderedJson::object();
+    const auto add = [&](const OrderedJson& object) {
       for (const auto& [key, value] : object.items()) {
         const bool is_own =
             std::find(kOwnMembers.begin(), kOwnMembers.end(), key) != kOwnMembers.end();
@@ -170,7 +171,7 @@ class ToolReader {
   }
 
   /// Clients refuse a schema that does not say that it is that of an object.
-  static Json of_object(Json schema) {
+  static OrderedJson of_object(OrderedJson schema) {
     if (schema.is_object() && !schema.contains("type")) schema["type"] = "object";
     return schema;
   }
@@ -178,17 +179,17 @@ class ToolReader {
   /// Clients refuse all tools if one of them has a member of another type.
   void check_passed_on() {
     for (const char* const key : {"title", "description"}) {
-      const Json* const text = find(key);
+      const OrderedJson* const text = find(key);
       if (text != nullptr && !text->is_string()) complain(fmt::format("{} is no text", key));
     }
     for (const char* const key : {"outputSchema", "annotations", "execution", "_meta"}) {
-      const Json* const object = find(key);
+      const OrderedJson* const object = find(key);
       if (object != nullptr && !object->is_object()) complain(fmt::format("{} is no object", key));
     }
-    const Json* const icons = find("icons");
+    const OrderedJson* const icons = find("icons");
     if (icons != nullptr && !icons->is_array()) complain("icons is no list");
-    const Json* const output = find("outputSchema");
-    const Json* const type = output == nullptr ? nullptr : member(*output, "type");
+    const OrderedJson* const output = find("outputSchema");
+    const OrderedJson* const type = output == nullptr ? nullptr : member(*output, "type");
     if (type != nullptr && *type != "object") {
       complain("outputSchema has another type than object");
     }
@@ -205,7 +206,7 @@ class ToolReader {
   }
 
   void read_command(CliTool& tool) {
-    const Json* const words = find("cli_command");
+    const OrderedJson* const words = find("cli_command");
     if (words == nullptr) return complain("it has no cli_command, the list of the words to run");
     auto command = CommandTemplate::read(written(*words), known_);
     if (const auto* const complaint = std::get_if<Complaint>(&command)) {
@@ -216,7 +217,7 @@ class ToolReader {
     check_names("cli_command", tool.command.names());
   }
 
-  std::optional<TextTemplate> read_text(const char* where, const Json& value,
+  std::optional<TextTemplate> read_text(const char* where, const OrderedJson& value,
                                         bool allows_nul = false) {
     if (!value.is_string()) {
       complain(fmt::format("{} is no text", where));
@@ -232,82 +233,84 @@ class ToolReader {
   }
 
   void read_input(CliTool& tool) {
-    if (const Json* const input = find("stdin")) tool.input = read_text("stdin", *input, true);
+    if (const OrderedJson* const input = find("stdin"))
+      tool.input = read_text("stdin", *input, true);
   }
 
   void read_environment(CliTool& tool) {
-    const Json* const variables = find("env");
+    const OrderedJson* const variables = find("env");
     if (variables == nullptr) return;
     if (!variables->is_object()) return complain("env is no object of names and values");
     for (const auto& [name, value] : variables->items()) {
       if (name.empty() || name.find('=') != std::string::npos ||
           name.find('\0') != std::string::npos) {
         return complain(
-            fmt::format("env: {} cannot be the name of a variable", brief(name, kShownMax)));
+            fmt::format("env: {} cannot be the name of a variable", brief(name, kFieldShownMax)));
       }
-      auto text = read_text("env", value.is_number() ? Json(written(value)) : value);
+      auto text = read_text("env", value.is_number() ? OrderedJson(written(value)) : value);
       if (text) tool.environment.emplace_back(name, *std::move(text));
     }
   }
 
   void read_cwd(CliTool& tool) {
-    if (const Json* const cwd = find("cwd")) tool.cwd = read_text("cwd", *cwd);
+    if (const OrderedJson* const cwd = find("cwd")) tool.cwd = read_text("cwd", *cwd);
   }
 
   void read_timeout(CliTool& tool) {
-    const Json* const timeout = find("timeout");
+    const OrderedJson* const timeout = find("timeout");
     if (timeout == nullptr) return;
     const double seconds = timeout->is_number() ? timeout->get<double>() : 0;
     if (!(seconds > 0 && seconds <= kTimeoutSecondsMax)) {
       return complain(
           fmt::format("timeout is {}; it must be a number of seconds above 0, and at most {}",
-                      brief(written(*timeout), kShownMax), kTimeoutSecondsMax));
+                      brief(written(*timeout), kFieldShownMax), kTimeoutSecondsMax));
     }
     tool.timeout = Milliseconds(static_cast<std::int64_t>(std::ceil(seconds * 1000)));
   }
 
   void read_exit_codes(CliTool& tool) {
-    const Json* const codes = find("ok_exit_codes");
+    const OrderedJson* const codes = find("ok_exit_codes");
     if (codes == nullptr) return;
     if (!codes->is_array()) return complain("ok_exit_codes is no list of numbers");
     tool.ok_exit_codes = {0};
-    for (const Json& code : *codes) {
+    for (const OrderedJson& code : *codes) {
       const std::int64_t number = code.is_number_integer() ? code.get<std::int64_t>() : -1;
       if (number < 0 || number > 255) {
         return complain(fmt::format("ok_exit_codes has {}, and an exit code is 0 to 255",
-                                    brief(written(code), kShownMax)));
+                                    brief(written(code), kFieldShownMax)));
       }
       tool.ok_exit_codes.insert(static_cast<int>(number));
     }
   }
 
   void read_content_type(CliTool& tool) {
-    const Json* const type = find("content_type");
+    const OrderedJson* const type = find("content_type");
     if (type == nullptr) return;
     if (!type->is_string()) return complain("content_type is no text");
     tool.content_type = type->get<std::string>();
   }
 
-  const Json& outer_;
-  const Json& inner_;
+  const OrderedJson& outer_;
+  const OrderedJson& inner_;
   const ToolNames& tool_names_;
   std::set<std::string> known_;
   std::optional<Complaint> complaint_;
 };
 
 /// The list of the tools, or null.
-const Json* tools_in(const Json& value) {
+const OrderedJson* tools_in(const OrderedJson& value) {
   if (value.is_array()) return &value;
   if (!value.is_object()) return nullptr;
   for (const char* const key : {"tools", "functions"}) {
-    if (const Json* const tools = member(value, key); tools != nullptr && tools->is_array())
+    if (const OrderedJson* const tools = member(value, key); tools != nullptr && tools->is_array())
       return tools;
   }
-  const Json* const result = member(value, "result");
+  const OrderedJson* const result = member(value, "result");
   return result == nullptr || !result->is_object() ? nullptr : tools_in(*result);
 }
 
-std::variant<Description, Complaint> read_tools(const Json& tools, const std::string& version,
+std::variant<Description, Complaint> read_tools(const OrderedJson& tools,
+                                                const std::string& version,
                                                 const ToolNames& tool_names) {
   if (tools.size() > limits::kDescribedToolsMax) {
     return Complaint{fmt::format("it has {} tools, and may have at most {}", tools.size(),
@@ -316,15 +319,16 @@ std::variant<Description, Complaint> read_tools(const Json& tools, const std::st
   Description description;
   description.version = version;
   for (std::size_t i = 0; i < tools.size(); ++i) {
-    const Json& outer = tools[i];
+    const OrderedJson& outer = tools[i];
     if (!outer.is_object()) return Complaint{fmt::format("tool {} is no object", i + 1)};
-    const Json* const function = member(outer, "function");
-    const Json& inner = function != nullptr && function->is_object() ? *function : outer;
+    const OrderedJson* const function = member(outer, "function");
+    const OrderedJson& inner = function != nullptr && function->is_object() ? *function : outer;
     auto tool = ToolReader(outer, inner, tool_names).read();
-    const Json* const name = member(outer, inner, "name");
-    const std::string shown = name != nullptr && name->is_string()
-                                  ? fmt::format("`{}`", brief(name->get<std::string>(), kShownMax))
-                                  : std::to_string(i + 1);
+    const OrderedJson* const name = member(outer, inner, "name");
+    const std::string shown =
+        name != nullptr && name->is_string()
+            ? fmt::format("`{}`", brief(name->get<std::string>(), kFieldShownMax))
+            : std::to_string(i + 1);
     if (const auto* const complaint = std::get_if<Complaint>(&tool)) {
       return Complaint{fmt::format("tool {}: {}", shown, complaint->text)};
     }
@@ -357,14 +361,15 @@ std::variant<Description, Complaint> read_description(std::string_view text,
   }
   // The library takes a NUL for the end.
   if (trimmed.find('\0') != trimmed.npos) return Complaint{"it is no JSON; it has a NUL character"};
-  const Json value = Json::parse(trimmed.begin(), trimmed.end(), nullptr, false);
+  const OrderedJson value = OrderedJson::parse(trimmed.begin(), trimmed.end(), nullptr, false);
   if (value.is_discarded()) return Complaint{not_json(trimmed)};
   std::string version;
   if (value.is_object()) {
-    const Json* const said = member(value, "version");
+    const OrderedJson* const said = member(value, "version");
     if (said != nullptr && said->is_string()) version = said->get<std::string>();
   }
-  if (const Json* const tools = tools_in(value)) return read_tools(*tools, version, tool_names);
+  if (const OrderedJson* const tools = tools_in(value))
+    return read_tools(*tools, version, tool_names);
   if (is_usage(value)) return read_tools(tools_of_usage(value), version, tool_names);
   return Complaint{
       "it has none of the forms that are known: {\"tools\":[...]}, a list of functions, or the "

@@ -25,7 +25,7 @@ namespace {
 using Json = nlohmann::json;
 
 /// How much of the schema or of a value a text shows, in bytes.
-constexpr std::size_t kShownMax = 1000;
+constexpr std::size_t kValueShownMax = 1000;
 constexpr std::size_t kNameShownMax = 100;
 
 /// How many parts of a schema, and how many elements of an `enum`, are compared with a value and
@@ -39,10 +39,10 @@ constexpr std::size_t kDepthMax = 5 * limits::kNestingMax;
 Json parsed(std::string_view raw) { return Json::parse(raw.begin(), raw.end(), nullptr, false); }
 
 std::string dumped(const Json& value) {
-  return shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace), kShownMax);
+  return shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace), kValueShownMax);
 }
 
-constexpr auto member = &SchemaParts::member;
+constexpr auto schema_member = &SchemaParts::member;
 
 /// The first member that the library does not read; empty if the value is no object.
 std::string unreadable_member(std::string_view raw) {
@@ -189,7 +189,7 @@ class JsonSchema::Checker {
   }
 
   bool fits_value(const Json& value, const Json& schema, const Place& place) {
-    if (const Json* const type = member(schema, "type")) {
+    if (const Json* const type = schema_member(schema, "type")) {
       const bool is_one =
           type->is_string()
               ? has_type(value, type->get<std::string>())
@@ -198,14 +198,14 @@ class JsonSchema::Checker {
                 });
       if (!is_one) return fail(place, fmt::format("is not of type {}", named_types(*type)), schema);
     }
-    if (const Json* const allowed = member(schema, "enum");
+    if (const Json* const allowed = schema_member(schema, "enum");
         allowed != nullptr && allowed->is_array()) {
       const bool is_one = std::any_of(allowed->begin(), allowed->end(), [&](const Json& one) {
         return !may_step() || is_same(value, one);
       });
       if (!is_one) return fail(place, "is none of the allowed values", schema);
     }
-    if (const Json* const only = member(schema, "const");
+    if (const Json* const only = schema_member(schema, "const");
         only != nullptr && !is_same(value, *only)) {
       return fail(place, "is not the allowed value", schema);
     }
@@ -229,7 +229,7 @@ class JsonSchema::Checker {
               "is not less than the bound"},
         Bound{"multipleOf", is_multiple, "is no multiple"}};
     for (const Bound& bound : kBounds) {
-      const Json* const limit = member(schema, bound.keyword);
+      const Json* const limit = schema_member(schema, bound.keyword);
       if (limit == nullptr || !limit->is_number()) continue;
       if (!bound.holds(number, limit->get<double>())) {
         return fail(place, fmt::format("{} {}", bound.what, limit->dump()), schema);
@@ -241,12 +241,12 @@ class JsonSchema::Checker {
   bool fits_size(std::size_t size, const Json& schema, const Place& place, const char* least,
                  const char* most, const char* unit) {
     const double count = static_cast<double>(size);
-    const Json* const min = member(schema, least);
+    const Json* const min = schema_member(schema, least);
     if (min != nullptr && min->is_number() && count < min->get<double>()) {
       return fail(place, fmt::format("has {} {}, and needs at least {}", size, unit, min->dump()),
                   schema);
     }
-    const Json* const max = member(schema, most);
+    const Json* const max = schema_member(schema, most);
     if (max != nullptr && max->is_number() && count > max->get<double>()) {
       return fail(place, fmt::format("has {} {}, and may have at most {}", size, unit, max->dump()),
                   schema);
@@ -265,7 +265,7 @@ class JsonSchema::Checker {
     const std::string text = value.get<std::string>();
     if (!fits_size(character_count(text), schema, place, "minLength", "maxLength", "characters"))
       return false;
-    const Json* const pattern = member(schema, "pattern");
+    const Json* const pattern = schema_member(schema, "pattern");
     if (pattern == nullptr || !pattern->is_string()) return true;
     switch (match_of(pattern->get<std::string>(), text)) {
       case Fit::yes:
@@ -281,7 +281,7 @@ class JsonSchema::Checker {
   bool fits_array(const Json& value, const Json& schema, const Place& place) {
     if (!value.is_array()) return true;
     if (!fits_size(value.size(), schema, place, "minItems", "maxItems", "items")) return false;
-    const Json* const unique = member(schema, "uniqueItems");
+    const Json* const unique = schema_member(schema, "uniqueItems");
     if (unique != nullptr && *unique == true) {
       std::set<std::string> seen;
       for (const Json& one : value) {
@@ -289,11 +289,11 @@ class JsonSchema::Checker {
       }
     }
     // In draft 7 `items` may be a list for the first items, and `additionalItems` is for the rest.
-    const Json* first = member(schema, "prefixItems");
-    const Json* rest = member(schema, "items");
+    const Json* first = schema_member(schema, "prefixItems");
+    const Json* rest = schema_member(schema, "items");
     if (first == nullptr && rest != nullptr && rest->is_array()) {
       first = rest;
-      rest = member(schema, "additionalItems");
+      rest = schema_member(schema, "additionalItems");
     }
     const std::size_t first_count = first != nullptr && first->is_array() ? first->size() : 0;
     for (std::size_t i = 0; i < value.size(); ++i) {
@@ -304,12 +304,12 @@ class JsonSchema::Checker {
   }
 
   bool fits_contains(const Json& value, const Json& schema, const Place& place) {
-    const Json* const wanted = member(schema, "contains");
+    const Json* const wanted = schema_member(schema, "contains");
     if (wanted == nullptr) return true;
     const auto [sure, perhaps] =
         count_fits(value, [&](const Json& one) { return fit_of(one, *wanted); });
-    const Json* const min = member(schema, "minContains");
-    const Json* const max = member(schema, "maxContains");
+    const Json* const min = schema_member(schema, "minContains");
+    const Json* const max = schema_member(schema, "maxContains");
     const double least = min != nullptr && min->is_number() ? min->get<double>() : 1;
     if (static_cast<double>(sure + perhaps) < least) {
       return fail(place, "has too few items of a kind", schema);
@@ -322,13 +322,13 @@ class JsonSchema::Checker {
 
   bool fits_object(const Json& value, const Json& schema, const Place& place) {
     if (!value.is_object()) return true;
-    if (const Json* const required = member(schema, "required");
+    if (const Json* const required = schema_member(schema, "required");
         required != nullptr && required->is_array()) {
       if (!has_all(value, *required, place, schema)) return false;
     }
     if (!fits_size(value.size(), schema, place, "minProperties", "maxProperties", "members"))
       return false;
-    const Json* const names = member(schema, "propertyNames");
+    const Json* const names = schema_member(schema, "propertyNames");
     for (const auto& [key, one] : value.items()) {
       const Place there{&place, &key};
       if (names != nullptr && !fits(Json(key), *names, there)) return false;
@@ -351,14 +351,14 @@ class JsonSchema::Checker {
   bool fits_member(const std::string& key, const Json& value, const Json& schema,
                    const Place& there) {
     bool is_known = false;
-    if (const Json* const properties = member(schema, "properties");
+    if (const Json* const properties = schema_member(schema, "properties");
         properties != nullptr && properties->is_object()) {
-      if (const Json* const part = member(*properties, key)) {
+      if (const Json* const part = schema_member(*properties, key)) {
         is_known = true;
         if (!fits(value, *part, there)) return false;
       }
     }
-    if (const Json* const by_pattern = member(schema, "patternProperties");
+    if (const Json* const by_pattern = schema_member(schema, "patternProperties");
         by_pattern != nullptr && by_pattern->is_object()) {
       for (const auto& [pattern, part] : by_pattern->items()) {
         const Fit match = match_of(pattern, key);
@@ -371,7 +371,7 @@ class JsonSchema::Checker {
         }
       }
     }
-    const Json* const others = member(schema, "additionalProperties");
+    const Json* const others = schema_member(schema, "additionalProperties");
     if (is_known || others == nullptr) return true;
     if (*others == false) return fail(there, "is no known member", schema);
     return fits(value, *others, there);
@@ -379,7 +379,7 @@ class JsonSchema::Checker {
 
   bool fits_dependent(const Json& value, const Json& schema, const Place& place) {
     for (const char* const keyword : {"dependentRequired", "dependentSchemas", "dependencies"}) {
-      const Json* const dependent = member(schema, keyword);
+      const Json* const dependent = schema_member(schema, keyword);
       if (dependent == nullptr || !dependent->is_object()) continue;
       for (const auto& [key, part] : dependent->items()) {
         if (!value.contains(key)) continue;
@@ -391,7 +391,7 @@ class JsonSchema::Checker {
   }
 
   bool fits_combination(const Json& value, const Json& schema, const Place& place) {
-    if (const Json* const reference = member(schema, "$ref");
+    if (const Json* const reference = schema_member(schema, "$ref");
         reference != nullptr && reference->is_string()) {
       const Json* const target = parts_.target(reference->get<std::string>());
       if (target == nullptr) {
@@ -404,23 +404,23 @@ class JsonSchema::Checker {
         return false;
       }
     }
-    if (const Json* const all = member(schema, "allOf"); all != nullptr && all->is_array()) {
+    if (const Json* const all = schema_member(schema, "allOf"); all != nullptr && all->is_array()) {
       for (const Json& one : *all) {
         if (!fits(value, one, place)) return false;
       }
     }
     const auto fit = [&](const Json& one) { return fit_of(value, one); };
-    if (const Json* const any = member(schema, "anyOf"); any != nullptr && any->is_array()) {
+    if (const Json* const any = schema_member(schema, "anyOf"); any != nullptr && any->is_array()) {
       const auto [sure, perhaps] = count_fits(*any, fit);
       if (sure + perhaps == 0) return fail(place, "fits none of the allowed schemas", schema);
     }
-    if (const Json* const one = member(schema, "oneOf"); one != nullptr && one->is_array()) {
+    if (const Json* const one = schema_member(schema, "oneOf"); one != nullptr && one->is_array()) {
       const auto [sure, perhaps] = count_fits(*one, fit);
       if (sure > 1 || sure + perhaps == 0) {
         return fail(place, "does not fit exactly one of the allowed schemas", schema);
       }
     }
-    if (const Json* const none = member(schema, "not")) {
+    if (const Json* const none = schema_member(schema, "not")) {
       const Fit found = fit(*none);
       if (found == Fit::yes) return fail(place, "fits a schema that is not allowed", schema);
       if (found == Fit::perhaps) allow_unchecked();
@@ -429,11 +429,11 @@ class JsonSchema::Checker {
   }
 
   bool fits_condition(const Json& value, const Json& schema, const Place& place) {
-    const Json* const condition = member(schema, "if");
+    const Json* const condition = schema_member(schema, "if");
     if (condition == nullptr) return true;
     const Fit found = fit_of(value, *condition);
     if (found == Fit::perhaps) return allow_unchecked();
-    const Json* const then = member(schema, found == Fit::yes ? "then" : "else");
+    const Json* const then = schema_member(schema, found == Fit::yes ? "then" : "else");
     return then == nullptr || fits(value, *then, place);
   }
 

@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 /// How much of a name a text shows, in bytes.
-constexpr std::size_t kNameShownMax = 100;
+constexpr std::size_t kTextShownMax = 100;
 
 /// Keywords whose values are no schemas.
 constexpr std::array kValueKeywords{"enum", "const", "default", "examples"};
@@ -67,7 +67,7 @@ void SchemaParts::read(const Json& schema) {
     if (key == "pattern" && value.is_string()) read_pattern(value.get<std::string>());
     if (key == "$ref" && value.is_string() && target(value.get<std::string>()) == nullptr) {
       unchecked.push_back(fmt::format("the reference {} does not point into the schema",
-                                      brief(value.get<std::string>(), kNameShownMax)));
+                                      brief(value.get<std::string>(), kTextShownMax)));
     }
     read(value);
   }
@@ -77,7 +77,7 @@ void SchemaParts::read_pattern(const std::string& pattern) {
   const auto [added, is_new] = patterns.try_emplace(pattern, pattern);
   if (is_new && !added->second.complaint().empty()) {
     unchecked.push_back(
-        fmt::format("the pattern {} {}", brief(pattern, kNameShownMax), added->second.complaint()));
+        fmt::format("the pattern {} {}", brief(pattern, kTextShownMax), added->second.complaint()));
   }
 }
 

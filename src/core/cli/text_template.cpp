@@ -13,7 +13,7 @@ namespace sitter {
 namespace {
 
 /// How much of a name a complaint shows, in bytes.
-constexpr std::size_t kShownMax = 100;
+constexpr std::size_t kPieceShownMax = 100;
 
 constexpr bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -88,13 +88,13 @@ std::variant<std::optional<std::string>, Complaint> TextTemplate::fill(
     if (arguments.kind(piece.text) == RunArguments::Kind::missing) return std::nullopt;
     const auto text = arguments.text(piece.text);
     if (!text || (!allows_nul && text->find('\0') != std::string::npos)) {
-      return Complaint{fmt::format("the argument `{}` has {}", brief(piece.text, kShownMax),
+      return Complaint{fmt::format("the argument `{}` has {}", brief(piece.text, kPieceShownMax),
                                    text ? "a NUL character, which cannot be passed on"
                                         : "half of a surrogate pair, which no text can hold")};
     }
     if (filled.size() + text->size() > limits::kInputBytesMax) {
       return Complaint{fmt::format("the argument `{}` makes a text of more than {} bytes",
-                                   brief(piece.text, kShownMax), limits::kInputBytesMax)};
+                                   brief(piece.text, kPieceShownMax), limits::kInputBytesMax)};
     }
     filled += *text;
   }

@@ -147,7 +147,8 @@ void SseParser::end_field() {
   if (value_.size() > limits::kEventFieldMax) return;
   if (field_ == Field::type) {
     type_ = value_;
-  } else if (field_ == Field::id && std::none_of(value_.begin(), value_.end(), is_control)) {
+  } else if (field_ == Field::id &&
+             std::none_of(value_.begin(), value_.end(), [](char c) { return is_control(c); })) {
     id_ = value_;
   } else if (field_ == Field::retry) {
     constexpr auto kMax = static_cast<std::uint64_t>(limits::kHttpWaitMax.count());

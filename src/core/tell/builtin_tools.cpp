@@ -21,7 +21,7 @@ namespace {
 using nlohmann::json;
 
 /// The bound for an argument's name in a complaint.
-constexpr std::size_t kNameBytesMax = 64;
+constexpr std::size_t kArgumentNameMax = 64;
 
 struct Text {
   std::string_view description;
@@ -128,7 +128,7 @@ class Arguments {
     if (!members_.is_object()) return;
     for (const auto& [name, value] : members_.items()) {
       if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-      complain(fmt::format("unknown argument {}; known: {}", brief(name, kNameBytesMax),
+      complain(fmt::format("unknown argument {}; known: {}", brief(name, kArgumentNameMax),
                            names.size() == 0 ? "none" : fmt::format("{}", fmt::join(names, ", "))));
     }
   }

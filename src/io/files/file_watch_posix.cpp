@@ -27,11 +27,10 @@ using What = FolderWatches::What;
 constexpr int kAnchorTries = 10;
 
 /// In this file, the root of the file system is an empty path.
-const char* name_of(const std::string& path) { return path.empty() ? "/" : path.c_str(); }
 
 bool is_folder(const std::string& path) {
   struct stat found {};
-  return stat(name_of(path), &found) == 0 && S_ISDIR(found.st_mode);
+  return stat(system_path(path), &found) == 0 && S_ISDIR(found.st_mode);
 }
 
 bool is_filled_file(const std::string& path) {
@@ -82,7 +81,7 @@ class FileWatch::Watcher {
     anchors_.clear();
     for (const std::string& root : roots()) {
       watch_anchor(root);
-      const bool is_there = access(name_of(root), F_OK) == 0;
+      const bool is_there = access(system_path(root), F_OK) == 0;
       const bool is_new = is_there && found_roots_.insert(root).second;
       if (!is_there) found_roots_.erase(root);
       if (is_folder(root)) {

@@ -10,6 +10,11 @@
 
 namespace sitter {
 
+/// The path of a file or folder as the system takes it. Here the path of the root is empty.
+inline const char* system_path(const std::string& path) {
+  return path.empty() ? "/" : path.c_str();
+}
+
 /// Reports what happens in single folders, not in the folders below them. A folder is known by its
 /// path, without a slash at the end; the root of the file system is an empty path. A folder that
 /// can be reached by two paths may be watched under both. Links to folders are followed.

@@ -29,8 +29,6 @@ constexpr std::uint32_t kEvents = IN_CREATE | IN_CLOSE_WRITE | IN_MODIFY | IN_DE
 constexpr std::uint32_t kEventsOnTheWay = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO |
                                           IN_MOVE_SELF | IN_ONLYDIR | IN_EXCL_UNLINK | IN_MASK_ADD;
 
-const char* name_of(const std::string& path) { return path.empty() ? "/" : path.c_str(); }
-
 std::string number_in(const char* path) {
   std::string text;
   std::ifstream(path) >> text;
@@ -46,12 +44,12 @@ What what_of(std::uint32_t mask) {
 
 std::string words_of(const std::string& folder, int error) {
   if (error != ENOSPC) {
-    return fmt::format("changes in {} are not seen: {}", name_of(folder), std::strerror(error));
+    return fmt::format("changes in {} are not seen: {}", system_path(folder), std::strerror(error));
   }
   return fmt::format(
       "changes in {} and other folders are not seen: the system's limit on watches is reached "
       "(fs.inotify.max_user_watches is {}); raise it, or leave folders out with --watch '!NAME'",
-      name_of(folder), number_in("/proc/sys/fs/inotify/max_user_watches"));
+      system_path(folder), number_in("/proc/sys/fs/inotify/max_user_watches"));
 }
 
 }  // namespace
@@ -132,7 +130,7 @@ bool FolderWatches::is_started() const { return system_->inotify.is_open(); }
 
 Added FolderWatches::add(const std::string& folder, Kind kind) {
   const std::uint32_t events = kind == Kind::with_files ? kEvents : kEventsOnTheWay;
-  const int number = inotify_add_watch(system_->inotify.number(), name_of(folder), events);
+  const int number = inotify_add_watch(system_->inotify.number(), system_path(folder), events);
   if (number < 0) {
     // A folder on the way may be closed to us, and is seldom needed.
     const bool is_needed = kind == Kind::with_files && errno != ENOENT && errno != ENOTDIR;

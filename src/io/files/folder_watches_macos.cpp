@@ -32,8 +32,6 @@ using Added = FolderWatches::Added;
 using Kind = FolderWatches::Kind;
 using Id = VnodeQueue::Id;
 
-const char* name_of(const std::string& path) { return path.empty() ? "/" : path.c_str(); }
-
 bool is_same(const struct stat& one, const struct stat& other) {
   // Some file systems give the number of a deleted file to the next file.
   return one.st_dev == other.st_dev && one.st_ino == other.st_ino &&
@@ -90,7 +88,7 @@ struct FolderWatches::System {
 
   Added add(const std::string& path, Kind kind) {
     struct stat status {};
-    if (stat(name_of(path), &status) != 0) return refuse(path, kind, errno);
+    if (stat(system_path(path), &status) != 0) return refuse(path, kind, errno);
     const auto known = folders.find(path);
     const bool is_known = known != folders.end() && !known->second.is_unread;
     if (is_known && is_same(known->second.status, status)) {
@@ -103,7 +101,7 @@ struct FolderWatches::System {
 
   Added open_folder(const std::string& path, Kind kind) {
     if (count >= count_max) return refuse(path, kind, EMFILE);
-    FileDescriptor descriptor(open(name_of(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    FileDescriptor descriptor(open(system_path(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     struct stat status {};
     if (!descriptor.is_open() || fstat(descriptor.number(), &status) != 0) {
       return refuse(path, kind, errno);
@@ -133,8 +131,9 @@ struct FolderWatches::System {
                   "changes in {} and other files are not seen: {} files and folders are "
                   "watched already, which is as many as the system's limit on open files "
                   "allows; leave some out with --watch '!NAME'",
-                  name_of(path), count)
-            : fmt::format("changes in {} are not seen: {}", name_of(path), std::strerror(error));
+                  system_path(path), count)
+            : fmt::format("changes in {} are not seen: {}", system_path(path),
+                          std::strerror(error));
   }
 
   void choose_files(const std::string& path) {
@@ -236,7 +235,7 @@ struct FolderWatches::System {
     const auto found = folders.find(path);
     if (found == folders.end()) return;
     struct stat status {};
-    if (stat(name_of(path), &status) == 0 && is_same(status, found->second.status)) {
+    if (stat(system_path(path), &status) == 0 && is_same(status, found->second.status)) {
       compare(path);
       return;
     }
