@@ -3,19 +3,39 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sched.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 namespace sitter::bench {
+namespace {
+
+std::string call_with(std::size_t id, std::string_view text) {
+  return fmt::format(
+      R"json({{"method":"tools/call","params":{{"name":"echo","arguments":{{"text":"{1}"}},)json"
+      R"json("_meta":{{"progressToken":{0}}}}},"jsonrpc":"2.0","id":{0}}})json"
+      "\n",
+      id, text);
+}
+
+std::size_t read_to_end(int descriptor) {
+  char buffer[4096];
+  std::size_t bytes = 0;
+  ssize_t count = 0;
+  while ((count = read(descriptor, buffer, sizeof buffer)) > 0) {
+    bytes += static_cast<std::size_t>(count);
+  }
+  close(descriptor);
+  return bytes;
+}
+
+}  // namespace
 
 const std::string_view kInitialize =
     R"json({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",)json"
@@ -30,30 +50,11 @@ void die(std::string_view what) {
   std::exit(1);
 }
 
-std::string call_line(std::size_t id) {
-  std::string line = fmt::format(
-      R"json({{"method":"tools/call","params":{{"name":"echo","arguments":{{"text":"{{}}"}},)json"
-      R"json("_meta":{{"progressToken":{0}}}}},"jsonrpc":"2.0","id":{0}}})json"
-      "\n",
-      id);
-  const std::string filling(kMessageBytes + 2 - line.size(), 'x');
-  return line.replace(line.find("{}"), 2, filling);
-}
+std::string call_line(std::size_t id) { return call_with(id, call_text()); }
 
-std::vector<std::string> call_lines(std::size_t count) {
-  std::vector<std::string> lines;
-  for (std::size_t i = 0; i < count; ++i) lines.push_back(call_line(kFirstId + i));
-  return lines;
-}
+std::string call_text() { return std::string(kMessageBytes - call_with(kFirstId, "").size(), 'x'); }
 
-std::size_t small_result() {
-  const std::string_view around =
-      R"json({"jsonrpc":"2.0","id":100000,"result":{"content":[{"type":"text","text":""}]}})json"
-      "\n";
-  return kMessageBytes - around.size();
-}
-
-Started start_program(const std::vector<std::string>& command, Streams streams) {
+Started start_program(const Words& command, Errors errors) {
   Started started;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -66,15 +67,13 @@ Started start_program(const std::vector<std::string>& command, Streams streams) 
     of_program.push_back(ends[is_input ? 0 : 1]);
     posix_spawn_file_actions_adddup2(&actions, of_program.back(), stream);
   };
-  if (streams != Streams::errors) {
-    connect(STDIN_FILENO, started.input);
-    connect(STDOUT_FILENO, started.output);
-  }
-  if (streams != Streams::input_and_output) connect(STDERR_FILENO, started.errors);
+  connect(STDIN_FILENO, started.input);
+  connect(STDOUT_FILENO, started.output);
+  if (errors == Errors::read) connect(STDERR_FILENO, started.errors);
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
-  if (posix_spawn(&started.pid, argv[0], &actions, nullptr, argv.data(), environ) != 0) {
+  if (posix_spawnp(&started.pid, argv[0], &actions, nullptr, argv.data(), environ) != 0) {
     die(fmt::format("{} can't be started", command[0]));
   }
   posix_spawn_file_actions_destroy(&actions);
@@ -82,16 +81,20 @@ Started start_program(const std::vector<std::string>& command, Streams streams) 
   return started;
 }
 
-Program::Program(const std::vector<std::string>& command)
-    : started_(start_program(command, Streams::input_and_output)) {
-  write_all(kInitialize);
-  read_answers(1);
+Program::Program(const Words& command) : started_(start_program(command, Errors::inherited)) {
+  call(kInitialize, 1);
+  write_all(kInitialized);
 }
 
 Program::~Program() {
   close(started_.input);
   waitpid(started_.pid, nullptr, 0);
   close(started_.output);
+}
+
+std::size_t Program::call(std::string_view lines, std::size_t count) {
+  write_all(lines);
+  return read_answers(count);
 }
 
 void Program::write_all(std::string_view bytes) {
@@ -125,23 +128,38 @@ std::string_view Program::read_some() {
   return {buffer_.data(), static_cast<std::size_t>(count)};
 }
 
-std::size_t Program::call(std::string_view line) {
-  write_all(line);
-  return read_answers(1);
+std::size_t BareStarts::call(std::string_view, std::size_t count) {
+  std::vector<Started> all;
+  for (std::size_t i = 0; i < count; ++i) {
+    all.push_back(start_program(command_, Errors::read));
+    close(all.back().input);
+  }
+  std::size_t bytes = 0;
+  for (const Started& started : all) {
+    bytes += kAnswer.size() + read_to_end(started.output);
+    int status = 0;
+    if (read_to_end(started.errors) != 0 || waitpid(started.pid, &status, 0) < 0 || status != 0) {
+      die("a command has failed");
+    }
+  }
+  return bytes;
 }
 
-void Program::warm_up(std::size_t calls) {
-  write_all(kInitialized);
-  for (std::size_t i = 0; i < calls; ++i) call(call_line(kFirstId + i));
-}
+pid_t BareStarts::pid() const { return getpid(); }
 
 double memory_of(pid_t pid, std::string_view field) {
-  std::ifstream status(fmt::format("/proc/{}/status", pid));
+  const std::string process = fmt::format("/proc/{}", pid);
+  double megabytes = 0;
+  std::ifstream status(process + "/status");
   for (std::string line; std::getline(status, line);) {
-    if (line.starts_with(field))
-      return std::strtod(line.c_str() + field.size() + 1, nullptr) / 1024;
+    if (line == "Name:\tfake-mcp") return 0;
+    if (line.starts_with(field)) {
+      megabytes = std::strtod(line.c_str() + field.size() + 1, nullptr) / 1024;
+    }
   }
-  die(fmt::format("/proc/{}/status has no {}", pid, field));
+  std::ifstream children(fmt::format("{}/task/{}/children", process, pid));
+  for (pid_t child = 0; children >> child;) megabytes += memory_of(child, field);
+  return megabytes;
 }
 
 Micros cpu_time_of(pid_t pid) {
@@ -154,30 +172,5 @@ Micros cpu_time_of(pid_t pid) {
   }
   return Micros(nanoseconds / 1000);
 }
-
-void stay_on(int core) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<std::size_t>(core), &set);
-  if (sched_setaffinity(0, sizeof set, &set) != 0) die(fmt::format("there is no core {}", core));
-}
-
-int last_core() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  sched_getaffinity(0, sizeof set, &set);
-  int core = CPU_SETSIZE - 1;
-  while (core > 0 && !CPU_ISSET(static_cast<std::size_t>(core), &set)) --core;
-  return core;
-}
-
-double quantile(std::vector<double> values, double part) {
-  if (values.empty()) return 0;
-  const auto at = static_cast<std::size_t>(part * static_cast<double>(values.size() - 1) + 0.5);
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
-  return values[at];
-}
-
-double median(const std::vector<double>& values) { return quantile(values, 0.5); }
 
 }  // namespace sitter::bench

@@ -6,53 +6,71 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-/// What the benchmarks of built programs share: a session with a program, and what the system says
-/// about a process.
+/// Started programs, and what the system says about a process.
 namespace sitter::bench {
 
 using Clock = std::chrono::steady_clock;
 using Micros = std::chrono::duration<double, std::micro>;
 using Millis = std::chrono::duration<double, std::milli>;
+using Words = std::vector<std::string>;
 
-constexpr std::size_t kMessageBytes = 200;
+/// An answer of a server without the text of its result.
+constexpr std::string_view kAnswer =
+    R"json({"jsonrpc":"2.0","id":100000,"result":{"content":[{"type":"text","text":""}]}})json"
+    "\n";
 /// All ids have the same length, so that all lines have the same size.
 constexpr std::size_t kFirstId = 100'000;
-
-/// Ends the benchmark, since a figure would be wrong.
-[[noreturn]] void die(std::string_view what);
+constexpr std::size_t kMessageBytes = 200;
+/// How much text makes an answer `kMessageBytes` long, including its line end.
+constexpr std::size_t kSmallResult = kMessageBytes - kAnswer.size();
 
 extern const std::string_view kInitialize;
 extern const std::string_view kInitialized;
 
+/// Ends the benchmark, since a figure would be wrong.
+[[noreturn]] void die(std::string_view what);
+
 /// A call of `kMessageBytes` including its line end, with the members in the order of the official
 /// clients.
 std::string call_line(std::size_t id);
-/// The calls with the ids from `kFirstId` on.
-std::vector<std::string> call_lines(std::size_t count);
-/// How much text makes an answer of fake-mcp `kMessageBytes` long, including its line end.
-std::size_t small_result();
+/// The only argument of each call.
+std::string call_text();
 
-/// A started program, with those of its standard streams that were asked for.
+/// A started program, with its standard streams.
 struct Started {
   pid_t pid = 0;
   int input = -1;
   int output = -1;
   int errors = -1;
 };
-enum class Streams { input_and_output, errors, all };
-Started start_program(const std::vector<std::string>& command, Streams streams);
+enum class Errors { inherited, read };
+Started start_program(const Words& command, Errors errors);
+
+/// A way to make calls.
+class Caller {
+ public:
+  Caller() = default;
+  Caller(const Caller&) = delete;
+  Caller& operator=(const Caller&) = delete;
+  virtual ~Caller() = default;
+
+  /// Makes so many calls at once. Returns the number of bytes of all answers.
+  virtual std::size_t call(std::string_view lines, std::size_t count) = 0;
+  /// The process that spends CPU time on the calls.
+  virtual pid_t pid() const = 0;
+};
 
 /// A running program with two pipes, whose session is opened as an MCP client would open it.
-class Program {
+class Program : public Caller {
  public:
-  explicit Program(const std::vector<std::string>& command);
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
-  ~Program();
+  explicit Program(const Words& command);
+  ~Program() override;
 
-  pid_t pid() const { return started_.pid; }
+  std::size_t call(std::string_view lines, std::size_t count) override;
+  pid_t pid() const override { return started_.pid; }
 
   void write_all(std::string_view bytes);
   /// Reads this many lines; nothing may follow the last one. Returns the number of bytes.
@@ -61,26 +79,29 @@ class Program {
   bool speaks_within(std::chrono::milliseconds wait);
   /// Returns the bytes that one read gets. They are valid until the next read.
   std::string_view read_some();
-  std::size_t call(std::string_view line);
-  /// Completes the opening, and then makes calls, so that no measured call does anything for the
-  /// first time.
-  void warm_up(std::size_t calls);
 
  private:
   Started started_;
   std::vector<char> buffer_ = std::vector<char>(256 * 1024);
 };
 
-/// A field of /proc/PID/status that is given in kB, converted to MB of 1024 kB.
+/// Starts a command for each call and reads its outputs to their end.
+class BareStarts : public Caller {
+ public:
+  explicit BareStarts(Words command) : command_(std::move(command)) {}
+
+  /// Returns as many bytes as if the output of the commands were in answers.
+  std::size_t call(std::string_view lines, std::size_t count) override;
+  pid_t pid() const override;
+
+ private:
+  Words command_;
+};
+
+/// A field of /proc/PID/status that is given in kB, converted to MB of 1024 kB: the sum over this
+/// process and all below it but fake-mcp.
 double memory_of(pid_t pid, std::string_view field);
 /// The CPU time of all threads of a process.
 Micros cpu_time_of(pid_t pid);
-
-/// Pins this process, and all processes that it starts from now on, to this core.
-void stay_on(int core);
-int last_core();
-
-double quantile(std::vector<double> values, double part);
-double median(const std::vector<double>& values);
 
 }  // namespace sitter::bench
