@@ -1,12 +1,13 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <string>
 
 #include "core/wire/line_framer.hpp"
 #include "inputs.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/bytes.hpp"
 
 namespace sitter {
 namespace {

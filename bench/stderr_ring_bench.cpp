@@ -1,17 +1,19 @@
 #include <benchmark/benchmark.h>
 
+#include <cstddef>
 #include <string>
 
 #include "core/child/stderr_ring.hpp"
 #include "inputs.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/bridge_config.hpp"
+#include "sitter/bytes.hpp"
 
 namespace sitter {
 namespace {
 
 /// Adds to a full ring, as when a child floods its stderr.
 void add(benchmark::State& state, const std::string& line) {
-  StderrRing ring;
+  StderrRing ring(limits::kStderrLinesDefault);
   for (std::size_t i = 0; i < limits::kStderrLinesDefault; ++i) ring.add(1, line);
   for (auto _ : state) ring.add(1, line);
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(line.size()));
@@ -35,7 +37,7 @@ void BM_AddLongLine(benchmark::State& state) { add(state, std::string(limits::kM
 BENCHMARK(BM_AddLongLine);
 
 void BM_Grep(benchmark::State& state) {
-  StderrRing ring;
+  StderrRing ring(limits::kStderrLinesDefault);
   std::int64_t bytes = 0;
   for (std::size_t i = 0; i < limits::kStderrLinesDefault; ++i) {
     const std::string line =
@@ -52,7 +54,7 @@ BENCHMARK(BM_Grep);
 
 // The lines that a crash report quotes.
 void BM_Tail(benchmark::State& state) {
-  StderrRing ring;
+  StderrRing ring(limits::kStderrLinesDefault);
   const std::string line(100, 'x');
   for (std::size_t i = 0; i < limits::kStderrLinesDefault; ++i) ring.add(1, line);
   for (auto _ : state) benchmark::DoNotOptimize(ring.tail(1));

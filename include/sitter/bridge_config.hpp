@@ -8,10 +8,16 @@
 #include <vector>
 
 #include "sitter/builtin.hpp"
-#include "sitter/limits.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// How many lines of the children's stderr are kept by default.
+inline constexpr std::size_t kStderrLinesDefault = 1000;
+
+}  // namespace limits
 
 /// What the child is, as far as the model must know it.
 enum class ServerKind {

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "sitter/bytes.hpp"
 #include "sitter/fact.hpp"
 #include "sitter/generation.hpp"
 #include "sitter/order.hpp"
@@ -13,6 +15,14 @@
 // tool. A run is a process like a child, with a number of its own.
 
 namespace sitter {
+
+namespace limits {
+
+/// What a run writes is kept up to this size, and beyond it both ends. Models read far less, and
+/// clients cut results at 100 kB or so.
+inline constexpr std::size_t kRunOutputMax = 1 * kMiB;
+
+}  // namespace limits
 
 namespace order {
 

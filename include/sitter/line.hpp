@@ -4,9 +4,14 @@
 #include <string>
 #include <string_view>
 
-#include "sitter/limits.hpp"
-
 namespace sitter {
+
+namespace limits {
+
+/// simdjson reads whole vectors, so this many bytes after a line must be readable.
+inline constexpr std::size_t kLinePadding = 64;
+
+}  // namespace limits
 
 /// One wire line without its line end. A view: it is valid until the next fact. At least
 /// `limits::kLinePadding` bytes after it are readable, whatever they contain.

@@ -17,6 +17,10 @@
 namespace sitter {
 namespace {
 
+/// A look at the sources of the server takes no longer than this, which is less than a person or a
+/// model notices. A large tree is looked at in several turns.
+constexpr Milliseconds kSourceLookTime{5};
+
 UnitSignal signal_of(order::SignalUnit::How how) {
   return how == order::SignalUnit::How::kill ? UnitSignal::kill : UnitSignal::terminate;
 }
@@ -246,7 +250,7 @@ SourceLook::Seen Children::look_at(Child& child, WallTime now) {
     }
   }
   if (!child.sources) return {};
-  const Instant until = std::chrono::steady_clock::now() + limits::kSourceLookTime;
+  const Instant until = std::chrono::steady_clock::now() + kSourceLookTime;
   return child.sources->look(now, [&] { return std::chrono::steady_clock::now() < until; });
 }
 

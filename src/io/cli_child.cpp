@@ -4,7 +4,7 @@
 
 #include "io/system/whole_file.hpp"
 #include "io/trace.hpp"
-#include "sitter/cli_limits.hpp"
+#include "sitter/cli.hpp"
 
 namespace sitter {
 

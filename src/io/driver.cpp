@@ -20,7 +20,9 @@
 #include "io/stream/event_loop.hpp"
 #include "io/system/memory.hpp"
 #include "io/trace.hpp"
+#include "sitter/bytes.hpp"
 #include "sitter/fact_queue.hpp"
+#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {

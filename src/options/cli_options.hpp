@@ -6,9 +6,9 @@
 #include <variant>
 #include <vector>
 
+#include "core/cli/cli_server.hpp"
 #include "io/cli_child.hpp"
 #include "io/process/launch_plan.hpp"
-#include "sitter/cli_limits.hpp"
 
 namespace sitter {
 

@@ -12,7 +12,7 @@
 
 #include "core/base/text.hpp"
 #include "options/suggestion.hpp"
-#include "sitter/cli_limits.hpp"
+#include "sitter/limits.hpp"
 #include "sitter/version.hpp"
 
 namespace sitter {

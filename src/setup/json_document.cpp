@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "core/base/json_text.hpp"
 #include "setup/failure.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter::setup {
 namespace {

@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "sitter/limits.hpp"
-
 namespace sitter {
 namespace {
 

@@ -1,3 +1,4 @@
+#include "core/child/own_restart.hpp"
 #include "support/own_restart_script.hpp"
 
 namespace sitter {

@@ -1,3 +1,4 @@
+#include "core/client/batches.hpp"
 #include "support/bridge_script.hpp"
 
 namespace sitter {

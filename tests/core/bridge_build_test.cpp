@@ -1,3 +1,5 @@
+#include "core/bridge/ending.hpp"
+#include "core/build/build.hpp"
 #include "support/rebuild_script.hpp"
 
 namespace sitter {

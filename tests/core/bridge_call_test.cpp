@@ -1,3 +1,5 @@
+#include "core/tell/builtin_tools.hpp"
+#include "sitter/limits.hpp"
 #include "support/bridge_script.hpp"
 
 namespace sitter {

@@ -1,3 +1,4 @@
+#include "sitter/limits.hpp"
 #include "support/stateless_script.hpp"
 
 namespace sitter {

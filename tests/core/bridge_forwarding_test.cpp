@@ -1,3 +1,5 @@
+#include "core/child/child_requests.hpp"
+#include "sitter/bytes.hpp"
 #include "support/bridge_script.hpp"
 
 namespace sitter {

@@ -1,3 +1,5 @@
+#include "core/client/client_facts.hpp"
+#include "core/client/client_requests.hpp"
 #include "support/rebuild_script.hpp"
 
 namespace sitter {

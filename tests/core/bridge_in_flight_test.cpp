@@ -1,3 +1,4 @@
+#include "core/client/client_requests.hpp"
 #include "support/bridge_script.hpp"
 
 namespace sitter {

@@ -1,3 +1,4 @@
+#include "core/client/relist_wait.hpp"
 #include "support/bridge_script.hpp"
 
 namespace sitter {

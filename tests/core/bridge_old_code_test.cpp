@@ -3,7 +3,7 @@
 #include <chrono>
 #include <string>
 
-#include "sitter/limits.hpp"
+#include "core/tell/old_code.hpp"
 #include "support/bridge_script.hpp"
 
 namespace sitter {

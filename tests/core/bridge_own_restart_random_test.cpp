@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/child/own_restart.hpp"
 #include "sitter/bridge.hpp"
-#include "sitter/limits.hpp"
 #include "support/messages.hpp"
 #include "support/simulation_random.hpp"
 

@@ -1,3 +1,6 @@
+#include "core/child/list_survey.hpp"
+#include "core/child/own_restart.hpp"
+#include "core/client/sent_lines.hpp"
 #include "support/own_restart_script.hpp"
 
 namespace sitter {

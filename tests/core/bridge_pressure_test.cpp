@@ -1,3 +1,6 @@
+#include "core/child/child_input.hpp"
+#include "core/client/client_requests.hpp"
+#include "sitter/bytes.hpp"
 #include "support/bridge_script.hpp"
 
 namespace sitter {

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <cstddef>
 
-#include "sitter/limits.hpp"
+#include "core/child/call_replay.hpp"
+#include "core/child/own_restart.hpp"
+#include "core/client/client_requests.hpp"
 #include "support/respawn_script.hpp"
 #include "support/stateless_script.hpp"
 

@@ -1,3 +1,5 @@
+#include "core/streams/streams.hpp"
+#include "sitter/limits.hpp"
 #include "support/bridge_script.hpp"
 
 namespace sitter {

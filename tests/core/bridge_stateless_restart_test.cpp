@@ -1,4 +1,4 @@
-#include "sitter/limits.hpp"
+#include "core/child/own_restart.hpp"
 #include "support/stateless_script.hpp"
 
 namespace sitter {

@@ -1,3 +1,4 @@
+#include "core/streams/streams.hpp"
 #include "support/stateless_script.hpp"
 
 namespace sitter {

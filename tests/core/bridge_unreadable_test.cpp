@@ -1,3 +1,4 @@
+#include "core/wire/room.hpp"
 #include "support/bridge_script.hpp"
 
 namespace sitter {

@@ -1,3 +1,4 @@
+#include "sitter/bytes.hpp"
 #include "support/respawn_script.hpp"
 
 namespace sitter {

@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "sitter/limits.hpp"
-
 namespace sitter {
 namespace {
 

@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 #include "core/base/json_text.hpp"
-#include "sitter/cli_limits.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/cli.hpp"
 
 namespace sitter {
 namespace {

@@ -5,8 +5,6 @@
 
 #include <string>
 
-#include "sitter/limits.hpp"
-
 namespace sitter {
 namespace {
 

@@ -1,10 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
 
-#include "sitter/cli_limits.hpp"
-#include "sitter/limits.hpp"
+#include "core/base/json_text.hpp"
+#include "core/cli/cli_server.hpp"
+#include "sitter/bytes.hpp"
+#include "sitter/cli.hpp"
 #include "support/cli_script.hpp"
 
 namespace sitter {

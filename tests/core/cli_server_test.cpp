@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "core/child/child_lifecycle.hpp"
 #include "support/cli_script.hpp"
 
 namespace sitter {

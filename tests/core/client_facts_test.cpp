@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "sitter/limits.hpp"
-
 namespace sitter {
 namespace {
 

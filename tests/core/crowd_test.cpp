@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/child/child_input.hpp"
+
 namespace sitter {
 namespace {
 

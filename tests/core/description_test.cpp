@@ -7,8 +7,6 @@
 #include <variant>
 #include <vector>
 
-#include "sitter/cli_limits.hpp"
-
 namespace sitter {
 namespace {
 

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "core/child/child_lifecycle.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <string>
 
-#include "sitter/http_limits.hpp"
 #include "support/messages.hpp"
 
 namespace sitter {

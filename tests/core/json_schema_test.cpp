@@ -4,10 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
-#include "sitter/limits.hpp"
+#include "core/base/json_text.hpp"
 
 namespace sitter {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "sitter/cli_limits.hpp"
+#include "sitter/cli.hpp"
 
 namespace sitter {
 namespace {

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sitter/limits.hpp"
-
 namespace sitter {
 namespace {
 

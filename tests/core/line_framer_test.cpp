@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "sitter/bytes.hpp"
+
 namespace sitter {
 namespace {
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "sitter/bytes.hpp"
+
 namespace sitter {
 namespace {
 

@@ -1,4 +1,4 @@
-#include "sitter/http_limits.hpp"
+#include "core/http/http_link_limits.hpp"
 #include "support/link_script.hpp"
 #include "support/sent_headers.hpp"
 

@@ -1,5 +1,5 @@
-#include "sitter/http_limits.hpp"
-#include "sitter/limits.hpp"
+#include "core/http/http_link_limits.hpp"
+#include "sitter/bytes.hpp"
 #include "support/link_script.hpp"
 
 namespace sitter {

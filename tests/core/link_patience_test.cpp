@@ -1,5 +1,7 @@
-#include "sitter/http_limits.hpp"
-#include "sitter/limits.hpp"
+#include <cstddef>
+
+#include "core/http/http_link_limits.hpp"
+#include "core/http/http_words.hpp"
 #include "support/link_absence_script.hpp"
 
 /// How long, and how much, waits for a daemon that is away, and how often the daemon is tried.

@@ -1,4 +1,6 @@
-#include "sitter/http_limits.hpp"
+#include <cstddef>
+
+#include "core/http/http_link_limits.hpp"
 #include "support/link_script.hpp"
 
 namespace sitter {

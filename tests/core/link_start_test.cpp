@@ -1,5 +1,5 @@
-#include "sitter/http_limits.hpp"
-#include "sitter/limits.hpp"
+#include "core/child/child_lifecycle.hpp"
+#include "core/http/http_link_limits.hpp"
 #include "support/link_process_script.hpp"
 
 /// How the process of a daemon starts, and begins to listen.

@@ -1,4 +1,7 @@
-#include "sitter/http_limits.hpp"
+#include <cstddef>
+
+#include "core/client/relist_wait.hpp"
+#include "core/http/http_link_limits.hpp"
 #include "sitter/limits.hpp"
 #include "support/link_script.hpp"
 #include "support/sent_headers.hpp"

@@ -1,5 +1,8 @@
-#include "sitter/http_limits.hpp"
-#include "sitter/limits.hpp"
+#include <cstddef>
+
+#include "core/http/http_link_limits.hpp"
+#include "core/wire/room.hpp"
+#include "sitter/bytes.hpp"
 #include "support/link_script.hpp"
 
 namespace sitter {

@@ -1,4 +1,4 @@
-#include "sitter/limits.hpp"
+#include "core/child/child_lifecycle.hpp"
 #include "support/link_process_script.hpp"
 
 /// How the process of a daemon is taken down, replaced, or left.

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sitter/limits.hpp"
+#include "core/tell/lint.hpp"
 #include "support/messages.hpp"
 
 namespace sitter {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sitter/limits.hpp"
 #include "support/bridge_script.hpp"
 
 namespace sitter {

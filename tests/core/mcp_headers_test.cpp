@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sitter/http_limits.hpp"
-#include "sitter/limits.hpp"
+#include "core/base/json_text.hpp"
 #include "support/messages.hpp"
 
 namespace sitter {

@@ -4,6 +4,8 @@
 
 #include <memory>
 
+#include "sitter/bytes.hpp"
+
 namespace sitter {
 namespace {
 

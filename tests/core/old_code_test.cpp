@@ -7,8 +7,6 @@
 #include <variant>
 #include <vector>
 
-#include "sitter/limits.hpp"
-
 namespace sitter {
 namespace {
 

@@ -7,7 +7,6 @@
 
 #include "core/base/orders.hpp"
 #include "core/wire/message.hpp"
-#include "sitter/limits.hpp"
 #include "support/messages.hpp"
 
 namespace sitter {

@@ -4,10 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
 #include <variant>
 #include <vector>
-
-#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {

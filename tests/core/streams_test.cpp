@@ -8,8 +8,6 @@
 #include <variant>
 #include <vector>
 
-#include "sitter/limits.hpp"
-
 namespace sitter {
 namespace {
 

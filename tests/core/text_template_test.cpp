@@ -7,8 +7,6 @@
 #include <string_view>
 #include <variant>
 
-#include "sitter/cli_limits.hpp"
-
 namespace sitter {
 namespace {
 

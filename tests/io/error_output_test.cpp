@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -15,7 +16,7 @@
 #include <vector>
 
 #include "io/system/file_descriptor.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/bytes.hpp"
 #include "support/processes.hpp"
 
 namespace sitter {

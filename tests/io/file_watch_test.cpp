@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "file_watch_script.hpp"
-#include "sitter/limits.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace sitter {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "io/http/http_client.hpp"
 #include "io/http/listener.hpp"
-#include "sitter/http_limits.hpp"
 #include "support/http_client_script.hpp"
 
 /// Connections that are kept for the next request.

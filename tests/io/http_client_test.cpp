@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -9,7 +10,7 @@
 
 #include "io/http/listener.hpp"
 #include "io/http/tcp_stream.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/bytes.hpp"
 #include "support/held_port.hpp"
 #include "support/http_client_script.hpp"
 

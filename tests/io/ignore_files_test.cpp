@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include "sitter/limits.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace sitter {

@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "file_watch_script.hpp"
+#include "io/files/tree_reading.hpp"
 #include "io/stream/stream_reader.hpp"
 #include "io/system/platform.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 

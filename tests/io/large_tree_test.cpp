@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "io/files/tree_reading.hpp"
 #include "large_tree_script.hpp"
 
 namespace sitter {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sitter/http_limits.hpp"
+#include "io/http/certificate_words.hpp"
 #include "support/memory_stream.hpp"
 #include "support/processes.hpp"
 

@@ -13,7 +13,6 @@
 #include "io/process/reaper.hpp"
 #include "io/system/file_descriptor.hpp"
 #include "io/system/signals.hpp"
-#include "sitter/http_limits.hpp"
 #include "support/loop_steps.hpp"
 #include "support/temporary_directory.hpp"
 

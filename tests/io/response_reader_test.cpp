@@ -7,9 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "sitter/http_limits.hpp"
-#include "sitter/limits.hpp"
-
 namespace sitter {
 namespace {
 

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "sitter/limits.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace sitter {

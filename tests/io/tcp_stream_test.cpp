@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "io/process/reaper.hpp"
+#include "sitter/bytes.hpp"
 #include "support/held_port.hpp"
 #include "support/sockets.hpp"
 #include "support/temporary_directory.hpp"

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "io/http/certificate_words.hpp"
 #include "support/tls_script.hpp"
 
 /// Which certificates a client accepts, and what it says about the others.

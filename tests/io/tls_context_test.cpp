@@ -8,7 +8,6 @@
 #include <map>
 #include <string>
 
-#include "sitter/http_limits.hpp"
 #include "support/certificates.hpp"
 #include "support/temporary_directory.hpp"
 

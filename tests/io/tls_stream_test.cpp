@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "io/http/proxy_tunnel.hpp"
+#include "sitter/bytes.hpp"
 #include "support/processes.hpp"
 #include "support/tls_script.hpp"
 

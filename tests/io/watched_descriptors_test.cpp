@@ -10,9 +10,9 @@
 #include <string>
 
 #include "file_watch_script.hpp"
+#include "io/files/folder_watches.hpp"
 #include "io/system/descriptor_limit.hpp"
 #include "io/system/file_descriptor.hpp"
-#include "sitter/limits.hpp"
 
 // How the watch uses descriptors where each watched file needs one.
 namespace sitter {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/child/child_lifecycle.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 

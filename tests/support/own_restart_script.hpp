@@ -1,6 +1,5 @@
 #pragma once
 
-#include "sitter/limits.hpp"
 #include "support/rebuild_script.hpp"
 
 namespace sitter {

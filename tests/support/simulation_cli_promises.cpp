@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
-#include "sitter/cli_limits.hpp"
+#include "core/child/child_lifecycle.hpp"
+#include "sitter/cli.hpp"
 
 // What the server that is played for the tool says.
 

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
-#include "sitter/cli_limits.hpp"
+#include "core/child/child_lifecycle.hpp"
+#include "core/cli/cli_server.hpp"
 #include "support/simulation_cli_promises.hpp"
 
 // When runs begin and end.

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstddef>
 
-#include "sitter/cli_limits.hpp"
+#include "sitter/cli.hpp"
 
 namespace sitter::sim {
 namespace {

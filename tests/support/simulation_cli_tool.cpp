@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-#include "sitter/cli_limits.hpp"
+#include "sitter/cli.hpp"
 #include "support/simulation_said.hpp"
 
 namespace sitter::sim {

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstddef>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
-#include "sitter/cli_limits.hpp"
+#include "core/bridge/ending.hpp"
+#include "core/child/child_lifecycle.hpp"
+#include "core/cli/cli_server.hpp"
 #include "support/played_orders.hpp"
 
 namespace sitter::sim {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "sitter/bytes.hpp"
+
 namespace sitter::sim {
 
 using Kind = ClientSaid::Kind;

@@ -1,12 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
-#include "sitter/http_limits.hpp"
+#include "core/http/http_link_limits.hpp"
 #include "support/sent_headers.hpp"
 #include "support/simulation_http_network.hpp"
 #include "support/simulation_said.hpp"

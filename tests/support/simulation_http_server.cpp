@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <utility>
 
-#include "sitter/http_limits.hpp"
+#include "core/http/http_link_limits.hpp"
 #include "support/sent_headers.hpp"
 #include "support/simulation_said.hpp"
 

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "core/build/rebuild.hpp"
+
 namespace sitter::sim {
 
 using Kind = ControlAsked::Kind;

@@ -3,10 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/base/raw_id.hpp"
+#include "core/bridge/ending.hpp"
+#include "core/child/call_replay.hpp"
+#include "core/child/child_lifecycle.hpp"
+#include "core/child/own_restart.hpp"
+#include "core/child/start_policy.hpp"
+#include "core/client/client_facts.hpp"
+#include "core/client/relist_wait.hpp"
+#include "core/streams/streams.hpp"
 #include "core/wire/message.hpp"
 #include "sitter/limits.hpp"
 #include "support/simulation_ids.hpp"

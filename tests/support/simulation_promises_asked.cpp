@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/base/raw_id.hpp"
+#include "core/child/child_requests.hpp"
+#include "core/client/sent_lines.hpp"
 #include "core/wire/message.hpp"
 #include "sitter/limits.hpp"
 #include "support/simulation_promises.hpp"

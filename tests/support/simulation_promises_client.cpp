@@ -1,11 +1,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/base/raw_id.hpp"
-#include "sitter/limits.hpp"
+#include "core/build/pending_rebuild.hpp"
+#include "core/child/child_input.hpp"
+#include "core/client/client_output.hpp"
+#include "core/client/client_requests.hpp"
 #include "support/simulation_ids.hpp"
 #include "support/simulation_promises.hpp"
 

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/base/raw_id.hpp"
-#include "sitter/limits.hpp"
+#include "core/client/client_facts.hpp"
+#include "core/client/progress_tokens.hpp"
 #include "support/simulation_ids.hpp"
 #include "support/simulation_promises.hpp"
 

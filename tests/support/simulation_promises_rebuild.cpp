@@ -4,7 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "sitter/limits.hpp"
+#include "core/build/rebuild.hpp"
+#include "core/build/rebuilder.hpp"
 #include "support/simulation_promises.hpp"
 
 namespace sitter::sim {

@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "core/base/raw_id.hpp"
-#include "sitter/limits.hpp"
+#include "core/build/rebuild.hpp"
+#include "core/child/restart_policy.hpp"
 #include "support/simulation_promises.hpp"
 
 /// What happens without a request of the client: reloads by somebody else or for changed files,

@@ -1,7 +1,11 @@
 #include <fmt/format.h>
 
+#include <cstddef>
+
 #include "core/base/raw_id.hpp"
-#include "sitter/limits.hpp"
+#include "core/child/own_restart.hpp"
+#include "core/client/client_requests.hpp"
+#include "core/client/sent_lines.hpp"
 #include "support/simulation_promises.hpp"
 
 /// Servers that were started anew behind the process of their child.

@@ -2,14 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "core/child/child_requests.hpp"
 #include "sitter/generation.hpp"
-#include "sitter/limits.hpp"
 #include "sitter/time.hpp"
 #include "support/simulation_said.hpp"
 

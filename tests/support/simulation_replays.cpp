@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 
 #include "core/base/raw_id.hpp"
-#include "sitter/limits.hpp"
+#include "core/child/call_replay.hpp"
 
 namespace sitter::sim {
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "core/child/restart_policy.hpp"
 #include "sitter/bridge_config.hpp"
-#include "sitter/limits.hpp"
 #include "sitter/time.hpp"
 #include "support/simulation_said.hpp"
 

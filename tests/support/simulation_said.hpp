@@ -1,6 +1,7 @@
 #pragma once
 
 #include <charconv>
+#include <cstddef>
 #include <deque>
 #include <set>
 #include <stdexcept>
@@ -8,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/build/rebuild.hpp"
 #include "sitter/control_id.hpp"
 #include "sitter/generation.hpp"
-#include "sitter/limits.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter::sim {

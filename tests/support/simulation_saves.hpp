@@ -2,9 +2,9 @@
 
 #include <optional>
 
+#include "core/build/watched_changes.hpp"
 #include "sitter/bridge_config.hpp"
 #include "sitter/fact.hpp"
-#include "sitter/limits.hpp"
 #include "sitter/time.hpp"
 #include "support/simulation_said.hpp"
 

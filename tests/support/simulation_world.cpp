@@ -7,6 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/child/own_restart.hpp"
+#include "sitter/bytes.hpp"
+
 namespace sitter::sim {
 
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "sitter/limits.hpp"
+#include "core/child/child_lifecycle.hpp"
 #include "support/simulation_world.hpp"
 
 /// How the shell and the system carry out the orders of the bridge.

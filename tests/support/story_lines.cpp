@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
 
 #include "core/wire/message.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/bytes.hpp"
+#include "sitter/line.hpp"
 
 namespace sitter {
 namespace {

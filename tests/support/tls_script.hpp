@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "io/http/tls_stream.hpp"
-#include "sitter/http_limits.hpp"
 #include "support/certificates.hpp"
 #include "support/memory_stream.hpp"
 #include "support/temporary_directory.hpp"

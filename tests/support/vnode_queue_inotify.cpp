@@ -11,9 +11,9 @@
 #include <string>
 #include <utility>
 
+#include "io/files/tree_reading.hpp"
 #include "io/files/vnode_queue.hpp"
 #include "io/system/file_descriptor.hpp"
-#include "sitter/limits.hpp"
 
 /// A stand-in for the queue of macOS, so that what is built on it runs on Linux: the events of each
 /// folder and each file are made less exact, as kqueue(2) has them.

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/base/text.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {

@@ -13,6 +13,14 @@
 
 namespace sitter {
 
+namespace limits {
+
+/// How deep arrays and objects may be nested in text that is parsed as a whole. Far deeper than any
+/// schema, and still cheap for the recursion and the copies at each level.
+inline constexpr std::size_t kNestingMax = 100;
+
+}  // namespace limits
+
 /// White space between tokens (RFC 8259, section 2).
 constexpr bool is_json_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -18,12 +19,11 @@
 #include "core/client/crowd.hpp"
 #include "core/client/opening.hpp"
 #include "core/client/relist_wait.hpp"
+#include "core/http/http_link_limits.hpp"
 #include "core/tell/catalogs.hpp"
 #include "core/tell/lints.hpp"
 #include "core/tell/notices.hpp"
 #include "core/tell/old_code.hpp"
-#include "sitter/http_limits.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 

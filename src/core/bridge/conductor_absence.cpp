@@ -5,9 +5,9 @@
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
 #include "core/client/opening.hpp"
+#include "core/http/http_link_limits.hpp"
 #include "core/tell/catalogs.hpp"
 #include "core/wire/method.hpp"
-#include "sitter/http_limits.hpp"
 
 namespace sitter {
 

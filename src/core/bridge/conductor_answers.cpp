@@ -6,9 +6,9 @@
 #include "core/bridge/conductor.hpp"
 #include "core/build/rebuilder.hpp"
 #include "core/client/opening.hpp"
+#include "core/http/http_link_limits.hpp"
 #include "core/tell/catalogs.hpp"
 #include "core/wire/method.hpp"
-#include "sitter/http_limits.hpp"
 
 namespace sitter {
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "core/base/raw_id.hpp"
@@ -8,6 +9,7 @@
 #include "core/bridge/conductor.hpp"
 #include "core/child/child_requests.hpp"
 #include "core/child/history.hpp"
+#include "core/child/list_survey.hpp"
 #include "core/child/unopened.hpp"
 #include "core/client/opening.hpp"
 #include "core/streams/stream_tag.hpp"
@@ -15,6 +17,7 @@
 #include "core/wire/method.hpp"
 #include "core/wire/protocol.hpp"
 #include "core/wire/salvage.hpp"
+#include "sitter/bytes.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {
@@ -24,9 +27,17 @@ using RequestState = ClientRequest::State;
 
 namespace {
 
+/// The official TypeScript clients end their connection at a line of this size, with or without a
+/// bridge. The log says so when such a line is passed on.
+constexpr std::size_t kTypeScriptLineMax = 10 * limits::kMiB;
+
+/// A longer result is not searched for the beginning of a task. A result that begins a task names
+/// the task and little more.
+constexpr std::size_t kTaskResultMax = 64 * limits::kKiB;
+
 /// Whether the request goes on as a task, of which this is only the beginning.
 bool is_task(const ClientRequest& request, std::string_view result) {
-  if (result.size() > limits::kTaskResultMax) return false;
+  if (result.size() > kTaskResultMax) return false;
   return request.is_stateless ? member(result, "resultType") == "\"task\""
                               : request.wants_task && is_object(member(result, "task"));
 }
@@ -271,10 +282,10 @@ void Conductor::on_child_answer(Child& child, const Message& message, Line line)
   }
   note_served(child);
   if (child.prove_answer() && child.life.is_up()) ask_for_streams(child);
-  if (line.text().size() > limits::kTypeScriptLineMax) {
+  if (line.text().size() > kTypeScriptLineMax) {
     out_.log(Level::warn, fmt::format("an answer of {} bytes is passed on; the official TypeScript "
                                       "clients close the connection at {}",
-                                      line.text().size(), limits::kTypeScriptLineMax));
+                                      line.text().size(), kTypeScriptLineMax));
   }
   Edits edits(line);
   if (const auto id = request->id(); id != message.id) {

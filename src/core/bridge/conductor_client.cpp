@@ -1,22 +1,24 @@
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <utility>
 
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
 #include "core/bridge/conductor.hpp"
 #include "core/build/rebuilder.hpp"
+#include "core/child/call_replay.hpp"
 #include "core/child/child_requests.hpp"
 #include "core/child/history.hpp"
 #include "core/child/killer.hpp"
 #include "core/child/starts.hpp"
+#include "core/client/batches.hpp"
 #include "core/client/crowd.hpp"
 #include "core/client/opening.hpp"
 #include "core/tell/notices.hpp"
 #include "core/tell/old_code.hpp"
 #include "core/wire/method.hpp"
 #include "core/wire/salvage.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 

@@ -17,7 +17,7 @@
 #include "core/tell/lints.hpp"
 #include "core/tell/notices.hpp"
 #include "core/wire/method.hpp"
-#include "sitter/cli_limits.hpp"
+#include "sitter/limits.hpp"
 
 namespace sitter {
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "core/bridge/conductor.hpp"
@@ -12,7 +13,6 @@
 #include "core/tell/lints.hpp"
 #include "core/tell/notices.hpp"
 #include "core/tell/old_code.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 

@@ -10,7 +10,6 @@
 #include "core/client/opening.hpp"
 #include "core/tell/notices.hpp"
 #include "core/wire/catalog_kind.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 

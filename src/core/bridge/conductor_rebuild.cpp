@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "core/base/text.hpp"
@@ -14,9 +15,15 @@
 #include "core/client/relist_wait.hpp"
 #include "core/tell/notices.hpp"
 #include "core/wire/method.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
+namespace {
+
+/// How many lines the next result shows after a failed reload. Their bytes have the bound of any
+/// excerpt.
+constexpr std::size_t kReloadLinesMax = 30;
+
+}  // namespace
 
 using Server = RebuildReport::Server;
 using RebuildState = Rebuilder::State;
@@ -367,7 +374,7 @@ void Conductor::tell_rebuilt(const PendingRebuild& rebuild, RebuildReport report
 /// The text for the next result, with fewer lines of the build's output.
 std::string Conductor::reload_text(const PendingRebuild& rebuild, RebuildReport report) const {
   report.cause = rebuild.cause;
-  if (report.build) report.output = rebuilder_->build()->excerpt(limits::kReloadLinesMax);
+  if (report.build) report.output = rebuilder_->build()->excerpt(kReloadLinesMax);
   return rebuild_text(report);
 }
 

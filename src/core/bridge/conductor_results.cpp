@@ -6,8 +6,10 @@
 
 #include "core/base/json_text.hpp"
 #include "core/bridge/conductor.hpp"
+#include "core/child/call_replay.hpp"
 #include "core/child/replays.hpp"
 #include "core/client/opening.hpp"
+#include "core/client/session.hpp"
 #include "core/tell/catalogs.hpp"
 #include "core/tell/notices.hpp"
 #include "core/wire/method.hpp"

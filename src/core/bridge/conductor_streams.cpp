@@ -1,7 +1,6 @@
 #include "core/bridge/conductor.hpp"
 #include "core/client/opening.hpp"
 #include "core/wire/method.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 /// Returns false if the request is not valid; the child then refuses it.

@@ -16,7 +16,6 @@
 #include "core/tell/lints.hpp"
 #include "core/tell/notices.hpp"
 #include "core/wire/json_view.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 

@@ -6,7 +6,6 @@
 
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 

@@ -5,10 +5,28 @@
 #include <utility>
 
 #include "core/child/child_lifecycle.hpp"
-#include "sitter/limits.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// docker, podman, kubectl and ssh must first end something on another machine or in a daemon.
+inline constexpr Milliseconds kRemoteTermGrace{5000};
+
+/// Clients send SIGTERM 2 s after they have closed our stdin, so at the end of the session a longer
+/// --kill-grace is cut to this length: two such steps end a stubborn child in time.
+inline constexpr Milliseconds kShutdownRungMax{500};
+
+/// After a signal there is little time: Claude Code kills 0.5 s after its first signal.
+inline constexpr Milliseconds kSignalKillAfter{200};
+inline constexpr Milliseconds kSignalExitAfter{280};
+
+/// How long the bridge waits for owed answers after the client has closed our stdin: `printf ... |
+/// mcp-sitter` should print them all. Official clients send SIGTERM long before.
+inline constexpr Milliseconds kOwedWait{10000};
+
+}  // namespace limits
 
 /// How far the end of the session has come: answers may still be owed, then all children and builds
 /// are taken down. Keeps the exit code, and the time after which the bridge waits for nothing more.

@@ -8,6 +8,7 @@
 #include "core/base/text.hpp"
 #include "core/build/build_excerpt.hpp"
 #include "core/child/child_end.hpp"
+#include "sitter/limits.hpp"
 
 namespace sitter {
 

@@ -8,13 +8,21 @@
 #include <vector>
 
 #include "core/build/build_errors.hpp"
+#include "core/build/build_excerpt.hpp"
 #include "core/child/child_lifecycle.hpp"
 #include "core/child/stderr_ring.hpp"
 #include "sitter/exit_status.hpp"
-#include "sitter/limits.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// How many lines of a build's output are kept. Lines need a bound of their own, since empty lines
+/// have no bytes. The bytes have the same bound as in any ring.
+inline constexpr std::size_t kBuildLogLinesMax = 20'000;
+
+}  // namespace limits
 
 /// The result of a run of the build command.
 struct BuildResult {

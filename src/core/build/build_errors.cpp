@@ -8,8 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "sitter/limits.hpp"
-
 namespace sitter {
 namespace {
 

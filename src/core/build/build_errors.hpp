@@ -7,6 +7,14 @@
 
 namespace sitter {
 
+namespace limits {
+
+/// How many lines of source an excerpt shows below an error. rustc, which prints the most, needs
+/// seven for an error that shows two places in a file, and one more for each further label.
+inline constexpr std::size_t kErrorSourceLinesMax = 8;
+
+}  // namespace limits
+
 /// A line of a build's output that is kept.
 struct BuildLine {
   /// The number of the line in the whole output, counted from 1.

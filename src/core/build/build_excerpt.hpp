@@ -5,9 +5,25 @@
 #include <vector>
 
 #include "core/build/build_errors.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/bytes.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// Lines of the first errors of a build, which are kept even when the log no longer holds them:
+/// enough for the first ten errors with the lines that follow each of them. The second bound is for
+/// the bytes of such a line, as an excerpt shows it.
+inline constexpr std::size_t kBuildErrorsKept = 40;
+inline constexpr std::size_t kBuildErrorBytesMax = 500;
+
+/// How much of the build's output the result of a rebuild shows: enough for the first errors, which
+/// a model mends first, and little beside the rest of its conversation. sitter_build_log shows
+/// more.
+inline constexpr std::size_t kBuildExcerptLinesMax = 80;
+inline constexpr std::size_t kBuildExcerptBytesMax = 3 * kKiB;
+
+}  // namespace limits
 
 /// Returns the part of a build's output that a model should read. This is the whole output if it is
 /// short; otherwise the lines that look like errors, from the first on, and the last lines. Where

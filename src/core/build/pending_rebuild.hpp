@@ -11,6 +11,14 @@
 
 namespace sitter {
 
+namespace limits {
+
+/// How long a request waits for a build. Most clients give up after 60 s, and then the model never
+/// learns the reason.
+inline constexpr Milliseconds kBuildPatience{45000};
+
+}  // namespace limits
+
 /// A reload that is wanted: why, and how.
 struct Reload {
   /// The cause in a few words: "SIGHUP", "src/a.c changed".

@@ -6,9 +6,18 @@
 
 #include "core/build/build.hpp"
 #include "core/child/child_end.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// How long a build may take by default, and at most. Ten minutes is also the limit of Claude Code
+/// for a command that it runs itself.
+inline constexpr int kBuildSecondsDefault = 600;
+inline constexpr int kBuildSecondsMax = 24 * 60 * 60;
+
+}  // namespace limits
 
 /// What happens to the running child while its successor is made.
 enum class RebuildMode {

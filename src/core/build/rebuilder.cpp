@@ -1,12 +1,17 @@
 #include "core/build/rebuilder.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <utility>
 
-#include "sitter/limits.hpp"
-
 namespace sitter {
+namespace {
+
+/// How many bytes of a build's output line a progress notification shows.
+constexpr std::size_t kBuildProgressLineMax = 200;
+
+}  // namespace
 
 using Level = order::Log::Level;
 using Outcome = BuildResult::Outcome;
@@ -190,7 +195,7 @@ std::optional<Rebuilder::Progress> Rebuilder::take_progress(Now now) {
   if (!has_progress_ || next_progress_ > now.steady) return std::nullopt;
   has_progress_ = false;
   next_progress_ = now.steady + limits::kBuildProgressInterval;
-  return Progress{build_->last_line(limits::kBuildProgressLineMax), build_->line_count()};
+  return Progress{build_->last_line(kBuildProgressLineMax), build_->line_count()};
 }
 
 bool Rebuilder::is_build_over() const { return is_building() && build_->life.is_over(); }

@@ -16,6 +16,13 @@
 
 namespace sitter {
 
+namespace limits {
+
+/// The time between two progress notifications about a build. A person reads no faster.
+inline constexpr Milliseconds kBuildProgressInterval{250};
+
+}  // namespace limits
+
 /// The rebuild that is on its way, and its build or the last build. The state of the rebuild says
 /// what it waits for. When that has happened, the caller calls the function that is named at the
 /// state:

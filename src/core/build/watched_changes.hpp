@@ -12,6 +12,23 @@
 
 namespace sitter {
 
+namespace limits {
+
+/// How many of the changed files sitter_status names.
+inline constexpr std::size_t kChangedFilesShown = 10;
+
+/// If a file changes in this many reloads in a row, the bridge assumes that the reloads write it. A
+/// user may save the same file during each of three builds, and never in between: then the bridge
+/// reports that it ignored the file.
+inline constexpr int kOwnWritesInARow = 3;
+
+/// If only changes during reloads have led to this many reloads in a row, no further reload
+/// follows, whatever the names of the files are: some builds give their output files a new name
+/// each time.
+inline constexpr int kFollowingReloadsMax = 10;
+
+}  // namespace limits
+
 /// What has changed in the watched files, and when that is a reason for a reload: when nothing has
 /// changed for a while.
 ///

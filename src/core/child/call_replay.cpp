@@ -11,7 +11,6 @@
 #include "core/wire/method.hpp"
 #include "core/wire/protocol.hpp"
 #include "core/wire/reply.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {

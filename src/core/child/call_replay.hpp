@@ -11,10 +11,25 @@
 #include "core/base/orders.hpp"
 #include "core/child/list_survey.hpp"
 #include "core/wire/message.hpp"
+#include "sitter/bytes.hpp"
 #include "sitter/generation.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// How long all calls that are repeated at a new child may take together. Some servers must connect
+/// to something first, but the client's requests wait meanwhile. The second bound is for the
+/// arguments of one such call, which are kept.
+inline constexpr Milliseconds kReplayWait{20000};
+inline constexpr std::size_t kReplayBytesMax = kMiB;
+
+/// The line of such a call, which is kept until the call is answered. It also has an id and a
+/// `_meta`.
+inline constexpr std::size_t kReplayLineMax = 2 * kReplayBytesMax;
+
+}  // namespace limits
 
 /// The last success of a call that the user has named.
 struct ReplayedCall {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -17,10 +18,17 @@
 #include "core/child/stderr_ring.hpp"
 #include "core/wire/json_view.hpp"
 #include "sitter/generation.hpp"
-#include "sitter/limits.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// Cursors of one child that are distinguished from cursors of its predecessors. No list has so
+/// many pages. Above this bound all cursors pass.
+inline constexpr std::size_t kCursorsMax = 10000;
+
+}  // namespace limits
 
 /// One generation, with all state that ends with it.
 struct Child {

@@ -2,10 +2,16 @@
 
 #include <optional>
 
-#include "sitter/limits.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// A child that takes nothing for this long while its queue is full is not merely slow.
+inline constexpr Milliseconds kDeafAfter{1000};
+
+}  // namespace limits
 
 /// Whether a child takes what is written to it.
 ///

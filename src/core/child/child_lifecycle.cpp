@@ -6,8 +6,6 @@
 #include <cassert>
 #include <utility>
 
-#include "sitter/limits.hpp"
-
 namespace sitter {
 
 using order::CloseChildInput;

@@ -14,6 +14,27 @@
 
 namespace sitter {
 
+namespace limits {
+
+/// A grandchild may hold the pipes of a child that has exited, so the bridge waits no longer than
+/// this for their end. What the child itself wrote is in the pipe by then, and is read within a few
+/// milliseconds.
+inline constexpr Milliseconds kDrain{300};
+
+/// The last process that a build or run started may still be between fork(2) and setsid(2). That
+/// takes microseconds, and some scheduler ticks on a busy machine.
+inline constexpr Milliseconds kBuildLeavesWait{100};
+
+/// After SIGKILL, a process in uninterruptible sleep or of another user may not end at all.
+inline constexpr Milliseconds kGiveUpAfterKill{2000};
+
+/// A program that is still being written cannot be started (ETXTBSY, execve(2)). A linker finishes
+/// writing it soon.
+inline constexpr Milliseconds kBusyFileWait{2000};
+inline constexpr Milliseconds kBusyFileInterval{100};
+
+}  // namespace limits
+
 /// One child, build or run, from its start to the moment when nothing can come from it any more.
 ///
 /// Over means exit *and* end of both outputs, because the last answer may still be in the pipe. A

@@ -6,7 +6,6 @@
 
 #include "core/base/raw_id.hpp"
 #include "core/wire/message.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {

@@ -8,9 +8,20 @@
 #include <string_view>
 #include <vector>
 
+#include "sitter/bytes.hpp"
 #include "sitter/generation.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// Requests of the child that the client has not answered. A client shows them to a person. The
+/// second bound is for the bytes of their ids and progress tokens, which are kept: 4 KiB for each
+/// request if all are open.
+inline constexpr std::size_t kChildRequestsMax = 1000;
+inline constexpr std::size_t kChildRequestBytesMax = 4 * kMiB;
+
+}  // namespace limits
 
 /// The requests of children that the client has not answered. Each request goes to the client under
 /// a number that no other child has used: servers count from zero again after every start, and an

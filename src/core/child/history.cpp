@@ -5,7 +5,6 @@
 
 #include "core/base/text.hpp"
 #include "core/child/child_lifecycle.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 

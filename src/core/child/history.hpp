@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -12,6 +13,14 @@
 #include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// How many generations sitter_status lists: enough to see whether the server always ends in the
+/// same way, and little to read.
+inline constexpr std::size_t kHistoryMax = 10;
+
+}  // namespace limits
 
 class ChildLifecycle;
 

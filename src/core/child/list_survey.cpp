@@ -20,6 +20,10 @@ using State = ListSurvey::List::State;
 
 namespace {
 
+/// The pages of each list that is compared after a respawn. A server may return cursors in a
+/// circle.
+constexpr int kListPagesMax = 100;
+
 Milliseconds wait_of(CatalogKind kind) {
   return kind == CatalogKind::tools ? limits::kToolsListWait : limits::kOtherListWait;
 }
@@ -101,7 +105,7 @@ bool ListSurvey::on_answer(const Message& answer, Orders& out) {
   list->pages.emplace_back(items);
   if (!cursor.starts_with('"')) {
     list->state = State::complete;
-  } else if (list->pages.size() == limits::kListPagesMax || !list->cursors.emplace(cursor).second) {
+  } else if (list->pages.size() == kListPagesMax || !list->cursors.emplace(cursor).second) {
     list->state = State::failed;
   } else {
     ask(*list, cursor, out);

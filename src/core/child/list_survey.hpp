@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <set>
@@ -9,11 +10,28 @@
 #include "core/base/orders.hpp"
 #include "core/wire/catalog_kind.hpp"
 #include "core/wire/message.hpp"
+#include "sitter/bytes.hpp"
 #include "sitter/generation.hpp"
 #include "sitter/line.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// If a list changes while it is taken, the bridge takes it again, so that it sees all tools of a
+/// server that is still registering them. The bound is for servers that announce a change whenever
+/// they are listed.
+inline constexpr int kListRestartsMax = 3;
+
+/// For the same reason, lists are not taken again sooner than this.
+inline constexpr Milliseconds kSurveyInterval{1000};
+
+/// A longer error is no refusal of an unopened server, and is passed on at once. It would have to
+/// be held.
+inline constexpr std::size_t kRefusalBytesMax = 4 * kKiB;
+
+}  // namespace limits
 
 /// Makes the raw id of a request of the bridge.
 using MakeId = std::function<std::string()>;

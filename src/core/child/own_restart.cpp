@@ -1,12 +1,12 @@
 #include "core/child/own_restart.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "core/base/raw_id.hpp"
 #include "core/child/unopened.hpp"
 #include "core/wire/json_view.hpp"
 #include "core/wire/reply.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {

@@ -15,6 +15,33 @@
 
 namespace sitter {
 
+namespace limits {
+
+/// How long the server may take for the list that shows whether it was opened. Until then its error
+/// is held, and the client waits.
+inline constexpr Milliseconds kOwnRestartListWait{5'000};
+
+/// How often in a row a server that has given no list is opened again because it refuses
+/// everything. A second restart may come while the server is opened after the first. A server that
+/// still refuses everything is broken.
+inline constexpr int kDoubtfulRestartsMax = 2;
+
+/// After so many restarts of the server by itself in a row, without an answer to the client between
+/// them, the calls of `--replay-call` wait for such an answer. A call may write a file that a
+/// watcher restarts the server for, so it would restart the server for ever. It is as many as
+/// `--restart` makes in a row.
+inline constexpr int kUnusedRestartsMax = 10;
+
+/// From the words of a watcher to the opening of the new server. node writes them before it ends
+/// the former server, which must not read the opening.
+inline constexpr Milliseconds kOwnRestartWait{1'000};
+
+/// How long further announcements may put that off. A server that writes a watched file whenever it
+/// starts would be started anew without end, and requests would wait for ever.
+inline constexpr Milliseconds kOwnRestartWaitsMax{5'000};
+
+}  // namespace limits
+
 /// What a watcher (`node --watch`, nodemon) says on stdout.
 enum class Announcement {
   none,

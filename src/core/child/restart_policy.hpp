@@ -5,10 +5,20 @@
 
 #include "core/child/child_end.hpp"
 #include "sitter/bridge_config.hpp"
-#include "sitter/limits.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// The time from the end of a child to its restart without a request. It doubles with each restart
+/// in a row, so that a child that crashes at once does not keep the machine busy. A child that runs
+/// for a minute ends the row.
+inline constexpr Milliseconds kRestartWaitMin{1000};
+inline constexpr Milliseconds kRestartWaitMax{30000};
+inline constexpr Milliseconds kGoodRunning{60000};
+
+}  // namespace limits
 
 /// Whether a child that has ended is restarted without a request, and when. The wait grows with
 /// each restart in a row, until a child has run well for a while.

@@ -4,10 +4,17 @@
 #include <string>
 
 #include "core/child/child_end.hpp"
-#include "sitter/limits.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// From this failed start in a row on, at least this interval lies between two starts.
+inline constexpr int kFailedStartsFree = 3;
+inline constexpr Milliseconds kStartInterval{1000};
+
+}  // namespace limits
 
 /// Whether a child may be started now. Starts that fail in a row are spaced out, so that a client
 /// that asks again and again does not cause a storm of processes.

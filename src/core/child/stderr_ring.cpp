@@ -8,6 +8,7 @@
 
 #include "core/base/line_pattern.hpp"
 #include "core/base/text.hpp"
+#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {

@@ -9,10 +9,22 @@
 #include <string_view>
 #include <vector>
 
+#include "sitter/bytes.hpp"
 #include "sitter/generation.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// Bytes of the children's stderr that are kept: a thousand lines of 1 KiB.
+inline constexpr std::size_t kStderrBytesMax = kMiB;
+
+/// How much of the stderr a crash report quotes: enough for an assertion or a short stack trace.
+/// The report is part of each answer to a call that the crash interrupted.
+inline constexpr std::size_t kReportLinesMax = 20;
+inline constexpr std::size_t kReportBytesMax = 4 * kKiB;
+
+}  // namespace limits
 
 /// The last lines that the children wrote to stderr, over all generations, or the last lines of a
 /// build.
@@ -41,8 +53,7 @@ class StderrRing {
   };
 
   /// A `lines_max` of 0 counts as 1. `what` names the source of the lines in an empty answer.
-  explicit StderrRing(std::size_t lines_max = limits::kStderrLinesDefault,
-                      std::string_view what = "child stderr")
+  explicit StderrRing(std::size_t lines_max, std::string_view what = "child stderr")
       : lines_max_(std::max<std::size_t>(lines_max, 1)), what_(what) {}
 
   /// Must be called after every start that worked. A mark separates the lines of the new child from

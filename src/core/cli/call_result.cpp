@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -14,8 +15,7 @@
 #include "core/child/child_end.hpp"
 #include "core/wire/json_view.hpp"
 #include "core/wire/reply.hpp"
-#include "sitter/cli_limits.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/cli.hpp"
 
 namespace sitter {
 namespace {

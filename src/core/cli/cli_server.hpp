@@ -16,12 +16,35 @@
 #include "core/cli/run.hpp"
 #include "core/wire/message.hpp"
 #include "core/wire/protocol.hpp"
+#include "sitter/bytes.hpp"
 #include "sitter/cli.hpp"
-#include "sitter/cli_limits.hpp"
 #include "sitter/fact.hpp"
 #include "sitter/order.hpp"
+#include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// How many runs go on at once unless `--max-calls` says otherwise. A tool takes a core each.
+inline constexpr std::size_t kCallsMaxDefault = 8;
+
+/// How long a call may take unless `--call-timeout` says otherwise. TypeScript clients give a call
+/// up after 60 s.
+inline constexpr Milliseconds kCallTimeoutDefault{55'000};
+
+/// How long the tool may take to describe itself.
+inline constexpr Milliseconds kDescriptionTimeout{10'000};
+
+/// A run that has had its SIGTERM has this long until SIGKILL.
+inline constexpr Milliseconds kRunGrace{500};
+
+/// How many calls may wait for their turn, and how many bytes their arguments may have together.
+/// Clients make a few dozen calls at once.
+inline constexpr std::size_t kWaitingCallsMax = 10'000;
+inline constexpr std::size_t kWaitingCallBytesMax = 64 * kMiB;
+
+}  // namespace limits
 
 /// Plays a command-line tool as a child that speaks line by line: a small MCP server of both eras,
 /// whose tools are the commands that the tool describes. It takes the orders for the child, gives

@@ -12,8 +12,6 @@
 #include "core/wire/json_view.hpp"
 #include "core/wire/method.hpp"
 #include "core/wire/reply.hpp"
-#include "sitter/cli_limits.hpp"
-#include "sitter/limits.hpp"
 
 // The lines that the bridge sends to the child.
 

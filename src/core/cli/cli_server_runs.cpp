@@ -14,6 +14,12 @@
 namespace sitter {
 namespace {
 
+/// How many lines of the stderr of a failed run its result shows. The rest is in the ring.
+constexpr std::size_t kRunErrorLinesMax = 20;
+
+/// How many progress notifications a call gets per second for what the tool writes to stderr.
+constexpr int kRunProgressPerSecond = 4;
+
 /// A tool reads no more at the end of its stdin, so that is no first rung.
 constexpr ChildLifecycle::Ladder kLadder{Milliseconds::zero(), limits::kRunGrace,
                                          limits::kRunGrace};
@@ -97,7 +103,7 @@ void CliServer::on(const fact::ChildErrorLine& fact) {
   Run* const run = find_run(fact.gen);
   if (run == nullptr) return;
   std::string line = readable(fact.line);
-  if (run->error_lines.size() == limits::kRunErrorLinesMax) run->error_lines.pop_front();
+  if (run->error_lines.size() == kRunErrorLinesMax) run->error_lines.pop_front();
   run->error_lines.push_back(line);
   tell_progress(*run, line);
   tell_error_line(run->child, run->is_description() ? "description" : run->tool->name, line,
@@ -139,7 +145,7 @@ void CliServer::end_signalling(Generation run) {
 void CliServer::tell_progress(Run& run, std::string_view line) {
   if (run.caller.progress_token.empty() || run.is_unwanted || now_.steady < run.next_progress)
     return;
-  run.next_progress = now_.steady + Milliseconds(1000) / limits::kRunProgressPerSecond;
+  run.next_progress = now_.steady + Milliseconds(1000) / kRunProgressPerSecond;
   tell_line(
       run.child,
       notification_line(method_name(Method::progress),

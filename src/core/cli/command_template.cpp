@@ -8,7 +8,6 @@
 
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
-#include "sitter/cli_limits.hpp"
 
 namespace sitter {
 namespace {

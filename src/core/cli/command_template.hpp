@@ -10,8 +10,20 @@
 #include "core/cli/complaint.hpp"
 #include "core/cli/run_arguments.hpp"
 #include "core/cli/text_template.hpp"
+#include "sitter/bytes.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// A word of a command has at most this many bytes (MAX_ARG_STRLEN, execve(2)).
+inline constexpr std::size_t kWordBytesMax = 128 * kKiB - 1;
+
+/// The words of a command have at most this many bytes together: the most that Linux takes with the
+/// environment, whatever the limit of the stack (execve(2)).
+inline constexpr std::size_t kCommandBytesMax = 6 * kMiB;
+
+}  // namespace limits
 
 /// The words by which a command may name the tool itself: {"notes"}, {"python3", "notes.py"}.
 using ToolNames = std::set<std::vector<std::string>>;

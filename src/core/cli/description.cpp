@@ -12,7 +12,6 @@
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
 #include "core/cli/usage_description.hpp"
-#include "sitter/cli_limits.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {

@@ -16,6 +16,13 @@
 
 namespace sitter {
 
+namespace limits {
+
+/// A description has at most this many tools; models take a few hundred.
+inline constexpr std::size_t kDescribedToolsMax = 10'000;
+
+}  // namespace limits
+
 /// A command of the tool, as it is offered to the client and as it is run.
 struct CliTool {
   std::string name;

@@ -17,7 +17,6 @@
 #include "core/base/text.hpp"
 #include "core/cli/json_values.hpp"
 #include "core/cli/schema_parts.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/base/text.hpp"
-#include "sitter/cli_limits.hpp"
+#include "sitter/cli.hpp"
 
 namespace sitter {
 namespace {

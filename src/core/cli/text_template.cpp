@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/base/text.hpp"
-#include "sitter/cli_limits.hpp"
 
 namespace sitter {
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <string>
@@ -9,8 +10,17 @@
 
 #include "core/cli/complaint.hpp"
 #include "core/cli/run_arguments.hpp"
+#include "sitter/bytes.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// What a command reads from its stdin has at most this many bytes, and so have its variables and
+/// its directory. A place may stand in them several times, and messages are far smaller.
+inline constexpr std::size_t kInputBytesMax = 64 * kMiB;
+
+}  // namespace limits
 
 /// A text with places for the arguments of a call: `{name}` is the place of an argument, and
 /// `{{name}}` is the text `{name}`. Other braces are text, since filters and formats have them.

@@ -6,7 +6,6 @@
 
 #include "core/wire/protocol.hpp"
 #include "core/wire/reply.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 

@@ -7,9 +7,22 @@
 #include <string>
 #include <string_view>
 
-#include "sitter/limits.hpp"
+#include "sitter/bytes.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// The bytes of the answers to one batch. They are kept until the last answer has arrived, and
+/// leave as one line. This is more than the official TypeScript clients accept in a line. All open
+/// batches together keep no more than this either. A single answer may have any size.
+inline constexpr std::size_t kBatchBytesMax = 16 * kMiB;
+
+/// Entries of one batch. Each may be owed an error that is longer than the entry itself, and no
+/// known client sends more than a few.
+inline constexpr std::size_t kBatchCountMax = 10'000;
+
+}  // namespace limits
 
 /// The batches of the client that are not answered yet. Only revision 2025-03-26 has batches: a
 /// server must accept an array of messages, and it answers the requests in one array (basic/index,

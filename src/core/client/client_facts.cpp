@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "sitter/limits.hpp"
-
 namespace sitter {
 namespace {
 

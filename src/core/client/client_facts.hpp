@@ -6,6 +6,15 @@
 
 namespace sitter {
 
+namespace limits {
+
+/// How long an answer waits after the list, for a client that needs such a pause: Gemini CLI 0.61
+/// shows a new tool in its next turn after 20 ms if the machine is idle, and after 100 ms if it is
+/// busy.
+inline constexpr Milliseconds kPauseAfterList{100};
+
+}  // namespace limits
+
 /// How a client differs from what the protocol suggests. No message tells these facts. They were
 /// observed, and are looked up by `clientInfo.name`.
 struct ClientFacts {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "sitter/limits.hpp"
-
 namespace sitter {
 
 void ClientOutput::send(Outgoing line, Orders& out) {

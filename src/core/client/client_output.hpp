@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -11,6 +12,17 @@
 #include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// The official TypeScript clients lose progress that arrives in the same read as its answer.
+inline constexpr Milliseconds kProgressGap{1};
+
+/// Writes that wait for such gaps. Without a bound, the writes would lag further and further behind
+/// a server that sends each answer right after its progress, and does so faster than the gap.
+inline constexpr std::size_t kWaitingWritesMax = 50;
+
+}  // namespace limits
 
 /// The lines to the client, in order. If an answer follows progress of its own request too closely,
 /// the answer begins a new write a moment later, and all later lines wait behind it: the official

@@ -12,7 +12,6 @@
 
 #include "core/base/raw_id.hpp"
 #include "core/wire/method.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 

@@ -14,13 +14,42 @@
 #include "core/client/batches.hpp"
 #include "core/client/client_envelope.hpp"
 #include "core/wire/message.hpp"
+#include "sitter/bytes.hpp"
 #include "sitter/control_id.hpp"
 #include "sitter/generation.hpp"
 #include "sitter/limits.hpp"
 #include "sitter/line.hpp"
 #include "sitter/request_handle.hpp"
+#include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// Requests and notifications that wait while no child serves. A client normally sends a handful of
+/// requests at once, so a client with a thousand of them is in an endless loop.
+inline constexpr std::size_t kWaitingCountMax = 1000;
+
+/// The bytes of these waiting lines, since a build may take minutes: the size of one queue to a
+/// child.
+inline constexpr std::size_t kWaitingBytesMax = kQueueBytesMax;
+
+/// Requests that a child may have unanswered. At about 160 bytes each, they take about 20 MiB.
+inline constexpr std::size_t kInFlightCountMax = 131072;
+
+/// The bytes of the ids of these requests, and of the lines that are kept for a second try: the
+/// size of one queue to a child. At this bound no more lines are kept.
+inline constexpr std::size_t kInFlightBytesMax = kQueueBytesMax;
+
+/// Cancelled requests that are remembered in case the child answers them anyway. A server of the
+/// official SDKs never does, so without a bound they would accumulate.
+inline constexpr std::size_t kCancelledCountMax = 1000;
+
+/// The bytes of the answers that wait for the client to list again. Above this bound, no answer
+/// waits.
+inline constexpr std::size_t kHeldBytesMax = 16 * kMiB;
+
+}  // namespace limits
 
 /// A request of the client that has no answer yet.
 struct ClientRequest {

@@ -3,10 +3,19 @@
 #include <cstddef>
 #include <optional>
 
-#include "sitter/limits.hpp"
+#include "core/client/client_requests.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// How long a client with too much in flight is not read before its requests are refused. Answers
+/// that come meanwhile make room. A kill or a cancellation, which may be what helps, waits for no
+/// longer than this.
+inline constexpr Milliseconds kCrowdWait{1000};
+
+}  // namespace limits
 
 /// The client's requests in flight take memory. A client with too much in flight is first not read
 /// for a while, and only then refused: it must be read again, because a kill or a cancellation may

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <set>
 #include <string>
@@ -7,9 +8,16 @@
 
 #include "core/base/raw_id.hpp"
 #include "core/base/recent_keys.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// Progress tokens of answered requests that are remembered in case the child still reports
+/// progress for them. A child that reports so late does it within its last few requests.
+inline constexpr std::size_t kEndedTokensMax = 64;
+
+}  // namespace limits
 
 /// Which progress of the child must not reach the client. Progress values must only grow, and no
 /// progress may follow the answer or the end of the task (specification, basic/utilities/progress

@@ -5,10 +5,20 @@
 #include <string>
 
 #include "core/client/client_facts.hpp"
-#include "sitter/limits.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// How long an answer waits for the client to list again. The official TypeScript clients wait for
+/// 300 ms before they list.
+inline constexpr Milliseconds kRelistWait{750};
+
+/// After this many announcements without a new list, the bridge no longer waits for the client.
+inline constexpr int kUnheededMax = 2;
+
+}  // namespace limits
 
 /// Whether an answer must wait until the client has listed the tools again after a change. A model
 /// that reads about a new tool calls it in its next turn, and a client that has not listed by then

@@ -6,9 +6,21 @@
 #include <string>
 #include <string_view>
 
-#include "sitter/limits.hpp"
+#include "sitter/bytes.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// So many calls that were sent last are kept for the case that a server refuses one of them as not
+/// opened. A model makes fewer calls at once. A program that has more requests in flight does not
+/// pay for copies.
+inline constexpr std::size_t kSentLinesMax = 16;
+
+/// A longer call is not kept. The arguments of few calls are a tenth as long.
+inline constexpr std::size_t kSentLineMax = 64 * kKiB;
+
+}  // namespace limits
 
 /// The lines of the last requests that were sent to a child and may not be carried out twice. One
 /// of them is needed again if a server refuses it as not opened. The buffers are used again and

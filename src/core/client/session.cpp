@@ -10,7 +10,6 @@
 #include "core/base/text.hpp"
 #include "core/wire/json_view.hpp"
 #include "core/wire/protocol.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {

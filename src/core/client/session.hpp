@@ -1,12 +1,24 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/wire/json_view.hpp"
+#include "sitter/limits.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// Subscriptions that are restored at the next child, each with a request of its own. At about 150
+/// bytes each, these requests take a tenth of the queue to the child. The second bound is for the
+/// bytes of the URIs, which may be long: a quarter of that queue.
+inline constexpr std::size_t kSubscriptionsMax = 10000;
+inline constexpr std::size_t kSubscriptionBytesMax = kQueueBytesMax / 4;
+
+}  // namespace limits
 
 /// What a child says about itself in its answer to `initialize`.
 struct OpeningResult {

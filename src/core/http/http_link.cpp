@@ -8,9 +8,10 @@
 #include "core/base/text.hpp"
 #include "core/http/ascii.hpp"
 #include "core/http/header_lines.hpp"
+#include "core/http/http_link_limits.hpp"
 #include "core/http/http_words.hpp"
-#include "sitter/http_limits.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/bytes.hpp"
+#include "sitter/line.hpp"
 
 namespace sitter {
 

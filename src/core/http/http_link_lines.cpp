@@ -5,8 +5,8 @@
 #include "core/base/raw_id.hpp"
 #include "core/http/header_lines.hpp"
 #include "core/http/http_link.hpp"
+#include "core/http/http_link_limits.hpp"
 #include "core/http/http_words.hpp"
-#include "sitter/http_limits.hpp"
 #include "sitter/limits.hpp"
 
 /// The lines for the daemon, their turns, and how they are sent.

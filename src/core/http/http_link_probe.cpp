@@ -4,10 +4,10 @@
 
 #include "core/base/json_text.hpp"
 #include "core/http/http_link.hpp"
+#include "core/http/http_link_limits.hpp"
 #include "core/wire/json_view.hpp"
 #include "core/wire/protocol.hpp"
 #include "core/wire/reply.hpp"
-#include "sitter/http_limits.hpp"
 #include "sitter/limits.hpp"
 
 namespace sitter {

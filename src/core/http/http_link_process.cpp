@@ -1,7 +1,7 @@
 #include <utility>
 
 #include "core/http/http_link.hpp"
-#include "sitter/http_limits.hpp"
+#include "core/http/http_link_limits.hpp"
 
 namespace sitter {
 

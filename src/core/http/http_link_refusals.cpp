@@ -4,11 +4,11 @@
 
 #include "core/base/text.hpp"
 #include "core/http/http_link.hpp"
+#include "core/http/http_link_limits.hpp"
 #include "core/http/http_words.hpp"
 #include "core/http/session_loss.hpp"
 #include "core/wire/protocol.hpp"
 #include "core/wire/reply.hpp"
-#include "sitter/http_limits.hpp"
 
 namespace sitter {
 

@@ -7,13 +7,12 @@
 #include "core/base/raw_id.hpp"
 #include "core/base/text.hpp"
 #include "core/http/http_link.hpp"
+#include "core/http/http_link_limits.hpp"
 #include "core/http/http_words.hpp"
 #include "core/wire/json_view.hpp"
 #include "core/wire/protocol.hpp"
 #include "core/wire/reply.hpp"
 #include "core/wire/salvage.hpp"
-#include "sitter/http_limits.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 
@@ -21,6 +20,9 @@ using Level = order::Log::Level;
 using Of = fact::ChildLost::Of;
 
 namespace {
+
+/// How often in a row the rest of an answer is asked for in vain. After that the answer is lost.
+constexpr int kHttpEmptyResumesMax = 2;
 
 std::string words_of(const HttpExchange& exchange) {
   return body_words(exchange.body, header_value(exchange.headers, "content-type"));
@@ -309,7 +311,7 @@ void HttpLink::on_broken(ExchangePtr exchange, std::string why) {
   }
   const bool may_resume = state_ == State::up && !exchange->is_stateless &&
                           !exchange->last_event_id.empty() &&
-                          exchange->empty_resumes < limits::kHttpEmptyResumesMax;
+                          exchange->empty_resumes < kHttpEmptyResumesMax;
   if (!may_resume) {
     judge_later(std::move(exchange), std::move(why));
     return;

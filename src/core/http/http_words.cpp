@@ -13,7 +13,6 @@
 #include "core/http/html_text.hpp"
 #include "core/http/http_date.hpp"
 #include "core/wire/json_view.hpp"
-#include "sitter/http_limits.hpp"
 
 namespace sitter {
 namespace {

@@ -1,14 +1,33 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "sitter/bytes.hpp"
 #include "sitter/time.hpp"
 
 // What the bridge reads in a response that is no message of the protocol.
 
 namespace sitter {
+
+namespace limits {
+
+/// The longest wait that an HTTP daemon can ask for, with `retry` or `Retry-After`. A daemon under
+/// development comes back within minutes, whatever it has asked for.
+inline constexpr Milliseconds kHttpWaitMax{5 * 60 * 1000};
+
+/// How much of a response that is no message an error shows, in characters: a title and a sentence.
+/// The second bound is for the bytes of it that are read. Error pages with a style sheet and a
+/// stack trace are seldom half as long.
+inline constexpr std::size_t kBodyWordsMax = 200;
+inline constexpr std::size_t kBodyReadMax = 64 * kKiB;
+
+/// How many bytes of WWW-Authenticate an error shows: a scheme, a realm and a reason.
+inline constexpr std::size_t kChallengeBytesMax = 200;
+
+}  // namespace limits
 
 constexpr bool is_success(int status) { return status >= 200 && status < 300; }
 

@@ -15,8 +15,6 @@
 #include "core/base/text.hpp"
 #include "core/http/ascii.hpp"
 #include "core/wire/json_view.hpp"
-#include "sitter/http_limits.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {

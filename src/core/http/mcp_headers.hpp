@@ -8,9 +8,22 @@
 #include <vector>
 
 #include "core/wire/message.hpp"
+#include "sitter/bytes.hpp"
 #include "sitter/http.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// Tools with parameters that a client of an HTTP daemon repeats in headers. Clients refuse a list
+/// of so many tools. The third bound is for the memory of the names: about 200 bytes for each
+/// parameter, and few tools have more than one. Calls of further tools leave without such headers,
+/// and so do calls of a tool with more parameters than the second bound: servers refuse so many.
+inline constexpr std::size_t kHeaderToolsMax = 1000;
+inline constexpr std::size_t kHeaderParamsMax = 100;
+inline constexpr std::size_t kHeaderNamesMax = kMiB;
+
+}  // namespace limits
 
 /// The headers that repeat a part of a message of the stateless revision: its version, its method,
 /// and the name, the URI or the task that it asks for (2026-07-28, basic/transports, "Request

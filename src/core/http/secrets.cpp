@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "core/http/ascii.hpp"
-#include "sitter/http_limits.hpp"
 
 namespace sitter {
 namespace {

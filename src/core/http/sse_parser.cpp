@@ -5,10 +5,15 @@
 #include <utility>
 
 #include "core/http/ascii.hpp"
-#include "sitter/http_limits.hpp"
+#include "core/http/http_words.hpp"
+#include "sitter/bytes.hpp"
 
 namespace sitter {
 namespace {
+
+/// The id and the type of an event of an HTTP daemon. The id is sent back in a header, and servers
+/// refuse a longer one: nginx and Apache read 8 KiB for a header. A longer value is ignored.
+constexpr std::size_t kEventFieldMax = 4 * limits::kKiB;
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
@@ -121,7 +126,7 @@ void SseParser::read_value(std::string_view text) {
   if (field_ == Field::data) {
     add_data(text);
   } else {
-    value_.append(text.substr(0, limits::kEventFieldMax + 1 - value_.size()));
+    value_.append(text.substr(0, kEventFieldMax + 1 - value_.size()));
   }
 }
 
@@ -144,7 +149,7 @@ std::optional<SseParser::Event> SseParser::end_line() {
 }
 
 void SseParser::end_field() {
-  if (value_.size() > limits::kEventFieldMax) return;
+  if (value_.size() > kEventFieldMax) return;
   if (field_ == Field::type) {
     type_ = value_;
   } else if (field_ == Field::id &&

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "core/wire/room.hpp"
-#include "sitter/limits.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {

@@ -13,7 +13,6 @@
 #include "core/wire/method.hpp"
 #include "core/wire/protocol.hpp"
 #include "core/wire/reply.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 
@@ -21,6 +20,15 @@ using Level = order::Log::Level;
 using Stream = Streams::Stream;
 
 namespace {
+
+/// Ids of cancelled streams that are remembered. A server may still end such a stream properly,
+/// with a result that carries the id. It does so soon after the cancellation.
+constexpr std::size_t kCancelledStreamsMax = 64;
+
+/// If this many children in a row die without acknowledging a stream, the next child must answer
+/// another request before the bridge sends it the stream. Two, as for a request that is sent once
+/// more.
+constexpr int kStreamDeathsMax = 2;
 
 Outgoing change_line(CatalogKind kind, const Stream& stream) {
   return Outgoing::own(notification_line(method_name(changed_method(kind)),
@@ -61,7 +69,7 @@ void Streams::cancel(Stream& stream, Line line, bool is_heard, const Turn& turn)
 
 void Streams::close_cancelled(const Stream& stream) {
   cancelled_.push_back(stream.id);
-  if (cancelled_.size() > limits::kCancelledStreamsMax) cancelled_.pop_front();
+  if (cancelled_.size() > kCancelledStreamsMax) cancelled_.pop_front();
   close(stream);
 }
 
@@ -97,7 +105,7 @@ Stream* Streams::find(std::string_view raw_id, const Sender& sender) {
 
 void Streams::ask(Generation gen, bool has_answered, const Turn& turn) {
   for (Stream& stream : streams_) {
-    const bool is_deadly = stream.unacknowledged_count >= limits::kStreamDeathsMax && !has_answered;
+    const bool is_deadly = stream.unacknowledged_count >= kStreamDeathsMax && !has_answered;
     if (stream.gen == gen || is_deadly) continue;
     stream.gen = gen;
     stream.at_child = AtChild::asked;

@@ -14,11 +14,30 @@
 #include "core/streams/stream_filter.hpp"
 #include "core/wire/catalog_kind.hpp"
 #include "core/wire/message.hpp"
+#include "sitter/bytes.hpp"
 #include "sitter/generation.hpp"
 #include "sitter/line.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// How long a child may take to acknowledge a stream before the bridge does it. This is far below
+/// the 60 s that the official TypeScript client waits.
+inline constexpr Milliseconds kStreamAckWait{5000};
+
+/// How long the bridge holds back the end of a stream. A server that exits ends its streams first;
+/// if the bridge passed such an end on, the client would not open the stream again.
+inline constexpr Milliseconds kStreamEndWait{1000};
+
+/// Streams that may be open at the same time: as many as the official TypeScript servers allow. The
+/// second bound is for the bytes of all their requests, which are kept: 4 KiB for each stream if
+/// all are open.
+inline constexpr std::size_t kStreamsMax = 1024;
+inline constexpr std::size_t kStreamBytesMax = 4 * kMiB;
+
+}  // namespace limits
 
 /// The streams that the client has opened with subscriptions/listen (2026-07-28,
 /// basic/subscriptions). Streams outlive the children: each child is asked for them again under the

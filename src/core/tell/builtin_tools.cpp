@@ -18,6 +18,17 @@
 namespace sitter {
 namespace {
 
+/// How many lines of a build's output one call may ask for.
+constexpr int kBuildLogShownMax = 20'000;
+
+/// How much the answer to a wrong sitter_call shows of the schema of a tool, or of the names of all
+/// tools: as much as a notice may have.
+constexpr std::size_t kShownSchemaMax = 4 * limits::kKiB;
+
+/// How much of the stderr, or of the build's output, the instructions quote if the bridge answers
+/// an opening without a server. Instructions are part of every prompt, so they stay short.
+constexpr std::size_t kOpeningQuoteMax = limits::kKiB;
+
 using nlohmann::json;
 
 /// The bound for an argument's name in a complaint.
@@ -342,10 +353,10 @@ std::string BuiltinNames::instructions_without_server(std::string_view command,
   if (!stderr_tail.empty()) {
     last_words =
         fmt::format("\nIts last words on stderr{}:\n{}\n", tool_hint(name(Builtin::child_stderr)),
-                    shortened(stderr_tail, limits::kOpeningQuoteMax));
+                    shortened(stderr_tail, kOpeningQuoteMax));
   } else if (!build_output.empty()) {
     last_words = fmt::format("\nOutput of the build{}:\n{}\n", tool_hint(name(Builtin::build_log)),
-                             shortened(build_output, limits::kOpeningQuoteMax));
+                             shortened(build_output, kOpeningQuoteMax));
   }
   return fmt::format(
       "The MCP server behind mcp-sitter ({}) is not available: {}.{}Its tools are missing until it "
@@ -435,7 +446,7 @@ std::variant<StderrRing::Query, ArgumentError> parse_build_log_arguments(std::st
   Arguments arguments(raw);
   arguments.allow_only({"lines", "grep"});
   StderrRing::Query query;
-  arguments.read_whole("lines", 1, limits::kBuildLogShownMax, query.lines);
+  arguments.read_whole("lines", 1, kBuildLogShownMax, query.lines);
   arguments.read_string("grep", query.grep);
   if (!arguments.error().empty()) return arguments.error();
   return query;
@@ -476,15 +487,14 @@ std::string complaint_about(const CallArguments& call, const Catalog& tools) {
   const std::string tool = brief(call.tool, 100);
   const std::string_view item = tools.find(call.tool);
   if (item.empty()) {
-    return fmt::format(
-        "the server has no tool {}. It has: {}", tool,
-        brief(fmt::format("{}", fmt::join(tools.names(), ", ")), limits::kShownSchemaMax));
+    return fmt::format("the server has no tool {}. It has: {}", tool,
+                       brief(fmt::format("{}", fmt::join(tools.names(), ", ")), kShownSchemaMax));
   }
   const std::string_view schema = member(item, "inputSchema");
   for (const std::string_view required : json_elements(member(schema, "required"))) {
     if (!member(call.arguments, string_value(required)).empty()) continue;
     return fmt::format("{} needs the argument {}, which is missing. Its schema: {}", tool,
-                       brief(required, 100), brief(schema, limits::kShownSchemaMax));
+                       brief(required, 100), brief(schema, kShownSchemaMax));
   }
   return {};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -16,10 +17,18 @@
 #include "core/tell/catalog.hpp"
 #include "sitter/bridge_config.hpp"
 #include "sitter/builtin.hpp"
+#include "sitter/bytes.hpp"
 #include "sitter/kill_scope.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// The arguments of a built-in tool, as raw text. This is far more than the tools need. Deep
+/// nesting in so little text costs next to nothing.
+inline constexpr std::size_t kArgumentsBytesMax = 64 * kKiB;
+
+}  // namespace limits
 
 /// The raw JSON of a tool under this name. It has only members that exist in every revision of the
 /// protocol. `rebuild`: the tool to call after an edit; empty if that is sitter_kill. `kind`: how

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,6 +14,13 @@
 #include "core/wire/method.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// Resource templates that are remembered while no child serves. A server has a handful.
+inline constexpr std::size_t kTemplatesMax = 1000;
+
+}  // namespace limits
 
 /// How the lists of a child differ from the lists of the child before it.
 struct CatalogComparison {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/base/text.hpp"
-#include "sitter/limits.hpp"
+#include "core/child/start_policy.hpp"
 
 namespace sitter {
 namespace {

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "core/tell/tool_json.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,14 @@
 #include "sitter/kill_scope.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// How many processes the refusal of a sitter_kill names: enough to see what they are. A busy
+/// machine has hundreds of shells.
+inline constexpr std::size_t kShownStrangersMax = 20;
+
+}  // namespace limits
 
 /// Why sitter_kill ends nothing, and what the scope same-executable would have ended.
 std::string refusal_text(const SharedImage& shared);

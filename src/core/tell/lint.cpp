@@ -17,7 +17,6 @@
 #include "core/tell/tool_words.hpp"
 #include "core/wire/json_view.hpp"
 #include "core/wire/protocol.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {

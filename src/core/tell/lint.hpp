@@ -1,11 +1,30 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sitter/bytes.hpp"
+
 namespace sitter {
+
+namespace limits {
+
+/// How many findings of the lint are kept about the definitions of the tools, and as many about
+/// results: more than anybody mends at once.
+inline constexpr std::size_t kLintFindingsMax = 100;
+
+/// A longer schema, or a longer result, is not linted: reading it would delay the answer. Schemas
+/// and results that a model reads are seldom a tenth as long.
+inline constexpr std::size_t kLintSchemaMax = 64 * kKiB;
+inline constexpr std::size_t kLintResultMax = 64 * kKiB;
+
+/// How long the name of a tool may be (MCP 2025-11-25, "Tool Names").
+inline constexpr std::size_t kToolNameMax = 128;
+
+}  // namespace limits
 
 /// What is wrong with definitions of tools and with results, as far as clients drop tools or reject
 /// results because of it. Each finding is one short line that names the tool. All texts from the

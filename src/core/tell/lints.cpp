@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/tell/lint.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 

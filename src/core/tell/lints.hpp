@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <span>
@@ -11,6 +12,18 @@
 #include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// Of each tool, one result is linted in this time. A model seldom calls a tool more often, and a
+/// client that does must not pay for the lint.
+inline constexpr Milliseconds kLintInterval{1000};
+
+/// How many tools of one child are told apart by when a result of them was linted. Clients refuse a
+/// list of so many tools.
+inline constexpr std::size_t kLintedToolsMax = 1000;
+
+}  // namespace limits
 
 /// What clients would refuse of the present server, and what of that the model was told. A finding
 /// is told once for as long as it stays. If it disappears and comes back, it is told again.

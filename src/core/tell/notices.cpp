@@ -10,7 +10,6 @@
 #include "core/base/text.hpp"
 #include "core/wire/protocol.hpp"
 #include "core/wire/reply.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,17 @@
 #include "sitter/generation.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// How many failures of repeated calls the next notice reports. Nobody is likely to name more
+/// tools.
+inline constexpr std::size_t kReplayFailuresMax = 10;
+
+/// How many findings of the lint one notice tells, so that they leave room for the result as well.
+inline constexpr std::size_t kLintShownMax = 10;
+
+}  // namespace limits
 
 /// Facts that are only known when the text is written.
 struct NoticeFacts {

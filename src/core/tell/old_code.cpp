@@ -5,7 +5,6 @@
 #include <chrono>
 
 #include "core/base/text.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 

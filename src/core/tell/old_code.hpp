@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -7,10 +8,20 @@
 #include "core/base/orders.hpp"
 #include "sitter/fact.hpp"
 #include "sitter/generation.hpp"
-#include "sitter/limits.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// The sources of the server are looked at after a call, but not more often than this: a model
+/// needs longer for an edit.
+inline constexpr Milliseconds kSourceLookInterval{1000};
+
+/// How many bytes of the name of a changed file a notice shows.
+inline constexpr std::size_t kSourceNameMax = 200;
+
+}  // namespace limits
 
 /// Whether the child that answers runs old code: when the shell looks at the sources of the child,
 /// which change of them is known, and whether the model was told of that change.

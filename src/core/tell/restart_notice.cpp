@@ -12,6 +12,10 @@
 namespace sitter {
 namespace {
 
+/// How many lines of a crashed server's stderr a notice shows. Most errors have one line, and a
+/// place before or behind it.
+constexpr std::size_t kNoticeStderrLines = 3;
+
 constexpr std::size_t kPathBytesMax = 512;
 constexpr std::size_t kVersionBytesMax = 64;
 constexpr std::size_t kLineBytesMax = 400;
@@ -135,7 +139,7 @@ void add_list_lines(const RestartNotice& notice, std::vector<std::string>& lines
 }
 
 void add_last_words(const RestartNotice& notice, std::vector<std::string>& lines) {
-  const auto last = last_words(notice.last_words, limits::kNoticeStderrLines);
+  const auto last = last_words(notice.last_words, kNoticeStderrLines);
   if (last.empty()) return;
   lines.push_back(fmt::format("its last words on stderr{}:",
                               tool_hint(brief(notice.stderr_tool, kVersionBytesMax))));

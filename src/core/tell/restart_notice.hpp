@@ -10,10 +10,17 @@
 #include "core/child/child_end.hpp"
 #include "core/client/session.hpp"
 #include "core/tell/catalog.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/bytes.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// A notice must leave room for the result that follows it.
+inline constexpr std::size_t kNoticeBytesMax = 4 * kKiB;
+
+}  // namespace limits
 
 /// What the model is told after a restart. Texts from the child may hold anything; they are cleaned
 /// and shortened when the notice is written.

@@ -8,7 +8,6 @@
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
 #include "core/tell/tool_json.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {

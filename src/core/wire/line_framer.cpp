@@ -6,6 +6,8 @@
 #include <new>
 #include <utility>
 
+#include "sitter/bytes.hpp"
+
 namespace sitter {
 namespace {
 

@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "core/wire/room.hpp"
-#include "sitter/limits.hpp"
 #include "sitter/line.hpp"
 
 namespace sitter {

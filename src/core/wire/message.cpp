@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <cstddef>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -10,9 +11,14 @@
 #include "core/base/json_text.hpp"
 #include "core/wire/protocol.hpp"
 #include "core/wire/salvage.hpp"
+#include "sitter/bytes.hpp"
 
 namespace sitter {
 namespace {
+
+/// A parser keeps four bytes of index for each byte of its largest line. After a line above this
+/// size, a new parser takes its place.
+constexpr std::size_t kParserKeptMax = limits::kMiB;
 
 using simdjson::ondemand::document;
 using simdjson::ondemand::field;
@@ -280,7 +286,7 @@ const Message* MessageReader::read(Line line, Values values) {
                   fmt::format("the line is not valid JSON ({})", simdjson::error_message(error)),
                   line);
   };
-  if (parser_->json.capacity() > limits::kParserKeptMax && text.size() <= limits::kParserKeptMax) {
+  if (parser_->json.capacity() > kParserKeptMax && text.size() <= kParserKeptMax) {
     parser_ = std::make_unique<Parser>();
   }
   message_ = {};

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "sitter/limits.hpp"
+#include "sitter/line.hpp"
 
 namespace sitter {
 

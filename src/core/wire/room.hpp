@@ -4,7 +4,29 @@
 #include <string>
 #include <string_view>
 
+#include "sitter/bytes.hpp"
+
 namespace sitter {
+
+namespace limits {
+
+/// The protocol has no size limit. The official TypeScript clients end their connection at 10 MiB,
+/// so this is far above anything that works with them. A developer's machine still has memory for
+/// six times this size.
+inline constexpr std::size_t kLineMax = 256 * kMiB;
+
+/// Before the bridge parses a line of this size or more, this much memory must be free: for each
+/// byte of the line, simdjson's index and strings (less than six bytes) and two copies, and a fixed
+/// reserve. Otherwise the line counts as too long. Smaller lines are not checked, because the check
+/// would take longer than reading them. If there is no memory for a smaller line, the program ends.
+inline constexpr std::size_t kRoomAskedFrom = kMiB;
+inline constexpr std::size_t kRoomPerByte = 8;
+inline constexpr std::size_t kRoomBeside = 16 * kMiB;
+
+/// How much is kept of each end of a line that is too long: the id is at one of the ends.
+inline constexpr std::size_t kLineEndKept = 4 * kKiB;
+
+}  // namespace limits
 
 /// Whether this many bytes can be allocated. The user may have set a limit far below the memory of
 /// the machine (setrlimit(2), RLIMIT_AS).

@@ -3,12 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 
 #include "core/base/json_text.hpp"
-#include "sitter/limits.hpp"
+#include "core/wire/room.hpp"
 
 namespace sitter {
 namespace {
+
+/// How many opening braces without an end are tried as the beginning of an object in a broken line.
+/// Each try walks through the rest of the line. A log line before a message has only one or two
+/// such braces.
+constexpr int kUnclosedBracesMax = 16;
 
 /// The value of the token that begins `text`: a string or a number, as an id may be.
 std::string_view id_token(std::string_view text) {
@@ -121,7 +127,7 @@ SplitLine split_objects(std::string_view text) {
     const std::size_t end = behind_object(text, at);
     if (end == text.npos) {
       // Each brace that is never closed costs a look at the whole rest of the line.
-      if (++unclosed == limits::kUnclosedBracesMax) break;
+      if (++unclosed == kUnclosedBracesMax) break;
       ++at;
       continue;
     }

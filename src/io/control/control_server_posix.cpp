@@ -7,6 +7,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/streambuf.hpp>
 #include <chrono>
+#include <cstddef>
 #include <istream>
 #include <map>
 #include <utility>
@@ -14,10 +15,17 @@
 #include "io/control/control_folder.hpp"
 #include "io/control/control_server.hpp"
 #include "io/system/platform.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/bytes.hpp"
 
 namespace sitter {
 namespace {
+
+/// Connections of `mcp-sitter ctl`, which are from people and scripts of one user and send short
+/// requests. The last bound is for bytes that wait for a connection that does not read: twice the
+/// longest answer, which is a whole stderr ring.
+constexpr std::size_t kControlConnectionsMax = 64;
+constexpr std::size_t kControlLineMax = 64 * limits::kKiB;
+constexpr std::size_t kControlQueueMax = 4 * limits::kMiB;
 
 using boost::asio::local::stream_protocol;
 using boost::system::error_code;
@@ -67,7 +75,7 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
     const auto found = connections_.find(id);
     if (found == connections_.end()) return;
     std::string& output = found->second->output;
-    if (output.size() > limits::kControlQueueMax) {
+    if (output.size() > kControlQueueMax) {
       // The connection is closed later, since the caller may still use it.
       loop_.post([self = shared_from_this(), id] { self->close(id); });
       return;
@@ -80,7 +88,7 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
  private:
   struct Connection {
     explicit Connection(stream_protocol::socket accepted)
-        : socket(std::move(accepted)), input(limits::kControlLineMax) {}
+        : socket(std::move(accepted)), input(kControlLineMax) {}
 
     stream_protocol::socket socket;
     boost::asio::streambuf input;
@@ -140,7 +148,7 @@ class ControlServer::Listener : public std::enable_shared_from_this<Listener> {
   void take(stream_protocol::socket socket) {
     error_code error;
     socket.non_blocking(true, error);
-    const bool has_room = connections_.size() < limits::kControlConnectionsMax;
+    const bool has_room = connections_.size() < kControlConnectionsMax;
     if (error || !has_room || !platform::is_own_peer(socket.native_handle())) return;
     const ControlId id = ++last_id_;
     connections_.emplace(id, std::make_shared<Connection>(std::move(socket)));

@@ -10,6 +10,16 @@
 
 namespace sitter {
 
+namespace limits {
+
+/// Where each watched file and folder needs an open descriptor (kqueue(2)), the process may open so
+/// many, if its hard limit allows it. macOS never allows more (OPEN_MAX, setrlimit(2)). The watch
+/// uses three of four. The others are for pipes and connections, which are a few hundred at most.
+inline constexpr std::size_t kDescriptorsMax = 10'240;
+constexpr std::size_t watch_descriptors_of(std::size_t all) { return all / 4 * 3; }
+
+}  // namespace limits
+
 /// The path of a file or folder as the system takes it. Here the path of the root is empty.
 inline const char* system_path(const std::string& path) {
   return path.empty() ? "/" : path.c_str();

@@ -13,8 +13,8 @@
 
 #include "core/build/watch_filter.hpp"
 #include "io/files/folder_watches.hpp"
+#include "io/files/tree_reading.hpp"
 #include "io/system/file_descriptor.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {

@@ -22,7 +22,6 @@
 #include "io/system/descriptor_limit.hpp"
 #include "io/system/file_descriptor.hpp"
 #include "io/system/platform.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {

@@ -7,8 +7,6 @@
 #include <system_error>
 #include <vector>
 
-#include "sitter/limits.hpp"
-
 namespace sitter {
 namespace {
 

@@ -1,11 +1,20 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "core/build/watch_filter.hpp"
+#include "sitter/bytes.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// The largest .gitignore file that is read. The longest published ones have a few thousand lines.
+inline constexpr std::size_t kIgnoreFileBytesMax = kMiB;
+
+}  // namespace limits
 
 inline constexpr std::string_view kIgnoreFile = ".gitignore";
 

@@ -17,6 +17,21 @@
 
 namespace sitter {
 
+namespace limits {
+
+/// How many files and folders below the server's script are looked at, and how many of these may be
+/// folders. A server under development has hundreds of files; a script in a home directory has
+/// everything below it.
+inline constexpr std::size_t kSourceFilesMax = 10'000;
+inline constexpr std::size_t kSourceFoldersMax = 1000;
+
+/// A file that is seen for the first time has changed since the start of the server if it is newer
+/// than the start by more than this: FAT keeps times to 2 s, and the clock of a file server may
+/// differ from ours a little.
+inline constexpr Milliseconds kSourceClockMargin{2000};
+
+}  // namespace limits
+
 /// Looks for changes in the sources of one running child: its own file and, if an interpreter runs
 /// this file, the files with the same ending that the arguments name or that are below the folder
 /// of this file. Ignored files and folders are left out, and so are hidden folders and links to

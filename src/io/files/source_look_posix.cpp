@@ -8,7 +8,6 @@
 #include "io/files/ignore_files.hpp"
 #include "io/files/source_look.hpp"
 #include "io/system/platform.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {

@@ -13,10 +13,22 @@
 #include <string_view>
 
 #include "core/build/watch_filter.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/bytes.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// How much of the watched tree is read before other events are handled. A call waits no longer for
+/// the tree than for the answer of a fast server. The second bound is for the folders and entries:
+/// from the cache of the system, so many are read in about half of this time. The third is for the
+/// bytes of the events that are read at once: about 250 events, which take about as long.
+inline constexpr Milliseconds kWatchSlice{2};
+inline constexpr std::size_t kWatchSliceSteps = 200;
+inline constexpr std::size_t kWatchEventBytes = 8 * kKiB;
+
+}  // namespace limits
 
 /// The file that makes a folder a virtual environment of Python.
 inline constexpr std::string_view kEnvironmentFile = "pyvenv.cfg";

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "core/base/text.hpp"
-#include "sitter/http_limits.hpp"
 
 namespace sitter {
 namespace {

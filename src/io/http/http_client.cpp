@@ -13,8 +13,7 @@
 #include <vector>
 
 #include "io/http/response_reader.hpp"
-#include "sitter/http_limits.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/bytes.hpp"
 
 namespace sitter {
 namespace {

@@ -13,6 +13,18 @@
 
 namespace sitter {
 
+namespace limits {
+
+/// How long a connection may be idle before it is used again, if the daemon has announced nothing:
+/// Node.js, which announces 5 s, has the shortest of the usual limits. From an announced time, the
+/// margin is taken for what is under way, and nobody keeps a connection for longer than the last
+/// number.
+inline constexpr Milliseconds kIdleDefault{4'000};
+inline constexpr Milliseconds kIdleMargin{1'000};
+inline constexpr Milliseconds kIdleMax{3'600'000};
+
+}  // namespace limits
+
 /// Carries out the HTTP orders of the core over connections to one daemon: it moves bytes and
 /// connects, and decides nothing about the protocol above HTTP.
 ///

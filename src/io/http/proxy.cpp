@@ -11,7 +11,7 @@
 
 #include "core/base/base64.hpp"
 #include "core/base/text.hpp"
-#include "sitter/http_limits.hpp"
+#include "io/http/certificate_words.hpp"
 
 namespace sitter {
 namespace {

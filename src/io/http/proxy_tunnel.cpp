@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "core/base/text.hpp"
-#include "sitter/http_limits.hpp"
+#include "io/http/certificate_words.hpp"
 
 namespace sitter {
 namespace {

@@ -10,10 +10,21 @@
 #include "io/http/byte_stream.hpp"
 #include "io/http/proxy.hpp"
 #include "io/stream/event_loop.hpp"
-#include "sitter/http_limits.hpp"
+#include "sitter/bytes.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// How long a proxy may take to answer CONNECT. It first connects to the daemon, and most proxies
+/// give that less time.
+inline constexpr Milliseconds kTunnelWait{30'000};
+
+/// The largest head of the answer to CONNECT. Servers accept heads of 8 to 64 KiB.
+inline constexpr std::size_t kTunnelHeadMax = 64 * kKiB;
+
+}  // namespace limits
 
 /// A connection to the host of a URL through a proxy (CONNECT, RFC 9110, 9.3.6). It opens when the
 /// proxy has connected to the host. From then on it passes all bytes.

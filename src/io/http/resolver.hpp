@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/ip/address.hpp>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -8,9 +9,23 @@
 
 #include "io/stream/event_loop.hpp"
 #include "io/system/platform.hpp"
-#include "sitter/http_limits.hpp"
+#include "sitter/bytes.hpp"
+#include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// How long the name of the daemon may be looked up. The C library waits 5 s for each name server.
+inline constexpr Milliseconds kLookupWait{5'000};
+
+/// How much of the output of such a look-up is read: a thousand addresses.
+inline constexpr std::size_t kLookupBytesMax = 64 * kKiB;
+
+/// How much of /etc/hosts is read. The longest lists that block advertisers have half of this.
+inline constexpr std::size_t kHostsBytesMax = 16 * kMiB;
+
+}  // namespace limits
 
 /// Finds the addresses of one host. An address stands for itself, and `localhost` with all names
 /// below it is 127.0.0.1 and ::1. Any other name is looked for in the file of hosts, and then by a

@@ -23,7 +23,6 @@
 #include "io/system/file_descriptor.hpp"
 #include "io/system/platform.hpp"
 #include "io/system/signals.hpp"
-#include "sitter/http_limits.hpp"
 
 namespace sitter {
 namespace {

@@ -10,9 +10,6 @@
 #include <optional>
 #include <utility>
 
-#include "sitter/http_limits.hpp"
-#include "sitter/limits.hpp"
-
 namespace sitter {
 namespace {
 

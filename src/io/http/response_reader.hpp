@@ -8,9 +8,18 @@
 #include <string_view>
 #include <vector>
 
+#include "sitter/bytes.hpp"
 #include "sitter/http.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// The head of an HTTP response, and what comes between two pieces of a chunked body. Node.js sends
+/// and takes a quarter of this.
+inline constexpr std::size_t kHttpHeadMax = 64 * kKiB;
+
+}  // namespace limits
 
 /// Reads the response to one HTTP/1.1 request after the other, from pieces of any size. It does not
 /// keep the body. Informational responses (1xx) are skipped.

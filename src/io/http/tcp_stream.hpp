@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -7,9 +8,18 @@
 #include "io/http/byte_stream.hpp"
 #include "io/http/resolver.hpp"
 #include "io/stream/event_loop.hpp"
-#include "sitter/http_limits.hpp"
+#include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// How long a TCP connection to the daemon may take, with all addresses of its name together. A
+/// daemon on this machine accepts at once. Over a network, lost first packets are sent again after
+/// 1 s, 3 s and 7 s.
+inline constexpr Milliseconds kConnectWait{10'000};
+
+}  // namespace limits
 
 /// A TCP connection to a host. The addresses of the host are tried one after the other.
 class TcpStream final : public ByteStream {

@@ -23,10 +23,18 @@
 #include "io/http/tcp_stream.hpp"
 #include "io/system/file_descriptor.hpp"
 #include "io/system/platform.hpp"
-#include "sitter/http_limits.hpp"
+#include "sitter/bytes.hpp"
 
 namespace sitter {
 namespace {
+
+/// A machine that is gone without a word is asked for a sign of life after a connection has been
+/// silent for the first time, and then at intervals of the second. With three questions without an
+/// answer the connection is broken. Proxies and address translation forget a silent connection
+/// after a minute or more.
+constexpr std::chrono::seconds kTcpSilenceMax{30};
+constexpr std::chrono::seconds kTcpQuestionInterval{10};
+constexpr int kTcpQuestionsMax = 3;
 
 namespace ip = boost::asio::ip;
 using boost::asio::posix::stream_descriptor;
@@ -217,9 +225,9 @@ struct TcpStream::State final : EventLoop::Reader, std::enable_shared_from_this<
   /// Lets the system find out that the other machine is gone (tcp(7)).
   void keep_alive() {
     set(SOL_SOCKET, SO_KEEPALIVE, 1);
-    set(IPPROTO_TCP, platform::kTcpSilenceOption, static_cast<int>(limits::kTcpSilenceMax.count()));
-    set(IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(limits::kTcpQuestionInterval.count()));
-    set(IPPROTO_TCP, TCP_KEEPCNT, limits::kTcpQuestionsMax);
+    set(IPPROTO_TCP, platform::kTcpSilenceOption, static_cast<int>(kTcpSilenceMax.count()));
+    set(IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(kTcpQuestionInterval.count()));
+    set(IPPROTO_TCP, TCP_KEEPCNT, kTcpQuestionsMax);
   }
 
   // ---- reading

@@ -14,8 +14,6 @@
 #include <utility>
 
 #include "core/base/text.hpp"
-#include "sitter/http_limits.hpp"
-#include "sitter/limits.hpp"
 
 namespace sitter {
 namespace {

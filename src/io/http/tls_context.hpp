@@ -1,15 +1,25 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "io/http/environment.hpp"
+#include "sitter/bytes.hpp"
 
 struct ssl_ctx_st;
 struct x509_store_st;
 
 namespace sitter {
+
+namespace limits {
+
+/// The largest file of trusted certificates that is read. The bundles of the distributions have
+/// 200 KiB; one with the text form of each certificate has 1 MiB.
+inline constexpr std::size_t kTrustBytesMax = 16 * kMiB;
+
+}  // namespace limits
 
 /// What all TLS connections share: the settings of OpenSSL and the trusted certificates. Neither
 /// takes memory before the first connection.

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "io/http/certificate_words.hpp"
+#include "sitter/bytes.hpp"
 
 namespace sitter {
 namespace {

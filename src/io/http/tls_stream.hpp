@@ -9,10 +9,17 @@
 #include "io/http/byte_stream.hpp"
 #include "io/http/tls_context.hpp"
 #include "io/stream/event_loop.hpp"
-#include "sitter/http_limits.hpp"
 #include "sitter/time.hpp"
 
 namespace sitter {
+
+namespace limits {
+
+/// How long a daemon may take for the TLS handshake: two round trips and some milliseconds of
+/// arithmetic. A server that speaks plain text may wait for more bytes of a request for ever.
+inline constexpr Milliseconds kTlsHandshakeWait{10'000};
+
+}  // namespace limits
 
 /// TLS over another stream. It opens when the handshake is over and the certificate has been found
 /// to be trusted and to be for the host.

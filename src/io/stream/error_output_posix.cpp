@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <mutex>
 #include <string>
 #include <system_error>
@@ -12,7 +13,7 @@
 
 #include "io/stream/error_output.hpp"
 #include "io/system/signals.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/bytes.hpp"
 
 namespace sitter {
 namespace {

@@ -5,11 +5,12 @@
 #include <spdlog/sinks/rotating_file_sink.h>
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 
 #include "core/base/text.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/bytes.hpp"
 
 namespace sitter {
 namespace {

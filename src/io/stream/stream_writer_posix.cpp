@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "io/stream/stream_writer.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/bytes.hpp"
 
 namespace sitter {
 

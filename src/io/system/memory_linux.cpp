@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "io/system/memory.hpp"
-#include "sitter/limits.hpp"
+#include "sitter/bytes.hpp"
 
 // Where the linker has placed the code (ld(1)).
 extern "C" const char __executable_start;
