@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { projectVersion } from '../../packaging/version.mjs';
 import { projectDir } from '../real/support/documents.mjs';
-import { documents, packArchive, placed, sums } from './release_folder.mjs';
+import { documents, packArchive, placed, sums } from '../packaging/release_folder.mjs';
 
 const version = projectVersion();
 const platforms = ['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64'];

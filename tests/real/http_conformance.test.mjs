@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { confined } from './support/daemon.mjs';
-import { binDir, sitterPath, testsDir } from './support/programs.mjs';
+import { conformance, sitterPath, testsDir } from './support/programs.mjs';
 import { Sandbox } from './support/sandbox.mjs';
 import { runToEnd } from './support/wire.mjs';
 
@@ -49,7 +49,7 @@ for (const [revision, names] of Object.entries(scenarios)) {
         const { stdout, stderr } = await runToEnd(
           box,
           [
-            ...[process.execPath, ...confined, join(binDir, 'conformance'), 'client', '--verbose'],
+            ...[process.execPath, ...confined, conformance(), 'client', '--verbose'],
             ...['--command', `${process.execPath} ${client}`],
             ...['--scenario', name, '--spec-version', revision],
           ],

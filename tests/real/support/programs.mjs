@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 export const testsDir = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(testsDir, 'node_modules');
-export const binDir = join(modules, '.bin');
+const agents = join(testsDir, 'agents', 'node_modules');
 export const nodeDir = dirname(process.execPath);
 
 function programFrom(variable) {
@@ -36,6 +36,8 @@ export const server = (name, ...args) => [
   ...args,
 ];
 
+export const conformance = () => join(modules, '.bin', 'conformance');
+
 /** The command line of the server that reads its tools from `planFile`; see plan.mjs. */
 export const workshop = (planFile) => [
   process.execPath,
@@ -63,17 +65,17 @@ export const sitting = (command, ...options) => [sitterPath(), ...options, '--',
 // The umbrella package finds its binary with an install script, and install scripts are not run
 // here.
 export const claude = () => [
-  join(modules, '@anthropic-ai', `claude-code-${process.platform}-${process.arch}`, 'claude'),
+  join(agents, '@anthropic-ai', `claude-code-${process.platform}-${process.arch}`, 'claude'),
 ];
-export const codex = () => [process.execPath, join(modules, '@openai', 'codex', 'bin', 'codex.js')];
-export const gemini = () => [process.execPath, join(binDir, 'gemini')];
-export const qwen = () => [process.execPath, join(binDir, 'qwen')];
+export const codex = () => [process.execPath, join(agents, '@openai', 'codex', 'bin', 'codex.js')];
+export const gemini = () => [process.execPath, join(agents, '.bin', 'gemini')];
+export const qwen = () => [process.execPath, join(agents, '.bin', 'qwen')];
 // Only the packages with the programs of Cline and opencode are installed, because the umbrella
 // packages bring a program for each kind of x86-64.
 export const cline = () => [
-  join(modules, '@cline', `cli-${process.platform}-${process.arch}`, 'bin', 'cline'),
+  join(agents, '@cline', `cli-${process.platform}-${process.arch}`, 'bin', 'cline'),
 ];
 export const opencode = () => [
-  join(modules, `opencode-${process.platform}-${process.arch}`, 'bin', 'opencode'),
+  join(agents, `opencode-${process.platform}-${process.arch}`, 'bin', 'opencode'),
 ];
-export const inspector = () => [process.execPath, join(binDir, 'mcp-inspector')];
+export const inspector = () => [process.execPath, join(agents, '.bin', 'mcp-inspector')];

@@ -1,10 +1,10 @@
 // Gemini CLI itself, with an empty HOME, without network, and with a scripted model.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Gemini } from './support/gemini.mjs';
-import { GeminiApi } from './support/model_api.mjs';
-import { planOf } from './support/plan.mjs';
-import { Sandbox } from './support/sandbox.mjs';
+import { Gemini } from '../support/gemini.mjs';
+import { GeminiApi } from '../support/model_api.mjs';
+import { planOf } from '../support/plan.mjs';
+import { Sandbox } from '../support/sandbox.mjs';
 
 const { resultIn, toolsOf } = GeminiApi;
 const echo = { name: 'echo', does: { answer: 'an echo' } };

@@ -1,11 +1,11 @@
 // Cline itself, with an empty HOME, without network, and with a scripted model.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { playRebuild } from './support/agent_story.mjs';
-import { ChatApi, offline } from './support/model_api.mjs';
-import { cline } from './support/programs.mjs';
-import { Sandbox } from './support/sandbox.mjs';
-import { runToEnd } from './support/wire.mjs';
+import { playRebuild } from '../support/agent_story.mjs';
+import { ChatApi, offline } from '../support/model_api.mjs';
+import { cline } from '../support/programs.mjs';
+import { Sandbox } from '../support/sandbox.mjs';
+import { runToEnd } from '../support/wire.mjs';
 
 async function run(box, ...args) {
   const { status, stdout, stderr } = await runToEnd(box, [...cline(), ...args], {

@@ -1,11 +1,11 @@
 // opencode itself, with an empty HOME, without network, and with a scripted model.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { playRebuild } from './support/agent_story.mjs';
-import { ChatApi, offline } from './support/model_api.mjs';
-import { opencode } from './support/programs.mjs';
-import { Sandbox } from './support/sandbox.mjs';
-import { runToEnd } from './support/wire.mjs';
+import { playRebuild } from '../support/agent_story.mjs';
+import { ChatApi, offline } from '../support/model_api.mjs';
+import { opencode } from '../support/programs.mjs';
+import { Sandbox } from '../support/sandbox.mjs';
+import { runToEnd } from '../support/wire.mjs';
 
 async function converse(box, command, turns) {
   const api = await new ChatApi(turns).start(box);

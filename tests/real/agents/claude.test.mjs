@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { Claude } from './support/claude.mjs';
-import { textOf } from './support/documents.mjs';
-import { MessagesApi } from './support/model_api.mjs';
-import { planOf } from './support/plan.mjs';
-import { claude, sitting, workshop } from './support/programs.mjs';
-import { Sandbox } from './support/sandbox.mjs';
-import { until } from './support/waiting.mjs';
-import { Wire, runToEnd } from './support/wire.mjs';
+import { Claude } from '../support/claude.mjs';
+import { textOf } from '../support/documents.mjs';
+import { MessagesApi } from '../support/model_api.mjs';
+import { planOf } from '../support/plan.mjs';
+import { claude, sitting, workshop } from '../support/programs.mjs';
+import { Sandbox } from '../support/sandbox.mjs';
+import { until } from '../support/waiting.mjs';
+import { Wire, runToEnd } from '../support/wire.mjs';
 
 const { resultIn, toolsOf } = MessagesApi;
 const echo = { name: 'echo', does: { answer: 'an echo' } };

@@ -1,11 +1,11 @@
 // Codex itself, with an empty HOME, without network, and with a scripted model.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Codex } from './support/codex.mjs';
-import { ResponsesApi } from './support/model_api.mjs';
-import { planOf } from './support/plan.mjs';
-import { sitting, workshop } from './support/programs.mjs';
-import { Sandbox } from './support/sandbox.mjs';
+import { Codex } from '../support/codex.mjs';
+import { ResponsesApi } from '../support/model_api.mjs';
+import { planOf } from '../support/plan.mjs';
+import { sitting, workshop } from '../support/programs.mjs';
+import { Sandbox } from '../support/sandbox.mjs';
 
 const { resultIn, toolsOf } = ResponsesApi;
 

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { playRebuild } from './support/agent_story.mjs';
-import { ChatApi, offline } from './support/model_api.mjs';
-import { qwen } from './support/programs.mjs';
-import { Sandbox } from './support/sandbox.mjs';
-import { runToEnd } from './support/wire.mjs';
+import { playRebuild } from '../support/agent_story.mjs';
+import { ChatApi, offline } from '../support/model_api.mjs';
+import { qwen } from '../support/programs.mjs';
+import { Sandbox } from '../support/sandbox.mjs';
+import { runToEnd } from '../support/wire.mjs';
 
 async function run(box, args, env = {}) {
   const { status, stdout, stderr } = await runToEnd(box, [...qwen(), ...args], {

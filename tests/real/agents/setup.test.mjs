@@ -4,14 +4,14 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { Claude } from './support/claude.mjs';
-import { Codex } from './support/codex.mjs';
-import { offline } from './support/model_api.mjs';
-import { planOf } from './support/plan.mjs';
-import { claude, cline, gemini, opencode, qwen, sitterPath, workshop } from './support/programs.mjs';
-import { Sandbox } from './support/sandbox.mjs';
-import { Session } from './support/session.mjs';
-import { runToEnd } from './support/wire.mjs';
+import { Claude } from '../support/claude.mjs';
+import { Codex } from '../support/codex.mjs';
+import { offline } from '../support/model_api.mjs';
+import { planOf } from '../support/plan.mjs';
+import { claude, cline, gemini, opencode, qwen, sitterPath, workshop } from '../support/programs.mjs';
+import { Sandbox } from '../support/sandbox.mjs';
+import { Session } from '../support/session.mjs';
+import { runToEnd } from '../support/wire.mjs';
 
 async function run(box, command, env = {}) {
   const { status, stdout, stderr } = await runToEnd(box, command, { env });

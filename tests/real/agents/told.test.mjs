@@ -5,12 +5,12 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, symlinkSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
-import { Claude } from './support/claude.mjs';
-import { Codex } from './support/codex.mjs';
-import { MessagesApi, ResponsesApi } from './support/model_api.mjs';
-import { sitting, testsDir } from './support/programs.mjs';
-import { Sandbox } from './support/sandbox.mjs';
-import { until } from './support/waiting.mjs';
+import { Claude } from '../support/claude.mjs';
+import { Codex } from '../support/codex.mjs';
+import { MessagesApi, ResponsesApi } from '../support/model_api.mjs';
+import { sitting, testsDir } from '../support/programs.mjs';
+import { Sandbox } from '../support/sandbox.mjs';
+import { until } from '../support/waiting.mjs';
 
 // An agent has these members:
 //   begin     registers a command as the server, and returns the agent

@@ -10,10 +10,10 @@ import {
   sitting,
   workshop,
   workshopV2,
-} from './support/programs.mjs';
-import { Sandbox } from './support/sandbox.mjs';
-import { textOf } from './support/session.mjs';
-import { runToEnd } from './support/wire.mjs';
+} from '../support/programs.mjs';
+import { Sandbox } from '../support/sandbox.mjs';
+import { textOf } from '../support/session.mjs';
+import { runToEnd } from '../support/wire.mjs';
 
 const sitterTools = ['sitter_status', 'sitter_kill', 'sitter_binary_info', 'sitter_child_stderr'];
 
