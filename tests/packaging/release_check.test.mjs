@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -23,7 +23,19 @@ const platforms = {
   'darwin-x64': { status: 'supported', runner: 'ubuntu-24.04' },
   'win32-x64': { status: 'planned' },
 };
+// The workflows of the project have a test of their own.
+const workflow = [
+  'on: push',
+  'permissions:',
+  '  contents: read',
+  'jobs:',
+  '  build:',
+  '    runs-on: ubuntu-24.04',
+  '    steps:',
+  '      - run: ./dev build',
+].join('\n');
 const files = {
+  '.github/workflows/ci.yml': workflow,
   'CMakeLists.txt': 'project(mcp-sitter\n  VERSION 1.2.3\n  LANGUAGES CXX)\n',
   'CHANGELOG.md': '# Changelog\n\n## 1.2.3 (2030-01-31)\n\n- New.\n\n## 1.2.2 (2030-01-01)\n\n- Old.\n',
   'README.md': `See ${address}/releases.\n`,
@@ -49,14 +61,17 @@ const put = (name, text) => {
 before(async () => {
   registry = await OpenRegistry.start();
   // What the check of the workflows installs comes from another registry. It is old if its lock file is newer.
-  execFileSync(process.execPath, [join(projectDir, 'packaging/workflows.mjs')]);
+  execFileSync(join(projectDir, 'packaging/npm_ci'), [join(projectDir, 'packaging/lint')]);
   const filter = (path) => basename(path) !== 'node_modules';
-  for (const name of ['packaging', '.github']) {
-    cpSync(join(projectDir, name), join(project, name), { recursive: true, preserveTimestamps: true, filter });
-  }
+  const from = join(projectDir, 'packaging');
+  cpSync(from, join(project, 'packaging'), { recursive: true, preserveTimestamps: true, filter });
   const installed = 'packaging/lint/node_modules';
   symlinkSync(join(projectDir, installed), join(project, installed));
   for (const [name, text] of Object.entries(files)) put(name, text);
+  // npm takes half a second to ask a registry that has nothing.
+  mkdirSync(join(root, 'bin'));
+  const absent = `#!/bin/sh\necho '{"error":{"code":"E404"}}'\nexit 1\n`;
+  writeFileSync(join(root, 'bin/npm'), absent, { mode: 0o755 });
   git('init', '-q');
   git('add', '-A');
   git('commit', '-qm', 'Begin');
@@ -66,10 +81,12 @@ after(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** Runs the check: its exit code, and what it says is missing. */
+/** Runs the check: its exit code, and what it says is missing. Most of this is not about the registry. */
 async function check(words = [], env = {}) {
   const script = join(project, 'packaging/release-check.mjs');
-  const child = spawn(process.execPath, [script, ...words], { env: { ...registry.env(root), ...env }, stdio: 'pipe' });
+  const { PATH, ...rest } = registry.env(root);
+  env = { PATH: `${join(root, 'bin')}:${PATH}`, ...rest, ...env };
+  const child = spawn(process.execPath, [script, ...words], { env, stdio: 'pipe' });
   let said = '';
   child.stdout.on('data', (data) => (said += data));
   child.stderr.on('data', (data) => (said += data));
@@ -77,6 +94,8 @@ async function check(words = [], env = {}) {
   const lines = said.trim().split('\n').filter((line) => !line.startsWith('ok ') && !line.startsWith('version '));
   return { code, lines };
 }
+
+const checkWithNpm = (words = []) => check(words, { PATH: process.env.PATH });
 
 /** With these files committed, or removed if they are null, exactly this is missing, in this order. */
 async function lacks(changes, patterns) {
@@ -94,12 +113,11 @@ async function lacks(changes, patterns) {
 }
 
 test('nothing is missing', async () => {
-  assert.deepEqual(await check(), { code: 0, lines: [] });
+  assert.deepEqual(await checkWithNpm(), { code: 0, lines: [] });
   assert.deepEqual(await check(['--tag', 'v1.2.3']), { code: 0, lines: [] });
 });
 
 const supported = (name) => JSON.stringify({ ...platforms, [name]: { status: 'supported' } });
-const changed = (name, from, to) => readFileSync(join(project, name), 'utf8').replace(from, to);
 
 test('what is missing is named, with what to do', async () => {
   await lacks(
@@ -110,7 +128,7 @@ test('what is missing is named, with what to do', async () => {
       'README.md': 'https://github.com/somebody/mcp-sitter',
       'SECURITY.md': null,
       'packaging/notices.mjs': null,
-      '.github/workflows/ci.yml': changed('.github/workflows/ci.yml', 'contents: read', 'contents: write'),
+      '.github/workflows/ci.yml': workflow.replace('contents: read', 'contents: write'),
     },
     [
       /^missing  changelog: add a section "## 1\.2\.3 \(date\)"/,
@@ -192,14 +210,14 @@ async function publish(name) {
 
 test('the version is not published yet, nor is a part of it', async () => {
   await publish('@mcp-sitter/linux-arm64');
-  const half = await check(['--tag', 'v1.2.3']);
+  const half = await checkWithNpm(['--tag', 'v1.2.3']);
   assert.equal(half.code, 1);
   assert.match(
     half.lines.join('\n'),
     /^missing  registry: @mcp-sitter\/linux-arm64 of version 1\.2\.3 is published, .* run only the failed jobs/,
   );
   await publish('mcp-sitter-native');
-  const whole = await check(['--tag', 'v1.2.3']);
+  const whole = await checkWithNpm(['--tag', 'v1.2.3']);
   assert.equal(whole.code, 1);
   assert.match(whole.lines.join('\n'), /^missing  registry: mcp-sitter-native@1\.2\.3 is published/);
 });
