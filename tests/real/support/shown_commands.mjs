@@ -7,6 +7,7 @@ import { commandsIn, isForm, projectDir } from './documents.mjs';
 import { offline } from './model_api.mjs';
 import { claude, codex, fakeMcpPath, gemini, ownFakeMcp, sitterPath } from './programs.mjs';
 import { Sandbox } from './sandbox.mjs';
+import { until } from './waiting.mjs';
 import { Wire, runToEnd } from './wire.mjs';
 
 /** A project of a user, with a server for each language, and the programs that build it. */
@@ -136,6 +137,11 @@ export const kinds = [
     async (place, line) => {
       const bridge = place.start('mcp-sitter --name dev ./build/my-server');
       await bridge.open();
+      // The bridge answers a client before it listens to ctl.
+      await until(
+        async () => /\bdev\b/.test(await place.run('mcp-sitter ctl list')),
+        () => 'the bridge in the list of ctl',
+      );
       line = line.replace('4711', bridge.process.pid);
       if (line.includes('--follow')) {
         const follower = place.start(line);
