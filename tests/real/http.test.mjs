@@ -12,7 +12,8 @@ import { Mailbox, until } from './support/waiting.mjs';
 
 const sitterTools = ['sitter_status', 'sitter_kill', 'sitter_binary_info', 'sitter_child_stderr'];
 const listChanged = 'notifications/tools/list_changed';
-const restarted = /^\[mcp-sitter\] server restarted \(spawn #2, startup /;
+/** How a notice begins. */
+const restarted = (spawn = 2) => new RegExp(`^\\[mcp-sitter\\] server restarted \\(spawn #${spawn}, startup `);
 
 const echo = { name: 'echo', does: { answer: 'an echo' } };
 const stall = { name: 'stall', does: { progress: 1, waits: true } };
@@ -114,23 +115,45 @@ async function held(t, name) {
 }
 
 for (const [name, kind] of Object.entries(daemons)) {
-  const { echo: echoCall, echoed } = kind;
-  describe(name, () => {
-    test('restarted between two calls: the second call is answered, with a notice', async (t) => {
-      const session = await open(t, kind);
-      assert.deepEqual(blocks(await session.call(...echoCall)), [echoed]);
+  test(`${name}: a session`, async (t) => {
+    const { echo: echoCall, echoed } = kind;
+    const changes = new Mailbox();
+    const onChanged = (error, tools) => changes.push(error ?? tools.map((tool) => tool.name));
+    const options = kind.isOurs ? { ...kind.options, listChanged: { tools: { onChanged } } } : {};
+    const session = await open(t, { ...kind, options });
 
-      await session.daemon.restart();
-      const [notice, answer] = blocks(await session.call(...echoCall));
-      assert.match(notice, restarted);
+    /** A call is answered, and is the first to say that the server was restarted. */
+    const saysRestarted = async (spawn, call) => {
+      const [notice, answer] = blocks(await call);
+      assert.match(notice, restarted(spawn));
       assert.equal(answer, echoed);
       assert.deepEqual(blocks(await session.call(...echoCall)), [echoed]);
+    };
+
+    await t.test('progress comes before the answer, all of it', async () => {
+      await session.call(...kind.steps, { onprogress: () => {} });
+      const seen = session.messages.items
+        .filter(({ method }) => method === 'notifications/progress')
+        .map(({ params }) => params.progress);
+      assert.deepEqual(
+        seen,
+        Array.from({ length: 20 }, (_, index) => index + 1),
+      );
     });
 
-    test('down before a call: the call waits until it is back', async (t) => {
-      const session = await open(t, kind);
-      assert.deepEqual(blocks(await session.call(...echoCall)), [echoed]);
+    if (kind.hasSessions || kind.isStateless) {
+      await t.test('a cancellation reaches the daemon, and the session goes on', () =>
+        cancelled(session),
+      );
+    }
 
+    await t.test('restarted between two calls: the second call is answered, with a notice', async () => {
+      assert.deepEqual(blocks(await session.call(...echoCall)), [echoed]);
+      await session.daemon.restart();
+      await saysRestarted(2, session.call(...echoCall));
+    });
+
+    await t.test('down before a call: the call waits until it is back', async () => {
       await session.daemon.kill();
       const call = session.call(...echoCall);
       const { absence } = await until(
@@ -143,15 +166,10 @@ for (const [name, kind] of Object.entries(daemons)) {
       assert.equal(absence.why, `nothing listens on 127.0.0.1:${session.daemon.port}`);
       if (!kind.isStateless) await session.client.ping();
       await session.daemon.start();
-      const [notice, answer] = blocks(await call);
-      assert.match(notice, restarted);
-      assert.equal(answer, echoed);
+      await saysRestarted(3, call);
     });
 
-    test('killed in a call: the call may have taken effect, and is not repeated', async (t) => {
-      const session = await open(t, kind);
-      assert.deepEqual(blocks(await session.call(...echoCall)), [echoed]);
-
+    await t.test('killed in a call: the call may have taken effect, and is not repeated', async () => {
       const { result } = await begin(session, kind.stall);
       await session.daemon.kill();
       const lost = await result;
@@ -163,40 +181,12 @@ for (const [name, kind] of Object.entries(daemons)) {
       assert.match(textOf(lost), /may or may not have taken effect/);
       assert.doesNotMatch(textOf(lost), /\b(pid|exit|crash)/);
       await session.daemon.start();
-      const [notice, answer] = blocks(await session.call(...echoCall));
-      assert.match(notice, restarted);
-      assert.equal(answer, echoed);
+      await saysRestarted(4, session.call(...echoCall));
     });
 
-    test('progress comes before the answer, all of it', async (t) => {
-      const session = await open(t, kind);
-
-      await session.call(...kind.steps, { onprogress: () => {} });
-      const seen = session.messages.items
-        .filter(({ method }) => method === 'notifications/progress')
-        .map(({ params }) => params.progress);
-      assert.deepEqual(
-        seen,
-        Array.from({ length: 20 }, (_, index) => index + 1),
-      );
-    });
-  });
-}
-
-/** The daemons of which this holds. */
-const those = (holds) => Object.entries(daemons).filter(([, kind]) => holds(kind));
-
-for (const [name, kind] of those(({ isOurs }) => isOurs)) {
-  describe(`${name}, with other tools after a restart`, () => {
-    test('the notice names them, and the client hears that the list has changed', async (t) => {
-      const changes = new Mailbox();
-      const onChanged = (error, tools) => changes.push(error ?? tools.map((tool) => tool.name));
-      const session = await open(t, {
-        ...kind,
-        options: { ...kind.options, listChanged: { tools: { onChanged } } },
-      });
+    if (!kind.isOurs) return;
+    await t.test('other tools: the notice names them, and the client hears of the change', async () => {
       assert.deepEqual(await session.toolNames(), ['echo', 'stall', 'steps', ...sitterTools]);
-
       build(session, { ...echo, inputSchema: loud }, added);
       await session.daemon.restart();
       const [notice] = blocks(await session.call('echo'));
@@ -209,47 +199,38 @@ for (const [name, kind] of those(({ isOurs }) => isOurs)) {
   });
 }
 
-for (const [name, kind] of those(({ hasSessions }) => hasSessions)) {
-  describe(`${name}: a session`, () => {
-    test('with --restart eager, the client hears of other tools without a call', async (t) => {
-      const session = await open(t, { ...kind, flags: ['--restart', 'eager'] });
-      await session.toolNames();
+/** The daemons of which this holds. */
+const those = (holds) => Object.entries(daemons).filter(([, kind]) => holds(kind));
 
+for (const [name, kind] of those(({ hasSessions }) => hasSessions)) {
+  test(`${name}: a session with --restart eager`, async (t) => {
+    const flags = ['--restart', 'eager'];
+    const session = await open(t, { ...kind, ...answering, flags, tools: [ask] });
+    const answer = '{"action":"accept","content":{"n":1}}';
+
+    await t.test('a question in a call is answered by the client', async () => {
+      assert.equal(textOf(await session.call('ask')), answer);
+      await session.daemon.restart();
+      const [notice, last] = blocks(await session.call('ask'));
+      assert.match(notice, restarted());
+      assert.equal(last, answer);
+    });
+
+    await t.test('questions in more calls than have connections are all answered', async () => {
+      const calls = Array.from({ length: 50 }, () => session.call('ask'));
+      for (const result of await Promise.all(calls)) assert.equal(textOf(result), answer);
+    });
+
+    await t.test('the client hears of other tools without a call', async () => {
+      await session.toolNames();
       await session.daemon.kill();
       build(session, echo, added);
       await session.daemon.start();
       await session.notified(listChanged);
       assert.deepEqual(await session.toolNames(), ['echo', 'added', ...sitterTools]);
     });
-
-    test('a question in a call is answered by the client', async (t) => {
-      const session = await open(t, { ...kind, ...answering, tools: [ask] });
-
-      assert.equal(textOf(await session.call('ask')), '{"action":"accept","content":{"n":1}}');
-      await session.daemon.restart();
-      const [notice, answer] = blocks(await session.call('ask'));
-      assert.match(notice, restarted);
-      assert.equal(answer, '{"action":"accept","content":{"n":1}}');
-    });
-
-    test('questions in more calls than have connections are all answered', async (t) => {
-      const session = await open(t, { ...kind, ...answering, tools: [ask] });
-
-      const calls = Array.from({ length: 50 }, () => session.call('ask'));
-      for (const result of await Promise.all(calls)) {
-        assert.equal(textOf(result), '{"action":"accept","content":{"n":1}}');
-      }
-    });
-
-    test('a cancellation reaches the daemon, and the session goes on', async (t) => {
-      await cancelled(await open(t, kind));
-    });
   });
 }
-
-test('SDK 2, the client stateless: a cancellation ends the request', async (t) => {
-  await cancelled(await open(t, daemons['SDK 2, the client stateless']));
-});
 
 describe('a stream with event ids', () => {
   for (const drops of ['at once', 'when resumed']) {
@@ -284,7 +265,7 @@ describe('a stream with event ids', () => {
     const lost = await result;
     assert.equal(lost.isError, true);
     assert.match(textOf(lost), /may or may not have taken effect/);
-    assert.match(blocks(await session.call('echo'))[0], restarted);
+    assert.match(blocks(await session.call('echo'))[0], restarted());
   });
 });
 
@@ -302,7 +283,9 @@ for (const name of ['SDK 1 with sessions', 'SDK 1 without sessions', 'SDK 2']) {
 }
 
 describe('two bridges on one daemon', () => {
-  for (const [name, kind] of those(({ isSingle }) => !isSingle)) {
+  // server-everything and the daemon with event ids keep sessions as the first of these does.
+  for (const name of ['SDK 1 with sessions', 'SDK 1 without sessions', 'SDK 2', 'SDK 2, the client stateless']) {
+    const kind = daemons[name];
     test(`${name}: each has its own session, before and after a restart`, async (t) => {
       const one = await open(t, kind);
       const two = await kind.Class.open(one.box, bridged(one.daemon.url), kind.options);
@@ -312,7 +295,7 @@ describe('two bridges on one daemon', () => {
       assert.deepEqual(await both(), [[kind.echoed], [kind.echoed]]);
       await one.daemon.restart();
       for (const [notice, answer] of await both()) {
-        assert.match(notice, restarted);
+        assert.match(notice, restarted());
         assert.equal(answer, kind.echoed);
       }
       await one.client.close();

@@ -76,10 +76,23 @@ for (const [serverName, { of, eras }] of Object.entries(servers)) {
   for (const [mode, negotiation] of Object.entries(modes)) {
     const era = eraOf(mode, eras);
     if (!era) continue;
-    describe(`${serverName}, the client ${mode}`, () => {
-      test('tools of the server and the built-in ones are listed and called', async (t) => {
-        const session = await open(t, of, negotiation);
+    test(`${serverName}, the client ${mode}: a session`, async (t) => {
+      const { lists, options } = relisting();
+      const session = await open(t, of, negotiation, options);
 
+      /** The next call of a tool works, and is the first to say that the server was restarted. */
+      const saysRestarted = async (spawn, previous) => {
+        const next = await session.call('say', { n: 1 });
+        const [notice, answer] = next.content.map(({ text }) => text);
+        assert.match(notice, new RegExp(`^\\[mcp-sitter\\] server restarted \\(spawn #${spawn}, pid \\d+, `));
+        assert.match(notice, previous);
+        assert.equal(answer, '{"n":1}');
+        const third = await session.call('say', { n: 1 });
+        assert.deepEqual(third.content, [{ type: 'text', text: '{"n":1}' }]);
+        return notice;
+      };
+
+      await t.test('tools of the server and the built-in ones are listed and called', async () => {
         assert.equal(session.client.getProtocolEra(), era);
         assert.match(session.client.getInstructions(), /sitter_/);
         assert.deepEqual(await session.toolNames(), [...common, ...sitterTools]);
@@ -94,10 +107,7 @@ for (const [serverName, { of, eras }] of Object.entries(servers)) {
         assert.equal((await session.call('sitter_status', { no: 1 })).isError, true);
       });
 
-      test('kill -9 in mid-call: the call is answered with the reason', async (t) => {
-        const session = await open(t, of, negotiation);
-        await session.call('say');
-
+      await t.test('kill -9 in mid-call: the call is answered with the reason', async () => {
         const call = session.call('hang');
         const { childPid, requestsInFlight } = await session.status();
         assert.equal(requestsInFlight, 1);
@@ -106,57 +116,34 @@ for (const [serverName, { of, eras }] of Object.entries(servers)) {
         assert.equal(result.isError, true);
         assert.match(textOf(result), /SIGKILL/);
         assert.match(textOf(result), /may or may not have taken effect/);
-
-        const next = await session.call('say', { n: 1 });
-        assert.match(next.content[0].text, restarted);
-        assert.match(next.content[0].text, /previous: ⚠ crashed \(SIGKILL, /);
-        assert.equal(next.content[1].text, '{"n":1}');
+        await saysRestarted(2, /previous: ⚠ crashed \(SIGKILL, /);
       });
 
-      test('after sitter_kill the first call, and no other, says so', async (t) => {
-        const session = await open(t, of, negotiation);
-        await session.call('say');
-
+      await t.test('after sitter_kill the first call, and no other, says so', async () => {
         const killed = JSON.parse(textOf(await session.call('sitter_kill')));
         assert.equal(killed.count, 1);
         assert.equal((await session.status()).childPid, null);
-        const next = await session.call('say', { n: 1 });
-        assert.match(next.content[0].text, restarted);
-        assert.match(next.content[0].text, /previous: killed by sitter_kill after /);
-        assert.doesNotMatch(next.content[0].text, /crash|tools:/);
-        assert.equal(next.content[1].text, '{"n":1}');
-        const third = await session.call('say', { n: 1 });
-        assert.deepEqual(third.content, [{ type: 'text', text: '{"n":1}' }]);
+        const notice = await saysRestarted(3, /previous: killed by sitter_kill after /);
+        assert.doesNotMatch(notice, /crash|tools:/);
       });
 
-      test('a rebuild with other tools reaches the client', async (t) => {
-        const { lists, options } = relisting();
-        const session = await open(t, of, negotiation, options);
-        assert.deepEqual(await session.toolNames(), [...common, ...sitterTools]);
-        await session.call('say');
+      await t.test('a crash is told, and the next call works', async () => {
+        const crashed = await session.call('crash', { code: 3, stderr: 'last words' });
+        assert.equal(crashed.isError, true);
+        assert.match(textOf(crashed), /exit(ed)?( with)?( code)? 3/);
+        assert.match(textOf(crashed), /last words/);
+        await saysRestarted(4, /previous: ⚠ crashed \(exit 3\)/);
+      });
 
+      await t.test('a rebuild with other tools reaches the client', async () => {
         await session.call('sitter_kill');
         session.build([...common, 'added']);
-        const next = await session.call('say', { n: 1 });
-        assert.match(next.content[0].text, /tools: \+1 added \(added\)\./);
+        await saysRestarted(5, /tools: \+1 added \(added\)\./);
         const withAdded = [...common, 'added', ...sitterTools];
         assert.deepEqual(await lists.find(Array.isArray, 'the new list'), withAdded);
         assert.deepEqual(await session.toolNames(), withAdded);
         assert.equal(textOf(await session.call('added', { n: 2 })), '{"n":2}');
         assert.equal(session.notifications.items.filter((m) => m.method === listChanged).length, 1);
-      });
-
-      test('a crash is told, and the next call works', async (t) => {
-        const session = await open(t, of, negotiation);
-        await session.call('say');
-
-        const crashed = await session.call('crash', { code: 3, stderr: 'last words' });
-        assert.equal(crashed.isError, true);
-        assert.match(textOf(crashed), /exit(ed)?( with)?( code)? 3/);
-        assert.match(textOf(crashed), /last words/);
-        const next = await session.call('say', { n: 1 });
-        assert.match(next.content[0].text, /previous: ⚠ crashed \(exit 3\)/);
-        assert.equal(next.content[1].text, '{"n":1}');
       });
     });
   }
