@@ -16,62 +16,65 @@ const echo = { name: 'echo', does: { answer: 'an echo' } };
 
 const calls = (tool, input) => () => ({ tool, input });
 
-test('claude mcp add and claude mcp list: connected', async (t) => {
+test('claude mcp add and claude mcp list: connected, also if the server does not start', async (t) => {
   const agent = new Claude(new Sandbox(t));
 
   await agent.add(echo);
-  assert.match(await agent.run('mcp', 'list'), /^dev: .* - ✔ Connected$/m);
+  await agent.run('mcp', 'add', 'absent', '--', ...sitting([agent.box.path('not built yet')]));
+  const list = await agent.run('mcp', 'list');
+  for (const name of ['dev', 'absent']) {
+    assert.match(list, new RegExp(`^${name}: .* - ✔ Connected$`, 'm'));
+  }
   await agent.box.nothingLeft();
 });
 
-test('claude mcp list: connected although the server does not start', async (t) => {
-  const agent = new Claude(new Sandbox(t));
-
-  await agent.register(sitting([agent.box.path('not built yet')]));
-  assert.match(await agent.run('mcp', 'list'), /^dev: .* - ✔ Connected$/m);
-  await agent.box.nothingLeft();
-});
-
-test('a tool that a rebuild added is callable in the very next turn', async (t) => {
+test('a tool that a rebuild added is callable in the very next turn, and a crash is read at once', async (t) => {
   const agent = new Claude(new Sandbox(t));
   agent.env.ENABLE_TOOL_SEARCH = 'false';
-  const added = { name: 'added', does: { answer: 'just built' } };
-
-  await agent.add(echo);
-  const requests = await agent.converse(
-    calls('mcp__dev__sitter_kill'),
-    () => {
-      agent.box.write('plan.json', planOf(echo, added));
-      return { tool: 'mcp__dev__echo' };
-    },
-    calls('mcp__dev__added'),
-  );
-  assert.ok(!toolsOf(requests[1]).includes('mcp__dev__added'));
-  const restarted = resultIn(requests[2]);
-  assert.match(restarted.text, /^\[mcp-sitter\] server restarted \(spawn #2, /);
-  assert.match(restarted.text, /previous: killed by sitter_kill after .*\+1 added \(added\)/);
-  assert.match(restarted.text, /an echo$/);
-  assert.ok(toolsOf(requests[2]).includes('mcp__dev__added'));
-  assert.deepEqual(resultIn(requests[3]), { isError: false, text: 'just built' });
-});
-
-test('a tool that sitter_rebuild has built is callable in the very next turn', async (t) => {
-  const agent = new Claude(new Sandbox(t));
-  agent.env.ENABLE_TOOL_SEARCH = 'false';
-  const added = { name: 'added', does: { answer: 'just built' } };
-  const plan = agent.box.write('plan.json', planOf(echo));
+  const stderr = ['loading the index', 'fatal: index of row 17 is out of range'];
+  const fail = { name: 'fail', does: { stderr, exit: 3 } };
+  const killed = { name: 'killed', does: { answer: 'just built' } };
+  const rebuilt = { name: 'rebuilt', does: { answer: 'just built' } };
+  const plan = agent.box.write('plan.json', planOf(echo, fail));
   const build = ['--build', 'cp next.json plan.json', '--build-cwd', agent.box.dir];
 
   await agent.register(sitting(workshop(plan), ...build));
-  const requests = await agent.converse(() => {
-    agent.box.write('next.json', planOf(echo, added));
-    return { tool: 'mcp__dev__sitter_rebuild' };
-  }, calls('mcp__dev__added'));
-  const rebuilt = resultIn(requests[1]);
-  assert.match(rebuilt.text, /^\[mcp-sitter\] the build succeeded after [^]*\+1 added \(added\)/);
-  assert.equal(rebuilt.isError, false);
-  assert.ok(toolsOf(requests[1]).includes('mcp__dev__added'));
-  assert.deepEqual(resultIn(requests[2]), { isError: false, text: 'just built' });
+  const requests = await agent.converse(
+    calls('mcp__dev__sitter_kill'),
+    () => {
+      agent.box.write('plan.json', planOf(echo, fail, killed));
+      return { tool: 'mcp__dev__echo' };
+    },
+    calls('mcp__dev__killed'),
+    () => {
+      agent.box.write('next.json', planOf(echo, fail, killed, rebuilt));
+      return { tool: 'mcp__dev__sitter_rebuild' };
+    },
+    calls('mcp__dev__rebuilt'),
+    calls('mcp__dev__fail'),
+    calls('mcp__dev__sitter_child_stderr', { lines: 5 }),
+    calls('mcp__dev__echo'),
+  );
+  const offers = (tool) => requests.map((request) => toolsOf(request).includes(`mcp__dev__${tool}`));
+  assert.equal(offers('killed').indexOf(true), 2);
+  assert.equal(offers('rebuilt').indexOf(true), 4);
+  const [, restart, first, built, second, crash, words, again] = requests.slice(1).map(resultIn);
+
+  assert.match(restart.text, /^\[mcp-sitter\] server restarted \(spawn #2, /);
+  assert.match(restart.text, /previous: killed by sitter_kill after .*\+1 added \(killed\)/);
+  assert.match(restart.text, /an echo$/);
+  assert.deepEqual(first, { isError: false, text: 'just built' });
+
+  assert.match(built.text, /^\[mcp-sitter\] the build succeeded after [^]*\+1 added \(rebuilt\)/);
+  assert.equal(built.isError, false);
+  assert.deepEqual(second, { isError: false, text: 'just built' });
+
+  assert.equal(crash.isError, true);
+  assert.match(crash.text, /exit(ed)?( with)?( code)? 3/);
+  assert.match(crash.text, /fatal: index of row 17 is out of range/);
+  assert.match(words.text, /loading the index/);
+  assert.match(again.text, /^\[mcp-sitter\] server restarted .*⚠ crashed \(exit 3\)/);
+  assert.match(again.text, /an echo$/);
 });
 
 test('a tool that a rebuild added is found by tool search in the very next turn', async (t) => {
@@ -93,27 +96,6 @@ test('a tool that a rebuild added is found by tool search in the very next turn'
   );
   assert.match(resultIn(requests[3]).text, /\+1 added \(added\)/);
   assert.deepEqual(resultIn(requests[5]), { isError: false, text: 'just built' });
-});
-
-test('a crash in mid-call is read by the model at once', async (t) => {
-  const agent = new Claude(new Sandbox(t));
-  agent.env.ENABLE_TOOL_SEARCH = 'false';
-  const stderr = ['loading the index', 'fatal: index of row 17 is out of range'];
-
-  await agent.add(echo, { name: 'fail', does: { stderr, exit: 3 } });
-  const requests = await agent.converse(
-    calls('mcp__dev__fail'),
-    calls('mcp__dev__sitter_child_stderr', { lines: 5 }),
-    calls('mcp__dev__echo'),
-  );
-  const crash = resultIn(requests[1]);
-  assert.equal(crash.isError, true);
-  assert.match(crash.text, /exit(ed)?( with)?( code)? 3/);
-  assert.match(crash.text, /fatal: index of row 17 is out of range/);
-  assert.match(resultIn(requests[2]).text, /loading the index/);
-  const restarted = resultIn(requests[3]);
-  assert.match(restarted.text, /^\[mcp-sitter\] server restarted .*⚠ crashed \(exit 3\)/);
-  assert.match(restarted.text, /an echo$/);
 });
 
 test('a server that was not built yet can be built in the conversation', async (t) => {

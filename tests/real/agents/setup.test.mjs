@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { Claude } from '../support/claude.mjs';
 import { Codex } from '../support/codex.mjs';
 import { offline } from '../support/model_api.mjs';
@@ -35,58 +35,61 @@ async function answers(box, command) {
 /** What stands between `name:` and the end of its line. */
 const field = (text, name) => text.match(new RegExp(`^ *${name}: *(.*)$`, 'm'))?.[1];
 
-test('claude mcp get and list understand a wrapped server, in each scope', async (t) => {
-  const box = new Sandbox(t);
-  const agent = new Claude(box);
-  const [command, ...args] = server(box);
-  for (const scope of ['local', 'project', 'user']) {
-    await agent.run('mcp', 'add', `dev-${scope}`, '-s', scope, '-e', 'A=b', '--', command, ...args);
-    const file = join(...(scope === 'project' ? [box.project, '.mcp.json'] : [box.home, '.claude.json']));
-    // At its first run, the client adds members of its own.
-    await agent.run('mcp', 'get', `dev-${scope}`);
-    const before = readFileSync(file);
-    await setup(box, 'claude', '--wrap', `dev-${scope}`);
-    const said = await agent.run('mcp', 'get', `dev-${scope}`);
-    assert.equal(field(said, 'Command'), sitterPath());
-    assert.equal(field(said, 'Args'), ['--', command, ...args].join(' '));
-    assert.match(said, /A=/);
-    await setup(box, 'claude', '--undo', `dev-${scope}`);
-    assert.deepEqual(readFileSync(file), before);
-    await setup(box, 'claude', '--wrap', `dev-${scope}`);
-  }
-  assert.match(await agent.run('mcp', 'list'), /^dev-user: .*mcp-sitter -- .* - ✔ Connected$/m);
-  await answers(box, [sitterPath(), '--', command, ...args]);
-});
+// The client waits for a server that it cannot reach.
+describe('Claude Code', { concurrency: 3 }, () => {
+  test('claude mcp get and list understand a wrapped server, in each scope', async (t) => {
+    const box = new Sandbox(t);
+    const agent = new Claude(box);
+    const [command, ...args] = server(box);
+    for (const scope of ['local', 'project', 'user']) {
+      await agent.run('mcp', 'add', `dev-${scope}`, '-s', scope, '-e', 'A=b', '--', command, ...args);
+      const file = join(...(scope === 'project' ? [box.project, '.mcp.json'] : [box.home, '.claude.json']));
+      // At its first run, the client adds members of its own.
+      await agent.run('mcp', 'get', `dev-${scope}`);
+      const before = readFileSync(file);
+      await setup(box, 'claude', '--wrap', `dev-${scope}`);
+      const said = await agent.run('mcp', 'get', `dev-${scope}`);
+      assert.equal(field(said, 'Command'), sitterPath());
+      assert.equal(field(said, 'Args'), ['--', command, ...args].join(' '));
+      assert.match(said, /A=/);
+      await setup(box, 'claude', '--undo', `dev-${scope}`);
+      assert.deepEqual(readFileSync(file), before);
+      await setup(box, 'claude', '--wrap', `dev-${scope}`);
+    }
+    assert.match(await agent.run('mcp', 'list'), /^dev-user: .*mcp-sitter -- .* - ✔ Connected$/m);
+    await answers(box, [sitterPath(), '--', command, ...args]);
+  });
 
-test('claude mcp add-json registers a new server, and undo takes it away', async (t) => {
-  const box = new Sandbox(t);
-  const agent = new Claude(box);
-  const bin = join(box.dir, 'bin');
-  mkdirSync(bin);
-  symlinkSync(claude()[0], join(bin, 'claude'));
-  const env = { ...agent.env, PATH: `${bin}:${box.env.PATH}` };
-  await run(box, [sitterPath(), 'setup', 'claude', 'dev', '--', ...server(box)], env);
-  const said = await agent.run('mcp', 'get', 'dev');
-  assert.match(field(said, 'Scope'), /^Local/);
-  assert.equal(field(said, 'Args'), ['--', ...server(box)].join(' '));
-  assert.match(await agent.run('mcp', 'list'), /^dev: .* - ✔ Connected$/m);
-  await run(box, [sitterPath(), 'setup', 'claude', '--undo', 'dev'], env);
-  assert.doesNotMatch(await agent.run('mcp', 'list'), /dev/);
-});
+  test('claude mcp add-json registers a new server, and undo takes it away', async (t) => {
+    const box = new Sandbox(t);
+    const agent = new Claude(box);
+    const bin = join(box.dir, 'bin');
+    mkdirSync(bin);
+    symlinkSync(claude()[0], join(bin, 'claude'));
+    const env = { ...agent.env, PATH: `${bin}:${box.env.PATH}` };
+    await run(box, [sitterPath(), 'setup', 'claude', 'dev', '--', ...server(box)], env);
+    const said = await agent.run('mcp', 'get', 'dev');
+    assert.match(field(said, 'Scope'), /^Local/);
+    assert.equal(field(said, 'Args'), ['--', ...server(box)].join(' '));
+    assert.match(await agent.run('mcp', 'list'), /^dev: .* - ✔ Connected$/m);
+    await run(box, [sitterPath(), 'setup', 'claude', '--undo', 'dev'], env);
+    assert.doesNotMatch(await agent.run('mcp', 'list'), /dev/);
+  });
 
-test('claude mcp get understands a wrapped server over HTTP', async (t) => {
-  const box = new Sandbox(t);
-  const agent = new Claude(box);
-  const url = 'http://127.0.0.1:1/mcp';
-  await agent.run('mcp', 'add', '-t', 'http', 'web', url, '-H', 'Authorization: Bearer s3cret');
-  const printed = await setup(box, 'claude', '--wrap', 'web');
-  assert.doesNotMatch(printed, /s3cret/);
-  const said = await agent.run('mcp', 'get', 'web');
-  assert.equal(field(said, 'Type'), 'stdio');
-  const variable = 'MCP_SITTER_HEADER_AUTHORIZATION';
-  assert.equal(field(said, 'Args'), `--http ${url} --header-env Authorization=${variable}`);
-  const { projects } = JSON.parse(readFileSync(join(box.home, '.claude.json'), 'utf8'));
-  assert.deepEqual(projects[box.project].mcpServers.web.env, { [variable]: 'Bearer s3cret' });
+  test('claude mcp get understands a wrapped server over HTTP', async (t) => {
+    const box = new Sandbox(t);
+    const agent = new Claude(box);
+    const url = 'http://127.0.0.1:1/mcp';
+    await agent.run('mcp', 'add', '-t', 'http', 'web', url, '-H', 'Authorization: Bearer s3cret');
+    const printed = await setup(box, 'claude', '--wrap', 'web');
+    assert.doesNotMatch(printed, /s3cret/);
+    const said = await agent.run('mcp', 'get', 'web');
+    assert.equal(field(said, 'Type'), 'stdio');
+    const variable = 'MCP_SITTER_HEADER_AUTHORIZATION';
+    assert.equal(field(said, 'Args'), `--http ${url} --header-env Authorization=${variable}`);
+    const { projects } = JSON.parse(readFileSync(join(box.home, '.claude.json'), 'utf8'));
+    assert.deepEqual(projects[box.project].mcpServers.web.env, { [variable]: 'Bearer s3cret' });
+  });
 });
 
 test('codex mcp get and list understand a wrapped server and a new one', async (t) => {
@@ -135,30 +138,28 @@ const settings = (box) => ({
   },
 });
 
-for (const client of ['gemini', 'qwen', 'opencode', 'cline']) {
-  test(`${client}: what the client has written is wrapped, answers, and comes back`, async (t) => {
-    const box = new Sandbox(t);
-    const { add, file, read } = settings(box)[client];
-    await run(box, add, offline);
-    const before = readFileSync(file);
-    await setup(box, client, '--wrap', 'dev');
-    const command = read(JSON.parse(readFileSync(file, 'utf8')));
-    assert.deepEqual(command, [sitterPath(), '--', ...server(box)]);
-    await answers(box, command);
-    await setup(box, client, '--undo', 'dev');
-    assert.deepEqual(readFileSync(file), before);
-  });
+// Some of these clients look for their makers' servers first, and wait.
+describe('of what the client has written', { concurrency: 4 }, () => {
+  for (const client of ['gemini', 'qwen', 'opencode', 'cline']) {
+    test(`${client}: a server is wrapped, answers, and comes back; a new one has the same form`, async (t) => {
+      const box = new Sandbox(t);
+      const { add, file, read } = settings(box)[client];
+      await run(box, add, offline);
+      const before = readFileSync(file);
+      const { dev: own } = serversIn(file);
+      await setup(box, client, '--wrap', 'dev');
+      const command = read(JSON.parse(readFileSync(file, 'utf8')));
+      assert.deepEqual(command, [sitterPath(), '--', ...server(box)]);
+      await answers(box, command);
+      await setup(box, client, '--undo', 'dev');
+      assert.deepEqual(readFileSync(file), before);
 
-  test(`${client}: a new server has the form that the client writes`, async (t) => {
-    const box = new Sandbox(t);
-    const { add, file } = settings(box)[client];
-    await run(box, add, offline);
-    const { dev: own } = serversIn(file);
-    await setup(box, client, 'new', '--scope', client === 'cline' ? 'cli' : 'user', '--', 'x');
-    const { new: made } = serversIn(file);
-    assert.deepEqual(shape(made), shape(own));
-  });
-}
+      await setup(box, client, 'new', '--scope', client === 'cline' ? 'cli' : 'user', '--', 'x');
+      const { new: made } = serversIn(file);
+      assert.deepEqual(shape(made), shape(own));
+    });
+  }
+});
 
 function serversIn(file) {
   const { mcp, mcpServers } = JSON.parse(readFileSync(file, 'utf8'));

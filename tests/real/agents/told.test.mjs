@@ -119,10 +119,10 @@ const textOf = (lines) =>
     `^${lines.map((line) => (typeof line === 'string' ? escaped(line) : line.source)).join('\n *')}$`,
   );
 
-/** The first line of the notice about the first restart. Ages and numbers differ. */
-const restarted = (previous, built = '.*') =>
+/** The first line of the notice about a restart. Ages and numbers differ. */
+const restarted = (previous, { spawn = 2, built = '.*' } = {}) =>
   new RegExp(
-    String.raw`\[mcp-sitter\] server restarted \(spawn #2, pid \d+, startup .*s\)\. path: .*\. ` +
+    String.raw`\[mcp-sitter\] server restarted \(spawn #${spawn}, pid \d+, startup .*s\)\. path: .*\. ` +
       String.raw`binary v1\.0\.0 built ${built}\. previous: ${previous}`,
   );
 
@@ -151,14 +151,35 @@ async function play(agent, { box }, { command = direct, options = [] }, steps) {
 
 for (const agent of [claudeCode, codexCli]) {
   describe(`the model of ${agent.name} reads`, () => {
-    test('after an edit without a kill: that the old code has answered, and only once', async (t) => {
+    const renamed = (spawn) =>
+      restarted(
+        String.raw`killed by sitter_kill after .*\. tools: \+1 added \(welcome\), -1 removed \(greet\)\.`,
+        { spawn },
+      );
+    const newTools = [
+      'welcome: no parameters',
+      ...agent.hint,
+      /the definitions of the tools grew by \d+ bytes to \d+/,
+    ];
+
+    test('whose code answers after an edit, a crash, an exception and a rename', async (t) => {
       const project = new Project(t);
-      project.write('server.mjs', greeter());
+      const more = `
+process.on('SIGUSR2', () => {
+  for (const step of ['opening', 'reading', 'checking']) console.error(step, 'the index');
+  console.error('fatal: index of row 17 is out of range');
+  process.exit(3);
+});
+process.on('SIGPWR', () => {
+  throw new Error('index of row 17 is out of range');
+});`;
+      project.write('server.mjs', greeter({ more }));
 
       await play(agent, project, {}, [
-        // mcp-sitter looks at most once a second, so no call comes before the edit.
+        // After an edit without a kill: that the old code has answered, and only once. mcp-sitter looks at most once a
+        // second, so no call comes before the edit.
         {
-          first: () => project.write('server.mjs', greeter({ answer: 'good day' })),
+          first: () => project.write('server.mjs', greeter({ answer: 'good day', more })),
           calls: 'greet',
           reads: [
             /\[mcp-sitter\] server\.mjs changed (just now|.* ago) and this answer is still the old code's: call sitter_kill, then call again/,
@@ -168,28 +189,39 @@ for (const agent of [claudeCode, codexCli]) {
         { calls: 'greet', reads: ['hello'] },
         { calls: 'sitter_kill' },
         { calls: 'greet', reads: [restarted('killed by sitter_kill after .*'), 'good day'] },
-      ]);
-    });
-
-    const renamed = restarted(
-      String.raw`killed by sitter_kill after .*\. tools: \+1 added \(welcome\), -1 removed \(greet\)\.`,
-    );
-    const newTools = [
-      'welcome: no parameters',
-      ...agent.hint,
-      /the definitions of the tools grew by \d+ bytes to \d+/,
-    ];
-
-    test('after a rename, under the old name: the new name before a failed result', async (t) => {
-      const project = new Project(t);
-      project.write('server.mjs', greeter());
-
-      await play(agent, project, {}, [
+        // After a crash between two calls: the last three lines on stderr.
+        {
+          first: () => project.ends((pid) => process.kill(pid, 'SIGUSR2')),
+          calls: 'greet',
+          reads: [
+            restarted(String.raw`⚠ crashed \(exit 3\) after .*`, { spawn: 3 }),
+            'its last words on stderr (sitter_child_stderr shows more):',
+            '| reading the index',
+            '| checking the index',
+            '| fatal: index of row 17 is out of range',
+            'good day',
+          ],
+        },
+        { calls: 'greet', reads: ['good day'] },
+        // After an uncaught exception between two calls: the error, which stands above its stack.
+        {
+          first: () => project.ends((pid) => process.kill(pid, 'SIGPWR')),
+          calls: 'greet',
+          reads: [
+            restarted(String.raw`⚠ crashed \(exit 1\) after .*`, { spawn: 4 }),
+            'its last words on stderr (sitter_child_stderr shows more):',
+            /\| file:.*server\.mjs:16/,
+            "|   throw new Error('index of row 17 is out of range');",
+            '| Error: index of row 17 is out of range',
+            'good day',
+          ],
+        },
+        // After a rename, under the old name: the new name before a failed result.
         { calls: 'sitter_kill' },
         {
           first: () => project.write('server.mjs', greeter({ tool: 'welcome' })),
           calls: 'greet',
-          reads: [renamed, ...newTools, 'MCP error -32602: Tool greet not found'],
+          reads: [renamed(5), ...newTools, 'MCP error -32602: Tool greet not found'],
         },
       ]);
     });
@@ -204,60 +236,7 @@ for (const agent of [claudeCode, codexCli]) {
           first: () => project.write('server.mjs', lowGreeter({ tool: 'welcome' })),
           calls: 'greet',
           // Agents write words of their own before the message of an error.
-          reads: [/([^]*: )?MCP error -32602: Tool greet not found/, '', renamed, ...newTools],
-        },
-      ]);
-    });
-
-    test('after a crash between two calls: the last three lines on stderr', async (t) => {
-      const project = new Project(t);
-      const more = `
-process.on('SIGUSR2', () => {
-  for (const step of ['opening', 'reading', 'checking']) console.error(step, 'the index');
-  console.error('fatal: index of row 17 is out of range');
-  process.exit(3);
-});`;
-      project.write('server.mjs', greeter({ more }));
-
-      await play(agent, project, {}, [
-        { calls: 'greet', reads: ['hello'] },
-        {
-          first: () => project.ends((pid) => process.kill(pid, 'SIGUSR2')),
-          calls: 'greet',
-          reads: [
-            restarted(String.raw`⚠ crashed \(exit 3\) after .*`),
-            'its last words on stderr (sitter_child_stderr shows more):',
-            '| reading the index',
-            '| checking the index',
-            '| fatal: index of row 17 is out of range',
-            'hello',
-          ],
-        },
-        { calls: 'greet', reads: ['hello'] },
-      ]);
-    });
-
-    test('after an uncaught exception between two calls: the error, which stands above its stack', async (t) => {
-      const project = new Project(t);
-      const more = `
-process.on('SIGUSR2', () => {
-  throw new Error('index of row 17 is out of range');
-});`;
-      project.write('server.mjs', greeter({ more }));
-
-      await play(agent, project, {}, [
-        { calls: 'greet', reads: ['hello'] },
-        {
-          first: () => project.ends((pid) => process.kill(pid, 'SIGUSR2')),
-          calls: 'greet',
-          reads: [
-            restarted(String.raw`⚠ crashed \(exit 1\) after .*`),
-            'its last words on stderr (sitter_child_stderr shows more):',
-            /\| file:.*server\.mjs:11/,
-            "|   throw new Error('index of row 17 is out of range');",
-            '| Error: index of row 17 is out of range',
-            'hello',
-          ],
+          reads: [/([^]*: )?MCP error -32602: Tool greet not found/, '', renamed(2), ...newTools],
         },
       ]);
     });
@@ -306,7 +285,7 @@ process.on('SIGUSR2', () => {
         {
           calls: 'greet',
           reads: [
-            restarted('killed by sitter_kill after .*', '1[.]0 hours ago'),
+            restarted('killed by sitter_kill after .*', { built: '1[.]0 hours ago' }),
             /the build failed \(exit 1\) after .*s, so this is the program from before it; fix the error and build again \(sitter_build_log shows the build\)/,
             'hello',
           ],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { GeminiApi, offline } from './model_api.mjs';
 import { planOf } from './plan.mjs';
 import { gemini, sitting, workshop } from './programs.mjs';
@@ -20,18 +20,21 @@ export class Gemini {
     return answer;
   }
 
-  /** Registers the bridge in front of a command as the server `dev`. */
-  register(command) {
+  /** Registers the bridge in front of a command as a server. */
+  register(command, name = 'dev') {
     const settings = {
       security: { auth: { selectedType: 'gemini-api-key' } },
       privacy: { usageStatisticsEnabled: false },
     };
-    mkdirSync(join(this.box.home, '.gemini'));
-    writeFileSync(join(this.box.home, '.gemini', 'settings.json'), JSON.stringify(settings));
+    const file = join(this.box.home, '.gemini', 'settings.json');
+    if (!existsSync(file)) {
+      mkdirSync(dirname(file));
+      writeFileSync(file, JSON.stringify(settings));
+    }
     const [program, ...words] = sitting(command);
     const options = ['--scope', 'user', '--env', this.box.mark];
     // Gemini CLI takes the first -- for itself.
-    return this.run(['mcp', 'add', ...options, 'dev', program, '--', ...words]);
+    return this.run(['mcp', 'add', ...options, name, program, '--', ...words]);
   }
 
   /** Registers the bridge in front of a server with these tools. */
