@@ -1,6 +1,6 @@
 // Agents that use the installed command: a kill, and a call that finds the server started again.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { Claude } from '../real/support/claude.mjs';
 import { Codex } from '../real/support/codex.mjs';
 import { Gemini } from '../real/support/gemini.mjs';
@@ -18,14 +18,17 @@ const agents = [
   [Gemini, (tool) => `mcp_dev_${tool}`],
 ];
 
+const registry = await Registry.start(packed);
+after(() => registry.close());
+const user = new Newcomer({ after }, registry);
+
+before(async () => {
+  await user.run('npm install -g mcp-sitter-native');
+  process.env.MCP_SITTER = user.path('prefix/bin/mcp-sitter');
+});
+
 for (const [Agent, named] of agents) {
   test(Agent.name, async (t) => {
-    const registry = await Registry.start(packed);
-    t.after(() => registry.close());
-    const user = new Newcomer(t, registry);
-    await user.run('npm install -g mcp-sitter-native');
-    process.env.MCP_SITTER = user.path('prefix/bin/mcp-sitter');
-
     const agent = new Agent(new Sandbox(t));
     // Claude Code would look for the tools first.
     agent.env = { ...agent.env, ENABLE_TOOL_SEARCH: 'false' };

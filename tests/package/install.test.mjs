@@ -42,19 +42,7 @@ for (const line of installing) {
   });
 }
 
-test('the package shows README with its picture, and has the manual page', async (t) => {
-  const user = new Newcomer(t, registry);
-  const path = (name) => user.path(name);
-  await user.run('npm install -g mcp-sitter-native');
-  const own = path('prefix/lib/node_modules/mcp-sitter-native');
-  const readme = readFileSync(join(own, 'README.md'), 'utf8');
-  assert.equal(readme, readFileSync(join(projectDir, 'README.md'), 'utf8'));
-  const [, picture] = readme.match(/!\[[^\]]*\]\(([^)]*)\)/);
-  assert.deepEqual(readFileSync(join(own, picture)), readFileSync(join(projectDir, picture)));
-  assert.match(readFileSync(path('prefix/share/man/man1/mcp-sitter.1'), 'utf8'), /^\.TH MCP/);
-});
-
-test('a minute: install, wrap, call, rebuild, notice', async (t) => {
+test('a minute: install, see README with its picture and the manual page, wrap, call, rebuild, notice', async (t) => {
   const user = new Newcomer(t, registry);
   const { env } = user;
   const path = (name) => user.path(name);
@@ -72,6 +60,13 @@ test('a minute: install, wrap, call, rebuild, notice', async (t) => {
   Object.assign(env, client);
 
   await run('npm install -g mcp-sitter-native');
+  const own = path('prefix/lib/node_modules/mcp-sitter-native');
+  const readme = readFileSync(join(own, 'README.md'), 'utf8');
+  assert.equal(readme, readFileSync(join(projectDir, 'README.md'), 'utf8'));
+  const [, picture] = readme.match(/!\[[^\]]*\]\(([^)]*)\)/);
+  assert.deepEqual(readFileSync(join(own, picture)), readFileSync(join(projectDir, picture)));
+  assert.match(readFileSync(path('prefix/share/man/man1/mcp-sitter.1'), 'utf8'), /^\.TH MCP/);
+
   await run('npm run build && claude mcp add notes -- node dist/server.mjs');
   await run('mcp-sitter setup claude --wrap notes');
 

@@ -1,5 +1,5 @@
-// mcp-sitter installed by each package manager from a registry on loopback, as its users do it: the command runs,
-// carries a session over a kill, and is gone after it was removed.
+// mcp-sitter installed from a registry on loopback by the package managers beside npm, as their users do it: the command
+// runs, carries a session over a kill, and is gone after it was removed. For npm, reinstall.test.mjs does the same.
 import assert from 'node:assert/strict';
 import { lstatSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -24,11 +24,6 @@ const binary = (path) => `exec '${join(modules, path)}' "$@"`;
 
 // `bin` is where the manager puts commands, and `runs` how its users call them if not by their name.
 const managers = {
-  npm: {
-    install: 'npm install -g mcp-sitter-native',
-    remove: 'npm uninstall -g mcp-sitter-native',
-    bin: 'prefix/bin',
-  },
   pnpm: {
     programs: { pnpm: binary('@pnpm/exe.linux-x64/pnpm') },
     env: (user) => ({

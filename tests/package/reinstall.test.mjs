@@ -54,13 +54,18 @@ const versions = (user) =>
     (name) => JSON.parse(readFileSync(user.path(`prefix/lib/node_modules/${name}/package.json`))).version,
   );
 
-test('twice, and nothing changes', async (t) => {
+test('twice, and nothing changes; removed, and no file is left', async (t) => {
   const user = new Newcomer(t, registry);
+  const untouched = files(user);
   await user.run(install);
   const once = files(user);
   await user.run(install);
   assert.deepEqual(files(user), once);
-  assert.match(await user.run('mcp-sitter --version'), /^mcp-sitter /);
+  const session = await Session.open(t, ['mcp-sitter', '--', ...tinyServer], { env: user.env });
+  assert.equal(await session.call('greet'), 'hello');
+  await session.close();
+  await user.run('npm uninstall -g mcp-sitter-native');
+  assert.deepEqual(files(user), untouched);
 });
 
 test('over an older version, both packages are replaced', async (t) => {
@@ -95,15 +100,4 @@ test('in a folder with spaces and letters beyond ASCII', async (t) => {
   await session.call('sitter_kill');
   assert.match(await session.call('greet'), /^\[mcp-sitter\] server restarted \(spawn #2, [^]*hello$/);
   await session.close();
-});
-
-test('removed, and no file is left', async (t) => {
-  const user = new Newcomer(t, registry);
-  const untouched = files(user);
-  await user.run(install);
-  const session = await Session.open(t, ['mcp-sitter', '--', ...tinyServer], { env: user.env });
-  assert.equal(await session.call('greet'), 'hello');
-  await session.close();
-  await user.run('npm uninstall -g mcp-sitter-native');
-  assert.deepEqual(files(user), untouched);
 });
