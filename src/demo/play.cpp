@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -106,7 +107,7 @@ void Play::play(const Step& step) {
   const std::size_t crashes_before = tally_.crashes;
   if (!step.edit.empty()) show_edit(step);
   if (step.reloads_on_save) reload_by_save(step, begin);
-  screen_.show(kFromModel, fmt::format("{} {}", step.tool, step.arguments.dump()));
+  screen_.show(kFromModel, fmt::format("{} {}", step.tool, step.arguments));
   screen_.pause();
   // Right before the call, because the save alone would soon reload the server.
   if (!step.edit.empty() && !step.reloads_on_save) save(step);
@@ -168,7 +169,7 @@ void Play::wait_for_reload(const Json& pid_before) {
 }
 
 std::string Play::call(const Step& step) {
-  const Json result = result_of(step.tool, step.arguments);
+  const Json result = result_of(step.tool, Json::parse(step.arguments));
   std::string text;
   std::string label(kToModel);
   for (const Json& block : result.value("content", Json::array())) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +36,8 @@ struct Step {
   /// Whether mcp-sitter reloads the server on the save. Otherwise the call does it.
   bool reloads_on_save = false;
   std::string_view tool;
-  nlohmann::ordered_json arguments;
+  /// As JSON.
+  std::string_view arguments;
   /// Whether the client hears that the list of tools has changed.
   bool changes_tools = false;
   /// Whether the server crashes in the call.

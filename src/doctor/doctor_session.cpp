@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/wire/protocol.hpp"
@@ -103,5 +104,7 @@ Json DoctorSession::look(std::string_view tool, Json arguments) {
   Json json = Json::parse(text_of(tool, std::move(arguments)), nullptr, false);
   return json.is_object() ? json : Json::object();
 }
+
+Json DoctorSession::look(std::string_view tool) { return look(tool, Json::object()); }
 
 }  // namespace sitter

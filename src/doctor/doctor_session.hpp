@@ -1,7 +1,7 @@
 #pragma once
 
 #include <chrono>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,9 +43,10 @@ class DoctorSession {
   std::optional<Json> ask(std::string_view method, Json params, Milliseconds wait);
 
   /// The text of a tool of the bridge (`status`); empty if no answer came.
-  std::string text_of(std::string_view tool, Json arguments = Json::object());
-  /// The same as JSON. An empty object if the text is no object.
-  Json look(std::string_view tool, Json arguments = Json::object());
+  std::string text_of(std::string_view tool, Json arguments);
+  /// The same as JSON, by default without arguments. An empty object if the text is no object.
+  Json look(std::string_view tool, Json arguments);
+  Json look(std::string_view tool);
   /// The status, when it is clear whether the server has opened.
   Json settled_status();
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>

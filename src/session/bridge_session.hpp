@@ -3,7 +3,8 @@
 #include <chrono>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -85,7 +86,7 @@ class BridgeSession {
   /// A line has come that this program cannot read, as one with a lone surrogate.
   bool has_unreadable_ = false;
   /// The answers that have come and that `answer` has not taken yet, by the id of the request.
-  std::map<int, Json> answers_;
+  std::map<int, std::unique_ptr<Json>> answers_;
 };
 
 }  // namespace sitter

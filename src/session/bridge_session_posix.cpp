@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 #include <variant>
@@ -120,7 +121,7 @@ void BridgeSession::take(const Json& message) {
   const bool is_answer = message.is_object() && !message.contains("method") &&
                          message.contains("id") && message["id"].is_number_integer();
   if (is_answer) {
-    answers_.insert_or_assign(message["id"].get<int>(), message);
+    answers_.insert_or_assign(message["id"].get<int>(), std::make_unique<Json>(message));
     return;
   }
   if (message.contains("method") && message.contains("id")) {
@@ -147,7 +148,7 @@ std::optional<BridgeSession::Json> BridgeSession::answer(int request,
     return Json{{"error", {{"code", -32700}, {"message", "the answer is not valid JSON"}}}};
   }
   if (!is_there()) return std::nullopt;
-  return std::move(answers_.extract(request).mapped());
+  return std::move(*answers_.extract(request).mapped());
 }
 
 std::optional<BridgeSession::Json> BridgeSession::ask(std::string_view method, Json params,

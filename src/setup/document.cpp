@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "setup/failure.hpp"
@@ -89,6 +90,10 @@ const Json* find(const Json& values, const Path& path) {
   }
   return at;
 }
+
+Document::Document(std::string text)
+    : text_(std::move(text)), values_(std::make_unique<Json>(Json::object())) {}
+Document::~Document() = default;
 
 std::unique_ptr<Document> Document::read(Notation notation, std::string text,
                                          const std::string& name) {

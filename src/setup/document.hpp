@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,10 +46,10 @@ class Document {
   /// no members.
   static std::unique_ptr<Document> read(Notation notation, std::string text,
                                         const std::string& name);
-  virtual ~Document() = default;
+  virtual ~Document();
 
   const std::string& text() const { return text_; }
-  const Json& values() const { return values_; }
+  const Json& values() const { return *values_; }
 
   /// Where the value is written. Nothing if there is no such value, or if it is a table of TOML
   /// that is written in more than one place.
@@ -69,7 +69,7 @@ class Document {
   virtual std::vector<String> strings() const = 0;
 
  protected:
-  explicit Document(std::string text) : text_(std::move(text)) {}
+  explicit Document(std::string text);
 
   /// The text with other bytes in this place.
   std::string spliced(Span place, const std::string& by) const;
@@ -81,7 +81,7 @@ class Document {
   std::string indent(std::size_t at) const;
 
   std::string text_;
-  Json values_ = Json::object();
+  std::unique_ptr<Json> values_;  // never null
 };
 
 /// The text in which the value at `path` is `wanted`, changed member by member. A member of

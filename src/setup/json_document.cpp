@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/base/json_text.hpp"
@@ -44,21 +45,21 @@ class JsonDocument : public Document {
     blank_trailing_commas(plain_);
     // An empty file is what a client makes before it writes its settings.
     if (json_trimmed(plain_).empty()) {
-      values_ = Json::object();
+      *values_ = Json::object();
       return;
     }
     if (is_nested_deeper(plain_, limits::kNestingMax)) {
       throw Failure{fmt::format("{} is nested too deeply to be edited; edit it by hand", name_)};
     }
     try {
-      values_ = Json::parse(plain_);
+      *values_ = Json::parse(plain_);
     } catch (const Json::parse_error& error) {
       refuse(error.byte == 0 ? 0 : error.byte - 1);
     } catch (const Json::exception& error) {
       throw Failure{
           fmt::format("{} cannot be read: {}; correct it there first", name_, error.what())};
     }
-    if (!values_.is_object()) {
+    if (!values_->is_object()) {
       throw Failure{
           fmt::format("{} holds no JSON object, so it has no servers; correct it by hand", name_)};
     }

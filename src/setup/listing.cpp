@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <nlohmann/json.hpp>
+
 #include "core/base/text.hpp"
 #include "core/http/url.hpp"
 #include "setup/changes.hpp"

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <variant>
 

@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
 
@@ -63,7 +64,7 @@ class TomlDocument : public Document {
           fmt::format("{} is not valid TOML at line {}, column {}; correct it there first", name_,
                       place.line, place.column)};
     }
-    values_ = json_of(table_);
+    *values_ = json_of(table_);
   }
 
   std::optional<Span> span(const Path& path) const override {

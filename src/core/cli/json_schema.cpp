@@ -77,7 +77,7 @@ class JsonSchema::Checker {
       return give_up(fmt::format("is too large to be checked against its schema: that goes more "
                                  "than {} levels deep into it",
                                  kDepthMax),
-                     parts_.root);
+                     *parts_.root);
     }
     innermost_ = &use;
     for (const char* const keyword : SchemaParts::kUncheckedKeywords) {
@@ -124,7 +124,7 @@ class JsonSchema::Checker {
     return give_up(
         fmt::format("is too large to be checked against its schema: that takes more than {} steps",
                     kStepsMax),
-        parts_.root);
+        *parts_.root);
   }
 
   /// Whether this part is at work on this value already, and would be again without end.
@@ -459,10 +459,10 @@ std::optional<JsonSchema::Violation> JsonSchema::check(std::string_view raw) con
   if (value.is_discarded()) {
     return Violation{brief(unreadable_member(raw), kNameShownMax),
                      "has half of a surrogate pair, or a number beyond the range of a double",
-                     dumped(parts_->root)};
+                     dumped(*parts_->root)};
   }
   Checker checker(*parts_);
-  checker.fits(value, parts_->root, {});
+  checker.fits(value, *parts_->root, {});
   return checker.take();
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/base/text.hpp"
@@ -39,7 +40,9 @@ std::string without_escapes(std::string_view part) {
 
 }  // namespace
 
-SchemaParts::SchemaParts(Json schema) : root(std::move(schema)) { read(root); }
+SchemaParts::SchemaParts(Json schema) : root(std::make_unique<const Json>(std::move(schema))) {
+  read(*root);
+}
 
 const Json* SchemaParts::member(const Json& object, std::string_view key) {
   const auto found = object.find(key);
@@ -82,9 +85,9 @@ void SchemaParts::read_pattern(const std::string& pattern) {
 }
 
 const Json* SchemaParts::target(const std::string& reference) const {
-  if (reference == "#") return &root;
+  if (reference == "#") return root.get();
   if (!reference.starts_with("#/")) return nullptr;
-  const Json* found = &root;
+  const Json* found = root.get();
   std::string_view rest = std::string_view(reference).substr(2);
   for (bool is_last = false; !is_last;) {
     const std::size_t end = rest.find('/');

@@ -2,7 +2,8 @@
 
 #include <array>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +25,7 @@ struct SchemaParts {
   /// Null if the reference does not point into the schema.
   const nlohmann::json* target(const std::string& reference) const;
 
-  nlohmann::json root;
+  std::unique_ptr<const nlohmann::json> root;
   /// Each pattern of the schema, also those that RE2 cannot read.
   std::map<std::string, LinePattern> patterns;
   /// See `JsonSchema::unchecked`.

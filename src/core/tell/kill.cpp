@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "core/tell/tool_json.hpp"
 
@@ -50,7 +51,7 @@ std::string kill_text(const KillReport& report) {
     killed.push_back(std::move(process));
   }
   json["killed"] = std::move(killed);
-  json["path"] = or_null(report.path);
+  json["path"] = report.path ? ToolJson(*report.path) : ToolJson();
   json["count"] = report.killed.size();
   if (!report.note.empty()) json["note"] = report.note;
   return indented(json);

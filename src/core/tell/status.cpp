@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "core/base/json_text.hpp"
@@ -13,6 +14,11 @@ namespace sitter {
 namespace {
 
 using Json = ToolJson;
+
+template <typename Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json();
+}
 
 Json utc_or_null(const std::optional<WallTime>& time) {
   return time ? Json(utc_text(*time)) : Json();

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
-#include <optional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace sitter {
@@ -10,13 +9,6 @@ namespace sitter {
 using ToolJson = nlohmann::ordered_json;
 
 /// The text that is shown. Bytes that are not UTF-8 are replaced.
-inline std::string indented(const ToolJson& json) {
-  return json.dump(2, ' ', false, ToolJson::error_handler_t::replace);
-}
-
-template <typename Value>
-ToolJson or_null(const std::optional<Value>& value) {
-  return value ? ToolJson(*value) : ToolJson();
-}
+std::string indented(const ToolJson& json);
 
 }  // namespace sitter

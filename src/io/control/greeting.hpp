@@ -1,6 +1,5 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -9,15 +8,7 @@
 namespace sitter {
 
 /// The first line on each connection of `mcp-sitter ctl`, which says what this bridge is for.
-inline std::string greeting(const BridgeConfig& config, const std::string& name,
-                            const std::optional<std::string>& folder) {
-  nlohmann::ordered_json hello;
-  hello["version"] = config.sitter_version;
-  hello["name"] = name;
-  hello["cwd"] = folder.value_or("");
-  hello["command"] = config.command;
-  hello["args"] = config.arguments;
-  return hello.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+std::string greeting(const BridgeConfig& config, const std::string& name,
+                     const std::optional<std::string>& folder);
 
 }  // namespace sitter
