@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <csignal>

@@ -1,6 +1,7 @@
 // What the loop of Linux knows of its readers without a call of the system.
 #include <gtest/gtest.h>
 
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <functional>

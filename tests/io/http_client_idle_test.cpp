@@ -1,11 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/asio/ip/address.hpp>
 #include <string>
 #include <vector>
 
 #include "io/http/http_client.hpp"
 #include "io/http/listener.hpp"
+#include "io/http/tcp_address.hpp"
 #include "support/http_client_script.hpp"
 
 /// Connections that are kept for the next request.

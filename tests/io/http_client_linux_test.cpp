@@ -2,11 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/asio/ip/address.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
 
 #include "io/http/listener.hpp"
+#include "io/http/tcp_address.hpp"
 #include "support/http_client_script.hpp"
 
 namespace sitter {

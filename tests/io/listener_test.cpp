@@ -7,11 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <boost/asio/ip/address.hpp>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <string>
 
+#include "io/http/tcp_address.hpp"
 #include "io/system/file_descriptor.hpp"
 #include "support/sockets.hpp"
 

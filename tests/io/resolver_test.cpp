@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/asio/ip/address.hpp>
 #include <csignal>
 #include <memory>
 #include <optional>

@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <boost/asio/ip/address.hpp>
+
 #include "io/http/listener.hpp"
+#include "io/http/tcp_address.hpp"
 #include "support/sockets.hpp"
 #include "tcp_stream_script.hpp"
 

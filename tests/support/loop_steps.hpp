@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <functional>
 

@@ -2,10 +2,11 @@
 
 #include <optional>
 
-#include "io/http/tcp_address.hpp"
 #include "sitter/http.hpp"
 
 namespace sitter {
+
+struct TcpAddress;
 
 /// The socket that gets new connections to this address of this machine. `kNoListener` if the
 /// address is not a loopback address, if nothing listens there, if several sockets share the

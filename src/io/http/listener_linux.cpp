@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/asio/ip/address.hpp>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "io/http/listener.hpp"
+#include "io/http/tcp_address.hpp"
 #include "io/system/file_descriptor.hpp"
 
 namespace sitter {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/ip/address.hpp>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -11,6 +10,10 @@
 #include "io/system/platform.hpp"
 #include "sitter/bytes.hpp"
 #include "sitter/time.hpp"
+
+namespace boost::asio::ip {
+class address;
+}
 
 namespace sitter {
 

@@ -5,6 +5,7 @@
 #include <openssl/x509v3.h>
 
 #include <array>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/system/error_code.hpp>
 #include <cassert>

@@ -1,6 +1,8 @@
 #pragma once
 
-#include <boost/asio/io_context.hpp>
+namespace boost::asio {
+class io_context;
+}
 
 namespace sitter {
 

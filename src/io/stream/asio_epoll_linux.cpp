@@ -1,4 +1,5 @@
 #include <boost/asio/detail/epoll_reactor.hpp>
+#include <boost/asio/io_context.hpp>
 
 #include "io/stream/asio_epoll.hpp"
 

@@ -1,13 +1,15 @@
 #pragma once
 
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 
 #include "sitter/time.hpp"
+
+namespace boost::asio {
+class io_context;
+}
 
 namespace sitter {
 
@@ -62,7 +64,7 @@ class EventLoop {
 
   /// Returns after `stop`.
   void run();
-  void stop() { io_.stop(); }
+  void stop();
 
  private:
   struct Watched;
@@ -81,10 +83,8 @@ class EventLoop {
   std::unique_ptr<System> system_;
   /// Set while a reader is called.
   std::optional<Instant> called_at_;
-  // There is only one thread, so no locks are needed.
-  boost::asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};
-  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> runs_until_stopped_{
-      io_.get_executor()};
+  std::unique_ptr<boost::asio::io_context> context_;
+  boost::asio::io_context& io_ = *context_;
 };
 
 }  // namespace sitter

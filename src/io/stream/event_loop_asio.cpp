@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/system/error_code.hpp>
@@ -68,7 +70,10 @@ struct EventLoop::System {
   std::list<std::shared_ptr<Watched>> watched;
 };
 
-EventLoop::EventLoop() : system_(std::make_unique<System>()) {}
+// There is only one thread, so no locks are needed.
+EventLoop::EventLoop()
+    : system_(std::make_unique<System>()),
+      context_(std::make_unique<boost::asio::io_context>(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE)) {}
 EventLoop::~EventLoop() = default;
 
 EventLoop::Watched* EventLoop::find(const Reader& reader) {
@@ -103,6 +108,12 @@ void EventLoop::post(std::function<void()> function) {
   boost::asio::post(io_, std::move(function));
 }
 
-void EventLoop::run() { io_.run(); }
+void EventLoop::run() {
+  // Asio stops a context that has nothing to do.
+  const auto runs_until_stopped = boost::asio::make_work_guard(io_);
+  io_.run();
+}
+
+void EventLoop::stop() { io_.stop(); }
 
 }  // namespace sitter

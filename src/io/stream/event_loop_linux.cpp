@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
 #include <cerrno>
 #include <deque>
 #include <functional>
@@ -99,7 +101,11 @@ struct EventLoop::System {
   bool has_just_looked = false;
 };
 
-EventLoop::EventLoop() { system_ = std::make_unique<System>(io_); }
+// There is only one thread, so no locks are needed.
+EventLoop::EventLoop()
+    : context_(std::make_unique<boost::asio::io_context>(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE)) {
+  system_ = std::make_unique<System>(io_);
+}
 // A function that was never called may own a reader, which looks for itself in the loop.
 EventLoop::~EventLoop() { system_->posted.clear(); }
 
@@ -150,6 +156,8 @@ void EventLoop::post(std::function<void()> function) {
 }
 
 void EventLoop::run() {
+  // Asio stops a context that has nothing to do.
+  const auto runs_until_stopped = boost::asio::make_work_guard(io_);
   System& system = *system_;
   while (!io_.stopped()) {
     std::array<epoll_event, 16> events;
@@ -174,5 +182,7 @@ void EventLoop::run() {
     system.read_ready(*this);
   }
 }
+
+void EventLoop::stop() { io_.stop(); }
 
 }  // namespace sitter
