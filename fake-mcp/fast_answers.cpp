@@ -20,7 +20,8 @@ bool read_usual_head(std::string_view line, Head& head) {
   constexpr std::string_view kStart = R"({"jsonrpc":"2.0","id":)";
   constexpr std::string_view kMethod = R"(,"method":")";
   if (!line.starts_with(kStart)) return false;
-  const std::size_t id_end = value_end(line, kStart.size());
+  // An id with an escape or a comma is read below.
+  const std::size_t id_end = line.find(',', kStart.size());
   if (id_end == std::string_view::npos || !line.substr(id_end).starts_with(kMethod)) return false;
   const std::size_t method_at = id_end + kMethod.size();
   const std::size_t method_end = line.find('"', method_at);
@@ -34,8 +35,8 @@ Head head_of(std::string_view line) {
   Head head;
   if (read_usual_head(line, head)) return head;
   each_item(line, '{', [&](std::string_view key, std::string_view value) {
-    if (is_key(key, "id")) head.id = value;
-    if (is_key(key, "method") && value.size() > 2) head.method = value.substr(1, value.size() - 2);
+    if (key == "id") head.id = value;
+    if (key == "method" && value.size() > 2) head.method = value.substr(1, value.size() - 2);
   });
   return head;
 }

@@ -1,140 +1,77 @@
 #include "json.hpp"
 
-#include <algorithm>
-#include <charconv>
-#include <cstdint>
 #include <cstdlib>
-#include <cstring>
-#include <utility>
+#include <nlohmann/json.hpp>
 
 namespace sitter::fake {
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+using Json = nlohmann::json;
 
+/// The position behind the string that begins at `at`, or the size of the text.
 std::size_t string_end(std::string_view json, std::size_t at) {
-  const std::size_t first = at + 1;
-  std::size_t quote = json.find('"', first);
-  while (quote != std::string_view::npos) {
+  for (at = json.find('"', at + 1); at < json.size(); at = json.find('"', at + 1)) {
     std::size_t slashes = 0;
-    while (quote - slashes > first && json[quote - slashes - 1] == '\\') ++slashes;
-    if (slashes % 2 == 0) return quote + 1;
-    quote = json.find('"', quote + 1);
+    while (json[at - 1 - slashes] == '\\') ++slashes;
+    if (slashes % 2 == 0) return at + 1;
   }
-  return std::string_view::npos;
+  return json.size();
 }
 
-void append_utf8(std::string& text, std::uint32_t code) {
-  const auto put = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
-  if (code < 0x80) {
-    put(code);
-  } else if (code < 0x800) {
-    put(0xC0 | code >> 6);
-    put(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    put(0xE0 | code >> 12);
-    put(0x80 | (code >> 6 & 0x3F));
-    put(0x80 | (code & 0x3F));
-  } else {
-    put(0xF0 | code >> 18);
-    put(0x80 | (code >> 12 & 0x3F));
-    put(0x80 | (code >> 6 & 0x3F));
-    put(0x80 | (code & 0x3F));
-  }
-}
-
-/// The value of the four digits behind a `\u` at `at`; 0xFFFD if there are no such digits.
-std::uint32_t escaped_unit(std::string_view raw, std::size_t at) {
-  std::uint32_t unit = 0xFFFD;
-  if (at + 6 <= raw.size() && raw.substr(at, 2) == "\\u") {
-    const char* digits = raw.data() + at + 2;
-    std::uint32_t value = 0;
-    if (std::from_chars(digits, digits + 4, value, 16).ptr == digits + 4) unit = value;
-  }
-  return unit;
-}
-
-bool is_high_surrogate(std::uint32_t unit) { return unit >= 0xD800 && unit < 0xDC00; }
-bool is_low_surrogate(std::uint32_t unit) { return unit >= 0xDC00 && unit < 0xE000; }
-
-/// Appends the character of the escape at `at`, and returns the length of the escape.
-std::size_t append_escape(std::string& text, std::string_view raw, std::size_t at) {
-  constexpr std::string_view kLetters = "bfnrt";
-  constexpr std::string_view kMeanings = "\b\f\n\r\t";
-  const char letter = raw[at + 1];
-  if (letter != 'u') {
-    const std::size_t known = kLetters.find(letter);
-    text += known == std::string_view::npos ? letter : kMeanings[known];
-    return 2;
-  }
-  std::uint32_t unit = escaped_unit(raw, at);
-  if (is_high_surrogate(unit)) {
-    const std::uint32_t low = escaped_unit(raw, at + 6);
-    if (is_low_surrogate(low)) {
-      append_utf8(text, 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00));
-      return 12;
-    }
-    unit = 0xFFFD;
-  }
-  append_utf8(text, is_low_surrogate(unit) ? 0xFFFD : unit);
-  return 6;
+std::string_view trimmed(std::string_view text) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
 }
 
 }  // namespace
 
-std::size_t next_token(std::string_view json, std::size_t at) {
-  while (at < json.size() && is_space(json[at])) ++at;
-  return at;
-}
-
-std::size_t value_end(std::string_view json, std::size_t at) {
-  if (at >= json.size()) return std::string_view::npos;
-  if (json[at] == '"') return string_end(json, at);
-  if (json[at] != '{' && json[at] != '[') {
-    while (at < json.size() && !is_space(json[at]) && !std::strchr(",:]}", json[at])) ++at;
-    return at;
-  }
+bool each_item(std::string_view json, char open, const VisitItem& visit) {
+  const bool keyed = open == '{';
+  json = trimmed(json);
+  if (!json.starts_with(open) || !json.ends_with(keyed ? '}' : ']')) return false;
+  if (trimmed(json.substr(1, json.size() - 2)).empty()) return true;
+  std::string_view key;
   std::size_t depth = 0;
-  while (at < json.size()) {
+  std::size_t begin = 1;
+  for (std::size_t at = 0; at < json.size(); ++at) {
     const char c = json[at];
     if (c == '"') {
-      at = string_end(json, at);
-      if (at == std::string_view::npos) return at;
+      at = string_end(json, at) - 1;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
+    if (depth > 1 || (depth == 1 && c != ':' && c != ',')) continue;
+    const std::string_view part = trimmed(json.substr(begin, at - begin));
+    begin = at + 1;
+    if (c == ':') {
+      if (!keyed || !key.empty() || !part.starts_with('"')) return false;
+      key = part;
       continue;
     }
-    ++at;
-    if (c == '{' || c == '[') ++depth;
-    if ((c == '}' || c == ']') && --depth == 0) return at;
+    if (part.empty() || key.empty() == keyed) return false;
+    visit(keyed ? key.substr(1, key.size() - 2) : key, part);
+    if (depth == 0) return begin == json.size();
+    key = {};
   }
-  return std::string_view::npos;
-}
-
-bool is_key(std::string_view raw_key, std::string_view name) {
-  if (raw_key == name) return true;
-  if (raw_key.find('\\') == std::string_view::npos) return false;
-  return text_of('"' + std::string(raw_key) + '"') == name;
+  return false;
 }
 
 std::string_view member(std::string_view object, std::string_view name) {
   std::string_view found;
   each_item(object, '{', [&](std::string_view key, std::string_view value) {
-    if (is_key(key, name)) found = value;
+    if (key == name) found = value;
   });
   return found;
 }
 
 std::string text_of(std::string_view raw) {
-  if (raw.size() < 2 || raw.front() != '"') return {};
-  raw = raw.substr(1, raw.size() - 2);
-  std::string text;
-  std::size_t at = 0;
-  while (at < raw.size()) {
-    const std::size_t slash = raw.find('\\', at);
-    text += raw.substr(at, slash - at);
-    if (slash == std::string_view::npos || slash + 1 >= raw.size()) break;
-    at = slash + append_escape(text, raw, slash);
-  }
-  return text;
+  if (!raw.starts_with('"')) return {};
+  const Json text = Json::parse(raw, nullptr, false);
+  return text.is_string() ? text.get<std::string>() : std::string();
 }
 
 long long integer_of(std::string_view raw, long long fallback) {
@@ -146,50 +83,22 @@ long long integer_of(std::string_view raw, long long fallback) {
 }
 
 std::string json_quoted(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string json;
-  json.reserve(text.size() + 2);
-  json += '"';
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      json += '\\';
-      json += c;
-    } else if (c == '\n') {
-      json += "\\n";
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      json += "\\u00";
-      json += kHex[static_cast<unsigned char>(c) >> 4];
-      json += kHex[static_cast<unsigned char>(c) & 15];
-    } else {
-      json += c;
-    }
-  }
-  json += '"';
-  return json;
+  return Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string object_of(
     std::initializer_list<std::pair<std::string_view, std::string_view>> members) {
-  std::string json = "{";
+  std::string json;
   for (const auto& [key, value] : members) {
-    if (json.size() > 1) json += ',';
-    json += '"';
-    json += key;
-    json += "\":";
-    json += value;
+    json.append(json.empty() ? "{\"" : ",\"").append(key).append("\":").append(value);
   }
-  json += '}';
-  return json;
+  return json += '}';
 }
 
 std::string array_of(const std::vector<std::string>& values) {
   std::string json = "[";
-  for (const std::string& value : values) {
-    if (json.size() > 1) json += ',';
-    json += value;
-  }
-  json += ']';
-  return json;
+  for (const std::string& value : values) json.append(json.size() > 1 ? "," : "").append(value);
+  return json += ']';
 }
 
 std::string with_members(std::string object, std::string_view members) {
@@ -200,26 +109,13 @@ std::string with_members(std::string object, std::string_view members) {
 
 std::string spread_out(std::string_view json) {
   std::string text;
-  std::size_t depth = 0;
-  const auto new_line = [&] { text.append("\n").append(2 * depth, ' '); };
-  std::size_t at = 0;
-  while (at < json.size()) {
+  for (std::size_t at = 0; at < json.size();) {
     const char c = json[at];
-    if (c == '"') {
-      const std::size_t end = std::min(string_end(json, at), json.size());
-      text.append(json, at, end - at);
-      at = end;
-      continue;
-    }
-    ++at;
-    const bool closes = c == '}' || c == ']';
-    if (closes) {
-      depth -= std::min<std::size_t>(depth, 1);
-      new_line();
-    }
-    text += c;
-    if (c == '{' || c == '[') ++depth;
-    if (c == '{' || c == '[' || c == ',') new_line();
+    const std::size_t end = c == '"' ? string_end(json, at) : at + 1;
+    if (c == '}' || c == ']') text += '\n';
+    text += json.substr(at, end - at);
+    if (c == '{' || c == '[' || c == ',') text += "\n  ";
+    at = end;
   }
   return text;
 }

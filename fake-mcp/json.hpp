@@ -1,72 +1,37 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-// This module handles JSON as text. A value that is only echoed keeps its spelling. No function
-// recurses, so the depth and the size of a test's input have no limit. Only brackets and quotes are
-// parsed; the content of a scalar is not checked.
+// JSON as text. nlohmann/json decodes and encodes strings. Whole messages are only split, because
+// it cannot keep how a value is spelled, refuses a lone surrogate, and writes by recursion.
+// Splitting looks at brackets, quotes and separators alone, so any depth and any scalar passes.
 
 namespace sitter::fake {
 
-/// The first position from `at` on that is not white space, or the size of the text.
-std::size_t next_token(std::string_view json, std::size_t at);
+/// Gets a key without its quotes, with its escapes, and a raw value. In an array, the key is empty.
+using VisitItem = std::function<void(std::string_view key, std::string_view value)>;
 
-/// The position behind the value that begins at `at`; npos if the text ends within the value.
-std::size_t value_end(std::string_view json, std::size_t at);
-
-/// Whether a raw key, without its quotes, spells `name`. Handles escapes.
-bool is_key(std::string_view raw_key, std::string_view name);
-
-/// Calls `visit(key, value)` for each member of an object (`open` is '{') or each element of an
-/// array (`open` is '[', the key is empty). Both are raw, the key without its quotes. Returns false
-/// if the text is not exactly one such value; the items before the fault have been visited then.
-template <class Visit>
-bool each_item(std::string_view json, char open, Visit visit) {
-  const bool keyed = open == '{';
-  const char close = keyed ? '}' : ']';
-  std::size_t at = next_token(json, 0);
-  if (at == json.size() || json[at] != open) return false;
-  at = next_token(json, at + 1);
-  if (at < json.size() && json[at] == close) return next_token(json, at + 1) == json.size();
-  while (at < json.size()) {
-    std::string_view key;
-    if (keyed) {
-      if (json[at] != '"') return false;
-      const std::size_t key_end = value_end(json, at);
-      if (key_end == std::string_view::npos) return false;
-      key = json.substr(at + 1, key_end - at - 2);
-      at = next_token(json, key_end);
-      if (at == json.size() || json[at] != ':') return false;
-      at = next_token(json, at + 1);
-    }
-    const std::size_t end = value_end(json, at);
-    if (end == std::string_view::npos || end == at) return false;
-    visit(key, json.substr(at, end - at));
-    at = next_token(json, end);
-    if (at == json.size()) return false;
-    if (json[at] == close) return next_token(json, at + 1) == json.size();
-    if (json[at] != ',') return false;
-    at = next_token(json, at + 1);
-  }
-  return false;
-}
+/// Visits each member of an object (`open` is '{') or each element of an array (`open` is '[').
+/// Returns false if the text is not exactly one such value; the items before the fault have been
+/// visited then.
+bool each_item(std::string_view json, char open, const VisitItem& visit);
 
 /// The raw value of a member; empty if there is none. The last of duplicate keys counts.
 std::string_view member(std::string_view object, std::string_view name);
 
-/// The text of a JSON string; empty if `raw` is anything else. A lone surrogate becomes U+FFFD.
+/// The text of a JSON string; empty if `raw` is anything else, or has a lone surrogate.
 std::string text_of(std::string_view raw);
 
 /// A number truncated to an integer; `fallback` if `raw` is not a number.
 long long integer_of(std::string_view raw, long long fallback);
 
-/// The text as a JSON string. Bytes from 0x80 on pass unchanged, whether they are valid UTF-8 or
-/// not.
+/// The text as a JSON string. Bytes that are not UTF-8 become U+FFFD.
 std::string json_quoted(std::string_view text);
 
 /// Builds `{"key":value,...}` and `[value,...]` from raw values. Keys must not need escapes.

@@ -96,15 +96,15 @@ std::string parameter_mismatch(const HttpRequest& request, std::string_view sche
   while (!objects.empty()) {
     const auto [object, values] = objects.back();
     objects.pop_back();
-    each_item(
-        member(object, "properties"), '{', [&](std::string_view key, std::string_view property) {
-          const std::string_view value = member(values, text_of('"' + std::string(key) + '"'));
-          const std::string name = text_of(member(property, "x-mcp-header"));
-          if (!name.empty() && mismatch.empty()) {
-            mismatch = mismatch_of(request, "Mcp-Param-" + name, value);
-          }
-          objects.emplace_back(property, value);
-        });
+    each_item(member(object, "properties"), '{',
+              [&](std::string_view key, std::string_view property) {
+                const std::string_view value = member(values, key);
+                const std::string name = text_of(member(property, "x-mcp-header"));
+                if (!name.empty() && mismatch.empty()) {
+                  mismatch = mismatch_of(request, "Mcp-Param-" + name, value);
+                }
+                objects.emplace_back(property, value);
+              });
   }
   return mismatch;
 }

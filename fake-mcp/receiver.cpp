@@ -29,10 +29,10 @@ void keep_envelope(Record& record, const std::string& method, std::string_view m
 
 bool read_message(std::string_view text, Message& message) {
   return each_item(text, '{', [&](std::string_view key, std::string_view value) {
-    if (is_key(key, "id")) message.id = value;
-    if (is_key(key, "method")) message.method = value;
-    if (is_key(key, "params")) message.params = value;
-    if (is_key(key, "result") || is_key(key, "error")) message.outcome = value;
+    if (key == "id") message.id = value;
+    if (key == "method") message.method = value;
+    if (key == "params") message.params = value;
+    if (key == "result" || key == "error") message.outcome = value;
   });
 }
 
@@ -46,7 +46,7 @@ std::string with_id(std::string text, std::string_view id) {
 }
 
 void Receiver::on_line(std::string_view line) {
-  if (next_token(line, 0) == line.size()) return;
+  if (line.find_first_not_of(" \t\r\n") == line.npos) return;
   Message message;
   if (!read_message(line, message)) {
     ++session_.record.bad_line_count;

@@ -34,7 +34,7 @@ std::string tagged(std::string_view params, std::string_view id) {
   std::string meta = tag(id);
   std::string json = "{";
   each_item(params, '{', [&](std::string_view key, std::string_view value) {
-    if (!is_key(key, "_meta")) {
+    if (key != "_meta") {
       json.append("\"").append(key).append("\":").append(value).append(",");
       return;
     }
