@@ -57,7 +57,7 @@ TEST(BodyWordsTest, PlainTextIsShownOnOneLine) {
 
 TEST(BodyWordsTest, BytesThatAreNoTextAreMadeReadable) {
   EXPECT_EQ(plain("a\x1B[31mb\xFF\x01"), "ab\xEF\xBF\xBD");
-  EXPECT_EQ(html("<p>a&#27;[31mb&#x202e;c</p>"), "abc");
+  EXPECT_EQ(html("<p>a\x1B[31mb</p>"), "ab");
 }
 
 TEST(BodyWordsTest, At200CharactersTheTextIsWholeAndALongerOneIsCut) {
@@ -78,61 +78,36 @@ TEST(BodyWordsTest, OfABodyTheFirst64KiBAreRead) {
   EXPECT_EQ(html("<!--" + std::string(65526, 'x') + "-->abc"), "abc");
 }
 
-TEST(BodyWordsTest, OfHtmlTheTextIsShownWithItsTitleFirst) {
+TEST(BodyWordsTest, OfHtmlTheTextIsShown) {
   EXPECT_EQ(html("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                  "<title>Error</title>\n</head>\n<body>\n<pre>Cannot POST /mcp</pre>\n</body>\n"
                  "</html>\n"),
-            "Error: Cannot POST /mcp");
-  EXPECT_EQ(html("<p>late</p><TITLE lang=de>A\n title</TITLE>"), "A title: late");
-  EXPECT_EQ(html("<title></title><p>text"), "text");
-  EXPECT_EQ(html("<title>only</title>"), "only");
-  EXPECT_EQ(html("<title>a</title><svg><title>b</title></svg>c"), "a: b c");
-}
-
-TEST(BodyWordsTest, ATitleThatTheTextRepeatsIsShownOnce) {
-  EXPECT_EQ(html("<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n"
-                 "<center><h1>502 Bad Gateway</h1></center>\r\n<hr><center>nginx/1.22.1</center>"),
-            "502 Bad Gateway nginx/1.22.1");
+            "Error Cannot POST /mcp");
+  EXPECT_EQ(html("a<br/>b<td>c"), "a b c");
+  EXPECT_EQ(html("a<p title=\"b"), "a");
 }
 
 TEST(BodyWordsTest, ScriptsStylesAndCommentsAreNoText) {
   EXPECT_EQ(html("<style>p { color: red }</style><p>a</p><script>if (a < b) { \"</p>\" }</script>"
                  "<!-- <p>no</p> --><p>b</p>"),
             "a b");
-  EXPECT_EQ(html("a<SCRIPT src=x>no</script >b"), "a b");
-  EXPECT_EQ(html("a<style>no"), "a");
-  EXPECT_EQ(html("a<!-- no"), "a");
-  EXPECT_EQ(html("<styles>yes</styles>"), "yes");
-}
-
-TEST(BodyWordsTest, OnlyTagsOfBlocksSeparateWords) {
-  EXPECT_EQ(html("<p>Cannot <code>GET</code> <b>/x</b>.</p><p>Bye<br/>now</p>"),
-            "Cannot GET /x. Bye now");
-  EXPECT_EQ(html("a<td>b"), "a b");
-}
-
-TEST(BodyWordsTest, WhatOnlyLooksLikeATagIsText) {
-  EXPECT_EQ(html("1 < 2 <3 <> a<"), "1 < 2 <3 <> a<");
-  EXPECT_EQ(html("<p title=\"a > b\" x='>'>c</p>"), "c");
-  EXPECT_EQ(html("a<p title=\"b"), "a");
-}
-
-TEST(BodyWordsTest, EntitiesAreDecoded) {
-  EXPECT_EQ(html("&lt;b&gt; &amp; &quot;c&quot; &apos;d&#39; &#x2F;&#X2f;&#8364;&nbsp;e"),
-            "<b> & \"c\" 'd' //\xE2\x82\xAC e");
-  EXPECT_EQ(html("&amp;lt; &copy; &mdash; &hellip;"), "&lt; \xC2\xA9 \xE2\x80\x94 \xE2\x80\xA6");
-}
-
-TEST(BodyWordsTest, WhatIsNoEntityIsText) {
-  for (const char* text : {"a & b", "&", "&;", "&#;", "&#x;", "&#xg;", "&unknown;", "&amp",
-                           "a&b=c;", "&#1114112;", "&#xD800;", "&#99999999999999999999;"}) {
-    EXPECT_EQ(html(text), text);
+  EXPECT_EQ(html("a<SCRIPT src=x>no</Script>b"), "a b");
+  for (const char* open : {"a<style>no", "a<script", "a<!-- no", "a<!--"}) {
+    EXPECT_EQ(html(open), "a") << open;
   }
 }
 
-TEST(BodyWordsTest, AnEntityOf10CharactersIsDecodedAndALongerOneIsNot) {
-  EXPECT_EQ(html("&#x00000041;"), "A");
-  EXPECT_EQ(html("&#x000000041;"), "&#x000000041;");
+TEST(BodyWordsTest, WhatOnlyLooksLikeATagIsText) {
+  EXPECT_EQ(html("1 < 2 <3 <> </ a<"), "1 < 2 <3 <> </ a<");
+}
+
+TEST(BodyWordsTest, EscapedCharactersAreDecoded) {
+  EXPECT_EQ(html("&lt;b&gt; &amp; &quot;c&#34; &apos;d&#39; &#x27;e&#X2F;&nbsp;f"),
+            "<b> & \"c\" 'd' 'e/ f");
+  EXPECT_EQ(html("&amp;lt;"), "&lt;");
+  for (const char* text : {"a & b", "&", "&;", "&unknown;", "&amp", "&#8364;"}) {
+    EXPECT_EQ(html(text), text);
+  }
 }
 
 TEST(BodyWordsTest, HtmlIsRecognizedByItsTypeOrItsBeginning) {

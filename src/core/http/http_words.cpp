@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/base/characters.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
 #include "core/http/ascii.hpp"
-#include "core/http/html_text.hpp"
 #include "core/http/http_date.hpp"
 #include "core/wire/json_view.hpp"
 
@@ -116,18 +116,56 @@ std::string folded(std::string_view bytes) {
 /// At most `count` characters of valid UTF-8, and a mark if there are more.
 std::string first_characters(std::string_view text, std::size_t count) {
   for (std::size_t at = 0; at < text.size(); ++at) {
-    const bool begins_character = (static_cast<unsigned char>(text[at]) & 0xC0U) != 0x80;
-    if (begins_character && count-- == 0) return std::string(text.substr(0, at)) + "…";
+    if (begins_character(text[at]) && count-- == 0) return std::string(text.substr(0, at)) + "…";
   }
   return std::string(text);
 }
 
-std::string html_words(std::string_view body) {
-  const HtmlText html = html_text(body);
-  const std::string title = folded(html.title);
-  const std::string text = folded(html.text);
-  if (title.empty() || text.starts_with(title)) return text;
-  return text.empty() ? title : title + ": " + text;
+struct Markup {
+  std::string_view begin;
+  std::string_view end;
+};
+/// The markup of HTML. Of the rows that fit, the first one counts.
+constexpr Markup kMarkup[] = {
+    {"<!--", "-->"}, {"<script", "</script>"}, {"<style", "</style>"}, {"<", ">"}};
+
+struct Entity {
+  std::string_view lower;
+  char character;
+};
+/// What servers write for a character when they put a text into HTML.
+constexpr Entity kEntities[] = {
+    {"&amp;", '&'},   {"&lt;", '<'},   {"&gt;", '>'},    {"&quot;", '"'}, {"&#34;", '"'},
+    {"&apos;", '\''}, {"&#39;", '\''}, {"&#x27;", '\''}, {"&#x2f;", '/'}, {"&nbsp;", ' '}};
+
+/// The size of the tag, comment, script or style at the beginning of a page; 0 if there is none.
+std::size_t markup_size(std::string_view html) {
+  const std::size_t name = html.starts_with("</") ? 2 : 1;
+  const char first = name < html.size() ? html[name] : ' ';
+  if (!is_ascii_letter(first) && first != '!' && first != '?') return 0;
+  for (const auto& [begin, end] : kMarkup) {
+    if (!starts_with_ignoring_case(html, begin)) continue;
+    const std::size_t at = find_ignoring_case(html, end);
+    return at == html.npos ? html.size() : at + end.size();
+  }
+  return 0;
+}
+
+/// The text of a page. All markup becomes a space.
+std::string html_words(std::string_view html) {
+  std::string words;
+  while (!html.empty()) {
+    std::size_t size = html.front() == '<' ? markup_size(html) : 0;
+    char character = size > 0 ? ' ' : html.front();
+    for (const Entity& entity : kEntities) {
+      if (!starts_with_ignoring_case(html, entity.lower)) continue;
+      size = entity.lower.size();
+      character = entity.character;
+    }
+    words += character;
+    html.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+  return folded(words);
 }
 
 }  // namespace

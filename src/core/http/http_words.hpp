@@ -38,7 +38,7 @@ std::string status_line(int status);
 bool is_event_stream_type(std::string_view content_type);
 
 /// The beginning of a body, on one line, at most `limits::kBodyWordsMax` characters. Of HTML only
-/// the text is shown, with the title first.
+/// the text is shown.
 std::string body_words(std::string_view body, std::string_view content_type);
 
 /// WWW-Authenticate, on one line and shortened.
