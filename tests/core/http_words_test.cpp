@@ -136,23 +136,15 @@ TEST(RetryAfterTest, SecondsCountFromNow) {
   EXPECT_EQ(retry_after(" 7 ", kNoon), seconds(7));
 }
 
-TEST(RetryAfterTest, ADateMayHaveEachOfItsThreeForms) {
+TEST(RetryAfterTest, ADateIsATime) {
   EXPECT_EQ(retry_after("Sun, 01 Mar 2026 12:00:30 GMT", kNoon), seconds(30));
-  EXPECT_EQ(retry_after("Sunday, 01-Mar-26 12:01:00 GMT", kNoon), seconds(60));
-  EXPECT_EQ(retry_after("Sun Mar  1 12:02:00 2026", kNoon), seconds(120));
-  EXPECT_EQ(retry_after("Sun Mar 01 12:02:00 2026", kNoon), seconds(120));
+  EXPECT_EQ(retry_after(" Sun, 01 Mar 2026 12:01:00 GMT ", kNoon), seconds(60));
 }
 
 TEST(RetryAfterTest, ADateThatIsOverMeansNow) {
   EXPECT_EQ(retry_after("Sun, 01 Mar 2026 12:00:00 GMT", kNoon), seconds(0));
   EXPECT_EQ(retry_after("Sun, 06 Nov 1994 08:49:37 GMT", kNoon), seconds(0));
   EXPECT_EQ(retry_after("Thu, 01 Jan 0001 00:00:00 GMT", kNoon), seconds(0));
-}
-
-TEST(RetryAfterTest, AYearOfTwoDigitsIsAtMost50YearsAhead) {
-  EXPECT_EQ(retry_after("Sunday, 01-Mar-76 12:00:00 GMT", kNoon), seconds(300));
-  EXPECT_EQ(retry_after("Sunday, 01-Mar-77 12:00:00 GMT", kNoon), seconds(0));
-  EXPECT_EQ(retry_after("Sunday, 06-Nov-94 08:49:37 GMT", kNoon), seconds(0));
 }
 
 TEST(RetryAfterTest, FiveMinutesAreTheLongestWait) {
@@ -192,8 +184,8 @@ TEST(RetryAfterTest, AnythingElseIsNoWait) {
                             "Sun, 1 Mar 2026 12:00:30 GMT",
                             "01 Mar 2026 12:00:30 GMT",
                             "Sun, 01 Mar 26 12:00:30 GMT",
-                            "Sunday, 01-Mar-2026 12:00:30 GMT",
-                            "Sun Mar 1 12:02:00 2026",
+                            "Sunday, 01-Mar-26 12:00:30 GMT",
+                            "Sun Mar  1 12:02:00 2026",
                             "Sun, 01 Mar 2026 12:00:30 GMT x",
                             "Sun, 01 Mar -026 12:00:30 GMT"}) {
     EXPECT_FALSE(retry_after(value, kNoon)) << value;

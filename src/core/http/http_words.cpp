@@ -11,7 +11,6 @@
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
 #include "core/http/ascii.hpp"
-#include "core/http/http_date.hpp"
 #include "core/wire/json_view.hpp"
 
 namespace sitter {
@@ -168,6 +167,33 @@ std::string html_words(std::string_view html) {
   return folded(words);
 }
 
+/// The date of "Sun, 06 Nov 1994 08:49:37 GMT", the form that RFC 9110 demands (5.6.7). The name of
+/// the day is not checked. A year of four digits may be beyond what `WallTime` can express.
+std::optional<std::chrono::sys_seconds> date_of(std::string_view text) {
+  constexpr std::string_view kForm = "???, 00 ??? 0000 00:00:00 GMT";
+  constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
+  const auto fits = [](char c, char form) {
+    return form == '?' || (form == '0' ? is_ascii_digit(c) : c == form);
+  };
+  if (!std::equal(text.begin(), text.end(), kForm.begin(), kForm.end(), fits)) return std::nullopt;
+  const std::size_t month = kMonths.find(text.substr(8, 3));
+  if (month == kMonths.npos || month % 3 != 0) return std::nullopt;
+  const auto number = [&](std::size_t at, std::size_t digits = 2) {
+    return static_cast<int>(decimal_number(text.substr(at, digits)).value_or(0));
+  };
+  const std::chrono::year_month_day day{std::chrono::year(number(12, 4)),
+                                        std::chrono::month(static_cast<unsigned>(month / 3 + 1)),
+                                        std::chrono::day(static_cast<unsigned>(number(5)))};
+  const std::chrono::hours hours(number(17));
+  const std::chrono::minutes minutes(number(20));
+  const std::chrono::seconds seconds(number(23));
+  // The second 60 is a leap second.
+  if (!day.ok() || hours.count() > 23 || minutes.count() > 59 || seconds.count() > 60) {
+    return std::nullopt;
+  }
+  return std::chrono::sys_days(day) + hours + minutes + seconds;
+}
+
 }  // namespace
 
 std::string status_line(int status) {
@@ -197,7 +223,7 @@ std::optional<Milliseconds> retry_after(std::string_view value, WallTime now) {
     constexpr std::uint64_t kMax = limits::kHttpWaitMax / std::chrono::seconds(1);
     return std::chrono::seconds(std::min(*seconds, kMax));
   }
-  const auto date = http_date(value, now);
+  const auto date = date_of(value);
   if (!date) return std::nullopt;
   const Milliseconds wait = *date - std::chrono::floor<Milliseconds>(now);
   return std::clamp(wait, Milliseconds(0), limits::kHttpWaitMax);

@@ -45,7 +45,7 @@ std::string body_words(std::string_view body, std::string_view content_type);
 std::string challenge_words(std::string_view www_authenticate);
 
 /// How long a Retry-After asks to wait, at most `limits::kHttpWaitMax`. Nothing if the value is
-/// neither a number of seconds nor a date (RFC 9110, 10.2.3).
+/// neither a number of seconds nor a date in today's form (RFC 9110, 10.2.3 and 5.6.7).
 std::optional<Milliseconds> retry_after(std::string_view value, WallTime now);
 
 /// An error that the body of a refusal may carry instead of a text for people. Views into the body.
