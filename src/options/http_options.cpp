@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/ascii.hpp"
 #include "core/base/text.hpp"
 #include "sitter/version.hpp"
 
@@ -14,9 +15,6 @@ namespace sitter {
 namespace {
 
 constexpr std::size_t kNameShownMax = 100;
-
-/// The characters of a token (RFC 9110, 5.6.2) that are no letters or digits.
-constexpr std::string_view kTokenSigns = "!#$%&'*+-.^_`|~";
 
 /// The headers that the protocol or the connection decides.
 constexpr std::array<std::string_view, 12> kOwnHeaders = {
@@ -27,29 +25,14 @@ constexpr std::array<std::string_view, 12> kOwnHeaders = {
 
 std::string shown(std::string_view text) { return fmt::format("'{}'", brief(text, kNameShownMax)); }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
-
-bool is_token(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           kTokenSigns.find(c) != kTokenSigns.npos;
-  });
-}
-
 /// What is wrong with the name of a header; empty if nothing is.
 std::string defect_of_name(std::string_view option, std::string_view name) {
-  if (!is_token(name)) {
+  if (name.empty() || !std::all_of(name.begin(), name.end(), is_token_character)) {
     // What stands there may be a value, which is secret.
     return fmt::format("{}: the text before = is not the name of a header, as in {} X-Team=tools",
                        option, option);
   }
-  const std::string key = lower(name);
+  const std::string key = ascii_lower(name);
   const bool is_own = key.starts_with("mcp-") ||
                       std::find(kOwnHeaders.begin(), kOwnHeaders.end(), key) != kOwnHeaders.end();
   return is_own ? fmt::format("{}: mcp-sitter sets the header {} itself", option, shown(name))
@@ -60,15 +43,13 @@ std::string defect_of_name(std::string_view option, std::string_view name) {
 /// may stand by mistake, and it is secret.
 bool looks_like_variable(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return (c >= 'A' && c <= 'Z') || is_ascii_digit(c) || c == '_';
   });
 }
 
 bool is_field_value(std::string_view value) {
-  return std::all_of(value.begin(), value.end(), [](char c) {
-    const auto code = static_cast<unsigned char>(c);
-    return c == '\t' || (code >= 0x20 && code != 0x7f);
-  });
+  return std::all_of(value.begin(), value.end(),
+                     [](char c) { return c == '\t' || !is_control(c); });
 }
 
 /// Splits NAME=VALUE. Returns false if there is no '='.

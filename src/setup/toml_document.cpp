@@ -8,6 +8,7 @@
 #include <sstream>
 #include <utility>
 
+#include "core/base/characters.hpp"
 #include "setup/failure.hpp"
 
 namespace sitter::setup {
@@ -183,7 +184,7 @@ class TomlDocument : public Document {
     std::size_t at = lines_.at(place.line - 1);
     for (auto column = place.column; column > 1 && at < text_.size(); --column) {
       ++at;
-      while (at < text_.size() && (static_cast<unsigned char>(text_[at]) & 0xC0) == 0x80) ++at;
+      while (at < text_.size() && !begins_character(text_[at])) ++at;
     }
     return at;
   }

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "core/base/lines.hpp"
+
 namespace sitter {
 namespace {
 
@@ -115,10 +117,8 @@ bool Glob::matches(std::string_view path, bool is_folder) const {
 
 IgnoreRules::IgnoreRules(std::string_view text) {
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = without_end(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (std::string_view line : text_lines(text)) {
+    line = without_end(line);
     if (line.empty() || line.front() == '#') continue;
     const bool ignores = line.front() != '!';
     if (!ignores) line.remove_prefix(1);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/base/ascii.hpp"
 #include "core/base/text.hpp"
 
 namespace sitter {
@@ -155,7 +156,7 @@ bool is_json_number(std::string_view token) {
   std::size_t at = 0;
   const auto digits = [&] {
     const std::size_t first = at;
-    while (at < token.size() && is_json_digit(token[at])) ++at;
+    while (at < token.size() && is_ascii_digit(token[at])) ++at;
     return at - first;
   };
   if (at < token.size() && token[at] == '-') ++at;

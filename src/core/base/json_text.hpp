@@ -31,7 +31,6 @@ constexpr std::string_view json_trimmed(std::string_view text) {
   return text;
 }
 
-constexpr bool is_json_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_json_number(std::string_view token);
 
 /// The position after the string whose opening quote is at `at`, or npos if the string does not

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "core/base/ascii.hpp"
 #include "core/base/json_text.hpp"
 
 namespace sitter {
@@ -23,7 +24,7 @@ constexpr std::size_t kExactEndDigits = 16;
 std::string digits_of(std::string_view number) {
   std::string digits;
   for (const char c : number.substr(0, number.find('e'))) {
-    if (is_json_digit(c)) digits += c;
+    if (is_ascii_digit(c)) digits += c;
   }
   digits.erase(digits.find_last_not_of('0') + 1);
   return digits;
@@ -39,7 +40,7 @@ bool is_plain_id(std::string_view raw_id) {
   if (raw_id.empty()) return true;
   if (raw_id.front() == '"') return raw_id.find('\\') == raw_id.npos;
   const std::string_view digits = raw_id.front() == '-' ? raw_id.substr(1) : raw_id;
-  return std::all_of(digits.begin(), digits.end(), is_json_digit) && raw_id != "-0";
+  return std::all_of(digits.begin(), digits.end(), is_ascii_digit) && raw_id != "-0";
 }
 
 std::string id_key(std::string_view raw_id) {

@@ -30,10 +30,8 @@ std::string cleaned(std::string_view line, std::size_t bytes_cut) {
   std::size_t missing = bytes_cut + line.size() - kept.size();
   // A U+FFFD has three bytes. It replaces each ill-formed byte, and a character that was cut at the
   // end of `kept`, so the text may have become too long.
-  std::string_view whole = text;
-  std::size_t end = std::min(whole.size(), limits::kStderrLineMax);
-  while (end < whole.size() && (static_cast<unsigned char>(whole[end]) & 0xC0) == 0x80) --end;
-  missing += whole.size() - end;
+  const std::size_t end = cut_between_characters(text, limits::kStderrLineMax);
+  missing += text.size() - end;
   text.resize(end);
   if (missing > 0) text += cut_mark(missing);
   return text;

@@ -2,23 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string>
 
+#include "core/base/ascii.hpp"
 #include "core/wire/json_view.hpp"
 #include "core/wire/protocol.hpp"
 #include "core/wire/reply.hpp"
 
 namespace sitter {
-namespace {
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
-}  // namespace
 
 bool may_mean_unopened(std::string_view error) {
   constexpr std::array kOthers = {ErrorCode::method_not_found, ErrorCode::internal_error,
@@ -29,7 +20,7 @@ bool may_mean_unopened(std::string_view error) {
 }
 
 bool names_opening(std::string_view error) {
-  const std::string message = lower(string_value(member(error, "message")));
+  const std::string message = ascii_lower(string_value(member(error, "message")));
   // The Python SDK says no more than this.
   const bool is_of_python = message == "invalid request parameters";
   return is_of_python || message.find("initializ") != message.npos ||

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/base/characters.hpp"
 #include "core/base/text.hpp"
 #include "sitter/cli.hpp"
 
@@ -17,9 +18,7 @@ constexpr std::size_t kHeadMax = kEndMax + 1;
 /// The number of bytes at the begin that continue a character.
 std::size_t continued(std::string_view bytes) {
   const std::string_view first = bytes.substr(0, 3);
-  const auto* const end = std::find_if(first.begin(), first.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  });
+  const auto* const end = std::find_if(first.begin(), first.end(), begins_character);
   return static_cast<std::size_t>(end - first.begin());
 }
 

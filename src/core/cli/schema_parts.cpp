@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/base/ascii.hpp"
 #include "core/base/text.hpp"
 
 namespace sitter {
@@ -102,7 +103,7 @@ const Json* SchemaParts::target(const std::string& reference) const {
     if (found->is_object()) {
       found = member(*found, key);
     } else if (found->is_array() && !key.empty() && key.size() < 6 &&
-               std::all_of(key.begin(), key.end(), [](char c) { return c >= '0' && c <= '9'; }) &&
+               std::all_of(key.begin(), key.end(), is_ascii_digit) &&
                std::stoul(key) < found->size()) {
       found = &(*found)[std::stoul(key)];
     } else {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "core/base/ascii.hpp"
 #include "core/base/text.hpp"
 
 namespace sitter {
@@ -14,14 +15,12 @@ namespace {
 /// How much of a name a complaint shows, in bytes.
 constexpr std::size_t kPieceShownMax = 100;
 
-constexpr bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
+constexpr bool is_letter(char c) { return is_ascii_letter(c) || c == '_'; }
 
 bool is_name(std::string_view text) {
   return !text.empty() && is_letter(text.front()) &&
          std::all_of(text.begin(), text.end(), [](char c) {
-           return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '.';
+           return is_letter(c) || is_ascii_digit(c) || c == '-' || c == '.';
          });
 }
 

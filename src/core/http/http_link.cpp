@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/base/ascii.hpp"
 #include "core/base/text.hpp"
-#include "core/http/ascii.hpp"
 #include "core/http/header_lines.hpp"
 #include "core/http/http_link_limits.hpp"
 #include "core/http/http_words.hpp"

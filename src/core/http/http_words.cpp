@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/base/ascii.hpp"
 #include "core/base/characters.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
-#include "core/http/ascii.hpp"
 #include "core/wire/json_view.hpp"
 
 namespace sitter {

@@ -10,10 +10,10 @@
 #include <set>
 #include <utility>
 
+#include "core/base/ascii.hpp"
 #include "core/base/base64.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/text.hpp"
-#include "core/http/ascii.hpp"
 #include "core/wire/json_view.hpp"
 
 namespace sitter {
@@ -44,12 +44,6 @@ std::optional<std::string> name_of(const Message& message) {
   if (message.method == Method::resources_read) return json_decoded(message.params.uri);
   if (!message.method_text.starts_with("tasks/")) return std::nullopt;
   return json_decoded(member(message.params_raw, "taskId"));
-}
-
-/// A character of a header name (RFC 9110, 5.6.2).
-bool is_token_character(char c) {
-  constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
-  return is_ascii_letter(c) || is_ascii_digit(c) || kOthers.find(c) != kOthers.npos;
 }
 
 /// Keywords of JSON Schema that lead to other schemas, besides `properties`: to one, or to an array

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/http/ascii.hpp"
+#include "core/base/ascii.hpp"
 
 namespace sitter {
 namespace {

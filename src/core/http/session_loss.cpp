@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/http/ascii.hpp"
+#include "core/base/ascii.hpp"
 #include "core/http/http_words.hpp"
 #include "core/wire/json_view.hpp"
 

@@ -4,7 +4,7 @@
 #include <cassert>
 #include <utility>
 
-#include "core/http/ascii.hpp"
+#include "core/base/ascii.hpp"
 #include "core/http/http_words.hpp"
 #include "sitter/bytes.hpp"
 

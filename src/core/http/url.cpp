@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cstddef>
 
-#include "core/http/ascii.hpp"
+#include "core/base/ascii.hpp"
 
 namespace sitter {
 namespace {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/base/ascii.hpp"
 #include "core/base/json_text.hpp"
 #include "core/wire/protocol.hpp"
 #include "core/wire/salvage.hpp"
@@ -24,10 +25,6 @@ using simdjson::ondemand::document;
 using simdjson::ondemand::field;
 using simdjson::ondemand::object;
 using simdjson::ondemand::value;
-
-bool is_hex_digit(char c) {
-  return is_json_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
 
 bool is_string(std::string_view token) {
   return token.size() >= 2 && token.front() == '"' && token.back() == '"';
@@ -179,7 +176,7 @@ bool has_bad_escape(std::string_view text, std::size_t at) {
     const char c = at + 1 < text.size() ? text[at + 1] : '\0';
     if (c == 'u') {
       for (std::size_t digit = at + 2; digit < at + 6; ++digit) {
-        if (digit >= text.size() || !is_hex_digit(text[digit])) return true;
+        if (digit >= text.size() || hex_value(text[digit]) < 0) return true;
       }
       at += 6;
     } else if (kSimple.find(c) != kSimple.npos) {

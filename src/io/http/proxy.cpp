@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "core/base/ascii.hpp"
 #include "core/base/base64.hpp"
 #include "core/base/text.hpp"
 #include "io/http/certificate_words.hpp"
@@ -44,11 +45,8 @@ Variable proxy_variable(const Url& url, const Environment& environment) {
   return first_of(environment, {"http_proxy", "all_proxy", "ALL_PROXY"});
 }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 bool same(std::string_view left, std::string_view right) {
-  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                    [](char a, char b) { return lower(a) == lower(b); });
+  return ascii_lower(left) == ascii_lower(right);
 }
 
 std::string_view trim(std::string_view text) {
@@ -66,17 +64,11 @@ std::optional<Number> number(std::string_view digits) {
   return value;
 }
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  c = lower(c);
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 std::string percent_decoded(std::string_view text) {
   std::string decoded;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const int high = text[i] == '%' && i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
-    const int low = high >= 0 ? hex_digit(text[i + 2]) : -1;
+    const int high = text[i] == '%' && i + 2 < text.size() ? hex_value(text[i + 1]) : -1;
+    const int low = high >= 0 ? hex_value(text[i + 2]) : -1;
     if (low >= 0) i += 2;
     decoded += low >= 0 ? static_cast<char>(high * 16 + low) : text[i];
   }

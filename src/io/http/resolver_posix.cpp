@@ -10,7 +10,6 @@
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/system/error_code.hpp>
-#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -20,6 +19,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/ascii.hpp"
 #include "core/base/text.hpp"
 #include "io/http/resolver.hpp"
 #include "io/system/file_descriptor.hpp"
@@ -69,16 +69,9 @@ std::string_view next_line(std::string_view& text) {
   return line;
 }
 
-bool is_same_name(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char one, char other) {
-    return std::tolower(static_cast<unsigned char>(one)) ==
-           std::tolower(static_cast<unsigned char>(other));
-  });
-}
-
 bool names(std::string_view words, std::string_view name) {
   for (auto word = next_word(words); !word.empty(); word = next_word(words)) {
-    if (is_same_name(word, name)) return true;
+    if (ascii_lower(word) == ascii_lower(name)) return true;
   }
   return false;
 }

@@ -1,9 +1,10 @@
 #include "io/process/runners.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <system_error>
+
+#include "core/base/ascii.hpp"
 
 namespace sitter {
 namespace {
@@ -77,15 +78,9 @@ bool contains(const List& list, std::string_view word) {
   return std::find(std::begin(list), std::end(list), word) != std::end(list);
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
-
 // "/usr/bin/Python3.11.exe" gives "python".
 std::string stem_of(std::string_view program) {
-  std::string name = lower(program.substr(program.find_last_of("/\\") + 1));
+  std::string name = ascii_lower(program.substr(program.find_last_of("/\\") + 1));
   for (std::string_view end : {".exe", ".cmd", ".bat", ".js", ".cjs", ".mjs"}) {
     if (name.ends_with(end)) name.resize(name.size() - end.size());
   }
@@ -107,8 +102,8 @@ std::optional<std::string> file_at(const fs::path& path) {
 
 std::optional<std::string> program_file(const fs::path& base, const std::string& word) {
   fs::path path = base / word;
-  std::string name = lower(path.filename().string());
-  if (contains(kNoPrograms, lower(path.extension().string())) || name.starts_with(".env")) {
+  std::string name = ascii_lower(path.filename().string());
+  if (contains(kNoPrograms, ascii_lower(path.extension().string())) || name.starts_with(".env")) {
     return std::nullopt;
   }
   if (auto file = file_at(path)) return file;

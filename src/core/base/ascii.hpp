@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-// Characters of HTTP and of URLs. Their case and their classes concern ASCII only, and do not
-// depend on the locale.
+// Characters of names that machines read. Their case and their classes concern ASCII only, and do
+// not depend on the locale.
 
 namespace sitter {
 
@@ -32,6 +32,12 @@ constexpr int hex_value(char c) {
 
 /// A character that is neither a space nor a control character nor beyond ASCII.
 constexpr bool is_visible_ascii(char c) { return c > ' ' && c <= '~'; }
+
+/// A character of the name of a header (RFC 9110, 5.6.2).
+constexpr bool is_token_character(char c) {
+  constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
+  return is_ascii_letter(c) || is_ascii_digit(c) || kOthers.find(c) != kOthers.npos;
+}
 
 /// A control character of ASCII.
 constexpr bool is_control(char c) { return (c >= '\0' && c < ' ') || c == '\x7f'; }
@@ -65,9 +71,8 @@ constexpr bool is_ignoring_case(std::string_view text, std::string_view lower) {
 }
 
 /// Where a text contains another one, which is in lower case and not empty; npos if nowhere.
-constexpr std::size_t find_ignoring_case(std::string_view text, std::string_view lower,
-                                         std::size_t from = 0) {
-  for (std::size_t at = from; at + lower.size() <= text.size(); ++at) {
+constexpr std::size_t find_ignoring_case(std::string_view text, std::string_view lower) {
+  for (std::size_t at = 0; at + lower.size() <= text.size(); ++at) {
     if (starts_with_ignoring_case(text.substr(at), lower)) return at;
   }
   return std::string_view::npos;
