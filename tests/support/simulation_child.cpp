@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <array>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "support/simulation_ids.hpp"
@@ -72,6 +73,35 @@ void Child::renumber(Generation number) {
   }
   // Every server counts from zero. Its questions from before this moment may have any number.
   if (output.empty() && questions_.empty()) next_question_ = 0;
+}
+
+/// A line of the client is known by its mark. Any other line comes from the bridge itself.
+void Child::hears(const std::string& line) {
+  using Kind = ClientSaid::Kind;
+  Asked& asked = inbox_.emplace_back();
+  const ClientSaid& said = said_.client[static_cast<std::size_t>(mark_in(line))];
+  if (said.kind == Kind::answer || said.kind == Kind::progress) return;
+  if (said.mark != 0 && line == (said.passed.empty() ? said.text : said.passed)) {
+    asked = {said.method,
+             said.kind == Kind::cancelled ? said.about : said.id,
+             "",
+             said.token,
+             said.mark,
+             said.wants_task,
+             !said.envelope.empty(),
+             said.is_of_unknown_version,
+             said.kind == Kind::listen,
+             said.wanted};
+    return;
+  }
+  const auto message = nlohmann::json::parse(line);
+  asked.method = message.value("method", "");
+  if (!asked.method.empty() && message.contains("id")) asked.id = message["id"].dump();
+  if (!message.contains("params")) return;
+  const auto& params = message["params"];
+  if (params.contains("cursor")) asked.cursor = params["cursor"].dump();
+  if (params.contains("requestId")) asked.id = params["requestId"].dump();
+  asked.has_envelope = params.contains("_meta");
 }
 
 void Child::act() {

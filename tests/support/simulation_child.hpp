@@ -37,7 +37,7 @@ class Child : public Unit {
   Child(Generation gen, Character character, Random& random, Random& own, Said& said);
 
   /// A line has arrived. A deaf child does not read it until it reads again.
-  void hears(Asked asked) { inbox_.push_back(std::move(asked)); }
+  void hears(const std::string& line);
   bool is_deaf() const { return lines_read_ >= character.deaf_after; }
 
   /// Does one thing that fits its character.

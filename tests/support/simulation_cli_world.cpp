@@ -154,8 +154,6 @@ void CliWorld::client_acts() {
     if (mark == 0) return;
     const ClientSaid& said = said_.client[static_cast<std::size_t>(mark)];
     promises_.on_client_line(said);
-    if (said.tool == "sitter_kill" || said.kind == ClientSaid::Kind::batch)
-      controls_.on_kill(false);
     client_says(said.text);
   }
 }
@@ -198,9 +196,6 @@ void CliWorld::somebody_asks() {
   const ControlAsked asked = outside_.asks();
   tell(fmt::format("ctl {}", asked.connection), asked.text);
   controls_.on_asked(asked, now_.steady);
-  // Which start belongs to a reload is checked in the world without a tool.
-  controls_.on_reload_begun();
-  if (asked.kind == ControlAsked::Kind::kill) controls_.on_kill(false);
   feed(fact::ControlLine{asked.connection, asked.text});
 }
 
@@ -237,7 +232,6 @@ void CliWorld::wait_for_answers() {
 }
 
 void CliWorld::end() {
-  is_ending_ = true;
   Milliseconds time = limits::kOwedWait + limits::kRunGrace + limits::kGiveUpAfterKill + kQuickEnd;
   switch (random_.weighted({60, 25, 15})) {
     case 0:
@@ -314,7 +308,7 @@ void CliWorld::client_hears(const std::string& text) {
 }
 
 void CliWorld::control_hears(ControlId connection, const std::string& line) {
-  controls_.on_line(connection, line, is_ending_);
+  controls_.on_line(connection, line);
 }
 
 void CliWorld::on_settled() {

@@ -76,7 +76,6 @@ class CliWorld final : private PlayedWorld {
   Controls controls_;
   Client client_;
   Outside outside_;
-  bool is_ending_ = false;
   /// The shell is carrying out what the server has ordered.
   bool is_carrying_out_ = false;
 };

@@ -3,48 +3,34 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace sitter::sim {
 
 using json = nlohmann::json;
-using nlohmann::literals::operator""_json_pointer;
 using Kind = ControlAsked::Kind;
 
 void Controls::on_asked(const ControlAsked& asked, Instant now) {
-  owed_.push_back({asked, false, false, false, now});
+  Owed& owed = owed_[asked.connection];
+  if (!asked.is_wrong && (asked.kind == Kind::reload || asked.kind == Kind::kill)) {
+    owed.slow.push_back(now);
+  } else {
+    ++owed.quick;
+  }
   // A connection does not follow if its request is refused.
   if (asked.follows && !asked.is_wrong) following_[asked.connection];
 }
 
-bool Controls::on_closed(ControlId connection) {
+void Controls::on_closed(ControlId connection) {
   following_.erase(connection);
-  bool has_waited = false;
-  std::erase_if(owed_, [&](const Owed& owed) {
-    has_waited |= owed.asked.connection == connection && owed.asked.kind == Kind::reload;
-    return owed.asked.connection == connection;
-  });
-  return has_waited;
-}
-
-void Controls::on_kill(bool must_give_up) {
-  for (Owed& owed : owed_) {
-    if (owed.asked.kind != Kind::reload || owed.asked.is_wrong) continue;
-    owed.may_give_up = true;
-    owed.must_give_up |= must_give_up;
-  }
+  owed_.erase(connection);
 }
 
 void Controls::on_error_line(const std::string& text) {
   for (auto& [connection, lines] : following_) lines.push_back(text);
 }
 
-void Controls::on_reload_begun() {
-  for (Owed& owed : owed_) owed.is_reload_begun = true;
-}
-
-void Controls::on_line(ControlId connection, const std::string& line, bool is_ending) {
+void Controls::on_line(ControlId connection, const std::string& line) {
   if (line.find('\n') != line.npos) throw Broken("a line to a connection has two lines");
   const json message = json::parse(line, nullptr, false);
   if (!message.is_object()) throw Broken("a line to a connection is not a JSON object");
@@ -52,38 +38,17 @@ void Controls::on_line(ControlId connection, const std::string& line, bool is_en
     on_followed(connection, message["line"]);
     return;
   }
-  const bool is_error = message.contains("error");
-  if (is_error == message.contains("result")) {
+  if (message.contains("error") == message.contains("result")) {
     throw Broken("a line to a connection is neither an answer nor followed");
   }
-  const std::string text = message.value("/result/content/0/text"_json_pointer, "");
-  const bool is_tool_error = message.value("/result/isError"_json_pointer, false);
-  const auto find = [&](auto test) {
-    return std::find_if(owed_.begin(), owed_.end(), [&](const Owed& owed) {
-      return owed.asked.connection == connection && test(owed);
-    });
-  };
-  auto found = find([&](const Owed& owed) { return fits(owed, is_error, is_tool_error, text); });
-  // At the end, the bridge answers every request that is still open with an error.
-  if (found == owed_.end() && is_error && is_ending) {
-    // A request that comes during the end is refused before the earlier requests.
-    const auto last = std::find_if(owed_.rbegin(), owed_.rend(), [&](const Owed& owed) {
-      return owed.asked.connection == connection;
-    });
-    if (last != owed_.rend()) found = std::prev(last.base());
-  }
-  if (found == owed_.end()) {
+  Owed& owed = owed_[connection];
+  if (owed.quick > 0) {
+    --owed.quick;
+  } else if (!owed.slow.empty()) {
+    owed.slow.erase(owed.slow.begin());
+  } else {
     throw Broken(fmt::format("connection {} gets an answer that it is not owed", connection));
   }
-  const bool is_reload = found->asked.kind == Kind::reload && !found->asked.is_wrong;
-  const bool is_given_up = text.find("The reload was given up") != text.npos;
-  if (is_given_up && !found->may_give_up && !is_ending) {
-    throw Broken("a reload is given up without a kill or an end");
-  }
-  if (is_reload && !is_error && !is_given_up && !found->is_reload_begun) {
-    throw Broken("a reload is answered with what had begun before it was asked for");
-  }
-  owed_.erase(found);
 }
 
 void Controls::on_followed(ControlId connection, const std::string& line) {
@@ -95,46 +60,26 @@ void Controls::on_followed(ControlId connection, const std::string& line) {
   found->second.pop_front();
 }
 
-bool Controls::is_at_once(const ControlAsked& asked) {
-  return asked.is_wrong || (asked.kind != Kind::reload && asked.kind != Kind::kill);
-}
-
-bool Controls::fits(const Owed& owed, bool is_error, bool is_tool_error, const std::string& text) {
-  if (owed.asked.kind == Kind::broken) return is_error;
-  if (is_error) return false;
-  const bool is_of_reload = text.starts_with("[mcp-sitter] ");
-  if (owed.asked.is_wrong) return is_tool_error && !is_of_reload;
-  switch (owed.asked.kind) {
-    case Kind::status:
-      return text.find("\"childState\"") != text.npos;
-    case Kind::kill:
-      return text.find("\"killed\"") != text.npos;
-    case Kind::reload:
-      return is_of_reload;
-    case Kind::child_stderr:
-    case Kind::broken:
-      break;
-  }
-  return !is_of_reload;
+std::size_t Controls::owed_count() const {
+  std::size_t count = 0;
+  for (const auto& [connection, owed] : owed_) count += owed.quick + owed.slow.size();
+  return count;
 }
 
 void Controls::check(std::optional<Instant> late, Instant moved_at) const {
   for (const auto& [connection, lines] : following_) {
     if (!lines.empty()) throw Broken("a follower misses a line");
   }
-  for (const Owed& owed : owed_) {
-    if (is_at_once(owed.asked)) {
-      throw Broken(fmt::format("{} was not answered at once", owed.asked.text));
-    }
-    if (owed.must_give_up) throw Broken("a reload goes on after a kill");
-    if (late && std::max(owed.came, moved_at) < *late) {
-      throw Broken(fmt::format("{} waits too long for its answer", owed.asked.text));
+  for (const auto& [connection, owed] : owed_) {
+    if (owed.quick > 0) throw Broken("a control request was not answered at once");
+    if (late && !owed.slow.empty() && std::max(owed.slow.front(), moved_at) < *late) {
+      throw Broken("a control request waits too long for its answer");
     }
   }
 }
 
 void Controls::check_end() const {
-  if (!owed_.empty()) throw Broken(fmt::format("{} was never answered", owed_.front().asked.text));
+  if (owed_count() > 0) throw Broken("a control request was never answered");
 }
 
 }  // namespace sitter::sim

@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "sitter/control_id.hpp"
@@ -20,35 +19,28 @@ namespace sitter::sim {
 class Controls {
  public:
   void on_asked(const ControlAsked& asked, Instant now);
-  /// Returns whether the connection has waited for a reload.
-  bool on_closed(ControlId connection);
-  /// After a kill, the bridge may give up every reload. `must_give_up`: it must do so.
-  void on_kill(bool must_give_up);
+  void on_closed(ControlId connection);
   /// A child that is not over has written a line to stderr.
   void on_error_line(const std::string& text);
-  /// A reload begins: a build starts, or a child if there is no build command.
-  void on_reload_begun();
-  void on_line(ControlId connection, const std::string& line, bool is_ending);
+  void on_line(ControlId connection, const std::string& line);
 
-  std::size_t owed_count() const { return owed_.size(); }
+  std::size_t owed_count() const;
   /// Called after one fact or timeout and everything that followed from it. Every request from
   /// before `late` must be answered, unless a wait has begun after that, at `moved_at`.
   void check(std::optional<Instant> late, Instant moved_at) const;
   void check_end() const;
 
  private:
+  /// The requests of one connection that are owed an answer. Only a reload and a kill take time.
+  /// An answer does not say which of several requests it is for.
   struct Owed {
-    ControlAsked asked;
-    bool is_reload_begun = false;
-    bool may_give_up = false, must_give_up = false;
-    Instant came;
+    std::size_t quick = 0;
+    std::vector<Instant> slow;  ///< when they came
   };
 
   void on_followed(ControlId connection, const std::string& line);
-  static bool is_at_once(const ControlAsked& asked);
-  static bool fits(const Owed& owed, bool is_error, bool is_tool_error, const std::string& text);
 
-  std::vector<Owed> owed_;
+  std::map<ControlId, Owed> owed_;
   /// The lines that each following connection has yet to get.
   std::map<ControlId, std::deque<std::string>> following_;
 };

@@ -87,6 +87,13 @@ class Streams {
     stream.has_ended = false;
   }
 
+  /// The child has said something, perhaps about a stream.
+  void on_said(const ChildSaid& said, Generation gen) {
+    if (Stream* const stream = of(said.mark); stream && said.is_refusal) on_refused(*stream, gen);
+    if (said.kind != ChildSaid::Kind::stream_end) return;
+    if (Stream* const stream = find(said.id, true)) stream->has_ended |= stream->gen == gen;
+  }
+
   /// The child that was asked for the stream does not serve it.
   void on_refused(Stream& stream, Generation gen) {
     if (stream.gen == gen) stream.gen = kNoGeneration;
@@ -147,12 +154,6 @@ class Streams {
     if (number != 0 && !stream.told.insert(number).second) {
       throw Broken("a stream hears of the same change twice");
     }
-  }
-
-  bool is_waiting() const {
-    return std::any_of(streams_.begin(), streams_.end(), [](const auto& entry) {
-      return !entry.second.closed_at && !entry.second.granted;
-    });
   }
 
   /// Every stream from before `late` must be acknowledged or have ended, unless a wait has begun

@@ -28,7 +28,6 @@ struct Unit {
     return std::any_of(processes.begin(), processes.end(),
                        [](const Process& process) { return process.lives && process.holds_pipes; });
   }
-  bool can_be_killed() const { return !processes.front().ignores_kill && !refuses_signals; }
 
   /// A child that has restarted itself gets another number.
   Generation gen;

@@ -229,7 +229,7 @@ void World::decisions_of(Child& child) {
   const bool is_full = child.is_deaf() && child.lives();
   if (is_full && random_.chance(30)) {
     if (tells()) tell(who(child.gen), "its input is full");
-    promises_.on_child_full(child.gen);
+    promises_.lives().on_full(child.gen, true);
     feed(fact::ChildInputFull{child.gen});
   }
 }
@@ -271,7 +271,6 @@ void World::read_line(Child& child) {
   }
   // The watcher takes a moment to end the former server, less than the bridge allows for.
   if (written.text == Child::kAnnouncement) {
-    promises_.on_restart_announced(child.gen);
     const Milliseconds wait(
         own_random_.below(static_cast<int>(limits::kOwnRestartWait.count()) - 100));
     events_.emplace(now_.steady + wait, Event{Event::Kind::starts_anew, child.gen, 0, {}});

@@ -53,13 +53,13 @@ void World::carry_out(order::SendToClient& order) {
 void World::carry_out(order::SendToChild& order) {
   const std::string line = order.line.text();
   if (tells()) tell(fmt::format("  to child {}", order.gen), line);
-  Asked asked = promises_.on_send_to_child(order.gen, line);
-  if (Child* const child = find_child(order.gen)) child->hears(std::move(asked));
+  promises_.on_send_to_child(order.gen, line);
+  if (Child* const child = find_child(order.gen)) child->hears(line);
 }
 
 void World::carry_out(order::StartChild& order) {
   if (tells()) tell("  bridge", fmt::format("starts child {}", order.gen));
-  promises_.on_start_child(order.gen);
+  promises_.on_start(order.gen);
   if (std::exchange(last_gen_, order.gen) != order.gen) start_begun_ = now_.steady;
   files_changed_ = false;
   // Several starts in a row fail, as they do while a build writes the binary.
@@ -73,12 +73,8 @@ void World::carry_out(order::StartChild& order) {
   if (failing_starts_ > 0) {
     --failing_starts_;
     const bool is_tried_again = is_file_busy_ && now_.steady < start_begun_ + limits::kBusyFileWait;
-    if (is_tried_again) {
-      postponed_gen_ = order.gen;
-      promises_.on_start_postponed(order.gen);
-    } else {
-      promises_.on_start_failed(order.gen);
-    }
+    if (is_tried_again) postponed_gen_ = order.gen;
+    promises_.lives().on_start_failed(order.gen, is_tried_again);
     later_.push_back(fact::ChildStartFailed{
         order.gen, is_file_busy_ ? "text file busy" : "no such file", is_file_busy_});
     return;
@@ -87,10 +83,8 @@ void World::carry_out(order::StartChild& order) {
       random_character(random_, scene_, last_character_ ? &*last_character_ : nullptr);
   last_character_ = character;
   if (scene_.has_own_restarts) add_own_restarts(own_random_, character);
-  const bool is_remote = character.is_remote_runner;
-  const bool can_be_killed = !character.ignores_kill && !character.refuses_signals;
   children_.try_emplace(order.gen, order.gen, std::move(character), random_, own_random_, said_);
-  promises_.on_child_started(order.gen, is_remote, can_be_killed);
+  promises_.lives().on_started(order.gen);
   // The writes come within the time in which the bridge may take them for the work of the start.
   if (scene_.children_write) writes_files(order.gen, config_.debounce);
   later_.push_back(fact::ChildStarted{order.gen, 1000 * order.gen});
@@ -98,7 +92,7 @@ void World::carry_out(order::StartChild& order) {
 
 void World::carry_out(order::StartBuild& order) {
   if (tells()) tell("  bridge", fmt::format("starts build {}", -order.gen));
-  promises_.on_start_build(order.gen);
+  promises_.on_start(order.gen);
   last_build_ = order.gen;
   // Most builds write the file that the command starts.
   if (random_.chance(70)) {
@@ -107,12 +101,12 @@ void World::carry_out(order::StartBuild& order) {
   }
   Build& build = builds_.try_emplace(order.gen, order.gen, random_, scene_.wildness).first->second;
   if (!build.can_be_started) {
-    promises_.on_build_not_started(order.gen);
+    promises_.lives().on_start_failed(order.gen, false);
     released_.insert(order.gen);
     later_.push_back(fact::ChildStartFailed{order.gen, "no such file"});
     return;
   }
-  promises_.on_build_started(order.gen, build.can_be_killed());
+  promises_.lives().on_started(order.gen);
   if (scene_.builds_write) writes_files(order.gen, build.ends_after.value_or(Milliseconds(500)));
   const std::int64_t pid = build.processes.front().pid;
   const auto after = [&](const std::optional<Milliseconds>& time, const Event& event) {
@@ -149,7 +143,7 @@ void World::carry_out(order::RenumberChild& order) {
 
 void World::carry_out(order::CloseChildInput& order) {
   if (tells()) tell("  bridge", fmt::format("closes the input of {}", who(order.gen)));
-  promises_.on_close_input(order.gen);
+  promises_.lives().on_close_input(order.gen);
   Unit* const unit = find(order.gen);
   if (unit == nullptr || unit->ignores_closed_input) return;
   kill_process(*unit, unit->processes.front().pid, {0, ""}, 100);
@@ -213,19 +207,17 @@ void World::carry_out(order::CheckCommandFiles&) {
   if (tells()) {
     tell("  bridge", fmt::format("checks the command's files: {}", changed ? "changed" : "same"));
   }
-  promises_.on_files_checked(changed);
+  if (changed) promises_.lives().on_asked();
   later_.push_back(fact::CommandFilesChecked{changed});
 }
 
 /// Now and then a source has changed. No random number decides this, so that the other events of a
 /// seed stay the same.
 void World::carry_out(order::LookAtSources& order) {
-  promises_.on_sources_ordered(order.gen);
   fact::SourcesChecked fact{order.gen, {}, {}};
   if (++source_looks_ % kLooksWithoutChange == 0) {
     fact.changed = fmt::format("source{}.py", source_looks_);
     fact.changed_at = now_.wall;
-    promises_.on_source_changed(order.gen, fact.changed);
   }
   if (tells()) {
     tell("  bridge", fmt::format("looks at the sources of child {}: {}", order.gen,
@@ -236,12 +228,11 @@ void World::carry_out(order::LookAtSources& order) {
 
 void World::carry_out(order::SendToControl& order) {
   if (tells()) tell(fmt::format("  to ctl {}", order.connection), order.line);
-  promises_.on_send_to_control(order.connection, order.line);
+  promises_.controls().on_line(order.connection, order.line);
 }
 
 void World::carry_out(order::Log& order) {
   if (tells()) tell("  log", order.text);
-  promises_.on_log(order.text);
 }
 
 void World::carry_out(order::Exit& order) {

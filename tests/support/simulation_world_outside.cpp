@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "core/build/rebuild.hpp"
 #include "support/simulation_world.hpp"
 
 /// Everybody who acts on the bridge besides its client, and the configuration for that.
@@ -66,7 +67,8 @@ void World::outside_acts() {
   switch (outside_.next()) {
     case Outside::Act::asks_for_reload:
       tell("outside", "SIGHUP");
-      promises_.on_reload_asked();
+      promises_.lives().on_asked();
+      promises_.lives().on_build_asked(std::chrono::seconds(limits::kBuildSecondsDefault));
       feed(fact::ReloadAsked{"SIGHUP"});
       break;
     case Outside::Act::asks_for_status:
@@ -79,7 +81,6 @@ void World::outside_acts() {
     case Outside::Act::watch_changes: {
       const fact::WatchChanged fact = outside_.watched();
       tell("outside", "the watch changes: " + fact.problem);
-      promises_.on_watch_changed(fact.problem);
       feed(fact);
       break;
     }
@@ -102,7 +103,7 @@ void World::somebody_leaves() {
   const ControlId connection = outside_.leaves();
   if (connection == 0) return;
   if (tells()) tell(fmt::format("ctl {}", connection), "leaves");
-  promises_.on_control_closed(connection);
+  promises_.controls().on_closed(connection);
   feed(fact::ControlClosed{connection});
 }
 
@@ -113,7 +114,7 @@ void World::files_change(const fact::FilesChanged& fact, bool is_by_person) {
       names += " " + file.path + (file.is_usable ? "" : " (empty)");
     tell(is_by_person ? "outside" : "system", "changed:" + names);
   }
-  promises_.on_files_changed(fact, is_by_person);
+  promises_.lives().on_asked();
   feed(fact);
 }
 

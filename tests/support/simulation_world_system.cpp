@@ -18,12 +18,11 @@ void World::system_acts() {
       if (child == nullptr || !child->is_deaf()) break;
       tell("system", "the child reads on");
       child->character.deaf_after = 1'000'000;
-      promises_.on_child_drained(child->gen);
+      promises_.lives().on_full(child->gen, false);
       feed(fact::ChildInputDrained{child->gen});
       break;
     case 3:
       if (child == nullptr || !child->is_deaf()) break;
-      promises_.on_child_moved(child->gen);
       feed(fact::ChildInputMoved{child->gen});
       break;
     case 4:

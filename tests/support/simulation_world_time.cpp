@@ -98,7 +98,7 @@ void World::happen(const Event& event) {
         tell(who(event.gen),
              fmt::format("exits with {} {}", event.status.code, event.status.signal));
       }
-      promises_.on_exited(event.gen, event.status);
+      promises_.lives().on_exited(event.gen);
       feed(fact::ChildExited{event.gen, event.status});
       break;
     case Event::Kind::output_ends:
