@@ -32,5 +32,7 @@ expect_refusal(core_includes src/core/base/a.cpp "#include <fstream>"
   "includes fstream, which the core may not use")
 expect_refusal(core_includes src/core/base/a.cpp "auto x = std::getenv(name)"
   "names getenv, which the core may not use")
+expect_refusal(heavy_headers src/io/driver.hpp "#include <boost/asio/post.hpp>"
+  "includes boost/asio/post.hpp, which only sources may include")
 expect_refusal(readme_example README.md "\n```bash\n#!/usr/bin/env bash\n```"
   "has no block that is docs/examples/cli/notes.sh")
