@@ -21,9 +21,11 @@ before(async () => {
 });
 after(() => registry.close());
 
-const installing = commandsIn('README.md').filter((line) => /^(npm|npx|\.\/dev package)/.test(line));
+const installing = [...commandsIn('README.md'), ...commandsIn('docs/installing.md')].filter((line) =>
+  /^(npm install|npx|\.\/dev package)/.test(line),
+);
 
-test('README installs with npm, with npx and from tarballs', () => {
+test('The documents install with npm, with npx and from tarballs', () => {
   for (const pattern of [/^npm install -g mcp-sitter-native$/, /^npx -y /, /^\.\/dev package && /]) {
     assert.ok(installing.some((line) => pattern.test(line)), `${pattern}`);
   }

@@ -114,7 +114,7 @@ const quoted = (word) => `'${word.replaceAll("'", "'\\''")}'`;
 /** What is done with each kind of command. */
 export const kinds = [
   // The packed packages are installed by tests/package, and the archives too.
-  [/^(npm (un)?install -g|npx -y mcp-sitter-native|\.\/dev package|curl|sh install\.sh)/, async () => {}],
+  [/^(npm (un)?install -g|npx -y mcp-sitter-native|\.\/dev (install|package)|curl|sh install\.sh)/, async () => {}],
   [/mcp-sitter --where$/, async (place, line) => assert.match(await place.run(line), /^\/.*mcp-sitter$/)],
   [
     /^(claude|codex|gemini) mcp add/,
