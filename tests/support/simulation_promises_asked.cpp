@@ -79,8 +79,7 @@ void Promises::take_over(Generation gen) {
   if (before != gen) streams_.on_lost(before);
 }
 
-/// When a child takes the place of another, the bridge looks at its binary. Otherwise it looks at
-/// that of the child that serves, or has served last.
+/// The bridge looks at the binary of a child that takes the place of another.
 void Promises::on_inspect(Generation gen) {
   if (gen > lives_.serving() && !lives_.is_over(gen) && lives_.at(gen).listens()) take_over(gen);
 }

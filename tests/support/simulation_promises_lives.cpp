@@ -33,7 +33,7 @@ bool Lives::is_over(Generation gen) const {
 
 void Lives::on_start_child(Generation gen) {
   if (gen == last_gen_ && at(gen).is_postponed) {
-    at(gen) = {};
+    at(gen).is_over = at(gen).is_postponed = false;
     return;
   }
   if (gen != last_gen_ + 1) throw Broken("generations are not counted one by one");
@@ -46,7 +46,7 @@ void Lives::on_start_child(Generation gen) {
       throw Broken(fmt::format("a second child beside {}", name_of(other)));
     }
   }
-  lives_[last_gen_ = gen];
+  lives_[last_gen_ = gen].started = now_;
   goes_on();
   // A start that fails at once may be tried once more. Besides, the policy allows some restarts.
   const bool restarts = config_.restarts != BridgeConfig::Restarts::lazy;
@@ -55,7 +55,6 @@ void Lives::on_start_child(Generation gen) {
 }
 
 void Lives::on_start_build(Generation gen) {
-  if (config_.build_command.empty()) throw Broken("a build without a build command");
   if (gen != last_build_ - 1) throw Broken("builds are not counted one by one");
   if (has_running_build()) throw Broken("a second build beside one that runs");
   lives_[last_build_ = gen];
@@ -107,11 +106,6 @@ void Lives::on_serves(Generation gen) {
     const bool serves = life.is_up && !life.is_input_closed && !life.retired_at;
     if (other < gen && !is_build(other) && serves) life.retired_at = now_;
   }
-}
-
-void Lives::on_started(Generation gen) {
-  at(gen).is_up = true;
-  at(gen).started = now_;
 }
 
 void Lives::on_start_failed(Generation gen, bool may_be_tried_again) {

@@ -6,7 +6,6 @@
 
 #include "sitter/bridge_config.hpp"
 #include "sitter/generation.hpp"
-#include "sitter/limits.hpp"
 #include "sitter/time.hpp"
 #include "support/simulation_said.hpp"
 
@@ -54,7 +53,7 @@ class Lives {
   void on_serves(Generation gen);
 
   // What happens to it.
-  void on_started(Generation gen);
+  void on_started(Generation gen) { at(gen).is_up = true; }
   void on_start_failed(Generation gen, bool may_be_tried_again);
   void on_exited(Generation gen);
   void on_full(Generation gen, bool is_full) { at(gen).is_full = is_full; }

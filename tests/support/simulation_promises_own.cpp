@@ -127,11 +127,10 @@ void Promises::check_own_answer(const Request& request, const json& message) {
   // A child had the request.
   if (request.answer_read != 0) {
     const ChildSaid& answer = said_.child[static_cast<std::size_t>(request.answer_read)];
-    // The bridge may replace an error that only meant that the child needed an opening, and the
-    // error of a server that has no tools.
-    const bool is_error = answer.kind == ChildSaid::Kind::error;
-    const bool is_explained = answer.is_unopened || (is_error && !said.envelope.empty()) ||
-                              (answer.is_method_not_found && said.method == "tools/list");
+    // The bridge explains some errors: of servers without an opening, and of those without tools.
+    const bool is_explained = answer.is_unopened ||
+                              (answer.is_method_not_found && said.method == "tools/list") ||
+                              (answer.kind == ChildSaid::Kind::error && !said.envelope.empty());
     if (answer.is_unreadable || is_explained) return;
     throw Broken("the child's answer was exchanged for another");
   }
